@@ -1,0 +1,3 @@
+module github.com/trtui/trtui
+
+go 1.26
