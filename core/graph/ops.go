@@ -4,8 +4,26 @@ import "fmt"
 
 // Ops returns the built-in ops.
 func Ops() OpSet {
-	return NewOpSet(elementwiseOps()...).With(
+	return NewOpSet(elementwiseOps()...).With(reductions...).With(
 		Conv,
+
+		Cast,
+		Concat,
+		DepthToSpace,
+		Dequantize,
+		DynamicQuantize,
+		Flatten,
+		Identity,
+		Pad,
+		Quantize,
+		Reshape,
+		Slice,
+		SpaceToDepth,
+		Split,
+		Squeeze,
+		Transpose,
+		Unsqueeze,
+
 		Pointwise,
 		Reformat,
 	)
