@@ -1,9 +1,10 @@
 module github.com/trtui/trtui
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/spf13/cobra v1.10.2
+	golang.org/x/sys v0.49.0
 	google.golang.org/protobuf v1.36.12
 )
 
