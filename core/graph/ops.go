@@ -5,9 +5,21 @@ import "fmt"
 // Ops returns the built-in ops.
 func Ops() OpSet {
 	return NewOpSet(elementwiseOps()...).With(
+		AveragePool,
+		BatchNorm,
 		Conv,
+		Gemm,
+		GroupNorm,
+		Hardmax,
+		InstanceNorm,
+		LRN,
+		LayerNorm,
+		MatMul,
+		MaxPool,
 		Pointwise,
+		RMSNorm,
 		Reformat,
+		Softmax,
 	)
 }
 
