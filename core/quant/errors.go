@@ -30,7 +30,8 @@ type Errors struct {
 // ErrorAccumulator measures errors over any number of batches in bounded memory. Sums are in float64; the medians come
 // from histograms over the logarithm of the error with 32 bins an octave. The zero value is ready for use.
 type ErrorAccumulator struct {
-	count, notFinite, differ       uint64
+	finite, count                  uint64 // pairs of numbers; these and pairs that agree without being numbers
+	notFinite, differ              uint64
 	maxAbs, maxRel, sumAbs, sumRel float64
 	noise, refPower, gotPower, dot float64 // sums of squares and of products
 	refLeast, refLargest           float64
@@ -62,10 +63,11 @@ func (a *ErrorAccumulator) pair(r, g float64) {
 		}
 		return
 	}
-	if a.refPower == 0 && a.gotPower == 0 && a.count == 0 {
+	if a.finite == 0 {
 		a.refLeast, a.refLargest = r, r
 	}
 	a.refLeast, a.refLargest = min(a.refLeast, r), max(a.refLargest, r)
+	a.finite++
 	a.count++
 	var rel float64
 	if e != 0 {
