@@ -22,7 +22,7 @@ type Errors struct {
 	L1        float64 // sum of |got - ref|
 	L2        float64 // root of the sum of squares of got - ref
 	RMSE      float64
-	Cosine    float64 // similarity of the two as vectors, 1 if both are zero
+	Cosine    float64 // similarity of the two as vectors; 0 if one of them is zero, 1 if both are
 	SQNRdB    float64 // 10 log10(sum ref^2 / sum (got - ref)^2), from -MaxDB to MaxDB
 	PSNRdB    float64 // 20 log10((max ref - min ref) / RMSE), from -MaxDB to MaxDB
 }
@@ -100,10 +100,10 @@ func (a *ErrorAccumulator) Errors() Errors {
 	e.MaxRel, e.MeanRel, e.MedianRel = a.maxRel, a.sumRel/n, min(a.maxRel, a.rel.median())
 	e.L0, e.L1, e.L2, e.RMSE = a.differ, a.sumAbs, math.Sqrt(a.noise), math.Sqrt(a.noise/n)
 	switch {
+	case a.noise == 0:
+		e.Cosine = 1
 	case a.refPower > 0 && a.gotPower > 0:
 		e.Cosine = max(-1, min(1, a.dot/(math.Sqrt(a.refPower)*math.Sqrt(a.gotPower))))
-	case a.refPower == a.gotPower:
-		e.Cosine = 1
 	}
 	e.SQNRdB = decibels(a.refPower, a.noise)
 	span := a.refLargest - a.refLeast
