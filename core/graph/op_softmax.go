@@ -62,29 +62,6 @@ func importAlong(n *Node) SoftmaxAttrs {
 	return a
 }
 
-// axisIn returns an axis that may count from the end as one that counts from the begin.
-func axisIn(axis, rank int) (int, error) {
-	if axis < -rank || axis >= rank {
-		return 0, fmt.Errorf("axis %d is outside a shape of %d axes", axis, rank)
-	}
-	if axis < 0 {
-		axis += rank
-	}
-	return axis, nil
-}
-
-func inferAlong(l *Layer, axis int) error {
-	x, err := l.needReal(0)
-	if err != nil {
-		return err
-	}
-	if _, err := axisIn(axis, len(x.Dims)); err != nil {
-		return err
-	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), x.Dims
-	return nil
-}
-
 // along calls f for each line of a shape along an axis, or over all axes from that on: its elements are first,
 // first+step, ...
 func along(dims []int, axis int, flatten bool, f func(first, step, n int)) {

@@ -4,7 +4,7 @@ import "fmt"
 
 // Ops returns the built-in ops.
 func Ops() OpSet {
-	return NewOpSet(elementwiseOps()...).With(
+	return NewOpSet(elementwiseOps()...).With(reductions...).With(
 		AveragePool,
 		BatchNorm,
 		Conv,
@@ -16,6 +16,24 @@ func Ops() OpSet {
 		LayerNorm,
 		MatMul,
 		MaxPool,
+
+		Cast,
+		Concat,
+		DepthToSpace,
+		Dequantize,
+		DynamicQuantize,
+		Flatten,
+		Identity,
+		Pad,
+		Quantize,
+		Reshape,
+		Slice,
+		SpaceToDepth,
+		Split,
+		Squeeze,
+		Transpose,
+		Unsqueeze,
+
 		Pointwise,
 		RMSNorm,
 		Reformat,

@@ -73,9 +73,9 @@ func histogram(x []float32) *Histogram {
 // sampleMSE quantises the samples themselves.
 func sampleMSE(x []float32, r graph.Range, t graph.DataType) float64 {
 	v := graph.NewValue(t, len(x))
-	graph.Quantize(v, x, r)
+	r.Quantize(v, x)
 	var sum float64
-	for i, y := range graph.Dequantize(v, r) {
+	for i, y := range r.Dequantize(v) {
 		sum += (float64(x[i]) - float64(y)) * (float64(x[i]) - float64(y))
 	}
 	return sum / float64(len(x))
@@ -266,8 +266,8 @@ func TestRoundTripError(t *testing.T) {
 		for _, s := range []Scheme{{}, {Asymmetric: true}, {Asymmetric: true, Type: graph.U8}, {Type: graph.U8}} {
 			rg := MinMax{s}.Range(h)
 			v := graph.NewValue(s.DataType(), len(x))
-			graph.Quantize(v, x, rg)
-			for i, y := range graph.Dequantize(v, rg) {
+			rg.Quantize(v, x)
+			for i, y := range rg.Dequantize(v) {
 				// The zero point is an integer, so an end may be clipped by another half of a scale.
 				bound := 0.5
 				if s.Asymmetric {
