@@ -62,6 +62,18 @@ func importAlong(n *Node) SoftmaxAttrs {
 	return a
 }
 
+func inferAlong(l *Layer, axis int) error {
+	x, err := l.needReal(0)
+	if err != nil {
+		return err
+	}
+	if _, err := axisIn(axis, len(x.Dims)); err != nil {
+		return err
+	}
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), x.Dims
+	return nil
+}
+
 // along calls f for each line of a shape along an axis, or over all axes from that on: its elements are first,
 // first+step, ...
 func along(dims []int, axis int, flatten bool, f func(first, step, n int)) {
