@@ -28,6 +28,7 @@ type family struct {
 }
 
 var families = []family{
+	{"conv", conv},
 	{"peak", peak},
 }
 
