@@ -11203,6 +11203,4221 @@ p9clamp:
 	VZEROUPPER
 	RET
 
+// func convPlanar16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)
+// Requires: AVX, AVX512F
+TEXT ·convPlanar16AVX512(SB), NOSPLIT, $0-97
+	MOVQ pixels+0(FP), AX
+	CMPQ AX, $0x0000001c
+	JEQ  p28
+	CMPQ AX, $0x0000001b
+	JEQ  p27
+	CMPQ AX, $0x0000001a
+	JEQ  p26
+	CMPQ AX, $0x00000019
+	JEQ  p25
+	CMPQ AX, $0x00000018
+	JEQ  p24
+	CMPQ AX, $0x00000017
+	JEQ  p23
+	CMPQ AX, $0x00000016
+	JEQ  p22
+	CMPQ AX, $0x00000015
+	JEQ  p21
+	CMPQ AX, $0x00000014
+	JEQ  p20
+	CMPQ AX, $0x00000013
+	JEQ  p19
+	CMPQ AX, $0x00000012
+	JEQ  p18
+	CMPQ AX, $0x00000011
+	JEQ  p17
+	CMPQ AX, $0x00000010
+	JEQ  p16
+	CMPQ AX, $0x0000000f
+	JEQ  p15
+	CMPQ AX, $0x0000000e
+	JEQ  p14
+	CMPQ AX, $0x0000000d
+	JEQ  p13
+	CMPQ AX, $0x0000000c
+	JEQ  p12
+	CMPQ AX, $0x0000000b
+	JEQ  p11
+	CMPQ AX, $0x0000000a
+	JEQ  p10
+	CMPQ AX, $0x00000009
+	JEQ  p9
+	CMPQ AX, $0x00000008
+	JEQ  p8
+	CMPQ AX, $0x00000007
+	JEQ  p7
+	CMPQ AX, $0x00000006
+	JEQ  p6
+	CMPQ AX, $0x00000005
+	JEQ  p5
+	CMPQ AX, $0x00000004
+	JEQ  p4
+	CMPQ AX, $0x00000003
+	JEQ  p3
+	CMPQ AX, $0x00000002
+	JEQ  p2
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p1tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p1more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	JMP     p1started
+
+p1more:
+	VMOVUPS (DX), Z0
+
+p1started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p1tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z1
+	VFMADD231PS.BCST (R9), Z1, Z0
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p1tap
+	TESTQ            BX, BX
+	JEQ              p1clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	ADDQ             $0x00000040, BX
+
+p1clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z1
+	VBROADCASTSS 4(SI), Z2
+	VMAXPS       Z0, Z1, Z0
+	VMINPS       Z0, Z2, Z0
+	VMOVUPS      Z0, (DX)
+	ADDQ         $0x00000004, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x01, AX
+	JNE          p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p2tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p2more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	JMP     p2started
+
+p2more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+
+p2started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p2tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z2
+	VFMADD231PS.BCST (R9), Z2, Z0
+	VFMADD231PS.BCST 4(R9), Z2, Z1
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p2tap
+	TESTQ            BX, BX
+	JEQ              p2clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	ADDQ             $0x00000080, BX
+
+p2clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS 4(SI), Z3
+	VMAXPS       Z0, Z2, Z0
+	VMINPS       Z0, Z3, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z2, Z1
+	VMINPS       Z1, Z3, Z1
+	VMOVUPS      Z1, 64(DX)
+	ADDQ         $0x00000008, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x01, AX
+	JNE          p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p3tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p3more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	JMP     p3started
+
+p3more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+
+p3started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p3tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z3
+	VFMADD231PS.BCST (R9), Z3, Z0
+	VFMADD231PS.BCST 4(R9), Z3, Z1
+	VFMADD231PS.BCST 8(R9), Z3, Z2
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p3tap
+	TESTQ            BX, BX
+	JEQ              p3clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	ADDQ             $0x000000c0, BX
+
+p3clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z3
+	VBROADCASTSS 4(SI), Z4
+	VMAXPS       Z0, Z3, Z0
+	VMINPS       Z0, Z4, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z3, Z1
+	VMINPS       Z1, Z4, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z3, Z2
+	VMINPS       Z2, Z4, Z2
+	VMOVUPS      Z2, 128(DX)
+	ADDQ         $0x0000000c, CX
+	ADDQ         $0x000000c0, DX
+	SUBQ         $0x01, AX
+	JNE          p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p4tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p4more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	JMP     p4started
+
+p4more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+
+p4started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p4tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z4
+	VFMADD231PS.BCST (R9), Z4, Z0
+	VFMADD231PS.BCST 4(R9), Z4, Z1
+	VFMADD231PS.BCST 8(R9), Z4, Z2
+	VFMADD231PS.BCST 12(R9), Z4, Z3
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p4tap
+	TESTQ            BX, BX
+	JEQ              p4clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	ADDQ             $0x00000100, BX
+
+p4clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z4
+	VBROADCASTSS 4(SI), Z5
+	VMAXPS       Z0, Z4, Z0
+	VMINPS       Z0, Z5, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z4, Z1
+	VMINPS       Z1, Z5, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z5, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z4, Z3
+	VMINPS       Z3, Z5, Z3
+	VMOVUPS      Z3, 192(DX)
+	ADDQ         $0x00000010, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x01, AX
+	JNE          p4tile
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p5tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p5more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	JMP     p5started
+
+p5more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+
+p5started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p5tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z5
+	VFMADD231PS.BCST (R9), Z5, Z0
+	VFMADD231PS.BCST 4(R9), Z5, Z1
+	VFMADD231PS.BCST 8(R9), Z5, Z2
+	VFMADD231PS.BCST 12(R9), Z5, Z3
+	VFMADD231PS.BCST 16(R9), Z5, Z4
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p5tap
+	TESTQ            BX, BX
+	JEQ              p5clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	ADDQ             $0x00000140, BX
+
+p5clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z5
+	VBROADCASTSS 4(SI), Z6
+	VMAXPS       Z0, Z5, Z0
+	VMINPS       Z0, Z6, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z1, Z6, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z5, Z2
+	VMINPS       Z2, Z6, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z5, Z3
+	VMINPS       Z3, Z6, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z5, Z4
+	VMINPS       Z4, Z6, Z4
+	VMOVUPS      Z4, 256(DX)
+	ADDQ         $0x00000014, CX
+	ADDQ         $0x00000140, DX
+	SUBQ         $0x01, AX
+	JNE          p5tile
+	VZEROUPPER
+	RET
+
+p6:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p6tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p6more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	JMP     p6started
+
+p6more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+
+p6started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p6tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z6
+	VFMADD231PS.BCST (R9), Z6, Z0
+	VFMADD231PS.BCST 4(R9), Z6, Z1
+	VFMADD231PS.BCST 8(R9), Z6, Z2
+	VFMADD231PS.BCST 12(R9), Z6, Z3
+	VFMADD231PS.BCST 16(R9), Z6, Z4
+	VFMADD231PS.BCST 20(R9), Z6, Z5
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p6tap
+	TESTQ            BX, BX
+	JEQ              p6clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	ADDQ             $0x00000180, BX
+
+p6clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z6
+	VBROADCASTSS 4(SI), Z7
+	VMAXPS       Z0, Z6, Z0
+	VMINPS       Z0, Z7, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z6, Z1
+	VMINPS       Z1, Z7, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z6, Z2
+	VMINPS       Z2, Z7, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z6, Z3
+	VMINPS       Z3, Z7, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z6, Z4
+	VMINPS       Z4, Z7, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z6, Z5
+	VMINPS       Z5, Z7, Z5
+	VMOVUPS      Z5, 320(DX)
+	ADDQ         $0x00000018, CX
+	ADDQ         $0x00000180, DX
+	SUBQ         $0x01, AX
+	JNE          p6tile
+	VZEROUPPER
+	RET
+
+p7:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p7tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p7more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	JMP     p7started
+
+p7more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+
+p7started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p7tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z7
+	VFMADD231PS.BCST (R9), Z7, Z0
+	VFMADD231PS.BCST 4(R9), Z7, Z1
+	VFMADD231PS.BCST 8(R9), Z7, Z2
+	VFMADD231PS.BCST 12(R9), Z7, Z3
+	VFMADD231PS.BCST 16(R9), Z7, Z4
+	VFMADD231PS.BCST 20(R9), Z7, Z5
+	VFMADD231PS.BCST 24(R9), Z7, Z6
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p7tap
+	TESTQ            BX, BX
+	JEQ              p7clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	ADDQ             $0x000001c0, BX
+
+p7clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z7
+	VBROADCASTSS 4(SI), Z8
+	VMAXPS       Z0, Z7, Z0
+	VMINPS       Z0, Z8, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z7, Z1
+	VMINPS       Z1, Z8, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z7, Z2
+	VMINPS       Z2, Z8, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z7, Z3
+	VMINPS       Z3, Z8, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z7, Z4
+	VMINPS       Z4, Z8, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z7, Z5
+	VMINPS       Z5, Z8, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z7, Z6
+	VMINPS       Z6, Z8, Z6
+	VMOVUPS      Z6, 384(DX)
+	ADDQ         $0x0000001c, CX
+	ADDQ         $0x000001c0, DX
+	SUBQ         $0x01, AX
+	JNE          p7tile
+	VZEROUPPER
+	RET
+
+p8:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p8tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p8more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	JMP     p8started
+
+p8more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+
+p8started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p8tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z8
+	VFMADD231PS.BCST (R9), Z8, Z0
+	VFMADD231PS.BCST 4(R9), Z8, Z1
+	VFMADD231PS.BCST 8(R9), Z8, Z2
+	VFMADD231PS.BCST 12(R9), Z8, Z3
+	VFMADD231PS.BCST 16(R9), Z8, Z4
+	VFMADD231PS.BCST 20(R9), Z8, Z5
+	VFMADD231PS.BCST 24(R9), Z8, Z6
+	VFMADD231PS.BCST 28(R9), Z8, Z7
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p8tap
+	TESTQ            BX, BX
+	JEQ              p8clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	ADDQ             $0x00000200, BX
+
+p8clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z8
+	VBROADCASTSS 4(SI), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
+	VMOVUPS      Z7, 448(DX)
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000200, DX
+	SUBQ         $0x01, AX
+	JNE          p8tile
+	VZEROUPPER
+	RET
+
+p9:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p9tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p9more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	JMP     p9started
+
+p9more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+
+p9started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p9tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z9
+	VFMADD231PS.BCST (R9), Z9, Z0
+	VFMADD231PS.BCST 4(R9), Z9, Z1
+	VFMADD231PS.BCST 8(R9), Z9, Z2
+	VFMADD231PS.BCST 12(R9), Z9, Z3
+	VFMADD231PS.BCST 16(R9), Z9, Z4
+	VFMADD231PS.BCST 20(R9), Z9, Z5
+	VFMADD231PS.BCST 24(R9), Z9, Z6
+	VFMADD231PS.BCST 28(R9), Z9, Z7
+	VFMADD231PS.BCST 32(R9), Z9, Z8
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p9tap
+	TESTQ            BX, BX
+	JEQ              p9clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	ADDQ             $0x00000240, BX
+
+p9clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z9
+	VBROADCASTSS 4(SI), Z10
+	VMAXPS       Z0, Z9, Z0
+	VMINPS       Z0, Z10, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z9, Z1
+	VMINPS       Z1, Z10, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z9, Z2
+	VMINPS       Z2, Z10, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z9, Z3
+	VMINPS       Z3, Z10, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z9, Z4
+	VMINPS       Z4, Z10, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z9, Z5
+	VMINPS       Z5, Z10, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z9, Z6
+	VMINPS       Z6, Z10, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z9, Z7
+	VMINPS       Z7, Z10, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z9, Z8
+	VMINPS       Z8, Z10, Z8
+	VMOVUPS      Z8, 512(DX)
+	ADDQ         $0x00000024, CX
+	ADDQ         $0x00000240, DX
+	SUBQ         $0x01, AX
+	JNE          p9tile
+	VZEROUPPER
+	RET
+
+p10:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p10tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p10more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	JMP     p10started
+
+p10more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+
+p10started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p10tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z10
+	VFMADD231PS.BCST (R9), Z10, Z0
+	VFMADD231PS.BCST 4(R9), Z10, Z1
+	VFMADD231PS.BCST 8(R9), Z10, Z2
+	VFMADD231PS.BCST 12(R9), Z10, Z3
+	VFMADD231PS.BCST 16(R9), Z10, Z4
+	VFMADD231PS.BCST 20(R9), Z10, Z5
+	VFMADD231PS.BCST 24(R9), Z10, Z6
+	VFMADD231PS.BCST 28(R9), Z10, Z7
+	VFMADD231PS.BCST 32(R9), Z10, Z8
+	VFMADD231PS.BCST 36(R9), Z10, Z9
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p10tap
+	TESTQ            BX, BX
+	JEQ              p10clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	ADDQ             $0x00000280, BX
+
+p10clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z10
+	VBROADCASTSS 4(SI), Z11
+	VMAXPS       Z0, Z10, Z0
+	VMINPS       Z0, Z11, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z10, Z1
+	VMINPS       Z1, Z11, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z10, Z2
+	VMINPS       Z2, Z11, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z10, Z3
+	VMINPS       Z3, Z11, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z10, Z4
+	VMINPS       Z4, Z11, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z10, Z5
+	VMINPS       Z5, Z11, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z10, Z6
+	VMINPS       Z6, Z11, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z10, Z7
+	VMINPS       Z7, Z11, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z10, Z8
+	VMINPS       Z8, Z11, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z10, Z9
+	VMINPS       Z9, Z11, Z9
+	VMOVUPS      Z9, 576(DX)
+	ADDQ         $0x00000028, CX
+	ADDQ         $0x00000280, DX
+	SUBQ         $0x01, AX
+	JNE          p10tile
+	VZEROUPPER
+	RET
+
+p11:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p11tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p11more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	JMP     p11started
+
+p11more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+
+p11started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p11tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z11
+	VFMADD231PS.BCST (R9), Z11, Z0
+	VFMADD231PS.BCST 4(R9), Z11, Z1
+	VFMADD231PS.BCST 8(R9), Z11, Z2
+	VFMADD231PS.BCST 12(R9), Z11, Z3
+	VFMADD231PS.BCST 16(R9), Z11, Z4
+	VFMADD231PS.BCST 20(R9), Z11, Z5
+	VFMADD231PS.BCST 24(R9), Z11, Z6
+	VFMADD231PS.BCST 28(R9), Z11, Z7
+	VFMADD231PS.BCST 32(R9), Z11, Z8
+	VFMADD231PS.BCST 36(R9), Z11, Z9
+	VFMADD231PS.BCST 40(R9), Z11, Z10
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p11tap
+	TESTQ            BX, BX
+	JEQ              p11clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	ADDQ             $0x000002c0, BX
+
+p11clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z11
+	VBROADCASTSS 4(SI), Z12
+	VMAXPS       Z0, Z11, Z0
+	VMINPS       Z0, Z12, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z11, Z1
+	VMINPS       Z1, Z12, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z11, Z2
+	VMINPS       Z2, Z12, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z11, Z3
+	VMINPS       Z3, Z12, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z11, Z4
+	VMINPS       Z4, Z12, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z11, Z5
+	VMINPS       Z5, Z12, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z11, Z6
+	VMINPS       Z6, Z12, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z11, Z7
+	VMINPS       Z7, Z12, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z11, Z8
+	VMINPS       Z8, Z12, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z11, Z9
+	VMINPS       Z9, Z12, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z11, Z10
+	VMINPS       Z10, Z12, Z10
+	VMOVUPS      Z10, 640(DX)
+	ADDQ         $0x0000002c, CX
+	ADDQ         $0x000002c0, DX
+	SUBQ         $0x01, AX
+	JNE          p11tile
+	VZEROUPPER
+	RET
+
+p12:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p12tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p12more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	JMP     p12started
+
+p12more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+
+p12started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p12tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z12
+	VFMADD231PS.BCST (R9), Z12, Z0
+	VFMADD231PS.BCST 4(R9), Z12, Z1
+	VFMADD231PS.BCST 8(R9), Z12, Z2
+	VFMADD231PS.BCST 12(R9), Z12, Z3
+	VFMADD231PS.BCST 16(R9), Z12, Z4
+	VFMADD231PS.BCST 20(R9), Z12, Z5
+	VFMADD231PS.BCST 24(R9), Z12, Z6
+	VFMADD231PS.BCST 28(R9), Z12, Z7
+	VFMADD231PS.BCST 32(R9), Z12, Z8
+	VFMADD231PS.BCST 36(R9), Z12, Z9
+	VFMADD231PS.BCST 40(R9), Z12, Z10
+	VFMADD231PS.BCST 44(R9), Z12, Z11
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p12tap
+	TESTQ            BX, BX
+	JEQ              p12clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	ADDQ             $0x00000300, BX
+
+p12clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z12
+	VBROADCASTSS 4(SI), Z13
+	VMAXPS       Z0, Z12, Z0
+	VMINPS       Z0, Z13, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z12, Z1
+	VMINPS       Z1, Z13, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z13, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z12, Z3
+	VMINPS       Z3, Z13, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z13, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z12, Z5
+	VMINPS       Z5, Z13, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z13, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z12, Z7
+	VMINPS       Z7, Z13, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z12, Z8
+	VMINPS       Z8, Z13, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z12, Z9
+	VMINPS       Z9, Z13, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z12, Z10
+	VMINPS       Z10, Z13, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z12, Z11
+	VMINPS       Z11, Z13, Z11
+	VMOVUPS      Z11, 704(DX)
+	ADDQ         $0x00000030, CX
+	ADDQ         $0x00000300, DX
+	SUBQ         $0x01, AX
+	JNE          p12tile
+	VZEROUPPER
+	RET
+
+p13:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p13tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p13more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	JMP     p13started
+
+p13more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+
+p13started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p13tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z13
+	VFMADD231PS.BCST (R9), Z13, Z0
+	VFMADD231PS.BCST 4(R9), Z13, Z1
+	VFMADD231PS.BCST 8(R9), Z13, Z2
+	VFMADD231PS.BCST 12(R9), Z13, Z3
+	VFMADD231PS.BCST 16(R9), Z13, Z4
+	VFMADD231PS.BCST 20(R9), Z13, Z5
+	VFMADD231PS.BCST 24(R9), Z13, Z6
+	VFMADD231PS.BCST 28(R9), Z13, Z7
+	VFMADD231PS.BCST 32(R9), Z13, Z8
+	VFMADD231PS.BCST 36(R9), Z13, Z9
+	VFMADD231PS.BCST 40(R9), Z13, Z10
+	VFMADD231PS.BCST 44(R9), Z13, Z11
+	VFMADD231PS.BCST 48(R9), Z13, Z12
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p13tap
+	TESTQ            BX, BX
+	JEQ              p13clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	ADDQ             $0x00000340, BX
+
+p13clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z13
+	VBROADCASTSS 4(SI), Z14
+	VMAXPS       Z0, Z13, Z0
+	VMINPS       Z0, Z14, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z13, Z1
+	VMINPS       Z1, Z14, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z13, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z13, Z3
+	VMINPS       Z3, Z14, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z13, Z4
+	VMINPS       Z4, Z14, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z13, Z5
+	VMINPS       Z5, Z14, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z13, Z6
+	VMINPS       Z6, Z14, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z13, Z7
+	VMINPS       Z7, Z14, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z13, Z8
+	VMINPS       Z8, Z14, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z13, Z9
+	VMINPS       Z9, Z14, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z13, Z10
+	VMINPS       Z10, Z14, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z13, Z11
+	VMINPS       Z11, Z14, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z13, Z12
+	VMINPS       Z12, Z14, Z12
+	VMOVUPS      Z12, 768(DX)
+	ADDQ         $0x00000034, CX
+	ADDQ         $0x00000340, DX
+	SUBQ         $0x01, AX
+	JNE          p13tile
+	VZEROUPPER
+	RET
+
+p14:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p14tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p14more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	JMP     p14started
+
+p14more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+
+p14started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p14tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z14
+	VFMADD231PS.BCST (R9), Z14, Z0
+	VFMADD231PS.BCST 4(R9), Z14, Z1
+	VFMADD231PS.BCST 8(R9), Z14, Z2
+	VFMADD231PS.BCST 12(R9), Z14, Z3
+	VFMADD231PS.BCST 16(R9), Z14, Z4
+	VFMADD231PS.BCST 20(R9), Z14, Z5
+	VFMADD231PS.BCST 24(R9), Z14, Z6
+	VFMADD231PS.BCST 28(R9), Z14, Z7
+	VFMADD231PS.BCST 32(R9), Z14, Z8
+	VFMADD231PS.BCST 36(R9), Z14, Z9
+	VFMADD231PS.BCST 40(R9), Z14, Z10
+	VFMADD231PS.BCST 44(R9), Z14, Z11
+	VFMADD231PS.BCST 48(R9), Z14, Z12
+	VFMADD231PS.BCST 52(R9), Z14, Z13
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p14tap
+	TESTQ            BX, BX
+	JEQ              p14clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	ADDQ             $0x00000380, BX
+
+p14clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z14
+	VBROADCASTSS 4(SI), Z15
+	VMAXPS       Z0, Z14, Z0
+	VMINPS       Z0, Z15, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z14, Z1
+	VMINPS       Z1, Z15, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z14, Z2
+	VMINPS       Z2, Z15, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z14, Z3
+	VMINPS       Z3, Z15, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z14, Z4
+	VMINPS       Z4, Z15, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z14, Z5
+	VMINPS       Z5, Z15, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z14, Z6
+	VMINPS       Z6, Z15, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z14, Z7
+	VMINPS       Z7, Z15, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z14, Z8
+	VMINPS       Z8, Z15, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z14, Z9
+	VMINPS       Z9, Z15, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z14, Z10
+	VMINPS       Z10, Z15, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z14, Z11
+	VMINPS       Z11, Z15, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z14, Z12
+	VMINPS       Z12, Z15, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z14, Z13
+	VMINPS       Z13, Z15, Z13
+	VMOVUPS      Z13, 832(DX)
+	ADDQ         $0x00000038, CX
+	ADDQ         $0x00000380, DX
+	SUBQ         $0x01, AX
+	JNE          p14tile
+	VZEROUPPER
+	RET
+
+p15:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p15tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p15more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	JMP     p15started
+
+p15more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+
+p15started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p15tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z15
+	VFMADD231PS.BCST (R9), Z15, Z0
+	VFMADD231PS.BCST 4(R9), Z15, Z1
+	VFMADD231PS.BCST 8(R9), Z15, Z2
+	VFMADD231PS.BCST 12(R9), Z15, Z3
+	VFMADD231PS.BCST 16(R9), Z15, Z4
+	VFMADD231PS.BCST 20(R9), Z15, Z5
+	VFMADD231PS.BCST 24(R9), Z15, Z6
+	VFMADD231PS.BCST 28(R9), Z15, Z7
+	VFMADD231PS.BCST 32(R9), Z15, Z8
+	VFMADD231PS.BCST 36(R9), Z15, Z9
+	VFMADD231PS.BCST 40(R9), Z15, Z10
+	VFMADD231PS.BCST 44(R9), Z15, Z11
+	VFMADD231PS.BCST 48(R9), Z15, Z12
+	VFMADD231PS.BCST 52(R9), Z15, Z13
+	VFMADD231PS.BCST 56(R9), Z15, Z14
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p15tap
+	TESTQ            BX, BX
+	JEQ              p15clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	ADDQ             $0x000003c0, BX
+
+p15clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z15
+	VBROADCASTSS 4(SI), Z16
+	VMAXPS       Z0, Z15, Z0
+	VMINPS       Z0, Z16, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z15, Z1
+	VMINPS       Z1, Z16, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z15, Z2
+	VMINPS       Z2, Z16, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z15, Z3
+	VMINPS       Z3, Z16, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z15, Z4
+	VMINPS       Z4, Z16, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z15, Z5
+	VMINPS       Z5, Z16, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z15, Z6
+	VMINPS       Z6, Z16, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z15, Z7
+	VMINPS       Z7, Z16, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z15, Z8
+	VMINPS       Z8, Z16, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z15, Z9
+	VMINPS       Z9, Z16, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z15, Z10
+	VMINPS       Z10, Z16, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z15, Z11
+	VMINPS       Z11, Z16, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z15, Z12
+	VMINPS       Z12, Z16, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z15, Z13
+	VMINPS       Z13, Z16, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z15, Z14
+	VMINPS       Z14, Z16, Z14
+	VMOVUPS      Z14, 896(DX)
+	ADDQ         $0x0000003c, CX
+	ADDQ         $0x000003c0, DX
+	SUBQ         $0x01, AX
+	JNE          p15tile
+	VZEROUPPER
+	RET
+
+p16:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p16tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p16more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	JMP     p16started
+
+p16more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+
+p16started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p16tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z16
+	VFMADD231PS.BCST (R9), Z16, Z0
+	VFMADD231PS.BCST 4(R9), Z16, Z1
+	VFMADD231PS.BCST 8(R9), Z16, Z2
+	VFMADD231PS.BCST 12(R9), Z16, Z3
+	VFMADD231PS.BCST 16(R9), Z16, Z4
+	VFMADD231PS.BCST 20(R9), Z16, Z5
+	VFMADD231PS.BCST 24(R9), Z16, Z6
+	VFMADD231PS.BCST 28(R9), Z16, Z7
+	VFMADD231PS.BCST 32(R9), Z16, Z8
+	VFMADD231PS.BCST 36(R9), Z16, Z9
+	VFMADD231PS.BCST 40(R9), Z16, Z10
+	VFMADD231PS.BCST 44(R9), Z16, Z11
+	VFMADD231PS.BCST 48(R9), Z16, Z12
+	VFMADD231PS.BCST 52(R9), Z16, Z13
+	VFMADD231PS.BCST 56(R9), Z16, Z14
+	VFMADD231PS.BCST 60(R9), Z16, Z15
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p16tap
+	TESTQ            BX, BX
+	JEQ              p16clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	ADDQ             $0x00000400, BX
+
+p16clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z16
+	VBROADCASTSS 4(SI), Z17
+	VMAXPS       Z0, Z16, Z0
+	VMINPS       Z0, Z17, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z16, Z1
+	VMINPS       Z1, Z17, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z17, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z16, Z3
+	VMINPS       Z3, Z17, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z17, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z16, Z5
+	VMINPS       Z5, Z17, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z17, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z16, Z7
+	VMINPS       Z7, Z17, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z17, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z16, Z9
+	VMINPS       Z9, Z17, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z17, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z16, Z11
+	VMINPS       Z11, Z17, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z17, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z16, Z13
+	VMINPS       Z13, Z17, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z16, Z14
+	VMINPS       Z14, Z17, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z16, Z15
+	VMINPS       Z15, Z17, Z15
+	VMOVUPS      Z15, 960(DX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000400, DX
+	SUBQ         $0x01, AX
+	JNE          p16tile
+	VZEROUPPER
+	RET
+
+p17:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p17tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p17more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	JMP     p17started
+
+p17more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+
+p17started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p17tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z17
+	VFMADD231PS.BCST (R9), Z17, Z0
+	VFMADD231PS.BCST 4(R9), Z17, Z1
+	VFMADD231PS.BCST 8(R9), Z17, Z2
+	VFMADD231PS.BCST 12(R9), Z17, Z3
+	VFMADD231PS.BCST 16(R9), Z17, Z4
+	VFMADD231PS.BCST 20(R9), Z17, Z5
+	VFMADD231PS.BCST 24(R9), Z17, Z6
+	VFMADD231PS.BCST 28(R9), Z17, Z7
+	VFMADD231PS.BCST 32(R9), Z17, Z8
+	VFMADD231PS.BCST 36(R9), Z17, Z9
+	VFMADD231PS.BCST 40(R9), Z17, Z10
+	VFMADD231PS.BCST 44(R9), Z17, Z11
+	VFMADD231PS.BCST 48(R9), Z17, Z12
+	VFMADD231PS.BCST 52(R9), Z17, Z13
+	VFMADD231PS.BCST 56(R9), Z17, Z14
+	VFMADD231PS.BCST 60(R9), Z17, Z15
+	VFMADD231PS.BCST 64(R9), Z17, Z16
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p17tap
+	TESTQ            BX, BX
+	JEQ              p17clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	ADDQ             $0x00000440, BX
+
+p17clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z17
+	VBROADCASTSS 4(SI), Z18
+	VMAXPS       Z0, Z17, Z0
+	VMINPS       Z0, Z18, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z17, Z1
+	VMINPS       Z1, Z18, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z17, Z2
+	VMINPS       Z2, Z18, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z17, Z3
+	VMINPS       Z3, Z18, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z17, Z4
+	VMINPS       Z4, Z18, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z17, Z5
+	VMINPS       Z5, Z18, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z17, Z6
+	VMINPS       Z6, Z18, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z17, Z7
+	VMINPS       Z7, Z18, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z17, Z8
+	VMINPS       Z8, Z18, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z17, Z9
+	VMINPS       Z9, Z18, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z17, Z10
+	VMINPS       Z10, Z18, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z17, Z11
+	VMINPS       Z11, Z18, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z17, Z12
+	VMINPS       Z12, Z18, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z17, Z13
+	VMINPS       Z13, Z18, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z17, Z14
+	VMINPS       Z14, Z18, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z17, Z15
+	VMINPS       Z15, Z18, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z17, Z16
+	VMINPS       Z16, Z18, Z16
+	VMOVUPS      Z16, 1024(DX)
+	ADDQ         $0x00000044, CX
+	ADDQ         $0x00000440, DX
+	SUBQ         $0x01, AX
+	JNE          p17tile
+	VZEROUPPER
+	RET
+
+p18:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p18tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p18more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	JMP     p18started
+
+p18more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+
+p18started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p18tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z18
+	VFMADD231PS.BCST (R9), Z18, Z0
+	VFMADD231PS.BCST 4(R9), Z18, Z1
+	VFMADD231PS.BCST 8(R9), Z18, Z2
+	VFMADD231PS.BCST 12(R9), Z18, Z3
+	VFMADD231PS.BCST 16(R9), Z18, Z4
+	VFMADD231PS.BCST 20(R9), Z18, Z5
+	VFMADD231PS.BCST 24(R9), Z18, Z6
+	VFMADD231PS.BCST 28(R9), Z18, Z7
+	VFMADD231PS.BCST 32(R9), Z18, Z8
+	VFMADD231PS.BCST 36(R9), Z18, Z9
+	VFMADD231PS.BCST 40(R9), Z18, Z10
+	VFMADD231PS.BCST 44(R9), Z18, Z11
+	VFMADD231PS.BCST 48(R9), Z18, Z12
+	VFMADD231PS.BCST 52(R9), Z18, Z13
+	VFMADD231PS.BCST 56(R9), Z18, Z14
+	VFMADD231PS.BCST 60(R9), Z18, Z15
+	VFMADD231PS.BCST 64(R9), Z18, Z16
+	VFMADD231PS.BCST 68(R9), Z18, Z17
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p18tap
+	TESTQ            BX, BX
+	JEQ              p18clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	ADDQ             $0x00000480, BX
+
+p18clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z18
+	VBROADCASTSS 4(SI), Z19
+	VMAXPS       Z0, Z18, Z0
+	VMINPS       Z0, Z19, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z18, Z1
+	VMINPS       Z1, Z19, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z18, Z2
+	VMINPS       Z2, Z19, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z18, Z3
+	VMINPS       Z3, Z19, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z18, Z4
+	VMINPS       Z4, Z19, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z18, Z5
+	VMINPS       Z5, Z19, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z18, Z6
+	VMINPS       Z6, Z19, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z18, Z7
+	VMINPS       Z7, Z19, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z18, Z8
+	VMINPS       Z8, Z19, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z18, Z9
+	VMINPS       Z9, Z19, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z18, Z10
+	VMINPS       Z10, Z19, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z18, Z11
+	VMINPS       Z11, Z19, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z18, Z12
+	VMINPS       Z12, Z19, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z18, Z13
+	VMINPS       Z13, Z19, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z18, Z14
+	VMINPS       Z14, Z19, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z18, Z15
+	VMINPS       Z15, Z19, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z18, Z16
+	VMINPS       Z16, Z19, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z18, Z17
+	VMINPS       Z17, Z19, Z17
+	VMOVUPS      Z17, 1088(DX)
+	ADDQ         $0x00000048, CX
+	ADDQ         $0x00000480, DX
+	SUBQ         $0x01, AX
+	JNE          p18tile
+	VZEROUPPER
+	RET
+
+p19:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p19tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p19more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	JMP     p19started
+
+p19more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+
+p19started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p19tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z19
+	VFMADD231PS.BCST (R9), Z19, Z0
+	VFMADD231PS.BCST 4(R9), Z19, Z1
+	VFMADD231PS.BCST 8(R9), Z19, Z2
+	VFMADD231PS.BCST 12(R9), Z19, Z3
+	VFMADD231PS.BCST 16(R9), Z19, Z4
+	VFMADD231PS.BCST 20(R9), Z19, Z5
+	VFMADD231PS.BCST 24(R9), Z19, Z6
+	VFMADD231PS.BCST 28(R9), Z19, Z7
+	VFMADD231PS.BCST 32(R9), Z19, Z8
+	VFMADD231PS.BCST 36(R9), Z19, Z9
+	VFMADD231PS.BCST 40(R9), Z19, Z10
+	VFMADD231PS.BCST 44(R9), Z19, Z11
+	VFMADD231PS.BCST 48(R9), Z19, Z12
+	VFMADD231PS.BCST 52(R9), Z19, Z13
+	VFMADD231PS.BCST 56(R9), Z19, Z14
+	VFMADD231PS.BCST 60(R9), Z19, Z15
+	VFMADD231PS.BCST 64(R9), Z19, Z16
+	VFMADD231PS.BCST 68(R9), Z19, Z17
+	VFMADD231PS.BCST 72(R9), Z19, Z18
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p19tap
+	TESTQ            BX, BX
+	JEQ              p19clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	ADDQ             $0x000004c0, BX
+
+p19clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z19
+	VBROADCASTSS 4(SI), Z20
+	VMAXPS       Z0, Z19, Z0
+	VMINPS       Z0, Z20, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z19, Z1
+	VMINPS       Z1, Z20, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z19, Z2
+	VMINPS       Z2, Z20, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z19, Z3
+	VMINPS       Z3, Z20, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z19, Z4
+	VMINPS       Z4, Z20, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z19, Z5
+	VMINPS       Z5, Z20, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z19, Z6
+	VMINPS       Z6, Z20, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z19, Z7
+	VMINPS       Z7, Z20, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z19, Z8
+	VMINPS       Z8, Z20, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z19, Z9
+	VMINPS       Z9, Z20, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z19, Z10
+	VMINPS       Z10, Z20, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z19, Z11
+	VMINPS       Z11, Z20, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z19, Z12
+	VMINPS       Z12, Z20, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z19, Z13
+	VMINPS       Z13, Z20, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z19, Z14
+	VMINPS       Z14, Z20, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z19, Z15
+	VMINPS       Z15, Z20, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z19, Z16
+	VMINPS       Z16, Z20, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z19, Z17
+	VMINPS       Z17, Z20, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z19, Z18
+	VMINPS       Z18, Z20, Z18
+	VMOVUPS      Z18, 1152(DX)
+	ADDQ         $0x0000004c, CX
+	ADDQ         $0x000004c0, DX
+	SUBQ         $0x01, AX
+	JNE          p19tile
+	VZEROUPPER
+	RET
+
+p20:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p20tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p20more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	JMP     p20started
+
+p20more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+
+p20started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p20tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z20
+	VFMADD231PS.BCST (R9), Z20, Z0
+	VFMADD231PS.BCST 4(R9), Z20, Z1
+	VFMADD231PS.BCST 8(R9), Z20, Z2
+	VFMADD231PS.BCST 12(R9), Z20, Z3
+	VFMADD231PS.BCST 16(R9), Z20, Z4
+	VFMADD231PS.BCST 20(R9), Z20, Z5
+	VFMADD231PS.BCST 24(R9), Z20, Z6
+	VFMADD231PS.BCST 28(R9), Z20, Z7
+	VFMADD231PS.BCST 32(R9), Z20, Z8
+	VFMADD231PS.BCST 36(R9), Z20, Z9
+	VFMADD231PS.BCST 40(R9), Z20, Z10
+	VFMADD231PS.BCST 44(R9), Z20, Z11
+	VFMADD231PS.BCST 48(R9), Z20, Z12
+	VFMADD231PS.BCST 52(R9), Z20, Z13
+	VFMADD231PS.BCST 56(R9), Z20, Z14
+	VFMADD231PS.BCST 60(R9), Z20, Z15
+	VFMADD231PS.BCST 64(R9), Z20, Z16
+	VFMADD231PS.BCST 68(R9), Z20, Z17
+	VFMADD231PS.BCST 72(R9), Z20, Z18
+	VFMADD231PS.BCST 76(R9), Z20, Z19
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p20tap
+	TESTQ            BX, BX
+	JEQ              p20clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	ADDQ             $0x00000500, BX
+
+p20clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z20
+	VBROADCASTSS 4(SI), Z21
+	VMAXPS       Z0, Z20, Z0
+	VMINPS       Z0, Z21, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z20, Z1
+	VMINPS       Z1, Z21, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z20, Z2
+	VMINPS       Z2, Z21, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z20, Z3
+	VMINPS       Z3, Z21, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z20, Z4
+	VMINPS       Z4, Z21, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z20, Z5
+	VMINPS       Z5, Z21, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z20, Z6
+	VMINPS       Z6, Z21, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z20, Z7
+	VMINPS       Z7, Z21, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z20, Z8
+	VMINPS       Z8, Z21, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z20, Z9
+	VMINPS       Z9, Z21, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z20, Z10
+	VMINPS       Z10, Z21, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z20, Z11
+	VMINPS       Z11, Z21, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z20, Z12
+	VMINPS       Z12, Z21, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z20, Z13
+	VMINPS       Z13, Z21, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z20, Z14
+	VMINPS       Z14, Z21, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z20, Z15
+	VMINPS       Z15, Z21, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z20, Z16
+	VMINPS       Z16, Z21, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z20, Z17
+	VMINPS       Z17, Z21, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z20, Z18
+	VMINPS       Z18, Z21, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z20, Z19
+	VMINPS       Z19, Z21, Z19
+	VMOVUPS      Z19, 1216(DX)
+	ADDQ         $0x00000050, CX
+	ADDQ         $0x00000500, DX
+	SUBQ         $0x01, AX
+	JNE          p20tile
+	VZEROUPPER
+	RET
+
+p21:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p21tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p21more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	VMOVAPS Z0, Z20
+	JMP     p21started
+
+p21more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+	VMOVUPS 1280(DX), Z20
+
+p21started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p21tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z21
+	VFMADD231PS.BCST (R9), Z21, Z0
+	VFMADD231PS.BCST 4(R9), Z21, Z1
+	VFMADD231PS.BCST 8(R9), Z21, Z2
+	VFMADD231PS.BCST 12(R9), Z21, Z3
+	VFMADD231PS.BCST 16(R9), Z21, Z4
+	VFMADD231PS.BCST 20(R9), Z21, Z5
+	VFMADD231PS.BCST 24(R9), Z21, Z6
+	VFMADD231PS.BCST 28(R9), Z21, Z7
+	VFMADD231PS.BCST 32(R9), Z21, Z8
+	VFMADD231PS.BCST 36(R9), Z21, Z9
+	VFMADD231PS.BCST 40(R9), Z21, Z10
+	VFMADD231PS.BCST 44(R9), Z21, Z11
+	VFMADD231PS.BCST 48(R9), Z21, Z12
+	VFMADD231PS.BCST 52(R9), Z21, Z13
+	VFMADD231PS.BCST 56(R9), Z21, Z14
+	VFMADD231PS.BCST 60(R9), Z21, Z15
+	VFMADD231PS.BCST 64(R9), Z21, Z16
+	VFMADD231PS.BCST 68(R9), Z21, Z17
+	VFMADD231PS.BCST 72(R9), Z21, Z18
+	VFMADD231PS.BCST 76(R9), Z21, Z19
+	VFMADD231PS.BCST 80(R9), Z21, Z20
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p21tap
+	TESTQ            BX, BX
+	JEQ              p21clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	VADDPS           1280(BX), Z20, Z20
+	ADDQ             $0x00000540, BX
+
+p21clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z21
+	VBROADCASTSS 4(SI), Z22
+	VMAXPS       Z0, Z21, Z0
+	VMINPS       Z0, Z22, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z21, Z1
+	VMINPS       Z1, Z22, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z21, Z2
+	VMINPS       Z2, Z22, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z21, Z3
+	VMINPS       Z3, Z22, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z21, Z4
+	VMINPS       Z4, Z22, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z21, Z5
+	VMINPS       Z5, Z22, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z21, Z6
+	VMINPS       Z6, Z22, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z21, Z7
+	VMINPS       Z7, Z22, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z21, Z8
+	VMINPS       Z8, Z22, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z21, Z9
+	VMINPS       Z9, Z22, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z21, Z10
+	VMINPS       Z10, Z22, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z21, Z11
+	VMINPS       Z11, Z22, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z21, Z12
+	VMINPS       Z12, Z22, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z21, Z13
+	VMINPS       Z13, Z22, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z21, Z14
+	VMINPS       Z14, Z22, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z21, Z15
+	VMINPS       Z15, Z22, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z21, Z16
+	VMINPS       Z16, Z22, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z21, Z17
+	VMINPS       Z17, Z22, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z21, Z18
+	VMINPS       Z18, Z22, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z21, Z19
+	VMINPS       Z19, Z22, Z19
+	VMOVUPS      Z19, 1216(DX)
+	VMAXPS       Z20, Z21, Z20
+	VMINPS       Z20, Z22, Z20
+	VMOVUPS      Z20, 1280(DX)
+	ADDQ         $0x00000054, CX
+	ADDQ         $0x00000540, DX
+	SUBQ         $0x01, AX
+	JNE          p21tile
+	VZEROUPPER
+	RET
+
+p22:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p22tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p22more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z21
+	JMP     p22started
+
+p22more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+	VMOVUPS 1280(DX), Z20
+	VMOVUPS 1344(DX), Z21
+
+p22started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p22tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z22
+	VFMADD231PS.BCST (R9), Z22, Z0
+	VFMADD231PS.BCST 4(R9), Z22, Z1
+	VFMADD231PS.BCST 8(R9), Z22, Z2
+	VFMADD231PS.BCST 12(R9), Z22, Z3
+	VFMADD231PS.BCST 16(R9), Z22, Z4
+	VFMADD231PS.BCST 20(R9), Z22, Z5
+	VFMADD231PS.BCST 24(R9), Z22, Z6
+	VFMADD231PS.BCST 28(R9), Z22, Z7
+	VFMADD231PS.BCST 32(R9), Z22, Z8
+	VFMADD231PS.BCST 36(R9), Z22, Z9
+	VFMADD231PS.BCST 40(R9), Z22, Z10
+	VFMADD231PS.BCST 44(R9), Z22, Z11
+	VFMADD231PS.BCST 48(R9), Z22, Z12
+	VFMADD231PS.BCST 52(R9), Z22, Z13
+	VFMADD231PS.BCST 56(R9), Z22, Z14
+	VFMADD231PS.BCST 60(R9), Z22, Z15
+	VFMADD231PS.BCST 64(R9), Z22, Z16
+	VFMADD231PS.BCST 68(R9), Z22, Z17
+	VFMADD231PS.BCST 72(R9), Z22, Z18
+	VFMADD231PS.BCST 76(R9), Z22, Z19
+	VFMADD231PS.BCST 80(R9), Z22, Z20
+	VFMADD231PS.BCST 84(R9), Z22, Z21
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p22tap
+	TESTQ            BX, BX
+	JEQ              p22clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	VADDPS           1280(BX), Z20, Z20
+	VADDPS           1344(BX), Z21, Z21
+	ADDQ             $0x00000580, BX
+
+p22clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z22
+	VBROADCASTSS 4(SI), Z23
+	VMAXPS       Z0, Z22, Z0
+	VMINPS       Z0, Z23, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z22, Z1
+	VMINPS       Z1, Z23, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z22, Z2
+	VMINPS       Z2, Z23, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z22, Z3
+	VMINPS       Z3, Z23, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z22, Z4
+	VMINPS       Z4, Z23, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z22, Z5
+	VMINPS       Z5, Z23, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z22, Z6
+	VMINPS       Z6, Z23, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z22, Z7
+	VMINPS       Z7, Z23, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z22, Z8
+	VMINPS       Z8, Z23, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z22, Z9
+	VMINPS       Z9, Z23, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z22, Z10
+	VMINPS       Z10, Z23, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z22, Z11
+	VMINPS       Z11, Z23, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z22, Z12
+	VMINPS       Z12, Z23, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z22, Z13
+	VMINPS       Z13, Z23, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z22, Z14
+	VMINPS       Z14, Z23, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z22, Z15
+	VMINPS       Z15, Z23, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z22, Z16
+	VMINPS       Z16, Z23, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z22, Z17
+	VMINPS       Z17, Z23, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z22, Z18
+	VMINPS       Z18, Z23, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z22, Z19
+	VMINPS       Z19, Z23, Z19
+	VMOVUPS      Z19, 1216(DX)
+	VMAXPS       Z20, Z22, Z20
+	VMINPS       Z20, Z23, Z20
+	VMOVUPS      Z20, 1280(DX)
+	VMAXPS       Z21, Z22, Z21
+	VMINPS       Z21, Z23, Z21
+	VMOVUPS      Z21, 1344(DX)
+	ADDQ         $0x00000058, CX
+	ADDQ         $0x00000580, DX
+	SUBQ         $0x01, AX
+	JNE          p22tile
+	VZEROUPPER
+	RET
+
+p23:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p23tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p23more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z21
+	VMOVAPS Z0, Z22
+	JMP     p23started
+
+p23more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+	VMOVUPS 1280(DX), Z20
+	VMOVUPS 1344(DX), Z21
+	VMOVUPS 1408(DX), Z22
+
+p23started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p23tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z23
+	VFMADD231PS.BCST (R9), Z23, Z0
+	VFMADD231PS.BCST 4(R9), Z23, Z1
+	VFMADD231PS.BCST 8(R9), Z23, Z2
+	VFMADD231PS.BCST 12(R9), Z23, Z3
+	VFMADD231PS.BCST 16(R9), Z23, Z4
+	VFMADD231PS.BCST 20(R9), Z23, Z5
+	VFMADD231PS.BCST 24(R9), Z23, Z6
+	VFMADD231PS.BCST 28(R9), Z23, Z7
+	VFMADD231PS.BCST 32(R9), Z23, Z8
+	VFMADD231PS.BCST 36(R9), Z23, Z9
+	VFMADD231PS.BCST 40(R9), Z23, Z10
+	VFMADD231PS.BCST 44(R9), Z23, Z11
+	VFMADD231PS.BCST 48(R9), Z23, Z12
+	VFMADD231PS.BCST 52(R9), Z23, Z13
+	VFMADD231PS.BCST 56(R9), Z23, Z14
+	VFMADD231PS.BCST 60(R9), Z23, Z15
+	VFMADD231PS.BCST 64(R9), Z23, Z16
+	VFMADD231PS.BCST 68(R9), Z23, Z17
+	VFMADD231PS.BCST 72(R9), Z23, Z18
+	VFMADD231PS.BCST 76(R9), Z23, Z19
+	VFMADD231PS.BCST 80(R9), Z23, Z20
+	VFMADD231PS.BCST 84(R9), Z23, Z21
+	VFMADD231PS.BCST 88(R9), Z23, Z22
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p23tap
+	TESTQ            BX, BX
+	JEQ              p23clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	VADDPS           1280(BX), Z20, Z20
+	VADDPS           1344(BX), Z21, Z21
+	VADDPS           1408(BX), Z22, Z22
+	ADDQ             $0x000005c0, BX
+
+p23clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z23
+	VBROADCASTSS 4(SI), Z24
+	VMAXPS       Z0, Z23, Z0
+	VMINPS       Z0, Z24, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z23, Z1
+	VMINPS       Z1, Z24, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z23, Z2
+	VMINPS       Z2, Z24, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z23, Z3
+	VMINPS       Z3, Z24, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z23, Z4
+	VMINPS       Z4, Z24, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z23, Z5
+	VMINPS       Z5, Z24, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z23, Z6
+	VMINPS       Z6, Z24, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z23, Z7
+	VMINPS       Z7, Z24, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z23, Z8
+	VMINPS       Z8, Z24, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z23, Z9
+	VMINPS       Z9, Z24, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z23, Z10
+	VMINPS       Z10, Z24, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z23, Z11
+	VMINPS       Z11, Z24, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z23, Z12
+	VMINPS       Z12, Z24, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z23, Z13
+	VMINPS       Z13, Z24, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z23, Z14
+	VMINPS       Z14, Z24, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z23, Z15
+	VMINPS       Z15, Z24, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z23, Z16
+	VMINPS       Z16, Z24, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z23, Z17
+	VMINPS       Z17, Z24, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z23, Z18
+	VMINPS       Z18, Z24, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z23, Z19
+	VMINPS       Z19, Z24, Z19
+	VMOVUPS      Z19, 1216(DX)
+	VMAXPS       Z20, Z23, Z20
+	VMINPS       Z20, Z24, Z20
+	VMOVUPS      Z20, 1280(DX)
+	VMAXPS       Z21, Z23, Z21
+	VMINPS       Z21, Z24, Z21
+	VMOVUPS      Z21, 1344(DX)
+	VMAXPS       Z22, Z23, Z22
+	VMINPS       Z22, Z24, Z22
+	VMOVUPS      Z22, 1408(DX)
+	ADDQ         $0x0000005c, CX
+	ADDQ         $0x000005c0, DX
+	SUBQ         $0x01, AX
+	JNE          p23tile
+	VZEROUPPER
+	RET
+
+p24:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p24tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p24more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z23
+	JMP     p24started
+
+p24more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+	VMOVUPS 1280(DX), Z20
+	VMOVUPS 1344(DX), Z21
+	VMOVUPS 1408(DX), Z22
+	VMOVUPS 1472(DX), Z23
+
+p24started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p24tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z24
+	VFMADD231PS.BCST (R9), Z24, Z0
+	VFMADD231PS.BCST 4(R9), Z24, Z1
+	VFMADD231PS.BCST 8(R9), Z24, Z2
+	VFMADD231PS.BCST 12(R9), Z24, Z3
+	VFMADD231PS.BCST 16(R9), Z24, Z4
+	VFMADD231PS.BCST 20(R9), Z24, Z5
+	VFMADD231PS.BCST 24(R9), Z24, Z6
+	VFMADD231PS.BCST 28(R9), Z24, Z7
+	VFMADD231PS.BCST 32(R9), Z24, Z8
+	VFMADD231PS.BCST 36(R9), Z24, Z9
+	VFMADD231PS.BCST 40(R9), Z24, Z10
+	VFMADD231PS.BCST 44(R9), Z24, Z11
+	VFMADD231PS.BCST 48(R9), Z24, Z12
+	VFMADD231PS.BCST 52(R9), Z24, Z13
+	VFMADD231PS.BCST 56(R9), Z24, Z14
+	VFMADD231PS.BCST 60(R9), Z24, Z15
+	VFMADD231PS.BCST 64(R9), Z24, Z16
+	VFMADD231PS.BCST 68(R9), Z24, Z17
+	VFMADD231PS.BCST 72(R9), Z24, Z18
+	VFMADD231PS.BCST 76(R9), Z24, Z19
+	VFMADD231PS.BCST 80(R9), Z24, Z20
+	VFMADD231PS.BCST 84(R9), Z24, Z21
+	VFMADD231PS.BCST 88(R9), Z24, Z22
+	VFMADD231PS.BCST 92(R9), Z24, Z23
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p24tap
+	TESTQ            BX, BX
+	JEQ              p24clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	VADDPS           1280(BX), Z20, Z20
+	VADDPS           1344(BX), Z21, Z21
+	VADDPS           1408(BX), Z22, Z22
+	VADDPS           1472(BX), Z23, Z23
+	ADDQ             $0x00000600, BX
+
+p24clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z24
+	VBROADCASTSS 4(SI), Z25
+	VMAXPS       Z0, Z24, Z0
+	VMINPS       Z0, Z25, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z24, Z1
+	VMINPS       Z1, Z25, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z24, Z2
+	VMINPS       Z2, Z25, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z24, Z3
+	VMINPS       Z3, Z25, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z25, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z24, Z5
+	VMINPS       Z5, Z25, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z25, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z24, Z7
+	VMINPS       Z7, Z25, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z24, Z8
+	VMINPS       Z8, Z25, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z24, Z9
+	VMINPS       Z9, Z25, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z25, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z24, Z11
+	VMINPS       Z11, Z25, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z25, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z24, Z13
+	VMINPS       Z13, Z25, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z24, Z14
+	VMINPS       Z14, Z25, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z24, Z15
+	VMINPS       Z15, Z25, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z25, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z24, Z17
+	VMINPS       Z17, Z25, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z25, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z24, Z19
+	VMINPS       Z19, Z25, Z19
+	VMOVUPS      Z19, 1216(DX)
+	VMAXPS       Z20, Z24, Z20
+	VMINPS       Z20, Z25, Z20
+	VMOVUPS      Z20, 1280(DX)
+	VMAXPS       Z21, Z24, Z21
+	VMINPS       Z21, Z25, Z21
+	VMOVUPS      Z21, 1344(DX)
+	VMAXPS       Z22, Z24, Z22
+	VMINPS       Z22, Z25, Z22
+	VMOVUPS      Z22, 1408(DX)
+	VMAXPS       Z23, Z24, Z23
+	VMINPS       Z23, Z25, Z23
+	VMOVUPS      Z23, 1472(DX)
+	ADDQ         $0x00000060, CX
+	ADDQ         $0x00000600, DX
+	SUBQ         $0x01, AX
+	JNE          p24tile
+	VZEROUPPER
+	RET
+
+p25:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p25tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p25more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z23
+	VMOVAPS Z0, Z24
+	JMP     p25started
+
+p25more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+	VMOVUPS 1280(DX), Z20
+	VMOVUPS 1344(DX), Z21
+	VMOVUPS 1408(DX), Z22
+	VMOVUPS 1472(DX), Z23
+	VMOVUPS 1536(DX), Z24
+
+p25started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p25tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z25
+	VFMADD231PS.BCST (R9), Z25, Z0
+	VFMADD231PS.BCST 4(R9), Z25, Z1
+	VFMADD231PS.BCST 8(R9), Z25, Z2
+	VFMADD231PS.BCST 12(R9), Z25, Z3
+	VFMADD231PS.BCST 16(R9), Z25, Z4
+	VFMADD231PS.BCST 20(R9), Z25, Z5
+	VFMADD231PS.BCST 24(R9), Z25, Z6
+	VFMADD231PS.BCST 28(R9), Z25, Z7
+	VFMADD231PS.BCST 32(R9), Z25, Z8
+	VFMADD231PS.BCST 36(R9), Z25, Z9
+	VFMADD231PS.BCST 40(R9), Z25, Z10
+	VFMADD231PS.BCST 44(R9), Z25, Z11
+	VFMADD231PS.BCST 48(R9), Z25, Z12
+	VFMADD231PS.BCST 52(R9), Z25, Z13
+	VFMADD231PS.BCST 56(R9), Z25, Z14
+	VFMADD231PS.BCST 60(R9), Z25, Z15
+	VFMADD231PS.BCST 64(R9), Z25, Z16
+	VFMADD231PS.BCST 68(R9), Z25, Z17
+	VFMADD231PS.BCST 72(R9), Z25, Z18
+	VFMADD231PS.BCST 76(R9), Z25, Z19
+	VFMADD231PS.BCST 80(R9), Z25, Z20
+	VFMADD231PS.BCST 84(R9), Z25, Z21
+	VFMADD231PS.BCST 88(R9), Z25, Z22
+	VFMADD231PS.BCST 92(R9), Z25, Z23
+	VFMADD231PS.BCST 96(R9), Z25, Z24
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p25tap
+	TESTQ            BX, BX
+	JEQ              p25clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	VADDPS           1280(BX), Z20, Z20
+	VADDPS           1344(BX), Z21, Z21
+	VADDPS           1408(BX), Z22, Z22
+	VADDPS           1472(BX), Z23, Z23
+	VADDPS           1536(BX), Z24, Z24
+	ADDQ             $0x00000640, BX
+
+p25clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z25
+	VBROADCASTSS 4(SI), Z26
+	VMAXPS       Z0, Z25, Z0
+	VMINPS       Z0, Z26, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z25, Z1
+	VMINPS       Z1, Z26, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z25, Z2
+	VMINPS       Z2, Z26, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z25, Z3
+	VMINPS       Z3, Z26, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z25, Z4
+	VMINPS       Z4, Z26, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z25, Z5
+	VMINPS       Z5, Z26, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z25, Z6
+	VMINPS       Z6, Z26, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z25, Z7
+	VMINPS       Z7, Z26, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z25, Z8
+	VMINPS       Z8, Z26, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z25, Z9
+	VMINPS       Z9, Z26, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z25, Z10
+	VMINPS       Z10, Z26, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z25, Z11
+	VMINPS       Z11, Z26, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z25, Z12
+	VMINPS       Z12, Z26, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z25, Z13
+	VMINPS       Z13, Z26, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z25, Z14
+	VMINPS       Z14, Z26, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z25, Z15
+	VMINPS       Z15, Z26, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z25, Z16
+	VMINPS       Z16, Z26, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z25, Z17
+	VMINPS       Z17, Z26, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z25, Z18
+	VMINPS       Z18, Z26, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z25, Z19
+	VMINPS       Z19, Z26, Z19
+	VMOVUPS      Z19, 1216(DX)
+	VMAXPS       Z20, Z25, Z20
+	VMINPS       Z20, Z26, Z20
+	VMOVUPS      Z20, 1280(DX)
+	VMAXPS       Z21, Z25, Z21
+	VMINPS       Z21, Z26, Z21
+	VMOVUPS      Z21, 1344(DX)
+	VMAXPS       Z22, Z25, Z22
+	VMINPS       Z22, Z26, Z22
+	VMOVUPS      Z22, 1408(DX)
+	VMAXPS       Z23, Z25, Z23
+	VMINPS       Z23, Z26, Z23
+	VMOVUPS      Z23, 1472(DX)
+	VMAXPS       Z24, Z25, Z24
+	VMINPS       Z24, Z26, Z24
+	VMOVUPS      Z24, 1536(DX)
+	ADDQ         $0x00000064, CX
+	ADDQ         $0x00000640, DX
+	SUBQ         $0x01, AX
+	JNE          p25tile
+	VZEROUPPER
+	RET
+
+p26:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p26tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p26more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z23
+	VMOVAPS Z0, Z24
+	VMOVAPS Z0, Z25
+	JMP     p26started
+
+p26more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+	VMOVUPS 1280(DX), Z20
+	VMOVUPS 1344(DX), Z21
+	VMOVUPS 1408(DX), Z22
+	VMOVUPS 1472(DX), Z23
+	VMOVUPS 1536(DX), Z24
+	VMOVUPS 1600(DX), Z25
+
+p26started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p26tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z26
+	VFMADD231PS.BCST (R9), Z26, Z0
+	VFMADD231PS.BCST 4(R9), Z26, Z1
+	VFMADD231PS.BCST 8(R9), Z26, Z2
+	VFMADD231PS.BCST 12(R9), Z26, Z3
+	VFMADD231PS.BCST 16(R9), Z26, Z4
+	VFMADD231PS.BCST 20(R9), Z26, Z5
+	VFMADD231PS.BCST 24(R9), Z26, Z6
+	VFMADD231PS.BCST 28(R9), Z26, Z7
+	VFMADD231PS.BCST 32(R9), Z26, Z8
+	VFMADD231PS.BCST 36(R9), Z26, Z9
+	VFMADD231PS.BCST 40(R9), Z26, Z10
+	VFMADD231PS.BCST 44(R9), Z26, Z11
+	VFMADD231PS.BCST 48(R9), Z26, Z12
+	VFMADD231PS.BCST 52(R9), Z26, Z13
+	VFMADD231PS.BCST 56(R9), Z26, Z14
+	VFMADD231PS.BCST 60(R9), Z26, Z15
+	VFMADD231PS.BCST 64(R9), Z26, Z16
+	VFMADD231PS.BCST 68(R9), Z26, Z17
+	VFMADD231PS.BCST 72(R9), Z26, Z18
+	VFMADD231PS.BCST 76(R9), Z26, Z19
+	VFMADD231PS.BCST 80(R9), Z26, Z20
+	VFMADD231PS.BCST 84(R9), Z26, Z21
+	VFMADD231PS.BCST 88(R9), Z26, Z22
+	VFMADD231PS.BCST 92(R9), Z26, Z23
+	VFMADD231PS.BCST 96(R9), Z26, Z24
+	VFMADD231PS.BCST 100(R9), Z26, Z25
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p26tap
+	TESTQ            BX, BX
+	JEQ              p26clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	VADDPS           1280(BX), Z20, Z20
+	VADDPS           1344(BX), Z21, Z21
+	VADDPS           1408(BX), Z22, Z22
+	VADDPS           1472(BX), Z23, Z23
+	VADDPS           1536(BX), Z24, Z24
+	VADDPS           1600(BX), Z25, Z25
+	ADDQ             $0x00000680, BX
+
+p26clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z26
+	VBROADCASTSS 4(SI), Z27
+	VMAXPS       Z0, Z26, Z0
+	VMINPS       Z0, Z27, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z26, Z1
+	VMINPS       Z1, Z27, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z26, Z2
+	VMINPS       Z2, Z27, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z26, Z3
+	VMINPS       Z3, Z27, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z26, Z4
+	VMINPS       Z4, Z27, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z26, Z5
+	VMINPS       Z5, Z27, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z26, Z6
+	VMINPS       Z6, Z27, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z26, Z7
+	VMINPS       Z7, Z27, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z26, Z8
+	VMINPS       Z8, Z27, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z26, Z9
+	VMINPS       Z9, Z27, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z26, Z10
+	VMINPS       Z10, Z27, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z26, Z11
+	VMINPS       Z11, Z27, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z26, Z12
+	VMINPS       Z12, Z27, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z26, Z13
+	VMINPS       Z13, Z27, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z26, Z14
+	VMINPS       Z14, Z27, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z26, Z15
+	VMINPS       Z15, Z27, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z26, Z16
+	VMINPS       Z16, Z27, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z26, Z17
+	VMINPS       Z17, Z27, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z26, Z18
+	VMINPS       Z18, Z27, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z26, Z19
+	VMINPS       Z19, Z27, Z19
+	VMOVUPS      Z19, 1216(DX)
+	VMAXPS       Z20, Z26, Z20
+	VMINPS       Z20, Z27, Z20
+	VMOVUPS      Z20, 1280(DX)
+	VMAXPS       Z21, Z26, Z21
+	VMINPS       Z21, Z27, Z21
+	VMOVUPS      Z21, 1344(DX)
+	VMAXPS       Z22, Z26, Z22
+	VMINPS       Z22, Z27, Z22
+	VMOVUPS      Z22, 1408(DX)
+	VMAXPS       Z23, Z26, Z23
+	VMINPS       Z23, Z27, Z23
+	VMOVUPS      Z23, 1472(DX)
+	VMAXPS       Z24, Z26, Z24
+	VMINPS       Z24, Z27, Z24
+	VMOVUPS      Z24, 1536(DX)
+	VMAXPS       Z25, Z26, Z25
+	VMINPS       Z25, Z27, Z25
+	VMOVUPS      Z25, 1600(DX)
+	ADDQ         $0x00000068, CX
+	ADDQ         $0x00000680, DX
+	SUBQ         $0x01, AX
+	JNE          p26tile
+	VZEROUPPER
+	RET
+
+p27:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p27tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p27more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z23
+	VMOVAPS Z0, Z24
+	VMOVAPS Z0, Z25
+	VMOVAPS Z0, Z26
+	JMP     p27started
+
+p27more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+	VMOVUPS 1280(DX), Z20
+	VMOVUPS 1344(DX), Z21
+	VMOVUPS 1408(DX), Z22
+	VMOVUPS 1472(DX), Z23
+	VMOVUPS 1536(DX), Z24
+	VMOVUPS 1600(DX), Z25
+	VMOVUPS 1664(DX), Z26
+
+p27started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p27tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z27
+	VFMADD231PS.BCST (R9), Z27, Z0
+	VFMADD231PS.BCST 4(R9), Z27, Z1
+	VFMADD231PS.BCST 8(R9), Z27, Z2
+	VFMADD231PS.BCST 12(R9), Z27, Z3
+	VFMADD231PS.BCST 16(R9), Z27, Z4
+	VFMADD231PS.BCST 20(R9), Z27, Z5
+	VFMADD231PS.BCST 24(R9), Z27, Z6
+	VFMADD231PS.BCST 28(R9), Z27, Z7
+	VFMADD231PS.BCST 32(R9), Z27, Z8
+	VFMADD231PS.BCST 36(R9), Z27, Z9
+	VFMADD231PS.BCST 40(R9), Z27, Z10
+	VFMADD231PS.BCST 44(R9), Z27, Z11
+	VFMADD231PS.BCST 48(R9), Z27, Z12
+	VFMADD231PS.BCST 52(R9), Z27, Z13
+	VFMADD231PS.BCST 56(R9), Z27, Z14
+	VFMADD231PS.BCST 60(R9), Z27, Z15
+	VFMADD231PS.BCST 64(R9), Z27, Z16
+	VFMADD231PS.BCST 68(R9), Z27, Z17
+	VFMADD231PS.BCST 72(R9), Z27, Z18
+	VFMADD231PS.BCST 76(R9), Z27, Z19
+	VFMADD231PS.BCST 80(R9), Z27, Z20
+	VFMADD231PS.BCST 84(R9), Z27, Z21
+	VFMADD231PS.BCST 88(R9), Z27, Z22
+	VFMADD231PS.BCST 92(R9), Z27, Z23
+	VFMADD231PS.BCST 96(R9), Z27, Z24
+	VFMADD231PS.BCST 100(R9), Z27, Z25
+	VFMADD231PS.BCST 104(R9), Z27, Z26
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p27tap
+	TESTQ            BX, BX
+	JEQ              p27clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	VADDPS           1280(BX), Z20, Z20
+	VADDPS           1344(BX), Z21, Z21
+	VADDPS           1408(BX), Z22, Z22
+	VADDPS           1472(BX), Z23, Z23
+	VADDPS           1536(BX), Z24, Z24
+	VADDPS           1600(BX), Z25, Z25
+	VADDPS           1664(BX), Z26, Z26
+	ADDQ             $0x000006c0, BX
+
+p27clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z27
+	VBROADCASTSS 4(SI), Z28
+	VMAXPS       Z0, Z27, Z0
+	VMINPS       Z0, Z28, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z27, Z1
+	VMINPS       Z1, Z28, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z27, Z2
+	VMINPS       Z2, Z28, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z27, Z3
+	VMINPS       Z3, Z28, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z27, Z4
+	VMINPS       Z4, Z28, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z27, Z5
+	VMINPS       Z5, Z28, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z27, Z6
+	VMINPS       Z6, Z28, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z27, Z7
+	VMINPS       Z7, Z28, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z27, Z8
+	VMINPS       Z8, Z28, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z27, Z9
+	VMINPS       Z9, Z28, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z27, Z10
+	VMINPS       Z10, Z28, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z27, Z11
+	VMINPS       Z11, Z28, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z27, Z12
+	VMINPS       Z12, Z28, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z27, Z13
+	VMINPS       Z13, Z28, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z27, Z14
+	VMINPS       Z14, Z28, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z27, Z15
+	VMINPS       Z15, Z28, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z27, Z16
+	VMINPS       Z16, Z28, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z27, Z17
+	VMINPS       Z17, Z28, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z27, Z18
+	VMINPS       Z18, Z28, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z27, Z19
+	VMINPS       Z19, Z28, Z19
+	VMOVUPS      Z19, 1216(DX)
+	VMAXPS       Z20, Z27, Z20
+	VMINPS       Z20, Z28, Z20
+	VMOVUPS      Z20, 1280(DX)
+	VMAXPS       Z21, Z27, Z21
+	VMINPS       Z21, Z28, Z21
+	VMOVUPS      Z21, 1344(DX)
+	VMAXPS       Z22, Z27, Z22
+	VMINPS       Z22, Z28, Z22
+	VMOVUPS      Z22, 1408(DX)
+	VMAXPS       Z23, Z27, Z23
+	VMINPS       Z23, Z28, Z23
+	VMOVUPS      Z23, 1472(DX)
+	VMAXPS       Z24, Z27, Z24
+	VMINPS       Z24, Z28, Z24
+	VMOVUPS      Z24, 1536(DX)
+	VMAXPS       Z25, Z27, Z25
+	VMINPS       Z25, Z28, Z25
+	VMOVUPS      Z25, 1600(DX)
+	VMAXPS       Z26, Z27, Z26
+	VMINPS       Z26, Z28, Z26
+	VMOVUPS      Z26, 1664(DX)
+	ADDQ         $0x0000006c, CX
+	ADDQ         $0x000006c0, DX
+	SUBQ         $0x01, AX
+	JNE          p27tile
+	VZEROUPPER
+	RET
+
+p28:
+	MOVQ tiles+8(FP), AX
+	MOVQ in+16(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ outBlock+64(FP), BX
+	SHLQ $0x02, BX
+	MOVQ res+72(FP), BX
+
+p28tile:
+	MOVB    accumulate+96(FP), SI
+	TESTB   SI, SI
+	JNE     p28more
+	MOVQ    bias+48(FP), SI
+	VMOVUPS (SI), Z0
+	VMOVAPS Z0, Z1
+	VMOVAPS Z0, Z2
+	VMOVAPS Z0, Z3
+	VMOVAPS Z0, Z4
+	VMOVAPS Z0, Z5
+	VMOVAPS Z0, Z6
+	VMOVAPS Z0, Z7
+	VMOVAPS Z0, Z8
+	VMOVAPS Z0, Z9
+	VMOVAPS Z0, Z10
+	VMOVAPS Z0, Z11
+	VMOVAPS Z0, Z12
+	VMOVAPS Z0, Z13
+	VMOVAPS Z0, Z14
+	VMOVAPS Z0, Z15
+	VMOVAPS Z0, Z16
+	VMOVAPS Z0, Z17
+	VMOVAPS Z0, Z18
+	VMOVAPS Z0, Z19
+	VMOVAPS Z0, Z20
+	VMOVAPS Z0, Z21
+	VMOVAPS Z0, Z22
+	VMOVAPS Z0, Z23
+	VMOVAPS Z0, Z24
+	VMOVAPS Z0, Z25
+	VMOVAPS Z0, Z26
+	VMOVAPS Z0, Z27
+	JMP     p28started
+
+p28more:
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+	VMOVUPS 256(DX), Z4
+	VMOVUPS 320(DX), Z5
+	VMOVUPS 384(DX), Z6
+	VMOVUPS 448(DX), Z7
+	VMOVUPS 512(DX), Z8
+	VMOVUPS 576(DX), Z9
+	VMOVUPS 640(DX), Z10
+	VMOVUPS 704(DX), Z11
+	VMOVUPS 768(DX), Z12
+	VMOVUPS 832(DX), Z13
+	VMOVUPS 896(DX), Z14
+	VMOVUPS 960(DX), Z15
+	VMOVUPS 1024(DX), Z16
+	VMOVUPS 1088(DX), Z17
+	VMOVUPS 1152(DX), Z18
+	VMOVUPS 1216(DX), Z19
+	VMOVUPS 1280(DX), Z20
+	VMOVUPS 1344(DX), Z21
+	VMOVUPS 1408(DX), Z22
+	VMOVUPS 1472(DX), Z23
+	VMOVUPS 1536(DX), Z24
+	VMOVUPS 1600(DX), Z25
+	VMOVUPS 1664(DX), Z26
+	VMOVUPS 1728(DX), Z27
+
+p28started:
+	MOVQ taps+24(FP), SI
+	MOVQ ntaps+32(FP), DI
+	MOVQ w+40(FP), R8
+
+p28tap:
+	MOVLQSX          (SI), R9
+	LEAQ             (CX)(R9*4), R9
+	VMOVUPS          (R8), Z28
+	VFMADD231PS.BCST (R9), Z28, Z0
+	VFMADD231PS.BCST 4(R9), Z28, Z1
+	VFMADD231PS.BCST 8(R9), Z28, Z2
+	VFMADD231PS.BCST 12(R9), Z28, Z3
+	VFMADD231PS.BCST 16(R9), Z28, Z4
+	VFMADD231PS.BCST 20(R9), Z28, Z5
+	VFMADD231PS.BCST 24(R9), Z28, Z6
+	VFMADD231PS.BCST 28(R9), Z28, Z7
+	VFMADD231PS.BCST 32(R9), Z28, Z8
+	VFMADD231PS.BCST 36(R9), Z28, Z9
+	VFMADD231PS.BCST 40(R9), Z28, Z10
+	VFMADD231PS.BCST 44(R9), Z28, Z11
+	VFMADD231PS.BCST 48(R9), Z28, Z12
+	VFMADD231PS.BCST 52(R9), Z28, Z13
+	VFMADD231PS.BCST 56(R9), Z28, Z14
+	VFMADD231PS.BCST 60(R9), Z28, Z15
+	VFMADD231PS.BCST 64(R9), Z28, Z16
+	VFMADD231PS.BCST 68(R9), Z28, Z17
+	VFMADD231PS.BCST 72(R9), Z28, Z18
+	VFMADD231PS.BCST 76(R9), Z28, Z19
+	VFMADD231PS.BCST 80(R9), Z28, Z20
+	VFMADD231PS.BCST 84(R9), Z28, Z21
+	VFMADD231PS.BCST 88(R9), Z28, Z22
+	VFMADD231PS.BCST 92(R9), Z28, Z23
+	VFMADD231PS.BCST 96(R9), Z28, Z24
+	VFMADD231PS.BCST 100(R9), Z28, Z25
+	VFMADD231PS.BCST 104(R9), Z28, Z26
+	VFMADD231PS.BCST 108(R9), Z28, Z27
+	ADDQ             $0x00000040, R8
+	ADDQ             $0x08, SI
+	SUBQ             $0x01, DI
+	JNE              p28tap
+	TESTQ            BX, BX
+	JEQ              p28clamp
+	MOVQ             resBlock+80(FP), SI
+	SHLQ             $0x02, SI
+	VADDPS           (BX), Z0, Z0
+	VADDPS           64(BX), Z1, Z1
+	VADDPS           128(BX), Z2, Z2
+	VADDPS           192(BX), Z3, Z3
+	VADDPS           256(BX), Z4, Z4
+	VADDPS           320(BX), Z5, Z5
+	VADDPS           384(BX), Z6, Z6
+	VADDPS           448(BX), Z7, Z7
+	VADDPS           512(BX), Z8, Z8
+	VADDPS           576(BX), Z9, Z9
+	VADDPS           640(BX), Z10, Z10
+	VADDPS           704(BX), Z11, Z11
+	VADDPS           768(BX), Z12, Z12
+	VADDPS           832(BX), Z13, Z13
+	VADDPS           896(BX), Z14, Z14
+	VADDPS           960(BX), Z15, Z15
+	VADDPS           1024(BX), Z16, Z16
+	VADDPS           1088(BX), Z17, Z17
+	VADDPS           1152(BX), Z18, Z18
+	VADDPS           1216(BX), Z19, Z19
+	VADDPS           1280(BX), Z20, Z20
+	VADDPS           1344(BX), Z21, Z21
+	VADDPS           1408(BX), Z22, Z22
+	VADDPS           1472(BX), Z23, Z23
+	VADDPS           1536(BX), Z24, Z24
+	VADDPS           1600(BX), Z25, Z25
+	VADDPS           1664(BX), Z26, Z26
+	VADDPS           1728(BX), Z27, Z27
+	ADDQ             $0x00000700, BX
+
+p28clamp:
+	MOVQ         limits+88(FP), SI
+	VBROADCASTSS (SI), Z28
+	VBROADCASTSS 4(SI), Z29
+	VMAXPS       Z0, Z28, Z0
+	VMINPS       Z0, Z29, Z0
+	VMOVUPS      Z0, (DX)
+	VMAXPS       Z1, Z28, Z1
+	VMINPS       Z1, Z29, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMAXPS       Z2, Z28, Z2
+	VMINPS       Z2, Z29, Z2
+	VMOVUPS      Z2, 128(DX)
+	VMAXPS       Z3, Z28, Z3
+	VMINPS       Z3, Z29, Z3
+	VMOVUPS      Z3, 192(DX)
+	VMAXPS       Z4, Z28, Z4
+	VMINPS       Z4, Z29, Z4
+	VMOVUPS      Z4, 256(DX)
+	VMAXPS       Z5, Z28, Z5
+	VMINPS       Z5, Z29, Z5
+	VMOVUPS      Z5, 320(DX)
+	VMAXPS       Z6, Z28, Z6
+	VMINPS       Z6, Z29, Z6
+	VMOVUPS      Z6, 384(DX)
+	VMAXPS       Z7, Z28, Z7
+	VMINPS       Z7, Z29, Z7
+	VMOVUPS      Z7, 448(DX)
+	VMAXPS       Z8, Z28, Z8
+	VMINPS       Z8, Z29, Z8
+	VMOVUPS      Z8, 512(DX)
+	VMAXPS       Z9, Z28, Z9
+	VMINPS       Z9, Z29, Z9
+	VMOVUPS      Z9, 576(DX)
+	VMAXPS       Z10, Z28, Z10
+	VMINPS       Z10, Z29, Z10
+	VMOVUPS      Z10, 640(DX)
+	VMAXPS       Z11, Z28, Z11
+	VMINPS       Z11, Z29, Z11
+	VMOVUPS      Z11, 704(DX)
+	VMAXPS       Z12, Z28, Z12
+	VMINPS       Z12, Z29, Z12
+	VMOVUPS      Z12, 768(DX)
+	VMAXPS       Z13, Z28, Z13
+	VMINPS       Z13, Z29, Z13
+	VMOVUPS      Z13, 832(DX)
+	VMAXPS       Z14, Z28, Z14
+	VMINPS       Z14, Z29, Z14
+	VMOVUPS      Z14, 896(DX)
+	VMAXPS       Z15, Z28, Z15
+	VMINPS       Z15, Z29, Z15
+	VMOVUPS      Z15, 960(DX)
+	VMAXPS       Z16, Z28, Z16
+	VMINPS       Z16, Z29, Z16
+	VMOVUPS      Z16, 1024(DX)
+	VMAXPS       Z17, Z28, Z17
+	VMINPS       Z17, Z29, Z17
+	VMOVUPS      Z17, 1088(DX)
+	VMAXPS       Z18, Z28, Z18
+	VMINPS       Z18, Z29, Z18
+	VMOVUPS      Z18, 1152(DX)
+	VMAXPS       Z19, Z28, Z19
+	VMINPS       Z19, Z29, Z19
+	VMOVUPS      Z19, 1216(DX)
+	VMAXPS       Z20, Z28, Z20
+	VMINPS       Z20, Z29, Z20
+	VMOVUPS      Z20, 1280(DX)
+	VMAXPS       Z21, Z28, Z21
+	VMINPS       Z21, Z29, Z21
+	VMOVUPS      Z21, 1344(DX)
+	VMAXPS       Z22, Z28, Z22
+	VMINPS       Z22, Z29, Z22
+	VMOVUPS      Z22, 1408(DX)
+	VMAXPS       Z23, Z28, Z23
+	VMINPS       Z23, Z29, Z23
+	VMOVUPS      Z23, 1472(DX)
+	VMAXPS       Z24, Z28, Z24
+	VMINPS       Z24, Z29, Z24
+	VMOVUPS      Z24, 1536(DX)
+	VMAXPS       Z25, Z28, Z25
+	VMINPS       Z25, Z29, Z25
+	VMOVUPS      Z25, 1600(DX)
+	VMAXPS       Z26, Z28, Z26
+	VMINPS       Z26, Z29, Z26
+	VMOVUPS      Z26, 1664(DX)
+	VMAXPS       Z27, Z28, Z27
+	VMINPS       Z27, Z29, Z27
+	VMOVUPS      Z27, 1728(DX)
+	ADDQ         $0x00000070, CX
+	ADDQ         $0x00000700, DX
+	SUBQ         $0x01, AX
+	JNE          p28tile
+	VZEROUPPER
+	RET
+
 // func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·convPlanar32AVX512(SB), NOSPLIT, $0-97

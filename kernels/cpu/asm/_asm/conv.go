@@ -29,6 +29,7 @@ var convShapes = []convShape{
 	{blocks: 1, pixels: 28},
 	{blocks: 2, pixels: 14},
 	{blocks: 3, pixels: 9},
+	{blocks: 1, pixels: 28, planar: true},
 	{blocks: 2, pixels: 14, planar: true},
 	{blocks: 3, pixels: 9, planar: true},
 }
