@@ -91,13 +91,7 @@ func (t *gemmTile) columns(block int) reg.OpmaskPhysical {
 // start fills the first set of accumulators with the bias, or with what out holds, the others with zeros.
 func (t *gemmTile) start() {
 	c := t.c
-	for _, set := range t.acc[1:] {
-		for _, row := range set {
-			for _, v := range row {
-				c.VPXORD(v, v, v)
-			}
-		}
-	}
+	clearSets(c, t.acc[1:])
 	flag := c.Load(c.Param("accumulate"), c.GP8())
 	c.TESTB(flag, flag)
 	c.JNE(operand.LabelRef(t.label("more")))
@@ -168,13 +162,7 @@ func (t *gemmTile) multiply() {
 	c.SUBQ(operand.Imm(1), k)
 	c.JNE(operand.LabelRef(t.label("one")))
 	c.Label(t.label("sum"))
-	for _, set := range t.acc[1:] {
-		for p := range set {
-			for b, v := range set[p] {
-				c.VADDPS(v, t.acc[0][p][b], t.acc[0][p][b])
-			}
-		}
-	}
+	addSets(c, t.acc)
 }
 
 // step is the outer product of one k.
