@@ -29,6 +29,7 @@ type family struct {
 
 var families = []family{
 	{"conv", conv},
+	{"qconv", qconv},
 	{"peak", peak},
 }
 
