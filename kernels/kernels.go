@@ -94,6 +94,14 @@ func (d Desc) Bytes() int {
 	return n * d.Type.Size()
 }
 
+// Span returns the bytes from the first element to the last, as they lie: Bytes for a dense tensor.
+func (d Desc) Span() int {
+	if len(d.Dims) == 0 || d.Dims[0] == 0 {
+		return d.Bytes()
+	}
+	return ((d.Dims[0]-1)*d.BatchStride() + d.perBatch()) * d.Type.Size()
+}
+
 // Dense reports whether the tensor is not a slice of a larger one.
 func (d Desc) Dense() bool { return d.Batch == 0 || d.Batch == d.perBatch() }
 

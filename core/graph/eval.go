@@ -71,7 +71,7 @@ func ToReal(v Value, r Range) Value {
 	case v.Type == F16, v.Type == BF16:
 		return Value{F32, v.Dims, Bytes(v.Floats())}
 	case v.Type.IsInteger() && r.IsSet():
-		return Value{F32, v.Dims, Bytes(Dequantize(v, r))}
+		return Value{F32, v.Dims, Bytes(r.Dequantize(v))}
 	}
 	return v
 }
@@ -92,12 +92,12 @@ func FromReal(dst Value, x []float32, r Range) {
 			out[i] = F32ToBF16(f)
 		}
 	default:
-		Quantize(dst, x, r)
+		r.Quantize(dst, x)
 	}
 }
 
 // Dequantize returns the real numbers (q - zero) * scale that v's integers stand for, each step rounded to float32.
-func Dequantize(v Value, r Range) []float32 {
+func (r Range) Dequantize(v Value) []float32 {
 	out := make([]float32, v.Len())
 	inner, channels := r.stride(v.Dims)
 	for i, q := range v.Ints() {
@@ -107,9 +107,9 @@ func Dequantize(v Value, r Range) []float32 {
 	return out
 }
 
-// Quantize stores x as integers: q = saturate(round(x / scale) + zero), rounding half to even; NaN becomes the zero
+// Quantize stores x as integers in dst: q = saturate(round(x / scale) + zero), rounding half to even; NaN becomes the zero
 // point. It is ONNX's QuantizeLinear.
-func Quantize(dst Value, x []float32, r Range) {
+func (r Range) Quantize(dst Value, x []float32) {
 	lo, hi := dst.Type.limits()
 	inner, channels := r.stride(dst.Dims)
 	for i, f := range x {
@@ -246,7 +246,9 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 			}
 		}
 		for i, t := range l.Outputs {
-			out[i] = NewValue(t.Type, EvalDims(t.Dims, env)...)
+			if out[i], err = allocate(t, env); err != nil {
+				return nil, fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, err)
+			}
 		}
 		if err := l.Eval(in, out); err != nil {
 			return nil, err
@@ -271,6 +273,25 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 		outputs[t.Name] = get(t)
 	}
 	return outputs, nil
+}
+
+// maxEvalBytes bounds one tensor of a network that is evaluated.
+const maxEvalBytes = 2 << 30
+
+// allocate returns a zero value for t with the dims that it has for the symbols in env.
+func allocate(t *Tensor, env map[string]int) (Value, error) {
+	dims := EvalDims(t.Dims, env)
+	size := t.Type.Size()
+	for i, d := range dims {
+		if d < 0 {
+			return Value{}, fmt.Errorf("output %s has extent %d on axis %d for these inputs", t, d, i)
+		}
+		if d > 0 && size > maxEvalBytes/d {
+			return Value{}, fmt.Errorf("output %s with shape %v needs more than %d bytes", t, dims, maxEvalBytes)
+		}
+		size *= max(1, d)
+	}
+	return NewValue(t.Type, dims...), nil
 }
 
 // Bind checks the inputs' types and shapes and returns the values of the symbols in them.
