@@ -30,6 +30,7 @@ type family struct {
 var families = []family{
 	{"conv", conv},
 	{"gemm", gemm},
+	{"qconv", qconv},
 	{"peak", peak},
 }
 
