@@ -71,7 +71,7 @@ func ToReal(v Value, r Range) Value {
 	case v.Type == F16, v.Type == BF16:
 		return Value{F32, v.Dims, Bytes(v.Floats())}
 	case v.Type.IsInteger() && r.IsSet():
-		return Value{F32, v.Dims, Bytes(Dequantize(v, r))}
+		return Value{F32, v.Dims, Bytes(r.Dequantize(v))}
 	}
 	return v
 }
@@ -92,12 +92,12 @@ func FromReal(dst Value, x []float32, r Range) {
 			out[i] = F32ToBF16(f)
 		}
 	default:
-		Quantize(dst, x, r)
+		r.Quantize(dst, x)
 	}
 }
 
 // Dequantize returns the real numbers (q - zero) * scale that v's integers stand for, each step rounded to float32.
-func Dequantize(v Value, r Range) []float32 {
+func (r Range) Dequantize(v Value) []float32 {
 	out := make([]float32, v.Len())
 	inner, channels := r.stride(v.Dims)
 	for i, q := range v.Ints() {
@@ -107,9 +107,9 @@ func Dequantize(v Value, r Range) []float32 {
 	return out
 }
 
-// Quantize stores x as integers: q = saturate(round(x / scale) + zero), rounding half to even; NaN becomes the zero
+// Quantize stores x as integers in dst: q = saturate(round(x / scale) + zero), rounding half to even; NaN becomes the zero
 // point. It is ONNX's QuantizeLinear.
-func Quantize(dst Value, x []float32, r Range) {
+func (r Range) Quantize(dst Value, x []float32) {
 	lo, hi := dst.Type.limits()
 	inner, channels := r.stride(dst.Dims)
 	for i, f := range x {

@@ -4,22 +4,38 @@ import "fmt"
 
 // Ops returns the built-in ops.
 func Ops() OpSet {
-	return NewOpSet(elementwiseOps()...).With(
+	return NewOpSet(elementwiseOps()...).With(reductions...).With(
 		AveragePool,
 		BatchNorm,
+		Cast,
+		Concat,
 		Conv,
+		DepthToSpace,
+		Dequantize,
+		DynamicQuantize,
+		Flatten,
 		Gemm,
 		GroupNorm,
 		Hardmax,
+		Identity,
 		InstanceNorm,
-		LRN,
 		LayerNorm,
+		LRN,
 		MatMul,
 		MaxPool,
+		Pad,
 		Pointwise,
-		RMSNorm,
+		Quantize,
 		Reformat,
+		Reshape,
+		RMSNorm,
+		Slice,
 		Softmax,
+		SpaceToDepth,
+		Split,
+		Squeeze,
+		Transpose,
+		Unsqueeze,
 	)
 }
 
