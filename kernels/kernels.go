@@ -62,7 +62,7 @@ type Desc struct {
 	Batch int
 }
 
-// Elements returns the number of elements of one index of axis 0 in memory, padding of the format included.
+// perBatch returns the number of elements of one index of axis 0 in memory, the format's padding included.
 func (d Desc) perBatch() int {
 	if len(d.Dims) == 0 {
 		return 1
@@ -92,6 +92,14 @@ func (d Desc) Bytes() int {
 		n *= d.Dims[0]
 	}
 	return n * d.Type.Size()
+}
+
+// Span returns the bytes from the first element to the last, as they lie: Bytes for a dense tensor.
+func (d Desc) Span() int {
+	if len(d.Dims) == 0 || d.Dims[0] == 0 {
+		return d.Bytes()
+	}
+	return ((d.Dims[0]-1)*d.BatchStride() + d.perBatch()) * d.Type.Size()
 }
 
 // Dense reports whether the tensor is not a slice of a larger one.
@@ -139,6 +147,10 @@ type Tactic struct {
 	Workspace func(Binding) int
 	// Bind prepares a kernel: packs weights, compiles. It may take long and may be called for several shapes.
 	Bind func(Binding) (Kernel, error)
+	// Strided says that it accepts a Desc with a Batch of its own, so that it can read and write slices of a larger tensor.
+	Strided bool
+	// InPlace says that output 0 may be given the very memory of any one input whose Desc is equal.
+	InPlace bool
 	// Reference marks a tactic that is correct but slow (Eval): it is used where nothing else matches, and not timed.
 	Reference bool
 }
@@ -147,12 +159,9 @@ type Tactic struct {
 // memory of its own.
 type Kernel interface {
 	// Launch computes outputs from inputs. in has a zero Mem where the binding had a constant. Outputs do not overlap
-	// inputs, unless the kernel is an InPlacer and they are exactly the same memory.
+	// inputs, but for what the tactic's InPlace allows.
 	Launch(s Stream, in, out []Mem, workspace Mem) error
 }
-
-// InPlacer is a Kernel that may be given the same memory as input i and as output 0. The planner asks before it plans.
-type InPlacer interface{ InPlace(i int) bool }
 
 // Stream is an ordered queue of work on a device.
 type Stream interface {

@@ -1,7 +1,7 @@
 package graph
 
 // dot is one sum of products of a convolution or matrix product, over float64 for real operands and over int64 for
-// quantised ones, where channel c of the weights may have a scale and zero point of its own.
+// integers: quantised ones, where channel c of the weights may have a scale and zero point of its own, or plain ones.
 type dot struct {
 	x, w   []float32
 	xq, wq []int64
@@ -16,6 +16,9 @@ func newDot(l *Layer, x, w Value) *dot {
 	xt, wt := l.Inputs[0], l.Inputs[1]
 	if xt.Quantized() && wt.Quantized() {
 		return &dot{xq: x.Ints(), wq: w.Ints(), xr: xt.Range, wr: wt.Range, zx: int64(xt.Range.ZeroAt(0))}
+	}
+	if x.Type.IsInteger() && w.Type.IsInteger() && !xt.Quantized() && !wt.Quantized() {
+		return &dot{xq: x.Ints(), wq: w.Ints()}
 	}
 	return &dot{x: ToReal(x, xt.Range).F32(), w: ToReal(w, wt.Range).F32()}
 }

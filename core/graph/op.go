@@ -17,6 +17,10 @@ type Op struct {
 	// Reals says how Eval wants quantised and 16-bit floating inputs; see the constants.
 	Reals RealMode
 
+	// View says that output 0 is input 0's elements in the same order under other dims, so that it needs no computing
+	// where both may share memory.
+	View bool
+
 	// Infer sets the types and dims of l's outputs, and Value where it is known, from its attributes and inputs.
 	// It must not look at the epilogue. A quantised input counts by its RealType.
 	Infer func(l *Layer) error

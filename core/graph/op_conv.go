@@ -114,14 +114,17 @@ func at(list []int, i, def int) int {
 	return def
 }
 
+// maxWindow bounds a window's extent, stride, dilation and padding, so that their products do not overflow.
+const maxWindow = 1<<31 - 1
+
 // windowDims returns the spatial dims of the output for those of the input.
 func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []Dim) ([]Dim, error) {
 	for name, list := range map[string][]int{"strides": strides, "dilations": dilations} {
-		if len(list) != 0 && len(list) != len(kernel) || slices.ContainsFunc(list, func(v int) bool { return v < 1 }) {
+		if len(list) != 0 && len(list) != len(kernel) || slices.ContainsFunc(list, func(v int) bool { return v < 1 || v > maxWindow }) {
 			return nil, fmt.Errorf("%s %v do not fit %d spatial axes", name, list, len(kernel))
 		}
 	}
-	if len(pads) != 0 && len(pads) != 2*len(kernel) || slices.ContainsFunc(pads, func(v int) bool { return v < 0 }) {
+	if len(pads) != 0 && len(pads) != 2*len(kernel) || slices.ContainsFunc(pads, func(v int) bool { return v < 0 || v > maxWindow }) {
 		return nil, fmt.Errorf("pads %v do not fit %d spatial axes", pads, len(kernel))
 	}
 	out := make([]Dim, len(kernel))
@@ -141,13 +144,23 @@ func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []Dim) 
 	return out, nil
 }
 
+// needReal returns the op's input i, or an error if it is left out or holds something other than real numbers of a
+// type that Eval computes with.
+func (l *Layer) needReal(i int) (*Tensor, error) {
+	t, err := l.need(i)
+	if err == nil && !isReal(t) {
+		return nil, fmt.Errorf("input %d is %s; only f32, f16, bf16 and quantised tensors are supported", i, t.TypeString())
+	}
+	return t, err
+}
+
 func inferConv(l *Layer) error {
 	a := l.Attrs.(ConvAttrs)
-	x, err := l.need(0)
+	x, err := l.needReal(0)
 	if err != nil {
 		return err
 	}
-	w, err := l.need(1)
+	w, err := l.needReal(1)
 	if err != nil {
 		return err
 	}
@@ -160,7 +173,7 @@ func inferConv(l *Layer) error {
 	kernel := make([]int, len(w.Dims)-2)
 	for i := range kernel {
 		k, ok := w.Dims[i+2].IsConst()
-		if !ok || k < 1 {
+		if !ok || k < 1 || k > maxWindow {
 			return fmt.Errorf("weights %s: the kernel's extents must be known and positive", w.TypeString())
 		}
 		kernel[i] = k
@@ -222,12 +235,8 @@ func evalConv(l *Layer, in, out []Value) error {
 // windowTaps fills in the offset in an input plane of each kernel tap for output place e, or -1 where that is outside.
 func windowTaps(taps []int, ws []Window, in, out []int, e int) {
 	place := unravel(e, out)
-	kernel := make([]int, len(ws))
-	for i, w := range ws {
-		kernel[i] = w.Kernel
-	}
+	tap := make([]int, len(ws))
 	for k := range taps {
-		tap := unravel(k, kernel)
 		off := 0
 		for i, w := range ws {
 			p := place[i]*w.Stride + tap[i]*w.Dilation - w.PadBegin
@@ -238,7 +247,35 @@ func windowTaps(taps []int, ws []Window, in, out []int, e int) {
 			off = off*in[i] + p
 		}
 		taps[k] = off
+		for i := len(tap) - 1; i >= 0; i-- {
+			if tap[i]++; tap[i] < ws[i].Kernel {
+				break
+			}
+			tap[i] = 0
+		}
 	}
+}
+
+// windowInside returns the offsets in an input plane of the taps for output place e that are not outside, in order.
+func windowInside(ws []Window, in, out []int, e int) []int {
+	offsets := []int{0}
+	for i, p := range unravel(e, out) {
+		w := ws[i]
+		first := p*w.Stride - w.PadBegin
+		var next []int
+		for _, off := range offsets {
+			// Taps below 0 are skipped at once, so that a window much larger than the input costs no time.
+			k := 0
+			if first < 0 {
+				k = (-first + w.Dilation - 1) / w.Dilation
+			}
+			for ; k < w.Kernel && first+k*w.Dilation < in[i]; k++ {
+				next = append(next, off*in[i]+first+k*w.Dilation)
+			}
+		}
+		offsets = next
+	}
+	return offsets
 }
 
 // unravel returns the index on each axis of the i-th element of a shape.

@@ -5,27 +5,37 @@ import "fmt"
 // Ops returns the built-in ops.
 func Ops() OpSet {
 	return NewOpSet(elementwiseOps()...).With(reductions...).With(
-		Conv,
-
+		AveragePool,
+		BatchNorm,
 		Cast,
 		Concat,
+		Conv,
 		DepthToSpace,
 		Dequantize,
 		DynamicQuantize,
 		Flatten,
+		Gemm,
+		GroupNorm,
+		Hardmax,
 		Identity,
+		InstanceNorm,
+		LayerNorm,
+		LRN,
+		MatMul,
+		MaxPool,
 		Pad,
+		Pointwise,
 		Quantize,
+		Reformat,
 		Reshape,
+		RMSNorm,
 		Slice,
+		Softmax,
 		SpaceToDepth,
 		Split,
 		Squeeze,
 		Transpose,
 		Unsqueeze,
-
-		Pointwise,
-		Reformat,
 	)
 }
 

@@ -33,38 +33,65 @@ func (p *Plan) Env() map[string]int {
 	return env
 }
 
-// Step is one launch: a layer of the network, or a Reformat that the builder put between two layers.
+// Step is one launch: a layer of the network, or a reformat that the builder put between two layers.
 type Step struct {
-	Name      string
-	From      []string // source layers
-	Layer     *graph.Layer
-	Tactic    string
-	Reformat  bool          // it is not in the network, but only changes memory format, type or place
-	Origin    string        // of a reformat: why it is there, as in "format c16 to linear for Gemm_9"
-	In, Out   []int         // slots that go with Layer.Inputs and Outputs; -1 for constants and left-out inputs
-	Time      time.Duration // the tuner's measurement, or the backend's estimate
-	Timed     bool          // Time was measured on the device
-	Workspace int           // bytes of scratch, at the workspace part of the arena
+	Name       string
+	From       []string // source layers; of a reformat those of the layer it serves
+	Layer      *graph.Layer
+	Tactic     string        // InMemory where nothing is launched
+	Reformat   bool          // it is not in the network, but only changes a tensor's memory format
+	Origin     string        // of a reformat: why it is there, as in "linear for Gemm_9"
+	In, Out    []int         // slots that go with Layer.Inputs and Outputs; -1 for constants and left-out inputs
+	Scratch    int           // the slot of the workspace; -1 for none
+	Time       time.Duration // the tuner's measurement, or the backend's estimate
+	Timed      bool          // Time was measured on the device
+	Candidates []Candidate   // what else there was
+}
+
+// InMemory is the tactic of a step that launches nothing: a view of the same bytes, or a concatenation whose inputs were
+// written to their places.
+const InMemory = "in_memory"
+
+// Candidate is one tactic that was considered for a step.
+type Candidate struct {
+	Tactic  string
+	In, Out kernels.Format
+	Time    time.Duration
+	Timed   bool
+	Reason  string // why it cannot be used here; empty if it can
 }
 
 // Slot is the place of one tensor in one format.
 type Slot struct {
-	Tensor *graph.Tensor
+	Tensor *graph.Tensor // nil for workspace
 	Desc   kernels.Desc
-	Offset int // in the arena; 256-byte aligned but for a slice of another slot
+	Region Region
+	Offset int // in its region; 256-byte aligned but for a slice of another slot
 	Size   int // bytes
 	First  int // the step that writes it; -1 for an input of the network
 	Last   int // the last step that reads it; len(Steps) for an output of the network
-	// Of is the slot of which this is a part (a concatenation written in place) or with which it shares memory
-	// (computed in place), -1 for none. A slot with Of >= 0 takes no memory of its own.
+	// Of is the slot whose memory this one shares or is a part of: a view, a slice of a concatenation, a result computed
+	// in place. -1 where it has memory of its own.
 	Of int
 }
 
+// Region says which allocation a slot is in.
+type Region uint8
+
+// The regions: the arena is reused by tensors whose lives do not overlap; inputs and outputs of the network keep
+// theirs, so that a caller may write an input once and run many times.
+const (
+	Arena Region = iota
+	IO
+)
+
 // MemoryStats are the planner's figures, all over the same aligned, formatted sizes in bytes.
 type MemoryStats struct {
-	Arena      int // bytes of the arena without the workspace: the peak of the plan
-	Workspace  int // bytes of scratch that one step at a time uses
+	Peak       int // bytes of the arena, workspace included
 	Naive      int // sum of all slots: what a runtime without reuse takes
 	LowerBound int // largest sum of live slots over the steps: no plan can do with less
 	PeakStep   int // a step at which LowerBound is reached
+	IO         int // bytes of the network's inputs and outputs, outside the arena
+	Workspace  int // largest scratch memory of a step
+	Weights    int // bytes of the constants of the lowered network
 }
