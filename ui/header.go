@@ -73,12 +73,11 @@ func (a *App) drawChips(c *Canvas) {
 		}
 	}
 	piece(Muted, h.Backend)
-	if w := Width(strings.Join(h.Precisions, "")) + 2*len(h.Precisions); x+w+1 <= c.W {
+	if w := Width(strings.Join(h.Precisions, "")) + 2*len(h.Precisions); x+w+2 <= c.W {
 		x++
 		for i, p := range h.Precisions {
 			x = drawChip(c, x, 0, p, i == h.Precision)
 		}
-		x--
 	}
 	if h.Calibrator != "" {
 		piece(Plain, h.Calibrator)

@@ -1,0 +1,286 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// ConvAttrs are the attributes of a convolution over any number of spatial axes. Empty lists mean 1 for strides and
+// dilations and 0 for pads.
+type ConvAttrs struct {
+	Strides   []int
+	Dilations []int
+	Pads      []int   // begin of each spatial axis, then end of each
+	AutoPad   AutoPad // how Pads follow from the input's extent, where it is not AutoPadNone
+	Group     int     // input channels are split into so many groups that do not see each other
+}
+
+// AutoPad is ONNX's rule for pads that follow from the extents: the output is ceil(input / stride) long, and the odd
+// element of padding goes to the end (upper) or the begin (lower).
+type AutoPad uint8
+
+// The padding rules. VALID is AutoPadNone without pads.
+const (
+	AutoPadNone AutoPad = iota
+	AutoPadSameUpper
+	AutoPadSameLower
+)
+
+// Conv is the convolution (cross-correlation) of x [N,C,D1,...] with weights w [M,C/group,K1,...] and an optional bias
+// [M], giving y [N,M,E1,...]:
+//
+//	y[n,m,e] = bias[m] + sum over c, k of x[n, g*C/group+c, e*stride + k*dilation - pad] * w[m,c,k],  g = m*group/M
+//
+// where x is zero outside its extent. With quantised x and w the sum is of (x-zx)*(w-zw) over integers, exactly, and
+// the result (float32(sum) * scale) + bias with scale = sx*sw[m], each operation rounded to float32. Input 2, the bias, is F32.
+var Conv = &Op{
+	Name:  "Conv",
+	Attrs: ConvAttrs{},
+	Reals: AsIntegers,
+	Onnx:  []string{"Conv"},
+	Infer: inferConv,
+	Eval:  evalConv,
+	Import: func(n *Node) (any, []*Tensor, error) {
+		w := n.Input(1)
+		if w == nil {
+			return nil, nil, fmt.Errorf("input 1 (weights) is missing")
+		}
+		if k := n.Ints("kernel_shape"); k != nil && len(w.Dims) == len(k)+2 {
+			for i, v := range k {
+				if c, ok := w.Dims[i+2].IsConst(); ok && c != v {
+					return nil, nil, fmt.Errorf("kernel_shape %v does not fit the weights' shape %s", k, FormatDims(w.Dims))
+				}
+			}
+		}
+		a := ConvAttrs{Strides: n.Ints("strides"), Dilations: n.Ints("dilations"), Group: n.Int("group", 1)}
+		var err error
+		a.Pads, a.AutoPad, err = importPads(n)
+		return a, n.Inputs, err
+	},
+}
+
+// importPads reads pads and auto_pad, as convolutions and pooling have them.
+func importPads(n *Node) ([]int, AutoPad, error) {
+	pads := n.Ints("pads")
+	switch mode := n.String("auto_pad", "NOTSET"); mode {
+	case "NOTSET", "":
+		return pads, AutoPadNone, nil
+	case "VALID":
+		return nil, AutoPadNone, nil
+	case "SAME_UPPER":
+		return nil, AutoPadSameUpper, nil
+	case "SAME_LOWER":
+		return nil, AutoPadSameLower, nil
+	default:
+		return nil, 0, fmt.Errorf("auto_pad %q is unknown", mode)
+	}
+}
+
+// Window is the geometry of a convolution or pooling on one spatial axis.
+type Window struct{ Kernel, Stride, Dilation, PadBegin, PadEnd int }
+
+// Span returns the extent of input that the window covers.
+func (w Window) Span() int { return (w.Kernel-1)*w.Dilation + 1 }
+
+// Out returns the number of places of the window on an input of extent n, at least 0.
+func (w Window) Out(n int) int {
+	return max(0, (n+w.PadBegin+w.PadEnd-w.Span())/w.Stride+1)
+}
+
+// Windows returns the geometry on each spatial axis for a kernel and the spatial extents of an actual input.
+func Windows(kernel, strides, dilations, pads []int, auto AutoPad, in []int) []Window {
+	ws := make([]Window, len(kernel))
+	for i, k := range kernel {
+		w := Window{Kernel: k, Stride: at(strides, i, 1), Dilation: at(dilations, i, 1)}
+		if auto == AutoPadNone {
+			w.PadBegin, w.PadEnd = at(pads, i, 0), at(pads, i+len(kernel), 0)
+		} else {
+			out := (in[i] + w.Stride - 1) / w.Stride
+			total := max(0, (out-1)*w.Stride+w.Span()-in[i])
+			w.PadBegin, w.PadEnd = total/2, total-total/2
+			if auto == AutoPadSameLower {
+				w.PadBegin, w.PadEnd = w.PadEnd, w.PadBegin
+			}
+		}
+		ws[i] = w
+	}
+	return ws
+}
+
+func at(list []int, i, def int) int {
+	if i < len(list) {
+		return list[i]
+	}
+	return def
+}
+
+// windowDims returns the spatial dims of the output for those of the input.
+func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []Dim) ([]Dim, error) {
+	for name, list := range map[string][]int{"strides": strides, "dilations": dilations} {
+		if len(list) != 0 && len(list) != len(kernel) || slices.ContainsFunc(list, func(v int) bool { return v < 1 }) {
+			return nil, fmt.Errorf("%s %v do not fit %d spatial axes", name, list, len(kernel))
+		}
+	}
+	if len(pads) != 0 && len(pads) != 2*len(kernel) || slices.ContainsFunc(pads, func(v int) bool { return v < 0 }) {
+		return nil, fmt.Errorf("pads %v do not fit %d spatial axes", pads, len(kernel))
+	}
+	out := make([]Dim, len(kernel))
+	for i, k := range kernel {
+		stride := at(strides, i, 1)
+		if auto != AutoPadNone {
+			out[i] = in[i].AddN(stride - 1).DivN(stride)
+			continue
+		}
+		span := (k-1)*at(dilations, i, 1) + 1
+		padded := in[i].AddN(at(pads, i, 0) + at(pads, i+len(kernel), 0) - span)
+		if n, ok := padded.IsConst(); ok && n < 0 {
+			return nil, fmt.Errorf("kernel of extent %d is larger than the padded input on spatial axis %d", span, i)
+		}
+		out[i] = padded.DivN(stride).AddN(1)
+	}
+	return out, nil
+}
+
+// needReal returns the op's input i, or an error if it is left out or holds something other than real numbers of a
+// type that Eval computes with.
+func (l *Layer) needReal(i int) (*Tensor, error) {
+	t, err := l.need(i)
+	if err == nil && !isReal(t) {
+		return nil, fmt.Errorf("input %d is %s; only f32, f16, bf16 and quantised tensors are supported", i, t.TypeString())
+	}
+	return t, err
+}
+
+func inferConv(l *Layer) error {
+	a := l.Attrs.(ConvAttrs)
+	x, err := l.needReal(0)
+	if err != nil {
+		return err
+	}
+	w, err := l.needReal(1)
+	if err != nil {
+		return err
+	}
+	if len(x.Dims) < 3 || len(w.Dims) != len(x.Dims) {
+		return fmt.Errorf("input %s and weights %s: want equal ranks of at least 3", x.TypeString(), w.TypeString())
+	}
+	if a.Group < 1 {
+		return fmt.Errorf("group is %d, want at least 1", a.Group)
+	}
+	kernel := make([]int, len(w.Dims)-2)
+	for i := range kernel {
+		k, ok := w.Dims[i+2].IsConst()
+		if !ok || k < 1 {
+			return fmt.Errorf("weights %s: the kernel's extents must be known and positive", w.TypeString())
+		}
+		kernel[i] = k
+	}
+	if !x.Dims[1].Equal(w.Dims[1].MulN(a.Group)) {
+		return fmt.Errorf("input %s has %s channels, weights %s with group %d want %s", x.TypeString(), x.Dims[1], w.TypeString(), a.Group, w.Dims[1].MulN(a.Group))
+	}
+	if m, ok := w.Dims[0].IsConst(); ok && m%a.Group != 0 {
+		return fmt.Errorf("%d output channels cannot be split into %d groups", m, a.Group)
+	}
+	if b := l.Input(2); b != nil && (len(b.Dims) != 1 || !b.Dims[0].Equal(w.Dims[0])) {
+		return fmt.Errorf("bias %s does not fit %s output channels", b.TypeString(), w.Dims[0])
+	}
+	spatial, err := windowDims(kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
+	if err != nil {
+		return err
+	}
+	l.Outputs[0].Type = x.RealType()
+	l.Outputs[0].Dims = append([]Dim{x.Dims[0], w.Dims[0]}, spatial...)
+	return nil
+}
+
+func evalConv(l *Layer, in, out []Value) error {
+	a := l.Attrs.(ConvAttrs)
+	x, w, y := in[0], in[1], out[0]
+	ws := Windows(w.Dims[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
+	perGroup := y.Dims[1] / a.Group
+	cin, kernel := w.Dims[1], Count(w.Dims[2:])
+	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	dot := newDot(l, x, w)
+	dst := y.F32()
+	taps := make([]int, kernel) // offset of each tap in a plane of x, -1 where it is padding
+	for e := range outPlane {
+		windowTaps(taps, ws, x.Dims[2:], y.Dims[2:], e)
+		for n := range y.Dims[0] {
+			for m := range y.Dims[1] {
+				dot.reset(m)
+				base := (n*x.Dims[1] + m/perGroup*cin) * plane
+				for c := range cin {
+					for k, off := range taps {
+						if off >= 0 {
+							dot.add(base+c*plane+off, (m*cin+c)*kernel+k)
+						}
+					}
+				}
+				dst[(n*y.Dims[1]+m)*outPlane+e] = dot.result(m)
+			}
+		}
+	}
+	if len(in) > 2 && in[2].Data != nil {
+		bias := in[2].F32()
+		for i := range dst {
+			dst[i] += bias[i/outPlane%y.Dims[1]]
+		}
+	}
+	return nil
+}
+
+// windowTaps fills in the offset in an input plane of each kernel tap for output place e, or -1 where that is outside.
+func windowTaps(taps []int, ws []Window, in, out []int, e int) {
+	place := unravel(e, out)
+	tap := make([]int, len(ws))
+	for k := range taps {
+		off := 0
+		for i, w := range ws {
+			p := place[i]*w.Stride + tap[i]*w.Dilation - w.PadBegin
+			if p < 0 || p >= in[i] {
+				off = -1
+				break
+			}
+			off = off*in[i] + p
+		}
+		taps[k] = off
+		for i := len(tap) - 1; i >= 0; i-- {
+			if tap[i]++; tap[i] < ws[i].Kernel {
+				break
+			}
+			tap[i] = 0
+		}
+	}
+}
+
+// windowInside returns the offsets in an input plane of the taps for output place e that are not outside, in order.
+func windowInside(ws []Window, in, out []int, e int) []int {
+	offsets := []int{0}
+	for i, p := range unravel(e, out) {
+		w := ws[i]
+		first := p*w.Stride - w.PadBegin
+		var next []int
+		for _, off := range offsets {
+			// Taps below 0 are skipped at once, so that a window much larger than the input costs no time.
+			k := 0
+			if first < 0 {
+				k = (-first + w.Dilation - 1) / w.Dilation
+			}
+			for ; k < w.Kernel && first+k*w.Dilation < in[i]; k++ {
+				next = append(next, off*in[i]+first+k*w.Dilation)
+			}
+		}
+		offsets = next
+	}
+	return offsets
+}
+
+// unravel returns the index on each axis of the i-th element of a shape.
+func unravel(i int, dims []int) []int {
+	place := make([]int, len(dims))
+	for j := len(dims) - 1; j >= 0; j-- {
+		place[j] = i % dims[j]
+		i /= dims[j]
+	}
+	return place
+}
