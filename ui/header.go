@@ -83,8 +83,8 @@ func (a *App) drawChips(c *Canvas) {
 		piece(Plain, h.Calibrator)
 	}
 	piece(Muted, h.Profile)
-	if h.Iterations > 0 && x+12 <= c.W {
-		x = c.Text(x+2, 0, Muted, Count(h.Iterations)+" runs")
+	if h.Iterations > 0 {
+		piece(Muted, Count(h.Iterations)+" runs")
 	}
 	if h.CV > 0 {
 		s, mark := Muted, ""
