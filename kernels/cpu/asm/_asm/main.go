@@ -29,8 +29,12 @@ type family struct {
 
 var families = []family{
 	{"conv", conv},
+	{"depthwise", depthwise},
 	{"gemm", gemm},
+	{"half", half},
+	{"layout", layout},
 	{"peak", peak},
+	{"pool", pool},
 }
 
 func main() {
