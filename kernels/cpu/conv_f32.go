@@ -215,6 +215,9 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 	}
 }
 
+// callSteps bounds the multiply-adds of 16 lanes in one call of a kernel: about 100 microseconds.
+const callSteps = 1 << 19
+
 // strip computes length consecutive pixels in tiles of nearly equal size.
 func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
 	tiles := (length + k.Pixels - 1) / k.Pixels
@@ -224,7 +227,6 @@ func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int
 	if c.planar {
 		pixel = 1
 	}
-	const callSteps = 1 << 19 // multiply-adds of 16 lanes in one call: about 100 microseconds
 	for tiles > 0 {
 		p, n := small, tiles
 		if big > 0 {

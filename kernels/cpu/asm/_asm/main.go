@@ -29,9 +29,13 @@ type family struct {
 
 var families = []family{
 	{"conv", conv},
+	{"depthwise", depthwise},
 	{"gemm", gemm},
 	{"qconv", qconv},
+	{"half", half},
+	{"layout", layout},
 	{"peak", peak},
+	{"pool", pool},
 }
 
 func main() {
