@@ -98,11 +98,12 @@ func clamp(v float32, limits [2]float32) float32 {
 	return v
 }
 
-// convGenericKernels lists the pure Go kernels, one of each input layout.
+// convGenericKernels lists the pure Go kernels, of both input layouts.
 func convGenericKernels() []ConvKernel {
 	return []ConvKernel{
 		convGeneric("conv_f32_generic_1x32", 2, 8, false),
 		convGeneric("conv_f32_generic_1x16", 1, 8, false),
 		convGeneric("conv_f32_generic_planar_1x32", 2, 8, true),
+		convGeneric("conv_f32_generic_planar_1x16", 1, 8, true),
 	}
 }

@@ -21,8 +21,9 @@ func ConvKernels() []ConvKernel {
 	return append([]ConvKernel{
 		{"conv_f32_avx512_14x32", AVX512, 2, 14, false, convFunc(convBlocked32AVX512).run},
 		{"conv_f32_avx512_9x48", AVX512, 3, 9, false, convFunc(convBlocked48AVX512).run},
-		{"conv_f32_avx512_28x16", AVX512, 1, 28, false, convFunc(convBlocked16AVX512).run},
+		{"conv_f32_avx512_14x16", AVX512, 1, 14, false, convFunc(convBlocked16AVX512).run},
 		{"conv_f32_avx512_planar_14x32", AVX512, 2, 14, true, convFunc(convPlanar32AVX512).run},
+		{"conv_f32_avx512_planar_14x16", AVX512, 1, 14, true, convFunc(convPlanar16AVX512).run},
 		{"conv_f32_avx512_planar_9x48", AVX512, 3, 9, true, convFunc(convPlanar48AVX512).run},
 	}, convGenericKernels()...)
 }

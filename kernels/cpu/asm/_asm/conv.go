@@ -26,9 +26,10 @@ type convShape struct {
 }
 
 var convShapes = []convShape{
-	{blocks: 1, pixels: 28},
+	{blocks: 1, pixels: 14},
 	{blocks: 2, pixels: 14},
 	{blocks: 3, pixels: 9},
+	{blocks: 1, pixels: 14, planar: true},
 	{blocks: 2, pixels: 14, planar: true},
 	{blocks: 3, pixels: 9, planar: true},
 }
@@ -59,14 +60,15 @@ func conv(c *build.Context) {
 	}
 }
 
-// convTile emits the loops for one number of pixels.
+// convTile emits the loops for one number of pixels. With few of them the channels of a blocked input take
+// turns on several sets of accumulators, so that the latency of the multiply-add does not bound them.
 type convTile struct {
 	c     *build.Context
 	shape convShape
 	p     int
 
 	tiles, in, out, outBlock reg.GPVirtual
-	acc                      [][]reg.VecPhysical // [pixel][block]
+	acc                      [][][]reg.VecPhysical // [set][pixel][block]
 	weight                   []reg.VecPhysical
 	spare                    []reg.VecPhysical
 }
@@ -77,8 +79,15 @@ func (k *convTile) emit() {
 	c, blocks := k.c, k.shape.blocks
 	next := 0
 	take := func(n int) []reg.VecPhysical { next += n; return zmm[next-n : next] }
-	for range k.p {
-		k.acc = append(k.acc, take(blocks))
+	sets := 1
+	if !k.shape.planar {
+		sets = max(1, min(4, 12/(k.p*blocks)))
+	}
+	for s := range sets {
+		k.acc = append(k.acc, nil)
+		for range k.p {
+			k.acc[s] = append(k.acc[s], take(blocks))
+		}
 	}
 	k.weight = take(blocks)
 	k.spare = zmm[next:]
@@ -121,24 +130,25 @@ func (k *convTile) rows(base, stride reg.GPVirtual, f func(block int, at operand
 	}
 }
 
-// start fills the accumulators with the bias, or with what out holds.
+// start fills the first set of accumulators with the bias, or with what out holds, the others with zeros.
 func (k *convTile) start() {
-	c := k.c
+	c, acc := k.c, k.acc[0]
+	clearSets(c, k.acc[1:])
 	flag := c.Load(c.Param("accumulate"), c.GP8())
 	c.TESTB(flag, flag)
 	c.JNE(operand.LabelRef(k.label("more")))
 	bias := c.Load(c.Param("bias"), c.GP64()).(reg.GPVirtual)
 	for b := range k.shape.blocks {
-		c.VMOVUPS(operand.Mem{Base: bias, Disp: b * lane}, k.acc[0][b])
+		c.VMOVUPS(operand.Mem{Base: bias, Disp: b * lane}, acc[0][b])
 		for p := 1; p < k.p; p++ {
-			c.VMOVAPS(k.acc[0][b], k.acc[p][b])
+			c.VMOVAPS(acc[0][b], acc[p][b])
 		}
 	}
 	c.JMP(operand.LabelRef(k.label("started")))
 	c.Label(k.label("more"))
 	k.rows(k.out, k.outBlock, func(b int, at operand.Mem) {
 		for p := range k.p {
-			c.VMOVUPS(at.Offset(p*lane), k.acc[p][b])
+			c.VMOVUPS(at.Offset(p*lane), acc[p][b])
 		}
 	})
 	c.Label(k.label("started"))
@@ -172,24 +182,26 @@ func (k *convTile) taps() {
 	c.ADDQ(operand.Imm(8), tap)
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef(k.label("tap")))
+	addSets(c, k.acc)
 }
 
 // channel is the outer product of one input channel: blocks weight vectors, one broadcast a pixel.
 func (k *convTile) channel(w, at reg.GPVirtual, ch int) {
 	c, blocks := k.c, k.shape.blocks
+	acc := k.acc[ch%len(k.acc)]
 	for b := range blocks {
 		c.VMOVUPS(operand.Mem{Base: w, Disp: (ch*blocks + b) * lane}, k.weight[b])
 	}
 	for p := range k.p {
 		x := operand.Mem{Base: at, Disp: p*k.pixelStride() + 4*ch}
 		if blocks == 1 {
-			c.VFMADD231PS_BCST(x, k.weight[0], k.acc[p][0])
+			c.VFMADD231PS_BCST(x, k.weight[0], acc[p][0])
 			continue
 		}
 		v := k.spare[p%min(2, len(k.spare))]
 		c.VBROADCASTSS(x, v)
 		for b := range blocks {
-			c.VFMADD231PS(v, k.weight[b], k.acc[p][b])
+			c.VFMADD231PS(v, k.weight[b], acc[p][b])
 		}
 	}
 }
@@ -204,7 +216,7 @@ func (k *convTile) finish(res reg.GPVirtual) {
 	c.SHLQ(operand.Imm(2), resBlock)
 	k.rows(res, resBlock, func(b int, at operand.Mem) {
 		for p := range k.p {
-			c.VADDPS(at.Offset(p*lane), k.acc[p][b], k.acc[p][b])
+			c.VADDPS(at.Offset(p*lane), k.acc[0][p][b], k.acc[0][p][b])
 		}
 	})
 	c.ADDQ(operand.U32(uint32(k.p*lane)), res)
@@ -215,10 +227,32 @@ func (k *convTile) finish(res reg.GPVirtual) {
 	c.VBROADCASTSS(operand.Mem{Base: limits, Disp: 4}, hi)
 	k.rows(k.out, k.outBlock, func(b int, at operand.Mem) {
 		for p := range k.p {
-			a := k.acc[p][b]
+			a := k.acc[0][p][b]
 			c.VMAXPS(a, lo, a)
 			c.VMINPS(a, hi, a)
 			c.VMOVUPS(a, at.Offset(p*lane))
 		}
 	})
+}
+
+// clearSets zeroes further sets of accumulators.
+func clearSets(c *build.Context, sets [][][]reg.VecPhysical) {
+	for _, set := range sets {
+		for _, row := range set {
+			for _, v := range row {
+				c.VPXORD(v, v, v)
+			}
+		}
+	}
+}
+
+// addSets adds the further sets of accumulators to the first.
+func addSets(c *build.Context, sets [][][]reg.VecPhysical) {
+	for _, set := range sets[1:] {
+		for p := range set {
+			for b, v := range set[p] {
+				c.VADDPS(v, sets[0][p][b], sets[0][p][b])
+			}
+		}
+	}
 }
