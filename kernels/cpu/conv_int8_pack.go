@@ -121,27 +121,27 @@ func (c *ConvInt8) pack(weights []int16, scale, bias []float32) {
 
 // packInt8 appends the weights of filters [first, last) as asm.QConvCall has them, and returns the step
 // offsets. VPDPBUSD takes signed bytes; a step with weights beyond them (asymmetric uint8 weights minus
-// their zero point) is followed by a second one, at the same input, with what is left.
+// their zero point) is followed by others, at the same input, with what is left.
 func packInt8(packed []int8, steps []int8Step, first, last, blocks int) ([]int8, []int32) {
 	var offsets []int32
+	rest := make([]int16, 16*(last-first))
 	for _, s := range steps {
-		for part := range 2 {
+		some := false
+		for j := range rest {
+			rest[j] = s.weight(first+j/16, j%16)
+			some = some || rest[j] != 0
+		}
+		for some {
 			tile := make([]int8, 256*blocks)
-			used := false
-			for f := first; f < last; f++ {
-				for i := range 16 {
-					w := s.weight(f, i)
-					low := max(-128, min(127, w))
-					if part == 1 {
-						low = w - low
-					}
-					used = used || low != 0
-					tile[((i/4)*16*blocks+f-first)*4+i%4] = int8(low)
-				}
+			some = false
+			for j, w := range rest {
+				low := max(-128, min(127, w))
+				f, i := j/16, j%16
+				tile[((i/4)*16*blocks+f)*4+i%4] = int8(low)
+				rest[j] -= low
+				some = some || rest[j] != 0
 			}
-			if used {
-				packed, offsets = append(packed, tile...), append(offsets, s.offset)
-			}
+			packed, offsets = append(packed, tile...), append(offsets, s.offset)
 		}
 	}
 	if len(offsets) == 0 { // all weights are zero
