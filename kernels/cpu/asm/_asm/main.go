@@ -34,6 +34,8 @@ var families = []family{
 	{"qconv", qconv},
 	{"half", half},
 	{"layout", layout},
+	{"qconv", qconv},
+	{"gemm", gemm},
 	{"peak", peak},
 	{"pool", pool},
 }
