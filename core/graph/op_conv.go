@@ -114,14 +114,17 @@ func at(list []int, i, def int) int {
 	return def
 }
 
+// maxWindow bounds a window's extent, stride, dilation and padding, so that their products do not overflow.
+const maxWindow = 1<<31 - 1
+
 // windowDims returns the spatial dims of the output for those of the input.
 func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []Dim) ([]Dim, error) {
 	for name, list := range map[string][]int{"strides": strides, "dilations": dilations} {
-		if len(list) != 0 && len(list) != len(kernel) || slices.ContainsFunc(list, func(v int) bool { return v < 1 }) {
+		if len(list) != 0 && len(list) != len(kernel) || slices.ContainsFunc(list, func(v int) bool { return v < 1 || v > maxWindow }) {
 			return nil, fmt.Errorf("%s %v do not fit %d spatial axes", name, list, len(kernel))
 		}
 	}
-	if len(pads) != 0 && len(pads) != 2*len(kernel) || slices.ContainsFunc(pads, func(v int) bool { return v < 0 }) {
+	if len(pads) != 0 && len(pads) != 2*len(kernel) || slices.ContainsFunc(pads, func(v int) bool { return v < 0 || v > maxWindow }) {
 		return nil, fmt.Errorf("pads %v do not fit %d spatial axes", pads, len(kernel))
 	}
 	out := make([]Dim, len(kernel))
@@ -170,7 +173,7 @@ func inferConv(l *Layer) error {
 	kernel := make([]int, len(w.Dims)-2)
 	for i := range kernel {
 		k, ok := w.Dims[i+2].IsConst()
-		if !ok || k < 1 {
+		if !ok || k < 1 || k > maxWindow {
 			return fmt.Errorf("weights %s: the kernel's extents must be known and positive", w.TypeString())
 		}
 		kernel[i] = k

@@ -17,12 +17,12 @@ const maxHalf = 65504
 // its result is rounded once, when it is stored; an epilogue is computed before that rounding. A target that multiplies
 // in F16 and accumulates in F32 gives the same within the order of summation.
 //
-// A layer is stored as F16 where the policy's rules name it so or Policy.Float is F16 and no rule asks for F32, unless
-// it is 8-bit already, its type is part of its attributes, a constant of it exceeds F16, or its result's peak does.
-// peaks are the largest magnitudes by tensor name as calibration finds them; what is not in it counts as small. The
-// tensors of a layer that is F16 are all F16: a Reformat layer converts where an F32 layer meets it and at the inputs
-// and outputs of the network, which keep their type. There is a decision for each layer, in order.
-func PlaceFP16(n *graph.Network, peaks map[string]float32, policy Policy) ([]Decision, error) {
+// Every layer is stored as F16 unless a rule of the policy asks for F32, it is 8-bit (or quantised by the model itself,
+// which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. To
+// have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer that is F16 are
+// all F16: a Reformat layer converts where an F32 layer meets it and at the inputs and outputs of the network, which
+// keep their type. There is a decision for each layer, in order.
+func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 	if err := policy.check(n); err != nil {
 		return nil, err
 	}
@@ -33,13 +33,13 @@ func PlaceFP16(n *graph.Network, peaks map[string]float32, policy Policy) ([]Dec
 	for _, l := range layers {
 		d := Decision{l.Name, graph.F16, "F16 storage"}
 		rule, named := policy.rule(l)
-		switch reason := halvable(l, peaks); {
+		switch reason := halvable(l, policy.Peaks); {
 		case slices.ContainsFunc(append(slices.Clone(l.Inputs), l.Outputs...), isQuantized):
 			d.Precision, d.Reason = graph.I8, "runs in 8 bits"
 		case named && rule.Precision == graph.F32:
 			d.Precision, d.Reason = graph.F32, "asked for by "+rule.String()
-		case policy.Float != graph.F16 && !(named && rule.Precision == graph.F16):
-			d.Precision, d.Reason = graph.F32, "not asked for in 16 bits"
+		case slices.ContainsFunc(l.OpInputs(), isDequantized):
+			d.Precision, d.Reason = graph.I8, "quantised by the model itself"
 		case reason != "":
 			d.Precision, d.Reason = graph.F32, reason
 		case named && rule.Precision == graph.F16:
@@ -59,6 +59,10 @@ func PlaceFP16(n *graph.Network, peaks map[string]float32, policy Policy) ([]Dec
 }
 
 func isQuantized(t *graph.Tensor) bool { return t != nil && t.Quantized() }
+
+func isDequantized(t *graph.Tensor) bool {
+	return t != nil && t.Producer != nil && t.Producer.Op == graph.Dequantize
+}
 
 // halvable returns why l cannot be stored as F16, or nothing.
 func halvable(l *graph.Layer, peaks map[string]float32) string {

@@ -16,7 +16,7 @@ func TestPlaceFP16(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := PlaceFP16(h, nil, Policy{Float: graph.F16, Rules: rules})
+	d, err := PlaceFP16(h, Policy{Rules: rules})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestFP16Rounding(t *testing.T) {
 	x := b.n.AddInput("x", graph.F32, graph.Const(1), graph.Const(2), graph.Const(5), graph.Const(5))
 	b.n.MarkOutput(b.conv("c", x, 3, 3, nil))
 	half := b.n.Clone()
-	if _, err := PlaceFP16(half, nil, Policy{Float: graph.F16}); err != nil {
+	if _, err := PlaceFP16(half, Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	round := func(f []float32) {
@@ -77,7 +77,7 @@ func TestFP16Decisions(t *testing.T) {
 	for _, y := range []*graph.Tensor{big, cast} {
 		b.n.MarkOutput(y)
 	}
-	d, err := PlaceFP16(b.n, map[string]float32{"peak_out": 70000}, Policy{Float: graph.F16})
+	d, err := PlaceFP16(b.n, Policy{Peaks: map[string]float32{"peak_out": 70000}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ cast       fp32  Cast has a type of its own
 func TestMixed(t *testing.T) {
 	n := sampleNet(t)
 	q, _ := place(t, n, MinMax{}, Policy{KeepFirst: true, KeepLast: true})
-	if _, err := PlaceFP16(q, nil, Policy{Float: graph.F16}); err != nil {
+	if _, err := PlaceFP16(q, Policy{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := q.Verify(); err != nil {
@@ -122,7 +122,7 @@ func TestFP16Random(t *testing.T) {
 				rules = append(rules, Rule{l.Name, []graph.DataType{graph.F32, graph.F16}[r.IntN(2)]})
 			}
 		}
-		if _, err := PlaceFP16(h, nil, Policy{Rules: rules}); err != nil {
+		if _, err := PlaceFP16(h, Policy{Rules: rules}); err != nil {
 			t.Fatal(err)
 		}
 		if err := h.Verify(); err != nil {

@@ -112,12 +112,11 @@ func kindOf(l *graph.Layer) kind {
 func (p *placer) explicit() (list []Decision, ok bool) {
 	for _, l := range p.net.Layers {
 		d := Decision{l.Name, graph.F32, "the model brings its own quantisation, which does not include it"}
-		quantized := len(l.Inputs) > 0 && l.Inputs[0] != nil && l.Inputs[0].Producer != nil && l.Inputs[0].Producer.Op == graph.Dequantize
 		switch {
 		case l.Op == graph.Quantize, l.Op == graph.Dequantize:
 			ok = true
 			d.Precision, d.Reason = graph.I8, "quantisation of the model's own"
-		case quantized:
+		case len(l.Inputs) > 0 && isDequantized(l.Inputs[0]):
 			d.Precision, d.Reason = graph.I8, "quantised by the model itself"
 		}
 		list = append(list, d)
