@@ -44,3 +44,12 @@ func (d *dot) result(channel int) float32 {
 	}
 	return float32(d.sum)
 }
+
+// store puts the sum into an F32 or integer value.
+func (d *dot) store(v Value, at, channel int) {
+	if v.Type == F32 {
+		v.F32()[at] = d.result(channel)
+	} else {
+		storeInt(v, at, d.acc)
+	}
+}
