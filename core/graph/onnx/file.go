@@ -74,7 +74,9 @@ func Parse(ops graph.OpSet, name string, data []byte) (*graph.Network, error) {
 }
 
 // Parse is the function of that name.
-func (o Importer) Parse(name string, data []byte) (*graph.Network, error) { return o.parse(name, data, nil) }
+func (o Importer) Parse(name string, data []byte) (*graph.Network, error) {
+	return o.parse(name, data, nil)
+}
 
 func mapPath(path string) (mapping, error) {
 	f, err := os.Open(path)
