@@ -261,20 +261,23 @@ func (a ConvAttrs) convolve(d *dot, x, w, y []int, store func(at, m int)) {
 	perGroup := y[1] / a.Group
 	cin, kernel := w[1], Count(w[2:])
 	plane, outPlane := Count(x[2:]), Count(y[2:])
-	taps := make([]int, kernel) // offset of each tap in a plane of x, -1 where it is padding
+	taps := make([]int, kernel)       // offset of each tap in a plane of x, -1 where it is padding
+	xs := make([]int, 0, cin*kernel)  // offsets of the group's elements under the window,
+	wts := make([]int, 0, cin*kernel) // and of the weights that go with them
 	for e := range outPlane {
 		windowTaps(taps, ws, x[2:], y[2:], e)
+		xs, wts = xs[:0], wts[:0]
+		for c := range cin {
+			for k, off := range taps {
+				if off >= 0 {
+					xs, wts = append(xs, c*plane+off), append(wts, c*kernel+k)
+				}
+			}
+		}
 		for n := range y[0] {
 			for m := range y[1] {
 				d.reset(m)
-				base := (n*x[1] + m/perGroup*cin) * plane
-				for c := range cin {
-					for k, off := range taps {
-						if off >= 0 {
-							d.add(base+c*plane+off, (m*cin+c)*kernel+k)
-						}
-					}
-				}
+				d.addEach((n*x[1]+m/perGroup*cin)*plane, xs, m*cin*kernel, wts)
 				store((n*y[1]+m)*outPlane+e, m)
 			}
 		}

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -39,6 +40,11 @@ var models = []struct {
 	{file: "mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_fp32.onnx", sets: "test_data_set_0", tol: 1e-4, layers: 59},
 	{file: "mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_uint8_qdq.onnx", sets: "test_data_set_qdq", qdq: true, layers: 147},
 	{file: "mobilenet_v2_1.0_224_int8/mobilenet_v2_int8_qdq.onnx", sets: "test_data_set_qdq", qdq: true, layers: 289, slow: true},
+	{file: "super_resolution/super_resolution.onnx", sets: "test_data_set_zoo", tol: 1e-4, layers: 10, slow: true},
+	{file: "ppocr-det-cls/ch_ppocr_mobile_v2.0_cls_infer.onnx", sets: "test_data_set_cls", tol: 1e-4, layers: 221},
+	{file: "magika-v3_3/model.onnx", sets: "test_data_set_0", tol: 1e-2, layers: 95},
+	{file: "stories260K-llama/stories260K_seq64.onnx", sets: "test_data_set_0", tol: 1e-4, layers: 434},
+	{file: "stories260K-llama/stories260K_dyn.onnx", sets: "test_data_set_dyn", tol: 1e-4, layers: 654},
 	{file: "squeezenet-fp16/squeezenet_fp16.onnx", sets: "test_data_set_0", tol: 1e-2, layers: 66, slow: true},
 }
 
@@ -63,16 +69,21 @@ func TestModels(t *testing.T) {
 				t.Fatalf("no data sets: %v", err)
 			}
 			for _, set := range sets {
-				x, want := readValue(t, filepath.Join(set, "input_0.pb")), readValue(t, filepath.Join(set, "output_0.pb"))
-				out, err := f.Network.Eval(map[string]graph.Value{f.Network.Inputs[0].Name: x}, nil)
+				inputs := map[string]graph.Value{}
+				for i, x := range f.Network.Inputs {
+					inputs[x.Name] = readValue(t, filepath.Join(set, fmt.Sprintf("input_%d.pb", i)))
+				}
+				out, err := f.Network.Eval(inputs, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := out[f.Network.Outputs[0].Name]
-				if m.qdq {
-					compareClasses(t, got, want)
-				} else {
-					compareNumbers(t, got, want, m.tol)
+				for i, y := range f.Network.Outputs {
+					want := readValue(t, filepath.Join(set, fmt.Sprintf("output_%d.pb", i)))
+					if m.qdq {
+						compareClasses(t, out[y.Name], want)
+					} else {
+						compareNumbers(t, out[y.Name], want, m.tol)
+					}
 				}
 			}
 		})
