@@ -33,7 +33,7 @@ func NewDepthwiseF32(s ConvShape, weights, bias []float32, features asm.Features
 		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Channels)
 	}
 	d := &DepthwiseF32{}
-	d.field.init(s, 0, workers)
+	d.field.init(s, 0, features, workers)
 	for _, k := range asm.DepthwiseKernels() {
 		if features.Has(k.Needs) {
 			d.kernel = k

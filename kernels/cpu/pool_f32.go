@@ -62,7 +62,7 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	if mode == MaxPool {
 		pad = float32(math.Inf(-1))
 	}
-	l.field.init(s, pad, workers)
+	l.field.init(s, pad, features, workers)
 	if mode != MaxPool {
 		l.tabulate(&p)
 	}
