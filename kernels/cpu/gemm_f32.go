@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -93,13 +92,12 @@ type gemmRun struct {
 	panels      int // panels of a unit
 	rowBlocks   int
 	panelBlocks int
-	next        atomic.Int64
-	work        func(int)
+	crew        crew
 }
 
 var gemmRuns = sync.Pool{New: func() any {
 	r := &gemmRun{}
-	r.work = r.worker // once, so that running allocates nothing
+	r.crew.init(r.do)
 	return r
 }}
 
@@ -110,9 +108,8 @@ func Gemm(parallel Parallel, call *GemmF32Call) {
 	}
 	r := gemmRuns.Get().(*gemmRun)
 	r.call = *call
-	r.next.Store(0)
 	r.cut()
-	parallel(max(1, call.Workers), r.work)
+	r.crew.run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks)
 	r.call = GemmF32Call{}
 	gemmRuns.Put(r)
 }
@@ -137,19 +134,13 @@ func (r *gemmRun) cut() {
 	r.panelBlocks = (panels + r.panels - 1) / r.panels
 }
 
-// worker takes units until none is left. Units of the same panels follow each other.
-func (r *gemmRun) worker(int) {
-	for {
-		u := int(r.next.Add(1)) - 1
-		if u >= r.rowBlocks*r.panelBlocks {
-			return
-		}
-		row, column := u%r.rowBlocks*r.rows, u/r.rowBlocks*r.panels*gemmPanel
-		rows, columns := min(r.rows, r.call.M-row), min(r.panels*gemmPanel, r.call.B.N-column)
-		r.unit(row, column, rows, columns)
-		if r.call.After != nil {
-			r.call.After(row, column, rows, columns)
-		}
+// do computes unit u. Units of the same panels follow each other.
+func (r *gemmRun) do(u, _ int) {
+	row, column := u%r.rowBlocks*r.rows, u/r.rowBlocks*r.panels*gemmPanel
+	rows, columns := min(r.rows, r.call.M-row), min(r.panels*gemmPanel, r.call.B.N-column)
+	r.unit(row, column, rows, columns)
+	if r.call.After != nil {
+		r.call.After(row, column, rows, columns)
 	}
 }
 
