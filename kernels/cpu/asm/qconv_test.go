@@ -45,6 +45,7 @@ func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
 		q.Scale = append(q.Scale, 0.0001+r.Float32()*0.01)
 		q.Bias = append(q.Bias, float32(r.NormFloat64())*20)
 	}
+	q.Bias[1], q.Bias[3], q.Bias[5], q.Bias[7] = 1e12, -1e12, inf32, -inf32
 	if variant&1 != 0 {
 		q.ResidualPixel, q.ResidualBlock = 16, 16*n+48
 		q.Residual = qbytes(r, q.ResidualBlock*blocks)

@@ -30,6 +30,7 @@ type family struct {
 var families = []family{
 	{"conv", conv},
 	{"qconv", qconv},
+	{"quant", quant},
 	{"gemm", gemm},
 	{"peak", peak},
 }
