@@ -117,7 +117,7 @@ func (c *ConvF32) chooseRows(planes, perChunk int) int {
 			}
 			return size <= unitInput
 		}
-		return newConvGather(&c.shape, c.planar, rows).size(perChunk)*4 <= unitInput
+		return c.newGather(rows).size(perChunk)*4 <= unitInput
 	}
 	for perChunk > 1 && !fits(least, perChunk) {
 		perChunk = evenly(planes, perChunk-1)
@@ -133,9 +133,17 @@ func (c *ConvF32) chooseRows(planes, perChunk int) int {
 	}
 	c.rows = evenly(c.oh, c.rows)
 	if !c.shape.pointwise() {
-		c.gather = newConvGather(&c.shape, c.planar, c.rows)
+		c.gather = c.newGather(c.rows)
 	}
 	return perChunk
+}
+
+// newGather plans the copy of a block of rows.
+func (c *ConvF32) newGather(rows int) *windowGather {
+	if c.planar {
+		return newWindowGather(&c.shape, rowRuns, 1, rows)
+	}
+	return newWindowGather(&c.shape, tapRuns, lanes, rows)
 }
 
 // cut divides each section's panels into units, one per section unless rows alone give the workers too little

@@ -31,8 +31,12 @@ var families = []family{
 	{"conv", conv},
 	{"qconv", qconv},
 	{"quant", quant},
+	{"depthwise", depthwise},
 	{"gemm", gemm},
+	{"half", half},
+	{"layout", layout},
 	{"peak", peak},
+	{"pool", pool},
 }
 
 func main() {
