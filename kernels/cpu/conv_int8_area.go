@@ -80,12 +80,12 @@ func (a *int8Area) gather(dst, image []byte, planeStride, b0, b1, first, last in
 		a.eachRow(first, last, func(row, y int) {
 			to := dst[((b-b0)*a.height+row)*a.width*lanes:][:a.width*lanes]
 			if y < 0 {
-				fill(to, a.zero)
+				fillBytes(to, a.zero)
 				return
 			}
-			fill(to[:low*lanes], a.zero)
+			fillBytes(to[:low*lanes], a.zero)
 			copy(to[low*lanes:high*lanes], plane[y*a.shape.Width*lanes:])
-			fill(to[high*lanes:], a.zero)
+			fillBytes(to[high*lanes:], a.zero)
 		})
 	}
 }
@@ -117,11 +117,11 @@ func (a *int8Area) quantiseStem(dst []byte, image []float32, planeStride, first,
 func (a *int8Area) stemRow(dst []byte, row, y, low, high int) []byte {
 	to := dst[row*a.width*4:][:a.width*4]
 	if y < 0 {
-		fill(to, a.zero)
+		fillBytes(to, a.zero)
 		return nil
 	}
-	fill(to[:low*4], a.zero)
-	fill(to[high*4:], a.zero)
+	fillBytes(to[:low*4], a.zero)
+	fillBytes(to[high*4:], a.zero)
 	return to[low*4 : high*4]
 }
 
@@ -144,8 +144,8 @@ func quantKernel(have asm.Features) asm.QuantKernel {
 	panic("cpu: no generic conversion kernel")
 }
 
-// fill sets every byte of s to v.
-func fill(s []byte, v byte) {
+// fillBytes sets every byte of s to v.
+func fillBytes(s []byte, v byte) {
 	for i := range s {
 		s[i] = v
 	}

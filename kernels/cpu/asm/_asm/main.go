@@ -31,6 +31,8 @@ var families = []family{
 	{"conv", conv},
 	{"qconv", qconv},
 	{"quant", quant},
+	{"qdepthwise", qdepthwise},
+	{"qpool", qpool},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
 	{"half", half},
