@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -74,7 +73,7 @@ func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvIn
 	c.pack(weights, scale, bias)
 	c.runs.New = func() any {
 		r := &convInt8Run{conv: c}
-		r.work = r.worker // once, so that running allocates nothing
+		r.crew.init(r.do)
 		return r
 	}
 	return c, nil
@@ -118,40 +117,28 @@ type ConvInt8Call struct {
 type convInt8Run struct {
 	conv *ConvInt8
 	call ConvInt8Call
-	next atomic.Int64
-	work func(int)
+	crew crew
 }
 
 // Run computes the convolution. Several runs of one ConvInt8 may go on at the same time.
 func (c *ConvInt8) Run(parallel Parallel, call *ConvInt8Call) {
 	r := c.runs.Get().(*convInt8Run)
 	r.call = *call
-	r.next.Store(0)
-	parallel(c.cfg.Workers, r.work)
+	r.crew.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups)
 	r.call = ConvInt8Call{}
 	c.runs.Put(r)
 }
 
-// worker takes units until none is left.
-func (r *convInt8Run) worker(i int) {
+// rowBlocks returns the number of blocks of rows of an image.
+func (c *ConvInt8) rowBlocks() int { return (c.shape.OutHeight() + c.rows - 1) / c.rows }
+
+// do computes a unit: those of the same rows follow each other.
+func (r *convInt8Run) do(u, worker int) {
 	c := r.conv
-	var scratch []byte
-	if c.scratch > 0 {
-		scratch = r.call.Workspace[i*c.scratch:][:c.scratch]
-	}
-	oh := c.shape.OutHeight()
-	blocks := (oh + c.rows - 1) / c.rows
-	total := c.shape.Batch * blocks * c.groups
-	for {
-		u := int(r.next.Add(1)) - 1
-		if u >= total {
-			return
-		}
-		group := u % c.groups
-		u /= c.groups
-		first := u % blocks * c.rows
-		r.unit(group, u/blocks, first, min(first+c.rows, oh), scratch)
-	}
+	group := u % c.groups
+	u /= c.groups
+	first := u % c.rowBlocks() * c.rows
+	r.unit(group, u/c.rowBlocks(), first, min(first+c.rows, c.shape.OutHeight()), r.call.Workspace[worker*c.scratch:][:c.scratch])
 }
 
 // unit computes output rows [first, last) of an image for a range of panels.

@@ -12,6 +12,7 @@ type int8Area struct {
 	width  int // columns of a row
 	height int // rows of a plane of a copy
 	plane  int // bytes of a plane
+	quant  asm.QuantKernel
 }
 
 // overread is the number of bytes that the last steps of a row may read beyond it, weights being zero there.
@@ -25,6 +26,7 @@ func newInt8Area(s *ConvShape, cfg ConvInt8Config) int8Area {
 	if cfg.Stem {
 		a.pixel = 4
 	}
+	a.quant = quantKernel(cfg.Features)
 	a.copied = cfg.Stem || s.PadTop+s.PadLeft+s.PadBottom+s.PadRight > 0
 	return a
 }
@@ -64,48 +66,49 @@ func (a *int8Area) eachRow(first, last int, f func(row, y int)) {
 	}
 }
 
-// columns returns the columns of the copy that lie inside the input, which begin with its column from.
-func (a *int8Area) columns() (low, high, from int) {
+// columns returns the columns of the copy that lie inside the input.
+func (a *int8Area) columns() (low, high int) {
 	low = min(a.shape.PadLeft, a.width)
-	return low, max(low, min(a.width, a.shape.PadLeft+a.shape.Width)), 0
+	return low, max(low, min(a.width, a.shape.PadLeft+a.shape.Width))
 }
 
 // gather copies channel blocks [b0, b1) of an NCHWc16 image.
 func (a *int8Area) gather(dst, image []byte, planeStride, b0, b1, first, last int) {
-	low, high, _ := a.columns()
+	low, high := a.columns()
 	for b := b0; b < b1; b++ {
 		plane := image[b*planeStride:]
 		a.eachRow(first, last, func(row, y int) {
 			to := dst[((b-b0)*a.height+row)*a.width*lanes:][:a.width*lanes]
 			if y < 0 {
-				fill(to, a.zero)
+				fillBytes(to, a.zero)
 				return
 			}
-			fill(to[:low*lanes], a.zero)
+			fillBytes(to[:low*lanes], a.zero)
 			copy(to[low*lanes:high*lanes], plane[y*a.shape.Width*lanes:])
-			fill(to[high*lanes:], a.zero)
+			fillBytes(to[high*lanes:], a.zero)
 		})
 	}
 }
 
 // gatherStem interleaves the channels of an NCHW image, four bytes a pixel.
 func (a *int8Area) gatherStem(dst, image []byte, planeStride, first, last int) {
-	low, high, _ := a.columns()
+	low, high := a.columns()
 	a.eachRow(first, last, func(row, y int) {
 		to := a.stemRow(dst, row, y, low, high)
 		if y >= 0 {
-			asm.InterleaveBytes(to, image[y*a.shape.Width:], planeStride, a.shape.Channels, 0)
+			interleave(to, image[y*a.shape.Width:], planeStride, a.shape.Channels)
 		}
 	})
 }
 
 // quantiseStem quantises an NCHW image on the way.
 func (a *int8Area) quantiseStem(dst []byte, image []float32, planeStride, first, last int, scale float32) {
-	low, high, _ := a.columns()
+	low, high := a.columns()
+	to8 := asm.Quantization{Scale: scale, Zero: int32(a.zero)}
 	a.eachRow(first, last, func(row, y int) {
 		to := a.stemRow(dst, row, y, low, high)
 		if y >= 0 {
-			asm.QuantizeInterleaved(to, image[y*a.shape.Width:], planeStride, a.shape.Channels, scale, int32(a.zero))
+			a.quant.QuantizePixels(to, image[y*a.shape.Width:], planeStride, a.shape.Channels, to8)
 		}
 	})
 }
@@ -114,16 +117,35 @@ func (a *int8Area) quantiseStem(dst []byte, image []float32, planeStride, first,
 func (a *int8Area) stemRow(dst []byte, row, y, low, high int) []byte {
 	to := dst[row*a.width*4:][:a.width*4]
 	if y < 0 {
-		fill(to, a.zero)
+		fillBytes(to, a.zero)
 		return nil
 	}
-	fill(to[:low*4], a.zero)
-	fill(to[high*4:], a.zero)
+	fillBytes(to[:low*4], a.zero)
+	fillBytes(to[high*4:], a.zero)
 	return to[low*4 : high*4]
 }
 
-// fill sets every byte of s to v.
-func fill(s []byte, v byte) {
+// interleave writes len(dst)/4 pixels of four bytes: byte c of pixel x is src[c*plane+x].
+func interleave(dst, src []byte, plane, channels int) {
+	for c := range channels {
+		for x, v := range src[c*plane:][:len(dst)/4] {
+			dst[4*x+c] = v
+		}
+	}
+}
+
+// quantKernel returns the first kernel of the table that the features allow.
+func quantKernel(have asm.Features) asm.QuantKernel {
+	for _, k := range asm.QuantKernels() {
+		if have.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no generic conversion kernel")
+}
+
+// fillBytes sets every byte of s to v.
+func fillBytes(s []byte, v byte) {
 	for i := range s {
 		s[i] = v
 	}

@@ -29,6 +29,10 @@ type family struct {
 
 var families = []family{
 	{"conv", conv},
+	{"qconv", qconv},
+	{"quant", quant},
+	{"qdepthwise", qdepthwise},
+	{"qpool", qpool},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
 	{"qconv", qconv},
