@@ -62,6 +62,44 @@ func probes(t *testing.T, intent func(Intent) tea.Cmd) (*App, []*probe) {
 	return app, p
 }
 
+// counted is a view that counts how often it is drawn.
+type counted struct {
+	probe
+	version uint64
+	drawn   int
+}
+
+func (v *counted) Version() uint64        { return v.version }
+func (v *counted) Render(w, h int) string { v.drawn++; return "" }
+
+// TestVersioned draws a view again only if something it depends on changed.
+func TestVersioned(t *testing.T) {
+	v := &counted{probe: probe{name: "v"}}
+	app, err := New(Config{Look: NewLook(Options{}), Screens: []*Screen{{Key: "1", Name: "One", Views: []View{v, &probe{name: "w"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range []struct {
+		change func()
+		want   int
+	}{
+		{func() { send(app, tea.WindowSizeMsg{Width: 100, Height: 30}) }, 1},
+		{func() { press(app, "j") }, 1},
+		{func() { send(app, "an event") }, 1},
+		{func() { v.version++; send(app, "an event") }, 2},
+		{func() { press(app, "tab") }, 3},
+		{func() { press(app, "T") }, 4},
+		{func() { send(app, tea.WindowSizeMsg{Width: 101, Height: 30}) }, 5},
+		{func() { press(app, "?", "esc") }, 5},
+	} {
+		c.change()
+		app.Content()
+		if v.drawn != c.want {
+			t.Errorf("after change %d: drawn %d times, want %d", i, v.drawn, c.want)
+		}
+	}
+}
+
 // TestRouting sends keys to who must get them.
 func TestRouting(t *testing.T) {
 	var intents []Intent
@@ -179,11 +217,11 @@ func TestHelp(t *testing.T) {
 	app, _ := probes(t, nil)
 	send(app, tea.WindowSizeMsg{Width: 120, Height: 60})
 	press(app, "?")
-	if s := ansi.Strip(app.Content()); !strings.Contains(s, "filter by text") || !strings.Contains(s, "next / previous pane") {
+	if s := ansi.Strip(app.Content()); !strings.Contains(s, "filter: text") || !strings.Contains(s, "next / previous pane") {
 		t.Errorf("help lacks keys:\n%s", s)
 	}
 	press(app, "esc", "0", "?")
-	if s := ansi.Strip(app.Content()); strings.Contains(s, "filter by text") || strings.Contains(s, "next / previous pane") {
+	if s := ansi.Strip(app.Content()); strings.Contains(s, "filter: text") || strings.Contains(s, "next / previous pane") {
 		t.Errorf("help shows keys that do nothing:\n%s", s)
 	}
 }

@@ -94,7 +94,7 @@ func TestTableColumns(t *testing.T) {
 	for _, c := range []struct {
 		w    int
 		want string
-	}{{40, "keep second first"}, {30, "keep second"}, {20, "keep"}, {5, "ke…"}} {
+	}{{40, "keep second first"}, {30, "keep second"}, {20, "keep"}, {6, "ke…"}} {
 		got := strings.Join(strings.Fields(ansi.Strip(NewLook(Options{}).Render(c.w, 1, table.Draw))), " ")
 		if got != c.want {
 			t.Errorf("width %d: %q, want %q", c.w, got, c.want)
