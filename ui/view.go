@@ -43,7 +43,7 @@ func K(key, short, long string) Key { return Key{Keys: []string{key}, Short: sho
 // that lists them gets [FilterMsg] and [MatchMsg].
 func FilterKeys() []Key {
 	return []Key{
-		K("/", "filter", "filter by text or regexp; !text inverts, -f text is fuzzy"),
+		K("/", "filter", "filter: text, regexp, !inverse, -f fuzzy"),
 		{Keys: []string{"n", "N"}, Long: "next / previous match"},
 	}
 }
