@@ -26,8 +26,8 @@ type Config struct {
 	// frozen, and may change the header. It may be nil.
 	OnEvent func(event any, h *Header) tea.Cmd
 	Header  Header
-	Start    tea.Cmd          // run first: usually Listen on the session's events
-	Now      func() time.Time // nil: time.Now
+	Start   tea.Cmd          // run first: usually Listen on the session's events
+	Now     func() time.Time // nil: time.Now
 }
 
 // App is the frame of the workbench and the only tea.Model.
