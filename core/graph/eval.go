@@ -246,7 +246,9 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 			}
 		}
 		for i, t := range l.Outputs {
-			out[i] = NewValue(t.Type, EvalDims(t.Dims, env)...)
+			if out[i], err = allocate(t, env); err != nil {
+				return nil, fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, err)
+			}
 		}
 		if err := l.Eval(in, out); err != nil {
 			return nil, err
@@ -271,6 +273,25 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 		outputs[t.Name] = get(t)
 	}
 	return outputs, nil
+}
+
+// maxEvalBytes bounds one tensor of a network that is evaluated.
+const maxEvalBytes = 2 << 30
+
+// allocate returns a zero value for t with the dims that it has for the symbols in env.
+func allocate(t *Tensor, env map[string]int) (Value, error) {
+	dims := EvalDims(t.Dims, env)
+	size := t.Type.Size()
+	for i, d := range dims {
+		if d < 0 {
+			return Value{}, fmt.Errorf("output %s has extent %d on axis %d for these inputs", t, d, i)
+		}
+		if d > 0 && size > maxEvalBytes/d {
+			return Value{}, fmt.Errorf("output %s with shape %v needs more than %d bytes", t, dims, maxEvalBytes)
+		}
+		size *= max(1, d)
+	}
+	return NewValue(t.Type, dims...), nil
 }
 
 // Bind checks the inputs' types and shapes and returns the values of the symbols in them.

@@ -95,7 +95,7 @@ func inferPool(l *Layer) error {
 		for i := range dims {
 			dims[i] = Const(1)
 		}
-	case len(a.Kernel) != len(spatial) || slices.ContainsFunc(a.Kernel, func(k int) bool { return k < 1 || k > maxExtent }):
+	case len(a.Kernel) != len(spatial) || slices.ContainsFunc(a.Kernel, func(k int) bool { return k < 1 || k > maxWindow }):
 		return fmt.Errorf("kernel %v does not fit the %d spatial axes of %s", a.Kernel, len(spatial), x.TypeString())
 	default:
 		if dims, err = windowDims(a.Kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, spatial); err != nil {

@@ -1,9 +1,6 @@
 package graph
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // SoftmaxAttrs are the attributes of a softmax.
 type SoftmaxAttrs struct {
@@ -60,17 +57,6 @@ func importAlong(n *Node) SoftmaxAttrs {
 		}
 	}
 	return a
-}
-
-// axisIn returns an axis that may count from the end as one that counts from the begin.
-func axisIn(axis, rank int) (int, error) {
-	if axis < -rank || axis >= rank {
-		return 0, fmt.Errorf("axis %d is outside a shape of %d axes", axis, rank)
-	}
-	if axis < 0 {
-		axis += rank
-	}
-	return axis, nil
 }
 
 func inferAlong(l *Layer, axis int) error {
