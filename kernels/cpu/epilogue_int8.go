@@ -48,14 +48,39 @@ func (e *Int8Epilogue) requant(image, block, first, pixel int) asm.Requant {
 	return r
 }
 
-// advance moves r by n pixels.
-func advance(r *asm.Requant, n int) {
-	if r.Residual != nil {
-		r.Residual = r.Residual[n*r.ResidualPixel:]
+// strips cuts the pixels of a call into pieces that are short enough for the scheduler. (A loop rather than a
+// function that takes the kernel: so the call stays on the stack.)
+type strips struct {
+	call *asm.QConvCall
+	rest []int32
+	most int
+}
+
+// newStrips prepares a call on pixels for a kernel that takes weight vector instructions for each step of a
+// pixel and runs tiles of so many pixels.
+func newStrips(call *asm.QConvCall, pixels []int32, weight, tile int) strips {
+	const work = 1 << 17 // vector instructions: 20 to 60 microseconds
+	call.Pixels = nil
+	return strips{call, pixels, max(1, work/(len(call.Steps)*weight*tile)) * tile}
+}
+
+// next sets the call to the next piece and reports whether there is one.
+func (s *strips) next() bool {
+	if len(s.rest) == 0 {
+		return false
 	}
-	if r.Float != nil {
-		r.Float = r.Float[n*r.OutPixel:]
-	} else {
-		r.Out = r.Out[n*r.OutPixel:]
+	r := s.call.Requant
+	if n := len(s.call.Pixels); n > 0 {
+		if r.Residual != nil {
+			r.Residual = r.Residual[n*r.ResidualPixel:]
+		}
+		if r.Float != nil {
+			r.Float = r.Float[n*r.OutPixel:]
+		} else {
+			r.Out = r.Out[n*r.OutPixel:]
+		}
 	}
+	n := min(s.most, len(s.rest))
+	s.call.Pixels, s.rest = s.rest[:n], s.rest[n:]
+	return true
 }
