@@ -159,8 +159,12 @@ func (r *convInt8Run) unit(group, image, first, last int, scratch []byte) {
 			Start:   c.start[o:],
 			Requant: &requant,
 		}
-		for s := newStrips(&call, c.pixels[:(last-first)*width], 4*p.kernel.Blocks, p.kernel.Pixels); s.next(); {
+		pixels := c.pixels[:(last-first)*width]
+		for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
+			n := min(most, len(pixels))
+			call.Pixels, pixels = pixels[:n], pixels[n:]
 			p.kernel.Run(&call)
+			requant = after(requant, n)
 		}
 	}
 }

@@ -129,7 +129,11 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 	requant := r.call.Epilogue.requant(image, block, first*width, lanes)
 	requant.Scale, requant.Bias = d.scale[block*lanes:], d.bias[block*lanes:]
 	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*lanes:], Requant: &requant}
-	for s := newStrips(&call, w.pixels[:(last-first)*width], 1, d.kernel.Pixels); s.next(); {
+	pixels := w.pixels[:(last-first)*width]
+	for most := pieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
+		n := min(most, len(pixels))
+		call.Pixels, pixels = pixels[:n], pixels[n:]
 		d.kernel.Run(&call)
+		requant = after(requant, n)
 	}
 }

@@ -48,39 +48,18 @@ func (e *Int8Epilogue) requant(image, block, first, pixel int) asm.Requant {
 	return r
 }
 
-// strips cuts the pixels of a call into pieces that are short enough for the scheduler. (A loop rather than a
-// function that takes the kernel: so the call stays on the stack.)
-type strips struct {
-	call *asm.QConvCall
-	rest []int32
-	most int
-}
-
-// newStrips prepares a call on pixels for a kernel that takes weight vector instructions for each step of a
-// pixel and runs tiles of so many pixels.
-func newStrips(call *asm.QConvCall, pixels []int32, weight, tile int) strips {
+// pieceOf returns how many pixels of a call keep it short enough for the scheduler: a multiple of the
+// kernel's tile, which takes weight vector instructions for each step of a pixel.
+func pieceOf(steps, weight, tile int) int {
 	const work = 1 << 17 // vector instructions: 20 to 60 microseconds
-	call.Pixels = nil
-	return strips{call, pixels, max(1, work/(len(call.Steps)*weight*tile)) * tile}
+	return max(1, work/(steps*weight*tile)) * tile
 }
 
-// next sets the call to the next piece and reports whether there is one.
-func (s *strips) next() bool {
-	if len(s.rest) == 0 {
-		return false
-	}
-	r := s.call.Requant
-	if n := len(s.call.Pixels); n > 0 {
-		if r.Residual != nil {
-			r.Residual = r.Residual[n*r.ResidualPixel:]
-		}
-		if r.Float != nil {
-			r.Float = r.Float[n*r.OutPixel:]
-		} else {
-			r.Out = r.Out[n*r.OutPixel:]
-		}
-	}
-	n := min(s.most, len(s.rest))
-	s.call.Pixels, s.rest = s.rest[:n], s.rest[n:]
-	return true
+// after returns the epilogue of what follows n pixels. (By value: a pointer to what the loops over pieces
+// keep on the stack would send it to the heap.)
+func after(r asm.Requant, n int) asm.Requant {
+	r.Residual = r.Residual[min(n*r.ResidualPixel, len(r.Residual)):]
+	r.Float = r.Float[min(n*r.OutPixel, len(r.Float)):]
+	r.Out = r.Out[min(n*r.OutPixel, len(r.Out)):]
+	return r
 }

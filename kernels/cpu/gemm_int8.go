@@ -168,7 +168,7 @@ func (r *gemmInt8Run) do(u, worker int) {
 			continue
 		}
 		requant := r.requant(p, first)
-		r.panel(p, a, rows, &requant)
+		r.panel(p, a, rows, requant)
 	}
 }
 
@@ -190,11 +190,15 @@ func (r *gemmInt8Run) requant(p *int8Panel, row int) asm.Requant {
 	return q
 }
 
-func (r *gemmInt8Run) panel(p *int8Panel, a []byte, rows int, requant *asm.Requant) {
+func (r *gemmInt8Run) panel(p *int8Panel, a []byte, rows int, requant asm.Requant) {
 	g, o := r.gemm, p.block*lanes
-	call := asm.QConvCall{In: a, Steps: p.steps, Weights: g.weights[p.weights:], Start: g.start[o:], Requant: requant}
-	for s := newStrips(&call, g.pixels[:rows], 4*p.kernel.Blocks, p.kernel.Pixels); s.next(); {
+	call := asm.QConvCall{In: a, Steps: p.steps, Weights: g.weights[p.weights:], Start: g.start[o:], Requant: &requant}
+	pixels := g.pixels[:rows]
+	for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
+		n := min(most, len(pixels))
+		call.Pixels, pixels = pixels[:n], pixels[n:]
 		p.kernel.Run(&call)
+		requant = after(requant, n)
 	}
 }
 
@@ -227,7 +231,7 @@ func (r *gemmInt8Run) tail(p *int8Panel, a []byte, first, rows int, scratch []by
 		} else {
 			part.Out = out
 		}
-		r.panel(p, a[row*stride:], n, &part)
+		r.panel(p, a[row*stride:], n, part)
 		for i := range n {
 			at := (row + i) * whole.OutPixel
 			if whole.Float != nil {

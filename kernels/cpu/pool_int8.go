@@ -129,8 +129,11 @@ func (r *poolInt8Run) do(u, worker int) {
 	if l.mode == MaxPool {
 		requant := r.call.Epilogue.requant(image, block, first*width, lanes)
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Requant: &requant}
-		for s := newStrips(&call, pixels, 1, 8); s.next(); {
+		for most := pieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
+			n := min(most, len(pixels))
+			call.Pixels, pixels = pixels[:n], pixels[n:]
 			l.kernel.Max(&call)
+			requant = after(requant, n)
 		}
 		return
 	}
@@ -142,8 +145,12 @@ func (r *poolInt8Run) do(u, worker int) {
 		requant := r.call.Epilogue.requant(image, block, first*width+from, lanes)
 		requant.Scale, requant.Bias = l.scales[counts[from]][:], l.bias[:]
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Start: l.start[:], Requant: &requant}
-		for s := newStrips(&call, pixels[from:to], 1, 8); s.next(); {
+		pixels := pixels[from:to]
+		for most := pieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
+			n := min(most, len(pixels))
+			call.Pixels, pixels = pixels[:n], pixels[n:]
 			l.kernel.Average(&call)
+			requant = after(requant, n)
 		}
 	}
 }

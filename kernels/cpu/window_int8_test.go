@@ -108,3 +108,28 @@ func BenchmarkDepthwiseInt8(b *testing.B) {
 		})
 	}
 }
+
+func TestGlobalAverageInt8(t *testing.T) {
+	for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+		const batch, channels, h, w, scale, zero = 2, 21, 33, 40, 0.05, 99
+		g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, features, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := randomBytes(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
+		out := make([]float32, batch*blocksOf(channels)*lanes)
+		call := ConvInt8Call{In: BlockedBytes(blockedBytes(x, batch, channels, h*w), channels, h, w)}
+		call.Epilogue = Int8Epilogue{Outer: NoLimits(), Float: Blocked(out, channels, 1, 1)}
+		g.Run(serial, &call)
+		for i := range batch * channels {
+			sum := int32(0)
+			for _, v := range x[i*h*w:][:h*w] {
+				sum += int32(v) - zero
+			}
+			want := float32(sum) * (float32(scale) / float32(h*w))
+			if got := out[i/channels*blocksOf(channels)*lanes+i%channels]; got != want {
+				t.Fatalf("%v: channel %d: %g, want %g", features, i, got, want)
+			}
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (k QDepthwiseKernel) Run(c *QConvCall) {
 		qdepthwiseVNNI(k.Pixels, full, (*byte)(unsafe.Pointer(&args)))
 	}
 	if done := full * k.Pixels; done < n {
-		requant.advance(done)
+		requant = requant.after(done)
 		args.pixels = &c.Pixels[done]
 		qdepthwiseVNNI(n-done, 1, (*byte)(unsafe.Pointer(&args)))
 	}

@@ -25,7 +25,7 @@ func (k QPoolKernel) Average(c *QConvCall) {
 		qaverageAVX512(tile, full, (*byte)(unsafe.Pointer(&args)))
 	}
 	if done := full * tile; done < n {
-		requant.advance(done)
+		requant = requant.after(done)
 		args.pixels = &c.Pixels[done]
 		qaverageAVX512(n-done, 1, (*byte)(unsafe.Pointer(&args)))
 	}
