@@ -34,7 +34,7 @@ func TestModelSize(t *testing.T) {
 	}
 }
 
-func TestImages(t *testing.T) {
+func TestSplits(t *testing.T) {
 	for _, split := range []struct {
 		name     string
 		images   *Images
