@@ -227,6 +227,9 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 	if err != nil {
 		return nil, err
 	}
+	if err := n.checkShapes(env); err != nil {
+		return nil, err
+	}
 	vals := map[*Tensor]Value{}
 	uses := map[*Tensor]int{}
 	for _, t := range n.Inputs {
@@ -273,6 +276,19 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 		outputs[t.Name] = get(t)
 	}
 	return outputs, nil
+}
+
+// checkShapes infers the shapes of a network that is not lowered with actual numbers for its symbols: extents that were
+// taken to be equal, or large enough, when they were not known may turn out not to be.
+func (n *Network) checkShapes(env map[string]int) error {
+	if n.Lowered || len(env) == 0 {
+		return nil
+	}
+	c := n.Clone()
+	for _, t := range c.Inputs {
+		t.Dims = Shape(EvalDims(t.Dims, env)...)
+	}
+	return c.Infer()
 }
 
 // maxEvalBytes bounds one tensor of a network that is evaluated.

@@ -63,8 +63,8 @@ func inferLayerNorm(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	for i := 1; i < len(l.OpInputs()); i++ {
-		if l.Input(i) == nil && i > 1 {
+	for i := 1; i < max(2, len(l.OpInputs())); i++ {
+		if i > 1 && l.Input(i) == nil {
 			continue
 		}
 		p, err := l.needReal(i)
