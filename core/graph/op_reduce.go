@@ -193,6 +193,9 @@ func eachReduced(dims, axes []int, f func(i int, places []int)) {
 
 // places returns the offsets of all elements of a strided shape, in order.
 func places(dims, strides []int) []int {
+	if slices.Contains(dims, 0) {
+		return nil
+	}
 	list := []int{0}
 	for a, n := range dims {
 		next := make([]int, 0, len(list)*n)
