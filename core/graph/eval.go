@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Eval computes the layer as a whole: the op, the epilogue, and conversions from and to the tensors' stored types.
@@ -38,6 +39,9 @@ func (l *Layer) eval(in, out []Value) error {
 		} else {
 			clear(v.Data)
 		}
+	}
+	if !slices.ContainsFunc(results, func(v Value) bool { return v.Len() > 0 }) { // an extent is 0: nothing to compute
+		return nil
 	}
 	if err := l.Op.Eval(l, args[:nargs], results); err != nil {
 		return err
@@ -227,8 +231,10 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 	if err != nil {
 		return nil, err
 	}
-	if err := n.checkShapes(env); err != nil {
-		return nil, err
+	if !n.Lowered {
+		if err := n.CheckShapes(env); err != nil {
+			return nil, err
+		}
 	}
 	vals := map[*Tensor]Value{}
 	uses := map[*Tensor]int{}
@@ -276,19 +282,6 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 		outputs[t.Name] = get(t)
 	}
 	return outputs, nil
-}
-
-// checkShapes infers the shapes of a network that is not lowered with actual numbers for its symbols: extents that were
-// taken to be equal, or large enough, when they were not known may turn out not to be.
-func (n *Network) checkShapes(env map[string]int) error {
-	if n.Lowered || len(env) == 0 {
-		return nil
-	}
-	c := n.Clone()
-	for _, t := range c.Inputs {
-		t.Dims = Shape(EvalDims(t.Dims, env)...)
-	}
-	return c.Infer()
 }
 
 // maxEvalBytes bounds one tensor of a network that is evaluated.
