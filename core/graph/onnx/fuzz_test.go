@@ -1,8 +1,14 @@
 package onnx
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,6 +39,9 @@ func FuzzParse(f *testing.F) {
 	for _, c := range importErrorCases {
 		f.Add(c.model)
 	}
+	for _, model := range nodeModels(f) {
+		f.Add(model)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := Parse(graph.Ops(), "fuzz.onnx", b)
 		if err != nil {
@@ -47,6 +56,41 @@ func FuzzParse(f *testing.F) {
 		_ = n.String()
 		evaluateSmall(t, n)
 	})
+}
+
+// nodeModels returns the small models of ONNX's own node cases, where the external data is.
+func nodeModels(f *testing.F) [][]byte {
+	dir := os.Getenv("TRTUI_DATA")
+	if dir == "" {
+		return nil
+	}
+	file, err := os.Open(filepath.Join(dir, "onnx", "onnx-node-open.tar.gz"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer file.Close()
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var models [][]byte
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return models
+		}
+		if err != nil {
+			f.Fatal(err)
+		}
+		if path.Base(h.Name) != "model.onnx" || h.Size > 1<<11 {
+			continue
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			f.Fatal(err)
+		}
+		models = append(models, b)
+	}
 }
 
 // evaluateSmall evaluates a network whose tensors are small on zeros; symbols are 2.
