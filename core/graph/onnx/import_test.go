@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -241,5 +243,37 @@ func TestExternalData(t *testing.T) {
 	}
 	if _, err := Open(graph.Ops(), write(dir, "empty.onnx", nil)); err == nil || !strings.Contains(err.Error(), "no graph") {
 		t.Errorf("empty file: error is %v", err)
+	}
+}
+
+// TestMemoryIsBounded imports small hostile files.
+func TestMemoryIsBounded(t *testing.T) {
+	many := func(field []byte, n int) []byte { return bytes.Repeat(field, n) }
+	call := sub(7, msg(nodeBytes("F", "", list("in"), list("a")), str(7, "my")))
+	deep := msg(modelBytes(sub(1, msg(nodeBytes("F", "f", nil, list("y")), str(7, "my")))), sub(25, msg(str(1, "F"), str(10, "my"), str(4, "in"), str(5, "out"), many(call, 20))))
+	for name, data := range map[string][]byte{
+		"empty nodes":        sub(7, many(sub(1, nil), 1<<20)),
+		"nodes without ops":  modelBytes(many(sub(1, nil), 1<<19)),
+		"empty attributes":   sub(7, sub(1, many(sub(5, nil), 1<<21))),
+		"empty initializers": sub(7, many(sub(5, nil), 1<<21)),
+		"huge length":        {7<<3 | 2, 0xff, 0xff, 0xff, 0xff, 0x7f},
+		"huge shape":         modelBytes(sub(11, valueBytes("x", 1, 1<<39, 1<<39)), relu, sub(12, str(1, "y"))),
+		"functions":          deep,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		_, err := Parse(graph.Ops(), "m.onnx", data)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		} else if len(err.Error()) > 1<<14 {
+			t.Errorf("%s: error of %d bytes", name, len(err.Error()))
+		}
+		runtime.ReadMemStats(&after)
+		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 700 {
+			t.Errorf("%s: %d MiB allocated for a file of %d bytes", name, used, len(data))
+		} else {
+			t.Logf("%s: %d MiB, %v, for a file of %d bytes", name, used, time.Since(start), len(data))
+		}
 	}
 }
