@@ -49,6 +49,7 @@ func Ops() OpSet {
 		Quantize,
 		Reformat,
 		Reshape,
+		Resize,
 		RMSNorm,
 		ScatterElements,
 		ScatterND,
