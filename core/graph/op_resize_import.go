@@ -61,15 +61,15 @@ func importResize(n *Node) (any, []*Tensor, error) {
 	if a.Scales != nil {
 		return a, n.Inputs[:1], nil
 	}
-	return n.importSizes(a, sizes, policy, axes)
-}
-
-// importSizes reads the input that says the extents of the given axes.
-func (n *Node) importSizes(a ResizeAttrs, input int, policy string, axes []int) (any, []*Tensor, error) {
-	x, t := n.Inputs[0], n.Input(input)
-	if t == nil || input < 0 {
+	if sizes < 0 || n.Input(sizes) == nil {
 		return nil, nil, fmt.Errorf("there are neither scales nor sizes")
 	}
+	return n.importSizes(a, n.Inputs[sizes], policy, axes)
+}
+
+// importSizes reads t, the input that says the extents of the given axes.
+func (n *Node) importSizes(a ResizeAttrs, t *Tensor, policy string, axes []int) (any, []*Tensor, error) {
+	x := n.Inputs[0]
 	sizes, ok := t.Ints()
 	if !ok {
 		if len(axes) != len(x.Dims) || policy != "stretch" {
