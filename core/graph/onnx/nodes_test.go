@@ -51,7 +51,7 @@ func (t nodeTensor) value() graph.Value {
 }
 
 // model returns the bytes of a model of the node alone, with inputs x0, x1, ... and outputs y0, y1, ...
-func (c nodeCase) model(t *testing.T) []byte {
+func (c nodeCase) model(t testing.TB) []byte {
 	t.Helper()
 	elem := map[graph.DataType]int64{}
 	for i, d := range dataTypes {
@@ -88,7 +88,7 @@ func (c nodeCase) model(t *testing.T) []byte {
 }
 
 // attrBytes returns a node's field for an attribute given as JSON: a number with a point is a float.
-func attrBytes(t *testing.T, name, text string) []byte {
+func attrBytes(t testing.TB, name, text string) []byte {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {

@@ -109,6 +109,11 @@ add("layer norm with statistics", "LayerNormalization", [real(2, 3, 4), real(3, 
 add("layer norm without bias", "LayerNormalization", [real(2, 3, 4), real(4)], 17)
 add("group norm", "GroupNormalization", [real(2, 4, 3), real(4), real(4)], 21, num_groups=2)
 
+add("l1 norm", "LpNormalization", [real(2, 3, 4)], p=1, axis=1)
+add("l2 norm", "LpNormalization", [real(2, 3, 4)])
+add("mean variance norm", "MeanVarianceNormalization", [real(2, 3, 4, 2)], 13)
+add("mean variance norm by channel", "MeanVarianceNormalization", [real(2, 3, 4, 2)], 13, axes=[0, 1, 2, 3])
+
 u8, i8, i32 = np.uint8, np.int8, np.int32
 scale = lambda *s: np.array(s, np.float32) if len(s) > 1 else np.array(s[0], np.float32)
 zero = lambda t, *z: np.array(z, t) if len(z) > 1 else np.asarray(z[0], t)

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const lane = 64 // bytes of a ZMM register: 16 float32
+
+// zmm are the 32 vector registers. The tiles are laid out by hand: the allocator has nothing to decide.
+var zmm = [32]reg.VecPhysical{
+	reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
+	reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
+	reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
+	reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
+}
+
+// convShape is a family of register tiles: up to pixels x 16*blocks accumulators.
+type convShape struct {
+	blocks int
+	pixels int
+	planar bool // input channels are separate planes: pixels 4 bytes apart, one channel a tap
+}
+
+var convShapes = []convShape{
+	{blocks: 1, pixels: 14},
+	{blocks: 2, pixels: 14},
+	{blocks: 3, pixels: 9},
+	{blocks: 1, pixels: 14, planar: true},
+	{blocks: 2, pixels: 14, planar: true},
+	{blocks: 3, pixels: 9, planar: true},
+}
+
+func (s convShape) name() string {
+	kind := "Blocked"
+	if s.planar {
+		kind = "Planar"
+	}
+	return fmt.Sprintf("conv%s%dAVX512", kind, 16*s.blocks)
+}
+
+// conv emits one function for each shape.
+func conv(c *build.Context) {
+	for _, s := range convShapes {
+		function(c, s.name(),
+			"func(pixels, tiles int, in *float32, taps *int32, ntaps int, w, bias, out *float32, outBlock int, res *float32, resBlock int, lo, hi float32, accumulate bool)",
+			fmt.Sprintf("%s computes tiles of 1 to %d pixels x %d output channels; see ConvCall.", s.name(), s.pixels, 16*s.blocks))
+		pixels := c.Load(c.Param("pixels"), c.GP64())
+		for p := s.pixels; p > 1; p-- {
+			c.CMPQ(pixels, operand.U32(uint32(p)))
+			c.JEQ(operand.LabelRef(fmt.Sprintf("p%d", p)))
+		}
+		for p := 1; p <= s.pixels; p++ {
+			k := convTile{c: c, shape: s, p: p}
+			k.emit()
+		}
+	}
+}
+
+// convTile emits the loops for one number of pixels. With few of them the channels of a blocked input take
+// turns on several sets of accumulators, so that the latency of the multiply-add does not bound them.
+type convTile struct {
+	c     *build.Context
+	shape convShape
+	p     int
+
+	tiles, in, out, outBlock reg.GPVirtual
+	acc                      [][][]reg.VecPhysical // [set][pixel][block]
+	weight                   []reg.VecPhysical
+	spare                    []reg.VecPhysical
+}
+
+func (k *convTile) label(s string) string { return fmt.Sprintf("p%d%s", k.p, s) }
+
+func (k *convTile) emit() {
+	c, blocks := k.c, k.shape.blocks
+	next := 0
+	take := func(n int) []reg.VecPhysical { next += n; return zmm[next-n : next] }
+	sets := 1
+	if !k.shape.planar {
+		sets = max(1, min(4, 12/(k.p*blocks)))
+	}
+	for s := range sets {
+		k.acc = append(k.acc, nil)
+		for range k.p {
+			k.acc[s] = append(k.acc[s], take(blocks))
+		}
+	}
+	k.weight = take(blocks)
+	k.spare = zmm[next:]
+
+	c.Label(k.label(""))
+	k.tiles = c.Load(c.Param("tiles"), c.GP64()).(reg.GPVirtual)
+	k.in = c.Load(c.Param("in"), c.GP64()).(reg.GPVirtual)
+	k.out = c.Load(c.Param("out"), c.GP64()).(reg.GPVirtual)
+	k.outBlock = c.Load(c.Param("outBlock"), c.GP64()).(reg.GPVirtual)
+	c.SHLQ(operand.Imm(2), k.outBlock)
+	res := c.Load(c.Param("res"), c.GP64()).(reg.GPVirtual)
+
+	c.Label(k.label("tile"))
+	k.start()
+	k.taps()
+	k.finish(res)
+	c.ADDQ(operand.U32(uint32(k.p*k.pixelStride())), k.in)
+	c.ADDQ(operand.U32(uint32(k.p*lane)), k.out)
+	c.SUBQ(operand.Imm(1), k.tiles)
+	c.JNE(operand.LabelRef(k.label("tile")))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+func (k *convTile) pixelStride() int {
+	if k.shape.planar {
+		return 4
+	}
+	return lane
+}
+
+// rows calls f with the address of each block's first pixel; base is left unchanged.
+func (k *convTile) rows(base, stride reg.GPVirtual, f func(block int, at operand.Mem)) {
+	f(0, operand.Mem{Base: base})
+	if k.shape.blocks > 1 {
+		f(1, operand.Mem{Base: base, Index: stride, Scale: 1})
+	}
+	if k.shape.blocks > 2 {
+		f(2, operand.Mem{Base: base, Index: stride, Scale: 2})
+	}
+}
+
+// start fills the first set of accumulators with the bias, or with what out holds, the others with zeros.
+func (k *convTile) start() {
+	c, acc := k.c, k.acc[0]
+	clearSets(c, k.acc[1:])
+	flag := c.Load(c.Param("accumulate"), c.GP8())
+	c.TESTB(flag, flag)
+	c.JNE(operand.LabelRef(k.label("more")))
+	bias := c.Load(c.Param("bias"), c.GP64()).(reg.GPVirtual)
+	for b := range k.shape.blocks {
+		c.VMOVUPS(operand.Mem{Base: bias, Disp: b * lane}, acc[0][b])
+		for p := 1; p < k.p; p++ {
+			c.VMOVAPS(acc[0][b], acc[p][b])
+		}
+	}
+	c.JMP(operand.LabelRef(k.label("started")))
+	c.Label(k.label("more"))
+	k.rows(k.out, k.outBlock, func(b int, at operand.Mem) {
+		for p := range k.p {
+			c.VMOVUPS(at.Offset(p*lane), acc[p][b])
+		}
+	})
+	c.Label(k.label("started"))
+}
+
+// taps runs over the reduction: the table of taps, and four input channels at a time within each.
+func (k *convTile) taps() {
+	c := k.c
+	tap := c.Load(c.Param("taps"), c.GP64()).(reg.GPVirtual)
+	n := c.Load(c.Param("ntaps"), c.GP64()).(reg.GPVirtual)
+	w := c.Load(c.Param("w"), c.GP64()).(reg.GPVirtual)
+	at := c.GP64().(reg.GPVirtual)
+	c.Label(k.label("tap"))
+	c.MOVLQSX(operand.Mem{Base: tap}, at)
+	c.LEAQ(operand.Mem{Base: k.in, Index: at, Scale: 4}, at)
+	if k.shape.planar {
+		k.channel(w, at, 0)
+		c.ADDQ(operand.U32(uint32(k.shape.blocks*lane)), w)
+	} else {
+		quads := c.GP32()
+		c.MOVL(operand.Mem{Base: tap, Disp: 4}, quads)
+		c.Label(k.label("quad"))
+		for ch := range 4 {
+			k.channel(w, at, ch)
+		}
+		c.ADDQ(operand.U32(uint32(4*k.shape.blocks*lane)), w)
+		c.ADDQ(operand.Imm(16), at)
+		c.SUBL(operand.Imm(1), quads)
+		c.JNE(operand.LabelRef(k.label("quad")))
+	}
+	c.ADDQ(operand.Imm(8), tap)
+	c.SUBQ(operand.Imm(1), n)
+	c.JNE(operand.LabelRef(k.label("tap")))
+	addSets(c, k.acc)
+}
+
+// channel is the outer product of one input channel: blocks weight vectors, one broadcast a pixel.
+func (k *convTile) channel(w, at reg.GPVirtual, ch int) {
+	c, blocks := k.c, k.shape.blocks
+	acc := k.acc[ch%len(k.acc)]
+	for b := range blocks {
+		c.VMOVUPS(operand.Mem{Base: w, Disp: (ch*blocks + b) * lane}, k.weight[b])
+	}
+	for p := range k.p {
+		x := operand.Mem{Base: at, Disp: p*k.pixelStride() + 4*ch}
+		if blocks == 1 {
+			c.VFMADD231PS_BCST(x, k.weight[0], acc[p][0])
+			continue
+		}
+		v := k.spare[p%min(2, len(k.spare))]
+		c.VBROADCASTSS(x, v)
+		for b := range blocks {
+			c.VFMADD231PS(v, k.weight[b], acc[p][b])
+		}
+	}
+}
+
+// finish adds the residual, clamps and stores. NaN passes through: it is the second source of VMAXPS and
+// VMINPS, which they return when the operands do not compare.
+func (k *convTile) finish(res reg.GPVirtual) {
+	c := k.c
+	c.TESTQ(res, res)
+	c.JEQ(operand.LabelRef(k.label("clamp")))
+	resBlock := c.Load(c.Param("resBlock"), c.GP64()).(reg.GPVirtual)
+	c.SHLQ(operand.Imm(2), resBlock)
+	k.rows(res, resBlock, func(b int, at operand.Mem) {
+		for p := range k.p {
+			c.VADDPS(at.Offset(p*lane), k.acc[0][p][b], k.acc[0][p][b])
+		}
+	})
+	c.ADDQ(operand.U32(uint32(k.p*lane)), res)
+	c.Label(k.label("clamp"))
+	lo, hi := k.weight[0], k.spare[0]
+	broadcastParam(c, "lo", lo)
+	broadcastParam(c, "hi", hi)
+	k.rows(k.out, k.outBlock, func(b int, at operand.Mem) {
+		for p := range k.p {
+			a := k.acc[0][p][b]
+			c.VMAXPS(a, lo, a)
+			c.VMINPS(a, hi, a)
+			c.VMOVUPS(a, at.Offset(p*lane))
+		}
+	})
+}
+
+// broadcastParam sets all lanes of v to a float32 parameter.
+func broadcastParam(c *build.Context, name string, v reg.VecPhysical) {
+	param, err := c.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	c.VBROADCASTSS(param.Addr, v)
+}
+
+// clearSets zeroes further sets of accumulators.
+func clearSets(c *build.Context, sets [][][]reg.VecPhysical) {
+	for _, set := range sets {
+		for _, row := range set {
+			for _, v := range row {
+				c.VPXORD(v, v, v)
+			}
+		}
+	}
+}
+
+// addSets adds the further sets of accumulators to the first.
+func addSets(c *build.Context, sets [][][]reg.VecPhysical) {
+	for _, set := range sets[1:] {
+		for p := range set {
+			for b, v := range set[p] {
+				c.VADDPS(v, sets[0][p][b], sets[0][p][b])
+			}
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !amd64 || noasm
+
+package asm
+
+func fmaLoop() (run func(n int), flops int) { return nil, 0 }

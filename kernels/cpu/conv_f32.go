@@ -1,0 +1,246 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// ConvF32 is a direct convolution in float32, weights packed, ready to run. Its output is NCHWc16; its input
+// is NCHWc16 or, for stems and network edges, NCHW.
+//
+// Each unit of work is a block of output rows times a range of output channel panels. A pointwise
+// convolution reads its input in place. Any other first copies the input rows of its block into a scratch
+// area that stays in the L2 cache, in an order in which every tap of the kernel is one constant offset and
+// padding is stored zeros (windowGather), so that the inner kernel has no edges. The reduction is cut into
+// chunks of input channels so that one chunk of a panel's weights and of the scratch fit in L2 together.
+type ConvF32 struct {
+	shape    ConvShape
+	planar   bool
+	oh, ow   int // output rows and columns; of a pointwise convolution H*W and 1
+	gather   *windowGather
+	sections []convSection
+	weights  []float32
+	bias     []float32
+
+	workers int
+	rows    int // output rows of a block
+	units   []convUnit
+	scratch int // elements of one worker's scratch area
+	runs    sync.Pool
+}
+
+// convSection is a run of output channel panels that read the same input channels: all of them, or, in a
+// grouped convolution, those of the groups that a panel's channels belong to.
+type convSection struct {
+	panels []convPanel
+	chunks []convChunk
+}
+
+// convPanel is 16*Blocks output channels.
+type convPanel struct {
+	kernel *asm.ConvKernel
+	block  int   // first output channel block
+	chunks []int // offset of each chunk's weights
+}
+
+// convChunk is a part of the reduction: planes [first, last) of the input, blocks of 16 channels or, in
+// NCHW, single channels.
+type convChunk struct {
+	first, last int
+	taps        []asm.Tap
+	depth       int // input channels times taps, as packed
+}
+
+// convUnit is a range of the panels of a section.
+type convUnit struct{ section, first, last int }
+
+// ConvF32Config chooses how a ConvF32 is built.
+type ConvF32Config struct {
+	Planar   bool         // input is NCHW
+	InPlane  int          // elements between the input's planes; 0 for dense
+	Features asm.Features // what the kernels may use
+	Workers  int          // goroutines that Run may use, at least 1
+}
+
+// NewConvF32 packs weights [Filters][Channels/Groups][KernelH][KernelW] and bias [Filters] (nil for none).
+func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF32, error) {
+	c, err := planConvF32(s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if want := s.Filters * s.Channels / s.Groups * s.KernelH * s.KernelW; len(weights) != want {
+		return nil, fmt.Errorf("%d weights, want %d", len(weights), want)
+	}
+	if bias != nil && len(bias) != s.Filters {
+		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Filters)
+	}
+	c.pack(weights, bias)
+	c.runs.New = func() any {
+		r := &convRun{conv: c}
+		r.crew.init(r.do)
+		return r
+	}
+	return c, nil
+}
+
+// planConvF32 returns a convolution without weights: what its workspace follows from.
+func planConvF32(s ConvShape, cfg ConvF32Config) (*ConvF32, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	c := &ConvF32{shape: s, planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
+	if s.pointwise() {
+		c.oh, c.ow = c.oh*c.ow, 1
+	}
+	c.split(cfg)
+	return c, c.tabulate(cfg)
+}
+
+// Workspace returns the float32 elements that Run needs.
+func (c *ConvF32) Workspace() int { return c.scratch * c.workers }
+
+// ConvF32Call is the operands of one run.
+type ConvF32Call struct {
+	In, Out   Tensor4
+	Residual  Tensor4    // added to the sum when Data is set; NCHWc16 of the output's shape
+	Limits    [2]float32 // the clamp of the result; see NoLimits
+	Workspace []float32
+	// After, if set, is called with each finished run of output pixels of an image's channel block while it is
+	// still in the cache: for activations that the kernel does not know.
+	After func(pixels []float32, block int)
+}
+
+// NoLimits clamps nothing.
+func NoLimits() [2]float32 {
+	return [2]float32{float32(math.Inf(-1)), float32(math.Inf(1))}
+}
+
+// convRun is the state of one Run.
+type convRun struct {
+	conv *ConvF32
+	call ConvF32Call
+	crew crew
+}
+
+// Run computes the convolution. Several runs of one ConvF32 may go on at the same time.
+func (c *ConvF32) Run(parallel Parallel, call *ConvF32Call) {
+	r := c.runs.Get().(*convRun)
+	r.call = *call
+	r.crew.run(parallel, c.workers, c.shape.Batch*c.rowBlocks()*len(c.units))
+	r.call = ConvF32Call{}
+	c.runs.Put(r)
+}
+
+// rowBlocks returns the number of blocks of rows of an image.
+func (c *ConvF32) rowBlocks() int { return (c.oh + c.rows - 1) / c.rows }
+
+// do computes unit u of the run: units of the same rows follow each other.
+func (r *convRun) do(u, worker int) {
+	c := r.conv
+	var scratch []float32
+	if c.scratch > 0 {
+		scratch = r.call.Workspace[worker*c.scratch:][:c.scratch]
+	}
+	unit, u := c.units[u%len(c.units)], u/len(c.units)
+	first := u % c.rowBlocks() * c.rows
+	r.unit(unit, u/c.rowBlocks(), first, min(first+c.rows, c.oh), scratch)
+}
+
+// unit computes output rows [first, last) of an image for the unit's panels.
+func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32) {
+	c := r.conv
+	section := &c.sections[unit.section]
+	in := r.call.In.Data[image*r.call.In.Image:]
+	for i := range section.chunks {
+		chunk := &section.chunks[i]
+		source, origin := in, chunk.first*r.call.In.Plane
+		if c.gather != nil {
+			c.gather.copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
+			source, origin = scratch, 0
+		} else if c.planar {
+			origin += first
+		} else {
+			origin += first * lanes
+		}
+		for p := unit.first; p < unit.last; p++ {
+			r.panel(section, p, i, image, first, last, source[origin:])
+		}
+	}
+}
+
+// panel runs one chunk of the reduction of one panel over the rows of a unit.
+func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, in []float32) {
+	c := r.conv
+	panel, part := &section.panels[p], &section.chunks[chunk]
+	final := chunk == len(section.chunks)-1
+	call := asm.ConvCall{
+		Taps:       part.taps,
+		Weights:    c.weights[panel.chunks[chunk]:],
+		Bias:       c.bias[panel.block*lanes:],
+		OutBlock:   r.call.Out.Plane,
+		Limits:     NoLimits(),
+		Accumulate: chunk > 0,
+	}
+	if final {
+		call.Limits = r.call.Limits
+	}
+	out := r.call.Out.Data[image*r.call.Out.Image+panel.block*r.call.Out.Plane:]
+	var residual []float32
+	if final && r.call.Residual.Data != nil {
+		residual = r.call.Residual.Data[image*r.call.Residual.Image+panel.block*r.call.Residual.Plane:]
+		call.ResidualBlock = r.call.Residual.Plane
+	}
+	length, step := (last-first)*c.ow, 0 // a strip of pixels, and its step in the input
+	if c.gather != nil && c.planar {
+		length, step = c.ow, c.gather.rowStep()
+	}
+	for at := first * c.ow; at < last*c.ow; at += length {
+		call.In, call.Out = in, out[at*lanes:]
+		if residual != nil {
+			call.Residual = residual[at*lanes:]
+		}
+		c.strip(&call, panel.kernel, part.depth, length)
+		if final && r.call.After != nil {
+			for b := range panel.kernel.Blocks {
+				r.call.After(out[b*r.call.Out.Plane+at*lanes:][:length*lanes], panel.block+b)
+			}
+		}
+		in = in[min(step, len(in)):]
+	}
+}
+
+// callSteps bounds the multiply-adds of 16 lanes in one call of a kernel: about 100 microseconds.
+const callSteps = 1 << 19
+
+// strip computes length consecutive pixels in tiles of nearly equal size.
+func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
+	tiles := (length + k.Pixels - 1) / k.Pixels
+	small := length / tiles
+	big := length - small*tiles // tiles of one pixel more
+	pixel := lanes
+	if c.planar {
+		pixel = 1
+	}
+	for tiles > 0 {
+		p, n := small, tiles
+		if big > 0 {
+			p, n = small+1, big
+		}
+		n = min(n, max(1, callSteps/(depth*p*k.Blocks)))
+		call.Tiles = n
+		k.Run(p, *call)
+		tiles -= n
+		big = max(0, big-n)
+		if tiles == 0 {
+			return
+		}
+		call.In = call.In[n*p*pixel:]
+		call.Out = call.Out[n*p*lanes:]
+		if call.Residual != nil {
+			call.Residual = call.Residual[n*p*lanes:]
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// Sizes that keep a unit's operands in a 1 MiB L2 cache: bytes of input and of one panel's weights.
+const (
+	unitInput   = 256 << 10
+	unitWeights = 320 << 10
+	unitPixels  = 56 // below this many output pixels a unit waits for its weights
+)
+
+// convKernels returns the kernels of a layout that features allow, by their number of blocks.
+func convKernels(planar bool, features asm.Features) map[int]*asm.ConvKernel {
+	found := map[int]*asm.ConvKernel{}
+	kernels := asm.ConvKernels()
+	for i := range kernels {
+		k := &kernels[i]
+		if k.Planar == planar && features.Has(k.Needs) && found[k.Blocks] == nil {
+			found[k.Blocks] = k
+		}
+	}
+	return found
+}
+
+// split divides the output channels into panels, and those into sections.
+func (c *ConvF32) split(cfg ConvF32Config) {
+	kernels := convKernels(c.planar, cfg.Features)
+	s := &c.shape
+	blocks := blocksOf(s.Filters)
+	for b := 0; b < blocks; {
+		width := 2
+		switch left := blocks - b; {
+		case left == 3 && kernels[3] != nil:
+			width = 3
+		case left == 1 && kernels[1] != nil:
+			width = 1
+		}
+		perGroup := s.Filters / s.Groups
+		low := b * lanes / perGroup
+		high := (min((b+width)*lanes, s.Filters)-1)/perGroup + 1
+		first, last := low*s.Channels/s.Groups, high*s.Channels/s.Groups
+		if !c.planar {
+			first, last = first/lanes, blocksOf(last)
+		}
+		panel := convPanel{kernel: kernels[width], block: b}
+		b += width
+		if n := len(c.sections); n > 0 && c.sections[n-1].chunks[0].first == first && c.sections[n-1].chunks[0].last == last {
+			c.sections[n-1].panels = append(c.sections[n-1].panels, panel)
+			continue
+		}
+		c.sections = append(c.sections, convSection{
+			panels: []convPanel{panel},
+			chunks: []convChunk{{first: first, last: last}},
+		})
+	}
+}
+
+// planeDepth returns the reduction steps of one input plane.
+func (c *ConvF32) planeDepth() int {
+	taps := c.shape.KernelH * c.shape.KernelW
+	if c.planar {
+		return taps
+	}
+	return taps * lanes
+}
+
+// tabulate chooses chunk and block sizes, cuts the work into units and builds the tables of taps.
+func (c *ConvF32) tabulate(cfg ConvF32Config) error {
+	planes, widest := 0, 0
+	for i := range c.sections {
+		chunk := c.sections[i].chunks[0]
+		planes = max(planes, chunk.last-chunk.first)
+		for _, p := range c.sections[i].panels {
+			widest = max(widest, p.kernel.Blocks)
+		}
+	}
+	perChunk := min(planes, max(1, unitWeights/(c.planeDepth()*widest*lanes*4)))
+	perChunk = c.chooseRows(planes, evenly(planes, perChunk), layoutKernel(cfg.Features))
+	for i := range c.sections {
+		whole := c.sections[i].chunks[0]
+		c.sections[i].chunks = nil
+		for at := whole.first; at < whole.last; at += perChunk {
+			chunk := convChunk{first: at, last: min(at+perChunk, whole.last)}
+			if err := c.tapsOf(&chunk, cfg.InPlane); err != nil {
+				return err
+			}
+			c.sections[i].chunks = append(c.sections[i].chunks, chunk)
+		}
+	}
+	if c.gather != nil {
+		c.scratch = c.gather.size(perChunk)
+	}
+	c.cut()
+	return nil
+}
+
+// evenly lowers the part size so that the parts of total are nearly equal.
+func evenly(total, part int) int {
+	parts := (total + part - 1) / part
+	return (total + parts - 1) / parts
+}
+
+// chooseRows sets the block of rows that one unit computes and returns the planes of a chunk, at most
+// perChunk.
+func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int {
+	least := min(c.oh, (unitPixels+c.ow-1)/c.ow)
+	fits := func(rows, perChunk int) bool {
+		if c.shape.pointwise() {
+			size := rows * perChunk * 4
+			if !c.planar {
+				size *= lanes
+			}
+			return size <= unitInput
+		}
+		return c.newGather(rows, kernel).size(perChunk)*4 <= unitInput
+	}
+	for perChunk > 1 && !fits(least, perChunk) {
+		perChunk = evenly(planes, perChunk-1)
+	}
+	c.rows = least
+	for c.rows < c.oh && fits(min(2*c.rows, c.oh), perChunk) {
+		c.rows = min(2*c.rows, c.oh)
+	}
+	if c.workers > 1 {
+		for c.shape.Batch*((c.oh+c.rows-1)/c.rows) < 4*c.workers && c.rows > least {
+			c.rows = max(least, (c.rows+1)/2)
+		}
+	}
+	c.rows = evenly(c.oh, c.rows)
+	if !c.shape.pointwise() {
+		c.gather = c.newGather(c.rows, kernel)
+	}
+	return perChunk
+}
+
+// newGather plans the copy of a block of rows.
+func (c *ConvF32) newGather(rows int, kernel asm.LayoutKernel) *windowGather {
+	if c.planar {
+		return newWindowGather(&c.shape, rowRuns, 1, rows, kernel)
+	}
+	return newWindowGather(&c.shape, tapRuns, lanes, rows, kernel)
+}
+
+// cut divides each section's panels into units, one per section unless rows alone give the workers too little
+// to share.
+func (c *ConvF32) cut() {
+	blocks := c.shape.Batch * ((c.oh + c.rows - 1) / c.rows) * len(c.sections)
+	for i, s := range c.sections {
+		parts := 1
+		if c.workers > 1 && blocks < 4*c.workers {
+			parts = min(len(s.panels), (4*c.workers+blocks-1)/blocks)
+		}
+		for p := range parts {
+			c.units = append(c.units, convUnit{i, p * len(s.panels) / parts, (p + 1) * len(s.panels) / parts})
+		}
+	}
+}
+
+// tapsOf fills in the chunk's table.
+func (c *ConvF32) tapsOf(chunk *convChunk, plane int) error {
+	s := &c.shape
+	if plane == 0 {
+		plane = s.Height * s.Width
+		if !c.planar {
+			plane *= lanes
+		}
+	}
+	if plane > math.MaxInt32/(chunk.last-chunk.first) {
+		return fmt.Errorf("%d planes of %d elements are beyond 32-bit offsets", chunk.last-chunk.first, plane)
+	}
+	for i := chunk.first; i < chunk.last; i++ {
+		quads := 1
+		if !c.planar {
+			quads = min(lanes, s.Channels-i*lanes+3) / 4
+		}
+		for kh := range s.KernelH {
+			for kw := range s.KernelW {
+				offset := (i - chunk.first) * plane
+				if c.gather != nil {
+					offset = c.gather.offset(i-chunk.first, kh, kw)
+				}
+				chunk.taps = append(chunk.taps, asm.Tap{Offset: int32(offset), Quads: int32(quads)})
+				if c.planar {
+					chunk.depth++
+				} else {
+					chunk.depth += 4 * quads
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// pack lays the weights out in the order in which the kernels read them: for each panel and chunk
+// [plane][kh][kw][channel of the plane][16*Blocks].
+func (c *ConvF32) pack(weights, bias []float32) {
+	s := &c.shape
+	c.bias = make([]float32, (blocksOf(s.Filters)+1)*lanes)
+	copy(c.bias, bias)
+	size := 0
+	for i := range c.sections {
+		for p := range c.sections[i].panels {
+			panel := &c.sections[i].panels[p]
+			for _, chunk := range c.sections[i].chunks {
+				panel.chunks = append(panel.chunks, size)
+				size += chunk.depth * panel.kernel.Blocks * lanes
+			}
+		}
+	}
+	c.weights = alignedFloats(size)
+	for i := range c.sections {
+		for p := range c.sections[i].panels {
+			panel := &c.sections[i].panels[p]
+			for j := range c.sections[i].chunks {
+				c.packChunk(c.weights[panel.chunks[j]:], weights, panel, &c.sections[i].chunks[j])
+			}
+		}
+	}
+}
+
+// packChunk packs one chunk of one panel. Weights between an output channel and input channels of another
+// group, which share its section, are zero.
+func (c *ConvF32) packChunk(dst, weights []float32, panel *convPanel, chunk *convChunk) {
+	s := &c.shape
+	inGroup, outGroup := s.Channels/s.Groups, s.Filters/s.Groups
+	width, taps := panel.kernel.Blocks*lanes, s.KernelH*s.KernelW
+	tap := 0
+	for plane := chunk.first; plane < chunk.last; plane++ {
+		for k := range taps {
+			channel, count := plane, 1
+			if !c.planar {
+				channel, count = plane*lanes, 4*int(chunk.taps[tap].Quads)
+			}
+			for ch := channel; ch < channel+count; ch++ {
+				for o := range width {
+					f := panel.block*lanes + o
+					if f < s.Filters && ch < s.Channels && f/outGroup == ch/inGroup {
+						dst[o] = weights[(f*inGroup+ch%inGroup)*taps+k]
+					}
+				}
+				dst = dst[width:]
+			}
+			tap++
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package cpu
+
+import "fmt"
+
+// Parallel runs f(0) ... f(n-1), possibly at the same time, and returns when all have returned.
+type Parallel func(n int, f func(i int))
+
+// lanes is the channel block of the NCHWc16 format: [N][ceil(C/16)][H][W][16].
+const lanes = 16
+
+// blocksOf returns how many channel blocks hold the channels.
+func blocksOf(channels int) int { return (channels + lanes - 1) / lanes }
+
+// Tensor4 is a view of an activation: float32 elements of one image after another, planes within. A plane
+// is dense: H*W*16 elements in NCHWc16, H*W in NCHW. Strides larger than dense make it a slice of the
+// channels of a wider tensor.
+type Tensor4 struct {
+	Data  []float32
+	Image int // elements between images
+	Plane int // elements between channel blocks (NCHWc16) or channels (NCHW)
+}
+
+// Blocked returns the dense NCHWc16 view of data.
+func Blocked(data []float32, channels, h, w int) Tensor4 {
+	return Tensor4{Data: data, Image: blocksOf(channels) * h * w * lanes, Plane: h * w * lanes}
+}
+
+// Planar returns the dense NCHW view of data.
+func Planar(data []float32, channels, h, w int) Tensor4 {
+	return Tensor4{Data: data, Image: channels * h * w, Plane: h * w}
+}
+
+// ConvShape is the geometry of a 2-D convolution.
+type ConvShape struct {
+	Batch, Channels, Height, Width       int // input
+	Filters, Groups                      int
+	KernelH, KernelW                     int
+	StrideH, StrideW                     int
+	DilationH, DilationW                 int
+	PadTop, PadLeft, PadBottom, PadRight int
+}
+
+// OutHeight returns the rows of the output.
+func (s *ConvShape) OutHeight() int {
+	return (s.Height+s.PadTop+s.PadBottom-(s.KernelH-1)*s.DilationH-1)/s.StrideH + 1
+}
+
+// OutWidth returns the columns of the output.
+func (s *ConvShape) OutWidth() int {
+	return (s.Width+s.PadLeft+s.PadRight-(s.KernelW-1)*s.DilationW-1)/s.StrideW + 1
+}
+
+// maxTaps bounds KernelH*KernelW: a tile of one channel block must stay a short call.
+const maxTaps = 512
+
+// check returns an error that names the attribute that no kernel can serve.
+func (s *ConvShape) check() error {
+	switch {
+	case s.Batch < 1 || s.Channels < 1 || s.Height < 1 || s.Width < 1 || s.Filters < 1:
+		return fmt.Errorf("convolution of %dx%dx%dx%d to %d channels is empty", s.Batch, s.Channels, s.Height, s.Width, s.Filters)
+	case s.KernelH < 1 || s.KernelW < 1 || s.StrideH < 1 || s.StrideW < 1 || s.DilationH < 1 || s.DilationW < 1:
+		return fmt.Errorf("kernel %dx%d, strides %dx%d and dilations %dx%d must be positive",
+			s.KernelH, s.KernelW, s.StrideH, s.StrideW, s.DilationH, s.DilationW)
+	case s.PadTop < 0 || s.PadLeft < 0 || s.PadBottom < 0 || s.PadRight < 0:
+		return fmt.Errorf("negative pads %d %d %d %d", s.PadTop, s.PadLeft, s.PadBottom, s.PadRight)
+	case s.Groups < 1 || s.Channels%s.Groups != 0 || s.Filters%s.Groups != 0:
+		return fmt.Errorf("%d channels to %d do not split into %d groups", s.Channels, s.Filters, s.Groups)
+	case s.KernelH*s.KernelW > maxTaps:
+		return fmt.Errorf("kernel %dx%d has more than %d taps", s.KernelH, s.KernelW, maxTaps)
+	case s.Height+s.PadTop+s.PadBottom < (s.KernelH-1)*s.DilationH+1,
+		s.Width+s.PadLeft+s.PadRight < (s.KernelW-1)*s.DilationW+1:
+		return fmt.Errorf("kernel %dx%d with dilations %dx%d is larger than the padded input %dx%d", s.KernelH, s.KernelW,
+			s.DilationH, s.DilationW, s.Height+s.PadTop+s.PadBottom, s.Width+s.PadLeft+s.PadRight)
+	}
+	return nil
+}
+
+// pointwise reports whether output pixel i reads input pixel i alone.
+func (s *ConvShape) pointwise() bool {
+	return s.KernelH*s.KernelW == 1 && s.StrideH*s.StrideW == 1 && s.PadTop+s.PadLeft+s.PadBottom+s.PadRight == 0
+}
