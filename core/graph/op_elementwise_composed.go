@@ -7,14 +7,16 @@ import (
 )
 
 // composed lists the ONNX operators that import as a program of several operations, or of a varying number of
-// arguments. Each returns the program and its inputs.
+// arguments. Each returns the program and its inputs. Where the program can be one operation, that is named, too.
 var composed = []struct {
 	name    string
+	single  EltOp
 	program func(n *Node) (Program, []*Tensor, error)
 }{
-	{"Celu", celu}, {"Clip", clip}, {"Gelu", gelu}, {"IsInf", isInf}, {"IsNaN", isNaN},
-	{"Max", variadic(EltMax)}, {"Mean", mean}, {"Min", variadic(EltMin)}, {"Mish", mish}, {"Mod", mod},
-	{"Shrink", shrink}, {"Sum", variadic(EltAdd)}, {"Swish", swish}, {"ThresholdedRelu", thresholdedRelu},
+	{"Celu", 0, celu}, {"Clip", EltClamp, clip}, {"Gelu", EltGelu, gelu}, {"IsInf", 0, isInf}, {"IsNaN", 0, isNaN},
+	{"Max", EltMax, variadic(EltMax)}, {"Mean", 0, mean}, {"Min", EltMin, variadic(EltMin)}, {"Mish", 0, mish},
+	{"Mod", EltMod, mod}, {"Shrink", 0, shrink}, {"Sum", 0, variadic(EltAdd)}, {"Swish", EltSilu, swish},
+	{"ThresholdedRelu", 0, thresholdedRelu},
 }
 
 // programBuilder appends instructions and numbers their values.
