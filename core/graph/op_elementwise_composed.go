@@ -87,7 +87,7 @@ func clip(n *Node) (Program, []*Tensor, error) {
 	return build.p, inputs, nil
 }
 
-// clipBound returns a bound that is missing or constant.
+// clipBound returns a bound that is missing, or constant and, if it bounds anything, finite.
 func clipBound(t *Tensor, missing float64) (float32, bool) {
 	if t == nil {
 		return float32(missing), true
@@ -96,15 +96,16 @@ func clipBound(t *Tensor, missing float64) (float32, bool) {
 	if !ok || v.Len() != 1 {
 		return 0, false
 	}
-	return v.Floats()[0], true
+	bound := v.Floats()[0]
+	return bound, float64(bound) == missing || !math.IsInf(float64(bound), 0) && bound == bound
 }
 
-// clampTo returns the program that clamps to [a, b], either of which may be infinite.
+// clampTo returns the program that clamps to [a, b], either of which may be infinite; where b is smaller, b counts.
 func clampTo(a, b float32) Program {
 	low, high := !math.IsInf(float64(a), -1), !math.IsInf(float64(b), 1)
 	p := newProgram(1)
 	switch {
-	case low && high && !math.IsInf(float64(a), 1) && !math.IsInf(float64(b), -1) && a == a && b == b:
+	case low && high && a <= b:
 		return Unary(EltClamp, a, b)
 	case low && high:
 		p.do(EltMin, p.do(EltMax, 0, p.constant(a)), p.constant(b))

@@ -126,6 +126,8 @@ def elementwise():
     case("Clip", f32(9), np.float32(-0.5), np.float32(0.5))
     case("Clip", f32(9), None, np.float32(0.2), const=(2,))
     case("Clip", f32(9), np.float32(0), const=(1,))
+    case("Clip", f32(9), np.float32(0.5), np.float32(-0.5), const=(1, 2))
+    case("Clip", f32(9), np.float32(-np.inf), np.float32(0.3), const=(1, 2))
     case("Clip", f32(9), version=6, min=0.0, max=0.6)
     case("Clip", ints("int8", 9), np.int8(-5), np.int8(100), const=(1, 2))
     case("Clip", ints("int64", 9), np.int64(-2**60 - 1), np.int64(2**60 + 1), const=(1, 2))
