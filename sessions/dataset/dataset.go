@@ -60,6 +60,9 @@ func New(name string, arrays []Array, labels []int) (*Set, error) {
 		if i > 0 && a.Value.Dims[0] != s.length {
 			return nil, fmt.Errorf("array %s has %d items, but %s has %d", a.Name, a.Value.Dims[0], arrays[0].Name, s.length)
 		}
+		if len(a.Value.Data) == 0 {
+			return nil, fmt.Errorf("array %s of shape %v is empty", a.Name, a.Value.Dims)
+		}
 		s.length = a.Value.Dims[0]
 		s.Inputs = append(s.Inputs, Input{a.Name, a.Value.Type, slices.Clone(a.Value.Dims[1:])})
 	}

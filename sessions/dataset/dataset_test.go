@@ -200,6 +200,8 @@ func TestOpenErrors(t *testing.T) {
 		{"idx", idx(13, []int{1}, floats(1)), Options{}, "its form is unknown"},
 		{"cut-idx", idx(8, []int{2, 2, 2}, count(7)), Options{}, "the file ends after 7 of 8"},
 		{"huge-idx", idx(8, []int{math.MaxUint32, math.MaxUint32, math.MaxUint32}, nil), Options{}, "more than 1024 MiB"},
+		{"empty-idx", idx(8, []int{9, math.MaxUint32, 0}, nil), Options{}, "images of 4294967295x0"},
+		{"wide.npy", npy(1, "<f4", "(3, 0)", nil), Options{}, "is empty"},
 		{"flat-idx", idx(8, []int{2, 2}, count(4)), Options{}, "are no images"},
 		{"size-idx", idx(8, []int{1, 2, 2}, count(4)), Options{Size: 4}, "images are 2x2, want 4x4"},
 		{"mean-idx", idx(8, []int{1, 2, 2}, count(4)), Options{Mean: []float32{1, 2}}, "2 means for 1 channels"},

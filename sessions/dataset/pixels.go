@@ -110,6 +110,9 @@ func newPixels(name string, v graph.Value, labels []int, o Options) (*Set, error
 	if len(dims) != 3 || dims[0] != 1 && dims[0] != 3 || v.Type != graph.U8 {
 		return nil, fmt.Errorf("%s%v are no images of 1 or 3 channels", v.Type, v.Dims)
 	}
+	if min(dims[1], dims[2]) < 1 || max(dims[1], dims[2]) > maxSide {
+		return nil, fmt.Errorf("images of %dx%d; a side must be from 1 to %d", dims[1], dims[2], maxSide)
+	}
 	l, err := newLayout(o, dims[0], dims[1], dims[2])
 	if err != nil {
 		return nil, err
