@@ -101,3 +101,47 @@ func Ranges(hist map[string]*quant.Histogram, c quant.Calibrator) map[string]gra
 	}
 	return ranges
 }
+
+// Reference runs the imported, unfused network in FP32 and gives every tensor of it: what layers of an engine are
+// compared with.
+type Reference struct {
+	context *run.ExecutionContext
+	plan    *run.Plan
+}
+
+// NewReference prepares a reference for the given values of the network's symbols.
+func NewReference(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend) (*Reference, error) {
+	c, p, err := unfused(ctx, n, env, b)
+	if err != nil {
+		return nil, err
+	}
+	return &Reference{c, p}, nil
+}
+
+// Tensors returns the real tensors of one inference by name, in F32.
+func (r *Reference) Tensors(ctx context.Context, in map[string]graph.Value) (map[string]graph.Value, error) {
+	if err := r.context.SetInputs(in); err != nil {
+		return nil, err
+	}
+	all := map[string]graph.Value{}
+	for name, v := range in {
+		all[name] = graph.ToReal(v, graph.Range{})
+	}
+	return all, r.context.Observe(ctx, run.Observer{After: func(i int) error {
+		for _, out := range r.plan.Steps[i].Out {
+			t := r.plan.Slots[out].Tensor
+			if !t.RealType().IsFloat() || r.plan.Steps[i].Reformat {
+				continue
+			}
+			v, err := r.context.Read(out)
+			if err != nil {
+				return err
+			}
+			all[t.Name] = graph.ToReal(v, t.Range)
+		}
+		return nil
+	}})
+}
+
+// Close gives the reference's memory back.
+func (r *Reference) Close() { r.context.Close() }

@@ -97,6 +97,7 @@ type candidate struct {
 	traffic int
 	into    []*graph.Layer // after firing: what stands in their place
 	instead *graph.Layer   // where nothing does: the layer that computes the same anyway
+	apart   bool           // what stands in their place does not stand for all of the members
 	saved   int
 }
 
@@ -192,7 +193,7 @@ func (c *candidate) fire(into ...*graph.Layer) bool {
 	r.changed = true
 	c.into = into
 	c.saved = c.traffic - r.traffic(into)
-	if len(into) == 1 && len(c.members) > 0 {
+	if len(into) == 1 && len(c.members) > 0 && !c.apart {
 		into[0].From = c.members
 		r.net.Rename(into[0], strings.Join(c.members, " + "))
 	}

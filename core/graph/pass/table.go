@@ -7,8 +7,12 @@ func Standard() []Pass {
 	return []Pass{
 		deadCode,
 		foldConstants,
+		staticReshapes,
+		removeNoOps,
 		commonSubexpressions,
 		recogniseActivations,
+		cancelReshapes,
+		fusePads,
 		canonicalGemm,
 		foldBatchNorm,
 		foldScale,
