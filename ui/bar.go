@@ -3,7 +3,7 @@ package ui
 import "math"
 
 // drawBar draws a bar of part (0 to 1) of w cells from (x, y) on, in eighths of a
-// cell, over a faint track.
+// cell.
 func drawBar(c *Canvas, x, y, w int, part float64, s Style) {
 	g := c.Glyphs()
 	if w <= 0 {
@@ -24,8 +24,6 @@ func drawBar(c *Canvas, x, y, w int, part float64, s Style) {
 			c.Set(x+i, y, full, s)
 		case n > 0 && g.Rows[n] != ' ':
 			c.Set(x+i, y, g.Rows[n], s)
-		default:
-			c.Set(x+i, y, g.Empty, Faint)
 		}
 	}
 }
@@ -103,7 +101,6 @@ func isFull(c *Canvas, r rune) bool {
 // half, since few fonts have eighths that grow from the right.
 func (b Bar) drawDiverging(c *Canvas) {
 	g := c.Glyphs()
-	c.Fill(Rect{0, 0, c.W, 1}, g.Empty, Faint)
 	span := b.Max - b.Min
 	if !(span > 0) || math.IsInf(span, 0) {
 		return

@@ -72,12 +72,14 @@ func (c *Canvas) Text(x, y int, s Style, text string) int {
 	for _, r := range text {
 		w := 1
 		if r >= 0x7f || r < ' ' {
-			if w = glyphWidth(r); w == 0 || ascii {
-				r, w = '?', max(w, 1)
+			if w = glyphWidth(r); w == 0 {
+				r, w = '?', 1
+			} else if ascii {
+				r = fold(r)
 			}
 		}
 		switch {
-		case w == 1 || r == '?':
+		case w == 1 || r < 0x7f:
 			for k := range w {
 				c.Set(x+k, y, r, s)
 			}
@@ -119,7 +121,7 @@ func (c *Canvas) Fill(r Rect, g rune, s Style) {
 // Over lays a ground or attributes over what is drawn in r: the row of a cursor.
 func (c *Canvas) Over(r Rect, s Style) {
 	r = r.clip(c.W, c.H)
-	for y := r.Y; y < r.Y+r.H; y++ {
+	for y := r.Y; y < r.Y+r.H && r.W > 0; y++ {
 		row := c.cells[y*c.stride:]
 		for x := r.X; x < r.X+r.W; x++ {
 			row[x].style = row[x].style.over(s)

@@ -29,6 +29,8 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+var overviewNarrow = Stack(Pane(0).Lines(8), Pane(1), Pane(2).Lines(4))
+
 // demoApp is a workbench on made-up data.
 func demoApp(t testing.TB, o Options) *App {
 	t.Helper()
@@ -39,7 +41,7 @@ func demoApp(t testing.TB, o Options) *App {
 		Look: look,
 		Screens: []*Screen{
 			{Key: "1", Name: "Overview", Views: []View{&demoFacts{look}, &demoBars{look}, &demoSplit{look}, &demoChart{look}},
-				Layouts: []Box{Beside(Stack(Pane(0), Pane(2).Lines(4)), Stack(Pane(1), Pane(3)))}},
+				Layouts: []Box{Beside(Stack(Pane(0), Pane(2).Lines(4)), Stack(Pane(1), Pane(3)))}, Narrow: &overviewNarrow},
 			{Key: "2", Name: "Graph", Views: []View{newDemoList(look, "Original", false), newDemoList(look, "Engine", true)}},
 			{Key: "3", Name: "Timings", Views: []View{table, &demoChart{look}},
 				Layouts: []Box{Stack(Pane(0).Share(3), Pane(1)), Beside(Pane(0).Share(2), Pane(1))}},
@@ -149,7 +151,7 @@ func (v *demoTable) fill(n int) {
 				Marks: []BarMark{{Value: v.rows[r].p99, Glyph: v.look.Glyphs.Tail, Style: Muted}}}}
 		}},
 		{Title: "median", Align: AlignRight, Width: 9, Cell: func(r int) Cell { return Cell{Text: fmt.Sprintf("%.1f µs", v.rows[r].median)} },
-			Order: func(a, b int) int { return cmp.Compare(v.rows[b].median, v.rows[a].median) }},
+			Order: func(a, b int) int { return cmp.Compare(v.rows[a].median, v.rows[b].median) }, Down: true},
 		{Title: "p99", Align: AlignRight, Width: 9, Priority: 1, Cell: func(r int) Cell { return Cell{Text: fmt.Sprintf("%.1f µs", v.rows[r].p99), Style: Muted} }},
 		{Title: "trend", Width: 10, Priority: 2, Cell: func(r int) Cell {
 			s := make([]float64, 10)
@@ -159,7 +161,7 @@ func (v *demoTable) fill(n int) {
 			return Cell{Spark: s, Style: Accent}
 		}},
 	}}
-	v.table.SortBy(4, false)
+	v.table.SortBy(4, true)
 }
 
 func (v *demoTable) Title() string { return "Layers" }

@@ -52,7 +52,7 @@ func (h *help) Size(w, ht int) (int, int) {
 
 // Draw implements Dialog.
 func (h *help) Draw(c *Canvas) {
-	const column = 20
+	const column = 22
 	g := c.Glyphs()
 	y := -h.top
 	for i, s := range h.sections {
@@ -65,7 +65,7 @@ func (h *help) Draw(c *Canvas) {
 			name := ""
 			for i, key := range k.Keys {
 				if i > 0 {
-					name += "  "
+					name += " "
 				}
 				name += g.keyName(key)
 			}

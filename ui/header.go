@@ -73,19 +73,18 @@ func (a *App) drawChips(c *Canvas) {
 		}
 	}
 	piece(Muted, h.Backend)
-	if w := Width(strings.Join(h.Precisions, "")) + 2*len(h.Precisions); x+w+1 <= c.W {
+	if w := Width(strings.Join(h.Precisions, "")) + 2*len(h.Precisions); x+w+2 <= c.W {
 		x++
 		for i, p := range h.Precisions {
 			x = drawChip(c, x, 0, p, i == h.Precision)
 		}
-		x--
 	}
 	if h.Calibrator != "" {
 		piece(Plain, h.Calibrator)
 	}
 	piece(Muted, h.Profile)
-	if h.Iterations > 0 && x+12 <= c.W {
-		x = c.Text(x+2, 0, Muted, Count(h.Iterations)+" runs")
+	if h.Iterations > 0 {
+		piece(Muted, Count(h.Iterations)+" runs")
 	}
 	if h.CV > 0 {
 		s, mark := Muted, ""

@@ -56,6 +56,7 @@ func frameKeys(s *Screen) []Key {
 		K("esc", "", "back: close, leave zoom, clear the filter"),
 		K("q", "quit", "quit"),
 		K("ctrl+c", "", "quit at once"),
+		K("ctrl+z", "", "suspend, where the shell can"),
 		K("space", "freeze", "freeze and unfreeze what is shown"),
 		K("T", "", "light or dark theme"),
 	}

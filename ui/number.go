@@ -28,18 +28,22 @@ func Number(v float64) string {
 	}
 }
 
-// Bytes writes a size in KiB, MiB or GiB.
+// Bytes writes a size in B, KiB, MiB, GiB or TiB.
 func Bytes(n int64) string {
-	switch v := float64(n); {
-	case n < 1<<10:
+	if n < 1<<10 {
 		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", v/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", v/(1<<20))
-	default:
-		return fmt.Sprintf("%.2f GiB", v/(1<<30))
 	}
+	v, unit := float64(n)/(1<<10), "KiB"
+	for _, next := range []string{"MiB", "GiB", "TiB"} {
+		if v < 1<<10 {
+			break
+		}
+		v, unit = v/(1<<10), next
+	}
+	if v >= 100 {
+		return fmt.Sprintf("%.0f %s", v, unit)
+	}
+	return fmt.Sprintf("%.1f %s", v, unit)
 }
 
 // Duration writes d in the unit that leaves one to three digits before the point.

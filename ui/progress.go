@@ -19,6 +19,7 @@ func (p Progress) Draw(c *Canvas) {
 	phase := min(Width(j.Phase), max(right*3/5, 0))
 	x := c.Fit(1, 0, phase, Plain, j.Phase) + 1
 	bar := c.Sub(Rect{x, 0, max(right-x, 0), 1})
+	bar.Fill(bar.Bounds(), c.Glyphs().Empty, Faint)
 	if j.Done >= 0 {
 		drawBar(bar, 0, 0, bar.W, min(j.Done, 1), Accent)
 	} else if n := bar.W - 3; n > 0 { // a mark that goes to and fro
@@ -26,7 +27,6 @@ func (p Progress) Draw(c *Canvas) {
 		if at > n {
 			at = 2*n - at
 		}
-		bar.Fill(bar.Bounds(), c.Glyphs().Empty, Faint)
 		drawBar(bar, at, 0, 3, 1, Accent)
 	}
 	c.Text(right, 0, Muted, tail)

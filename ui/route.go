@@ -68,6 +68,8 @@ func (a *App) frameKey(name string) tea.Cmd {
 		s.cycleLayout(-1)
 	case "T":
 		a.look.toggle()
+	case "ctrl+z":
+		return tea.Suspend
 	case "space":
 		a.inbox.frozen = !a.inbox.frozen
 		return a.deliver()

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -22,6 +23,7 @@ type Screen struct {
 	Name    string
 	Views   []View
 	Layouts []Box // cycled with + and _; none: beside each other
+	Narrow  *Box  // for terminals of at most 84 columns; nil: above each other
 
 	panes  []pane
 	focus  int
@@ -49,12 +51,17 @@ type paneState struct {
 func (s *Screen) init() {
 	s.panes = make([]pane, len(s.Views))
 	if len(s.Layouts) == 0 {
-		parts := make([]Box, len(s.Views))
-		for i := range parts {
-			parts[i] = Pane(i)
-		}
-		s.Layouts = []Box{Beside(parts...)}
+		s.Layouts = []Box{Beside(panes(len(s.Views))...)}
 	}
+}
+
+// panes returns the boxes of n views.
+func panes(n int) []Box {
+	boxes := make([]Box, n)
+	for i := range boxes {
+		boxes[i] = Pane(i)
+	}
+	return boxes
 }
 
 func (s *Screen) focused() View { return s.Views[s.focus] }
@@ -93,11 +100,16 @@ func (s *Screen) rects(r Rect) []Rect {
 	rects := make([]Rect, len(s.Views))
 	switch {
 	case s.zoomed || len(s.Views) == 1:
-		rects[s.focus] = r
 	case r.W > narrow:
 		s.Layouts[s.layout].place(r, rects)
+	case s.Narrow != nil:
+		s.Narrow.place(r, rects)
 	default:
 		s.stack(r, rects)
+	}
+	if f := rects[s.focus]; f.W == 0 || f.H == 0 { // zoomed, or not in this layout
+		clear(rects)
+		rects[s.focus] = r
 	}
 	return rects
 }
@@ -107,11 +119,11 @@ func (s *Screen) rects(r Rect) []Rect {
 func (s *Screen) stack(r Rect, rects []Rect) {
 	n := len(rects)
 	if r.H/n >= collapsed+1 {
-		parts := make([]Box, n)
-		for i := range parts {
-			parts[i] = Pane(i)
+		box := s.Layouts[s.layout]
+		if box.beside || slices.ContainsFunc(box.parts, func(p Box) bool { return len(p.parts) > 0 }) {
+			box = Stack(panes(n)...)
 		}
-		Stack(parts...).place(r, rects)
+		box.place(r, rects)
 		return
 	}
 	for i := range rects {

@@ -28,6 +28,9 @@ func (s Spark) Draw(c *Canvas) {
 	if !(top > 0) || math.IsInf(top, 0) {
 		top = 1
 	}
+	if c.H == 1 {
+		top *= 8.0 / 7 // full cells would join the line above
+	}
 	m := sparkline.New(c.W, c.H, sparkline.WithMaxValue(top), sparkline.WithNoAutoMaxValue())
 	for _, v := range values {
 		m.Push(min(positive(v), top))

@@ -40,9 +40,12 @@ func (p Proportions) Draw(c *Canvas) {
 	p.drawLegend(c, total)
 }
 
-// fill returns the texture of a part: textures differ even where colours do.
+// fill returns what a part is drawn with: textures where there is no colour.
 func (p Proportions) fill(c *Canvas, i int) rune {
-	return c.Glyphs().Fill(i)
+	if c.Mono() {
+		return c.Glyphs().Fill(i)
+	}
+	return c.Glyphs().Fill(0) // the legend keeps the order of the bar
 }
 
 func (p Proportions) drawLegend(c *Canvas, total float64) {

@@ -32,7 +32,8 @@ type Column struct {
 	Flex     int // part of the space that is left over; 0: always Width
 	Priority int // columns with the highest number go first where it is narrow; 0 stays
 	Cell     func(row int) Cell
-	Order    func(a, b int) int // compares two rows; nil: cannot be sorted by
+	Order    func(a, b int) int // compares two rows, smallest first; nil: cannot be sorted by
+	Down     bool               // sorting by it starts with the largest first
 }
 
 // A Table shows rows of columns. Only the visible rows are asked for, so that
@@ -137,10 +138,11 @@ func (t *Table) cycleSort() {
 	t.fresh = false
 	for t.sort++; t.sort <= len(t.Columns); t.sort++ {
 		if t.Columns[t.sort-1].Order != nil {
+			t.reverse = t.Columns[t.sort-1].Down
 			return
 		}
 	}
-	t.sort = 0
+	t.sort, t.reverse = 0, false
 }
 
 // arrange brings the list of shown rows up to date, and keeps the cursor on its row.
@@ -159,17 +161,28 @@ func (t *Table) arrange() {
 			t.shown = append(t.shown, r)
 		}
 	}
-	if t.sort > 0 && t.sort <= len(t.Columns) && t.Columns[t.sort-1].Order != nil {
-		order := t.Columns[t.sort-1].Order
-		slices.SortStableFunc(t.shown, order)
-	}
-	if t.reverse {
-		slices.Reverse(t.shown)
-	}
+	t.order()
 	if i := slices.Index(t.shown, row); i >= 0 {
 		t.position.at = i
 	}
 	t.position.clamp(len(t.shown), 0)
+}
+
+// order sorts the shown rows; rows that compare equal keep the owner's order.
+func (t *Table) order() {
+	if t.sort == 0 || t.sort > len(t.Columns) || t.Columns[t.sort-1].Order == nil {
+		if t.reverse {
+			slices.Reverse(t.shown)
+		}
+		return
+	}
+	order := t.Columns[t.sort-1].Order
+	slices.SortStableFunc(t.shown, func(a, b int) int {
+		if t.reverse {
+			return order(b, a)
+		}
+		return order(a, b)
+	})
 }
 
 func (t *Table) label(row int) string {

@@ -11,7 +11,7 @@ func (t *Table) Draw(c *Canvas) {
 	t.arrange()
 	n, h := len(t.shown), c.H-1
 	t.position.clamp(n, h)
-	body := c.W - 2 // a margin, and the scroll bar
+	body := c.W - 3 // a margin, and the scroll bar with a gap
 	spans := t.layout(body)
 	t.drawTitles(c, spans)
 	if n == 0 {

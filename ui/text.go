@@ -24,7 +24,7 @@ func glyphWidth(r rune) int {
 		r >= 0xff9e && r <= 0xff9f,   // half-width voice marks join to the left
 		!unicode.IsPrint(r), unicode.Is(unicode.M, r):
 		return 0
-	case r >= 0x2500 && r < 0x2600, r >= 0x2800 && r < 0x2900: // lines, blocks, shapes, braille
+	case r >= 0x2500 && r < 0x25a0, r >= 0x2800 && r < 0x2900: // lines, blocks, braille
 		return 1
 	case r >= 0xac00 && r <= 0xd7a3, unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic,
 		unicode.Armenian, unicode.Georgian, unicode.Han, unicode.Hiragana, unicode.Katakana,
@@ -104,4 +104,31 @@ func cut(s string, w int) string {
 		}
 	}
 	return s
+}
+
+// fold returns what stands for r where only ASCII can be shown.
+func fold(r rune) rune {
+	switch r {
+	case 'µ', 'μ':
+		return 'u'
+	case '×':
+		return 'x'
+	case '–', '—', '−', '─':
+		return '-'
+	case '·', '•':
+		return '.'
+	case '…':
+		return '~'
+	case '→':
+		return '>'
+	case '←':
+		return '<'
+	case 'σ':
+		return 's'
+	case '≤':
+		return '<'
+	case '≥':
+		return '>'
+	}
+	return '?'
 }

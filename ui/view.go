@@ -43,7 +43,7 @@ func K(key, short, long string) Key { return Key{Keys: []string{key}, Short: sho
 // that lists them gets [FilterMsg] and [MatchMsg].
 func FilterKeys() []Key {
 	return []Key{
-		K("/", "filter", "filter: text or regular expression, !text inverts, -f text is fuzzy"),
+		K("/", "filter", "filter: text, regexp, !inverse, -f fuzzy"),
 		{Keys: []string{"n", "N"}, Long: "next / previous match"},
 	}
 }
@@ -52,14 +52,11 @@ func FilterKeys() []Key {
 // nothing else anywhere.
 func MotionKeys() []Key {
 	return []Key{
-		{Keys: []string{"up", "k"}, Long: "up"},
-		{Keys: []string{"down", "j"}, Long: "down"},
-		{Keys: []string{"left", "h"}, Long: "left"},
-		{Keys: []string{"right", "l"}, Long: "right"},
-		{Keys: []string{"g", "home"}, Long: "first"},
-		{Keys: []string{"G", "end"}, Long: "last"},
-		{Keys: []string{"ctrl+u", "pgup"}, Long: "half a page / a page up"},
-		{Keys: []string{"ctrl+d", "pgdown"}, Long: "half a page / a page down"},
+		{Keys: []string{"up", "down", "k", "j"}, Long: "up, down"},
+		{Keys: []string{"left", "right", "h", "l"}, Long: "left, right"},
+		{Keys: []string{"g", "G", "home", "end"}, Long: "first, last"},
+		{Keys: []string{"ctrl+u", "ctrl+d"}, Long: "half a page up, down"},
+		{Keys: []string{"pgup", "pgdown"}, Long: "a page up, down"},
 	}
 }
 

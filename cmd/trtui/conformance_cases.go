@@ -22,7 +22,7 @@ import (
 // conformanceCase is a model with the outputs that are expected for some inputs.
 type conformanceCase struct {
 	name string
-	open func(graph.OpSet) (network *graph.Network, release func() error, err error)
+	open func(onnx.Importer) (network *graph.Network, release func() error, err error)
 	sets []conformanceSet
 }
 
@@ -75,8 +75,8 @@ func folderCases(root string) ([]conformanceCase, error) {
 		if err != nil {
 			return err
 		}
-		c := conformanceCase{name: filepath.Base(abs), open: func(ops graph.OpSet) (*graph.Network, func() error, error) {
-			f, err := onnx.Open(ops, file)
+		c := conformanceCase{name: filepath.Base(abs), open: func(im onnx.Importer) (*graph.Network, func() error, error) {
+			f, err := im.Open(file)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -145,8 +145,8 @@ func casesOf(order []string, files map[string][]byte) []conformanceCase {
 		}
 		dir = path.Clean(dir)
 		place[dir] = len(cases)
-		cases = append(cases, conformanceCase{name: path.Base(dir), open: func(ops graph.OpSet) (*graph.Network, func() error, error) {
-			n, err := onnx.Parse(ops, "model.onnx", files[file])
+		cases = append(cases, conformanceCase{name: path.Base(dir), open: func(im onnx.Importer) (*graph.Network, func() error, error) {
+			n, err := im.Parse("model.onnx", files[file])
 			return n, func() error { return nil }, err
 		}})
 	}
@@ -185,16 +185,16 @@ func (c *conformanceCase) add(set, name string, read func() ([]byte, error)) {
 }
 
 // values reads files as the values of the given tensors: by the name in the file, or by number where that is unknown.
-func (s conformanceSet) values(files []conformanceFile, tensors []*graph.Tensor) (map[string]graph.Value, error) {
+// Those of fixed inputs are left out.
+func (s conformanceSet) values(files []conformanceFile, tensors []*graph.Tensor, fixed map[string]graph.Value) (map[string]graph.Value, error) {
 	values := map[string]graph.Value{}
 	for _, f := range files {
-		data, err := f.read()
+		name, v, err := f.value()
 		if err != nil {
 			return nil, err
 		}
-		name, v, err := onnx.ReadTensor(data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.name, err)
+		if _, ok := fixed[name]; ok {
+			continue
 		}
 		if !slices.ContainsFunc(tensors, func(t *graph.Tensor) bool { return t.Name == name }) {
 			if f.number < 0 || f.number >= len(tensors) {
@@ -205,4 +205,28 @@ func (s conformanceSet) values(files []conformanceFile, tensors []*graph.Tensor)
 		values[name] = v
 	}
 	return values, nil
+}
+
+func (f conformanceFile) value() (name string, v graph.Value, err error) {
+	data, err := f.read()
+	if err != nil {
+		return "", graph.Value{}, err
+	}
+	if name, v, err = onnx.ReadTensor(data); err != nil {
+		return name, v, fmt.Errorf("%s: %w", f.name, err)
+	}
+	return name, v, nil
+}
+
+// fixed returns the inputs by their names in the files, from the given one on; nil if one has no name or cannot be read.
+func (s conformanceSet) fixed(from int) map[string]graph.Value {
+	values := map[string]graph.Value{}
+	for _, f := range s.inputs[min(from, len(s.inputs)):] {
+		name, v, err := f.value()
+		if err != nil || name == "" {
+			return nil
+		}
+		values[name] = v
+	}
+	return values
 }

@@ -246,6 +246,32 @@ func (d Dim) Symbols(set map[string]bool) {
 	}
 }
 
+// maxDimTerms and maxDimSize bound the dims that inference keeps: repeated products would double them at each step.
+const (
+	maxDimTerms = 32
+	maxDimSize  = 512
+)
+
+// isLarge reports whether d has too many terms or parts to be computed with any further.
+func (d Dim) isLarge() bool { return len(d.terms) > maxDimTerms || d.size() > maxDimSize }
+
+// size counts the parts of d, stopping somewhere above maxDimSize.
+func (d Dim) size() int {
+	n := 1
+	for _, t := range d.terms {
+		for _, a := range t.atoms {
+			n++
+			for _, x := range a.args {
+				if n > maxDimSize {
+					return n
+				}
+				n += x.size()
+			}
+		}
+	}
+	return n
+}
+
 // SymbolName returns the symbol's name where d is just one symbol.
 func (d Dim) SymbolName() (string, bool) {
 	if d.c == 0 && len(d.terms) == 1 && d.terms[0].coef == 1 && len(d.terms[0].atoms) == 1 && d.terms[0].atoms[0].args == nil {

@@ -38,9 +38,38 @@ func (d *dot) add(i, j int) {
 	d.sum += float64(d.x[i]) * float64(d.w[j])
 }
 
+// addEach adds the products of elements i+is[k] of x and j+js[k] of w.
+func (d *dot) addEach(i int, is []int, j int, js []int) {
+	if len(is) == 0 {
+		return
+	}
+	js = js[:len(is)]
+	if d.xq != nil {
+		xq, wq := d.xq[i:], d.wq[j:]
+		for k, off := range is {
+			d.acc += (xq[off] - d.zx) * (wq[js[k]] - d.zw)
+		}
+		return
+	}
+	x, w, sum := d.x[i:], d.w[j:], d.sum
+	for k, off := range is {
+		sum += float64(x[off]) * float64(w[js[k]])
+	}
+	d.sum = sum
+}
+
 func (d *dot) result(channel int) float32 {
 	if d.xq != nil {
 		return float32(d.acc) * (d.xr.ScaleAt(0) * d.wr.ScaleAt(channel))
 	}
 	return float32(d.sum)
+}
+
+// store puts the sum into an F32 or integer value.
+func (d *dot) store(v Value, at, channel int) {
+	if v.Type == F32 {
+		v.F32()[at] = d.result(channel)
+	} else {
+		storeInt(v, at, d.acc)
+	}
 }

@@ -155,7 +155,7 @@ const knownBase = 1 << 48
 func (l *Layer) moveKnown(data ...int) {
 	for _, t := range l.Outputs {
 		t.Value = nil
-		if n, ok := countDims(t.Dims); !ok || n > maxKnownValue || t.Type != I64 && t.Type != I32 {
+		if n, ok := countDims(t.Dims); !ok || n > maxKnownValue || t.Type != I64 && t.Type != I32 && t.Type != Bool {
 			return
 		}
 	}

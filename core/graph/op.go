@@ -137,6 +137,12 @@ func (l *Layer) Infer() error {
 			if n, ok := d.IsConst(); ok && (n < 0 || n > maxExtent) {
 				return fmt.Errorf("layer %s (%s): output %s has extent %d on axis %d", l.Name, l.Op.Name, t.Name, n, i)
 			}
+			if d.isLarge() {
+				return fmt.Errorf("layer %s (%s): output %s has an extent on axis %d that is too long an expression of the inputs' extents", l.Name, l.Op.Name, t.Name, i)
+			}
+		}
+		if slices.ContainsFunc(t.Value, Dim.isLarge) {
+			t.Value = nil
 		}
 	}
 	return nil
@@ -276,9 +282,12 @@ func (n *Node) Input(i int) *Tensor {
 // Const returns the elements of input i where that is a constant.
 func (n *Node) Const(i int) (Value, bool) { return n.Input(i).Const() }
 
-// Errs returns what the getters found wrong, and an error for each attribute that was never asked for.
-func (n *Node) Errs() []error {
-	errs := slices.Clone(n.errs)
+// Errs returns what the getters found wrong.
+func (n *Node) Errs() []error { return n.errs }
+
+// Unasked returns an error for each attribute that was never asked for, sorted by name.
+func (n *Node) Unasked() []error {
+	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(n.Attrs)) {
 		if !n.asked[name] {
 			errs = append(errs, fmt.Errorf("attribute %s is not supported", name))

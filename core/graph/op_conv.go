@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -45,18 +46,31 @@ var Conv = &Op{
 		if w == nil {
 			return nil, nil, fmt.Errorf("input 1 (weights) is missing")
 		}
-		if k := n.Ints("kernel_shape"); k != nil && len(w.Dims) == len(k)+2 {
-			for i, v := range k {
-				if c, ok := w.Dims[i+2].IsConst(); ok && c != v {
-					return nil, nil, fmt.Errorf("kernel_shape %v does not fit the weights' shape %s", k, FormatDims(w.Dims))
-				}
-			}
-		}
-		a := ConvAttrs{Strides: n.Ints("strides"), Dilations: n.Ints("dilations"), Group: n.Int("group", 1)}
-		var err error
-		a.Pads, a.AutoPad, err = importPads(n)
+		a, err := importConv(n, w)
 		return a, n.Inputs, err
 	},
+}
+
+// importConv reads the attributes of a convolution with weights w.
+func importConv(n *Node, w *Tensor) (ConvAttrs, error) {
+	if err := checkKernelShape(n, w); err != nil {
+		return ConvAttrs{}, err
+	}
+	a := ConvAttrs{Strides: n.Ints("strides"), Dilations: n.Ints("dilations"), Group: n.Int("group", 1)}
+	var err error
+	a.Pads, a.AutoPad, err = importPads(n)
+	return a, err
+}
+
+// checkKernelShape checks the attribute of that name against the weights' shape, from which the kernel is taken.
+func checkKernelShape(n *Node, w *Tensor) error {
+	k := n.Ints("kernel_shape")
+	for i, v := range k {
+		if i+2 >= len(w.Dims) || conflict(w.Dims[i+2], Const(v)) {
+			return fmt.Errorf("kernel_shape %v does not fit the weights' shape %s", k, FormatDims(w.Dims))
+		}
+	}
+	return nil
 }
 
 // importPads reads pads and auto_pad, as convolutions and pooling have them.
@@ -117,15 +131,21 @@ func at(list []int, i, def int) int {
 // maxWindow bounds a window's extent, stride, dilation and padding, so that their products do not overflow.
 const maxWindow = 1<<31 - 1
 
+// checkList checks an attribute that is left out or has n numbers, none smaller than least.
+func checkList(name string, list []int, n, least int) error {
+	if len(list) != 0 && len(list) != n {
+		return fmt.Errorf("%s %v has %d numbers, want %d", name, list, len(list), n)
+	}
+	if slices.ContainsFunc(list, func(v int) bool { return v < least || v > maxWindow }) {
+		return fmt.Errorf("%s %v: want numbers from %d to %d", name, list, least, maxWindow)
+	}
+	return nil
+}
+
 // windowDims returns the spatial dims of the output for those of the input.
 func windowDims(kernel, strides, dilations, pads []int, auto AutoPad, in []Dim) ([]Dim, error) {
-	for name, list := range map[string][]int{"strides": strides, "dilations": dilations} {
-		if len(list) != 0 && len(list) != len(kernel) || slices.ContainsFunc(list, func(v int) bool { return v < 1 || v > maxWindow }) {
-			return nil, fmt.Errorf("%s %v do not fit %d spatial axes", name, list, len(kernel))
-		}
-	}
-	if len(pads) != 0 && len(pads) != 2*len(kernel) || slices.ContainsFunc(pads, func(v int) bool { return v < 0 || v > maxWindow }) {
-		return nil, fmt.Errorf("pads %v do not fit %d spatial axes", pads, len(kernel))
+	if err := cmp.Or(checkList("strides", strides, len(kernel), 1), checkList("dilations", dilations, len(kernel), 1), checkList("pads", pads, 2*len(kernel), 0)); err != nil {
+		return nil, err
 	}
 	out := make([]Dim, len(kernel))
 	for i, k := range kernel {
@@ -154,82 +174,122 @@ func (l *Layer) needReal(i int) (*Tensor, error) {
 	return t, err
 }
 
-func inferConv(l *Layer) error {
-	a := l.Attrs.(ConvAttrs)
-	x, err := l.needReal(0)
-	if err != nil {
-		return err
+// kernelOf returns the inputs x and w of a convolution, plain or transposed, and the kernel's extents.
+func (l *Layer) kernelOf() (x, w *Tensor, kernel []int, err error) {
+	if x, err = l.needReal(0); err != nil {
+		return nil, nil, nil, err
 	}
-	w, err := l.needReal(1)
-	if err != nil {
-		return err
+	if w, err = l.needReal(1); err != nil {
+		return nil, nil, nil, err
 	}
 	if len(x.Dims) < 3 || len(w.Dims) != len(x.Dims) {
-		return fmt.Errorf("input %s and weights %s: want equal ranks of at least 3", x.TypeString(), w.TypeString())
+		return nil, nil, nil, fmt.Errorf("input %s and weights %s: want equal ranks of at least 3", x.TypeString(), w.TypeString())
 	}
-	if a.Group < 1 {
-		return fmt.Errorf("group is %d, want at least 1", a.Group)
+	if b := l.Input(2); b != nil {
+		if _, err := l.needReal(2); err != nil {
+			return nil, nil, nil, err
+		}
 	}
+	kernel, err = kernelExtents(w)
+	return x, w, kernel, err
+}
+
+func kernelExtents(w *Tensor) ([]int, error) {
 	kernel := make([]int, len(w.Dims)-2)
 	for i := range kernel {
 		k, ok := w.Dims[i+2].IsConst()
 		if !ok || k < 1 || k > maxWindow {
-			return fmt.Errorf("weights %s: the kernel's extents must be known and positive", w.TypeString())
+			return nil, fmt.Errorf("weights %s: the kernel's extents must be known and positive", w.TypeString())
 		}
 		kernel[i] = k
 	}
-	if !x.Dims[1].Equal(w.Dims[1].MulN(a.Group)) {
-		return fmt.Errorf("input %s has %s channels, weights %s with group %d want %s", x.TypeString(), x.Dims[1], w.TypeString(), a.Group, w.Dims[1].MulN(a.Group))
-	}
-	if m, ok := w.Dims[0].IsConst(); ok && m%a.Group != 0 {
-		return fmt.Errorf("%d output channels cannot be split into %d groups", m, a.Group)
-	}
-	if b := l.Input(2); b != nil && (len(b.Dims) != 1 || !b.Dims[0].Equal(w.Dims[0])) {
-		return fmt.Errorf("bias %s does not fit %s output channels", b.TypeString(), w.Dims[0])
-	}
-	spatial, err := windowDims(kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
+	return kernel, nil
+}
+
+func inferConv(l *Layer) error {
+	a := l.Attrs.(ConvAttrs)
+	x, w, kernel, err := l.kernelOf()
 	if err != nil {
 		return err
 	}
-	l.Outputs[0].Type = x.RealType()
-	l.Outputs[0].Dims = append([]Dim{x.Dims[0], w.Dims[0]}, spatial...)
+	dims, err := a.dims(x, w, l.Input(2), kernel)
+	if err != nil {
+		return err
+	}
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), dims
 	return nil
 }
 
+// dims returns the output's dims for input x, weights w and bias b, which may be nil.
+func (a ConvAttrs) dims(x, w, b *Tensor, kernel []int) ([]Dim, error) {
+	if a.Group < 1 {
+		return nil, fmt.Errorf("group is %d, want at least 1", a.Group)
+	}
+	if conflict(x.Dims[1], w.Dims[1].MulN(a.Group)) {
+		return nil, fmt.Errorf("input %s has %s channels, weights %s with group %d want %s", x.TypeString(), x.Dims[1], w.TypeString(), a.Group, w.Dims[1].MulN(a.Group))
+	}
+	if m, ok := w.Dims[0].IsConst(); ok && m%a.Group != 0 {
+		return nil, fmt.Errorf("%d output channels cannot be split into %d groups", m, a.Group)
+	}
+	if b != nil && (len(b.Dims) != 1 || conflict(b.Dims[0], w.Dims[0])) {
+		return nil, fmt.Errorf("bias %s does not fit %s output channels", b.TypeString(), w.Dims[0])
+	}
+	spatial, err := windowDims(kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
+	if err != nil {
+		return nil, err
+	}
+	return append([]Dim{x.Dims[0], w.Dims[0]}, spatial...), nil
+}
+
 func evalConv(l *Layer, in, out []Value) error {
-	a := l.Attrs.(ConvAttrs)
 	x, w, y := in[0], in[1], out[0]
-	ws := Windows(w.Dims[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
-	perGroup := y.Dims[1] / a.Group
-	cin, kernel := w.Dims[1], Count(w.Dims[2:])
-	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
-	dot := newDot(l, x, w)
+	if a := l.Attrs.(ConvAttrs); x.Dims[1] != w.Dims[1]*a.Group {
+		return fmt.Errorf("input of shape %v does not fit weights of shape %v with group %d", x.Dims, w.Dims, a.Group)
+	}
+	d := newDot(l, x, w)
 	dst := y.F32()
-	taps := make([]int, kernel) // offset of each tap in a plane of x, -1 where it is padding
+	l.Attrs.(ConvAttrs).convolve(d, x.Dims, w.Dims, y.Dims, func(at, m int) { dst[at] = d.result(m) })
+	if len(in) > 2 && in[2].Data != nil {
+		addBias(y, in[2].F32())
+	}
+	return nil
+}
+
+// convolve calls store with the place of each element of y and its channel when d holds its sum.
+func (a ConvAttrs) convolve(d *dot, x, w, y []int, store func(at, m int)) {
+	ws := Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x[2:])
+	perGroup := y[1] / a.Group
+	cin, kernel := w[1], Count(w[2:])
+	plane, outPlane := Count(x[2:]), Count(y[2:])
+	taps := make([]int, kernel)       // offset of each tap in a plane of x, -1 where it is padding
+	xs := make([]int, 0, cin*kernel)  // offsets of the group's elements under the window,
+	wts := make([]int, 0, cin*kernel) // and of the weights that go with them
 	for e := range outPlane {
-		windowTaps(taps, ws, x.Dims[2:], y.Dims[2:], e)
-		for n := range y.Dims[0] {
-			for m := range y.Dims[1] {
-				dot.reset(m)
-				base := (n*x.Dims[1] + m/perGroup*cin) * plane
-				for c := range cin {
-					for k, off := range taps {
-						if off >= 0 {
-							dot.add(base+c*plane+off, (m*cin+c)*kernel+k)
-						}
-					}
+		windowTaps(taps, ws, x[2:], y[2:], e)
+		xs, wts = xs[:0], wts[:0]
+		for c := range cin {
+			for k, off := range taps {
+				if off >= 0 {
+					xs, wts = append(xs, c*plane+off), append(wts, c*kernel+k)
 				}
-				dst[(n*y.Dims[1]+m)*outPlane+e] = dot.result(m)
+			}
+		}
+		for n := range y[0] {
+			for m := range y[1] {
+				d.reset(m)
+				d.addEach((n*x[1]+m/perGroup*cin)*plane, xs, m*cin*kernel, wts)
+				store((n*y[1]+m)*outPlane+e, m)
 			}
 		}
 	}
-	if len(in) > 2 && in[2].Data != nil {
-		bias := in[2].F32()
-		for i := range dst {
-			dst[i] += bias[i/outPlane%y.Dims[1]]
-		}
+}
+
+// addBias adds to each element of y [N,M,...] the bias of its channel.
+func addBias(y Value, bias []float32) {
+	plane := Count(y.Dims[2:])
+	for i := range y.F32() {
+		y.F32()[i] += bias[i/plane%y.Dims[1]]
 	}
-	return nil
 }
 
 // windowTaps fills in the offset in an input plane of each kernel tap for output place e, or -1 where that is outside.

@@ -102,8 +102,18 @@ func inferMatMul(l *Layer) error {
 	if err != nil {
 		return err
 	}
+	dims, err := matmulDims(a, b)
+	if err != nil {
+		return err
+	}
+	l.Outputs[0].Type, l.Outputs[0].Dims = a.RealType(), dims
+	return nil
+}
+
+// matmulDims returns the shape of the product of two tensors.
+func matmulDims(a, b *Tensor) ([]Dim, error) {
 	if len(a.Dims) == 0 || len(b.Dims) == 0 {
-		return fmt.Errorf("inputs %s and %s: a scalar cannot be multiplied as a matrix", a.TypeString(), b.TypeString())
+		return nil, fmt.Errorf("inputs %s and %s: a scalar cannot be multiplied as a matrix", a.TypeString(), b.TypeString())
 	}
 	ad, bd := a.Dims, b.Dims
 	if len(ad) == 1 {
@@ -115,11 +125,11 @@ func inferMatMul(l *Layer) error {
 	m, k := ad[len(ad)-2], ad[len(ad)-1]
 	k2, n := bd[len(bd)-2], bd[len(bd)-1]
 	if conflict(k, k2) {
-		return fmt.Errorf("inputs %s and %s: the common axis is %s in one and %s in the other", a.TypeString(), b.TypeString(), k, k2)
+		return nil, fmt.Errorf("inputs %s and %s: the common axis is %s in one and %s in the other", a.TypeString(), b.TypeString(), k, k2)
 	}
 	batch, err := BroadcastDims(ad[:len(ad)-2], bd[:len(bd)-2])
 	if err != nil {
-		return fmt.Errorf("inputs %s and %s: %w", a.TypeString(), b.TypeString(), err)
+		return nil, fmt.Errorf("inputs %s and %s: %w", a.TypeString(), b.TypeString(), err)
 	}
 	dims := append([]Dim{}, batch...)
 	if len(a.Dims) > 1 {
@@ -128,8 +138,7 @@ func inferMatMul(l *Layer) error {
 	if len(b.Dims) > 1 {
 		dims = append(dims, n)
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = a.RealType(), dims
-	return nil
+	return dims, nil
 }
 
 func evalGemm(l *Layer, in, out []Value) error {
@@ -146,7 +155,8 @@ func evalGemm(l *Layer, in, out []Value) error {
 	if k != p.k {
 		return fmt.Errorf("matrices %v and %v do not fit", a.Dims, b.Dims)
 	}
-	p.run(newDot(l, a, b), 0, 0, y, 0)
+	d := newDot(l, a, b)
+	p.run(d, 0, 0, func(i, j int) { d.store(y, i*p.n+j, j) })
 	if y.Type != F32 {
 		return attrs.finishInts(in, y)
 	}
@@ -199,31 +209,35 @@ func (g GemmAttrs) finishInts(in []Value, y Value) error {
 }
 
 func evalMatMul(l *Layer, in, out []Value) error {
-	a, b, y := in[0], in[1], out[0]
-	ad, bd := a.Dims, b.Dims
-	if len(ad) == 1 {
-		ad = []int{1, ad[0]}
+	d := newDot(l, in[0], in[1])
+	return matmul(d, in[0].Dims, in[1].Dims, out[0].Dims, func(at, _, column int) { d.store(out[0], at, column) })
+}
+
+// matmul multiplies d's operands of shapes a and b into shape y as numpy does, and calls store with the place, the row
+// and the column of each element when d holds its sum.
+func matmul(d *dot, a, b, y []int, store func(at, row, column int)) error {
+	batch := y[:len(y)-min(1, len(a)-1)-min(1, len(b)-1)]
+	if len(a) == 1 {
+		a = []int{1, a[0]}
 	}
-	if len(bd) == 1 {
-		bd = []int{bd[0], 1}
+	if len(b) == 1 {
+		b = []int{b[0], 1}
 	}
-	am, bm := len(ad)-2, len(bd)-2
-	p := product{m: ad[am], k: ad[am+1], ai: ad[am+1], ak: 1, n: bd[bm+1], bk: bd[bm+1], bj: 1}
-	batch := y.Dims[:len(y.Dims)-min(1, len(a.Dims)-1)-min(1, len(b.Dims)-1)]
-	if bd[bm] != p.k || y.Len() != Count(batch)*p.m*p.n {
-		return fmt.Errorf("matrices %v and %v do not fit", a.Dims, b.Dims)
+	am, bm := len(a)-2, len(b)-2
+	p := product{m: a[am], k: a[am+1], ai: a[am+1], ak: 1, n: b[bm+1], bk: b[bm+1], bj: 1}
+	if b[bm] != p.k || Count(y) != Count(batch)*p.m*p.n {
+		return fmt.Errorf("matrices %v and %v do not fit", a, b)
 	}
-	aAt, err := NewBroadcast(ad[:am], batch)
+	aAt, err := NewBroadcast(a[:am], batch)
 	if err != nil {
 		return err
 	}
-	bAt, err := NewBroadcast(bd[:bm], batch)
+	bAt, err := NewBroadcast(b[:bm], batch)
 	if err != nil {
 		return err
 	}
-	d := newDot(l, a, b)
 	for i := range Count(batch) {
-		p.run(d, aAt.At(i)*p.m*p.k, bAt.At(i)*p.k*p.n, y, i*p.m*p.n)
+		p.run(d, aAt.At(i)*p.m*p.k, bAt.At(i)*p.k*p.n, func(r, c int) { store((i*p.m+r)*p.n+c, r, c) })
 	}
 	return nil
 }
@@ -231,19 +245,16 @@ func evalMatMul(l *Layer, in, out []Value) error {
 // product is one matrix product [m,k] x [k,n] with the distance between neighbours on each axis of its operands.
 type product struct{ m, k, n, ai, ak, bk, bj int }
 
-// run computes the product of the matrices at places a and b of d's operands into y from place at on.
-func (p product) run(d *dot, a, b int, y Value, at int) {
+// run computes the product of the matrices at places a and b of d's operands and calls store for each element when d
+// holds its sum.
+func (p product) run(d *dot, a, b int, store func(row, column int)) {
 	for i := range p.m {
 		for j := range p.n {
 			d.reset(j)
 			for k := range p.k {
 				d.add(a+i*p.ai+k*p.ak, b+k*p.bk+j*p.bj)
 			}
-			if y.Type == F32 {
-				y.F32()[at+i*p.n+j] = d.result(j)
-			} else {
-				storeInt(y, at+i*p.n+j, d.acc)
-			}
+			store(i, j)
 		}
 	}
 }

@@ -92,6 +92,11 @@ func evalBatchNorm(l *Layer, in, out []Value) error {
 	x, y := in[0].F32(), out[0].F32()
 	scale, bias, mean, variance := in[1].F32(), in[2].F32(), in[3].F32(), in[4].F32()
 	inner, channels := Count(in[0].Dims[2:]), in[0].Dims[1]
+	for i, p := range in[1:] {
+		if p.Len() != channels {
+			return fmt.Errorf("input %d has %d numbers for %d channels", i+1, p.Len(), channels)
+		}
+	}
 	for i, v := range x {
 		c := i / inner % channels
 		y[i] = float32((float64(v)-float64(mean[c]))/math.Sqrt(float64(variance[c])+eps)*float64(scale[c]) + float64(bias[c]))
@@ -137,6 +142,9 @@ func normalizeGroups(in, out []Value, groups int, eps float64, param func(channe
 		return nil
 	}
 	inner, channels := Count(in[0].Dims[2:]), in[0].Dims[1]
+	if params := param(channels-1) + 1; len(scale) != params || len(bias) != params {
+		return fmt.Errorf("scale and bias have %d and %d numbers, want %d", len(scale), len(bias), params)
+	}
 	size := inner * channels / groups
 	for first := 0; first < len(x); first += size {
 		mean, variance := moments(x[first : first+size])

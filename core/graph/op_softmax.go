@@ -1,8 +1,6 @@
 package graph
 
-import (
-	"math"
-)
+import "math"
 
 // SoftmaxAttrs are the attributes of a softmax.
 type SoftmaxAttrs struct {

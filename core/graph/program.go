@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 )
@@ -78,6 +77,15 @@ const (
 	EltXor
 	EltNot
 	EltSelect // x != 0 ? y : z
+	EltTan
+	EltAsin
+	EltAcos
+	EltAtan
+	EltSinh
+	EltCosh
+	EltAsinh
+	EltAcosh
+	EltAtanh
 	eltOps
 )
 
@@ -100,6 +108,8 @@ var eltInfos = [eltOps]EltInfo{
 	EltSoftsign: {"softsign", 1, 0}, EltEqual: {"equal", 2, 0}, EltLess: {"less", 2, 0}, EltLessEqual: {"less_equal", 2, 0},
 	EltGreater: {"greater", 2, 0}, EltGreaterEqual: {"greater_equal", 2, 0}, EltAnd: {"and", 2, 0}, EltOr: {"or", 2, 0},
 	EltXor: {"xor", 2, 0}, EltNot: {"not", 1, 0}, EltSelect: {"select", 3, 0},
+	EltTan: {"tan", 1, 0}, EltAsin: {"asin", 1, 0}, EltAcos: {"acos", 1, 0}, EltAtan: {"atan", 1, 0}, EltSinh: {"sinh", 1, 0},
+	EltCosh: {"cosh", 1, 0}, EltAsinh: {"asinh", 1, 0}, EltAcosh: {"acosh", 1, 0}, EltAtanh: {"atanh", 1, 0},
 }
 
 // Info returns what is known of o; a zero EltInfo for an unknown operation.
@@ -226,163 +236,4 @@ func (p Program) expr(v, depth int) string {
 		return parts[0]
 	}
 	return info.Name + "(" + strings.Join(parts, ", ") + ")"
-}
-
-// Eval returns p's value for one element; vals has room for Args+len(Code) values and holds the arguments first.
-// Each operation is computed in float64 and rounded to float32, but for + - * / and comparisons, which are float32's own.
-func (p Program) Eval(vals []float32) float32 {
-	for i, in := range p.Code {
-		x, y, z := float32(0), float32(0), float32(0)
-		switch in.Op.Info().Arity {
-		case 3:
-			z = vals[in.Arg[2]]
-			fallthrough
-		case 2:
-			y = vals[in.Arg[1]]
-			fallthrough
-		case 1:
-			x = vals[in.Arg[0]]
-		}
-		vals[p.Args+i] = in.eval(x, y, z)
-	}
-	return vals[p.Result()]
-}
-
-func (in Instr) eval(x, y, z float32) float32 {
-	switch in.Op {
-	case EltConst:
-		return in.Imm[0]
-	case EltAdd:
-		return x + y
-	case EltSub:
-		return x - y
-	case EltMul:
-		return x * y
-	case EltDiv:
-		return x / y
-	case EltMax:
-		return max(x, y)
-	case EltMin:
-		return min(x, y)
-	case EltPRelu:
-		if x >= 0 {
-			return x
-		}
-		return y * x
-	case EltNeg:
-		return -x
-	case EltRelu:
-		return max(x, 0)
-	case EltClamp:
-		return max(in.Imm[0], min(in.Imm[1], x))
-	case EltLeakyRelu:
-		if x >= 0 {
-			return x
-		}
-		return in.Imm[0] * x
-	case EltHardSigmoid:
-		return max(0, min(1, in.Imm[0]*x+in.Imm[1]))
-	case EltEqual:
-		return truth(x == y)
-	case EltLess:
-		return truth(x < y)
-	case EltLessEqual:
-		return truth(x <= y)
-	case EltGreater:
-		return truth(x > y)
-	case EltGreaterEqual:
-		return truth(x >= y)
-	case EltAnd:
-		return truth(x != 0 && y != 0)
-	case EltOr:
-		return truth(x != 0 || y != 0)
-	case EltXor:
-		return truth((x != 0) != (y != 0))
-	case EltNot:
-		return truth(x == 0)
-	case EltSelect:
-		if x != 0 {
-			return y
-		}
-		return z
-	}
-	return float32(in.eval64(float64(x), float64(y)))
-}
-
-// eval64 computes the operations whose float64 result is rounded once.
-func (in Instr) eval64(x, y float64) float64 {
-	a, b := float64(in.Imm[0]), float64(in.Imm[1])
-	switch in.Op {
-	case EltPow:
-		return math.Pow(x, y)
-	case EltMod:
-		return math.Mod(x, y)
-	case EltAbs:
-		return math.Abs(x)
-	case EltSign:
-		switch {
-		case x > 0:
-			return 1
-		case x < 0:
-			return -1
-		}
-		return x
-	case EltSqrt:
-		return math.Sqrt(x)
-	case EltReciprocal:
-		return 1 / x
-	case EltExp:
-		return math.Exp(x)
-	case EltLog:
-		return math.Log(x)
-	case EltSin:
-		return math.Sin(x)
-	case EltCos:
-		return math.Cos(x)
-	case EltTanh:
-		return math.Tanh(x)
-	case EltErf:
-		return math.Erf(x)
-	case EltSigmoid:
-		return sigmoid(x)
-	case EltFloor:
-		return math.Floor(x)
-	case EltCeil:
-		return math.Ceil(x)
-	case EltRound:
-		return math.RoundToEven(x)
-	case EltSilu:
-		return x * sigmoid(x)
-	case EltGelu:
-		return x * 0.5 * (1 + math.Erf(x/math.Sqrt2))
-	case EltGeluTanh:
-		return x * 0.5 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-	case EltHardSwish:
-		return x * max(0, min(1, x/6+0.5))
-	case EltElu:
-		return elu(x, a)
-	case EltSelu:
-		return b * elu(x, a)
-	case EltSoftplus:
-		return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x)))
-	case EltSoftsign:
-		return x / (1 + math.Abs(x))
-	}
-	panic("graph: no evaluation for " + in.Op.String())
-}
-
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
-func elu(x, a float64) float64 {
-	if x >= 0 {
-		return x
-	}
-	return a * math.Expm1(x)
-}
-
-func truth(b bool) float32 {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -68,16 +68,20 @@ func (l *Layer) String() string {
 }
 
 // String prints the tensor's name, type and shape, as in "image f32[batch,1,28,28]", and its range if it has one.
-func (t *Tensor) String() string {
-	s := t.Name + " " + t.TypeString()
-	if t.Range.PerChannel() {
-		return fmt.Sprintf("%s*%d scales on axis %d", s, len(t.Range.Scale), t.Range.Axis)
+func (t *Tensor) String() string { return t.Name + " " + t.TypeString() + t.Range.String() }
+
+// String prints the range as what follows a tensor's type: "*0.02", "*0.02-128" with a zero point, or
+// "*64 scales on axis 0"; nothing if it is not set.
+func (r Range) String() string {
+	switch {
+	case r.PerChannel():
+		return fmt.Sprintf("*%d scales on axis %d", len(r.Scale), r.Axis)
+	case !r.IsSet():
+		return ""
 	}
-	if t.Range.IsSet() {
-		s += fmt.Sprintf("*%.6g", t.Range.Scale[0])
-		if z := t.Range.ZeroAt(0); z != 0 {
-			s += fmt.Sprintf("%+d", -z)
-		}
+	s := fmt.Sprintf("*%.6g", r.Scale[0])
+	if z := r.ZeroAt(0); z != 0 {
+		s += fmt.Sprintf("%+d", -z)
 	}
 	return s
 }

@@ -385,3 +385,23 @@ func reformatLayer(x, y *graph.Tensor) *graph.Layer {
 		Name: "Reformat " + x.Name, Op: graph.Reformat, Inputs: []*graph.Tensor{x}, Outputs: []*graph.Tensor{y},
 	}
 }
+
+// Supports returns a function that says whether a backend has a tactic, other than the reference, for a layer at the
+// given values of the symbols; its error gives every tactic's reason. Lowering asks it before it fuses.
+func Supports(b Backend, env map[string]int) func(*graph.Layer) error {
+	return func(l *graph.Layer) error {
+		c := &chooser{env: env, backend: b, cost: BestGuess}
+		var reasons []Candidate
+		for rank, t := range b.Tactics(l.Op) {
+			if t.Reference {
+				continue
+			}
+			_, err := c.consider(l, t, rank)
+			if err == nil {
+				return nil
+			}
+			reasons = append(reasons, Candidate{Tactic: t.Name, Reason: err.Error()})
+		}
+		return &Unsupported{l.Name, l.Op.Name, reasons}
+	}
+}

@@ -10,12 +10,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
 // Backend is the CPU. Open makes one.
 type Backend struct {
 	pool     *pool
-	features kernels.Feature
+	features asm.Features
 }
 
 // Open returns the CPU with the given number of workers; 0 means one for each processor that Go uses.
@@ -23,14 +24,14 @@ func Open(threads int) *Backend {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Backend{pool: newPool(threads), features: detect()}
+	return &Backend{pool: newPool(threads), features: asm.HostFeatures()}
 }
 
 // Info describes the processor.
 func (b *Backend) Info() run.Info {
 	return run.Info{
 		Name: "cpu", Device: deviceName(), Threads: b.pool.threads,
-		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, featureNames(b.features), b.pool.threads),
+		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.threads),
 	}
 }
 
@@ -38,7 +39,7 @@ func (b *Backend) Info() run.Info {
 func (b *Backend) Tactics(op *graph.Op) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, t := range tactics {
-		if (t.Op == op || t.Op == nil) && t.Needs&^b.features == 0 {
+		if (t.Op == op || t.Op == nil) && b.features.Has(asm.Features(t.Needs)) {
 			list = append(list, t)
 		}
 	}
@@ -102,5 +103,6 @@ func (s *stream) Wait() error { return nil }
 
 func (s *stream) Close() error { return nil }
 
-// parallel calls f(0) to f(n-1), some of them at the same time.
-func parallel(s kernels.Stream, n int, f func(i int)) { s.(*stream).pool.run(n, f) }
+// parallel returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
+func parallel(s kernels.Stream) Parallel { return s.(*stream).pool.run }
+

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -15,13 +14,13 @@ import (
 // Each unit of work is a block of output rows times a range of output channel panels. A pointwise
 // convolution reads its input in place. Any other first copies the input rows of its block into a scratch
 // area that stays in the L2 cache, in an order in which every tap of the kernel is one constant offset and
-// padding is stored zeros, so that the inner kernel has no edges (convGather). The reduction is cut into
+// padding is stored zeros (windowGather), so that the inner kernel has no edges. The reduction is cut into
 // chunks of input channels so that one chunk of a panel's weights and of the scratch fit in L2 together.
 type ConvF32 struct {
 	shape    ConvShape
 	planar   bool
 	oh, ow   int // output rows and columns; of a pointwise convolution H*W and 1
-	gather   *convGather
+	gather   *windowGather
 	sections []convSection
 	weights  []float32
 	bias     []float32
@@ -88,7 +87,7 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 	c.pack(weights, bias)
 	c.runs.New = func() any {
 		r := &convRun{conv: c}
-		r.work = r.worker // once, so that running allocates nothing
+		r.crew.init(r.do)
 		return r
 	}
 	return c, nil
@@ -117,39 +116,31 @@ func NoLimits() [2]float32 {
 type convRun struct {
 	conv *ConvF32
 	call ConvF32Call
-	next atomic.Int64
-	work func(int)
+	crew crew
 }
 
 // Run computes the convolution. Several runs of one ConvF32 may go on at the same time.
 func (c *ConvF32) Run(parallel Parallel, call *ConvF32Call) {
 	r := c.runs.Get().(*convRun)
 	r.call = *call
-	r.next.Store(0)
-	parallel(c.workers, r.work)
+	r.crew.run(parallel, c.workers, c.shape.Batch*c.rowBlocks()*len(c.units))
 	r.call = ConvF32Call{}
 	c.runs.Put(r)
 }
 
-// worker takes units until none is left.
-func (r *convRun) worker(i int) {
+// rowBlocks returns the number of blocks of rows of an image.
+func (c *ConvF32) rowBlocks() int { return (c.oh + c.rows - 1) / c.rows }
+
+// do computes unit u of the run: units of the same rows follow each other.
+func (r *convRun) do(u, worker int) {
 	c := r.conv
 	var scratch []float32
 	if c.scratch > 0 {
-		scratch = r.call.Workspace[i*c.scratch:][:c.scratch]
+		scratch = r.call.Workspace[worker*c.scratch:][:c.scratch]
 	}
-	blocks := (c.oh + c.rows - 1) / c.rows
-	total := c.shape.Batch * blocks * len(c.units)
-	for {
-		u := int(r.next.Add(1)) - 1
-		if u >= total {
-			return
-		}
-		unit := c.units[u%len(c.units)]
-		u /= len(c.units)
-		first := u % blocks * c.rows
-		r.unit(unit, u/blocks, first, min(first+c.rows, c.oh), scratch)
-	}
+	unit, u := c.units[u%len(c.units)], u/len(c.units)
+	first := u % c.rowBlocks() * c.rows
+	r.unit(unit, u/c.rowBlocks(), first, min(first+c.rows, c.oh), scratch)
 }
 
 // unit computes output rows [first, last) of an image for the unit's panels.
@@ -161,7 +152,7 @@ func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32)
 		chunk := &section.chunks[i]
 		source, origin := in, chunk.first*r.call.In.Plane
 		if c.gather != nil {
-			c.gather.rows(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
+			c.gather.copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
 			source, origin = scratch, 0
 		} else if c.planar {
 			origin += first
@@ -215,6 +206,9 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 	}
 }
 
+// callSteps bounds the multiply-adds of 16 lanes in one call of a kernel: about 100 microseconds.
+const callSteps = 1 << 19
+
 // strip computes length consecutive pixels in tiles of nearly equal size.
 func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
 	tiles := (length + k.Pixels - 1) / k.Pixels
@@ -224,7 +218,6 @@ func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int
 	if c.planar {
 		pixel = 1
 	}
-	const callSteps = 1 << 19 // multiply-adds of 16 lanes in one call: about 100 microseconds
 	for tiles > 0 {
 		p, n := small, tiles
 		if big > 0 {

@@ -35,13 +35,18 @@ func (k evalKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Me
 	return k.b.Layer.Eval(ins, outs)
 }
 
-// reformatKernel copies elements between any two formats of one type.
+// reformatKernel copies elements between any two formats, and between types by their meaning.
 type reformatKernel struct{ b kernels.Binding }
 
 func (k reformatKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	src, dst := k.b.In[0], k.b.Out[0]
-	linear := make([]byte, graph.Count(src.Dims)*src.Type.Size())
-	src.ToLinear(linear, in[0].Host)
-	dst.FromLinear(out[0].Host, linear)
+	x, y := graph.NewValue(src.Type, src.Dims...), graph.NewValue(dst.Type, dst.Dims...)
+	src.ToLinear(x.Data, in[0].Host)
+	if src.Type == dst.Type && k.b.Layer.Inputs[0].Range.Equal(k.b.Layer.Outputs[0].Range) {
+		y = x
+	} else if err := k.b.Layer.Eval([]graph.Value{x}, []graph.Value{y}); err != nil {
+		return err
+	}
+	dst.FromLinear(out[0].Host, y.Data)
 	return nil
 }

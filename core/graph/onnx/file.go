@@ -28,9 +28,21 @@ func (f *File) Close() error {
 	return errors.Join(errs...)
 }
 
+// Importer says how models are imported.
+type Importer struct {
+	Ops graph.OpSet
+
+	// Fixed are inputs, by name, that become constants of the network. So a model can be imported that takes a shape
+	// or axes, which must be known, as an input.
+	Fixed map[string]graph.Value
+}
+
 // Open maps the model at path, and the files beside it that hold its external data, and imports it with the given ops.
 // What is unsupported or wrong in the model is an [*ImportError]. The files must not change until Close.
-func Open(ops graph.OpSet, path string) (*File, error) {
+func Open(ops graph.OpSet, path string) (*File, error) { return Importer{Ops: ops}.Open(path) }
+
+// Open is the function of that name.
+func (o Importer) Open(path string) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -48,7 +60,7 @@ func Open(ops graph.OpSet, path string) (*File, error) {
 	}
 	f.maps = append(f.maps, m)
 	side := &externalFiles{file: f, dir: filepath.Dir(path), data: map[string][]byte{}}
-	f.Network, err = parse(ops, filepath.Base(path), m.data, side.bytes)
+	f.Network, err = o.parse(filepath.Base(path), m.data, side.bytes)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -58,7 +70,12 @@ func Open(ops graph.OpSet, path string) (*File, error) {
 // Parse imports a model from memory; its weights stay part of data, which must not change. name is used in errors.
 // A model whose data is in other files needs [Open].
 func Parse(ops graph.OpSet, name string, data []byte) (*graph.Network, error) {
-	return parse(ops, name, data, nil)
+	return Importer{Ops: ops}.Parse(name, data)
+}
+
+// Parse is the function of that name.
+func (o Importer) Parse(name string, data []byte) (*graph.Network, error) {
+	return o.parse(name, data, nil)
 }
 
 func mapPath(path string) (mapping, error) {

@@ -17,7 +17,7 @@ const (
 
 // importer turns one model into a network.
 type importer struct {
-	ops      graph.OpSet
+	Importer
 	net      *graph.Network
 	external func(t *tensor, size int) ([]byte, error)
 	opsets   map[string]int
@@ -30,7 +30,7 @@ type importer struct {
 	taken        map[string]bool          // symbols
 }
 
-func parse(ops graph.OpSet, name string, data []byte, external func(*tensor, int) ([]byte, error)) (*graph.Network, error) {
+func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([]byte, error)) (*graph.Network, error) {
 	var d decoder
 	m := d.model(data)
 	if d.err != nil {
@@ -40,7 +40,7 @@ func parse(ops graph.OpSet, name string, data []byte, external func(*tensor, int
 		return nil, fmt.Errorf("%s is not an ONNX model: it has no graph", name)
 	}
 	im := &importer{
-		ops: ops, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
+		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
 		symbols: map[string]string{}, taken: map[string]bool{},
 	}
@@ -85,7 +85,12 @@ func (im *importer) model(m *model) {
 		return
 	}
 	for _, in := range g.inputs {
-		if im.initializers[in.name] == nil {
+		if im.initializers[in.name] != nil {
+			continue
+		}
+		if v, ok := im.Fixed[in.name]; ok {
+			im.values[in.name] = im.net.AddConst(in.name, v)
+		} else {
 			im.input(in)
 		}
 	}
@@ -253,7 +258,7 @@ func (im *importer) node(n *node, name string) {
 		im.constant(n)
 		return
 	}
-	op := im.ops.Onnx(n.domain, n.opType)
+	op := im.Ops.Onnx(n.domain, n.opType)
 	if op == nil {
 		im.report(n.problem(reasonNoOp))
 		return
@@ -304,12 +309,14 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 	var attrs any
 	if op.Import != nil {
 		attrs, inputs, err = op.Import(gn)
-		if err != nil {
-			errs = append(errs, err)
-		}
 	}
-	if errs = append(errs, gn.Errs()...); len(errs) > 0 {
-		return errs
+	switch {
+	case len(gn.Errs()) > 0:
+		return gn.Errs()
+	case err != nil:
+		return []error{err}
+	case len(gn.Unasked()) > 0:
+		return gn.Unasked()
 	}
 	outputs := trimEmpty(n.outputs)
 	names := slices.Clone(outputs)

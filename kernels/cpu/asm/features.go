@@ -4,9 +4,8 @@ package asm
 type Features uint32
 
 const (
-	AVX512     Features = 1 << iota // F, BW, DQ, VL and FMA: what "avx512" in a kernel's name means
+	AVX512     Features = 1 << iota // F, BW, DQ, VL, FMA and BMI2: what "avx512" in a kernel's name means
 	AVX512VNNI                      // VPDPBUSD on ZMM registers
-	F16C                            // VCVTPH2PS, VCVTPS2PH
 )
 
 // Has reports whether s contains all of need.
@@ -18,7 +17,7 @@ func (s Features) String() string {
 	for _, f := range []struct {
 		bit  Features
 		name string
-	}{{AVX512, "avx512"}, {AVX512VNNI, "vnni"}, {F16C, "f16c"}} {
+	}{{AVX512, "avx512"}, {AVX512VNNI, "vnni"}} {
 		if s.Has(f.bit) {
 			if text != "" {
 				text += "+"

@@ -8,15 +8,11 @@ import "golang.org/x/sys/cpu"
 func HostFeatures() Features {
 	var have Features
 	x := &cpu.X86
-	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasFMA {
+	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasFMA && x.HasBMI2 {
 		have |= AVX512
 	}
 	if x.HasAVX512VNNI {
 		have |= AVX512VNNI
-	}
-	// x/sys reports no F16C bit; every CPU with AVX2 has it.
-	if x.HasAVX2 {
-		have |= F16C
 	}
 	return have
 }

@@ -26,7 +26,7 @@ type Requant struct {
 	ResidualScale, ResidualZero  float32
 
 	Outer    [2]float32 // infinities for no clamp; NaN passes
-	OutScale float32    // positive
+	OutScale float32    // positive, below 2^100
 	OutZero  int32      // 0 to 255
 
 	Out                []byte    // quantised output
@@ -61,6 +61,9 @@ func (r *Requant) store(sums []int32, x, b int) {
 	}
 }
 
+// highest returns a value that every zero point saturates to 255, and whose quotient fits an int32.
+func highest(scale float32) float32 { return 512 * scale }
+
 // quantise is ONNX QuantizeLinear to unsigned bytes; NaN becomes 0.
 func quantise(f, scale float32, zero int32) byte {
 	q := math.RoundToEven(float64(f/scale)) + float64(zero)
@@ -72,3 +75,5 @@ func quantise(f, scale float32, zero int32) byte {
 	}
 	return 0
 }
+
+var posInf, negInf = float32(math.Inf(1)), float32(math.Inf(-1))

@@ -33,6 +33,11 @@ func (r *Requant) args(n, blocks int) requantArgs {
 		_ = r.Out[last]
 		a.out = unsafe.Pointer(&r.Out[0])
 	}
+	// The conversion to int32 turns what is too large into the smallest integer: cut where the byte is 255
+	// whatever the zero point.
+	if r.Float == nil {
+		a.outer[1] = min(a.outer[1], highest(r.OutScale))
+	}
 	if r.ClampInner {
 		a.clampInner = 1
 	}

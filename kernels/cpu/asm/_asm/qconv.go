@@ -55,12 +55,6 @@ type qconvTile struct {
 
 func (k *qconvTile) label(s string) string { return fmt.Sprintf("p%d%s", k.p, s) }
 
-func (k *qconvTile) field(base reg.GPVirtual, offset int) reg.GPVirtual {
-	r := k.c.GP64().(reg.GPVirtual)
-	k.c.MOVQ(operand.Mem{Base: base, Disp: offset}, r)
-	return r
-}
-
 // emit lays the tile out in registers: weights of a step first, then two for inputs, then accumulators.
 func (k *qconvTile) emit() {
 	c, blocks := k.c, k.shape.blocks
@@ -77,10 +71,10 @@ func (k *qconvTile) emit() {
 	c.Label(k.label(""))
 	tiles := c.Load(c.Param("tiles"), c.GP64()).(reg.GPVirtual)
 	k.args = c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
-	k.pix = k.field(k.args, qPixels)
-	requant := k.field(k.args, qRequant)
-	out := k.field(requant, rOut)
-	res := k.field(requant, rRes)
+	k.pix = loadField(c, k.args, qPixels)
+	requant := loadField(c, k.args, qRequant)
+	out := loadField(c, requant, rOut)
+	res := loadField(c, requant, rRes)
 
 	c.Label(k.label("tile"))
 	k.reduce()
@@ -97,14 +91,14 @@ func (k *qconvTile) emit() {
 // each pixel's 16 bytes are broadcast four at a time. Pixels alternate in pairs to keep chains short.
 func (k *qconvTile) reduce() {
 	c, blocks := k.c, k.shape.blocks
-	start := k.field(k.args, qStart)
+	start := loadField(c, k.args, qStart)
 	for b := range blocks {
 		c.VMOVDQU32(operand.Mem{Base: start, Disp: b * lane}, k.acc[0][b])
 		for p := 1; p < k.p; p++ {
 			c.VMOVDQA32(k.acc[0][b], k.acc[p][b])
 		}
 	}
-	in, step, n, w := k.field(k.args, qIn), k.field(k.args, qSteps), k.field(k.args, qNumSteps), k.field(k.args, qWeights)
+	in, step, n, w := loadField(c, k.args, qIn), loadField(c, k.args, qSteps), loadField(c, k.args, qNumSteps), loadField(c, k.args, qWeights)
 	at := c.GP64().(reg.GPVirtual)
 	window := [2]reg.GPVirtual{c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual)}
 

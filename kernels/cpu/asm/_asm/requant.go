@@ -17,11 +17,7 @@ type requantTile struct {
 	spare    []reg.VecPhysical
 }
 
-func (e *requantTile) field(offset int) reg.GPVirtual {
-	r := e.c.GP64().(reg.GPVirtual)
-	e.c.MOVQ(operand.Mem{Base: e.args, Disp: offset}, r)
-	return r
-}
+func (e *requantTile) field(offset int) reg.GPVirtual { return loadField(e.c, e.args, offset) }
 
 func (e *requantTile) broadcast(offset int, to reg.VecPhysical) {
 	e.c.VBROADCASTSS(operand.Mem{Base: e.args, Disp: offset}, to)

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// layout emits the transpositions between planes and vectors of 16 channels.
+func layout(c *build.Context) {
+	function(c, "interleaveAVX512", "func(dst *float32, step int, src *float32, stride, rows, n int)",
+		"interleaveAVX512 sets dst[i*step+r] = src[r*stride+i] for r < rows <= 16, i < n, and zero for the other r < 16.")
+	interleave(c)
+	function(c, "deinterleaveAVX512", "func(dst *float32, stride int, src *float32, step, rows, n int)",
+		"deinterleaveAVX512 sets dst[r*stride+i] = src[i*step+r] for r < rows <= 16, i < n.")
+	deinterleave(c)
+	gather(c)
+	evens(c)
+}
+
+// transpose16 transposes the 16x16 matrix of the rows zmm[0:16] in place, by pairs of elements, by pairs of
+// pairs, and by quarters twice. It overwrites zmm[16:32].
+func transpose16(c *build.Context) {
+	r, t := zmm[:16], zmm[16:]
+	for i := 0; i < 16; i += 2 {
+		c.VUNPCKLPS(r[i+1], r[i], t[i])
+		c.VUNPCKHPS(r[i+1], r[i], t[i+1])
+	}
+	// Row 4g+k of r now gets elements k, 4+k, 8+k, 12+k of rows 4g..4g+3.
+	for g := 0; g < 16; g += 4 {
+		c.VUNPCKLPD(t[g+2], t[g], r[g])
+		c.VUNPCKHPD(t[g+2], t[g], r[g+1])
+		c.VUNPCKLPD(t[g+3], t[g+1], r[g+2])
+		c.VUNPCKHPD(t[g+3], t[g+1], r[g+3])
+	}
+	for k := range 4 {
+		for half := range 2 {
+			a, b := r[8*half+k], r[8*half+4+k]
+			c.VSHUFF32X4(operand.Imm(0x88), b, a, t[8*half+k])
+			c.VSHUFF32X4(operand.Imm(0xdd), b, a, t[8*half+4+k])
+		}
+	}
+	for k := range 4 {
+		for odd := range 2 {
+			low, high := t[4*odd+k], t[8+4*odd+k]
+			c.VSHUFF32X4(operand.Imm(0x88), high, low, r[4*odd+k])
+			c.VSHUFF32X4(operand.Imm(0xdd), high, low, r[8+4*odd+k])
+		}
+	}
+}
+
+// columnMask sets K1 to the lanes of the columns that are left, at most 16.
+func columnMask(c *build.Context, left reg.GPVirtual) {
+	all, mask := c.GP64(), c.GP64()
+	c.MOVQ(left, mask)
+	c.MOVQ(operand.U32(16), all)
+	c.CMPQ(mask, all)
+	c.CMOVQGT(all, mask)
+	c.MOVQ(operand.I32(-1), all)
+	c.BZHIQ(mask, all, all)
+	c.KMOVW(all.(reg.GPVirtual).As32(), reg.K1)
+}
+
+// each calls f for rows 0 to 15 with a pointer that advances by stride bytes, leaving at row count.
+func each(c *build.Context, label string, base, stride, count reg.GPVirtual, f func(i int, at operand.Mem)) {
+	at := c.GP64().(reg.GPVirtual)
+	c.MOVQ(base, at)
+	for i := range 16 {
+		if i > 0 {
+			c.CMPQ(count, operand.Imm(uint64(i)))
+			c.JLE(operand.LabelRef(label))
+			c.ADDQ(stride, at)
+		}
+		f(i, operand.Mem{Base: at})
+	}
+	c.Label(label)
+}
+
+func interleave(c *build.Context) {
+	gp := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	dst, step, src, stride, rows, n := gp("dst"), gp("step"), gp("src"), gp("stride"), gp("rows"), gp("n")
+	c.SHLQ(operand.Imm(2), step)
+	c.SHLQ(operand.Imm(2), stride)
+	c.Label("tile")
+	columnMask(c, n)
+	for _, r := range zmm[:16] {
+		c.VPXORD(r, r, r)
+	}
+	each(c, "loaded", src, stride, rows, func(i int, at operand.Mem) { c.VMOVUPS_Z(at, reg.K1, zmm[i]) })
+	transpose16(c)
+	each(c, "stored", dst, step, n, func(i int, at operand.Mem) { c.VMOVUPS(zmm[i], at) })
+	advance(c, src, dst, step, n)
+}
+
+func deinterleave(c *build.Context) {
+	gp := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	dst, stride, src, step, rows, n := gp("dst"), gp("stride"), gp("src"), gp("step"), gp("rows"), gp("n")
+	c.SHLQ(operand.Imm(2), step)
+	c.SHLQ(operand.Imm(2), stride)
+	c.Label("tile")
+	columnMask(c, n)
+	each(c, "loaded", src, step, n, func(i int, at operand.Mem) { c.VMOVUPS(at, zmm[i]) })
+	transpose16(c)
+	each(c, "stored", dst, stride, rows, func(i int, at operand.Mem) { c.VMOVUPS(zmm[i], reg.K1, at) })
+	advance(c, dst, src, step, n)
+}
+
+// advance moves to the next 16 columns: 16 elements of the planes, 16 steps of the vectors.
+func advance(c *build.Context, planes, vectors, step, n reg.GPVirtual) {
+	c.ADDQ(operand.Imm(lane), planes)
+	by := c.GP64()
+	c.MOVQ(step, by)
+	c.SHLQ(operand.Imm(4), by)
+	c.ADDQ(by, vectors)
+	c.SUBQ(operand.Imm(16), n)
+	c.JGT(operand.LabelRef("tile"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// half emits the conversions between float32 and float16.
+func half(c *build.Context) {
+	for _, widen := range []bool{true, false} {
+		name, signature := "halfToFloatAVX512", "func(dst *float32, src *uint16, n int)"
+		if !widen {
+			name, signature = "floatToHalfAVX512", "func(dst *uint16, src *float32, n int)"
+		}
+		function(c, name, signature, fmt.Sprintf("%s converts n > 0 values, n a multiple of 16.", name))
+		dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
+		src := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual)
+		n := c.Load(c.Param("n"), c.GP64())
+		c.Label("loop")
+		if widen {
+			c.VCVTPH2PS(operand.Mem{Base: src}, reg.Z0)
+			c.VMOVUPS(reg.Z0, operand.Mem{Base: dst})
+			c.ADDQ(operand.Imm(32), src)
+			c.ADDQ(operand.Imm(64), dst)
+		} else {
+			c.VMOVUPS(operand.Mem{Base: src}, reg.Z0)
+			c.VCVTPS2PH(operand.Imm(0), reg.Z0, operand.Mem{Base: dst})
+			c.ADDQ(operand.Imm(64), src)
+			c.ADDQ(operand.Imm(32), dst)
+		}
+		c.SUBQ(operand.Imm(16), n)
+		c.JNE(operand.LabelRef("loop"))
+		c.VZEROUPPER()
+		c.RET()
+	}
+}
+
+// gather emits the copy of strided vectors with borders.
+func gather(c *build.Context) {
+	function(c, "gatherRowsAVX512", "func(dst *float32, dstRow int, src *float32, srcRow, rows, left, n, right, step int, pad float32)",
+		"gatherRowsAVX512 copies rows of vectors of 16; see GatherCall.")
+	gp := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	dst, dstRow, src, srcRow := gp("dst"), gp("dstRow"), gp("src"), gp("srcRow")
+	rows, step := gp("rows"), gp("step")
+	for _, bytes := range []reg.GPVirtual{dstRow, srcRow, step} {
+		c.SHLQ(operand.Imm(2), bytes)
+	}
+	border := reg.Z4
+	value, _ := c.Param("pad").Resolve()
+	c.VBROADCASTSS(value.Addr, border)
+	to, from, left := c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual), c.GP64()
+	loop := func(label, param string, body func()) {
+		c.Load(c.Param(param), left)
+		c.TESTQ(left, left)
+		c.JEQ(operand.LabelRef(label + "done"))
+		c.Label(label)
+		body()
+		c.ADDQ(operand.Imm(lane), to)
+		c.SUBQ(operand.Imm(1), left)
+		c.JNE(operand.LabelRef(label))
+		c.Label(label + "done")
+	}
+	c.Label("row")
+	c.MOVQ(dst, to)
+	c.MOVQ(src, from)
+	loop("left", "left", func() { c.VMOVUPS(border, operand.Mem{Base: to}) })
+	c.Load(c.Param("n"), left)
+	c.SUBQ(operand.Imm(4), left)
+	c.JLT(operand.LabelRef("few"))
+	c.Label("four")
+	two := c.GP64().(reg.GPVirtual)
+	c.LEAQ(operand.Mem{Base: from, Index: step, Scale: 2}, two)
+	c.VMOVUPS(operand.Mem{Base: from}, reg.Z0)
+	c.VMOVUPS(operand.Mem{Base: from, Index: step, Scale: 1}, reg.Z1)
+	c.VMOVUPS(operand.Mem{Base: two}, reg.Z2)
+	c.VMOVUPS(operand.Mem{Base: two, Index: step, Scale: 1}, reg.Z3)
+	for i := range 4 {
+		c.VMOVUPS(zmm[i], operand.Mem{Base: to, Disp: i * lane})
+	}
+	c.LEAQ(operand.Mem{Base: two, Index: step, Scale: 2}, from)
+	c.ADDQ(operand.U32(4*lane), to)
+	c.SUBQ(operand.Imm(4), left)
+	c.JGE(operand.LabelRef("four"))
+	c.Label("few")
+	c.ADDQ(operand.Imm(4), left)
+	c.JEQ(operand.LabelRef("copied"))
+	c.Label("one")
+	c.VMOVUPS(operand.Mem{Base: from}, reg.Z0)
+	c.VMOVUPS(reg.Z0, operand.Mem{Base: to})
+	c.ADDQ(step, from)
+	c.ADDQ(operand.Imm(lane), to)
+	c.SUBQ(operand.Imm(1), left)
+	c.JNE(operand.LabelRef("one"))
+	c.Label("copied")
+	loop("right", "right", func() { c.VMOVUPS(border, operand.Mem{Base: to}) })
+	c.ADDQ(dstRow, dst)
+	c.ADDQ(srcRow, src)
+	c.SUBQ(operand.Imm(1), rows)
+	c.JNE(operand.LabelRef("row"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// evens emits the copy of every second scalar.
+func evens(c *build.Context) {
+	function(c, "evensAVX512", "func(dst, src *float32, n int)",
+		"evensAVX512 sets dst[i] = src[2*i] for i < n, n > 0 and a multiple of 16; it reads 2*n elements.")
+	index := c.StaticGlobal("evenIndex")
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		c.AddDatum(4*i, operand.U32(uint32(2*i)))
+	}
+	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
+	src := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual)
+	n := c.Load(c.Param("n"), c.GP64())
+	c.VMOVDQU32(index, reg.Z1)
+	c.Label("loop")
+	c.VMOVUPS(operand.Mem{Base: src}, reg.Z0)
+	c.VPERMT2PS(operand.Mem{Base: src, Disp: lane}, reg.Z1, reg.Z0)
+	c.VMOVUPS(reg.Z0, operand.Mem{Base: dst})
+	c.ADDQ(operand.U32(2*lane), src)
+	c.ADDQ(operand.Imm(lane), dst)
+	c.SUBQ(operand.Imm(16), n)
+	c.JNE(operand.LabelRef("loop"))
+	c.VZEROUPPER()
+	c.RET()
+}

@@ -1,0 +1,104 @@
+package cpu
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// DepthwiseF32 is a depthwise convolution of NCHWc16 tensors in float32, one filter a channel, ready to run.
+type DepthwiseF32 struct {
+	field   windowField
+	kernel  asm.DepthwiseKernel
+	weights []float32 // [channel block][tap][16]
+	bias    []float32
+	runs    sync.Pool
+}
+
+// NewDepthwiseF32 packs weights [Channels][1][KernelH][KernelW] and bias [Channels] (nil for none) for up to
+// workers goroutines. Channels, Filters and Groups of the shape must be equal.
+func NewDepthwiseF32(s ConvShape, weights, bias []float32, features asm.Features, workers int) (*DepthwiseF32, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if s.Groups != s.Channels || s.Filters != s.Channels {
+		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
+	}
+	taps := s.KernelH * s.KernelW
+	if len(weights) != s.Channels*taps {
+		return nil, fmt.Errorf("%d weights, want %d", len(weights), s.Channels*taps)
+	}
+	if bias != nil && len(bias) != s.Channels {
+		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Channels)
+	}
+	d := &DepthwiseF32{}
+	d.field.init(s, 0, features, workers)
+	for _, k := range asm.DepthwiseKernels() {
+		if features.Has(k.Needs) {
+			d.kernel = k
+			break
+		}
+	}
+	d.bias = make([]float32, d.field.blocks*lanes)
+	copy(d.bias, bias)
+	d.weights = alignedFloats(d.field.blocks * taps * lanes)
+	for i, w := range weights {
+		c, t := i/taps, i%taps
+		d.weights[(c/lanes*taps+t)*lanes+c%lanes] = w
+	}
+	d.runs.New = func() any {
+		r := &depthwiseRun{conv: d}
+		r.crew.init(r.do)
+		return r
+	}
+	return d, nil
+}
+
+// Workspace returns the float32 elements that Run needs.
+func (d *DepthwiseF32) Workspace() int { return d.field.workers * d.field.scratch() }
+
+// depthwiseRun is the state of one Run.
+type depthwiseRun struct {
+	conv *DepthwiseF32
+	call ConvF32Call
+	crew crew
+}
+
+// Run computes the convolution. Several runs of one DepthwiseF32 may go on at the same time.
+func (d *DepthwiseF32) Run(parallel Parallel, call *ConvF32Call) {
+	r := d.runs.Get().(*depthwiseRun)
+	r.call = *call
+	r.crew.run(parallel, d.field.workers, d.field.units())
+	r.call = ConvF32Call{}
+	d.runs.Put(r)
+}
+
+func (r *depthwiseRun) do(u, worker int) {
+	d, f := r.conv, &r.conv.field
+	image, block, first, last := f.unit(u)
+	scratch := r.call.Workspace[worker*f.scratch():][:f.scratch()]
+	f.gather.copy(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, block, block+1, first, last)
+	row := f.ow * lanes
+	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+first*row:]
+	call := asm.DepthwiseCall{
+		InRow: f.gather.rowStep(), Taps: f.taps,
+		Weights: d.weights[block*len(f.taps)*lanes:], Bias: d.bias[block*lanes:],
+		OutRow: row, ResidualRow: row, Limits: r.call.Limits,
+	}
+	var residual []float32
+	if r.call.Residual.Data != nil {
+		residual = r.call.Residual.Data[image*r.call.Residual.Image+block*r.call.Residual.Plane+first*row:]
+	}
+	f.tiles(last-first, d.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
+		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
+		if residual != nil {
+			call.Residual = residual[y*row+x*lanes:]
+		}
+		call.Rows, call.Tiles = rows, tiles
+		d.kernel.Run(pixels, &call)
+	})
+	if r.call.After != nil {
+		r.call.After(out[:(last-first)*row], block)
+	}
+}

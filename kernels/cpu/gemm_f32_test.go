@@ -1,0 +1,117 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+func TestGemm(t *testing.T) {
+	shapes := [][3]int{{1, 1, 1}, {1, 10, 64}, {3, 31, 5}, {4, 33, 17}, {13, 48, 100}, {15, 16, 3}, {29, 65, 33}, {128, 96, 64},
+		{250, 40, 7}, {5, 70, 4100}, {0, 3, 3}}
+	for _, shape := range shapes {
+		for _, features := range []asm.Features{0, asm.HostFeatures()} {
+			for _, transposed := range []bool{false, true} {
+				for _, workers := range []int{1, 3} {
+					name := fmt.Sprintf("%dx%dx%d/%v/transposed=%v/%d", shape[0], shape[1], shape[2], features, transposed, workers)
+					t.Run(name, func(t *testing.T) { testGemm(t, shape[0], shape[1], shape[2], features, transposed, workers) })
+				}
+			}
+		}
+	}
+}
+
+func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool, workers int) {
+	r := rand.New(rand.NewPCG(1, uint64(m)))
+	b, err := NewPackedB(k, n, features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, stride := k, n+1
+	if transposed {
+		rows, stride = n, k+1
+	}
+	right := normals(r, rows*stride)
+	b.Pack(right, stride, transposed)
+	call := GemmF32Call{M: m, A: normals(r, m*(k+2)), AStride: k + 2, B: b, Bias: normals(r, n), Out: make([]float32, m*(n+3)),
+		OutStride: n + 3, Residual: normals(r, m*n), ResidualStride: n, Limits: [2]float32{-50, 70}, Workers: workers}
+	pieces := 0
+	if workers == 1 {
+		call.After = func(row, column, rows, columns int) { pieces += rows * columns }
+	}
+	Gemm(serial, &call)
+	if workers == 1 && pieces != m*n {
+		t.Errorf("After saw %d of %d elements", pieces, m*n)
+	}
+	for i := range m {
+		for j := range n {
+			want := float64(call.Bias[j])
+			scale := math.Abs(want)
+			for l := range k {
+				at := l*stride + j
+				if transposed {
+					at = j*stride + l
+				}
+				term := float64(call.A[i*call.AStride+l]) * float64(right[at])
+				want, scale = want+term, scale+math.Abs(term)
+			}
+			want = min(max(want+float64(call.Residual[i*n+j]), -50), 70)
+			if got := float64(call.Out[i*call.OutStride+j]); !(math.Abs(got-want) <= 1e-6*(1+scale)) {
+				t.Fatalf("row %d column %d = %g, want %g", i, j, got, want)
+			}
+		}
+	}
+}
+
+func TestLayoutF32(t *testing.T) {
+	for _, channels := range []int{1, 3, 16, 40} {
+		for _, features := range []asm.Features{0, asm.HostFeatures()} {
+			const batch, h, w = 2, 5, 7
+			x := normals(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
+			want := toBlocked(x, batch, channels, h*w, 0)
+			blocked, planar := make([]float32, len(want)), make([]float32, len(x))
+			l := NewLayoutF32(batch, channels, h*w, features)
+			for u := range l.Units() {
+				l.Block(Blocked(blocked, channels, h, w), Planar(x, channels, h, w), u)
+			}
+			for u := range l.Units() {
+				l.Unblock(Planar(planar, channels, h, w), Blocked(blocked, channels, h, w), u)
+			}
+			for i := range want {
+				if blocked[i] != want[i] {
+					t.Fatalf("%d channels: blocked element %d = %g, want %g", channels, i, blocked[i], want[i])
+				}
+			}
+			for i := range x {
+				if planar[i] != x[i] {
+					t.Fatalf("%d channels: planar element %d = %g, want %g", channels, i, planar[i], x[i])
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkGemm(b *testing.B) {
+	for _, s := range [][3]int{{128, 768, 768}, {128, 3072, 768}, {128, 768, 3072}, {128, 128, 64}, {1024, 1024, 1024}, {1, 1000, 2048},
+		{4, 1000, 2048}, {1, 3072, 768}} {
+		for _, workers := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%dx%dx%d/w%d", s[0], s[1], s[2], workers), func(b *testing.B) {
+				m, n, k := s[0], s[1], s[2]
+				r := rand.New(rand.NewPCG(1, 1))
+				packed, err := NewPackedB(k, n, asm.HostFeatures())
+				if err != nil {
+					b.Fatal(err)
+				}
+				packed.Pack(normals(r, k*n), n, false)
+				call := GemmF32Call{M: m, A: normals(r, m*k), AStride: k, B: packed, Out: alignedFloats(m * n), OutStride: n,
+					Limits: NoLimits(), Workers: workers}
+				parallel, stop := benchParallel(workers)
+				defer stop()
+				timed(b, 2*m*n*k, workers, func() { Gemm(parallel, &call) })
+			})
+		}
+	}
+}

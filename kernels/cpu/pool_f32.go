@@ -1,0 +1,169 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// PoolShape is the geometry of a 2-D pooling: that of a depthwise convolution. Where the output size is
+// rounded up, the last windows reach ExtraBottom rows and ExtraRight columns beyond the padding.
+type PoolShape struct {
+	Batch, Channels, Height, Width       int
+	KernelH, KernelW                     int
+	StrideH, StrideW                     int
+	DilationH, DilationW                 int
+	PadTop, PadLeft, PadBottom, PadRight int
+	ExtraBottom, ExtraRight              int
+}
+
+// PoolMode is what a pooling makes of a window.
+type PoolMode int
+
+const (
+	MaxPool                 PoolMode = iota
+	AveragePool                      // over the elements inside the input
+	AveragePoolIncludingPad          // over the elements inside the input and its padding
+)
+
+// PoolF32 is a pooling of NCHWc16 tensors in float32, ready to run.
+type PoolF32 struct {
+	field   windowField
+	kernel  asm.PoolKernel
+	mode    PoolMode
+	factors []float32 // [oh][ow], of an average
+	runs    sync.Pool
+}
+
+func poolKernel(features asm.Features) asm.PoolKernel {
+	for _, k := range asm.PoolKernels() {
+		if features.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no pooling kernel without features")
+}
+
+// NewPoolF32 plans a pooling for up to workers goroutines.
+func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) (*PoolF32, error) {
+	if p.ExtraBottom < 0 || p.ExtraRight < 0 {
+		return nil, fmt.Errorf("negative extra rows or columns %d %d", p.ExtraBottom, p.ExtraRight)
+	}
+	s := ConvShape{Batch: p.Batch, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
+		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
+		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	l := &PoolF32{mode: mode, kernel: poolKernel(features)}
+	pad := float32(0)
+	if mode == MaxPool {
+		pad = float32(math.Inf(-1))
+	}
+	l.field.init(s, pad, features, workers)
+	if mode != MaxPool {
+		l.tabulate(&p)
+	}
+	l.runs.New = func() any {
+		r := &poolRun{pool: l}
+		r.crew.init(r.do)
+		return r
+	}
+	return l, nil
+}
+
+// tabulate fills in one over the number of elements that each window counts.
+func (l *PoolF32) tabulate(p *PoolShape) {
+	h, w, top, left := p.Height, p.Width, 0, 0
+	if l.mode == AveragePoolIncludingPad {
+		top, left = p.PadTop, p.PadLeft
+		h, w = h+p.PadBottom, w+p.PadRight
+	}
+	count := func(at, kernel, dilation, low, high int) int {
+		n := 0
+		for k := range kernel {
+			if i := at + k*dilation; i >= low && i < high {
+				n++
+			}
+		}
+		return n
+	}
+	for y := range l.field.oh {
+		rows := count(y*p.StrideH-p.PadTop, p.KernelH, p.DilationH, -top, h)
+		for x := range l.field.ow {
+			n := rows * count(x*p.StrideW-p.PadLeft, p.KernelW, p.DilationW, -left, w)
+			l.factors = append(l.factors, 1/float32(max(1, n)))
+		}
+	}
+}
+
+// Workspace returns the float32 elements that Run needs.
+func (l *PoolF32) Workspace() int { return l.field.workers * l.field.scratch() }
+
+// PoolF32Call is the operands of one run.
+type PoolF32Call struct {
+	In, Out   Tensor4
+	Workspace []float32
+}
+
+// poolRun is the state of one Run.
+type poolRun struct {
+	pool *PoolF32
+	call PoolF32Call
+	crew crew
+}
+
+// Run computes the pooling. Several runs of one PoolF32 may go on at the same time.
+func (l *PoolF32) Run(parallel Parallel, call *PoolF32Call) {
+	r := l.runs.Get().(*poolRun)
+	r.call = *call
+	r.crew.run(parallel, l.field.workers, l.field.units())
+	r.call = PoolF32Call{}
+	l.runs.Put(r)
+}
+
+func (r *poolRun) do(u, worker int) {
+	l, f := r.pool, &r.pool.field
+	image, block, first, last := f.unit(u)
+	scratch := r.call.Workspace[worker*f.scratch():][:f.scratch()]
+	f.gather.copy(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, block, block+1, first, last)
+	row := f.ow * lanes
+	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+first*row:]
+	call := asm.PoolCall{InRow: f.gather.rowStep(), Taps: f.taps, OutRow: row, FactorRow: f.ow}
+	f.tiles(last-first, l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
+		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
+		call.Rows, call.Tiles = rows, tiles
+		if l.mode == MaxPool {
+			l.kernel.Max(pixels, &call)
+			return
+		}
+		call.Factors = l.factors[(first+y)*f.ow+x:]
+		l.kernel.Average(pixels, &call)
+	})
+}
+
+// GlobalAverageF32 is the average over the pixels of each channel of an NCHWc16 tensor.
+type GlobalAverageF32 struct {
+	Batch, Channels, Pixels int
+	kernel                  asm.PoolKernel
+}
+
+// NewGlobalAverageF32 returns the average for a shape, with kernels that features allow.
+func NewGlobalAverageF32(batch, channels, pixels int, features asm.Features) *GlobalAverageF32 {
+	return &GlobalAverageF32{Batch: batch, Channels: channels, Pixels: pixels, kernel: poolKernel(features)}
+}
+
+// Units returns the number of pieces that Run divides into: one for each image and channel block.
+func (g *GlobalAverageF32) Units() int { return g.Batch * blocksOf(g.Channels) }
+
+// Run computes unit u: one vector of out, whose planes are single pixels.
+func (g *GlobalAverageF32) Run(out, in Tensor4, u int) {
+	blocks := blocksOf(g.Channels)
+	image, block := u/blocks, u%blocks
+	dst := (*[lanes]float32)(out.Data[image*out.Image+block*out.Plane:])
+	clear(dst[:])
+	plane := in.Data[image*in.Image+block*in.Plane:][:g.Pixels*lanes]
+	g.kernel.Sum(dst, plane, 1/float32(g.Pixels))
+}

@@ -1,0 +1,71 @@
+package cpu
+
+import "github.com/trtui/trtui/kernels/cpu/asm"
+
+// windowScratch bounds the bytes of a channel block's copied rows: a part of the L2 cache.
+const windowScratch = 128 << 10
+
+// windowField is what depthwise convolution and pooling share: each channel block of an image by itself, a
+// block of output rows at a time, from a copy of its input rows without edges.
+type windowField struct {
+	shape   ConvShape
+	oh, ow  int
+	blocks  int // channel blocks
+	rows    int // output rows of a unit
+	gather  *windowGather
+	taps    []asm.Tap
+	workers int
+}
+
+// init plans units for a checked shape.
+func (f *windowField) init(s ConvShape, pad float32, features asm.Features, workers int) {
+	kernel := layoutKernel(features)
+	f.shape, f.workers = s, max(1, workers)
+	f.oh, f.ow, f.blocks = s.OutHeight(), s.OutWidth(), blocksOf(s.Channels)
+	f.rows = f.oh
+	for f.rows > 1 && newWindowGather(&f.shape, rowRuns, lanes, f.rows, kernel).size(1)*4 > windowScratch {
+		f.rows = (f.rows + 1) / 2
+	}
+	for f.workers > 1 && f.rows > 4 && s.Batch*f.blocks*f.rowBlocks() < 4*f.workers {
+		f.rows = (f.rows + 1) / 2
+	}
+	f.rows = evenly(f.oh, f.rows)
+	f.gather = newWindowGather(&f.shape, rowRuns, lanes, f.rows, kernel)
+	f.gather.pad = pad
+	for kh := range s.KernelH {
+		for kw := range s.KernelW {
+			f.taps = append(f.taps, asm.Tap{Offset: int32(f.gather.offset(0, kh, kw)), Quads: 4})
+		}
+	}
+}
+
+func (f *windowField) rowBlocks() int { return (f.oh + f.rows - 1) / f.rows }
+
+// units returns the number of units of a run.
+func (f *windowField) units() int { return f.shape.Batch * f.blocks * f.rowBlocks() }
+
+// scratch returns the elements of one worker's scratch area.
+func (f *windowField) scratch() int { return f.gather.size(1) }
+
+// unit returns the image, channel block and output rows [first, last) of unit u.
+func (f *windowField) unit(u int) (image, block, first, last int) {
+	first = u % f.rowBlocks() * f.rows
+	u /= f.rowBlocks()
+	return u / f.blocks, u % f.blocks, first, min(first+f.rows, f.oh)
+}
+
+// tiles calls run for parts of a field of rows x columns pixels, each some rows of tiles of one width, that
+// are short calls: (row, rows) and (column, tiles of pixels).
+func (f *windowField) tiles(rows, most int, run func(row, rows, column, tiles, pixels int)) {
+	count := (f.ow + most - 1) / most
+	small := f.ow / count
+	big := f.ow - small*count // tiles of one pixel more
+	step := max(1, callSteps/(f.ow*len(f.taps)))
+	for row := 0; row < rows; row += step {
+		n := min(step, rows-row)
+		if big > 0 {
+			run(row, n, 0, big, small+1)
+		}
+		run(row, n, big*(small+1), count-big, small)
+	}
+}
