@@ -11,12 +11,11 @@ import (
 // does with tensors that have a range.
 //
 //	t = DequantizeLinear(x i8), u = DequantizeLinear(w i8)
-//	s = Conv(t, u) | relu($0)                              ->   s i8 = Conv(x i8, w i8) | relu($0)
+//	s = Conv(t, u) | relu($0)                              ->   q i8 = Conv(x i8, w i8) | relu($0)
 //	q = QuantizeLinear(s)
 //
-// The result keeps the name of the real tensor that it stands for, s, since that is what ranges and errors are known
-// by. Without a Quantize behind it, or with one that is not alone, the result is f32. A layer for which the target has
-// no tactic stays in floating point.
+// Without a Quantize behind it, or with one that is not alone, the result is f32. A layer for which the target has no
+// tactic stays in floating point.
 var fuseQuantized = Pass{
 	Name:  "fuse-quantized",
 	Doc:   "layers between dequantisation and quantisation compute on integers",
@@ -57,13 +56,12 @@ func (r *rewrite) fuseInt8(l *graph.Layer) bool {
 		return false
 	}
 	q := r.quantizeBehind(y)
-	result := *y
-	proposal.Outputs = []*graph.Tensor{&result}
+	proposal.Outputs = []*graph.Tensor{y}
 	if q != nil {
 		a := q.Attrs.(graph.QuantAttrs)
-		result.Type, result.Range = a.Type, a.Range
+		proposal.Outputs = []*graph.Tensor{{Name: q.Outputs[0].Name, Type: a.Type, Dims: y.Dims, Range: a.Range}}
 		if r.cfg.Supports != nil && r.cfg.Supports(&proposal) != nil { // perhaps it has a tactic that gives f32
-			q, result.Type, result.Range = nil, y.Type, graph.Range{}
+			q, proposal.Outputs = nil, []*graph.Tensor{y}
 		}
 	}
 	if !c.supported(&proposal) || !c.enabled() {
@@ -131,7 +129,7 @@ func channelAxis(l *graph.Layer) int {
 
 // applyInt8 makes l what the proposal is, with the Quantize q behind it.
 func (c *candidate) applyInt8(l, proposal *graph.Layer, q *graph.Layer) bool {
-	r, y := c.r, l.Outputs[0]
+	r := c.r
 	before := slices.Clone(l.Inputs)
 	layers := []*graph.Layer{l}
 	for i, t := range before {
@@ -158,15 +156,9 @@ func (c *candidate) applyInt8(l, proposal *graph.Layer, q *graph.Layer) bool {
 		}
 	}
 	if q != nil {
-		y.Type, y.Range = proposal.Outputs[0].Type, proposal.Outputs[0].Range
 		out := q.Outputs[0]
-		if r.net.IsOutput(out) {
-			out.Producer = nil
-			out.Range = y.Range
-			l.SetOutput(0, out)
-		} else {
-			r.net.Redirect(out, y)
-		}
+		out.Producer, out.Range = nil, proposal.Outputs[0].Range // so that it stays when q goes
+		l.SetOutput(0, out)
 	}
 	for _, m := range layers[1:] {
 		r.net.Remove(m)

@@ -18,9 +18,10 @@ import (
 var propagateQuantization = Pass{
 	Name:  "propagate-quantization",
 	Doc:   "layers that only move elements work on integers",
-	Rules: []string{"dequantize-later", "quantize-earlier"},
+	Rules: []string{"quantize-earlier", "dequantize-later"},
 	run: func(r *rewrite) {
-		r.each(func(l *graph.Layer) bool { return r.dequantizeLater(l) || r.quantizeEarlier(l) })
+		r.each(r.quantizeEarlier) // first, since it keeps the quantised tensor and its name
+		r.each(r.dequantizeLater)
 	},
 }
 
