@@ -20,7 +20,7 @@ func (d Desc) SameBytes(o Desc) bool {
 	if d.Format == o.Format {
 		return graph.Count(d.Dims) == graph.Count(o.Dims) && (d.Format == Linear || slices.Equal(d.Dims, o.Dims))
 	}
-	return d.flat() && o.flat() && graph.Count(d.Dims) == graph.Count(o.Dims)
+	return d.flat() && o.flat() && d.Type != graph.I8 && graph.Count(d.Dims) == graph.Count(o.Dims)
 }
 
 // flat reports whether the elements lie in logical order without padding.
@@ -63,6 +63,15 @@ func (d Desc) copyBlocks(linear, stored []byte, toLinear bool) {
 	switch d.Type.Size() {
 	case 1:
 		interleave(linear, stored, block, channels, plane, toLinear)
+		if d.Type == graph.I8 {
+			moved := stored
+			if toLinear {
+				moved = linear
+			}
+			for i := range moved {
+				moved[i] ^= 0x80
+			}
+		}
 	case 2:
 		interleave(graph.View[uint16](linear), graph.View[uint16](stored), block, channels, plane, toLinear)
 	case 4:

@@ -19,14 +19,16 @@ type Format uint8
 // The memory formats. Shapes are always given in logical order, [N,C,...]; a format says where an element lies.
 const (
 	Linear Format = iota // row-major in the logical order: NCHW
-	C16                  // [N, ceil(C/16), spatial..., 16]: channels in blocks of 16; what lies behind the last channel is finite
-	C4                   // [N, ceil(C/4), spatial..., 4]: for 8-bit types, as C16
+	// C16 is [N, ceil(C/16), spatial..., 16]: channels in blocks of 16, as vector units want them. What lies behind the
+	// last channel is finite. I8 elements are stored in offset binary, q+128, since the processors' 8-bit products take
+	// one unsigned operand; U8 as they are.
+	C16
 )
 
 var formats = [...]struct {
 	name  string
 	block int
-}{{"linear", 1}, {"c16", 16}, {"c4", 4}}
+}{{"linear", 1}, {"c16", 16}}
 
 func (f Format) String() string {
 	if int(f) < len(formats) {

@@ -22,9 +22,12 @@ type Config struct {
 	Screens  []*Screen
 	Intents  []IntentKey // the intents that OnIntent serves
 	OnIntent func(Intent) tea.Cmd
-	Header   Header
-	Start    tea.Cmd          // run first: usually Listen on the session's events
-	Now      func() time.Time // nil: time.Now
+	// OnEvent sees every event of Listen as it arrives, even while the views are
+	// frozen, and may change the header. It may be nil.
+	OnEvent func(event any, h *Header) tea.Cmd
+	Header  Header
+	Start   tea.Cmd          // run first: usually Listen on the session's events
+	Now     func() time.Time // nil: time.Now
 }
 
 // App is the frame of the workbench and the only tea.Model.
@@ -33,6 +36,7 @@ type App struct {
 	screens  []*Screen
 	intents  []IntentKey
 	onIntent func(Intent) tea.Cmd
+	onEvent  func(any, *Header) tea.Cmd
 	header   Header
 	start    tea.Cmd
 	now      func() time.Time
@@ -55,7 +59,7 @@ func New(c Config) (*App, error) {
 		return nil, err
 	}
 	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent,
-		header: c.Header, start: c.Start, now: c.Now}
+		onEvent: c.OnEvent, header: c.Header, start: c.Start, now: c.Now}
 	if a.look == nil {
 		a.look = NewLook(Options{})
 	}
@@ -102,10 +106,7 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 	case openMsg:
 		a.dialogs = append(a.dialogs, msg.dialog)
 	case received:
-		for _, e := range msg.events {
-			a.inbox.add(e)
-		}
-		return tea.Batch(a.deliver(), msg.next)
+		return tea.Batch(a.receive(msg.events), msg.next)
 	case deliverMsg:
 		a.inbox.armed = false
 		return a.deliver()
@@ -113,6 +114,18 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		return a.broadcast(msg)
 	}
 	return nil
+}
+
+// receive shows events to the owner and puts them into the inbox.
+func (a *App) receive(events []any) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, e := range events {
+		if a.onEvent != nil {
+			cmds = append(cmds, a.onEvent(e, &a.header))
+		}
+		a.inbox.add(e)
+	}
+	return tea.Batch(append(cmds, a.deliver())...)
 }
 
 // deliver gives the events that are due to the views, and sees to the others.
@@ -146,6 +159,9 @@ func (a *App) broadcast(msg tea.Msg) tea.Cmd {
 	}
 	return tea.Batch(cmds...)
 }
+
+// Focused returns the view that has the focus: what an intent is about.
+func (a *App) Focused() View { return a.screen().focused() }
 
 func (a *App) screen() *Screen { return a.screens[a.active] }
 

@@ -255,6 +255,12 @@ func TestEvents(t *testing.T) {
 // TestFreeze holds events back but not keys, and applies them afterwards.
 func TestFreeze(t *testing.T) {
 	app, p := probes(t, nil)
+	app.onEvent = func(e any, h *Header) tea.Cmd {
+		if e, ok := e.(tick); ok {
+			h.Iterations = e.n
+		}
+		return nil
+	}
 	press(app, "space")
 	for i := range 1000 {
 		send(app, received{events: []any{tick{i}}})
@@ -266,6 +272,9 @@ func TestFreeze(t *testing.T) {
 	}
 	if !strings.Contains(app.Content(), "FROZEN") {
 		t.Error("no banner")
+	}
+	if app.header.Iterations != 1000 {
+		t.Error("the header stands still while frozen")
 	}
 	if len(app.inbox.waiting) != 2 {
 		t.Errorf("%d events wait, want 2", len(app.inbox.waiting))

@@ -16,7 +16,7 @@ type Line2D struct {
 }
 
 // Chart draws series in braille dots over axes with labels: latency over time,
-// accuracy over latency.
+// accuracy over latency. Every point costs time: give it a few thousand at most.
 type Chart struct {
 	Lines  []Line2D
 	XLabel func(float64) string // nil: three digits

@@ -33,6 +33,8 @@ func (a *App) drawFooter(c *Canvas) {
 		}
 		text, _, _ := strings.Cut(a.status.Text, "\n")
 		c.Fit(x, 0, c.W-x-1, a.status.Style, text)
+	case a.dialog() != nil:
+		drawKeys(c, a.dialog().Keys(), K("esc", "close", ""))
 	default:
 		drawKeys(c, a.footerKeys(), K("?", "help", ""))
 	}
@@ -40,20 +42,12 @@ func (a *App) drawFooter(c *Canvas) {
 
 // footerKeys returns the keys worth a word, the focused pane's first.
 func (a *App) footerKeys() []Key {
-	if d := a.dialog(); d != nil {
-		return d.Keys()
-	}
 	s := a.screen()
 	keys := append([]Key(nil), s.focused().Keys()...)
 	for _, k := range a.intents {
 		keys = append(keys, k.Key)
 	}
-	for _, k := range frameKeys(s) {
-		if k.Short != "help" {
-			keys = append(keys, k)
-		}
-	}
-	return keys
+	return append(keys, frameKeys(s)...)
 }
 
 // drawKeys draws the keys that have a short text, as many as fit, and last at the
@@ -74,7 +68,7 @@ func drawKeys(c *Canvas, keys []Key, last Key) {
 	end := c.W - 1 - width(last)
 	x := 1
 	for _, k := range keys {
-		if k.Short == "" {
+		if k.Short == "" || k.Keys[0] == last.Keys[0] {
 			continue
 		}
 		if x+width(k)+2 > end {

@@ -30,11 +30,7 @@ func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 		a.filter = &line
 		return nil
 	case (name == "n" || name == "N") && has(view.Keys(), "/"):
-		step := 1
-		if name == "N" {
-			step = -1
-		}
-		return s.update(s.focus, MatchMsg{step})
+		return a.match(name)
 	case has(MotionKeys(), name), has(view.Keys(), name):
 		return s.update(s.focus, msg)
 	}
@@ -130,13 +126,24 @@ func (a *App) filterKey(msg tea.Msg) tea.Cmd {
 	return a.setFilter(a.filter.String())
 }
 
+// match goes to the next or previous match, if the focused view is filtered.
+func (a *App) match(name string) tea.Cmd {
+	s := a.screen()
+	switch {
+	case s.panes[s.focus].filter == "":
+		return nil
+	case name == "N":
+		return s.update(s.focus, MatchMsg{-1})
+	}
+	return s.update(s.focus, MatchMsg{1})
+}
+
 // setFilter filters the focused view.
 func (a *App) setFilter(source string) tea.Cmd {
 	s := a.screen()
 	p := &s.panes[s.focus]
-	p.filter, p.query = source, ParseFilter(source)
-	p.valid = false
-	return s.update(s.focus, FilterMsg{p.query})
+	p.filter, p.valid = source, false
+	return s.update(s.focus, FilterMsg{ParseFilter(source)})
 }
 
 func (a *App) paste(msg tea.PasteMsg) tea.Cmd {

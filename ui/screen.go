@@ -34,7 +34,6 @@ type Screen struct {
 // pane is what the frame keeps about a view.
 type pane struct {
 	filter string
-	query  *Filter
 	lines  []string
 	drawn  paneState
 	valid  bool

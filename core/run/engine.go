@@ -367,7 +367,7 @@ func checkDesc(s Slot, env map[string]int) error {
 	if d.Type != s.Tensor.Type || !slices.Equal(d.Dims, want) {
 		return fmt.Errorf("%v, the tensor is %s", d, s.Tensor)
 	}
-	if d.Format > kernels.C4 || d.Batch < 0 || d.Batch > 1<<40 {
+	if d.Format > kernels.C16 || d.Batch < 0 || d.Batch > 1<<40 {
 		return fmt.Errorf("format %s, batch stride %d", d.Format, d.Batch)
 	}
 	n := 1
