@@ -89,7 +89,9 @@ func (c *candidate) int8Inputs(l, proposal *graph.Layer) bool {
 		case t == nil:
 			continue
 		case !isDequantized(t):
-			if i < own && (products && i < 2 || !products && !t.IsConst()) {
+			// What broadcasts may stay real: it is small.
+			full := !t.IsConst() && graph.EqualDims(t.Dims, l.Outputs[0].Dims)
+			if i < own && (products && i < 2 || !products && full) {
 				return c.miss(NotQuantized, "%s is not quantised", t.Name)
 			}
 			continue

@@ -92,7 +92,8 @@ func (r *rewrite) dequantizeLater(l *graph.Layer) bool {
 	if proposal.Infer() != nil || !proposal.Outputs[0].Range.IsSet() {
 		return c.miss(WrongShape, "the scales of %s do not follow", sources[0].Name)
 	}
-	if !c.supported(&proposal) || !c.enabled() {
+	constant := !slices.ContainsFunc(sources, func(t *graph.Tensor) bool { return !t.IsConst() }) // it will be folded
+	if !constant && !c.supported(&proposal) || !c.enabled() {
 		return false
 	}
 	r.moveDequantize(c, l, &proposal, from)

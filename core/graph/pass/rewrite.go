@@ -174,9 +174,14 @@ func (c *candidate) sole(t *graph.Tensor, l *graph.Layer) bool {
 	return true
 }
 
-// supported asks the target about a layer that the candidate would make.
+// supported asks the target about a layer that the candidate would make. What planners lay out in memory without a
+// launch needs no tactic, and every backend has reformats.
 func (c *candidate) supported(l *graph.Layer) bool {
-	if c.r.cfg.Supports == nil {
+	switch l.Op {
+	case graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Concat, graph.Reformat:
+		return true
+	}
+	if c.r.cfg.Supports == nil || l.Op.View {
 		return true
 	}
 	if err := c.r.cfg.Supports(l); err != nil {
