@@ -174,20 +174,25 @@ func (c *candidate) sole(t *graph.Tensor, l *graph.Layer) bool {
 	return true
 }
 
-// supported asks the target about a layer that the candidate would make. What planners lay out in memory without a
-// launch needs no tactic, and every backend has reformats.
+// supported asks the target about a layer that the candidate would make.
 func (c *candidate) supported(l *graph.Layer) bool {
-	switch l.Op {
-	case graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Concat, graph.Reformat:
-		return true
-	}
-	if c.r.cfg.Supports == nil || l.Op.View {
+	if c.r.cfg.Supports == nil || !needsTactic(l.Op) {
 		return true
 	}
 	if err := c.r.cfg.Supports(l); err != nil {
 		return c.miss(NoTactic, "%v", err)
 	}
 	return true
+}
+
+// needsTactic reports whether a backend must be asked about an op: not about what planners lay out in memory without a
+// launch, nor about reformats, which every backend has.
+func needsTactic(op *graph.Op) bool {
+	switch op {
+	case graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Concat, graph.Reformat:
+		return false
+	}
+	return !op.View
 }
 
 // fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns
