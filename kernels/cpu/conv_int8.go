@@ -165,20 +165,12 @@ func (r *convInt8Run) unit(group, image, first, last int, scratch []byte) {
 			Start:   c.start[o:],
 			Requant: &requant,
 		}
-		runQConv(&p.kernel, &call, c.pixels[:(last-first)*width])
-	}
-}
-
-// runQConv runs the pixels in calls short enough for the scheduler.
-func runQConv(k *asm.QConvKernel, call *asm.QConvCall, pixels []int32) {
-	const callSteps = 1 << 18 // VPDPBUSD in one call: about 50 to 100 microseconds
-	most := max(1, callSteps/(4*len(call.Steps)*k.Blocks*k.Pixels)) * k.Pixels
-	for len(pixels) > 0 {
-		n := min(most, len(pixels))
-		call.Pixels = pixels[:n]
-		k.Run(call)
-		if pixels = pixels[n:]; len(pixels) > 0 {
-			advance(call.Requant, n)
+		pixels := c.pixels[:(last-first)*width]
+		for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
+			n := min(most, len(pixels))
+			call.Pixels, pixels = pixels[:n], pixels[n:]
+			p.kernel.Run(&call)
+			requant = after(requant, n)
 		}
 	}
 }
