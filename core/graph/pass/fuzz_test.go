@@ -202,6 +202,16 @@ func checkOptimized(t testing.TB, seed uint64) {
 	if again.String() != got.String() {
 		t.Errorf("two runs differ:\n%s\n%s", got, again)
 	}
+	// Another order of the same layers may fuse other ones, but means the same.
+	shuffled := n.Clone()
+	rand.New(rand.NewPCG(seed, 9)).Shuffle(len(shuffled.Layers), func(i, j int) {
+		shuffled.Layers[i], shuffled.Layers[j] = shuffled.Layers[j], shuffled.Layers[i]
+	})
+	if err := shuffled.Sort(); err != nil {
+		t.Fatal(err)
+	}
+	mixed, _ := runPass(t, shuffled, Standard(), Config{})
+	sameMeaning(t, n, mixed, 1e-4)
 	for _, s := range steps {
 		var rules []string
 		for _, f := range s.Fired {

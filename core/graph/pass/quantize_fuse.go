@@ -27,7 +27,7 @@ var fuseQuantized = Pass{
 // int8Rule returns the rule by which l may compute on integers.
 func int8Rule(l *graph.Layer) string {
 	switch l.Op {
-	case graph.Conv:
+	case graph.Conv, graph.ConvTranspose:
 		return "int8-convolution"
 	case graph.Gemm, graph.MatMul:
 		return "int8-product"
@@ -36,9 +36,6 @@ func int8Rule(l *graph.Layer) string {
 	}
 	if e, ok := l.Attrs.(graph.Elementwise); ok && len(e.Program.Code) > 0 {
 		return "int8-pointwise"
-	}
-	if l.Op.Name == "ConvTranspose" {
-		return "int8-convolution"
 	}
 	return ""
 }
@@ -106,8 +103,8 @@ func (c *candidate) int8Inputs(l, proposal *graph.Layer) bool {
 			if !products || i != 1 {
 				return c.miss(WrongAttribute, "%s has a scale per channel", q.Name)
 			}
-			if axis := channelAxis(l); q.Range.Axis != axis {
-				return c.miss(WrongAttribute, "the scales of %s are along axis %d, not %d", q.Name, q.Range.Axis, axis)
+			if q.Range.Axis != channelAxis(l) {
+				return c.miss(WrongAttribute, "the scales of %s along axis %d are not those of output channels", q.Name, q.Range.Axis)
 			}
 		}
 		proposal.Inputs[i] = q
@@ -115,11 +112,13 @@ func (c *candidate) int8Inputs(l, proposal *graph.Layer) bool {
 	return true
 }
 
-// channelAxis returns the axis of a product's weights that is its output's channels.
+// channelAxis returns the axis of a product's weights along which scales may differ: its output's channels.
 func channelAxis(l *graph.Layer) int {
 	switch a := l.Attrs.(type) {
 	case graph.ConvAttrs:
 		return 0
+	case graph.ConvTransposeAttrs:
+		return -1 // defined for one scale only
 	case graph.GemmAttrs:
 		if a.TransB {
 			return 0

@@ -57,7 +57,8 @@ func unchanged(l *graph.Layer) *graph.Tensor {
 	}
 	same := false
 	switch l.Op {
-	case graph.Identity, graph.Cast, graph.Reformat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze:
+	case graph.Identity, graph.Cast, graph.Reformat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze,
+		graph.Expand, graph.Tile:
 		same = true
 	case graph.Split:
 		same = len(l.Outputs) == 1
