@@ -19,7 +19,11 @@ import (
 // and the least divergence wins, the largest threshold where several are equal. Exact zeros take no part, and the first
 // bin counts as much as the second, so that the spike at zero that activations leave does not decide. Unlike in the
 // sources, what lies above the threshold goes to the last bin that is not empty, so that the divergence is finite for
-// sparse data too.
+// sparse data too, and the values of a tensor that saturates (ReLU6, white pixels) count as what they are: a spike at the
+// largest value, which the largest threshold represents exactly. Without that, the cost of spreading the spike over its
+// level drives the threshold far below it, and a seventh of the values with it. For the same reason thresholds that clip
+// more than a hundredth of the values are not tried: the divergence counts how many values are clipped, but not how far
+// they are moved, and distributions with several spikes (grey levels of pictures) would lose half their range.
 //
 // An asymmetric range is clipped at the same magnitude at both ends; values of one sign then have 256 levels.
 type Entropy struct{ Scheme Scheme }
@@ -35,6 +39,9 @@ func (c Entropy) Range(h *Histogram) graph.Range {
 	n := len(d.total) - 1
 	best, threshold := math.Inf(1), float64(h.AMax())
 	for i := d.levels; i <= n; i++ {
+		if i < n && d.total[n]-d.total[i] > maxClipped*d.total[n] {
+			continue
+		}
 		if kl := d.at(i); kl <= best {
 			best = kl
 			threshold = min(float64(i)*h.Width(), float64(h.AMax()))
@@ -43,10 +50,14 @@ func (c Entropy) Range(h *Histogram) graph.Range {
 	return c.Scheme.clipped(h, threshold)
 }
 
+// maxClipped is the largest share of the values that a threshold may clip.
+const maxClipped = 0.01
+
 // divergence computes KL(P, Q) for thresholds of any number of bins in time that depends on the levels alone, from
 // sums over the bins before each bin.
 type divergence struct {
 	levels int
+	spike  float64   // values in the last bin, where they stand out from their level: 0 where they do not
 	total  []float64 // counts
 	filled []float64 // bins that are not empty
 	logs   []float64 // count * ln(count)
@@ -70,7 +81,25 @@ func newDivergence(counts []uint64, levels int) *divergence {
 			d.last[i+1] = i
 		}
 	}
+	d.spike = d.saturated()
 	return d
+}
+
+// spikeRatio is how many times as full as the bins of its level the last bin must be to count as saturation.
+const spikeRatio = 4
+
+// saturated returns the count of the last bin where it is a spike.
+func (d *divergence) saturated() float64 {
+	n := len(d.counts)
+	begin := ((d.levels-1)*n + d.levels - 1) / d.levels
+	if n <= d.levels || n-1 <= begin {
+		return 0
+	}
+	rest := d.total[n-1] - d.total[begin]
+	if last := d.counts[n-1]; last > spikeRatio*rest/float64(n-1-begin) {
+		return last
+	}
+	return 0
 }
 
 // at returns the divergence for a threshold of i bins; +Inf where nothing lies below it.
@@ -85,8 +114,13 @@ func (d *divergence) at(i int) float64 {
 	var q float64                                                          // sum of P ln Q
 	for level, begin := 0, 0; level < d.levels; level++ {
 		end := ((level+1)*i + d.levels - 1) / d.levels
-		if s := d.total[end] - d.total[begin]; s > 0 {
-			ln := math.Log(s / (d.filled[end] - d.filled[begin]))
+		s, filled := d.total[end]-d.total[begin], d.filled[end]-d.filled[begin]
+		if end == len(d.counts) && d.spike > 0 {
+			q += xlogx(d.spike) // a level of its own
+			s, filled = s-d.spike, filled-1
+		}
+		if s > 0 {
+			ln := math.Log(s / filled)
 			q += s * ln
 			if last >= begin && last < end {
 				q += outside * ln
