@@ -68,6 +68,8 @@ func (c tableCase) attrs(t *testing.T) map[string]Attr {
 			}
 			attrs[name] = Attr{Kind: AttrTensor, Tensor: tensor.value()}
 			continue
+		case 6:
+			attr.Kind, target = AttrFloats, &attr.Floats
 		case 7:
 			attr.Kind, target = AttrInts, &attr.Ints
 		default:

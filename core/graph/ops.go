@@ -70,6 +70,7 @@ func Ops() OpSet {
 		Quantize,
 		Reformat,
 		Reshape,
+		Resize,
 		RMSNorm,
 		ScatterElements,
 		ScatterND,

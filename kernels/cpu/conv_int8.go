@@ -35,6 +35,7 @@ type ConvInt8 struct {
 type ConvInt8Config struct {
 	InZero   int32        // zero point of the input bytes, 0 to 255
 	Stem     bool         // input is NCHW of at most four channels: see ConvInt8Call
+	Signed   bool         // a stem's NCHW bytes are two's complement, not offset binary
 	InPlane  int          // elements between the input's channel blocks; 0 for dense
 	Features asm.Features // what the kernels may use
 	Workers  int          // goroutines that Run may use, at least 1

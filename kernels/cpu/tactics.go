@@ -21,6 +21,7 @@ func table(workers int) []kernels.Tactic {
 	for _, isa := range []asm.Features{asm.AVX512, 0} {
 		list = append(list, f32Tactics(isa, workers)...)
 	}
+	list = append(list, moveTactics()...)
 	return append(list, reference)
 }
 

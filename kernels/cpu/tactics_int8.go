@@ -165,7 +165,7 @@ func bindConvInt8(b kernels.Binding, cfg ConvInt8Config) (kernels.Kernel, error)
 		return nil, err
 	}
 	weights, scale := int8Weights(b, s.Filters)
-	cfg.InZero = offset(b.Layer.Inputs[0])
+	cfg.InZero, cfg.Signed = offset(b.Layer.Inputs[0]), cfg.Stem && b.In[0].Type == graph.I8
 	c, err := NewConvInt8(s, weights, scale, realConst(b, 2), cfg)
 	if err != nil {
 		return nil, err

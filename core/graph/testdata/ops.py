@@ -126,6 +126,8 @@ def elementwise():
     case("Clip", f32(9), np.float32(-0.5), np.float32(0.5))
     case("Clip", f32(9), None, np.float32(0.2), const=(2,))
     case("Clip", f32(9), np.float32(0), const=(1,))
+    case("Clip", f32(9), np.float32(0.5), np.float32(-0.5), const=(1, 2))
+    case("Clip", f32(9), np.float32(-np.inf), np.float32(0.3), const=(1, 2))
     case("Clip", f32(9), version=6, min=0.0, max=0.6)
     case("Clip", ints("int8", 9), np.int8(-5), np.int8(100), const=(1, 2))
     case("Clip", ints("int64", 9), np.int64(-2**60 - 1), np.int64(2**60 + 1), const=(1, 2))
@@ -299,7 +301,25 @@ def quantisation():
     case("DynamicQuantizeLinear", np.abs(f32(5)) + 1, outputs=3)
 
 
-for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation]:
+def resizes():
+    x = f32(1, 2, 4, 5)
+    none = np.zeros((0,), np.float32)
+    for mode in ["nearest", "linear", "cubic"]:
+        for coordinates in ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"]:
+            case("Resize", x, none, np.array([1, 1, 1.6, 0.7], np.float32), const=(1, 2), mode=mode, coordinate_transformation_mode=coordinates)
+        case("Resize", x, None, None, i64(1, 2, 7, 3), const=(3,), mode=mode)
+    for rounding in ["floor", "ceil", "round_prefer_ceil"]:
+        case("Resize", x, None, np.array([1, 1, 2, 3], np.float32), const=(2,), nearest_mode=rounding)
+    for mode in ["linear", "cubic"]:
+        case("Resize", x, None, np.array([1, 1, 0.5, 0.6], np.float32), const=(2,), mode=mode, antialias=1)
+    case("Resize", x, None, np.array([1, 1, 2, 0.8], np.float32), const=(2,), mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
+    case("Resize", x, None, None, i64(6, 6), const=(3,), axes=[3, 2], keep_aspect_ratio_policy="not_larger")
+    case("Resize", x, np.array([0, 0, 0.2, -0.3, 1, 1, 0.9, 0.8], np.float32), None, i64(1, 2, 3, 4), const=(1, 3), mode="linear",
+         coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=9.5)
+    case("Upsample", x, np.array([1, 1, 2, 3], np.float32), const=(1,), version=9, expect=[x.repeat(2, axis=2).repeat(3, axis=3)])
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes]:
     group()
 for i, c in enumerate(cases):
     sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))
