@@ -280,13 +280,7 @@ func (s *stages) ready(l *run.Loaded) (*run.ExecutionContext, error) {
 	if s.Data == nil || s.Data.Len() == 0 {
 		return c, nil
 	}
-	size := 1
-	for _, t := range l.Plan.Network.Inputs {
-		if isBatched(t) {
-			size = t.Dims[0].Eval(l.Plan.Env())
-		}
-	}
-	in, err := batch(s.Data, s.model.Network, 0, size)
+	in, err := batch(s.Data, s.model.Network, 0, s.batchOf(l.Plan))
 	if err == nil {
 		err = c.SetInputs(in)
 	}

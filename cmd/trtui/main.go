@@ -20,6 +20,11 @@ const (
 
 // commands are the subcommands, in the order of the help.
 var commands = []func() *cobra.Command{
+	buildCommand,
+	benchCommand,
+	evalCommand,
+	inspectCommand,
+	calibrateCommand,
 	conformanceCommand,
 }
 
@@ -29,11 +34,11 @@ var errReported = errors.New("failed")
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes a command line and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute runs a command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	started := false
 	root := &cobra.Command{
 		Use:               "trtui",
@@ -55,7 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	case errors.Is(err, errReported):
 		return exitFailure
-	case !started:
+	case !started || errors.As(err, new(usageError)):
 		fmt.Fprintf(stderr, "trtui: %v\n\n%s", err, cmd.UsageString())
 		return exitUsage
 	}
