@@ -34,6 +34,8 @@ const (
 //
 // where x is zero outside its extent. With quantised x and w the sum is of (x-zx)*(w-zw) over integers, exactly, and
 // the result (float32(sum) * scale) + bias with scale = sx*sw[m], each operation rounded to float32. Input 2, the bias, is F32.
+//
+// Not supported of ONNX's Conv: F64.
 var Conv = &Op{
 	Name:  "Conv",
 	Attrs: ConvAttrs{},

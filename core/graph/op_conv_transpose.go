@@ -23,6 +23,8 @@ type ConvTransposeAttrs struct {
 //	y[n,m,e] = bias[m] + sum of x[n,c,d] * w[c,m%(M/group),k] over c in m's group and d, k with d*stride + k*dilation - pad = e
 //
 // Quantised x and w multiply as integers as in [Conv]; w may have a scale for each index of its axis 1.
+//
+// Not supported of ONNX's ConvTranspose: F64.
 var ConvTranspose = &Op{
 	Name:  "ConvTranspose",
 	Attrs: ConvTransposeAttrs{},

@@ -6,7 +6,8 @@ import "fmt"
 type BatchNormAttrs struct{ Epsilon float32 }
 
 // BatchNorm is y = (x - mean) / sqrt(var + epsilon) * scale + bias for x [N,C,...] and scale, bias, mean, var [C] (inputs 1
-// to 4): inference only, the statistics are inputs.
+// to 4). Not supported of ONNX's BatchNormalization: training_mode 1, the outputs of training, spatial 0 (before opset 9)
+// and, as of all normalisations here, F64.
 var BatchNorm = &Op{
 	Name:  "BatchNormalization",
 	Attrs: BatchNormAttrs{},
