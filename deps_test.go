@@ -26,9 +26,10 @@ var allowed = map[string][]string{
 	"kernels/cpu":         {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
 	"kernels/cuda":        {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
 	"kernels/cuda/ptxsim": {"kernels/cuda/ptx"},
-	"sessions":            {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels"},
+	"sessions/dataset":    {"core/graph", "core/graph/onnx"},
+	"sessions":            {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/dataset"},
 	"views":               {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "ui"},
-	"cmd/trtui":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "sessions", "ui", "views", "testdata"},
+	"cmd/trtui":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "sessions", "sessions/dataset", "ui", "views", "testdata"},
 }
 
 // TestImports checks every Go file of the module, generators aside, against the table.

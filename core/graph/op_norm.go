@@ -122,3 +122,55 @@ var LRN = &Op{
 		return a, n.Inputs, nil
 	},
 }
+
+// LpNormAttrs are the attributes of a normalisation by an Lp norm.
+type LpNormAttrs struct {
+	Axis int // counts from the end if negative
+	P    int // 1 or 2
+}
+
+// LpNorm is y = x / norm, the L1 or L2 norm of x along one axis; 0 where the norm is 0.
+var LpNorm = &Op{
+	Name:  "LpNormalization",
+	Attrs: LpNormAttrs{},
+	Onnx:  []string{"LpNormalization"},
+	Infer: func(l *Layer) error {
+		a := l.Attrs.(LpNormAttrs)
+		if a.P != 1 && a.P != 2 {
+			return fmt.Errorf("p is %d, want 1 or 2", a.P)
+		}
+		return inferAlong(l, a.Axis)
+	},
+	Eval: evalLpNorm,
+	Import: func(n *Node) (any, []*Tensor, error) {
+		return LpNormAttrs{Axis: n.Int("axis", -1), P: n.Int("p", 2)}, n.Inputs, nil
+	},
+}
+
+// MeanVarianceNormAttrs are the attributes of a mean variance normalisation.
+type MeanVarianceNormAttrs struct{ Axes []int }
+
+// MeanVarianceNorm is y = (x - mean) / (sqrt(var) + 1e-9) with mean and variance over the given axes.
+var MeanVarianceNorm = &Op{
+	Name:  "MeanVarianceNormalization",
+	Attrs: MeanVarianceNormAttrs{},
+	Onnx:  []string{"MeanVarianceNormalization"},
+	Infer: func(l *Layer) error {
+		x, err := l.needReal(0)
+		if err != nil {
+			return err
+		}
+		if _, err := axesIn(l.Attrs.(MeanVarianceNormAttrs).Axes, len(x.Dims)); err != nil {
+			return err
+		}
+		return inferSame(l)
+	},
+	Eval: evalMeanVarianceNorm,
+	Import: func(n *Node) (any, []*Tensor, error) {
+		a := MeanVarianceNormAttrs{Axes: n.Ints("axes")}
+		if !n.Has("axes") {
+			a.Axes = []int{0, 2, 3}
+		}
+		return a, n.Inputs, nil
+	},
+}

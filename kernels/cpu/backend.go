@@ -17,6 +17,7 @@ import (
 type Backend struct {
 	pool     *pool
 	features asm.Features
+	tactics  []kernels.Tactic
 }
 
 // Open returns the CPU with the given number of workers; 0 means one for each processor that Go uses.
@@ -24,7 +25,7 @@ func Open(threads int) *Backend {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Backend{pool: newPool(threads), features: asm.HostFeatures()}
+	return &Backend{pool: newPool(threads), features: asm.HostFeatures(), tactics: table(threads)}
 }
 
 // Info describes the processor.
@@ -38,7 +39,7 @@ func (b *Backend) Info() run.Info {
 // Tactics returns the ways to compute op that this processor can run.
 func (b *Backend) Tactics(op *graph.Op) []kernels.Tactic {
 	var list []kernels.Tactic
-	for _, t := range tactics {
+	for _, t := range b.tactics {
 		if (t.Op == op || t.Op == nil) && b.features.Has(asm.Features(t.Needs)) {
 			list = append(list, t)
 		}
@@ -105,4 +106,3 @@ func (s *stream) Close() error { return nil }
 
 // parallel returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
 func parallel(s kernels.Stream) Parallel { return s.(*stream).pool.run }
-

@@ -13,7 +13,8 @@ import (
 )
 
 // spinner is a second worker that waits for work in a loop, as a pool does between the layers of a network:
-// waking a parked goroutine takes longer than a small layer.
+// waking a parked goroutine takes longer than a small layer. It sleeps where the other side is long in coming,
+// which on a busy machine is because it needs this core.
 type spinner struct {
 	f         func(int)
 	posted    atomic.Int32
@@ -24,16 +25,12 @@ type spinner struct {
 func (s *spinner) start() (stop func()) {
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		for done := int32(0); ; {
-			posted := s.posted.Load()
-			if posted < 0 {
+		for round := int32(1); ; round++ {
+			if spin(func() bool { return s.posted.Load() != round-1 }); s.posted.Load() < 0 {
 				return
 			}
-			if posted != done {
-				s.f(1)
-				done = posted
-				s.completed.Store(done)
-			}
+			s.f(1)
+			s.completed.Store(round)
 		}
 	})
 	return func() {
@@ -42,14 +39,26 @@ func (s *spinner) start() (stop func()) {
 	}
 }
 
-// run is a Parallel for two workers.
+// spin waits until done.
+func spin(done func() bool) {
+	for i := 0; !done(); i++ {
+		if i > 20000 {
+			time.Sleep(10 * time.Microsecond)
+		}
+	}
+}
+
+// run is a Parallel for one or two workers.
 func (s *spinner) run(n int, f func(int)) {
+	if n == 1 {
+		f(0)
+		return
+	}
 	s.f = f
 	round := s.completed.Load() + 1
 	s.posted.Store(round)
 	f(0)
-	for s.completed.Load() != round {
-	}
+	spin(func() bool { return s.completed.Load() == round })
 }
 
 // benchParallel returns the Parallel for one or two workers, and the function that ends it.

@@ -231,7 +231,7 @@ func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int
 		}
 		n = min(n, max(1, callSteps/(depth*p*k.Blocks)))
 		call.Tiles = n
-		k.Run(p, call)
+		k.Run(p, *call)
 		tiles -= n
 		big = max(0, big-n)
 		if tiles == 0 {

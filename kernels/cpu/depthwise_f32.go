@@ -96,7 +96,7 @@ func (r *depthwiseRun) do(u, worker int) {
 			call.Residual = residual[y*row+x*lanes:]
 		}
 		call.Rows, call.Tiles = rows, tiles
-		d.kernel.Run(pixels, &call)
+		d.kernel.Run(pixels, call)
 	})
 	if r.call.After != nil {
 		r.call.After(out[:(last-first)*row], block)

@@ -39,15 +39,15 @@ type ConvKernel struct {
 	Blocks int  // output channel blocks of a tile
 	Pixels int  // the most pixels of a tile
 	Planar bool // input as planes of single channels rather than blocks of 16
-	Run    func(pixels int, c *ConvCall)
+	Run    func(pixels int, c ConvCall)
 }
 
 // convGeneric makes the pure Go kernel of a shape.
 func convGeneric(name string, blocks, pixels int, planar bool) ConvKernel {
 	return ConvKernel{Name: name, Blocks: blocks, Pixels: pixels, Planar: planar,
-		Run: func(p int, c *ConvCall) {
+		Run: func(p int, c ConvCall) {
 			for x := range p * c.Tiles {
-				convPixelGeneric(c, x, blocks, planar)
+				convPixelGeneric(&c, x, blocks, planar)
 			}
 		}}
 }

@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func convBlocked16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)
+// func convBlocked16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·convBlocked16AVX512(SB), NOSPLIT, $0-97
 	MOVQ pixels+0(FP), AX
@@ -92,9 +92,8 @@ p1quad:
 	ADDQ             $0x00000040, BX
 
 p1clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z4
-	VBROADCASTSS 4(SI), Z5
+	VBROADCASTSS lo+88(FP), Z4
+	VBROADCASTSS hi+92(FP), Z5
 	VMAXPS       Z0, Z4, Z0
 	VMINPS       Z0, Z5, Z0
 	VMOVUPS      Z0, (DX)
@@ -177,9 +176,8 @@ p2quad:
 	ADDQ             $0x00000080, BX
 
 p2clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z8
-	VBROADCASTSS 4(SI), Z9
+	VBROADCASTSS lo+88(FP), Z8
+	VBROADCASTSS hi+92(FP), Z9
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z9, Z0
 	VMOVUPS      Z0, (DX)
@@ -278,9 +276,8 @@ p3quad:
 	ADDQ             $0x000000c0, BX
 
 p3clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z12
-	VBROADCASTSS 4(SI), Z13
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z13
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
@@ -387,9 +384,8 @@ p4quad:
 	ADDQ             $0x00000100, BX
 
 p4clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z12
-	VBROADCASTSS 4(SI), Z13
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z13
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
@@ -500,9 +496,8 @@ p5quad:
 	ADDQ             $0x00000140, BX
 
 p5clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z10
-	VBROADCASTSS 4(SI), Z11
+	VBROADCASTSS lo+88(FP), Z10
+	VBROADCASTSS hi+92(FP), Z11
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
 	VMOVUPS      Z0, (DX)
@@ -625,9 +620,8 @@ p6quad:
 	ADDQ             $0x00000180, BX
 
 p6clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z12
-	VBROADCASTSS 4(SI), Z13
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z13
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
@@ -748,9 +742,8 @@ p7quad:
 	ADDQ             $0x000001c0, BX
 
 p7clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z7
-	VBROADCASTSS 4(SI), Z8
+	VBROADCASTSS lo+88(FP), Z7
+	VBROADCASTSS hi+92(FP), Z8
 	VMAXPS       Z0, Z7, Z0
 	VMINPS       Z0, Z8, Z0
 	VMOVUPS      Z0, (DX)
@@ -881,9 +874,8 @@ p8quad:
 	ADDQ             $0x00000200, BX
 
 p8clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z8
-	VBROADCASTSS 4(SI), Z9
+	VBROADCASTSS lo+88(FP), Z8
+	VBROADCASTSS hi+92(FP), Z9
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z9, Z0
 	VMOVUPS      Z0, (DX)
@@ -1024,9 +1016,8 @@ p9quad:
 	ADDQ             $0x00000240, BX
 
 p9clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z9
-	VBROADCASTSS 4(SI), Z10
+	VBROADCASTSS lo+88(FP), Z9
+	VBROADCASTSS hi+92(FP), Z10
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
@@ -1177,9 +1168,8 @@ p10quad:
 	ADDQ             $0x00000280, BX
 
 p10clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z10
-	VBROADCASTSS 4(SI), Z11
+	VBROADCASTSS lo+88(FP), Z10
+	VBROADCASTSS hi+92(FP), Z11
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
 	VMOVUPS      Z0, (DX)
@@ -1340,9 +1330,8 @@ p11quad:
 	ADDQ             $0x000002c0, BX
 
 p11clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z11
-	VBROADCASTSS 4(SI), Z12
+	VBROADCASTSS lo+88(FP), Z11
+	VBROADCASTSS hi+92(FP), Z12
 	VMAXPS       Z0, Z11, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
@@ -1513,9 +1502,8 @@ p12quad:
 	ADDQ             $0x00000300, BX
 
 p12clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z12
-	VBROADCASTSS 4(SI), Z13
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z13
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
@@ -1696,9 +1684,8 @@ p13quad:
 	ADDQ             $0x00000340, BX
 
 p13clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z13
-	VBROADCASTSS 4(SI), Z14
+	VBROADCASTSS lo+88(FP), Z13
+	VBROADCASTSS hi+92(FP), Z14
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
@@ -1889,9 +1876,8 @@ p14quad:
 	ADDQ             $0x00000380, BX
 
 p14clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z14
-	VBROADCASTSS 4(SI), Z15
+	VBROADCASTSS lo+88(FP), Z14
+	VBROADCASTSS hi+92(FP), Z15
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
@@ -1941,7 +1927,7 @@ p14clamp:
 	VZEROUPPER
 	RET
 
-// func convBlocked32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)
+// func convBlocked32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·convBlocked32AVX512(SB), NOSPLIT, $0-97
 	MOVQ pixels+0(FP), AX
@@ -2050,9 +2036,8 @@ p1quad:
 	ADDQ         $0x00000040, SI
 
 p1clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z8
-	VBROADCASTSS 4(DI), Z10
+	VBROADCASTSS lo+88(FP), Z8
+	VBROADCASTSS hi+92(FP), Z10
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
@@ -2168,9 +2153,8 @@ p2quad:
 	ADDQ         $0x00000080, SI
 
 p2clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z14
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z14
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
@@ -2306,9 +2290,8 @@ p3quad:
 	ADDQ         $0x000000c0, SI
 
 p3clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z14
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z14
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
@@ -2456,9 +2439,8 @@ p4quad:
 	ADDQ         $0x00000100, SI
 
 p4clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z8
-	VBROADCASTSS 4(DI), Z10
+	VBROADCASTSS lo+88(FP), Z8
+	VBROADCASTSS hi+92(FP), Z10
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
@@ -2630,9 +2612,8 @@ p5quad:
 	ADDQ         $0x00000140, SI
 
 p5clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z10
-	VBROADCASTSS 4(DI), Z12
+	VBROADCASTSS lo+88(FP), Z10
+	VBROADCASTSS hi+92(FP), Z12
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
@@ -2828,9 +2809,8 @@ p6quad:
 	ADDQ         $0x00000180, SI
 
 p6clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z14
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z14
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
@@ -3050,9 +3030,8 @@ p7quad:
 	ADDQ         $0x000001c0, SI
 
 p7clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z14
-	VBROADCASTSS 4(DI), Z16
+	VBROADCASTSS lo+88(FP), Z14
+	VBROADCASTSS hi+92(FP), Z16
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z16, Z0
 	VMOVUPS      Z0, (DX)
@@ -3296,9 +3275,8 @@ p8quad:
 	ADDQ         $0x00000200, SI
 
 p8clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z16
-	VBROADCASTSS 4(DI), Z18
+	VBROADCASTSS lo+88(FP), Z16
+	VBROADCASTSS hi+92(FP), Z18
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z18, Z0
 	VMOVUPS      Z0, (DX)
@@ -3566,9 +3544,8 @@ p9quad:
 	ADDQ         $0x00000240, SI
 
 p9clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z18
-	VBROADCASTSS 4(DI), Z20
+	VBROADCASTSS lo+88(FP), Z18
+	VBROADCASTSS hi+92(FP), Z20
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z20, Z0
 	VMOVUPS      Z0, (DX)
@@ -3860,9 +3837,8 @@ p10quad:
 	ADDQ         $0x00000280, SI
 
 p10clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z20
-	VBROADCASTSS 4(DI), Z22
+	VBROADCASTSS lo+88(FP), Z20
+	VBROADCASTSS hi+92(FP), Z22
 	VMAXPS       Z0, Z20, Z0
 	VMINPS       Z0, Z22, Z0
 	VMOVUPS      Z0, (DX)
@@ -4178,9 +4154,8 @@ p11quad:
 	ADDQ         $0x000002c0, SI
 
 p11clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z22
-	VBROADCASTSS 4(DI), Z24
+	VBROADCASTSS lo+88(FP), Z22
+	VBROADCASTSS hi+92(FP), Z24
 	VMAXPS       Z0, Z22, Z0
 	VMINPS       Z0, Z24, Z0
 	VMOVUPS      Z0, (DX)
@@ -4520,9 +4495,8 @@ p12quad:
 	ADDQ         $0x00000300, SI
 
 p12clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z24
-	VBROADCASTSS 4(DI), Z26
+	VBROADCASTSS lo+88(FP), Z24
+	VBROADCASTSS hi+92(FP), Z26
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z26, Z0
 	VMOVUPS      Z0, (DX)
@@ -4886,9 +4860,8 @@ p13quad:
 	ADDQ         $0x00000340, SI
 
 p13clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z26
-	VBROADCASTSS 4(DI), Z28
+	VBROADCASTSS lo+88(FP), Z26
+	VBROADCASTSS hi+92(FP), Z28
 	VMAXPS       Z0, Z26, Z0
 	VMINPS       Z0, Z28, Z0
 	VMOVUPS      Z0, (DX)
@@ -5276,9 +5249,8 @@ p14quad:
 	ADDQ         $0x00000380, SI
 
 p14clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z28
-	VBROADCASTSS 4(DI), Z30
+	VBROADCASTSS lo+88(FP), Z28
+	VBROADCASTSS hi+92(FP), Z30
 	VMAXPS       Z0, Z28, Z0
 	VMINPS       Z0, Z30, Z0
 	VMOVUPS      Z0, (DX)
@@ -5370,7 +5342,7 @@ p14clamp:
 	VZEROUPPER
 	RET
 
-// func convBlocked48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)
+// func convBlocked48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·convBlocked48AVX512(SB), NOSPLIT, $0-97
 	MOVQ pixels+0(FP), AX
@@ -5486,9 +5458,8 @@ p1quad:
 	ADDQ         $0x00000040, SI
 
 p1clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z15
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z15
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
@@ -5621,9 +5592,8 @@ p2quad:
 	ADDQ         $0x00000080, SI
 
 p2clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z15
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z15
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
@@ -5778,9 +5748,8 @@ p3quad:
 	ADDQ         $0x000000c0, SI
 
 p3clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z9
-	VBROADCASTSS 4(DI), Z12
+	VBROADCASTSS lo+88(FP), Z9
+	VBROADCASTSS hi+92(FP), Z12
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
@@ -5969,9 +5938,8 @@ p4quad:
 	ADDQ         $0x00000100, SI
 
 p4clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z15
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z15
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
@@ -6194,9 +6162,8 @@ p5quad:
 	ADDQ         $0x00000140, SI
 
 p5clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z15
-	VBROADCASTSS 4(DI), Z18
+	VBROADCASTSS lo+88(FP), Z15
+	VBROADCASTSS hi+92(FP), Z18
 	VMAXPS       Z0, Z15, Z0
 	VMINPS       Z0, Z18, Z0
 	VMOVUPS      Z0, (DX)
@@ -6453,9 +6420,8 @@ p6quad:
 	ADDQ         $0x00000180, SI
 
 p6clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z18
-	VBROADCASTSS 4(DI), Z21
+	VBROADCASTSS lo+88(FP), Z18
+	VBROADCASTSS hi+92(FP), Z21
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z21, Z0
 	VMOVUPS      Z0, (DX)
@@ -6746,9 +6712,8 @@ p7quad:
 	ADDQ         $0x000001c0, SI
 
 p7clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z21
-	VBROADCASTSS 4(DI), Z24
+	VBROADCASTSS lo+88(FP), Z21
+	VBROADCASTSS hi+92(FP), Z24
 	VMAXPS       Z0, Z21, Z0
 	VMINPS       Z0, Z24, Z0
 	VMOVUPS      Z0, (DX)
@@ -7073,9 +7038,8 @@ p8quad:
 	ADDQ         $0x00000200, SI
 
 p8clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z24
-	VBROADCASTSS 4(DI), Z27
+	VBROADCASTSS lo+88(FP), Z24
+	VBROADCASTSS hi+92(FP), Z27
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z27, Z0
 	VMOVUPS      Z0, (DX)
@@ -7434,9 +7398,8 @@ p9quad:
 	ADDQ         $0x00000240, SI
 
 p9clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z27
-	VBROADCASTSS 4(DI), Z30
+	VBROADCASTSS lo+88(FP), Z27
+	VBROADCASTSS hi+92(FP), Z30
 	VMAXPS       Z0, Z27, Z0
 	VMINPS       Z0, Z30, Z0
 	VMOVUPS      Z0, (DX)
@@ -7525,7 +7488,7 @@ p9clamp:
 	VZEROUPPER
 	RET
 
-// func convPlanar16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)
+// func convPlanar16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·convPlanar16AVX512(SB), NOSPLIT, $0-97
 	MOVQ pixels+0(FP), AX
@@ -7595,9 +7558,8 @@ p1tap:
 	ADDQ             $0x00000040, BX
 
 p1clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z1
-	VBROADCASTSS 4(SI), Z2
+	VBROADCASTSS lo+88(FP), Z1
+	VBROADCASTSS hi+92(FP), Z2
 	VMAXPS       Z0, Z1, Z0
 	VMINPS       Z0, Z2, Z0
 	VMOVUPS      Z0, (DX)
@@ -7653,9 +7615,8 @@ p2tap:
 	ADDQ             $0x00000080, BX
 
 p2clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z2
-	VBROADCASTSS 4(SI), Z3
+	VBROADCASTSS lo+88(FP), Z2
+	VBROADCASTSS hi+92(FP), Z3
 	VMAXPS       Z0, Z2, Z0
 	VMINPS       Z0, Z3, Z0
 	VMOVUPS      Z0, (DX)
@@ -7718,9 +7679,8 @@ p3tap:
 	ADDQ             $0x000000c0, BX
 
 p3clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z3
-	VBROADCASTSS 4(SI), Z4
+	VBROADCASTSS lo+88(FP), Z3
+	VBROADCASTSS hi+92(FP), Z4
 	VMAXPS       Z0, Z3, Z0
 	VMINPS       Z0, Z4, Z0
 	VMOVUPS      Z0, (DX)
@@ -7790,9 +7750,8 @@ p4tap:
 	ADDQ             $0x00000100, BX
 
 p4clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z4
-	VBROADCASTSS 4(SI), Z5
+	VBROADCASTSS lo+88(FP), Z4
+	VBROADCASTSS hi+92(FP), Z5
 	VMAXPS       Z0, Z4, Z0
 	VMINPS       Z0, Z5, Z0
 	VMOVUPS      Z0, (DX)
@@ -7869,9 +7828,8 @@ p5tap:
 	ADDQ             $0x00000140, BX
 
 p5clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z5
-	VBROADCASTSS 4(SI), Z6
+	VBROADCASTSS lo+88(FP), Z5
+	VBROADCASTSS hi+92(FP), Z6
 	VMAXPS       Z0, Z5, Z0
 	VMINPS       Z0, Z6, Z0
 	VMOVUPS      Z0, (DX)
@@ -7955,9 +7913,8 @@ p6tap:
 	ADDQ             $0x00000180, BX
 
 p6clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z6
-	VBROADCASTSS 4(SI), Z7
+	VBROADCASTSS lo+88(FP), Z6
+	VBROADCASTSS hi+92(FP), Z7
 	VMAXPS       Z0, Z6, Z0
 	VMINPS       Z0, Z7, Z0
 	VMOVUPS      Z0, (DX)
@@ -8048,9 +8005,8 @@ p7tap:
 	ADDQ             $0x000001c0, BX
 
 p7clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z7
-	VBROADCASTSS 4(SI), Z8
+	VBROADCASTSS lo+88(FP), Z7
+	VBROADCASTSS hi+92(FP), Z8
 	VMAXPS       Z0, Z7, Z0
 	VMINPS       Z0, Z8, Z0
 	VMOVUPS      Z0, (DX)
@@ -8148,9 +8104,8 @@ p8tap:
 	ADDQ             $0x00000200, BX
 
 p8clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z8
-	VBROADCASTSS 4(SI), Z9
+	VBROADCASTSS lo+88(FP), Z8
+	VBROADCASTSS hi+92(FP), Z9
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z9, Z0
 	VMOVUPS      Z0, (DX)
@@ -8255,9 +8210,8 @@ p9tap:
 	ADDQ             $0x00000240, BX
 
 p9clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z9
-	VBROADCASTSS 4(SI), Z10
+	VBROADCASTSS lo+88(FP), Z9
+	VBROADCASTSS hi+92(FP), Z10
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
@@ -8369,9 +8323,8 @@ p10tap:
 	ADDQ             $0x00000280, BX
 
 p10clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z10
-	VBROADCASTSS 4(SI), Z11
+	VBROADCASTSS lo+88(FP), Z10
+	VBROADCASTSS hi+92(FP), Z11
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
 	VMOVUPS      Z0, (DX)
@@ -8490,9 +8443,8 @@ p11tap:
 	ADDQ             $0x000002c0, BX
 
 p11clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z11
-	VBROADCASTSS 4(SI), Z12
+	VBROADCASTSS lo+88(FP), Z11
+	VBROADCASTSS hi+92(FP), Z12
 	VMAXPS       Z0, Z11, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
@@ -8618,9 +8570,8 @@ p12tap:
 	ADDQ             $0x00000300, BX
 
 p12clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z12
-	VBROADCASTSS 4(SI), Z13
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z13
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
@@ -8753,9 +8704,8 @@ p13tap:
 	ADDQ             $0x00000340, BX
 
 p13clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z13
-	VBROADCASTSS 4(SI), Z14
+	VBROADCASTSS lo+88(FP), Z13
+	VBROADCASTSS hi+92(FP), Z14
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
@@ -8895,9 +8845,8 @@ p14tap:
 	ADDQ             $0x00000380, BX
 
 p14clamp:
-	MOVQ         limits+88(FP), SI
-	VBROADCASTSS (SI), Z14
-	VBROADCASTSS 4(SI), Z15
+	VBROADCASTSS lo+88(FP), Z14
+	VBROADCASTSS hi+92(FP), Z15
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
@@ -8947,7 +8896,7 @@ p14clamp:
 	VZEROUPPER
 	RET
 
-// func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)
+// func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·convPlanar32AVX512(SB), NOSPLIT, $0-97
 	MOVQ pixels+0(FP), AX
@@ -9023,9 +8972,8 @@ p1tap:
 	ADDQ         $0x00000040, SI
 
 p1clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z2
-	VBROADCASTSS 4(DI), Z4
+	VBROADCASTSS lo+88(FP), Z2
+	VBROADCASTSS hi+92(FP), Z4
 	VMAXPS       Z0, Z2, Z0
 	VMINPS       Z0, Z4, Z0
 	VMOVUPS      Z0, (DX)
@@ -9095,9 +9043,8 @@ p2tap:
 	ADDQ         $0x00000080, SI
 
 p2clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z4
-	VBROADCASTSS 4(DI), Z6
+	VBROADCASTSS lo+88(FP), Z4
+	VBROADCASTSS hi+92(FP), Z6
 	VMAXPS       Z0, Z4, Z0
 	VMINPS       Z0, Z6, Z0
 	VMOVUPS      Z0, (DX)
@@ -9182,9 +9129,8 @@ p3tap:
 	ADDQ         $0x000000c0, SI
 
 p3clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z6
-	VBROADCASTSS 4(DI), Z8
+	VBROADCASTSS lo+88(FP), Z6
+	VBROADCASTSS hi+92(FP), Z8
 	VMAXPS       Z0, Z6, Z0
 	VMINPS       Z0, Z8, Z0
 	VMOVUPS      Z0, (DX)
@@ -9284,9 +9230,8 @@ p4tap:
 	ADDQ         $0x00000100, SI
 
 p4clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z8
-	VBROADCASTSS 4(DI), Z10
+	VBROADCASTSS lo+88(FP), Z8
+	VBROADCASTSS hi+92(FP), Z10
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
@@ -9401,9 +9346,8 @@ p5tap:
 	ADDQ         $0x00000140, SI
 
 p5clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z10
-	VBROADCASTSS 4(DI), Z12
+	VBROADCASTSS lo+88(FP), Z10
+	VBROADCASTSS hi+92(FP), Z12
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
@@ -9533,9 +9477,8 @@ p6tap:
 	ADDQ         $0x00000180, SI
 
 p6clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z14
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z14
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
@@ -9680,9 +9623,8 @@ p7tap:
 	ADDQ         $0x000001c0, SI
 
 p7clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z14
-	VBROADCASTSS 4(DI), Z16
+	VBROADCASTSS lo+88(FP), Z14
+	VBROADCASTSS hi+92(FP), Z16
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z16, Z0
 	VMOVUPS      Z0, (DX)
@@ -9842,9 +9784,8 @@ p8tap:
 	ADDQ         $0x00000200, SI
 
 p8clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z16
-	VBROADCASTSS 4(DI), Z18
+	VBROADCASTSS lo+88(FP), Z16
+	VBROADCASTSS hi+92(FP), Z18
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z18, Z0
 	VMOVUPS      Z0, (DX)
@@ -10019,9 +9960,8 @@ p9tap:
 	ADDQ         $0x00000240, SI
 
 p9clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z18
-	VBROADCASTSS 4(DI), Z20
+	VBROADCASTSS lo+88(FP), Z18
+	VBROADCASTSS hi+92(FP), Z20
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z20, Z0
 	VMOVUPS      Z0, (DX)
@@ -10211,9 +10151,8 @@ p10tap:
 	ADDQ         $0x00000280, SI
 
 p10clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z20
-	VBROADCASTSS 4(DI), Z22
+	VBROADCASTSS lo+88(FP), Z20
+	VBROADCASTSS hi+92(FP), Z22
 	VMAXPS       Z0, Z20, Z0
 	VMINPS       Z0, Z22, Z0
 	VMOVUPS      Z0, (DX)
@@ -10418,9 +10357,8 @@ p11tap:
 	ADDQ         $0x000002c0, SI
 
 p11clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z22
-	VBROADCASTSS 4(DI), Z24
+	VBROADCASTSS lo+88(FP), Z22
+	VBROADCASTSS hi+92(FP), Z24
 	VMAXPS       Z0, Z22, Z0
 	VMINPS       Z0, Z24, Z0
 	VMOVUPS      Z0, (DX)
@@ -10640,9 +10578,8 @@ p12tap:
 	ADDQ         $0x00000300, SI
 
 p12clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z24
-	VBROADCASTSS 4(DI), Z26
+	VBROADCASTSS lo+88(FP), Z24
+	VBROADCASTSS hi+92(FP), Z26
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z26, Z0
 	VMOVUPS      Z0, (DX)
@@ -10877,9 +10814,8 @@ p13tap:
 	ADDQ         $0x00000340, SI
 
 p13clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z26
-	VBROADCASTSS 4(DI), Z28
+	VBROADCASTSS lo+88(FP), Z26
+	VBROADCASTSS hi+92(FP), Z28
 	VMAXPS       Z0, Z26, Z0
 	VMINPS       Z0, Z28, Z0
 	VMOVUPS      Z0, (DX)
@@ -11129,9 +11065,8 @@ p14tap:
 	ADDQ         $0x00000380, SI
 
 p14clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z28
-	VBROADCASTSS 4(DI), Z30
+	VBROADCASTSS lo+88(FP), Z28
+	VBROADCASTSS hi+92(FP), Z30
 	VMAXPS       Z0, Z28, Z0
 	VMINPS       Z0, Z30, Z0
 	VMOVUPS      Z0, (DX)
@@ -11223,7 +11158,7 @@ p14clamp:
 	VZEROUPPER
 	RET
 
-// func convPlanar48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)
+// func convPlanar48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·convPlanar48AVX512(SB), NOSPLIT, $0-97
 	MOVQ pixels+0(FP), AX
@@ -11294,9 +11229,8 @@ p1tap:
 	ADDQ         $0x00000040, SI
 
 p1clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z3
-	VBROADCASTSS 4(DI), Z6
+	VBROADCASTSS lo+88(FP), Z3
+	VBROADCASTSS hi+92(FP), Z6
 	VMAXPS       Z0, Z3, Z0
 	VMINPS       Z0, Z6, Z0
 	VMOVUPS      Z0, (DX)
@@ -11378,9 +11312,8 @@ p2tap:
 	ADDQ         $0x00000080, SI
 
 p2clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z6
-	VBROADCASTSS 4(DI), Z9
+	VBROADCASTSS lo+88(FP), Z6
+	VBROADCASTSS hi+92(FP), Z9
 	VMAXPS       Z0, Z6, Z0
 	VMINPS       Z0, Z9, Z0
 	VMOVUPS      Z0, (DX)
@@ -11484,9 +11417,8 @@ p3tap:
 	ADDQ         $0x000000c0, SI
 
 p3clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z9
-	VBROADCASTSS 4(DI), Z12
+	VBROADCASTSS lo+88(FP), Z9
+	VBROADCASTSS hi+92(FP), Z12
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
@@ -11612,9 +11544,8 @@ p4tap:
 	ADDQ         $0x00000100, SI
 
 p4clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z15
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z15
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
@@ -11762,9 +11693,8 @@ p5tap:
 	ADDQ         $0x00000140, SI
 
 p5clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z15
-	VBROADCASTSS 4(DI), Z18
+	VBROADCASTSS lo+88(FP), Z15
+	VBROADCASTSS hi+92(FP), Z18
 	VMAXPS       Z0, Z15, Z0
 	VMINPS       Z0, Z18, Z0
 	VMOVUPS      Z0, (DX)
@@ -11934,9 +11864,8 @@ p6tap:
 	ADDQ         $0x00000180, SI
 
 p6clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z18
-	VBROADCASTSS 4(DI), Z21
+	VBROADCASTSS lo+88(FP), Z18
+	VBROADCASTSS hi+92(FP), Z21
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z21, Z0
 	VMOVUPS      Z0, (DX)
@@ -12128,9 +12057,8 @@ p7tap:
 	ADDQ         $0x000001c0, SI
 
 p7clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z21
-	VBROADCASTSS 4(DI), Z24
+	VBROADCASTSS lo+88(FP), Z21
+	VBROADCASTSS hi+92(FP), Z24
 	VMAXPS       Z0, Z21, Z0
 	VMINPS       Z0, Z24, Z0
 	VMOVUPS      Z0, (DX)
@@ -12344,9 +12272,8 @@ p8tap:
 	ADDQ         $0x00000200, SI
 
 p8clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z24
-	VBROADCASTSS 4(DI), Z27
+	VBROADCASTSS lo+88(FP), Z24
+	VBROADCASTSS hi+92(FP), Z27
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z27, Z0
 	VMOVUPS      Z0, (DX)
@@ -12582,9 +12509,8 @@ p9tap:
 	ADDQ         $0x00000240, SI
 
 p9clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z27
-	VBROADCASTSS 4(DI), Z30
+	VBROADCASTSS lo+88(FP), Z27
+	VBROADCASTSS hi+92(FP), Z30
 	VMAXPS       Z0, Z27, Z0
 	VMINPS       Z0, Z30, Z0
 	VMOVUPS      Z0, (DX)
