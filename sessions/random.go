@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,11 +19,14 @@ func RandomData(net *graph.Network, n int, seed uint64) (Data, error) {
 	d := &randomData{n: n, seed: seed}
 	for _, t := range net.Inputs {
 		dims := make([]int, len(t.Dims))
-		size := t.Type.Size(1)
+		size := t.Type.Size()
+		if size == 0 {
+			return nil, fmt.Errorf("input %s: no data can be made up for its type %s", t.Name, t.Type)
+		}
 		for i, dim := range t.Dims {
 			dims[i] = 1
-			if len(dim.Symbols()) == 0 {
-				dims[i] = dim.Eval(nil)
+			if n, ok := dim.IsConst(); ok {
+				dims[i] = n
 			}
 			if dims[i] < 0 || size > maxRandomBytes || dims[i] > 0 && size > maxRandomBytes/dims[i] {
 				return nil, fmt.Errorf("input %s %s: too large to make up data for", t.Name, t.Type)
@@ -56,16 +60,35 @@ func (d *randomData) Inputs(i int) (map[string]graph.Value, error) {
 	out := map[string]graph.Value{}
 	for _, in := range d.inputs {
 		v := graph.NewValue(in.typ, in.dims...)
-		values := make([]float32, graph.Count(in.dims))
-		for k := range values {
-			if in.typ.IsFloat() {
-				values[k] = float32(r.NormFloat64())
-			} else {
-				values[k] = float32(math.Floor(r.Float64() * 2))
-			}
-		}
-		v.SetFloats(values)
+		in.fill(v.Data, r)
 		out[in.name] = v
 	}
 	return out, nil
 }
+
+// fill writes random elements: real ones are normally distributed, the others are 0 or 1.
+func (in *randomInput) fill(data []byte, r *rand.Rand) {
+	size := in.typ.Size()
+	for at := 0; at+size <= len(data); at += size {
+		x := r.NormFloat64()
+		switch in.typ {
+		case graph.F32:
+			binary.NativeEndian.PutUint32(data[at:], math.Float32bits(float32(x)))
+		case graph.F64:
+			binary.NativeEndian.PutUint64(data[at:], math.Float64bits(x))
+		case graph.F16:
+			binary.NativeEndian.PutUint16(data[at:], graph.F32ToF16(float32(x)))
+		case graph.BF16:
+			binary.NativeEndian.PutUint16(data[at:], graph.F32ToBF16(float32(x)))
+		default:
+			one := at
+			if isBigEndian {
+				one += size - 1
+			}
+			data[one] = byte(r.IntN(2))
+		}
+	}
+}
+
+// isBigEndian tells in which byte of an integer its lowest bits are.
+var isBigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1

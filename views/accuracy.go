@@ -72,7 +72,7 @@ func newErrorsView(d *desk) *errorsView {
 		}
 	}
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 14, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Name} }},
+		{Title: "layer", Width: 14, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Name)} }},
 		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
 			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},

@@ -158,7 +158,7 @@ func (v *detailView) Title() string {
 		return "Pass " + v.snap.Passes.Steps[v.step].Pass
 	}
 	if l := v.lists[v.side].layer(); l != nil {
-		return "Layer " + l.Name
+		return "Layer " + shortName(l.Name)
 	}
 	return "Layer"
 }
@@ -267,7 +267,7 @@ func (v *detailView) addSites(sites []site) {
 			line.Mark, line.Style = g.Good, ui.Good
 			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: fmt.Sprintf(" pass %d ", s.pass+1), Style: ui.Muted}, {Text: layers}}
 			if s.into != "" && s.into != layers {
-				line.Spans = append(line.Spans, ui.Span{Text: " into " + s.into, Style: ui.Muted})
+				line.Spans = append(line.Spans, ui.Span{Text: " into " + shortName(s.into), Style: ui.Muted})
 			}
 			if text := savings(s.kernels, s.bytes); text != "" {
 				line.Spans = append(line.Spans, ui.Span{Text: ", " + text, Style: ui.Good})

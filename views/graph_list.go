@@ -151,7 +151,7 @@ func (v *graphList) add(i int, before map[string]string) {
 		return
 	}
 	v.lines = append(v.lines, line)
-	v.names, v.ops = max(v.names, ui.Width(l.Name)), max(v.ops, ui.Width(l.Op))
+	v.names, v.ops = max(v.names, ui.Width(shortName(l.Name))), max(v.ops, ui.Width(l.Op))
 	for _, text := range v.below(l) {
 		v.lines = append(v.lines, graphLine{layer: i, text: text})
 	}
@@ -272,7 +272,7 @@ func (v *graphList) spans(l *sessions.LayerInfo) []ui.Span {
 	if v.side == engineSide {
 		spans = append(spans, ui.Span{Text: pad(l.Precision, 5), Style: precisionStyle(l.Precision)})
 	}
-	spans = append(spans, ui.Span{Text: pad(l.Name, min(v.names, 34)) + " "})
+	spans = append(spans, ui.Span{Text: pad(shortName(l.Name), min(v.names, 34)) + " "})
 	if v.times != nil {
 		t, ok := v.times[l.Name]
 		text := ""
@@ -328,7 +328,7 @@ func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
 func fateText(e sessions.LedgerEntry) string {
 	text := e.Fate
 	if e.Fate == "fused" && e.Into != "" {
-		text += " into " + e.Into
+		text += " into " + shortName(e.Into)
 	}
 	if e.Pass != "" {
 		text += " by " + e.Pass

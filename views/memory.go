@@ -44,7 +44,7 @@ func (v *mapView) Note() (string, ui.Style) {
 	if m == nil || v.step >= len(m.Steps) {
 		return "", ui.Muted
 	}
-	text := fmt.Sprintf("step %d %s: %s live", v.step, m.Steps[v.step], ui.Bytes(int64(m.Live[v.step])))
+	text := fmt.Sprintf("step %d %s: %s live", v.step, shortName(m.Steps[v.step]), ui.Bytes(int64(m.Live[v.step])))
 	if v.step == m.PeakStep {
 		text += ", the peak"
 	}

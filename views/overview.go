@@ -183,7 +183,7 @@ func (v *slowestView) Render(w, h int) string {
 		var bars ui.Bars
 		for _, l := range o.Top {
 			bars = append(bars, ui.LabelledBar{
-				Label: l.Name, Value: fmt.Sprintf("%s %6s", ui.Duration(l.Time), percent(l.Share)),
+				Label: shortName(l.Name), Value: fmt.Sprintf("%s %6s", ui.Duration(l.Time), percent(l.Share)),
 				Bar: ui.Bar{Value: float64(l.Time), Max: float64(o.Top[0].Time), Style: precisionStyle(precision[l.Name])},
 			})
 		}

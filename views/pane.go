@@ -198,3 +198,16 @@ func signed(d time.Duration) string {
 	}
 	return ui.Duration(d)
 }
+
+// shortName names a fused layer by its first member and the number of the others: fused layers are named after all of
+// their members, which no column is wide enough for.
+func shortName(name string) string {
+	first, rest, fused := strings.Cut(name, memberSeparator)
+	if !fused {
+		return name
+	}
+	return fmt.Sprintf("%s +%d", first, strings.Count(rest, memberSeparator)+1)
+}
+
+// memberSeparator stands between the members in a fused layer's name.
+const memberSeparator = " + "

@@ -39,7 +39,7 @@ func newChosenView(d *desk) *chosenView {
 	at := func(r int) *sessions.LayerTactics { return &v.snap.Tactics.Layers[r] }
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 14, Flex: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Layer} }},
+		{Title: "layer", Width: 14, Flex: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
 		{Title: "tactic", Width: 18, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Chosen, at(b).Chosen) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
@@ -230,7 +230,7 @@ func (v *candidatesView) why(c *sessions.CandidateInfo) ui.Cell {
 
 func (v *candidatesView) Title() string {
 	if l := v.layer(); l != nil {
-		return "Candidates for " + l.Layer
+		return "Candidates for " + shortName(l.Layer)
 	}
 	return "Candidates"
 }

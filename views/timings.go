@@ -80,9 +80,9 @@ func (v *timingsView) columns() []ui.Column {
 	return []ui.Column{
 		text("layer", 14, 3, 0, func(l *sessions.LayerTiming) (string, ui.Style) {
 			if l.Reformat {
-				return l.Name, ui.Muted
+				return shortName(l.Name), ui.Muted
 			}
-			return l.Name, ui.Plain
+			return shortName(l.Name), ui.Plain
 		}),
 		{Title: "│ median  ╵ p99", Width: 12, Flex: 5, Cell: v.bar},
 		median,
@@ -346,7 +346,7 @@ type samplesView struct {
 func (v *samplesView) Title() string {
 	name := "end to end"
 	if l := v.layer(); l != nil {
-		name = l.Name
+		name = shortName(l.Name)
 	}
 	return "Samples of " + name
 }
