@@ -72,7 +72,7 @@ func newErrorsView(d *desk) *errorsView {
 		}
 	}
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 14, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Name)} }},
+		{Title: "layer", Width: 22, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Name)} }},
 		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
 			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},
@@ -245,10 +245,14 @@ func (v *labelsView) Render(w, h int) string {
 				bars = append(bars, ui.LabelledBar{Label: label, Value: fmt.Sprintf("%.2f%%", 100*share), Bar: ui.Bar{Value: share, Max: 1, Style: s}})
 			}
 		}
-		add("top-1 FP32", l.FP32Top1, ui.F32)
+		if a.Precision != string(sessions.FP32) {
+			add("top-1 FP32", l.FP32Top1, ui.F32)
+		}
 		add("top-1 "+name, l.Top1, precisionStyle(a.Precision))
 		add("agreement", l.Agreement, ui.Good)
-		add("top-5 FP32", l.FP32Top5, ui.F32)
+		if a.Precision != string(sessions.FP32) {
+			add("top-5 FP32", l.FP32Top5, ui.F32)
+		}
 		add("top-5 "+name, l.Top5, precisionStyle(a.Precision))
 		bars.Draw(c)
 		if y := len(bars) + 1; y < h && a.Random {

@@ -21,7 +21,7 @@ func calibrationScreen(d *desk) *ui.Screen {
 	return &ui.Screen{
 		Key: "5", Name: "Calibration", Views: []ui.View{v, newRangesView(v), &histogramView{tensorsView: v}},
 		Layouts: []ui.Box{
-			ui.Stack(p(0).Share(3), ui.Beside(p(2).Share(3), p(1).Share(2)).Share(3)),
+			ui.Stack(p(0).Share(3), ui.Beside(p(2).Share(4), p(1).Share(3)).Share(3)),
 			ui.Beside(p(0), ui.Stack(p(2).Share(2), p(1).Lines(9))),
 		},
 		Medium: box(ui.Stack(p(0).Share(3), p(1).Lines(7), p(2).Share(3))),
@@ -41,7 +41,7 @@ type measure struct {
 var measures = []measure{
 	{name: "SQNR dB", value: func(r *sessions.CalibratorResult) float64 { return r.SQNR }, write: decibels, higher: true},
 	{name: "KL nats", value: func(r *sessions.CalibratorResult) float64 { return r.KL }, write: small},
-	{name: "clipped", value: func(r *sessions.CalibratorResult) float64 { return r.Clip }, write: clipText},
+	{name: "clipped", value: func(r *sessions.CalibratorResult) float64 { return r.Clip }, write: clipText, none: true},
 	{name: "amax", value: func(r *sessions.CalibratorResult) float64 { return float64(r.Amax) }, write: ui.Number, none: true},
 	{name: "scale", value: func(r *sessions.CalibratorResult) float64 { return float64(r.Scale) }, write: ui.Number, none: true},
 }
@@ -296,13 +296,13 @@ type rangesView struct {
 
 func newRangesView(t *tensorsView) *rangesView {
 	v := &rangesView{tensorsView: t}
-	columns := []ui.Column{{Title: "calibrator", Width: 14, Flex: 2, Cell: func(r int) ui.Cell {
+	columns := []ui.Column{{Title: "calibrator", Width: 12, Flex: 2, Cell: func(r int) ui.Cell {
 		name := t.report.Calibrators[r]
 		if name == t.report.Active {
 			return ui.Cell{Text: name, Style: thresholdStyle(r) | ui.Bold | ui.Underline}
 		}
 		return ui.Cell{Text: name, Style: thresholdStyle(r)}
-	}}, {Width: 6, Flex: 3, Priority: 1, Cell: func(r int) ui.Cell {
+	}}, {Width: 6, Flex: 3, Priority: 3, Cell: func(r int) ui.Cell {
 		tensor := t.tensor()
 		top := 0.0
 		for i := range tensor.By {
@@ -312,7 +312,7 @@ func newRangesView(t *tensorsView) *rangesView {
 	}}}
 	for i := range measures {
 		m := &measures[i]
-		columns = append(columns, ui.Column{Title: m.name, Width: 8, Priority: []int{0, 0, 0, 0, 3}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+		columns = append(columns, ui.Column{Title: m.name, Width: 7, Priority: []int{0, 0, 0, 0, 2}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			return t.cell(m, t.tensor(), r)
 		}})
 	}

@@ -234,7 +234,7 @@ func (l *graphLink) toggle(sites []site) tea.Cmd {
 	}
 	for _, s := range sites {
 		if s.reason == "" || slices.Contains(off, s.text) {
-			add(s.text, "here: "+s.rule+" of "+strings.Join(s.layers, " + "))
+			add(s.text, "here: "+s.rule+" of "+joinLayers(s.layers))
 		}
 	}
 	for _, s := range sites {
@@ -269,7 +269,7 @@ func savings(kernels int, bytes int64) string {
 		parts = append(parts, plural(kernels, "launch"))
 	}
 	if bytes != 0 {
-		parts = append(parts, ui.Bytes(bytes))
+		parts = append(parts, ui.Bytes(bytes)+" of traffic")
 	}
 	if len(parts) == 0 {
 		return ""

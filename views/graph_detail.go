@@ -39,7 +39,7 @@ func newPassesView(l *graphLink) *passesView {
 	}
 	v.table = ui.Table{
 		Columns: []ui.Column{
-			{Title: "pass", Width: 20, Flex: 2, Cell: func(r int) ui.Cell {
+			{Title: "pass", Width: 25, Flex: 2, Cell: func(r int) ui.Cell {
 				st := step(r)
 				if st == nil {
 					return ui.Cell{Text: "   engine as planned", Style: ui.Bold}
@@ -50,7 +50,7 @@ func newPassesView(l *graphLink) *passesView {
 				}
 				return ui.Cell{Text: fmt.Sprintf("%2d %s", r+1, st.Pass), Style: style}
 			}},
-			{Title: "", Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
+			{Width: 6, Flex: 1, Priority: 4, Cell: func(r int) ui.Cell {
 				st := step(r)
 				if st == nil || len(st.Fired) == 0 {
 					return ui.Cell{}
@@ -219,7 +219,7 @@ func (v *detailView) add(spans ...ui.Span) {
 
 func (v *detailView) fact(name, text string) {
 	if text != "" {
-		v.add(ui.Span{Text: pad(name, 10), Style: ui.Muted}, ui.Span{Text: text})
+		v.add(ui.Span{Text: pad(name, 12), Style: ui.Muted}, ui.Span{Text: text})
 	}
 }
 
@@ -246,7 +246,7 @@ func (v *detailView) buildLayer() {
 	if v.side == sourceSide {
 		v.fact("fate", fateText(v.lists[sourceSide].fates[l.Name]))
 	} else {
-		v.fact("members", strings.Join(l.From, ", "))
+		v.fact("members", joinLayers(l.From))
 		if t, ok := v.lists[engineSide].times[l.Name]; ok {
 			v.fact("time", fmt.Sprintf("%s, %s of the layers, tactic %s", ui.Duration(t.Median), percent(t.Share), t.Tactic))
 		}
@@ -262,11 +262,11 @@ func (v *detailView) addSites(sites []site) {
 		s := &sites[i]
 		line := detailLine{site: s}
 		g := v.Look.Glyphs
-		layers := strings.Join(s.layers, " + ")
+		layers := joinLayers(s.layers)
 		if s.reason == "" {
 			line.Mark, line.Style = g.Good, ui.Good
 			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: fmt.Sprintf(" pass %d ", s.pass+1), Style: ui.Muted}, {Text: layers}}
-			if s.into != "" && s.into != layers {
+			if s.into != "" && s.into != strings.Join(s.layers, memberSeparator) {
 				line.Spans = append(line.Spans, ui.Span{Text: " into " + shortName(s.into), Style: ui.Muted})
 			}
 			if text := savings(s.kernels, s.bytes); text != "" {

@@ -21,7 +21,7 @@ type graphList struct {
 	fates  map[string]sessions.LedgerEntry // by source layer
 	times  map[string]sessions.LayerTiming // by engine layer
 	names  int                             // width of the longest name
-	ops    int
+	shapes int                             // and of the longest shape
 }
 
 // graphLine is a layer, or something that is unfolded below it.
@@ -105,7 +105,7 @@ func (v *graphList) build() {
 	if l := v.layer(); l != nil {
 		name = l.Name
 	}
-	v.lines, v.names, v.ops = v.lines[:0:0], 0, 0
+	v.lines, v.names, v.shapes = v.lines[:0:0], 0, 0
 	before := map[string]string{}
 	if p := v.snap.Passes; p == nil {
 		v.layers = nil
@@ -151,7 +151,7 @@ func (v *graphList) add(i int, before map[string]string) {
 		return
 	}
 	v.lines = append(v.lines, line)
-	v.names, v.ops = max(v.names, ui.Width(shortName(l.Name))), max(v.ops, ui.Width(l.Op))
+	v.names, v.shapes = max(v.names, ui.Width(shortName(l.Name))), max(v.shapes, min(ui.Width(v.dims(l)), 24))
 	for _, text := range v.below(l) {
 		v.lines = append(v.lines, graphLine{layer: i, text: text})
 	}
@@ -268,25 +268,21 @@ func (v *graphList) line(i int) ui.ListLine {
 
 // spans are the columns of a layer's line.
 func (v *graphList) spans(l *sessions.LayerInfo) []ui.Span {
+	const longest = 34
+	g := v.Look.Glyphs
 	var spans []ui.Span
 	if v.side == engineSide {
-		spans = append(spans, ui.Span{Text: pad(l.Precision, 5), Style: precisionStyle(l.Precision)})
+		spans = append(spans, ui.Span{Text: pad(l.Precision, 4), Style: precisionStyle(l.Precision)})
 	}
-	spans = append(spans, ui.Span{Text: pad(shortName(l.Name), min(v.names, 34)) + " "})
+	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), min(v.names, longest))})
 	if v.times != nil {
-		t, ok := v.times[l.Name]
 		text := ""
-		if ok {
+		if t, ok := v.times[l.Name]; ok {
 			text = ui.Duration(t.Median)
 		}
-		spans = append(spans, ui.Span{Text: fmt.Sprintf("%9s ", text)})
+		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %9s", text)})
 	}
-	op := pad(l.Op, min(v.ops, 20)) + " "
-	spans = append(spans, ui.Span{Text: op, Style: ui.Muted}, ui.Span{Text: v.dims(l), Style: ui.Muted})
-	if n := len(l.From); v.side == engineSide && n > 1 {
-		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %d members", n), Style: ui.Accent})
-	}
-	return spans
+	return append(spans, ui.Span{Text: "  " + pad(v.dims(l), v.shapes), Style: ui.Muted}, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
 }
 
 func (v *graphList) dims(l *sessions.LayerInfo) string {
@@ -304,11 +300,6 @@ func (v *graphList) Render(w, h int) string {
 		}
 		v.list.Draw(c)
 	})
-}
-
-// pad fills s up to n cells.
-func pad(s string, n int) string {
-	return s + strings.Repeat(" ", max(n-ui.Width(s), 0))
 }
 
 // fateMark is the sign of what became of a source layer.

@@ -20,7 +20,7 @@ func (d *desk) header() ui.Header {
 		Precision: slices.Index(precisions, d.want.Precision),
 		Profile:   fmt.Sprintf("batch %d", max(1, d.want.Batch)),
 		Recording: s.Recording != "",
-		Stale:     s.Stale != 0 && s.Timings != nil,
+		Stale:     s.Stale&made(s) != 0,
 		Job:       d.job(),
 	}
 	if s.Device.Threads > 0 {

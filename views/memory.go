@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -126,12 +127,15 @@ func (v *mapView) arena(m *sessions.MemoryReport) ui.Map {
 			continue
 		}
 		out.Blocks = append(out.Blocks, ui.Block{
-			Name: s.Tensor, First: max(s.First, 0), Last: min(s.Last, len(m.Steps)-1),
+			Name: tensorName(s.Tensor), First: max(s.First, 0), Last: min(s.Last, len(m.Steps)-1),
 			From: int64(s.Offset), To: int64(s.Offset + s.Bytes), Series: colour(s.Tensor),
 		})
 	}
 	return out
 }
+
+// tensorName drops the ending that exporters give the first output of every layer.
+func tensorName(name string) string { return strings.TrimSuffix(name, "_output_0") }
 
 // colour returns a series for a tensor that stays the same when others come and go.
 func colour(tensor string) int {
@@ -175,7 +179,7 @@ func (t *slotTable) columns(of *mapView) []ui.Column {
 			Order: func(a, b int) int { return cmp.Compare(value(&t.slots[a]), value(&t.slots[b])) }}
 	}
 	return []ui.Column{
-		{Title: "tensor", Width: 12, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: t.slots[r].Tensor} },
+		{Title: "tensor", Width: 12, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: tensorName(t.slots[r].Tensor)} },
 			Order: func(a, b int) int { return cmp.Compare(t.slots[a].Tensor, t.slots[b].Tensor) }},
 		{Width: 6, Flex: 2, Priority: 2, Cell: func(r int) ui.Cell {
 			s := t.slots[r]
@@ -312,7 +316,7 @@ func newSlotsView(m *mapView) *slotsView {
 	v := &slotsView{mapView: m}
 	v.table = ui.Table{Columns: v.columns(m), Empty: "the arena is empty"}
 	v.table.Columns = append(v.table.Columns, ui.Column{Title: "in the memory of", Width: 16, Priority: 6, Cell: func(r int) ui.Cell {
-		return ui.Cell{Text: v.slots[r].Of, Style: ui.Muted}
+		return ui.Cell{Text: tensorName(v.slots[r].Of), Style: ui.Muted}
 	}})
 	v.table.Ground = func(r int) ui.Style {
 		if s := &v.slots[r]; s.First <= v.step && v.step <= s.Last {
@@ -358,7 +362,7 @@ func (v *slotsView) Render(w, h int) string {
 // footprintDetail states the planner's numbers.
 type footprintDetail struct{ pane }
 
-func (v *footprintDetail) Title() string              { return "Peak, bounds" }
+func (v *footprintDetail) Title() string              { return "Arena memory" }
 func (v *footprintDetail) Keys() []ui.Key             { return nil }
 func (v *footprintDetail) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
 
@@ -368,6 +372,6 @@ func (v *footprintDetail) Render(w, h int) string {
 			v.wait(c, "memory plan")
 			return
 		}
-		footprintBars(v.snap.Memory.MemoryNumbers).Draw(c)
+		footprintBars(v.snap.Memory.MemoryNumbers, w).Draw(c)
 	})
 }

@@ -86,9 +86,9 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 		ui.Fact{Name: "mean", Value: ui.Duration(e.Mean), Note: fmt.Sprintf("p90 %s, p95 %s", ui.Duration(e.P90), ui.Duration(e.P95))},
 		ui.Fact{Name: "CV", Value: percent(e.CV), Style: cvStyle(e.CV), Note: cvNote(e.CV)},
 		ui.Fact{Name: "built in", Value: ui.Duration(o.BuildTime)},
-		ui.Fact{Name: "device", Value: s.Device.Device})
+		ui.Fact{Name: "device", Value: s.Device.Backend, Note: deviceText(s.Device)})
 	if s.Model != nil {
-		facts = append(facts, ui.Fact{Name: "data", Value: dataText(s.Model)})
+		facts = append(facts, dataFact(s.Model))
 	}
 	return facts
 }
@@ -144,14 +144,24 @@ func cvNote(cv float64) string {
 	return "standard deviation over mean"
 }
 
-func dataText(m *sessions.ModelReport) string {
+func deviceText(d sessions.DeviceReport) string {
+	if d.Threads > 0 {
+		return fmt.Sprintf("%s, %s", d.Device, plural(d.Threads, "thread"))
+	}
+	return d.Device
+}
+
+func dataFact(m *sessions.ModelReport) ui.Fact {
+	f := ui.Fact{Name: "data", Value: plural(m.Items, "item"), Note: m.Data}
 	switch {
 	case m.Data == "":
-		return "none"
+		f.Value = "none"
 	case m.Random:
-		return m.Data + ": accuracy is agreement only"
+		f.Note += ": accuracy is agreement only"
+	default:
+		f.Note += fmt.Sprintf(", %d others for calibration", m.CalItems)
 	}
-	return fmt.Sprintf("%s: %d items, %d for calibration", m.Data, m.Items, m.CalItems)
+	return f
 }
 
 // slowestView shows the layers that take the most time.
@@ -176,6 +186,12 @@ func (v *slowestView) Render(w, h int) string {
 			v.wait(c, "layer times")
 			return
 		}
+		value := func(l sessions.TopLayer) string {
+			if w < 48 {
+				return ui.Duration(l.Time)
+			}
+			return fmt.Sprintf("%s %6s", ui.Duration(l.Time), percent(l.Share))
+		}
 		precision := map[string]string{}
 		for _, l := range v.snap.Timings.Layers {
 			precision[l.Name] = l.Precision
@@ -183,7 +199,7 @@ func (v *slowestView) Render(w, h int) string {
 		var bars ui.Bars
 		for _, l := range o.Top {
 			bars = append(bars, ui.LabelledBar{
-				Label: shortName(l.Name), Value: fmt.Sprintf("%s %6s", ui.Duration(l.Time), percent(l.Share)),
+				Label: shortName(l.Name), Value: value(l),
 				Bar: ui.Bar{Value: float64(l.Time), Max: float64(o.Top[0].Time), Style: precisionStyle(precision[l.Name])},
 			})
 		}
@@ -228,7 +244,7 @@ func (v *compositionView) Render(w, h int) string {
 			y++
 		}
 		if h > 5 {
-			c.Fit(1, y, w-2, ui.Muted, fmt.Sprintf("%s in: %s and %s of traffic saved", plural(len(p.Ledger), "source layer"), plural(p.KernelsSaved, "launch"), ui.Bytes(p.BytesSaved)))
+			c.Fit(1, y, w-2, ui.Muted, fmt.Sprintf("%s; fusion %s", plural(len(p.Ledger), "source layer"), savings(p.KernelsSaved, p.BytesSaved)))
 			y++
 		}
 		ledger := ui.Proportions{Unit: " "}
@@ -266,19 +282,19 @@ func (v *footprintView) Render(w, h int) string {
 			v.wait(c, "memory plan")
 			return
 		}
-		footprintBars(v.snap.Memory.MemoryNumbers).Draw(c)
+		footprintBars(v.snap.Memory.MemoryNumbers, w).Draw(c)
 	})
 }
 
-// footprintBars are the planner's three numbers, then what lies outside the arena.
-func footprintBars(m sessions.MemoryNumbers) ui.Bars {
+// footprintBars are the planner's three numbers, then what lies outside the arena, for a pane of w columns.
+func footprintBars(m sessions.MemoryNumbers, w int) ui.Bars {
 	top := float64(max(m.Naive, m.Peak, 1))
 	bar := func(label string, n int, s ui.Style, note string) ui.LabelledBar {
 		return ui.LabelledBar{Label: label, Value: fmt.Sprintf("%9s %s", ui.Bytes(int64(n)), note), Bar: ui.Bar{Value: float64(n), Max: top, Style: s}}
 	}
 	ratio := func(n, of int) string {
-		if of == 0 {
-			return "       "
+		if of == 0 || w < 44 {
+			return ""
 		}
 		return fmt.Sprintf("%6s ", fmt.Sprintf("%.2fx", float64(n)/float64(of)))
 	}

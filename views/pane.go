@@ -36,7 +36,7 @@ func (p *pane) Note() (string, ui.Style) { return p.note("") }
 
 // note returns text, and before it that the pane is stale if it is.
 func (p *pane) note(text string) (string, ui.Style) {
-	if p.part == 0 || p.snap.Stale&p.part == 0 || !p.has() {
+	if p.snap.Stale&p.part&made(p.snap) == 0 {
 		return text, ui.Muted
 	}
 	if text != "" {
@@ -45,22 +45,21 @@ func (p *pane) note(text string) (string, ui.Style) {
 	return "stale" + text, ui.Warn
 }
 
-// has reports whether any report of the pane has been made.
-func (p *pane) has() bool {
-	s := p.snap
+// made returns the reports that a snapshot has, fitting its configuration or not.
+func made(s *sessions.Snapshot) (parts sessions.Parts) {
 	for _, e := range []struct {
 		part sessions.Part
 		made bool
 	}{
 		{sessions.PartModel, s.Model != nil}, {sessions.PartPasses, s.Passes != nil}, {sessions.PartOverview, s.Overview != nil},
-		{sessions.PartTimings, s.Timings != nil}, {sessions.PartMemory, s.Memory != nil},
-		{sessions.PartCalibration, s.Calibration != nil}, {sessions.PartAccuracy, s.Accuracy != nil}, {sessions.PartTactics, s.Tactics != nil},
+		{sessions.PartTimings, s.Timings != nil}, {sessions.PartMemory, s.Memory != nil}, {sessions.PartCalibration, s.Calibration != nil},
+		{sessions.PartAccuracy, s.Accuracy != nil}, {sessions.PartTactics, s.Tactics != nil},
 	} {
-		if p.part.Has(e.part) && e.made {
-			return true
+		if e.made {
+			parts |= e.part
 		}
 	}
-	return false
+	return parts
 }
 
 // wait draws what is shown in place of a report that has not been made yet: what is awaited and what is being done.
@@ -142,6 +141,9 @@ func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
 	return ui.Count(n) + " " + noun + "s"
 }
 
@@ -211,3 +213,31 @@ func shortName(name string) string {
 
 // memberSeparator stands between the members in a fused layer's name.
 const memberSeparator = " + "
+
+// joinLayers writes names of layers one after the other; what all begin with, up to a slash, only once:
+// "stem/conv/Conv + norm/BatchNormalization".
+func joinLayers(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, memberSeparator)
+	}
+	prefix := names[0]
+	for _, n := range names[1:] {
+		for !strings.HasPrefix(n, prefix) {
+			prefix = prefix[:strings.LastIndexByte(strings.TrimSuffix(prefix, "/"), '/')+1]
+		}
+	}
+	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
+	out := names[0]
+	for _, n := range names[1:] {
+		out += memberSeparator + n[len(prefix):]
+	}
+	return out
+}
+
+// fit cuts or fills s to n cells.
+func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Truncate(s, n, g.Ellipsis), n) }
+
+// pad fills s up to n cells.
+func pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(n-ui.Width(s), 0))
+}

@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,8 +40,8 @@ func newChosenView(d *desk) *chosenView {
 	at := func(r int) *sessions.LayerTactics { return &v.snap.Tactics.Layers[r] }
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 14, Flex: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
-		{Title: "tactic", Width: 18, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
+		{Title: "layer", Width: 16, Flex: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
+		{Title: "tactic", Width: 20, Flex: 3, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Chosen, at(b).Chosen) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
 			return ui.Cell{Bar: &ui.Bar{Value: duration(r), Max: v.longest(), Style: ui.Series1}}
@@ -169,7 +170,8 @@ func newCandidatesView(of *chosenView) *candidatesView {
 	v := &candidatesView{chosenView: of}
 	at := func(r int) *sessions.CandidateInfo { return &of.layer().Candidates[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "candidate", Width: 20, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) }},
+		{Title: "candidate", Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
+			Order: func(a, b int) int { return cmp.Compare(rank(at(a)), rank(at(b))) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return timeCell(at(r)) }},
 		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
@@ -178,8 +180,8 @@ func newCandidatesView(of *chosenView) *candidatesView {
 			}
 			return ui.Cell{Text: fmt.Sprintf("%.2fx", at(r).Ratio)}
 		}},
-		{Title: "format", Width: 10, Priority: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
-		{Title: "why", Width: 14, Flex: 4, Cell: func(r int) ui.Cell { return v.why(at(r)) }},
+		{Title: "format", Width: 10, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
+		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(at(r)) }},
 	}
 	v.table.Empty = "no candidates"
 	return v
@@ -268,9 +270,21 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// fit shows a layer's candidates: the one chosen, then those that were timed, the fastest first, then the others.
 func (v *candidatesView) fit(l *sessions.LayerTactics) {
 	v.table.Rows = len(l.Candidates)
-	v.table.Refresh()
+	v.table.SortBy(0, false)
+}
+
+// rank orders candidates.
+func rank(c *sessions.CandidateInfo) float64 {
+	switch {
+	case c.Chosen:
+		return -1
+	case c.Timed:
+		return c.Ratio
+	}
+	return math.Inf(1)
 }
 
 func (v *candidatesView) pin(l *sessions.LayerTactics, tactic string) tea.Cmd {
@@ -307,7 +321,16 @@ func (v *candidatesView) Render(w, h int) string {
 			return
 		}
 		v.fit(l)
-		v.table.Draw(c)
+		note := min(2, h/5)
+		v.table.Draw(c.Sub(ui.Rect{W: w, H: h - note}))
+		if r := v.table.Row(); r >= 0 {
+			why := v.why(&l.Candidates[r])
+			for y, line := range ui.Wrap(l.Candidates[r].Tactic+": "+why.Text, w-2) {
+				if y < note {
+					c.Fit(1, h-note+y, w-2, why.Style, line)
+				}
+			}
+		}
 	})
 }
 

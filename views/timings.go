@@ -78,25 +78,25 @@ func (v *timingsView) columns() []ui.Column {
 		return ui.Cell{Text: v.duration(float64(v.rows[r].Median)), Style: ui.Bold}
 	}
 	return []ui.Column{
-		text("layer", 14, 3, 0, func(l *sessions.LayerTiming) (string, ui.Style) {
+		text("layer", 26, 3, 0, func(l *sessions.LayerTiming) (string, ui.Style) {
 			if l.Reformat {
 				return shortName(l.Name), ui.Muted
 			}
 			return shortName(l.Name), ui.Plain
 		}),
-		{Title: "│ median  ╵ p99", Width: 12, Flex: 5, Cell: v.bar},
+		{Title: v.legend(), Width: 16, Flex: 5, Cell: v.bar},
 		median,
 		number("share", 6, 6, func(l *sessions.LayerTiming) float64 { return l.Share }, percent),
 		duration("avg", 2, func(l *sessions.LayerTiming) time.Duration { return l.Mean }),
 		duration("p99", 1, func(l *sessions.LayerTiming) time.Duration { return l.P99 }),
 		cv,
-		duration("min", 9, func(l *sessions.LayerTiming) time.Duration { return l.Min }),
+		duration("min", 11, func(l *sessions.LayerTiming) time.Duration { return l.Min }),
 		number("GFLOP/s", 7, 4, func(l *sessions.LayerTiming) float64 { return l.GFLOPS }, orDot),
-		number("GB/s", 6, 11, bandwidth, orDot),
+		number("GB/s", 6, 8, bandwidth, orDot),
 		text("type", 6, 0, 3, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Precision, precisionStyle(l.Precision) }),
-		text("op", 12, 0, 8, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
-		text("tactic", 20, 1, 7, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
-		{Title: "newest", Width: 12, Priority: 10, Cell: func(r int) ui.Cell {
+		text("op", 12, 0, 10, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
+		text("tactic", 24, 0, 9, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
+		{Title: "newest", Width: 12, Priority: 7, Cell: func(r int) ui.Cell {
 			return ui.Cell{Spark: floats(v.rows[r].Recent), Style: ui.Series1}
 		}},
 	}
@@ -118,21 +118,32 @@ func bandwidth(l *sessions.LayerTiming) float64 {
 	return float64(l.Bytes) / float64(l.Median)
 }
 
-// bar draws the mean, with the median and the 99th percentile as marks.
+// legend says what a bar is and what its marks are.
+func (v *timingsView) legend() string {
+	g := v.Look.Glyphs
+	return fmt.Sprintf("median %c avg %c p99", g.Mark, g.Tail)
+}
+
+// bar draws the median, with the mean and the 99th percentile as marks; what is beyond the scale is marked at its end.
 func (v *timingsView) bar(r int) ui.Cell {
 	l := &v.rows[r]
 	top := 0.0
 	for i := range v.rows {
-		top = max(top, float64(v.rows[i].Mean), float64(v.rows[i].Median))
+		top = max(top, 1.25*float64(v.rows[i].Median))
 	}
 	g := v.Look.Glyphs
-	b := &ui.Bar{Value: float64(l.Mean), Max: top * 1.05, Log: v.log, Style: precisionStyle(l.Precision)}
+	b := &ui.Bar{Value: float64(l.Median), Max: top, Log: v.log, Style: precisionStyle(l.Precision)}
 	if v.groupBy() == "type" || v.groupBy() == "tactic" {
 		b.Style = ui.Series1
 	}
-	b.Marks = []ui.BarMark{{Value: float64(l.Median), Glyph: g.Median, Style: ui.Plain}}
-	if float64(l.P99) <= b.Max {
-		b.Marks = append(b.Marks, ui.BarMark{Value: float64(l.P99), Glyph: g.Tail, Style: ui.Warn})
+	for _, m := range []ui.BarMark{
+		{Value: float64(l.Mean), Glyph: g.Mark, Style: ui.Accent},
+		{Value: float64(l.P99), Glyph: g.Tail, Style: ui.Warn},
+	} {
+		if m.Value > b.Max {
+			m.Glyph = g.Right
+		}
+		b.Marks = append(b.Marks, m)
 	}
 	return ui.Cell{Bar: b}
 }
@@ -378,16 +389,32 @@ func (v *samplesView) Render(w, h int) string {
 			v.wait(c, "samples")
 			return
 		}
-		text := fmt.Sprintf("median %s  avg %s  min %s  p90 %s  p99 %s  max %s", ui.Duration(l.Median), ui.Duration(l.Mean),
+		text := fmt.Sprintf("newest %d of %d: median %s  avg %s  min %s  p90 %s  p99 %s  max %s", len(l.Recent), l.Count, ui.Duration(l.Median), ui.Duration(l.Mean),
 			ui.Duration(l.Min), ui.Duration(l.P90), ui.Duration(l.P99), ui.Duration(l.Max))
 		c.Fit(1, 0, w-2, ui.Muted, text)
-		rest := c.Sub(ui.Rect{Y: 1, W: w, H: h - 1})
+		c.Fit(1, 1, w-2, ui.Muted, workText(l))
+		rest := c.Sub(ui.Rect{Y: 2, W: w, H: h - 2})
 		if plots[v.of.plot] == "trace" {
 			sampleTrace(l).Draw(rest)
 			return
 		}
 		sampleHistogram(l, w).Draw(rest)
 	})
+}
+
+// workText says what a layer does, how much work that is and with which tactic.
+func workText(l *sessions.LayerTiming) string {
+	text := fmt.Sprintf("%s %s", l.Op, l.Precision)
+	if l.FLOPs > 0 {
+		text += fmt.Sprintf(", %sFLOP at %sFLOP/s", ui.Number(float64(l.FLOPs)), ui.Number(l.GFLOPS*1e9))
+	}
+	if l.Bytes > 0 {
+		text += fmt.Sprintf(", %s at %sB/s", ui.Bytes(l.Bytes), ui.Number(bandwidth(l)*1e9))
+	}
+	if l.FLOPs > 0 && l.Bytes > 0 {
+		text += fmt.Sprintf(", %.1f FLOP/B", float64(l.FLOPs)/float64(l.Bytes))
+	}
+	return text + ", " + l.Tactic
 }
 
 func sampleTrace(l *sessions.LayerTiming) ui.Chart {

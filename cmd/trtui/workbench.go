@@ -73,6 +73,9 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return printOverview(cmd.Context(), session, cmd.OutOrStdout())
 	}
+	if f.recording, err = filepath.Abs(f.recording); err != nil {
+		return err
+	}
 	app, err := views.NewWorkbench(session, views.Options{Look: ui.NewLook(look), Recordings: f.recording})
 	if err != nil {
 		return err
