@@ -67,7 +67,8 @@ type ConvF32Config struct {
 
 // NewConvF32 packs weights [Filters][Channels/Groups][KernelH][KernelW] and bias [Filters] (nil for none).
 func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF32, error) {
-	if err := s.check(); err != nil {
+	c, err := planConvF32(s, cfg)
+	if err != nil {
 		return nil, err
 	}
 	if want := s.Filters * s.Channels / s.Groups * s.KernelH * s.KernelW; len(weights) != want {
@@ -76,14 +77,6 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 	if bias != nil && len(bias) != s.Filters {
 		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Filters)
 	}
-	c := &ConvF32{shape: s, planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
-	if s.pointwise() {
-		c.oh, c.ow = c.oh*c.ow, 1
-	}
-	c.split(cfg)
-	if err := c.tabulate(cfg); err != nil {
-		return nil, err
-	}
 	c.pack(weights, bias)
 	c.runs.New = func() any {
 		r := &convRun{conv: c}
@@ -91,6 +84,19 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 		return r
 	}
 	return c, nil
+}
+
+// planConvF32 returns a convolution without weights: what its workspace follows from.
+func planConvF32(s ConvShape, cfg ConvF32Config) (*ConvF32, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	c := &ConvF32{shape: s, planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
+	if s.pointwise() {
+		c.oh, c.ow = c.oh*c.ow, 1
+	}
+	c.split(cfg)
+	return c, c.tabulate(cfg)
 }
 
 // Workspace returns the float32 elements that Run needs.

@@ -29,10 +29,17 @@ type family struct {
 
 var families = []family{
 	{"conv", conv},
+	{"qconv", qconv},
+	{"quant", quant},
+	{"qdepthwise", qdepthwise},
+	{"qpool", qpool},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
+	{"qconv", qconv},
 	{"half", half},
 	{"layout", layout},
+	{"qconv", qconv},
+	{"gemm", gemm},
 	{"peak", peak},
 	{"pool", pool},
 }

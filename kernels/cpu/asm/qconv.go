@@ -1,0 +1,63 @@
+package asm
+
+// QConvCall is a strip of an INT8 convolution or matrix product: len(Pixels) output pixels (or rows) by
+// 16*Blocks output channels. For output pixel x and output channel o the exact sum is
+//
+//	Start[o] + sum over steps t and c < 16 of In[Pixels[x]+Steps[t]+c] * weight(t, c, o)
+//
+// and Requant says what becomes of it. In holds unsigned bytes. weight(t, c, o), signed, lies at
+// Weights[((t*4 + c/4)*16*Blocks + o)*4 + c%4], as VPDPBUSD reads it. Start carries minus the input's zero
+// point times the sum of the channel's weights. Sums wrap around in int32, as they do everywhere.
+//
+// Input lanes beyond a tensor's channels may hold anything: their weights are zero.
+type QConvCall struct {
+	In      []byte
+	Pixels  []int32 // byte offset of each output pixel's window; at least one
+	Steps   []int32 // byte offset of each 16 inputs within a window; at least one
+	Weights []int8
+	Start   []int32
+	Requant *Requant
+}
+
+// QConvKernel is one implementation of QConvCall: a row of a table. Its method Run is a switch rather than
+// a function value, so that calls stay on the stack.
+type QConvKernel struct {
+	Name     string
+	Needs    Features
+	Blocks   int  // output channel blocks of a tile
+	Pixels   int  // the most pixels of a tile
+	assembly bool // else generic
+}
+
+// qconvGeneric computes a strip of any number of blocks in plain Go.
+func qconvGeneric(c *QConvCall, blocks int) {
+	var room [2 * 16]int32
+	acc := room[:16*blocks]
+	for x, p := range c.Pixels {
+		copy(acc, c.Start[:16*blocks])
+		w := c.Weights
+		for _, t := range c.Steps {
+			in := c.In[int(p)+int(t):][:16]
+			for q := 0; q < 16; q += 4 {
+				x0, x1, x2, x3 := int32(in[q]), int32(in[q+1]), int32(in[q+2]), int32(in[q+3])
+				row := w[:64*blocks]
+				for o := range acc {
+					v := row[4*o : 4*o+4 : 4*o+4]
+					acc[o] += x0*int32(v[0]) + x1*int32(v[1]) + x2*int32(v[2]) + x3*int32(v[3])
+				}
+				w = w[len(row):]
+			}
+		}
+		for b := range blocks {
+			c.Requant.store(acc[16*b:], x, b)
+		}
+	}
+}
+
+// qconvGenericKernels lists the pure Go kernels.
+func qconvGenericKernels() []QConvKernel {
+	return []QConvKernel{
+		{Name: "qconv_u8s8_generic_1x32", Blocks: 2, Pixels: 1},
+		{Name: "qconv_u8s8_generic_1x16", Blocks: 1, Pixels: 1},
+	}
+}

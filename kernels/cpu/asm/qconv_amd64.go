@@ -1,0 +1,54 @@
+//go:build amd64 && !noasm
+
+package asm
+
+import "unsafe"
+
+// qconvArgs is QConvCall as the assembly reads it; the offsets are known to the generator.
+type qconvArgs struct {
+	in            *byte
+	pixels, steps *int32
+	numSteps      int
+	weights       *int8
+	start         *int32
+	requant       *requantArgs
+}
+
+// Run computes a strip.
+func (k QConvKernel) Run(c *QConvCall) {
+	if !k.assembly {
+		qconvGeneric(c, k.Blocks)
+		return
+	}
+	n := len(c.Pixels)
+	requant := c.Requant.args(n, k.Blocks)
+	_, _ = c.Start[16*k.Blocks-1], c.Weights[len(c.Steps)*256*k.Blocks-1]
+	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant}
+	// Tiles of nearly equal size: a short last one would waste the weights it loads.
+	tiles := (n + k.Pixels - 1) / k.Pixels
+	p := (n + tiles - 1) / tiles
+	full := n / p
+	k.tiles(p, full, &args)
+	if rest := n - full*p; rest > 0 {
+		requant = requant.after(full * p)
+		args.pixels = &c.Pixels[full*p]
+		k.tiles(rest, 1, &args)
+	}
+}
+
+// tiles calls the function of the kernel's shape.
+func (k QConvKernel) tiles(pixels, tiles int, args *qconvArgs) {
+	if p := (*byte)(unsafe.Pointer(args)); k.Blocks == 2 {
+		qconv32VNNI(pixels, tiles, p)
+	} else {
+		qconv16VNNI(pixels, tiles, p)
+	}
+}
+
+// QConvKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
+func QConvKernels() []QConvKernel {
+	return append([]QConvKernel{
+		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, true},
+		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, true},
+	}, qconvGenericKernels()...)
+}

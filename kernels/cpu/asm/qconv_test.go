@@ -1,0 +1,142 @@
+package asm
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+var inf32 = float32(math.Inf(1))
+
+// qbytes returns n random bytes with the extremes well represented.
+func qbytes(r *rand.Rand, n int) []byte {
+	v := make([]byte, n)
+	for i := range v {
+		switch r.IntN(8) {
+		case 0:
+			v[i] = 0
+		case 1:
+			v[i] = 255
+		default:
+			v[i] = byte(r.IntN(256))
+		}
+	}
+	return v
+}
+
+// qweights returns n random signed bytes, extremes included.
+func qweights(r *rand.Rand, n int) []int8 {
+	v := make([]int8, n)
+	for i, b := range qbytes(r, n) {
+		v[i] = int8(b)
+	}
+	return v
+}
+
+// requantCase returns an epilogue for n pixels: variant's bits choose residual, clamps, float output and
+// separate strides.
+func requantCase(r *rand.Rand, n, blocks, variant int) *Requant {
+	q := &Requant{Outer: [2]float32{-inf32, inf32}, OutScale: 0.37 + r.Float32(), OutZero: int32(r.IntN(256)),
+		OutPixel: 16, OutBlock: 16 * n, ResidualScale: 0.01 + r.Float32()/7, ResidualZero: float32(r.IntN(256))}
+	for range 16 * blocks {
+		q.Scale = append(q.Scale, 0.0001+r.Float32()*0.01)
+		q.Bias = append(q.Bias, float32(r.NormFloat64())*20)
+	}
+	q.Bias[1], q.Bias[3], q.Bias[5], q.Bias[7] = 1e12, -1e12, inf32, -inf32
+	if variant&1 != 0 {
+		q.ResidualPixel, q.ResidualBlock = 16, 16*n+48
+		q.Residual = qbytes(r, q.ResidualBlock*blocks)
+	}
+	if variant&2 != 0 {
+		q.ClampInner, q.Inner = true, [2]float32{0, 17}
+	}
+	if variant&4 != 0 {
+		q.Outer = [2]float32{-5, 30}
+	}
+	if variant&8 != 0 {
+		q.OutPixel, q.OutBlock = 16*blocks+5, 16 // rows of a matrix
+	}
+	size := (n-1)*q.OutPixel + (blocks-1)*q.OutBlock + 16
+	if variant&16 != 0 {
+		q.Float = make([]float32, size)
+	} else {
+		q.Out = make([]byte, size)
+	}
+	return q
+}
+
+// qconvCase builds a call on random data.
+func qconvCase(r *rand.Rand, blocks, pixels, steps, variant int) *QConvCall {
+	c := &QConvCall{In: qbytes(r, 16*(2*pixels+steps+1)), Weights: qweights(r, steps*256*blocks),
+		Requant: requantCase(r, pixels, blocks, variant)}
+	for x := range pixels {
+		c.Pixels = append(c.Pixels, int32(32*x))
+	}
+	for s := range steps {
+		c.Steps = append(c.Steps, int32(16*(steps-s)-4*(s%2)))
+	}
+	for range 16 * blocks {
+		c.Start = append(c.Start, int32(r.IntN(200000)-100000))
+	}
+	return c
+}
+
+// qconvNaive is the definition: sums first, then the epilogue of each.
+func qconvNaive(c *QConvCall, blocks int) {
+	for x, p := range c.Pixels {
+		for b := range blocks {
+			var sums [16]int32
+			for l := range sums {
+				o := 16*b + l
+				sum := int64(c.Start[o])
+				for t, s := range c.Steps {
+					for i := range 16 {
+						w := c.Weights[((t*4+i/4)*16*blocks+o)*4+i%4]
+						sum += int64(c.In[int(p+s)+i]) * int64(w)
+					}
+				}
+				sums[l] = int32(sum)
+			}
+			c.Requant.store(sums[:], x, b)
+		}
+	}
+}
+
+// testStrips runs a kernel on strips of many lengths with every epilogue and compares it with the naive one.
+func testStrips(t *testing.T, run, naive func(*QConvCall), make func(r *rand.Rand, pixels, steps, variant int) *QConvCall) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	for variant := range 32 {
+		for _, pixels := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 25, 49} {
+			c := make(r, pixels, 1+variant%5, variant)
+			run(c)
+			got := *c.Requant
+			c.Requant.Out, c.Requant.Float = slices.Clone(got.Out), slices.Clone(got.Float)
+			clear(c.Requant.Out)
+			clear(c.Requant.Float)
+			naive(c)
+			what := fmt.Sprintf("variant %d, %d pixels", variant, pixels)
+			if !bytes.Equal(got.Out, c.Requant.Out) {
+				t.Fatalf("%s: bytes differ\n got %v\nwant %v", what, got.Out, c.Requant.Out)
+			}
+			if !slices.Equal(got.Float, c.Requant.Float) {
+				t.Fatalf("%s: values differ", what)
+			}
+		}
+	}
+}
+
+func TestQConvKernels(t *testing.T) {
+	for _, k := range QConvKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			testStrips(t, k.Run, func(c *QConvCall) { qconvNaive(c, k.Blocks) },
+				func(r *rand.Rand, pixels, steps, variant int) *QConvCall {
+					return qconvCase(r, k.Blocks, pixels, steps, variant)
+				})
+		})
+	}
+}

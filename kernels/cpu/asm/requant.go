@@ -1,0 +1,79 @@
+package asm
+
+import "math"
+
+// Requant turns int32 sums into real values and these into bytes. For channel o of a pixel, with s the
+// exact sum, every operation rounded to float32 on its own (no fused multiply-add):
+//
+//	f = float32(s)*Scale[o] + Bias[o]
+//	f = min(max(f, Inner[0]), Inner[1])                     if ClampInner
+//	f = f + (float32(residual) - ResidualZero)*ResidualScale  if Residual is set
+//	f = min(max(f, Outer[0]), Outer[1])
+//	byte = saturate(roundToEven(f/OutScale) + OutZero)
+//
+// Bytes are unsigned. Signed tensors are kept in offset binary: the byte of q is q+128, and a zero point z
+// is given as z+128, which yields the same real values and, read back, the same integers.
+//
+// A pixel's channels are blocks of 16: block b of pixel x begins at x*Pixel + b*Block in Out and Residual,
+// strides counting elements. Exactly one of Out and Float is set.
+type Requant struct {
+	Scale, Bias []float32 // one for each output channel of the tile
+	ClampInner  bool
+	Inner       [2]float32
+
+	Residual                     []byte // nil for none; may be Out
+	ResidualPixel, ResidualBlock int
+	ResidualScale, ResidualZero  float32
+
+	Outer    [2]float32 // infinities for no clamp; NaN passes
+	OutScale float32    // positive, below 2^100
+	OutZero  int32      // 0 to 255
+
+	Out                []byte    // quantised output
+	Float              []float32 // output not quantised
+	OutPixel, OutBlock int
+}
+
+// value returns the real value of sum in lane o of block b of pixel x.
+func (r *Requant) value(sum int32, x, b, l int) float32 {
+	o := 16*b + l
+	f := float32(float32(sum)*r.Scale[o]) + r.Bias[o]
+	if r.ClampInner {
+		f = clamp(f, r.Inner)
+	}
+	if r.Residual != nil {
+		q := float32(r.Residual[x*r.ResidualPixel+b*r.ResidualBlock+l])
+		f += float32((q - r.ResidualZero) * r.ResidualScale)
+	}
+	return clamp(f, r.Outer)
+}
+
+// store writes the 16 sums of block b of pixel x.
+func (r *Requant) store(sums []int32, x, b int) {
+	at := x*r.OutPixel + b*r.OutBlock
+	for l, s := range sums[:16] {
+		f := r.value(s, x, b, l)
+		if r.Float != nil {
+			r.Float[at+l] = f
+		} else {
+			r.Out[at+l] = quantise(f, r.OutScale, r.OutZero)
+		}
+	}
+}
+
+// highest returns a value that every zero point saturates to 255, and whose quotient fits an int32.
+func highest(scale float32) float32 { return 512 * scale }
+
+// quantise is ONNX QuantizeLinear to unsigned bytes; NaN becomes 0.
+func quantise(f, scale float32, zero int32) byte {
+	q := math.RoundToEven(float64(f/scale)) + float64(zero)
+	switch {
+	case q >= 255:
+		return 255
+	case q >= 0:
+		return byte(q)
+	}
+	return 0
+}
+
+var posInf, negInf = float32(math.Inf(1)), float32(math.Inf(-1))

@@ -1,0 +1,58 @@
+//go:build amd64 && !noasm
+
+package asm
+
+import "unsafe"
+
+// requantArgs is Requant as the assembly reads it, strides in bytes; the offsets are known to the generator.
+type requantArgs struct {
+	scale, bias                  *float32
+	out                          unsafe.Pointer
+	outPixel, outBlock           int
+	residual                     *byte
+	residualPixel, residualBlock int
+	inner, outer                 [2]float32
+	residualScale, residualZero  float32
+	outScale                     float32
+	outZero                      int32
+	clampInner, storeFloat       uint32
+}
+
+// args checks that the slices reach the last of n pixels and translates r.
+func (r *Requant) args(n, blocks int) requantArgs {
+	_, _ = r.Scale[16*blocks-1], r.Bias[16*blocks-1]
+	a := requantArgs{scale: &r.Scale[0], bias: &r.Bias[0], outPixel: r.OutPixel, outBlock: r.OutBlock,
+		inner: r.Inner, outer: r.Outer, residualScale: r.ResidualScale, residualZero: r.ResidualZero,
+		outScale: r.OutScale, outZero: r.OutZero}
+	last := (n-1)*r.OutPixel + (blocks-1)*r.OutBlock + 15
+	if r.Float != nil {
+		_ = r.Float[last]
+		a.out, a.storeFloat = unsafe.Pointer(&r.Float[0]), 1
+		a.outPixel, a.outBlock = 4*r.OutPixel, 4*r.OutBlock
+	} else {
+		_ = r.Out[last]
+		a.out = unsafe.Pointer(&r.Out[0])
+	}
+	// The conversion to int32 turns what is too large into the smallest integer: cut where the byte is 255
+	// whatever the zero point.
+	if r.Float == nil {
+		a.outer[1] = min(a.outer[1], highest(r.OutScale))
+	}
+	if r.ClampInner {
+		a.clampInner = 1
+	}
+	if r.Residual != nil {
+		_ = r.Residual[(n-1)*r.ResidualPixel+(blocks-1)*r.ResidualBlock+15]
+		a.residual, a.residualPixel, a.residualBlock = &r.Residual[0], r.ResidualPixel, r.ResidualBlock
+	}
+	return a
+}
+
+// after returns the arguments of what follows n pixels.
+func (a requantArgs) after(n int) requantArgs {
+	a.out = unsafe.Add(a.out, n*a.outPixel)
+	if a.residual != nil {
+		a.residual = (*byte)(unsafe.Add(unsafe.Pointer(a.residual), n*a.residualPixel))
+	}
+	return a
+}

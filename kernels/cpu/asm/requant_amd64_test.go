@@ -1,0 +1,46 @@
+//go:build amd64 && !noasm
+
+package asm
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// TestArgumentOffsets holds the structs to the offsets that the generator (_asm/qconv.go) compiles in.
+func TestArgumentOffsets(t *testing.T) {
+	var q qconvArgs
+	var r requantArgs
+	for _, f := range []struct {
+		name      string
+		got, want uintptr
+	}{
+		{"qIn", unsafe.Offsetof(q.in), 0},
+		{"qPixels", unsafe.Offsetof(q.pixels), 8},
+		{"qSteps", unsafe.Offsetof(q.steps), 16},
+		{"qNumSteps", unsafe.Offsetof(q.numSteps), 24},
+		{"qWeights", unsafe.Offsetof(q.weights), 32},
+		{"qStart", unsafe.Offsetof(q.start), 40},
+		{"qRequant", unsafe.Offsetof(q.requant), 48},
+		{"rScale", unsafe.Offsetof(r.scale), 0},
+		{"rBias", unsafe.Offsetof(r.bias), 8},
+		{"rOut", unsafe.Offsetof(r.out), 16},
+		{"rOutPixel", unsafe.Offsetof(r.outPixel), 24},
+		{"rOutBlock", unsafe.Offsetof(r.outBlock), 32},
+		{"rRes", unsafe.Offsetof(r.residual), 40},
+		{"rResPixel", unsafe.Offsetof(r.residualPixel), 48},
+		{"rResBlock", unsafe.Offsetof(r.residualBlock), 56},
+		{"rInner", unsafe.Offsetof(r.inner), 64},
+		{"rOuter", unsafe.Offsetof(r.outer), 72},
+		{"rResScale", unsafe.Offsetof(r.residualScale), 80},
+		{"rResZero", unsafe.Offsetof(r.residualZero), 84},
+		{"rOutScale", unsafe.Offsetof(r.outScale), 88},
+		{"rOutZero", unsafe.Offsetof(r.outZero), 92},
+		{"rClampInner", unsafe.Offsetof(r.clampInner), 96},
+		{"rStoreFloat", unsafe.Offsetof(r.storeFloat), 100},
+	} {
+		if f.got != f.want {
+			t.Errorf("%s is at %d, the assembly reads it at %d", f.name, f.got, f.want)
+		}
+	}
+}

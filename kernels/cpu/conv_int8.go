@@ -1,0 +1,207 @@
+package cpu
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// ConvInt8 is a direct convolution of bytes with int32 sums, weights packed, ready to run. Output is
+// NCHWc16, as bytes or as float32. Input is NCHWc16 bytes or, for stems of up to four channels, NCHW.
+//
+// A unit of work is a block of output rows times a range of output channel panels. Where there is padding
+// (or a stem) the unit first copies the input rows of its block, zero points in the padding, so that the
+// inner kernel has no edges: one table of pixel offsets and one of steps say where everything lies, for any
+// kernel, stride and dilation. Without padding the same tables point into the input itself.
+type ConvInt8 struct {
+	shape ConvShape
+	cfg   ConvInt8Config
+	area  int8Area
+
+	rows    int // output rows of a block
+	panels  []int8Panel
+	groups  int // ranges of panels
+	pixels  []int32
+	weights []int8
+	start   []int32
+	scale   []float32
+	bias    []float32
+	scratch int // bytes of one worker's copy
+	runs    sync.Pool
+}
+
+// ConvInt8Config chooses how a ConvInt8 is built.
+type ConvInt8Config struct {
+	InZero   int32        // zero point of the input bytes, 0 to 255
+	Stem     bool         // input is NCHW of at most four channels: see ConvInt8Call
+	Signed   bool         // a stem's NCHW bytes are two's complement, not offset binary
+	InPlane  int          // elements between the input's channel blocks; 0 for dense
+	Features asm.Features // what the kernels may use
+	Workers  int          // goroutines that Run may use, at least 1
+}
+
+// int8Panel is 16*Blocks output channels and the steps that reach their inputs.
+type int8Panel struct {
+	kernel  asm.QConvKernel
+	block   int // first output channel block
+	first   int // first input channel block read
+	steps   []int32
+	weights int // where its weights begin
+}
+
+// NewConvInt8 packs weights [Filters][Channels/Groups][KernelH][KernelW], each the integer weight minus its
+// zero point, between -255 and 255; scale [Filters], input scale times weight scale; bias [Filters] as real
+// values (nil for none).
+func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvInt8Config) (*ConvInt8, error) {
+	c, err := planConvInt8(s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkInt8(s.Filters, s.Filters*s.Channels/s.Groups*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+		return nil, err
+	}
+	c.pack(weights, scale, bias)
+	c.runs.New = func() any {
+		r := &convInt8Run{conv: c}
+		r.crew.init(r.do)
+		return r
+	}
+	return c, nil
+}
+
+// planConvInt8 returns a convolution without weights: what its workspace follows from.
+func planConvInt8(s ConvShape, cfg ConvInt8Config) (*ConvInt8, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if cfg.Stem && (s.Channels > 4 || s.DilationW != 1 || s.Groups != 1) {
+		return nil, fmt.Errorf("a stem has at most 4 channels, no groups and no horizontal dilation; got %d, %d, %d",
+			s.Channels, s.Groups, s.DilationW)
+	}
+	cfg.Workers = max(1, cfg.Workers)
+	c := &ConvInt8{shape: s, cfg: cfg}
+	c.area = newInt8Area(&c.shape, cfg)
+	c.split()
+	return c, c.tabulate()
+}
+
+// checkInt8 checks the constants of a quantised layer.
+func checkInt8(filters, count int, weights []int16, scale, bias []float32, zero int32) error {
+	if len(weights) != count {
+		return fmt.Errorf("%d weights, want %d", len(weights), count)
+	}
+	for i, w := range weights {
+		if w < -255 || w > 255 {
+			return fmt.Errorf("weight %d minus its zero point is %d, want -255 to 255", i, w)
+		}
+	}
+	if len(scale) != filters || bias != nil && len(bias) != filters {
+		return fmt.Errorf("%d scales and %d bias values, want %d", len(scale), len(bias), filters)
+	}
+	if zero < 0 || zero > 255 {
+		return fmt.Errorf("input zero point %d, want 0 to 255", zero)
+	}
+	return nil
+}
+
+// Workspace returns the bytes that Run needs.
+func (c *ConvInt8) Workspace() int { return c.scratch * c.cfg.Workers }
+
+// ConvInt8Call is the operands of one run.
+type ConvInt8Call struct {
+	In Bytes4
+	// Float, if its Data is set, is the NCHW input of a stem before quantisation by InScale and the
+	// configured zero point; otherwise a stem reads NCHW bytes in In.
+	Float    Tensor4
+	InScale  float32
+	Epilogue Int8Epilogue
+
+	Workspace []byte
+}
+
+// convInt8Run is the state of one Run.
+type convInt8Run struct {
+	conv *ConvInt8
+	call ConvInt8Call
+	crew crew
+}
+
+// Run computes the convolution. Several runs of one ConvInt8 may go on at the same time.
+func (c *ConvInt8) Run(parallel Parallel, call *ConvInt8Call) {
+	r := c.runs.Get().(*convInt8Run)
+	r.call = *call
+	r.crew.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups)
+	r.call = ConvInt8Call{}
+	c.runs.Put(r)
+}
+
+// rowBlocks returns the number of blocks of rows of an image.
+func (c *ConvInt8) rowBlocks() int { return (c.shape.OutHeight() + c.rows - 1) / c.rows }
+
+// do computes a unit: those of the same rows follow each other.
+func (r *convInt8Run) do(u, worker int) {
+	c := r.conv
+	group := u % c.groups
+	u /= c.groups
+	first := u % c.rowBlocks() * c.rows
+	r.unit(group, u/c.rowBlocks(), first, min(first+c.rows, c.shape.OutHeight()), r.call.Workspace[worker*c.scratch:][:c.scratch])
+}
+
+// unit computes output rows [first, last) of an image for a range of panels.
+func (r *convInt8Run) unit(group, image, first, last int, scratch []byte) {
+	c := r.conv
+	panels := c.panels[group*len(c.panels)/c.groups : (group+1)*len(c.panels)/c.groups]
+	in, base := r.source(panels, image, first, last, scratch)
+	width := c.shape.OutWidth()
+	for i := range panels {
+		p := &panels[i]
+		requant := r.call.Epilogue.requant(image, p.block, first*width, lanes)
+		o := p.block * lanes
+		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
+		call := asm.QConvCall{
+			In:      in[(p.first-base)*c.area.plane:],
+			Steps:   p.steps,
+			Weights: c.weights[p.weights:],
+			Start:   c.start[o:],
+			Requant: &requant,
+		}
+		pixels := c.pixels[:(last-first)*width]
+		for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
+			n := min(most, len(pixels))
+			call.Pixels, pixels = pixels[:n], pixels[n:]
+			p.kernel.Run(&call)
+			requant = after(requant, n)
+		}
+	}
+}
+
+// source returns the bytes that the pixel offsets refer to, and the channel block they begin with.
+func (r *convInt8Run) source(panels []int8Panel, image, first, last int, scratch []byte) (in []byte, base int) {
+	c := r.conv
+	switch {
+	case c.cfg.Stem && r.call.Float.Data != nil:
+		c.area.quantiseStem(scratch, r.call.Float.Data[image*r.call.Float.Image:], r.call.Float.Plane, first, last, r.call.InScale)
+		return scratch, 0
+	case c.cfg.Stem:
+		c.area.gatherStem(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, first, last)
+		return scratch, 0
+	case !c.area.copied:
+		s := &c.shape
+		return r.call.In.Data[image*r.call.In.Image+first*s.StrideH*s.Width*lanes:], 0
+	}
+	base, end := c.span(panels)
+	in = r.call.In.Data[image*r.call.In.Image:]
+	c.area.gather(scratch, in, r.call.In.Plane, base, end, first, last)
+	return scratch, base
+}
+
+// span returns the input channel blocks that the panels read.
+func (c *ConvInt8) span(panels []int8Panel) (first, end int) {
+	first = panels[0].first
+	perGroup := c.shape.Channels / c.shape.Groups
+	filters := c.shape.Filters / c.shape.Groups
+	lastPanel := &panels[len(panels)-1]
+	o := min((lastPanel.block+lastPanel.kernel.Blocks)*lanes, c.shape.Filters) - 1
+	return first, blocksOf((o/filters + 1) * perGroup)
+}

@@ -1,0 +1,158 @@
+package cpu
+
+import "github.com/trtui/trtui/kernels/cpu/asm"
+
+// int8Area is where the inner kernel finds the input of a block of output rows: [plane][row][column][pixel
+// bytes], either a padded copy or, without padding, the input tensor itself.
+type int8Area struct {
+	shape  *ConvShape
+	zero   byte
+	signed bool // a stem's bytes are two's complement
+	copied bool
+	pixel  int // bytes of a pixel: 16, or 4 in a stem
+	width  int // columns of a row
+	height int // rows of a plane of a copy
+	plane  int // bytes of a plane
+	quant  asm.QuantKernel
+}
+
+// overread is the number of bytes that the last steps of a row may read beyond it, weights being zero there.
+const overread = 64
+
+func newInt8Area(s *ConvShape, cfg ConvInt8Config) int8Area {
+	a := int8Area{shape: s, zero: byte(cfg.InZero), signed: cfg.Signed, pixel: lanes, width: s.Width, height: s.Height, plane: s.Height * s.Width * lanes}
+	if cfg.InPlane > 0 {
+		a.plane = cfg.InPlane
+	}
+	if cfg.Stem {
+		a.pixel = 4
+	}
+	a.quant = quantKernel(cfg.Features)
+	a.copied = cfg.Stem || s.PadTop+s.PadLeft+s.PadBottom+s.PadRight > 0
+	return a
+}
+
+// fit sizes the copy for blocks of up to rows output rows.
+func (a *int8Area) fit(rows int) {
+	if !a.copied {
+		return
+	}
+	s := a.shape
+	a.height = (rows-1)*s.StrideH + (s.KernelH-1)*s.DilationH + 1
+	a.width = (s.OutWidth()-1)*s.StrideW + (s.KernelW-1)*s.DilationW + 1
+	a.plane = a.height * a.width * a.pixel
+}
+
+// window returns the offset of output pixel (row, column) of a block.
+func (a *int8Area) window(row, column int) int {
+	return (row*a.shape.StrideH*a.width + column*a.shape.StrideW) * a.pixel
+}
+
+// offset returns the offset of a tap from a window.
+func (a *int8Area) offset(plane, kh, kw int) int {
+	return plane*a.plane + (kh*a.shape.DilationH*a.width+kw*a.shape.DilationW)*a.pixel
+}
+
+// eachRow calls f for each row of the copy for output rows [first, last): y is its input row, or -1 in the
+// padding.
+func (a *int8Area) eachRow(first, last int, f func(row, y int)) {
+	s := a.shape
+	used := (last-first-1)*s.StrideH + (s.KernelH-1)*s.DilationH + 1
+	for j := range used {
+		y := first*s.StrideH + j - s.PadTop
+		if y >= s.Height {
+			y = -1
+		}
+		f(j, max(y, -1))
+	}
+}
+
+// columns returns the columns of the copy that lie inside the input.
+func (a *int8Area) columns() (low, high int) {
+	low = min(a.shape.PadLeft, a.width)
+	return low, max(low, min(a.width, a.shape.PadLeft+a.shape.Width))
+}
+
+// gather copies channel blocks [b0, b1) of an NCHWc16 image.
+func (a *int8Area) gather(dst, image []byte, planeStride, b0, b1, first, last int) {
+	low, high := a.columns()
+	for b := b0; b < b1; b++ {
+		plane := image[b*planeStride:]
+		a.eachRow(first, last, func(row, y int) {
+			to := dst[((b-b0)*a.height+row)*a.width*lanes:][:a.width*lanes]
+			if y < 0 {
+				fillBytes(to, a.zero)
+				return
+			}
+			fillBytes(to[:low*lanes], a.zero)
+			copy(to[low*lanes:high*lanes], plane[y*a.shape.Width*lanes:])
+			fillBytes(to[high*lanes:], a.zero)
+		})
+	}
+}
+
+// gatherStem interleaves the channels of an NCHW image, four bytes a pixel.
+func (a *int8Area) gatherStem(dst, image []byte, planeStride, first, last int) {
+	low, high := a.columns()
+	a.eachRow(first, last, func(row, y int) {
+		to := a.stemRow(dst, row, y, low, high)
+		if y >= 0 {
+			interleave(to, image[y*a.shape.Width:], planeStride, a.shape.Channels)
+			if a.signed {
+				for i := range to {
+					to[i] ^= 0x80
+				}
+			}
+		}
+	})
+}
+
+// quantiseStem quantises an NCHW image on the way.
+func (a *int8Area) quantiseStem(dst []byte, image []float32, planeStride, first, last int, scale float32) {
+	low, high := a.columns()
+	to8 := asm.Quantization{Scale: scale, Zero: int32(a.zero)}
+	a.eachRow(first, last, func(row, y int) {
+		to := a.stemRow(dst, row, y, low, high)
+		if y >= 0 {
+			a.quant.QuantizePixels(to, image[y*a.shape.Width:], planeStride, a.shape.Channels, to8)
+		}
+	})
+}
+
+// stemRow fills the padding of a row and returns the part that holds input columns.
+func (a *int8Area) stemRow(dst []byte, row, y, low, high int) []byte {
+	to := dst[row*a.width*4:][:a.width*4]
+	if y < 0 {
+		fillBytes(to, a.zero)
+		return nil
+	}
+	fillBytes(to[:low*4], a.zero)
+	fillBytes(to[high*4:], a.zero)
+	return to[low*4 : high*4]
+}
+
+// interleave writes len(dst)/4 pixels of four bytes: byte c of pixel x is src[c*plane+x].
+func interleave(dst, src []byte, plane, channels int) {
+	for c := range channels {
+		for x, v := range src[c*plane:][:len(dst)/4] {
+			dst[4*x+c] = v
+		}
+	}
+}
+
+// quantKernel returns the first kernel of the table that the features allow.
+func quantKernel(have asm.Features) asm.QuantKernel {
+	for _, k := range asm.QuantKernels() {
+		if have.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no generic conversion kernel")
+}
+
+// fillBytes sets every byte of s to v.
+func fillBytes(s []byte, v byte) {
+	for i := range s {
+		s[i] = v
+	}
+}
