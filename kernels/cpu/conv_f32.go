@@ -67,7 +67,8 @@ type ConvF32Config struct {
 
 // NewConvF32 packs weights [Filters][Channels/Groups][KernelH][KernelW] and bias [Filters] (nil for none).
 func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF32, error) {
-	if err := s.check(); err != nil {
+	c, err := planConvF32(s, cfg)
+	if err != nil {
 		return nil, err
 	}
 	if want := s.Filters * s.Channels / s.Groups * s.KernelH * s.KernelW; len(weights) != want {
@@ -76,14 +77,6 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 	if bias != nil && len(bias) != s.Filters {
 		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Filters)
 	}
-	c := &ConvF32{shape: s, planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
-	if s.pointwise() {
-		c.oh, c.ow = c.oh*c.ow, 1
-	}
-	c.split(cfg)
-	if err := c.tabulate(cfg); err != nil {
-		return nil, err
-	}
 	c.pack(weights, bias)
 	c.runs.New = func() any {
 		r := &convRun{conv: c}
@@ -91,6 +84,19 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 		return r
 	}
 	return c, nil
+}
+
+// planConvF32 returns a convolution without weights: what its workspace follows from.
+func planConvF32(s ConvShape, cfg ConvF32Config) (*ConvF32, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	c := &ConvF32{shape: s, planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
+	if s.pointwise() {
+		c.oh, c.ow = c.oh*c.ow, 1
+	}
+	c.split(cfg)
+	return c, c.tabulate(cfg)
 }
 
 // Workspace returns the float32 elements that Run needs.
@@ -173,6 +179,7 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 	call := asm.ConvCall{
 		Taps:       part.taps,
 		Weights:    c.weights[panel.chunks[chunk]:],
+		Ahead:      c.weights[panel.chunks[chunk]:],
 		Bias:       c.bias[panel.block*lanes:],
 		OutBlock:   r.call.Out.Plane,
 		Limits:     NoLimits(),
@@ -180,6 +187,12 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 	}
 	if final {
 		call.Limits = r.call.Limits
+	}
+	if p+1 < len(section.panels) {
+		call.Ahead = c.weights[section.panels[p+1].chunks[chunk]:]
+		// Enough for the next panel to be there when this one is done.
+		tiles := ((last-first)*c.ow + panel.kernel.Pixels - 1) / panel.kernel.Pixels
+		call.AheadStep = min(32, 4*panel.kernel.Blocks*lanes/tiles+1)
 	}
 	out := r.call.Out.Data[image*r.call.Out.Image+panel.block*r.call.Out.Plane:]
 	var residual []float32
@@ -225,13 +238,14 @@ func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int
 		}
 		n = min(n, max(1, callSteps/(depth*p*k.Blocks)))
 		call.Tiles = n
-		k.Run(p, call)
+		k.Run(p, *call)
 		tiles -= n
 		big = max(0, big-n)
 		if tiles == 0 {
 			return
 		}
 		call.In = call.In[n*p*pixel:]
+		call.Ahead = call.Ahead[min(len(call.Ahead)-1, n*depth/4*call.AheadStep):]
 		call.Out = call.Out[n*p*lanes:]
 		if call.Residual != nil {
 			call.Residual = call.Residual[n*p*lanes:]

@@ -80,7 +80,7 @@ func (c *ConvF32) tabulate(cfg ConvF32Config) error {
 		}
 	}
 	perChunk := min(planes, max(1, unitWeights/(c.planeDepth()*widest*lanes*4)))
-	perChunk = c.chooseRows(planes, evenly(planes, perChunk))
+	perChunk = c.chooseRows(planes, evenly(planes, perChunk), layoutKernel(cfg.Features))
 	for i := range c.sections {
 		whole := c.sections[i].chunks[0]
 		c.sections[i].chunks = nil
@@ -107,7 +107,7 @@ func evenly(total, part int) int {
 
 // chooseRows sets the block of rows that one unit computes and returns the planes of a chunk, at most
 // perChunk.
-func (c *ConvF32) chooseRows(planes, perChunk int) int {
+func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int {
 	least := min(c.oh, (unitPixels+c.ow-1)/c.ow)
 	fits := func(rows, perChunk int) bool {
 		if c.shape.pointwise() {
@@ -117,7 +117,7 @@ func (c *ConvF32) chooseRows(planes, perChunk int) int {
 			}
 			return size <= unitInput
 		}
-		return c.newGather(rows).size(perChunk)*4 <= unitInput
+		return c.newGather(rows, kernel).size(perChunk)*4 <= unitInput
 	}
 	for perChunk > 1 && !fits(least, perChunk) {
 		perChunk = evenly(planes, perChunk-1)
@@ -133,17 +133,17 @@ func (c *ConvF32) chooseRows(planes, perChunk int) int {
 	}
 	c.rows = evenly(c.oh, c.rows)
 	if !c.shape.pointwise() {
-		c.gather = c.newGather(c.rows)
+		c.gather = c.newGather(c.rows, kernel)
 	}
 	return perChunk
 }
 
 // newGather plans the copy of a block of rows.
-func (c *ConvF32) newGather(rows int) *windowGather {
+func (c *ConvF32) newGather(rows int, kernel asm.LayoutKernel) *windowGather {
 	if c.planar {
-		return newWindowGather(&c.shape, rowRuns, 1, rows)
+		return newWindowGather(&c.shape, rowRuns, 1, rows, kernel)
 	}
-	return newWindowGather(&c.shape, tapRuns, lanes, rows)
+	return newWindowGather(&c.shape, tapRuns, lanes, rows, kernel)
 }
 
 // cut divides each section's panels into units, one per section unless rows alone give the workers too little

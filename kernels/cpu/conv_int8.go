@@ -35,6 +35,7 @@ type ConvInt8 struct {
 type ConvInt8Config struct {
 	InZero   int32        // zero point of the input bytes, 0 to 255
 	Stem     bool         // input is NCHW of at most four channels: see ConvInt8Call
+	Signed   bool         // a stem's NCHW bytes are two's complement, not offset binary
 	InPlane  int          // elements between the input's channel blocks; 0 for dense
 	Features asm.Features // what the kernels may use
 	Workers  int          // goroutines that Run may use, at least 1
@@ -53,10 +54,25 @@ type int8Panel struct {
 // zero point, between -255 and 255; scale [Filters], input scale times weight scale; bias [Filters] as real
 // values (nil for none).
 func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvInt8Config) (*ConvInt8, error) {
-	if err := s.check(); err != nil {
+	c, err := planConvInt8(s, cfg)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkInt8(s.Filters, s.Filters*s.Channels/s.Groups*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+		return nil, err
+	}
+	c.pack(weights, scale, bias)
+	c.runs.New = func() any {
+		r := &convInt8Run{conv: c}
+		r.crew.init(r.do)
+		return r
+	}
+	return c, nil
+}
+
+// planConvInt8 returns a convolution without weights: what its workspace follows from.
+func planConvInt8(s ConvShape, cfg ConvInt8Config) (*ConvInt8, error) {
+	if err := s.check(); err != nil {
 		return nil, err
 	}
 	if cfg.Stem && (s.Channels > 4 || s.DilationW != 1 || s.Groups != 1) {
@@ -67,16 +83,7 @@ func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvIn
 	c := &ConvInt8{shape: s, cfg: cfg}
 	c.area = newInt8Area(&c.shape, cfg)
 	c.split()
-	if err := c.tabulate(); err != nil {
-		return nil, err
-	}
-	c.pack(weights, scale, bias)
-	c.runs.New = func() any {
-		r := &convInt8Run{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
-	return c, nil
+	return c, c.tabulate()
 }
 
 // checkInt8 checks the constants of a quantised layer.

@@ -33,7 +33,7 @@ func NewDepthwiseF32(s ConvShape, weights, bias []float32, features asm.Features
 		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Channels)
 	}
 	d := &DepthwiseF32{}
-	d.field.init(s, 0, workers)
+	d.field.init(s, 0, features, workers)
 	for _, k := range asm.DepthwiseKernels() {
 		if features.Has(k.Needs) {
 			d.kernel = k
@@ -96,7 +96,7 @@ func (r *depthwiseRun) do(u, worker int) {
 			call.Residual = residual[y*row+x*lanes:]
 		}
 		call.Rows, call.Tiles = rows, tiles
-		d.kernel.Run(pixels, &call)
+		d.kernel.Run(pixels, call)
 	})
 	if r.call.After != nil {
 		r.call.After(out[:(last-first)*row], block)

@@ -1,5 +1,7 @@
 package cpu
 
+import "github.com/trtui/trtui/kernels/cpu/asm"
+
 // gatherOrder is the order in which a windowGather stores what it copies.
 type gatherOrder int
 
@@ -27,22 +29,23 @@ type windowGather struct {
 	index  []int   // phase -> its position in phases
 	height int     // rows stored of each plane and phase
 	width  int     // columns stored of a row
+	kernel asm.LayoutKernel
 }
 
 // newWindowGather plans the copy for blocks of up to rows output rows.
-func newWindowGather(s *ConvShape, order gatherOrder, pixel, rows int) *windowGather {
-	g := &windowGather{shape: s, order: order, pixel: pixel}
-	kernel, stride, dilation := s.KernelH, s.StrideH, s.DilationH
-	g.height = rows + (kernel-1)*dilation/stride
+func newWindowGather(s *ConvShape, order gatherOrder, pixel, rows int, kernel asm.LayoutKernel) *windowGather {
+	g := &windowGather{shape: s, order: order, pixel: pixel, kernel: kernel}
+	taps, stride, dilation := s.KernelH, s.StrideH, s.DilationH
+	g.height = rows + (taps-1)*dilation/stride
 	g.width = s.OutWidth()
 	if order == rowRuns {
-		kernel, stride, dilation = s.KernelW, s.StrideW, s.DilationW
+		taps, stride, dilation = s.KernelW, s.StrideW, s.DilationW
 		g.height = (rows-1)*s.StrideH + (s.KernelH-1)*s.DilationH + 1
-		g.width += (kernel - 1) * dilation / stride
+		g.width += (taps - 1) * dilation / stride
 	}
 	g.index = make([]int, stride)
 	seen := make([]bool, stride)
-	for k := range kernel {
+	for k := range taps {
 		phase := k * dilation % stride
 		if !seen[phase] {
 			seen[phase], g.index[phase] = true, len(g.phases)
@@ -95,10 +98,7 @@ func (g *windowGather) copyTaps(dst, plane []float32, first, last int) []float32
 	used := last - first + (s.KernelH-1)*s.DilationH/s.StrideH
 	for kw := range s.KernelW {
 		for _, phase := range g.phases {
-			for j := range used {
-				y := (first+j)*s.StrideH + phase - s.PadTop
-				g.line(dst[j*g.row():(j+1)*g.row()], plane, y, kw*s.DilationW-s.PadLeft)
-			}
+			g.lines(dst, plane, used, first*s.StrideH+phase-s.PadTop, s.StrideH, kw*s.DilationW-s.PadLeft)
 			dst = dst[g.height*g.row():]
 		}
 	}
@@ -109,51 +109,63 @@ func (g *windowGather) copyRows(dst, plane []float32, first, last int) []float32
 	s := g.shape
 	used := (last-1-first)*s.StrideH + (s.KernelH-1)*s.DilationH + 1
 	for _, phase := range g.phases {
-		for j := range used {
-			g.line(dst[j*g.row():(j+1)*g.row()], plane, first*s.StrideH+j-s.PadTop, phase-s.PadLeft)
-		}
+		g.lines(dst, plane, used, first*s.StrideH-s.PadTop, 1, phase-s.PadLeft)
 		dst = dst[g.height*g.row():]
 	}
 	return dst
 }
 
-// line sets pixel x of dst to column start + x*StrideW of row y, or to the padding value outside.
-func (g *windowGather) line(dst, plane []float32, y, start int) {
+// lines stores n rows: row i is row y + i*step of the input, its pixel x column start + x*StrideW, the padding
+// value outside.
+func (g *windowGather) lines(dst, plane []float32, n, y, step, start int) {
 	s := g.shape
-	if y < 0 || y >= s.Height {
-		fill(dst, g.pad)
-		return
-	}
-	stride, src := s.StrideW, plane[y*s.Width*g.pixel:][:s.Width*g.pixel]
-	low, high := inside(start, stride, len(dst)/g.pixel, s.Width)
-	fill(dst[:low*g.pixel], g.pad)
-	fill(dst[high*g.pixel:], g.pad)
+	top, bottom := inside(y, step, n, s.Height)
+	low, high := inside(start, s.StrideW, g.width, s.Width)
 	if low == high {
+		bottom = top
+	}
+	g.border(dst[:top*g.row()])
+	g.border(dst[bottom*g.row() : n*g.row()])
+	if top == bottom {
 		return
 	}
-	dst, src = dst[low*g.pixel:high*g.pixel], src[(start+low*stride)*g.pixel:]
-	switch {
-	case stride == 1:
-		copy(dst, src)
-	case g.pixel == 1:
-		for x := range dst {
-			dst[x] = src[x*stride]
-		}
-	default:
-		for x := 0; x < len(dst); x += lanes {
-			*(*[lanes]float32)(dst[x:]) = *(*[lanes]float32)(src[x*stride:])
-		}
+	src := plane[((y+top*step)*s.Width+start+low*s.StrideW)*g.pixel:]
+	dst = dst[top*g.row():]
+	if g.pixel == lanes {
+		g.kernel.Gather(asm.GatherCall{Dst: dst, DstRow: g.row(), Src: src, SrcRow: step * s.Width * lanes, Rows: bottom - top,
+			Left: low, N: high - low, Right: g.width - high, Step: s.StrideW * lanes, Pad: g.pad})
+		return
+	}
+	for i := range bottom - top {
+		g.scalars(dst[i*g.width:(i+1)*g.width], src[i*step*s.Width:], low, high)
 	}
 }
 
-// fill sets all of dst to v.
-func fill(dst []float32, v float32) {
-	if v == 0 {
+// border sets vectors or scalars to the padding value.
+func (g *windowGather) border(dst []float32) {
+	if g.pad == 0 {
 		clear(dst)
 		return
 	}
 	for i := range dst {
-		dst[i] = v
+		dst[i] = g.pad
+	}
+}
+
+// scalars sets dst[low:high] to elements of src StrideW apart, the rest to the padding value.
+func (g *windowGather) scalars(dst, src []float32, low, high int) {
+	g.border(dst[:low])
+	g.border(dst[high:])
+	dst = dst[low:high]
+	switch stride := g.shape.StrideW; stride {
+	case 1:
+		copy(dst, src)
+	case 2:
+		g.kernel.Evens(dst, src)
+	default:
+		for x := range dst {
+			dst[x] = src[x*stride]
+		}
 	}
 }
 

@@ -18,18 +18,19 @@ type windowField struct {
 }
 
 // init plans units for a checked shape.
-func (f *windowField) init(s ConvShape, pad float32, workers int) {
+func (f *windowField) init(s ConvShape, pad float32, features asm.Features, workers int) {
+	kernel := layoutKernel(features)
 	f.shape, f.workers = s, max(1, workers)
 	f.oh, f.ow, f.blocks = s.OutHeight(), s.OutWidth(), blocksOf(s.Channels)
 	f.rows = f.oh
-	for f.rows > 1 && newWindowGather(&f.shape, rowRuns, lanes, f.rows).size(1)*4 > windowScratch {
+	for f.rows > 1 && newWindowGather(&f.shape, rowRuns, lanes, f.rows, kernel).size(1)*4 > windowScratch {
 		f.rows = (f.rows + 1) / 2
 	}
 	for f.workers > 1 && f.rows > 4 && s.Batch*f.blocks*f.rowBlocks() < 4*f.workers {
 		f.rows = (f.rows + 1) / 2
 	}
 	f.rows = evenly(f.oh, f.rows)
-	f.gather = newWindowGather(&f.shape, rowRuns, lanes, f.rows)
+	f.gather = newWindowGather(&f.shape, rowRuns, lanes, f.rows, kernel)
 	f.gather.pad = pad
 	for kh := range s.KernelH {
 		for kw := range s.KernelW {

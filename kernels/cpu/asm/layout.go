@@ -1,6 +1,7 @@
 package asm
 
-// LayoutKernel transposes between up to 16 planes and vectors of 16 lanes.
+// LayoutKernel moves activations: it transposes between up to 16 planes and vectors of 16 lanes, and copies
+// strided rows.
 type LayoutKernel struct {
 	Name  string
 	Needs Features
@@ -8,6 +9,23 @@ type LayoutKernel struct {
 	Interleave func(dst []float32, step int, src []float32, stride, rows, n int)
 	// Deinterleave sets dst[r*stride+i] = src[i*step+r] for r < rows <= 16 and i < n; it reads all 16 lanes.
 	Deinterleave func(dst []float32, stride int, src []float32, step, rows, n int)
+	// Gather copies rows of vectors with borders.
+	Gather func(c GatherCall)
+	// Evens sets dst[i] = src[2*i]; src has at least 2*len(dst)-1 elements.
+	Evens func(dst, src []float32)
+}
+
+// GatherCall is the copy of Rows > 0 rows of vectors of 16: each row of Dst, DstRow elements apart, gets Left
+// vectors of Pad, N vectors from the row of Src, Step elements apart, and Right vectors of Pad.
+type GatherCall struct {
+	Dst            []float32
+	DstRow         int
+	Src            []float32 // not read when N is 0
+	SrcRow         int
+	Rows           int
+	Left, N, Right int
+	Step           int
+	Pad            float32
 }
 
 func interleaveGeneric(dst []float32, step int, src []float32, stride, rows, n int) {
@@ -28,6 +46,30 @@ func deinterleaveGeneric(dst []float32, stride int, src []float32, step, rows, n
 	}
 }
 
+func gatherGeneric(c GatherCall) {
+	for y := range c.Rows {
+		row := c.Dst[y*c.DstRow:][:16*(c.Left+c.N+c.Right)]
+		for i := range row[:16*c.Left] {
+			row[i] = c.Pad
+		}
+		row = row[16*c.Left:]
+		for x := range c.N {
+			copy(row[:16], c.Src[y*c.SrcRow+x*c.Step:])
+			row = row[16:]
+		}
+		for i := range row {
+			row[i] = c.Pad
+		}
+	}
+}
+
+func evensGeneric(dst, src []float32) {
+	for i := range dst {
+		dst[i] = src[2*i]
+	}
+}
+
 func layoutGenericKernels() []LayoutKernel {
-	return []LayoutKernel{{Name: "layout_f32_generic", Interleave: interleaveGeneric, Deinterleave: deinterleaveGeneric}}
+	return []LayoutKernel{{Name: "layout_f32_generic", Interleave: interleaveGeneric, Deinterleave: deinterleaveGeneric,
+		Gather: gatherGeneric, Evens: evensGeneric}}
 }

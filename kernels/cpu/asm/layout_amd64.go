@@ -5,7 +5,7 @@ package asm
 // LayoutKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func LayoutKernels() []LayoutKernel {
 	return append([]LayoutKernel{
-		{"layout_f32_avx512_16x16", AVX512, interleaveRun, deinterleaveRun},
+		{"layout_f32_avx512_16x16", AVX512, interleaveRun, deinterleaveRun, gatherRun, evensRun},
 	}, layoutGenericKernels()...)
 }
 
@@ -20,5 +20,28 @@ func interleaveRun(dst []float32, step int, src []float32, stride, rows, n int) 
 func deinterleaveRun(dst []float32, stride int, src []float32, step, rows, n int) {
 	for i := 0; i < n; i += layoutColumns {
 		deinterleaveAVX512(&dst[i], stride, &src[i*step], step, rows, min(n-i, layoutColumns))
+	}
+}
+
+const gatherVectors = 8192 // in one call
+
+func gatherRun(c GatherCall) {
+	step := max(1, gatherVectors/(c.Left+c.N+c.Right))
+	for y := 0; y < c.Rows; y += step {
+		var src *float32
+		if c.N > 0 {
+			src = &c.Src[y*c.SrcRow]
+		}
+		gatherRowsAVX512(&c.Dst[y*c.DstRow], c.DstRow, src, c.SrcRow, min(step, c.Rows-y), c.Left, c.N, c.Right, c.Step, c.Pad)
+	}
+}
+
+func evensRun(dst, src []float32) {
+	n := min(len(dst), len(src)/2) &^ 15
+	if n > 0 {
+		evensAVX512(&dst[0], &src[0], n)
+	}
+	if n < len(dst) {
+		evensGeneric(dst[n:], src[2*n:])
 	}
 }

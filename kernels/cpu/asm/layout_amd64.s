@@ -461,3 +461,118 @@ stored:
 	JGT  tile
 	VZEROUPPER
 	RET
+
+// func gatherRowsAVX512(dst *float32, dstRow int, src *float32, srcRow int, rows int, left int, n int, right int, step int, pad float32)
+// Requires: AVX, AVX512F
+TEXT ·gatherRowsAVX512(SB), NOSPLIT, $0-76
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstRow+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         srcRow+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         step+64(FP), DI
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, DI
+	VBROADCASTSS pad+72(FP), Z4
+
+row:
+	MOVQ  AX, R8
+	MOVQ  DX, R9
+	MOVQ  left+40(FP), R10
+	TESTQ R10, R10
+	JEQ   leftdone
+
+left:
+	VMOVUPS Z4, (R8)
+	ADDQ    $0x40, R8
+	SUBQ    $0x01, R10
+	JNE     left
+
+leftdone:
+	MOVQ n+48(FP), R10
+	SUBQ $0x04, R10
+	JLT  few
+
+four:
+	LEAQ    (R9)(DI*2), R11
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(DI*1), Z1
+	VMOVUPS (R11), Z2
+	VMOVUPS (R11)(DI*1), Z3
+	VMOVUPS Z0, (R8)
+	VMOVUPS Z1, 64(R8)
+	VMOVUPS Z2, 128(R8)
+	VMOVUPS Z3, 192(R8)
+	LEAQ    (R11)(DI*2), R9
+	ADDQ    $0x00000100, R8
+	SUBQ    $0x04, R10
+	JGE     four
+
+few:
+	ADDQ $0x04, R10
+	JEQ  copied
+
+one:
+	VMOVUPS (R9), Z0
+	VMOVUPS Z0, (R8)
+	ADDQ    DI, R9
+	ADDQ    $0x40, R8
+	SUBQ    $0x01, R10
+	JNE     one
+
+copied:
+	MOVQ  right+56(FP), R10
+	TESTQ R10, R10
+	JEQ   rightdone
+
+right:
+	VMOVUPS Z4, (R8)
+	ADDQ    $0x40, R8
+	SUBQ    $0x01, R10
+	JNE     right
+
+rightdone:
+	ADDQ CX, AX
+	ADDQ BX, DX
+	SUBQ $0x01, SI
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func evensAVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·evensAVX512(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	VMOVDQU32 evenIndex<>+0(SB), Z1
+
+loop:
+	VMOVUPS   (CX), Z0
+	VPERMT2PS 64(CX), Z1, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DX
+	JNE       loop
+	VZEROUPPER
+	RET
+
+DATA evenIndex<>+0(SB)/4, $0x00000000
+DATA evenIndex<>+4(SB)/4, $0x00000002
+DATA evenIndex<>+8(SB)/4, $0x00000004
+DATA evenIndex<>+12(SB)/4, $0x00000006
+DATA evenIndex<>+16(SB)/4, $0x00000008
+DATA evenIndex<>+20(SB)/4, $0x0000000a
+DATA evenIndex<>+24(SB)/4, $0x0000000c
+DATA evenIndex<>+28(SB)/4, $0x0000000e
+DATA evenIndex<>+32(SB)/4, $0x00000010
+DATA evenIndex<>+36(SB)/4, $0x00000012
+DATA evenIndex<>+40(SB)/4, $0x00000014
+DATA evenIndex<>+44(SB)/4, $0x00000016
+DATA evenIndex<>+48(SB)/4, $0x00000018
+DATA evenIndex<>+52(SB)/4, $0x0000001a
+DATA evenIndex<>+56(SB)/4, $0x0000001c
+DATA evenIndex<>+60(SB)/4, $0x0000001e
+GLOBL evenIndex<>(SB), RODATA|NOPTR, $64

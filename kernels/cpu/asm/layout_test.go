@@ -41,6 +41,45 @@ func TestLayoutKernels(t *testing.T) {
 	}
 }
 
+func TestGatherKernels(t *testing.T) {
+	for _, k := range LayoutKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			r := rand.New(rand.NewPCG(1, 2))
+			for _, n := range []int{0, 1, 3, 4, 5, 9} {
+				for border := range 4 {
+					c := GatherCall{Rows: 1 + n%3, Left: border % 2, N: n, Right: border / 2, Step: 16 * (1 + n%2), Pad: -2}
+					if c.Left+c.N+c.Right == 0 {
+						continue
+					}
+					c.DstRow, c.SrcRow = 16*(c.Left+c.N+c.Right+1), c.Step*n+16
+					c.Src = normals(r, c.Rows*c.SrcRow)
+					c.Dst = normals(r, c.Rows*c.DstRow)
+					want := c
+					want.Dst = append([]float32(nil), c.Dst...)
+					gatherGeneric(want)
+					k.Gather(c)
+					for i := range c.Dst {
+						if c.Dst[i] != want.Dst[i] {
+							t.Fatalf("%d vectors, borders %d and %d: element %d = %g, want %g", n, c.Left, c.Right, i, c.Dst[i], want.Dst[i])
+						}
+					}
+				}
+			}
+			for n := range 70 {
+				src := normals(r, max(0, 2*n-1))
+				dst := make([]float32, n)
+				k.Evens(dst, src)
+				for i, v := range dst {
+					if v != src[2*i] {
+						t.Fatalf("evens of %d: element %d = %g, want %g", n, i, v, src[2*i])
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestHalfKernels(t *testing.T) {
 	all := make([]uint16, 1<<16)
 	for i := range all {

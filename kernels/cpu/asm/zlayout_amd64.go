@@ -13,3 +13,13 @@ func interleaveAVX512(dst *float32, step int, src *float32, stride int, rows int
 //
 //go:noescape
 func deinterleaveAVX512(dst *float32, stride int, src *float32, step int, rows int, n int)
+
+// gatherRowsAVX512 copies rows of vectors of 16; see GatherCall.
+//
+//go:noescape
+func gatherRowsAVX512(dst *float32, dstRow int, src *float32, srcRow int, rows int, left int, n int, right int, step int, pad float32)
+
+// evensAVX512 sets dst[i] = src[2*i] for i < n, n > 0 and a multiple of 16; it reads 2*n elements.
+//
+//go:noescape
+func evensAVX512(dst *float32, src *float32, n int)

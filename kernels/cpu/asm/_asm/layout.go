@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -16,6 +17,8 @@ func layout(c *build.Context) {
 	function(c, "deinterleaveAVX512", "func(dst *float32, stride int, src *float32, step, rows, n int)",
 		"deinterleaveAVX512 sets dst[r*stride+i] = src[i*step+r] for r < rows <= 16, i < n.")
 	deinterleave(c)
+	gather(c)
+	evens(c)
 }
 
 // transpose16 transposes the 16x16 matrix of the rows zmm[0:16] in place, by pairs of elements, by pairs of
@@ -146,4 +149,94 @@ func half(c *build.Context) {
 		c.VZEROUPPER()
 		c.RET()
 	}
+}
+
+// gather emits the copy of strided vectors with borders.
+func gather(c *build.Context) {
+	function(c, "gatherRowsAVX512", "func(dst *float32, dstRow int, src *float32, srcRow, rows, left, n, right, step int, pad float32)",
+		"gatherRowsAVX512 copies rows of vectors of 16; see GatherCall.")
+	gp := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	dst, dstRow, src, srcRow := gp("dst"), gp("dstRow"), gp("src"), gp("srcRow")
+	rows, step := gp("rows"), gp("step")
+	for _, bytes := range []reg.GPVirtual{dstRow, srcRow, step} {
+		c.SHLQ(operand.Imm(2), bytes)
+	}
+	border := reg.Z4
+	broadcastParam(c, "pad", border)
+	to, from, left := c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual), c.GP64()
+	loop := func(label, param string, body func()) {
+		c.Load(c.Param(param), left)
+		c.TESTQ(left, left)
+		c.JEQ(operand.LabelRef(label + "done"))
+		c.Label(label)
+		body()
+		c.ADDQ(operand.Imm(lane), to)
+		c.SUBQ(operand.Imm(1), left)
+		c.JNE(operand.LabelRef(label))
+		c.Label(label + "done")
+	}
+	c.Label("row")
+	c.MOVQ(dst, to)
+	c.MOVQ(src, from)
+	loop("left", "left", func() { c.VMOVUPS(border, operand.Mem{Base: to}) })
+	c.Load(c.Param("n"), left)
+	c.SUBQ(operand.Imm(4), left)
+	c.JLT(operand.LabelRef("few"))
+	c.Label("four")
+	two := c.GP64().(reg.GPVirtual)
+	c.LEAQ(operand.Mem{Base: from, Index: step, Scale: 2}, two)
+	c.VMOVUPS(operand.Mem{Base: from}, reg.Z0)
+	c.VMOVUPS(operand.Mem{Base: from, Index: step, Scale: 1}, reg.Z1)
+	c.VMOVUPS(operand.Mem{Base: two}, reg.Z2)
+	c.VMOVUPS(operand.Mem{Base: two, Index: step, Scale: 1}, reg.Z3)
+	for i := range 4 {
+		c.VMOVUPS(zmm[i], operand.Mem{Base: to, Disp: i * lane})
+	}
+	c.LEAQ(operand.Mem{Base: two, Index: step, Scale: 2}, from)
+	c.ADDQ(operand.U32(4*lane), to)
+	c.SUBQ(operand.Imm(4), left)
+	c.JGE(operand.LabelRef("four"))
+	c.Label("few")
+	c.ADDQ(operand.Imm(4), left)
+	c.JEQ(operand.LabelRef("copied"))
+	c.Label("one")
+	c.VMOVUPS(operand.Mem{Base: from}, reg.Z0)
+	c.VMOVUPS(reg.Z0, operand.Mem{Base: to})
+	c.ADDQ(step, from)
+	c.ADDQ(operand.Imm(lane), to)
+	c.SUBQ(operand.Imm(1), left)
+	c.JNE(operand.LabelRef("one"))
+	c.Label("copied")
+	loop("right", "right", func() { c.VMOVUPS(border, operand.Mem{Base: to}) })
+	c.ADDQ(dstRow, dst)
+	c.ADDQ(srcRow, src)
+	c.SUBQ(operand.Imm(1), rows)
+	c.JNE(operand.LabelRef("row"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// evens emits the copy of every second scalar.
+func evens(c *build.Context) {
+	function(c, "evensAVX512", "func(dst, src *float32, n int)",
+		"evensAVX512 sets dst[i] = src[2*i] for i < n, n > 0 and a multiple of 16; it reads 2*n elements.")
+	index := c.StaticGlobal("evenIndex")
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		c.AddDatum(4*i, operand.U32(uint32(2*i)))
+	}
+	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
+	src := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual)
+	n := c.Load(c.Param("n"), c.GP64())
+	c.VMOVDQU32(index, reg.Z1)
+	c.Label("loop")
+	c.VMOVUPS(operand.Mem{Base: src}, reg.Z0)
+	c.VPERMT2PS(operand.Mem{Base: src, Disp: lane}, reg.Z1, reg.Z0)
+	c.VMOVUPS(reg.Z0, operand.Mem{Base: dst})
+	c.ADDQ(operand.U32(2*lane), src)
+	c.ADDQ(operand.Imm(lane), dst)
+	c.SUBQ(operand.Imm(16), n)
+	c.JNE(operand.LabelRef("loop"))
+	c.VZEROUPPER()
+	c.RET()
 }

@@ -36,8 +36,11 @@ var families = []family{
 	{"vec", vec},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
+	{"qconv", qconv},
 	{"half", half},
 	{"layout", layout},
+	{"qconv", qconv},
+	{"gemm", gemm},
 	{"peak", peak},
 	{"pool", pool},
 }

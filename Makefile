@@ -1,0 +1,42 @@
+# Everything a person does here. The plain go commands stand beside the targets in README.md.
+
+GO ?= go
+BIN := bin/trtui
+
+.PHONY: run build test bench generate lint cross fuzz clean
+
+run: build                 ## open the workbench on the embedded model
+	./$(BIN)
+
+build:                     ## build bin/trtui
+	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/trtui
+
+test:                      ## pass the tests
+	$(GO) test ./...
+
+bench:                     ## benchmarks of the kernels and the screen
+	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
+
+generate:                  ## make the assembly anew; a clean tree must stay clean
+	rm -f kernels/cpu/asm/*_amd64.s kernels/cpu/asm/z*_amd64.go
+	$(GO) generate ./kernels/cpu/asm
+
+lint:                      ## vet, format, staticcheck
+	$(GO) vet ./...
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+cross:                     ## it must build everywhere
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build -tags noasm -o /dev/null ./cmd/trtui
+
+FUZZTIME ?= 30s
+fuzz:                      ## every fuzz target for FUZZTIME
+	@for pkg in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+clean:
+	rm -rf bin

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+)
+
+// conformanceReport is the outcome of all cases.
+type conformanceReport struct {
+	Passed      int                 `json:"passed"`
+	Failed      int                 `json:"failed"`
+	Unsupported int                 `json:"unsupported"`
+	Cases       []conformanceResult `json:"cases"`
+}
+
+// conformanceResult is the outcome of one case.
+type conformanceResult struct {
+	Case   string            `json:"case"`
+	Status conformanceStatus `json:"status"`
+	Reason string            `json:"reason,omitempty"`
+}
+
+type conformanceStatus string
+
+const (
+	statusPassed      conformanceStatus = "passed"
+	statusFailed      conformanceStatus = "failed"
+	statusUnsupported conformanceStatus = "unsupported" // the model or a type in its data is refused
+)
+
+func conformanceCommand() *cobra.Command {
+	var format string
+	var timeout time.Duration
+	var verbose bool
+	cmd := &cobra.Command{
+		Use:   "conformance PATH...",
+		Short: "Run ONNX backend test cases",
+		Long: `Run ONNX backend test cases: each PATH is the folder of a case (model.onnx beside test_data_set_0, ...),
+a folder of such folders, or a .tar.gz of them.
+
+A case is unsupported if its model is refused when it is imported, even with its inputs fixed as
+constants. It fails if an output has another type or shape than the expected one, or differs from it
+by more than 1e-7 + 1e-3 * |expected| (f16: 1e-3 + 1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|),
+or at all where it is of integers or booleans.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("conformance needs the path of at least one case")
+			}
+			if format != "text" && format != "json" {
+				return fmt.Errorf("format %q is neither text nor json", format)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var report conformanceReport
+			for _, path := range args {
+				cases, err := findCases(path)
+				if err != nil {
+					return err
+				}
+				for _, c := range cases {
+					if err := cmd.Context().Err(); err != nil {
+						return err
+					}
+					report.add(c.run(cmd.Context(), timeout))
+				}
+			}
+			if err := report.write(cmd.OutOrStdout(), format, verbose); err != nil {
+				return err
+			}
+			if report.Failed > 0 {
+				return errReported
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "list the cases that passed, too")
+	return cmd
+}
+
+func (r *conformanceReport) add(c conformanceResult) {
+	switch c.Status {
+	case statusPassed:
+		r.Passed++
+	case statusFailed:
+		r.Failed++
+	default:
+		r.Unsupported++
+	}
+	r.Cases = append(r.Cases, c)
+}
+
+func (r *conformanceReport) write(w io.Writer, format string, verbose bool) error {
+	if format == "json" {
+		return json.NewEncoder(w).Encode(r)
+	}
+	for _, c := range r.Cases {
+		var err error
+		switch {
+		case c.Status == statusPassed && verbose:
+			_, err = fmt.Fprintf(w, "%-11s  %s\n", c.Status, c.Case)
+		case c.Status != statusPassed:
+			_, err = fmt.Fprintf(w, "%-11s  %s: %s\n", c.Status, c.Case, c.Reason)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d passed, %d failed, %d unsupported\n", r.Passed, r.Failed, r.Unsupported)
+	return err
+}
+
+// run imports the case's model and compares what it computes with what is expected, for all data sets.
+func (c conformanceCase) run(ctx context.Context, timeout time.Duration) conformanceResult {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	done := make(chan conformanceResult, 1)
+	go func() {
+		status, reason := c.check(ctx)
+		done <- conformanceResult{c.name, status, reason}
+	}()
+	select {
+	case result := <-done:
+		return result
+	case <-ctx.Done(): // the evaluation ends with its present layer
+		return conformanceResult{c.name, statusFailed, fmt.Sprintf("no result after %v", timeout)}
+	}
+}
+
+// check returns the case's status and the reason for one other than passed.
+func (c conformanceCase) check(ctx context.Context) (status conformanceStatus, reason string) {
+	defer func() {
+		if r := recover(); r != nil {
+			status, reason = statusFailed, fmt.Sprintf("panic: %v", r)
+		}
+	}()
+	if len(c.sets) == 0 {
+		return statusFailed, "no test_data_set"
+	}
+	for _, set := range c.sets {
+		if status, reason := c.checkSet(ctx, set); status != statusPassed {
+			return status, reason
+		}
+	}
+	return statusPassed, ""
+}
+
+// checkSet imports the model and compares what it computes for one data set. A model that is refused is imported again
+// with all inputs but the first fixed, then with all fixed: node cases give as inputs what models have as constants,
+// such as axes and scales.
+func (c conformanceCase) checkSet(ctx context.Context, set conformanceSet) (conformanceStatus, string) {
+	network, release, err := c.open(onnx.Importer{Ops: graph.Ops()})
+	unsupported := new(onnx.ImportError)
+	var fixed map[string]graph.Value
+	for from := 1; from >= 0 && errors.As(err, &unsupported); from-- {
+		fixed = set.fixed(from)
+		network, release, err = c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed})
+	}
+	if errors.As(err, &unsupported) {
+		return statusUnsupported, err.Error()
+	} else if err != nil {
+		return statusFailed, err.Error()
+	}
+	defer release()
+	inputs, err := set.values(set.inputs, network.Inputs, fixed)
+	if err != nil {
+		return statusFailed, err.Error()
+	}
+	expected, err := set.values(set.outputs, network.Outputs, nil)
+	if err != nil {
+		return statusFailed, err.Error()
+	}
+	outputs, err := evaluate(ctx, network, inputs)
+	if err != nil {
+		return statusFailed, fmt.Sprintf("%s: %v", set.name, err)
+	}
+	for _, t := range network.Outputs {
+		want, ok := expected[t.Name]
+		if !ok {
+			continue
+		}
+		if err := compareValues(outputs[t.Name], want); err != nil {
+			return statusFailed, fmt.Sprintf("%s: output %s: %v", set.name, t.Name, err)
+		}
+	}
+	return statusPassed, ""
+}
+
+// evaluate computes the network's outputs by name, and gives up between layers when ctx is done.
+func evaluate(ctx context.Context, network *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error) {
+	return network.Eval(inputs, func(*graph.Layer, []graph.Value) {
+		if err := ctx.Err(); err != nil {
+			panic(err)
+		}
+	})
+}

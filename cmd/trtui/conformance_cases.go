@@ -1,0 +1,232 @@
+package main
+
+import (
+	"archive/tar"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+)
+
+// conformanceCase is a model with the outputs that are expected for some inputs.
+type conformanceCase struct {
+	name string
+	open func(onnx.Importer) (network *graph.Network, release func() error, err error)
+	sets []conformanceSet
+}
+
+// conformanceSet is one test_data_set: input_0.pb, ..., output_0.pb, ...
+type conformanceSet struct {
+	name            string
+	inputs, outputs []conformanceFile // by number
+}
+
+type conformanceFile struct {
+	name   string
+	number int
+	read   func() ([]byte, error)
+}
+
+// maxArchiveBytes bounds the contents of an archive, which are held in memory.
+const maxArchiveBytes = 1 << 30
+
+// findCases returns the cases at a path, sorted by name.
+func findCases(name string) ([]conformanceCase, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	var cases []conformanceCase
+	switch {
+	case info.IsDir():
+		cases, err = folderCases(name)
+	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
+		cases, err = archiveCases(name)
+	default:
+		err = fmt.Errorf("%s is neither a folder nor a .tar.gz", name)
+	}
+	if err == nil && len(cases) == 0 {
+		err = fmt.Errorf("%s has no cases: a case is a folder with model.onnx and test_data_set_0 in it", name)
+	}
+	slices.SortStableFunc(cases, func(a, b conformanceCase) int { return cmp.Compare(a.name, b.name) })
+	return cases, err
+}
+
+// folderCases returns the cases at and below a folder.
+func folderCases(root string) ([]conformanceCase, error) {
+	var cases []conformanceCase
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() != "model.onnx" {
+			return err
+		}
+		dir := filepath.Dir(file)
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		c := conformanceCase{name: filepath.Base(abs), open: func(im onnx.Importer) (*graph.Network, func() error, error) {
+			f, err := im.Open(file)
+			if err != nil {
+				return nil, nil, err
+			}
+			return f.Network, f.Close, nil
+		}}
+		data, err := filepath.Glob(filepath.Join(escapeGlob(dir), "test_data_set*", "*.pb"))
+		if err != nil {
+			return err
+		}
+		for _, file := range data {
+			c.add(filepath.Base(filepath.Dir(file)), filepath.Base(file), func() ([]byte, error) { return os.ReadFile(file) })
+		}
+		cases = append(cases, c)
+		return nil
+	})
+	return cases, err
+}
+
+// escapeGlob returns a pattern that matches a path literally.
+func escapeGlob(s string) string {
+	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(s)
+}
+
+// archiveCases returns the cases of a .tar.gz, reading it once into memory.
+func archiveCases(name string) ([]conformanceCase, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	files := map[string][]byte{}
+	var order []string
+	limited := &io.LimitedReader{R: z, N: maxArchiveBytes}
+	for r := tar.NewReader(limited); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil && h.Typeflag == tar.TypeReg {
+			entry := path.Clean(h.Name)
+			order = append(order, entry)
+			files[entry], err = io.ReadAll(r)
+		}
+		if limited.N <= 0 {
+			return nil, fmt.Errorf("%s has more than %d bytes; unpack it and give the folder", name, maxArchiveBytes)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return casesOf(order, files), nil
+}
+
+// casesOf groups the files of an archive into cases.
+func casesOf(order []string, files map[string][]byte) []conformanceCase {
+	var cases []conformanceCase
+	place := map[string]int{}
+	for _, file := range order {
+		dir, base := path.Split(file)
+		if base != "model.onnx" {
+			continue
+		}
+		dir = path.Clean(dir)
+		place[dir] = len(cases)
+		cases = append(cases, conformanceCase{name: path.Base(dir), open: func(im onnx.Importer) (*graph.Network, func() error, error) {
+			n, err := im.Parse("model.onnx", files[file])
+			return n, func() error { return nil }, err
+		}})
+	}
+	for _, file := range order {
+		set := path.Dir(file)
+		if i, ok := place[path.Dir(set)]; ok && strings.HasPrefix(path.Base(set), "test_data_set") {
+			cases[i].add(path.Base(set), path.Base(file), func() ([]byte, error) { return files[file], nil })
+		}
+	}
+	return cases
+}
+
+// add adds a file of a data set; one that is named neither input_K.pb nor output_K.pb is left out.
+func (c *conformanceCase) add(set, name string, read func() ([]byte, error)) {
+	i := slices.IndexFunc(c.sets, func(s conformanceSet) bool { return s.name == set })
+	if i < 0 {
+		i = len(c.sets)
+		c.sets = append(c.sets, conformanceSet{name: set})
+	}
+	kind, rest, _ := strings.Cut(name, "_")
+	number, err := strconv.Atoi(strings.TrimSuffix(rest, ".pb"))
+	if err != nil {
+		return
+	}
+	f := conformanceFile{name: set + "/" + name, number: number, read: read}
+	list := &c.sets[i].inputs
+	switch kind {
+	case "input":
+	case "output":
+		list = &c.sets[i].outputs
+	default:
+		return
+	}
+	*list = append(*list, f)
+	slices.SortStableFunc(*list, func(a, b conformanceFile) int { return cmp.Compare(a.number, b.number) })
+}
+
+// values reads files as the values of the given tensors: by the name in the file, or by number where that is unknown.
+// Those of fixed inputs are left out.
+func (s conformanceSet) values(files []conformanceFile, tensors []*graph.Tensor, fixed map[string]graph.Value) (map[string]graph.Value, error) {
+	values := map[string]graph.Value{}
+	for _, f := range files {
+		name, v, err := f.value()
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := fixed[name]; ok {
+			continue
+		}
+		if !slices.ContainsFunc(tensors, func(t *graph.Tensor) bool { return t.Name == name }) {
+			if f.number < 0 || f.number >= len(tensors) {
+				return nil, fmt.Errorf("%s: the model has no input or output %q or of this number", f.name, name)
+			}
+			name = tensors[f.number].Name
+		}
+		values[name] = v
+	}
+	return values, nil
+}
+
+func (f conformanceFile) value() (name string, v graph.Value, err error) {
+	data, err := f.read()
+	if err != nil {
+		return "", graph.Value{}, err
+	}
+	if name, v, err = onnx.ReadTensor(data); err != nil {
+		return name, v, fmt.Errorf("%s: %w", f.name, err)
+	}
+	return name, v, nil
+}
+
+// fixed returns the inputs by their names in the files, from the given one on; nil if one has no name or cannot be read.
+func (s conformanceSet) fixed(from int) map[string]graph.Value {
+	values := map[string]graph.Value{}
+	for _, f := range s.inputs[min(from, len(s.inputs)):] {
+		name, v, err := f.value()
+		if err != nil || name == "" {
+			return nil
+		}
+		values[name] = v
+	}
+	return values
+}

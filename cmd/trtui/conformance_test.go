@@ -1,0 +1,182 @@
+package main
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+)
+
+// unaryModel returns the bytes of an ONNX model y = op(x) for a vector of two numbers.
+func unaryModel(op string) []byte {
+	field := func(num protowire.Number, body string) string {
+		return string(protowire.AppendString(protowire.AppendTag(nil, num, protowire.BytesType), body))
+	}
+	value := func(name string) string {
+		return field(1, name) + field(2, field(1, "\x08\x01"+field(2, field(1, "\x08\x02")))) // float[2]
+	}
+	node := field(1, "x") + field(2, "y") + field(4, op)
+	return []byte(field(7, field(1, node)+field(11, value("x"))+field(12, value("y"))) + field(8, "\x10\x0d"))
+}
+
+// writeCases writes three cases, of which one passes, one fails and one is unsupported, and returns their files.
+func writeCases(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	x := onnx.WriteTensor("x", graph.Values(graph.F32, []float32{-1, 2}, 2))
+	y := onnx.WriteTensor("y", graph.Values(graph.F32, []float32{0, 2}, 2))
+	files := map[string][]byte{}
+	for name, op := range map[string]string{"test_relu": "Relu", "test_abs": "Abs", "test_odd": "Odd"} {
+		files[name+"/model.onnx"] = unaryModel(op)
+		files[name+"/test_data_set_0/input_0.pb"] = x
+		files[name+"/test_data_set_0/output_0.pb"] = y
+	}
+	for name, data := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+func writeArchive(t *testing.T, path string, files map[string][]byte) {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	for name, data := range files {
+		if err := w.WriteHeader(&tar.Header{Name: "./all/" + name, Mode: 0o666, Size: int64(len(data))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const wantText = `failed       test_abs: test_data_set_0: output y: element 0 is 1, want 0
+unsupported  test_odd: model.onnx cannot be imported: Odd (node #0): operator is not supported
+1 passed, 1 failed, 1 unsupported
+`
+
+const wantJSON = `{"passed":1,"failed":1,"unsupported":1,"cases":[` +
+	`{"case":"test_abs","status":"failed","reason":"test_data_set_0: output y: element 0 is 1, want 0"},` +
+	`{"case":"test_odd","status":"unsupported","reason":"model.onnx cannot be imported: Odd (node #0): operator is not supported"},` +
+	`{"case":"test_relu","status":"passed"}]}
+`
+
+func TestConformance(t *testing.T) {
+	dir := t.TempDir()
+	archive := filepath.Join(t.TempDir(), "cases.tar.gz")
+	writeArchive(t, archive, writeCases(t, dir))
+	one := filepath.Join(dir, "test_relu")
+	empty := t.TempDir()
+	for _, c := range []struct {
+		args   []string
+		code   int
+		out    string
+		errHas string
+	}{
+		{[]string{dir}, 1, wantText, ""},
+		{[]string{archive}, 1, wantText, ""},
+		{[]string{one}, 0, "1 passed, 0 failed, 0 unsupported\n", ""},
+		{[]string{one, one, "-v"}, 0, "passed       test_relu\npassed       test_relu\n2 passed, 0 failed, 0 unsupported\n", ""},
+		{[]string{dir, "--format", "json"}, 1, wantJSON, ""},
+		{[]string{}, 2, "", "needs the path"},
+		{[]string{dir, "--format", "xml"}, 2, "", `format "xml" is neither`},
+		{[]string{dir, "--odd"}, 2, "", "unknown flag: --odd"},
+		{[]string{filepath.Join(dir, "none")}, 1, "", "no such file"},
+		{[]string{empty}, 1, "", "has no cases"},
+		{[]string{filepath.Join(one, "model.onnx")}, 1, "", "neither a folder nor a .tar.gz"},
+	} {
+		var out, errOut bytes.Buffer
+		code := execute(t.Context(), append([]string{"conformance"}, c.args...), &out, &errOut)
+		if code != c.code || out.String() != c.out || !strings.Contains(errOut.String(), c.errHas) {
+			t.Errorf("%v: exit code %d, stdout\n%sstderr\n%s", c.args, code, &out, &errOut)
+		}
+	}
+}
+
+func TestUnknownCommand(t *testing.T) {
+	var errOut bytes.Buffer
+	if code := execute(t.Context(), []string{"confirmance"}, io.Discard, &errOut); code != exitUsage {
+		t.Errorf("exit code %d, want %d; %s", code, exitUsage, &errOut)
+	}
+}
+
+// TestNodeConformance runs ONNX's own node cases. None may fail, and of the core ones of operators that are imported at
+// all nine in ten must pass.
+func TestNodeConformance(t *testing.T) {
+	dir := os.Getenv("TRTUI_DATA")
+	if dir == "" {
+		t.Skip("TRTUI_DATA is not set: no external cases to test with")
+	}
+	archive := filepath.Join(dir, "onnx", "onnx-node-open.tar.gz")
+	var out bytes.Buffer
+	execute(t.Context(), []string{"conformance", "--format", "json", archive}, &out, t.Output())
+	var report conformanceReport
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatal(err)
+	}
+	tiers := caseTiers(t, filepath.Join(dir, "onnx", "onnx-node-open.manifest.tsv"))
+	passed, refused := 0, 0
+	for _, c := range report.Cases {
+		switch {
+		case c.Status == statusFailed:
+			t.Errorf("%s: %s", c.Case, c.Reason)
+		case tiers[c.Case] != "core" || strings.Contains(c.Reason, "operator is not supported"):
+		case c.Status == statusPassed:
+			passed++
+		default:
+			refused++
+			t.Logf("%s: %s", c.Case, c.Reason)
+		}
+	}
+	if passed < 9*refused {
+		t.Errorf("%d core cases passed, %d were refused", passed, refused)
+	}
+	t.Logf("%d passed, %d failed, %d unsupported; core cases of imported operators: %d passed, %d unsupported", report.Passed, report.Failed, report.Unsupported, passed, refused)
+}
+
+// caseTiers reads the tier of each case from a manifest.
+func caseTiers(t *testing.T, path string) map[string]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	tiers := map[string]string{}
+	lines := bufio.NewScanner(f)
+	lines.Scan()
+	column := slices.Index(strings.Split(lines.Text(), "\t"), "tier")
+	for lines.Scan() {
+		cells := strings.Split(lines.Text(), "\t")
+		tiers[cells[0]] = cells[column]
+	}
+	return tiers
+}

@@ -1,0 +1,71 @@
+// Command trtui builds, explores and runs inference engines. Without a subcommand it is
+// the workbench (workbench.go); its subcommands are headless, and each is one file here.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes: what was asked for failed, or the command line was not understood.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// commands are the subcommands, in the order of the help.
+var commands = []func() *cobra.Command{
+	buildCommand,
+	benchCommand,
+	evalCommand,
+	inspectCommand,
+	calibrateCommand,
+	conformanceCommand,
+}
+
+// errReported is returned by a command that failed and has said so itself.
+var errReported = errors.New("failed")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// execute runs a command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	started := false
+	root := &cobra.Command{
+		Use:               "trtui",
+		Short:             "Explore, optimise and run neural networks in the terminal",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRun:  func(*cobra.Command, []string) { started = true },
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	for _, command := range commands {
+		root.AddCommand(command())
+	}
+	workbench(root)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errReported):
+		return exitFailure
+	case !started || errors.As(err, new(usageError)):
+		fmt.Fprintf(stderr, "trtui: %v\n\n%s", err, cmd.UsageString())
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "trtui: %v\n", err)
+	return exitFailure
+}

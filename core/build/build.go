@@ -1,0 +1,101 @@
+package build
+
+import (
+	"context"
+	"errors"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+)
+
+// Optimized is a network after the passes that depend on neither target nor precision.
+type Optimized struct {
+	Network *graph.Network
+	Steps   []pass.Step
+	Stopped bool // before the last pass, so that lowering must not go on
+}
+
+// Optimize runs the standard passes.
+func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimized, error) {
+	table := pass.Standard()
+	out, steps, err := pass.Run(ctx, n, table, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Optimized{out, steps, cfg.Until != 0 && cfg.Until <= len(table)}, nil
+}
+
+// LowerConfig says how to lower.
+type LowerConfig struct {
+	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in
+	Ranges    map[string]graph.Range // of tensors, for I8; a layer without stays in F32
+	Policy    quant.Policy
+	Pass      pass.Config // as for Optimize; Ledger and Supports are Lower's own
+}
+
+// Lowered is a network for one precision and target.
+type Lowered struct {
+	Network   *graph.Network
+	Steps     []pass.Step
+	Decisions []quant.Decision // on each layer's precision
+}
+
+// Lower brings an optimised network to a precision, for a target that computes what supports says.
+func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*graph.Layer) error) (*Lowered, error) {
+	n := o.Network.Clone()
+	l := &Lowered{}
+	var err error
+	switch cfg.Precision {
+	case graph.I8:
+		l.Decisions, err = quant.Place(n, cfg.Ranges, cfg.Policy)
+	case graph.F16:
+		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
+	default:
+		supports = func(*graph.Layer) error { return errors.New("the precision is fp32") }
+	}
+	if err != nil {
+		return nil, err
+	}
+	pc := cfg.Pass
+	pc.Supports, pc.Until = supports, max(0, pc.Until-len(pass.Standard()))
+	if len(o.Steps) > 0 {
+		pc.Ledger = o.Steps[len(o.Steps)-1].Ledger
+	}
+	if o.Stopped {
+		pc.Until = -1
+	}
+	l.Network, l.Steps, err = pass.Run(ctx, n, pass.Lowering(), pc)
+	if err != nil {
+		return nil, err
+	}
+	l.Network.Lowered = true
+	return l, nil
+}
+
+// PlanConfig says how tactics are chosen.
+type PlanConfig struct {
+	Cache    *TimingCache
+	Choices  TacticChoices
+	Untimed  bool                       // by the backend's guess, without measuring
+	Progress func(layer, tactic string) // before each measurement
+}
+
+// Plan lays a lowered network out for a backend, timing the tactics that the cache does not know.
+func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
+	if cfg.Untimed {
+		return run.NewPlan(ctx, n, env, b, run.BestGuess)
+	}
+	s, err := b.NewStream()
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	t := &tuner{ctx: ctx, backend: b, stream: s, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress}
+	defer t.close()
+	if t.cache == nil {
+		t.cache = NewTimingCache()
+	}
+	return run.NewPlan(ctx, n, env, b, t.price)
+}

@@ -1,0 +1,238 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+)
+
+// tuner prices tactics by running them: it is the run.Cost of a build.
+type tuner struct {
+	ctx      context.Context
+	backend  run.Backend
+	stream   kernels.Stream
+	cache    *TimingCache
+	choices  TacticChoices
+	progress func(layer, tactic string)
+	mems     []buffer // reused from one measurement to the next
+}
+
+type buffer struct {
+	mem  kernels.Mem
+	size int
+}
+
+// TacticChoices are a person's own decisions about tactics, by layer name.
+type TacticChoices struct {
+	Pin    map[string]string   // the only tactic that may be used
+	Forbid map[string][]string // tactics that may not; those under "" are forbidden everywhere
+}
+
+// reason returns why the choices exclude a tactic, or "".
+func (c TacticChoices) reason(layer, tactic string) string {
+	switch pin, ok := c.Pin[layer]; {
+	case ok && pin != tactic:
+		return "pinned to " + pin
+	case !ok && (slices.Contains(c.Forbid[layer], tactic) || slices.Contains(c.Forbid[""], tactic)):
+		return "forbidden"
+	}
+	return ""
+}
+
+// Measurement: a tactic is launched until its warm-up time has passed, then rounds times for the median, each round
+// being as many launches as take roundTime.
+const (
+	warmUp    = 200 * time.Microsecond
+	rounds    = 5
+	roundTime = 100 * time.Microsecond
+	maxRound  = 200
+)
+
+// price returns the time of one launch, from the cache or measured.
+func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
+	if err := t.ctx.Err(); err != nil {
+		return run.Price{}, err
+	}
+	if r := t.choices.reason(b.Layer.Name, tac.Name); r != "" {
+		return run.Price{}, errors.New(r)
+	}
+	target, layer := t.backend.Info().Fingerprint, signature(b)
+	if d, ok := t.cache.Get(target, tac.Name, layer); ok {
+		return run.Price{Time: d, Timed: true}, nil
+	}
+	if t.progress != nil {
+		t.progress(b.Layer.Name, tac.Name)
+	}
+	d, err := t.measure(b, tac)
+	if err != nil {
+		return run.Price{}, fmt.Errorf("measuring failed: %w", err)
+	}
+	t.cache.Put(CacheEntry{target, tac.Name, layer, d})
+	return run.Price{Time: d, Timed: true}, nil
+}
+
+// signature names all that a kernel's time depends on, and nothing else: weights count by their form alone.
+func signature(b kernels.Binding) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s %s", b.Layer.Op.Name, graph.FormatAttrs(b.Layer.Attrs))
+	if b.Layer.Epilogue.Args > 0 {
+		fmt.Fprintf(&s, " | %s", b.Layer.Epilogue)
+	}
+	for i, d := range b.In {
+		t := b.Layer.Inputs[i]
+		switch {
+		case t == nil:
+			s.WriteString(" -")
+			continue
+		case b.Consts[i] != nil:
+			s.WriteString(" const")
+		}
+		fmt.Fprintf(&s, " %s%s", d, rangeForm(t.Range))
+	}
+	s.WriteString(" ->")
+	for i, d := range b.Out {
+		fmt.Fprintf(&s, " %s%s", d, rangeForm(b.Layer.Outputs[i].Range))
+	}
+	return s.String()
+}
+
+// rangeForm tells apart the kinds of quantisation that kernels treat differently.
+func rangeForm(r graph.Range) string {
+	switch {
+	case !r.IsSet():
+		return ""
+	case slices.ContainsFunc(r.Zero, func(z int32) bool { return z != 0 }):
+		return "*zero"
+	}
+	return "*"
+}
+
+// measure runs the tactic on random data and returns the median time of a launch.
+func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (time.Duration, error) {
+	k, err := tac.Bind(b)
+	if err != nil {
+		return 0, err
+	}
+	var in, out []kernels.Mem
+	var scratch kernels.Mem
+	for i, d := range b.In {
+		var m kernels.Mem
+		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil {
+			if m, err = t.memory(len(in), d.Span()); err != nil {
+				return 0, err
+			}
+			if err := t.fill(m, d); err != nil {
+				return 0, err
+			}
+		}
+		in = append(in, m)
+	}
+	for _, d := range b.Out {
+		m, err := t.memory(len(b.In)+len(out), d.Span())
+		if err != nil {
+			return 0, err
+		}
+		out = append(out, m)
+	}
+	if tac.Workspace != nil {
+		if scratch, err = t.memory(len(b.In)+len(b.Out), tac.Workspace(b)); err != nil {
+			return 0, err
+		}
+	}
+	return t.clock(func() error { return k.Launch(t.stream, in, out, scratch) })
+}
+
+// clock returns the median time of one call.
+func (t *tuner) clock(launch func() error) (time.Duration, error) {
+	repeat := func(n int) (time.Duration, error) {
+		a := t.stream.Record()
+		for range n {
+			if err := launch(); err != nil {
+				return 0, err
+			}
+		}
+		z := t.stream.Record()
+		err := t.stream.Wait()
+		return t.stream.Elapsed(a, z), err
+	}
+	first, err := repeat(1)
+	if err != nil {
+		return 0, err
+	}
+	for spent := first; spent < warmUp; {
+		if first, err = repeat(1); err != nil {
+			return 0, err
+		}
+		spent += max(first, time.Microsecond)
+	}
+	n := min(maxRound, max(1, int(roundTime/max(first, 1))))
+	var times []time.Duration
+	for range rounds {
+		d, err := repeat(n)
+		if err != nil {
+			return 0, err
+		}
+		times = append(times, d/time.Duration(n))
+		if err := t.ctx.Err(); err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(times)
+	return max(times[rounds/2], 1), nil
+}
+
+// memory returns the i-th piece of memory for a measurement, n bytes.
+func (t *tuner) memory(i, n int) (kernels.Mem, error) {
+	for len(t.mems) <= i {
+		t.mems = append(t.mems, buffer{})
+	}
+	m := &t.mems[i]
+	if m.size < n {
+		t.backend.Free(m.mem)
+		*m = buffer{}
+		mem, err := t.backend.Alloc(n)
+		if err != nil {
+			return mem, err
+		}
+		*m = buffer{mem, n}
+	}
+	return t.backend.Slice(m.mem, 0, n), nil
+}
+
+// fill stores numbers of the size that activations have, so that no kernel meets subnormals or NaN.
+func (t *tuner) fill(m kernels.Mem, d kernels.Desc) error {
+	data := make([]byte, d.Span())
+	rnd := rand.New(rand.NewPCG(1, 2))
+	switch d.Type {
+	case graph.F32:
+		v := graph.View[uint32](data)
+		for i := range v {
+			v[i] = math.Float32bits(rnd.Float32()*4 - 2)
+		}
+	case graph.F16:
+		v := graph.View[uint16](data)
+		for i := range v {
+			v[i] = graph.F32ToF16(rnd.Float32()*4 - 2)
+		}
+	case graph.I8, graph.U8:
+		for i := range data {
+			data[i] = byte(rnd.Uint32())
+		}
+	}
+	return t.backend.Upload(t.stream, m, data)
+}
+
+func (t *tuner) close() {
+	for _, m := range t.mems {
+		t.backend.Free(m.mem)
+	}
+}

@@ -1,0 +1,392 @@
+package graph
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+)
+
+// The stored form of a network is JSON, with tensors by index and weights by number in a store of their own.
+type (
+	storedNetwork struct {
+		Name    string
+		Lowered bool `json:",omitempty"`
+		Tensors []storedTensor
+		Inputs  []int
+		Outputs []int
+		Layers  []storedLayer
+	}
+	storedTensor struct {
+		Name    string
+		Type    DataType
+		Dims    []string
+		Range   *Range   `json:",omitempty"`
+		Weights *int     `json:",omitempty"`
+		Value   []string `json:",omitempty"`
+	}
+	storedLayer struct {
+		Name     string
+		Op       string
+		Attrs    json.RawMessage `json:",omitempty"`
+		Inputs   []int           // -1 for one that is left out
+		Outputs  []int
+		Epilogue *Program `json:",omitempty"`
+		From     []string
+	}
+)
+
+// Encode returns the network's stored form; put takes each constant's bytes and returns the number by which
+// DecodeNetwork can ask for them again.
+func (n *Network) Encode(put func([]byte) int) ([]byte, error) {
+	s := storedNetwork{Name: n.Name, Lowered: n.Lowered}
+	index := map[*Tensor]int{}
+	tensor := func(t *Tensor) int {
+		if t == nil {
+			return -1
+		}
+		if i, ok := index[t]; ok {
+			return i
+		}
+		st := storedTensor{Name: t.Name, Type: t.Type, Dims: formatEach(t.Dims), Value: formatEach(t.Value)}
+		if t.Range.IsSet() {
+			st.Range = &t.Range
+		}
+		if t.IsConst() {
+			w := put(t.Weights)
+			st.Weights = &w
+		}
+		index[t] = len(s.Tensors)
+		s.Tensors = append(s.Tensors, st)
+		return index[t]
+	}
+	tensors := func(list []*Tensor) []int {
+		out := make([]int, len(list))
+		for i, t := range list {
+			out[i] = tensor(t)
+		}
+		return out
+	}
+	s.Inputs = tensors(n.Inputs)
+	for _, l := range n.Layers {
+		sl := storedLayer{Name: l.Name, Op: l.Op.Name, Inputs: tensors(l.Inputs), Outputs: tensors(l.Outputs), From: l.From}
+		if l.Attrs != nil {
+			raw, err := json.Marshal(l.Attrs)
+			if err != nil {
+				return nil, fmt.Errorf("layer %s: attributes: %w", l.Name, err)
+			}
+			sl.Attrs = raw
+		}
+		if l.Epilogue.Args > 0 {
+			sl.Epilogue = &l.Epilogue
+		}
+		s.Layers = append(s.Layers, sl)
+	}
+	s.Outputs = tensors(n.Outputs)
+	return json.Marshal(s)
+}
+
+func formatEach(dims []Dim) []string {
+	if dims == nil {
+		return nil
+	}
+	s := make([]string, len(dims))
+	for i, d := range dims {
+		s[i] = d.String()
+	}
+	return s
+}
+
+// DecodeNetwork reads the form that Encode wrote; get returns the bytes of a numbered constant. The result is
+// verified: whatever the bytes were, a network that is returned keeps its invariants.
+func DecodeNetwork(ops OpSet, data []byte, get func(int) ([]byte, error)) (*Network, error) {
+	var s storedNetwork
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	n := NewNetwork(s.Name)
+	n.Lowered = s.Lowered
+	tensors := make([]*Tensor, len(s.Tensors))
+	for i, st := range s.Tensors {
+		t, err := st.decode(n, get)
+		if err != nil {
+			return nil, fmt.Errorf("tensor %q: %w", st.Name, err)
+		}
+		tensors[i] = t
+	}
+	pick := func(list []int) ([]*Tensor, error) {
+		out := make([]*Tensor, len(list))
+		for i, j := range list {
+			if j == -1 {
+				continue
+			}
+			if j < 0 || j >= len(tensors) {
+				return nil, fmt.Errorf("refers to tensor %d of %d", j, len(tensors))
+			}
+			out[i] = tensors[j]
+		}
+		return out, nil
+	}
+	var err error
+	if n.Inputs, err = pick(s.Inputs); err != nil {
+		return nil, fmt.Errorf("inputs: %w", err)
+	}
+	for _, sl := range s.Layers {
+		l, err := sl.decode(ops, pick)
+		if err != nil {
+			return nil, fmt.Errorf("layer %q: %w", sl.Name, err)
+		}
+		if n.layers[l.Name] != nil {
+			return nil, fmt.Errorf("layer %q: there are two of that name", l.Name)
+		}
+		n.Insert(l)
+	}
+	if n.Outputs, err = pick(s.Outputs); err != nil {
+		return nil, fmt.Errorf("outputs: %w", err)
+	}
+	if slices.Contains(n.Outputs, nil) || slices.Contains(n.Inputs, nil) {
+		return nil, fmt.Errorf("an input or output of the network is left out")
+	}
+	return n, n.Verify()
+}
+
+func (st storedTensor) decode(n *Network, get func(int) ([]byte, error)) (*Tensor, error) {
+	if n.tensors[st.Name] != nil {
+		return nil, fmt.Errorf("there are two of that name")
+	}
+	dims, err := parseEach(st.Dims)
+	if err != nil {
+		return nil, err
+	}
+	t := n.NewTensor(st.Name, st.Type, dims)
+	if t.Value, err = parseEach(st.Value); err != nil {
+		return nil, err
+	}
+	if st.Range != nil {
+		t.Range = *st.Range
+		if err := t.Range.check(t); err != nil {
+			return nil, err
+		}
+	}
+	if st.Weights != nil {
+		if t.Weights, err = get(*st.Weights); err != nil {
+			return nil, err
+		}
+		if t.Weights == nil {
+			t.Weights = []byte{}
+		}
+	}
+	return t, nil
+}
+
+// check returns an error where r does not fit the tensor that has it.
+func (r Range) check(t *Tensor) error {
+	if len(r.Zero) > 1 && len(r.Zero) != len(r.Scale) {
+		return fmt.Errorf("%d zero points for %d scales", len(r.Zero), len(r.Scale))
+	}
+	if !r.PerChannel() {
+		return nil
+	}
+	if r.Axis < 0 || r.Axis >= len(t.Dims) {
+		return fmt.Errorf("quantised along axis %d of %d", r.Axis, len(t.Dims))
+	}
+	if !t.Dims[r.Axis].Is(len(r.Scale)) {
+		return fmt.Errorf("%d scales for extent %s", len(r.Scale), t.Dims[r.Axis])
+	}
+	return nil
+}
+
+func (sl storedLayer) decode(ops OpSet, pick func([]int) ([]*Tensor, error)) (*Layer, error) {
+	l := &Layer{Name: sl.Name, Op: ops.Named(sl.Op), From: sl.From}
+	if l.Op == nil {
+		return nil, fmt.Errorf("op %q is unknown", sl.Op)
+	}
+	var err error
+	if l.Attrs, err = l.Op.decodeAttrs(sl.Attrs); err != nil {
+		return nil, fmt.Errorf("attributes: %w", err)
+	}
+	if l.Inputs, err = pick(sl.Inputs); err != nil {
+		return nil, err
+	}
+	if l.Outputs, err = pick(sl.Outputs); err != nil {
+		return nil, err
+	}
+	if slices.Contains(l.Outputs, nil) {
+		return nil, fmt.Errorf("an output is left out")
+	}
+	if sl.Epilogue != nil {
+		l.Epilogue = *sl.Epilogue
+		if err := l.Epilogue.Check(); err != nil {
+			return nil, err
+		}
+		if l.Epilogue.Args-1 > len(l.Inputs) {
+			return nil, fmt.Errorf("epilogue of %d arguments on %d inputs", l.Epilogue.Args, len(l.Inputs))
+		}
+	}
+	return l, nil
+}
+
+// decodeAttrs reads the op's attribute struct.
+func (o *Op) decodeAttrs(raw json.RawMessage) (any, error) {
+	if o.Attrs == nil {
+		return nil, nil
+	}
+	v := reflect.New(reflect.TypeOf(o.Attrs))
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, v.Interface()); err != nil {
+			return nil, err
+		}
+	}
+	if e, ok := v.Elem().Interface().(Elementwise); ok {
+		if err := e.Program.Check(); err != nil {
+			return nil, err
+		}
+	}
+	return v.Elem().Interface(), nil
+}
+
+func parseEach(list []string) ([]Dim, error) {
+	if list == nil {
+		return nil, nil
+	}
+	dims := make([]Dim, len(list))
+	for i, s := range list {
+		d, err := ParseDim(s)
+		if err != nil {
+			return nil, err
+		}
+		dims[i] = d
+	}
+	return dims, nil
+}
+
+// ParseDim reads what Dim.String prints: sums of products of integers, symbols (letters, digits, _ . and $) and
+// div(a,b), min(a,b), max(a,b).
+func ParseDim(s string) (Dim, error) {
+	p := dimParser{rest: s}
+	d, err := p.sum(0)
+	if err == nil && p.rest != "" {
+		err = fmt.Errorf("unexpected %q", p.rest)
+	}
+	if err != nil {
+		return Dim{}, fmt.Errorf("dim %q: %w", s, err)
+	}
+	return d, nil
+}
+
+type dimParser struct{ rest string }
+
+func (p *dimParser) take(c byte) bool {
+	if p.rest != "" && p.rest[0] == c {
+		p.rest = p.rest[1:]
+		return true
+	}
+	return false
+}
+
+func (p *dimParser) sum(depth int) (Dim, error) {
+	if depth > 50 {
+		return Dim{}, fmt.Errorf("nested too deeply")
+	}
+	var total Dim
+	for first := true; first || p.rest != "" && (p.rest[0] == '+' || p.rest[0] == '-'); first = false {
+		sign := 1
+		if p.take('-') {
+			sign = -1
+		} else if !first {
+			p.take('+')
+		}
+		d, err := p.product(depth)
+		if err != nil {
+			return Dim{}, err
+		}
+		total = total.Add(d.MulN(sign))
+	}
+	return total, nil
+}
+
+func (p *dimParser) product(depth int) (Dim, error) {
+	d, err := p.atom(depth)
+	for err == nil && p.take('*') {
+		var f Dim
+		f, err = p.atom(depth)
+		d = d.Mul(f)
+	}
+	return d, err
+}
+
+func (p *dimParser) atom(depth int) (Dim, error) {
+	i := 0
+	for i < len(p.rest) && isSymbolByte(p.rest[i]) {
+		i++
+	}
+	word := p.rest[:i]
+	p.rest = p.rest[i:]
+	if word == "" {
+		return Dim{}, fmt.Errorf("number or name expected before %q", p.rest)
+	}
+	if word[0] >= '0' && word[0] <= '9' {
+		n, err := strconv.ParseInt(word, 10, 48)
+		return Const(int(n)), err
+	}
+	if !p.take('(') {
+		return Symbol(word), nil
+	}
+	a, err := p.sum(depth + 1)
+	if err != nil {
+		return Dim{}, err
+	}
+	if !p.take(',') {
+		return Dim{}, fmt.Errorf("%s takes two arguments", word)
+	}
+	b, err := p.sum(depth + 1)
+	if err != nil {
+		return Dim{}, err
+	}
+	if !p.take(')') {
+		return Dim{}, fmt.Errorf("%s is not closed", word)
+	}
+	switch word {
+	case "div":
+		if b.Is(0) {
+			return Dim{}, fmt.Errorf("division by 0")
+		}
+		return a.Div(b), nil
+	case "min":
+		return a.Min(b), nil
+	case "max":
+		return a.Max(b), nil
+	}
+	return Dim{}, fmt.Errorf("function %q is unknown", word)
+}
+
+func isSymbolByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '.' || c == '$'
+}
+
+// SymbolName makes a valid name for a symbol out of any string: other characters become underscores.
+func SymbolName(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if !isSymbolByte(c) {
+			b[i] = '_'
+		}
+	}
+	if len(b) == 0 || b[0] >= '0' && b[0] <= '9' {
+		b = append([]byte{'_'}, b...)
+	}
+	return string(b)
+}
+
+// SymbolNames returns the sorted names of all symbols in the network's shapes.
+func (n *Network) SymbolNames() []string {
+	set := map[string]bool{}
+	for _, t := range n.tensors {
+		for _, d := range t.Dims {
+			d.Symbols(set)
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}

@@ -1,0 +1,36 @@
+package graph
+
+import "testing"
+
+func TestEncodeRoundTrip(t *testing.T) {
+	n := convNet(t)
+	n.Layer("conv").Fuse(Unary(EltClamp, 0, 6), 0)
+	n.Layer("conv").Outputs[0].Range = PerTensor(0.5, 3)
+	var store [][]byte
+	data, err := n.Encode(func(b []byte) int { store = append(store, b); return len(store) - 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := DecodeNetwork(Ops(), data, func(i int) ([]byte, error) { return store[i], nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.String() != n.String() {
+		t.Errorf("got\n%s\nwant\n%s", m, n)
+	}
+}
+
+func TestParseDim(t *testing.T) {
+	b, h := Symbol("batch"), Symbol("h")
+	for _, d := range []Dim{Const(0), Const(-7), b, b.MulN(-1), b.Mul(h).MulN(3).AddN(-2), h.AddN(3).DivN(2).AddN(1), b.Max(h.Min(Const(4))).Sub(b)} {
+		got, err := ParseDim(d.String())
+		if err != nil || !got.Equal(d) {
+			t.Errorf("%s: got %s, %v", d, got, err)
+		}
+	}
+	for _, s := range []string{"", "+", "2*", "div(1,0)", "div(1)", "f(1,2)", "a b", "99999999999999999999", "div("} {
+		if d, err := ParseDim(s); err == nil {
+			t.Errorf("%q parsed as %s", s, d)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Shape arithmetic: the small integer tensors from which models compute shapes are followed symbolically in
+// Tensor.Value, so that a Reshape to [batch, -1] that a model computes with Shape, Gather, Mul and Concat is as
+// static as one with a constant. Symbols stand for extents and are never negative.
+
+// Ints returns t's elements where all of them are known integers: those of a constant or of shape arithmetic
+// without symbols, or of a tensor that has no elements.
+func (t *Tensor) Ints() ([]int, bool) {
+	if t == nil {
+		return nil, false
+	}
+	if t.Value != nil {
+		list := make([]int, len(t.Value))
+		for i, d := range t.Value {
+			v, ok := d.IsConst()
+			if !ok {
+				return nil, false
+			}
+			list[i] = v
+		}
+		return list, true
+	}
+	if v, ok := t.Const(); ok && v.Type.IsInteger() {
+		list := make([]int, v.Len())
+		convertInts(list, v.Ints())
+		return list, true
+	}
+	n, ok := countDims(t.Dims)
+	return []int{}, ok && n == 0
+}
+
+func convertInts(dst []int, src []int64) {
+	for i, v := range src {
+		dst[i] = int(v)
+	}
+}
+
+// countDims returns the number of elements of a shape without symbols, saturating; a negative extent is past all bounds.
+func countDims(dims []Dim) (int, bool) {
+	n := 1
+	for _, d := range dims {
+		v, ok := d.IsConst()
+		if !ok {
+			return 0, false
+		}
+		if v < 0 || v > 0 && n > math.MaxInt/v {
+			return math.MaxInt, true
+		}
+		n *= v
+	}
+	return n, true
+}
+
+// known returns the elements of input i of an imported node where they are known; ok is false if the input is left out.
+func (n *Node) known(i int, what string) (list []int, ok bool, err error) {
+	t := n.Input(i)
+	if t == nil {
+		return nil, false, nil
+	}
+	if list, ok = t.Ints(); !ok {
+		return nil, true, fmt.Errorf("%s (input %d, %s) must be constant", what, i, t.Name)
+	}
+	return list, true, nil
+}
+
+// knownScalar is known for an input of one element.
+func (n *Node) knownScalar(i int, what string) (v int, ok bool, err error) {
+	list, ok, err := n.known(i, what)
+	if err != nil || !ok {
+		return 0, ok, err
+	}
+	if len(list) != 1 {
+		return 0, true, fmt.Errorf("%s (input %d) has %d elements, want 1", what, i, len(list))
+	}
+	return list[0], true, nil
+}
+
+// rank returns the number of axes of input i, or an error if that is left out.
+func (n *Node) rank(i int) (int, error) {
+	if t := n.Input(i); t != nil {
+		return len(t.Dims), nil
+	}
+	return 0, fmt.Errorf("input %d is missing", i)
+}
+
+// axisIn counts an axis from 0; -1 is the last of rank axes.
+func axisIn(axis, rank int) (int, error) {
+	if axis < -rank || axis >= rank {
+		return 0, fmt.Errorf("axis %d is not one of %d", axis, rank)
+	}
+	if axis < 0 {
+		axis += rank
+	}
+	return axis, nil
+}
+
+// axesIn is axisIn for a list, which must not name an axis twice.
+func axesIn(axes []int, rank int) ([]int, error) {
+	list := make([]int, len(axes))
+	for i, a := range axes {
+		var err error
+		if list[i], err = axisIn(a, rank); err != nil {
+			return nil, err
+		}
+		if slices.Contains(list[:i], list[i]) {
+			return nil, fmt.Errorf("axis %d is named twice", list[i])
+		}
+	}
+	return list, nil
+}
+
+// nonNegative reports whether d is at least 0 whatever its symbols are.
+func (d Dim) nonNegative() bool {
+	if d.c < 0 {
+		return false
+	}
+	for _, t := range d.terms {
+		if t.coef < 0 || slices.ContainsFunc(t.atoms, func(a dimAtom) bool { return !a.nonNegative() }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a dimAtom) nonNegative() bool {
+	switch {
+	case a.args == nil:
+		return true
+	case a.name == "max":
+		return a.args[0].nonNegative() || a.args[1].nonNegative()
+	}
+	return a.args[0].nonNegative() && a.args[1].nonNegative()
+}
+
+// atLeast0 returns max(d, 0).
+func (d Dim) atLeast0() Dim {
+	if d.nonNegative() {
+		return d
+	}
+	return d.Max(Const(0))
+}
+
+// knownBase is the first of the numbers that stand for known elements while an op moves them.
+const knownBase = 1 << 48
+
+// moveKnown follows the known elements of l's data inputs through an op that only moves elements: it evaluates the
+// op on numbers that stand for the elements. Other inputs must be constant or known.
+func (l *Layer) moveKnown(data ...int) {
+	for _, t := range l.Outputs {
+		t.Value = nil
+		if n, ok := countDims(t.Dims); !ok || n > maxKnownValue || t.Type != I64 && t.Type != I32 && t.Type != Bool {
+			return
+		}
+	}
+	var dims []Dim
+	in := make([]Value, len(l.OpInputs()))
+	for i, t := range l.OpInputs() {
+		switch {
+		case t == nil:
+		case slices.Contains(data, i):
+			if n, ok := countDims(t.Dims); !ok || t.Value == nil || len(t.Value) != n {
+				return
+			}
+			in[i] = NewValue(I64, EvalDims(t.Dims, nil)...)
+			for j := range in[i].I64() {
+				in[i].I64()[j] = int64(knownBase + len(dims) + j)
+			}
+			dims = append(dims, t.Value...)
+		default:
+			list, ok := t.Ints()
+			if !ok {
+				return
+			}
+			in[i] = NewValue(I64, EvalDims(t.Dims, nil)...)
+			for j, v := range list {
+				in[i].I64()[j] = int64(v)
+			}
+		}
+	}
+	out := make([]Value, len(l.Outputs))
+	for i, t := range l.Outputs {
+		out[i] = NewValue(I64, EvalDims(t.Dims, nil)...)
+	}
+	empty := !slices.ContainsFunc(out, func(v Value) bool { return v.Len() > 0 })
+	if !empty && l.Op.Eval(l, in, out) != nil {
+		return
+	}
+	for i, t := range l.Outputs {
+		t.Value = make([]Dim, out[i].Len())
+		for j, v := range out[i].I64() {
+			if k := v - knownBase; k >= 0 && k < int64(len(dims)) {
+				t.Value[j] = dims[k]
+			} else {
+				t.Value[j] = Const(int(v))
+			}
+		}
+	}
+}

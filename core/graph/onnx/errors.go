@@ -1,0 +1,79 @@
+package onnx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ImportError says everything that keeps a model from being imported.
+type ImportError struct {
+	File     string    `json:"file"`
+	Problems []Problem `json:"problems"` // in the order of the graph
+}
+
+// Problem is one reason.
+type Problem struct {
+	Node   string `json:"node,omitempty"` // the node's name, or "#12" by position if it has none; empty if it is not one node's
+	Op     string `json:"op,omitempty"`
+	Reason string `json:"reason"`
+}
+
+const (
+	reasonNoOp    = "operator is not supported"
+	maxNamed      = 3   // nodes that are named for one reason
+	maxReasons    = 20  // reasons that are listed
+	maxCharacters = 400 // of one reason or name
+)
+
+// Error lists the reasons, each with its operator, the number of nodes and the names of the first of them.
+func (e *ImportError) Error() string {
+	type key struct{ op, reason string }
+	var order []key
+	nodes := map[key][]string{}
+	for _, p := range e.Problems {
+		k := key{p.Op, p.Reason}
+		if _, ok := nodes[k]; !ok {
+			order = append(order, k)
+		}
+		nodes[k] = append(nodes[k], p.Node)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s cannot be imported: ", e.File)
+	for i, k := range order {
+		if i == maxReasons {
+			fmt.Fprintf(&b, "; and %d more reasons", len(order)-i)
+			break
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if k.op != "" {
+			fmt.Fprintf(&b, "%s (%s): ", cut(k.op), nodeList(nodes[k]))
+		}
+		b.WriteString(cut(k.reason))
+	}
+	return b.String()
+}
+
+// nodeList prints "node a" or "4 nodes: a, b, c, ...".
+func nodeList(names []string) string {
+	if len(names) == 1 {
+		return "node " + cut(names[0])
+	}
+	var first []string
+	for _, name := range names[:min(maxNamed, len(names))] {
+		first = append(first, cut(name))
+	}
+	list := strings.Join(first, ", ")
+	if len(names) > maxNamed {
+		list += ", ..."
+	}
+	return fmt.Sprintf("%d nodes: %s", len(names), list)
+}
+
+func cut(s string) string {
+	if len(s) <= maxCharacters {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxCharacters], "") + "..."
+}

@@ -1,0 +1,138 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+)
+
+const (
+	maxNodes         = 1 << 18  // in a model after functions are inlined, calls included
+	maxFunctionDepth = 32       // how deep functions call functions; they may not call themselves
+	maxNewNames      = 64 << 20 // bytes of names made for the nodes and values of inlined functions
+)
+
+// inliner replaces calls of a model's own functions by their bodies.
+type inliner struct {
+	functions map[functionKey]*function
+	prefixes  map[string]bool // of the calls
+	calls     int
+	nameBytes int
+	out       []*node
+}
+
+type functionKey struct{ domain, name, overload string }
+
+// inline returns the nodes with each call of a function replaced by the function's nodes, under names that begin with
+// that of the calling node.
+func inline(nodes []*node, functions []*function) ([]*node, *Problem) {
+	if len(functions) == 0 {
+		return nodes, nil
+	}
+	in := &inliner{functions: map[functionKey]*function{}, prefixes: map[string]bool{}}
+	for _, f := range functions {
+		in.functions[functionKey{f.domain, f.name, f.overload}] = f
+	}
+	if p := in.add(nodes, 0); p != nil {
+		return nil, p
+	}
+	for i, n := range in.out {
+		n.index = i
+	}
+	return in.out, nil
+}
+
+func (in *inliner) add(nodes []*node, depth int) *Problem {
+	for _, n := range nodes {
+		if len(in.out)+in.calls > maxNodes || in.nameBytes > maxNewNames {
+			return n.problem(fmt.Sprintf("functions have too many nodes when they are inlined: more than %d, or %d bytes of names", maxNodes, maxNewNames))
+		}
+		f := in.functions[functionKey{n.domain, n.opType, n.overload}]
+		if f == nil {
+			in.out = append(in.out, n)
+			continue
+		}
+		if depth == maxFunctionDepth {
+			return n.problem("function calls are nested too deep")
+		}
+		in.calls++
+		body, p := in.instance(f, n)
+		if p == nil {
+			p = in.add(body, depth+1)
+		}
+		if p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// instance returns the function's nodes for one call: its inputs and outputs have the caller's names, other values and
+// nodes the caller's as a prefix, attributes the caller's values.
+func (in *inliner) instance(f *function, call *node) ([]*node, *Problem) {
+	if len(call.inputs) > len(f.inputs) || len(call.outputs) > len(f.outputs) {
+		return nil, call.problem(fmt.Sprintf("%d inputs and %d outputs do not fit the function's %d and %d", len(call.inputs), len(call.outputs), len(f.inputs), len(f.outputs)))
+	}
+	prefix := call.label() + "/"
+	for i := 2; in.prefixes[prefix]; i++ {
+		prefix = fmt.Sprintf("%s_%d/", call.label(), i)
+	}
+	in.prefixes[prefix] = true
+	names := map[string]string{"": ""}
+	for i, name := range f.inputs {
+		names[name] = ""
+		if i < len(call.inputs) {
+			names[name] = call.inputs[i]
+		}
+	}
+	for i, name := range f.outputs {
+		if i < len(call.outputs) && call.outputs[i] != "" {
+			names[name] = call.outputs[i]
+		}
+	}
+	rename := func(list []string) []string {
+		out := make([]string, len(list))
+		for i, name := range list {
+			to, ok := names[name]
+			if !ok {
+				to = prefix + name
+				in.nameBytes += len(to)
+			}
+			out[i] = to
+		}
+		return out
+	}
+	args := map[string]*attribute{}
+	for _, a := range f.defaults {
+		args[a.name] = a
+	}
+	for _, a := range call.attrs {
+		args[a.name] = a
+	}
+	opsets := f.opsets
+	if _, ok := opsets[""]; !ok && call.opsets != nil {
+		opsets = maps.Clone(f.opsets)
+		opsets[""] = call.opsets[""]
+	}
+	var body []*node
+	for _, n := range f.nodes {
+		c := &node{
+			name: prefix + n.name, opType: n.opType, domain: n.domain, overload: n.overload,
+			inputs: rename(n.inputs), outputs: rename(n.outputs), opsets: opsets,
+		}
+		if n.name == "" {
+			c.name = fmt.Sprintf("%s%s_%d", prefix, n.opType, n.index)
+		}
+		in.nameBytes += len(c.name)
+		for _, a := range n.attrs {
+			if a.ref == "" {
+				c.attrs = append(c.attrs, a)
+			} else if v := args[a.ref]; v != nil {
+				arg := *v
+				arg.name = a.name
+				c.attrs = append(c.attrs, &arg)
+			}
+		}
+		body = append(body, c)
+	}
+	return body, nil
+}

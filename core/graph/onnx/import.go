@@ -1,0 +1,320 @@
+package onnx
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// The operator set versions of the default domain that are understood.
+const (
+	oldestOpset = 7
+	newestOpset = 28
+)
+
+// maxProblems bounds an ImportError.
+const maxProblems = 1000
+
+// importer turns one model into a network.
+type importer struct {
+	Importer
+	net      *graph.Network
+	external func(t *tensor, size int) ([]byte, error)
+	opsets   map[string]int
+	problems []Problem
+
+	initializers map[string]*tensor
+	sparse       map[string]bool          // sparse initializers
+	values       map[string]*graph.Tensor // by ONNX name; nil for one that could not be made
+	symbols      map[string]string        // symbol by dim_param
+	taken        map[string]bool          // symbols
+}
+
+func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([]byte, error)) (*graph.Network, error) {
+	var d decoder
+	m := d.model(data)
+	if d.err != nil {
+		return nil, fmt.Errorf("%s is not an ONNX model, or is truncated: %w", name, d.err)
+	}
+	if !m.hasGraph {
+		return nil, fmt.Errorf("%s is not an ONNX model: it has no graph", name)
+	}
+	im := &importer{
+		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
+		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
+		symbols: map[string]string{}, taken: map[string]bool{},
+	}
+	if im.net.Name == "" {
+		im.net.Name = name
+	}
+	im.model(m)
+	if len(im.problems) > 0 {
+		return nil, &ImportError{File: name, Problems: im.problems}
+	}
+	if err := im.net.Verify(); err != nil {
+		return nil, fmt.Errorf("%s: imported network is inconsistent: %w", name, err)
+	}
+	return im.net, nil
+}
+
+// report adds a problem, up to a number that a person may want to read.
+func (im *importer) report(p *Problem) {
+	switch len(im.problems) {
+	case maxProblems:
+	case maxProblems - 1:
+		im.problems = append(im.problems, Problem{Reason: fmt.Sprintf("there are more than %d problems", maxProblems-1)})
+	default:
+		im.problems = append(im.problems, *p)
+	}
+}
+
+func (im *importer) model(m *model) {
+	if len(im.opsets) == 0 && m.irVersion < 3 {
+		im.opsets[""] = 1 // files from before opset_import
+	}
+	if v, ok := im.opsets[""]; ok && (v < oldestOpset || v > newestOpset) {
+		im.report(&Problem{Reason: fmt.Sprintf("operator set %d is outside %d to %d, which are supported; convert the model with onnx.version_converter or export it anew", v, oldestOpset, newestOpset)})
+		return
+	}
+	g := &m.graph
+	for _, t := range g.initializers {
+		im.initializers[t.name] = t
+	}
+	for _, name := range g.sparse {
+		im.sparse[name] = true
+	}
+	nodes, problem := inline(g.nodes, m.functions)
+	if problem != nil {
+		im.report(problem)
+		return
+	}
+	order, problem := sortNodes(nodes)
+	if problem != nil {
+		im.report(problem)
+		return
+	}
+	for _, in := range g.inputs {
+		if im.initializers[in.name] != nil {
+			continue
+		}
+		if v, ok := im.Fixed[in.name]; ok {
+			im.values[in.name] = im.net.AddConst(in.name, v)
+		} else {
+			im.input(in)
+		}
+	}
+	names := layerNames(nodes)
+	for _, n := range order {
+		im.node(n, names[n])
+	}
+	for _, out := range g.outputs {
+		im.output(out)
+	}
+	if len(g.outputs) == 0 {
+		im.report(&Problem{Reason: "the graph has no outputs"})
+	}
+	im.net.Prune()
+}
+
+// node adds a node's layer, or reports why that cannot be done. Where an input could not be made, only the operator
+// is looked up, and the outputs cannot be made either.
+func (im *importer) node(n *node, name string) {
+	for _, out := range n.outputs {
+		if out == "" {
+			continue
+		}
+		if _, ok := im.values[out]; ok || im.initializers[out] != nil {
+			im.report(n.problem(fmt.Sprintf("its output %q is also an input or an initializer of the graph", out)))
+			return
+		}
+		im.values[out] = nil
+	}
+	if n.opType == "Constant" && n.domain == "" {
+		im.constant(n)
+		return
+	}
+	op := im.Ops.Onnx(n.domain, n.opType)
+	if op == nil {
+		im.report(n.problem(reasonNoOp))
+		return
+	}
+	inputs, ok := im.inputs(n)
+	if !ok {
+		return
+	}
+	for _, err := range im.layer(n, name, op, inputs) {
+		im.report(n.problem(err.Error()))
+	}
+}
+
+// inputs returns the tensors that a node reads, without trailing ones that are left out; ok is false if one could not be
+// made.
+func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
+	ok = true
+	for _, in := range n.inputs {
+		if in == "" {
+			list = append(list, nil)
+			continue
+		}
+		t, known := im.value(in)
+		if !known {
+			im.values[in] = nil // report it once
+			im.report(n.problem(fmt.Sprintf("its input %q is produced by no node, and is no input and no initializer of the graph", in)))
+		}
+		ok = ok && t != nil
+		list = append(list, t)
+	}
+	for len(list) > 0 && list[len(list)-1] == nil {
+		list = list[:len(list)-1]
+	}
+	return list, ok
+}
+
+// layer imports a node through its op.
+func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Tensor) (errs []error) {
+	defer func() {
+		if r := recover(); r != nil {
+			errs = append(errs, fmt.Errorf("internal error, please report it: %v", r))
+		}
+	}()
+	gn, err := im.graphNode(n, name, inputs)
+	if err != nil {
+		return []error{err}
+	}
+	var attrs any
+	if op.Import != nil {
+		attrs, inputs, err = op.Import(gn)
+	}
+	switch {
+	case len(gn.Errs()) > 0:
+		return gn.Errs()
+	case err != nil:
+		return []error{err}
+	case len(gn.Unasked()) > 0:
+		return gn.Unasked()
+	}
+	outputs := trimEmpty(n.outputs)
+	names := slices.Clone(outputs)
+	for i, out := range names {
+		if out == "" {
+			names[i] = fmt.Sprintf("%s_output%d", name, i)
+		}
+	}
+	l, err := im.net.Add(name, op, attrs, inputs, names...)
+	if err != nil {
+		return []error{unwrapLayer(err)}
+	}
+	for i, t := range l.Outputs {
+		if t.Type == graph.Invalid {
+			return []error{fmt.Errorf("output %d (%q) is not supported", i, n.outputs[i])}
+		}
+	}
+	for i, out := range outputs {
+		if out != "" {
+			im.values[out] = l.Outputs[i]
+		}
+	}
+	return nil
+}
+
+// unwrapLayer drops the layer's name from an error of Infer, which a Problem has already.
+func unwrapLayer(err error) error {
+	if u, ok := err.(interface{ Unwrap() error }); ok && u.Unwrap() != nil {
+		return u.Unwrap()
+	}
+	return err
+}
+
+func trimEmpty(names []string) []string {
+	for len(names) > 0 && names[len(names)-1] == "" {
+		names = names[:len(names)-1]
+	}
+	return names
+}
+
+// graphNode returns the node as ops see it.
+func (im *importer) graphNode(n *node, name string, inputs []*graph.Tensor) (*graph.Node, error) {
+	opsets := im.opsets
+	if n.opsets != nil {
+		opsets = n.opsets
+	}
+	version, ok := opsets[n.domain]
+	if !ok {
+		return nil, fmt.Errorf("the model imports no operator set for domain %q", n.domain)
+	}
+	if n.domain == "" && (version < oldestOpset || version > newestOpset) {
+		return nil, fmt.Errorf("operator set %d of the function that it is from is outside %d to %d, which are supported", version, oldestOpset, newestOpset)
+	}
+	gn := &graph.Node{
+		Name: name, OpType: n.opType, Version: version, Inputs: inputs, Outputs: len(trimEmpty(n.outputs)),
+		Attrs: make(map[string]graph.Attr, len(n.attrs)),
+	}
+	for _, a := range n.attrs {
+		if _, ok := gn.Attrs[a.name]; ok {
+			return nil, fmt.Errorf("attribute %s is given twice", a.name)
+		}
+		attr, err := im.attribute(a)
+		if err != nil {
+			return nil, fmt.Errorf("attribute %s: %w", a.name, err)
+		}
+		gn.Attrs[a.name] = attr
+	}
+	return gn, nil
+}
+
+func (im *importer) attribute(a *attribute) (graph.Attr, error) {
+	switch a.kind {
+	case kindFloat:
+		return graph.Attr{Kind: graph.AttrFloat, Float: a.float}, nil
+	case kindInt:
+		return graph.Attr{Kind: graph.AttrInt, Int: a.int}, nil
+	case kindString:
+		return graph.Attr{Kind: graph.AttrString, String: a.str}, nil
+	case kindTensor:
+		if a.tensor == nil {
+			return graph.Attr{}, fmt.Errorf("its tensor is missing")
+		}
+		v, err := a.tensor.value(im.external)
+		return graph.Attr{Kind: graph.AttrTensor, Tensor: v}, err
+	case kindFloats:
+		return graph.Attr{Kind: graph.AttrFloats, Floats: graph.View[float32](a.floats)}, nil
+	case kindInts:
+		return graph.Attr{Kind: graph.AttrInts, Ints: a.ints}, nil
+	case kindStrings:
+		return graph.Attr{Kind: graph.AttrStrings, Strings: a.strings}, nil
+	}
+	return graph.Attr{Kind: graph.AttrOther}, nil
+}
+
+// constant makes the value of a Constant node a constant of the network.
+func (im *importer) constant(n *node) {
+	gn, err := im.graphNode(n, "", nil)
+	if err == nil && (len(gn.Attrs) != 1 || len(n.outputs) != 1 || n.outputs[0] == "") {
+		err = fmt.Errorf("%d attributes and %d outputs, want one of each", len(gn.Attrs), len(n.outputs))
+	}
+	if err != nil {
+		im.report(n.problem(err.Error()))
+		return
+	}
+	key := slices.Collect(maps.Keys(gn.Attrs))[0]
+	a := gn.Attrs[key]
+	var v graph.Value
+	switch {
+	case key == "value" && a.Kind == graph.AttrTensor:
+		v = a.Tensor
+	case key == "value_float" && a.Kind == graph.AttrFloat:
+		v = graph.Values(graph.F32, []float32{a.Float})
+	case key == "value_floats" && a.Kind == graph.AttrFloats:
+		v = graph.Values(graph.F32, a.Floats, len(a.Floats))
+	case key == "value_int" && a.Kind == graph.AttrInt:
+		v = graph.Values(graph.I64, []int64{a.Int})
+	case key == "value_ints" && a.Kind == graph.AttrInts:
+		v = graph.Values(graph.I64, a.Ints, len(a.Ints))
+	default:
+		im.report(n.problem(fmt.Sprintf("attribute %s is not supported", key)))
+		return
+	}
+	im.values[n.outputs[0]] = im.net.AddConst(n.outputs[0], v)
+}

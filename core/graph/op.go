@@ -1,0 +1,300 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Op is a kind of layer. An op is data: to add one, write one file with such a value in it and name it in [Ops].
+type Op struct {
+	Name string
+
+	// Attrs is the zero value of the op's attribute struct, nil if it has none. Attribute structs hold only
+	// exported fields that encoding/json can write.
+	Attrs any
+
+	// Reals says how Eval wants quantised and 16-bit floating inputs; see the constants.
+	Reals RealMode
+
+	// View says that output 0 is input 0's elements in the same order under other dims, so that it needs no computing
+	// where both may share memory.
+	View bool
+
+	// Infer sets the types and dims of l's outputs, and Value where it is known, from its attributes and inputs.
+	// It must not look at the epilogue. A quantised input counts by its RealType.
+	Infer func(l *Layer) error
+
+	// Eval computes the op: the reference that everything else is tested against, in plain Go and without regard to
+	// speed, with sums in float64. in has the op's own inputs (a zero Value for one that is left out), out is
+	// allocated and zero.
+	Eval func(l *Layer, in, out []Value) error
+
+	// Onnx lists the ONNX operators that Import turns into this op; those of the domain "" or "ai.onnx" by name alone,
+	// others as "domain:Name".
+	Onnx []string
+
+	// Import makes the layer's attributes and chooses its inputs. Nil if the op has no attributes and takes the node's
+	// inputs as they are.
+	Import func(n *Node) (attrs any, inputs []*Tensor, err error)
+}
+
+// RealMode says in which form an op's Eval sees real numbers that are stored as quantised integers, F16 or BF16.
+type RealMode uint8
+
+const (
+	// AsF32: such inputs are converted to F32 before Eval, and F32 results to the outputs' types after it.
+	AsF32 RealMode = iota
+	// AsStored: Eval only moves elements, so it sees and writes them as they are stored. Infer passes Range on.
+	AsStored
+	// AsIntegers: Eval sees quantised inputs as integers and returns F32, as convolution and Gemm do, whose sum over
+	// integers is exact. F16 and BF16 are converted as by AsF32.
+	AsIntegers
+)
+
+// OpSet is a table of ops by name and by the ONNX operators they import. Plugins add to it.
+type OpSet struct {
+	byName map[string]*Op
+	byOnnx map[string]*Op
+}
+
+// NewOpSet returns the set of the given ops; a later op replaces an earlier one of the same name or ONNX operator.
+func NewOpSet(ops ...*Op) OpSet {
+	s := OpSet{map[string]*Op{}, map[string]*Op{}}
+	return s.With(ops...)
+}
+
+// With returns s and further ops.
+func (s OpSet) With(ops ...*Op) OpSet {
+	r := OpSet{maps.Clone(s.byName), maps.Clone(s.byOnnx)}
+	for _, op := range ops {
+		r.byName[op.Name] = op
+		for _, name := range op.Onnx {
+			r.byOnnx[name] = op
+		}
+	}
+	return r
+}
+
+// Named returns the op of that name, or nil.
+func (s OpSet) Named(name string) *Op { return s.byName[name] }
+
+// Onnx returns the op that imports the ONNX operator, or nil.
+func (s OpSet) Onnx(domain, name string) *Op {
+	if domain != "" && domain != "ai.onnx" {
+		name = domain + ":" + name
+	}
+	return s.byOnnx[name]
+}
+
+// All returns the ops sorted by name.
+func (s OpSet) All() []*Op {
+	var ops []*Op
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		ops = append(ops, s.byName[name])
+	}
+	return ops
+}
+
+// OpInputs returns the inputs that the op itself reads, without the epilogue's.
+func (l *Layer) OpInputs() []*Tensor { return l.Inputs[:len(l.Inputs)-l.epilogueArgs()] }
+
+// EpilogueInputs returns the inputs that are the epilogue's arguments 1, 2, ...
+func (l *Layer) EpilogueInputs() []*Tensor { return l.Inputs[len(l.Inputs)-l.epilogueArgs():] }
+
+func (l *Layer) epilogueArgs() int { return max(0, l.Epilogue.Args-1) }
+
+// Fuse appends a program to l's epilogue: argument at of p is l's result so far, its other arguments are inputs.
+func (l *Layer) Fuse(p Program, at int, inputs ...*Tensor) {
+	if len(inputs) != p.Args-1 {
+		panic(fmt.Sprintf("graph: %d inputs for a program of %d arguments", len(inputs), p.Args))
+	}
+	e := l.Epilogue
+	if e.Args == 0 {
+		e = Program{Args: 1}
+	}
+	l.Epilogue = e.Then(p, at)
+	for _, t := range inputs {
+		l.AddInput(t)
+	}
+}
+
+// Input returns the op's input i, or nil if it is left out.
+func (l *Layer) Input(i int) *Tensor {
+	if in := l.OpInputs(); i < len(in) {
+		return in[i]
+	}
+	return nil
+}
+
+// Infer sets the types and shapes of l's outputs; errors name the layer.
+func (l *Layer) Infer() error {
+	if err := l.Op.Infer(l); err != nil {
+		return fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, err)
+	}
+	for _, t := range l.Outputs {
+		for i, d := range t.Dims {
+			if n, ok := d.IsConst(); ok && (n < 0 || n > maxExtent) {
+				return fmt.Errorf("layer %s (%s): output %s has extent %d on axis %d", l.Name, l.Op.Name, t.Name, n, i)
+			}
+			if d.isLarge() {
+				return fmt.Errorf("layer %s (%s): output %s has an extent on axis %d that is too long an expression of the inputs' extents", l.Name, l.Op.Name, t.Name, i)
+			}
+		}
+		if n, ok := countDims(t.Dims); ok && n > maxElements {
+			return fmt.Errorf("layer %s (%s): output %s has too many elements", l.Name, l.Op.Name, t)
+		}
+		if slices.ContainsFunc(t.Value, Dim.isLarge) {
+			t.Value = nil
+		}
+	}
+	return nil
+}
+
+// maxExtent and maxElements bound one axis and one tensor, so that sizes do not overflow.
+const maxExtent, maxElements = 1 << 40, 1 << 40
+
+// Infer sets the types and shapes of all tensors of a network that is not lowered, in order.
+func (n *Network) Infer() error {
+	if n.Lowered {
+		panic("graph: infer on a lowered network")
+	}
+	for _, l := range n.Layers {
+		if err := l.Infer(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Node is an operator of a model being imported, as [Op.Import] sees it. Asking for an attribute marks it as known;
+// what remains unasked is reported as unsupported by the importer, as are the errors that the getters record.
+type Node struct {
+	Name, OpType string
+	Version      int // of the operator set that the node is from
+	Inputs       []*Tensor
+	Outputs      int
+	Attrs        map[string]Attr
+
+	asked map[string]bool
+	errs  []error
+}
+
+// Attr is one attribute of a Node; the field that its kind says is set.
+type Attr struct {
+	Kind    AttrKind
+	Int     int64
+	Float   float32
+	String  string
+	Ints    []int64
+	Floats  []float32
+	Strings []string
+	Tensor  Value
+}
+
+// AttrKind says which field of an Attr is set.
+type AttrKind uint8
+
+// The kinds of attribute; AttrOther is one that the importer read but cannot represent.
+const (
+	AttrOther AttrKind = iota
+	AttrInt
+	AttrFloat
+	AttrString
+	AttrInts
+	AttrFloats
+	AttrStrings
+	AttrTensor
+)
+
+var attrKinds = [...]string{"another kind", "int", "float", "string", "ints", "floats", "strings", "tensor"}
+
+func (n *Node) ask(name string, kind AttrKind) (Attr, bool) {
+	if n.asked == nil {
+		n.asked = map[string]bool{}
+	}
+	n.asked[name] = true
+	a, ok := n.Attrs[name]
+	if ok && a.Kind != kind {
+		n.errs = append(n.errs, fmt.Errorf("attribute %s is of %s, want %s", name, attrKinds[a.Kind], attrKinds[kind]))
+		return Attr{}, false
+	}
+	return a, ok
+}
+
+// Has reports whether the node has the attribute; it does not mark it as known.
+func (n *Node) Has(name string) bool { _, ok := n.Attrs[name]; return ok }
+
+// Int returns an int attribute, or def.
+func (n *Node) Int(name string, def int) int {
+	if a, ok := n.ask(name, AttrInt); ok {
+		return int(a.Int)
+	}
+	return def
+}
+
+// Float returns a float attribute, or def.
+func (n *Node) Float(name string, def float32) float32 {
+	if a, ok := n.ask(name, AttrFloat); ok {
+		return a.Float
+	}
+	return def
+}
+
+// String returns a string attribute, or def.
+func (n *Node) String(name, def string) string {
+	if a, ok := n.ask(name, AttrString); ok {
+		return a.String
+	}
+	return def
+}
+
+// Ints returns a list of ints, or nil.
+func (n *Node) Ints(name string) []int {
+	a, ok := n.ask(name, AttrInts)
+	if !ok {
+		return nil
+	}
+	list := make([]int, len(a.Ints))
+	for i, v := range a.Ints {
+		list[i] = int(v)
+	}
+	return list
+}
+
+// Floats returns a list of floats, or nil.
+func (n *Node) Floats(name string) []float32 {
+	a, _ := n.ask(name, AttrFloats)
+	return a.Floats
+}
+
+// Tensor returns a tensor attribute.
+func (n *Node) Tensor(name string) (Value, bool) {
+	a, ok := n.ask(name, AttrTensor)
+	return a.Tensor, ok
+}
+
+// Input returns input i, or nil if it is left out.
+func (n *Node) Input(i int) *Tensor {
+	if i < len(n.Inputs) {
+		return n.Inputs[i]
+	}
+	return nil
+}
+
+// Const returns the elements of input i where that is a constant.
+func (n *Node) Const(i int) (Value, bool) { return n.Input(i).Const() }
+
+// Errs returns what the getters found wrong.
+func (n *Node) Errs() []error { return n.errs }
+
+// Unasked returns an error for each attribute that was never asked for, sorted by name.
+func (n *Node) Unasked() []error {
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(n.Attrs)) {
+		if !n.asked[name] {
+			errs = append(errs, fmt.Errorf("attribute %s is not supported", name))
+		}
+	}
+	return errs
+}

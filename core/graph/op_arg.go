@@ -1,0 +1,170 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// ArgAttrs are the attributes of ArgMax and ArgMin.
+type ArgAttrs struct {
+	Axis     int // Import counts it from 0
+	KeepDims bool
+	Last     bool // of equal elements the last counts, not the first
+}
+
+// ArgMax and ArgMin return the I64 index along an axis of the largest and the smallest element.
+var (
+	ArgMax = argOp("ArgMax", 1)
+	ArgMin = argOp("ArgMin", -1)
+)
+
+func argOp(name string, sign int) *Op {
+	return &Op{
+		Name:  name,
+		Attrs: ArgAttrs{},
+		Onnx:  []string{name},
+		Infer: func(l *Layer) error {
+			x, err := l.need(0)
+			if err != nil {
+				return err
+			}
+			a := l.Attrs.(ArgAttrs)
+			axis, err := axisIn(a.Axis, len(x.Dims))
+			if err != nil {
+				return err
+			}
+			if x.Dims[axis].Is(0) {
+				return fmt.Errorf("axis %d of %s is empty", axis, x)
+			}
+			l.Outputs[0].Type, l.Outputs[0].Dims = I64, reducedDims(x.Dims, []int{axis}, a.KeepDims)
+			return nil
+		},
+		Eval: func(l *Layer, in, out []Value) error {
+			a := l.Attrs.(ArgAttrs)
+			axis, err := axisIn(a.Axis, len(in[0].Dims))
+			if err != nil {
+				return err
+			}
+			compare, dst := comparer(in[0]), out[0].I64()
+			eachReduced(in[0].Dims, []int{axis}, func(i int, places []int) {
+				best := 0
+				for k := range places {
+					c := sign * compare(places[k], places[best])
+					if c > 0 || c == 0 && a.Last {
+						best = k
+					}
+				}
+				dst[i] = int64(best)
+			})
+			return nil
+		},
+		Import: func(n *Node) (any, []*Tensor, error) {
+			rank, err := n.rank(0)
+			if err != nil {
+				return nil, nil, err
+			}
+			a := ArgAttrs{KeepDims: n.Int("keepdims", 1) != 0, Last: n.Int("select_last_index", 0) != 0}
+			a.Axis, err = axisIn(n.Int("axis", 0), rank)
+			return a, n.Inputs, err
+		},
+	}
+}
+
+// comparer returns the comparison of two elements of v, given by place: positive if the first is larger. NaN is smaller
+// than all else.
+func comparer(v Value) func(i, j int) int {
+	switch {
+	case v.Type.IsFloat():
+		x := v.Float64s()
+		return func(i, j int) int { return cmp.Compare(x[i], x[j]) }
+	case v.Type == U64:
+		x := View[uint64](v.Data)
+		return func(i, j int) int { return cmp.Compare(x[i], x[j]) }
+	}
+	x := v.Ints()
+	return func(i, j int) int { return cmp.Compare(x[i], x[j]) }
+}
+
+// TopKAttrs are the attributes of TopK.
+type TopKAttrs struct {
+	K        int
+	Axis     int  // Import counts it from 0
+	Smallest bool // the smallest elements, not the largest
+}
+
+// TopK returns the K largest (or smallest) elements along an axis, in order, and their I64 indices; of equal elements
+// the lower index comes first. ONNX's input k must be constant; with sorted=0, which leaves the order open, it is the same.
+var TopK = &Op{
+	Name:  "TopK",
+	Attrs: TopKAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"TopK"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		if len(l.Outputs) != 2 {
+			return fmt.Errorf("%d outputs, want 2", len(l.Outputs))
+		}
+		a := l.Attrs.(TopKAttrs)
+		axis, err := axisIn(a.Axis, len(x.Dims))
+		if err != nil {
+			return err
+		}
+		if n, ok := x.Dims[axis].IsConst(); a.K < 0 || ok && a.K > n {
+			return fmt.Errorf("%d elements of axis %d of %s", a.K, axis, x)
+		}
+		dims := slices.Clone(x.Dims)
+		dims[axis] = Const(a.K)
+		l.Outputs[1].Type, l.Outputs[1].Dims = I64, dims
+		return l.inferMoved(0, x, dims, -1)
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		a, x := l.Attrs.(TopKAttrs), in[0]
+		axis, err := axisIn(a.Axis, len(x.Dims))
+		if err != nil {
+			return err
+		}
+		if x.Dims[axis] < a.K {
+			return fmt.Errorf("%d elements of axis %d of extent %d", a.K, axis, x.Dims[axis])
+		}
+		compare, size, inner := comparer(x), x.Type.Size(), Count(x.Dims[axis+1:])
+		eachReduced(x.Dims, []int{axis}, func(i int, places []int) {
+			order := make([]int, len(places))
+			for k := range order {
+				order[k] = k
+			}
+			slices.SortStableFunc(order, func(p, q int) int {
+				c := compare(places[p], places[q])
+				if a.Smallest {
+					return c
+				}
+				return -c
+			})
+			for k, from := range order[:a.K] {
+				to := (i/inner*a.K+k)*inner + i%inner
+				copy(out[0].Data[to*size:(to+1)*size], x.Data[places[from]*size:])
+				out[1].I64()[to] = int64(from)
+			}
+		})
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		rank, err := n.rank(0)
+		if err != nil {
+			return nil, nil, err
+		}
+		a := TopKAttrs{K: n.Int("k", -1), Smallest: n.Int("largest", 1) == 0}
+		n.Int("sorted", 1)
+		if a.Axis, err = axisIn(n.Int("axis", -1), rank); err != nil {
+			return nil, nil, err
+		}
+		k, ok, err := n.knownScalar(1, "k")
+		if ok {
+			a.K = k
+		}
+		return a, n.Inputs[:1], err
+	},
+}

@@ -1,0 +1,247 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+)
+
+// CastAttrs are the attributes of Cast.
+type CastAttrs struct{ To DataType }
+
+// Cast converts each element to another type, as ONNX does: floating to integer truncates toward 0 (where the result
+// does not fit it saturates, NaN gives 0; ONNX leaves both open), integers wrap around, to Bool is "not 0". A quantised
+// input counts by its integers. ONNX's saturate and round_mode concern 8-bit floating types, which do not exist here.
+var Cast = &Op{
+	Name:  "Cast",
+	Attrs: CastAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"Cast", "CastLike"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		to, out := l.Attrs.(CastAttrs).To, l.Outputs[0]
+		if to.Size() == 0 {
+			return fmt.Errorf("cannot cast to %s", to)
+		}
+		out.Type, out.Dims, out.Range, out.Value = to, x.Dims, Range{}, nil
+		if (to == I64 || to == I32) && (x.Type == I64 || x.Type == I32) {
+			out.Value = x.Value
+		}
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		castTo(out[0], in[0])
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		n.Int("saturate", 1)
+		n.String("round_mode", "up")
+		if n.OpType == "CastLike" {
+			like := n.Input(1)
+			if like == nil {
+				return nil, nil, fmt.Errorf("input 1 (the tensor to be like) is missing")
+			}
+			return CastAttrs{like.Type}, n.Inputs[:1], nil
+		}
+		to, err := onnxDataType(n.Int("to", 0))
+		return CastAttrs{to}, n.Inputs, err
+	},
+}
+
+// onnxDataTypes are the element types by their number in ONNX's TensorProto.DataType.
+var onnxDataTypes = [...]DataType{1: F32, 2: U8, 3: I8, 4: U16, 5: I16, 6: I32, 7: I64, 9: Bool, 10: F16, 11: F64, 12: U32, 13: U64, 16: BF16}
+
+// onnxDataType returns the type with the given number in ONNX's TensorProto.DataType.
+func onnxDataType(n int) (DataType, error) {
+	if n >= 0 && n < len(onnxDataTypes) && onnxDataTypes[n] != Invalid {
+		return onnxDataTypes[n], nil
+	}
+	return Invalid, fmt.Errorf("element type %d of ONNX is not supported", n)
+}
+
+// castTo converts src's elements to dst's type.
+func castTo(dst, src Value) {
+	switch {
+	case dst.Type == src.Type:
+		copy(dst.Data, src.Data)
+	case src.Type.IsFloat():
+		dst.setFloats(src.Float64s())
+	default:
+		dst.setInts(src.Ints(), src.Type == U64)
+	}
+}
+
+// Float64s returns the elements as float64, converted where the type is another one; F64 values are not copied.
+func (v Value) Float64s() []float64 {
+	if v.Type == F64 {
+		return View[float64](v.Data)
+	}
+	out := make([]float64, v.Len())
+	if v.Type.IsFloat() {
+		convert(out, v.Floats())
+		return out
+	}
+	for i, n := range v.Ints() {
+		out[i] = float64(n)
+		if v.Type == U64 {
+			out[i] = float64(uint64(n))
+		}
+	}
+	return out
+}
+
+// setFloats stores x rounded to v's type; integers truncate and saturate.
+func (v Value) setFloats(x []float64) {
+	switch v.Type {
+	case F64:
+		copy(View[float64](v.Data), x)
+	case F32:
+		convert(v.F32(), x)
+	case F16, BF16:
+		out := View[uint16](v.Data)
+		for i, f := range x {
+			if v.Type == F16 {
+				out[i] = F32ToF16(roundToOdd(f))
+			} else {
+				out[i] = F32ToBF16(roundToOdd(f))
+			}
+		}
+	case Bool:
+		for i, f := range x {
+			v.Data[i] = 0
+			if f != 0 {
+				v.Data[i] = 1
+			}
+		}
+	default:
+		ints := make([]int64, len(x))
+		for i, f := range x {
+			ints[i] = truncate(f, v.Type)
+		}
+		v.setInts(ints, v.Type == U64)
+	}
+}
+
+// roundToOdd rounds to float32 so that a later rounding to fewer bits equals rounding f at once.
+func roundToOdd(f float64) float32 {
+	r := float32(f)
+	if float64(r) == f || f != f || math.IsInf(float64(r), 0) {
+		return r
+	}
+	b := math.Float32bits(r)
+	if math.Abs(float64(r)) > math.Abs(f) {
+		b-- // toward 0
+	}
+	return math.Float32frombits(b | 1)
+}
+
+// truncate returns f rounded toward 0 and saturated to an integer type; for U64 as the bits of its int64.
+func truncate(f float64, t DataType) int64 {
+	if f != f {
+		return 0
+	}
+	if t == U64 {
+		switch {
+		case f <= 0:
+			return 0
+		case f >= 1<<64:
+			return -1
+		}
+		return int64(uint64(f))
+	}
+	if t == I64 {
+		switch {
+		case f <= math.MinInt64:
+			return math.MinInt64
+		case f >= 1<<63:
+			return math.MaxInt64
+		}
+		return int64(f)
+	}
+	lo, hi := t.limits()
+	return int64(max(lo, min(hi, f)))
+}
+
+// setInts stores x wrapped around to v's type; unsigned says that x holds the bits of uint64s.
+func (v Value) setInts(x []int64, unsigned bool) {
+	switch v.Type {
+	case I8:
+		convert(View[int8](v.Data), x)
+	case U8:
+		convert(v.Data, x)
+	case I16:
+		convert(View[int16](v.Data), x)
+	case U16:
+		convert(View[uint16](v.Data), x)
+	case I32:
+		convert(View[int32](v.Data), x)
+	case U32:
+		convert(View[uint32](v.Data), x)
+	case I64:
+		copy(View[int64](v.Data), x)
+	case U64:
+		convert(View[uint64](v.Data), x)
+	case Bool:
+		for i, n := range x {
+			v.Data[i] = 0
+			if n != 0 {
+				v.Data[i] = 1
+			}
+		}
+	default:
+		f := make([]float64, len(x))
+		for i, n := range x {
+			f[i] = float64(n)
+			if unsigned {
+				f[i] = float64(uint64(n))
+			}
+		}
+		v.setFloats(f)
+	}
+}
+
+// Identity returns its input. It imports Dropout, which does nothing at inference; its second output is then the mask,
+// all true.
+var Identity = &Op{
+	Name:  "Identity",
+	Reals: AsStored,
+	View:  true,
+	Onnx:  []string{"Identity", "Dropout"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		if len(l.Outputs) > 1 {
+			l.Outputs[1].Type, l.Outputs[1].Dims = Bool, x.Dims
+		}
+		err = l.inferMoved(0, x, x.Dims, x.Range.Axis)
+		l.Outputs[0].Value = x.Value
+		return err
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		copy(out[0].Data, in[0].Data)
+		if len(out) > 1 {
+			for i := range out[1].Data {
+				out[1].Data[i] = 1
+			}
+		}
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		if _, err := n.rank(0); err != nil || n.OpType != "Dropout" {
+			return nil, n.Inputs, err
+		}
+		n.Float("ratio", 0.5)
+		n.Int("seed", 0)
+		if t := n.Input(2); t != nil {
+			v, ok := t.Const()
+			if !ok || len(v.Data) != 1 || v.Data[0] != 0 {
+				return nil, nil, fmt.Errorf("training_mode (input 2, %s) must be constant and false", t.Name)
+			}
+		}
+		return nil, n.Inputs[:1], nil
+	},
+}

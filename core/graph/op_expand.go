@@ -1,0 +1,115 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Expand broadcasts its first input with the shape that its second, an I64 list, says; the shape must be known from
+// constants and the inputs' shapes.
+var Expand = &Op{
+	Name:  "Expand",
+	Reals: AsStored,
+	Onnx:  []string{"Expand"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		shape, err := l.knownInput(1, "shape")
+		if err != nil {
+			return err
+		}
+		dims, err := BroadcastDims(x.Dims, shape)
+		if err != nil {
+			return err
+		}
+		if err := l.inferMoved(0, x, dims, x.Range.Axis+len(dims)-len(x.Dims)); err != nil {
+			return err
+		}
+		l.Outputs[0].Value = expandKnown(x, l.Outputs[0])
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		x, y := in[0], out[0]
+		b, err := NewBroadcast(x.Dims, y.Dims)
+		if err != nil {
+			return err
+		}
+		tables := make([][]int, len(y.Dims))
+		for a, n := range y.Dims {
+			tables[a] = table(n, b.strides[a], func(i int) int { return i })
+		}
+		move(y, x, tables)
+		return nil
+	},
+}
+
+// expandKnown returns the known elements of y, which is x of one element or of y's shape broadcast.
+func expandKnown(x, y *Tensor) []Dim {
+	n, ok := countDims(y.Dims)
+	switch {
+	case x.Value == nil || !ok || n > maxKnownValue:
+		return nil
+	case len(x.Value) == n:
+		return x.Value
+	case len(x.Value) == 1:
+		return slices.Repeat(x.Value, n)
+	}
+	return nil
+}
+
+// TileAttrs are the attributes of Tile.
+type TileAttrs struct {
+	Repeats []int // for each axis
+}
+
+// Tile repeats its input along each axis. ONNX's repeats input must be constant.
+var Tile = &Op{
+	Name:  "Tile",
+	Attrs: TileAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"Tile"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		repeats := l.Attrs.(TileAttrs).Repeats
+		if len(repeats) != len(x.Dims) || slices.ContainsFunc(repeats, func(r int) bool { return r < 0 || r > maxExtent }) {
+			return fmt.Errorf("repeats %v do not fit %s", repeats, x)
+		}
+		dims := make([]Dim, len(repeats))
+		for i, r := range repeats {
+			dims[i] = x.Dims[i].MulN(r)
+		}
+		axis := x.Range.Axis
+		if x.Range.PerChannel() && repeats[axis] != 1 {
+			axis = -1
+		}
+		if err := l.inferMoved(0, x, dims, axis); err != nil {
+			return err
+		}
+		l.moveKnown(0)
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		x := in[0]
+		tables, s := make([][]int, len(x.Dims)), strides(x.Dims)
+		for a, n := range x.Dims {
+			tables[a] = table(out[0].Dims[a], s[a], func(i int) int { return i % n })
+		}
+		move(out[0], x, tables)
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		if _, err := n.rank(0); err != nil {
+			return nil, nil, err
+		}
+		repeats, ok, err := n.known(1, "repeats")
+		if !ok {
+			return nil, nil, fmt.Errorf("input 1 (repeats) is missing")
+		}
+		return TileAttrs{repeats}, n.Inputs[:1], err
+	},
+}

@@ -1,0 +1,248 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// GatherAttrs are the attributes of Gather and GatherElements.
+type GatherAttrs struct {
+	Axis int // Import counts it from 0; Infer and Eval take a negative one too
+}
+
+// Gather takes the slices of data at the given indices of an axis: y[..., i..., ...] = data[..., indices[i...], ...],
+// where the axes of indices take the place of the axis. A negative index counts from the end; one out of range is an
+// error.
+var Gather = &Op{
+	Name:  "Gather",
+	Attrs: GatherAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"Gather"},
+	Infer: func(l *Layer) error {
+		x, indices, axis, err := l.needIndexed()
+		if err != nil {
+			return err
+		}
+		channel := x.Range.Axis
+		switch {
+		case channel == axis:
+			channel = -1
+		case channel > axis:
+			channel += len(indices.Dims) - 1
+		}
+		if err := l.inferMoved(0, x, slices.Concat(x.Dims[:axis], indices.Dims, x.Dims[axis+1:]), channel); err != nil {
+			return err
+		}
+		l.moveKnown(0)
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		x := in[0]
+		axis, err := axisIn(l.Attrs.(GatherAttrs).Axis, len(x.Dims))
+		if err != nil {
+			return err
+		}
+		index, err := indicesIn(in[1], x.Dims[axis])
+		if err != nil {
+			return err
+		}
+		inner := Count(x.Dims[axis+1:])
+		flat := Value{out[0].Type, []int{Count(x.Dims[:axis]), len(index), inner}, out[0].Data}
+		s := []int{x.Dims[axis] * inner, inner, 1}
+		tables := wholeTables(flat.Dims)
+		tables[0] = table(flat.Dims[0], s[0], func(i int) int { return i })
+		tables[1] = table(len(index), inner, func(i int) int { return index[i] })
+		move(flat, x, tables)
+		return nil
+	},
+	Import: importGather,
+}
+
+func importGather(n *Node) (any, []*Tensor, error) {
+	rank, err := n.rank(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	axis, err := axisIn(n.Int("axis", 0), rank)
+	return GatherAttrs{axis}, n.Inputs, err
+}
+
+// needIndexed returns inputs 0 and 1, data and integer indices, and the axis in the attributes.
+func (l *Layer) needIndexed() (x, indices *Tensor, axis int, err error) {
+	if x, err = l.need(0); err != nil {
+		return nil, nil, 0, err
+	}
+	if indices, err = l.need(1); err != nil {
+		return nil, nil, 0, err
+	}
+	if !indices.Type.IsInteger() {
+		return nil, nil, 0, fmt.Errorf("indices %s must be integers", indices)
+	}
+	if a, ok := l.Attrs.(GatherAttrs); ok {
+		axis, err = axisIn(a.Axis, len(x.Dims))
+	}
+	return x, indices, axis, err
+}
+
+// indicesIn returns indices into n elements, negative ones counted from the end.
+func indicesIn(v Value, n int) ([]int, error) {
+	list := make([]int, v.Len())
+	for i, at := range v.Ints() {
+		j := int(at)
+		if j < 0 {
+			j += n
+		}
+		if j < 0 || j >= n {
+			return nil, fmt.Errorf("index %d is outside %d elements", at, n)
+		}
+		list[i] = j
+	}
+	return list, nil
+}
+
+// GatherElements takes single elements: y[i, j, k] = data[indices[i, j, k], j, k] for axis 0, and so on.
+var GatherElements = &Op{
+	Name:  "GatherElements",
+	Attrs: GatherAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"GatherElements"},
+	Infer: func(l *Layer) error {
+		x, indices, axis, err := l.needIndexed()
+		if err != nil {
+			return err
+		}
+		if err := checkElementIndices(x, indices, axis); err != nil {
+			return err
+		}
+		return l.inferMoved(0, x, indices.Dims, -1)
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		size := in[0].Type.Size()
+		return eachIndexed(l, in[0], in[1], func(i, at int) {
+			copy(out[0].Data[i*size:(i+1)*size], in[0].Data[at*size:])
+		})
+	},
+	Import: importGather,
+}
+
+// checkElementIndices checks that indices have x's rank and no more than x's extent on other axes than the given one.
+func checkElementIndices(x, indices *Tensor, axis int) error {
+	if len(indices.Dims) != len(x.Dims) {
+		return fmt.Errorf("indices %s do not have the rank of %s", indices, x)
+	}
+	for i, d := range indices.Dims {
+		n, ok := d.IsConst()
+		m, ok2 := x.Dims[i].IsConst()
+		if i != axis && ok && ok2 && n > m {
+			return fmt.Errorf("indices %s are larger than %s on axis %d", indices, x, i)
+		}
+	}
+	return nil
+}
+
+// eachIndexed calls f for each element i of indices with the place in x that it names along the axis.
+func eachIndexed(l *Layer, x, indices Value, f func(i, at int)) error {
+	axis, err := axisIn(l.axis(), len(x.Dims))
+	if err != nil {
+		return err
+	}
+	index, err := indicesIn(indices, x.Dims[axis])
+	if err != nil {
+		return err
+	}
+	s := strides(x.Dims)
+	base := slices.Clone(s)
+	base[axis] = 0
+	for i, at := range places(indices.Dims, base) {
+		f(i, at+index[i]*s[axis])
+	}
+	return nil
+}
+
+// axis returns the axis that gathering and scattering attributes name.
+func (l *Layer) axis() int {
+	if a, ok := l.Attrs.(ScatterAttrs); ok {
+		return a.Axis
+	}
+	return l.Attrs.(GatherAttrs).Axis
+}
+
+// GatherNDAttrs are the attributes of GatherND.
+type GatherNDAttrs struct{ BatchDims int }
+
+// GatherND takes the slices of data [b..., d...] that the rows of indices [b..., i..., k] name by their first k indices
+// behind the batch axes: y [b..., i..., rest of d].
+var GatherND = &Op{
+	Name:  "GatherND",
+	Attrs: GatherNDAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"GatherND"},
+	Infer: func(l *Layer) error {
+		x, indices, _, err := l.needIndexed()
+		if err != nil {
+			return err
+		}
+		b := l.Attrs.(GatherNDAttrs).BatchDims
+		k, err := tupleLength(x, indices, b)
+		if err != nil {
+			return err
+		}
+		last := len(indices.Dims) - 1
+		return l.inferMoved(0, x, slices.Concat(indices.Dims[:last], x.Dims[b+k:]), -1)
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		x, indices := in[0], in[1]
+		b := l.Attrs.(GatherNDAttrs).BatchDims
+		batch := Count(x.Dims[:b])
+		rows := Count(indices.Dims[:len(indices.Dims)-1])
+		size := Count(x.Dims[b+indices.Dims[len(indices.Dims)-1]:]) * x.Type.Size()
+		perBatch := Count(x.Dims[b:]) * x.Type.Size()
+		return eachTuple(x.Dims[b:], indices, func(row, at int) {
+			from := at * x.Type.Size()
+			if rows > 0 && batch > 0 {
+				from += row * batch / rows * perBatch
+			}
+			copy(out[0].Data[row*size:(row+1)*size], x.Data[from:])
+		})
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		return GatherNDAttrs{n.Int("batch_dims", 0)}, n.Inputs, nil
+	},
+}
+
+// tupleLength returns the extent of the last axis of indices, which names so many axes of x behind its batch axes.
+func tupleLength(x, indices *Tensor, batch int) (int, error) {
+	if len(indices.Dims) <= batch || batch < 0 || len(x.Dims) < batch {
+		return 0, fmt.Errorf("indices %s and data %s do not have %d batch axes", indices, x, batch)
+	}
+	if !sameShape(indices.Dims[:batch], x.Dims[:batch]) {
+		return 0, fmt.Errorf("indices %s and data %s differ on the %d batch axes", indices, x, batch)
+	}
+	k, ok := indices.Dims[len(indices.Dims)-1].IsConst()
+	if !ok || batch+k > len(x.Dims) {
+		return 0, fmt.Errorf("the last axis of indices %s must be known and at most the rank of %s", indices, x)
+	}
+	return k, nil
+}
+
+// eachTuple calls f for each row of indices with the place in a shape that it names.
+func eachTuple(dims []int, indices Value, f func(row, at int)) error {
+	k := indices.Dims[len(indices.Dims)-1]
+	s := strides(dims)
+	ints := indices.Ints()
+	for row := range Count(indices.Dims[:len(indices.Dims)-1]) {
+		at := 0
+		for j := range k {
+			i := int(ints[row*k+j])
+			if i < 0 {
+				i += dims[j]
+			}
+			if i < 0 || i >= dims[j] {
+				return fmt.Errorf("index %d is outside %d elements on axis %d", ints[row*k+j], dims[j], j)
+			}
+			at += i * s[j]
+		}
+		f(row, at)
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// PoolAttrs are the attributes of a pooling over any number of spatial axes. Empty lists mean 1 for strides and
+// dilations and 0 for pads.
+type PoolAttrs struct {
+	Kernel          []int // extent of the window on each spatial axis; nil if Global
+	Strides         []int
+	Dilations       []int
+	Pads            []int   // begin of each spatial axis, then end of each
+	AutoPad         AutoPad // how Pads follow from the input's extent, where it is not AutoPadNone
+	CeilMode        bool    // a last window that begins inside the input or its begin padding may reach beyond the end padding
+	CountIncludePad bool    // averages divide by the places of the window on the padded input, not on the input alone
+	Global          bool    // the window is the whole input
+	ColumnMajor     bool    // MaxPool's indices count the spatial axes in the order of the first fastest
+}
+
+// MaxPool is the maximum of x [N,C,D1,...] over a window that slides over the spatial axes; padding never wins. It only
+// moves elements, so that it is exact for quantised tensors. NaN wins over numbers. The optional second output, I64 of
+// the same shape, is the index in the whole of x of the element that won, the first of equals.
+var MaxPool = &Op{
+	Name:   "MaxPool",
+	Attrs:  PoolAttrs{},
+	Reals:  AsStored,
+	Onnx:   []string{"MaxPool", "GlobalMaxPool"},
+	Infer:  inferPool,
+	Eval:   evalMaxPool,
+	Import: importPool,
+}
+
+// AveragePool is the mean of x [N,C,D1,...] over a window that slides over the spatial axes. Not supported of ONNX's
+// AveragePool and GlobalAveragePool: F64.
+var AveragePool = &Op{
+	Name:   "AveragePool",
+	Attrs:  PoolAttrs{},
+	Onnx:   []string{"AveragePool", "GlobalAveragePool"},
+	Infer:  inferPool,
+	Eval:   evalAveragePool,
+	Import: importPool,
+}
+
+func importPool(n *Node) (any, []*Tensor, error) {
+	if n.OpType == "GlobalMaxPool" || n.OpType == "GlobalAveragePool" {
+		return PoolAttrs{Global: true}, n.Inputs, nil
+	}
+	a := PoolAttrs{
+		Kernel: n.Ints("kernel_shape"), Strides: n.Ints("strides"), Dilations: n.Ints("dilations"),
+		CeilMode: n.Int("ceil_mode", 0) != 0,
+	}
+	if len(a.Kernel) == 0 {
+		return nil, nil, fmt.Errorf("attribute kernel_shape is missing")
+	}
+	if n.OpType == "MaxPool" {
+		a.ColumnMajor = n.Int("storage_order", 0) != 0
+	} else {
+		a.CountIncludePad = n.Int("count_include_pad", 0) != 0
+	}
+	if n.String("auto_pad", "NOTSET") == "VALID" {
+		a.CeilMode = false // by ONNX's formula for VALID
+	}
+	var err error
+	a.Pads, a.AutoPad, err = importPads(n)
+	return a, n.Inputs, err
+}
+
+// Windows returns the geometry on each spatial axis for the spatial extents of an actual input.
+func (a PoolAttrs) Windows(in []int) []Window {
+	if a.Global {
+		return Windows(in, nil, nil, nil, AutoPadNone, in)
+	}
+	return Windows(a.Kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, in)
+}
+
+func inferPool(l *Layer) error {
+	a := l.Attrs.(PoolAttrs)
+	x, err := l.need(0)
+	if err != nil {
+		return err
+	}
+	if l.Op.Reals == AsF32 {
+		if x, err = l.needReal(0); err != nil {
+			return err
+		}
+	}
+	if len(x.Dims) < 3 {
+		return fmt.Errorf("input %s: want a batch, a channel and at least one spatial axis", x.TypeString())
+	}
+	spatial := x.Dims[2:]
+	dims := make([]Dim, len(spatial))
+	switch {
+	case a.Global:
+		for i := range dims {
+			dims[i] = Const(1)
+		}
+	case len(a.Kernel) != len(spatial) || slices.ContainsFunc(a.Kernel, func(k int) bool { return k < 1 || k > maxWindow }):
+		return fmt.Errorf("kernel %v does not fit the %d spatial axes of %s", a.Kernel, len(spatial), x.TypeString())
+	default:
+		if dims, err = windowDims(a.Kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, spatial); err != nil {
+			return err
+		}
+		if a.CeilMode && a.AutoPad == AutoPadNone {
+			a.ceilDims(dims, spatial)
+		}
+	}
+	y := l.Outputs[0]
+	y.Type, y.Dims = x.RealType(), append([]Dim{x.Dims[0], x.Dims[1]}, dims...)
+	if l.Op.Reals == AsStored {
+		y.Type, y.Range = x.Type, x.Range
+		if x.Range.PerChannel() && x.Range.Axis > 1 {
+			return fmt.Errorf("input %s has a scale for each index of a spatial axis", x)
+		}
+	}
+	if len(l.Outputs) > 1 {
+		l.Outputs[1].Type, l.Outputs[1].Dims = I64, y.Dims
+	}
+	return nil
+}
+
+// ceilDims replaces the extents of an output by those with ceil mode: the number of windows rounded up, without a
+// last one that would begin in the end padding.
+func (a PoolAttrs) ceilDims(out, in []Dim) {
+	for i, k := range a.Kernel {
+		stride := at(a.Strides, i, 1)
+		span := (k-1)*at(a.Dilations, i, 1) + 1
+		begin, end := at(a.Pads, i, 0), at(a.Pads, i+len(a.Kernel), 0)
+		out[i] = in[i].AddN(begin + end - span + stride - 1).DivN(stride).AddN(1)
+		if end+stride > span {
+			out[i] = out[i].Min(in[i].AddN(begin - 1).DivN(stride).AddN(1))
+		}
+	}
+}
+
+func evalMaxPool(l *Layer, in, out []Value) error {
+	a := l.Attrs.(PoolAttrs)
+	x, y := in[0], out[0]
+	ws := a.Windows(x.Dims[2:])
+	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	planes := x.Dims[0] * x.Dims[1]
+	better := comparison(x)
+	size := x.Type.Size()
+	for e := range outPlane {
+		inside := windowInside(ws, x.Dims[2:], y.Dims[2:], e)
+		for p := range planes {
+			best := -1
+			for _, off := range inside {
+				if i := p*plane + off; best < 0 || better(i, best) {
+					best = i
+				}
+			}
+			if best < 0 {
+				return fmt.Errorf("window %d lies in the padding as a whole", e)
+			}
+			copy(y.Data[(p*outPlane+e)*size:], x.Data[best*size:(best+1)*size])
+			if len(out) > 1 {
+				index := best
+				if a.ColumnMajor {
+					index = p*plane + columnMajor(best-p*plane, x.Dims[2:])
+				}
+				out[1].I64()[p*outPlane+e] = int64(index)
+			}
+		}
+	}
+	return nil
+}
+
+// comparison returns a function that reports whether element i of v is greater than element j, NaN being the greatest.
+func comparison(v Value) func(i, j int) bool {
+	if v.Type.IsFloat() && v.Type != F64 {
+		x := v.Floats()
+		return func(i, j int) bool { return x[i] > x[j] || x[i] != x[i] && x[j] == x[j] }
+	}
+	switch v.Type {
+	case F64:
+		x := View[float64](v.Data)
+		return func(i, j int) bool { return x[i] > x[j] || x[i] != x[i] && x[j] == x[j] }
+	case U64:
+		x := View[uint64](v.Data)
+		return func(i, j int) bool { return x[i] > x[j] }
+	}
+	x := v.Ints()
+	return func(i, j int) bool { return x[i] > x[j] }
+}
+
+// columnMajor returns the index of the row-major place i of a shape when the first axis is the fastest.
+func columnMajor(i int, dims []int) int {
+	index, stride := 0, 1
+	for j, p := range unravel(i, dims) {
+		index += p * stride
+		stride *= dims[j]
+	}
+	return index
+}
+
+func evalAveragePool(l *Layer, in, out []Value) error {
+	a := l.Attrs.(PoolAttrs)
+	x, y := in[0], out[0]
+	ws := a.Windows(x.Dims[2:])
+	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
+	src, dst := x.F32(), y.F32()
+	for e := range outPlane {
+		inside := windowInside(ws, x.Dims[2:], y.Dims[2:], e)
+		count := len(inside)
+		if a.CountIncludePad {
+			count = windowPadded(ws, x.Dims[2:], y.Dims[2:], e)
+		}
+		for p := range x.Dims[0] * x.Dims[1] {
+			sum := 0.0
+			for _, off := range inside {
+				sum += float64(src[p*plane+off])
+			}
+			dst[p*outPlane+e] = float32(sum / float64(count))
+		}
+	}
+	return nil
+}
+
+// windowPadded counts the taps of the window at output place e that lie on the input or its padding: all, but for a last
+// window of ceil mode.
+func windowPadded(ws []Window, in, out []int, e int) int {
+	count := 1
+	for i, p := range unravel(e, out) {
+		w := ws[i]
+		left := in[i] + w.PadBegin + w.PadEnd - p*w.Stride // from the window's first tap to the end
+		count *= min(w.Kernel, (left+w.Dilation-1)/w.Dilation)
+	}
+	return count
+}

@@ -1,0 +1,256 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+)
+
+// QuantAttrs are the attributes of Quantize and Dequantize.
+type QuantAttrs struct {
+	Range Range    // not set: the layer's inputs 1 and 2 are scales and zero points, and Range.Axis is their axis
+	Type  DataType // of the output
+}
+
+// Quantize turns real numbers into integers that stand for them: q = saturate(round(x / scale) + zero), rounding half
+// to even, with one scale or one for each index of an axis. Blocked quantisation is not supported.
+var Quantize = &Op{
+	Name:  "QuantizeLinear",
+	Attrs: QuantAttrs{},
+	Onnx:  []string{"QuantizeLinear"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		a, out := l.Attrs.(QuantAttrs), l.Outputs[0]
+		if !a.Type.IsInteger() || a.Type.Size() > 4 || a.Type == U32 {
+			return fmt.Errorf("cannot quantise to %s; it can be i8, u8, i16, u16 or i32", a.Type)
+		}
+		out.Type, out.Dims, out.Range, out.Value = a.Type, x.Dims, a.Range, nil
+		return checkRange(l, a, x)
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		r, err := evalRange(l, in)
+		if err != nil {
+			return err
+		}
+		if out[0].Type == F32 {
+			copy(out[0].F32(), in[0].Floats())
+			return nil
+		}
+		r.Quantize(out[0], in[0].Floats())
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		to := U8
+		if zero := n.Input(2); zero != nil {
+			to = zero.Type
+		}
+		if v := n.Int("output_dtype", 0); v != 0 {
+			t, err := onnxDataType(v)
+			if err != nil {
+				return nil, nil, err
+			}
+			if n.Input(2) != nil && t != to {
+				return nil, nil, fmt.Errorf("output_dtype is %s, but the zero point is %s", t, to)
+			}
+			to = t
+		}
+		n.Int("saturate", 1)
+		if p := n.Int("precision", 0); p != 0 && p != 1 {
+			return nil, nil, fmt.Errorf("precision: element type %d of ONNX is not supported", p)
+		}
+		return importQuant(n, to)
+	},
+}
+
+// Dequantize turns integers into the real numbers that they stand for: (q - zero) * scale in float32. It reads the
+// integers themselves: a range that its input may have does not count.
+var Dequantize = &Op{
+	Name:  "DequantizeLinear",
+	Attrs: QuantAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"DequantizeLinear"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		a, out := l.Attrs.(QuantAttrs), l.Outputs[0]
+		if !x.Type.IsInteger() || !a.Type.IsFloat() {
+			return fmt.Errorf("cannot dequantise %s to %s", x, a.Type)
+		}
+		out.Type, out.Dims, out.Range, out.Value = a.Type, x.Dims, Range{}, nil
+		return checkRange(l, a, x)
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		r, err := evalRange(l, in)
+		if err != nil {
+			return err
+		}
+		x := r.Dequantize(in[0])
+		if out[0].Type == F64 {
+			convert(View[float64](out[0].Data), x)
+			return nil
+		}
+		FromReal(out[0], x, Range{})
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		to := F32
+		if scale := n.Input(1); scale != nil {
+			to = scale.Type
+		}
+		if v := n.Int("output_dtype", 0); v != 0 {
+			var err error
+			if to, err = onnxDataType(v); err != nil {
+				return nil, nil, err
+			}
+		}
+		return importQuant(n, to)
+	},
+}
+
+// importQuant moves constant scales and zero points into the attributes, where a scale's type and the input's shape
+// allow; others stay inputs.
+func importQuant(n *Node, to DataType) (any, []*Tensor, error) {
+	x, scale := n.Input(0), n.Input(1)
+	if x == nil || scale == nil {
+		return nil, nil, fmt.Errorf("the input or its scale is missing")
+	}
+	if b := n.Int("block_size", 0); b != 0 {
+		return nil, nil, fmt.Errorf("blocked quantisation (block_size %d) is not supported", b)
+	}
+	a := QuantAttrs{Type: to}
+	axis := n.Int("axis", 1)
+	if len(scale.Dims) > 1 {
+		return nil, nil, fmt.Errorf("scale %s: want one, or a list", scale)
+	}
+	if k, ok := countDims(scale.Dims); !ok || k != 1 {
+		var err error
+		if a.Range.Axis, err = axisIn(axis, len(x.Dims)); err != nil {
+			return nil, nil, err
+		}
+	}
+	s, ok := scale.Const()
+	if !ok {
+		return a, n.Inputs, nil
+	}
+	var zero Value
+	if t := n.Input(2); t != nil {
+		if zero, ok = t.Const(); !ok {
+			return a, n.Inputs, nil
+		}
+	}
+	r, err := newRange(s, zero, a.Range.Axis)
+	a.Range = r
+	return a, n.Inputs[:1], err
+}
+
+// newRange returns the range of given scales and zero points (a zero Value for none).
+func newRange(scale, zero Value, axis int) (Range, error) {
+	if !scale.Type.IsFloat() {
+		return Range{}, fmt.Errorf("scales of type %s", scale.Type)
+	}
+	r := Range{Axis: axis, Scale: append([]float32(nil), scale.Floats()...)}
+	for _, s := range r.Scale {
+		if math.IsNaN(float64(s)) || math.IsInf(float64(s), 0) {
+			return Range{}, fmt.Errorf("a scale is %v", s)
+		}
+	}
+	if zero.Data == nil || !zero.Type.IsInteger() {
+		return r, nil
+	}
+	if zero.Len() != len(r.Scale) {
+		return Range{}, fmt.Errorf("%d zero points for %d scales", zero.Len(), len(r.Scale))
+	}
+	symmetric := true
+	r.Zero = make([]int32, zero.Len())
+	for i, z := range zero.Ints() {
+		r.Zero[i] = int32(z)
+		symmetric = symmetric && z == 0
+	}
+	if symmetric {
+		r.Zero = nil
+	}
+	return r, nil
+}
+
+// evalRange returns the range in the attributes, or that of inputs 1 and 2.
+func evalRange(l *Layer, in []Value) (Range, error) {
+	a := l.Attrs.(QuantAttrs)
+	r := a.Range
+	if !r.IsSet() && len(in) > 1 {
+		var zero Value
+		if len(in) > 2 {
+			zero = in[2]
+		}
+		var err error
+		if r, err = newRange(in[1], zero, a.Range.Axis); err != nil {
+			return r, err
+		}
+	}
+	if !r.IsSet() {
+		return r, fmt.Errorf("no scales")
+	}
+	if r.PerChannel() && (r.Axis >= len(in[0].Dims) || in[0].Dims[r.Axis] != len(r.Scale)) {
+		return r, fmt.Errorf("%d scales do not fit axis %d of shape %v", len(r.Scale), r.Axis, in[0].Dims)
+	}
+	return r, nil
+}
+
+// checkRange checks the attributes' range against the shape of x.
+func checkRange(l *Layer, a QuantAttrs, x *Tensor) error {
+	r := a.Range
+	if !r.IsSet() {
+		if len(l.OpInputs()) < 2 {
+			return fmt.Errorf("no scales")
+		}
+		return nil
+	}
+	if len(r.Zero) != 0 && len(r.Zero) != len(r.Scale) {
+		return fmt.Errorf("%d zero points for %d scales", len(r.Zero), len(r.Scale))
+	}
+	if r.PerChannel() {
+		if r.Axis < 0 || r.Axis >= len(x.Dims) || !x.Dims[r.Axis].Is(len(r.Scale)) {
+			return fmt.Errorf("%d scales do not fit axis %d of %s", len(r.Scale), r.Axis, x)
+		}
+	}
+	return nil
+}
+
+// DynamicQuantize quantises to U8 by a range that it computes from its input, widened to hold 0: scale = (max-min)/255,
+// zero = saturate(round(-min/scale)). Outputs: the integers, the scale, the zero point. The integers carry no Range.
+var DynamicQuantize = &Op{
+	Name: "DynamicQuantizeLinear",
+	Onnx: []string{"DynamicQuantizeLinear"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		if len(l.Outputs) != 3 {
+			return fmt.Errorf("%d outputs, want 3", len(l.Outputs))
+		}
+		y, scale, zero := l.Outputs[0], l.Outputs[1], l.Outputs[2]
+		y.Type, y.Dims = U8, x.Dims
+		scale.Type, scale.Dims = F32, nil
+		zero.Type, zero.Dims = U8, nil
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		x := in[0].Floats()
+		lo, hi := float32(0), float32(0)
+		for _, v := range x {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		scale := (hi - lo) / 255
+		if !(scale > 0) {
+			scale = 1
+		}
+		zero := math.RoundToEven(max(0, min(255, float64(-lo/scale))))
+		out[1].F32()[0], out[2].Data[0] = scale, byte(zero)
+		PerTensor(scale, int32(zero)).Quantize(out[0], x)
+		return nil
+	},
+}

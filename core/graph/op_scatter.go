@@ -1,0 +1,144 @@
+package graph
+
+import "fmt"
+
+// ScatterAttrs are the attributes of ScatterElements and ScatterND.
+type ScatterAttrs struct {
+	Axis      int    // of ScatterElements
+	Reduction string // how an update meets what is there: none (the last one stays), add, mul, max, min
+}
+
+// ScatterElements returns data with y[indices[i, j], j] = updates[i, j] for axis 0, and so on.
+var ScatterElements = &Op{
+	Name:  "ScatterElements",
+	Attrs: ScatterAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"ScatterElements", "Scatter"},
+	Infer: func(l *Layer) error {
+		x, indices, updates, err := l.needScattered()
+		if err != nil {
+			return err
+		}
+		axis, err := axisIn(l.axis(), len(x.Dims))
+		if err != nil {
+			return err
+		}
+		if err := checkElementIndices(x, indices, axis); err != nil {
+			return err
+		}
+		if !sameShape(indices.Dims, updates.Dims) {
+			return fmt.Errorf("updates %s do not have the shape of indices %s", updates, indices)
+		}
+		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		copy(out[0].Data, in[0].Data)
+		put := scatter(l, out[0], in[2])
+		return eachIndexed(l, in[0], in[1], func(i, at int) { put(at, i) })
+	},
+	Import: importScatter,
+}
+
+// ScatterND returns data [d...] with the slices that the rows of indices [i..., k] name replaced by those of updates.
+var ScatterND = &Op{
+	Name:  "ScatterND",
+	Attrs: ScatterAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"ScatterND"},
+	Infer: func(l *Layer) error {
+		x, indices, updates, err := l.needScattered()
+		if err != nil {
+			return err
+		}
+		k, err := tupleLength(x, indices, 0)
+		if err != nil {
+			return err
+		}
+		want := append(append([]Dim(nil), indices.Dims[:len(indices.Dims)-1]...), x.Dims[k:]...)
+		if !sameShape(want, updates.Dims) {
+			return fmt.Errorf("updates %s do not have the shape %s", updates, FormatDims(want))
+		}
+		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		x := in[0]
+		copy(out[0].Data, x.Data)
+		put := scatter(l, out[0], in[2])
+		slice := Count(x.Dims[in[1].Dims[len(in[1].Dims)-1]:])
+		return eachTuple(x.Dims, in[1], func(row, at int) {
+			for i := range slice {
+				put(at+i, row*slice+i)
+			}
+		})
+	},
+	Import: importScatter,
+}
+
+func importScatter(n *Node) (any, []*Tensor, error) {
+	a := ScatterAttrs{Reduction: n.String("reduction", "none")}
+	if n.OpType == "ScatterND" {
+		return a, n.Inputs, nil
+	}
+	rank, err := n.rank(0)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.Axis, err = axisIn(n.Int("axis", 0), rank)
+	return a, n.Inputs, err
+}
+
+// needScattered returns the data, the integer indices and the updates of a scattering op.
+func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
+	if x, indices, _, err = l.needIndexed(); err != nil {
+		return nil, nil, nil, err
+	}
+	if updates, err = l.need(2); err != nil {
+		return nil, nil, nil, err
+	}
+	a := l.Attrs.(ScatterAttrs)
+	op, known := scatterOps[a.Reduction]
+	switch {
+	case updates.Type != x.Type || !updates.Range.Equal(x.Range):
+		err = fmt.Errorf("updates %s are of another type than %s", updates, x)
+	case a.Reduction != "none" && !known:
+		err = fmt.Errorf("reduction %q is unknown; it is none, add, mul, max or min", a.Reduction)
+	case a.Reduction != "none" && x.Quantized():
+		err = fmt.Errorf("reduction %s of the quantised %s", a.Reduction, x)
+	case a.Reduction != "none":
+		_, err = Binary(op).Types([]DataType{x.Type, x.Type})
+	}
+	return x, indices, updates, err
+}
+
+// sameShape reports whether two shapes may be equal: only constants that differ tell them apart.
+func sameShape(a, b []Dim) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if _, err := sameDim(a[i], b[i]); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+var scatterOps = map[string]EltOp{"add": EltAdd, "mul": EltMul, "max": EltMax, "min": EltMin}
+
+// scatter returns the function that brings element i of updates to place at of y.
+func scatter(l *Layer, y, updates Value) func(at, i int) {
+	size := y.Type.Size()
+	op, reduces := scatterOps[l.Attrs.(ScatterAttrs).Reduction]
+	element := func(v Value, i int) Value { return Value{v.Type, nil, v.Data[i*size : (i+1)*size]} }
+	return func(at, i int) {
+		dst, src := element(y, at), element(updates, i)
+		if !reduces {
+			copy(dst.Data, src.Data)
+			return
+		}
+		// Types and shapes were checked by Infer, so that the program cannot fail.
+		if err := Binary(op).applyTyped([]Value{dst, src}, dst); err != nil {
+			panic("graph: " + err.Error())
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+)
+
+// ShapeAttrs are the attributes of the Shape op.
+type ShapeAttrs struct {
+	Start int
+	End   int // behind the last axis; Import counts both from 0
+}
+
+// ShapeOf is ONNX's Shape: the I64 list of its input's extents, from axis Start up to End.
+var ShapeOf = &Op{
+	Name:  "Shape",
+	Attrs: ShapeAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"Shape"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		a, rank := l.Attrs.(ShapeAttrs), len(x.Dims)
+		if a.Start < 0 || a.Start > a.End || a.End > rank {
+			return fmt.Errorf("axes %d to %d are not among %d", a.Start, a.End, rank)
+		}
+		out := l.Outputs[0]
+		out.Type, out.Dims = I64, Shape(a.End-a.Start)
+		out.Value = append([]Dim{}, x.Dims[a.Start:a.End]...)
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		a := l.Attrs.(ShapeAttrs)
+		for i, n := range in[0].Dims[a.Start:a.End] {
+			out[0].I64()[i] = int64(n)
+		}
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		rank, err := n.rank(0)
+		if err != nil {
+			return nil, nil, err
+		}
+		clamp := func(i int) int {
+			if i < 0 {
+				i += rank
+			}
+			return max(0, min(rank, i))
+		}
+		start, end := clamp(n.Int("start", 0)), clamp(n.Int("end", rank))
+		return ShapeAttrs{start, max(start, end)}, n.Inputs, nil
+	},
+}
+
+// SizeOf is ONNX's Size: the I64 number of its input's elements.
+var SizeOf = &Op{
+	Name:  "Size",
+	Reals: AsStored,
+	Onnx:  []string{"Size"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		l.Outputs[0].Type, l.Outputs[0].Dims = I64, nil
+		l.Outputs[0].Value = []Dim{productOf(x.Dims)}
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		out[0].I64()[0] = int64(in[0].Len())
+		return nil
+	},
+}
+
+// FillAttrs are the attributes of ConstantOfShape.
+type FillAttrs struct {
+	Type  DataType
+	Value []byte // of one element; nil for 0
+}
+
+// ConstantOfShape returns a tensor of one value and of the shape that its input, an I64 list, says; the shape must be
+// known from constants and the inputs' shapes.
+var ConstantOfShape = &Op{
+	Name:  "ConstantOfShape",
+	Attrs: FillAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"ConstantOfShape"},
+	Infer: func(l *Layer) error {
+		dims, err := l.knownInput(0, "shape")
+		if err != nil {
+			return err
+		}
+		a, out := l.Attrs.(FillAttrs), l.Outputs[0]
+		if a.Type.Size() == 0 || a.Value != nil && len(a.Value) != a.Type.Size() {
+			return fmt.Errorf("%d bytes are no value of type %s", len(a.Value), a.Type)
+		}
+		out.Type, out.Dims, out.Value = a.Type, dims, nil
+		if n, ok := countDims(dims); ok && n <= maxKnownValue && (a.Type == I64 || a.Type == I32 || a.Type == Bool) {
+			value := NewValue(a.Type)
+			copy(value.Data, a.Value)
+			out.Value = make([]Dim, n)
+			for i := range out.Value {
+				out.Value[i] = Const(int(value.Ints()[0]))
+			}
+		}
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		a := l.Attrs.(FillAttrs)
+		for i := 0; a.Value != nil && i < len(out[0].Data); i += len(a.Value) {
+			copy(out[0].Data[i:], a.Value)
+		}
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		v, ok := n.Tensor("value")
+		if !ok {
+			return FillAttrs{Type: F32}, n.Inputs, nil
+		}
+		if v.Len() != 1 {
+			return nil, nil, fmt.Errorf("value has %d elements, want 1", v.Len())
+		}
+		return FillAttrs{v.Type, append([]byte(nil), v.Data...)}, n.Inputs, nil
+	},
+}
+
+// Sequence is ONNX's Range: start, start+delta, ... up to limit, without it. The number of elements must follow from
+// constants and the inputs' shapes.
+var Sequence = &Op{
+	Name:  "Range",
+	Reals: AsStored,
+	Onnx:  []string{"Range"},
+	Infer: func(l *Layer) error {
+		var t [3]*Tensor
+		for i := range t {
+			var err error
+			if t[i], err = l.need(i); err != nil {
+				return err
+			}
+			if n, ok := countDims(t[i].Dims); !ok || n != 1 || t[i].Type != t[0].Type {
+				return fmt.Errorf("inputs %s and %s: want scalars of one type", t[0], t[i])
+			}
+		}
+		n, err := sequenceLength(t)
+		if err != nil {
+			return err
+		}
+		out := l.Outputs[0]
+		out.Type, out.Dims, out.Value = t[0].Type, []Dim{n}, nil
+		if count, ok := n.IsConst(); ok && count <= maxKnownValue && t[0].Value != nil && t[2].Value != nil {
+			out.Value = make([]Dim, count)
+			for i := range out.Value {
+				out.Value[i] = t[0].Value[0].Add(t[2].Value[0].MulN(i))
+			}
+		}
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		n := out[0].Len()
+		if in[0].Type.IsFloat() {
+			x, start, delta := make([]float64, n), in[0].Float64s()[0], in[2].Float64s()[0]
+			for i := range x {
+				x[i] = start + float64(i)*delta
+			}
+			out[0].setFloats(x)
+			return nil
+		}
+		x, start, delta := make([]int64, n), in[0].Ints()[0], in[2].Ints()[0]
+		for i := range x {
+			x[i] = start + int64(i)*delta
+		}
+		out[0].setInts(x, in[0].Type == U64)
+		return nil
+	},
+}
+
+// sequenceLength returns max(0, ceil((limit - start) / delta)).
+func sequenceLength(t [3]*Tensor) (Dim, error) {
+	var f [3]float64
+	constant := true
+	for i, x := range t {
+		switch v, ok := x.Const(); {
+		case ok:
+			f[i] = v.Float64s()[0]
+		case len(x.Value) == 1:
+			n, ok := x.Value[0].IsConst()
+			f[i], constant = float64(n), constant && ok
+		default:
+			return Dim{}, fmt.Errorf("input %d (%s) does not follow from constants and the inputs' shapes", i, x.Name)
+		}
+	}
+	if constant {
+		n := math.Ceil((f[1] - f[0]) / f[2])
+		if f[2] == 0 || n != n || n > maxExtent {
+			return Dim{}, fmt.Errorf("from %v to %v by %v", f[0], f[1], f[2])
+		}
+		return Const(int(max(0, n))), nil
+	}
+	if t[0].Value == nil || t[1].Value == nil || t[2].Value == nil || !t[2].Value[0].Is(1) {
+		return Dim{}, fmt.Errorf("a sequence of symbolic length must be of integers with a delta of 1")
+	}
+	return t[1].Value[0].Sub(t[0].Value[0]).atLeast0(), nil
+}
+
+// EyeAttrs are the attributes of EyeLike.
+type EyeAttrs struct {
+	Type DataType
+	K    int // which diagonal
+}
+
+// EyeLike returns a matrix of its input's shape with ones on diagonal K (positive: above the main one), else zeros.
+var EyeLike = &Op{
+	Name:  "EyeLike",
+	Attrs: EyeAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"EyeLike"},
+	Infer: func(l *Layer) error {
+		x, err := l.need(0)
+		if err != nil {
+			return err
+		}
+		if len(x.Dims) != 2 || l.Attrs.(EyeAttrs).Type.Size() == 0 {
+			return fmt.Errorf("input %s: want a matrix", x)
+		}
+		l.Outputs[0].Type, l.Outputs[0].Dims = l.Attrs.(EyeAttrs).Type, x.Dims
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		rows, columns := out[0].Dims[0], out[0].Dims[1]
+		x := make([]int64, rows*columns)
+		for i := range rows {
+			if j := i + l.Attrs.(EyeAttrs).K; j >= 0 && j < columns {
+				x[i*columns+j] = 1
+			}
+		}
+		out[0].setInts(x, false)
+		return nil
+	},
+	Import: func(n *Node) (any, []*Tensor, error) {
+		if _, err := n.rank(0); err != nil {
+			return nil, nil, err
+		}
+		a := EyeAttrs{Type: n.Inputs[0].Type, K: n.Int("k", 0)}
+		if v := n.Int("dtype", 0); v != 0 {
+			var err error
+			if a.Type, err = onnxDataType(v); err != nil {
+				return nil, nil, err
+			}
+		}
+		return a, n.Inputs, nil
+	},
+}

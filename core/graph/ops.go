@@ -1,0 +1,160 @@
+package graph
+
+import "fmt"
+
+// Ops returns the built-in ops.
+func Ops() OpSet {
+	return NewOpSet(elementwiseOps()...).With(reductions...).With(
+		ArgMax,
+		ArgMin,
+		AveragePool,
+		BatchNorm,
+		BitShift,
+		BitwiseAnd,
+		BitwiseNot,
+		BitwiseOr,
+		BitwiseXor,
+		Cast,
+		Concat,
+		ConstantOfShape,
+		Conv,
+		ConvInteger,
+		ConvTranspose,
+		CumProd,
+		CumSum,
+		DepthToSpace,
+		Dequantize,
+		DynamicQuantize,
+		Expand,
+		EyeLike,
+		Flatten,
+		Gather,
+		GatherElements,
+		GatherND,
+		Gemm,
+		GroupNorm,
+		Hardmax,
+		Identity,
+		InstanceNorm,
+		LRN,
+		LpNorm,
+		LayerNorm,
+		MatMul,
+		MaxPool,
+		MeanVarianceNorm,
+
+		Cast,
+		Concat,
+		Conv,
+		DepthToSpace,
+		Dequantize,
+		DynamicQuantize,
+		Flatten,
+		Gemm,
+		GroupNorm,
+		Hardmax,
+		Identity,
+		InstanceNorm,
+		LayerNorm,
+		LRN,
+		LpNorm,
+		MatMul,
+		MatMulInteger,
+		MaxPool,
+		MeanVarianceNorm,
+		OneHot,
+		Pad,
+		Pointwise,
+		QLinearConv,
+		QLinearMatMul,
+		Quantize,
+		Reformat,
+		Reshape,
+		Resize,
+		RMSNorm,
+		ScatterElements,
+		ScatterND,
+		Sequence,
+		ShapeOf,
+		SizeOf,
+		Slice,
+		Softmax,
+		SpaceToDepth,
+		Split,
+		Squeeze,
+		Tile,
+		TopK,
+		Transpose,
+		Trilu,
+		Unsqueeze,
+		Pointwise,
+		RMSNorm,
+		Reformat,
+		Softmax,
+	)
+}
+
+// Reformat copies its input to a tensor of another type, range or memory format: what a builder puts between two
+// layers that do not agree. Its meaning is the identity on real numbers.
+var Reformat = &Op{
+	Name: "Reformat",
+	Infer: func(l *Layer) error {
+		l.Outputs[0].Type, l.Outputs[0].Dims = l.Inputs[0].Type, l.Inputs[0].Dims
+		return nil
+	},
+	Eval: func(l *Layer, in, out []Value) error {
+		copy(out[0].Data, in[0].Data)
+		return nil
+	},
+}
+
+// inferSame gives the first output the real type and the dims of the first input.
+func inferSame(l *Layer) error {
+	x, err := l.need(0)
+	if err != nil {
+		return err
+	}
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), x.Dims
+	return nil
+}
+
+// need returns the op's input i, or an error if it is left out.
+func (l *Layer) need(i int) (*Tensor, error) {
+	if t := l.Input(i); t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("input %d is missing", i)
+}
+
+// BroadcastDims returns the shape to which the given ones broadcast as in ONNX. A symbol meets 1 as itself; where two
+// different symbols meet, they are taken to be equal at run time, and the first is used.
+func BroadcastDims(shapes ...[]Dim) ([]Dim, error) {
+	rank := 0
+	for _, s := range shapes {
+		rank = max(rank, len(s))
+	}
+	out := make([]Dim, rank)
+	for i := range out {
+		out[i] = Const(1)
+	}
+	for _, s := range shapes {
+		for j, d := range s {
+			i := j + rank - len(s)
+			switch have := out[i]; {
+			case have.Is(1):
+				out[i] = d
+			case d.Is(1), d.Equal(have):
+			default:
+				a, ok := have.IsConst()
+				b, ok2 := d.IsConst()
+				if ok && ok2 {
+					return nil, fmt.Errorf("shapes do not broadcast: %d meets %d on axis %d", a, b, i)
+				}
+				if ok2 {
+					out[i] = d
+				}
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,116 @@
+package pass
+
+import (
+	"math"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// TestRecogniseActivations checks each way in which exporters spell an activation out, and near misses.
+func TestRecogniseActivations(t *testing.T) {
+	mul := func(n *net, a, b *graph.Tensor) *graph.Tensor { return n.binary("Mul", graph.EltMul, a, b) }
+	add := func(n *net, a, b *graph.Tensor) *graph.Tensor { return n.binary("Add", graph.EltAdd, a, b) }
+	div := func(n *net, a, b *graph.Tensor) *graph.Tensor { return n.binary("Div", graph.EltDiv, a, b) }
+	unary := func(n *net, op graph.EltOp, x *graph.Tensor) *graph.Tensor { return n.elt(op.String(), op, nil, x) }
+	clip := func(n *net, x *graph.Tensor, lo, hi float32) *graph.Tensor {
+		return n.elt("Clip", graph.EltClamp, []float32{lo, hi}, x)
+	}
+	cube := func(n *net, x *graph.Tensor) *graph.Tensor { return mul(n, mul(n, x, x), x) }
+	erf := func(n *net, x *graph.Tensor) *graph.Tensor {
+		return unary(n, graph.EltErf, div(n, x, n.scalar(math.Sqrt2)))
+	}
+	tanh := func(n *net, x, inner *graph.Tensor) *graph.Tensor {
+		return add(n, n.scalar(1), unary(n, graph.EltTanh, mul(n, inner, n.scalar(float32(math.Sqrt(2/math.Pi))))))
+	}
+	for _, c := range []struct {
+		name, want string // what the one layer left computes; empty if there are several
+		build      func(n *net, x *graph.Tensor) *graph.Tensor
+	}{
+		{"gelu", "gelu($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, mul(n, x, add(n, erf(n, x), n.scalar(1))), n.scalar(.5))
+		}},
+		{"gelu half first", "gelu($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, mul(n, n.scalar(.5), x), add(n, n.scalar(1), erf(n, x)))
+		}},
+		{"gelu half inside", "gelu($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, mul(n, add(n, n.scalar(1), erf(n, x)), n.scalar(.5)), x)
+		}},
+		{"gelu half multiplied out", "gelu($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			e := unary(n, graph.EltErf, mul(n, n.scalar(float32(math.Sqrt(.5))), x))
+			return mul(n, add(n, mul(n, e, n.scalar(.5)), n.scalar(.5)), x)
+		}},
+		{"gelu by division", "gelu($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return div(n, mul(n, x, add(n, erf(n, x), n.scalar(1))), n.scalar(2))
+		}},
+		{"gelu of another scale", "", func(n *net, x *graph.Tensor) *graph.Tensor {
+			e := unary(n, graph.EltErf, div(n, x, n.scalar(1.5)))
+			return mul(n, mul(n, x, add(n, e, n.scalar(1))), n.scalar(.5))
+		}},
+		{"gelu of two tensors", "", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, mul(n, n.input("z", 2, 8), add(n, erf(n, x), n.scalar(1))), n.scalar(.5))
+		}},
+		{"gelu tanh", "gelu_tanh($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, mul(n, n.scalar(.5), x), tanh(n, x, add(n, x, mul(n, n.scalar(0.044715), cube(n, x)))))
+		}},
+		{"gelu tanh by power", "gelu_tanh($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			p := n.binary("Pow", graph.EltPow, x, n.scalar(3))
+			return mul(n, mul(n, n.scalar(.5), x), tanh(n, x, add(n, x, mul(n, n.scalar(0.044715), p))))
+		}},
+		{"gelu tanh factored", "gelu_tanh($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			inner := mul(n, x, add(n, mul(n, mul(n, x, n.scalar(0.044715)), x), n.scalar(1)))
+			return mul(n, tanh(n, x, inner), mul(n, x, n.scalar(.5)))
+		}},
+		{"silu", "silu($0)", func(n *net, x *graph.Tensor) *graph.Tensor { return mul(n, unary(n, graph.EltSigmoid, x), x) }},
+		{"silu scaled", "", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, mul(n, unary(n, graph.EltSigmoid, x), x), n.scalar(2))
+		}},
+		{"hard swish", "hard_swish($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return div(n, mul(n, x, clip(n, add(n, x, n.scalar(3)), 0, 6)), n.scalar(6))
+		}},
+		{"hard swish with relu6 by parts", "hard_swish($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			r := n.binary("Min", graph.EltMin, unary(n, graph.EltRelu, add(n, n.scalar(3), x)), n.scalar(6))
+			return mul(n, x, mul(n, r, n.scalar(1.0/6)))
+		}},
+		{"hard swish with hard sigmoid", "hard_swish($0)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return mul(n, x, n.elt("HardSigmoid", graph.EltHardSigmoid, []float32{1.0 / 6, .5}, x))
+		}},
+		{"hard sigmoid", "hard_sigmoid($0, 0.166667, 0.5)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return div(n, clip(n, add(n, x, n.scalar(3)), 0, 6), n.scalar(6))
+		}},
+		{"hard sigmoid of unit bounds", "hard_sigmoid($0, 0.2, 0.5)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return clip(n, add(n, mul(n, x, n.scalar(.2)), n.scalar(.5)), 0, 1)
+		}},
+		{"clamps", "clamp($0, 0, 6)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return n.binary("Max", graph.EltMax, n.scalar(-2), n.binary("Min", graph.EltMin, n.scalar(6), unary(n, graph.EltRelu, x)))
+		}},
+		{"clamps that do not meet", "clamp($0, 4, 4)", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return n.binary("Max", graph.EltMax, n.scalar(4), n.binary("Min", graph.EltMin, n.scalar(2), x))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNet(t, c.name)
+			src := n.output(c.build(n, n.input("x", 2, 8)))
+			got, _ := runPass(t, src, []Pass{recogniseActivations}, Config{})
+			sameMeaning(t, src, got, 1e-6)
+			program := ""
+			if len(got.Layers) == 1 {
+				program = got.Layers[0].Attrs.(graph.Elementwise).Program.String()
+			}
+			if program != c.want {
+				t.Errorf("got %q, want %q:\n%s", program, c.want, got)
+			}
+		})
+	}
+	testPass(t, recogniseActivations, []passCase{
+		{"second-consumer", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3)
+			s := unary(n, graph.EltSigmoid, x)
+			return n.output(mul(n, s, x), n.relu("Relu", s))
+		}},
+		{"gelu", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3)
+			return n.output(mul(n, mul(n, x, add(n, erf(n, x), n.scalar(1))), n.scalar(.5)))
+		}},
+	})
+}

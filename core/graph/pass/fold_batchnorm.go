@@ -1,0 +1,150 @@
+package pass
+
+import (
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// foldBatchNorm removes batch normalisations, which at inference are y = a[c]*x + b[c] with a = scale/sqrt(var+epsilon)
+// and b = bias - a*mean. Into the producer:
+//
+//	t = Conv(x, w, c)               y = Conv(x, w*a, c*a + b)
+//	y = BatchNormalization(t)  ->
+//
+// into the consumer, where that pads nothing (padding is zero after the normalisation, not before it):
+//
+//	t = BatchNormalization(x)       y = Conv(x, w*a, c + sum of w*b)
+//	y = Conv(t, w, c)          ->
+//
+// and else into a scale, which other passes may fuse:
+//
+//	y = BatchNormalization(x)  ->   y = Pointwise(x, a, b) add(mul($0, $1), $2)
+//
+// The new weights are computed in float64.
+var foldBatchNorm = Pass{
+	Name:  "fold-batch-norm",
+	Doc:   "fold batch normalisation into the weights around it",
+	Rules: []string{"batchnorm-into-producer", "batchnorm-into-consumer", "batchnorm-to-scale"},
+	run: func(r *rewrite) {
+		r.each(func(l *graph.Layer) bool {
+			if l.Op != graph.BatchNorm {
+				return false
+			}
+			x := l.Input(0)
+			if isAnchor(x.Producer) && r.batchNormIntoProducer(x.Producer, l) {
+				return true
+			}
+			if users := l.Outputs[0].Users; len(users) == 1 && isAnchor(users[0]) && r.batchNormIntoConsumer(l, users[0]) {
+				return true
+			}
+			return r.batchNormToScale(l)
+		})
+	},
+}
+
+// affineOf returns a and b of a batch normalisation.
+func (c *candidate) affineOf(l *graph.Layer) (a, b []float64, ok bool) {
+	var in [4][]float64
+	for i := range in {
+		if in[i], ok = reals(l.Inputs[i+1]); !ok {
+			return nil, nil, c.miss(NotConstant, "%s is no constant of a floating type", l.Inputs[i+1].Name)
+		}
+	}
+	scale, bias, mean, variance := in[0], in[1], in[2], in[3]
+	epsilon := float64(l.Attrs.(graph.BatchNormAttrs).Epsilon)
+	a, b = make([]float64, len(scale)), make([]float64, len(scale))
+	for i := range a {
+		a[i] = scale[i] / math.Sqrt(variance[i]+epsilon)
+		b[i] = bias[i] - a[i]*mean[i]
+	}
+	if slices.ContainsFunc(a, isNotFinite) || slices.ContainsFunc(b, isNotFinite) {
+		return nil, nil, c.miss(WrongAttribute, "its variance makes a factor that is not finite")
+	}
+	return a, b, true
+}
+
+func isNotFinite(v float64) bool { return math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 }
+
+func (r *rewrite) batchNormIntoProducer(p, l *graph.Layer) bool {
+	c := r.candidate("batchnorm-into-producer", p, l)
+	if !c.sole(p.Outputs[0], l) {
+		return false
+	}
+	x, ok := c.linear(p)
+	if !ok {
+		return false
+	}
+	a, b, ok := c.affineOf(l)
+	if !ok {
+		return false
+	}
+	x.scaleOutputs(a, b)
+	if !c.fits(x) || !c.enabled() {
+		return false
+	}
+	x.store(r, true)
+	y := l.Outputs[0]
+	p.SetOutput(0, y)
+	r.net.Remove(l)
+	return c.fire(p)
+}
+
+func (r *rewrite) batchNormIntoConsumer(l, user *graph.Layer) bool {
+	c := r.candidate("batchnorm-into-consumer", l, user)
+	y := l.Outputs[0]
+	if !c.sole(y, user) {
+		return false
+	}
+	if user.Inputs[0] != y {
+		return c.miss(NotConstant, "%s normalises the weights of %s", l.Name, user.Name)
+	}
+	x, ok := c.linear(user)
+	if !ok {
+		return false
+	}
+	a, b, ok := c.affineOf(l)
+	if !ok {
+		return false
+	}
+	switch attrs := user.Attrs.(type) {
+	case graph.ConvAttrs:
+		pads := attrs.AutoPad != graph.AutoPadNone || slices.ContainsFunc(attrs.Pads, func(p int) bool { return p != 0 })
+		if pads && !allZero(b) {
+			return c.miss(WrongAttribute, "%s pads with zeros after the normalisation", user.Name)
+		}
+	case graph.GemmAttrs:
+		if attrs.TransA {
+			return c.miss(WrongAttribute, "%s transposes what is normalised", user.Name)
+		}
+	default:
+		return c.miss(WrongAttribute, "%s does not see every input with every weight", user.Op.Name)
+	}
+	x.scaleInputs(a, b)
+	if !c.fits(x) || !c.enabled() {
+		return false
+	}
+	x.store(r, true)
+	user.SetInput(0, l.Inputs[0])
+	r.net.Remove(l)
+	return c.fire(user)
+}
+
+func (r *rewrite) batchNormToScale(l *graph.Layer) bool {
+	c := r.candidate("batchnorm-to-scale", l)
+	x := l.Inputs[0]
+	if !isFloat(x) {
+		return c.miss(WrongType, "%s is %s", x.Name, x.Type)
+	}
+	a, b, ok := c.affineOf(l)
+	if !ok || !c.enabled() {
+		return false
+	}
+	dims := slices.Repeat([]int{1}, max(1, len(x.Dims)-1))
+	dims[0] = len(a)
+	p := graph.Binary(graph.EltMul).Then(graph.Binary(graph.EltAdd), 0)
+	by := &graph.Layer{Op: graph.Pointwise, Attrs: graph.Elementwise{Program: p}, Inputs: []*graph.Tensor{x,
+		r.newConst(l.Name+"_scale", x.Type, a, dims...), r.newConst(l.Name+"_shift", x.Type, b, dims...)}}
+	return c.fire(r.replace(l, by))
+}

@@ -1,0 +1,136 @@
+package pass
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// foldConstants computes layers whose inputs are all constants, and tensors of integers that are known from shapes.
+//
+//	s = Shape(x f32[2,3])      x, s i64[2]
+//	y = Reshape(x, s)     ->   y = Reshape(x, s)
+//
+// Quantize and Dequantize layers stay: they tell the precision of what they are applied to.
+var foldConstants = Pass{
+	Name:  "fold-constants",
+	Doc:   "compute layers whose inputs are constants",
+	Rules: []string{"constant-layer"},
+	run: func(r *rewrite) {
+		grown := 0
+		r.each(func(l *graph.Layer) bool { return r.foldConstant(l, &grown) })
+	},
+}
+
+const (
+	maxFoldBytes = 16 << 20  // a constant that is larger than this and than what it is made of is not made
+	maxFoldGrown = 256 << 20 // bound on the bytes of all constants made
+	maxFoldWork  = 1 << 28   // bound on the products that one matrix product or convolution takes
+)
+
+func (r *rewrite) foldConstant(l *graph.Layer, grown *int) bool {
+	if l.Op.Name == "QuantizeLinear" || l.Op.Name == "DequantizeLinear" || !r.used(l) {
+		return false
+	}
+	known := !slices.ContainsFunc(l.Outputs, func(t *graph.Tensor) bool { _, ok := knownInts(t); return !ok })
+	constant := !slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return t != nil && !t.IsConst() })
+	if !known && !constant {
+		return false
+	}
+	c := r.candidate("constant-layer", l)
+	size, made := 0, 0
+	for _, t := range l.Inputs {
+		if t != nil {
+			size += len(t.Weights)
+		}
+	}
+	for _, t := range l.Outputs {
+		if r.net.IsOutput(t) {
+			return c.miss(NetworkOutput, "%s is an output of the network", t.Name)
+		}
+		dims, ok := constDims(t.Dims)
+		if !ok {
+			return c.miss(WrongShape, "the shape of %s is not known", t)
+		}
+		made += graph.Count(dims) * t.Type.Size()
+	}
+	if made > max(maxFoldBytes, size) || *grown+made > maxFoldGrown {
+		return c.miss(TooLarge, "the result has %d bytes", made)
+	}
+	if work := products(l); work > maxFoldWork {
+		return c.miss(TooLarge, "the result takes %d multiplications", work)
+	}
+	if !c.enabled() {
+		return false
+	}
+	values, err := constantOutputs(l, known)
+	if err != nil {
+		return c.miss(EvalFailed, "%v", err)
+	}
+	*grown += made
+	outputs := slices.Clone(l.Outputs)
+	r.drop(l, Folded, nil)
+	r.net.Remove(l)
+	for i, t := range outputs {
+		if len(t.Users) > 0 {
+			t.Weights = values[i].Data
+			if t.Weights == nil {
+				t.Weights = []byte{}
+			}
+		}
+	}
+	return c.fire()
+}
+
+// products returns about how many multiplications a convolution or matrix product takes, 0 for other ops.
+func products(l *graph.Layer) int {
+	if l.Op.Reals != graph.AsIntegers || l.Input(1) == nil {
+		return 0
+	}
+	w := graph.EvalDims(l.Input(1).Dims, nil)
+	return graph.Count(graph.EvalDims(l.Outputs[0].Dims, nil)) * graph.Count(w[min(1, len(w)):])
+}
+
+// knownInts returns the elements of a tensor that shape arithmetic knows.
+func knownInts(t *graph.Tensor) ([]int64, bool) {
+	if t.Value == nil || t.Type != graph.I64 && t.Type != graph.I32 {
+		return nil, false
+	}
+	list := make([]int64, len(t.Value))
+	for i, d := range t.Value {
+		n, ok := d.IsConst()
+		if !ok {
+			return nil, false
+		}
+		list[i] = int64(n)
+	}
+	return list, true
+}
+
+func constantOutputs(l *graph.Layer, known bool) ([]graph.Value, error) {
+	out := make([]graph.Value, len(l.Outputs))
+	for i, t := range l.Outputs {
+		out[i] = graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+		if !known {
+			continue
+		}
+		list, _ := knownInts(t)
+		for j, v := range list {
+			if t.Type == graph.I64 {
+				out[i].I64()[j] = v
+			} else {
+				out[i].I32()[j] = int32(v)
+			}
+		}
+	}
+	if known {
+		return out, nil
+	}
+	in := make([]graph.Value, len(l.Inputs))
+	for i, t := range l.Inputs {
+		if t != nil {
+			in[i], _ = t.Const()
+		}
+	}
+	return out, l.Eval(in, out)
+}

@@ -1,0 +1,89 @@
+package pass
+
+import (
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+func TestFuseEpilogue(t *testing.T) {
+	testPass(t, fuseEpilogue, []passCase{
+		{"chain", func(n *net) *graph.Network {
+			c := n.conv("Conv", n.input("x", 2, 2, 4, 4), 3, 3, 1, 1, true)
+			a := n.elt("Clip", graph.EltClamp, []float32{0, 6}, n.relu("Relu", c))
+			return n.output(n.binary("Mul", graph.EltMul, n.weights("s", -1, 1, 3, 1, 1), a))
+		}},
+		{"gate", func(n *net) *graph.Network {
+			c := n.conv("Conv", n.input("x", 2, 2, 4, 4), 3, 1, 0, 1, false)
+			return n.output(n.binary("Mul", graph.EltMul, n.input("gate", 2, 3, 1, 1), c))
+		}},
+		{"twice-the-result", func(n *net) *graph.Network {
+			g := n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 3, 4), n.weights("w", -1, 1, 4, 3))
+			return n.output(n.binary("Mul", graph.EltMul, g, g))
+		}},
+		{"second-consumer", func(n *net) *graph.Network {
+			c := n.conv("Conv", n.input("x", 1, 2, 4, 4), 3, 1, 0, 1, false)
+			return n.output(n.relu("Relu", c), n.elt("Exp", graph.EltExp, nil, c))
+		}},
+		{"network-output", func(n *net) *graph.Network {
+			c := n.conv("Conv", n.input("x", 1, 2, 4, 4), 3, 1, 0, 1, false)
+			return n.output(c, n.relu("Relu", c))
+		}},
+	})
+}
+
+func TestFuseResidual(t *testing.T) {
+	testPass(t, fuseResidual, []passCase{
+		{"block", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 4, 4)
+			c := n.conv("Conv_2", n.relu("Relu_1", n.conv("Conv_1", x, 3, 3, 1, 1, false)), 3, 3, 1, 1, false)
+			return n.output(n.relu("Relu_2", n.binary("Add", graph.EltAdd, x, c)))
+		}},
+		{"two-convolutions", func(n *net) *graph.Network { // the later one takes the addition
+			x := n.input("x", 2, 2, 4, 4)
+			a, b := n.conv("Conv_1", x, 3, 3, 1, 1, false), n.conv("Conv_2", x, 3, 1, 0, 1, false)
+			return n.output(n.relu("Relu", n.binary("Add", graph.EltAdd, a, b)))
+		}},
+		{"later-is-taken", func(n *net) *graph.Network { // the earlier one takes it and moves behind the other operand
+			x := n.input("x", 2, 2, 4, 4)
+			a, b := n.conv("Conv_1", x, 3, 3, 1, 1, false), n.conv("Conv_2", x, 3, 1, 0, 1, false)
+			return n.output(b, n.binary("Add", graph.EltAdd, a, n.relu("Relu", b)))
+		}},
+		{"both-used", func(n *net) *graph.Network {
+			x := n.input("x", 2, 2, 4, 4)
+			a, b := n.conv("Conv_1", x, 3, 3, 1, 1, false), n.conv("Conv_2", x, 3, 1, 0, 1, false)
+			return n.output(a, b, n.binary("Add", graph.EltAdd, a, b))
+		}},
+	})
+}
+
+func TestFusePointwise(t *testing.T) {
+	testPass(t, fusePointwise, []passCase{
+		{"diamond", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3)
+			a := n.relu("Relu", x)
+			return n.output(n.binary("Add", graph.EltAdd, n.elt("Exp", graph.EltExp, nil, a), n.elt("Neg", graph.EltNeg, nil, a)))
+		}},
+		{"gate", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 4, 4)
+			return n.output(n.binary("Mul", graph.EltMul, x, n.elt("Sigmoid", graph.EltSigmoid, nil, n.input("g", 2, 3, 1, 1))))
+		}},
+		{"two-consumers", func(n *net) *graph.Network {
+			a := n.relu("Relu", n.input("x", 2, 3))
+			return n.output(n.elt("Exp", graph.EltExp, nil, a), n.elt("Neg", graph.EltNeg, nil, a))
+		}},
+	})
+	n := newNet(t, "wide")
+	sum := n.input("x0", 4)
+	for i := range 12 {
+		sum = n.binary("Add", graph.EltAdd, sum, n.input("x"+string(rune('a'+i)), 4))
+	}
+	src := n.output(sum)
+	got, _ := runPass(t, src, []Pass{fusePointwise}, Config{})
+	sameMeaning(t, src, got, 1e-6)
+	for _, l := range got.Layers {
+		if len(l.Inputs) > maxProgramArgs {
+			t.Errorf("region of %d arguments:\n%s", len(l.Inputs), got)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package pass
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Pass is one row of a table: a function that rewrites a network in place.
+type Pass struct {
+	Name  string
+	Doc   string   // what it does, in a line
+	Rules []string // the rules whose sites it records; each can be switched off
+	run   func(*rewrite)
+	lower bool // its result depends on target and precision, so that types are no longer inferred
+}
+
+// Config says how to run a table of passes. The zero value runs all of it.
+type Config struct {
+	DisableRules []string       // names of rules, or of passes
+	DisableSites []Site         // single places
+	Until        int            // stop after so many passes; 0 runs all, a negative number none
+	Shapes       map[string]int // values of dimension symbols, for bytes saved; a symbol that is not here counts as 1
+	// Ledger continues the ledger of an earlier run whose result (or what the quantiser made of it) this run gets; its
+	// layers are the source layers. Without it, the layers that the network's layers stand for are.
+	Ledger Ledger
+	// Supports says whether the target has a tactic for a layer, evaluation not counted; the error is the reason why
+	// not. The layer is a proposal, not part of the network. Nil: it has one for every layer.
+	Supports func(*graph.Layer) error
+}
+
+// Run applies the passes of a table, one after the other, to a copy of n, and returns it with a record of each pass
+// that ran. After each pass it checks the result: the network's invariants, its shapes, its outputs, and that no
+// source layer got lost. An error names the pass; the steps before it are returned with it.
+func Run(ctx context.Context, n *graph.Network, table []Pass, cfg Config) (*graph.Network, []Step, error) {
+	if err := checkOrder(table); err != nil {
+		return nil, nil, err
+	}
+	if err := cfg.check(); err != nil {
+		return nil, nil, err
+	}
+	if err := n.Verify(); err != nil {
+		return nil, nil, fmt.Errorf("network %s: %w", n.Name, err)
+	}
+	r := newRewrite(ctx, n, &cfg)
+	var steps []Step
+	for i, p := range table {
+		if cfg.Until < 0 || cfg.Until > 0 && i >= cfg.Until {
+			break
+		}
+		step, err := r.pass(p)
+		if err != nil {
+			return nil, steps, fmt.Errorf("pass %s: %w", p.Name, err)
+		}
+		steps = append(steps, step)
+	}
+	return r.net, steps, nil
+}
+
+// check returns an error for a rule that no pass has.
+func (c *Config) check() error {
+	known := map[string]bool{}
+	for _, p := range append(Standard(), Lowering()...) {
+		known[p.Name] = true
+		for _, rule := range p.Rules {
+			known[rule] = true
+		}
+	}
+	for _, rule := range c.DisableRules {
+		if !known[rule] {
+			return fmt.Errorf("no rule or pass %q", rule)
+		}
+	}
+	for _, s := range c.DisableSites {
+		if !known[s.Rule] {
+			return fmt.Errorf("site %s: no rule %q", s, s.Rule)
+		}
+	}
+	return nil
+}
+
+// pass runs one pass on r.net and checks what it left.
+func (r *rewrite) pass(p Pass) (step Step, err error) {
+	if err := r.ctx.Err(); err != nil {
+		return Step{}, err
+	}
+	start := time.Now()
+	before := r.snapshot
+	r.begin(p)
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("internal error: %v", v)
+		}
+	}()
+	if !slices.Contains(r.cfg.DisableRules, p.Name) {
+		p.run(r)
+	}
+	if p.lower && !r.net.Lowered {
+		r.net.Lowered, r.changed = true, true
+	}
+	if r.failed != nil {
+		return Step{}, r.failed
+	}
+	if r.changed {
+		if err := r.settle(before); err != nil {
+			return Step{}, err
+		}
+		r.snapshot = r.net.Clone()
+	}
+	if r.ledger, err = r.ledger.after(p.Name, r.net, r.drops); err != nil {
+		return Step{}, err
+	}
+	step = Step{Pass: p.Name, Fired: r.record(), Missed: r.misses(), Ledger: r.ledger, Before: before, After: r.snapshot}
+	step.Elapsed = time.Since(start)
+	return step, nil
+}
+
+// settle brings the network into order after a pass and checks it against what it was before.
+func (r *rewrite) settle(before *graph.Network) error {
+	n := r.net
+	n.Prune()
+	if err := n.Sort(); err != nil {
+		return err
+	}
+	if err := n.Verify(); err != nil {
+		return err
+	}
+	if !n.Lowered {
+		if err := n.Infer(); err != nil {
+			return err
+		}
+	}
+	for i, t := range before.Outputs {
+		now := n.Outputs[i]
+		same := now.Name == t.Name && now.Type == t.Type &&
+			slices.Equal(graph.EvalDims(now.Dims, r.cfg.Shapes), graph.EvalDims(t.Dims, r.cfg.Shapes))
+		if !same {
+			return fmt.Errorf("output %s became %s", t, now)
+		}
+	}
+	return nil
+}

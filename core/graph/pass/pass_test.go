@@ -1,0 +1,140 @@
+package pass
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+func TestOrderOfTables(t *testing.T) {
+	for _, table := range [][]Pass{Standard(), Lowering()} {
+		if err := checkOrder(table); err != nil {
+			t.Error(err)
+		}
+	}
+	known := map[string]bool{}
+	for _, p := range append(Standard(), Lowering()...) {
+		known[p.Name] = true
+		if p.Doc == "" || len(p.Rules) == 0 || strings.ContainsAny(p.Name, " :,") {
+			t.Errorf("pass %q: incomplete row", p.Name)
+		}
+	}
+	for _, c := range order {
+		if !known[c.first] || !known[c.then] {
+			t.Errorf("order of %s and %s: no such pass", c.first, c.then)
+		}
+	}
+	backwards := Standard()
+	slices.Reverse(backwards)
+	if checkOrder(backwards) == nil || checkOrder([]Pass{deadCode, deadCode}) == nil {
+		t.Error("a wrong order is accepted")
+	}
+}
+
+func TestSiteText(t *testing.T) {
+	for _, s := range []Site{
+		NewSite("fuse-activation", "Relu_2", "Conv_1"),
+		NewSite("gelu", "/head/act/Erf", "a, b", "100%", "naïve", "x:y"),
+	} {
+		got, err := ParseSite(s.String())
+		if err != nil || !got.Equal(s) {
+			t.Errorf("%s became %s, %v", s, got, err)
+		}
+	}
+	for _, text := range []string{"", "rule", "rule:", ":a", "rule:a,,b", "rule:%zz"} {
+		if s, err := ParseSite(text); err == nil {
+			t.Errorf("%q became %v", text, s)
+		}
+	}
+}
+
+// residualBlock is conv-bn-relu-conv-bn, added to its input, relu.
+func residualBlock(n *net) *graph.Network {
+	x := n.input("x", 1, 4, 6, 6)
+	a := n.relu("Relu_1", n.batchNorm("Bn_1", n.conv("Conv_1", x, 4, 3, 1, 1, false)))
+	b := n.batchNorm("Bn_2", n.conv("Conv_2", a, 4, 3, 1, 1, true))
+	return n.output(n.relu("Relu_2", n.binary("Add", graph.EltAdd, b, x)))
+}
+
+func TestDisable(t *testing.T) {
+	n := residualBlock(newNet(t, "block"))
+	full, steps := runPass(t, n, Standard(), Config{})
+	if len(full.Layers) != 2 {
+		t.Fatalf("want 2 layers:\n%s", full)
+	}
+	for _, s := range steps {
+		for _, f := range s.Fired {
+			got, steps := runPass(t, n, Standard(), Config{DisableSites: []Site{f.Site}})
+			sameMeaning(t, n, got, 1e-5)
+			found := false
+			for _, s := range steps {
+				found = found || slices.ContainsFunc(s.Missed, func(m Missed) bool { return m.Site.Equal(f.Site) && m.Reason == Disabled })
+				if slices.ContainsFunc(s.Fired, func(g Fired) bool { return g.Site.Equal(f.Site) }) {
+					t.Errorf("%s fired though it is switched off", f.Site)
+				}
+			}
+			if !found {
+				t.Errorf("no miss for %s", f.Site)
+			}
+			// The site stays off when another rule is switched off as well.
+			got, _ = runPass(t, n, Standard(), Config{DisableSites: []Site{f.Site}, DisableRules: []string{"fold-batch-norm"}})
+			sameMeaning(t, n, got, 1e-5)
+		}
+		got, _ := runPass(t, n, Standard(), Config{DisableRules: []string{s.Pass}})
+		sameMeaning(t, n, got, 1e-5)
+	}
+	if _, _, err := Run(context.Background(), n, Standard(), Config{DisableRules: []string{"no-such"}}); err == nil {
+		t.Error("an unknown rule is accepted")
+	}
+}
+
+func TestUntil(t *testing.T) {
+	n := residualBlock(newNet(t, "block"))
+	for i := range len(Standard()) + 2 {
+		until := i
+		if i == 0 {
+			until = -1
+		}
+		got, steps := runPass(t, n, Standard(), Config{Until: until})
+		if want := min(i, len(Standard())); len(steps) != want {
+			t.Errorf("until %d: %d steps, want %d", until, len(steps), want)
+		}
+		sameMeaning(t, n, got, 1e-5)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := Run(ctx, residualBlock(newNet(t, "block")), Standard(), Config{}); err != context.Canceled && !strings.Contains(err.Error(), "canceled") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSupports(t *testing.T) {
+	n := residualBlock(newNet(t, "block"))
+	none := func(l *graph.Layer) error {
+		if len(l.Inputs) > 3 {
+			return errNoResidual
+		}
+		return nil
+	}
+	got, steps := runPass(t, n, Standard(), Config{Supports: none})
+	sameMeaning(t, n, got, 1e-5)
+	if len(got.Layers) != 3 {
+		t.Errorf("want 3 layers:\n%s", got)
+	}
+	last := steps[slices.IndexFunc(steps, func(s Step) bool { return s.Pass == "fuse-residual" })]
+	if len(last.Missed) != 1 || last.Missed[0].Reason != NoTactic {
+		t.Errorf("missed %v", last.Missed)
+	}
+}
+
+type constError string
+
+func (e constError) Error() string { return string(e) }
+
+const errNoResidual = constError("epilogue reads a tensor")

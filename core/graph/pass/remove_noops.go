@@ -1,0 +1,125 @@
+package pass
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// removeNoOps removes layers whose output is their input: Identity (and Dropout, which imports as it), casts to the
+// same type, moves that move nothing, and arithmetic with neutral constants. Where the output is one of the network,
+// the layer before produces it.
+//
+//	t = Conv(x, w)        y = Conv(x, w)
+//	y = Identity(t)   ->
+//	output y              output y
+var removeNoOps = Pass{
+	Name:  "remove-no-ops",
+	Doc:   "remove layers that change nothing",
+	Rules: []string{"no-op"},
+	run: func(r *rewrite) {
+		r.each(func(l *graph.Layer) bool {
+			x := unchanged(l)
+			if x == nil || r.usesFurther(l) {
+				return false
+			}
+			c := r.candidate("no-op", l)
+			if !c.enabled() {
+				return false
+			}
+			into := x.Producer
+			if !r.bypass(l, x) {
+				return c.miss(NetworkOutput, "it is all that ties %s to %s", l.Outputs[0].Name, x.Name)
+			}
+			r.drop(l, Eliminated, into)
+			c.instead = into
+			return c.fire()
+		})
+	},
+}
+
+// usesFurther reports whether anything needs an output of l other than the first, such as Dropout's mask.
+func (r *rewrite) usesFurther(l *graph.Layer) bool {
+	return slices.ContainsFunc(l.Outputs[1:], func(t *graph.Tensor) bool { return len(t.Users) > 0 || r.net.IsOutput(t) })
+}
+
+// unchanged returns the input that l's first output equals, or nil.
+func unchanged(l *graph.Layer) *graph.Tensor {
+	if len(l.Outputs) == 0 || len(l.Inputs) == 0 || l.Inputs[0] == nil || l.Epilogue.Args > 0 {
+		return nil
+	}
+	if e, ok := l.Attrs.(graph.Elementwise); ok {
+		return neutral(l, e.Program)
+	}
+	x, y := l.Inputs[0], l.Outputs[0]
+	if x.Type != y.Type || !x.Range.Equal(y.Range) || !graph.EqualDims(x.Dims, y.Dims) {
+		return nil
+	}
+	same := false
+	switch l.Op {
+	case graph.Identity, graph.Cast, graph.Reformat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze,
+		graph.Expand, graph.Tile:
+		same = true
+	case graph.Split:
+		same = len(l.Outputs) == 1
+	case graph.Transpose:
+		same = slices.IsSorted(permOf(l))
+	case graph.Concat:
+		same = len(l.Inputs) == 1
+	case graph.Pad:
+		same = !slices.ContainsFunc(l.Attrs.(graph.PadAttrs).Pads, func(p int) bool { return p != 0 })
+	case graph.Slice: // a slice as long as the axis is all of it, unless it runs backwards
+		a := l.Attrs.(graph.SliceAttrs)
+		same = len(l.Inputs) == 1 && !slices.ContainsFunc(a.Steps, func(s int) bool { return s < 0 })
+	case graph.MaxPool, graph.AveragePool:
+		same = isUnitWindow(l.Attrs.(graph.PoolAttrs))
+	}
+	if !same {
+		return nil
+	}
+	return x
+}
+
+// isUnitWindow reports whether a pooling looks at one element at a time, all of them in turn.
+func isUnitWindow(a graph.PoolAttrs) bool {
+	other := func(list []int, v int) bool { return slices.ContainsFunc(list, func(e int) bool { return e != v }) }
+	return !a.Global && !other(a.Kernel, 1) && !other(a.Strides, 1) && !other(a.Pads, 0)
+}
+
+// neutral returns the input that a binary operation with a neutral constant leaves as it is.
+func neutral(l *graph.Layer, p graph.Program) *graph.Tensor {
+	if p.IsIdentity() && len(l.Inputs) == 1 {
+		return l.Inputs[0]
+	}
+	if len(p.Code) != 1 || len(l.Inputs) != 2 || slices.Contains(l.Inputs, nil) {
+		return nil
+	}
+	in := p.Code[0]
+	for i := range 2 {
+		x, k := l.Inputs[in.Arg[i]], l.Inputs[in.Arg[1-i]]
+		v, ok := scalarOf(k)
+		if !ok || x == k || x.Type != l.Outputs[0].Type || !graph.EqualDims(x.Dims, l.Outputs[0].Dims) {
+			continue
+		}
+		switch {
+		case in.Op == graph.EltAdd && v == 0, in.Op == graph.EltMul && v == 1,
+			i == 0 && in.Op == graph.EltSub && v == 0,
+			i == 0 && (in.Op == graph.EltDiv || in.Op == graph.EltPow) && v == 1:
+			return x
+		}
+	}
+	return nil
+}
+
+// scalarOf returns the value that all elements of a constant have.
+func scalarOf(t *graph.Tensor) (float64, bool) {
+	v, ok := t.Const()
+	if !ok || v.Len() == 0 || t.Quantized() {
+		return 0, false
+	}
+	list := v.Floats()
+	if slices.ContainsFunc(list, func(f float32) bool { return f != list[0] }) {
+		return 0, false
+	}
+	return float64(list[0]), true
+}

@@ -1,0 +1,141 @@
+package pass
+
+import (
+	"math"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+func (n *net) reshape(name string, x *graph.Tensor, shape ...int64) *graph.Tensor {
+	return n.add(name, graph.Reshape, graph.ReshapeAttrs{}, x, n.ints(shape...))
+}
+
+func (n *net) transpose(name string, x *graph.Tensor, perm ...int) *graph.Tensor {
+	return n.add(name, graph.Transpose, graph.TransposeAttrs{Perm: perm}, x)
+}
+
+func (n *net) pad(name string, x *graph.Tensor, value float32, p int) *graph.Tensor {
+	return n.add(name, graph.Pad, graph.PadAttrs{Mode: "constant", Value: value, Pads: []int{0, 0, p, p, 0, 0, p, p}}, x)
+}
+
+func TestStaticReshapes(t *testing.T) {
+	testPass(t, staticReshapes, []passCase{
+		{"flatten-symbolic", func(n *net) *graph.Network {
+			x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(2), graph.Const(2))
+			return n.output(n.add("Flatten", graph.Flatten, graph.FlattenAttrs{Axis: 1}, x))
+		}},
+		{"squeeze", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 1, 1)
+			y := n.add("Squeeze", graph.Squeeze, graph.SqueezeAttrs{Axes: []int{2, 3}}, x)
+			return n.output(n.add("Unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, y))
+		}},
+		{"two-unknown", func(n *net) *graph.Network {
+			x := n.AddInput("x", graph.F32, graph.Symbol("a"), graph.Symbol("b"), graph.Const(2))
+			y := n.add("Unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, x)
+			return n.output(y)
+		}},
+	})
+}
+
+func TestRemoveNoOps(t *testing.T) {
+	testPass(t, removeNoOps, []passCase{
+		{"chain", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 4, 4)
+			a := n.add("Identity", graph.Identity, nil, x)
+			b := n.add("Cast", graph.Cast, graph.CastAttrs{To: graph.F32}, a)
+			c := n.reshape("Reshape", b, 0, 3, 4, -1)
+			d := n.transpose("Transpose", c, 0, 1, 2, 3)
+			e := n.add("Concat", graph.Concat, graph.ConcatAttrs{Axis: 1}, d)
+			f := n.pad("Pad", e, 1, 0)
+			g := n.add("Slice", graph.Slice, graph.SliceAttrs{Starts: []int{0}, Ends: []int{1 << 40}, Axes: []int{2}}, f)
+			h := n.add("MaxPool", graph.MaxPool, graph.PoolAttrs{Kernel: []int{1, 1}}, g)
+			i := n.binary("Mul", graph.EltMul, n.scalar(1), h)
+			j := n.binary("Sub", graph.EltSub, i, n.scalar(0))
+			return n.output(n.relu("Relu", j))
+		}},
+		{"output-behind-a-layer", func(n *net) *graph.Network {
+			y := n.relu("Relu", n.input("x", 2, 3))
+			return n.output(n.add("Identity", graph.Identity, nil, y), n.elt("Exp", graph.EltExp, nil, y))
+		}},
+		{"output-behind-an-input", func(n *net) *graph.Network {
+			return n.output(n.add("Identity", graph.Identity, nil, n.input("x", 2, 3)))
+		}},
+		{"outputs-twice", func(n *net) *graph.Network {
+			y := n.relu("Relu", n.input("x", 2, 3))
+			return n.output(y, n.add("Identity_1", graph.Identity, nil, y), n.add("Identity_2", graph.Identity, nil, y))
+		}},
+		{"not-neutral", func(n *net) *graph.Network {
+			x := n.input("x", 1, 3)
+			a := n.binary("Mul", graph.EltMul, x, n.weights("ones", 1, 1, 2, 1)) // widens
+			b := n.binary("Sub", graph.EltSub, n.scalar(0), a)                   // negates
+			c := n.add("Slice", graph.Slice, graph.SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 40}, Axes: []int{1}, Steps: []int{-1}}, b)
+			return n.output(n.transpose("Transpose", n.reshape("Reshape", c, 1, 2, 3), 0, 2, 1))
+		}},
+	})
+}
+
+func TestCancelReshapes(t *testing.T) {
+	testPass(t, cancelReshapes, []passCase{
+		{"merge", func(n *net) *graph.Network {
+			x := n.input("x", 2, 12)
+			return n.output(n.reshape("Reshape_2", n.reshape("Reshape_1", x, 4, 6), 3, 8))
+		}},
+		{"cancel", func(n *net) *graph.Network {
+			x := n.relu("Relu", n.input("x", 2, 12))
+			return n.output(n.elt("Exp", graph.EltExp, nil, n.reshape("Reshape_2", n.reshape("Reshape_1", x, 4, 6), 2, 12)))
+		}},
+		{"cancel-one-of-two", func(n *net) *graph.Network {
+			x := n.relu("Relu", n.input("x", 2, 12))
+			a := n.reshape("Reshape_1", x, 4, 6)
+			return n.output(a, n.elt("Exp", graph.EltExp, nil, n.reshape("Reshape_2", a, 2, 12)))
+		}},
+		{"transposes", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 4, 5)
+			return n.output(n.transpose("Transpose_2", n.transpose("Transpose_1", x, 0, 2, 3, 1), 0, 2, 3, 1))
+		}},
+		{"transposes-cancel", func(n *net) *graph.Network {
+			x := n.relu("Relu", n.input("x", 2, 3, 4, 5))
+			return n.output(n.transpose("Transpose_2", n.transpose("Transpose_1", x, 0, 2, 3, 1), 0, 3, 1, 2))
+		}},
+		{"moves-only-ones", func(n *net) *graph.Network {
+			return n.output(n.transpose("Transpose", n.input("x", 2, 1, 1, 5), 0, 2, 3, 1))
+		}},
+		{"second-consumer", func(n *net) *graph.Network {
+			a := n.reshape("Reshape_1", n.input("x", 2, 12), 4, 6)
+			return n.output(n.relu("Relu", a), n.reshape("Reshape_2", a, 3, 8))
+		}},
+	})
+}
+
+func TestFusePads(t *testing.T) {
+	pool := graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}
+	testPass(t, fusePads, []passCase{
+		{"conv", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 5, 5)
+			return n.output(n.conv("Conv", n.pad("Pad", x, 0, 1), 4, 3, 1, 1, true))
+		}},
+		{"conv-value", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 5, 5)
+			return n.output(n.conv("Conv", n.pad("Pad", x, 1, 1), 4, 3, 0, 1, true))
+		}},
+		{"average", func(n *net) *graph.Network {
+			return n.output(n.add("AveragePool", graph.AveragePool, pool, n.pad("Pad", n.input("x", 2, 3, 5, 5), 0, 1)))
+		}},
+		{"maximum-infinity", func(n *net) *graph.Network {
+			x := n.input("x", 2, 3, 5, 5)
+			return n.output(n.add("MaxPool", graph.MaxPool, pool, n.pad("Pad", x, float32(math.Inf(-1)), 1)))
+		}},
+		{"maximum-of-relu", func(n *net) *graph.Network {
+			x := n.relu("Relu", n.input("x", 2, 3, 5, 5))
+			return n.output(n.add("MaxPool", graph.MaxPool, pool, n.pad("Pad", x, 0, 1)))
+		}},
+		{"maximum-of-any", func(n *net) *graph.Network {
+			return n.output(n.add("MaxPool", graph.MaxPool, pool, n.pad("Pad", n.input("x", 2, 3, 5, 5), 0, 1)))
+		}},
+		{"maximum-window-outside", func(n *net) *graph.Network {
+			x := n.relu("Relu", n.input("x", 2, 3, 5, 5))
+			return n.output(n.add("MaxPool", graph.MaxPool, pool, n.pad("Pad", x, 0, 2)))
+		}},
+	})
+}

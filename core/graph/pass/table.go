@@ -1,0 +1,79 @@
+package pass
+
+import "fmt"
+
+// Standard returns the passes that do not depend on target or precision, in order.
+func Standard() []Pass {
+	return []Pass{
+		deadCode,
+		foldConstants,
+		staticReshapes,
+		removeNoOps,
+		commonSubexpressions,
+		recogniseActivations,
+		cancelReshapes,
+		fusePads,
+		canonicalGemm,
+		foldBatchNorm,
+		foldScale,
+		fuseEpilogue,
+		fuseResidual,
+		fusePointwise,
+		lateDeadCode,
+	}
+}
+
+// Lowering returns the passes that turn Quantize and Dequantize layers, of the model or placed by the quantiser, into
+// layers that compute with integers, as far as Config.Supports allows. Their result is lowered.
+func Lowering() []Pass {
+	return []Pass{
+		propagateQuantization,
+		quantizeConstants,
+		cancelQuantization,
+		fuseQuantized,
+		foldDequantize,
+		lateDeadCode,
+	}
+}
+
+// order says which pass must come before which in a table that has both, and why.
+var order = []struct{ first, then, why string }{
+	{"dead-code", "fold-constants", "what nothing needs is not worth computing"},
+	{"fold-constants", "static-reshapes", "shapes computed from constants are constants first"},
+	{"static-reshapes", "remove-no-ops", "a reshape to the same shape is recognised by its static form"},
+	{"static-reshapes", "cancel-reshapes", "only reshapes to known shapes merge"},
+	{"remove-no-ops", "common-subexpressions", "equal expressions differ by no-ops"},
+	{"common-subexpressions", "recognise-activations", "x*sigmoid(x) is one only if both x are one tensor"},
+	{"recognise-activations", "fuse-epilogue", "patterns are of single element-wise layers"},
+	{"recognise-activations", "fold-scale", "a constant factor may belong to an activation"},
+	{"canonical-gemm", "fold-batch-norm", "a matrix product takes a bias and scale only as Gemm"},
+	{"fuse-pads", "fold-batch-norm", "a batch normalisation before a padding must not be moved past it"},
+	{"fold-batch-norm", "fold-scale", "a batch normalisation without a producer to go to becomes a scale"},
+	{"fold-scale", "fuse-epilogue", "weights take a scale for nothing, epilogues do not"},
+	{"fuse-epilogue", "fuse-residual", "the activation before an addition comes before it"},
+	{"fuse-residual", "fuse-pointwise", "an epilogue is better than a layer of its own"},
+	{"propagate-quantization", "quantize-constants", "moved weights are constants when what moves them reads integers"},
+	{"quantize-constants", "fuse-quantized", "weights must be integer constants"},
+	{"propagate-quantization", "cancel-quantization", "pairs meet by moving"},
+	{"cancel-quantization", "fuse-quantized", "a cancelled pair leaves one integer tensor"},
+	{"fuse-quantized", "fold-dequantize", "what is left computes with real weights"},
+}
+
+// checkOrder returns an error for a table whose order breaks a constraint or that has a pass twice.
+func checkOrder(table []Pass) error {
+	at := map[string]int{}
+	for i, p := range table {
+		if _, ok := at[p.Name]; ok {
+			return fmt.Errorf("pass %s is twice in the table", p.Name)
+		}
+		at[p.Name] = i
+	}
+	for _, c := range order {
+		i, ok := at[c.first]
+		j, ok2 := at[c.then]
+		if ok && ok2 && i > j {
+			return fmt.Errorf("pass %s must come before %s: %s", c.first, c.then, c.why)
+		}
+	}
+	return nil
+}

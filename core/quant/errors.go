@@ -1,0 +1,165 @@
+package quant
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Errors measures how far a tensor is from its reference; the names are those of Polygraphy and trtexec. Pairs in which
+// a number is not finite count in NotFinite and nowhere else, unless both are the same infinity or both NaN, which
+// agree.
+type Errors struct {
+	Count     uint64  // finite pairs, and pairs that agree without being finite
+	NotFinite uint64  // pairs of which one or both are not finite and that do not agree
+	MaxAbs    float64 // of |got - ref|: trtexec's lInf
+	MeanAbs   float64
+	MedianAbs float64 // within 1.6 %; see ErrorAccumulator
+	MaxRel    float64 // of |got - ref| / |ref|, where a reference of zero counts as 2^-52
+	MeanRel   float64
+	MedianRel float64 // within 1.6 %
+	L0        uint64  // pairs that differ
+	L1        float64 // sum of |got - ref|
+	L2        float64 // root of the sum of squares of got - ref
+	RMSE      float64
+	Cosine    float64 // similarity of the two as vectors; 0 if one of them is zero, 1 if both are
+	SQNRdB    float64 // 10 log10(sum ref^2 / sum (got - ref)^2), from -MaxDB to MaxDB
+	PSNRdB    float64 // 20 log10((max ref - min ref) / RMSE), from -MaxDB to MaxDB
+}
+
+// ErrorAccumulator measures errors over any number of batches in bounded memory. Sums are in float64; the medians come
+// from histograms over the logarithm of the error with 32 bins an octave. The zero value is ready for use.
+type ErrorAccumulator struct {
+	finite, count                  uint64 // pairs of numbers; these and pairs that agree without being numbers
+	notFinite, differ              uint64
+	maxAbs, maxRel, sumAbs, sumRel float64
+	noise, refPower, gotPower, dot float64 // sums of squares and of products
+	refLeast, refLargest           float64
+	abs, rel                       logHistogram
+}
+
+var errLength = errors.New("tensors of different sizes cannot be compared")
+
+// Add compares two tensors element by element. Their lengths must be equal.
+func (a *ErrorAccumulator) Add(ref, got []float32) error {
+	if len(ref) != len(got) {
+		return fmt.Errorf("%w: reference has %d elements, the other %d", errLength, len(ref), len(got))
+	}
+	for i, r := range ref {
+		a.pair(float64(r), float64(got[i]))
+	}
+	return nil
+}
+
+func (a *ErrorAccumulator) pair(r, g float64) {
+	e := math.Abs(g - r)
+	if !(e <= math.MaxFloat64) {
+		if r == g || r != r && g != g {
+			a.count++
+			a.abs.add(0)
+			a.rel.add(0)
+		} else {
+			a.notFinite++
+		}
+		return
+	}
+	if a.finite == 0 {
+		a.refLeast, a.refLargest = r, r
+	}
+	a.refLeast, a.refLargest = min(a.refLeast, r), max(a.refLargest, r)
+	a.finite++
+	a.count++
+	var rel float64
+	if e != 0 {
+		a.differ++
+		m := math.Abs(r)
+		if m == 0 {
+			m = 0x1p-52
+		}
+		rel = e / m
+	}
+	a.maxAbs, a.maxRel = max(a.maxAbs, e), max(a.maxRel, rel)
+	a.sumAbs += e
+	a.sumRel += rel
+	a.noise += e * e
+	a.refPower += r * r
+	a.gotPower += g * g
+	a.dot += r * g
+	a.abs.add(e)
+	a.rel.add(rel)
+}
+
+// Errors returns the measures of all that was added; the zero Errors if nothing was.
+func (a *ErrorAccumulator) Errors() Errors {
+	e := Errors{Count: a.count, NotFinite: a.notFinite}
+	if a.count == 0 {
+		return e
+	}
+	n := float64(a.count)
+	e.MaxAbs, e.MeanAbs, e.MedianAbs = a.maxAbs, a.sumAbs/n, min(a.maxAbs, a.abs.median())
+	e.MaxRel, e.MeanRel, e.MedianRel = a.maxRel, a.sumRel/n, min(a.maxRel, a.rel.median())
+	e.L0, e.L1, e.L2, e.RMSE = a.differ, a.sumAbs, math.Sqrt(a.noise), math.Sqrt(a.noise/n)
+	switch {
+	case a.noise == 0:
+		e.Cosine = 1
+	case a.refPower > 0 && a.gotPower > 0:
+		e.Cosine = max(-1, min(1, a.dot/(math.Sqrt(a.refPower)*math.Sqrt(a.gotPower))))
+	}
+	e.SQNRdB = decibels(a.refPower, a.noise)
+	span := a.refLargest - a.refLeast
+	e.PSNRdB = decibels(span*span, a.noise/n)
+	return e
+}
+
+// Compare measures how far got is from ref.
+func Compare(ref, got []float32) (Errors, error) {
+	var a ErrorAccumulator
+	if err := a.Add(ref, got); err != nil {
+		return Errors{}, err
+	}
+	return a.Errors(), nil
+}
+
+// logHistogram counts numbers that are not negative by exponent and the five highest bits of their mantissa, over the
+// exponents of float32 and beyond: from 2^-160 to 2^192, with what is below counted as zero.
+type logHistogram struct {
+	zeros  uint64
+	counts []uint64
+}
+
+const (
+	logBits  = 5
+	logLeast = -160
+	logMost  = 192
+)
+
+func (h *logHistogram) add(v float64) {
+	b := int(math.Float64bits(v)>>(52-logBits)) - (1023+logLeast)<<logBits
+	if b < 0 {
+		h.zeros++
+		return
+	}
+	if h.counts == nil {
+		h.counts = make([]uint64, (logMost-logLeast)<<logBits)
+	}
+	h.counts[min(b, len(h.counts)-1)]++
+}
+
+// median returns the middle of the bin that holds the lower median: within half of a 32nd of it.
+func (h *logHistogram) median() float64 {
+	n := h.zeros
+	for _, c := range h.counts {
+		n += c
+	}
+	rank := h.zeros
+	if n == 0 || (n-1)/2 < rank {
+		return 0
+	}
+	for b, c := range h.counts {
+		if rank += c; (n-1)/2 < rank {
+			mantissa := float64(b&(1<<logBits-1)) + 0.5
+			return math.Ldexp(1+mantissa/(1<<logBits), b>>logBits+logLeast)
+		}
+	}
+	return 0
+}

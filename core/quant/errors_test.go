@@ -1,0 +1,115 @@
+package quant
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestErrors compares with values of numpy:
+//
+//	ref = np.array([1, -2, 3, 0, 4], np.float32); got = np.array([1, -2.5, 2, 0.25, 4], np.float32)
+func TestErrors(t *testing.T) {
+	e, err := Compare([]float32{1, -2, 3, 0, 4}, []float32{1, -2.5, 2, 0.25, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		got, want float64
+		tolerance float64
+	}{
+		{"MaxAbs", e.MaxAbs, 1, 0}, {"MeanAbs", e.MeanAbs, 0.35, 1e-12}, {"MedianAbs", e.MedianAbs, 0.25, 1.0 / 60},
+		{"MaxRel", e.MaxRel, 0.25 * (1 << 52), 0}, {"MedianRel", e.MedianRel, 0.25, 1.0 / 60},
+		{"L1", e.L1, 1.75, 1e-12}, {"L2", e.L2, 1.1456439237389600, 1e-12}, {"RMSE", e.RMSE, 0.51234753829798, 1e-12},
+		{"Cosine", e.Cosine, 0.9781752653451364, 1e-10}, {"SQNRdB", e.SQNRdB, 13.59021942641668, 1e-10},
+		{"PSNRdB", e.PSNRdB, 21.371731930253116, 1e-10},
+	} {
+		near(t, c.name, c.got, c.want, c.tolerance+1e-15)
+	}
+	if e.Count != 5 || e.L0 != 3 || e.NotFinite != 0 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestErrorsSpecial(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	if _, err := Compare([]float32{1}, []float32{1, 2}); err == nil {
+		t.Error("different lengths were compared")
+	}
+	for _, c := range []struct {
+		name     string
+		ref, got []float32
+		want     Errors
+	}{
+		{"nothing", nil, nil, Errors{}},
+		{"equal", []float32{1, 2}, []float32{1, 2}, Errors{Count: 2, Cosine: 1, SQNRdB: MaxDB, PSNRdB: MaxDB}},
+		{"zeros", []float32{0, 0}, []float32{0, 0}, Errors{Count: 2, Cosine: 1, SQNRdB: MaxDB, PSNRdB: MaxDB}},
+		{"agreeing infinities", []float32{inf, nan, 1}, []float32{inf, nan, 1}, Errors{Count: 3, Cosine: 1, SQNRdB: MaxDB, PSNRdB: MaxDB}},
+		{"infinite", []float32{inf, 1, nan}, []float32{-inf, nan, 1}, Errors{NotFinite: 3}},
+	} {
+		got, err := Compare(c.ref, c.got)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+	e, _ := Compare([]float32{math.MaxFloat32, 0}, []float32{-math.MaxFloat32, math.MaxFloat32})
+	if math.IsInf(e.MeanRel, 0) || math.IsNaN(e.Cosine) || e.MedianAbs <= 0 {
+		t.Errorf("extremes: %+v", e)
+	}
+}
+
+func TestErrorsStream(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	var a ErrorAccumulator
+	var abs []float64
+	for range 40 {
+		ref, got := make([]float32, 1000), make([]float32, 1000)
+		for i := range ref {
+			ref[i] = float32(r.NormFloat64())
+			got[i] = ref[i] + float32(math.Exp(r.NormFloat64()*3-5))
+			abs = append(abs, math.Abs(float64(got[i])-float64(ref[i])))
+		}
+		if err := a.Add(ref, got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(abs)
+	e := a.Errors()
+	near(t, "median", e.MedianAbs, abs[(len(abs)-1)/2], 0.016)
+	near(t, "max", e.MaxAbs, abs[len(abs)-1], 0)
+	if n := len(a.abs.counts) + len(a.rel.counts); n > 1<<15 {
+		t.Errorf("%d bins", n)
+	}
+}
+
+func TestScore(t *testing.T) {
+	nan := float32(math.NaN())
+	out := []float32{
+		.1, .7, .2, 0, 0, 0,
+		.3, .1, .2, .15, .12, .13,
+		nan, 1, 2, 3, 4, 5,
+	}
+	ref := slices.Clone(out)
+	ref[0] = 1
+	var s Score
+	if err := s.Add(out, 6, []int{1, 1, -1}, ref); err != nil {
+		t.Fatal(err)
+	}
+	if s != (Score{Items: 3, Labeled: 2, Top1: 1, Top5: 1, Paired: 3, Agree: 2}) {
+		t.Errorf("%+v", s)
+	}
+	near(t, "agreement", s.Agreement(), 200.0/3, 1e-12)
+	if got := TopK(out[12:], 6); !slices.Equal(got, []int{5, 4, 3, 2, 1, 0}) {
+		t.Errorf("top %v", got)
+	}
+	if got := TopK([]float32{2, 1, 2, 3}, 3); !slices.Equal(got, []int{3, 0, 2}) {
+		t.Errorf("top %v", got)
+	}
+	for _, err := range []error{s.Add(out, 4, nil, nil), s.Add(out, 6, []int{1}, nil), s.Add(out, 6, []int{1, 6, 0}, nil), s.Add(out, 6, nil, ref[1:])} {
+		if err == nil {
+			t.Error("no error")
+		}
+	}
+}

@@ -1,0 +1,184 @@
+package quant
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// maxHalf is the largest finite F16.
+const maxHalf = 65504
+
+// PlaceFP16 makes layers store their activations and weights as F16 and marks n as lowered.
+//
+// F16 is a form of storage here: every layer computes in F32 (convolutions and matrix products accumulate in it), and
+// its result is rounded once, when it is stored; an epilogue is computed before that rounding. A target that multiplies
+// in F16 and accumulates in F32 gives the same within the order of summation.
+//
+// Every layer is stored as F16 unless a rule of the policy asks for F32, it is 8-bit (or quantised by the model itself,
+// which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. To
+// have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer that is F16 are
+// all F16: a Reformat layer converts where an F32 layer meets it and at the inputs and outputs of the network, which
+// keep their type. There is a decision for each layer, in order.
+func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
+	if err := policy.check(n); err != nil {
+		return nil, err
+	}
+	n.Lowered = true
+	h := &halver{net: n, half: map[*graph.Layer]bool{}, consts: map[*graph.Tensor]*graph.Tensor{}, copies: map[copyKey]*graph.Tensor{}}
+	layers := slices.Clone(n.Layers)
+	var decisions []Decision
+	for _, l := range layers {
+		d := Decision{l.Name, graph.F16, "F16 storage"}
+		rule, named := policy.rule(l)
+		switch reason := halvable(l, policy.Peaks); {
+		case slices.ContainsFunc(append(slices.Clone(l.Inputs), l.Outputs...), isQuantized):
+			d.Precision, d.Reason = graph.I8, "runs in 8 bits"
+		case named && rule.Precision == graph.F32:
+			d.Precision, d.Reason = graph.F32, "asked for by "+rule.String()
+		case slices.ContainsFunc(l.OpInputs(), isDequantized):
+			d.Precision, d.Reason = graph.I8, "quantised by the model itself"
+		case reason != "":
+			d.Precision, d.Reason = graph.F32, reason
+		case named && rule.Precision == graph.F16:
+			d.Reason = "asked for by " + rule.String()
+		}
+		h.half[l] = d.Precision == graph.F16
+		decisions = append(decisions, d)
+	}
+	for _, l := range layers {
+		h.outputs(l)
+	}
+	for _, l := range layers {
+		h.inputs(l)
+	}
+	n.Prune()
+	return decisions, n.Sort()
+}
+
+func isQuantized(t *graph.Tensor) bool { return t != nil && t.Quantized() }
+
+func isDequantized(t *graph.Tensor) bool {
+	return t != nil && t.Producer != nil && t.Producer.Op == graph.Dequantize
+}
+
+// halvable returns why l cannot be stored as F16, or nothing.
+func halvable(l *graph.Layer, peaks map[string]float32) string {
+	if l.Op == graph.Cast || l.Op == graph.Quantize || l.Op == graph.Dequantize || l.Op == graph.Reformat {
+		return l.Op.Name + " has a type of its own"
+	}
+	real := func(t *graph.Tensor) bool { return t != nil && (t.Type == graph.F32 || t.Type == graph.F16) }
+	if !slices.ContainsFunc(l.Inputs, real) || !slices.ContainsFunc(l.Outputs, real) {
+		return "it does not compute with real numbers"
+	}
+	for _, t := range l.Outputs {
+		if real(t) && !(peaks[t.Name] <= maxHalf) {
+			return fmt.Sprintf("tensor %s reaches %g, more than F16 holds", t.Name, peaks[t.Name])
+		}
+	}
+	for i, t := range l.Inputs {
+		v, ok := t.Const()
+		if !ok || t.Type != graph.F32 {
+			continue
+		}
+		if i < len(l.OpInputs()) && !storesConstants(l) {
+			return fmt.Sprintf("constant %s is a parameter", t.Name)
+		}
+		for _, x := range v.F32() {
+			if a := math.Abs(float64(x)); a > maxHalf && a <= math.MaxFloat32 {
+				return fmt.Sprintf("constant %s holds %g, more than F16 does", t.Name, x)
+			}
+		}
+	}
+	return ""
+}
+
+// storesConstants reports whether the op's own constants are data, which may be rounded, and not parameters such as
+// the scales of a resize.
+func storesConstants(l *graph.Layer) bool {
+	switch l.Op {
+	case graph.BatchNorm, graph.InstanceNorm, graph.GroupNorm, graph.LayerNorm, graph.RMSNorm, graph.Concat:
+		return true
+	}
+	_, elementwise := l.Attrs.(graph.Elementwise)
+	return elementwise || kindOf(l) == weighted
+}
+
+// halver is the state of PlaceFP16.
+type halver struct {
+	net    *graph.Network
+	half   map[*graph.Layer]bool
+	consts map[*graph.Tensor]*graph.Tensor // F16 copies of constants
+	copies map[copyKey]*graph.Tensor       // reformatted tensors
+}
+
+type copyKey struct {
+	t   *graph.Tensor
+	typ graph.DataType
+}
+
+// outputs makes the results of a 16-bit layer F16, behind which network outputs stay F32.
+func (h *halver) outputs(l *graph.Layer) {
+	if !h.half[l] {
+		return
+	}
+	for i, t := range l.Outputs {
+		switch {
+		case t.Type != graph.F32:
+		case h.net.IsOutput(t):
+			stored := h.net.NewTensor(t.Name+"_f16", graph.F16, t.Dims)
+			l.SetOutput(i, stored)
+			h.net.Redirect(t, stored)
+			h.reformat(stored, t)
+			h.copies[copyKey{stored, graph.F32}] = t
+		default:
+			t.Type = graph.F16
+		}
+	}
+}
+
+// inputs makes every real input of l the type that l wants.
+func (h *halver) inputs(l *graph.Layer) {
+	for i, t := range l.Inputs {
+		switch {
+		case t == nil:
+		case h.half[l] && t.Type == graph.F32 && t.IsConst():
+			l.SetInput(i, h.constant(t))
+		case h.half[l] && t.Type == graph.F32:
+			l.SetInput(i, h.as(t, graph.F16))
+		case !h.half[l] && t.Type == graph.F16 && t.Producer != nil && h.half[t.Producer]:
+			l.SetInput(i, h.as(t, graph.F32))
+		}
+	}
+}
+
+func (h *halver) constant(t *graph.Tensor) *graph.Tensor {
+	if c, ok := h.consts[t]; ok {
+		return c
+	}
+	v, _ := t.Const()
+	f := graph.NewValue(graph.F16, v.Dims...)
+	graph.FromReal(f, v.F32(), graph.Range{})
+	c := h.net.AddConst(t.Name+"_f16", f)
+	h.consts[t] = c
+	return c
+}
+
+// as returns t in another type.
+func (h *halver) as(t *graph.Tensor, typ graph.DataType) *graph.Tensor {
+	key := copyKey{t, typ}
+	c, ok := h.copies[key]
+	if !ok {
+		c = h.net.NewTensor(t.Name+"_"+typ.String(), typ, t.Dims)
+		h.reformat(t, c)
+		h.copies[key] = c
+	}
+	return c
+}
+
+func (h *halver) reformat(from, to *graph.Tensor) {
+	l := h.net.Insert(&graph.Layer{Name: "Reformat_" + to.Name, Op: graph.Reformat, Inputs: []*graph.Tensor{from}, Outputs: []*graph.Tensor{to}})
+	l.From = []string{l.Name}
+}

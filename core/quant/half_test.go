@@ -1,0 +1,135 @@
+package quant
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/trtui/trtui/core/graph"
+)
+
+func TestPlaceFP16(t *testing.T) {
+	n := sampleNet(t)
+	h := n.Clone()
+	rules, err := ParseRules("body:fp32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := PlaceFP16(h, Policy{Rules: rules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	golden.RequireEqual(t, []byte(decisionText(d)+"\n"+h.String()))
+	e, err := Compare(eval(t, n), eval(t, h))
+	if err != nil || e.SQNRdB < 60 || e.SQNRdB == MaxDB {
+		t.Errorf("%.1f dB, %v", e.SQNRdB, err)
+	}
+}
+
+// TestFP16Rounding: one layer's result is the F32 result on rounded operands, rounded once.
+func TestFP16Rounding(t *testing.T) {
+	b := newNet(t, "one")
+	x := b.n.AddInput("x", graph.F32, graph.Const(1), graph.Const(2), graph.Const(5), graph.Const(5))
+	b.n.MarkOutput(b.conv("c", x, 3, 3, nil))
+	half := b.n.Clone()
+	if _, err := PlaceFP16(half, Policy{}); err != nil {
+		t.Fatal(err)
+	}
+	round := func(f []float32) {
+		for i := range f {
+			f[i] = graph.F16ToF32(graph.F32ToF16(f[i]))
+		}
+	}
+	want := b.n.Clone()
+	for _, c := range want.Consts() {
+		v := graph.Values(graph.F32, graph.View[float32](c.Weights), len(c.Weights)/4)
+		round(v.F32())
+		c.Weights = v.Data
+	}
+	in := inputOf(want, 2)
+	round(in["x"].F32())
+	out, err := want.Eval(in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := out[want.Outputs[0].Name].F32()
+	round(y)
+	for i, g := range eval(t, half) {
+		if g != y[i] {
+			t.Fatalf("element %d: %v, want %v", i, g, y[i])
+		}
+	}
+}
+
+func TestFP16Decisions(t *testing.T) {
+	b := newNet(t, "kinds")
+	x := b.n.AddInput("x", graph.F32, graph.Const(2), graph.Const(4))
+	mul := graph.Ops().Named("Mul")
+	program := graph.Elementwise{Program: graph.Binary(graph.EltMul)}
+	big := b.add("big", mul, program, x, b.n.AddConst("million", graph.Values(graph.F32, []float32{1e6}, 1)))
+	inf := b.add("inf", mul, program, x, b.n.AddConst("infinity", graph.Values(graph.F32, []float32{float32(math.Inf(1))}, 1)))
+	peak := b.add("peak", mul, program, inf, x)
+	cast := b.add("cast", graph.Cast, graph.CastAttrs{To: graph.F32}, peak)
+	for _, y := range []*graph.Tensor{big, cast} {
+		b.n.MarkOutput(y)
+	}
+	d, err := PlaceFP16(b.n, Policy{Peaks: map[string]float32{"peak_out": 70000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.n.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	want := `big        fp32  constant million holds 1e+06, more than F16 does
+inf        fp16  F16 storage
+peak       fp32  tensor peak_out reaches 70000, more than F16 holds
+cast       fp32  Cast has a type of its own
+`
+	if got := decisionText(d); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestMixed: what is not quantised can still be F16, and 8-bit layers are left alone.
+func TestMixed(t *testing.T) {
+	n := sampleNet(t)
+	q, _ := place(t, n, MinMax{}, Policy{KeepFirst: true, KeepLast: true})
+	if _, err := PlaceFP16(q, Policy{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Compare(eval(t, n), eval(t, q))
+	if err != nil || e.SQNRdB < 25 {
+		t.Errorf("%.1f dB, %v", e.SQNRdB, err)
+	}
+}
+
+// TestFP16Random: random mixtures of F16 and F32 layers stay valid and near the F32 network.
+func TestFP16Random(t *testing.T) {
+	n := sampleNet(t)
+	r := rand.New(rand.NewPCG(8, 8))
+	for range 40 {
+		h := n.Clone()
+		var rules []Rule
+		for _, l := range n.Layers {
+			if r.IntN(2) == 0 {
+				rules = append(rules, Rule{l.Name, []graph.DataType{graph.F32, graph.F16}[r.IntN(2)]})
+			}
+		}
+		if _, err := PlaceFP16(h, Policy{Rules: rules}); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Verify(); err != nil {
+			t.Fatalf("%v\n%s", err, h)
+		}
+		if e, err := Compare(eval(t, n), eval(t, h)); err != nil || e.SQNRdB < 55 {
+			t.Errorf("%.1f dB, %v\n%s", e.SQNRdB, err, h)
+		}
+	}
+}

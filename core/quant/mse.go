@@ -1,0 +1,107 @@
+package quant
+
+import (
+	"math"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// MSE clips where the mean squared error of the quantised values is least, as pytorch-quantization's method of that
+// name. The error is computed from the histogram, the values of a bin being spread evenly in it; see [Quality]. An
+// asymmetric range chooses its two ends in turn.
+type MSE struct{ Scheme Scheme }
+
+func (c MSE) String() string { return "mse" }
+
+// Range takes a few milliseconds.
+func (c MSE) Range(h *Histogram) graph.Range {
+	if h.Count() == 0 {
+		return graph.Range{}
+	}
+	t := c.Scheme.DataType()
+	cells := h.cells()
+	lo, hi := float64(h.Min()), float64(h.Max())
+	cost := func(lo, hi float64) float64 { return squaredError(cells, c.Scheme.Range(lo, hi), t) }
+	switch {
+	case h.Width() == 0:
+	case !c.Scheme.Asymmetric:
+		hi = least(float64(h.AMax()), func(t float64) float64 { return cost(-t, t) })
+		lo = -hi
+	default:
+		for range 3 {
+			if hi > 0 {
+				hi = least(float64(h.Max()), func(t float64) float64 { return cost(lo, t) })
+			}
+			if lo < 0 {
+				lo = -least(-float64(h.Min()), func(t float64) float64 { return cost(-t, hi) })
+			}
+		}
+	}
+	return c.Scheme.Range(lo, hi)
+}
+
+// least returns the threshold up to end with the least cost: the best of a geometric grid over ten octaves, then a
+// golden section search between its neighbours.
+func least(end float64, cost func(t float64) float64) float64 {
+	const perOctave, octaves = 8, 10
+	at := func(k int) float64 { return end * math.Exp2(-float64(k)/perOctave) }
+	best, bestCost := 0, cost(end)
+	for k := 1; k <= perOctave*octaves; k++ {
+		if c := cost(at(k)); c < bestCost {
+			best, bestCost = k, c
+		}
+	}
+	a, b := at(best+1), at(max(0, best-1))
+	const ratio = 0.6180339887498949
+	x, y := b-ratio*(b-a), a+ratio*(b-a)
+	cx, cy := cost(x), cost(y)
+	for range 12 {
+		if cx < cy {
+			b, y, cy = y, x, cx
+			x = b - ratio*(b-a)
+			cx = cost(x)
+		} else {
+			a, x, cx = x, y, cy
+			y = a + ratio*(b-a)
+			cy = cost(y)
+		}
+	}
+	if cx < cy {
+		y, cy = x, cx
+	}
+	if cy < bestCost {
+		return y
+	}
+	return at(best)
+}
+
+// squaredError returns the sum of the squared errors that quantising to type t by r makes, for values spread evenly in
+// their cells. In units of the scale, the error of u is u - q with q = clamp(round(u)), so that its square integrates
+// piecewise to q/12 + (u-q)^3/3, which is continuous.
+func squaredError(cells []cell, r graph.Range, t graph.DataType) float64 {
+	qlo, qhi := limits(t)
+	scale, zero := float64(r.ScaleAt(0)), float64(r.ZeroAt(0))
+	qlo, qhi = qlo-zero, qhi-zero
+	inv := 1 / scale
+	integral := func(u float64) (e, f float64) {
+		q := max(qlo, min(qhi, math.RoundToEven(u)))
+		e = u - q
+		return e, q/12 + e*e*e/3
+	}
+	var sum, f float64
+	edge := math.NaN() // where f is the integral
+	for _, c := range cells {
+		lo, hi := c.lo*inv, c.hi*inv
+		if lo != edge {
+			_, f = integral(lo)
+		}
+		e, g := integral(hi)
+		if width := hi - lo; width > 1e-9*max(1, math.Abs(hi)) {
+			sum += c.count / width * (g - f)
+		} else {
+			sum += c.count * e * e
+		}
+		edge, f = hi, g
+	}
+	return sum * scale * scale
+}

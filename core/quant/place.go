@@ -1,0 +1,263 @@
+package quant
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Place puts Quantize and Dequantize layers into n, a float network after the standard passes, so that the lowering
+// passes can fuse 8-bit layers of it:
+//
+//	x -> Conv(x, w) -> y      ->      x -> Q -> DQ -> Conv(x', DQ(w in i8)) -> y
+//
+// Layers with constant weights (Conv, Gemm, MatMul) take 8-bit inputs and weights wherever the policy lets them and
+// their input has a range. Pooling, means, element-wise layers and layers that only move elements (Reshape, Transpose,
+// Concat, MaxPool and the like) do where an 8-bit layer reads their result, so that no float tensor lies in between.
+// Full-size arguments of an epilogue, as of a residual addition, are quantised with the layer. Everything else stays
+// in floating point.
+//
+// Every quantised tensor is quantised once and dequantised once, and all its users read that, so that it is stored in
+// 8 bits alone. The Quantize layer's result takes the name of the source tensor; the float tensor before it, which
+// fusion removes, is renamed with the suffix "_float". Only inputs and outputs of the network keep name and type.
+//
+// ranges are by tensor name, as calibration finds them; a layer whose input has none stays in floating point. Layers
+// that only move elements have the same range on both sides: the widest of those that meet. A model that brings
+// Quantize or Dequantize layers of its own keeps them and nothing is placed. There is a decision for each layer, in
+// order. n must not be lowered; on an error it may be half changed.
+func Place(n *graph.Network, ranges map[string]graph.Range, policy Policy) ([]Decision, error) {
+	if n.Lowered {
+		return nil, fmt.Errorf("network %s is lowered already", n.Name)
+	}
+	if err := policy.check(n); err != nil {
+		return nil, err
+	}
+	p := &placer{net: n, policy: policy, ranges: ranges, wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*graph.Tensor{}}
+	if decisions, ok := p.explicit(); ok {
+		return decisions, nil
+	}
+	layers := slices.Clone(n.Layers)
+	p.decide(layers)
+	p.unify(layers)
+	for i, l := range layers {
+		if p.decisions[i].Precision == graph.I8 && kindOf(l) == weighted {
+			p.quantizeWeights(l)
+		}
+	}
+	p.insert(layers)
+	n.Prune()
+	if err := n.Sort(); err != nil {
+		return nil, err
+	}
+	return p.decisions, n.Infer()
+}
+
+// placer is the state of one placement.
+type placer struct {
+	net       *graph.Network
+	policy    Policy
+	ranges    map[string]graph.Range
+	decisions []Decision // one for each layer
+
+	wanted  map[*graph.Tensor]bool        // tensors to be stored in 8 bits
+	joined  map[*graph.Tensor]graph.Range // the ranges of wanted tensors
+	weights map[weightKey]*graph.Tensor   // dequantised weights
+}
+
+type weightKey struct {
+	t    *graph.Tensor
+	axis int
+}
+
+// kind is how a layer takes part in quantisation.
+type kind uint8
+
+const (
+	never     kind = iota
+	weighted       // multiplies with constant weights: gains from 8 bits by itself
+	moving         // results are elements of the inputs, which share one range
+	computing      // computes in floating point on 8-bit inputs and outputs
+)
+
+// kindOf returns the kind of a layer by its op.
+func kindOf(l *graph.Layer) kind {
+	if len(l.Outputs) != 1 {
+		return never
+	}
+	switch l.Op {
+	case graph.Conv, graph.Gemm, graph.MatMul:
+		return weighted
+	case graph.MaxPool, graph.Concat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Transpose,
+		graph.Slice, graph.Identity, graph.DepthToSpace, graph.SpaceToDepth:
+		if l.Epilogue.Args > 0 {
+			return computing
+		}
+		return moving
+	case graph.Pad:
+		if a := l.Attrs.(graph.PadAttrs); a.Value == 0 && len(l.OpInputs()) == 1 {
+			return moving
+		}
+	case graph.AveragePool, graph.ReduceMean:
+		return computing
+	}
+	if _, ok := graph.ProgramOf(l); ok && l.Outputs[0].Type == graph.F32 {
+		return computing
+	}
+	return never
+}
+
+// explicit returns the decisions for a network that has quantisation of its own; ok is false for others.
+func (p *placer) explicit() (list []Decision, ok bool) {
+	for _, l := range p.net.Layers {
+		d := Decision{l.Name, graph.F32, "the model brings its own quantisation, which does not include it"}
+		switch {
+		case l.Op == graph.Quantize, l.Op == graph.Dequantize:
+			ok = true
+			d.Precision, d.Reason = graph.I8, "quantisation of the model's own"
+		case len(l.Inputs) > 0 && isDequantized(l.Inputs[0]):
+			d.Precision, d.Reason = graph.I8, "quantised by the model itself"
+		}
+		list = append(list, d)
+	}
+	return list, ok
+}
+
+// decide chooses every layer's precision, from the last layer to the first, since a layer that only passes its inputs
+// on depends on who reads it.
+func (p *placer) decide(layers []*graph.Layer) {
+	first, last := ends(layers)
+	p.decisions = make([]Decision, len(layers))
+	for i := len(layers) - 1; i >= 0; i-- {
+		l := layers[i]
+		d := Decision{Layer: l.Name, Precision: graph.F32}
+		rule, named := p.policy.rule(l)
+		switch {
+		case named && rule.Precision != graph.I8:
+			d.Precision, d.Reason = rule.Precision, "asked for by "+rule.String()
+		case !named && p.policy.KeepFirst && first[l]:
+			d.Reason = "the first layer is kept in floating point"
+		case !named && p.policy.KeepLast && last[l]:
+			d.Reason = "the last layer is kept in floating point"
+		default:
+			inputs, reason := p.quantizable(l)
+			if inputs != nil {
+				d.Precision = graph.I8
+				for _, t := range inputs {
+					p.wanted[t] = true
+				}
+			}
+			d.Reason = reason
+			if named && d.Precision == graph.I8 {
+				d.Reason = "asked for by " + rule.String()
+			}
+		}
+		p.decisions[i] = d
+	}
+}
+
+// quantizable returns the tensors that must be quantised for l to run in 8 bits and why it does; or no tensors, and why
+// it cannot.
+func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason string) {
+	k := kindOf(l)
+	if k == never {
+		return nil, l.Op.Name + " has no 8-bit form"
+	}
+	x := l.Input(0)
+	if x == nil || x.Type != graph.F32 || l.Outputs[0].Type != graph.F32 {
+		return nil, "its tensors are not f32"
+	}
+	if k == weighted {
+		if w := l.Input(1); w == nil || !w.IsConst() {
+			return nil, "its weights are not constant"
+		}
+		if x.IsConst() {
+			return nil, "its input is constant"
+		}
+		if !p.hasRange(x) {
+			return nil, "no range for tensor " + x.Name
+		}
+		return append([]*graph.Tensor{x}, p.fullSize(l, l.EpilogueInputs())...), "8-bit inputs and weights"
+	}
+	if y := l.Outputs[0]; !p.wanted[y] {
+		return nil, "no 8-bit layer reads its result"
+	}
+	if k == moving {
+		return p.movedInputs(l)
+	}
+	candidates := l.Inputs
+	if _, elementwise := graph.ProgramOf(l); !elementwise {
+		candidates = append([]*graph.Tensor{x}, l.EpilogueInputs()...)
+		if !p.hasRange(x) {
+			return nil, "no range for tensor " + x.Name
+		}
+		inputs = append(inputs, x)
+		candidates = candidates[1:]
+	}
+	inputs = append(inputs, p.fullSize(l, candidates)...)
+	if len(inputs) == 0 {
+		return nil, "no range for any of its inputs"
+	}
+	return inputs, "an 8-bit layer reads its result"
+}
+
+// movedInputs returns the inputs of a moving layer whose result is quantised.
+func (p *placer) movedInputs(l *graph.Layer) (inputs []*graph.Tensor, reason string) {
+	inputs = l.OpInputs()[:1]
+	if l.Op == graph.Concat {
+		inputs = l.OpInputs()
+	}
+	for _, t := range inputs {
+		if t.Type != graph.F32 {
+			return nil, "its tensors are not f32"
+		}
+	}
+	return inputs, "an 8-bit layer reads its result"
+}
+
+// fullSize returns those of the tensors that have the shape of l's result and a range: arguments that are broadcast,
+// such as a bias or a gate, are small and stay exact.
+func (p *placer) fullSize(l *graph.Layer, tensors []*graph.Tensor) []*graph.Tensor {
+	var list []*graph.Tensor
+	for _, t := range tensors {
+		if t != nil && !t.IsConst() && t.Type == graph.F32 && p.hasRange(t) && graph.EqualDims(t.Dims, l.Outputs[0].Dims) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// hasRange reports whether the tensor has a range of one scale, or will share another tensor's.
+func (p *placer) hasRange(t *graph.Tensor) bool { return usable(p.ranges[t.Name]) || p.wanted[t] }
+
+func usable(r graph.Range) bool {
+	return len(r.Scale) == 1 && r.Scale[0] > 0 && r.Scale[0] <= math.MaxFloat32
+}
+
+// ends returns the layers with weights before and after which there is no other such layer.
+func ends(layers []*graph.Layer) (first, last map[*graph.Layer]bool) {
+	first, last = map[*graph.Layer]bool{}, map[*graph.Layer]bool{}
+	behind := map[*graph.Tensor]bool{} // tensors that depend on a weighted layer
+	isWeighted := func(l *graph.Layer) bool {
+		return kindOf(l) == weighted && l.Input(1) != nil && l.Input(1).IsConst()
+	}
+	for _, l := range layers {
+		depends := slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return behind[t] })
+		first[l] = isWeighted(l) && !depends
+		for _, t := range l.Outputs {
+			behind[t] = depends || isWeighted(l)
+		}
+	}
+	before := map[*graph.Tensor]bool{} // tensors that a weighted layer depends on
+	for _, l := range slices.Backward(layers) {
+		needed := slices.ContainsFunc(l.Outputs, func(t *graph.Tensor) bool { return before[t] })
+		last[l] = isWeighted(l) && !needed
+		if needed || isWeighted(l) {
+			for _, t := range l.Inputs {
+				before[t] = true
+			}
+		}
+	}
+	return first, last
+}

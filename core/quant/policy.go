@@ -1,0 +1,140 @@
+package quant
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Policy says which layers run in which precision. The zero value lets every layer that can run in 8 bits, with
+// symmetric ranges and a scale for each output channel of the weights.
+type Policy struct {
+	Scheme    Scheme // of activations
+	Rules     []Rule // for layers by name; of several that match, the last counts
+	KeepFirst bool   // the layers with weights that no other such layer comes before stay in floating point
+	KeepLast  bool   // and those that no other such layer comes after
+	PerTensor bool   // one scale for all of a layer's weights
+	// Peaks are the largest magnitudes by tensor name, as calibration finds them: PlaceFP16 leaves in F32 what F16 cannot
+	// hold. A tensor that is not in it counts as small.
+	Peaks map[string]float32
+}
+
+// Rule sets the precision of layers by name: an element of trtexec's --layerPrecisions.
+type Rule struct {
+	Pattern   string         // a layer's name, in which * stands for any text
+	Precision graph.DataType // F32, F16 or I8
+}
+
+var precisions = []struct {
+	name string
+	typ  graph.DataType
+}{{"fp32", graph.F32}, {"fp16", graph.F16}, {"int8", graph.I8}}
+
+func (r Rule) String() string { return r.Pattern + ":" + PrecisionName(r.Precision) }
+
+// PrecisionName returns trtexec's name of a precision.
+func PrecisionName(t graph.DataType) string {
+	for _, p := range precisions {
+		if p.typ == t {
+			return p.name
+		}
+	}
+	return t.String()
+}
+
+// ParseRules reads rules as trtexec's --layerPrecisions has them: "name:fp32,*conv*:int8". Later rules override earlier
+// ones. A name may hold colons: the last one counts.
+func ParseRules(spec string) ([]Rule, error) {
+	var rules []Rule
+	for item := range strings.SplitSeq(spec, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		at := strings.LastIndexByte(item, ':')
+		if at < 1 {
+			return nil, fmt.Errorf("layer precision %q: want NAME:PRECISION, as in *conv*:fp32", item)
+		}
+		r := Rule{Pattern: item[:at]}
+		for _, p := range precisions {
+			if p.name == strings.TrimSpace(item[at+1:]) {
+				r.Precision = p.typ
+			}
+		}
+		if r.Precision == graph.Invalid {
+			return nil, fmt.Errorf("layer precision %q: %q is not one of fp32, fp16, int8", item, item[at+1:])
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+// Matches reports whether the rule is for the layer: by its own name or by that of a source layer in it.
+func (r Rule) Matches(l *graph.Layer) bool {
+	if wildcard(r.Pattern, l.Name) {
+		return true
+	}
+	for _, name := range l.From {
+		if wildcard(r.Pattern, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// wildcard reports whether name is pattern, in which * stands for any text.
+func wildcard(pattern, name string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == name
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(name) < len(first)+len(last) || !strings.HasPrefix(name, first) || !strings.HasSuffix(name, last) {
+		return false
+	}
+	name = name[len(first) : len(name)-len(last)]
+	for _, p := range parts[1 : len(parts)-1] {
+		i := strings.Index(name, p)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(p):]
+	}
+	return true
+}
+
+// rule returns the last rule for the layer.
+func (p Policy) rule(l *graph.Layer) (Rule, bool) {
+	for i := len(p.Rules) - 1; i >= 0; i-- {
+		if p.Rules[i].Matches(l) {
+			return p.Rules[i], true
+		}
+	}
+	return Rule{}, false
+}
+
+// check returns an error for what cannot be meant: an unknown type, a rule that is for no layer.
+func (p Policy) check(n *graph.Network) error {
+	if err := p.Scheme.Check(); err != nil {
+		return err
+	}
+	for _, r := range p.Rules {
+		found := false
+		for _, l := range n.Layers {
+			found = found || r.Matches(l)
+		}
+		if !found {
+			return fmt.Errorf("layer precision %s: no layer of %s has such a name", r, n.Name)
+		}
+	}
+	return nil
+}
+
+// Decision is the precision of one layer and why. A layer that is to be 8-bit may still end in floating point, where
+// the target has no tactic for it; lowering says so.
+type Decision struct {
+	Layer     string
+	Precision graph.DataType // I8, F16 or F32
+	Reason    string
+}

@@ -1,0 +1,54 @@
+package quant
+
+import (
+	"math"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// QuantizeWeights returns the weights as I8 with a symmetric min-max range: one scale for each index of axis, or one
+// for all if axis is negative. Weights that are all zero get a scale of 1/127, infinite ones count as the largest finite,
+// NaNs as zero.
+func QuantizeWeights(v graph.Value, axis int) (graph.Value, graph.Range) {
+	x := v.Floats()
+	channels, inner := 1, max(1, len(x))
+	if axis >= 0 {
+		channels, inner = v.Dims[axis], max(1, graph.Count(v.Dims[axis+1:]))
+	}
+	amax := make([]float32, channels)
+	for i, w := range x {
+		c := i / inner % max(1, channels)
+		if a := float32(math.Abs(float64(w))); a > amax[c] && a <= math.MaxFloat32 {
+			amax[c] = a
+		}
+	}
+	r := graph.Range{Scale: make([]float32, channels), Axis: max(0, axis)}
+	for c, a := range amax {
+		r.Scale[c] = Scheme{}.Range(-float64(a), float64(a)).Scale[0]
+	}
+	q := graph.NewValue(graph.I8, v.Dims...)
+	if len(x) > 0 {
+		r.Quantize(q, x)
+	}
+	return q, r
+}
+
+// weightAxis returns the axis of the output channels of a layer's weights, input 1, or -1 if the whole tensor shares a
+// scale.
+func weightAxis(l *graph.Layer, perTensor bool) int {
+	rank := len(l.Inputs[1].Dims)
+	switch {
+	case perTensor:
+		return -1
+	case l.Op == graph.Conv:
+		return 0
+	case l.Op == graph.Gemm:
+		if l.Attrs.(graph.GemmAttrs).TransB {
+			return 0
+		}
+		return 1
+	case l.Op == graph.MatMul && rank == 2:
+		return 1
+	}
+	return -1
+}

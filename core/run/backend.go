@@ -1,0 +1,33 @@
+package run
+
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Backend is a device and its tactics. It is safe for concurrent use.
+type Backend interface {
+	Info() Info
+	// Tactics returns the ways to compute op, best guess first, the reference last. Only tactics whose Needs the device
+	// has are returned.
+	Tactics(op *graph.Op) []kernels.Tactic
+	// Alloc returns memory of at least n bytes, aligned to 256, zeroed.
+	Alloc(n int) (kernels.Mem, error)
+	Free(kernels.Mem)
+	// Slice returns the n bytes of m that start at offset.
+	Slice(m kernels.Mem, offset, n int) kernels.Mem
+	Upload(s kernels.Stream, dst kernels.Mem, src []byte) error
+	Download(s kernels.Stream, dst []byte, src kernels.Mem) error
+	NewStream() (kernels.Stream, error)
+	Close() error
+}
+
+// Info describes a backend.
+type Info struct {
+	Name        string // "cpu", "cuda:0"
+	Device      string // the processor's or the GPU's own name
+	Fingerprint string // what a plan depends on: instruction sets, or SM and driver
+	Threads     int    // workers, on a CPU
+	// Estimated says that times on this backend are a model's, not measured.
+	Estimated bool
+}

@@ -1,0 +1,413 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Price is what one launch costs.
+type Price struct {
+	Time  time.Duration
+	Timed bool // measured on the device, not a guess
+}
+
+// Cost prices a tactic for a binding that it matches. An error excludes it, and is shown as the reason. rank is the
+// tactic's place in the backend's table, whose order is the backend's best guess.
+type Cost func(b kernels.Binding, t kernels.Tactic, rank int) (Price, error)
+
+// BestGuess prices tactics by the backend's order and nothing else, a microsecond a rank.
+func BestGuess(_ kernels.Binding, _ kernels.Tactic, rank int) (Price, error) {
+	return Price{Time: time.Duration(1+rank) * time.Microsecond}, nil
+}
+
+// option is one way to run one layer. A view and slices launch nothing.
+type option struct {
+	tactic kernels.Tactic
+	in     kernels.Format // of the op's inputs
+	out    kernels.Format // of outputs and epilogue inputs
+	price  Price
+	memory bool // InMemory
+}
+
+// chooser picks a tactic for every layer such that the sum of the launches' and the reformats' times is small.
+type chooser struct {
+	network   *graph.Network
+	env       map[string]int
+	backend   Backend
+	cost      Cost
+	options   map[*graph.Layer][]option
+	report    map[*graph.Layer][]Candidate
+	pick      map[*graph.Layer]int
+	reformats map[string]Price
+}
+
+// Unsupported is the error of a layer that no tactic of the backend computes.
+type Unsupported struct {
+	Layer   string
+	Op      string
+	Reasons []Candidate
+}
+
+func (u *Unsupported) Error() string {
+	s := fmt.Sprintf("layer %s (%s): no tactic of the backend computes it", u.Layer, u.Op)
+	for _, c := range u.Reasons {
+		s += fmt.Sprintf("; %s: %s", c.Tactic, c.Reason)
+	}
+	return s
+}
+
+// desc returns the form of a tensor in a format.
+func desc(t *graph.Tensor, f kernels.Format, env map[string]int) kernels.Desc {
+	return kernels.Desc{Type: t.Type, Dims: graph.EvalDims(t.Dims, env), Format: f}
+}
+
+// bind returns the binding of a layer with its op's inputs and its outputs in the given formats.
+func bind(l *graph.Layer, in, out kernels.Format, env map[string]int) kernels.Binding {
+	b := kernels.Binding{
+		Layer: l, In: make([]kernels.Desc, len(l.Inputs)), Out: make([]kernels.Desc, len(l.Outputs)),
+		Consts: make([][]byte, len(l.Inputs)),
+	}
+	for i, t := range l.Inputs {
+		switch {
+		case t == nil:
+		case t.IsConst():
+			b.In[i], b.Consts[i] = desc(t, kernels.Linear, env), t.Weights
+		default:
+			b.In[i] = desc(t, formatOf(l, i, in, out), env)
+		}
+	}
+	for i, t := range l.Outputs {
+		b.Out[i] = desc(t, out, env)
+	}
+	return b
+}
+
+// formatOf returns the format of input i: the epilogue's inputs come in the output's.
+func formatOf(l *graph.Layer, i int, in, out kernels.Format) kernels.Format {
+	if i >= len(l.OpInputs()) {
+		return out
+	}
+	return in
+}
+
+// blockable returns an error where a binding in blocked formats has a tensor without a channel axis that agrees.
+func blockable(b kernels.Binding) error {
+	rank := len(b.Out[0].Dims)
+	if rank < 2 {
+		return fmt.Errorf("tensor of %d axes has no channels to block", rank)
+	}
+	for i, d := range b.In {
+		if b.Consts[i] == nil && b.Layer.Inputs[i] != nil && d.Format != kernels.Linear && len(d.Dims) != rank {
+			return fmt.Errorf("inputs of different rank cannot be blocked alike")
+		}
+	}
+	return nil
+}
+
+// enumerate fills in the options of every layer.
+func (c *chooser) enumerate(ctx context.Context) error {
+	for _, l := range c.network.Layers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c.memoryOptions(l)
+		var reference *option
+		for rank, t := range c.backend.Tactics(l.Op) {
+			o, err := c.consider(l, t, rank)
+			cand := Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed}
+			switch {
+			case err != nil:
+				cand.Reason = err.Error()
+			case t.Reference:
+				reference = &o
+				if launching(c.options[l]) {
+					cand.Reason = "the reference is only used where nothing else matches"
+				}
+			default:
+				c.options[l] = append(c.options[l], o)
+			}
+			c.report[l] = append(c.report[l], cand)
+		}
+		if !launching(c.options[l]) && reference != nil {
+			c.options[l] = append(c.options[l], *reference)
+		}
+		if !launching(c.options[l]) {
+			return &Unsupported{l.Name, l.Op.Name, c.report[l]}
+		}
+	}
+	return nil
+}
+
+// launching reports whether some option launches a kernel: what is left where no memory can be shared.
+func launching(options []option) bool {
+	return slices.ContainsFunc(options, func(o option) bool { return !o.memory })
+}
+
+// consider asks a tactic whether it matches, and its price.
+func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, error) {
+	o := option{tactic: t, in: t.In, out: t.Out}
+	b := bind(l, t.In, t.Out, c.env)
+	if t.In != kernels.Linear || t.Out != kernels.Linear {
+		if err := blockable(b); err != nil {
+			return o, err
+		}
+	}
+	if err := t.Match(b); err != nil {
+		return o, err
+	}
+	var err error
+	if t.Reference {
+		// A guess that keeps it behind everything that was measured.
+		o.price = Price{Time: time.Duration(1+graph.Count(b.Out[0].Dims)) * time.Microsecond}
+	} else {
+		o.price, err = c.cost(b, t, rank)
+	}
+	return o, err
+}
+
+// memoryOptions adds the ways to run l without launching anything.
+func (c *chooser) memoryOptions(l *graph.Layer) {
+	switch {
+	case l.Op.View && viewable(c.network, l):
+		c.options[l] = append(c.options[l], option{memory: true})
+	case l.Op == graph.Concat:
+		for _, f := range []kernels.Format{kernels.Linear, kernels.C16} {
+			if sliceable(c.network, l, f, c.env) == nil {
+				c.options[l] = append(c.options[l], option{in: f, out: f, memory: true})
+			}
+		}
+	}
+}
+
+// viewable reports whether the output of a view may share its input's memory: not where a network output would have
+// to share that of a network input, or of a constant.
+func viewable(n *graph.Network, l *graph.Layer) bool {
+	x, y := l.Inputs[0], l.Outputs[0]
+	if len(l.Outputs) != 1 || x.IsConst() || x.Type != y.Type || !x.Range.Equal(y.Range) {
+		return false
+	}
+	return !n.IsOutput(y) || !fromInput(n, x)
+}
+
+// fromInput reports whether t is a network input or a view of one.
+func fromInput(n *graph.Network, t *graph.Tensor) bool {
+	for t.Producer != nil && t.Producer.Op.View {
+		t = t.Producer.Inputs[0]
+	}
+	return n.IsInput(t)
+}
+
+// sliceable returns why the inputs of a concatenation cannot be written straight to their places in its output.
+func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string]int) error {
+	axis := l.Attrs.(graph.ConcatAttrs).Axis
+	y := l.Outputs[0]
+	if axis < 0 {
+		axis += len(y.Dims)
+	}
+	outer := graph.EvalDims(y.Dims, env)[:axis]
+	if axis > 1 && graph.Count(outer) > 1 || f != kernels.Linear && axis != 1 {
+		return fmt.Errorf("axis %d is not the outermost", axis)
+	}
+	seen := map[*graph.Tensor]bool{}
+	for i, x := range l.Inputs {
+		switch {
+		case x.Producer == nil || n.IsOutput(x) || n.IsOutput(y):
+			return fmt.Errorf("input %s is an input, output or constant of the network", x.Name)
+		case x.Producer.Op.View || x.Producer.Op == graph.Concat || seen[x]:
+			return fmt.Errorf("input %s has a place already", x.Name)
+		case x.Type != y.Type || !x.Range.Equal(y.Range):
+			return fmt.Errorf("input %s has another type or range", x.Name)
+		case f != kernels.Linear && i < len(l.Inputs)-1 && x.Dims[1].Eval(env)%f.Block() != 0:
+			return fmt.Errorf("input %s does not fill whole blocks of channels", x.Name)
+		}
+		for _, u := range x.Users {
+			if u != l && u.Op == graph.Concat {
+				return fmt.Errorf("input %s goes into two concatenations", x.Name)
+			}
+		}
+		seen[x] = true
+	}
+	return nil
+}
+
+// choose settles on an option for every layer: it starts from each layer's fastest and from each format throughout,
+// changes one layer at a time as long as the sum becomes smaller, and keeps the best result.
+func (c *chooser) choose() {
+	var best map[*graph.Layer]int
+	var bestTime time.Duration
+	for _, prefer := range []func(o option) bool{
+		func(option) bool { return false },
+		func(o option) bool { return o.out == kernels.Linear },
+		func(o option) bool { return o.out != kernels.Linear },
+	} {
+		c.pick = map[*graph.Layer]int{}
+		for _, l := range c.network.Layers {
+			c.pick[l] = fastest(c.options[l], prefer)
+		}
+		for range 20 {
+			if !c.improve() {
+				break
+			}
+		}
+		if t := c.total(); best == nil || t < bestTime {
+			best, bestTime = c.pick, t
+		}
+	}
+	c.pick = best
+}
+
+// fastest returns the index of the fastest option among the preferred ones, or among all if none is.
+func fastest(options []option, prefer func(option) bool) int {
+	best := 0
+	for i, o := range options {
+		p, q := prefer(o), prefer(options[best])
+		if p && !q || p == q && o.price.Time < options[best].price.Time {
+			best = i
+		}
+	}
+	return best
+}
+
+// improve tries every option of every layer against its neighbours' present ones.
+func (c *chooser) improve() bool {
+	changed := false
+	for _, l := range c.network.Layers {
+		best, now := c.pick[l], c.local(l)
+		for i := range c.options[l] {
+			c.pick[l] = i
+			if t := c.local(l); t < now {
+				best, now, changed = i, t, true
+			}
+		}
+		c.pick[l] = best
+	}
+	return changed
+}
+
+// local returns the time of a layer and of all reformats next to it.
+func (c *chooser) local(l *graph.Layer) time.Duration {
+	t := c.chosen(l).price.Time
+	for i := range l.Inputs {
+		t += c.edge(l, i)
+	}
+	for _, y := range l.Outputs {
+		if c.network.IsOutput(y) {
+			t += c.reformat(y, c.chosen(l).out, kernels.Linear)
+		}
+		for _, u := range y.Users {
+			for i, x := range u.Inputs {
+				if x == y {
+					t += c.edge(u, i)
+				}
+			}
+		}
+	}
+	return t
+}
+
+// total returns the time of the whole network.
+func (c *chooser) total() time.Duration {
+	var t time.Duration
+	for _, l := range c.network.Layers {
+		o := c.chosen(l)
+		t += o.price.Time
+		for i := range l.Inputs {
+			t += c.edge(l, i)
+		}
+		for _, y := range l.Outputs {
+			if c.network.IsOutput(y) {
+				t += c.reformat(y, o.out, kernels.Linear)
+			}
+		}
+	}
+	return t
+}
+
+func (c *chooser) chosen(l *graph.Layer) option { return c.options[l][c.pick[l]] }
+
+// edge returns the time of the reformat that layer l needs at its input i.
+func (c *chooser) edge(l *graph.Layer, i int) time.Duration {
+	x := l.Inputs[i]
+	if x == nil || x.IsConst() {
+		return 0
+	}
+	o := c.chosen(l)
+	have := kernels.Linear
+	if x.Producer != nil {
+		have = c.chosen(x.Producer).out
+	}
+	return c.reformat(x, have, formatOf(l, i, o.in, o.out))
+}
+
+// reformat returns the time to bring t from one format to another.
+func (c *chooser) reformat(t *graph.Tensor, from, to kernels.Format) time.Duration {
+	if from == to {
+		return 0
+	}
+	a, b := desc(t, from, c.env), desc(t, to, c.env)
+	if a.SameBytes(b) {
+		return 0
+	}
+	key := fmt.Sprint(a, b)
+	p, ok := c.reformats[key]
+	if !ok {
+		p = Price{Time: time.Hour} // no way: chosen last, and reported when it comes to it
+		if o, err := c.reformatOption(t, from, to); err == nil {
+			p = o.price
+		}
+		c.reformats[key] = p
+	}
+	return p.Time
+}
+
+// reformatOption returns the tactic for a reformat.
+func (c *chooser) reformatOption(t *graph.Tensor, from, to kernels.Format) (option, error) {
+	l := reformatLayer(t, t)
+	var reasons []Candidate
+	for rank, tac := range c.backend.Tactics(graph.Reformat) {
+		if tac.Reference {
+			tac.In, tac.Out = from, to
+		}
+		if tac.In != from || tac.Out != to {
+			continue
+		}
+		o, err := c.consider(l, tac, rank)
+		if err == nil {
+			return o, nil
+		}
+		reasons = append(reasons, Candidate{Tactic: tac.Name, Reason: err.Error()})
+	}
+	return option{}, &Unsupported{l.Name, l.Op.Name, reasons}
+}
+
+// reformatLayer returns a layer, of no network, that copies x to y.
+func reformatLayer(x, y *graph.Tensor) *graph.Layer {
+	return &graph.Layer{
+		Name: "Reformat " + x.Name, Op: graph.Reformat, Inputs: []*graph.Tensor{x}, Outputs: []*graph.Tensor{y},
+	}
+}
+
+// Supports returns a function that says whether a backend has a tactic, other than the reference, for a layer at the
+// given values of the symbols; its error gives every tactic's reason. Lowering asks it before it fuses.
+func Supports(b Backend, env map[string]int) func(*graph.Layer) error {
+	return func(l *graph.Layer) error {
+		c := &chooser{env: env, backend: b, cost: BestGuess}
+		var reasons []Candidate
+		for rank, t := range b.Tactics(l.Op) {
+			if t.Reference {
+				continue
+			}
+			_, err := c.consider(l, t, rank)
+			if err == nil {
+				return nil
+			}
+			reasons = append(reasons, Candidate{Tactic: t.Name, Reason: err.Error()})
+		}
+		return &Unsupported{l.Name, l.Op.Name, reasons}
+	}
+}

@@ -1,0 +1,384 @@
+package run
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Engine is a built network: TensorRT's ICudaEngine. It is what an engine file holds.
+type Engine struct {
+	Source   *graph.Network  // as imported, so that it can be looked at, compared with and built anew
+	Profiles []Profile       // the shapes that plans were made for
+	Plans    []*Plan         // one for each profile
+	Report   json.RawMessage // what the builder has to tell: its own format, not needed to run
+}
+
+// Profile is an optimisation profile: the shapes that one plan serves.
+type Profile struct {
+	Name   string
+	Shapes map[string][]int // of each input
+}
+
+// The engine file is a header, a table of sections and the sections, each at a multiple of 64 bytes:
+//
+//	0   8  magic "trtuiEng"
+//	8   4  format version
+//	12  4  number of sections
+//	16  4  CRC-32C of header (with this field 0) and table
+//	20  44 zero
+//	64  24 for each section: kind (4), CRC-32C of its bytes (4), offset (8), length (8)
+//
+// Numbers are little-endian; bytes between sections are zero. The manifest is JSON; the weights of all networks are
+// one section, in which each constant is at a multiple of 64 and equal constants are stored once.
+const (
+	engineMagic   = "trtuiEng"
+	engineVersion = 1
+	headerSize    = 64
+	entrySize     = 24
+	sectionAlign  = 64
+	maxSections   = 16
+)
+
+// The kinds of section.
+const (
+	sectionManifest = 1 + iota
+	sectionReport
+	sectionWeights
+)
+
+// ErrStale is wrapped by errors of engine files that a rebuild mends: another format version.
+var ErrStale = errors.New("engine is of another version; build it again")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+type (
+	manifest struct {
+		Source   json.RawMessage
+		Profiles []Profile
+		Plans    []storedPlan
+	}
+	storedPlan struct {
+		Target  string
+		Profile int
+		Symbols []Symbol
+		Network json.RawMessage
+		Steps   []storedStep
+		Slots   []storedSlot
+		Memory  MemoryStats
+	}
+	// storedStep is a Step with its layer and tensors by name.
+	storedStep struct {
+		Step
+		Layer  string `json:",omitempty"`
+		Tensor string `json:",omitempty"` // that a reformat moves
+	}
+	storedSlot struct {
+		Slot
+		Tensor string `json:",omitempty"`
+	}
+)
+
+// weightStore collects constants and numbers them by their place.
+type weightStore struct {
+	data  []byte
+	seen  map[uint32][]span // by checksum
+	index []span            // number -> place; span.size and span.first are length and offset
+}
+
+func (w *weightStore) put(b []byte) int {
+	sum := crc32.Checksum(b, castagnoli)
+	for _, s := range w.seen[sum] {
+		if bytes.Equal(w.data[s.first:s.first+s.size], b) {
+			return s.last
+		}
+	}
+	w.data = append(w.data, make([]byte, -len(w.data)&(sectionAlign-1))...)
+	s := span{size: len(b), first: len(w.data), last: len(w.index)}
+	w.data = append(w.data, b...)
+	w.index = append(w.index, s)
+	w.seen[sum] = append(w.seen[sum], s)
+	return s.last
+}
+
+// WriteTo writes the engine file.
+func (e *Engine) WriteTo(w io.Writer) (int64, error) {
+	store := &weightStore{seen: map[uint32][]span{}}
+	m := struct {
+		manifest
+		Weights [][2]int // offset and length of each constant
+	}{manifest: manifest{Profiles: e.Profiles}}
+	var err error
+	if m.Source, err = e.Source.Encode(store.put); err != nil {
+		return 0, err
+	}
+	for _, p := range e.Plans {
+		sp := storedPlan{Target: p.Target, Profile: p.Profile, Symbols: p.Symbols, Memory: p.Memory}
+		if sp.Network, err = p.Network.Encode(store.put); err != nil {
+			return 0, err
+		}
+		for _, s := range p.Steps {
+			ss := storedStep{Step: s}
+			if s.Reformat {
+				ss.Tensor = s.Layer.Inputs[0].Name
+			} else {
+				ss.Layer = s.Layer.Name
+			}
+			ss.Step.Layer = nil
+			sp.Steps = append(sp.Steps, ss)
+		}
+		for _, s := range p.Slots {
+			ss := storedSlot{Slot: s}
+			if s.Tensor != nil {
+				ss.Tensor = s.Tensor.Name
+			}
+			ss.Slot.Tensor = nil
+			sp.Slots = append(sp.Slots, ss)
+		}
+		m.Plans = append(m.Plans, sp)
+	}
+	for _, s := range store.index {
+		m.Weights = append(m.Weights, [2]int{s.first, s.size})
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return 0, err
+	}
+	return writeSections(w, []section{{sectionManifest, text}, {sectionReport, e.Report}, {sectionWeights, store.data}})
+}
+
+type section struct {
+	kind uint32
+	data []byte
+}
+
+func writeSections(w io.Writer, sections []section) (int64, error) {
+	head := make([]byte, headerSize+entrySize*len(sections))
+	copy(head, engineMagic)
+	binary.LittleEndian.PutUint32(head[8:], engineVersion)
+	binary.LittleEndian.PutUint32(head[12:], uint32(len(sections)))
+	at := alignSection(len(head))
+	for i, s := range sections {
+		entry := head[headerSize+entrySize*i:]
+		binary.LittleEndian.PutUint32(entry, s.kind)
+		binary.LittleEndian.PutUint32(entry[4:], crc32.Checksum(s.data, castagnoli))
+		binary.LittleEndian.PutUint64(entry[8:], uint64(at))
+		binary.LittleEndian.PutUint64(entry[16:], uint64(len(s.data)))
+		at = alignSection(at + len(s.data))
+	}
+	binary.LittleEndian.PutUint32(head[16:], crc32.Checksum(head, castagnoli))
+	var total int64
+	write := func(b []byte) error {
+		n, err := w.Write(b)
+		total += int64(n)
+		return err
+	}
+	pad := make([]byte, sectionAlign)
+	if err := write(head); err != nil {
+		return total, err
+	}
+	for _, s := range sections {
+		if err := write(pad[:-total&(sectionAlign-1)]); err != nil {
+			return total, err
+		}
+		if err := write(s.data); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+func alignSection(n int) int { return (n + sectionAlign - 1) &^ (sectionAlign - 1) }
+
+// IsEngine reports whether a file that begins with these bytes means to be an engine.
+func IsEngine(data []byte) bool { return bytes.HasPrefix(data, []byte(engineMagic)) }
+
+// readSections checks every byte of the file against the header's checksums and returns the sections by kind.
+func readSections(data []byte) (map[uint32][]byte, error) {
+	if !IsEngine(data) || len(data) < headerSize {
+		return nil, fmt.Errorf("not an engine file")
+	}
+	if v := binary.LittleEndian.Uint32(data[8:]); v != engineVersion {
+		return nil, fmt.Errorf("format version %d, this program reads %d: %w", v, engineVersion, ErrStale)
+	}
+	count := int(binary.LittleEndian.Uint32(data[12:]))
+	if count > maxSections || len(data) < headerSize+entrySize*count {
+		return nil, fmt.Errorf("header is damaged: %d sections", count)
+	}
+	head := slices.Clone(data[:headerSize+entrySize*count])
+	clear(head[16:20])
+	if crc32.Checksum(head, castagnoli) != binary.LittleEndian.Uint32(data[16:]) {
+		return nil, fmt.Errorf("header is damaged: its checksum does not fit")
+	}
+	sections := map[uint32][]byte{}
+	at := len(head)
+	for i := range count {
+		entry := head[headerSize+entrySize*i:]
+		kind := binary.LittleEndian.Uint32(entry)
+		offset, length := binary.LittleEndian.Uint64(entry[8:]), binary.LittleEndian.Uint64(entry[16:])
+		if offset != uint64(alignSection(at)) || length > uint64(len(data)) || offset+length > uint64(len(data)) {
+			return nil, fmt.Errorf("file ends early: section %d of %d bytes at %d, the file has %d", i, length, offset, len(data))
+		}
+		for _, b := range data[at:offset] {
+			if b != 0 {
+				return nil, fmt.Errorf("section %d is damaged: bytes before it are not zero", i)
+			}
+		}
+		body := data[offset : offset+length : offset+length]
+		if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(entry[4:]) {
+			return nil, fmt.Errorf("section %d is damaged: its checksum does not fit", i)
+		}
+		sections[kind] = body
+		at = int(offset + length)
+	}
+	if at != len(data) {
+		return nil, fmt.Errorf("%d bytes follow the last section", len(data)-at)
+	}
+	return sections, nil
+}
+
+// ReadEngine reads an engine file's bytes, which must not change afterwards: constants point into them. Damage, a
+// foreign version and ops that are unknown are errors; a foreign target is not, see Load.
+func ReadEngine(ops graph.OpSet, data []byte) (*Engine, error) {
+	sections, err := readSections(data)
+	if err != nil {
+		return nil, err
+	}
+	var m struct {
+		manifest
+		Weights [][2]int
+	}
+	if err := json.Unmarshal(sections[sectionManifest], &m); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	store := sections[sectionWeights]
+	weights := func(i int) ([]byte, error) {
+		if i < 0 || i >= len(m.Weights) {
+			return nil, fmt.Errorf("constant %d of %d", i, len(m.Weights))
+		}
+		at, n := m.Weights[i][0], m.Weights[i][1]
+		if at < 0 || n < 0 || at > len(store) || n > len(store)-at {
+			return nil, fmt.Errorf("constant %d lies outside the file", i)
+		}
+		return store[at : at+n : at+n], nil
+	}
+	e := &Engine{Profiles: m.Profiles, Report: sections[sectionReport]}
+	if e.Source, err = graph.DecodeNetwork(ops, m.Source, weights); err != nil {
+		return nil, fmt.Errorf("source network: %w", err)
+	}
+	for i, sp := range m.Plans {
+		p, err := sp.decode(ops, weights)
+		if err != nil {
+			return nil, fmt.Errorf("plan %d: %w", i, err)
+		}
+		if p.Profile < 0 || p.Profile >= len(e.Profiles) {
+			return nil, fmt.Errorf("plan %d: profile %d of %d", i, p.Profile, len(e.Profiles))
+		}
+		e.Plans = append(e.Plans, p)
+	}
+	if len(e.Plans) == 0 {
+		return nil, fmt.Errorf("the engine has no plan")
+	}
+	return e, nil
+}
+
+func (sp storedPlan) decode(ops graph.OpSet, weights func(int) ([]byte, error)) (*Plan, error) {
+	p := &Plan{Target: sp.Target, Profile: sp.Profile, Symbols: sp.Symbols, Memory: sp.Memory}
+	var err error
+	if p.Network, err = graph.DecodeNetwork(ops, sp.Network, weights); err != nil {
+		return nil, err
+	}
+	for i, ss := range sp.Slots {
+		s := ss.Slot
+		if ss.Tensor != "" {
+			if s.Tensor = p.Network.Tensor(ss.Tensor); s.Tensor == nil {
+				return nil, fmt.Errorf("slot %d: tensor %q is unknown", i, ss.Tensor)
+			}
+		}
+		p.Slots = append(p.Slots, s)
+	}
+	for i, ss := range sp.Steps {
+		s := ss.Step
+		if s.Reformat {
+			t := p.Network.Tensor(ss.Tensor)
+			if t == nil {
+				return nil, fmt.Errorf("step %d: tensor %q is unknown", i, ss.Tensor)
+			}
+			s.Layer = reformatLayer(t, t)
+		} else if s.Layer = p.Network.Layer(ss.Layer); s.Layer == nil {
+			return nil, fmt.Errorf("step %d: layer %q is unknown", i, ss.Layer)
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	return p, p.check()
+}
+
+// check returns an error where running the plan would read or write outside its memory or out of order. Checksums
+// keep damage out; this keeps out files that were made wrong.
+func (p *Plan) check() error {
+	if p.Memory.Peak < 0 || p.Memory.IO < 0 || p.Memory.Peak > 1<<40 || p.Memory.IO > 1<<40 {
+		return fmt.Errorf("memory of %d and %d bytes", p.Memory.Peak, p.Memory.IO)
+	}
+	for i, s := range p.Slots {
+		limit := p.Memory.Peak
+		if s.Region == IO {
+			limit = p.Memory.IO
+		}
+		if s.Offset < 0 || s.Size < 0 || s.Offset > limit || s.Size > limit-s.Offset || s.Of >= len(p.Slots) {
+			return fmt.Errorf("slot %d lies outside its region", i)
+		}
+		if s.Tensor == nil {
+			continue
+		}
+		if err := checkDesc(s, p.Env()); err != nil {
+			return fmt.Errorf("slot %d (%s): %w", i, s.Tensor.Name, err)
+		}
+	}
+	for i, s := range p.Steps {
+		if len(s.In) != len(s.Layer.Inputs) || len(s.Out) != len(s.Layer.Outputs) || s.Scratch >= len(p.Slots) {
+			return fmt.Errorf("step %d does not fit its layer", i)
+		}
+		for j, in := range s.In {
+			t := s.Layer.Inputs[j]
+			if in < 0 != (t == nil || t.IsConst()) || in >= len(p.Slots) || in >= 0 && p.Slots[in].Tensor != t {
+				return fmt.Errorf("step %d: input %d has slot %d", i, j, in)
+			}
+		}
+		for j, out := range s.Out {
+			if out < 0 || out >= len(p.Slots) || p.Slots[out].Tensor != s.Layer.Outputs[j] {
+				return fmt.Errorf("step %d: output %d has slot %d", i, j, out)
+			}
+		}
+	}
+	return nil
+}
+
+func checkDesc(s Slot, env map[string]int) error {
+	d := s.Desc
+	want := graph.EvalDims(s.Tensor.Dims, env)
+	if d.Type != s.Tensor.Type || !slices.Equal(d.Dims, want) {
+		return fmt.Errorf("%v, the tensor is %s", d, s.Tensor)
+	}
+	if d.Format > kernels.C16 || d.Batch < 0 || d.Batch > 1<<40 {
+		return fmt.Errorf("format %s, batch stride %d", d.Format, d.Batch)
+	}
+	n := 1
+	for _, e := range want {
+		if e < 0 || e > 1<<32 || n > 1<<40/max(1, e) {
+			return fmt.Errorf("shape %v", want)
+		}
+		n *= max(1, e)
+	}
+	if d.Span() > s.Size {
+		return fmt.Errorf("%d bytes in a slot of %d", d.Span(), s.Size)
+	}
+	return nil
+}

@@ -1,0 +1,372 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// NewPlan lays a lowered network out for a backend and the given values of its symbols: it chooses tactics and formats
+// by cost, puts reformats between layers that do not agree, decides what is a view, a slice or computed in place, and
+// gives every tensor its place in memory.
+func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backend, cost Cost) (*Plan, error) {
+	c := &chooser{
+		network: n, env: env, backend: b, cost: cost,
+		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[string]Price{},
+	}
+	if err := c.enumerate(ctx); err != nil {
+		return nil, err
+	}
+	c.choose()
+	y := &layout{chooser: c, plan: &Plan{Target: b.Info().Fingerprint, Network: n}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		y.plan.Symbols = append(y.plan.Symbols, Symbol{name, env[name]})
+	}
+	if err := y.steps(); err != nil {
+		return nil, err
+	}
+	y.plan.live()
+	y.shareInPlace()
+	y.plan.assign()
+	return y.plan, nil
+}
+
+// layout turns the choices into steps and slots.
+type layout struct {
+	*chooser
+	plan    *Plan
+	places  map[place]int // slots by tensor and format
+	reuse   map[int]bool  // steps whose tactic may write where it reads
+	whole   map[int]bool  // slots that others are slices of
+	strided map[int]bool  // slots that are written by a tactic that can write slices
+}
+
+type place struct {
+	t *graph.Tensor
+	f kernels.Format
+}
+
+func (y *layout) steps() error {
+	for _, t := range y.network.Inputs {
+		y.newSlot(t, desc(t, kernels.Linear, y.env), IO, -1)
+	}
+	for _, l := range y.network.Layers {
+		if err := y.layer(l); err != nil {
+			return err
+		}
+	}
+	for _, t := range y.network.Outputs {
+		if t.Producer == nil {
+			continue // a constant, or an input handed through
+		}
+		if _, ok := y.places[place{t, kernels.Linear}]; ok {
+			continue
+		}
+		if err := y.bring(t, y.chosen(t.Producer).out, kernels.Linear, "the caller"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newSlot adds a slot with memory of its own.
+func (y *layout) newSlot(t *graph.Tensor, d kernels.Desc, r Region, first int) int {
+	i := len(y.plan.Slots)
+	y.plan.Slots = append(y.plan.Slots, Slot{Tensor: t, Desc: d, Region: r, Size: roundUp(d.Bytes()), First: first, Last: first, Of: -1})
+	if t != nil {
+		y.places[place{t, d.Format}] = i
+	}
+	return i
+}
+
+// share adds a slot for t that lies in slot of, offset bytes behind its begin.
+func (y *layout) share(t *graph.Tensor, d kernels.Desc, of, offset, first int) int {
+	i := y.newSlot(t, d, y.plan.Slots[of].Region, first)
+	s := &y.plan.Slots[i]
+	s.Of, s.Offset, s.Size = of, offset, d.Span()
+	return i
+}
+
+// bring makes sure that t has a slot in the wanted format.
+func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string) error {
+	if _, ok := y.places[place{t, to}]; ok {
+		return nil
+	}
+	src := y.places[place{t, from}]
+	d := desc(t, to, y.env)
+	if y.plan.Slots[src].Desc.SameBytes(d) {
+		y.share(t, d, src, 0, y.plan.Slots[src].First)
+		return nil
+	}
+	o, err := y.reformatOption(t, from, to)
+	if err != nil {
+		return err
+	}
+	region := Arena
+	if to == kernels.Linear && y.network.IsOutput(t) {
+		region = IO
+	}
+	dst := y.newSlot(t, d, region, len(y.plan.Steps))
+	y.strided[dst] = o.tactic.Strided
+	step := Step{
+		Name: fmt.Sprintf("Reformat %s to %s", t.Name, to), Layer: reformatLayer(t, t), Tactic: o.tactic.Name, Reformat: true,
+		Origin: fmt.Sprintf("%s for %s", to, consumer), In: []int{src}, Out: []int{dst}, Scratch: -1,
+		Time: o.price.Time, Timed: o.price.Timed,
+	}
+	if t.Producer != nil {
+		step.From = t.Producer.From
+	}
+	y.scratch(&step, o, kernels.Binding{Layer: step.Layer, In: []kernels.Desc{y.plan.Slots[src].Desc}, Out: []kernels.Desc{d}, Consts: make([][]byte, 1)})
+	y.plan.Steps = append(y.plan.Steps, step)
+	return nil
+}
+
+// layer adds the step of one layer, and the reformats before it.
+func (y *layout) layer(l *graph.Layer) error {
+	o := y.chosen(l)
+	in, err := y.inputs(l, o)
+	if err == nil && o.memory && l.Op == graph.Concat && !y.sliceable(l, in) {
+		o = y.launching(l, o.out)
+		in, err = y.inputs(l, o)
+	}
+	if err != nil {
+		return err
+	}
+	step := Step{
+		Name: l.Name, From: l.From, Layer: l, Tactic: o.tactic.Name, In: in, Scratch: -1,
+		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.report[l],
+	}
+	index := len(y.plan.Steps)
+	switch {
+	case !o.memory:
+		for _, t := range l.Outputs {
+			region := Arena
+			if o.out == kernels.Linear && y.network.IsOutput(t) {
+				region = IO
+			}
+			slot := y.newSlot(t, desc(t, o.out, y.env), region, index)
+			y.strided[slot] = o.tactic.Strided
+			step.Out = append(step.Out, slot)
+		}
+		y.scratch(&step, o, bind(l, o.in, o.out, y.env))
+		y.reuse[index] = o.tactic.InPlace
+	case l.Op == graph.Concat:
+		step.Tactic, step.Out = InMemory, []int{y.newSlot(l.Outputs[0], desc(l.Outputs[0], o.out, y.env), Arena, index)}
+		y.slices(&step)
+	default:
+		step.Tactic = InMemory
+		out := y.share(l.Outputs[0], desc(l.Outputs[0], kernels.Linear, y.env), step.In[0], 0, index)
+		step.Out = []int{out}
+		if y.network.IsOutput(l.Outputs[0]) {
+			y.plan.Slots[y.plan.root(out)].Region = IO
+		}
+	}
+	y.plan.Steps = append(y.plan.Steps, step)
+	return nil
+}
+
+// inputs brings a layer's inputs into the formats of an option and returns their slots.
+func (y *layout) inputs(l *graph.Layer, o option) ([]int, error) {
+	slots := make([]int, len(l.Inputs))
+	for i, x := range l.Inputs {
+		if x == nil || x.IsConst() {
+			slots[i] = -1
+			continue
+		}
+		have := kernels.Linear
+		if x.Producer != nil {
+			have = y.chosen(x.Producer).out
+		}
+		want := formatOf(l, i, o.in, o.out)
+		if err := y.bring(x, have, want, l.Name); err != nil {
+			return nil, err
+		}
+		slots[i] = y.places[place{x, want}]
+	}
+	return slots, nil
+}
+
+// scratch gives the step its workspace.
+func (y *layout) scratch(step *Step, o option, b kernels.Binding) {
+	if o.tactic.Workspace == nil {
+		return
+	}
+	if n := o.tactic.Workspace(b); n > 0 {
+		step.Scratch = len(y.plan.Slots)
+		at := len(y.plan.Steps)
+		y.plan.Slots = append(y.plan.Slots, Slot{Size: roundUp(n), First: at, Last: at, Of: -1})
+	}
+}
+
+// sliceable reports whether the slots of a concatenation's inputs can become parts of its output: each has memory of
+// its own, and everyone who touches it can work on slices. With one batch index a slice is dense, and any tactic can.
+func (y *layout) sliceable(l *graph.Layer, in []int) bool {
+	dense := l.Outputs[0].Dims[0].Eval(y.env) == 1 || concatAxis(l) == 0
+	for i, slot := range in {
+		s := y.plan.Slots[slot]
+		if s.Of >= 0 || s.Region != Arena || y.whole[slot] {
+			return false
+		}
+		if dense {
+			continue
+		}
+		if !y.strided[slot] {
+			return false
+		}
+		for _, u := range l.Inputs[i].Users {
+			if u != l && !y.chosen(u).tactic.Strided {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// launching returns the fastest option of l in a format that launches a kernel, or in any format.
+func (y *layout) launching(l *graph.Layer, f kernels.Format) option {
+	best := -1
+	for i, o := range y.options[l] {
+		if o.memory {
+			continue
+		}
+		if best < 0 || o.out == f && y.options[l][best].out != f || o.price.Time < y.options[l][best].price.Time {
+			best = i
+		}
+	}
+	y.pick[l] = best
+	return y.options[l][best]
+}
+
+// slices makes the inputs of a concatenation parts of its output.
+func (y *layout) slices(step *Step) {
+	out := step.Out[0]
+	y.whole[out] = true
+	whole := y.plan.Slots[out].Desc
+	axis, offset := concatAxis(step.Layer), 0
+	for _, in := range step.In {
+		s := &y.plan.Slots[in]
+		s.Of, s.Offset = out, offset
+		if axis > 0 && whole.Dims[0] > 1 {
+			offset += s.Desc.Bytes() / whole.Dims[0]
+			s.Desc.Batch = whole.BatchStride()
+		} else {
+			offset += s.Desc.Bytes()
+		}
+		s.Size = s.Desc.Span()
+	}
+}
+
+func concatAxis(l *graph.Layer) int {
+	axis := l.Attrs.(graph.ConcatAttrs).Axis
+	if axis < 0 {
+		axis += len(l.Outputs[0].Dims)
+	}
+	return axis
+}
+
+func roundUp(n int) int { return (n + Align - 1) / Align * Align }
+
+// root returns the slot whose memory slot i is in.
+func (p *Plan) root(i int) int {
+	for p.Slots[i].Of >= 0 {
+		i = p.Slots[i].Of
+	}
+	return i
+}
+
+// live extends the lives of the slots to their last readers, and those of the roots over all that lies in them.
+func (p *Plan) live() {
+	for i, s := range p.Steps {
+		for _, in := range s.In {
+			if in >= 0 {
+				p.Slots[in].Last = max(p.Slots[in].Last, i)
+			}
+		}
+	}
+	for i := range p.Slots {
+		s := &p.Slots[i]
+		if s.Tensor != nil && s.Region == IO && p.Network.IsOutput(s.Tensor) {
+			s.Last = len(p.Steps)
+		}
+	}
+	for i := range p.Slots {
+		s, r := p.Slots[i], &p.Slots[p.root(i)]
+		r.First, r.Last = min(r.First, s.First), max(r.Last, s.Last)
+	}
+}
+
+// shareInPlace lets a step whose tactic can write over an input do so, where nothing reads that input later.
+func (y *layout) shareInPlace() {
+	p := y.plan
+	for i, step := range p.Steps {
+		if !y.reuse[i] || p.Slots[step.Out[0]].Of >= 0 {
+			continue
+		}
+		out := &p.Slots[step.Out[0]]
+		for _, in := range step.In {
+			if in < 0 {
+				continue
+			}
+			r := p.root(in)
+			root := &p.Slots[r]
+			if root.Region != Arena || out.Region != Arena || y.whole[r] || y.whole[step.Out[0]] || root.Last != i || !p.Slots[in].Desc.Equal(out.Desc) {
+				continue
+			}
+			out.Of, out.Offset = in, 0
+			root.Last = max(root.Last, out.Last)
+			break
+		}
+	}
+}
+
+// assign gives every slot its offset.
+func (p *Plan) assign() {
+	var spans []span
+	var roots []int
+	stats := MemoryStats{}
+	begin := make([]int, len(p.Slots)) // of the roots
+	for i := range p.Slots {
+		s := &p.Slots[i]
+		switch {
+		case s.Of >= 0:
+			continue
+		case s.Region == IO:
+			begin[i] = stats.IO
+			stats.IO += s.Size
+			continue
+		case s.Tensor == nil:
+			stats.Workspace = max(stats.Workspace, s.Size)
+		}
+		stats.Naive += s.Size
+		spans = append(spans, span{s.Size, s.First, s.Last})
+		roots = append(roots, i)
+	}
+	offsets, peak := pack(spans)
+	for k, i := range roots {
+		begin[i] = offsets[k]
+	}
+	final := make([]int, len(p.Slots))
+	for i := range p.Slots {
+		for j := i; j >= 0; j = p.Slots[j].Of {
+			if p.Slots[j].Of < 0 {
+				final[i] += begin[j]
+				p.Slots[i].Region = p.Slots[j].Region
+			} else {
+				final[i] += p.Slots[j].Offset
+			}
+		}
+	}
+	for i := range p.Slots {
+		p.Slots[i].Offset = final[i]
+	}
+	stats.Peak = peak
+	stats.LowerBound, stats.PeakStep = lowerBound(spans)
+	for _, t := range p.Network.Consts() {
+		stats.Weights += len(t.Weights)
+	}
+	p.Memory = stats
+}

@@ -1,0 +1,322 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Loaded is a plan on one backend: every kernel bound, constants packed. It is immutable and shared by any number of
+// execution contexts.
+type Loaded struct {
+	Plan    *Plan
+	backend Backend
+	kernels []kernels.Kernel // by step; nil for InMemory
+}
+
+// Load binds the plan's kernels on a backend. A tactic that the backend does not have is an error that wraps
+// ErrStale: the plan is for another target, and NewPlan on its network makes one for this.
+func Load(ctx context.Context, p *Plan, b Backend) (*Loaded, error) {
+	l := &Loaded{Plan: p, backend: b, kernels: make([]kernels.Kernel, len(p.Steps))}
+	for i, s := range p.Steps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if s.Tactic == InMemory {
+			continue
+		}
+		t, ok := findTactic(b, s)
+		if !ok {
+			return nil, fmt.Errorf("layer %s: %s has no tactic %s: %w", s.Name, b.Info().Name, s.Tactic, ErrStale)
+		}
+		bound, err := t.Bind(p.Binding(i))
+		if err != nil {
+			return nil, fmt.Errorf("layer %s: tactic %s: %w", s.Name, s.Tactic, err)
+		}
+		l.kernels[i] = bound
+	}
+	return l, nil
+}
+
+// findTactic returns the tactic that the step names, if it is there and still matches.
+func findTactic(b Backend, s Step) (kernels.Tactic, bool) {
+	for _, t := range b.Tactics(s.Layer.Op) {
+		if t.Name == s.Tactic {
+			return t, true
+		}
+	}
+	return kernels.Tactic{}, false
+}
+
+// Binding returns what step i's kernel is bound to.
+func (p *Plan) Binding(i int) kernels.Binding {
+	s, env := p.Steps[i], p.Env()
+	b := kernels.Binding{
+		Layer: s.Layer, In: make([]kernels.Desc, len(s.In)), Out: make([]kernels.Desc, len(s.Out)),
+		Consts: make([][]byte, len(s.In)),
+	}
+	for j, in := range s.In {
+		t := s.Layer.Inputs[j]
+		switch {
+		case in >= 0:
+			b.In[j] = p.Slots[in].Desc
+		case t != nil:
+			b.In[j], b.Consts[j] = desc(t, kernels.Linear, env), t.Weights
+		}
+	}
+	for j, out := range s.Out {
+		b.Out[j] = p.Slots[out].Desc
+	}
+	return b
+}
+
+// ExecutionContext runs a loaded plan with memory of its own: TensorRT's IExecutionContext. It has one user at a time;
+// make one for each goroutine.
+type ExecutionContext struct {
+	loaded  *Loaded
+	stream  kernels.Stream
+	arena   kernels.Mem
+	io      kernels.Mem
+	mem     []kernels.Mem // by slot
+	inputs  map[string]int
+	outputs map[string]int
+	args    []launch // by step
+}
+
+type launch struct {
+	in, out []kernels.Mem
+	scratch kernels.Mem
+}
+
+// NewContext allocates what one user of the plan needs.
+func (l *Loaded) NewContext() (*ExecutionContext, error) {
+	p, b := l.Plan, l.backend
+	c := &ExecutionContext{loaded: l, inputs: map[string]int{}, outputs: map[string]int{}}
+	var err error
+	if c.arena, err = b.Alloc(p.Memory.Peak); err != nil {
+		return nil, err
+	}
+	if c.io, err = b.Alloc(p.Memory.IO); err == nil {
+		c.stream, err = b.NewStream()
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	for i, s := range p.Slots {
+		region := c.arena
+		if s.Region == IO {
+			region = c.io
+		}
+		c.mem = append(c.mem, b.Slice(region, s.Offset, s.Size))
+		if s.Tensor == nil || s.Desc.Format != kernels.Linear || s.Region != IO {
+			continue
+		}
+		if p.Network.IsInput(s.Tensor) {
+			c.inputs[s.Tensor.Name] = i
+		}
+		if p.Network.IsOutput(s.Tensor) {
+			c.outputs[s.Tensor.Name] = i
+		}
+	}
+	for _, s := range p.Steps {
+		var a launch
+		for _, in := range s.In {
+			if in < 0 {
+				a.in = append(a.in, kernels.Mem{})
+			} else {
+				a.in = append(a.in, c.mem[in])
+			}
+		}
+		for _, out := range s.Out {
+			a.out = append(a.out, c.mem[out])
+		}
+		if s.Scratch >= 0 {
+			a.scratch = c.mem[s.Scratch]
+		}
+		c.args = append(c.args, a)
+	}
+	return c, nil
+}
+
+// Close gives the context's memory back.
+func (c *ExecutionContext) Close() {
+	if c.stream != nil {
+		c.stream.Close()
+	}
+	c.loaded.backend.Free(c.arena)
+	c.loaded.backend.Free(c.io)
+}
+
+// SetInput copies a value to the named input. It stays there until it is set again.
+func (c *ExecutionContext) SetInput(name string, v graph.Value) error {
+	i, ok := c.inputs[name]
+	if !ok {
+		return fmt.Errorf("input %s: the engine has no such input", name)
+	}
+	s := c.loaded.Plan.Slots[i]
+	want := graph.Value{Type: s.Desc.Type, Dims: s.Desc.Dims}
+	if v.Type != want.Type || !slices.Equal(v.Dims, want.Dims) {
+		return fmt.Errorf("input %s: data is %s%v, the plan is for %s%v", name, v.Type, v.Dims, want.Type, want.Dims)
+	}
+	return c.loaded.backend.Upload(c.stream, c.mem[i], v.Data)
+}
+
+// SetInputs copies a value to every input of the network.
+func (c *ExecutionContext) SetInputs(values map[string]graph.Value) error {
+	for _, t := range c.loaded.Plan.Network.Inputs {
+		v, ok := values[t.Name]
+		if !ok {
+			return fmt.Errorf("input %s: no data", t.Name)
+		}
+		if err := c.SetInput(t.Name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Output returns a copy of the named output.
+func (c *ExecutionContext) Output(name string) (graph.Value, error) {
+	if i, ok := c.outputs[name]; ok {
+		return c.Read(i)
+	}
+	n := c.loaded.Plan.Network
+	for _, t := range n.Outputs {
+		if t.Name != name {
+			continue
+		}
+		if v, ok := t.Const(); ok {
+			return v, nil
+		}
+		if i, ok := c.inputs[name]; ok { // an input handed through
+			return c.Read(i)
+		}
+	}
+	return graph.Value{}, fmt.Errorf("output %s: the engine has no such output", name)
+}
+
+// Outputs returns copies of all outputs by name.
+func (c *ExecutionContext) Outputs() (map[string]graph.Value, error) {
+	m := map[string]graph.Value{}
+	for _, t := range c.loaded.Plan.Network.Outputs {
+		v, err := c.Output(t.Name)
+		if err != nil {
+			return nil, err
+		}
+		m[t.Name] = v
+	}
+	return m, nil
+}
+
+// Execute runs all steps and waits for them.
+func (c *ExecutionContext) Execute() error {
+	for i := range c.args {
+		if err := c.launch(i); err != nil {
+			return err
+		}
+	}
+	return c.stream.Wait()
+}
+
+func (c *ExecutionContext) launch(i int) error {
+	k := c.loaded.kernels[i]
+	if k == nil {
+		return nil
+	}
+	a := &c.args[i]
+	if err := k.Launch(c.stream, a.in, a.out, a.scratch); err != nil {
+		return fmt.Errorf("layer %s: tactic %s: %w", c.loaded.Plan.Steps[i].Name, c.loaded.Plan.Steps[i].Tactic, err)
+	}
+	return nil
+}
+
+// Observer is called around each step while the memory that the step reads and writes is alive; Read and Write reach
+// it. A nil function is not called.
+type Observer struct {
+	Before func(step int) error
+	After  func(step int) error
+}
+
+// Observe runs all steps one by one under the observer.
+func (c *ExecutionContext) Observe(ctx context.Context, o Observer) error {
+	for i := range c.args {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if o.Before != nil {
+			if err := o.Before(i); err != nil {
+				return err
+			}
+		}
+		if err := c.launch(i); err != nil {
+			return err
+		}
+		if err := c.stream.Wait(); err != nil {
+			return err
+		}
+		if o.After != nil {
+			if err := o.After(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Read returns the elements of a slot's tensor in logical order, as they are stored.
+func (c *ExecutionContext) Read(slot int) (graph.Value, error) {
+	s := c.loaded.Plan.Slots[slot]
+	v := graph.NewValue(s.Desc.Type, s.Desc.Dims...)
+	stored := c.mem[slot].Host
+	if stored == nil {
+		stored = make([]byte, s.Size)
+		if err := c.loaded.backend.Download(c.stream, stored, c.mem[slot]); err != nil {
+			return v, err
+		}
+		if err := c.stream.Wait(); err != nil {
+			return v, err
+		}
+	}
+	s.Desc.ToLinear(v.Data, stored)
+	return v, nil
+}
+
+// Write stores elements, given in logical order, as a slot's tensor.
+func (c *ExecutionContext) Write(slot int, v graph.Value) error {
+	s := c.loaded.Plan.Slots[slot]
+	if m := c.mem[slot].Host; m != nil {
+		s.Desc.FromLinear(m, v.Data)
+		return nil
+	}
+	if !s.Desc.Dense() {
+		return fmt.Errorf("slot %d: a slice cannot be written on this device", slot)
+	}
+	stored := make([]byte, s.Desc.Bytes())
+	s.Desc.FromLinear(stored, v.Data)
+	return c.loaded.backend.Upload(c.stream, c.mem[slot], stored)
+}
+
+// ExecuteTimed runs all steps once and sets times, which has room for one a step, to each step's; it returns the
+// time from end to end. Marks between steps cost little on a CPU, but are not free: it is a mode of its own.
+func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, error) {
+	marks := make([]kernels.Mark, len(c.args)+1)
+	marks[0] = c.stream.Record()
+	for i := range c.args {
+		if err := c.launch(i); err != nil {
+			return 0, err
+		}
+		marks[i+1] = c.stream.Record()
+	}
+	if err := c.stream.Wait(); err != nil {
+		return 0, err
+	}
+	for i := range c.args {
+		times[i] = c.stream.Elapsed(marks[i], marks[i+1])
+	}
+	return c.stream.Elapsed(marks[0], marks[len(c.args)]), nil
+}

@@ -1,0 +1,97 @@
+package run
+
+import (
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Plan is a network lowered and laid out for one target and one set of shapes.
+type Plan struct {
+	Target  string         // the backend's fingerprint
+	Profile int            // index into the engine's profiles
+	Symbols []Symbol       // what the network's symbolic dims are in this plan, sorted by name
+	Network *graph.Network // the lowered network
+	Steps   []Step         // in order of execution
+	Slots   []Slot         // where tensors lie
+	Memory  MemoryStats    // of the arena
+}
+
+// Symbol is a dimension symbol with its value.
+type Symbol struct {
+	Name  string
+	Value int
+}
+
+// Env returns the symbols as the map that graph.Dim.Eval takes.
+func (p *Plan) Env() map[string]int {
+	env := make(map[string]int, len(p.Symbols))
+	for _, s := range p.Symbols {
+		env[s.Name] = s.Value
+	}
+	return env
+}
+
+// Step is one launch: a layer of the network, or a reformat that the builder put between two layers.
+type Step struct {
+	Name       string
+	From       []string // source layers; of a reformat those of the layer it serves
+	Layer      *graph.Layer
+	Tactic     string        // InMemory where nothing is launched
+	Reformat   bool          // it is not in the network, but only changes a tensor's memory format
+	Origin     string        // of a reformat: why it is there, as in "linear for Gemm_9"
+	In, Out    []int         // slots that go with Layer.Inputs and Outputs; -1 for constants and left-out inputs
+	Scratch    int           // the slot of the workspace; -1 for none
+	Time       time.Duration // the tuner's measurement, or the backend's estimate
+	Timed      bool          // Time was measured on the device
+	Candidates []Candidate   // what else there was
+}
+
+// InMemory is the tactic of a step that launches nothing: a view of the same bytes, or a concatenation whose inputs were
+// written to their places.
+const InMemory = "in_memory"
+
+// Candidate is one tactic that was considered for a step.
+type Candidate struct {
+	Tactic  string
+	In, Out kernels.Format
+	Time    time.Duration
+	Timed   bool
+	Reason  string // why it cannot be used here; empty if it can
+}
+
+// Slot is the place of one tensor in one format.
+type Slot struct {
+	Tensor *graph.Tensor // nil for workspace
+	Desc   kernels.Desc
+	Region Region
+	Offset int // in its region; 256-byte aligned but for a slice of another slot
+	Size   int // bytes
+	First  int // the step that writes it; -1 for an input of the network
+	Last   int // the last step that reads it; len(Steps) for an output of the network
+	// Of is the slot whose memory this one shares or is a part of: a view, a slice of a concatenation, a result computed
+	// in place. -1 where it has memory of its own.
+	Of int
+}
+
+// Region says which allocation a slot is in.
+type Region uint8
+
+// The regions: the arena is reused by tensors whose lives do not overlap; inputs and outputs of the network keep
+// theirs, so that a caller may write an input once and run many times.
+const (
+	Arena Region = iota
+	IO
+)
+
+// MemoryStats are the planner's figures, all over the same aligned, formatted sizes in bytes.
+type MemoryStats struct {
+	Peak       int // bytes of the arena, workspace included
+	Naive      int // sum of all slots: what a runtime without reuse takes
+	LowerBound int // largest sum of live slots over the steps: no plan can do with less
+	PeakStep   int // a step at which LowerBound is reached
+	IO         int // bytes of the network's inputs and outputs, outside the arena
+	Workspace  int // largest scratch memory of a step
+	Weights    int // bytes of the constants of the lowered network
+}

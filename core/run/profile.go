@@ -1,0 +1,104 @@
+package run
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+)
+
+// Stats sums up repeated measurements of one thing.
+type Stats struct {
+	Count                  int
+	Mean, Median, Min, Max time.Duration
+	P90, P95, P99          time.Duration
+	// CV is the coefficient of variation: standard deviation over mean.
+	CV float64
+}
+
+// Summarize returns the statistics of samples, which are left as they are; the zero Stats for none.
+func Summarize(samples []time.Duration) Stats {
+	if len(samples) == 0 {
+		return Stats{}
+	}
+	s := slices.Clone(samples)
+	slices.Sort(s)
+	var sum, squares float64
+	for _, d := range s {
+		sum += float64(d)
+	}
+	mean := sum / float64(len(s))
+	for _, d := range s {
+		squares += (float64(d) - mean) * (float64(d) - mean)
+	}
+	st := Stats{
+		Count: len(s), Mean: time.Duration(mean), Median: Percentile(s, 50), Min: s[0], Max: s[len(s)-1],
+		P90: Percentile(s, 90), P95: Percentile(s, 95), P99: Percentile(s, 99),
+	}
+	if mean > 0 {
+		st.CV = math.Sqrt(squares/float64(len(s))) / mean
+	}
+	return st
+}
+
+// Percentile returns the smallest of the sorted samples that is at least as large as p percent of them (nearest rank);
+// the median of an even number is the mean of the middle two.
+func Percentile(sorted []time.Duration, p float64) time.Duration {
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	if p == 50 && n%2 == 0 {
+		return (sorted[n/2-1] + sorted[n/2]) / 2
+	}
+	i := int(math.Ceil(p/100*float64(n))) - 1
+	return sorted[max(0, min(n-1, i))]
+}
+
+// Sample is one timed inference.
+type Sample struct {
+	Latency time.Duration   // end to end, without the copies of inputs and outputs
+	Steps   []time.Duration // by step; nil where only the whole was timed. Valid until the next sample
+}
+
+// Profiling says how long to measure: until both a number of inferences and a time are reached.
+type Profiling struct {
+	WarmUp     time.Duration // runs before the first sample
+	Iterations int           // at least so many samples
+	Duration   time.Duration // and at least for so long
+	PerStep    bool          // time every step, in alternation with runs that are timed only as a whole
+}
+
+// Profile runs the context's plan again and again on the inputs that it has. each is given every sample as it comes.
+// With PerStep, whole runs and stepped runs alternate, so that the latency is not one with marks in it and the gap
+// between it and the sum of the steps is honest.
+func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(Sample)) error {
+	for start := time.Now(); time.Since(start) < p.WarmUp; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := c.Execute(); err != nil {
+			return err
+		}
+	}
+	times := make([]time.Duration, len(c.args))
+	start := time.Now()
+	for i := 0; i < p.Iterations || time.Since(start) < p.Duration; i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a := c.stream.Record()
+		if err := c.Execute(); err != nil {
+			return err
+		}
+		s := Sample{Latency: c.stream.Elapsed(a, c.stream.Record())}
+		if p.PerStep {
+			if _, err := c.ExecuteTimed(times); err != nil {
+				return err
+			}
+			s.Steps = times
+		}
+		each(s)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// residual is x -> conv -> relu -> conv -> + x.
+func residual(t *testing.T) *graph.Network {
+	t.Helper()
+	n := graph.NewNetwork("residual")
+	x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(5), graph.Const(5))
+	conv := func(name string, in *graph.Tensor) *graph.Tensor {
+		w := make([]float32, 3*3*9)
+		for i := range w {
+			w[i] = float32(i*i%13)/8 - 0.75
+		}
+		l, err := n.Add(name, graph.Conv, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, []*graph.Tensor{in, n.AddConst(name+".w", graph.Values(graph.F32, w, 3, 3, 3, 3))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Outputs[0]
+	}
+	ops := graph.Ops()
+	r, err := n.Add("relu", ops.Named("Relu"), graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, []*graph.Tensor{conv("conv1", x)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := n.Add("add", ops.Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, []*graph.Tensor{conv("conv2", r.Outputs[0]), x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.MarkOutput(s.Outputs[0])
+	return n
+}
+
+func input(batch int) graph.Value {
+	x := graph.NewValue(graph.F32, batch, 3, 5, 5)
+	for i := range x.F32() {
+		x.F32()[i] = float32(i*31%17)/4 - 2
+	}
+	return x
+}
+
+func TestPlanEqualsEvalAndSurvivesTheFile(t *testing.T) {
+	ctx := context.Background()
+	n, b := residual(t), cpu.Open(2)
+	defer b.Close()
+	want, err := n.Eval(map[string]graph.Value{"x": input(2)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := run.NewPlan(ctx, n, map[string]int{"batch": 2}, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &run.Engine{Source: n, Profiles: []run.Profile{{Name: "default", Shapes: map[string][]int{"x": {2, 3, 5, 5}}}}, Plans: []*run.Plan{p}}
+	var file bytes.Buffer
+	if _, err := e.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := run.ReadEngine(graph.Ops(), file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	if _, err := back.WriteTo(&again); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(file.Bytes(), again.Bytes()) {
+		t.Error("an engine read and written again differs")
+	}
+	for _, p := range []*run.Plan{p, back.Plans[0]} {
+		l, err := run.Load(ctx, p, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := l.NewContext()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if err := c.SetInput("x", input(2)); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := c.Execute(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := c.Output("add")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Data, want["add"].Data) {
+				t.Fatal("the plan's output differs from Eval's")
+			}
+		}
+	}
+}
+
+func TestDamagedEngineIsRefused(t *testing.T) {
+	n, b := residual(t), cpu.Open(1)
+	p, err := run.NewPlan(context.Background(), n, map[string]int{"batch": 1}, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &run.Engine{Source: n, Profiles: []run.Profile{{Name: "default"}}, Plans: []*run.Plan{p}}
+	var file bytes.Buffer
+	if _, err := e.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	data := file.Bytes()
+	for i := range data {
+		data[i] ^= 0x10
+		if _, err := run.ReadEngine(graph.Ops(), data); err == nil {
+			t.Fatalf("byte %d flipped, and the file was read", i)
+		}
+		data[i] ^= 0x10
+	}
+	for _, k := range []int{0, 7, 63, 100, len(data) - 1} {
+		if _, err := run.ReadEngine(graph.Ops(), data[:k]); err == nil {
+			t.Errorf("cut to %d bytes, and the file was read", k)
+		}
+	}
+}

@@ -1,0 +1,316 @@
+package runtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Case is one layer of actual shapes, constants with random elements.
+type Case struct {
+	Name      string
+	Layer     *graph.Layer
+	Tolerance Tolerance
+}
+
+// maker builds the layers of the table.
+type maker struct {
+	cases []Case
+	rnd   *rand.Rand
+}
+
+// Layers returns the table of layers: for each op the shapes at which kernels go wrong (one, just under and over a
+// vector's or block's width, odd, strided, padded unevenly), plain and with epilogues, in FP32, FP16 and INT8.
+func Layers() []Case {
+	m := &maker{rnd: rand.New(rand.NewPCG(5, 5))}
+	m.convolutions()
+	m.quantizedConvolutions()
+	m.products()
+	m.pooling()
+	m.pointwise()
+	m.rest()
+	return m.cases
+}
+
+func (m *maker) tensor(t graph.DataType, r graph.Range, dims ...int) *graph.Tensor {
+	return &graph.Tensor{Name: "x", Type: t, Dims: graph.Shape(dims...), Range: r}
+}
+
+// constant returns a constant with random elements: reals of variance 1/fan, so that sums stay near 1, or integers.
+func (m *maker) constant(t graph.DataType, r graph.Range, fan int, dims ...int) *graph.Tensor {
+	v := graph.NewValue(t, dims...)
+	switch t {
+	case graph.F32:
+		for i := range v.F32() {
+			v.F32()[i] = float32(m.rnd.NormFloat64()) / float32(fan)
+		}
+	case graph.F16:
+		for i, d := 0, graph.View[uint16](v.Data); i < len(d); i++ {
+			d[i] = graph.F32ToF16(float32(m.rnd.NormFloat64()) / float32(fan))
+		}
+	default:
+		for i := range v.Data {
+			v.Data[i] = byte(m.rnd.Uint32())
+		}
+	}
+	return &graph.Tensor{Name: "w", Type: t, Dims: graph.Shape(dims...), Range: r, Weights: v.Data}
+}
+
+// layer returns a layer outside any network.
+func (m *maker) layer(op *graph.Op, attrs any, inputs ...*graph.Tensor) *graph.Layer {
+	l := &graph.Layer{Name: op.Name, Op: op, Attrs: attrs, From: []string{op.Name}}
+	for _, t := range inputs {
+		l.AddInput(t)
+	}
+	y := &graph.Tensor{Name: "y"}
+	l.Outputs = []*graph.Tensor{y}
+	y.Producer = l
+	if err := l.Infer(); err != nil {
+		panic(fmt.Sprintf("runtest: %v", err))
+	}
+	return l
+}
+
+func (m *maker) add(name string, l *graph.Layer, tol Tolerance) {
+	m.cases = append(m.cases, Case{name, l, tol})
+}
+
+// epilogue is something that may follow a layer; residual adds an input of the output's shape.
+type epilogue struct {
+	name     string
+	residual bool
+	program  graph.Program
+}
+
+var (
+	addThen   = func(p graph.Program) graph.Program { return graph.Binary(graph.EltAdd).Then(p, 0) }
+	epilogues = []epilogue{
+		{"plain", false, graph.Program{}},
+		{"relu", false, graph.Unary(graph.EltRelu)},
+		{"relu6", false, graph.Unary(graph.EltClamp, 0, 6)},
+		{"add", true, graph.Binary(graph.EltAdd)},
+		{"add_relu", true, addThen(graph.Unary(graph.EltRelu))},
+		{"silu", false, graph.Unary(graph.EltSilu)},
+		{"gelu_add", true, graph.Unary(graph.EltGelu).Then(graph.Binary(graph.EltAdd), 0)},
+	}
+)
+
+// fuse puts the epilogue on l; a residual has the type and range given.
+func (m *maker) fuse(l *graph.Layer, e epilogue, t graph.DataType, r graph.Range) {
+	switch {
+	case len(e.program.Code) == 0:
+	case e.residual:
+		l.Fuse(e.program, 0, m.tensor(t, r, graph.EvalDims(l.Outputs[0].Dims, nil)...))
+	default:
+		l.Fuse(e.program, 0)
+	}
+}
+
+// convShape is one geometry.
+type convShape struct {
+	n, c, h, w, m, k, stride, dilation, pad, group int
+}
+
+var convShapes = []convShape{
+	{1, 1, 1, 1, 1, 1, 1, 1, 0, 1},
+	{1, 16, 7, 7, 16, 1, 1, 1, 0, 1},
+	{2, 17, 5, 9, 33, 1, 1, 1, 0, 1},
+	{1, 64, 14, 14, 128, 1, 2, 1, 0, 1},
+	{1, 3, 17, 19, 32, 3, 2, 1, 1, 1},
+	{1, 1, 32, 32, 16, 3, 1, 1, 1, 1},
+	{2, 16, 8, 8, 16, 3, 1, 1, 1, 1},
+	{1, 32, 15, 13, 48, 3, 2, 1, 1, 1},
+	{1, 20, 9, 9, 24, 3, 1, 2, 2, 1},
+	{1, 3, 23, 23, 64, 7, 2, 1, 3, 1},
+	{1, 48, 4, 4, 64, 5, 1, 1, 2, 1},
+	{1, 512, 7, 7, 32, 3, 1, 1, 1, 1},
+	{1, 32, 7, 7, 64, 3, 1, 1, 1, 2},
+	{1, 16, 9, 9, 16, 3, 1, 1, 1, 16},
+	{2, 40, 8, 11, 40, 3, 2, 1, 1, 40},
+	{1, 24, 6, 6, 24, 5, 1, 1, 2, 24},
+	{1, 32, 10, 10, 64, 3, 1, 1, 1, 32},
+	{1, 64, 3, 3, 256, 1, 1, 1, 0, 1},
+}
+
+func (s convShape) attrs() graph.ConvAttrs {
+	return graph.ConvAttrs{
+		Strides: []int{s.stride, s.stride}, Dilations: []int{s.dilation, s.dilation},
+		Pads: []int{s.pad, s.pad, s.pad, s.pad}, Group: s.group,
+	}
+}
+
+func (s convShape) String() string {
+	return fmt.Sprintf("%dx%dx%dx%d_m%d_k%d_s%d_d%d_p%d_g%d", s.n, s.c, s.h, s.w, s.m, s.k, s.stride, s.dilation, s.pad, s.group)
+}
+
+func (m *maker) convolutions() {
+	for _, t := range []graph.DataType{graph.F32, graph.F16} {
+		for i, s := range convShapes {
+			e := epilogues[i%len(epilogues)]
+			for range 2 { // a second epilogue for every shape
+				l := m.layer(graph.Conv, s.attrs(), m.tensor(t, graph.Range{}, s.n, s.c, s.h, s.w),
+					m.constant(t, graph.Range{}, s.k*s.k, s.m, s.c/s.group, s.k, s.k), m.constant(graph.F32, graph.Range{}, 1, s.m))
+				m.fuse(l, e, t, graph.Range{})
+				m.add(fmt.Sprintf("conv_%s_%s_%s", t, s, e.name), l, Tolerance{Real: 1e-4})
+				e = epilogues[(i+3)%len(epilogues)]
+			}
+		}
+	}
+	// Uneven padding, as TensorFlow's SAME makes it.
+	a := graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{0, 1, 1, 2}, Group: 1}
+	l := m.layer(graph.Conv, a, m.tensor(graph.F32, graph.Range{}, 1, 16, 11, 10), m.constant(graph.F32, graph.Range{}, 9, 16, 16, 3, 4))
+	m.add("conv_f32_uneven", l, Tolerance{Real: 1e-4})
+}
+
+// scales returns one scale for each of n channels.
+func scales(n int) graph.Range {
+	r := graph.Range{Scale: make([]float32, n)}
+	for i := range r.Scale {
+		r.Scale[i] = 0.002 * float32(1+i%5)
+	}
+	return r
+}
+
+func (m *maker) quantizedConvolutions() {
+	for i, s := range convShapes {
+		for j, q := range []struct {
+			name    string
+			in, out graph.DataType
+			zi, zo  int32
+			wt      graph.DataType
+			zw      int32
+		}{
+			{"s8s8", graph.I8, graph.I8, 0, 0, graph.I8, 0},
+			{"s8f32", graph.I8, graph.F32, 0, 0, graph.I8, 0},
+			{"u8u8", graph.U8, graph.U8, 119, 7, graph.I8, 0},
+			{"s8zero", graph.I8, graph.I8, -128, -5, graph.I8, 0},
+			{"u8w8", graph.U8, graph.U8, 128, 3, graph.U8, 131},
+		} {
+			e := epilogues[(i+j)%5]
+			wr := scales(s.m)
+			if q.zw != 0 {
+				wr = graph.PerTensor(0.004, q.zw)
+			}
+			l := m.layer(graph.Conv, s.attrs(), m.tensor(q.in, graph.PerTensor(0.03, q.zi), s.n, s.c, s.h, s.w),
+				m.constant(q.wt, wr, 1, s.m, s.c/s.group, s.k, s.k), m.constant(graph.F32, graph.Range{}, 1, s.m))
+			y := l.Outputs[0]
+			if y.Type = q.out; q.out != graph.F32 {
+				y.Range = graph.PerTensor(0.11*float32(s.k), q.zo)
+			}
+			m.fuse(l, e, q.in, graph.PerTensor(0.05, q.zi))
+			m.add(fmt.Sprintf("conv_%s_%s_%s", q.name, s, e.name), l, Tolerance{Real: 1e-6})
+		}
+	}
+}
+
+func (m *maker) products() {
+	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {2, 1000, 31}, {1, 512, 1000}} {
+		e := epilogues[i%len(epilogues)]
+		for _, trans := range []bool{false, true} {
+			w := []int{s[1], s[2]}
+			if trans {
+				w = []int{s[2], s[1]}
+			}
+			a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: trans}
+			l := m.layer(graph.Gemm, a, m.tensor(graph.F32, graph.Range{}, s[0], s[1]), m.constant(graph.F32, graph.Range{}, 8, w...), m.constant(graph.F32, graph.Range{}, 1, s[2]))
+			m.fuse(l, e, graph.F32, graph.Range{})
+			m.add(fmt.Sprintf("gemm_f32_%v_trans%v_%s", s, trans, e.name), l, Tolerance{Real: 1e-4})
+
+			axis := 1
+			if trans {
+				axis = 0
+			}
+			wr := scales(s[2])
+			wr.Axis = axis
+			l = m.layer(graph.Gemm, a, m.tensor(graph.I8, graph.PerTensor(0.02, 0), s[0], s[1]), m.constant(graph.I8, wr, 1, w...), m.constant(graph.F32, graph.Range{}, 1, s[2]))
+			m.fuse(l, epilogues[i%3], graph.I8, graph.Range{})
+			m.add(fmt.Sprintf("gemm_i8f32_%v_trans%v", s, trans), l, Tolerance{Real: 1e-6})
+		}
+		l := m.layer(graph.MatMul, nil, m.tensor(graph.F32, graph.Range{}, 2, s[0], s[1]), m.constant(graph.F32, graph.Range{}, 8, s[1], s[2]))
+		m.add(fmt.Sprintf("matmul_f32_%v", s), l, Tolerance{Real: 1e-4})
+		l = m.layer(graph.MatMul, nil, m.tensor(graph.F32, graph.Range{}, 2, s[0], s[1]), m.tensor(graph.F32, graph.Range{}, 2, s[1], s[2]))
+		m.add(fmt.Sprintf("matmul_f32_dynamic_%v", s), l, Tolerance{Real: 1e-4})
+	}
+}
+
+func (m *maker) pooling() {
+	for i, s := range [][4]int{{1, 1, 1, 1}, {1, 16, 7, 7}, {2, 17, 9, 8}, {1, 64, 12, 12}} {
+		for j, a := range []graph.PoolAttrs{
+			{Global: true},
+			{Kernel: []int{2, 2}, Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}},
+			{Kernel: []int{3, 3}, Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, CountIncludePad: true},
+			{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}, CeilMode: true},
+		} {
+			for _, op := range []*graph.Op{graph.MaxPool, graph.AveragePool} {
+				l := m.layer(op, a, m.tensor(graph.F32, graph.Range{}, s[:]...))
+				m.add(fmt.Sprintf("%s_f32_%d_%d", op.Name, i, j), l, Tolerance{Real: 1e-5})
+				l = m.layer(op, a, m.tensor(graph.F16, graph.Range{}, s[:]...))
+				m.add(fmt.Sprintf("%s_f16_%d_%d", op.Name, i, j), l, Tolerance{Real: 1e-5})
+				for _, t := range []graph.DataType{graph.I8, graph.U8} {
+					r := graph.PerTensor(0.1, int32(j)*3)
+					l = m.layer(op, a, m.tensor(t, r, s[:]...))
+					l.Outputs[0].Type, l.Outputs[0].Range = t, r
+					m.add(fmt.Sprintf("%s_%s_%d_%d", op.Name, t, i, j), l, Tolerance{Step: 1})
+				}
+			}
+		}
+	}
+}
+
+func (m *maker) pointwise() {
+	programs := []graph.Program{
+		graph.Unary(graph.EltRelu), graph.Unary(graph.EltSigmoid), graph.Unary(graph.EltGelu), graph.Unary(graph.EltTanh),
+		graph.Unary(graph.EltHardSwish), graph.Unary(graph.EltExp), graph.Unary(graph.EltErf),
+		graph.Binary(graph.EltAdd), graph.Binary(graph.EltMul), graph.Binary(graph.EltDiv), graph.Binary(graph.EltPRelu),
+		graph.Unary(graph.EltSigmoid).Then(graph.Binary(graph.EltMul), 0),
+		graph.Binary(graph.EltSub).Then(graph.Unary(graph.EltClamp, -1, 1), 0),
+	}
+	for i, p := range programs {
+		for _, dims := range [][]int{{1, 1, 1, 1}, {2, 17, 3, 5}, {1, 64, 8, 8}, {3, 100}} {
+			for _, t := range []graph.DataType{graph.F32, graph.F16} {
+				in := []*graph.Tensor{m.tensor(t, graph.Range{}, dims...)}
+				if p.Args == 2 {
+					other := dims
+					if i%2 == 0 && len(dims) == 4 { // by channel
+						other = []int{dims[0], dims[1], 1, 1}
+					}
+					in = append(in, m.tensor(t, graph.Range{}, other...))
+				}
+				m.add(fmt.Sprintf("pointwise_%s_%d_%v", t, i, dims), m.layer(graph.Pointwise, graph.Elementwise{Program: p}, in...), Tolerance{Real: 1e-5})
+			}
+		}
+	}
+	for i, t := range []graph.DataType{graph.I8, graph.U8} {
+		r := graph.PerTensor(0.05, int32(i)*100)
+		l := m.layer(graph.Pointwise, graph.Elementwise{Program: addThen(graph.Unary(graph.EltRelu))}, m.tensor(t, r, 2, 24, 5, 5), m.tensor(t, graph.PerTensor(0.02, 3), 2, 24, 5, 5))
+		l.Outputs[0].Type, l.Outputs[0].Range = t, r
+		m.add(fmt.Sprintf("pointwise_add_%s", t), l, Tolerance{Step: 1})
+	}
+}
+
+func (m *maker) rest() {
+	for _, dims := range [][]int{{1, 10}, {3, 1000}, {2, 17, 5}} {
+		l := m.layer(graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, m.tensor(graph.F32, graph.Range{}, dims...))
+		m.add(fmt.Sprintf("softmax_%v", dims), l, Tolerance{Real: 1e-6})
+	}
+	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		for _, dims := range [][]int{{1, 16, 2, 2}, {2, 17, 3, 5}, {1, 3, 33, 31}} {
+			m.add(fmt.Sprintf("reformat_%s_%v", t, dims), m.layer(graph.Reformat, nil, m.tensor(t, graph.Range{}, dims...)), Tolerance{})
+		}
+	}
+	for _, t := range []graph.DataType{graph.I8, graph.U8} {
+		for _, dims := range [][]int{{1, 1, 4, 4}, {2, 17, 3, 5}, {1, 3, 32, 33}, {1, 64, 7, 7}} {
+			r := graph.PerTensor(0.03, int32(dims[1]%7))
+			m.add(fmt.Sprintf("quantize_%s_%v", t, dims), m.layer(graph.Quantize, graph.QuantAttrs{Range: r, Type: t}, m.tensor(graph.F32, graph.Range{}, dims...)), Tolerance{})
+			m.add(fmt.Sprintf("dequantize_%s_%v", t, dims), m.layer(graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, m.tensor(t, r, dims...)), Tolerance{Real: 1e-7})
+		}
+	}
+	for _, c := range [][]int{{16, 32}, {3, 5, 8}, {16, 20}} {
+		var in []*graph.Tensor
+		for _, n := range c {
+			in = append(in, m.tensor(graph.F32, graph.Range{}, 2, n, 3, 3))
+		}
+		m.add(fmt.Sprintf("concat_%v", c), m.layer(graph.Concat, graph.ConcatAttrs{Axis: 1}, in...), Tolerance{})
+	}
+}

@@ -1,0 +1,63 @@
+package trtui_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/trtui/trtui/"
+
+// allowed is a statement of policy: which packages of this module each may import, test files aside. A package that is
+// not listed may import none. Change it only together with ARCHITECTURE.md.
+var allowed = map[string][]string{
+	"core/graph/onnx":     {"core/graph"},
+	"core/graph/pass":     {"core/graph"},
+	"core/quant":          {"core/graph"},
+	"kernels":             {"core/graph"},
+	"core/run":            {"core/graph", "kernels"},
+	"core/run/runtest":    {"core/graph", "core/run", "kernels"},
+	"core/build":          {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
+	"kernels/null":        {"core/graph", "core/run", "kernels"},
+	"kernels/cpu":         {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
+	"kernels/cuda":        {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
+	"kernels/cuda/ptxsim": {"kernels/cuda/ptx"},
+	"sessions/dataset":    {"core/graph", "core/graph/onnx"},
+	"sessions":            {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/dataset"},
+	"views":               {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "ui"},
+	"cmd/trtui":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "sessions", "sessions/dataset", "ui", "views", "testdata"},
+}
+
+// TestImports checks every Go file of the module, generators aside, against the table.
+func TestImports(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")) {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		for _, im := range f.Imports {
+			name, ours := strings.CutPrefix(strings.Trim(im.Path.Value, `"`), module)
+			if ours && !slices.Contains(allowed[pkg], name) {
+				t.Errorf("%s: package %s may not import %s", path, pkg, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,108 @@
+// Package cpu is the backend that runs everywhere: its tactics are in a table (tactics.go), its memory is the host's,
+// and its streams run what they are given at once, on a pool of workers.
+package cpu
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// Backend is the CPU. Open makes one.
+type Backend struct {
+	pool     *pool
+	features asm.Features
+	tactics  []kernels.Tactic
+}
+
+// Open returns the CPU with the given number of workers; 0 means one for each processor that Go uses.
+func Open(threads int) *Backend {
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	return &Backend{pool: newPool(threads), features: asm.HostFeatures(), tactics: table(threads)}
+}
+
+// Info describes the processor.
+func (b *Backend) Info() run.Info {
+	return run.Info{
+		Name: "cpu", Device: deviceName(), Threads: b.pool.threads,
+		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.threads),
+	}
+}
+
+// Tactics returns the ways to compute op that this processor can run.
+func (b *Backend) Tactics(op *graph.Op) []kernels.Tactic {
+	var list []kernels.Tactic
+	for _, t := range b.tactics {
+		if (t.Op == op || t.Op == nil) && b.features.Has(asm.Features(t.Needs)) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// Alloc returns zeroed memory outside Go's heap where the system has such.
+func (b *Backend) Alloc(n int) (kernels.Mem, error) {
+	if n == 0 {
+		return kernels.Mem{Host: []byte{}}, nil
+	}
+	host, err := allocate(n)
+	if err != nil {
+		return kernels.Mem{}, fmt.Errorf("allocate %d bytes: %w", n, err)
+	}
+	return kernels.Mem{Host: host}, nil
+}
+
+// Free gives memory from Alloc back.
+func (b *Backend) Free(m kernels.Mem) {
+	if len(m.Host) > 0 {
+		release(m.Host)
+	}
+}
+
+// Slice returns a part of m.
+func (b *Backend) Slice(m kernels.Mem, offset, n int) kernels.Mem {
+	return kernels.Mem{Host: m.Host[offset : offset+n : offset+n]}
+}
+
+// Upload copies src to dst.
+func (b *Backend) Upload(_ kernels.Stream, dst kernels.Mem, src []byte) error {
+	copy(dst.Host, src)
+	return nil
+}
+
+// Download copies src to dst.
+func (b *Backend) Download(_ kernels.Stream, dst []byte, src kernels.Mem) error {
+	copy(dst, src.Host)
+	return nil
+}
+
+// NewStream returns a stream over the backend's workers. Streams may be used at the same time: where the workers are
+// busy with one, another does its work on the caller's own goroutine.
+func (b *Backend) NewStream() (kernels.Stream, error) { return &stream{b.pool}, nil }
+
+// Close stops the workers.
+func (b *Backend) Close() error {
+	b.pool.close()
+	return nil
+}
+
+// stream runs every launch before it returns.
+type stream struct{ pool *pool }
+
+func (s *stream) Record() kernels.Mark { return time.Now() }
+
+func (s *stream) Elapsed(a, b kernels.Mark) time.Duration { return b.(time.Time).Sub(a.(time.Time)) }
+
+func (s *stream) Wait() error { return nil }
+
+func (s *stream) Close() error { return nil }
+
+// parallel returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
+func parallel(s kernels.Stream) Parallel { return s.(*stream).pool.run }

@@ -1,0 +1,52 @@
+package cpu
+
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// reference is the tactic that computes any layer by its op's Eval: correct, slow, and the last choice.
+var reference = kernels.Tactic{
+	Name:      "eval",
+	Reference: true,
+	Match:     func(kernels.Binding) error { return nil },
+	Bind: func(b kernels.Binding) (kernels.Kernel, error) {
+		if b.Layer.Op == graph.Reformat {
+			return reformatKernel{b}, nil
+		}
+		return evalKernel{b}, nil
+	},
+}
+
+type evalKernel struct{ b kernels.Binding }
+
+func (k evalKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	ins, outs := make([]graph.Value, len(in)), make([]graph.Value, len(out))
+	for i, d := range k.b.In {
+		if v, ok := k.b.Const(i); ok {
+			ins[i] = v
+		} else if k.b.Layer.Inputs[i] != nil {
+			ins[i] = graph.Value{Type: d.Type, Dims: d.Dims, Data: in[i].Host[:d.Bytes()]}
+		}
+	}
+	for i, d := range k.b.Out {
+		outs[i] = graph.Value{Type: d.Type, Dims: d.Dims, Data: out[i].Host[:d.Bytes()]}
+	}
+	return k.b.Layer.Eval(ins, outs)
+}
+
+// reformatKernel copies elements between any two formats, and between types by their meaning.
+type reformatKernel struct{ b kernels.Binding }
+
+func (k reformatKernel) Launch(_ kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	src, dst := k.b.In[0], k.b.Out[0]
+	x, y := graph.NewValue(src.Type, src.Dims...), graph.NewValue(dst.Type, dst.Dims...)
+	src.ToLinear(x.Data, in[0].Host)
+	if src.Type == dst.Type && k.b.Layer.Inputs[0].Range.Equal(k.b.Layer.Outputs[0].Range) {
+		y = x
+	} else if err := k.b.Layer.Eval([]graph.Value{x}, []graph.Value{y}); err != nil {
+		return err
+	}
+	dst.FromLinear(out[0].Host, y.Data)
+	return nil
+}

@@ -1,0 +1,50 @@
+package kernels
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+func TestFormatRoundTrip(t *testing.T) {
+	for _, f := range []Format{Linear, C16} {
+		for _, typ := range []graph.DataType{graph.I8, graph.F16, graph.F32, graph.I64} {
+			for _, dims := range [][]int{{1, 1, 1, 1}, {2, 16, 3, 5}, {3, 17, 2, 2}, {1, 40, 7}, {2, 3}} {
+				d := Desc{Type: typ, Dims: dims, Format: f}
+				src := make([]byte, graph.Count(dims)*typ.Size())
+				for i := range src {
+					src[i] = byte(i*7 + 1)
+				}
+				for _, stride := range []int{0, d.perBatch() + 64} {
+					d.Batch = stride
+					stored := make([]byte, d.BatchStride()*dims[0]*typ.Size())
+					back := make([]byte, len(src))
+					d.FromLinear(stored, src)
+					d.ToLinear(back, stored)
+					if !bytes.Equal(src, back) {
+						t.Errorf("%v stride %d: round trip changed the elements", d, stride)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSameBytes(t *testing.T) {
+	desc := func(f Format, dims ...int) Desc { return Desc{Type: graph.F32, Dims: dims, Format: f} }
+	for _, c := range []struct {
+		a, b Desc
+		want bool
+	}{
+		{desc(Linear, 2, 32, 1, 1), desc(C16, 2, 32, 1, 1), true},
+		{desc(Linear, 2, 32), desc(C16, 2, 32, 1, 1), true},
+		{desc(Linear, 2, 20, 1, 1), desc(C16, 2, 20, 1, 1), false},
+		{desc(Linear, 2, 32, 2, 1), desc(C16, 2, 32, 2, 1), false},
+		{desc(Linear, 2, 64), desc(Linear, 2, 32, 2, 1), true},
+	} {
+		if got := c.a.SameBytes(c.b); got != c.want {
+			t.Errorf("%v and %v: %v", c.a, c.b, got)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+// Package kernels is the contract between a layer and the code that computes it.
+//
+// A backend offers [Tactic] values: ways of computing one op on its device. The builder shows a tactic a [Binding]
+// (one layer with the actual shapes and formats of its tensors), asks whether it matches, binds it to get a [Kernel],
+// times that on a [Stream], and keeps the fastest. The contract has no code of any device and no policy: those are in
+// the backends (kernels/cpu, kernels/cuda) and in core/build.
+package kernels
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Format is the order of a tensor's elements in memory.
+type Format uint8
+
+// The memory formats. Shapes are always given in logical order, [N,C,...]; a format says where an element lies.
+const (
+	Linear Format = iota // row-major in the logical order: NCHW
+	// C16 is [N, ceil(C/16), spatial..., 16]: channels in blocks of 16, as vector units want them. What lies behind the
+	// last channel is finite. I8 elements are stored in offset binary, q+128, since the processors' 8-bit products take
+	// one unsigned operand; U8 as they are.
+	C16
+)
+
+var formats = [...]struct {
+	name  string
+	block int
+}{{"linear", 1}, {"c16", 16}}
+
+func (f Format) String() string {
+	if int(f) < len(formats) {
+		return formats[f].name
+	}
+	return fmt.Sprintf("format(%d)", uint8(f))
+}
+
+// Block returns how many channels lie together: 1 for Linear.
+func (f Format) Block() int { return formats[f].block }
+
+// MarshalText writes the format's name.
+func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads a format's name.
+func (f *Format) UnmarshalText(b []byte) error {
+	for i := range formats {
+		if formats[i].name == string(b) {
+			*f = Format(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown format %q", b)
+}
+
+// Desc is a tensor as a kernel meets it: actual extents, one format.
+type Desc struct {
+	Type   graph.DataType
+	Dims   []int // logical order
+	Format Format
+	// Batch is the distance in elements between two indices of axis 0 where the tensor is a slice of a larger one (a
+	// concatenation written in place); 0 means that it is dense. The slice itself starts at the kernel's Mem.
+	Batch int
+}
+
+// perBatch returns the number of elements of one index of axis 0 in memory, the format's padding included.
+func (d Desc) perBatch() int {
+	if len(d.Dims) == 0 {
+		return 1
+	}
+	n := 1
+	for i, e := range d.Dims[1:] {
+		if b := d.Format.Block(); i == 0 && b > 1 {
+			e = (e + b - 1) / b * b
+		}
+		n *= e
+	}
+	return n
+}
+
+// BatchStride returns the distance in elements between two indices of axis 0.
+func (d Desc) BatchStride() int {
+	if d.Batch > 0 {
+		return d.Batch
+	}
+	return d.perBatch()
+}
+
+// Bytes returns the size in memory of the dense tensor, with the padding of its format.
+func (d Desc) Bytes() int {
+	n := d.perBatch()
+	if len(d.Dims) > 0 {
+		n *= d.Dims[0]
+	}
+	return n * d.Type.Size()
+}
+
+// Span returns the bytes from the first element to the last, as they lie: Bytes for a dense tensor.
+func (d Desc) Span() int {
+	if len(d.Dims) == 0 || d.Dims[0] == 0 {
+		return d.Bytes()
+	}
+	return ((d.Dims[0]-1)*d.BatchStride() + d.perBatch()) * d.Type.Size()
+}
+
+// Dense reports whether the tensor is not a slice of a larger one.
+func (d Desc) Dense() bool { return d.Batch == 0 || d.Batch == d.perBatch() }
+
+func (d Desc) String() string { return fmt.Sprintf("%s%v %s", d.Type, d.Dims, d.Format) }
+
+// Mem is a piece of a device's memory. On a device that shares the host's, Host is that memory; on others Host is nil
+// and Addr is the device's address.
+type Mem struct {
+	Host []byte
+	Addr uint64
+}
+
+// Feature is a set of device abilities that a tactic may need, by the backend's own bit numbers.
+type Feature uint64
+
+// Binding is what a kernel is bound to: a layer and the actual form of its inputs and outputs.
+type Binding struct {
+	Layer   *graph.Layer
+	In, Out []Desc // go with Layer.Inputs and Layer.Outputs; the zero Desc where an optional input is left out
+	// Consts goes with In: the elements, linear, of those inputs that are constants; nil for the others. They are host
+	// memory on every backend: Bind packs or uploads what it needs.
+	Consts []([]byte)
+}
+
+// Const returns input i's elements where it is a constant.
+func (b Binding) Const(i int) (graph.Value, bool) {
+	if i >= len(b.Consts) || b.Consts[i] == nil {
+		return graph.Value{}, false
+	}
+	return graph.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]}, true
+}
+
+// Tactic is one way to compute an op on one device: a value in the backend's table.
+type Tactic struct {
+	Name  string    // op_type_isa_shape, as in "gemm_f32_avx512_12x32"; stored in engines, so renaming is a format change
+	Op    *graph.Op // nil: any op
+	Needs Feature
+	// In and Out are the formats in which it reads its inputs that are not constants and writes its outputs.
+	In, Out Format
+	// Match says whether it can compute the binding; the error is the reason why not, as a person will read it.
+	Match func(Binding) error
+	// Workspace returns the bytes of scratch memory that a launch needs; nil: none.
+	Workspace func(Binding) int
+	// Bind prepares a kernel: packs weights, compiles. It may take long and may be called for several shapes.
+	Bind func(Binding) (Kernel, error)
+	// Strided says that it accepts a Desc with a Batch of its own, so that it can read and write slices of a larger tensor.
+	Strided bool
+	// InPlace says that output 0 may be given the very memory of any one input whose Desc is equal.
+	InPlace bool
+	// Reference marks a tactic that is correct but slow (Eval): it is used where nothing else matches, and not timed.
+	Reference bool
+}
+
+// Kernel is a tactic bound to one layer and shape. It is immutable: several streams may launch it at once, each with
+// memory of its own.
+type Kernel interface {
+	// Launch computes outputs from inputs. in has a zero Mem where the binding had a constant. Outputs do not overlap
+	// inputs, but for what the tactic's InPlace allows.
+	Launch(s Stream, in, out []Mem, workspace Mem) error
+}
+
+// Stream is an ordered queue of work on a device.
+type Stream interface {
+	Record() Mark                    // a point in the queue
+	Elapsed(a, b Mark) time.Duration // between two points that have been reached
+	Wait() error                     // until all work is done; a device's error surfaces here
+	Close() error
+}
+
+// Mark is a point in a stream's work, for timing.
+type Mark any

@@ -1,0 +1,37 @@
+package dataset
+
+import "github.com/trtui/trtui/core/graph"
+
+// Bound is a set as the inputs of one network, item by item: a session's data.
+type Bound struct {
+	Set    *Set
+	inputs []*graph.Tensor
+}
+
+// Bind returns the set as data for the given inputs. The error says what does not fit; the first item stands for all.
+func (s *Set) Bind(inputs []*graph.Tensor) (*Bound, error) {
+	if _, err := s.Feed(inputs, 0, 1); err != nil {
+		return nil, err
+	}
+	return &Bound{s, inputs}, nil
+}
+
+// Len returns the number of items.
+func (b *Bound) Len() int { return b.Set.Len() }
+
+// Inputs returns the inputs of item i by name, with a batch of one unless the set's items are whole.
+func (b *Bound) Inputs(i int) (map[string]graph.Value, error) { return b.Set.Feed(b.inputs, i, 1) }
+
+// Label returns the class of item i; ok is false where there is none.
+func (b *Bound) Label(i int) (class int, ok bool) {
+	if b.Set.Labels == nil || b.Set.Labels[i] < 0 {
+		return 0, false
+	}
+	return b.Set.Labels[i], true
+}
+
+// Name says where the items come from.
+func (b *Bound) Name() string { return b.Set.Name }
+
+// Random reports whether the items are made up.
+func (b *Bound) Random() bool { return b.Set.Random }

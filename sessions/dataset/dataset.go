@@ -1,0 +1,259 @@
+// Package dataset reads labelled data in the forms that people have it in: numpy arrays, ONNX test data, idx and CIFAR
+// files, raw arrays and folders of images. [Open] finds out which form a path has; [Set.Feed] gives a network's inputs
+// for some of the items. Data stays in its stored form until it is fed, and images stay on disk.
+package dataset
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Set is a sequence of items, each with a value for every input of a network and perhaps a label. It does not change;
+// its methods may be called by several goroutines at once.
+type Set struct {
+	Name   string
+	Inputs []Input
+	Labels []int // by item; nil if there are none. -1: this item has none
+	// Random marks data that is made up: what is calibrated with it is not to be trusted.
+	Random bool
+	// Whole marks data whose items are complete feeds: the first axis of their values is not one of items.
+	Whole    bool
+	Identity Identity
+
+	length int
+	// read stores item i of input k in dst, which has the input's type and item shape.
+	read func(i, k int, dst graph.Value) error
+	// shapes gives the item shape of input k where items differ in it, as only whole items may; else nil.
+	shapes func(i, k int) []int
+}
+
+// Input is what a set has for one input of a network.
+type Input struct {
+	Name string // empty: the network's only input
+	Type graph.DataType
+	Dims []int // of one item, without the axis of items
+}
+
+// Identity says which data a set has: equal identities mean equal items.
+type Identity struct {
+	Path    string
+	Size    int64 // of all files
+	ModTime time.Time
+	Hash    string // SHA-256 of the files' contents (of a folder of images: of their names, sizes and times) and of the options
+}
+
+// Len returns the number of items.
+func (s *Set) Len() int { return s.length }
+
+// New returns a set of arrays whose first axis counts the items. labels may be nil.
+func New(name string, arrays []Array, labels []int) (*Set, error) {
+	s := &Set{Name: name, Labels: labels}
+	for i, a := range arrays {
+		if len(a.Value.Dims) == 0 {
+			return nil, fmt.Errorf("array %s is a single number; its first axis must count the items", a.Name)
+		}
+		if i > 0 && a.Value.Dims[0] != s.length {
+			return nil, fmt.Errorf("array %s has %d items, but %s has %d", a.Name, a.Value.Dims[0], arrays[0].Name, s.length)
+		}
+		if len(a.Value.Data) == 0 {
+			return nil, fmt.Errorf("array %s of shape %v is empty", a.Name, a.Value.Dims)
+		}
+		s.length = a.Value.Dims[0]
+		s.Inputs = append(s.Inputs, Input{a.Name, a.Value.Type, slices.Clone(a.Value.Dims[1:])})
+	}
+	if len(arrays) == 0 || s.length == 0 {
+		return nil, fmt.Errorf("no items")
+	}
+	if labels != nil && len(labels) != s.length {
+		return nil, fmt.Errorf("%d labels for %d items", len(labels), s.length)
+	}
+	s.read = func(i, k int, dst graph.Value) error {
+		copy(dst.Data, arrays[k].Value.Data[i*len(dst.Data):])
+		return nil
+	}
+	return s, nil
+}
+
+// Array is a named array.
+type Array struct {
+	Name  string
+	Value graph.Value
+}
+
+// Batch returns items i to i+n-1: a value for each of Inputs, whose first axis counts the items; of a whole set, n must
+// be 1 and the values are the item's as they are.
+func (s *Set) Batch(i, n int) ([]graph.Value, error) {
+	if i < 0 || n < 1 || n > s.length || i > s.length-n {
+		return nil, fmt.Errorf("%s: no items %d to %d, there are %d", s.Name, i, i+n-1, s.length)
+	}
+	if s.Whole && n != 1 {
+		return nil, fmt.Errorf("%s: its items are whole inputs and cannot be joined to a batch of %d", s.Name, n)
+	}
+	values := make([]graph.Value, len(s.Inputs))
+	for k, in := range s.Inputs {
+		dims := in.Dims
+		if s.shapes != nil {
+			dims = s.shapes(i, k)
+		}
+		if !s.Whole {
+			dims = append([]int{n}, dims...)
+		}
+		v := graph.NewValue(in.Type, dims...)
+		size := len(v.Data) / n
+		for j := range n {
+			item := graph.Value{Type: v.Type, Dims: in.Dims, Data: v.Data[j*size : (j+1)*size : (j+1)*size]}
+			if err := s.read(i+j, k, item); err != nil {
+				return nil, fmt.Errorf("%s: item %d: %w", s.Name, i+j, err)
+			}
+		}
+		values[k] = v
+	}
+	return values, nil
+}
+
+// LabelsOf returns the labels of items i to i+n-1, nil if the set has none.
+func (s *Set) LabelsOf(i, n int) []int {
+	if s.Labels == nil {
+		return nil
+	}
+	return s.Labels[i : i+n]
+}
+
+// Feed returns items i to i+n-1 as the inputs of a network, by name: converted to its types, and reshaped where the
+// shapes differ in axes of extent 1 or are flattened. Inputs are found by name; the only input needs none.
+func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]graph.Value, error) {
+	values, err := s.Batch(i, n)
+	if err != nil {
+		return nil, err
+	}
+	feed := map[string]graph.Value{}
+	for _, t := range inputs {
+		k := slices.IndexFunc(s.Inputs, func(in Input) bool { return in.Name == t.Name })
+		if k < 0 && len(inputs) == 1 && len(s.Inputs) == 1 {
+			k = 0
+		}
+		if k < 0 {
+			return nil, fmt.Errorf("%s: no data for input %s; there is %s", s.Name, t, s.names())
+		}
+		v, err := fit(values[k], t)
+		if err != nil {
+			return nil, fmt.Errorf("%s: input %s: %w", s.Name, t.Name, err)
+		}
+		feed[t.Name] = v
+	}
+	return feed, nil
+}
+
+// Batches feeds all items in order, n at a time; the items of the last batch are repeated from its last one to n where
+// the rest is shorter.
+func (s *Set) Batches(inputs []*graph.Tensor, n int) iter.Seq2[map[string]graph.Value, error] {
+	return func(yield func(map[string]graph.Value, error) bool) {
+		if s.Whole {
+			n = 1
+		}
+		for i := 0; i < s.length; i += n {
+			count := min(n, s.length-i)
+			feed, err := s.Feed(inputs, i, count)
+			for name, v := range feed {
+				feed[name] = repeatLast(v, count, n)
+			}
+			if !yield(feed, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// repeatLast makes n items of count.
+func repeatLast(v graph.Value, count, n int) graph.Value {
+	if count == n {
+		return v
+	}
+	size := len(v.Data) / count
+	dims := slices.Clone(v.Dims)
+	dims[0] = n
+	r := graph.NewValue(v.Type, dims...)
+	for at := copy(r.Data, v.Data); at < len(r.Data); {
+		at += copy(r.Data[at:], v.Data[(count-1)*size:])
+	}
+	return r
+}
+
+func (s *Set) names() string {
+	var list []string
+	for _, in := range s.Inputs {
+		name := in.Name
+		if name == "" {
+			name = "an array without name"
+		}
+		list = append(list, fmt.Sprintf("%s %s%v", name, in.Type, in.Dims))
+	}
+	return strings.Join(list, ", ")
+}
+
+// fit returns v in the type and rank of t.
+func fit(v graph.Value, t *graph.Tensor) (graph.Value, error) {
+	dims, ok := fitDims(v.Dims, t.Dims)
+	if !ok {
+		return v, fmt.Errorf("data of shape %v does not fit %s", v.Dims, t.TypeString())
+	}
+	v.Dims = dims
+	if v.Type == t.Type {
+		return v, nil
+	}
+	to := graph.NewValue(t.Type, dims...)
+	switch {
+	case t.Type == graph.F32 || t.Type == graph.F16 || t.Type == graph.BF16:
+		graph.FromReal(to, v.Floats(), graph.Range{})
+	case t.Type == graph.I64 && v.Type.IsInteger():
+		copy(to.I64(), v.Ints())
+	case t.Type == graph.I32 && v.Type.IsInteger():
+		for i, x := range v.Ints() {
+			to.I32()[i] = int32(x)
+		}
+	case t.Type == graph.Bool && v.Type == graph.U8:
+		copy(to.Data, v.Data)
+	default:
+		return v, fmt.Errorf("data is %s, the network needs %s", v.Type, t.Type)
+	}
+	return to, nil
+}
+
+// fitDims returns the shape that data of shape have takes for an input of shape want: want's with symbols replaced,
+// where both agree but for axes of extent 1 or the flattening of all axes behind the first.
+func fitDims(have []int, want []graph.Dim) ([]int, bool) {
+	if len(have) == len(want) {
+		same := true
+		for i, d := range want {
+			c, ok := d.IsConst()
+			same = same && (!ok || c == have[i])
+		}
+		if same {
+			return have, true
+		}
+	}
+	if len(have) == 0 || len(want) == 0 {
+		return nil, false
+	}
+	dims := make([]int, len(want))
+	rest, symbols := graph.Count(have[1:]), 0
+	for i, d := range want {
+		c, ok := d.IsConst()
+		switch {
+		case i == 0 && (!ok || c == have[0]):
+			dims[0] = have[0]
+		case i == 0:
+			return nil, false
+		case !ok:
+			symbols++
+		default:
+			dims[i] = c
+		}
+	}
+	return dims, symbols == 0 && graph.Count(dims[1:]) == rest
+}

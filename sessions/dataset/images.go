@@ -1,0 +1,193 @@
+package dataset
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"image"
+	_ "image/jpeg" // the formats that image.Decode knows
+	_ "image/png"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// maxPixels bounds one image.
+const maxPixels = 100 << 20
+
+// openImages returns a set of the JPEG and PNG files of a folder. With a labels.tsv (columns: file, class index; a
+// heading is skipped) the items are those that it names, in its order; else all files by name, without labels. An image
+// is decoded when it is fed: resized so that its shorter side is Resize, bilinear and antialiased, and a square of Size
+// cut from its middle, as torchvision's Resize and CenterCrop do.
+func openImages(dir string, o Options) (*Set, error) {
+	files, labels, err := listImages(dir)
+	if err != nil {
+		return nil, err
+	}
+	first, count, err := o.part(len(files))
+	if err != nil {
+		return nil, err
+	}
+	files = files[first : first+count]
+	if labels != nil {
+		labels = labels[first : first+count]
+	}
+	if o.Size == 0 {
+		o.Size = 224
+	}
+	if o.Resize == 0 {
+		o.Resize = o.Size * 256 / 224
+	}
+	if o.Resize < o.Size && !o.Pad {
+		return nil, fmt.Errorf("images resized to %d are smaller than %d", o.Resize, o.Size)
+	}
+	l, err := newLayout(o, 3, o.Size, o.Size)
+	if err != nil {
+		return nil, err
+	}
+	id, err := imagesIdentity(dir, files, labels, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Set{
+		Name: filepath.Base(dir), Labels: labels, Identity: id, length: len(files),
+		Inputs: []Input{{"", graph.F32, l.dims()}},
+		read: func(i, _ int, dst graph.Value) error {
+			p, err := readImage(filepath.Join(dir, files[i]))
+			if err != nil {
+				return err
+			}
+			if p, err = p.resize(o.Resize); err != nil {
+				return fmt.Errorf("%s: %w", files[i], err)
+			}
+			return l.store(p.crop(o.Size), dst)
+		},
+	}, nil
+}
+
+func isImage(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jpg", ".jpeg", ".png":
+		return true
+	}
+	return false
+}
+
+// listImages returns the images of a folder and their labels.
+func listImages(dir string) (files []string, labels []int, err error) {
+	f, err := os.Open(filepath.Join(dir, "labels.tsv"))
+	if os.IsNotExist(err) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, e := range entries {
+			if isImage(e.Name()) {
+				files = append(files, e.Name())
+			}
+		}
+		return files, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		file, rest, _ := strings.Cut(lines.Text(), "\t")
+		class, _, _ := strings.Cut(rest, "\t")
+		if file == "" {
+			continue
+		}
+		label, err := strconv.Atoi(strings.TrimSpace(class))
+		if err != nil && n == 1 {
+			continue
+		}
+		if err != nil || label < 0 {
+			return nil, nil, fmt.Errorf("labels.tsv, line %d: want a file and a class index, got %q", n, lines.Text())
+		}
+		if !filepath.IsLocal(file) {
+			return nil, nil, fmt.Errorf("labels.tsv, line %d: %q is not a file in the folder", n, file)
+		}
+		files, labels = append(files, file), append(labels, label)
+	}
+	return files, labels, lines.Err()
+}
+
+// imagesIdentity takes in names, sizes and times, since the contents may be many gigabytes.
+func imagesIdentity(dir string, files []string, labels []int, o Options) (Identity, error) {
+	id := Identity{Path: dir}
+	h := sha256.New()
+	for _, name := range files {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			return id, fmt.Errorf("image %s: %w", name, err)
+		}
+		id.Size += info.Size()
+		if info.ModTime().After(id.ModTime) {
+			id.ModTime = info.ModTime()
+		}
+		fmt.Fprintf(h, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
+	}
+	fmt.Fprintf(h, "%v %+v", labels, o)
+	id.Hash = hex.EncodeToString(h.Sum(nil))
+	return id, nil
+}
+
+// readImage decodes a file to RGB; transparency is ignored.
+func readImage(path string) (picture, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return picture{}, err
+	}
+	defer f.Close()
+	cfg, _, err := image.DecodeConfig(f)
+	if err != nil {
+		return picture{}, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	if cfg.Width < 1 || cfg.Height < 1 || cfg.Width > maxPixels/cfg.Height {
+		return picture{}, fmt.Errorf("%s: an image of %dx%d is too large", filepath.Base(path), cfg.Width, cfg.Height)
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return picture{}, err
+	}
+	m, _, err := image.Decode(f)
+	if err != nil {
+		return picture{}, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return newPicture(m), nil
+}
+
+// newPicture returns the red, green and blue of an image.
+func newPicture(m image.Image) picture {
+	b := m.Bounds()
+	n := b.Dx() * b.Dy()
+	p := picture{3, b.Dy(), b.Dx(), make([]byte, 3*n)}
+	i := 0
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			red, green, blue := rgb(m, x, y)
+			p.pix[i], p.pix[n+i], p.pix[2*n+i] = red, green, blue
+			i++
+		}
+	}
+	return p
+}
+
+// rgb returns a pixel's colour, not multiplied by its opacity.
+func rgb(m image.Image, x, y int) (r, g, b byte) {
+	if m, ok := m.(*image.NRGBA); ok {
+		c := m.NRGBAAt(x, y)
+		return c.R, c.G, c.B
+	}
+	red, green, blue, alpha := m.At(x, y).RGBA()
+	if alpha == 0 {
+		return 0, 0, 0
+	}
+	scale := func(v uint32) byte { return byte(min(0xffff, v*0xffff/alpha) >> 8) }
+	return scale(red), scale(green), scale(blue)
+}

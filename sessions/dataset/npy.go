@@ -1,0 +1,184 @@
+package dataset
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// npyTypes are numpy's type codes by the types they have here; each begins with a byte order in a file.
+var npyTypes = map[string]graph.DataType{
+	"f4": graph.F32, "f8": graph.F64, "f2": graph.F16, "u1": graph.U8, "i1": graph.I8, "i2": graph.I16, "i4": graph.I32,
+	"i8": graph.I64, "u2": graph.U16, "u4": graph.U32, "u8": graph.U64, "b1": graph.Bool,
+}
+
+var (
+	npyDescr   = regexp.MustCompile(`'descr'\s*:\s*'([^']*)'`)
+	npyFortran = regexp.MustCompile(`'fortran_order'\s*:\s*(True|False)`)
+	npyShape   = regexp.MustCompile(`'shape'\s*:\s*\(([^)]*)\)`)
+)
+
+// readNpy reads an array in numpy's .npy format, versions 1 to 3, and returns those rows (indices of the first axis)
+// that the options choose; the others are not kept.
+func readNpy(r io.Reader, part func(n int) (first, count int, err error)) (graph.Value, error) {
+	var v graph.Value
+	t, dims, err := readNpyHeader(r)
+	if err != nil {
+		return v, err
+	}
+	first, count, row := 0, 1, t.Size()
+	for i, d := range dims {
+		if i == 0 {
+			continue
+		}
+		if d > 0 && row > maxBytes/d {
+			return v, errTooLarge
+		}
+		row *= d
+	}
+	if len(dims) > 0 {
+		if first, count, err = part(dims[0]); err != nil {
+			return v, err
+		}
+		dims[0] = count
+	}
+	if int64(first)*int64(row) > 1<<40 {
+		return v, errTooLarge
+	}
+	if _, err := io.CopyN(io.Discard, r, int64(first)*int64(row)); err != nil {
+		return v, fmt.Errorf("the file ends before item %d", first)
+	}
+	if row > 0 && count > maxBytes/row {
+		return v, errTooLarge
+	}
+	data, err := readExactly(r, count*row)
+	return graph.Value{Type: t, Dims: dims, Data: data}, err
+}
+
+func readNpyHeader(r io.Reader) (graph.DataType, []int, error) {
+	var head [12]byte
+	if _, err := io.ReadFull(r, head[:10]); err != nil || string(head[:6]) != "\x93NUMPY" {
+		return 0, nil, fmt.Errorf("not a .npy array: it does not begin as one")
+	}
+	size := int(binary.LittleEndian.Uint16(head[8:]))
+	switch head[6] {
+	case 1:
+	case 2, 3:
+		if _, err := io.ReadFull(r, head[10:]); err != nil {
+			return 0, nil, fmt.Errorf("the header of the array is cut off")
+		}
+		size = int(binary.LittleEndian.Uint32(head[8:]))
+	default:
+		return 0, nil, fmt.Errorf("version %d of the .npy format is unknown", head[6])
+	}
+	if size > 1<<16 {
+		return 0, nil, fmt.Errorf("the header of the array has %d bytes", size)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return 0, nil, fmt.Errorf("the header of the array is cut off")
+	}
+	return parseNpyHeader(string(text))
+}
+
+// parseNpyHeader reads the Python dictionary that is the header's text.
+func parseNpyHeader(text string) (graph.DataType, []int, error) {
+	descr, order, shape := npyDescr.FindStringSubmatch(text), npyFortran.FindStringSubmatch(text), npyShape.FindStringSubmatch(text)
+	if descr == nil || order == nil || shape == nil {
+		return 0, nil, fmt.Errorf("the header of the array lacks type, order or shape (arrays of records are not supported)")
+	}
+	code := descr[1]
+	t, ok := npyTypes[strings.TrimLeft(code, "<|=>")]
+	switch {
+	case !ok:
+		return 0, nil, fmt.Errorf("arrays of type %q are not supported", code)
+	case code[0] == '>' && t.Size() > 1:
+		return 0, nil, fmt.Errorf("arrays of type %q, big-endian, are not supported; save it little-endian", code)
+	}
+	var dims []int
+	for s := range strings.SplitSeq(shape[1], ",") {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		d, err := strconv.Atoi(strings.TrimSuffix(s, "L"))
+		if err != nil || d < 0 || d > 1<<40 {
+			return 0, nil, fmt.Errorf("the array's shape (%s) is wrong", shape[1])
+		}
+		dims = append(dims, d)
+		if len(dims) > 32 {
+			return 0, nil, fmt.Errorf("the array has more than 32 axes")
+		}
+	}
+	if order[1] == "True" && len(dims) > 1 {
+		return 0, nil, fmt.Errorf("the array is in Fortran order; save it in C order (numpy.ascontiguousarray)")
+	}
+	return t, dims, nil
+}
+
+// readNpz reads the arrays of a .npz: those named y or labels are labels, the others inputs, where one named x is the
+// only input.
+func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []int, err error) {
+	z, err := zip.NewReader(file, size)
+	if err != nil {
+		return nil, nil, fmt.Errorf("not a .npz archive: %w", err)
+	}
+	left := maxBytes
+	for _, f := range z.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			return nil, nil, fmt.Errorf("%s in the archive is no .npy array", f.Name)
+		}
+		v, err := readMember(f, o)
+		if err != nil {
+			return nil, nil, fmt.Errorf("array %s: %w", name, err)
+		}
+		if left -= len(v.Data); left < 0 {
+			return nil, nil, errTooLarge
+		}
+		if name == "y" || name == "labels" {
+			if labels, err = toLabels(v); err != nil {
+				return nil, nil, fmt.Errorf("array %s: %w", name, err)
+			}
+			continue
+		}
+		arrays = append(arrays, Array{name, v})
+	}
+	if len(arrays) == 1 && arrays[0].Name == "x" {
+		arrays[0].Name = ""
+	}
+	if len(arrays) == 0 {
+		return nil, nil, fmt.Errorf("the archive has no array x")
+	}
+	return arrays, labels, nil
+}
+
+func readMember(f *zip.File, o Options) (graph.Value, error) {
+	r, err := f.Open()
+	if err != nil {
+		return graph.Value{}, err
+	}
+	defer r.Close()
+	return readNpy(r, o.part)
+}
+
+// toLabels returns the elements of a list of integers as labels.
+func toLabels(v graph.Value) ([]int, error) {
+	n := v.Len()
+	if len(v.Dims) < 1 || n != v.Dims[0] || !v.Type.IsInteger() {
+		return nil, fmt.Errorf("labels must be a list of integers, these are %s%v", v.Type, v.Dims)
+	}
+	labels := make([]int, n)
+	for i, x := range v.Ints() {
+		if x < -1 || x > 1<<31 {
+			return nil, fmt.Errorf("label %d of item %d", x, i)
+		}
+		labels[i] = int(x)
+	}
+	return labels, nil
+}

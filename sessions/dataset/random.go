@@ -1,0 +1,87 @@
+package dataset
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Random returns n items of made-up data for a network's inputs: real numbers from the standard normal distribution,
+// integers from 0 to 9, booleans. Symbols of the shapes are taken from env and are 1 if they are not in it; the first
+// axis counts the items, unless an input has none or they differ in its extent, in which case the items are whole. The
+// same arguments give the same data, item by item.
+func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Set, error) {
+	if n < 1 || len(inputs) == 0 {
+		return nil, fmt.Errorf("random data: %d items for %d inputs", n, len(inputs))
+	}
+	s := &Set{Name: "random", Random: true, length: n, Identity: Identity{Path: "random", Hash: fmt.Sprintf("random %d of %d %v", seed, n, env)}}
+	for _, t := range inputs {
+		dims := make([]int, len(t.Dims))
+		for i, d := range t.Dims {
+			dims[i] = extent(d, env)
+		}
+		if t.Type == graph.Invalid || t.Type.Size() == 0 {
+			return nil, fmt.Errorf("random data: input %s has no type", t.Name)
+		}
+		size := t.Type.Size()
+		for _, d := range dims {
+			if d < 0 || d > 0 && size > maxBytes/d {
+				return nil, fmt.Errorf("random data: input %s of shape %v is too large", t.Name, dims)
+			}
+			size *= d
+		}
+		s.Inputs = append(s.Inputs, Input{t.Name, t.Type, dims})
+		s.Identity.Hash += fmt.Sprintf(" %s %s%v", t.Name, t.Type, dims)
+		if len(t.Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) {
+			s.Whole = true
+		}
+	}
+	if !s.Whole {
+		for k := range s.Inputs {
+			s.Inputs[k].Dims = s.Inputs[k].Dims[1:]
+		}
+	}
+	s.read = func(i, k int, dst graph.Value) error {
+		fill(dst, rand.New(rand.NewPCG(seed, uint64(i)*uint64(len(s.Inputs))+uint64(k))))
+		return nil
+	}
+	return s, nil
+}
+
+// extent evaluates a dim; what env does not name is 1.
+func extent(d graph.Dim, env map[string]int) int {
+	names := map[string]bool{}
+	d.Symbols(names)
+	all := map[string]int{}
+	for name := range names {
+		all[name] = 1
+		if v, ok := env[name]; ok {
+			all[name] = v
+		}
+	}
+	return d.Eval(all)
+}
+
+func fill(v graph.Value, r *rand.Rand) {
+	switch {
+	case v.Type == graph.F64:
+		for i := range graph.View[float64](v.Data) {
+			graph.View[float64](v.Data)[i] = r.NormFloat64()
+		}
+	case v.Type.IsFloat():
+		x := make([]float32, v.Len())
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+		graph.FromReal(v, x, graph.Range{})
+	case v.Type == graph.Bool:
+		for i := range v.Data {
+			v.Data[i] = byte(r.IntN(2))
+		}
+	default:
+		for i := 0; i < len(v.Data); i += v.Type.Size() {
+			v.Data[i] = byte(r.IntN(10)) // little-endian
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package sessions
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/run"
+)
+
+// Model is what a session is opened on: a source network and, if it came from an engine file, the engine.
+type Model struct {
+	Network   *graph.Network
+	Engine    *run.Engine // nil for an ONNX model
+	Path      string      // "embedded" for the model in the program
+	Bytes     int64
+	SHA256    string
+	Quantized bool // the model brings quantisation of its own
+
+	file io.Closer
+}
+
+// OpenModel opens an ONNX model or an engine file. Constants point into the mapped file until Close.
+func OpenModel(ops graph.OpSet, path string) (*Model, error) {
+	head, size, err := peek(path)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Path: path, Bytes: size}
+	if run.IsEngine(head) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if m.Engine, err = run.ReadEngine(ops, data); err != nil {
+			return nil, fmt.Errorf("engine %s: %w", path, err)
+		}
+		m.Network = m.Engine.Source
+	} else {
+		f, err := onnx.Open(ops, path)
+		if err != nil {
+			return nil, err
+		}
+		m.Network, m.file = f.Network, f
+	}
+	if m.SHA256, err = hashFile(path); err != nil {
+		m.Close()
+		return nil, err
+	}
+	m.Quantized = isQuantized(m.Network)
+	return m, nil
+}
+
+// ParseModel opens an ONNX model that is in memory, as the embedded one is.
+func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
+	n, err := onnx.Parse(ops, name, data)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data)
+	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n)}, nil
+}
+
+// Close unmaps the file; the network must not be used any more.
+func (m *Model) Close() error {
+	if m.file != nil {
+		return m.file.Close()
+	}
+	return nil
+}
+
+// peek returns the first bytes of a file and its size.
+func peek(path string) ([]byte, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if info.IsDir() {
+		return nil, 0, fmt.Errorf("%s is a directory; name a model file (.onnx) or an engine", path)
+	}
+	head := make([]byte, 16)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
+		return nil, 0, err
+	}
+	return head[:n], info.Size(), nil
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func isQuantized(n *graph.Network) bool {
+	for _, l := range n.Layers {
+		if l.Op == graph.Quantize || l.Op == graph.Dequantize {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,229 @@
+package sessions
+
+import (
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/run"
+)
+
+// layerInfos describes a network's layers at the given values of its symbols.
+func layerInfos(n *graph.Network, env map[string]int) []LayerInfo {
+	list := make([]LayerInfo, len(n.Layers))
+	for i, l := range n.Layers {
+		list[i] = layerInfo(l, env)
+	}
+	return list
+}
+
+func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
+	info := LayerInfo{
+		Name: l.Name, Op: l.Op.Name, Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
+		Precision: precisionOf(l), FLOPs: graph.FLOPs(l, env), Text: l.String(),
+	}
+	if l.Epilogue.Args > 0 {
+		info.Epilogue = l.Epilogue.String()
+	}
+	for _, t := range l.Inputs {
+		switch {
+		case t == nil:
+		case t.IsConst():
+			info.Weights += len(t.Weights)
+		default:
+			info.Inputs = append(info.Inputs, t.Name)
+		}
+	}
+	for _, t := range l.Outputs {
+		info.Outputs = append(info.Outputs, tensorInfo(t, env))
+	}
+	return info
+}
+
+func tensorInfo(t *graph.Tensor, env map[string]int) TensorInfo {
+	info := TensorInfo{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims), Shape: graph.EvalDims(t.Dims, env)}
+	if t.Range.IsSet() {
+		info.Range = t.Range.String()
+	}
+	return info
+}
+
+// modelReport describes the source network.
+func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
+	env, err := s.env(cfg)
+	if err != nil {
+		return nil, err
+	}
+	n := s.model.Network
+	r := &ModelReport{
+		Name: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: "onnx",
+		Layers: layerInfos(n, env), Ops: map[string]int{},
+	}
+	if s.model.Engine != nil {
+		r.Kind = "engine"
+	}
+	if s.Data != nil {
+		_, r.Labelled = s.Data.Label(0)
+		r.Data, r.Random, r.Items = s.Data.Name(), s.Data.Random(), s.Data.Len()
+	}
+	if s.CalData != nil {
+		r.CalItems = s.calibrationItems()
+	}
+	for _, t := range n.Inputs {
+		r.Inputs = append(r.Inputs, tensorInfo(t, env))
+	}
+	for _, t := range n.Outputs {
+		r.Outputs = append(r.Outputs, tensorInfo(t, env))
+	}
+	for _, l := range r.Layers {
+		r.Ops[l.Op]++
+		r.FLOPs += l.FLOPs
+	}
+	for _, t := range n.Consts() {
+		r.Params += int64(graph.Count(graph.EvalDims(t.Dims, nil)))
+	}
+	return r, nil
+}
+
+// passesReport tells how the source network became the engine's.
+func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) (*PassesReport, error) {
+	env, err := s.env(cfg)
+	if err != nil {
+		return nil, err
+	}
+	r := &PassesReport{Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable}
+	for _, p := range append(pass.Standard(), pass.Lowering()...) {
+		for _, rule := range p.Rules {
+			r.Rules = append(r.Rules, RuleInfo{Name: rule, Doc: p.Doc})
+		}
+	}
+	steps := append(append([]pass.Step(nil), o.Steps...), l.Steps...)
+	for _, st := range steps {
+		r.Steps = append(r.Steps, passStep(st, env))
+	}
+	if len(steps) == 0 {
+		return r, nil
+	}
+	last := steps[len(steps)-1].Ledger
+	for _, e := range last {
+		r.Ledger = append(r.Ledger, LedgerEntry{Layer: e.Layer, Op: e.Op, Fate: e.Fate.String(), Into: e.Into, Pass: e.Pass})
+	}
+	c := last.Counts()
+	r.Kept, r.Fused, r.Folded, r.Eliminated = c.Kept, c.Fused, c.Folded, c.Eliminated
+	for _, st := range r.Steps {
+		for _, f := range st.Fired {
+			r.KernelsSaved += f.KernelsSaved
+			r.BytesSaved += f.BytesSaved
+		}
+	}
+	return r, nil
+}
+
+func passStep(st pass.Step, env map[string]int) PassStep {
+	ps := PassStep{Pass: st.Pass, Layers: len(st.After.Layers), Elapsed: st.Elapsed}
+	if st.Before != st.After {
+		ps.After, ps.Text = layerInfos(st.After, env), st.After.String()
+	}
+	for _, f := range st.Fired {
+		ps.Fired = append(ps.Fired, FiredSite{
+			Rule: f.Site.Rule, Site: f.Site.String(), Layers: f.Members, Into: f.Into,
+			KernelsSaved: f.KernelsSaved, BytesSaved: int64(f.BytesSaved),
+		})
+	}
+	for _, m := range st.Missed {
+		ps.Missed = append(ps.Missed, MissedSite{
+			Rule: m.Site.Rule, Site: m.Site.String(), Layers: m.Site.Layers, Reason: string(m.Reason), Detail: m.Detail,
+		})
+	}
+	return ps
+}
+
+// memoryReport describes the arena.
+func memoryReport(p *run.Plan) *MemoryReport {
+	m := p.Memory
+	r := &MemoryReport{
+		MemoryNumbers: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
+		PeakStep:      m.PeakStep, Live: make([]int, len(p.Steps)),
+	}
+	for _, st := range p.Steps {
+		r.Steps = append(r.Steps, st.Name)
+	}
+	for _, sl := range p.Slots {
+		info := SlotInfo{Offset: sl.Offset, Bytes: sl.Size, First: sl.First, Last: sl.Last, IO: sl.Region == run.IO, Kind: "own"}
+		if sl.Tensor == nil {
+			info.Tensor, info.Kind = "workspace", "workspace"
+		} else {
+			info.Tensor, info.Desc = sl.Tensor.Name, sl.Desc.String()
+		}
+		if sl.Of >= 0 {
+			of := p.Slots[sl.Of]
+			info.Of, info.Kind = of.Tensor.Name, sharing(sl, of)
+		}
+		r.Slots = append(r.Slots, info)
+		if sl.Of < 0 && sl.Region == run.Arena {
+			for i := max(0, sl.First); i <= min(sl.Last, len(p.Steps)-1); i++ {
+				r.Live[i] += sl.Size
+			}
+		}
+	}
+	return r
+}
+
+// sharing names the way in which one slot lies in another's memory.
+func sharing(s, of run.Slot) string {
+	switch {
+	case s.Tensor.Producer != nil && of.Tensor.Producer != nil && of.Tensor.Producer.Op == graph.Concat && usedBy(s.Tensor, of.Tensor.Producer):
+		return "slice"
+	case s.Tensor.Producer != nil && s.Tensor.Producer.Op.View:
+		return "view"
+	}
+	return "in place"
+}
+
+func usedBy(t *graph.Tensor, l *graph.Layer) bool {
+	for _, u := range t.Users {
+		if u == l {
+			return true
+		}
+	}
+	return false
+}
+
+// tacticsReport lists every candidate of every step.
+func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
+	r := &TacticsReport{CachePath: s.SaveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
+	r.CacheHits, r.CacheMisses = s.Cache.Stats()
+	target := s.Backend.Info().Fingerprint
+	for _, e := range s.Cache.Entries() {
+		r.Cache = append(r.Cache, CacheInfo{e.Target, e.Tactic, e.Layer, e.Time, e.Target != target})
+	}
+	for _, st := range p.Steps {
+		if st.Reformat {
+			continue
+		}
+		lt := LayerTactics{Layer: st.Name, Op: st.Layer.Op.Name, Chosen: st.Tactic}
+		fastest := st.Time
+		for _, c := range st.Candidates {
+			if c.Reason == "" && c.Timed && c.Time < fastest {
+				fastest = c.Time
+			}
+		}
+		for _, c := range st.Candidates {
+			info := CandidateInfo{Tactic: c.Tactic, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason}
+			if c.Out != c.In {
+				info.Format += " to " + c.Out.String()
+			}
+			if c.Timed && fastest > 0 {
+				info.Ratio = float64(c.Time) / float64(fastest)
+			}
+			if info.Reason == "" && !info.Chosen {
+				info.Reason = "slower"
+				if c.Time < st.Time {
+					info.Reason = "slower with the reformats that its format would need"
+				}
+			}
+			lt.Candidates = append(lt.Candidates, info)
+		}
+		r.Layers = append(r.Layers, lt)
+	}
+	return r
+}

@@ -1,0 +1,146 @@
+package sessions
+
+import (
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+)
+
+// recentSamples is how many of the newest samples a report shows.
+const recentSamples = 60
+
+// timings collects the samples of one engine.
+type timings struct {
+	plan    *run.Plan
+	batch   int
+	latency []time.Duration
+	steps   [][]time.Duration // by step
+}
+
+func newTimings(p *run.Plan, batch int) *timings {
+	return &timings{plan: p, batch: batch, steps: make([][]time.Duration, len(p.Steps))}
+}
+
+// maxSamples bounds the samples that are kept; when they are too many the older half goes.
+const maxSamples = 20000
+
+func (t *timings) add(s run.Sample) {
+	if len(t.latency) == maxSamples {
+		t.latency = slices.Delete(t.latency, 0, maxSamples/2)
+		for i := range t.steps {
+			t.steps[i] = slices.Delete(t.steps[i], 0, min(maxSamples/2, len(t.steps[i])))
+		}
+	}
+	t.latency = append(t.latency, s.Latency)
+	for i, d := range s.Steps {
+		t.steps[i] = append(t.steps[i], d)
+	}
+}
+
+func latencyOf(samples []time.Duration) Latency {
+	s := run.Summarize(samples)
+	return Latency{s.Count, s.Mean, s.Median, s.Min, s.Max, s.P90, s.P95, s.P99, s.CV}
+}
+
+func recent(samples []time.Duration) []time.Duration {
+	return slices.Clone(samples[max(0, len(samples)-recentSamples):])
+}
+
+// report sums the samples up.
+func (t *timings) report(live, estimated bool) *TimingsReport {
+	r := &TimingsReport{
+		Samples: len(t.latency), EndToEnd: latencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
+		Estimated: estimated, BatchItems: t.batch,
+	}
+	env := t.plan.Env()
+	for i, st := range t.plan.Steps {
+		lt := LayerTiming{
+			Name: st.Name, Op: st.Layer.Op.Name, Precision: precisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
+			Reformat: st.Reformat, Latency: latencyOf(t.steps[i]), Recent: recent(t.steps[i]),
+			FLOPs: graph.FLOPs(st.Layer, env), Bytes: stepBytes(t.plan, st),
+		}
+		if lt.Median > 0 {
+			lt.GFLOPS = float64(lt.FLOPs) / float64(lt.Median)
+		}
+		r.SumMedian += lt.Median
+		r.Layers = append(r.Layers, lt)
+	}
+	for i := range r.Layers {
+		if r.SumMedian > 0 {
+			r.Layers[i].Share = float64(r.Layers[i].Median) / float64(r.SumMedian)
+		}
+	}
+	r.Gap = r.EndToEnd.Median - r.SumMedian
+	return r
+}
+
+// stepBytes returns what a step reads and writes.
+func stepBytes(p *run.Plan, st run.Step) int64 {
+	if st.Tactic == run.InMemory {
+		return 0
+	}
+	var n int64
+	for i, in := range st.In {
+		if in >= 0 {
+			n += int64(p.Slots[in].Desc.Bytes())
+		} else if t := st.Layer.Inputs[i]; t != nil {
+			n += int64(len(t.Weights))
+		}
+	}
+	for _, out := range st.Out {
+		n += int64(p.Slots[out].Desc.Bytes())
+	}
+	return n
+}
+
+// The thresholds at which trtexec warns: a coefficient of variation over 2.5 %, and a share of the host over 0.8.
+const unstableCV = 0.025
+
+// overview sums an engine up.
+func (s *stages) overview(p *run.Plan, t *TimingsReport) *OverviewReport {
+	m := p.Memory
+	r := &OverviewReport{
+		Latency: t.EndToEnd, Batch: t.BatchItems, Layers: launches(p), Source: len(s.model.Network.Layers),
+		Memory: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
+	}
+	if t.EndToEnd.Median > 0 {
+		r.Throughput = float64(t.BatchItems) / t.EndToEnd.Median.Seconds()
+	}
+	byTime := slices.Clone(t.Layers)
+	slices.SortStableFunc(byTime, func(a, b LayerTiming) int { return int(b.Median - a.Median) })
+	for _, l := range byTime[:min(10, len(byTime))] {
+		r.Top = append(r.Top, TopLayer{l.Name, l.Median, l.Share})
+	}
+	for _, l := range t.Layers {
+		i := slices.IndexFunc(r.Split, func(e SplitEntry) bool { return e.Precision == l.Precision })
+		if i < 0 {
+			i = len(r.Split)
+			r.Split = append(r.Split, SplitEntry{Precision: l.Precision})
+		}
+		r.Split[i].Layers++
+		r.Split[i].Time += l.Median
+	}
+	if t.EndToEnd.CV > unstableCV {
+		r.Badges = append(r.Badges, Badge{"unstable", "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
+	}
+	if s.CalData != nil && s.CalData.Random() && !s.model.Quantized {
+		r.Badges = append(r.Badges, Badge{"random calibration", "no data was given: ranges come from random input and accuracy is agreement with FP32 only"})
+	}
+	if t.Estimated {
+		r.Badges = append(r.Badges, Badge{"estimated", "times are a cost model's: this backend has no device"})
+	}
+	return r
+}
+
+// launches counts the steps that launch a kernel.
+func launches(p *run.Plan) int {
+	n := 0
+	for _, st := range p.Steps {
+		if st.Tactic != run.InMemory {
+			n++
+		}
+	}
+	return n
+}

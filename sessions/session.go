@@ -1,0 +1,291 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+)
+
+// Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
+// several goroutines; none of them waits for a stage.
+type Session struct {
+	stages *stages
+	events chan *Snapshot
+
+	mu     sync.Mutex
+	snap   Snapshot           // the newest state; copied when it is published
+	want   Config             // the configuration to work on
+	cancel context.CancelFunc // of the present work
+	wake   chan struct{}      // there is something new to do
+	close  context.CancelFunc
+	done   chan struct{}
+}
+
+// progressInterval is how often progress and live timings are published at most: ten times a second.
+const progressInterval = 100 * time.Millisecond
+
+// Live measurement after a change ends when the sample is large enough.
+const (
+	quickIterations = 20
+	liveDuration    = 3 * time.Second
+	liveIterations  = 200
+)
+
+// Open starts a session; it begins to work on the configuration at once. Close ends it.
+func Open(m *Model, w Workplace, cfg Config) *Session {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Session{
+		stages: &stages{Workplace: w, model: m},
+		events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
+		want: cfg, close: cancel,
+	}
+	s.stages.progress = s.progressed()
+	info := w.Backend.Info()
+	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
+	s.wake <- struct{}{}
+	go s.loop(ctx)
+	return s
+}
+
+// Events delivers snapshots as they are published. Each is whole, so a reader who is slow gets the newest and misses
+// those in between; the newest is never lost.
+func (s *Session) Events() <-chan *Snapshot { return s.events }
+
+// Snapshot returns the newest state.
+func (s *Session) Snapshot() *Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.snap
+	return &c
+}
+
+// Set changes the configuration: work on the old one is cancelled.
+func (s *Session) Set(cfg Config) {
+	s.mu.Lock()
+	s.want = cfg
+	s.interrupt()
+	s.mu.Unlock()
+}
+
+// Rerun measures again with the configuration as it is.
+func (s *Session) Rerun() {
+	s.mu.Lock()
+
+	s.interrupt()
+	s.mu.Unlock()
+}
+
+// interrupt makes the loop look at what is wanted; s.mu is held.
+func (s *Session) interrupt() {
+	if s.cancel != nil {
+		s.cancel()
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close stops the work and waits for it to end.
+func (s *Session) Close() {
+	s.close()
+	<-s.done
+}
+
+// update changes the state and publishes it.
+func (s *Session) update(change func(*Snapshot)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.snap)
+	s.snap.Seq++
+	c := s.snap
+	select {
+	case <-s.events: // what nobody took is older
+	default:
+	}
+	s.events <- &c
+}
+
+// progressed returns the stages' progress function: at most one event in progressInterval, but each new phase at once.
+func (s *Session) progressed() func(Progress) {
+	var last time.Time
+	var phase string
+	return func(p Progress) {
+		if p.Phase == phase && time.Since(last) < progressInterval {
+			return
+		}
+		last, phase = time.Now(), p.Phase
+		s.update(func(snap *Snapshot) { snap.Busy = &p })
+	}
+}
+
+// log adds a line to the log; the newest thousand are kept.
+func (s *Session) log(level, layer, format string, args ...any) {
+	line := LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer}
+	s.update(func(snap *Snapshot) {
+		keep := snap.Log[max(0, len(snap.Log)-999):]
+		snap.Log = append(keep[:len(keep):len(keep)], line)
+	})
+}
+
+// loop works on what is wanted until the session is closed.
+func (s *Session) loop(ctx context.Context) {
+	defer close(s.done)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		}
+		s.mu.Lock()
+		cfg := s.want
+		work, cancel := context.WithCancel(ctx)
+		s.cancel = cancel
+		s.mu.Unlock()
+		err := s.guarded(work, cfg)
+		cancel()
+		if errors.Is(err, context.Canceled) {
+			continue
+		}
+		if err != nil {
+			s.log("error", "", "%v", err)
+		}
+		s.update(func(snap *Snapshot) {
+			snap.Busy, snap.Err = nil, ""
+			if err != nil {
+				snap.Err = err.Error()
+			}
+		})
+	}
+}
+
+// guarded turns a panic, which is an error in the program, into an error that the log shows.
+func (s *Session) guarded(ctx context.Context, cfg Config) (err error) {
+	defer func() {
+		if e := recover(); e != nil {
+			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())
+		}
+	}()
+	return s.work(ctx, cfg)
+}
+
+// work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
+// the times, accuracy, calibration, and then times for as long as they get better.
+func (s *Session) work(ctx context.Context, cfg Config) error {
+	st := s.stages
+	begin := time.Now()
+	model, err := st.modelReport(cfg)
+	if err != nil {
+		return err
+	}
+	s.update(func(snap *Snapshot) {
+		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
+		snap.Config, snap.Model, snap.Err = cfg, model, ""
+	})
+	o, err := st.optimize(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	l, err := st.lower(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	passes, err := st.passesReport(cfg, o, l)
+	if err != nil {
+		return err
+	}
+	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
+	p, err := st.plan(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	tactics, memory := st.tacticsReport(cfg, p), memoryReport(p)
+	s.publish(PartTactics|PartMemory, func(snap *Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
+	loaded, err := st.load(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	built := time.Since(begin)
+	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), launches(p), p.Memory.Peak)
+	t := newTimings(p, max(1, cfg.Batch))
+	if err := s.measure(ctx, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
+		return err
+	}
+	if st.Data != nil {
+		accuracy, err := st.accuracy(ctx, cfg, true)
+		if err != nil {
+			return err
+		}
+		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
+	}
+	if st.CalData != nil {
+		c, err := st.calibration(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
+	}
+	return s.measure(ctx, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
+}
+
+// publish replaces reports that are up to date again.
+func (s *Session) publish(parts Part, change func(*Snapshot)) {
+	s.update(func(snap *Snapshot) {
+		change(snap)
+		snap.Stale &^= parts
+	})
+}
+
+// measure adds samples and publishes the timings as they come in.
+func (s *Session) measure(ctx context.Context, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
+	s.stages.device.Lock()
+	defer s.stages.device.Unlock()
+	c, err := s.stages.ready(l)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	s.stages.progress(Progress{Phase: "measuring"})
+	last := time.Now()
+	show := func(live bool) {
+		r := t.report(live, s.stages.Backend.Info().Estimated)
+		o := s.stages.overview(l.Plan, r)
+		o.BuildTime = built
+		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
+	}
+	err = c.Profile(ctx, p, func(sample run.Sample) {
+		t.add(sample)
+		if time.Since(last) >= progressInterval {
+			last = time.Now()
+			show(true)
+		}
+	})
+	if err == nil {
+		show(false)
+	}
+	return err
+}
+
+// ready returns a context with the first items of the data as its inputs.
+func (s *stages) ready(l *run.Loaded) (*run.ExecutionContext, error) {
+	c, err := l.NewContext()
+	if err != nil {
+		return nil, err
+	}
+	if s.Data == nil || s.Data.Len() == 0 {
+		return c, nil
+	}
+	in, err := batch(s.Data, s.model.Network, 0, s.batchOf(l.Plan))
+	if err == nil {
+		err = c.SetInputs(in)
+	}
+	if err != nil {
+		c.Close()
+	}
+	return c, err
+}

@@ -1,0 +1,100 @@
+package sessions_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/testdata"
+)
+
+// pictures are a few of the embedded images.
+type pictures struct {
+	*testdata.Images
+	n int
+}
+
+func (p pictures) Len() int { return p.n }
+
+func (p pictures) Inputs(i int) (map[string]graph.Value, error) {
+	return map[string]graph.Value{"image": graph.Values(graph.F32, p.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
+}
+
+func (p pictures) Label(i int) (int, bool) { return int(p.Labels[i]), true }
+func (p pictures) Name() string            { return "embedded digits" }
+func (p pictures) Random() bool            { return false }
+
+// open starts a session on the embedded model with a few pictures.
+func open(t *testing.T, cfg sessions.Config) *sessions.Session {
+	t.Helper()
+	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(0)
+	s := sessions.Open(m, sessions.Workplace{
+		Backend: b, Cache: build.NewTimingCache(), TapItems: 2,
+		Data: pictures{testdata.TestImages(), 10}, CalData: pictures{testdata.CalibrationImages(), 3},
+	}, cfg)
+	t.Cleanup(func() { s.Close(); b.Close() })
+	return s
+}
+
+// await returns the first snapshot for which done holds.
+func await(t *testing.T, s *sessions.Session, done func(*sessions.Snapshot) bool) *sessions.Snapshot {
+	t.Helper()
+	timeout := time.After(2 * time.Minute)
+	for {
+		select {
+		case snap := <-s.Events():
+			if snap.Err != "" {
+				t.Fatal(snap.Err)
+			}
+			if done(snap) {
+				return snap
+			}
+		case <-timeout:
+			t.Fatal("no such snapshot came")
+		}
+	}
+}
+
+func settled(cfg sessions.Config) func(*sessions.Snapshot) bool {
+	return func(s *sessions.Snapshot) bool {
+		return s.Config.Precision == cfg.Precision && s.Config.Calibrator == cfg.Calibrator && s.Stale == 0
+	}
+}
+
+func TestToggleRefreshesEveryReport(t *testing.T) {
+	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+	s := open(t, fp32)
+	a := await(t, s, settled(fp32))
+	if a.Accuracy.Labels.Agreement != 1 || a.Accuracy.FirstBad != "" {
+		t.Errorf("FP32 differs from FP32: %+v", a.Accuracy.Labels)
+	}
+	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1}
+	s.Set(int8)
+	b := await(t, s, settled(int8))
+	if len(b.Passes.Ledger) != len(b.Model.Layers) {
+		t.Errorf("%d ledger entries for %d source layers", len(b.Passes.Ledger), len(b.Model.Layers))
+	}
+	if b.Passes.Kept+b.Passes.Fused+b.Passes.Folded+b.Passes.Eliminated != len(b.Model.Layers) {
+		t.Error("the ledger does not sum to all layers")
+	}
+	quantized := 0
+	for _, l := range b.Passes.Engine {
+		if l.Precision == "i8" {
+			quantized++
+		}
+	}
+	t.Logf("%d of %d layers in INT8", quantized, len(b.Passes.Engine))
+	if quantized == 0 && len(b.Calibration.Tensors) > 0 && b.Accuracy.Outputs[0].SQNR > 100 {
+		t.Log("nothing is quantised: the backend has no INT8 tactics")
+	}
+	if m := b.Memory; m.Peak < m.LowerBound || float64(m.Peak) > 1.05*float64(m.LowerBound) || m.Naive < m.Peak {
+		t.Errorf("memory: peak %d, lower bound %d, naive %d", m.Peak, m.LowerBound, m.Naive)
+	}
+}

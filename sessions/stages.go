@@ -1,0 +1,287 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+)
+
+// Workplace is what a session works with, beside the model.
+type Workplace struct {
+	Backend  run.Backend
+	Cache    *build.TimingCache
+	SaveTo   string // the timing cache's file; empty: nowhere
+	Data     Data   // to measure accuracy on
+	CalData  Data   // to calibrate with
+	CalItems int    // of CalData at most; 0: all
+	TapItems int    // items on which layers are compared; 0: 8
+}
+
+// stages computes what a configuration asks for and remembers it. Each stage is a pure function of the model and of
+// the part of the configuration in its key; so a toggle repeats only the stages that read what it changed.
+type stages struct {
+	Workplace
+	model    *Model
+	progress func(Progress)
+
+	device    sync.Mutex // one measurement at a time
+	optimized memo[*build.Optimized]
+	hist      memo[map[string]*quant.Histogram]
+	ranges    memo[map[string]graph.Range]
+	lowered   memo[*build.Lowered]
+	plans     memo[*run.Plan]
+	loaded    memo[*run.Loaded]
+	reference memo[*reference]
+}
+
+// memo keeps the results of one stage by key, the newest few.
+type memo[T any] struct {
+	keys   []string
+	values map[string]T
+}
+
+// memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
+const memoSize = 12
+
+// get returns the result for a key, from memory or made.
+func (m *memo[T]) get(key string, make func() (T, error)) (T, error) {
+	if v, ok := m.values[key]; ok {
+		return v, nil
+	}
+	v, err := make()
+	if err != nil {
+		return v, err
+	}
+	if m.values == nil {
+		m.values = map[string]T{}
+	}
+	if len(m.keys) == memoSize {
+		delete(m.values, m.keys[0])
+		m.keys = m.keys[1:]
+	}
+	m.keys = append(m.keys, key)
+	m.values[key] = v
+	return v, nil
+}
+
+// key makes a memo's key of anything that JSON can write; maps are written in order.
+func key(parts ...any) string {
+	b, err := json.Marshal(parts)
+	if err != nil {
+		panic("sessions: key: " + err.Error())
+	}
+	return string(b)
+}
+
+// env returns the values of the network's symbols under a configuration.
+func (s *stages) env(cfg Config) (map[string]int, error) {
+	shapes := map[string][]int{}
+	for _, t := range s.model.Network.Inputs {
+		if given, ok := cfg.Shapes[t.Name]; ok {
+			shapes[t.Name] = given
+			continue
+		}
+		dims := make([]int, len(t.Dims))
+		for i, d := range t.Dims {
+			switch _, symbol := d.SymbolName(); {
+			case symbol && i == 0:
+				dims[i] = max(1, cfg.Batch)
+			case symbol:
+				dims[i] = 1
+			default:
+				dims[i] = d.Eval(nil)
+			}
+		}
+		shapes[t.Name] = dims
+	}
+	return s.model.Network.BindShapes(shapes)
+}
+
+// passConfig translates the toggles of rules and sites.
+func (s *stages) passConfig(cfg Config) (pass.Config, error) {
+	env, err := s.env(cfg)
+	if err != nil {
+		return pass.Config{}, err
+	}
+	pc := pass.Config{Until: cfg.Until, Shapes: env}
+	for _, d := range cfg.Disable {
+		if site, err := pass.ParseSite(d); err == nil {
+			pc.DisableSites = append(pc.DisableSites, site)
+		} else {
+			pc.DisableRules = append(pc.DisableRules, d)
+		}
+	}
+	return pc, nil
+}
+
+func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, error) {
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s.optimized.get(key(cfg.Disable, cfg.Until, pc.Shapes), func() (*build.Optimized, error) {
+		s.progress(Progress{Phase: "optimising"})
+		return build.Optimize(ctx, s.model.Network, pc)
+	})
+}
+
+// histograms collects activations of the unfused network. Nothing that is toggled changes them.
+func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.Histogram, error) {
+	one := cfg
+	one.Batch = 1
+	env, err := s.env(one)
+	if err != nil {
+		return nil, err
+	}
+	return s.hist.get(key(env), func() (map[string]*quant.Histogram, error) {
+		s.device.Lock()
+		defer s.device.Unlock()
+		n := s.calibrationItems()
+		s.progress(Progress{Phase: "collecting activations", Total: n})
+		batches := func(yield func(map[string]graph.Value, error) bool) {
+			for i := range n {
+				if !yield(s.CalData.Inputs(i)) {
+					return
+				}
+			}
+		}
+		return build.Collect(ctx, s.model.Network, env, s.Backend, batches, func(done int) {
+			s.progress(Progress{Phase: "collecting activations", Done: done, Total: n})
+		})
+	})
+}
+
+func (s *stages) calibrationItems() int {
+	n := s.CalData.Len()
+	if s.CalItems > 0 {
+		n = min(n, s.CalItems)
+	}
+	return n
+}
+
+// calibrate returns the ranges that a calibrator finds.
+func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (map[string]graph.Range, error) {
+	c, err := quant.ParseCalibrator(calibrator, quant.Scheme{})
+	if err != nil {
+		return nil, err
+	}
+	if r := s.storedRanges(calibrator); r != nil {
+		return r, nil
+	}
+	hist, err := s.histograms(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s.ranges.get(key(c.String(), cfg.Shapes), func() (map[string]graph.Range, error) {
+		s.progress(Progress{Phase: "calibrating", Item: calibrator})
+		return build.Ranges(hist, c), nil
+	})
+}
+
+var dataTypes = map[Precision]graph.DataType{FP32: graph.F32, FP16: graph.F16, INT8: graph.I8}
+
+// needsCalibration reports whether lowering to the configuration's precision reads ranges: for INT8, unless the model
+// brings its own quantisation.
+func (s *stages) needsCalibration(cfg Config) bool {
+	return cfg.Precision == INT8 && !s.model.Quantized
+}
+
+func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
+	typ, ok := dataTypes[cfg.Precision]
+	if !ok {
+		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
+	}
+	o, err := s.optimize(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	lc := build.LowerConfig{Precision: typ}
+	if lc.Pass, err = s.passConfig(cfg); err != nil {
+		return nil, err
+	}
+	calibrator := ""
+	if s.needsCalibration(cfg) {
+		calibrator = cfg.Calibrator
+		if lc.Ranges, err = s.calibrate(ctx, cfg, calibrator); err != nil {
+			return nil, err
+		}
+	}
+	for _, spec := range cfg.LayerPrecisions {
+		rules, err := quant.ParseRules(spec)
+		if err != nil {
+			return nil, err
+		}
+		lc.Policy.Rules = append(lc.Policy.Rules, rules...)
+	}
+	return s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
+		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
+		return build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
+	})
+}
+
+func (s *stages) loweredKey(cfg Config, pc pass.Config, calibrator string) string {
+	return key(cfg.Precision, calibrator, cfg.LayerPrecisions, cfg.Disable, cfg.Until, pc.Shapes)
+}
+
+// plan chooses tactics and lays out memory.
+func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
+	l, err := s.lower(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s.plans.get(s.planKey(cfg, pc), func() (*run.Plan, error) {
+		if p := s.stored(cfg); p != nil {
+			return p, nil
+		}
+		s.device.Lock()
+		defer s.device.Unlock()
+		s.progress(Progress{Phase: "choosing tactics"})
+		measured := 0
+		p, err := build.Plan(ctx, l.Network, pc.Shapes, s.Backend, build.PlanConfig{
+			Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid},
+			Progress: func(layer, tactic string) {
+				measured++
+				s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
+			},
+		})
+		if err == nil && s.SaveTo != "" {
+			err = s.Cache.Save(s.SaveTo)
+		}
+		return p, err
+	})
+}
+
+func (s *stages) planKey(cfg Config, pc pass.Config) string {
+	calibrator := ""
+	if s.needsCalibration(cfg) {
+		calibrator = cfg.Calibrator
+	}
+	return key(s.loweredKey(cfg, pc, calibrator), cfg.Pin, cfg.Forbid)
+}
+
+// load binds the plan's kernels.
+func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
+	p, err := s.plan(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
+		s.progress(Progress{Phase: "packing weights"})
+		return run.Load(ctx, p, s.Backend)
+	})
+}

@@ -1,0 +1,188 @@
+package ui
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// The smallest terminal that the frame draws on.
+const (
+	MinWidth  = 80
+	MinHeight = 24
+)
+
+// chrome is the number of lines around the screen: header, screens, footer.
+const chrome = 3
+
+// Config is what an App is made of.
+type Config struct {
+	Look     *Look
+	Screens  []*Screen
+	Intents  []IntentKey // the intents that OnIntent serves
+	OnIntent func(Intent) tea.Cmd
+	// OnEvent sees every event of Listen as it arrives, even while the views are
+	// frozen, and may change the header. It may be nil.
+	OnEvent func(event any, h *Header) tea.Cmd
+	Header  Header
+	Start   tea.Cmd          // run first: usually Listen on the session's events
+	Now     func() time.Time // nil: time.Now
+}
+
+// App is the frame of the workbench and the only tea.Model.
+type App struct {
+	look     *Look
+	screens  []*Screen
+	intents  []IntentKey
+	onIntent func(Intent) tea.Cmd
+	onEvent  func(any, *Header) tea.Cmd
+	header   Header
+	start    tea.Cmd
+	now      func() time.Time
+
+	active  int
+	w, h    int
+	dialogs []Dialog
+	filter  *Line // being typed, or nil
+	status  StatusMsg
+	inbox   inbox
+	frame   string // the last picture; empty if something changed since
+}
+
+// New returns an App, or an error if keys collide.
+func New(c Config) (*App, error) {
+	if len(c.Screens) == 0 {
+		return nil, fmt.Errorf("no screens")
+	}
+	if err := CheckKeys(c.Screens, c.Intents); err != nil {
+		return nil, err
+	}
+	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent,
+		onEvent: c.OnEvent, header: c.Header, start: c.Start, now: c.Now}
+	if a.look == nil {
+		a.look = NewLook(Options{})
+	}
+	if a.now == nil {
+		a.now = time.Now
+	}
+	for _, s := range a.screens {
+		s.init()
+	}
+	return a, nil
+}
+
+// Init implements tea.Model.
+func (a *App) Init() tea.Cmd {
+	if a.look.chosen {
+		return a.start
+	}
+	return tea.Batch(tea.RequestBackgroundColor, a.start)
+}
+
+// Update implements tea.Model.
+func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	a.frame = ""
+	return a, a.update(msg)
+}
+
+func (a *App) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		a.w, a.h = msg.Width, msg.Height
+		return tea.ClearScreen
+	case tea.BackgroundColorMsg:
+		a.look.follow(msg.IsDark())
+	case tea.KeyPressMsg:
+		return a.key(msg)
+	case tea.PasteMsg:
+		return a.paste(msg)
+	case Header:
+		a.header = msg
+	case StatusMsg:
+		a.status = msg
+	case GotoMsg:
+		a.show(msg.Screen, msg.View)
+	case openMsg:
+		a.dialogs = append(a.dialogs, msg.dialog)
+	case received:
+		return tea.Batch(a.receive(msg.events), msg.next)
+	case deliverMsg:
+		a.inbox.armed = false
+		return a.deliver()
+	default:
+		return a.broadcast(msg)
+	}
+	return nil
+}
+
+// receive shows events to the owner and puts them into the inbox.
+func (a *App) receive(events []any) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, e := range events {
+		if a.onEvent != nil {
+			cmds = append(cmds, a.onEvent(e, &a.header))
+		}
+		a.inbox.add(e)
+	}
+	return tea.Batch(append(cmds, a.deliver())...)
+}
+
+// deliver gives the events that are due to the views, and sees to the others.
+func (a *App) deliver() tea.Cmd {
+	ready, wait := a.inbox.take(a.now())
+	cmds := make([]tea.Cmd, 0, len(ready)+1)
+	for _, e := range ready {
+		switch e := e.(type) {
+		case Header, StatusMsg, GotoMsg, openMsg:
+			cmds = append(cmds, a.update(e))
+		default:
+			cmds = append(cmds, a.broadcast(e))
+		}
+	}
+	if wait > 0 && !a.inbox.armed {
+		a.inbox.armed = true
+		cmds = append(cmds, tea.Tick(wait, func(time.Time) tea.Msg { return deliverMsg{} }))
+	}
+	return tea.Batch(cmds...)
+}
+
+// broadcast gives a message to all views of all screens.
+func (a *App) broadcast(msg tea.Msg) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, s := range a.screens {
+		for i := range s.Views {
+			if cmd := s.update(i, msg); cmd != nil {
+				cmds = append(cmds, cmd)
+			}
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// Focused returns the view that has the focus: what an intent is about.
+func (a *App) Focused() View { return a.screen().focused() }
+
+func (a *App) screen() *Screen { return a.screens[a.active] }
+
+// dialog returns the topmost dialog, or nil.
+func (a *App) dialog() Dialog {
+	if len(a.dialogs) == 0 {
+		return nil
+	}
+	return a.dialogs[len(a.dialogs)-1]
+}
+
+// show switches to the screen with that digit, and to its view counted from 1; it reports whether there is one.
+func (a *App) show(digit string, view int) bool {
+	for i, s := range a.screens {
+		if s.Key == digit {
+			a.active = i
+			if view > 0 && view <= len(s.Views) {
+				s.focus = view - 1
+			}
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,29 @@
+package ui
+
+// LabelledBar is one line of [Bars].
+type LabelledBar struct {
+	Label string
+	Bar   Bar
+	Value string
+}
+
+// Bars is a short list of labelled bars without a cursor: the slowest layers. For
+// long lists use a Table with a column of bars.
+type Bars []LabelledBar
+
+// Draw draws as many lines as fit, from the first.
+func (b Bars) Draw(c *Canvas) {
+	labels, values := 0, 0
+	for _, line := range b[:min(len(b), c.H)] {
+		labels = max(labels, Width(line.Label))
+		values = max(values, Width(line.Value))
+	}
+	labels = min(labels, c.W*2/5)
+	for y, line := range b[:min(len(b), c.H)] {
+		c.Fit(1, y, labels, Plain, line.Label)
+		right := c.W - 1 - values
+		c.FitRight(right, y, values, Plain, line.Value)
+		x := 1 + labels + 2
+		line.Bar.Draw(c.Sub(Rect{x, y, right - 2 - x, 1}))
+	}
+}

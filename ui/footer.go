@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"strings"
+	"unicode"
+)
+
+// StatusMsg shows a line at the bottom until the next key.
+type StatusMsg struct {
+	Text  string
+	Style Style // Bad for errors, Good, Plain
+}
+
+// drawFooter draws the last line: the filter being typed, a status, or the keys
+// of the focused pane.
+func (a *App) drawFooter(c *Canvas) {
+	g := c.Glyphs()
+	switch {
+	case a.filter != nil:
+		x := c.Text(1, 0, Accent|Bold, "/")
+		a.filter.Draw(c, x, 0, c.W-x-24)
+		c.FitRight(c.W-23, 0, 22, Muted, "enter keep  esc clear")
+	case a.status.Text != "":
+		mark, x := rune(0), 1
+		switch a.status.Style & indexMask {
+		case Bad:
+			mark = g.Bad
+		case Warn:
+			mark = g.Warn
+		case Good:
+			mark = g.Good
+		}
+		if mark != 0 {
+			c.Set(1, 0, mark, a.status.Style|Bold)
+			x = 3
+		}
+		text, _, _ := strings.Cut(a.status.Text, "\n")
+		c.Fit(x, 0, c.W-x-1, a.status.Style, text)
+	case a.dialog() != nil:
+		drawKeys(c, a.dialog().Keys(), K("esc", "close", ""))
+	default:
+		drawKeys(c, a.footerKeys(), K("?", "help", ""))
+	}
+}
+
+// footerKeys returns the keys worth a word, the focused pane's first.
+func (a *App) footerKeys() []Key {
+	s := a.screen()
+	keys := append([]Key(nil), s.focused().Keys()...)
+	for _, k := range a.intents {
+		keys = append(keys, k.Key)
+	}
+	return append(keys, frameKeys(s)...)
+}
+
+// drawKeys draws the keys that have a short text, as many as fit, and last at the
+// right end.
+func drawKeys(c *Canvas, keys []Key, last Key) {
+	g := c.Glyphs()
+	label := func(k Key) string {
+		if len(k.Keys) == 1 || Width(k.Keys[1]) > 2 {
+			return g.keyName(k.Keys[0])
+		}
+		if unicode.IsPunct(rune(k.Keys[0][0])) || unicode.IsSymbol(rune(k.Keys[0][0])) {
+			return k.Keys[0] + " " + k.Keys[1] // a slash between them would look like a key
+		}
+		return g.keyName(k.Keys[0]) + "/" + g.keyName(k.Keys[1])
+	}
+	draw := func(x int, k Key) int {
+		x = c.Text(x, 0, Accent, label(k))
+		return c.Text(x+1, 0, Muted, k.Short)
+	}
+	width := func(k Key) int { return Width(label(k)) + 1 + Width(k.Short) }
+	end := c.W - 1 - width(last)
+	x := 1
+	for _, k := range keys {
+		if k.Short == "" || k.Keys[0] == last.Keys[0] {
+			continue
+		}
+		if x+width(k)+2 > end {
+			break
+		}
+		x = draw(x, k) + 2
+	}
+	draw(end, last)
+}
+
+// keyName returns a key as people write it.
+func (g *Glyphs) keyName(name string) string {
+	switch name {
+	case "up", "down", "left", "right":
+		if g.ASCII {
+			return name
+		}
+		return map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→"}[name]
+	}
+	return name
+}

@@ -1,0 +1,140 @@
+package ui
+
+import "math"
+
+// Threshold is a value marked on a histogram: the range that a calibrator chose.
+type Threshold struct {
+	Name  string
+	Value float64
+	Style Style
+}
+
+// Histogram draws counts of equal bins over [Lo, Hi] with thresholds as vertical
+// lines.
+type Histogram struct {
+	Counts     []float64
+	Lo, Hi     float64
+	Log        bool // logarithmic counts
+	Style      Style
+	Thresholds []Threshold
+	Label      func(float64) string // of values; nil: three digits
+}
+
+// Draw draws the histogram over all of c: a line for each threshold's name where
+// there is room, the columns, an axis and its ends.
+func (h Histogram) Draw(c *Canvas) {
+	if c.W < 8 || c.H < 4 || len(h.Counts) == 0 || !(h.Hi > h.Lo) {
+		return
+	}
+	flags := len(h.Thresholds)
+	legend := 0
+	if c.H-flags < 6 {
+		flags, legend = 0, min(1, len(h.Thresholds))
+	}
+	plot := c.Sub(Rect{1, flags, c.W - 2, c.H - 2 - flags - legend})
+	h.drawColumns(plot)
+	axis := plot.H + flags
+	c.Fill(Rect{1, axis, plot.W, 1}, c.Glyphs().Rule, Faint)
+	c.Fit(1, axis+1, plot.W/2, Muted, label(h.Label, h.Lo))
+	c.FitRight(1+plot.W/2, axis+1, plot.W-plot.W/2, Muted, label(h.Label, h.Hi))
+	for i, t := range h.Thresholds {
+		h.drawThreshold(c, plot, i, t, flags, axis)
+	}
+	if legend > 0 {
+		h.drawLegend(c, c.H-1)
+	}
+}
+
+// drawColumns draws one column a cell, its height the count of the values that
+// fall into the cell.
+func (h Histogram) drawColumns(c *Canvas) {
+	columns := h.resample(c.W)
+	top := 0.0
+	for _, v := range columns {
+		top = max(top, v)
+	}
+	if top == 0 {
+		return
+	}
+	g := c.Glyphs().Columns
+	steps := len(g) - 1
+	for x, v := range columns {
+		part := v / top
+		if h.Log {
+			part = math.Log1p(v) / math.Log1p(top)
+		}
+		eighths := int(math.Round(part * float64(c.H*steps)))
+		if v > 0 && eighths == 0 {
+			eighths = 1
+		}
+		for y := c.H - 1; y >= 0 && eighths > 0; y-- {
+			c.Set(x, y, g[min(eighths, steps)], h.Style)
+			eighths -= steps
+		}
+	}
+}
+
+// resample spreads the bins over w columns, sharing out bins that span several.
+func (h Histogram) resample(w int) []float64 {
+	sums := make([]float64, len(h.Counts)+1)
+	for i, v := range h.Counts {
+		sums[i+1] = sums[i] + positive(v)
+	}
+	upTo := func(x float64) float64 {
+		i := min(int(x), len(h.Counts)-1)
+		return sums[i] + (x-float64(i))*(sums[i+1]-sums[i])
+	}
+	out := make([]float64, w)
+	per := float64(len(h.Counts)) / float64(w)
+	for i := range out {
+		out[i] = upTo(min(float64(i+1)*per, float64(len(h.Counts)))) - upTo(float64(i)*per)
+	}
+	return out
+}
+
+// column returns where v lies on the axis, and whether it does.
+func (h Histogram) column(v float64, w int) (int, bool) {
+	part := (v - h.Lo) / (h.Hi - h.Lo)
+	if !(part >= 0 && part <= 1) {
+		return 0, false
+	}
+	return min(int(part*float64(w)), w-1), true
+}
+
+// drawThreshold draws the line of one threshold from its name, in its own line
+// above the columns, down to the axis. A number on the axis tells the lines
+// apart without colour.
+func (h Histogram) drawThreshold(c, plot *Canvas, i int, t Threshold, flags, axis int) {
+	x, ok := h.column(t.Value, plot.W)
+	if !ok {
+		return
+	}
+	x++ // the margin
+	from := 0
+	if flags > 0 {
+		from = i
+	}
+	for y := from; y < axis; y++ {
+		c.Set(x, y, c.Glyphs().Mark, t.Style|Bold)
+	}
+	c.Set(x, axis, rune('1'+i%9), t.Style|Bold)
+	if flags > 0 {
+		text := t.Name + " " + label(h.Label, t.Value)
+		if x+2+Width(text) <= c.W {
+			c.Text(x+2, i, t.Style, text)
+		} else {
+			c.FitRight(1, i, x-2, t.Style, text)
+		}
+	}
+}
+
+func (h Histogram) drawLegend(c *Canvas, y int) {
+	x := 1
+	for i, t := range h.Thresholds {
+		text := string(rune('1'+i%9)) + " " + t.Name + " " + label(h.Label, t.Value)
+		if x+Width(text) > c.W {
+			return
+		}
+		x = c.Text(x, y, t.Style, text) + 2
+	}
+}

@@ -1,0 +1,150 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// An Intent is a wish that the frame cannot fulfil itself: it goes to the owner
+// of the App.
+type Intent string
+
+// The intents of the workbench, with the keys that [Intents] binds them to.
+const (
+	NextPrecision  Intent = "next precision"  // f
+	NextCalibrator Intent = "next calibrator" // c
+	NextProfile    Intent = "next profile"    // P
+	NextBackend    Intent = "next backend"    // b
+	Rerun          Intent = "re-run"          // r
+	Rebuild        Intent = "rebuild"         // R
+	Record         Intent = "record"          // w
+	Undo           Intent = "undo"            // u
+	Redo           Intent = "redo"            // ctrl+r
+	Copy           Intent = "copy"            // y
+	Export         Intent = "export"          // ctrl+s
+)
+
+// IntentKey binds a key to an intent.
+type IntentKey struct {
+	Intent Intent
+	Key
+}
+
+// Intents returns the usual keys of the intents. An owner passes those that it
+// serves to the App, so that the help lists no others.
+func Intents() []IntentKey {
+	return []IntentKey{
+		{NextPrecision, K("f", "precision", "next precision: FP32, FP16, INT8")},
+		{NextCalibrator, K("c", "calibrator", "next calibrator")},
+		{NextProfile, K("P", "", "next optimisation profile")},
+		{NextBackend, K("b", "", "next backend")},
+		{Rerun, K("r", "run", "run the inference again")},
+		{Rebuild, K("R", "", "rebuild the engine")},
+		{Record, K("w", "", "start or stop recording")},
+		{Undo, K("u", "", "undo the last change of the configuration")},
+		{Redo, K("ctrl+r", "", "redo it")},
+		{Copy, K("y", "", "copy what is under the cursor")},
+		{Export, K("ctrl+s", "", "export this view to a file")},
+	}
+}
+
+// frameKeys returns the keys of the frame that are valid on screen s.
+func frameKeys(s *Screen) []Key {
+	keys := []Key{
+		K("?", "help", "this help"),
+		K("esc", "", "back: close, leave zoom, clear the filter"),
+		K("q", "quit", "quit"),
+		K("ctrl+c", "", "quit at once"),
+		K("ctrl+z", "", "suspend, where the shell can"),
+		K("space", "freeze", "freeze and unfreeze what is shown"),
+		K("T", "", "light or dark theme"),
+	}
+	if len(s.Views) > 1 {
+		keys = append(keys, Key{[]string{"tab", "shift+tab"}, "pane", "next / previous pane"},
+			K("z", "zoom", "the focused pane alone, or all again"))
+	}
+	if len(s.Layouts) > 1 {
+		keys = append(keys, Key{[]string{"+", "_"}, "", "next / previous layout"})
+	}
+	return keys
+}
+
+// reserved returns the keys that no view may use for itself: those of the frame
+// on any screen, motion, the digits, and those that the workbench keeps for the
+// whole program (marks, diff, palette).
+func reserved(intents []IntentKey) map[string]string {
+	taken := map[string]string{}
+	for _, k := range frameKeys(&Screen{Views: make([]View, 2), Layouts: make([]Box, 2)}) {
+		for _, name := range k.Keys {
+			taken[name] = "the frame (" + k.Long + ")"
+		}
+	}
+	for _, k := range MotionKeys() {
+		for _, name := range k.Keys {
+			taken[name] = "motion (" + k.Long + ")"
+		}
+	}
+	for _, name := range []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"} {
+		taken[name] = "screens"
+	}
+	for _, name := range []string{"m", "M", "d", ":"} {
+		taken[name] = "the whole program"
+	}
+	for _, k := range intents {
+		for _, name := range k.Keys {
+			taken[name] = string(k.Intent)
+		}
+	}
+	return taken
+}
+
+// CheckKeys reports every key that means two things: in one view, or in a view
+// and in the frame; and screens that share a digit or have no views.
+func CheckKeys(screens []*Screen, intents []IntentKey) error {
+	var problems []error
+	taken := reserved(intents)
+	inFrame := reserved(nil)
+	for _, k := range intents {
+		for _, name := range k.Keys {
+			if what, ok := inFrame[name]; ok {
+				problems = append(problems, fmt.Errorf("key %s: both %s and %s", name, k.Intent, what))
+			}
+		}
+	}
+	digits := map[string]string{}
+	for _, s := range screens {
+		if other, ok := digits[s.Key]; ok || len(s.Key) != 1 || s.Key[0] < '0' || s.Key[0] > '9' {
+			problems = append(problems, fmt.Errorf("screen %s: digit %q is taken by %q or is none", s.Name, s.Key, other))
+		}
+		digits[s.Key] = s.Name
+		if len(s.Views) == 0 {
+			problems = append(problems, fmt.Errorf("screen %s: no views", s.Name))
+		}
+		for _, v := range s.Views {
+			problems = append(problems, checkView(s, v, taken)...)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func checkView(s *Screen, v View, taken map[string]string) (problems []error) {
+	own := map[string]string{}
+	for _, k := range v.Keys() {
+		for _, name := range k.Keys {
+			if what, ok := taken[name]; ok {
+				problems = append(problems, fmt.Errorf("screen %s, %s: key %s (%s) belongs to %s", s.Name, v.Title(), name, k.Long, what))
+			}
+			if what, ok := own[name]; ok {
+				problems = append(problems, fmt.Errorf("screen %s, %s: key %s means both %q and %q", s.Name, v.Title(), name, what, k.Long))
+			}
+			own[name] = k.Long
+		}
+	}
+	return problems
+}
+
+// has reports whether one of keys is named name.
+func has(keys []Key, name string) bool {
+	return slices.ContainsFunc(keys, func(k Key) bool { return slices.Contains(k.Keys, name) })
+}

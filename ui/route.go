@@ -1,0 +1,157 @@
+package ui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// key routes a key: the dialog on top, then the filter line, then the focused
+// view if the key is one of its own, then frame and owner.
+func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
+	name := msg.String()
+	if name == "ctrl+c" {
+		return tea.Quit
+	}
+	a.status = StatusMsg{}
+	switch {
+	case a.tooSmall() && name == "q":
+		return a.quit()
+	case a.dialog() != nil:
+		return a.dialogKey(msg)
+	case a.filter != nil:
+		return a.filterKey(msg)
+	}
+	s := a.screen()
+	view := s.focused()
+	switch {
+	case name == "/" && has(view.Keys(), "/"):
+		line := NewLine(s.panes[s.focus].filter)
+		a.filter = &line
+		return nil
+	case (name == "n" || name == "N") && has(view.Keys(), "/"):
+		return a.match(name)
+	case has(MotionKeys(), name), has(view.Keys(), name):
+		return s.update(s.focus, msg)
+	}
+	for _, k := range a.intents {
+		if slices.Contains(k.Keys, name) && a.onIntent != nil {
+			return a.onIntent(k.Intent)
+		}
+	}
+	return a.frameKey(name)
+}
+
+// frameKey handles the keys of the frame itself.
+func (a *App) frameKey(name string) tea.Cmd {
+	s := a.screen()
+	switch name {
+	case "q":
+		return a.quit()
+	case "esc":
+		return a.back()
+	case "?":
+		a.dialogs = append(a.dialogs, newHelp(s, a.intents))
+	case "tab":
+		s.cycleFocus(1)
+	case "shift+tab":
+		s.cycleFocus(-1)
+	case "z":
+		s.zoomed = !s.zoomed && len(s.Views) > 1
+	case "+":
+		s.cycleLayout(1)
+	case "_":
+		s.cycleLayout(-1)
+	case "T":
+		a.look.toggle()
+	case "ctrl+z":
+		return tea.Suspend
+	case "space":
+		a.inbox.frozen = !a.inbox.frozen
+		return a.deliver()
+	default:
+		a.show(name, 0)
+	}
+	return nil
+}
+
+// back undoes the last narrowing of what is shown; it never quits.
+func (a *App) back() tea.Cmd {
+	s := a.screen()
+	p := &s.panes[s.focus]
+	switch {
+	case s.zoomed:
+		s.zoomed = false
+	case p.filter != "":
+		return a.setFilter("")
+	}
+	return nil
+}
+
+// quit asks first while a recording runs.
+func (a *App) quit() tea.Cmd {
+	if !a.header.Recording || a.tooSmall() {
+		return tea.Quit
+	}
+	a.dialogs = append(a.dialogs, &Confirm{Name: "Quit", Question: "A recording is running. Stop it and quit?", Yes: tea.Quit})
+	return nil
+}
+
+func (a *App) dialogKey(msg tea.Msg) tea.Cmd {
+	top := len(a.dialogs) - 1
+	if keyOf(msg) == "esc" {
+		a.dialogs = a.dialogs[:top]
+		return nil
+	}
+	closed, cmd := a.dialogs[top].Update(msg)
+	if closed {
+		a.dialogs = slices.Delete(a.dialogs, top, top+1)
+	}
+	return cmd
+}
+
+// filterKey edits the filter line; the pane follows every keystroke.
+func (a *App) filterKey(msg tea.Msg) tea.Cmd {
+	switch keyOf(msg) {
+	case "enter":
+		a.filter = nil
+		return nil
+	case "esc":
+		a.filter = nil
+		return a.setFilter("")
+	}
+	if !a.filter.Update(msg) {
+		return nil
+	}
+	return a.setFilter(a.filter.String())
+}
+
+// match goes to the next or previous match, if the focused view is filtered.
+func (a *App) match(name string) tea.Cmd {
+	s := a.screen()
+	switch {
+	case s.panes[s.focus].filter == "":
+		return nil
+	case name == "N":
+		return s.update(s.focus, MatchMsg{-1})
+	}
+	return s.update(s.focus, MatchMsg{1})
+}
+
+// setFilter filters the focused view.
+func (a *App) setFilter(source string) tea.Cmd {
+	s := a.screen()
+	p := &s.panes[s.focus]
+	p.filter, p.valid = source, false
+	return s.update(s.focus, FilterMsg{ParseFilter(source)})
+}
+
+func (a *App) paste(msg tea.PasteMsg) tea.Cmd {
+	switch {
+	case a.dialog() != nil:
+		return a.dialogKey(msg)
+	case a.filter != nil:
+		return a.filterKey(msg)
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package ui
+
+// columnGap is the number of cells between columns.
+const columnGap = 2
+
+// span is where a column is drawn.
+type span struct{ column, x, w int }
+
+// Draw draws the titles and the rows that fit.
+func (t *Table) Draw(c *Canvas) {
+	t.arrange()
+	n, h := len(t.shown), c.H-1
+	t.position.clamp(n, h)
+	body := c.W - 3 // a margin, and the scroll bar with a gap
+	spans := t.layout(body)
+	t.drawTitles(c, spans)
+	if n == 0 {
+		text := t.Empty
+		if t.filter != nil && t.Rows > 0 {
+			text = "nothing matches " + t.filter.Source
+		}
+		c.Fit(1, 2, c.W-2, Muted, text)
+		return
+	}
+	for y := range max(h, 0) {
+		i := t.position.top + y
+		if i >= n {
+			break
+		}
+		t.drawRow(c, 1+y, i, spans)
+	}
+	t.position.drawScrollbar(c, 1, n)
+}
+
+// layout decides which columns are shown, and where.
+func (t *Table) layout(w int) []span {
+	dropped := make([]bool, len(t.Columns))
+	used := -columnGap
+	for _, c := range t.Columns {
+		used += c.Width + columnGap
+	}
+	for used > w {
+		last := -1
+		for i, c := range t.Columns {
+			if !dropped[i] && c.Priority > 0 && (last < 0 || c.Priority >= t.Columns[last].Priority) {
+				last = i
+			}
+		}
+		if last < 0 {
+			break
+		}
+		dropped[last] = true
+		used -= t.Columns[last].Width + columnGap
+	}
+	flex := 0
+	for i, c := range t.Columns {
+		if !dropped[i] {
+			flex += c.Flex
+		}
+	}
+	spans := make([]span, 0, len(t.Columns))
+	x, left := 1, max(w-used, 0)
+	for i, c := range t.Columns {
+		if dropped[i] {
+			continue
+		}
+		size := c.Width
+		if c.Flex > 0 {
+			extra := left * c.Flex / flex
+			size, left, flex = size+extra, left-extra, flex-c.Flex
+		}
+		size = min(size, max(w+1-x, 0))
+		spans = append(spans, span{i, x, size})
+		x += size + columnGap
+	}
+	return spans
+}
+
+func (t *Table) drawTitles(c *Canvas, spans []span) {
+	g := c.Glyphs()
+	for _, s := range spans {
+		column := t.Columns[s.column]
+		title, style := column.Title, Muted
+		if s.column == t.sort-1 {
+			mark := g.Up
+			if t.reverse {
+				mark = g.Down
+			}
+			style = Accent | Bold
+			if column.Align == AlignRight {
+				title = string(mark) + title
+			} else {
+				title += string(mark)
+			}
+		}
+		if column.Align == AlignRight {
+			c.FitRight(s.x, 0, s.w, style, title)
+		} else {
+			c.Fit(s.x, 0, s.w, style, title)
+		}
+	}
+}
+
+func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
+	row := t.shown[i]
+	for k, s := range spans {
+		column := t.Columns[s.column]
+		part := c.Sub(Rect{s.x, y, s.w, 1})
+		cell := column.Cell(row)
+		switch {
+		case cell.Bar != nil:
+			cell.Bar.Draw(part)
+		case cell.Spark != nil:
+			Spark{Values: cell.Spark, Style: cell.Style}.Draw(part)
+		case column.Align == AlignRight:
+			part.FitRight(0, 0, part.W, cell.Style, cell.Text)
+		case k == 0:
+			t.drawLabel(part, cell)
+		default:
+			part.Fit(0, 0, part.W, cell.Style, cell.Text)
+		}
+	}
+	line := Rect{0, y, c.W, 1}
+	if t.Ground != nil {
+		if g := t.Ground(row); g != Plain {
+			c.Over(line, g)
+		}
+	}
+	if i == t.position.at {
+		c.drawCursor(line)
+	}
+}
+
+// drawLabel draws the first column: scrolled sideways, with what matches the
+// filter marked.
+func (t *Table) drawLabel(c *Canvas, cell Cell) {
+	text := cell.Text
+	shift := min(t.shift, max(Width(text)-c.W, 0))
+	c.scrolled(0, 0, shift, cell.Style, text, t.filter)
+}
+
+// scrolled writes text from (x, y) on without its first shift cells, marking
+// what matches f, and ellipses where it is cut.
+func (c *Canvas) scrolled(x, y, shift int, s Style, text string, f *Filter) {
+	part := c.Sub(Rect{x, y, c.W - x, 1})
+	end := part.Text(-shift, 0, s, text)
+	for _, m := range f.Spans(text) {
+		from := Width(text[:m[0]]) - shift
+		part.Over(Rect{from, 0, Width(text[m[0]:m[1]]), 1}, Match)
+	}
+	if shift > 0 {
+		part.Set(0, 0, c.Glyphs().Left, Muted)
+	}
+	if end > part.W {
+		part.Set(part.W-1, 0, c.Glyphs().Ellipsis, s)
+	}
+}
+
+// drawCursor marks r as the place of the cursor: strongly if the pane has the focus.
+func (c *Canvas) drawCursor(r Rect) {
+	if c.Focused {
+		c.Over(r, Cursor)
+		if r.X == 0 {
+			c.Set(0, r.Y, c.Glyphs().Point, Accent|Bold|Cursor)
+		}
+		return
+	}
+	c.Over(r, Rest)
+}

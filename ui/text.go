@@ -1,0 +1,134 @@
+package ui
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// glyphWidth returns the number of cells of r, or 0 where r must not reach the
+// screen: control characters, marks that join their neighbours, scripts that
+// terminals shape or reorder. Every rune it admits has the same width alone and
+// next to any other admitted rune.
+func glyphWidth(r rune) int {
+	if r < 0x7f {
+		if r < ' ' {
+			return 0
+		}
+		return 1
+	}
+	switch {
+	case r >= 0x1f1e6 && r <= 0x1f1ff, // regional indicators join in pairs
+		r >= 0x1f3fb && r <= 0x1f3ff, // skin tones join to the left
+		r >= 0xff9e && r <= 0xff9f,   // half-width voice marks join to the left
+		!unicode.IsPrint(r), unicode.Is(unicode.M, r):
+		return 0
+	case r >= 0x2500 && r < 0x25a0, r >= 0x2800 && r < 0x2900: // lines, blocks, braille
+		return 1
+	case r >= 0xac00 && r <= 0xd7a3, unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic,
+		unicode.Armenian, unicode.Georgian, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Bopomofo, unicode.Common):
+		if w := ansi.StringWidth(string(r)); w == 1 || w == 2 {
+			return w
+		}
+	}
+	return 0
+}
+
+// Width returns the number of cells that s takes on a [Canvas].
+func Width(s string) int {
+	w := 0
+	for _, r := range s {
+		w += max(glyphWidth(r), 1) // what cannot be shown becomes a question mark
+	}
+	return w
+}
+
+// Truncate shortens s to at most w cells, ending it with mark where it was cut.
+func Truncate(s string, w int, mark rune) string {
+	if w <= 0 {
+		return ""
+	}
+	if len(s) <= w || Width(s) <= w { // a rune is never wider than its bytes
+		return s
+	}
+	used, end := 0, 0
+	for i, r := range s {
+		g := max(glyphWidth(r), 1)
+		if used+g > w-1 {
+			end = i
+			break
+		}
+		used += g
+	}
+	return s[:end] + string(mark)
+}
+
+// Wrap breaks s into lines of at most w cells, at spaces where it can.
+func Wrap(s string, w int) []string {
+	if w <= 0 {
+		return nil
+	}
+	var lines []string
+	for paragraph := range strings.SplitSeq(s, "\n") {
+		line := ""
+		for word := range strings.FieldsSeq(paragraph) {
+			if line != "" && Width(line)+1+Width(word) <= w {
+				line += " " + word
+				continue
+			}
+			if line != "" {
+				lines = append(lines, line)
+			}
+			for Width(word) > w {
+				head := cut(word, w)
+				if head == "" { // a wide glyph in a column of one cell
+					break
+				}
+				lines, word = append(lines, head), word[len(head):]
+			}
+			line = word
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// cut returns the longest prefix of s that takes at most w cells.
+func cut(s string, w int) string {
+	used := 0
+	for i, r := range s {
+		if used += max(glyphWidth(r), 1); used > w {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// fold returns what stands for r where only ASCII can be shown.
+func fold(r rune) rune {
+	switch r {
+	case 'µ', 'μ':
+		return 'u'
+	case '×':
+		return 'x'
+	case '–', '—', '−', '─':
+		return '-'
+	case '·', '•':
+		return '.'
+	case '…':
+		return '~'
+	case '→':
+		return '>'
+	case '←':
+		return '<'
+	case 'σ':
+		return 's'
+	case '≤':
+		return '<'
+	case '≥':
+		return '>'
+	}
+	return '?'
+}

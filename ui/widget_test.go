@@ -1,0 +1,190 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func numbers(n int) (*Table, []int) {
+	values := make([]int, n)
+	for i := range values {
+		values[i] = (i * 7) % n
+	}
+	return &Table{Rows: n, Columns: []Column{
+		{Title: "name", Width: 8, Cell: func(r int) Cell { return Cell{Text: fmt.Sprint("row", values[r])} }},
+		{Title: "n", Width: 6, Cell: func(r int) Cell { return Cell{Text: fmt.Sprint(values[r])} },
+			Order: func(a, b int) int { return values[a] - values[b] }, Down: true},
+	}}, values
+}
+
+// TestTableMotion checks where every motion key leads, before and after drawing.
+func TestTableMotion(t *testing.T) {
+	table, _ := numbers(100)
+	NewLook(Options{}).Render(40, 11, table.Draw) // a page of ten
+	for _, c := range []struct {
+		key  string
+		want int
+	}{
+		{"up", 0}, {"down", 1}, {"j", 2}, {"k", 1}, {"G", 99}, {"j", 99}, {"g", 0}, {"ctrl+d", 5}, {"pgdown", 14},
+		{"pgup", 5}, {"ctrl+u", 0}, {"end", 99}, {"home", 0}, {"l", 0}, {"h", 0},
+	} {
+		if !table.Update(keyPress(c.key)) || table.Row() != c.want {
+			t.Errorf("%s: row %d, want %d", c.key, table.Row(), c.want)
+		}
+	}
+	if table.Update(keyPress("x")) {
+		t.Error("x is no key of a table")
+	}
+}
+
+// TestTableOrder sorts, reverses and filters; the cursor stays on its row.
+func TestTableOrder(t *testing.T) {
+	table, values := numbers(50)
+	table.Select(3)
+	table.Update(keyPress("o"))
+	if column, reverse := table.Sorted(); column != 1 || !reverse {
+		t.Fatalf("sorted by %d, reverse %v", column, reverse)
+	}
+	if table.Row() != 3 {
+		t.Errorf("sorting moved the cursor to row %d", table.Row())
+	}
+	table.Update(keyPress("g"))
+	if values[table.Row()] != 49 {
+		t.Errorf("first is %d, want the largest", values[table.Row()])
+	}
+	table.Update(keyPress("O"))
+	table.Update(keyPress("g"))
+	if values[table.Row()] != 0 {
+		t.Errorf("first is %d, want the smallest", values[table.Row()])
+	}
+	table.Update(FilterMsg{ParseFilter("row4")})
+	if table.Shown() != 11 {
+		t.Errorf("%d rows match row4, want 11", table.Shown())
+	}
+	before := table.Row()
+	for range 11 {
+		table.Update(MatchMsg{1})
+	}
+	if table.Row() != before {
+		t.Error("next match does not go around")
+	}
+	table.Update(FilterMsg{ParseFilter("nothing")})
+	if table.Row() != -1 {
+		t.Error("a row under the cursor of an empty table")
+	}
+	table.Update(FilterMsg{nil})
+	table.Rows = 2
+	table.Refresh()
+	if table.Shown() != 2 || table.Row() < 0 {
+		t.Errorf("after shrinking: %d rows, cursor %d", table.Shown(), table.Row())
+	}
+}
+
+// TestTableColumns drops columns by priority where it is narrow.
+func TestTableColumns(t *testing.T) {
+	cell := func(int) Cell { return Cell{} }
+	table := &Table{Columns: []Column{{Title: "keep", Width: 10, Cell: cell}, {Title: "second", Width: 10, Priority: 1, Cell: cell}, {Title: "first", Width: 10, Priority: 2, Cell: cell}}}
+	for _, c := range []struct {
+		w    int
+		want string
+	}{{40, "keep second first"}, {30, "keep second"}, {20, "keep"}, {6, "ke…"}} {
+		got := strings.Join(strings.Fields(ansi.Strip(NewLook(Options{}).Render(c.w, 1, table.Draw))), " ")
+		if got != c.want {
+			t.Errorf("width %d: %q, want %q", c.w, got, c.want)
+		}
+	}
+}
+
+// TestTableVirtual draws a million rows by asking for the visible ones only.
+func TestTableVirtual(t *testing.T) {
+	asked := 0
+	table := &Table{Rows: 1e6, Columns: []Column{{Width: 8, Cell: func(r int) Cell { asked++; return Cell{Text: fmt.Sprint(r)} }}}}
+	table.Update(keyPress("G"))
+	s := NewLook(Options{}).Render(20, 11, table.Draw)
+	if asked != 10 || !strings.Contains(s, "999999") {
+		t.Errorf("asked for %d cells", asked)
+	}
+}
+
+// TestListSearch goes through matches without hiding the other lines.
+func TestListSearch(t *testing.T) {
+	list := &List{Lines: 20, Line: func(i int) ListLine { return ListLine{Spans: []Span{{fmt.Sprint("line", i), Plain}}} }}
+	var seen []int
+	list.Update(FilterMsg{ParseFilter("5")})
+	for range 3 {
+		seen = append(seen, list.At())
+		list.Update(MatchMsg{1})
+	}
+	list.Update(MatchMsg{-1})
+	if want := []int{5, 15, 5}; !slices.Equal(seen, want) || list.At() != 5 {
+		t.Errorf("matches at %v then %d, want %v then 5", seen, list.At(), want)
+	}
+}
+
+// TestListFollow keeps the end of a growing log in view until the cursor leaves it.
+func TestListFollow(t *testing.T) {
+	list := &List{Lines: 5, Follow: true, Line: func(i int) ListLine { return ListLine{Spans: []Span{{fmt.Sprint("line", i), Plain}}} }}
+	draw := func() string { return NewLook(Options{}).Render(20, 3, list.Draw) }
+	draw()
+	list.Lines = 50
+	if !strings.Contains(draw(), "line49") {
+		t.Error("does not follow")
+	}
+	list.Update(keyPress("k"))
+	list.Lines = 90
+	if strings.Contains(draw(), "line89") {
+		t.Error("follows though the cursor left the end")
+	}
+}
+
+// TestLine edits a line of text.
+func TestLine(t *testing.T) {
+	l := NewLine("one two")
+	for _, c := range []struct{ key, want string }{
+		{"backspace", "one tw"}, {"ctrl+w", "one "}, {"x", "one x"}, {"home", "one x"}, {"delete", "ne x"}, {"right", "ne x"},
+		{"é", "née x"}, {"ctrl+k", "né"}, {"left", "né"}, {"backspace", "é"}, {"ctrl+e", "é"}, {"ctrl+u", ""}, {"backspace", ""}, {"delete", ""},
+	} {
+		l.Update(keyPress(c.key))
+		if l.String() != c.want {
+			t.Fatalf("%s: %q, want %q", c.key, l.String(), c.want)
+		}
+	}
+	l.Update(tea.PasteMsg{Content: "a\nb\x1b[m"})
+	if l.String() != "ab[m" {
+		t.Errorf("pasted %q", l.String())
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Bytes(0), "0 B"}, {Bytes(1536), "1.5 KiB"}, {Bytes(1 << 19), "512 KiB"}, {Bytes(3 << 30), "3.0 GiB"}, {Bytes(5 << 50), "5120 TiB"},
+		{Count(0), "0"}, {Count(-1234567), "-1,234,567"}, {Count(-123), "-123"}, {Count(1000), "1,000"},
+		{Number(0), "0"}, {Number(0.00012), "1.2e-04"}, {Number(12.3456), "12.3"}, {Number(1234), "1234"}, {Number(12345), "12.3k"}, {Number(-2e7), "-20M"},
+		{Duration(999), "999 ns"}, {Duration(1500), "1.5 µs"}, {Duration(1500 * time.Microsecond), "1.50 ms"}, {Duration(90 * time.Second), "90.00 s"},
+		{Truncate("layer", 5, '…'), "layer"}, {Truncate("layers", 5, '…'), "laye…"}, {Truncate("層層層", 4, '…'), "層…"}, {Truncate("x", 0, '…'), ""},
+		{strings.Join(Wrap("one two three", 7), "|"), "one two|three"}, {strings.Join(Wrap("abcdefgh i", 3), "|"), "abc|def|gh|i"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// TestMapBlocks checks that every block can be seen, however small.
+func TestMapBlocks(t *testing.T) {
+	m := Map{Steps: 1000, Size: 1 << 30, Selected: -1, Cursor: -1}
+	m.Blocks = append(m.Blocks, Block{First: 0, Last: 999, From: 0, To: 1 << 30, Series: 0})
+	m.Blocks = append(m.Blocks, Block{First: 500, Last: 500, From: 1 << 29, To: 1<<29 + 4, Series: 1})
+	look := NewLook(Options{NoColor: true})
+	s := look.Render(60, 20, m.Draw)
+	if strings.Count(s, string(look.Glyphs.Fill(1))) != 1 {
+		t.Errorf("the small block is not one cell:\n%s", s)
+	}
+}
