@@ -87,7 +87,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 			gflops = fmt.Sprintf("%.0f", l.GFLOPS)
 		}
 		rows = append(rows, []string{
-			l.Name, l.Precision, l.Tactic, us(l.Mean), us(l.Median), us(l.P99), fmt.Sprintf("%.1f", 100*l.CV),
+			short(l.Name), l.Precision, l.Tactic, us(l.Mean), us(l.Median), us(l.P99), fmt.Sprintf("%.1f", 100*l.CV),
 			fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops,
 		})
 	}

@@ -150,7 +150,7 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 			mark = fmt.Sprintf("first under %.0f dB", a.Tolerance)
 		}
 		rows = append(rows, []string{
-			l.Name, l.Precision, fmt.Sprintf("%.1f", l.Local.SQNR), fmt.Sprintf("%.1f", l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
+			short(l.Name), l.Precision, fmt.Sprintf("%.1f", l.Local.SQNR), fmt.Sprintf("%.1f", l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
 			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
 		})
 	}

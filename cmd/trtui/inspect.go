@@ -108,7 +108,7 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 	fmt.Fprintln(w)
 	var rows [][]string
 	for _, e := range p.Ledger {
-		rows = append(rows, []string{e.Layer, e.Op, e.Fate, e.Into, e.Pass})
+		rows = append(rows, []string{short(e.Layer), e.Op, e.Fate, short(e.Into), e.Pass})
 	}
 	writeTable(w, []string{"source layer", "op", "fate", "into", "by"}, rows)
 }
@@ -133,7 +133,7 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	fmt.Fprintln(w)
 	rows = nil
 	for _, l := range v.Top {
-		rows = append(rows, []string{l.Name, us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 30)})
+		rows = append(rows, []string{short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 30)})
 	}
 	writeTable(w, []string{"slowest layers", ">µs", ">%", ""}, rows)
 }
@@ -159,12 +159,12 @@ func writeMemory(w io.Writer, s *sessions.Snapshot) {
 		if sl.IO {
 			kind += ", I/O"
 		}
-		rows = append(rows, []string{sl.Tensor, sl.Desc, fmt.Sprint(sl.Bytes), fmt.Sprint(sl.Offset), fmt.Sprintf("%d..%d", sl.First, sl.Last), lifeLine(sl, len(m.Steps), 40), kind})
+		rows = append(rows, []string{short(sl.Tensor), sl.Desc, fmt.Sprint(sl.Bytes), fmt.Sprint(sl.Offset), fmt.Sprintf("%d..%d", sl.First, sl.Last), lifeLine(sl, len(m.Steps), 40), kind})
 	}
 	writeTable(w, []string{"tensor", "form", ">bytes", ">offset", "steps", "life", "kind"}, rows)
 	fmt.Fprintln(w)
 	for i, name := range m.Steps {
-		fmt.Fprintf(w, "%4d %-40.40s %10s KiB %s\n", i, name, kib(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40))
+		fmt.Fprintf(w, "%4d %-44s %10s KiB %s\n", i, short(name), kib(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40))
 	}
 }
 

@@ -1,4 +1,5 @@
-// Command trtui builds, explores and runs inference engines. Its subcommands are headless; each is one file here.
+// Command trtui builds, explores and runs inference engines. Without a subcommand it is
+// the workbench (workbench.go); its subcommands are headless, and each is one file here.
 package main
 
 import (
@@ -51,6 +52,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	for _, command := range commands {
 		root.AddCommand(command())
 	}
+	workbench(root)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -33,6 +33,10 @@ type options struct {
 	mean, std   []float32
 	scale       float32
 	nhwc        bool
+	shape       []int
+	elements    string
+	dequantize  []float32
+	labels      string
 	batch       int
 	threads     int
 	backend     string
@@ -63,6 +67,10 @@ func (o *options) register(c *cobra.Command) {
 	f.Float32SliceVar(&o.std, "std", nil, "standard deviation of pixels, for all or each channel")
 	f.Float32Var(&o.scale, "scale", 0, "factor of pixels before --mean; default 1/255")
 	f.BoolVar(&o.nhwc, "nhwc", false, "the model takes pixels as [H,W,C]")
+	f.IntSliceVar(&o.shape, "shape", nil, "shape of one item of a raw file, as in 1,49,10")
+	f.StringVar(&o.elements, "type", "", "type of a raw file's elements: f32, u8, i8, ...")
+	f.Float32SliceVar(&o.dequantize, "dequantize", nil, "SCALE,ZERO of a raw file's integers")
+	f.StringVar(&o.labels, "labels", "", "file of labels where the data has none: a byte an item, idx or .npy")
 	f.IntVar(&o.batch, "batch", 1, "value of the model's unbound batch")
 	f.IntVar(&o.threads, "threads", 0, "worker threads; default: all processors")
 	f.StringVar(&o.backend, "backend", "cpu", "cpu")
@@ -181,7 +189,22 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 }
 
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
-	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc}
+	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc, Shape: o.shape}
+	if path == o.data {
+		opt.Labels = o.labels
+	}
+	if o.elements != "" {
+		if err := opt.Type.UnmarshalText([]byte(o.elements)); err != nil {
+			return nil, usageError{fmt.Errorf("--type: %w", err)}
+		}
+	}
+	switch len(o.dequantize) {
+	case 0:
+	case 2:
+		opt.Range = graph.PerTensor(o.dequantize[0], int32(o.dequantize[1]))
+	default:
+		return nil, usageError{fmt.Errorf("--dequantize %v: want SCALE,ZERO", o.dequantize)}
+	}
 	if items != "" {
 		var err error
 		if opt.First, opt.Limit, err = dataset.ParseItems(items); err != nil {

@@ -42,6 +42,20 @@ func writeTable(w io.Writer, header []string, rows [][]string) {
 	}
 }
 
+// short returns a layer's name for a column of text: a fused layer's is that of its first member and the number of the
+// others, in at most 44 cells.
+func short(name string) string {
+	first, rest, fused := strings.Cut(name, " + ")
+	more := ""
+	if fused {
+		more = fmt.Sprintf(" +%d", 1+strings.Count(rest, " + "))
+	}
+	if keep := 44 - len(more); len(first) > keep {
+		first = first[:keep/2-1] + "…" + first[len(first)-keep/2:]
+	}
+	return first + more
+}
+
 // bar draws a share from 0 to 1 over so many cells.
 func bar(share float64, cells int) string {
 	n := int(share*float64(cells) + 0.5)

@@ -206,8 +206,8 @@ func (v Value) setInts(x []int64, unsigned bool) {
 // all true.
 var Identity = &Op{
 	Name:  "Identity",
-	View:  true,
 	Reals: AsStored,
+	View:  true,
 	Onnx:  []string{"Identity", "Dropout"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)

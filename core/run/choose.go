@@ -188,7 +188,7 @@ func (c *chooser) memoryOptions(l *graph.Layer) {
 // to share that of a network input, or of a constant.
 func viewable(n *graph.Network, l *graph.Layer) bool {
 	x, y := l.Inputs[0], l.Outputs[0]
-	if x.IsConst() || x.Type != y.Type || !x.Range.Equal(y.Range) {
+	if len(l.Outputs) != 1 || x.IsConst() || x.Type != y.Type || !x.Range.Equal(y.Range) {
 		return false
 	}
 	return !n.IsOutput(y) || !fromInput(n, x)
