@@ -221,9 +221,11 @@ func (m *maker) products() {
 				w = []int{s[2], s[1]}
 			}
 			a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: trans}
-			l := m.layer(graph.Gemm, a, m.tensor(graph.F32, graph.Range{}, s[0], s[1]), m.constant(graph.F32, graph.Range{}, 8, w...), m.constant(graph.F32, graph.Range{}, 1, s[2]))
-			m.fuse(l, e, graph.F32, graph.Range{})
-			m.add(fmt.Sprintf("gemm_f32_%v_trans%v_%s", s, trans, e.name), l, Tolerance{Real: 1e-4})
+			for _, t := range []graph.DataType{graph.F32, graph.F16} {
+				l := m.layer(graph.Gemm, a, m.tensor(t, graph.Range{}, s[0], s[1]), m.constant(t, graph.Range{}, 8, w...), m.constant(t, graph.Range{}, 1, s[2]))
+				m.fuse(l, e, t, graph.Range{})
+				m.add(fmt.Sprintf("gemm_%s_%v_trans%v_%s", t, s, trans, e.name), l, Tolerance{Real: 1e-4})
+			}
 
 			axis := 1
 			if trans {
@@ -231,13 +233,15 @@ func (m *maker) products() {
 			}
 			wr := scales(s[2])
 			wr.Axis = axis
-			l = m.layer(graph.Gemm, a, m.tensor(graph.I8, graph.PerTensor(0.02, 0), s[0], s[1]), m.constant(graph.I8, wr, 1, w...), m.constant(graph.F32, graph.Range{}, 1, s[2]))
+			l := m.layer(graph.Gemm, a, m.tensor(graph.I8, graph.PerTensor(0.02, 0), s[0], s[1]), m.constant(graph.I8, wr, 1, w...), m.constant(graph.F32, graph.Range{}, 1, s[2]))
 			m.fuse(l, epilogues[i%3], graph.I8, graph.Range{})
 			m.add(fmt.Sprintf("gemm_i8f32_%v_trans%v", s, trans), l, Tolerance{Real: 1e-6})
 		}
-		l := m.layer(graph.MatMul, nil, m.tensor(graph.F32, graph.Range{}, 2, s[0], s[1]), m.constant(graph.F32, graph.Range{}, 8, s[1], s[2]))
-		m.add(fmt.Sprintf("matmul_f32_%v", s), l, Tolerance{Real: 1e-4})
-		l = m.layer(graph.MatMul, nil, m.tensor(graph.F32, graph.Range{}, 2, s[0], s[1]), m.tensor(graph.F32, graph.Range{}, 2, s[1], s[2]))
+		for _, t := range []graph.DataType{graph.F32, graph.F16} {
+			l := m.layer(graph.MatMul, nil, m.tensor(t, graph.Range{}, 2, s[0], s[1]), m.constant(t, graph.Range{}, 8, s[1], s[2]))
+			m.add(fmt.Sprintf("matmul_%s_%v", t, s), l, Tolerance{Real: 1e-4})
+		}
+		l := m.layer(graph.MatMul, nil, m.tensor(graph.F32, graph.Range{}, 2, s[0], s[1]), m.tensor(graph.F32, graph.Range{}, 2, s[1], s[2]))
 		m.add(fmt.Sprintf("matmul_f32_dynamic_%v", s), l, Tolerance{Real: 1e-4})
 	}
 }
