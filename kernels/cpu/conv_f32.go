@@ -179,6 +179,7 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 	call := asm.ConvCall{
 		Taps:       part.taps,
 		Weights:    c.weights[panel.chunks[chunk]:],
+		Ahead:      c.weights[panel.chunks[chunk]:],
 		Bias:       c.bias[panel.block*lanes:],
 		OutBlock:   r.call.Out.Plane,
 		Limits:     NoLimits(),
@@ -186,6 +187,12 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 	}
 	if final {
 		call.Limits = r.call.Limits
+	}
+	if p+1 < len(section.panels) {
+		call.Ahead = c.weights[section.panels[p+1].chunks[chunk]:]
+		// Enough for the next panel to be there when this one is done.
+		tiles := ((last-first)*c.ow + panel.kernel.Pixels - 1) / panel.kernel.Pixels
+		call.AheadStep = min(32, 4*panel.kernel.Blocks*lanes/tiles+1)
 	}
 	out := r.call.Out.Data[image*r.call.Out.Image+panel.block*r.call.Out.Plane:]
 	var residual []float32
@@ -238,6 +245,7 @@ func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int
 			return
 		}
 		call.In = call.In[n*p*pixel:]
+		call.Ahead = call.Ahead[min(len(call.Ahead)-1, n*depth/4*call.AheadStep):]
 		call.Out = call.Out[n*p*lanes:]
 		if call.Residual != nil {
 			call.Residual = call.Residual[n*p*lanes:]
