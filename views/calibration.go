@@ -25,7 +25,7 @@ func calibrationScreen(d *desk) *ui.Screen {
 			ui.Beside(p(0), ui.Stack(p(2).Share(2), p(1).Lines(9))),
 		},
 		Medium: box(ui.Stack(p(0).Share(3), p(1).Lines(7), p(2).Share(3))),
-		Narrow: box(ui.Stack(p(0).Share(3), p(1).Lines(6), p(2).Share(3))),
+		Narrow: box(ui.Stack(p(0).Share(2), p(1).Lines(6), p(2).Share(3))),
 	}
 }
 

@@ -37,7 +37,7 @@ type mapView struct {
 	withIO bool // the tables list inputs and outputs too
 }
 
-func (v *mapView) Title() string { return "Arena: offset over steps" }
+func (v *mapView) Title() string { return "Arena by step" }
 
 func (v *mapView) Note() (string, ui.Style) {
 	m := v.snap.Memory
