@@ -29,7 +29,7 @@ func overviewScreen(d *desk) *ui.Screen {
 		Key: "1", Name: "Overview", Views: views,
 		Layouts: []ui.Box{
 			ui.Beside(
-				ui.Stack(p(composition).Lines(8), p(footprint).Lines(7), p(summary).Share(3), p(tried).Share(2)),
+				ui.Stack(p(summary).Share(3), p(composition).Lines(8), p(footprint).Lines(7), p(tried).Share(2)),
 				ui.Stack(p(slowest).Share(3), p(latency).Share(2))),
 			ui.Beside(
 				ui.Stack(p(summary), p(tried)),
