@@ -262,7 +262,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	last, record := time.Now(), s.sampler(cfg)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
-		o := s.stages.overview(l.Plan, r)
+		o := s.stages.overview(cfg, l.Plan, r)
 		o.BuildTime = built
 		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
 	}

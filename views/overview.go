@@ -374,7 +374,7 @@ func newTriedView(d *desk) *triedView {
 				return ui.Cell{Bar: &ui.Bar{Value: latencyOf(v.runs[r]), Max: v.slowest(), Style: precisionStyle(string(v.runs[r].Config.Precision))}}
 			}},
 			right("median", 9, 0, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Duration(s.Timings.EndToEnd.Median)} }, latencyOf),
-			right("speed-up", 8, 2, func(s *sessions.Snapshot) ui.Cell {
+			right("speed", 6, 1, func(s *sessions.Snapshot) ui.Cell {
 				return ui.Cell{Text: fmt.Sprintf("%.2fx", latencyOf(v.runs[0])/latencyOf(s))}
 			}, func(s *sessions.Snapshot) float64 { return -latencyOf(s) }),
 			right("top-1", 6, 3, func(s *sessions.Snapshot) ui.Cell {
@@ -383,7 +383,7 @@ func newTriedView(d *desk) *triedView {
 			right("agree", 6, 0, func(s *sessions.Snapshot) ui.Cell {
 				return ui.Cell{Text: labelShare(s, func(l sessions.LabelAccuracy) float64 { return l.Agreement })}
 			}, func(s *sessions.Snapshot) float64 { return s.Accuracy.Labels.Agreement }),
-			right("SQNR dB", 7, 1, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: decibels(outputSQNR(s))} }, outputSQNR),
+			right("SQNR dB", 7, 2, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: decibels(outputSQNR(s))} }, outputSQNR),
 			right("arena", 9, 4, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(s.Memory.Peak))} },
 				func(s *sessions.Snapshot) float64 { return float64(s.Memory.Peak) }),
 			right("weights", 9, 5, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(s.Memory.Weights))} },
@@ -408,7 +408,7 @@ func (v *triedView) Note() (string, ui.Style) {
 	if len(v.runs) < 2 {
 		return "", ui.Muted
 	}
-	return "speed-up over the first", ui.Muted
+	return "speed over the first", ui.Muted
 }
 
 func (v *triedView) Update(msg tea.Msg) tea.Cmd {

@@ -206,8 +206,8 @@ func (v Value) setInts(x []int64, unsigned bool) {
 // all true.
 var Identity = &Op{
 	Name:  "Identity",
-	Reals: AsStored,
 	View:  true,
+	Reals: AsStored,
 	Onnx:  []string{"Identity", "Dropout"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)

@@ -14,9 +14,9 @@ type ReshapeAttrs struct {
 // on the same axis, one -1 for what is left. The list must be known from constants and the inputs' shapes.
 var Reshape = &Op{
 	Name:  "Reshape",
+	View:  true,
 	Attrs: ReshapeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Reshape"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -137,9 +137,9 @@ type FlattenAttrs struct{ Axis int }
 // Flatten makes a matrix of its input: the axes before Axis become rows, those from Axis on columns.
 var Flatten = &Op{
 	Name:  "Flatten",
+	View:  true,
 	Attrs: FlattenAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Flatten"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -169,9 +169,9 @@ type SqueezeAttrs struct {
 // Squeeze removes axes of extent 1. ONNX's axes input must be constant.
 var Squeeze = &Op{
 	Name:  "Squeeze",
+	View:  true,
 	Attrs: SqueezeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Squeeze"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -226,9 +226,9 @@ type UnsqueezeAttrs struct {
 // Unsqueeze adds axes of extent 1. ONNX's axes input must be constant.
 var Unsqueeze = &Op{
 	Name:  "Unsqueeze",
+	View:  true,
 	Attrs: UnsqueezeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Unsqueeze"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)

@@ -5,70 +5,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
-// spinner is a second worker that waits for work in a loop, as a pool does between the layers of a network:
-// waking a parked goroutine takes longer than a small layer. It sleeps where the other side is long in coming,
-// which on a busy machine is because it needs this core.
-type spinner struct {
-	f         func(int)
-	posted    atomic.Int32
-	completed atomic.Int32
-}
-
-// start begins the second worker; the returned function ends it.
-func (s *spinner) start() (stop func()) {
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		for round := int32(1); ; round++ {
-			if spin(func() bool { return s.posted.Load() != round-1 }); s.posted.Load() < 0 {
-				return
-			}
-			s.f(1)
-			s.completed.Store(round)
-		}
-	})
-	return func() {
-		s.posted.Store(-1)
-		wait.Wait()
-	}
-}
-
-// spin waits until done.
-func spin(done func() bool) {
-	for i := 0; !done(); i++ {
-		if i > 20000 {
-			time.Sleep(10 * time.Microsecond)
-		}
-	}
-}
-
-// run is a Parallel for one or two workers.
-func (s *spinner) run(n int, f func(int)) {
-	if n == 1 {
-		f(0)
-		return
-	}
-	s.f = f
-	round := s.completed.Load() + 1
-	s.posted.Store(round)
-	f(0)
-	spin(func() bool { return s.completed.Load() == round })
-}
-
-// benchParallel returns the Parallel for one or two workers, and the function that ends it.
+// benchParallel returns the loop of a pool of workers, and the function that ends them.
 func benchParallel(workers int) (Parallel, func()) {
-	if workers == 1 {
-		return serial, func() {}
-	}
-	s := &spinner{}
-	stop := s.start()
-	return s.run, stop
+	p := newPool(workers)
+	return p.run, p.close
 }
 
 // timed runs f and reports its best time, which other load on the machine disturbs least, its rate of flops

@@ -5,8 +5,14 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
-// elementwise computes one instruction over slices of equal length; dst may be any of them.
-func elementwise(dst, x, y, z []float32, in graph.Instr, _ asm.Features) {
+// vectorKernel computes element-wise operations over slices.
+type vectorKernel struct{}
+
+// vectorFor returns the kernel for what features allow.
+func vectorFor(asm.Features) vectorKernel { return vectorKernel{} }
+
+// instr computes one instruction over slices of equal length; dst may be any of them.
+func (k *vectorKernel) instr(dst, x, y, z []float32, in *graph.Instr) {
 	switch in.Op {
 	case graph.EltAdd:
 		for i := range dst {
@@ -30,19 +36,24 @@ func elementwise(dst, x, y, z []float32, in graph.Instr, _ asm.Features) {
 			dst[i] = max(lo, min(hi, x[i]))
 		}
 	default:
-		arity := in.Op.Info().Arity
-		for i := range dst {
-			var a, b, c float32
-			if arity > 0 {
-				a = x[i]
-			}
-			if arity > 1 {
-				b = y[i]
-			}
-			if arity > 2 {
-				c = z[i]
-			}
-			dst[i] = in.Eval(a, b, c)
+		scalarInstr(dst, x, y, z, in)
+	}
+}
+
+// scalarInstr computes an instruction one element at a time.
+func scalarInstr(dst, x, y, z []float32, in *graph.Instr) {
+	arity := in.Op.Info().Arity
+	for i := range dst {
+		var a, b, c float32
+		if arity > 0 {
+			a = x[i]
 		}
+		if arity > 1 {
+			b = y[i]
+		}
+		if arity > 2 {
+			c = z[i]
+		}
+		dst[i] = in.Eval(a, b, c)
 	}
 }

@@ -22,6 +22,8 @@ type ConvCall struct {
 	In            []float32
 	Taps          []Tap // at least one
 	Weights       []float32
+	Ahead         []float32 // what a later call reads first: brought into the cache meanwhile; never empty
+	AheadStep     int       // elements of Ahead to pass for each quad of each tile, at most 32
 	Bias          []float32
 	Out           []float32
 	OutBlock      int       // elements between output channel blocks

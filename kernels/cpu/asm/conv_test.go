@@ -27,6 +27,7 @@ func convCase(r *rand.Rand, k ConvKernel, pixels, tiles, taps int, residual, acc
 	}
 	c.In = normals(r, stride*(n+5))
 	c.Weights = normals(r, channels*16*k.Blocks)
+	c.Ahead = c.Weights
 	c.Bias = normals(r, 16*k.Blocks)
 	c.Out = normals(r, c.OutBlock*k.Blocks)
 	if residual {
