@@ -14,6 +14,8 @@ type engineReport struct {
 	Schema int
 	Config Config
 	Ranges map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
+	Data   string                 `json:",omitempty"` // what they were calibrated on
+	Random bool                   `json:",omitempty"` // that was random input
 }
 
 // engineReport returns the report part of an engine file.
@@ -24,6 +26,7 @@ func (s *stages) engineReport(ctx context.Context, cfg Config) (json.RawMessage,
 		if r.Ranges, err = s.calibrate(ctx, cfg, cfg.Calibrator); err != nil {
 			return nil, err
 		}
+		r.Data, r.Random = s.CalData.Name(), s.randomCalibration(cfg)
 	}
 	return json.Marshal(r)
 }
@@ -33,11 +36,29 @@ func (m *Model) BuiltWith() (Config, error) {
 	if m.Engine == nil {
 		return Config{}, fmt.Errorf("%s is not an engine", m.Path)
 	}
+	r, err := m.report()
+	return r.Config, err
+}
+
+// report reads what the engine file tells of its making.
+func (m *Model) report() (engineReport, error) {
 	var r engineReport
 	if err := json.Unmarshal(m.Engine.Report, &r); err != nil {
-		return Config{}, fmt.Errorf("engine %s: report: %w", m.Path, err)
+		return r, fmt.Errorf("engine %s: report: %w", m.Path, err)
 	}
-	return r.Config, nil
+	return r, nil
+}
+
+// randomCalibration reports whether the ranges that a configuration uses come from random input.
+func (s *stages) randomCalibration(cfg Config) bool {
+	if !s.needsCalibration(cfg) {
+		return false
+	}
+	if s.storedRanges(cfg.Calibrator) != nil {
+		r, _ := s.model.report()
+		return r.Random
+	}
+	return s.CalData.Random()
 }
 
 // stored returns the plan that an engine file has for a configuration, or nil: what it was built with, on a backend
@@ -59,8 +80,8 @@ func (s *stages) storedRanges(calibrator string) map[string]graph.Range {
 	if s.model.Engine == nil {
 		return nil
 	}
-	var r engineReport
-	if json.Unmarshal(s.model.Engine.Report, &r) != nil || r.Config.Calibrator != calibrator {
+	r, err := s.model.report()
+	if err != nil || r.Config.Calibrator != calibrator {
 		return nil
 	}
 	return r.Ranges

@@ -63,7 +63,7 @@ func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 		if snap.Timings, err = s.time(ctx, loaded, p); err != nil {
 			return nil, err
 		}
-		snap.Overview = s.overview(plan, snap.Timings)
+		snap.Overview = s.overview(cfg, plan, snap.Timings)
 		snap.Overview.BuildTime = built
 	}
 	if parts.Has(PartAccuracy) {

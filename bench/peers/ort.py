@@ -82,10 +82,16 @@ def ours(command, model, batch, threads):
     """
     words = [word.format(model=model, batch=batch, threads=threads) for word in shlex.split(command)]
     environment = {**os.environ, "GOMAXPROCS": str(threads)}
-    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    except OSError as error:
+        raise SystemExit(f"{shlex.join(words)}: {error.strerror}; run make build, or name a command with --ours") from None
     if done.returncode:
         raise SystemExit(f"{shlex.join(words)} failed:\n{done.stderr}")
-    return json.loads(done.stdout)["latency_ms"]["median"]
+    try:
+        return json.loads(done.stdout)["latency_ms"]["median"]
+    except (ValueError, KeyError, TypeError):
+        raise SystemExit(f"{shlex.join(words)} printed no latency_ms.median:\n{done.stdout[:500]}") from None
 
 
 def compare(options, threads):

@@ -63,7 +63,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, errReported):
 		return exitFailure
 	case !started || errors.As(err, new(usageError)):
-		fmt.Fprintf(stderr, "trtui: %v\n\n%s", err, cmd.UsageString())
+		fmt.Fprintf(stderr, "trtui: %v\nusage: %s\n%s --help lists the flags\n", err, cmd.UseLine(), cmd.CommandPath())
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "trtui: %v\n", err)

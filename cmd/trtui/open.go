@@ -226,8 +226,12 @@ func modelArg(args []string) string {
 	return args[0]
 }
 
-// reporter returns a function that shows progress on one line of w, where that is a terminal.
+// reporter returns a function that shows progress on one line of w, where that is a terminal, or a line each with
+// --verbose.
 func (o *options) reporter(w io.Writer) func(sessions.Progress) {
+	if o.verbose {
+		return func(p sessions.Progress) { fmt.Fprintln(w, progressText(p)) }
+	}
 	f, ok := w.(*os.File)
 	if !ok || o.quiet || !term.IsTerminal(f.Fd()) {
 		return nil
@@ -238,13 +242,7 @@ func (o *options) reporter(w io.Writer) func(sessions.Progress) {
 			return
 		}
 		last = time.Now()
-		s := p.Phase
-		if p.Total > 0 {
-			s += " " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)
-		}
-		if p.Item != "" {
-			s += ": " + p.Item
-		}
+		s := progressText(p)
 		width, _, err := term.GetSize(f.Fd())
 		if err != nil || width < 20 {
 			width = 80
@@ -254,4 +252,16 @@ func (o *options) reporter(w io.Writer) func(sessions.Progress) {
 		}
 		fmt.Fprintf(f, "\r%s%s\r", s, strings.Repeat(" ", max(0, width-1-len(s))))
 	}
+}
+
+// progressText prints progress as in "timing tactics 12/40: conv1".
+func progressText(p sessions.Progress) string {
+	s := p.Phase
+	if p.Total > 0 {
+		s += " " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)
+	}
+	if p.Item != "" {
+		s += ": " + p.Item
+	}
+	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/testdata"
@@ -40,9 +42,9 @@ func workbench(root *cobra.Command) {
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a subcommand, trtui opens the workbench on MODEL (an ONNX file or an engine), or on the\n" +
 		"digit classifier that it carries. Where there is no terminal it prints the overview as text."
-	root.Args = cobra.MaximumNArgs(1)
+	root.Args = f.check
 	flags := root.Flags()
-	flags.StringVar(&f.precision, "precision", "fp32", "precision to begin with: fp32, fp16 or int8")
+	flags.StringVar(&f.precision, "precision", "", "precision to begin with: fp32, fp16 or int8 (default fp32; int8 for a model that is quantised already)")
 	flags.StringVar(&f.calibrator, "calibrator", "entropy", "calibrator to begin with: minmax, entropy, percentile[:P] or mse")
 	flags.IntVar(&f.batch, "batch", 1, "items an inference, where the model leaves that open")
 	flags.IntVar(&f.threads, "threads", 0, "threads of the CPU backend; 0: one for each processor")
@@ -53,6 +55,24 @@ func workbench(root *cobra.Command) {
 	flags.StringVar(&f.timingCache, "timing-cache", "", "file that keeps the times of tactics; \"none\" for none (default in the user's cache folder)")
 	flags.StringVar(&f.recording, "recordings", ".", "folder of recordings")
 	root.RunE = func(cmd *cobra.Command, args []string) error { return f.open(cmd, args) }
+}
+
+// check refuses what cannot have been meant before anything is opened.
+func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
+	if err := cobra.MaximumNArgs(1)(cmd, args); err != nil {
+		return err
+	}
+	if len(args) == 1 && !strings.ContainsAny(args[0], `./\`) {
+		if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
+			text := fmt.Sprintf("%q is neither a command nor a file", args[0])
+			if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
+				text += "; did you mean " + strings.Join(similar, " or ") + "?"
+			}
+			return errors.New(text)
+		}
+	}
+	_, err := f.config()
+	return err
 }
 
 // open opens the model and shows it.
@@ -66,6 +86,12 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer model.Close()
+	if cfg.Precision == "" {
+		cfg.Precision = sessions.FP32
+		if model.Quantized {
+			cfg.Precision = sessions.INT8
+		}
+	}
 	defer place.Backend.Close()
 	session := sessions.Open(model, place, cfg)
 	defer session.Close()
@@ -90,7 +116,7 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 func (f *workbenchFlags) config() (sessions.Config, error) {
 	cfg := sessions.Config{Precision: sessions.Precision(strings.ToLower(f.precision)), Calibrator: f.calibrator, Batch: f.batch}
 	switch {
-	case cfg.Precision != sessions.FP32 && cfg.Precision != sessions.FP16 && cfg.Precision != sessions.INT8:
+	case cfg.Precision != "" && cfg.Precision != sessions.FP32 && cfg.Precision != sessions.FP16 && cfg.Precision != sessions.INT8:
 		return cfg, fmt.Errorf("--precision %s: use fp32, fp16 or int8", f.precision)
 	case f.batch < 1:
 		return cfg, fmt.Errorf("--batch %d: must be at least 1", f.batch)
@@ -101,6 +127,9 @@ func (f *workbenchFlags) config() (sessions.Config, error) {
 	}
 	if f.calibrator == "percentile" {
 		cfg.Calibrator = "percentile:99.99"
+	}
+	if _, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{}); err != nil {
+		return cfg, fmt.Errorf("--calibrator: %w", err)
 	}
 	return cfg, nil
 }

@@ -13,20 +13,38 @@ func (n *Network) CheckShapes(env map[string]int) error {
 		if !slices.ContainsFunc(slices.Concat(l.Inputs, l.Outputs), (*Tensor).dynamic) {
 			continue
 		}
-		c := &Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Epilogue: l.Epilogue}
-		for _, t := range l.Inputs {
-			c.Inputs = append(c.Inputs, t.at(env))
-		}
-		for _, t := range l.Outputs {
-			c.Outputs = append(c.Outputs, &Tensor{Name: t.Name})
-		}
-		if err := c.Infer(); err != nil {
+		if err := l.CheckShapes(env); err != nil {
 			return err
 		}
-		for i, t := range l.Outputs {
-			if actual := t.at(env); !EqualDims(c.Outputs[i].Dims, actual.Dims) {
-				return fmt.Errorf("layer %s (%s): output %s has shape %s, which is not %s as its symbols say", l.Name, l.Op.Name, t.Name, FormatDims(c.Outputs[i].Dims), FormatDims(actual.Dims))
-			}
+	}
+	return nil
+}
+
+// CheckShapes infers the layer for the extents that its symbols have and returns an error where that gives other shapes
+// than its tensors have, or an argument of the epilogue does not broadcast to its result. Types are not looked at, so
+// the layer may be lowered.
+func (l *Layer) CheckShapes(env map[string]int) error {
+	c := &Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Epilogue: l.Epilogue}
+	for _, t := range l.Inputs {
+		c.Inputs = append(c.Inputs, t.at(env))
+	}
+	for _, t := range l.Outputs {
+		c.Outputs = append(c.Outputs, &Tensor{Name: t.Name})
+	}
+	if err := c.Infer(); err != nil {
+		return err
+	}
+	for i, t := range l.Outputs {
+		if actual := t.at(env); !EqualDims(c.Outputs[i].Dims, actual.Dims) {
+			return fmt.Errorf("layer %s (%s): output %s has shape %s, which is not %s as its symbols say", l.Name, l.Op.Name, t.Name, FormatDims(c.Outputs[i].Dims), FormatDims(actual.Dims))
+		}
+	}
+	for _, t := range c.EpilogueInputs() {
+		if t == nil {
+			return fmt.Errorf("layer %s (%s): an argument of the epilogue is left out", l.Name, l.Op.Name)
+		}
+		if _, err := NewBroadcast(EvalDims(t.Dims, nil), EvalDims(c.Outputs[0].Dims, nil)); err != nil {
+			return fmt.Errorf("layer %s (%s): %s: %w", l.Name, l.Op.Name, t.Name, err)
 		}
 	}
 	return nil
