@@ -19,7 +19,7 @@ bench:                     ## benchmarks of the kernels and the screen
 
 generate:                  ## make the assembly anew; a clean tree must stay clean
 	rm -f kernels/cpu/asm/*_amd64.s kernels/cpu/asm/z*_amd64.go
-	cd kernels/cpu/asm/_asm && $(GO) generate ./...
+	$(GO) generate ./kernels/cpu/asm
 
 lint:                      ## vet, format, staticcheck
 	$(GO) vet ./...

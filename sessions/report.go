@@ -28,6 +28,12 @@ type Snapshot struct {
 	Replay      string    `json:",omitempty"` // the file being shown
 }
 
+// Supersedes says that a later snapshot makes this one obsolete: it names what is superseded, for queues of events.
+func (*Snapshot) Supersedes() string { return "snapshot" }
+
+// Settled reports whether every report fits the configuration.
+func (s *Snapshot) Settled() bool { return s.Seq > 0 && s.Stale == 0 && s.Timings != nil }
+
 // Part is one report of a snapshot.
 type Part uint16
 

@@ -99,7 +99,7 @@ func stepBytes(p *run.Plan, st run.Step) int64 {
 const unstableCV = 0.025
 
 // overview sums an engine up.
-func (s *stages) overview(p *run.Plan, t *TimingsReport) *OverviewReport {
+func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewReport {
 	m := p.Memory
 	r := &OverviewReport{
 		Latency: t.EndToEnd, Batch: t.BatchItems, Layers: launches(p), Source: len(s.model.Network.Layers),
@@ -125,7 +125,7 @@ func (s *stages) overview(p *run.Plan, t *TimingsReport) *OverviewReport {
 	if t.EndToEnd.CV > unstableCV {
 		r.Badges = append(r.Badges, Badge{"unstable", "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
 	}
-	if s.CalData != nil && s.CalData.Random() && !s.model.Quantized {
+	if s.CalData != nil && s.randomCalibration(cfg) {
 		r.Badges = append(r.Badges, Badge{"random calibration", "no data was given: ranges come from random input and accuracy is agreement with FP32 only"})
 	}
 	if t.Estimated {

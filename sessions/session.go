@@ -213,7 +213,7 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 	built := time.Since(begin)
 	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), launches(p), p.Memory.Peak)
 	t := newTimings(p, max(1, cfg.Batch))
-	if err := s.measure(ctx, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
+	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}
 	if st.Data != nil {
@@ -230,7 +230,7 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 		}
 		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
 	}
-	return s.measure(ctx, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
+	return s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
 }
 
 // publish replaces reports that are up to date again.
@@ -242,7 +242,7 @@ func (s *Session) publish(parts Part, change func(*Snapshot)) {
 }
 
 // measure adds samples and publishes the timings as they come in.
-func (s *Session) measure(ctx context.Context, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
+func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
 	s.stages.device.Lock()
 	defer s.stages.device.Unlock()
 	c, err := s.stages.ready(l)
@@ -254,7 +254,7 @@ func (s *Session) measure(ctx context.Context, l *run.Loaded, t *timings, built 
 	last := time.Now()
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
-		o := s.stages.overview(l.Plan, r)
+		o := s.stages.overview(cfg, l.Plan, r)
 		o.BuildTime = built
 		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
 	}
@@ -280,13 +280,7 @@ func (s *stages) ready(l *run.Loaded) (*run.ExecutionContext, error) {
 	if s.Data == nil || s.Data.Len() == 0 {
 		return c, nil
 	}
-	size := 1
-	for _, t := range l.Plan.Network.Inputs {
-		if isBatched(t) {
-			size = t.Dims[0].Eval(l.Plan.Env())
-		}
-	}
-	in, err := batch(s.Data, s.model.Network, 0, size)
+	in, err := batch(s.Data, s.model.Network, 0, s.batchOf(l.Plan))
 	if err == nil {
 		err = c.SetInputs(in)
 	}

@@ -172,6 +172,9 @@ func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (
 	if err != nil {
 		return nil, err
 	}
+	if r := s.storedRanges(calibrator); r != nil {
+		return r, nil
+	}
 	hist, err := s.histograms(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -238,6 +241,9 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 		return nil, err
 	}
 	return s.plans.get(s.planKey(cfg, pc), func() (*run.Plan, error) {
+		if p := s.stored(cfg); p != nil {
+			return p, nil
+		}
 		s.device.Lock()
 		defer s.device.Unlock()
 		s.progress(Progress{Phase: "choosing tactics"})

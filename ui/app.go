@@ -173,13 +173,13 @@ func (a *App) dialog() Dialog {
 	return a.dialogs[len(a.dialogs)-1]
 }
 
-// show switches to the screen with that digit; it reports whether there is one.
+// show switches to the screen with that digit, and to its view counted from 1; it reports whether there is one.
 func (a *App) show(digit string, view int) bool {
 	for i, s := range a.screens {
 		if s.Key == digit {
 			a.active = i
-			if view > 0 && view < len(s.Views) {
-				s.focus = view
+			if view > 0 && view <= len(s.Views) {
+				s.focus = view - 1
 			}
 			return true
 		}

@@ -85,6 +85,9 @@ func (b Bar) drawMarks(c *Canvas) {
 		}
 		x := min(int(part*float64(c.W)), c.W-1)
 		s := m.Style
+		if at := c.cells[x].glyph; at != ' ' && !isFull(c, at) {
+			continue // the end of the bar, which is where the value itself is
+		}
 		if i := x; i < c.W && isFull(c, c.cells[i].glyph) && !c.Mono() {
 			s = Ink | On(c.cells[i].style) // a mark inside the bar is cut out of it
 		}

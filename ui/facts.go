@@ -37,7 +37,7 @@ func (f Facts) drawColumn(c *Canvas, gap int) {
 		c.Fit(1, y, names, Muted, fact.Name)
 		x := 1 + names + gap
 		c.Fit(x, y, c.W-x-1, fact.Style, fact.Value)
-		if x += min(values, max(c.W-x-1, 0)) + gap; fact.Note != "" {
+		if x += min(values, max(c.W-x-1, 0)) + gap; fact.Note != "" && 3*(c.W-x-1) >= 2*Width(fact.Note) { // a stump of a note tells nothing
 			c.Fit(x, y, c.W-x-1, Muted, fact.Note)
 		}
 	}

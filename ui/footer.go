@@ -1,6 +1,9 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // StatusMsg shows a line at the bottom until the next key.
 type StatusMsg struct {
@@ -57,6 +60,9 @@ func drawKeys(c *Canvas, keys []Key, last Key) {
 	label := func(k Key) string {
 		if len(k.Keys) == 1 || Width(k.Keys[1]) > 2 {
 			return g.keyName(k.Keys[0])
+		}
+		if unicode.IsPunct(rune(k.Keys[0][0])) || unicode.IsSymbol(rune(k.Keys[0][0])) {
+			return k.Keys[0] + " " + k.Keys[1] // a slash between them would look like a key
 		}
 		return g.keyName(k.Keys[0]) + "/" + g.keyName(k.Keys[1])
 	}

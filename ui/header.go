@@ -56,7 +56,7 @@ func (a *App) drawHeader(c *Canvas) {
 
 	job := c.W
 	if a.header.Job != nil {
-		job = c.W - min(max(c.W*3/10, 24), 44)
+		job = c.W - min(max(c.W*3/10, 36), 50)
 		Progress{Job: *a.header.Job}.Draw(c.Sub(Rect{job, 1, c.W - job, 1}))
 	}
 	a.drawScreens(c.Sub(Rect{0, 1, job, 1}))

@@ -17,6 +17,7 @@ type Histogram struct {
 	Log        bool // logarithmic counts
 	Style      Style
 	Thresholds []Threshold
+	Label      func(float64) string // of values; nil: three digits
 }
 
 // Draw draws the histogram over all of c: a line for each threshold's name where
@@ -34,8 +35,8 @@ func (h Histogram) Draw(c *Canvas) {
 	h.drawColumns(plot)
 	axis := plot.H + flags
 	c.Fill(Rect{1, axis, plot.W, 1}, c.Glyphs().Rule, Faint)
-	c.Fit(1, axis+1, plot.W/2, Muted, Number(h.Lo))
-	c.FitRight(1+plot.W/2, axis+1, plot.W-plot.W/2, Muted, Number(h.Hi))
+	c.Fit(1, axis+1, plot.W/2, Muted, label(h.Label, h.Lo))
+	c.FitRight(1+plot.W/2, axis+1, plot.W-plot.W/2, Muted, label(h.Label, h.Hi))
 	for i, t := range h.Thresholds {
 		h.drawThreshold(c, plot, i, t, flags, axis)
 	}
@@ -118,7 +119,7 @@ func (h Histogram) drawThreshold(c, plot *Canvas, i int, t Threshold, flags, axi
 	}
 	c.Set(x, axis, rune('1'+i%9), t.Style|Bold)
 	if flags > 0 {
-		text := t.Name + " " + Number(t.Value)
+		text := t.Name + " " + label(h.Label, t.Value)
 		if x+2+Width(text) <= c.W {
 			c.Text(x+2, i, t.Style, text)
 		} else {
@@ -130,7 +131,7 @@ func (h Histogram) drawThreshold(c, plot *Canvas, i int, t Threshold, flags, axi
 func (h Histogram) drawLegend(c *Canvas, y int) {
 	x := 1
 	for i, t := range h.Thresholds {
-		text := string(rune('1'+i%9)) + " " + t.Name + " " + Number(t.Value)
+		text := string(rune('1'+i%9)) + " " + t.Name + " " + label(h.Label, t.Value)
 		if x+Width(text) > c.W {
 			return
 		}

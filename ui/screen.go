@@ -9,8 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// narrow is the width up to which panes are stacked instead of standing side by side.
-const narrow = 84
+// The widths up to which a screen is laid out as narrow (panes are stacked instead of standing side by side), and as
+// medium.
+const (
+	narrow = 84
+	medium = 119
+)
 
 // collapsed is the height below which stacked panes are not shown side by side
 // in full: only the focused one is, the others keep their title lines.
@@ -23,6 +27,7 @@ type Screen struct {
 	Name    string
 	Views   []View
 	Layouts []Box // cycled with + and _; none: beside each other
+	Medium  *Box  // for terminals of at most 119 columns, in place of the first layout; nil: as the others
 	Narrow  *Box  // for terminals of at most 84 columns; nil: above each other
 
 	panes  []pane
@@ -99,6 +104,8 @@ func (s *Screen) rects(r Rect) []Rect {
 	rects := make([]Rect, len(s.Views))
 	switch {
 	case s.zoomed || len(s.Views) == 1:
+	case r.W > narrow && r.W <= medium && s.Medium != nil && s.layout == 0:
+		s.Medium.place(r, rects)
 	case r.W > narrow:
 		s.Layouts[s.layout].place(r, rects)
 	case s.Narrow != nil:

@@ -69,7 +69,7 @@ type MatchMsg struct{ Step int }
 // GotoMsg switches to the screen with that digit key, and to one of its views.
 type GotoMsg struct {
 	Screen string
-	View   int
+	View   int // counted from 1; 0 leaves the focus where it was
 }
 
 // Goto returns a command that switches to a screen.

@@ -45,9 +45,12 @@ func conformanceCommand() *cobra.Command {
 		Use:   "conformance PATH...",
 		Short: "Run ONNX backend test cases",
 		Long: `Run ONNX backend test cases: each PATH is the folder of a case (model.onnx beside test_data_set_0, ...),
-a folder of such folders, or a .tar.gz of them. A case is unsupported if its model is refused when it is
-imported, even with its inputs fixed as constants; it fails if an output differs from the expected one by more than 1e-7 + 1e-3 * |expected|
-(f16 1e-3 + 1e-2, bf16 1e-2 + 2e-2), or at all for integers and booleans, or has another type or shape.`,
+a folder of such folders, or a .tar.gz of them.
+
+A case is unsupported if its model is refused when it is imported, even with its inputs fixed as
+constants. It fails if an output has another type or shape than the expected one, or differs from it
+by more than 1e-7 + 1e-3 * |expected| (f16: 1e-3 + 1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|),
+or at all where it is of integers or booleans.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("conformance needs the path of at least one case")

@@ -114,7 +114,7 @@ func TestConformance(t *testing.T) {
 		{[]string{filepath.Join(one, "model.onnx")}, 1, "", "neither a folder nor a .tar.gz"},
 	} {
 		var out, errOut bytes.Buffer
-		code := run(t.Context(), append([]string{"conformance"}, c.args...), &out, &errOut)
+		code := execute(t.Context(), append([]string{"conformance"}, c.args...), &out, &errOut)
 		if code != c.code || out.String() != c.out || !strings.Contains(errOut.String(), c.errHas) {
 			t.Errorf("%v: exit code %d, stdout\n%sstderr\n%s", c.args, code, &out, &errOut)
 		}
@@ -123,7 +123,7 @@ func TestConformance(t *testing.T) {
 
 func TestUnknownCommand(t *testing.T) {
 	var errOut bytes.Buffer
-	if code := run(t.Context(), []string{"confirmance"}, io.Discard, &errOut); code != exitUsage {
+	if code := execute(t.Context(), []string{"confirmance"}, io.Discard, &errOut); code != exitUsage {
 		t.Errorf("exit code %d, want %d; %s", code, exitUsage, &errOut)
 	}
 }
@@ -137,7 +137,7 @@ func TestNodeConformance(t *testing.T) {
 	}
 	archive := filepath.Join(dir, "onnx", "onnx-node-open.tar.gz")
 	var out bytes.Buffer
-	run(t.Context(), []string{"conformance", "--format", "json", archive}, &out, t.Output())
+	execute(t.Context(), []string{"conformance", "--format", "json", archive}, &out, t.Output())
 	var report conformanceReport
 	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
 		t.Fatal(err)

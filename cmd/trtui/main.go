@@ -1,4 +1,5 @@
-// Command trtui builds, explores and runs inference engines. Its subcommands are headless; each is one file here.
+// Command trtui builds, explores and runs inference engines. Without a subcommand it is
+// the workbench (workbench.go); its subcommands are headless, and each is one file here.
 package main
 
 import (
@@ -20,6 +21,11 @@ const (
 
 // commands are the subcommands, in the order of the help.
 var commands = []func() *cobra.Command{
+	buildCommand,
+	benchCommand,
+	evalCommand,
+	inspectCommand,
+	calibrateCommand,
 	conformanceCommand,
 }
 
@@ -29,11 +35,11 @@ var errReported = errors.New("failed")
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run executes a command line and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute runs a command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	started := false
 	root := &cobra.Command{
 		Use:               "trtui",
@@ -46,6 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	for _, command := range commands {
 		root.AddCommand(command())
 	}
+	workbench(root)
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -55,8 +62,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	case errors.Is(err, errReported):
 		return exitFailure
-	case !started:
-		fmt.Fprintf(stderr, "trtui: %v\n\n%s", err, cmd.UsageString())
+	case !started || errors.As(err, new(usageError)):
+		fmt.Fprintf(stderr, "trtui: %v\nusage: %s\n%s --help lists the flags\n", err, cmd.UseLine(), cmd.CommandPath())
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "trtui: %v\n", err)

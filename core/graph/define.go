@@ -151,6 +151,13 @@ func (d *Definition) Conv(x, w, bias *Tensor, a ConvAttrs) *Tensor {
 	return d.Layer(Conv, a, x, w, bias)
 }
 
+// Deconv adds a transposed convolution of x [N,C,D1,...] with w [C,M/group,K1,...]; bias [M] may be nil. A Group of 0
+// counts as 1.
+func (d *Definition) Deconv(x, w, bias *Tensor, a ConvTransposeAttrs) *Tensor {
+	a.Group = max(1, a.Group)
+	return d.Layer(ConvTranspose, a, x, w, bias)
+}
+
 // MaxPool adds a maximum over windows.
 func (d *Definition) MaxPool(x *Tensor, a PoolAttrs) *Tensor { return d.Layer(MaxPool, a, x) }
 
@@ -207,15 +214,25 @@ func (d *Definition) ElementWise(op EltOp, a, b *Tensor) *Tensor {
 // Program adds an element-wise program over its arguments, which broadcast as in ONNX. The layer's op is the one that
 // imports the program's only operation from ONNX if there is one, else Pointwise.
 func (d *Definition) Program(p Program, args ...*Tensor) *Tensor {
-	op := Pointwise
 	if len(p.Code) == 1 {
-		for _, e := range elementwise {
-			if e.op == p.Code[0].Op {
-				op = d.ops.Named(e.name)
-			}
+		return d.Layer(d.elementwise(p.Code[0].Op), Elementwise{p}, args...)
+	}
+	return d.Layer(Pointwise, Elementwise{p}, args...)
+}
+
+// elementwise returns the op whose layers do a single operation.
+func (d *Definition) elementwise(op EltOp) *Op {
+	for _, e := range elementwise {
+		if e.op == op {
+			return d.ops.Named(e.name)
 		}
 	}
-	return d.Layer(op, Elementwise{p}, args...)
+	for _, c := range composed {
+		if c.single == op && op != EltConst {
+			return d.ops.Named(c.name)
+		}
+	}
+	return Pointwise
 }
 
 // Scale adds (x*scale + shift) ^ power for x [N,C,...]; each of the constants has one element, one for each channel [C],

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,7 +79,7 @@ func (d Dim) MulN(n int) Dim { return d.Mul(Const(n)) }
 
 // Mul returns d * o.
 func (d Dim) Mul(o Dim) Dim {
-	r := Dim{c: d.c * o.c}
+	r := Dim{c: mulSaturating(d.c, o.c)}
 	for _, t := range d.terms {
 		r = r.plus(dimTerm{t.coef * o.c, t.atoms})
 		for _, u := range o.terms {
@@ -91,6 +92,18 @@ func (d Dim) Mul(o Dim) Dim {
 		r = r.plus(dimTerm{u.coef * d.c, u.atoms})
 	}
 	return r
+}
+
+// mulSaturating returns a * b, or the nearest int64, so that absurd extents stay absurd and are refused.
+func mulSaturating(a, b int64) int64 {
+	p := a * b
+	switch {
+	case a == 0 || p/a == b && !(a == -1 && b == math.MinInt64):
+		return p
+	case (a < 0) == (b < 0):
+		return math.MaxInt64
+	}
+	return math.MinInt64
 }
 
 // Div returns floor(d / o); o must not be the constant 0.

@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Eval computes the layer as a whole: the op, the epilogue, and conversions from and to the tensors' stored types.
@@ -38,6 +39,9 @@ func (l *Layer) eval(in, out []Value) error {
 		} else {
 			clear(v.Data)
 		}
+	}
+	if !slices.ContainsFunc(results, func(v Value) bool { return v.Len() > 0 }) { // an extent is 0: nothing to compute
+		return nil
 	}
 	if err := l.Op.Eval(l, args[:nargs], results); err != nil {
 		return err
@@ -226,6 +230,11 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 	env, err := n.Bind(inputs)
 	if err != nil {
 		return nil, err
+	}
+	if !n.Lowered {
+		if err := n.CheckShapes(env); err != nil {
+			return nil, err
+		}
 	}
 	vals := map[*Tensor]Value{}
 	uses := map[*Tensor]int{}

@@ -42,7 +42,7 @@ func convertInts(dst []int, src []int64) {
 	}
 }
 
-// countDims returns the number of elements of a shape without symbols, saturating.
+// countDims returns the number of elements of a shape without symbols, saturating; a negative extent is past all bounds.
 func countDims(dims []Dim) (int, bool) {
 	n := 1
 	for _, d := range dims {
@@ -50,7 +50,7 @@ func countDims(dims []Dim) (int, bool) {
 		if !ok {
 			return 0, false
 		}
-		if v > 0 && n > math.MaxInt/v {
+		if v < 0 || v > 0 && n > math.MaxInt/v {
 			return math.MaxInt, true
 		}
 		n *= v
@@ -188,7 +188,8 @@ func (l *Layer) moveKnown(data ...int) {
 	for i, t := range l.Outputs {
 		out[i] = NewValue(I64, EvalDims(t.Dims, nil)...)
 	}
-	if l.Op.Eval(l, in, out) != nil {
+	empty := !slices.ContainsFunc(out, func(v Value) bool { return v.Len() > 0 })
+	if !empty && l.Op.Eval(l, in, out) != nil {
 		return
 	}
 	for i, t := range l.Outputs {

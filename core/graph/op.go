@@ -141,6 +141,9 @@ func (l *Layer) Infer() error {
 				return fmt.Errorf("layer %s (%s): output %s has an extent on axis %d that is too long an expression of the inputs' extents", l.Name, l.Op.Name, t.Name, i)
 			}
 		}
+		if n, ok := countDims(t.Dims); ok && n > maxElements {
+			return fmt.Errorf("layer %s (%s): output %s has too many elements", l.Name, l.Op.Name, t)
+		}
 		if slices.ContainsFunc(t.Value, Dim.isLarge) {
 			t.Value = nil
 		}
@@ -148,8 +151,8 @@ func (l *Layer) Infer() error {
 	return nil
 }
 
-// maxExtent bounds one axis, so that the sizes of sane shapes do not overflow.
-const maxExtent = 1 << 40
+// maxExtent and maxElements bound one axis and one tensor, so that sizes do not overflow.
+const maxExtent, maxElements = 1 << 40, 1 << 40
 
 // Infer sets the types and shapes of all tensors of a network that is not lowered, in order.
 func (n *Network) Infer() error {

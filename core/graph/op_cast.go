@@ -206,6 +206,7 @@ func (v Value) setInts(x []int64, unsigned bool) {
 // all true.
 var Identity = &Op{
 	Name:  "Identity",
+	View:  true,
 	Reals: AsStored,
 	Onnx:  []string{"Identity", "Dropout"},
 	Infer: func(l *Layer) error {

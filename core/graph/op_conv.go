@@ -34,6 +34,8 @@ const (
 //
 // where x is zero outside its extent. With quantised x and w the sum is of (x-zx)*(w-zw) over integers, exactly, and
 // the result (float32(sum) * scale) + bias with scale = sx*sw[m], each operation rounded to float32. Input 2, the bias, is F32.
+//
+// Not supported of ONNX's Conv: F64.
 var Conv = &Op{
 	Name:  "Conv",
 	Attrs: ConvAttrs{},
@@ -250,7 +252,7 @@ func evalConv(l *Layer, in, out []Value) error {
 	dst := y.F32()
 	l.Attrs.(ConvAttrs).convolve(d, x.Dims, w.Dims, y.Dims, func(at, m int) { dst[at] = d.result(m) })
 	if len(in) > 2 && in[2].Data != nil {
-		addBias(y, in[2].F32())
+		return addBias(y, in[2].F32())
 	}
 	return nil
 }
@@ -285,11 +287,15 @@ func (a ConvAttrs) convolve(d *dot, x, w, y []int, store func(at, m int)) {
 }
 
 // addBias adds to each element of y [N,M,...] the bias of its channel.
-func addBias(y Value, bias []float32) {
+func addBias(y Value, bias []float32) error {
+	if len(bias) != y.Dims[1] {
+		return fmt.Errorf("bias of %d numbers does not fit an output of shape %v", len(bias), y.Dims)
+	}
 	plane := Count(y.Dims[2:])
 	for i := range y.F32() {
 		y.F32()[i] += bias[i/plane%y.Dims[1]]
 	}
+	return nil
 }
 
 // windowTaps fills in the offset in an input plane of each kernel tap for output place e, or -1 where that is outside.

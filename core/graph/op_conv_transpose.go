@@ -22,7 +22,9 @@ type ConvTransposeAttrs struct {
 //
 //	y[n,m,e] = bias[m] + sum of x[n,c,d] * w[c,m%(M/group),k] over c in m's group and d, k with d*stride + k*dilation - pad = e
 //
-// Quantised x and w multiply as integers as in [Conv]; w must then be quantised per tensor.
+// Quantised x and w multiply as integers as in [Conv]; w may have a scale for each index of its axis 1.
+//
+// Not supported of ONNX's ConvTranspose: F64.
 var ConvTranspose = &Op{
 	Name:  "ConvTranspose",
 	Attrs: ConvTransposeAttrs{},
@@ -131,7 +133,7 @@ func evalConvTranspose(l *Layer, in, out []Value) error {
 		transposedTaps(taps, ws, x.Dims[2:], y.Dims[2:], e)
 		for n := range y.Dims[0] {
 			for m := range y.Dims[1] {
-				d.reset(m)
+				d.reset(m % perGroup)
 				group := m / perGroup
 				for c := group * cin; c < (group+1)*cin; c++ {
 					for k, off := range taps {
@@ -140,12 +142,12 @@ func evalConvTranspose(l *Layer, in, out []Value) error {
 						}
 					}
 				}
-				dst[(n*y.Dims[1]+m)*outPlane+e] = d.result(m)
+				dst[(n*y.Dims[1]+m)*outPlane+e] = d.result(m % perGroup)
 			}
 		}
 	}
 	if len(in) > 2 && in[2].Data != nil {
-		addBias(y, in[2].F32())
+		return addBias(y, in[2].F32())
 	}
 	return nil
 }

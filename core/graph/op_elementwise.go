@@ -104,7 +104,7 @@ func elementwiseOps() []*Op {
 				in.Imm[i] = n.Float(m.name, m.def)
 			}
 			p := Program{Args: e.op.Info().Arity, Code: []Instr{in}}
-			return Elementwise{p}, n.Inputs, n.legacyBroadcast()
+			return Elementwise{p}, n.Inputs, nil
 		}
 		ops = append(ops, op)
 	}
@@ -121,12 +121,4 @@ func elementwiseOps() []*Op {
 		ops = append(ops, op)
 	}
 	return ops
-}
-
-// legacyBroadcast marks the attributes that stood for broadcasting before opset 7; exporters still write them.
-func (n *Node) legacyBroadcast() error {
-	if n.Version < 7 && n.Has("axis") {
-		return fmt.Errorf("attribute axis (broadcasting before opset 7) is not supported; convert the model to opset 7 or newer")
-	}
-	return nil
 }

@@ -7,14 +7,16 @@ import (
 )
 
 // composed lists the ONNX operators that import as a program of several operations, or of a varying number of
-// arguments. Each returns the program and its inputs.
+// arguments. Each returns the program and its inputs. Where the program can be one operation, that is named, too.
 var composed = []struct {
 	name    string
+	single  EltOp
 	program func(n *Node) (Program, []*Tensor, error)
 }{
-	{"Celu", celu}, {"Clip", clip}, {"Gelu", gelu}, {"IsInf", isInf}, {"IsNaN", isNaN},
-	{"Max", variadic(EltMax)}, {"Mean", mean}, {"Min", variadic(EltMin)}, {"Mish", mish}, {"Mod", mod},
-	{"Shrink", shrink}, {"Sum", variadic(EltAdd)}, {"Swish", swish}, {"ThresholdedRelu", thresholdedRelu},
+	{"Celu", 0, celu}, {"Clip", EltClamp, clip}, {"Gelu", EltGelu, gelu}, {"IsInf", 0, isInf}, {"IsNaN", 0, isNaN},
+	{"Max", EltMax, variadic(EltMax)}, {"Mean", 0, mean}, {"Min", EltMin, variadic(EltMin)}, {"Mish", 0, mish},
+	{"Mod", EltMod, mod}, {"Shrink", 0, shrink}, {"Sum", 0, variadic(EltAdd)}, {"Swish", EltSilu, swish},
+	{"ThresholdedRelu", 0, thresholdedRelu},
 }
 
 // programBuilder appends instructions and numbers their values.
@@ -85,7 +87,7 @@ func clip(n *Node) (Program, []*Tensor, error) {
 	return build.p, inputs, nil
 }
 
-// clipBound returns a bound that is missing or constant.
+// clipBound returns a bound that is missing, or constant and, if it bounds anything, finite.
 func clipBound(t *Tensor, missing float64) (float32, bool) {
 	if t == nil {
 		return float32(missing), true
@@ -94,15 +96,16 @@ func clipBound(t *Tensor, missing float64) (float32, bool) {
 	if !ok || v.Len() != 1 {
 		return 0, false
 	}
-	return v.Floats()[0], true
+	bound := v.Floats()[0]
+	return bound, float64(bound) == missing || !math.IsInf(float64(bound), 0) && bound == bound
 }
 
-// clampTo returns the program that clamps to [a, b], either of which may be infinite.
+// clampTo returns the program that clamps to [a, b], either of which may be infinite; where b is smaller, b counts.
 func clampTo(a, b float32) Program {
 	low, high := !math.IsInf(float64(a), -1), !math.IsInf(float64(b), 1)
 	p := newProgram(1)
 	switch {
-	case low && high && !math.IsInf(float64(a), 1) && !math.IsInf(float64(b), -1) && a == a && b == b:
+	case low && high && a <= b:
 		return Unary(EltClamp, a, b)
 	case low && high:
 		p.do(EltMin, p.do(EltMax, 0, p.constant(a)), p.constant(b))

@@ -16,6 +16,8 @@ type GemmAttrs struct {
 // With quantised A and B the product is over integers as in [Conv], B having one scale or one for each column n:
 // (float32(sum) * (sa*sb[n])) * alpha + beta*C, each operation rounded to float32. A quantised C counts by its real value.
 // Plain integers multiply as such and wrap around.
+//
+// Not supported of ONNX's Gemm: F64.
 var Gemm = &Op{
 	Name:  "Gemm",
 	Attrs: GemmAttrs{},
@@ -34,6 +36,8 @@ var Gemm = &Op{
 // MatMul is numpy's matmul: the matrix product over the last two axes, the others broadcasting; a vector on the left
 // is a row, one on the right a column, and the axis added for it is dropped from the result. Quantised operands
 // multiply as in [Gemm].
+//
+// Not supported of ONNX's MatMul: F64.
 var MatMul = &Op{
 	Name:  "MatMul",
 	Reals: AsIntegers,

@@ -6,7 +6,8 @@ import "fmt"
 type BatchNormAttrs struct{ Epsilon float32 }
 
 // BatchNorm is y = (x - mean) / sqrt(var + epsilon) * scale + bias for x [N,C,...] and scale, bias, mean, var [C] (inputs 1
-// to 4): inference only, the statistics are inputs.
+// to 4). Not supported of ONNX's BatchNormalization: training_mode 1, the outputs of training, spatial 0 (before opset 9)
+// and, as of all normalisations here, F64.
 var BatchNorm = &Op{
 	Name:  "BatchNormalization",
 	Attrs: BatchNormAttrs{},
@@ -119,6 +120,58 @@ var LRN = &Op{
 	Eval: evalLRN,
 	Import: func(n *Node) (any, []*Tensor, error) {
 		a := LRNAttrs{Size: n.Int("size", 0), Alpha: n.Float("alpha", 1e-4), Beta: n.Float("beta", 0.75), Bias: n.Float("bias", 1)}
+		return a, n.Inputs, nil
+	},
+}
+
+// LpNormAttrs are the attributes of a normalisation by an Lp norm.
+type LpNormAttrs struct {
+	Axis int // counts from the end if negative
+	P    int // 1 or 2
+}
+
+// LpNorm is y = x / norm, the L1 or L2 norm of x along one axis; 0 where the norm is 0.
+var LpNorm = &Op{
+	Name:  "LpNormalization",
+	Attrs: LpNormAttrs{},
+	Onnx:  []string{"LpNormalization"},
+	Infer: func(l *Layer) error {
+		a := l.Attrs.(LpNormAttrs)
+		if a.P != 1 && a.P != 2 {
+			return fmt.Errorf("p is %d, want 1 or 2", a.P)
+		}
+		return inferAlong(l, a.Axis)
+	},
+	Eval: evalLpNorm,
+	Import: func(n *Node) (any, []*Tensor, error) {
+		return LpNormAttrs{Axis: n.Int("axis", -1), P: n.Int("p", 2)}, n.Inputs, nil
+	},
+}
+
+// MeanVarianceNormAttrs are the attributes of a mean variance normalisation.
+type MeanVarianceNormAttrs struct{ Axes []int }
+
+// MeanVarianceNorm is y = (x - mean) / (sqrt(var) + 1e-9) with mean and variance over the given axes.
+var MeanVarianceNorm = &Op{
+	Name:  "MeanVarianceNormalization",
+	Attrs: MeanVarianceNormAttrs{},
+	Onnx:  []string{"MeanVarianceNormalization"},
+	Infer: func(l *Layer) error {
+		x, err := l.needReal(0)
+		if err != nil {
+			return err
+		}
+		if _, err := axesIn(l.Attrs.(MeanVarianceNormAttrs).Axes, len(x.Dims)); err != nil {
+			return err
+		}
+		return inferSame(l)
+	},
+	Eval: evalMeanVarianceNorm,
+	Import: func(n *Node) (any, []*Tensor, error) {
+		a := MeanVarianceNormAttrs{Axes: n.Ints("axes")}
+		if !n.Has("axes") {
+			a.Axes = []int{0, 2, 3}
+		}
 		return a, n.Inputs, nil
 	},
 }

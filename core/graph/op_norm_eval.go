@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // inferPerChannel gives the output the first input's type and shape and checks that the given inputs are one number for
@@ -63,8 +64,8 @@ func inferLayerNorm(l *Layer) error {
 	if err != nil {
 		return err
 	}
-	for i := 1; i < len(l.OpInputs()); i++ {
-		if l.Input(i) == nil && i > 1 {
+	for i := 1; i < max(2, len(l.OpInputs())); i++ {
+		if i > 1 && l.Input(i) == nil {
 			continue
 		}
 		p, err := l.needReal(i)
@@ -215,6 +216,61 @@ func evalLRN(l *Layer, in, out []Value) error {
 			sum += u * u
 		}
 		y[i] = float32(float64(v) / math.Pow(float64(a.Bias)+float64(a.Alpha)/float64(a.Size)*sum, float64(a.Beta)))
+	}
+	return nil
+}
+
+func evalLpNorm(l *Layer, in, out []Value) error {
+	a := l.Attrs.(LpNormAttrs)
+	x, y := in[0].F32(), out[0].F32()
+	along(in[0].Dims, a.Axis, false, func(first, step, n int) {
+		norm := 0.0
+		for i := range n {
+			v := math.Abs(float64(x[first+i*step]))
+			if a.P == 2 {
+				v *= v
+			}
+			norm += v
+		}
+		if a.P == 2 {
+			norm = math.Sqrt(norm)
+		}
+		if norm == 0 {
+			return // y is 0
+		}
+		for i := range n {
+			y[first+i*step] = float32(float64(x[first+i*step]) / norm)
+		}
+	})
+	return nil
+}
+
+func evalMeanVarianceNorm(l *Layer, in, out []Value) error {
+	axes, err := axesIn(l.Attrs.(MeanVarianceNormAttrs).Axes, len(in[0].Dims))
+	if err != nil {
+		return err
+	}
+	kept := slices.Clone(in[0].Dims) // the shape of the statistics
+	for _, a := range axes {
+		kept[a] = 1
+	}
+	at, err := NewBroadcast(kept, in[0].Dims)
+	if err != nil {
+		return err
+	}
+	x, y := in[0].F32(), out[0].F32()
+	mean, variance := make([]float64, Count(kept)), make([]float64, Count(kept))
+	share := float64(len(mean)) / float64(len(x))
+	for i, v := range x {
+		mean[at.At(i)] += float64(v) * share
+	}
+	for i, v := range x {
+		d := float64(v) - mean[at.At(i)]
+		variance[at.At(i)] += d * d * share
+	}
+	for i, v := range x {
+		s := at.At(i)
+		y[i] = float32((float64(v) - mean[s]) / (math.Sqrt(variance[s]) + 1e-9))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ type PadAttrs struct {
 }
 
 // Pad adds elements around its input: a constant; the input mirrored without its border (reflect), its border (edge),
-// or its other end (wrap). The padding must be constant. A quantised input is padded with the quantised value.
+// or its other end (wrap). The padding must be constant; reflect and wrap reach at most once round. A quantised input is padded with the quantised value.
 var Pad = &Op{
 	Name:  "Pad",
 	Attrs: PadAttrs{},

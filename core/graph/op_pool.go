@@ -32,7 +32,8 @@ var MaxPool = &Op{
 	Import: importPool,
 }
 
-// AveragePool is the mean of x [N,C,D1,...] over a window that slides over the spatial axes.
+// AveragePool is the mean of x [N,C,D1,...] over a window that slides over the spatial axes. Not supported of ONNX's
+// AveragePool and GlobalAveragePool: F64.
 var AveragePool = &Op{
 	Name:   "AveragePool",
 	Attrs:  PoolAttrs{},

@@ -145,6 +145,9 @@ func inferReduce(l *Layer) error {
 	if x.Type == Bool && l.Op.Name != "ReduceMax" && l.Op.Name != "ReduceMin" {
 		return fmt.Errorf("input %s: not defined for bool", x)
 	}
+	if x.RealType().IsInteger() && (l.Op.Name == "ReduceLogSum" || l.Op.Name == "ReduceLogSumExp") {
+		return fmt.Errorf("input %s: not defined for integers; a Cast is needed", x)
+	}
 	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), reducedDims(x.Dims, axes, a.KeepDims)
 	l.Outputs[0].Value = nil
 	if l.Op.Name == "ReduceProd" && len(x.Dims) == 1 && x.Value != nil && len(axes) == 1 {
@@ -190,6 +193,9 @@ func eachReduced(dims, axes []int, f func(i int, places []int)) {
 
 // places returns the offsets of all elements of a strided shape, in order.
 func places(dims, strides []int) []int {
+	if slices.Contains(dims, 0) {
+		return nil
+	}
 	list := []int{0}
 	for a, n := range dims {
 		next := make([]int, 0, len(list)*n)
@@ -215,7 +221,7 @@ func reduceInts(name string, x, y Value, axes []int) error {
 }
 
 func reduceInt(name string, t DataType, unsigned bool, src []int64, places []int) int64 {
-	acc, total := int64(0), 0.0
+	acc := int64(0)
 	switch name {
 	case "ReduceProd":
 		acc = 1
@@ -230,7 +236,7 @@ func reduceInt(name string, t DataType, unsigned bool, src []int64, places []int
 	}
 	for _, p := range places {
 		switch v := src[p]; name {
-		case "ReduceSum", "ReduceMean", "ReduceLogSum":
+		case "ReduceSum", "ReduceMean":
 			acc += v
 		case "ReduceProd":
 			acc *= v
@@ -246,8 +252,6 @@ func reduceInt(name string, t DataType, unsigned bool, src []int64, places []int
 			acc += max(v, -v)
 		case "ReduceL2", "ReduceSumSquare":
 			acc += v * v
-		case "ReduceLogSumExp":
-			total += math.Exp(float64(v))
 		}
 	}
 	switch name {
@@ -258,10 +262,6 @@ func reduceInt(name string, t DataType, unsigned bool, src []int64, places []int
 		return acc / int64(max(1, len(places)))
 	case "ReduceL2":
 		return int64(math.Sqrt(float64(acc)))
-	case "ReduceLogSum":
-		return truncate(math.Log(float64(acc)), t)
-	case "ReduceLogSumExp":
-		return truncate(math.Log(total), t)
 	}
 	return acc
 }

@@ -96,7 +96,7 @@ func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
 		return nil, nil, nil, err
 	}
 	a := l.Attrs.(ScatterAttrs)
-	_, known := scatterOps[a.Reduction]
+	op, known := scatterOps[a.Reduction]
 	switch {
 	case updates.Type != x.Type || !updates.Range.Equal(x.Range):
 		err = fmt.Errorf("updates %s are of another type than %s", updates, x)
@@ -104,6 +104,8 @@ func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
 		err = fmt.Errorf("reduction %q is unknown; it is none, add, mul, max or min", a.Reduction)
 	case a.Reduction != "none" && x.Quantized():
 		err = fmt.Errorf("reduction %s of the quantised %s", a.Reduction, x)
+	case a.Reduction != "none":
+		_, err = Binary(op).Types([]DataType{x.Type, x.Type})
 	}
 	return x, indices, updates, err
 }

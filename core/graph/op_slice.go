@@ -170,6 +170,9 @@ func (l *Layer) knownInput(i int, what string) ([]Dim, error) {
 	return nil, fmt.Errorf("%s (input %d, %s) does not follow from constants and the inputs' shapes", what, i, t.Name)
 }
 
+// endless is the bound from which on exporters mean the end of an axis; no axis of symbolic extent is as long.
+const endless = 1_000_000_000
+
 // sliceDim returns the extent of a slice of an axis of extent n.
 func sliceDim(n, start, end Dim, step int) (Dim, error) {
 	c, ok := n.IsConst()
@@ -180,7 +183,7 @@ func sliceDim(n, start, end Dim, step int) (Dim, error) {
 		return Const(count), nil
 	}
 	if step < 0 {
-		if ok2 && ok3 && (s == -1 || s >= math.MaxInt32) && e <= math.MinInt32 {
+		if ok2 && ok3 && (s == -1 || s >= endless) && e <= -endless {
 			return n.AddN(-step - 1).DivN(-step), nil
 		}
 		return Dim{}, fmt.Errorf("slice [%s:%s:%d] of the extent %s is not supported: only a whole axis can be reversed", start, end, step, n)
@@ -189,7 +192,7 @@ func sliceDim(n, start, end Dim, step int) (Dim, error) {
 	switch {
 	case ok3 && e < 0:
 		stop = n.AddN(e).atLeast0()
-	case ok3 && e >= math.MaxInt32 || end.Equal(n):
+	case ok3 && e >= endless || end.Equal(n):
 	default:
 		stop = end.Min(n)
 	}

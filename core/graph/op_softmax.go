@@ -10,6 +10,7 @@ type SoftmaxAttrs struct {
 }
 
 // Softmax is y = exp(x - m) / sum(exp(x - m)) along one axis, m being the maximum, or y = x - m - log(sum(exp(x - m))).
+// Not supported of ONNX's Softmax and LogSoftmax: F64.
 var Softmax = &Op{
 	Name:  "Softmax",
 	Attrs: SoftmaxAttrs{},

@@ -25,6 +25,9 @@ func evalProgram[T float32 | float64](p Program, vals []T) T {
 	return vals[p.Result()]
 }
 
+// Eval returns the operation's result for as many arguments as it has.
+func (in Instr) Eval(x, y, z float32) float32 { return evalInstr(in, x, y, z) }
+
 func evalInstr[T float32 | float64](in Instr, x, y, z T) T {
 	a, b := T(in.Imm[0]), T(in.Imm[1])
 	switch in.Op {

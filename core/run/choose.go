@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -124,7 +125,7 @@ func (c *chooser) enumerate(ctx context.Context) error {
 				cand.Reason = err.Error()
 			case t.Reference:
 				reference = &o
-				if len(c.options[l]) > 0 {
+				if launching(c.options[l]) {
 					cand.Reason = "the reference is only used where nothing else matches"
 				}
 			default:
@@ -132,14 +133,19 @@ func (c *chooser) enumerate(ctx context.Context) error {
 			}
 			c.report[l] = append(c.report[l], cand)
 		}
-		if len(c.options[l]) == 0 && reference != nil {
+		if !launching(c.options[l]) && reference != nil {
 			c.options[l] = append(c.options[l], *reference)
 		}
-		if len(c.options[l]) == 0 {
+		if !launching(c.options[l]) {
 			return &Unsupported{l.Name, l.Op.Name, c.report[l]}
 		}
 	}
 	return nil
+}
+
+// launching reports whether some option launches a kernel: what is left where no memory can be shared.
+func launching(options []option) bool {
+	return slices.ContainsFunc(options, func(o option) bool { return !o.memory })
 }
 
 // consider asks a tactic whether it matches, and its price.
@@ -182,7 +188,7 @@ func (c *chooser) memoryOptions(l *graph.Layer) {
 // to share that of a network input, or of a constant.
 func viewable(n *graph.Network, l *graph.Layer) bool {
 	x, y := l.Inputs[0], l.Outputs[0]
-	if x.IsConst() || x.Type != y.Type || !x.Range.Equal(y.Range) {
+	if len(l.Outputs) != 1 || x.IsConst() || x.Type != y.Type || !x.Range.Equal(y.Range) {
 		return false
 	}
 	return !n.IsOutput(y) || !fromInput(n, x)

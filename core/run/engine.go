@@ -247,7 +247,12 @@ func readSections(data []byte) (map[uint32][]byte, error) {
 
 // ReadEngine reads an engine file's bytes, which must not change afterwards: constants point into them. Damage, a
 // foreign version and ops that are unknown are errors; a foreign target is not, see Load.
-func ReadEngine(ops graph.OpSet, data []byte) (*Engine, error) {
+func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
+	defer func() {
+		if v := recover(); v != nil { // a file that was made wrong reached an op's own checks
+			e, err = nil, fmt.Errorf("the engine contradicts itself: %v", v)
+		}
+	}()
 	sections, err := readSections(data)
 	if err != nil {
 		return nil, err
@@ -270,7 +275,7 @@ func ReadEngine(ops graph.OpSet, data []byte) (*Engine, error) {
 		}
 		return store[at : at+n : at+n], nil
 	}
-	e := &Engine{Profiles: m.Profiles, Report: sections[sectionReport]}
+	e = &Engine{Profiles: m.Profiles, Report: sections[sectionReport]}
 	if e.Source, err = graph.DecodeNetwork(ops, m.Source, weights); err != nil {
 		return nil, fmt.Errorf("source network: %w", err)
 	}
@@ -332,7 +337,7 @@ func (p *Plan) check() error {
 		if s.Region == IO {
 			limit = p.Memory.IO
 		}
-		if s.Offset < 0 || s.Size < 0 || s.Offset > limit || s.Size > limit-s.Offset || s.Of >= len(p.Slots) {
+		if s.Offset < 0 || s.Size < 0 || s.Offset > limit || s.Size > limit-s.Offset || s.Of >= len(p.Slots) || s.Of == i {
 			return fmt.Errorf("slot %d lies outside its region", i)
 		}
 		if s.Tensor == nil {
@@ -343,6 +348,11 @@ func (p *Plan) check() error {
 		}
 	}
 	for i, s := range p.Steps {
+		if !s.Reformat {
+			if err := s.Layer.CheckShapes(p.Env()); err != nil {
+				return fmt.Errorf("step %d: %w", i, err)
+			}
+		}
 		if len(s.In) != len(s.Layer.Inputs) || len(s.Out) != len(s.Layer.Outputs) || s.Scratch >= len(p.Slots) {
 			return fmt.Errorf("step %d does not fit its layer", i)
 		}

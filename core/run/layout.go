@@ -22,7 +22,7 @@ func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backen
 		return nil, err
 	}
 	c.choose()
-	y := &layout{chooser: c, plan: &Plan{Target: b.Info().Fingerprint, Network: n}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}}
+	y := &layout{chooser: c, plan: &Plan{Target: b.Info().Fingerprint, Network: n}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		y.plan.Symbols = append(y.plan.Symbols, Symbol{name, env[name]})
 	}
@@ -38,10 +38,11 @@ func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backen
 // layout turns the choices into steps and slots.
 type layout struct {
 	*chooser
-	plan   *Plan
-	places map[place]int // slots by tensor and format
-	reuse  map[int]bool  // steps whose tactic may write where it reads
-	whole  map[int]bool  // slots that others are slices of
+	plan    *Plan
+	places  map[place]int // slots by tensor and format
+	reuse   map[int]bool  // steps whose tactic may write where it reads
+	whole   map[int]bool  // slots that others are slices of
+	strided map[int]bool  // slots that are written by a tactic that can write slices
 }
 
 type place struct {
@@ -110,6 +111,7 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 		region = IO
 	}
 	dst := y.newSlot(t, d, region, len(y.plan.Steps))
+	y.strided[dst] = o.tactic.Strided
 	step := Step{
 		Name: fmt.Sprintf("Reformat %s to %s", t.Name, to), Layer: reformatLayer(t, t), Tactic: o.tactic.Name, Reformat: true,
 		Origin: fmt.Sprintf("%s for %s", to, consumer), In: []int{src}, Out: []int{dst}, Scratch: -1,
@@ -126,24 +128,17 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 // layer adds the step of one layer, and the reformats before it.
 func (y *layout) layer(l *graph.Layer) error {
 	o := y.chosen(l)
-	if o.memory && l.Op == graph.Concat && !y.strided(l, o) {
+	in, err := y.inputs(l, o)
+	if err == nil && o.memory && l.Op == graph.Concat && !y.sliceable(l, in) {
 		o = y.launching(l, o.out)
+		in, err = y.inputs(l, o)
 	}
-	step := Step{Name: l.Name, From: l.From, Layer: l, Tactic: o.tactic.Name, Scratch: -1, Time: o.price.Time, Timed: o.price.Timed, Candidates: y.report[l]}
-	for i, x := range l.Inputs {
-		if x == nil || x.IsConst() {
-			step.In = append(step.In, -1)
-			continue
-		}
-		have := kernels.Linear
-		if x.Producer != nil {
-			have = y.chosen(x.Producer).out
-		}
-		want := formatOf(l, i, o.in, o.out)
-		if err := y.bring(x, have, want, l.Name); err != nil {
-			return err
-		}
-		step.In = append(step.In, y.places[place{x, want}])
+	if err != nil {
+		return err
+	}
+	step := Step{
+		Name: l.Name, From: l.From, Layer: l, Tactic: o.tactic.Name, In: in, Scratch: -1,
+		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.report[l],
 	}
 	index := len(y.plan.Steps)
 	switch {
@@ -153,7 +148,9 @@ func (y *layout) layer(l *graph.Layer) error {
 			if o.out == kernels.Linear && y.network.IsOutput(t) {
 				region = IO
 			}
-			step.Out = append(step.Out, y.newSlot(t, desc(t, o.out, y.env), region, index))
+			slot := y.newSlot(t, desc(t, o.out, y.env), region, index)
+			y.strided[slot] = o.tactic.Strided
+			step.Out = append(step.Out, slot)
 		}
 		y.scratch(&step, o, bind(l, o.in, o.out, y.env))
 		y.reuse[index] = o.tactic.InPlace
@@ -172,6 +169,27 @@ func (y *layout) layer(l *graph.Layer) error {
 	return nil
 }
 
+// inputs brings a layer's inputs into the formats of an option and returns their slots.
+func (y *layout) inputs(l *graph.Layer, o option) ([]int, error) {
+	slots := make([]int, len(l.Inputs))
+	for i, x := range l.Inputs {
+		if x == nil || x.IsConst() {
+			slots[i] = -1
+			continue
+		}
+		have := kernels.Linear
+		if x.Producer != nil {
+			have = y.chosen(x.Producer).out
+		}
+		want := formatOf(l, i, o.in, o.out)
+		if err := y.bring(x, have, want, l.Name); err != nil {
+			return nil, err
+		}
+		slots[i] = y.places[place{x, want}]
+	}
+	return slots, nil
+}
+
 // scratch gives the step its workspace.
 func (y *layout) scratch(step *Step, o option, b kernels.Binding) {
 	if o.tactic.Workspace == nil {
@@ -184,22 +202,22 @@ func (y *layout) scratch(step *Step, o option, b kernels.Binding) {
 	}
 }
 
-// strided reports whether the inputs of a concatenation are produced in its format, and everyone who touches them can
-// work on slices: with one batch index a slice is dense, and any tactic can.
-func (y *layout) strided(l *graph.Layer, o option) bool {
-	for _, x := range l.Inputs {
-		if p := y.chosen(x.Producer); p.memory || p.out != o.out {
+// sliceable reports whether the slots of a concatenation's inputs can become parts of its output: each has memory of
+// its own, and everyone who touches it can work on slices. With one batch index a slice is dense, and any tactic can.
+func (y *layout) sliceable(l *graph.Layer, in []int) bool {
+	dense := l.Outputs[0].Dims[0].Eval(y.env) == 1 || concatAxis(l) == 0
+	for i, slot := range in {
+		s := y.plan.Slots[slot]
+		if s.Of >= 0 || s.Region != Arena || y.whole[slot] {
 			return false
 		}
-	}
-	if l.Outputs[0].Dims[0].Eval(y.env) == 1 || concatAxis(l) == 0 {
-		return true
-	}
-	for _, x := range l.Inputs {
-		if !y.chosen(x.Producer).tactic.Strided {
+		if dense {
+			continue
+		}
+		if !y.strided[slot] {
 			return false
 		}
-		for _, u := range x.Users {
+		for _, u := range l.Inputs[i].Users {
 			if u != l && !y.chosen(u).tactic.Strided {
 				return false
 			}

@@ -18,10 +18,10 @@ type Loaded struct {
 	kernels []kernels.Kernel // by step; nil for InMemory
 }
 
-// Load binds the plan's kernels on a backend. A tactic that the backend does not have is an error that wraps
+// Load binds the plan's kernels on backend. A tactic that the backend does not have is an error that wraps
 // ErrStale: the plan is for another target, and NewPlan on its network makes one for this.
-func Load(ctx context.Context, p *Plan, b Backend) (*Loaded, error) {
-	l := &Loaded{Plan: p, backend: b, kernels: make([]kernels.Kernel, len(p.Steps))}
+func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
+	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps))}
 	for i, s := range p.Steps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -29,11 +29,15 @@ func Load(ctx context.Context, p *Plan, b Backend) (*Loaded, error) {
 		if s.Tactic == InMemory {
 			continue
 		}
-		t, ok := findTactic(b, s)
+		t, ok := findTactic(backend, s)
 		if !ok {
-			return nil, fmt.Errorf("layer %s: %s has no tactic %s: %w", s.Name, b.Info().Name, s.Tactic, ErrStale)
+			return nil, fmt.Errorf("layer %s: %s has no tactic %s: %w", s.Name, backend.Info().Name, s.Tactic, ErrStale)
 		}
-		bound, err := t.Bind(p.Binding(i))
+		b := p.Binding(i)
+		if err := p.fits(s, t, b); err != nil {
+			return nil, fmt.Errorf("layer %s: tactic %s does not compute it: %w: %w", s.Name, s.Tactic, err, ErrStale)
+		}
+		bound, err := t.Bind(b)
 		if err != nil {
 			return nil, fmt.Errorf("layer %s: tactic %s: %w", s.Name, s.Tactic, err)
 		}
@@ -50,6 +54,43 @@ func findTactic(b Backend, s Step) (kernels.Tactic, bool) {
 		}
 	}
 	return kernels.Tactic{}, false
+}
+
+// fits returns why a step cannot be run by the tactic that it names: the tactic does not match, or the plan gives it
+// other formats or less memory than it works with.
+func (p *Plan) fits(s Step, t kernels.Tactic, b kernels.Binding) error {
+	for i, d := range b.In {
+		if b.Consts[i] != nil || s.Layer.Inputs[i] == nil {
+			continue
+		}
+		if want := formatOf(s.Layer, i, t.In, t.Out); d.Format != want && !t.Reference || !d.Dense() && !t.Strided {
+			return fmt.Errorf("input %d is %v", i, d)
+		}
+	}
+	for i, d := range b.Out {
+		if d.Format != t.Out && !t.Reference || !d.Dense() && !t.Strided {
+			return fmt.Errorf("output %d is %v", i, d)
+		}
+	}
+	if t.Out != kernels.Linear || t.In != kernels.Linear {
+		if err := blockable(b); err != nil {
+			return err
+		}
+	}
+	if err := t.Match(b); err != nil {
+		return err
+	}
+	if t.Workspace == nil {
+		return nil
+	}
+	have := 0
+	if s.Scratch >= 0 {
+		have = p.Slots[s.Scratch].Size
+	}
+	if need := t.Workspace(b); need > have {
+		return fmt.Errorf("it needs %d bytes of workspace, the plan has %d", need, have)
+	}
+	return nil
 }
 
 // Binding returns what step i's kernel is bound to.

@@ -11,7 +11,7 @@ import (
 )
 
 // residual is x -> conv -> relu -> conv -> + x.
-func residual(t *testing.T) *graph.Network {
+func residual(t testing.TB) *graph.Network {
 	t.Helper()
 	n := graph.NewNetwork("residual")
 	x := n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(5), graph.Const(5))

@@ -5,61 +5,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
-// spinner is a second worker that waits for work in a loop, as a pool does between the layers of a network:
-// waking a parked goroutine takes longer than a small layer.
-type spinner struct {
-	f         func(int)
-	posted    atomic.Int32
-	completed atomic.Int32
-}
-
-// start begins the second worker; the returned function ends it.
-func (s *spinner) start() (stop func()) {
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		for done := int32(0); ; {
-			posted := s.posted.Load()
-			if posted < 0 {
-				return
-			}
-			if posted != done {
-				s.f(1)
-				done = posted
-				s.completed.Store(done)
-			}
-		}
-	})
-	return func() {
-		s.posted.Store(-1)
-		wait.Wait()
-	}
-}
-
-// run is a Parallel for two workers.
-func (s *spinner) run(n int, f func(int)) {
-	s.f = f
-	round := s.completed.Load() + 1
-	s.posted.Store(round)
-	f(0)
-	for s.completed.Load() != round {
-	}
-}
-
-// benchParallel returns the Parallel for one or two workers, and the function that ends it.
+// benchParallel returns the loop of a pool of workers, and the function that ends them.
 func benchParallel(workers int) (Parallel, func()) {
-	if workers == 1 {
-		return serial, func() {}
-	}
-	s := &spinner{}
-	stop := s.start()
-	return s.run, stop
+	p := newPool(workers)
+	return p.run, p.close
 }
 
 // timed runs f and reports its best time, which other load on the machine disturbs least, its rate of flops

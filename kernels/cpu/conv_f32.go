@@ -108,9 +108,10 @@ type ConvF32Call struct {
 	Residual  Tensor4    // added to the sum when Data is set; NCHWc16 of the output's shape
 	Limits    [2]float32 // the clamp of the result; see NoLimits
 	Workspace []float32
-	// After, if set, is called with each finished run of output pixels of an image's channel block while it is
-	// still in the cache: for activations that the kernel does not know.
-	After func(pixels []float32, block int)
+	// After, if set, is called for each finished run of n elements of an image's output, from element at of the image
+	// on, while it is still in the cache: for activations that the kernel does not know. A run is within one channel
+	// block.
+	After func(image, at, n int)
 }
 
 // NoLimits clamps nothing.
@@ -179,6 +180,7 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 	call := asm.ConvCall{
 		Taps:       part.taps,
 		Weights:    c.weights[panel.chunks[chunk]:],
+		Ahead:      c.weights[panel.chunks[chunk]:],
 		Bias:       c.bias[panel.block*lanes:],
 		OutBlock:   r.call.Out.Plane,
 		Limits:     NoLimits(),
@@ -186,6 +188,12 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 	}
 	if final {
 		call.Limits = r.call.Limits
+	}
+	if p+1 < len(section.panels) {
+		call.Ahead = c.weights[section.panels[p+1].chunks[chunk]:]
+		// Enough for the next panel to be there when this one is done.
+		tiles := ((last-first)*c.ow + panel.kernel.Pixels - 1) / panel.kernel.Pixels
+		call.AheadStep = min(32, 4*panel.kernel.Blocks*lanes/tiles+1)
 	}
 	out := r.call.Out.Data[image*r.call.Out.Image+panel.block*r.call.Out.Plane:]
 	var residual []float32
@@ -205,7 +213,7 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 		c.strip(&call, panel.kernel, part.depth, length)
 		if final && r.call.After != nil {
 			for b := range panel.kernel.Blocks {
-				r.call.After(out[b*r.call.Out.Plane+at*lanes:][:length*lanes], panel.block+b)
+				r.call.After(image, (panel.block+b)*r.call.Out.Plane+at*lanes, length*lanes)
 			}
 		}
 		in = in[min(step, len(in)):]
@@ -231,13 +239,14 @@ func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int
 		}
 		n = min(n, max(1, callSteps/(depth*p*k.Blocks)))
 		call.Tiles = n
-		k.Run(p, call)
+		k.Run(p, *call)
 		tiles -= n
 		big = max(0, big-n)
 		if tiles == 0 {
 			return
 		}
 		call.In = call.In[n*p*pixel:]
+		call.Ahead = call.Ahead[min(len(call.Ahead)-1, n*depth/4*call.AheadStep):]
 		call.Out = call.Out[n*p*lanes:]
 		if call.Residual != nil {
 			call.Residual = call.Residual[n*p*lanes:]

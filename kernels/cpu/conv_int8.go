@@ -35,6 +35,7 @@ type ConvInt8 struct {
 type ConvInt8Config struct {
 	InZero   int32        // zero point of the input bytes, 0 to 255
 	Stem     bool         // input is NCHW of at most four channels: see ConvInt8Call
+	Signed   bool         // a stem's NCHW bytes are two's complement, not offset binary
 	InPlane  int          // elements between the input's channel blocks; 0 for dense
 	Features asm.Features // what the kernels may use
 	Workers  int          // goroutines that Run may use, at least 1
@@ -165,20 +166,12 @@ func (r *convInt8Run) unit(group, image, first, last int, scratch []byte) {
 			Start:   c.start[o:],
 			Requant: &requant,
 		}
-		runQConv(&p.kernel, &call, c.pixels[:(last-first)*width])
-	}
-}
-
-// runQConv runs the pixels in calls short enough for the scheduler.
-func runQConv(k *asm.QConvKernel, call *asm.QConvCall, pixels []int32) {
-	const callSteps = 1 << 18 // VPDPBUSD in one call: about 50 to 100 microseconds
-	most := max(1, callSteps/(4*len(call.Steps)*k.Blocks*k.Pixels)) * k.Pixels
-	for len(pixels) > 0 {
-		n := min(most, len(pixels))
-		call.Pixels = pixels[:n]
-		k.Run(call)
-		if pixels = pixels[n:]; len(pixels) > 0 {
-			advance(call.Requant, n)
+		pixels := c.pixels[:(last-first)*width]
+		for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
+			n := min(most, len(pixels))
+			call.Pixels, pixels = pixels[:n], pixels[n:]
+			p.kernel.Run(&call)
+			requant = after(requant, n)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import "github.com/trtui/trtui/kernels/cpu/asm"
 type int8Area struct {
 	shape  *ConvShape
 	zero   byte
+	signed bool // a stem's bytes are two's complement
 	copied bool
 	pixel  int // bytes of a pixel: 16, or 4 in a stem
 	width  int // columns of a row
@@ -19,7 +20,7 @@ type int8Area struct {
 const overread = 64
 
 func newInt8Area(s *ConvShape, cfg ConvInt8Config) int8Area {
-	a := int8Area{shape: s, zero: byte(cfg.InZero), pixel: lanes, width: s.Width, height: s.Height, plane: s.Height * s.Width * lanes}
+	a := int8Area{shape: s, zero: byte(cfg.InZero), signed: cfg.Signed, pixel: lanes, width: s.Width, height: s.Height, plane: s.Height * s.Width * lanes}
 	if cfg.InPlane > 0 {
 		a.plane = cfg.InPlane
 	}
@@ -97,6 +98,11 @@ func (a *int8Area) gatherStem(dst, image []byte, planeStride, first, last int) {
 		to := a.stemRow(dst, row, y, low, high)
 		if y >= 0 {
 			interleave(to, image[y*a.shape.Width:], planeStride, a.shape.Channels)
+			if a.signed {
+				for i := range to {
+					to[i] ^= 0x80
+				}
+			}
 		}
 	})
 }

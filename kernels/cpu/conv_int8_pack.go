@@ -78,12 +78,7 @@ func (c *ConvInt8) tabulate() error {
 	if end < 0 || end > math.MaxInt32 {
 		return fmt.Errorf("input of %dx%dx%d is beyond 2 GiB", s.Channels, s.Height, s.Width)
 	}
-	c.pixels = make([]int32, 0, c.rows*s.OutWidth())
-	for y := range c.rows {
-		for x := range s.OutWidth() {
-			c.pixels = append(c.pixels, int32(c.area.window(y, x)))
-		}
-	}
+	c.pixels = c.area.pixels(c.rows)
 	return nil
 }
 
@@ -96,18 +91,7 @@ type int8Step struct {
 // pack lays out weights, steps and the epilogue's constants.
 func (c *ConvInt8) pack(weights []int16, scale, bias []float32) {
 	s := &c.shape
-	n := blocksOf(s.Filters) * lanes
-	c.start, c.scale, c.bias = make([]int32, n), make([]float32, n), make([]float32, n)
-	copy(c.scale, scale)
-	copy(c.bias, bias)
-	perFilter := len(weights) / s.Filters
-	for f := range s.Filters {
-		sum := int32(0)
-		for _, w := range weights[f*perFilter:][:perFilter] {
-			sum += int32(w)
-		}
-		c.start[f] = -c.cfg.InZero * sum
-	}
+	c.start, c.scale, c.bias = int8Constants(s.Filters, weights, scale, bias, c.cfg.InZero)
 	for i := range c.panels {
 		p := &c.panels[i]
 		p.weights = len(c.weights)

@@ -85,19 +85,30 @@ func newInt8Case(r *rand.Rand, s ConvShape, limit int) *int8Case {
 	return c
 }
 
-// want computes element i (NCHW) of the output from its sum.
-func (c *int8Case) want(i int, sum int32) byte {
+// value computes the real value of element i (NCHW) of the output from its sum.
+func (c *int8Case) value(i int, sum int32) float32 {
 	e := &c.epilogue
 	f := i / (c.shape.OutHeight() * c.shape.OutWidth()) % c.shape.Filters
 	v := float32(float32(sum)*c.scale[f]) + c.bias[f]
 	v = min(max(v, e.Inner[0]), e.Inner[1])
 	v += float32((float32(c.residual[i]) - float32(e.ResidualZero)) * e.ResidualScale)
-	v = min(max(v, e.Outer[0]), e.Outer[1])
-	return byte(min(max(math.RoundToEven(float64(v/e.OutScale))+float64(e.OutZero), 0), 255))
+	return min(max(v, e.Outer[0]), e.Outer[1])
+}
+
+// want quantises it.
+func (c *int8Case) want(i int, sum int32) byte {
+	q := math.RoundToEven(float64(c.value(i, sum)/c.epilogue.OutScale)) + float64(c.epilogue.OutZero)
+	return byte(min(max(q, 0), 255))
+}
+
+// runsInt8 is what the convolutions of bytes have in common.
+type runsInt8 interface {
+	Workspace() int
+	Run(Parallel, *ConvInt8Call)
 }
 
 // check runs the convolution and compares every element.
-func (c *int8Case) check(t *testing.T, conv *ConvInt8, stem bool) {
+func (c *int8Case) check(t *testing.T, conv runsInt8, stem bool) {
 	t.Helper()
 	s := c.shape
 	oh, ow := s.OutHeight(), s.OutWidth()

@@ -96,9 +96,9 @@ func (r *depthwiseRun) do(u, worker int) {
 			call.Residual = residual[y*row+x*lanes:]
 		}
 		call.Rows, call.Tiles = rows, tiles
-		d.kernel.Run(pixels, &call)
+		d.kernel.Run(pixels, call)
 	})
 	if r.call.After != nil {
-		r.call.After(out[:(last-first)*row], block)
+		r.call.After(image, block*r.call.Out.Plane+first*row, (last-first)*row)
 	}
 }

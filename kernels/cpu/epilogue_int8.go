@@ -48,14 +48,18 @@ func (e *Int8Epilogue) requant(image, block, first, pixel int) asm.Requant {
 	return r
 }
 
-// advance moves r by n pixels.
-func advance(r *asm.Requant, n int) {
-	if r.Residual != nil {
-		r.Residual = r.Residual[n*r.ResidualPixel:]
-	}
-	if r.Float != nil {
-		r.Float = r.Float[n*r.OutPixel:]
-	} else {
-		r.Out = r.Out[n*r.OutPixel:]
-	}
+// pieceOf returns how many pixels of a call keep it short enough for the scheduler: a multiple of the
+// kernel's tile, which takes weight vector instructions for each step of a pixel.
+func pieceOf(steps, weight, tile int) int {
+	const work = 1 << 17 // vector instructions: 20 to 60 microseconds
+	return max(1, work/(steps*weight*tile)) * tile
+}
+
+// after returns the epilogue of what follows n pixels. (By value: a pointer to what the loops over pieces
+// keep on the stack would send it to the heap.)
+func after(r asm.Requant, n int) asm.Requant {
+	r.Residual = r.Residual[min(n*r.ResidualPixel, len(r.Residual)):]
+	r.Float = r.Float[min(n*r.OutPixel, len(r.Float)):]
+	r.Out = r.Out[min(n*r.OutPixel, len(r.Out)):]
+	return r
 }

@@ -132,7 +132,7 @@ func (g *windowGather) lines(dst, plane []float32, n, y, step, start int) {
 	src := plane[((y+top*step)*s.Width+start+low*s.StrideW)*g.pixel:]
 	dst = dst[top*g.row():]
 	if g.pixel == lanes {
-		g.kernel.Gather(&asm.GatherCall{Dst: dst, DstRow: g.row(), Src: src, SrcRow: step * s.Width * lanes, Rows: bottom - top,
+		g.kernel.Gather(asm.GatherCall{Dst: dst, DstRow: g.row(), Src: src, SrcRow: step * s.Width * lanes, Rows: bottom - top,
 			Left: low, N: high - low, Right: g.width - high, Step: s.StrideW * lanes, Pad: g.pad})
 		return
 	}

@@ -28,7 +28,7 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 	if k < 1 || n < 1 {
 		return nil, fmt.Errorf("matrix of %d rows and %d columns is empty", k, n)
 	}
-	b := &PackedB{K: k, N: n, data: alignedFloats(k * (n + lanes - 1) / lanes * lanes), layout: layoutKernel(features)}
+	b := &PackedB{K: k, N: n, data: alignedFloats(k * blocksOf(n) * lanes), layout: layoutKernel(features)}
 	kernels := asm.GemmKernels()
 	for i := range kernels {
 		kernel := &kernels[i]
@@ -92,6 +92,7 @@ type gemmRun struct {
 	panels      int // panels of a unit
 	rowBlocks   int
 	panelBlocks int
+	lastBias    [gemmPanel]float32 // bias of the last panel, padded
 	crew        crew
 }
 
@@ -108,6 +109,9 @@ func Gemm(parallel Parallel, call *GemmF32Call) {
 	}
 	r := gemmRuns.Get().(*gemmRun)
 	r.call = *call
+	if call.Bias != nil {
+		copy(r.lastBias[:], call.Bias[(call.B.N-1)/gemmPanel*gemmPanel:])
+	}
 	r.cut()
 	r.crew.run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks)
 	r.call = GemmF32Call{}
@@ -151,7 +155,6 @@ var noBias [gemmPanel]float32
 func (r *gemmRun) unit(row, column, rows, columns int) {
 	c := &r.call
 	depth := evenly(c.B.K, min(c.B.K, gemmDepth))
-	var padded [gemmPanel]float32
 	for k := 0; k < c.B.K; k += depth {
 		for n := column; n < column+columns; n += gemmPanel {
 			width := c.B.width(n)
@@ -163,12 +166,12 @@ func (r *gemmRun) unit(row, column, rows, columns int) {
 				Limits:  NoLimits(),
 				Columns: min(width, c.B.N-n), Accumulate: k > 0,
 			}
-			if k == 0 && c.Bias != nil {
+			switch {
+			case c.Bias == nil:
+			case width > call.Columns:
+				call.Bias = r.lastBias[:]
+			default:
 				call.Bias = c.Bias[n:]
-				if len(call.Bias) < width {
-					copy(padded[:], call.Bias)
-					call.Bias = padded[:]
-				}
 			}
 			if k+depth >= c.B.K {
 				call.Limits = c.Limits
@@ -193,7 +196,7 @@ func gemmStrip(call *asm.GemmCall, k *asm.GemmKernel, rows int) {
 		}
 		n = min(n, max(1, callSteps/(call.K*p*k.Blocks)))
 		call.Tiles = n
-		k.Run(p, call)
+		k.Run(p, *call)
 		tiles -= n
 		big = max(0, big-n)
 		if tiles == 0 {

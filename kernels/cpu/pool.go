@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -50,7 +51,10 @@ func newPool(threads int) *pool {
 func (p *pool) close() {
 	p.closed.Store(true)
 	for range p.threads - 1 {
-		p.wake <- struct{}{}
+		select {
+		case p.wake <- struct{}{}:
+		default: // there are tokens enough for the sleepers already
+		}
 	}
 }
 
@@ -67,6 +71,7 @@ func (p *pool) run(n int, f func(int)) {
 	p.f, p.n = f, uint32(n)
 	p.done.Store(0)
 	begin := (p.claim.Load()>>32 + 1) << 32
+	p.claim.Store(begin | math.MaxUint32) // no call can be taken while the limit changes
 	p.limit.Store(begin + uint64(n))
 	p.claim.Store(begin)
 	for k := p.asleep.Load(); k > 0; k-- {

@@ -136,11 +136,11 @@ func (r *poolRun) do(u, worker int) {
 		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
 		call.Rows, call.Tiles = rows, tiles
 		if l.mode == MaxPool {
-			l.kernel.Max(pixels, &call)
+			l.kernel.Max(pixels, call)
 			return
 		}
 		call.Factors = l.factors[(first+y)*f.ow+x:]
-		l.kernel.Average(pixels, &call)
+		l.kernel.Average(pixels, call)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 )
 
 const (
+	maxNodes         = 1 << 18  // in a model after functions are inlined, calls included
 	maxFunctionDepth = 32       // how deep functions call functions; they may not call themselves
 	maxNewNames      = 64 << 20 // bytes of names made for the nodes and values of inlined functions
 )

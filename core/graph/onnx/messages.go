@@ -73,8 +73,16 @@ type (
 	}
 )
 
-// maxNodes bounds the nodes of a model, after functions are inlined, and its initializers.
-const maxNodes = 1 << 20
+// maxMessages bounds the nodes, attributes, tensors, values and extents of a model, which take more memory than their
+// bytes in the file.
+const maxMessages = 1 << 20
+
+// message counts one message.
+func (d *decoder) message() {
+	if d.messages++; d.messages > maxMessages {
+		d.failf("the model has more than %d nodes, attributes and tensors", maxMessages)
+	}
+}
 
 func (d *decoder) model(b []byte) *model {
 	m := &model{opsets: map[string]int{}}
@@ -132,9 +140,6 @@ func (d *decoder) graph(g *graphProto, b []byte) {
 		case 15:
 			g.sparse = append(g.sparse, d.sparseName(d.bytes(f)))
 		}
-		if len(g.nodes) > maxNodes || len(g.initializers) > maxNodes || len(g.inputs)+len(g.outputs) > maxNodes {
-			d.failf("more than %d nodes, initializers or inputs", maxNodes)
-		}
 	})
 }
 
@@ -150,6 +155,7 @@ func (d *decoder) sparseName(b []byte) string {
 }
 
 func (d *decoder) node(b []byte, index int) *node {
+	d.message()
 	n := &node{index: index}
 	d.fields("node", b, func(f field) {
 		switch f.num {
@@ -188,6 +194,7 @@ const (
 var attributeFields = map[protowire.Number]int64{2: kindFloat, 3: kindInt, 4: kindString, 5: kindTensor, 7: kindFloats, 8: kindInts, 9: kindStrings}
 
 func (d *decoder) attribute(b []byte) *attribute {
+	d.message()
 	a := &attribute{}
 	implied := int64(0)
 	d.fields("attribute", b, func(f field) {
@@ -224,6 +231,7 @@ func (d *decoder) attribute(b []byte) *attribute {
 }
 
 func (d *decoder) tensor(b []byte) *tensor {
+	d.message()
 	t := &tensor{}
 	isExternal := false
 	var entries map[string]string
@@ -287,6 +295,7 @@ func (d *decoder) entry(entries map[string]string, b []byte) {
 var valueKinds = map[protowire.Number]string{1: "tensor", 4: "sequence", 5: "map", 7: "opaque", 8: "sparse tensor", 9: "optional"}
 
 func (d *decoder) valueInfo(b []byte) *valueInfo {
+	d.message()
 	v := &valueInfo{kind: "value without a type"}
 	d.fields("value_info", b, func(f field) {
 		switch f.num {
@@ -323,6 +332,7 @@ func (d *decoder) tensorType(v *valueInfo, b []byte) {
 }
 
 func (d *decoder) dim(b []byte) dim {
+	d.message()
 	var x dim
 	d.fields("dim", b, func(f field) {
 		switch f.num {
@@ -336,6 +346,7 @@ func (d *decoder) dim(b []byte) dim {
 }
 
 func (d *decoder) function(b []byte) *function {
+	d.message()
 	fn := &function{opsets: map[string]int{}}
 	d.fields("function", b, func(f field) {
 		switch f.num {

@@ -45,6 +45,9 @@ var models = []struct {
 	{file: "magika-v3_3/model.onnx", sets: "test_data_set_0", tol: 1e-2, layers: 95},
 	{file: "stories260K-llama/stories260K_seq64.onnx", sets: "test_data_set_0", tol: 1e-4, layers: 434},
 	{file: "stories260K-llama/stories260K_dyn.onnx", sets: "test_data_set_dyn", tol: 1e-4, layers: 654},
+	{file: "yunet-face/yunet_n_320_320.onnx", sets: "test_data_set_0", tol: 1e-4, layers: 115},
+	{file: "yunet-face/yunet_n_dynamic.onnx", sets: "test_data_set_dyn", tol: 1e-4, layers: 163, slow: true},
+	{file: "ppocr-det-cls/ch_PP-OCRv4_det_infer.onnx", sets: "test_data_set_det", tol: 1e-4, layers: 330, slow: true},
 	{file: "squeezenet-fp16/squeezenet_fp16.onnx", sets: "test_data_set_0", tol: 1e-2, layers: 66, slow: true},
 }
 

@@ -11,8 +11,9 @@ import (
 
 // decoder reads protobuf messages. Its error is the first that occurred and says in which message.
 type decoder struct {
-	path []string // the messages being read, outermost first
-	err  error
+	path     []string // the messages being read, outermost first
+	messages int      // of the kinds that are counted
+	err      error
 }
 
 // field is one field of a message: val is set for numbers, buf for everything that has a length.

@@ -5,18 +5,19 @@ import (
 )
 
 // canonicalGemm brings matrix products with constant weights into the form that takes a bias, a scale and an epilogue
-// for nothing: Gemm with alpha = beta = 1.
+// for nothing: Gemm with alpha = beta = 1 and a bias [n].
 //
 //	y = MatMul(x f32[m,k], w f32[k,n])  ->   y = Gemm(x, w) alpha=1 beta=1
 //	y = Gemm(x, w, c) alpha=2 beta=3    ->   y = Gemm(x, 2*w, 3*c) alpha=1 beta=1
+//	y = Gemm(x, w, c f32[1,n])          ->   y = Gemm(x, w, c f32[n])
 //
 // A MatMul of higher rank stays: backends flatten its leading axes.
 var canonicalGemm = Pass{
 	Name:  "canonical-gemm",
 	Doc:   "matrix products with constant weights become Gemm with alpha = beta = 1",
-	Rules: []string{"matmul-to-gemm", "gemm-factors"},
+	Rules: []string{"matmul-to-gemm", "gemm-factors", "gemm-bias"},
 	run: func(r *rewrite) {
-		r.each(func(l *graph.Layer) bool { return r.matMulToGemm(l) || r.gemmFactors(l) })
+		r.each(func(l *graph.Layer) bool { return r.matMulToGemm(l) || r.gemmFactors(l) || r.gemmBias(l) })
 	},
 }
 
@@ -86,4 +87,26 @@ func (r *rewrite) scaled(t *graph.Tensor, values []float64, factor float64) *gra
 	}
 	dims, _ := constDims(t.Dims)
 	return r.newConst(t.Name+"_folded", t.Type, values, dims...)
+}
+
+// gemmBias writes a constant C that has one value for each column, or one for all, as a vector.
+func (r *rewrite) gemmBias(l *graph.Layer) bool {
+	bias := l.Input(2)
+	if l.Op != graph.Gemm || bias == nil || !bias.IsConst() || len(bias.Dims) == 1 && bias.Dims[0].Equal(l.Outputs[0].Dims[1]) {
+		return false
+	}
+	c := r.candidate("gemm-bias", l)
+	n, ok := l.Outputs[0].Dims[1].IsConst()
+	if !ok {
+		return c.miss(WrongShape, "the number of columns of %s is not known", l.Outputs[0])
+	}
+	values, ok := perChannel(bias, 2, 1, n)
+	if !ok {
+		return c.miss(WrongShape, "%s is not one value per column", bias)
+	}
+	if !c.enabled() {
+		return false
+	}
+	l.SetInput(2, r.newConst(bias.Name+"_folded", bias.Type, values, n))
+	return c.fire(l)
 }

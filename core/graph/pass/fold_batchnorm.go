@@ -77,10 +77,14 @@ func (r *rewrite) batchNormIntoProducer(p, l *graph.Layer) bool {
 		return false
 	}
 	a, b, ok := c.affineOf(l)
-	if !ok || !c.enabled() {
+	if !ok {
 		return false
 	}
-	x.apply(r, a, b)
+	x.scaleOutputs(a, b)
+	if !c.fits(x) || !c.enabled() {
+		return false
+	}
+	x.store(r, true)
 	y := l.Outputs[0]
 	p.SetOutput(0, y)
 	r.net.Remove(l)
@@ -104,55 +108,27 @@ func (r *rewrite) batchNormIntoConsumer(l, user *graph.Layer) bool {
 	if !ok {
 		return false
 	}
-	if conv, ok := user.Attrs.(graph.ConvAttrs); ok && !allZero(b) {
-		pads := conv.AutoPad != graph.AutoPadNone || slices.ContainsFunc(conv.Pads, func(p int) bool { return p != 0 })
-		if pads {
+	switch attrs := user.Attrs.(type) {
+	case graph.ConvAttrs:
+		pads := attrs.AutoPad != graph.AutoPadNone || slices.ContainsFunc(attrs.Pads, func(p int) bool { return p != 0 })
+		if pads && !allZero(b) {
 			return c.miss(WrongAttribute, "%s pads with zeros after the normalisation", user.Name)
 		}
+	case graph.GemmAttrs:
+		if attrs.TransA {
+			return c.miss(WrongAttribute, "%s transposes what is normalised", user.Name)
+		}
+	default:
+		return c.miss(WrongAttribute, "%s does not see every input with every weight", user.Op.Name)
 	}
-	if g, ok := user.Attrs.(graph.GemmAttrs); ok && g.TransA {
-		return c.miss(WrongAttribute, "%s transposes what is normalised", user.Name)
-	}
-	if !c.enabled() {
+	x.scaleInputs(a, b)
+	if !c.fits(x) || !c.enabled() {
 		return false
 	}
-	x.scaleInputs(r, a, b)
+	x.store(r, true)
 	user.SetInput(0, l.Inputs[0])
 	r.net.Remove(l)
 	return c.fire(user)
-}
-
-// scaleInputs makes the layer compute what it did of a[c]*x[c] + b[c] over its input channels c.
-func (x linear) scaleInputs(r *rewrite, a, b []float64) {
-	w := x.l.Inputs[1]
-	dims, _ := constDims(w.Dims)
-	alpha, beta := 1.0, 1.0
-	channel := func(i int) int { // Conv: w is [M, C/group, kernel...], and m's group says which C/group channels
-		perGroup := x.n / x.l.Attrs.(graph.ConvAttrs).Group
-		kernel := graph.Count(dims[2:])
-		return i/kernel%dims[1] + x.channel(i)/perGroup*dims[1]
-	}
-	if g, ok := x.l.Attrs.(graph.GemmAttrs); ok {
-		alpha, beta, g.Beta = float64(g.Alpha), float64(g.Beta), 1
-		x.l.Attrs = g
-		channel = func(i int) int { return i / dims[1] }
-		if g.TransB {
-			channel = func(i int) int { return i % dims[1] }
-		}
-	}
-	bias := make([]float64, x.n)
-	for m := range bias {
-		if x.bias != nil {
-			bias[m] = beta * x.bias[m]
-		}
-	}
-	for i := range x.w {
-		ch := channel(i)
-		bias[x.channel(i)] += alpha * x.w[i] * b[ch]
-		x.w[i] *= a[ch]
-	}
-	x.l.SetInput(1, r.newConst(w.Name+"_folded", w.Type, x.w, dims...))
-	x.setBias(r, bias)
 }
 
 func (r *rewrite) batchNormToScale(l *graph.Layer) bool {

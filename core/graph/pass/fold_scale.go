@@ -52,7 +52,7 @@ func (r *rewrite) foldScale(p, l *graph.Layer, e elementwise, at int) bool {
 		if i == at {
 			continue
 		}
-		if consts[i], ok = perChannel(t, len(y.Dims), x.axis, x.n); !ok {
+		if consts[i], ok = perChannel(t, len(y.Dims), 1, x.n); !ok {
 			return c.miss(WrongShape, "%s is not one value per channel", t)
 		}
 	}
@@ -60,13 +60,11 @@ func (r *rewrite) foldScale(p, l *graph.Layer, e elementwise, at int) bool {
 	if !ok {
 		return c.miss(WrongAttribute, "%s is not linear", e.program)
 	}
-	if slices.ContainsFunc(scale, isNotFinite) || slices.ContainsFunc(shift, isNotFinite) {
-		return c.miss(WrongAttribute, "a factor is not finite")
-	}
-	if !c.enabled() {
+	x.scaleOutputs(scale, shift)
+	if !c.fits(x) || !c.enabled() {
 		return false
 	}
-	x.apply(r, scale, shift)
+	x.store(r, slices.ContainsFunc(scale, func(s float64) bool { return s != 1 }))
 	p.SetOutput(0, y)
 	r.net.Remove(l)
 	return c.fire(p)

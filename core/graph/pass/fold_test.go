@@ -79,6 +79,27 @@ func TestFoldBatchNorm(t *testing.T) {
 			y := n.add("Gemm", graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, x, n.weights("w", -1, 1, 3, 4))
 			return n.output(n.batchNorm("Bn", y))
 		}},
+		{"transposed-conv", func(n *net) *graph.Network {
+			x := n.input("x", 2, 4, 3, 3)
+			a := graph.ConvTransposeAttrs{Group: 2, Strides: []int{2, 2}}
+			return n.output(n.batchNorm("Bn", n.add("Deconv", graph.ConvTranspose, a, x, n.weights("w", -1, 1, 4, 3, 2, 2), n.weights("b", -1, 1, 6))))
+		}},
+		{"before-transposed-conv", func(n *net) *graph.Network {
+			x := n.batchNorm("Bn", n.input("x", 2, 4, 3, 3))
+			return n.output(n.add("Deconv", graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1}, x, n.weights("w", -1, 1, 4, 3, 2, 2)))
+		}},
+		{"too-large-for-half", func(n *net) *graph.Network {
+			half := func(name string, values ...float32) *graph.Tensor {
+				v := graph.NewValue(graph.F16, len(values))
+				graph.FromReal(v, values, graph.Range{})
+				return n.AddConst(name, v)
+			}
+			x := n.AddInput("x", graph.F16, graph.Shape(1, 1, 2, 2)...)
+			w := half("w", 60000)
+			w.Dims = graph.Shape(1, 1, 1, 1)
+			c := n.add("Conv", graph.Conv, graph.ConvAttrs{Group: 1}, x, w)
+			return n.output(n.add("Bn", graph.BatchNorm, graph.BatchNormAttrs{}, c, half("s", 2), half("b", 0), half("m", 0), half("v", 1)))
+		}},
 		{"before-conv", func(n *net) *graph.Network {
 			x := n.input("x", 2, 4, 5, 5)
 			return n.output(n.conv("Conv", n.batchNorm("Bn", x), 6, 3, 0, 2, true))
@@ -140,6 +161,11 @@ func TestCanonicalGemm(t *testing.T) {
 		}},
 		{"matmul-rank-3", func(n *net) *graph.Network {
 			return n.output(n.add("MatMul", graph.MatMul, nil, n.input("x", 2, 5, 4), n.weights("w", -1, 1, 4, 3)))
+		}},
+		{"bias", func(n *net) *graph.Network {
+			g := graph.GemmAttrs{Alpha: 1, Beta: 1}
+			y := n.add("Gemm_1", graph.Gemm, g, n.input("x", 2, 4), n.weights("w", -1, 1, 4, 3), n.weights("b", -1, 1, 1, 3))
+			return n.output(n.add("Gemm_2", graph.Gemm, g, y, n.weights("v", -1, 1, 3, 2), n.weights("c", -1, 1, 2, 1)))
 		}},
 		{"factors", func(n *net) *graph.Network {
 			g := graph.GemmAttrs{Alpha: 2, Beta: -3}

@@ -121,7 +121,7 @@ func (r *rewrite) padIntoPool(l, pool *graph.Layer) bool {
 	case pool.Op == graph.AveragePool && !a.CountIncludePad && slices.ContainsFunc(a.Pads, func(p int) bool { return p > 0 }):
 		return c.miss(WrongAttribute, "the average does not count its own padding")
 	case pool.Op == graph.MaxPool && v != math.Inf(-1):
-		if v != 0 || !nonNegative(l.Inputs[0], 8) {
+		if v != 0 || !nonNegative(l.Inputs[0], map[*graph.Tensor]bool{}) {
 			return c.miss(WrongAttribute, "it pads with %g, the maximum with -infinity", v)
 		}
 		if slices.ContainsFunc(a.Pads, func(p int) bool { return p > 0 }) {
@@ -151,13 +151,18 @@ func everyWindowInside(a graph.PoolAttrs, pads []int) bool {
 	return true
 }
 
-// nonNegative reports whether no element of t can be negative, looking through a few layers.
-func nonNegative(t *graph.Tensor, depth int) bool {
+// nonNegative reports whether no element of t can be negative, looking through layers that add no other elements. seen
+// are tensors that have been asked about.
+func nonNegative(t *graph.Tensor, seen map[*graph.Tensor]bool) bool {
 	l := t.Producer
-	if l == nil || depth == 0 {
-		return false
+	if seen[t] {
+		return true
 	}
-	if l.Epilogue.Args > 0 {
+	seen[t] = true
+	switch {
+	case l == nil:
+		return false
+	case l.Epilogue.Args > 0:
 		return endsNonNegative(l.Epilogue)
 	}
 	if e, ok := l.Attrs.(graph.Elementwise); ok {
@@ -165,11 +170,7 @@ func nonNegative(t *graph.Tensor, depth int) bool {
 	}
 	switch l.Op {
 	case graph.MaxPool, graph.AveragePool, graph.Concat, graph.Identity, graph.Reshape, graph.Transpose:
-		inputs := l.Inputs
-		if l.Op == graph.Reshape {
-			inputs = inputs[:1]
-		}
-		return !slices.ContainsFunc(inputs, func(t *graph.Tensor) bool { return !nonNegative(t, depth-1) })
+		return !slices.ContainsFunc(l.Inputs[:dataInputs(l)], func(t *graph.Tensor) bool { return !nonNegative(t, seen) })
 	}
 	return false
 }

@@ -1,20 +1,21 @@
 package pass
 
 import (
+	"math"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
 
-// linear is a convolution or matrix product with constant weights, seen as what its output channels have in common
-// with y[m] = w[m] . x + bias[m].
+// linear is a convolution or matrix product with constant weights, seen as what its output channels have in common:
+// y[m] = w[m] . x + bias[m].
 type linear struct {
-	l       *graph.Layer
-	w       []float64       // as stored
-	bias    []float64       // nil if there is none
-	axis    int             // of the output: the channels
-	n       int             // channels
-	channel func(i int) int // the output channel of an element of the weights
+	l    *graph.Layer
+	w    []float64       // as stored
+	dims []int           // of w
+	out  func(i int) int // the output channel of an element of w
+	n    int             // output channels; they are axis 1 of the output
+	bias []float64       // of each channel, Gemm's beta included; zeros if there is none
 }
 
 // isAnchor reports whether l is a layer that other layers are fused into: a convolution or matrix product.
@@ -22,8 +23,8 @@ func isAnchor(l *graph.Layer) bool {
 	if l == nil || len(l.Outputs) != 1 || !isFloat(l.Outputs[0]) {
 		return false
 	}
-	switch l.Op.Name {
-	case "Conv", "ConvTranspose", "Gemm", "MatMul":
+	switch l.Op {
+	case graph.Conv, graph.ConvTranspose, graph.Gemm, graph.MatMul:
 		return true
 	}
 	return false
@@ -31,8 +32,8 @@ func isAnchor(l *graph.Layer) bool {
 
 // linear returns l as linear, or records why a candidate cannot scale and shift its channels.
 func (c *candidate) linear(l *graph.Layer) (linear, bool) {
-	x := linear{l: l, axis: 1}
-	if l.Op != graph.Conv && l.Op != graph.Gemm {
+	x := linear{l: l}
+	if l.Op == graph.MatMul {
 		return x, c.miss(WrongAttribute, "%s takes no bias", l.Op.Name)
 	}
 	if l.Epilogue.Args > 0 {
@@ -42,60 +43,118 @@ func (c *candidate) linear(l *graph.Layer) (linear, bool) {
 	if x.w, ok = reals(l.Inputs[1]); !ok {
 		return x, c.miss(NotConstant, "weights %s are no constant of a floating type", l.Inputs[1].Name)
 	}
-	dims, _ := constDims(l.Inputs[1].Dims)
-	x.n = dims[0]
-	inner := len(x.w) / max(1, x.n)
-	x.channel = func(i int) int { return i / inner }
-	if g, ok := l.Attrs.(graph.GemmAttrs); ok && !g.TransB {
-		x.n = dims[1]
-		x.channel = func(i int) int { return i % x.n }
+	x.dims, _ = constDims(l.Inputs[1].Dims)
+	x.channels()
+	x.bias = make([]float64, x.n)
+	b := l.Input(2)
+	if b == nil {
+		return x, true
 	}
-	if b := l.Input(2); b != nil {
-		if x.bias, ok = perChannel(b, len(l.Outputs[0].Dims), x.axis, x.n); !ok && l.Op == graph.Gemm {
-			return x, c.miss(NotConstant, "%s is no constant per column", b.Name)
-		} else if !ok {
-			if x.bias, ok = reals(b); !ok || len(x.bias) != x.n {
-				return x, c.miss(NotConstant, "bias %s is no constant", b.Name)
-			}
-		}
+	list, ok := perChannel(b, 2, 1, x.n)
+	if !ok {
+		return x, c.miss(NotConstant, "bias %s is no constant with one value per channel", b)
+	}
+	beta := 1.0
+	if g, ok := l.Attrs.(graph.GemmAttrs); ok {
+		beta = float64(g.Beta)
+	}
+	for m, v := range list {
+		x.bias[m] = v * beta
 	}
 	return x, true
 }
 
-// apply makes the layer compute scale[m]*y[m] + shift[m], in float64 until the weights are stored again.
-func (x linear) apply(r *rewrite, scale, shift []float64) {
-	w := x.l.Inputs[1]
-	beta := 1.0
-	if g, ok := x.l.Attrs.(graph.GemmAttrs); ok {
-		beta, g.Beta = float64(g.Beta), 1
-		x.l.Attrs = g
-	}
-	if slices.ContainsFunc(scale, func(s float64) bool { return s != 1 }) {
-		for i := range x.w {
-			x.w[i] *= scale[x.channel(i)]
-		}
-		dims, _ := constDims(w.Dims)
-		x.l.SetInput(1, r.newConst(w.Name+"_folded", w.Type, x.w, dims...))
-	}
-	bias := make([]float64, x.n)
-	for m := range bias {
-		bias[m] = shift[m]
-		if x.bias != nil {
-			bias[m] += beta * x.bias[m] * scale[m]
+// channels sets the number of output channels and how the weights belong to them.
+func (x *linear) channels() {
+	switch a := x.l.Attrs.(type) {
+	case graph.ConvAttrs: // [M, C/group, kernel...]
+		x.n = x.dims[0]
+		each := graph.Count(x.dims[1:])
+		x.out = func(i int) int { return i / each }
+	case graph.ConvTransposeAttrs: // [C, M/group, kernel...]
+		kernel, perGroup := graph.Count(x.dims[2:]), x.dims[0]/a.Group
+		x.n = x.dims[1] * a.Group
+		x.out = func(i int) int { return i/kernel/x.dims[1]/perGroup*x.dims[1] + i/kernel%x.dims[1] }
+	case graph.GemmAttrs: // [K, N] or [N, K]
+		x.n = x.dims[1]
+		x.out = func(i int) int { return i % x.n }
+		if a.TransB {
+			x.n = x.dims[0]
+			x.out = func(i int) int { return i / x.dims[1] }
 		}
 	}
-	x.setBias(r, bias)
 }
 
-// setBias gives the layer, which has no epilogue, another bias.
-func (x linear) setBias(r *rewrite, bias []float64) {
+// in returns the input channel of element i of the weights of a convolution or Gemm.
+func (x linear) in(i int) int {
+	switch a := x.l.Attrs.(type) {
+	case graph.ConvAttrs:
+		return i/graph.Count(x.dims[2:])%x.dims[1] + x.out(i)/(x.n/a.Group)*x.dims[1]
+	case graph.GemmAttrs:
+		if a.TransB {
+			return i % x.dims[1]
+		}
+	}
+	return i / x.dims[1]
+}
+
+// scaleOutputs makes x stand for scale[m]*y[m] + shift[m].
+func (x *linear) scaleOutputs(scale, shift []float64) {
+	for i := range x.w {
+		x.w[i] *= scale[x.out(i)]
+	}
+	for m := range x.bias {
+		x.bias[m] = x.bias[m]*scale[m] + shift[m]
+	}
+}
+
+// scaleInputs makes x stand for what it computes of scale[c]*x[c] + shift[c], over its input channels c.
+func (x *linear) scaleInputs(scale, shift []float64) {
+	alpha := 1.0
+	if g, ok := x.l.Attrs.(graph.GemmAttrs); ok {
+		alpha = float64(g.Alpha)
+	}
+	for i := range x.w {
+		c := x.in(i)
+		x.bias[x.out(i)] += alpha * x.w[i] * shift[c]
+		x.w[i] *= scale[c]
+	}
+}
+
+// fits reports whether the layer's type holds the weights and the bias, or records a miss.
+func (c *candidate) fits(x linear) bool {
+	limit := math.MaxFloat32
+	if x.l.Inputs[1].Type == graph.F16 {
+		limit = 65504
+	}
+	outside := func(v float64) bool { return math.IsNaN(v) || math.Abs(v) > limit }
+	if slices.ContainsFunc(x.w, outside) || slices.ContainsFunc(x.bias, outside) {
+		return c.miss(WrongType, "new weights are too large for %s", x.l.Inputs[1].Type)
+	}
+	return true
+}
+
+// store gives the layer x's weights, if they differ, and bias.
+func (x linear) store(r *rewrite, differ bool) {
+	w := x.l.Inputs[1]
+	if differ {
+		x.l.SetInput(1, r.newConst(w.Name+"_folded", w.Type, x.w, x.dims...))
+	}
+	if g, ok := x.l.Attrs.(graph.GemmAttrs); ok {
+		g.Beta = 1
+		x.l.Attrs = g
+	}
 	name := x.l.Outputs[0].Name + "_bias"
 	if b := x.l.Input(2); b != nil {
 		name = b.Name + "_folded"
-	} else if allZero(bias) {
+	} else if allZero(x.bias) {
 		return
 	}
-	t := r.newConst(name, x.l.Inputs[1].Type, bias, x.n)
+	x.setBias(r.newConst(name, w.Type, x.bias, x.n))
+}
+
+// setBias gives the layer, which has no epilogue, another bias.
+func (x linear) setBias(t *graph.Tensor) {
 	if len(x.l.Inputs) > 2 {
 		x.l.SetInput(2, t)
 	} else {

@@ -209,10 +209,10 @@ func report(before, after *graph.Network, steps []Step) string {
 		for _, m := range s.Missed {
 			fmt.Fprintf(&b, "missed %s: %s: %s\n", m.Site, m.Reason, m.Detail)
 		}
-		for _, e := range s.Ledger {
-			if e.Fate != Kept {
-				fmt.Fprintf(&b, "ledger %s %s %s %q by %s\n", e.Layer, e.Op, e.Fate, e.Into, e.Pass)
-			}
+	}
+	for _, e := range steps[len(steps)-1].Ledger {
+		if e.Fate != Kept {
+			fmt.Fprintf(&b, "ledger %s %s %s %q by %s\n", e.Layer, e.Op, e.Fate, e.Into, e.Pass)
 		}
 	}
 	return b.String()

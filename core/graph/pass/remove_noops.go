@@ -20,7 +20,7 @@ var removeNoOps = Pass{
 	run: func(r *rewrite) {
 		r.each(func(l *graph.Layer) bool {
 			x := unchanged(l)
-			if x == nil {
+			if x == nil || r.usesFurther(l) {
 				return false
 			}
 			c := r.candidate("no-op", l)
@@ -38,9 +38,14 @@ var removeNoOps = Pass{
 	},
 }
 
-// unchanged returns the input that l's only output equals, or nil.
+// usesFurther reports whether anything needs an output of l other than the first, such as Dropout's mask.
+func (r *rewrite) usesFurther(l *graph.Layer) bool {
+	return slices.ContainsFunc(l.Outputs[1:], func(t *graph.Tensor) bool { return len(t.Users) > 0 || r.net.IsOutput(t) })
+}
+
+// unchanged returns the input that l's first output equals, or nil.
 func unchanged(l *graph.Layer) *graph.Tensor {
-	if len(l.Outputs) != 1 || len(l.Inputs) == 0 || l.Inputs[0] == nil || l.Epilogue.Args > 0 {
+	if len(l.Outputs) == 0 || len(l.Inputs) == 0 || l.Inputs[0] == nil || l.Epilogue.Args > 0 {
 		return nil
 	}
 	if e, ok := l.Attrs.(graph.Elementwise); ok {
@@ -52,8 +57,11 @@ func unchanged(l *graph.Layer) *graph.Tensor {
 	}
 	same := false
 	switch l.Op {
-	case graph.Identity, graph.Cast, graph.Reformat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Split:
+	case graph.Identity, graph.Cast, graph.Reformat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze,
+		graph.Expand, graph.Tile:
 		same = true
+	case graph.Split:
+		same = len(l.Outputs) == 1
 	case graph.Transpose:
 		same = slices.IsSorted(permOf(l))
 	case graph.Concat:

@@ -176,13 +176,23 @@ func (c *candidate) sole(t *graph.Tensor, l *graph.Layer) bool {
 
 // supported asks the target about a layer that the candidate would make.
 func (c *candidate) supported(l *graph.Layer) bool {
-	if c.r.cfg.Supports == nil {
+	if c.r.cfg.Supports == nil || !needsTactic(l.Op) {
 		return true
 	}
 	if err := c.r.cfg.Supports(l); err != nil {
 		return c.miss(NoTactic, "%v", err)
 	}
 	return true
+}
+
+// needsTactic reports whether a backend must be asked about an op: not about what planners lay out in memory without a
+// launch, nor about reformats, which every backend has.
+func needsTactic(op *graph.Op) bool {
+	switch op {
+	case graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Concat, graph.Reformat:
+		return false
+	}
+	return !op.View
 }
 
 // fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns

@@ -27,6 +27,11 @@ func Standard() []Pass {
 // layers that compute with integers, as far as Config.Supports allows. Their result is lowered.
 func Lowering() []Pass {
 	return []Pass{
+		propagateQuantization,
+		quantizeConstants,
+		cancelQuantization,
+		fuseQuantized,
+		foldDequantize,
 		lateDeadCode,
 	}
 }
@@ -47,6 +52,7 @@ var order = []struct{ first, then, why string }{
 	{"fold-scale", "fuse-epilogue", "weights take a scale for nothing, epilogues do not"},
 	{"fuse-epilogue", "fuse-residual", "the activation before an addition comes before it"},
 	{"fuse-residual", "fuse-pointwise", "an epilogue is better than a layer of its own"},
+	{"propagate-quantization", "quantize-constants", "moved weights are constants when what moves them reads integers"},
 	{"quantize-constants", "fuse-quantized", "weights must be integer constants"},
 	{"propagate-quantization", "cancel-quantization", "pairs meet by moving"},
 	{"cancel-quantization", "fuse-quantized", "a cancelled pair leaves one integer tensor"},

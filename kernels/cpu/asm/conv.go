@@ -22,6 +22,8 @@ type ConvCall struct {
 	In            []float32
 	Taps          []Tap // at least one
 	Weights       []float32
+	Ahead         []float32 // what a later call reads first: brought into the cache meanwhile; never empty
+	AheadStep     int       // elements of Ahead to pass for each quad of each tile, at most 32
 	Bias          []float32
 	Out           []float32
 	OutBlock      int       // elements between output channel blocks
@@ -39,15 +41,15 @@ type ConvKernel struct {
 	Blocks int  // output channel blocks of a tile
 	Pixels int  // the most pixels of a tile
 	Planar bool // input as planes of single channels rather than blocks of 16
-	Run    func(pixels int, c *ConvCall)
+	Run    func(pixels int, c ConvCall)
 }
 
 // convGeneric makes the pure Go kernel of a shape.
 func convGeneric(name string, blocks, pixels int, planar bool) ConvKernel {
 	return ConvKernel{Name: name, Blocks: blocks, Pixels: pixels, Planar: planar,
-		Run: func(p int, c *ConvCall) {
+		Run: func(p int, c ConvCall) {
 			for x := range p * c.Tiles {
-				convPixelGeneric(c, x, blocks, planar)
+				convPixelGeneric(&c, x, blocks, planar)
 			}
 		}}
 }

@@ -27,6 +27,7 @@ func convCase(r *rand.Rand, k ConvKernel, pixels, tiles, taps int, residual, acc
 	}
 	c.In = normals(r, stride*(n+5))
 	c.Weights = normals(r, channels*16*k.Blocks)
+	c.Ahead = c.Weights
 	c.Bias = normals(r, 16*k.Blocks)
 	c.Out = normals(r, c.OutBlock*k.Blocks)
 	if residual {
@@ -78,7 +79,7 @@ func checkConv(t *testing.T, k ConvKernel, pixels int, c *ConvCall) {
 	before := append([]float32(nil), c.Out...)
 	want := *c
 	want.Out = before
-	k.Run(pixels, c)
+	k.Run(pixels, *c)
 	n := pixels * c.Tiles
 	for b := range k.Blocks {
 		for i := range c.OutBlock {
@@ -102,7 +103,7 @@ func TestConvNaN(t *testing.T) {
 			runnable(t, k.Needs)
 			c := convCase(rand.New(rand.NewPCG(3, 4)), k, 1, 1, 2, false, false)
 			c.Bias[3] = float32(math.NaN())
-			k.Run(1, c)
+			k.Run(1, *c)
 			if v := c.Out[3]; v == v {
 				t.Fatalf("NaN became %g", v)
 			}
@@ -118,7 +119,7 @@ func BenchmarkConvKernels(b *testing.B) {
 			c := convCase(rand.New(rand.NewPCG(5, 6)), k, k.Pixels, 4, 16, false, false)
 			flops := 2 * k.Pixels * c.Tiles * len(c.Weights)
 			for b.Loop() {
-				k.Run(k.Pixels, c)
+				k.Run(k.Pixels, *c)
 			}
 			rate := float64(flops) * float64(b.N) / float64(b.Elapsed().Nanoseconds())
 			b.ReportMetric(rate, "GFLOP/s")

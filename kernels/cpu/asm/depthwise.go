@@ -24,10 +24,10 @@ type DepthwiseKernel struct {
 	Name   string
 	Needs  Features
 	Pixels int // the most pixels of a tile
-	Run    func(pixels int, c *DepthwiseCall)
+	Run    func(pixels int, c DepthwiseCall)
 }
 
-func depthwiseGeneric(pixels int, c *DepthwiseCall) {
+func depthwiseGeneric(pixels int, c DepthwiseCall) {
 	var acc [16]float32
 	for y := range c.Rows {
 		for x := range pixels * c.Tiles {

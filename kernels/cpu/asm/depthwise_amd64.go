@@ -9,11 +9,11 @@ func DepthwiseKernels() []DepthwiseKernel {
 	}, depthwiseGenericKernels()...)
 }
 
-func depthwiseRun(pixels int, c *DepthwiseCall) {
+func depthwiseRun(pixels int, c DepthwiseCall) {
 	var res *float32
 	if c.Residual != nil {
 		res = &c.Residual[0]
 	}
 	depthwiseAVX512(pixels, c.Tiles, c.Rows, &c.In[0], c.InRow, &c.Taps[0].Offset, len(c.Taps), &c.Out[0], c.OutRow,
-		&c.Weights[0], &c.Bias[0], res, c.ResidualRow, &c.Limits)
+		&c.Weights[0], &c.Bias[0], res, c.ResidualRow, c.Limits[0], c.Limits[1])
 }

@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, limits *[2]float32)
+// func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
 // Requires: AVX, AVX512F
 TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-112
 	MOVQ         pixels+0(FP), AX
@@ -34,9 +34,8 @@ TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-112
 	JEQ          p3
 	CMPQ         AX, $0x00000002
 	JEQ          p2
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z2
-	VBROADCASTSS 4(AX), Z3
+	VBROADCASTSS lo+104(FP), Z2
+	VBROADCASTSS hi+108(FP), Z3
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -92,9 +91,8 @@ p1next:
 	RET
 
 p2:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z3
-	VBROADCASTSS 4(AX), Z4
+	VBROADCASTSS lo+104(FP), Z3
+	VBROADCASTSS hi+108(FP), Z4
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -156,9 +154,8 @@ p2next:
 	RET
 
 p3:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z4
-	VBROADCASTSS 4(AX), Z5
+	VBROADCASTSS lo+104(FP), Z4
+	VBROADCASTSS hi+108(FP), Z5
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -226,9 +223,8 @@ p3next:
 	RET
 
 p4:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z5
-	VBROADCASTSS 4(AX), Z6
+	VBROADCASTSS lo+104(FP), Z5
+	VBROADCASTSS hi+108(FP), Z6
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -302,9 +298,8 @@ p4next:
 	RET
 
 p5:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z6
-	VBROADCASTSS 4(AX), Z7
+	VBROADCASTSS lo+104(FP), Z6
+	VBROADCASTSS hi+108(FP), Z7
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -384,9 +379,8 @@ p5next:
 	RET
 
 p6:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z7
-	VBROADCASTSS 4(AX), Z8
+	VBROADCASTSS lo+104(FP), Z7
+	VBROADCASTSS hi+108(FP), Z8
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -472,9 +466,8 @@ p6next:
 	RET
 
 p7:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z8
-	VBROADCASTSS 4(AX), Z9
+	VBROADCASTSS lo+104(FP), Z8
+	VBROADCASTSS hi+108(FP), Z9
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -566,9 +559,8 @@ p7next:
 	RET
 
 p8:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z9
-	VBROADCASTSS 4(AX), Z10
+	VBROADCASTSS lo+104(FP), Z9
+	VBROADCASTSS hi+108(FP), Z10
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -666,9 +658,8 @@ p8next:
 	RET
 
 p9:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z10
-	VBROADCASTSS 4(AX), Z11
+	VBROADCASTSS lo+104(FP), Z10
+	VBROADCASTSS hi+108(FP), Z11
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -772,9 +763,8 @@ p9next:
 	RET
 
 p10:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z11
-	VBROADCASTSS 4(AX), Z12
+	VBROADCASTSS lo+104(FP), Z11
+	VBROADCASTSS hi+108(FP), Z12
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -884,9 +874,8 @@ p10next:
 	RET
 
 p11:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z12
-	VBROADCASTSS 4(AX), Z13
+	VBROADCASTSS lo+104(FP), Z12
+	VBROADCASTSS hi+108(FP), Z13
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -1002,9 +991,8 @@ p11next:
 	RET
 
 p12:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z13
-	VBROADCASTSS 4(AX), Z14
+	VBROADCASTSS lo+104(FP), Z13
+	VBROADCASTSS hi+108(FP), Z14
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -1126,9 +1114,8 @@ p12next:
 	RET
 
 p13:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z14
-	VBROADCASTSS 4(AX), Z15
+	VBROADCASTSS lo+104(FP), Z14
+	VBROADCASTSS hi+108(FP), Z15
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
@@ -1256,9 +1243,8 @@ p13next:
 	RET
 
 p14:
-	MOVQ         limits+104(FP), AX
-	VBROADCASTSS (AX), Z15
-	VBROADCASTSS 4(AX), Z16
+	VBROADCASTSS lo+104(FP), Z15
+	VBROADCASTSS hi+108(FP), Z16
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX

@@ -30,15 +30,15 @@ type GemmKernel struct {
 	Needs  Features
 	Blocks int // panel width in units of 16 columns
 	Rows   int // the most rows of a tile
-	Run    func(rows int, c *GemmCall)
+	Run    func(rows int, c GemmCall)
 }
 
 // gemmGeneric makes the pure Go kernel of a panel width.
 func gemmGeneric(name string, blocks, rows int) GemmKernel {
 	return GemmKernel{Name: name, Blocks: blocks, Rows: rows,
-		Run: func(rows int, c *GemmCall) {
+		Run: func(rows int, c GemmCall) {
 			for i := range rows * c.Tiles {
-				gemmRowGeneric(c, i, blocks)
+				gemmRowGeneric(&c, i, blocks)
 			}
 		}}
 }

@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, limits *[2]float32, mask uint32, accumulate bool)
+// func gemm16AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, lo float32, hi float32, mask uint32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·gemm16AVX512(SB), NOSPLIT, $0-101
 	MOVQ  rows+0(FP), AX
@@ -109,9 +109,8 @@ r1sum:
 	LEAQ      (SI)(DI*4), SI
 
 r1clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z5
-	VBROADCASTSS 4(DI), Z6
+	VBROADCASTSS lo+88(FP), Z5
+	VBROADCASTSS hi+92(FP), Z6
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z5, Z0
 	VMINPS       Z0, Z6, Z0
@@ -212,9 +211,8 @@ r2sum:
 	LEAQ      (SI)(DI*4), SI
 
 r2clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z9
-	VBROADCASTSS 4(DI), Z10
+	VBROADCASTSS lo+88(FP), Z9
+	VBROADCASTSS hi+92(FP), Z10
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z10, Z0
@@ -337,9 +335,8 @@ r3sum:
 	LEAQ      (SI)(DI*4), SI
 
 r3clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z13
-	VBROADCASTSS 4(DI), Z14
+	VBROADCASTSS lo+88(FP), Z13
+	VBROADCASTSS hi+92(FP), Z14
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
@@ -480,9 +477,8 @@ r4sum:
 	LEAQ      (SI)(DI*4), SI
 
 r4clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z13
-	VBROADCASTSS 4(DI), Z14
+	VBROADCASTSS lo+88(FP), Z13
+	VBROADCASTSS hi+92(FP), Z14
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
@@ -633,9 +629,8 @@ r5sum:
 	LEAQ      (SI)(DI*4), SI
 
 r5clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z11
-	VBROADCASTSS 4(DI), Z12
+	VBROADCASTSS lo+88(FP), Z11
+	VBROADCASTSS hi+92(FP), Z12
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z11, Z0
 	VMINPS       Z0, Z12, Z0
@@ -804,9 +799,8 @@ r6sum:
 	LEAQ      (SI)(DI*4), SI
 
 r6clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z13
-	VBROADCASTSS 4(DI), Z14
+	VBROADCASTSS lo+88(FP), Z13
+	VBROADCASTSS hi+92(FP), Z14
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
@@ -983,9 +977,8 @@ r7sum:
 	LEAQ      (SI)(DI*4), SI
 
 r7clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z8
-	VBROADCASTSS 4(DI), Z9
+	VBROADCASTSS lo+88(FP), Z8
+	VBROADCASTSS hi+92(FP), Z9
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z9, Z0
@@ -1178,9 +1171,8 @@ r8sum:
 	LEAQ      (SI)(DI*4), SI
 
 r8clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z9
-	VBROADCASTSS 4(DI), Z10
+	VBROADCASTSS lo+88(FP), Z9
+	VBROADCASTSS hi+92(FP), Z10
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z10, Z0
@@ -1389,9 +1381,8 @@ r9sum:
 	LEAQ      (SI)(DI*4), SI
 
 r9clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z10
-	VBROADCASTSS 4(DI), Z11
+	VBROADCASTSS lo+88(FP), Z10
+	VBROADCASTSS hi+92(FP), Z11
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
@@ -1620,9 +1611,8 @@ r10sum:
 	LEAQ      (SI)(DI*4), SI
 
 r10clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z11
-	VBROADCASTSS 4(DI), Z12
+	VBROADCASTSS lo+88(FP), Z11
+	VBROADCASTSS hi+92(FP), Z12
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z11, Z0
 	VMINPS       Z0, Z12, Z0
@@ -1867,9 +1857,8 @@ r11sum:
 	LEAQ      (SI)(DI*4), SI
 
 r11clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z13
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z13
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
@@ -2130,9 +2119,8 @@ r12sum:
 	LEAQ      (SI)(DI*4), SI
 
 r12clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z13
-	VBROADCASTSS 4(DI), Z14
+	VBROADCASTSS lo+88(FP), Z13
+	VBROADCASTSS hi+92(FP), Z14
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
@@ -2413,9 +2401,8 @@ r13sum:
 	LEAQ      (SI)(DI*4), SI
 
 r13clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z14
-	VBROADCASTSS 4(DI), Z15
+	VBROADCASTSS lo+88(FP), Z14
+	VBROADCASTSS hi+92(FP), Z15
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
@@ -2712,9 +2699,8 @@ r14sum:
 	LEAQ      (SI)(DI*4), SI
 
 r14clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z15
-	VBROADCASTSS 4(DI), Z16
+	VBROADCASTSS lo+88(FP), Z15
+	VBROADCASTSS hi+92(FP), Z16
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z15, Z0
 	VMINPS       Z0, Z16, Z0
@@ -2791,7 +2777,7 @@ r14clamp:
 	VZEROUPPER
 	RET
 
-// func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, limits *[2]float32, mask uint32, accumulate bool)
+// func gemm32AVX512(rows int, tiles int, a *float32, lda int, k int, b *float32, bias *float32, out *float32, ldout int, res *float32, ldres int, lo float32, hi float32, mask uint32, accumulate bool)
 // Requires: AVX, AVX512F
 TEXT ·gemm32AVX512(SB), NOSPLIT, $0-101
 	MOVQ  rows+0(FP), AX
@@ -2921,9 +2907,8 @@ r1sum:
 	LEAQ      (SI)(DI*4), SI
 
 r1clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z10
-	VBROADCASTSS 4(DI), Z11
+	VBROADCASTSS lo+88(FP), Z10
+	VBROADCASTSS hi+92(FP), Z11
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
@@ -3064,9 +3049,8 @@ r2sum:
 	LEAQ      (SI)(DI*4), SI
 
 r2clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z14
-	VBROADCASTSS 4(DI), Z15
+	VBROADCASTSS lo+88(FP), Z14
+	VBROADCASTSS hi+92(FP), Z15
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
@@ -3236,9 +3220,8 @@ r3sum:
 	LEAQ      (SI)(DI*4), SI
 
 r3clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z14
-	VBROADCASTSS 4(DI), Z15
+	VBROADCASTSS lo+88(FP), Z14
+	VBROADCASTSS hi+92(FP), Z15
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
@@ -3433,9 +3416,8 @@ r4sum:
 	LEAQ      (SI)(DI*4), SI
 
 r4clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z10
-	VBROADCASTSS 4(DI), Z11
+	VBROADCASTSS lo+88(FP), Z10
+	VBROADCASTSS hi+92(FP), Z11
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
@@ -3663,9 +3645,8 @@ r5sum:
 	LEAQ      (SI)(DI*4), SI
 
 r5clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z12
-	VBROADCASTSS 4(DI), Z13
+	VBROADCASTSS lo+88(FP), Z12
+	VBROADCASTSS hi+92(FP), Z13
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
@@ -3926,9 +3907,8 @@ r6sum:
 	LEAQ      (SI)(DI*4), SI
 
 r6clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z14
-	VBROADCASTSS 4(DI), Z15
+	VBROADCASTSS lo+88(FP), Z14
+	VBROADCASTSS hi+92(FP), Z15
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
@@ -4226,9 +4206,8 @@ r7sum:
 	LEAQ      (SI)(DI*4), SI
 
 r7clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z16
-	VBROADCASTSS 4(DI), Z17
+	VBROADCASTSS lo+88(FP), Z16
+	VBROADCASTSS hi+92(FP), Z17
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z17, Z0
@@ -4559,9 +4538,8 @@ r8sum:
 	LEAQ      (SI)(DI*4), SI
 
 r8clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z18
-	VBROADCASTSS 4(DI), Z19
+	VBROADCASTSS lo+88(FP), Z18
+	VBROADCASTSS hi+92(FP), Z19
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z19, Z0
@@ -4925,9 +4903,8 @@ r9sum:
 	LEAQ      (SI)(DI*4), SI
 
 r9clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z20
-	VBROADCASTSS 4(DI), Z21
+	VBROADCASTSS lo+88(FP), Z20
+	VBROADCASTSS hi+92(FP), Z21
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z20, Z0
 	VMINPS       Z0, Z21, Z0
@@ -5328,9 +5305,8 @@ r10sum:
 	LEAQ      (SI)(DI*4), SI
 
 r10clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z22
-	VBROADCASTSS 4(DI), Z23
+	VBROADCASTSS lo+88(FP), Z22
+	VBROADCASTSS hi+92(FP), Z23
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z22, Z0
 	VMINPS       Z0, Z23, Z0
@@ -5764,9 +5740,8 @@ r11sum:
 	LEAQ      (SI)(DI*4), SI
 
 r11clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z24
-	VBROADCASTSS 4(DI), Z25
+	VBROADCASTSS lo+88(FP), Z24
+	VBROADCASTSS hi+92(FP), Z25
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z25, Z0
@@ -6233,9 +6208,8 @@ r12sum:
 	LEAQ      (SI)(DI*4), SI
 
 r12clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z26
-	VBROADCASTSS 4(DI), Z27
+	VBROADCASTSS lo+88(FP), Z26
+	VBROADCASTSS hi+92(FP), Z27
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z26, Z0
 	VMINPS       Z0, Z27, Z0
@@ -6739,9 +6713,8 @@ r13sum:
 	LEAQ      (SI)(DI*4), SI
 
 r13clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z28
-	VBROADCASTSS 4(DI), Z29
+	VBROADCASTSS lo+88(FP), Z28
+	VBROADCASTSS hi+92(FP), Z29
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z28, Z0
 	VMINPS       Z0, Z29, Z0
@@ -7278,9 +7251,8 @@ r14sum:
 	LEAQ      (SI)(DI*4), SI
 
 r14clamp:
-	MOVQ         limits+88(FP), DI
-	VBROADCASTSS (DI), Z30
-	VBROADCASTSS 4(DI), Z31
+	VBROADCASTSS lo+88(FP), Z30
+	VBROADCASTSS hi+92(FP), Z31
 	MOVQ         ldout+64(FP), DI
 	VMAXPS       Z0, Z30, Z0
 	VMINPS       Z0, Z31, Z0

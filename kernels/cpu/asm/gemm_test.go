@@ -42,7 +42,7 @@ func TestGemmKernels(t *testing.T) {
 func checkGemm(t *testing.T, k GemmKernel, rows int, c *GemmCall) {
 	t.Helper()
 	before := append([]float32(nil), c.Out...)
-	k.Run(rows, c)
+	k.Run(rows, *c)
 	for at, got := range c.Out {
 		i, j := at/c.OutStride, at%c.OutStride
 		if j >= c.Columns {
@@ -77,7 +77,7 @@ func BenchmarkGemmKernels(b *testing.B) {
 				c := gemmCase(rand.New(rand.NewPCG(5, 6)), k, rows, 2, 256, 16*k.Blocks, false, false)
 				flops := 2 * rows * c.Tiles * len(c.B)
 				for b.Loop() {
-					k.Run(rows, c)
+					k.Run(rows, *c)
 				}
 				rate := float64(flops) * float64(b.N) / float64(b.Elapsed().Nanoseconds())
 				b.ReportMetric(rate, "GFLOP/s")

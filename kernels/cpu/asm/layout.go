@@ -10,7 +10,7 @@ type LayoutKernel struct {
 	// Deinterleave sets dst[r*stride+i] = src[i*step+r] for r < rows <= 16 and i < n; it reads all 16 lanes.
 	Deinterleave func(dst []float32, stride int, src []float32, step, rows, n int)
 	// Gather copies rows of vectors with borders.
-	Gather func(c *GatherCall)
+	Gather func(c GatherCall)
 	// Evens sets dst[i] = src[2*i]; src has at least 2*len(dst)-1 elements.
 	Evens func(dst, src []float32)
 }
@@ -46,7 +46,7 @@ func deinterleaveGeneric(dst []float32, stride int, src []float32, step, rows, n
 	}
 }
 
-func gatherGeneric(c *GatherCall) {
+func gatherGeneric(c GatherCall) {
 	for y := range c.Rows {
 		row := c.Dst[y*c.DstRow:][:16*(c.Left+c.N+c.Right)]
 		for i := range row[:16*c.Left] {

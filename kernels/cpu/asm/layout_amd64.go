@@ -25,7 +25,7 @@ func deinterleaveRun(dst []float32, stride int, src []float32, step, rows, n int
 
 const gatherVectors = 8192 // in one call
 
-func gatherRun(c *GatherCall) {
+func gatherRun(c GatherCall) {
 	step := max(1, gatherVectors/(c.Left+c.N+c.Right))
 	for y := 0; y < c.Rows; y += step {
 		var src *float32

@@ -19,13 +19,13 @@ type PoolKernel struct {
 	Name    string
 	Needs   Features
 	Pixels  int // the most pixels of a tile
-	Max     func(pixels int, c *PoolCall)
-	Average func(pixels int, c *PoolCall)
+	Max     func(pixels int, c PoolCall)
+	Average func(pixels int, c PoolCall)
 	// Sum adds to out factor times the sum of the vectors of 16 in in.
 	Sum func(out *[16]float32, in []float32, factor float32)
 }
 
-func poolMaxGeneric(pixels int, c *PoolCall) {
+func poolMaxGeneric(pixels int, c PoolCall) {
 	poolGeneric(pixels, c, func(acc, v float32) float32 {
 		if v > acc || v != v {
 			return v
@@ -34,7 +34,7 @@ func poolMaxGeneric(pixels int, c *PoolCall) {
 	})
 }
 
-func poolAverageGeneric(pixels int, c *PoolCall) {
+func poolAverageGeneric(pixels int, c PoolCall) {
 	poolGeneric(pixels, c, func(acc, v float32) float32 { return acc + v })
 	for y := range c.Rows {
 		for x := range pixels * c.Tiles {
@@ -47,7 +47,7 @@ func poolAverageGeneric(pixels int, c *PoolCall) {
 }
 
 // poolGeneric folds f over the taps of every window.
-func poolGeneric(pixels int, c *PoolCall, f func(acc, v float32) float32) {
+func poolGeneric(pixels int, c PoolCall, f func(acc, v float32) float32) {
 	for y := range c.Rows {
 		for x := range pixels * c.Tiles {
 			out := c.Out[y*c.OutRow+16*x:][:16]

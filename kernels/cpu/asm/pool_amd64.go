@@ -9,11 +9,11 @@ func PoolKernels() []PoolKernel {
 	}, poolGenericKernels()...)
 }
 
-func poolMaxRun(pixels int, c *PoolCall) {
+func poolMaxRun(pixels int, c PoolCall) {
 	poolMaxAVX512(pixels, c.Tiles, c.Rows, &c.In[0], c.InRow, &c.Taps[0].Offset, len(c.Taps), &c.Out[0], c.OutRow)
 }
 
-func poolAverageRun(pixels int, c *PoolCall) {
+func poolAverageRun(pixels int, c PoolCall) {
 	poolAverageAVX512(pixels, c.Tiles, c.Rows, &c.In[0], c.InRow, &c.Taps[0].Offset, len(c.Taps), &c.Out[0], c.OutRow,
 		&c.Factors[0], c.FactorRow)
 }

@@ -30,7 +30,7 @@ func (k QConvKernel) Run(c *QConvCall) {
 	full := n / p
 	k.tiles(p, full, &args)
 	if rest := n - full*p; rest > 0 {
-		requant.advance(full * p)
+		requant = requant.after(full * p)
 		args.pixels = &c.Pixels[full*p]
 		k.tiles(rest, 1, &args)
 	}

@@ -18,47 +18,17 @@ func (k QDepthwiseKernel) Run(c *QConvCall) {
 		qdepthwiseGeneric(c)
 		return
 	}
-	_ = c.Weights[64*len(c.Steps)-1]
-	w := windowRun{call: c, weights: &c.Weights[0]}
-	w.init()
-	for w.next(k.Pixels) {
-		qdepthwiseVNNI(w.pixels, w.tiles, (*byte)(unsafe.Pointer(&w.args)))
+	n := len(c.Pixels)
+	_, _ = c.Weights[64*len(c.Steps)-1], c.Start[15]
+	requant := c.Requant.args(n, 1)
+	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant}
+	full := n / k.Pixels
+	if full > 0 {
+		qdepthwiseVNNI(k.Pixels, full, (*byte)(unsafe.Pointer(&args)))
 	}
-}
-
-// windowRun splits a strip of one channel block into runs of equal tiles.
-type windowRun struct {
-	call          *QConvCall
-	weights       *int8
-	args          qconvArgs
-	requant       requantArgs
-	pixels, tiles int
-	done          int
-}
-
-// init translates the call. The arguments point into w, which must not move.
-func (w *windowRun) init() {
-	c := w.call
-	_ = c.Start[15]
-	w.requant = c.Requant.args(len(c.Pixels), 1)
-	w.args = qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), w.weights, &c.Start[0], &w.requant}
-}
-
-// next moves to the next run: whole tiles first, then what is left. It reports whether there is one.
-func (w *windowRun) next(most int) bool {
-	n := w.pixels * w.tiles
-	w.done += n
-	left := len(w.call.Pixels) - w.done
-	if left == 0 {
-		return false
+	if done := full * k.Pixels; done < n {
+		requant = requant.after(done)
+		args.pixels = &c.Pixels[done]
+		qdepthwiseVNNI(n-done, 1, (*byte)(unsafe.Pointer(&args)))
 	}
-	if n > 0 {
-		w.requant.advance(n)
-		w.args.pixels = &w.call.Pixels[w.done]
-	}
-	w.pixels, w.tiles = most, left/most
-	if w.tiles == 0 {
-		w.pixels, w.tiles = left, 1
-	}
-	return true
 }

@@ -15,10 +15,19 @@ func (k QPoolKernel) Average(c *QConvCall) {
 		averageGeneric(c)
 		return
 	}
-	w := windowRun{call: c}
-	w.init()
-	for w.next(8) {
-		qaverageAVX512(w.pixels, w.tiles, (*byte)(unsafe.Pointer(&w.args)))
+	const tile = 8
+	n := len(c.Pixels)
+	_ = c.Start[15]
+	requant := c.Requant.args(n, 1)
+	args := qconvArgs{in: &c.In[0], pixels: &c.Pixels[0], steps: &c.Steps[0], numSteps: len(c.Steps), start: &c.Start[0], requant: &requant}
+	full := n / tile
+	if full > 0 {
+		qaverageAVX512(tile, full, (*byte)(unsafe.Pointer(&args)))
+	}
+	if done := full * tile; done < n {
+		requant = requant.after(done)
+		args.pixels = &c.Pixels[done]
+		qaverageAVX512(n-done, 1, (*byte)(unsafe.Pointer(&args)))
 	}
 }
 

@@ -48,10 +48,11 @@ func (r *Requant) args(n, blocks int) requantArgs {
 	return a
 }
 
-// advance moves the pixel pointers by n pixels.
-func (a *requantArgs) advance(n int) {
+// after returns the arguments of what follows n pixels.
+func (a requantArgs) after(n int) requantArgs {
 	a.out = unsafe.Add(a.out, n*a.outPixel)
 	if a.residual != nil {
 		a.residual = (*byte)(unsafe.Add(unsafe.Pointer(a.residual), n*a.residualPixel))
 	}
+	return a
 }

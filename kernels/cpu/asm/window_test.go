@@ -41,7 +41,7 @@ func TestDepthwiseKernels(t *testing.T) {
 func checkDepthwise(t *testing.T, k DepthwiseKernel, p int, c *DepthwiseCall) {
 	t.Helper()
 	before := append([]float32(nil), c.Out...)
-	k.Run(p, c)
+	k.Run(p, *c)
 	for at, got := range c.Out {
 		y, x := at/c.OutRow, at%c.OutRow
 		if x >= 16*p*c.Tiles {
@@ -76,8 +76,8 @@ func TestPoolKernels(t *testing.T) {
 					c.InRow, c.OutRow, c.FactorRow = 16*(width+n+1), 16*(width+2), width+1
 					c.In, c.Factors = normals(r, c.Rows*c.InRow), normals(r, c.Rows*c.FactorRow)
 					c.Out = normals(r, c.Rows*c.OutRow)
-					checkPool(t, c, p, func() { k.Max(p, c) }, true)
-					checkPool(t, c, p, func() { k.Average(p, c) }, false)
+					checkPool(t, c, p, func() { k.Max(p, *c) }, true)
+					checkPool(t, c, p, func() { k.Average(p, *c) }, false)
 				}
 			}
 		})

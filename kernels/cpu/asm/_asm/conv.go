@@ -46,7 +46,7 @@ func (s convShape) name() string {
 func conv(c *build.Context) {
 	for _, s := range convShapes {
 		function(c, s.name(),
-			"func(pixels, tiles int, in *float32, taps *int32, ntaps int, w, bias, out *float32, outBlock int, res *float32, resBlock int, limits *[2]float32, accumulate bool)",
+			"func(pixels, tiles int, in *float32, taps *int32, ntaps int, w, ahead *float32, aheadStep int, bias, out *float32, outBlock int, res *float32, resBlock int, lo, hi float32, accumulate bool)",
 			fmt.Sprintf("%s computes tiles of 1 to %d pixels x %d output channels; see ConvCall.", s.name(), s.pixels, 16*s.blocks))
 		pixels := c.Load(c.Param("pixels"), c.GP64())
 		for p := s.pixels; p > 1; p-- {
@@ -68,6 +68,7 @@ type convTile struct {
 	p     int
 
 	tiles, in, out, outBlock reg.GPVirtual
+	ahead, aheadStep         reg.GPVirtual
 	acc                      [][][]reg.VecPhysical // [set][pixel][block]
 	weight                   []reg.VecPhysical
 	spare                    []reg.VecPhysical
@@ -99,6 +100,11 @@ func (k *convTile) emit() {
 	k.outBlock = c.Load(c.Param("outBlock"), c.GP64()).(reg.GPVirtual)
 	c.SHLQ(operand.Imm(2), k.outBlock)
 	res := c.Load(c.Param("res"), c.GP64()).(reg.GPVirtual)
+	if !k.shape.planar {
+		k.ahead = c.Load(c.Param("ahead"), c.GP64()).(reg.GPVirtual)
+		k.aheadStep = c.Load(c.Param("aheadStep"), c.GP64()).(reg.GPVirtual)
+		c.SHLQ(operand.Imm(2), k.aheadStep)
+	}
 
 	c.Label(k.label("tile"))
 	k.start()
@@ -171,6 +177,9 @@ func (k *convTile) taps() {
 		quads := c.GP32()
 		c.MOVL(operand.Mem{Base: tap, Disp: 4}, quads)
 		c.Label(k.label("quad"))
+		c.PREFETCHT1(operand.Mem{Base: k.ahead})
+		c.PREFETCHT1(operand.Mem{Base: k.ahead, Disp: lane})
+		c.ADDQ(k.aheadStep, k.ahead)
 		for ch := range 4 {
 			k.channel(w, at, ch)
 		}
@@ -221,10 +230,9 @@ func (k *convTile) finish(res reg.GPVirtual) {
 	})
 	c.ADDQ(operand.U32(uint32(k.p*lane)), res)
 	c.Label(k.label("clamp"))
-	limits := c.Load(c.Param("limits"), c.GP64()).(reg.GPVirtual)
 	lo, hi := k.weight[0], k.spare[0]
-	c.VBROADCASTSS(operand.Mem{Base: limits}, lo)
-	c.VBROADCASTSS(operand.Mem{Base: limits, Disp: 4}, hi)
+	broadcastParam(c, "lo", lo)
+	broadcastParam(c, "hi", hi)
 	k.rows(k.out, k.outBlock, func(b int, at operand.Mem) {
 		for p := range k.p {
 			a := k.acc[0][p][b]
@@ -233,6 +241,15 @@ func (k *convTile) finish(res reg.GPVirtual) {
 			c.VMOVUPS(a, at.Offset(p*lane))
 		}
 	})
+}
+
+// broadcastParam sets all lanes of v to a float32 parameter.
+func broadcastParam(c *build.Context, name string, v reg.VecPhysical) {
+	param, err := c.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	c.VBROADCASTSS(param.Addr, v)
 }
 
 // clearSets zeroes further sets of accumulators.

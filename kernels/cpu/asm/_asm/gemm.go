@@ -16,7 +16,7 @@ func gemm(c *build.Context) {
 	for _, blocks := range []int{1, 2} {
 		name := fmt.Sprintf("gemm%dAVX512", 16*blocks)
 		function(c, name,
-			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, limits *[2]float32, mask uint32, accumulate bool)",
+			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, lo, hi float32, mask uint32, accumulate bool)",
 			fmt.Sprintf("%s computes tiles of 1 to %d rows x %d columns; see GemmCall.", name, gemmRows, 16*blocks))
 		rows := c.Load(c.Param("rows"), c.GP64())
 		mask := c.Load(c.Param("mask"), c.GP32())
@@ -199,10 +199,9 @@ func (t *gemmTile) finish() {
 		c.LEAQ(operand.Mem{Base: t.res, Index: step, Scale: 4}, t.res)
 	}
 	c.Label(t.label("clamp"))
-	limits := t.gp("limits")
 	lo, hi := t.spare[0], t.spare[1]
-	c.VBROADCASTSS(operand.Mem{Base: limits}, lo)
-	c.VBROADCASTSS(operand.Mem{Base: limits, Disp: 4}, hi)
+	broadcastParam(c, "lo", lo)
+	broadcastParam(c, "hi", hi)
 	step = t.gp("ldout")
 	for p := range t.p {
 		for b := range t.blocks {

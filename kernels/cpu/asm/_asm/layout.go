@@ -162,8 +162,7 @@ func gather(c *build.Context) {
 		c.SHLQ(operand.Imm(2), bytes)
 	}
 	border := reg.Z4
-	value, _ := c.Param("pad").Resolve()
-	c.VBROADCASTSS(value.Addr, border)
+	broadcastParam(c, "pad", border)
 	to, from, left := c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual), c.GP64()
 	loop := func(label, param string, body func()) {
 		c.Load(c.Param(param), left)

@@ -33,6 +33,7 @@ var families = []family{
 	{"quant", quant},
 	{"qdepthwise", qdepthwise},
 	{"qpool", qpool},
+	{"vec", vec},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
 	{"qconv", qconv},

@@ -25,7 +25,7 @@ const windowShape = "pixels, tiles, rows int, in *float32, inRow int, taps *int3
 // depthwise emits the depthwise convolution.
 func depthwise(c *build.Context) {
 	function(c, "depthwiseAVX512",
-		"func("+windowShape+", w, bias, res *float32, resRow int, limits *[2]float32)",
+		"func("+windowShape+", w, bias, res *float32, resRow int, lo, hi float32)",
 		"depthwiseAVX512 computes tiles of 1 to 14 pixels x 16 channels; see DepthwiseCall.")
 	window(c, opDepthwise)
 }
@@ -79,9 +79,8 @@ func (t *windowTile) emit() {
 	c := t.c
 	c.Label(t.label(""))
 	if t.op == opDepthwise {
-		limits := t.gp("limits")
-		c.VBROADCASTSS(operand.Mem{Base: limits}, t.lo)
-		c.VBROADCASTSS(operand.Mem{Base: limits, Disp: 4}, t.hi)
+		broadcastParam(c, "lo", t.lo)
+		broadcastParam(c, "hi", t.hi)
 	}
 	rows := t.gp("rows")
 	walks := []walk{{row: t.gp("in"), step: "inRow"}, {row: t.gp("out"), step: "outRow"}}
@@ -232,8 +231,7 @@ func poolSum(c *build.Context) {
 		}
 	}
 	factor := zmm[8]
-	f, _ := c.Param("factor").Resolve()
-	c.VBROADCASTSS(f.Addr, factor)
+	broadcastParam(c, "factor", factor)
 	c.VMULPS(factor, acc[0], acc[0])
 	c.VMOVUPS(acc[0], operand.Mem{Base: out})
 	c.VZEROUPPER()

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+)
+
+// How long the commands measure.
+const (
+	warmUp   = 200 * time.Millisecond
+	evalTime = 300 * time.Millisecond
+)
+
+func benchCommand() *cobra.Command {
+	o := &options{}
+	var perLayer bool
+	var iterations int
+	var duration, warm time.Duration
+	c := &cobra.Command{
+		Use:   "bench [MODEL|ENGINE]",
+		Short: "Measure latency and throughput, with --per-layer the time of every layer",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
+			return o.bench(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
+		},
+	}
+	o.register(c)
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer too, in runs that alternate with whole ones")
+	c.Flags().IntVar(&iterations, "iterations", 50, "inferences at least")
+	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "time to measure at least")
+	c.Flags().DurationVar(&warm, "warm-up", warmUp, "time to run before measuring")
+	return c
+}
+
+// benchLatency is a latency in the JSON of trtui bench, in milliseconds.
+type benchLatency struct {
+	Median float64 `json:"median"`
+	Mean   float64 `json:"mean"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	P90    float64 `json:"p90"`
+	P95    float64 `json:"p95"`
+	P99    float64 `json:"p99"`
+	CV     float64 `json:"cv"`
+	Count  int     `json:"count"`
+}
+
+func latencyJSON(l sessions.Latency) benchLatency {
+	f := func(d time.Duration) float64 { return float64(d) / 1e6 }
+	return benchLatency{f(l.Median), f(l.Mean), f(l.Min), f(l.Max), f(l.P90), f(l.P95), f(l.P99), l.CV, l.Count}
+}
+
+func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path string, p run.Profiling) error {
+	snap, err := o.report(ctx, stderr, path, sessions.PartOverview|sessions.PartTimings, p)
+	if err != nil {
+		return err
+	}
+	t, v := snap.Timings, snap.Overview
+	if o.format == "json" {
+		out := map[string]any{
+			"schema": sessions.Schema, "model": snap.Model.Name, "precision": snap.Config.Precision, "batch": v.Batch,
+			"device": snap.Device, "latency_ms": latencyJSON(t.EndToEnd), "throughput": v.Throughput,
+			"gap_ms": float64(t.Gap) / 1e6, "memory": snap.Memory.MemoryNumbers,
+		}
+		if p.PerStep {
+			out["layers"] = t.Layers
+		}
+		return writeJSON(stdout, out)
+	}
+	writeLatency(stdout, snap)
+	if !p.PerStep {
+		return nil
+	}
+	fmt.Fprintf(stdout, "\nsum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", ms(t.SumMedian), ms(t.Gap), t.Samples)
+	var rows [][]string
+	for _, l := range t.Layers {
+		gflops := ""
+		if l.GFLOPS > 0 {
+			gflops = fmt.Sprintf("%.0f", l.GFLOPS)
+		}
+		rows = append(rows, []string{
+			short(l.Name), l.Precision, l.Tactic, us(l.Mean), us(l.Median), us(l.P99), fmt.Sprintf("%.1f", 100*l.CV),
+			fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops,
+		})
+	}
+	writeTable(stdout, []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "", ">GFLOP/s"}, rows)
+	return nil
+}
+
+func maxShare(layers []sessions.LayerTiming) float64 {
+	m := 1e-9
+	for _, l := range layers {
+		m = max(m, l.Share)
+	}
+	return m
+}
+
+// writeLatency prints what was measured end to end.
+func writeLatency(w io.Writer, snap *sessions.Snapshot) {
+	t, v := snap.Timings, snap.Overview
+	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s, %d threads)\n", snap.Model.Name, snap.Config.Precision, v.Batch, snap.Device.Backend, snap.Device.Device, snap.Device.Threads)
+	fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
+		ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
+	fmt.Fprintf(w, "throughput: %.1f items/s\n", v.Throughput)
+	for _, b := range v.Badges {
+		fmt.Fprintf(w, "%s: %s\n", b.Text, b.Why)
+	}
+}
+
+// report opens the model and makes parts of a snapshot. An engine file that no precision was asked for is looked at as
+// it was built.
+func (o *options) report(ctx context.Context, stderr io.Writer, path string, parts sessions.Parts, p run.Profiling) (*sessions.Snapshot, error) {
+	cfg, err := o.config()
+	if err != nil {
+		return nil, err
+	}
+	pl, err := o.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer pl.close()
+	if built, err := pl.model.BuiltWith(); err == nil && !o.changed("precision", "calibrator", "batch") {
+		cfg = built
+	}
+	return sessions.NewRunner(pl.model, pl.work, o.reporter(stderr)).Report(ctx, cfg, parts, p)
+}

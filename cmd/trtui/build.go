@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions"
+)
+
+func buildCommand() *cobra.Command {
+	o := &options{}
+	var output string
+	c := &cobra.Command{
+		Use:   "build [MODEL] -o FILE",
+		Short: "Build an engine and write it to a file, which every other command opens",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if output == "" {
+				return usageError{errors.New("-o FILE is missing")}
+			}
+			return o.build(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output)
+		},
+	}
+	o.register(c)
+	c.Flags().StringVarP(&output, "output", "o", "", "the engine file to write")
+	return c
+}
+
+func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, output string) error {
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	p, err := o.open(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	e, err := sessions.NewRunner(p.model, p.work, o.reporter(stderr)).Engine(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	size, err := writeFile(output, e.WriteTo)
+	if err != nil {
+		return err
+	}
+	m := e.Plans[0].Memory
+	if o.format == "json" {
+		return writeJSON(stdout, map[string]any{
+			"schema": sessions.Schema, "file": output, "bytes": size, "steps": len(e.Plans[0].Steps), "config": cfg,
+			"target": e.Plans[0].Target, "arena_bytes": m.Peak, "weights_bytes": m.Weights,
+		})
+	}
+	fmt.Fprintf(stdout, "%s: %s, %d steps, arena %s KiB, weights %s KiB, file %s KiB\n", output, cfg.Precision, len(e.Plans[0].Steps), kib(m.Peak), kib(m.Weights), kib(int(size)))
+	return nil
+}
+
+// writeFile writes a file beside its place and moves it there when it is whole.
+func writeFile(path string, write func(io.Writer) (int64, error)) (int64, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name())
+	n, err := write(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return n, err
+	}
+	if err := os.Chmod(f.Name(), 0o644); err != nil {
+		return n, err
+	}
+	return n, os.Rename(f.Name(), path)
+}

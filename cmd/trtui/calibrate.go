@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+)
+
+func calibrateCommand() *cobra.Command {
+	o := &options{}
+	var compare bool
+	c := &cobra.Command{
+		Use:   "calibrate [MODEL]",
+		Short: "Find the ranges of activations; with --compare, every calibrator side by side for every tensor",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.calibrate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare)
+		},
+	}
+	o.register(c)
+	c.Flags().BoolVar(&compare, "compare", false, "all calibrators, not only --calibrator")
+	return c
+}
+
+func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path string, compare bool) error {
+	o.precision = string(sessions.INT8)
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	p, err := o.open(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	snap, err := sessions.NewRunner(p.model, p.work, o.reporter(stderr)).Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
+	if err != nil {
+		return err
+	}
+	c := snap.Calibration
+	if o.format == "json" {
+		return writeJSON(stdout, c)
+	}
+	fmt.Fprintf(stdout, "%d items of %s\n", c.Batches, p.work.CalData.Name())
+	if c.Random {
+		fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
+	}
+	fmt.Fprintln(stdout)
+	var rows [][]string
+	for _, t := range c.Tensors {
+		name := t.Tensor
+		for i, r := range t.By {
+			if !compare && c.Calibrators[i] != c.Active {
+				continue
+			}
+			rows = append(rows, []string{
+				name, c.Calibrators[i], fmt.Sprintf("%.5g", r.Amax), fmt.Sprintf("%.5g", r.Scale), fmt.Sprintf("%.4f", 100*r.Clip),
+				fmt.Sprintf("%.5f", r.KL), fmt.Sprintf("%.2f", r.SQNR), best(t, i),
+			})
+			name = ""
+		}
+	}
+	writeTable(stdout, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", ">KL", ">SQNR dB", ""}, rows)
+	return nil
+}
+
+// best marks the calibrator with the highest SQNR.
+func best(t sessions.TensorCalibration, i int) string {
+	for _, r := range t.By {
+		if r.SQNR > t.By[i].SQNR {
+			return ""
+		}
+	}
+	return "best"
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+)
+
+// evalRow is one configuration's result in the JSON of trtui eval.
+type evalRow struct {
+	Precision    string   `json:"precision"`
+	Calibrator   string   `json:"calibrator"`
+	Top1         *float64 `json:"top1"`      // percent; null without labels
+	Agreement    float64  `json:"agreement"` // percent of items whose first class is FP32's
+	SQNR         float64  `json:"sqnr_db"`   // of the first output; 200 stands for equality
+	Latency      float64  `json:"latency_ms"`
+	LatencyP99   float64  `json:"latency_p99_ms"`
+	WeightsBytes int      `json:"weights_bytes"`
+	ArenaBytes   int      `json:"arena_bytes"`
+	Random       bool     `json:"random_data,omitempty"`
+}
+
+func evalCommand() *cobra.Command {
+	o := &options{}
+	var precisions, calibrators []string
+	var perLayer bool
+	c := &cobra.Command{
+		Use:   "eval [MODEL]",
+		Short: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.eval(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), precisions, calibrators, perLayer)
+		},
+	}
+	o.register(c)
+	f := c.Flags()
+	replaceList(c, "precision", &precisions, []string{"fp32", "int8"}, "precisions to compare: fp32, fp16, int8")
+	replaceList(c, "calibrator", &calibrators, []string{"minmax", "entropy", "percentile", "mse"}, "calibrators to compare for int8")
+	f.BoolVar(&perLayer, "per-layer", false, "the error of every layer, local and accumulated, instead of a row a configuration")
+	return c
+}
+
+// eval prints a row for each precision and, for int8, each calibrator.
+func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path string, precisions, calibrators []string, perLayer bool) error {
+	var configs []sessions.Config
+	for _, p := range precisions {
+		o.precision = p
+		list := calibrators
+		if p != string(sessions.INT8) {
+			list = calibrators[:1]
+		}
+		for _, cal := range list {
+			o.calibrator = cal
+			cfg, err := o.config()
+			if err != nil {
+				return err
+			}
+			configs = append(configs, cfg)
+		}
+	}
+	p, err := o.open(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	r := sessions.NewRunner(p.model, p.work, o.reporter(stderr))
+	if perLayer {
+		return o.evalLayers(ctx, stdout, r, configs[len(configs)-1])
+	}
+	var rows []evalRow
+	for _, cfg := range configs {
+		row, err := evalConfig(ctx, r, p, cfg)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	if o.format == "json" {
+		return writeJSON(stdout, map[string]any{"schema": sessions.Schema, "rows": rows})
+	}
+	return writeEval(stdout, p, rows)
+}
+
+func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.Config) (evalRow, error) {
+	snap, err := r.Report(ctx, cfg, sessions.PartOverview, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime, PerStep: false})
+	if err != nil {
+		return evalRow{}, err
+	}
+	acc, err := r.Score(ctx, cfg)
+	if err != nil {
+		return evalRow{}, err
+	}
+	row := evalRow{
+		Precision: string(cfg.Precision), Calibrator: acc.Calibrator, Agreement: 100 * acc.Labels.Agreement,
+		Latency: float64(snap.Overview.Latency.Median) / 1e6, LatencyP99: float64(snap.Overview.Latency.P99) / 1e6,
+		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random,
+	}
+	if len(acc.Outputs) > 0 {
+		row.SQNR = acc.Outputs[0].SQNR
+	}
+	if acc.Labels.Top1 >= 0 {
+		top1 := 100 * acc.Labels.Top1
+		row.Top1 = &top1
+	}
+	return row, nil
+}
+
+func writeEval(w io.Writer, p *place, rows []evalRow) error {
+	fmt.Fprintf(w, "%s on %s: %d items\n", p.model.Network.Name, p.work.Data.Name(), p.work.Data.Len())
+	if p.work.CalData.Random() && !p.model.Quantized {
+		fmt.Fprintln(w, "random calibration: no data was given, so ranges come from random input and accuracy is agreement with FP32 only")
+	}
+	fmt.Fprintln(w)
+	var lines [][]string
+	for _, r := range rows {
+		top1 := "-"
+		if r.Top1 != nil {
+			top1 = fmt.Sprintf("%.2f", *r.Top1)
+		}
+		lines = append(lines, []string{
+			r.Precision, r.Calibrator, top1, fmt.Sprintf("%.2f", r.Agreement), fmt.Sprintf("%.1f", r.SQNR),
+			fmt.Sprintf("%.3f", r.Latency), fmt.Sprintf("%.3f", r.LatencyP99), fmt.Sprintf("%.2f×", rows[0].Latency/r.Latency), kib(r.WeightsBytes), kib(r.ArenaBytes),
+		})
+	}
+	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", ">p99 ms", ">speed", ">weights KiB", ">arena KiB"}, lines)
+	return nil
+}
+
+// evalLayers prints the errors of every layer of one configuration.
+func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runner, cfg sessions.Config) error {
+	snap, err := r.Report(ctx, cfg, sessions.PartAccuracy, run.Profiling{})
+	if err != nil {
+		return err
+	}
+	a := snap.Accuracy
+	if o.format == "json" {
+		return writeJSON(w, a)
+	}
+	fmt.Fprintf(w, "%s %s: error of each layer against FP32, on %d items\n\n", a.Precision, a.Calibrator, a.TapItems)
+	var rows [][]string
+	for _, l := range a.Layers {
+		mark := ""
+		if l.Name == a.FirstBad {
+			mark = fmt.Sprintf("first under %.0f dB", a.Tolerance)
+		}
+		rows = append(rows, []string{
+			short(l.Name), l.Precision, fmt.Sprintf("%.1f", l.Local.SQNR), fmt.Sprintf("%.1f", l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
+			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
+		})
+	}
+	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	fmt.Fprintln(w)
+	for _, out := range a.Outputs {
+		fmt.Fprintf(w, "output %s: SQNR %.1f dB, max abs %.4g, cosine %.6f\n", out.Name, out.SQNR, out.MaxAbs, out.Cosine)
+	}
+	fmt.Fprintf(w, "labels: top-1 %s %% (FP32 %s %%), agreement %s %% of %d items\n", percent(a.Labels.Top1), percent(a.Labels.FP32Top1), percent(a.Labels.Agreement), a.Items)
+	return nil
+}
+
+// replaceList makes a flag of a single value one of a comma-separated list.
+func replaceList(c *cobra.Command, name string, list *[]string, def []string, usage string) {
+	*list = def
+	f := c.Flags().Lookup(name)
+	f.Usage = usage + ", comma separated"
+	f.DefValue = strings.Join(def, ",")
+	f.Value = &listValue{list}
+}
+
+// listValue is a pflag.Value of comma-separated words.
+type listValue struct{ list *[]string }
+
+func (v *listValue) String() string { return strings.Join(*v.list, ",") }
+func (v *listValue) Type() string   { return "strings" }
+
+func (v *listValue) Set(s string) error {
+	*v.list = nil
+	for word := range strings.SplitSeq(s, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			*v.list = append(*v.list, word)
+		}
+	}
+	if len(*v.list) == 0 {
+		return fmt.Errorf("the list is empty")
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+)
+
+func inspectCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "inspect",
+		Short: "Look at a model, its passes, engine, memory, tactics or a recording",
+	}
+	c.AddCommand(
+		inspectPart("model", "the graph as it was imported", sessions.PartModel, writeModel),
+		inspectPart("passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
+		inspectPart("engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses, writeEngine),
+		inspectPart("memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
+		inspectPart("tactics", "every tactic that was considered for every layer", sessions.PartTactics, writeTactics),
+	)
+	return c
+}
+
+// inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
+func inspectPart(name, doc string, parts sessions.Parts, write func(io.Writer, *sessions.Snapshot)) *cobra.Command {
+	o := &options{}
+	c := &cobra.Command{
+		Use:   name + " [MODEL|ENGINE]",
+		Short: "Show " + doc,
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.inspect(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), parts, write)
+		},
+	}
+	o.register(c)
+	return c
+}
+
+func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path string, parts sessions.Parts, write func(io.Writer, *sessions.Snapshot)) error {
+	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
+	if err != nil {
+		return err
+	}
+	if o.format == "text" {
+		write(stdout, snap)
+		return nil
+	}
+	switch parts {
+	case sessions.PartModel:
+		return writeJSON(stdout, snap.Model)
+	case sessions.PartPasses:
+		return writeJSON(stdout, snap.Passes)
+	case sessions.PartMemory:
+		return writeJSON(stdout, snap.Memory)
+	case sessions.PartTactics:
+		return writeJSON(stdout, snap.Tactics)
+	}
+	return writeJSON(stdout, snap.Overview)
+}
+
+func writeModel(w io.Writer, s *sessions.Snapshot) {
+	m := s.Model
+	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256)
+	fmt.Fprintf(w, "%d layers, %d parameters, %.1f MFLOP an inference\n", len(m.Layers), m.Params, float64(m.FLOPs)/1e6)
+	for _, t := range m.Inputs {
+		fmt.Fprintf(w, "input  %s %s%s\n", t.Name, t.Type, t.Dims)
+	}
+	for _, t := range m.Outputs {
+		fmt.Fprintf(w, "output %s %s%s\n", t.Name, t.Type, t.Dims)
+	}
+	fmt.Fprintln(w)
+	for _, l := range m.Layers {
+		fmt.Fprintln(w, l.Text)
+	}
+}
+
+func writePasses(w io.Writer, s *sessions.Snapshot) {
+	p := s.Passes
+	for i, st := range p.Steps {
+		fmt.Fprintf(w, "%2d %-24s %3d fired, %3d missed, %3d layers after it, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
+		for _, f := range st.Fired {
+			into := f.Into
+			if into == "" {
+				into = "(removed)"
+			}
+			fmt.Fprintf(w, "     + %s: %s -> %s", f.Rule, strings.Join(f.Layers, " + "), into)
+			if f.KernelsSaved != 0 || f.BytesSaved != 0 {
+				fmt.Fprintf(w, " [%d kernels, %s KiB saved]", f.KernelsSaved, kib(int(f.BytesSaved)))
+			}
+			fmt.Fprintln(w)
+		}
+		for _, m := range st.Missed {
+			fmt.Fprintf(w, "     - %s: %s: %s", m.Rule, strings.Join(m.Layers, " + "), m.Reason)
+			if m.Detail != "" {
+				fmt.Fprintf(w, " (%s)", m.Detail)
+			}
+			fmt.Fprintln(w)
+		}
+	}
+	fmt.Fprintln(w)
+	writeLedger(w, p)
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, e := range p.Ledger {
+		rows = append(rows, []string{short(e.Layer), e.Op, e.Fate, short(e.Into), e.Pass})
+	}
+	writeTable(w, []string{"source layer", "op", "fate", "into", "by"}, rows)
+}
+
+func writeLedger(w io.Writer, p *sessions.PassesReport) {
+	fmt.Fprintf(w, "%d source layers: %d kept, %d fused, %d folded, %d eliminated; %d kernels and %s KiB of traffic saved\n",
+		len(p.Ledger), p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, kib(int(p.BytesSaved)))
+}
+
+func writeEngine(w io.Writer, s *sessions.Snapshot) {
+	writeLatency(w, s)
+	v := s.Overview
+	fmt.Fprintf(w, "%d launches for %d source layers\n", v.Layers, v.Source)
+	writeLedger(w, s.Passes)
+	writeMemoryNumbers(w, v.Memory)
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, e := range v.Split {
+		rows = append(rows, []string{e.Precision, fmt.Sprint(e.Layers), us(e.Time), bar(float64(e.Time)/float64(max(1, s.Timings.SumMedian)), 30)})
+	}
+	writeTable(w, []string{"precision", ">layers", ">µs", ""}, rows)
+	fmt.Fprintln(w)
+	rows = nil
+	for _, l := range v.Top {
+		rows = append(rows, []string{short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 30)})
+	}
+	writeTable(w, []string{"slowest layers", ">µs", ">%", ""}, rows)
+}
+
+func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
+	fmt.Fprintf(w, "arena: peak %s KiB, lower bound %s KiB, without reuse %s KiB; workspace %s KiB, inputs and outputs %s KiB, weights %s KiB\n",
+		kib(m.Peak), kib(m.LowerBound), kib(m.Naive), kib(m.Workspace), kib(m.IO), kib(m.Weights))
+}
+
+func writeMemory(w io.Writer, s *sessions.Snapshot) {
+	m := s.Memory
+	writeMemoryNumbers(w, m.MemoryNumbers)
+	if m.PeakStep >= 0 && m.PeakStep < len(m.Steps) {
+		fmt.Fprintf(w, "most bytes are live at step %d, %s\n", m.PeakStep, m.Steps[m.PeakStep])
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, sl := range m.Slots {
+		kind := sl.Kind
+		if sl.Of != "" {
+			kind += " of " + sl.Of
+		}
+		if sl.IO {
+			kind += ", I/O"
+		}
+		rows = append(rows, []string{short(sl.Tensor), sl.Desc, fmt.Sprint(sl.Bytes), fmt.Sprint(sl.Offset), fmt.Sprintf("%d..%d", sl.First, sl.Last), lifeLine(sl, len(m.Steps), 40), kind})
+	}
+	writeTable(w, []string{"tensor", "form", ">bytes", ">offset", "steps", "life", "kind"}, rows)
+	fmt.Fprintln(w)
+	for i, name := range m.Steps {
+		fmt.Fprintf(w, "%4d %-44s %10s KiB %s\n", i, short(name), kib(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40))
+	}
+}
+
+// lifeLine draws from which to which step a slot is needed.
+func lifeLine(s sessions.SlotInfo, steps, cells int) string {
+	at := func(step int) int { return max(0, min(cells-1, step*cells/max(1, steps))) }
+	from, to := at(s.First), at(s.Last)
+	return strings.Repeat("·", from) + strings.Repeat("█", to-from+1) + strings.Repeat("·", cells-1-to)
+}
+
+func writeTactics(w io.Writer, s *sessions.Snapshot) {
+	t := s.Tactics
+	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n\n", t.CacheHits, t.CacheMisses, len(t.Cache))
+	for _, l := range t.Layers {
+		fmt.Fprintf(w, "%s (%s)\n", l.Layer, l.Op)
+		var rows [][]string
+		for _, c := range l.Candidates {
+			mark, timed, ratio := " ", "-", ""
+			if c.Chosen {
+				mark = "*"
+			}
+			if c.Timed {
+				timed, ratio = us(c.Time), fmt.Sprintf("%.2f×", c.Ratio)
+			}
+			rows = append(rows, []string{mark, c.Tactic, c.Format, timed, ratio, c.Reason})
+		}
+		if len(rows) == 0 {
+			rows = append(rows, []string{"*", l.Chosen, "", "", "", ""})
+		}
+		writeTable(w, []string{" ", "tactic", "format", ">µs", ">ratio", "why not"}, rows)
+		fmt.Fprintln(w)
+	}
+}

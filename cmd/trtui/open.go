@@ -1,0 +1,267 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/testdata"
+)
+
+// options are the flags that commands on a model have in common.
+type options struct {
+	precision   string
+	calibrator  string
+	data        string
+	calData     string
+	items       string
+	calItems    string
+	size        int
+	mean, std   []float32
+	scale       float32
+	nhwc        bool
+	shape       []int
+	elements    string
+	dequantize  []float32
+	labels      string
+	batch       int
+	threads     int
+	backend     string
+	cache       string
+	seed        uint64
+	layers      []string
+	disable     []string
+	until       int
+	format      string
+	quiet       bool
+	verbose     bool
+	randomItems int
+	changed     func(flags ...string) bool // whether one of them was given
+}
+
+// register adds the flags to a command.
+func (o *options) register(c *cobra.Command) {
+	f := c.Flags()
+	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
+	f.StringVar(&o.precision, "precision", "fp32", "fp32, fp16 or int8")
+	f.StringVar(&o.calibrator, "calibrator", "entropy", "minmax, entropy, percentile[:P] or mse")
+	f.StringVar(&o.data, "data", "", "evaluation data: .npz, .npy, idx, CIFAR .bin, a folder of images or of ONNX test data")
+	f.StringVar(&o.calData, "calib-data", "", "calibration data, in the same forms; default: the evaluation data")
+	f.StringVar(&o.items, "items", "", "which items of --data, as in 500-1999 or 100")
+	f.StringVar(&o.calItems, "calib-items", "", "which items of --calib-data")
+	f.IntVar(&o.size, "size", 0, "height and width of image data")
+	f.Float32SliceVar(&o.mean, "mean", nil, "mean of pixels, for all or each channel, taken off before the division by --std")
+	f.Float32SliceVar(&o.std, "std", nil, "standard deviation of pixels, for all or each channel")
+	f.Float32Var(&o.scale, "scale", 0, "factor of pixels before --mean; default 1/255")
+	f.BoolVar(&o.nhwc, "nhwc", false, "the model takes pixels as [H,W,C]")
+	f.IntSliceVar(&o.shape, "shape", nil, "shape of one item of a raw file, as in 1,49,10")
+	f.StringVar(&o.elements, "type", "", "type of a raw file's elements: f32, u8, i8, ...")
+	f.Float32SliceVar(&o.dequantize, "dequantize", nil, "SCALE,ZERO of a raw file's integers")
+	f.StringVar(&o.labels, "labels", "", "file of labels where the data has none: a byte an item, idx or .npy")
+	f.IntVar(&o.batch, "batch", 1, "value of the model's unbound batch")
+	f.IntVar(&o.threads, "threads", 0, "worker threads; default: all processors")
+	f.StringVar(&o.backend, "backend", "cpu", "cpu")
+	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; empty: none")
+	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
+	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32'")
+	f.StringSliceVar(&o.disable, "disable", nil, "rules or sites to switch off; trtui inspect passes lists them")
+	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
+	f.StringVar(&o.format, "format", "text", "text or json")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "messages of build and run on standard error")
+	f.IntVar(&o.randomItems, "random-items", 32, "items of random input where there is no data")
+}
+
+// defaultCache is the timing cache's place where none is named.
+func defaultCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "trtui", "timing.jsonl")
+}
+
+// usageError is what is wrong with the command line.
+type usageError struct{ error }
+
+// config returns the session's configuration.
+func (o *options) config() (sessions.Config, error) {
+	cfg := sessions.Config{
+		Precision: sessions.Precision(o.precision), Calibrator: o.calibrator, Batch: o.batch,
+		Disable: o.disable, Until: o.until, LayerPrecisions: o.layers,
+	}
+	switch cfg.Precision {
+	case sessions.FP32, sessions.FP16, sessions.INT8:
+	default:
+		return cfg, usageError{fmt.Errorf("--precision %q: want fp32, fp16 or int8", o.precision)}
+	}
+	if o.batch < 1 {
+		return cfg, usageError{fmt.Errorf("--batch %d: want at least 1", o.batch)}
+	}
+	if o.format != "text" && o.format != "json" {
+		return cfg, usageError{fmt.Errorf("--format %q: want text or json", o.format)}
+	}
+	return cfg, nil
+}
+
+// place is an opened model with what is needed to work on it.
+type place struct {
+	model *sessions.Model
+	work  sessions.Workplace
+	close func()
+}
+
+// open opens the model at path, or the embedded one where path is empty, and its data.
+func (o *options) open(path string) (*place, error) {
+	if o.backend != "cpu" {
+		return nil, usageError{fmt.Errorf("--backend %q: this program has the backend cpu", o.backend)}
+	}
+	var m *sessions.Model
+	var err error
+	if path == "" {
+		m, err = sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	} else {
+		m, err = sessions.OpenModel(graph.Ops(), path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache()}
+	if o.cache != "" {
+		if w.Cache, err = build.OpenTimingCache(o.cache); err != nil {
+			return nil, err
+		}
+	}
+	if w.Data, w.CalData, err = o.datasets(m, path == ""); err != nil {
+		return nil, err
+	}
+	b := cpu.Open(o.threads)
+	w.Backend = b
+	return &place{m, w, func() { b.Close(); m.Close() }}, nil
+}
+
+// datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
+// input.
+func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
+	if embedded && o.data == "" {
+		data = digits{testdata.TestImages(), "1,000 embedded digits"}
+	}
+	if embedded && o.calData == "" && o.data == "" {
+		cal = digits{testdata.CalibrationImages(), "300 embedded digits"}
+	}
+	if o.data != "" {
+		if data, err = o.dataset(m, o.data, o.items); err != nil {
+			return nil, nil, err
+		}
+	}
+	if o.calData != "" {
+		if cal, err = o.dataset(m, o.calData, o.calItems); err != nil {
+			return nil, nil, err
+		}
+	}
+	if data == nil {
+		env := map[string]int{}
+		set, err := dataset.Random(m.Network.Inputs, env, o.randomItems, o.seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		if data, err = set.Bind(m.Network.Inputs); err != nil {
+			return nil, nil, err
+		}
+	}
+	if cal == nil {
+		cal = data
+	}
+	return data, cal, nil
+}
+
+func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
+	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc, Shape: o.shape}
+	if path == o.data {
+		opt.Labels = o.labels
+	}
+	if o.elements != "" {
+		if err := opt.Type.UnmarshalText([]byte(o.elements)); err != nil {
+			return nil, usageError{fmt.Errorf("--type: %w", err)}
+		}
+	}
+	switch len(o.dequantize) {
+	case 0:
+	case 2:
+		opt.Range = graph.PerTensor(o.dequantize[0], int32(o.dequantize[1]))
+	default:
+		return nil, usageError{fmt.Errorf("--dequantize %v: want SCALE,ZERO", o.dequantize)}
+	}
+	if items != "" {
+		var err error
+		if opt.First, opt.Limit, err = dataset.ParseItems(items); err != nil {
+			return nil, usageError{err}
+		}
+	}
+	set, err := dataset.Open(path, opt)
+	if err != nil {
+		return nil, err
+	}
+	return set.Bind(m.Network.Inputs)
+}
+
+// modelArg returns the command's model argument, "" where there is none.
+func modelArg(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// reporter returns a function that shows progress on one line of w, where that is a terminal, or a line each with
+// --verbose.
+func (o *options) reporter(w io.Writer) func(sessions.Progress) {
+	if o.verbose {
+		return func(p sessions.Progress) { fmt.Fprintln(w, progressText(p)) }
+	}
+	f, ok := w.(*os.File)
+	if !ok || o.quiet || !term.IsTerminal(f.Fd()) {
+		return nil
+	}
+	var last time.Time
+	return func(p sessions.Progress) {
+		if time.Since(last) < 100*time.Millisecond {
+			return
+		}
+		last = time.Now()
+		s := progressText(p)
+		width, _, err := term.GetSize(f.Fd())
+		if err != nil || width < 20 {
+			width = 80
+		}
+		if len(s) > width-1 {
+			s = s[:width-1]
+		}
+		fmt.Fprintf(f, "\r%s%s\r", s, strings.Repeat(" ", max(0, width-1-len(s))))
+	}
+}
+
+// progressText prints progress as in "timing tactics 12/40: conv1".
+func progressText(p sessions.Progress) string {
+	s := p.Phase
+	if p.Total > 0 {
+		s += " " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)
+	}
+	if p.Item != "" {
+		s += ": " + p.Item
+	}
+	return s
+}

@@ -1,0 +1,182 @@
+package graph
+
+import (
+	"strings"
+	"testing"
+)
+
+// list adds a constant I64 list.
+func list(n *Network, values ...int64) *Tensor {
+	return n.AddConst("c", Values(I64, values, len(values)))
+}
+
+// TestShapeArithmetic follows the chains by which exporters compute shapes.
+func TestShapeArithmetic(t *testing.T) {
+	scalar := func(n *Network, v int64) *Tensor { return n.AddConst("c", Values(I64, []int64{v})) }
+	for _, c := range []struct {
+		name string
+		want string // of the reshaped x [batch,3,h,w]
+		make func(add func(op *Op, attrs any, in ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor
+	}{
+		{"flatten by shape, gather, concat", "[batch,3*h*w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
+			b := add(Gather, GatherAttrs{}, shape, scalar(n, 0))
+			return add(Concat, ConcatAttrs{}, add(Unsqueeze, UnsqueezeAttrs{[]int{0}}, b), list(n, -1))
+		}},
+		{"slices", "[batch,3,h*w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
+			return add(Concat, ConcatAttrs{}, add(Slice, SliceAttrs{Starts: []int{0}, Ends: []int{2}}, shape), list(n, -1))
+		}},
+		{"products", "[3*batch,h*w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
+			mul := n.ops("Mul")
+			g := func(i int64) *Tensor { return add(Gather, GatherAttrs{}, shape, list(n, i)) }
+			return add(Concat, ConcatAttrs{}, add(mul, Elementwise{Binary(EltMul)}, g(0), g(1)), add(mul, Elementwise{Binary(EltMul)}, g(2), g(-1)))
+		}},
+		{"division", "[6*batch,div(h,2),w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
+			g := func(i int64) *Tensor { return add(Gather, GatherAttrs{}, shape, list(n, i)) }
+			half := add(n.ops("Div"), Elementwise{Binary(EltDiv)}, g(2), list(n, 2))
+			six := add(n.ops("Mul"), Elementwise{Binary(EltMul)}, g(0), list(n, 6))
+			return add(Concat, ConcatAttrs{}, six, half, g(3))
+		}},
+		{"where equal", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
+			minus := add(ConstantOfShape, FillAttrs{I64, Values(I64, []int64{-1}).Data}, list(n, 4))
+			same := add(n.ops("Equal"), Elementwise{Binary(EltEqual)}, shape, minus)
+			return add(n.ops("Where"), Elementwise{Program{3, []Instr{{Op: EltSelect, Arg: [3]int{0, 1, 2}}}}}, same, minus, shape)
+		}},
+		{"reversed twice, cast", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
+			reverse := SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 62}, Steps: []int{-1}}
+			return add(Cast, CastAttrs{I64}, add(Slice, reverse, add(Cast, CastAttrs{I32}, add(Slice, reverse, shape))))
+		}},
+	} {
+		n := NewNetwork("shapes")
+		x := n.AddInput("x", F32, Symbol("batch"), Const(3), Symbol("h"), Symbol("w"))
+		add := func(op *Op, attrs any, in ...*Tensor) *Tensor {
+			l, err := n.Add("", op, attrs, in)
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			return l.Outputs[0]
+		}
+		y := add(Reshape, ReshapeAttrs{}, x, c.make(add, n, add(ShapeOf, ShapeAttrs{0, 4}, x)))
+		if got := FormatDims(y.Dims); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+		n.MarkOutput(y)
+		if out, err := n.Eval(map[string]Value{"x": NewValue(F32, 2, 3, 4, 5)}, nil); err != nil || out[y.Name].Len() != 120 {
+			t.Errorf("%s: %v %v", c.name, out[y.Name].Dims, err)
+		}
+	}
+}
+
+// ops returns a built-in op.
+func (n *Network) ops(name string) *Op { return Ops().Named(name) }
+
+func TestSliceDim(t *testing.T) {
+	h := Symbol("h")
+	for _, c := range []struct {
+		start, end Dim
+		step       int
+		want       string
+	}{
+		{Const(0), Const(1 << 62), 1, "h"},
+		{Const(1), Const(1 << 62), 1, "max(h-1,0)"},
+		{Const(0), Const(-1), 1, "max(h-1,0)"},
+		{Const(-1), Const(1 << 62), 1, "min(h,1)"},
+		{Const(0), Const(5), 1, "min(5,h)"},
+		{Const(0), Const(1 << 62), 2, "div(h+1,2)"},
+		{Const(-1), Const(-1 << 62), -1, "h"},
+		{Const(0), h, 1, "h"},
+		{Const(0), Symbol("k"), 1, "min(k,h)"},
+	} {
+		got, err := sliceDim(h, c.start, c.end, c.step)
+		if err != nil || got.String() != c.want {
+			t.Errorf("[%s:%s:%d]: got %v, %v, want %s", c.start, c.end, c.step, got, err, c.want)
+		}
+		for n := range 9 {
+			env := map[string]int{"h": n, "k": 3}
+			_, count := clampSlice(c.start.Eval(env), c.end.Eval(env), c.step, n)
+			if v := got.Eval(env); v != count {
+				t.Errorf("[%s:%s:%d] of %d: got %d, want %d", c.start, c.end, c.step, n, v, count)
+			}
+		}
+	}
+	if _, err := sliceDim(h, Const(2), Const(0), -1); err == nil {
+		t.Error("part of a symbolic axis reversed")
+	}
+}
+
+// TestRangePassesThrough checks that ops which only move elements keep the range, and follow its axis or refuse.
+func TestRangePassesThrough(t *testing.T) {
+	perTensor := PerTensor(0.5, 3)
+	perChannel := Range{Scale: []float32{1, 2, 3}, Axis: 1}
+	for _, c := range []struct {
+		op    *Op
+		attrs any
+		axis  int // of the result for a tensor quantised on axis 1; -1 where that is refused
+	}{
+		{Transpose, TransposeAttrs{[]int{1, 0, 2}}, 0},
+		{Flatten, FlattenAttrs{2}, -1},
+		{Unsqueeze, UnsqueezeAttrs{[]int{0}}, 2},
+		{Slice, SliceAttrs{Starts: []int{1}, Ends: []int{2}, Axes: []int{2}}, 1},
+		{Slice, SliceAttrs{Starts: []int{1}, Ends: []int{2}, Axes: []int{1}}, -1},
+		{Pad, PadAttrs{Mode: "constant", Pads: []int{0, 0, 1, 0, 0, 1}}, 1},
+		{Pad, PadAttrs{Mode: "constant", Pads: []int{0, 1, 0, 0, 0, 0}}, -1},
+		{Identity, nil, 1},
+	} {
+		for _, r := range []Range{perTensor, perChannel} {
+			n := NewNetwork("q")
+			x := n.AddInput("x", I8, Shape(2, 3, 4)...)
+			x.Range = r
+			l, err := n.Add("", c.op, c.attrs, []*Tensor{x})
+			if r.PerChannel() && c.axis < 0 {
+				if err == nil || !strings.Contains(err.Error(), "per channel") {
+					t.Errorf("%s: got %v", c.op.Name, err)
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.PerChannel() {
+				r.Axis = c.axis
+			}
+			if got := l.Outputs[0]; got.Type != I8 || !got.Range.Equal(r) {
+				t.Errorf("%s: got %s", l, got)
+			}
+		}
+	}
+}
+
+// TestPadQuantized pads with the integer that stands for the value.
+func TestPadQuantized(t *testing.T) {
+	n := NewNetwork("q")
+	x := n.AddInput("x", U8, Const(2))
+	x.Range = PerTensor(0.5, 100)
+	l, err := n.Add("pad", Pad, PadAttrs{Mode: "constant", Pads: []int{1, 1}, Value: 2}, []*Tensor{x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := NewValue(U8, 4)
+	if err := l.Eval([]Value{Values(U8, []uint8{7, 8}, 2)}, []Value{out}); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(out.Data); got != "\x68\x07\x08\x68" {
+		t.Errorf("got %v", out.Data)
+	}
+}
+
+// TestCheckShapes refuses extents that break what was taken for granted of symbols.
+func TestCheckShapes(t *testing.T) {
+	n := NewNetwork("sum")
+	a, b := n.AddInput("a", F32, Symbol("n")), n.AddInput("b", F32, Symbol("m"))
+	l, err := n.Add("sum", n.ops("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.MarkOutput(l.Outputs[0])
+	_, err = n.Eval(map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 4)}, nil)
+	if err == nil || !strings.Contains(err.Error(), "layer sum (Add)") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := n.Eval(map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 3)}, nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,164 @@
+package onnx
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// nodeCase is a node with inputs and what ONNX Runtime computes for it; see testdata/nodes.py.
+type nodeCase struct {
+	Name, Op string
+	Opset    int64
+	Attrs    map[string]json.RawMessage
+	Consts   []int
+	Inputs   []*nodeTensor
+	Outputs  []nodeTensor
+}
+
+type nodeTensor struct {
+	Type graph.DataType
+	Dims []int
+	Data []float64
+}
+
+func (t nodeTensor) value() graph.Value {
+	v := graph.NewValue(t.Type, t.Dims...)
+	for i, x := range t.Data {
+		switch t.Type {
+		case graph.F32:
+			v.F32()[i] = float32(x)
+		case graph.F16:
+			graph.View[uint16](v.Data)[i] = graph.F32ToF16(float32(x))
+		case graph.I64:
+			v.I64()[i] = int64(x)
+		case graph.I32:
+			v.I32()[i] = int32(x)
+		default:
+			v.Data[i] = byte(int(x))
+		}
+	}
+	return v
+}
+
+// model returns the bytes of a model of the node alone, with inputs x0, x1, ... and outputs y0, y1, ...
+func (c nodeCase) model(t testing.TB) []byte {
+	t.Helper()
+	elem := map[graph.DataType]int64{}
+	for i, d := range dataTypes {
+		elem[d.typ] = int64(i)
+	}
+	var fields [][]byte
+	var in, out []string
+	for i, x := range c.Inputs {
+		name := fmt.Sprint("x", i)
+		switch {
+		case x == nil:
+			name = ""
+		case slices.Contains(c.Consts, i):
+			fields = append(fields, initializer(name, x.value()))
+		default:
+			var dims []any
+			for _, d := range x.Dims {
+				dims = append(dims, d)
+			}
+			fields = append(fields, sub(11, valueBytes(name, elem[x.Type], dims...)))
+		}
+		in = append(in, name)
+	}
+	for i := range c.Outputs {
+		out = append(out, fmt.Sprint("y", i))
+		fields = append(fields, sub(12, str(1, out[i])))
+	}
+	var attrs [][]byte
+	for _, name := range slices.Sorted(maps.Keys(c.Attrs)) {
+		attrs = append(attrs, attrBytes(t, name, string(c.Attrs[name])))
+	}
+	fields = append(fields, nodeField(c.Op, "", in, out, attrs...))
+	return msg(num(1, 8), opsetField("", c.Opset), sub(7, msg(fields...)))
+}
+
+// attrBytes returns a node's field for an attribute given as JSON: a number with a point is a float.
+func attrBytes(t testing.TB, name, text string) []byte {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatal(err)
+	}
+	switch v := v.(type) {
+	case string:
+		return sub(5, msg(str(1, name), num(20, kindString), str(4, v)))
+	case []any:
+		var list []int64
+		for _, e := range v {
+			list = append(list, int64(e.(float64)))
+		}
+		return intsAttr(name, list...)
+	case float64:
+		if !strings.Contains(text, ".") {
+			return intAttr(name, int64(v))
+		}
+		bits := math.Float32bits(float32(v))
+		return sub(5, msg(str(1, name), num(20, kindFloat), protowire.AppendFixed32(protowire.AppendTag(nil, 2, protowire.Fixed32Type), bits)))
+	}
+	t.Fatalf("attribute %s is %s", name, text)
+	return nil
+}
+
+// TestNodes compares single nodes with ONNX Runtime.
+func TestNodes(t *testing.T) {
+	data, err := os.ReadFile("testdata/nodes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []nodeCase
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			n, err := Parse(graph.Ops(), "node", c.model(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs := map[string]graph.Value{}
+			for i, x := range c.Inputs {
+				if x != nil {
+					inputs[fmt.Sprint("x", i)] = x.value()
+				}
+			}
+			got, err := n.Eval(inputs, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, y := range c.Outputs {
+				v := got[fmt.Sprint("y", i)]
+				if v.Type != y.Type || !slices.Equal(v.Dims, y.Dims) {
+					t.Fatalf("output %d is %s%v, want %s%v", i, v.Type, v.Dims, y.Type, y.Dims)
+				}
+				for j, x := range v.Floats() {
+					want := y.Data[j]
+					tol := 1e-5 * max(1, math.Abs(want))
+					if v.Type == graph.F16 {
+						tol *= 200
+					}
+					if v.Type.IsInteger() {
+						tol = 0
+					}
+					if !(math.Abs(float64(x)-want) <= tol) {
+						t.Fatalf("output %d, element %d is %v, want %v", i, j, x, want)
+					}
+				}
+			}
+		})
+	}
+}

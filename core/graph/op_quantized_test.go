@@ -1,0 +1,114 @@
+package graph
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestQuantizedProducts checks that ops that sum products compute with quantised tensors what they compute with the real
+// numbers that these stand for: per-tensor asymmetric u8 inputs, per-channel i8 weights.
+func TestQuantizedProducts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	scales := func(n, axis int) Range {
+		r := Range{Axis: axis}
+		for range n {
+			r.Scale = append(r.Scale, float32(rng.IntN(99)+1)/1000)
+			r.Zero = append(r.Zero, int32(rng.IntN(9)-4))
+		}
+		return r
+	}
+	for _, c := range []struct {
+		name  string
+		op    *Op
+		attrs any
+		x, w  []int
+		axis  int // of the weights' output channels, -1 for one scale
+	}{
+		{"conv", Conv, ConvAttrs{Pads: []int{1, 0, 0, 1}, Group: 2, Strides: []int{2, 1}}, []int{2, 4, 5, 4}, []int{6, 2, 3, 2}, 0},
+		{"conv transpose", ConvTranspose, ConvTransposeAttrs{Group: 2, Strides: []int{2}}, []int{2, 4, 5}, []int{4, 3, 2}, 1},
+		{"gemm", Gemm, GemmAttrs{Alpha: 0.5, Beta: 1}, []int{3, 7}, []int{7, 5}, 1},
+		{"gemm transposed", Gemm, GemmAttrs{Alpha: 1, Beta: 1, TransA: true, TransB: true}, []int{7, 3}, []int{5, 7}, 0},
+		{"matmul", MatMul, nil, []int{2, 3, 7}, []int{7, 5}, 1},
+	} {
+		xr, wr := PerTensor(0.03, 131), PerTensor(0.02, 3)
+		if c.axis >= 0 {
+			wr = scales(c.w[c.axis], c.axis)
+		}
+		x, w := NewValue(U8, c.x...), NewValue(I8, c.w...)
+		for _, v := range []Value{x, w} {
+			for i := range v.Data {
+				v.Data[i] = byte(rng.IntN(256))
+			}
+		}
+		eval := func(x, w Value, xr, wr Range) Value {
+			n := NewNetwork(c.name)
+			in := n.AddInput("x", x.Type, Shape(x.Dims...)...)
+			in.Range = xr
+			weights := n.AddConst("w", w)
+			weights.Range = wr
+			l, err := n.Add("l", c.op, c.attrs, []*Tensor{in, weights})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.MarkOutput(l.Outputs[0])
+			out, err := n.Eval(map[string]Value{"x": x}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out["l"]
+		}
+		got := eval(x, w, xr, wr)
+		want := eval(ToReal(x, xr), ToReal(w, wr), Range{}, Range{})
+		if got.Type != F32 {
+			t.Fatalf("%s: result is %s", c.name, got.Type)
+		}
+		for i, y := range want.F32() {
+			if g := got.F32()[i]; math.Abs(float64(g-y)) > 1e-4 {
+				t.Fatalf("%s: element %d is %v, want %v", c.name, i, g, y)
+			}
+		}
+	}
+}
+
+// TestQuantizedMaxPool checks that pooling moves integers as they are and passes their range on.
+func TestQuantizedMaxPool(t *testing.T) {
+	n := NewNetwork("pool")
+	x := n.AddInput("x", I8, Shape(1, 1, 4)...)
+	x.Range = PerTensor(0.5, 3)
+	l, err := n.Add("p", MaxPool, PoolAttrs{Kernel: []int{2}, Pads: []int{1, 0}, Strides: []int{2}}, []*Tensor{x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := l.Outputs[0]
+	if y.Type != I8 || !y.Range.Equal(x.Range) {
+		t.Errorf("output is %s", y)
+	}
+	n.MarkOutput(y)
+	out, err := n.Eval(map[string]Value{"x": Values(I8, []int8{-128, -5, 7, 127}, 1, 1, 4)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := View[int8](out["p"].Data); len(got) != 2 || got[0] != -128 || got[1] != 7 {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestDimGrowth checks that repeated multiplication of unknown extents ends in an error and not in ever longer
+// expressions.
+func TestDimGrowth(t *testing.T) {
+	d := Symbol("a").Add(Symbol("b")).AddN(1)
+	for i := 0; !d.isLarge(); i++ {
+		if i == 10 {
+			t.Fatal("no end of growth")
+		}
+		d = d.Mul(d)
+	}
+	e := Symbol("a")
+	for i := 0; !e.isLarge(); i++ {
+		if i == 20 {
+			t.Fatal("no end of nesting")
+		}
+		e = e.Max(e.AddN(1))
+	}
+}

@@ -1,0 +1,168 @@
+package pass
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// fuseQuantized makes a layer between Dequantize and Quantize compute on integers: it reads the quantised tensors
+// themselves, sums over integers where it is a product, and stores its result as integers. What it means is what Eval
+// does with tensors that have a range.
+//
+//	t = DequantizeLinear(x i8), u = DequantizeLinear(w i8)
+//	s = Conv(t, u) | relu($0)                              ->   q i8 = Conv(x i8, w i8) | relu($0)
+//	q = QuantizeLinear(s)
+//
+// Without a Quantize behind it, or with one that is not alone, the result is f32. A layer for which the target has no
+// tactic stays in floating point.
+var fuseQuantized = Pass{
+	Name:  "fuse-quantized",
+	Doc:   "layers between dequantisation and quantisation compute on integers",
+	Rules: []string{"int8-convolution", "int8-product", "int8-pointwise", "int8-pooling"},
+	lower: true,
+	run:   func(r *rewrite) { r.each(r.fuseInt8) },
+}
+
+// int8Rule returns the rule by which l may compute on integers.
+func int8Rule(l *graph.Layer) string {
+	switch l.Op {
+	case graph.Conv, graph.ConvTranspose:
+		return "int8-convolution"
+	case graph.Gemm, graph.MatMul:
+		return "int8-product"
+	case graph.AveragePool, graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin:
+		return "int8-pooling"
+	}
+	if e, ok := l.Attrs.(graph.Elementwise); ok && len(e.Program.Code) > 0 {
+		return "int8-pointwise"
+	}
+	return ""
+}
+
+func (r *rewrite) fuseInt8(l *graph.Layer) bool {
+	rule := int8Rule(l)
+	if rule == "" || len(l.Outputs) != 1 || !isFloat(l.Outputs[0]) || !slices.ContainsFunc(l.Inputs, isDequantized) {
+		return false
+	}
+	c := r.candidate(rule, l)
+	y := l.Outputs[0]
+	proposal := *l
+	proposal.Inputs = slices.Clone(l.Inputs)
+	if !c.int8Inputs(l, &proposal) {
+		return false
+	}
+	q := r.quantizeBehind(y)
+	proposal.Outputs = []*graph.Tensor{y}
+	if q != nil {
+		a := q.Attrs.(graph.QuantAttrs)
+		proposal.Outputs = []*graph.Tensor{{Name: q.Outputs[0].Name, Type: a.Type, Dims: y.Dims, Range: a.Range}}
+		if r.cfg.Supports != nil && r.cfg.Supports(&proposal) != nil { // perhaps it has a tactic that gives f32
+			q, proposal.Outputs = nil, []*graph.Tensor{y}
+		}
+	}
+	if !c.supported(&proposal) || !c.enabled() {
+		return false
+	}
+	return c.applyInt8(l, &proposal, q)
+}
+
+func isDequantized(t *graph.Tensor) bool { return t != nil && isDequantize(t.Producer) }
+
+// quantizeBehind returns the Quantize that is the only user of y, if it has one scale.
+func (r *rewrite) quantizeBehind(y *graph.Tensor) *graph.Layer {
+	if q := r.net.Sole(y); isQuantize(q) && !q.Attrs.(graph.QuantAttrs).Range.PerChannel() {
+		return q
+	}
+	return nil
+}
+
+// int8Inputs puts the quantised tensors in the place of the dequantised ones in the proposal, or records why not.
+func (c *candidate) int8Inputs(l, proposal *graph.Layer) bool {
+	products := l.Op.Reals == graph.AsIntegers
+	own := len(l.OpInputs())
+	for i, t := range l.Inputs {
+		switch {
+		case t == nil:
+			continue
+		case !isDequantized(t):
+			// What broadcasts may stay real: it is small.
+			full := !t.IsConst() && graph.EqualDims(t.Dims, l.Outputs[0].Dims)
+			if i < own && (products && i < 2 || !products && full) {
+				return c.miss(NotQuantized, "%s is not quantised", t.Name)
+			}
+			continue
+		case products && i == 2 && i < own:
+			continue // a bias counts by its real value
+		}
+		q, ok := c.quantized(t.Producer)
+		if !ok {
+			return false
+		}
+		if q.Range.PerChannel() {
+			if !products || i != 1 {
+				return c.miss(WrongAttribute, "%s has a scale per channel", q.Name)
+			}
+			if q.Range.Axis != channelAxis(l) {
+				return c.miss(WrongAttribute, "the scales of %s along axis %d are not those of output channels", q.Name, q.Range.Axis)
+			}
+		}
+		proposal.Inputs[i] = q
+	}
+	return true
+}
+
+// channelAxis returns the axis of a product's weights along which scales may differ: its output's channels.
+func channelAxis(l *graph.Layer) int {
+	switch a := l.Attrs.(type) {
+	case graph.ConvAttrs:
+		return 0
+	case graph.ConvTransposeAttrs:
+		return -1 // defined for one scale only
+	case graph.GemmAttrs:
+		if a.TransB {
+			return 0
+		}
+		return 1
+	}
+	return len(l.Inputs[1].Dims) - 1
+}
+
+// applyInt8 makes l what the proposal is, with the Quantize q behind it.
+func (c *candidate) applyInt8(l, proposal *graph.Layer, q *graph.Layer) bool {
+	r := c.r
+	before := slices.Clone(l.Inputs)
+	layers := []*graph.Layer{l}
+	for i, t := range before {
+		if t == proposal.Inputs[i] {
+			continue
+		}
+		d := t.Producer
+		last := !r.net.IsOutput(t) && !slices.ContainsFunc(t.Users, func(u *graph.Layer) bool { return u != l })
+		if last && !slices.Contains(layers, d) {
+			layers = append(layers, d)
+		}
+	}
+	if q != nil {
+		layers = append(layers, q)
+	}
+	c.layers, c.traffic, c.members = layers, r.traffic(layers), nil
+	for _, m := range layers {
+		c.members = append(c.members, m.From...)
+	}
+	c.members = r.sources(c.members)
+	for i, t := range proposal.Inputs {
+		if t != before[i] {
+			l.SetInput(i, t)
+		}
+	}
+	if q != nil {
+		out := q.Outputs[0]
+		out.Producer, out.Range = nil, proposal.Outputs[0].Range // so that it stays when q goes
+		l.SetOutput(0, out)
+	}
+	for _, m := range layers[1:] {
+		r.net.Remove(m)
+	}
+	return c.fire(l)
+}

@@ -1,0 +1,230 @@
+package pass
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// propagateQuantization moves Dequantize behind, and Quantize before, layers that only move elements or take their
+// maximum, so that these work on integers and pairs meet. Both are exact: the map between integers and real numbers is
+// monotonic and the same for all elements.
+//
+//	t = DequantizeLinear(q)                         s = MaxPool(q)
+//	y = MaxPool(t)                             ->   y = DequantizeLinear(s)
+//
+//	t = Concat(a, b)                                p = QuantizeLinear(a), q = QuantizeLinear(b)
+//	y = QuantizeLinear(t)                      ->   y = Concat(p, q)
+var propagateQuantization = Pass{
+	Name:  "propagate-quantization",
+	Doc:   "layers that only move elements work on integers",
+	Rules: []string{"quantize-earlier", "dequantize-later"},
+	run: func(r *rewrite) {
+		r.each(r.quantizeEarlier) // first, since it keeps the quantised tensor and its name
+		r.each(r.dequantizeLater)
+	},
+}
+
+// isQuantize reports whether l quantises to 8 bits by a range that is known.
+func isQuantize(l *graph.Layer) bool {
+	return l != nil && l.Op == graph.Quantize && len(l.Inputs) == 1 && l.Attrs.(graph.QuantAttrs).Range.IsSet() &&
+		l.Attrs.(graph.QuantAttrs).Type.Size() == 1 && isFloat(l.Inputs[0])
+}
+
+// isDequantize reports whether l gives the real numbers of integers by a range that is known.
+func isDequantize(l *graph.Layer) bool {
+	return l != nil && l.Op == graph.Dequantize && len(l.Inputs) == 1 && l.Attrs.(graph.QuantAttrs).Range.IsSet() &&
+		l.Attrs.(graph.QuantAttrs).Type == graph.F32
+}
+
+// moves reports whether l only moves the elements of its data inputs, or takes their maximum.
+func moves(l *graph.Layer) bool {
+	switch l.Op {
+	case graph.Reshape, graph.Transpose, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Slice,
+		graph.Split, graph.Concat, graph.MaxPool, graph.DepthToSpace, graph.SpaceToDepth:
+		return l.Op != graph.MaxPool || len(l.Outputs) == 1
+	case graph.Pad:
+		return l.Input(1) == nil
+	}
+	return false
+}
+
+// dataInputs returns how many of the first inputs of a layer that moves elements are what it moves.
+func dataInputs(l *graph.Layer) int {
+	if l.Op == graph.Concat {
+		return len(l.Inputs)
+	}
+	return 1
+}
+
+func (r *rewrite) dequantizeLater(l *graph.Layer) bool {
+	if !moves(l) || slices.Contains(l.Inputs[:dataInputs(l)], nil) || !isDequantize(l.Inputs[0].Producer) {
+		return false
+	}
+	c := r.candidate("dequantize-later", l)
+	var sources []*graph.Tensor
+	var from []string
+	first := l.Inputs[0].Producer
+	a := first.Attrs.(graph.QuantAttrs)
+	for _, t := range l.Inputs[:dataInputs(l)] {
+		d := t.Producer
+		if !isDequantize(d) {
+			return c.miss(NotQuantized, "%s is not quantised", t.Name)
+		}
+		q, ok := c.quantized(d)
+		if !ok {
+			return false
+		}
+		if q.Type != first.Inputs[0].Type || !d.Attrs.(graph.QuantAttrs).Range.Equal(a.Range) {
+			return c.miss(RangesDiffer, "%s and %s", first.Inputs[0], q)
+		}
+		sources, from = append(sources, q), append(from, d.From...)
+	}
+	if a.Range.PerChannel() && !sources[0].IsConst() {
+		return c.miss(WrongAttribute, "%s has a scale per channel", sources[0].Name)
+	}
+	proposal := *l
+	proposal.Inputs = slices.Concat(sources, l.Inputs[len(sources):])
+	proposal.Outputs = nil
+	for _, y := range l.Outputs {
+		proposal.Outputs = append(proposal.Outputs, &graph.Tensor{Name: y.Name + "_quantized", Type: sources[0].Type, Dims: y.Dims, Range: a.Range})
+	}
+	if proposal.Infer() != nil || !proposal.Outputs[0].Range.IsSet() {
+		return c.miss(WrongShape, "the scales of %s do not follow", sources[0].Name)
+	}
+	constant := !slices.ContainsFunc(sources, func(t *graph.Tensor) bool { return !t.IsConst() }) // it will be folded
+	if !constant && !c.supported(&proposal) || !c.enabled() {
+		return false
+	}
+	r.moveDequantize(c, l, &proposal, from)
+	return true
+}
+
+// moveDequantize makes l read integers and puts a Dequantize behind each of its outputs.
+func (r *rewrite) moveDequantize(c *candidate, l, proposal *graph.Layer, from []string) {
+	into := []*graph.Layer{l}
+	before := slices.Clone(l.Inputs[:dataInputs(l)])
+	for i := range before {
+		l.SetInput(i, proposal.Inputs[i])
+	}
+	for i, y := range slices.Clone(l.Outputs) {
+		p := proposal.Outputs[i]
+		s := r.net.NewTensor(p.Name, p.Type, p.Dims)
+		s.Range = p.Range
+		l.SetOutput(i, s)
+		into = append(into, r.net.Insert(&graph.Layer{Name: y.Name + "_dequantize", Op: graph.Dequantize,
+			Attrs: graph.QuantAttrs{Range: p.Range, Type: y.Type}, Inputs: []*graph.Tensor{s}, Outputs: []*graph.Tensor{y}, From: r.fromOr(from, l)}))
+	}
+	for _, t := range before {
+		if d := t.Producer; d != nil && r.net.Layer(d.Name) == d && !r.used(d) {
+			c.layers = append(c.layers, d)
+			r.net.Remove(d)
+		}
+	}
+	c.fire(into...)
+}
+
+// fromOr returns the source layers of a layer that is made of others: their names in order.
+func (r *rewrite) fromOr(from []string, l *graph.Layer) []string {
+	if list := r.sources(from); len(list) > 0 {
+		return list
+	}
+	if len(from) > 0 {
+		return slices.Clone(from)
+	}
+	return l.From
+}
+
+func (r *rewrite) quantizeEarlier(q *graph.Layer) bool {
+	if !isQuantize(q) {
+		return false
+	}
+	l := q.Inputs[0].Producer
+	if l == nil || !moves(l) || len(l.Outputs) != 1 {
+		return false
+	}
+	a := q.Attrs.(graph.QuantAttrs)
+	c := r.candidate("quantize-earlier", l)
+	if !c.sole(l.Outputs[0], q) {
+		return false
+	}
+	if a.Range.PerChannel() {
+		return c.miss(WrongAttribute, "%s has a scale per channel", q.Outputs[0].Name)
+	}
+	for _, t := range l.Inputs[:dataInputs(l)] {
+		if !isFloat(t) {
+			return c.miss(WrongType, "%s is %s", t.Name, t.Type)
+		}
+	}
+	proposal := *l
+	proposal.Outputs, proposal.Inputs = q.Outputs, slices.Clone(l.Inputs)
+	for i, t := range l.Inputs[:dataInputs(l)] {
+		proposal.Inputs[i] = &graph.Tensor{Name: t.Name + "_quantized", Type: a.Type, Dims: t.Dims, Range: a.Range}
+	}
+	if !c.supported(&proposal) || !c.enabled() {
+		return false
+	}
+	c.layers = append(c.layers, q)
+	c.traffic = r.traffic(c.layers)
+	into := []*graph.Layer{l}
+	for i, t := range slices.Clone(l.Inputs[:dataInputs(l)]) {
+		u := r.quantizeOf(t, a)
+		if u == nil {
+			y := r.net.NewTensor(t.Name+"_quantized", a.Type, t.Dims)
+			y.Range = a.Range
+			u = r.net.Insert(&graph.Layer{Name: t.Name + "_quantize", Op: graph.Quantize, Attrs: a,
+				Inputs: []*graph.Tensor{t}, Outputs: []*graph.Tensor{y}, From: q.From})
+			into = append(into, u)
+		}
+		l.SetInput(i, u.Outputs[0])
+	}
+	y := q.Outputs[0]
+	y.Producer = nil
+	l.SetOutput(0, y)
+	y.Range = a.Range
+	r.net.Remove(q)
+	if len(into) == 1 { // all inputs were quantised so already
+		c.members = r.sources(append(slices.Clone(l.From), q.From...))
+	}
+	return c.fire(into...)
+}
+
+// quantizeOf returns the layer that quantises t by a, if there is one.
+func (r *rewrite) quantizeOf(t *graph.Tensor, a graph.QuantAttrs) *graph.Layer {
+	for _, u := range t.Users {
+		if isQuantize(u) {
+			if b := u.Attrs.(graph.QuantAttrs); b.Type == a.Type && b.Range.Equal(a.Range) {
+				return u
+			}
+		}
+	}
+	return nil
+}
+
+// quantized returns the integers that d dequantises, with their range: a constant is copied if it has other users, since
+// they might see other numbers in it.
+func (c *candidate) quantized(d *graph.Layer) (*graph.Tensor, bool) {
+	q, a := d.Inputs[0], d.Attrs.(graph.QuantAttrs)
+	if q.Type.Size() != 1 {
+		return nil, c.miss(WrongType, "%s is %s", q.Name, q.Type)
+	}
+	if q.Range.IsSet() && q.Range.Equal(a.Range) {
+		return q, true
+	}
+	others := slices.ContainsFunc(q.Users, func(u *graph.Layer) bool {
+		return u.Op != graph.Dequantize || !u.Attrs.(graph.QuantAttrs).Range.Equal(a.Range)
+	})
+	switch {
+	case !q.Range.IsSet() && !others:
+		q.Range = a.Range
+		c.r.changed = true
+	case q.IsConst():
+		v, _ := q.Const()
+		q = c.r.net.AddConst(q.Name, v)
+		q.Range = a.Range
+		c.r.changed = true
+	default:
+		return nil, c.miss(RangesDiffer, "%s stands for different numbers in %s", q, d.Name)
+	}
+	return q, true
+}

@@ -1,0 +1,69 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// CheckShapes infers the network anew for the extents that its symbols have, and returns an error where those break
+// what was taken for granted of symbols: that two are equal, or that an extent is a multiple. A network that passes can
+// be evaluated, and so can everything made from it, without a shape out of place. It is for networks that are not lowered.
+func (n *Network) CheckShapes(env map[string]int) error {
+	for _, l := range n.Layers {
+		if !slices.ContainsFunc(slices.Concat(l.Inputs, l.Outputs), (*Tensor).dynamic) {
+			continue
+		}
+		if err := l.CheckShapes(env); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckShapes infers the layer for the extents that its symbols have and returns an error where that gives other shapes
+// than its tensors have, or an argument of the epilogue does not broadcast to its result. Types are not looked at, so
+// the layer may be lowered.
+func (l *Layer) CheckShapes(env map[string]int) error {
+	c := &Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Epilogue: l.Epilogue}
+	for _, t := range l.Inputs {
+		c.Inputs = append(c.Inputs, t.at(env))
+	}
+	for _, t := range l.Outputs {
+		c.Outputs = append(c.Outputs, &Tensor{Name: t.Name})
+	}
+	if err := c.Infer(); err != nil {
+		return err
+	}
+	for i, t := range l.Outputs {
+		if actual := t.at(env); !EqualDims(c.Outputs[i].Dims, actual.Dims) {
+			return fmt.Errorf("layer %s (%s): output %s has shape %s, which is not %s as its symbols say", l.Name, l.Op.Name, t.Name, FormatDims(c.Outputs[i].Dims), FormatDims(actual.Dims))
+		}
+	}
+	for _, t := range c.EpilogueInputs() {
+		if t == nil {
+			return fmt.Errorf("layer %s (%s): an argument of the epilogue is left out", l.Name, l.Op.Name)
+		}
+		if _, err := NewBroadcast(EvalDims(t.Dims, nil), EvalDims(c.Outputs[0].Dims, nil)); err != nil {
+			return fmt.Errorf("layer %s (%s): %s: %w", l.Name, l.Op.Name, t.Name, err)
+		}
+	}
+	return nil
+}
+
+// dynamic reports whether t's shape or known elements have symbols.
+func (t *Tensor) dynamic() bool {
+	symbolic := func(d Dim) bool { _, ok := d.IsConst(); return !ok }
+	return t != nil && (slices.ContainsFunc(t.Dims, symbolic) || slices.ContainsFunc(t.Value, symbolic))
+}
+
+// at returns t with the shape and the known elements that it has for given symbols.
+func (t *Tensor) at(env map[string]int) *Tensor {
+	if t == nil {
+		return nil
+	}
+	c := &Tensor{Name: t.Name, Type: t.Type, Range: t.Range, Weights: t.Weights, Dims: Shape(EvalDims(t.Dims, env)...)}
+	if t.Value != nil {
+		c.Value = Shape(EvalDims(t.Value, env)...)
+	}
+	return c
+}

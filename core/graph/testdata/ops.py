@@ -1,0 +1,326 @@
+"""Writes ops.json: small cases of ONNX operators, with what onnx.reference computes for them.
+
+    python3 ops.py > ops.json        (onnx 1.23, numpy 2)
+"""
+
+import json
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+rng = np.random.default_rng(7)
+cases = []
+TYPES = {"float32": "f32", "float64": "f64", "float16": "f16", "int8": "i8", "uint8": "u8", "int16": "i16",
+         "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "bool": "bool"}
+
+
+def encode(x):
+    x = np.asarray(x)
+    data = []
+    for v in x.reshape(-1):
+        v = float(str(v)) if x.dtype.kind == "f" else v.item()
+        if isinstance(v, float) and not np.isfinite(v):
+            v = "nan" if np.isnan(v) else "inf" if v > 0 else "-inf"
+        data.append(int(v) if isinstance(v, bool) else v)
+    return {"type": TYPES[str(x.dtype)], "dims": list(x.shape), "data": data}
+
+
+def case(op, *inputs, version=21, const=(), outputs=1, expect=None, **attrs):
+    """Adds a case; const names the inputs that are constants, expect replaces what the reference computes."""
+    names = ["" if x is None else f"x{i}" for i, x in enumerate(inputs)]
+    outs = [f"y{i}" for i in range(outputs)]
+    node = helper.make_node(op, names, outs, **attrs)
+    if expect is None:
+        graph = helper.make_graph(
+            [node], "g",
+            [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for n, x in zip(names, inputs) if n],
+            [helper.make_tensor_value_info(o, TensorProto.UNDEFINED, None) for o in outs])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)])
+        with np.errstate(all="ignore"):
+            expect = ReferenceEvaluator(model).run(None, {n: x for n, x in zip(names, inputs) if n})
+    json_attrs = {}
+    for a in node.attribute:
+        v = helper.get_attribute_value(a)
+        if isinstance(v, TensorProto):
+            v = encode(numpy_helper.to_array(v))
+        elif isinstance(v, bytes):
+            v = v.decode()
+        json_attrs[a.name] = {"kind": a.type, "value": v}
+    cases.append({
+        "op": op, "version": version, "attrs": json_attrs,
+        "inputs": [None if x is None else dict(encode(x), const=i in const) for i, x in enumerate(inputs)],
+        "outputs": [encode(y) for y in expect]})
+
+
+def f32(*dims):
+    return rng.standard_normal(dims).astype(np.float32)
+
+
+def ints(dtype, *dims, low=None, high=None):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min if low is None else low, info.max if high is None else high, dims, dtype=dtype, endpoint=True)
+
+
+def i64(*values):
+    return np.array(values, dtype=np.int64)
+
+
+def elementwise():
+    special = np.array([0.0, -0.0, 1, -1, 0.5, 2.5, -2.5, 3.7, -100, 1e-30, np.inf, -np.inf, np.nan], np.float32)
+    for op in ["Abs", "Neg", "Sign", "Ceil", "Floor", "Round", "IsNaN", "IsInf", "Relu"]:
+        case(op, special)
+    for op in ["Acos", "Asin", "Atan", "Atanh", "Cos", "Sin", "Tan", "Sinh", "Cosh", "Tanh", "Asinh", "Exp", "Erf", "Sigmoid", "Softplus",
+               "Softsign", "HardSwish", "Mish", "Gelu", "Elu", "Selu", "Celu", "LeakyRelu", "HardSigmoid", "ThresholdedRelu"]:
+        case(op, (f32(3, 5) * 0.6).clip(-0.99, 0.99))
+    case("Acosh", np.abs(f32(4)) + 1)
+    for op in ["Sqrt", "Log", "Reciprocal"]:
+        case(op, np.abs(f32(2, 3)) + 0.1)
+        case(op, (np.abs(f32(2, 3)) + 0.1).astype(np.float64))
+    case("IsInf", special, detect_positive=0)
+    case("IsInf", special, detect_negative=0)
+    case("Gelu", f32(7), approximate="tanh")
+    case("Celu", f32(9), alpha=2.5)
+    case("Elu", f32(9), alpha=0.7)
+    case("ThresholdedRelu", f32(9), alpha=0.3)
+    case("Shrink", f32(9), lambd=0.4, bias=0.2)
+    case("Swish", f32(9), version=24)
+    case("Swish", f32(9), version=24, alpha=1.7)
+    case("PRelu", f32(2, 3, 4), f32(3, 1))
+    for op in ["Add", "Sub", "Mul", "Div", "Max", "Min", "Pow"]:
+        case(op, np.abs(f32(2, 1, 3)) + 0.1, f32(4, 1))
+        case(op, (np.abs(f32(2, 3)) + 0.1).astype(np.float16), f32(3).astype(np.float16))
+        case(op, (np.abs(f32(2, 3)) + 0.1).astype(np.float64), f32(3).astype(np.float64))
+    for op in ["Add", "Sub", "Mul", "Max", "Min"]:
+        for t in ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]:
+            case(op, ints(t, 2, 5), ints(t, 5))
+    for t in ["int8", "int32", "int64"]:
+        case("Neg", ints(t, 6))
+        case("Abs", ints(t, 6))
+        case("Sign", ints(t, 6))
+        x, y = ints(t, 8), np.array([1, 2, 3, 5, -1, -2, -7, 100], t)
+        case("Div", x, y, expect=[(np.sign(x.astype(object)) * np.sign(y.astype(object)) * (abs(x.astype(object)) // abs(y.astype(object)))).astype(t)])
+        case("Mod", x, y)
+        case("Mod", x, y, fmod=1)
+        case("Pow", ints(t, 4, low=-3, high=3), np.array([0, 1, 2, 3], t))
+    case("Div", ints("uint8", 6), np.array([1, 2, 3, 50, 200, 255], np.uint8))
+    case("Mod", ints("uint64", 6), np.array([1, 2, 3, 50, 200, 2**63 + 5], np.uint64))
+    case("Mod", f32(6), f32(6), fmod=1)
+    case("Pow", f32(4), ints("int64", 4, low=0, high=3))
+    case("Pow", ints("int32", 4, low=1, high=9), np.array([0.5, 1, 2, 1.5], np.float32))
+    for op in ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"]:
+        case(op, ints("int64", 3, 4, low=-1, high=1), ints("int64", 4, low=-1, high=1))
+        case(op, np.array([1, np.nan, 2], np.float32), np.array([1, np.nan, 3], np.float32))
+        case(op, np.array([2**64 - 1, 0, 5], np.uint64), np.array([1, 2**63, 5], np.uint64))
+    for op in ["And", "Or", "Xor"]:
+        case(op, f32(2, 3) > 0, f32(3) > 0)
+    case("Equal", f32(6) > 0, f32(6) > 0)
+    case("Not", f32(4) > 0)
+    for t in ["float32", "float16", "float64", "int8", "int64", "uint64", "bool"]:
+        case("Where", f32(2, 1) > 0, f32(2, 3).astype(t), f32(3).astype(t))
+    for op in ["Max", "Min", "Sum", "Mean"]:
+        case(op, f32(2, 3))
+        case(op, f32(2, 3), f32(3), f32(2, 1))
+    case("Clip", f32(9), np.float32(-0.5), np.float32(0.5), const=(1, 2))
+    case("Clip", f32(9), np.float32(-0.5), np.float32(0.5))
+    case("Clip", f32(9), None, np.float32(0.2), const=(2,))
+    case("Clip", f32(9), np.float32(0), const=(1,))
+    case("Clip", f32(9), np.float32(0.5), np.float32(-0.5), const=(1, 2))
+    case("Clip", f32(9), np.float32(-np.inf), np.float32(0.3), const=(1, 2))
+    case("Clip", f32(9), version=6, min=0.0, max=0.6)
+    case("Clip", ints("int8", 9), np.int8(-5), np.int8(100), const=(1, 2))
+    case("Clip", ints("int64", 9), np.int64(-2**60 - 1), np.int64(2**60 + 1), const=(1, 2))
+    case("Add", np.zeros((0, 3), np.float32), f32(3))
+    case("BitShift", ints("uint8", 5), np.array([0, 1, 2, 7, 8], np.uint8), direction="LEFT", expect=None)
+    case("BitShift", ints("uint32", 5), np.array([0, 1, 2, 7, 31], np.uint32), direction="RIGHT")
+    for op in ["BitwiseAnd", "BitwiseOr", "BitwiseXor"]:
+        case(op, ints("int32", 2, 3), ints("int32", 3))
+    case("BitwiseNot", ints("uint16", 4))
+
+
+def casts():
+    x = np.array([0, -0.5, 0.5, 1.9, -1.9, 100.4, 7], np.float32)
+    for to in [TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.INT8, TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL]:
+        case("Cast", x, to=to)
+        case("Cast", x.astype(np.float16), to=to)
+        case("Cast", x.astype(np.float64), to=to)
+    for to in [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.UINT8, TensorProto.INT8, TensorProto.INT16,
+               TensorProto.UINT32, TensorProto.UINT64, TensorProto.BOOL]:
+        case("Cast", ints("int64", 6, low=-1000, high=1000), to=to)
+    case("Cast", ints("uint64", 4), to=TensorProto.DOUBLE)
+    case("Cast", np.array([2049.5, 1e-8, 65519.9, 70000], np.float64), to=TensorProto.FLOAT16)
+    case("CastLike", x, ints("int32", 1))
+
+
+def shapes():
+    x = f32(2, 3, 4)
+    case("Identity", x)
+    case("Dropout", x)
+    case("Reshape", x, i64(4, -1), const=(1,))
+    case("Reshape", x, i64(0, 0, 2, 2), const=(1,))
+    case("Reshape", f32(0, 3), i64(3, 0), const=(1,), allowzero=1)
+    case("Reshape", x.astype(np.float16), i64(-1), const=(1,))
+    for axis in [0, 1, 2, 3, -1]:
+        case("Flatten", x, axis=axis)
+    case("Squeeze", f32(1, 3, 1, 2), i64(0, 2), const=(1,))
+    case("Squeeze", f32(1, 3, 1), i64(-1), const=(1,))
+    case("Squeeze", f32(1, 3, 1))
+    case("Squeeze", f32(1, 3, 1), version=11, axes=[0])
+    case("Unsqueeze", x, i64(0, -1), const=(1,))
+    case("Unsqueeze", x, i64(3, 1), const=(1,))
+    case("Unsqueeze", x, version=11, axes=[2])
+    case("Transpose", x)
+    case("Transpose", x, perm=[1, 2, 0])
+    case("Transpose", ints("int8", 2, 3, 1, 2), perm=[3, 0, 2, 1])
+    case("Transpose", np.float32(3))
+    case("Concat", x, f32(2, 1, 4), f32(2, 2, 4), axis=1)
+    case("Concat", x, x, axis=-1)
+    case("Concat", ints("int64", 3), ints("int64", 0), ints("int64", 2), axis=0)
+    case("Split", f32(2, 7), axis=1, num_outputs=3, outputs=3)
+    case("Split", f32(2, 6), i64(1, 0, 5), axis=-1, outputs=3, const=(1,))
+    case("Split", f32(4), outputs=2, version=13)
+    for starts, ends, axes, steps in [
+            ([1], [3], [2], [1]), ([0, -3], [2, -1], [0, 2], [1, 1]), ([-1], [-100], [1], [-1]), ([10], [20], [1], [1]),
+            ([-1, 3], [-5, 0], [1, 2], [-2, -1]), ([0], [2**63 - 1], [2], [3]), ([2**63 - 1], [-2**63], [2], [-1]), ([-100], [2], [-1], [1])]:
+        case("Slice", x, i64(*starts), i64(*ends), i64(*axes), i64(*steps), const=(1, 2, 3, 4))
+    case("Slice", x, i64(0, 1), i64(1, 2), const=(1, 2))
+    case("Slice", x, version=9, starts=[1], ends=[-1], axes=[2])
+    case("Expand", f32(3, 1), i64(2, 1, 4), const=(1,))
+    case("Expand", f32(3, 1), i64(1), const=(1,))
+    case("Expand", np.float32(2), i64(2, 0), const=(1,))
+    case("Tile", x, i64(1, 2, 3), const=(1,))
+    case("Tile", x, i64(1, 0, 1), const=(1,))
+    for start, end in [(0, 3), (1, 2), (-2, 100), (2, 1), (-1, 3)]:
+        case("Shape", x, start=start, end=end)
+    case("Size", x)
+    case("ConstantOfShape", i64(2, 3), const=(0,))
+    case("ConstantOfShape", i64(), const=(0,), value=helper.make_tensor("v", TensorProto.INT32, [1], [-7]))
+    case("ConstantOfShape", i64(2, 0), const=(0,), value=helper.make_tensor("v", TensorProto.BOOL, [1], [True]))
+    case("Range", np.int64(3), np.int64(-8), np.int64(-3), const=(0, 1, 2))
+    case("Range", np.float32(0), np.float32(1), np.float32(0.3), const=(0, 1, 2))
+    case("Range", np.int32(5), np.int32(5), np.int32(1), const=(0, 1, 2))
+    case("EyeLike", f32(3, 4), k=1)
+    case("EyeLike", f32(4, 2), k=-1, dtype=TensorProto.INT64)
+    case("DepthToSpace", f32(2, 8, 2, 3), blocksize=2)
+    case("DepthToSpace", f32(2, 8, 2, 3), blocksize=2, mode="CRD")
+    case("SpaceToDepth", f32(2, 3, 4, 6), blocksize=2)
+    for upper in [0, 1]:
+        for k in [-5, -1, 0, 2]:
+            case("Trilu", f32(2, 3, 4), np.int64(k), const=(1,), upper=upper)
+    case("Trilu", f32(3, 3), np.int64(1))
+
+
+def pads():
+    x = f32(2, 3, 4)
+    case("Pad", x, i64(0, 1, 2, 0, 0, 1), np.float32(1.5), const=(1, 2))
+    case("Pad", x, i64(0, 1, 2, 0, 0, 1), const=(1,))
+    case("Pad", x, i64(0, -1, 2, 0, 0, -2), const=(1,), expect=[np.pad(x[:, 1:, :-2], ((0, 0), (0, 0), (2, 0)))])
+    case("Pad", x, i64(1, 2), None, i64(-1), const=(1, 3))
+    case("Pad", x, i64(0, 0, 1, 0, 0, 0), np.float32(-np.inf), const=(1, 2))
+    case("Pad", ints("int64", 2, 2), i64(1, 0, 0, 1), np.int64(2**60 + 1), const=(1, 2))
+    case("Pad", x, i64(0, 2, 3, 0, 1, 2), const=(1,), mode="reflect")
+    case("Pad", x, i64(0, 4, 1, 0, 5, 2), const=(1,), mode="edge")
+    case("Pad", x, i64(0, 2, 3, 0, 1, 4), const=(1,), mode="wrap")
+    case("Pad", x, version=2, pads=[0, 1, 0, 0, 0, 2], value=0.5, mode="constant", expect=[np.pad(x, ((0, 0), (1, 0), (0, 2)), constant_values=0.5)])
+
+
+def gathers():
+    x = f32(3, 4, 2)
+    case("Gather", x, ints("int64", 2, 2, low=-3, high=2))
+    case("Gather", x, ints("int32", 3, low=-4, high=3), axis=1)
+    case("Gather", x, np.int64(1), axis=-1)
+    case("Gather", x, np.zeros((0,), np.int64), axis=1)
+    case("Gather", ints("int64", 5), np.int64(-1), const=(0, 1))
+    case("GatherElements", x, ints("int64", 3, 2, 2, low=-4, high=3), axis=1)
+    case("GatherElements", f32(3, 3), ints("int32", 2, 3, low=0, high=2))
+    case("GatherND", x, ints("int64", 5, 2, low=0, high=2))
+    case("GatherND", x, ints("int64", 3, 1, low=-4, high=3), batch_dims=1)
+    case("GatherND", x, i64(2, 3, 1).reshape(1, 3))
+    case("ScatterElements", x, ints("int64", 1, 4, 2, low=-3, high=2), f32(1, 4, 2))
+    for reduction in ["add", "mul", "max", "min"]:
+        case("ScatterElements", f32(2, 5), i64(1, 1, 3).reshape(1, 3), f32(1, 3), axis=1, reduction=reduction)
+        case("ScatterND", ints("int32", 4, low=-9, high=9), i64(1, 3, 1).reshape(3, 1), ints("int32", 3, low=-9, high=9), reduction=reduction)
+    case("ScatterND", x, i64(2, 0).reshape(2, 1), f32(2, 4, 2))
+    case("OneHot", i64(0, 2, -1, 9), np.int64(4), np.array([0, 1], np.float32), const=(1,),
+         expect=[np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], np.float32)])
+    case("OneHot", i64(0, 2, 1).reshape(3, 1), np.int64(3), np.array([5, 7], np.int32), const=(1, 2), axis=1)
+
+
+def reductions():
+    x = f32(2, 3, 4)
+    for op in ["L1", "L2", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare"]:
+        case("Reduce" + op, x, i64(1), const=(1,))
+        case("Reduce" + op, x, i64(0, -1), const=(1,), keepdims=0)
+        case("Reduce" + op, x)
+        case("Reduce" + op, x.astype(np.float16), i64(2), const=(1,), expect=None)
+        if op not in ("LogSumExp", "SumSquare"):
+            case("Reduce" + op, ints("int32", 2, 3, low=-9, high=9), i64(1), const=(1,))
+    x32 = ints("int32", 2, 3, low=-9, high=9)
+    case("ReduceSumSquare", x32, i64(1), const=(1,), expect=[(x32 * x32).sum(axis=1, keepdims=True, dtype=np.int32)])
+    case("ReduceLogSum", np.abs(x), i64(1), const=(1,))
+    case("ReduceSum", x, noop_with_empty_axes=1)
+    case("ReduceSum", x, version=11, axes=[1], keepdims=0)
+    case("ReduceMean", x.astype(np.float64), version=11, axes=[-1])
+    case("ReduceSum", ints("int8", 2, 5), i64(1), const=(1,))
+    case("ReduceSum", np.zeros((2, 0, 3), np.float32), i64(1), const=(1,))
+    case("ReduceMax", np.zeros((2, 0), np.float32), i64(1), const=(1,), expect=[np.full((2, 1), -np.inf, np.float32)])
+    case("ReduceMax", f32(2, 3) > 0, i64(1), const=(1,))
+    case("ReduceMin", f32(2, 3) > 0, i64(1), const=(1,))
+    case("ReduceMax", np.array([[1, np.nan, 3]], np.float32), i64(1), const=(1,))
+    ties = np.array([[2, 1, 2, 0], [0, 0, -1, -1]], np.float32)
+    for op in ["ArgMax", "ArgMin"]:
+        for last in [0, 1]:
+            case(op, ties, axis=1, select_last_index=last)
+            case(op, ties, axis=0, keepdims=0, select_last_index=last)
+    for largest in [0, 1]:
+        case("TopK", f32(3, 5), i64(2), const=(1,), largest=largest, outputs=2)
+        case("TopK", ints("int64", 4, 3, 2, low=-2, high=2), i64(3), const=(1,), axis=0, largest=largest, outputs=2)
+    for exclusive in [0, 1]:
+        for reverse in [0, 1]:
+            case("CumSum", f32(3, 4), np.int64(1), const=(1,), exclusive=exclusive, reverse=reverse)
+    case("CumSum", ints("int32", 3, 2), np.int32(-2))
+
+
+def quantisation():
+    x = f32(2, 3, 4) * 3
+    case("QuantizeLinear", x, np.float32(0.05), np.int8(3), const=(1, 2))
+    case("QuantizeLinear", x, np.float32(0.02), np.uint8(128), const=(1, 2))
+    case("QuantizeLinear", x, np.float32(0.02), const=(1,))
+    case("QuantizeLinear", x, np.float32(0.02), np.int8(-7))
+    case("QuantizeLinear", x, np.array([0.1, 0.02, 0.5], np.float32), np.array([0, 5, -9], np.int8), const=(1, 2), axis=1)
+    case("QuantizeLinear", x, np.array([0.1, 0.02, 0.5], np.float32), np.array([0, 5, -9], np.int8), axis=-2)
+    case("QuantizeLinear", np.array([0.5, 1.5, 2.5, -0.5, -1.5, 1000, -1000], np.float32), np.float32(1), np.int8(0), const=(1, 2))
+    case("QuantizeLinear", x, np.float32(0.001), np.uint16(30000), const=(1, 2))
+    case("DequantizeLinear", ints("int8", 2, 3, 4), np.float32(0.05), np.int8(3), const=(1, 2))
+    case("DequantizeLinear", ints("uint8", 2, 3), np.float32(0.05), np.uint8(200))
+    case("DequantizeLinear", ints("int8", 2, 3, 4), np.array([0.1, 0.02, 0.5], np.float32), const=(1,), axis=-2)
+    case("DequantizeLinear", ints("int8", 2, 3, 4), np.array([0.1, 0.02, 0.5], np.float32), np.array([0, 5, -9], np.int8), axis=1)
+    case("DequantizeLinear", ints("int32", 4, low=-100000, high=100000), np.float32(1e-4), const=(1,))
+    case("DynamicQuantizeLinear", x, outputs=3)
+    case("DynamicQuantizeLinear", np.abs(f32(5)) + 1, outputs=3)
+
+
+def resizes():
+    x = f32(1, 2, 4, 5)
+    none = np.zeros((0,), np.float32)
+    for mode in ["nearest", "linear", "cubic"]:
+        for coordinates in ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"]:
+            case("Resize", x, none, np.array([1, 1, 1.6, 0.7], np.float32), const=(1, 2), mode=mode, coordinate_transformation_mode=coordinates)
+        case("Resize", x, None, None, i64(1, 2, 7, 3), const=(3,), mode=mode)
+    for rounding in ["floor", "ceil", "round_prefer_ceil"]:
+        case("Resize", x, None, np.array([1, 1, 2, 3], np.float32), const=(2,), nearest_mode=rounding)
+    for mode in ["linear", "cubic"]:
+        case("Resize", x, None, np.array([1, 1, 0.5, 0.6], np.float32), const=(2,), mode=mode, antialias=1)
+    case("Resize", x, None, np.array([1, 1, 2, 0.8], np.float32), const=(2,), mode="cubic", exclude_outside=1, cubic_coeff_a=-0.5)
+    case("Resize", x, None, None, i64(6, 6), const=(3,), axes=[3, 2], keep_aspect_ratio_policy="not_larger")
+    case("Resize", x, np.array([0, 0, 0.2, -0.3, 1, 1, 0.9, 0.8], np.float32), None, i64(1, 2, 3, 4), const=(1, 3), mode="linear",
+         coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=9.5)
+    case("Upsample", x, np.array([1, 1, 2, 3], np.float32), const=(1,), version=9, expect=[x.repeat(2, axis=2).repeat(3, axis=3)])
+
+
+for group in [elementwise, casts, shapes, pads, gathers, reductions, quantisation, resizes]:
+    group()
+for i, c in enumerate(cases):
+    sys.stdout.write(("[\n" if i == 0 else ",\n") + json.dumps(c))
+sys.stdout.write("\n]\n")

@@ -1,0 +1,77 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"hash/crc32"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// FuzzReadEngine changes engine files and mends their checksums, so that what lies behind them is reached: a file that
+// was made wrong must be refused, or run without touching memory that is not its own.
+func FuzzReadEngine(f *testing.F) {
+	b := cpu.Open(1)
+	n := residual(f)
+	p, err := run.NewPlan(context.Background(), n, map[string]int{"batch": 1}, b, run.BestGuess)
+	if err != nil {
+		f.Fatal(err)
+	}
+	e := &run.Engine{Source: n, Profiles: []run.Profile{{Name: "default"}}, Plans: []*run.Plan{p}}
+	var file bytes.Buffer
+	if _, err := e.WriteTo(&file); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Add(file.Bytes()[:100])
+	f.Add([]byte("trtuiEng"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = mend(bytes.Clone(data))
+		e, err := run.ReadEngine(graph.Ops(), data)
+		if err != nil {
+			return
+		}
+		for _, p := range e.Plans {
+			if p.Memory.Peak > 64<<20 || p.Memory.IO > 64<<20 {
+				continue
+			}
+			l, err := run.Load(context.Background(), p, b)
+			if err != nil {
+				continue
+			}
+			c, err := l.NewContext()
+			if err != nil {
+				continue
+			}
+			_ = c.Execute()
+			c.Close()
+		}
+	})
+}
+
+// mend makes the checksums of an engine file fit its bytes, as far as its table makes sense.
+func mend(data []byte) []byte {
+	table := crc32.MakeTable(crc32.Castagnoli)
+	if len(data) < 64 {
+		return data
+	}
+	count := int(binary.LittleEndian.Uint32(data[12:]))
+	if count > 16 || len(data) < 64+24*count {
+		return data
+	}
+	for i := range count {
+		entry := data[64+24*i:]
+		at, n := binary.LittleEndian.Uint64(entry[8:]), binary.LittleEndian.Uint64(entry[16:])
+		if at > uint64(len(data)) || n > uint64(len(data))-at {
+			return data
+		}
+		binary.LittleEndian.PutUint32(entry[4:], crc32.Checksum(data[at:at+n], table))
+	}
+	clear(data[16:20])
+	binary.LittleEndian.PutUint32(data[16:], crc32.Checksum(data[:64+24*count], table))
+	return data
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Predicates of VCMPPS: ordered ones are false where an operand is NaN.
+const (
+	compareEqual              = 0
+	compareLess               = 1
+	compareLessOrEqual        = 2
+	compareUnordered          = 3
+	compareNotEqual           = 4
+	roundEven                 = 8 // of VRNDSCALEPS, without the inexact exception
+	roundDown                 = 9
+	roundUp                   = 10
+	signBit            uint32 = 0x80000000
+)
+
+type vreg = reg.VecVirtual
+
+// unaries are the functions of one operand, by the names of asm.UnaryOp.
+var unaries = []unary{
+	{"Neg", func(v vector, x, _, _ vreg) vreg {
+		r := v.z()
+		v.c.VPXORD_BCST(v.bits(signBit), x, r)
+		return r
+	}},
+	{"Abs", func(v vector, x, _, _ vreg) vreg { return v.abs(x) }},
+	{"Sqrt", func(v vector, x, _, _ vreg) vreg {
+		r := v.z()
+		v.c.VSQRTPS(x, r)
+		return r
+	}},
+	{"Reciprocal", func(v vector, x, _, _ vreg) vreg {
+		r := v.splat(1)
+		v.c.VDIVPS(x, r, r)
+		return r
+	}},
+	{"Floor", func(v vector, x, _, _ vreg) vreg { return v.round(x, roundDown) }},
+	{"Ceil", func(v vector, x, _, _ vreg) vreg { return v.round(x, roundUp) }},
+	{"Round", func(v vector, x, _, _ vreg) vreg { return v.round(x, roundEven) }},
+	{"Exp", func(v vector, x, _, _ vreg) vreg { return v.exp(x) }},
+	{"Log", func(v vector, x, _, _ vreg) vreg { return v.log(x) }},
+	{"Tanh", func(v vector, x, _, _ vreg) vreg { return v.tanh(x) }},
+	{"Erf", func(v vector, x, _, _ vreg) vreg { return v.erf(x) }},
+	{"Sigmoid", func(v vector, x, _, _ vreg) vreg { return v.sigmoid(x) }},
+	{"SiLU", func(v vector, x, _, _ vreg) vreg {
+		r := v.sigmoid(x)
+		v.c.VMULPS(x, r, r)
+		return r
+	}},
+	{"GELU", func(v vector, x, _, _ vreg) vreg {
+		t := v.z()
+		v.c.VMULPS_BCST(v.konst(0.70710678118654752), x, t)
+		r := v.erf(t)
+		v.c.VADDPS_BCST(v.konst(1), r, r)
+		v.c.VMULPS_BCST(v.konst(0.5), x, t)
+		v.c.VMULPS(t, r, r)
+		return r
+	}},
+	{"HardSigmoid", func(v vector, x, a, b vreg) vreg { return v.hardSigmoid(x, a, b) }},
+	{"HardSwish", func(v vector, x, a, b vreg) vreg {
+		r := v.hardSigmoid(x, a, b)
+		v.c.VMULPS(x, r, r)
+		return r
+	}},
+	{"LeakyReLU", func(v vector, x, a, _ vreg) vreg {
+		r, negative := v.copy(x), v.c.K()
+		v.c.VPMOVD2M(x, negative)
+		v.c.VMULPS(a, x, negative, r)
+		return r
+	}},
+	{"Clamp", func(v vector, x, a, b vreg) vreg { return v.clamp(x, a, b) }},
+	{"Affine", func(v vector, x, a, b vreg) vreg { // x*a + b, two roundings
+		r := v.z()
+		v.c.VMULPS(a, x, r)
+		v.c.VADDPS(b, r, r)
+		return r
+	}},
+}
+
+// binaries are the functions of two operands, by the names of asm.BinaryOp.
+var binaries = []binary{
+	{"Add", func(v vector, x, y vreg) vreg { r := v.z(); v.c.VADDPS(y, x, r); return r }},
+	{"Sub", func(v vector, x, y vreg) vreg { r := v.z(); v.c.VSUBPS(y, x, r); return r }},
+	{"Mul", func(v vector, x, y vreg) vreg { r := v.z(); v.c.VMULPS(y, x, r); return r }},
+	{"Div", func(v vector, x, y vreg) vreg { r := v.z(); v.c.VDIVPS(y, x, r); return r }},
+	{"Max", func(v vector, x, y vreg) vreg { r := v.z(); v.c.VMAXPS(y, x, r); return v.keepNaN(x, y, r) }},
+	{"Min", func(v vector, x, y vreg) vreg { r := v.z(); v.c.VMINPS(y, x, r); return v.keepNaN(x, y, r) }},
+	{"Less", func(v vector, x, y vreg) vreg { return v.compare(x, y, compareLess) }},
+	{"LessOrEqual", func(v vector, x, y vreg) vreg { return v.compare(x, y, compareLessOrEqual) }},
+	{"Equal", func(v vector, x, y vreg) vreg { return v.compare(x, y, compareEqual) }},
+}
+
+// keepNaN replaces r by x+y where x or y is NaN.
+func (v vector) keepNaN(x, y, r vreg) vreg {
+	unordered := v.c.K()
+	v.c.VCMPPS(operand.Imm(compareUnordered), y, x, unordered)
+	v.c.VADDPS(y, x, unordered, r)
+	return r
+}
+
+// compare returns 1 where the predicate holds, else 0.
+func (v vector) compare(x, y vreg, predicate uint64) vreg {
+	holds, r := v.c.K(), v.z()
+	v.c.VCMPPS(operand.Imm(predicate), y, x, holds)
+	one := v.splat(1)
+	v.c.VMOVAPS_Z(one, holds, r)
+	return r
+}
+
+func (v vector) abs(x vreg) vreg {
+	r := v.z()
+	v.c.VPANDD_BCST(v.bits(^signBit), x, r)
+	return r
+}
+
+func (v vector) round(x vreg, mode uint64) vreg {
+	r := v.z()
+	v.c.VRNDSCALEPS(operand.Imm(mode), x, r)
+	return r
+}
+
+// withSign gives r, not negative, the sign of x.
+func (v vector) withSign(r, x vreg) vreg {
+	s := v.z()
+	v.c.VPANDD_BCST(v.bits(signBit), x, s)
+	v.c.VPORD(s, r, r)
+	return r
+}
+
+// reduceExp writes x as n*ln 2 + r with an integer n and |r| <= ln 2 / 2, and returns n, r and
+// exp(r) - 1 = r + r*r*q(r). Its polynomial is a minimax fit, relative error 4e-9.
+func (v vector) reduceExp(x vreg) (n, expm1 vreg) {
+	c := v.c
+	t := v.z()
+	c.VMULPS_BCST(v.konst(1.44269504088896341), x, t)
+	n = v.round(t, roundEven)
+	r := v.copy(x)
+	c.VFNMADD231PS_BCST(v.konst(0.693359375), n, r)
+	c.VFNMADD231PS_BCST(v.konst(-2.12194440e-4), n, r)
+	q := v.polynomial(r, 0.5, 0.16666506230831146, 0.041666168719530106, 0.008370321244001389, 0.0013952970039099455)
+	square := v.z()
+	c.VMULPS(r, r, square)
+	c.VFMADD213PS(r, square, q)
+	return n, q
+}
+
+// exp is within 2 units in the last place, subnormal results included.
+func (v vector) exp(x vreg) vreg {
+	n, e := v.reduceExp(v.clampTo(x, -104.5, 89.5))
+	v.c.VADDPS_BCST(v.konst(1), e, e)
+	v.c.VSCALEFPS(n, e, e)
+	return e
+}
+
+// sigmoid is 1 / (1 + exp(-x)).
+func (v vector) sigmoid(x vreg) vreg {
+	t := v.z()
+	v.c.VPXORD_BCST(v.bits(signBit), x, t)
+	e := v.exp(t)
+	one := v.splat(1)
+	v.c.VADDPS(one, e, e)
+	v.c.VDIVPS(e, one, e)
+	return e
+}
+
+// tanh is e/(e+2) with e = exp(2|x|) - 1, which keeps its relative precision near 0.
+func (v vector) tanh(x vreg) vreg {
+	c := v.c
+	a := v.z()
+	c.VMINPS(v.abs(x), v.splat(10), a)
+	c.VADDPS(a, a, a)
+	n, e := v.reduceExp(a)
+	power, less := v.splat(1), v.z()
+	c.VSCALEFPS(n, power, power)
+	c.VSUBPS_BCST(v.konst(1), power, less)
+	c.VFMADD213PS(less, power, e)
+	c.VADDPS_BCST(v.konst(2), e, power)
+	c.VDIVPS(power, e, e)
+	return v.withSign(e, x)
+}
+
+// erf is x*p(x*x) for |x| < 1 and 1 - exp(-g(|x|)) beyond, g = -log(erfc), both minimax fits; from 4 on it is 1.
+func (v vector) erf(x vreg) vreg {
+	c := v.c
+	square := v.z()
+	c.VMULPS(x, x, square)
+	small := v.polynomial(square, erfSmall...)
+	c.VMULPS(x, small, small)
+	a := v.z()
+	c.VMINPS(v.abs(x), v.splat(4), a)
+	g := v.polynomial(a, erfLarge...)
+	c.VPXORD_BCST(v.bits(signBit), g, g)
+	n, e := v.reduceExp(g)
+	c.VADDPS_BCST(v.konst(1), e, e)
+	c.VSCALEFPS(n, e, e)
+	large := v.splat(1)
+	c.VSUBPS(e, large, large)
+	large = v.withSign(large, x)
+	isSmall := c.K()
+	c.VCMPPS(operand.Imm(compareLess), v.splat(1), a, isSmall)
+	c.VMOVAPS(small, isSmall, large)
+	return large
+}
+
+// log is e*ln 2 + log1p(r) with x = 2^e * (1+r), 1+r in [0.75, 1.5): r - r*r/2 + r*r*r*q(r), a minimax fit of
+// relative error 5e-9. Negative x give NaN, 0 gives minus infinity.
+func (v vector) log(x vreg) vreg {
+	c := v.c
+	m, e, t := v.z(), v.z(), v.z()
+	c.VGETMANTPS(operand.Imm(0b1011), x, m) // interval [0.75, 1.5), NaN for negative x
+	c.VGETEXPPS(x, e)
+	c.VGETEXPPS(m, t)
+	c.VSUBPS(t, e, e)
+	r := v.z()
+	c.VSUBPS_BCST(v.konst(1), m, r)
+	q := v.polynomial(r, logCoefficients...)
+	square := v.z()
+	c.VMULPS(r, r, square)
+	c.VMULPS(r, q, q)
+	c.VMULPS(square, q, q)
+	c.VFMADD231PS_BCST(v.konst(-2.12194440e-4), e, q)
+	c.VFNMADD231PS_BCST(v.konst(0.5), square, q)
+	c.VADDPS(q, r, r)
+	c.VFMADD231PS_BCST(v.konst(0.693359375), e, r)
+	return r
+}
+
+var (
+	erfSmall = []float64{1.1283791065216064, -0.3761262595653534, 0.11283600330352783, -0.026854444295167923,
+		0.005189535208046436, -0.0008020841050893068, 7.889119297033176e-05}
+	erfLarge = []float64{-0.00018803816055878997, 1.1295784711837769, 0.6332198977470398, 0.10841856151819229,
+		-0.02520824782550335, 0.00420455913990736, -0.00044133589835837483, 2.1686813852284104e-05}
+	logCoefficients = []float64{0.33333447575569153, -0.2500019371509552, 0.19991089403629303, -0.16643743216991425,
+		0.14467716217041016, -0.13186892867088318, 0.10582699626684189, -0.0461665503680706}
+)
+
+// hardSigmoid is max(0, min(1, a*x + b)), the product rounded.
+func (v vector) hardSigmoid(x, a, b vreg) vreg {
+	r := v.z()
+	v.c.VMULPS(a, x, r)
+	v.c.VADDPS(b, r, r)
+	return v.clampTo(r, 0, 1)
+}

@@ -1,0 +1,139 @@
+package cpu
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// DepthwiseInt8 is a depthwise convolution of NCHWc16 bytes, one filter a channel, ready to run.
+type DepthwiseInt8 struct {
+	window  windowInt8
+	kernel  asm.QDepthwiseKernel
+	steps   [][]int32 // of each channel block
+	weights [][]int8  // [step][16][4]
+	start   []int32
+	scale   []float32
+	bias    []float32
+	runs    sync.Pool
+}
+
+// NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewConvInt8.
+// Channels, Filters and Groups of the shape must be equal.
+func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvInt8Config) (*DepthwiseInt8, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if s.Groups != s.Channels || s.Filters != s.Channels {
+		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
+	}
+	if err := checkInt8(s.Filters, s.Channels*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+		return nil, err
+	}
+	d := &DepthwiseInt8{}
+	if err := d.window.init(s, byte(cfg.InZero), cfg.Workers); err != nil {
+		return nil, err
+	}
+	for _, k := range asm.QDepthwiseKernels() {
+		if cfg.Features.Has(k.Needs) {
+			d.kernel = k
+			break
+		}
+	}
+	d.start, d.scale, d.bias = int8Constants(s.Filters, weights, scale, bias, cfg.InZero)
+	for block := range d.window.blocks {
+		d.pack(weights, block)
+	}
+	d.runs.New = func() any {
+		r := &depthwiseInt8Run{conv: d}
+		r.crew.init(r.do)
+		return r
+	}
+	return d, nil
+}
+
+// int8Constants pads the epilogue's constants to whole channel blocks and folds the input's zero point into
+// what the sums start from.
+func int8Constants(filters int, weights []int16, scale, bias []float32, zero int32) (start []int32, scales, biases []float32) {
+	n := blocksOf(filters) * lanes
+	start, scales, biases = make([]int32, n), make([]float32, n), make([]float32, n)
+	copy(scales, scale)
+	copy(biases, bias)
+	perFilter := len(weights) / filters
+	for f := range filters {
+		sum := int32(0)
+		for _, w := range weights[f*perFilter:][:perFilter] {
+			sum += int32(w)
+		}
+		start[f] = -zero * sum
+	}
+	return start, scales, biases
+}
+
+// pack lays out the weights of a channel block: a step is four neighbours in a row of the kernel as it is
+// with its dilation, absent ones having zero weights. Weights beyond a signed byte take further steps.
+func (d *DepthwiseInt8) pack(weights []int16, block int) {
+	s := &d.window.shape
+	var steps []int32
+	var packed []int8
+	for kh := range s.KernelH {
+		for column := 0; column <= (s.KernelW-1)*s.DilationW; column += 4 {
+			var rest [64]int16
+			for i := range rest {
+				c, at := block*lanes+i/4, column+i%4
+				if kw := at / s.DilationW; c < s.Channels && at%s.DilationW == 0 && kw < s.KernelW {
+					rest[i] = weights[(c*s.KernelH+kh)*s.KernelW+kw]
+				}
+			}
+			for rest != [64]int16{} {
+				for i, w := range rest {
+					low := max(-128, min(127, w))
+					packed = append(packed, int8(low))
+					rest[i] -= low
+				}
+				steps = append(steps, int32((kh*s.DilationH*d.window.area.width+column)*lanes))
+			}
+		}
+	}
+	if len(steps) == 0 { // all weights are zero
+		steps, packed = []int32{0}, make([]int8, 64)
+	}
+	d.steps, d.weights = append(d.steps, steps), append(d.weights, packed)
+}
+
+// Workspace returns the bytes that Run needs.
+func (d *DepthwiseInt8) Workspace() int { return d.window.workers * d.window.scratch }
+
+// depthwiseInt8Run is the state of one Run.
+type depthwiseInt8Run struct {
+	conv *DepthwiseInt8
+	call ConvInt8Call
+	crew crew
+}
+
+// Run computes the convolution. Several runs of one DepthwiseInt8 may go on at the same time.
+func (d *DepthwiseInt8) Run(parallel Parallel, call *ConvInt8Call) {
+	r := d.runs.Get().(*depthwiseInt8Run)
+	r.call = *call
+	r.crew.run(parallel, d.window.workers, d.window.units())
+	r.call = ConvInt8Call{}
+	d.runs.Put(r)
+}
+
+func (r *depthwiseInt8Run) do(u, worker int) {
+	d, w := r.conv, &r.conv.window
+	scratch := r.call.Workspace[worker*w.scratch:][:w.scratch]
+	image, block, first, last := w.load(scratch, r.call.In, u)
+	width := w.shape.OutWidth()
+	requant := r.call.Epilogue.requant(image, block, first*width, lanes)
+	requant.Scale, requant.Bias = d.scale[block*lanes:], d.bias[block*lanes:]
+	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*lanes:], Requant: &requant}
+	pixels := w.pixels[:(last-first)*width]
+	for most := pieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
+		n := min(most, len(pixels))
+		call.Pixels, pixels = pixels[:n], pixels[n:]
+		d.kernel.Run(&call)
+		requant = after(requant, n)
+	}
+}

@@ -1,0 +1,296 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// strip is how many elements a program is run on at a time: its values stay in the L1 cache.
+const strip = 512
+
+// programRun is an element-wise program over tensors of one format, of any types that have a codec: strips of the
+// arguments become float32, the program runs on them, and its result is stored as the output's type.
+type programRun struct {
+	program graph.Program
+	args    []argument
+	out     kernels.Desc
+	codec   codec
+	vector  vectorKernel
+	slots   []int // the buffer of each value; -1 for one that is used where it lies
+	buffers int
+	pads    bool // lanes behind the last channel are cleared, as the program may not keep them finite
+	batches int
+	length  int // elements of a batch, or of all if the output is dense
+	runs    sync.Pool
+}
+
+// own is what a program reads besides the layer's inputs: the result that an epilogue follows.
+type own struct {
+	desc   kernels.Desc
+	affine graph.Range
+}
+
+// newProgramRun prepares a program over the layer's inputs from first on. With before set, argument 0 is that, and
+// first is argument 1's.
+func newProgramRun(b kernels.Binding, p graph.Program, first int, before *own, isa asm.Features) (*programRun, error) {
+	var args []argument
+	for a := range p.Args {
+		if before != nil && a == 0 {
+			arg := argument{input: -1}
+			var err error
+			if arg.codec, err = newCodec(before.desc, before.affine, isa); err != nil {
+				return nil, err
+			}
+			if err := arg.place(before.desc, b.Out[0]); err != nil {
+				return nil, err
+			}
+			args = append(args, arg)
+			continue
+		}
+		i := first + a
+		if before != nil {
+			i--
+		}
+		arg, err := newArgument(b, i, b.Out[0], isa)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, arg)
+	}
+	return programOver(args, p, b.Out[0], b.Layer.Outputs[0].Range, isa)
+}
+
+// programOver prepares a program over given arguments.
+func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Range, isa asm.Features) (*programRun, error) {
+	if p.Args == 0 {
+		return nil, fmt.Errorf("program %s has no arguments", p)
+	}
+	run := &programRun{program: p, args: args, out: out, vector: vectorFor(isa)}
+	var err error
+	if run.codec, err = newCodec(out, r, isa); err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	run.batches, run.length = 1, out.Span()/out.Type.Size()
+	split := !out.Dense()
+	for _, a := range args {
+		split = split || a.whole && a.batch != out.BatchStride()
+	}
+	if split {
+		one := kernels.Desc{Type: out.Type, Dims: append([]int{1}, out.Dims[1:]...), Format: out.Format}
+		run.batches, run.length = out.Dims[0], one.Bytes()/out.Type.Size()
+	}
+	for i := range run.args {
+		run.args[i].finish(split)
+	}
+	if out.Format != kernels.Linear {
+		run.pads = out.Dims[1]%lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !staysFinite(p)
+	}
+	run.allocate()
+	run.runs.New = func() any {
+		l := &programLaunch{run: run}
+		l.work = l.do
+		return l
+	}
+	return run, nil
+}
+
+// staysFinite reports whether a program of finite arguments of common size has a finite result.
+func staysFinite(p graph.Program) bool {
+	for _, in := range p.Code {
+		switch in.Op {
+		case graph.EltAdd, graph.EltSub, graph.EltMul, graph.EltRelu, graph.EltClamp, graph.EltMax, graph.EltMin, graph.EltNeg,
+			graph.EltAbs, graph.EltTanh, graph.EltErf, graph.EltSigmoid, graph.EltSilu, graph.EltGelu, graph.EltGeluTanh,
+			graph.EltHardSigmoid, graph.EltHardSwish, graph.EltLeakyRelu, graph.EltPRelu:
+		case graph.EltConst:
+			if math.IsNaN(float64(in.Imm[0])) || math.IsInf(float64(in.Imm[0]), 0) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// allocate gives every value a buffer, reused after its last reader.
+func (r *programRun) allocate() {
+	p := r.program
+	last := make([]int, p.Args+len(p.Code))
+	for i, in := range p.Code {
+		for _, a := range in.Arg[:in.Op.Info().Arity] {
+			last[a] = i
+		}
+	}
+	last[p.Result()] = len(p.Code)
+	var free []int
+	take := func() int {
+		if n := len(free); n > 0 {
+			s := free[n-1]
+			free = free[:n-1]
+			return s
+		}
+		r.buffers++
+		return r.buffers - 1
+	}
+	r.slots = make([]int, len(last))
+	for a := range r.args {
+		if r.slots[a] = -1; !r.args[a].direct() {
+			r.slots[a] = take()
+		}
+	}
+	for i, in := range p.Code {
+		r.slots[p.Args+i] = take()
+		for k, a := range in.Arg[:in.Op.Info().Arity] {
+			if last[a] == i && r.slots[a] >= 0 && !contains(in.Arg[:k], a) {
+				free = append(free, r.slots[a])
+			}
+		}
+	}
+	if len(r.args) > 0 && r.buffers == 0 {
+		r.buffers = 1
+	}
+}
+
+func contains(list []int, v int) bool {
+	for _, x := range list {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+// direct reports whether the argument's float32 are read where they lie.
+func (a *argument) direct() bool { return a.whole && (a.data != nil || a.codec.kind == graph.F32) }
+
+// programLaunch is the state of one run.
+type programLaunch struct {
+	run      *programRun
+	before   kernels.Mem
+	in       []kernels.Mem
+	out      kernels.Mem
+	pieces   int
+	perPiece int
+	work     func(u int)
+}
+
+// stripBuffers is where one worker keeps values.
+type stripBuffers struct {
+	room []float32
+	vals [][]float32
+}
+
+var stripPool = sync.Pool{New: func() any { return &stripBuffers{} }}
+
+// launch computes the program for every element; out may be the memory of an argument of the same form.
+func (r *programRun) launch(p Parallel, before kernels.Mem, in []kernels.Mem, out kernels.Mem) {
+	l := r.runs.Get().(*programLaunch)
+	l.before, l.in, l.out = before, in, out
+	l.perPiece = 8 * strip
+	l.pieces = max(1, (r.length+l.perPiece-1)/l.perPiece)
+	p(r.batches*l.pieces, l.work)
+	l.before, l.in, l.out = kernels.Mem{}, nil, kernels.Mem{}
+	r.runs.Put(l)
+}
+
+func (l *programLaunch) do(u int) {
+	n, from := u/l.pieces, u%l.pieces*l.perPiece
+	l.run.part(l.before, l.in, l.out, n, from, min(l.run.length, from+l.perPiece))
+}
+
+// part computes elements [from, to) of batch n; of all batches, if the output is dense.
+func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, from, to int) {
+	s := stripPool.Get().(*stripBuffers)
+	if len(s.room) < r.buffers*strip {
+		s.room = alignedFloats(r.buffers * strip)
+	}
+	if len(s.vals) < len(r.slots) {
+		s.vals = make([][]float32, len(r.slots))
+	}
+	for at := from; at < to; at += strip {
+		r.strip(s, before, in, out, n, at, min(strip, to-at))
+	}
+	clear(s.vals)
+	stripPool.Put(s)
+}
+
+// at returns how part names the element at place within of an image.
+func (r *programRun) at(image, within int) (n, at int) {
+	if r.batches == 1 {
+		return 0, image*r.out.BatchStride() + within
+	}
+	return image, within
+}
+
+// strip computes size elements from at on of batch n.
+func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, at, size int) {
+	vals, p := s.vals, &r.program
+	for a := range r.args {
+		arg := &r.args[a]
+		m := before
+		if arg.input >= 0 {
+			m = in[arg.input]
+		}
+		base := n * arg.batch
+		switch {
+		case arg.direct() && arg.data != nil:
+			vals[a] = arg.data[base+at:][:size]
+		case arg.direct():
+			vals[a] = graph.View[float32](m.Host)[base+at:][:size]
+		default:
+			vals[a] = s.room[r.slots[a]*strip:][:size]
+			if arg.whole {
+				arg.codec.load(vals[a], m, base+at)
+			} else {
+				arg.read(vals[a], m, base, at)
+			}
+		}
+	}
+	place := n*r.out.BatchStride() + at
+	for i := range p.Code {
+		v, ins := p.Args+i, &p.Code[i]
+		if i == len(p.Code)-1 && r.codec.kind == graph.F32 {
+			vals[v] = graph.View[float32](out.Host)[place:][:size]
+		} else {
+			vals[v] = s.room[r.slots[v]*strip:][:size]
+		}
+		var x, y, z []float32
+		switch ins.Op.Info().Arity {
+		case 3:
+			z = vals[ins.Arg[2]]
+			fallthrough
+		case 2:
+			y = vals[ins.Arg[1]]
+			fallthrough
+		case 1:
+			x = vals[ins.Arg[0]]
+		}
+		r.vector.instr(vals[v], x, y, z, ins)
+	}
+	result := vals[p.Result()]
+	if r.codec.kind != graph.F32 || len(p.Code) == 0 {
+		r.codec.store(out, place, result)
+	}
+	if r.pads {
+		r.clearLanes(out, n, at, size)
+	}
+}
+
+// clearLanes makes what lies behind the last channel zero.
+func (r *programRun) clearLanes(out kernels.Mem, n, at, size int) {
+	plane := graph.Count(r.out.Dims[2:]) * lanes
+	blocks := (r.out.Dims[1] + lanes - 1) / lanes
+	bytes := r.out.Type.Size()
+	unused := (blocks*lanes - r.out.Dims[1]) * bytes
+	for i := at / lanes * lanes; i < at+size; i += lanes {
+		if i/plane%blocks == blocks-1 {
+			end := (n*r.out.BatchStride() + i + lanes) * bytes
+			clear(out.Host[end-unused : end])
+		}
+	}
+}

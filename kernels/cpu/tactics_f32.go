@@ -1,0 +1,180 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// f32Tactics are the tactics in float32 for one instruction set.
+func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
+	name := func(family, shape string) string { return family + "_f32_" + isaName(isa) + shape }
+	needs := kernels.Feature(isa)
+	conv := func(planar bool) kernels.Tactic {
+		cfg := ConvF32Config{Planar: planar, Features: isa, Workers: workers}
+		t := kernels.Tactic{
+			Name: name("conv", "_direct"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match:     func(b kernels.Binding) error { return matchConvF32(b, planar) },
+			Workspace: func(b kernels.Binding) int { return workspaceConvF32(b, cfg) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindConvF32(b, cfg) },
+		}
+		if planar {
+			t.Name, t.In = name("conv", "_direct_planar"), kernels.Linear
+		}
+		return t
+	}
+	return []kernels.Tactic{
+		{
+			Name: name("conv", "_depthwise"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match:     matchDepthwiseF32,
+			Workspace: func(b kernels.Binding) int { return workspaceDepthwiseF32(b, isa, workers) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindDepthwiseF32(b, isa, workers) },
+		},
+		conv(false),
+		conv(true),
+		{
+			Name: name("gemm", ""), Op: graph.Gemm, Needs: needs,
+			Match: matchGemmF32,
+			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
+		},
+		{
+			Name: name("matmul", ""), Op: graph.MatMul, Needs: needs,
+			Match: matchGemmF32,
+			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
+		},
+		{
+			Name: name("maxpool", ""), Op: graph.MaxPool, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match:     matchPoolF32,
+			Workspace: func(b kernels.Binding) int { return workspacePoolF32(b, isa, workers) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindPoolF32(b, isa, workers) },
+		},
+		{
+			Name: name("avgpool", ""), Op: graph.AveragePool, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match:     matchPoolF32,
+			Workspace: func(b kernels.Binding) int { return workspacePoolF32(b, isa, workers) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindPoolF32(b, isa, workers) },
+		},
+	}
+}
+
+// convShape returns a convolution's geometry on two spatial axes.
+func convShape(b kernels.Binding) (ConvShape, error) {
+	a := b.Layer.Attrs.(graph.ConvAttrs)
+	var s ConvShape
+	var err error
+	if s.Batch, s.Channels, s.Height, s.Width, err = planes(b.In[0]); err != nil {
+		return s, err
+	}
+	w := b.In[1].Dims
+	if b.Consts[1] == nil {
+		return s, fmt.Errorf("weights are not constant")
+	}
+	if len(b.In) > 2 && b.Layer.Input(2) != nil && b.Consts[2] == nil {
+		return s, fmt.Errorf("bias is not constant")
+	}
+	win := graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, b.In[0].Dims[2:])
+	if len(win) == 1 {
+		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
+	}
+	s.Filters, s.Groups = w[0], a.Group
+	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = win[0].Kernel, win[0].Stride, win[0].Dilation, win[0].PadBegin, win[0].PadEnd
+	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin, win[1].PadEnd
+	return s, s.check()
+}
+
+// realConst returns a constant's elements as float32.
+func realConst(b kernels.Binding, i int) []float32 {
+	if i >= len(b.Layer.OpInputs()) {
+		return nil
+	}
+	v, ok := b.Const(i)
+	if !ok {
+		return nil
+	}
+	return graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
+}
+
+func matchConvF32(b kernels.Binding, planar bool) error {
+	if err := only(b, graph.F32); err != nil {
+		return err
+	}
+	s, err := convShape(b)
+	if err != nil {
+		return err
+	}
+	if planar && s.Channels > 16 {
+		return fmt.Errorf("from %d channels on, blocks of channels are read faster", s.Channels)
+	}
+	return matchEpilogue(b)
+}
+
+func workspaceConvF32(b kernels.Binding, cfg ConvF32Config) int {
+	s, err := convShape(b)
+	if err != nil {
+		return 0
+	}
+	c, err := planConvF32(s, cfg)
+	if err != nil {
+		return 0
+	}
+	return 4 * c.Workspace()
+}
+
+func bindConvF32(b kernels.Binding, cfg ConvF32Config) (kernels.Kernel, error) {
+	s, err := convShape(b)
+	if err != nil {
+		return nil, err
+	}
+	c, err := NewConvF32(s, realConst(b, 1), realConst(b, 2), cfg)
+	if err != nil {
+		return nil, err
+	}
+	return newConvKernel(b, c.Run, cfg.Features)
+}
+
+func matchDepthwiseF32(b kernels.Binding) error {
+	if err := only(b, graph.F32); err != nil {
+		return err
+	}
+	s, err := convShape(b)
+	if err != nil {
+		return err
+	}
+	if err := depthwise(s); err != nil {
+		return err
+	}
+	return matchEpilogue(b)
+}
+
+func depthwise(s ConvShape) error {
+	if s.Groups == 1 || s.Groups != s.Channels || s.Filters != s.Channels {
+		return fmt.Errorf("%d channels to %d in %d groups: not depthwise", s.Channels, s.Filters, s.Groups)
+	}
+	return nil
+}
+
+func workspaceDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) int {
+	s, err := convShape(b)
+	if err != nil {
+		return 0
+	}
+	c, err := NewDepthwiseF32(s, realConst(b, 1), nil, isa, workers)
+	if err != nil {
+		return 0
+	}
+	return 4 * c.Workspace()
+}
+
+func bindDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
+	s, err := convShape(b)
+	if err != nil {
+		return nil, err
+	}
+	c, err := NewDepthwiseF32(s, realConst(b, 1), realConst(b, 2), isa, workers)
+	if err != nil {
+		return nil, err
+	}
+	return newConvKernel(b, c.Run, isa)
+}

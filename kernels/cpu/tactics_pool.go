@@ -1,0 +1,99 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// poolShape returns a pooling's geometry on two spatial axes.
+func poolShape(b kernels.Binding) (PoolShape, PoolMode, error) {
+	a := b.Layer.Attrs.(graph.PoolAttrs)
+	var s PoolShape
+	var err error
+	if len(b.Out) > 1 {
+		return s, 0, fmt.Errorf("indices are asked for")
+	}
+	if s.Batch, s.Channels, s.Height, s.Width, err = planes(b.In[0]); err != nil {
+		return s, 0, err
+	}
+	kernel := a.Kernel
+	if a.Global {
+		kernel = b.In[0].Dims[2:]
+		a = graph.PoolAttrs{}
+	}
+	win := graph.Windows(kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, b.In[0].Dims[2:])
+	out := b.Out[0].Dims[2:]
+	if len(win) == 1 {
+		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
+		out = []int{1, out[0]}
+	}
+	h, w := win[0], win[1]
+	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = h.Kernel, h.Stride, h.Dilation, h.PadBegin, h.PadEnd
+	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = w.Kernel, w.Stride, w.Dilation, w.PadBegin, w.PadEnd
+	s.ExtraBottom = max(0, (out[0]-1)*h.Stride+h.Span()-(s.Height+h.PadBegin+h.PadEnd))
+	s.ExtraRight = max(0, (out[1]-1)*w.Stride+w.Span()-(s.Width+w.PadBegin+w.PadEnd))
+	mode := MaxPool
+	if b.Layer.Op == graph.AveragePool {
+		if mode = AveragePool; a.CountIncludePad {
+			mode = AveragePoolIncludingPad
+		}
+	}
+	return s, mode, nil
+}
+
+func matchPoolF32(b kernels.Binding) error {
+	if err := only(b, graph.F32); err != nil {
+		return err
+	}
+	if b.Layer.Epilogue.Args > 0 {
+		return fmt.Errorf("the kernel has no epilogue")
+	}
+	s, mode, err := poolShape(b)
+	if err == nil && !global(s) {
+		_, err = NewPoolF32(s, mode, 0, 1)
+	}
+	return err
+}
+
+// global reports whether one window covers the input exactly.
+func global(s PoolShape) bool {
+	return s.KernelH == s.Height && s.KernelW == s.Width && s.PadTop+s.PadLeft+s.PadBottom+s.PadRight+s.ExtraBottom+s.ExtraRight == 0
+}
+
+func workspacePoolF32(b kernels.Binding, isa asm.Features, workers int) int {
+	s, mode, err := poolShape(b)
+	if err != nil || global(s) && mode != MaxPool {
+		return 0
+	}
+	p, err := NewPoolF32(s, mode, isa, workers)
+	if err != nil {
+		return 0
+	}
+	return 4 * p.Workspace()
+}
+
+func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
+	s, mode, err := poolShape(b)
+	if err != nil {
+		return nil, err
+	}
+	if global(s) && mode != MaxPool {
+		g := NewGlobalAverageF32(s.Batch, s.Channels, s.Height*s.Width, isa)
+		return launcher(func(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+			x, y := tensor4(b.In[0], in[0]), tensor4(b.Out[0], out[0])
+			parallel(st)(g.Units(), func(u int) { g.Run(y, x, u) })
+			return nil
+		}), nil
+	}
+	p, err := NewPoolF32(s, mode, isa, workers)
+	if err != nil {
+		return nil, err
+	}
+	return launcher(func(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
+		p.Run(parallel(st), &PoolF32Call{In: tensor4(b.In[0], in[0]), Out: tensor4(b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
+		return nil
+	}), nil
+}

@@ -1,0 +1,135 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+func TestDepthwiseInt8(t *testing.T) {
+	for _, s := range windowShapes() {
+		for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+			for _, limit := range []int{127, 255} {
+				t.Run(fmt.Sprintf("%s/limit%d", windowName(s, features), limit), func(t *testing.T) {
+					c := newInt8Case(rand.New(rand.NewPCG(5, 6)), s, limit)
+					d, err := NewDepthwiseInt8(s, c.weights, c.scale, c.bias, ConvInt8Config{InZero: c.zero, Features: features, Workers: 2})
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.check(t, d, false)
+				})
+			}
+		}
+	}
+}
+
+func TestPoolInt8(t *testing.T) {
+	for _, s := range windowShapes() {
+		for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+			for _, mode := range []PoolMode{MaxPool, AveragePool, AveragePoolIncludingPad} {
+				for extra := range 2 {
+					t.Run(fmt.Sprintf("%s/mode%d/extra%d", windowName(s, features), mode, extra), func(t *testing.T) {
+						testPoolInt8(t, s, features, mode, extra)
+					})
+				}
+			}
+		}
+	}
+}
+
+func testPoolInt8(t *testing.T, s ConvShape, features asm.Features, mode PoolMode, extra int) {
+	p := PoolShape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, KernelH: s.KernelH, KernelW: s.KernelW,
+		StrideH: s.StrideH, StrideW: s.StrideW, DilationH: s.DilationH, DilationW: s.DilationW,
+		PadTop: s.PadTop, PadLeft: s.PadLeft, PadBottom: s.PadBottom, PadRight: s.PadRight, ExtraBottom: extra, ExtraRight: extra}
+	const scale, zero = 0.05, 77
+	l, err := NewPoolInt8(p, mode, scale, zero, features, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.PadBottom, s.PadRight = s.PadBottom+extra, s.PadRight+extra
+	c := newInt8Case(rand.New(rand.NewPCG(7, 8)), s, 1)
+	oh, ow := s.OutHeight(), s.OutWidth()
+	call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, l.Workspace())}
+	call.In = BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+	call.Epilogue.ClampInner = false
+	out := make([]byte, s.Batch*blocksOf(s.Filters)*oh*ow*lanes)
+	call.Epilogue.Out = BlockedBytes(out, s.Filters, oh, ow)
+	l.Run(serial, &call)
+	for i := range s.Batch * s.Channels * oh * ow {
+		pixel, plane := i%(oh*ow), i/(oh*ow)
+		sum, count, largest := windowNaive(&s, &p, mode, c.x[plane*s.Height*s.Width:], zero, pixel/ow, pixel%ow)
+		want := largest
+		if mode != MaxPool {
+			v := float32(sum) * (float32(scale) / float32(count))
+			v = min(max(v, call.Epilogue.Outer[0]), call.Epilogue.Outer[1])
+			want = byte(min(max(math.RoundToEven(float64(v/call.Epilogue.OutScale))+float64(call.Epilogue.OutZero), 0), 255))
+		}
+		n, f := plane/s.Channels, plane%s.Channels
+		if got := out[((n*blocksOf(s.Filters)+f/lanes)*oh*ow+pixel)*lanes+f%lanes]; got != want {
+			t.Fatalf("image %d channel %d pixel %d: %d, want %d (sum %d of %d)", n, f, pixel, got, want, sum, count)
+		}
+	}
+}
+
+// windowNaive looks at every element of the window of output pixel (y, x).
+func windowNaive(s *ConvShape, p *PoolShape, mode PoolMode, plane []byte, zero int32, y, x int) (sum, count int32, largest byte) {
+	for kh := range s.KernelH {
+		for kw := range s.KernelW {
+			iy, ix := y*s.StrideH+kh*s.DilationH-s.PadTop, x*s.StrideW+kw*s.DilationW-s.PadLeft
+			if iy >= 0 && iy < s.Height && ix >= 0 && ix < s.Width {
+				v := plane[iy*s.Width+ix]
+				sum, count, largest = sum+int32(v)-zero, count+1, max(largest, v)
+			} else if mode == AveragePoolIncludingPad && iy < s.Height+p.PadBottom && ix < s.Width+p.PadRight {
+				count++
+			}
+		}
+	}
+	return sum, max(count, 1), largest
+}
+
+func BenchmarkDepthwiseInt8(b *testing.B) {
+	for _, s := range []ConvShape{depthwiseOf(32, 112, 112, 3, 1, 1), depthwiseOf(96, 112, 112, 3, 2, 1), depthwiseOf(144, 56, 56, 3, 1, 1),
+		depthwiseOf(192, 28, 28, 3, 1, 1), depthwiseOf(384, 14, 14, 3, 1, 1), depthwiseOf(960, 7, 7, 3, 1, 1), depthwiseOf(240, 14, 14, 5, 1, 2), depthwiseOf(64, 16, 16, 3, 1, 1)} {
+		b.Run(fmt.Sprintf("%d_%dx%d_%dx%d_s%d", s.Channels, s.Height, s.Width, s.KernelH, s.KernelW, s.StrideH), func(b *testing.B) {
+			c := newInt8Case(rand.New(rand.NewPCG(1, 1)), s, 127)
+			d, err := NewDepthwiseInt8(s, c.weights, c.scale, c.bias, ConvInt8Config{InZero: c.zero, Features: asm.HostFeatures(), Workers: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			oh, ow := s.OutHeight(), s.OutWidth()
+			call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, d.Workspace())}
+			call.Epilogue.ClampInner = false
+			call.In = BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+			call.Epilogue.Out = BlockedBytes(make([]byte, blocksOf(s.Filters)*oh*ow*lanes), s.Filters, oh, ow)
+			timedInt8(b, 2*oh*ow*s.Filters*s.KernelH*s.KernelW, 1, func() { d.Run(serial, &call) })
+		})
+	}
+}
+
+func TestGlobalAverageInt8(t *testing.T) {
+	for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+		const batch, channels, h, w, scale, zero = 2, 21, 33, 40, 0.05, 99
+		g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, features, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := randomBytes(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
+		out := make([]float32, batch*blocksOf(channels)*lanes)
+		call := ConvInt8Call{In: BlockedBytes(blockedBytes(x, batch, channels, h*w), channels, h, w)}
+		call.Epilogue = Int8Epilogue{Outer: NoLimits(), Float: Blocked(out, channels, 1, 1)}
+		g.Run(serial, &call)
+		for i := range batch * channels {
+			sum := int32(0)
+			for _, v := range x[i*h*w:][:h*w] {
+				sum += int32(v) - zero
+			}
+			want := float32(sum) * (float32(scale) / float32(h*w))
+			if got := out[i/channels*blocksOf(channels)*lanes+i%channels]; got != want {
+				t.Fatalf("%v: channel %d: %g, want %g", features, i, got, want)
+			}
+		}
+	}
+}

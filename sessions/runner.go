@@ -1,0 +1,114 @@
+package sessions
+
+import (
+	"context"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+)
+
+// Runner makes reports on demand, one call at a time: what a command needs, where a Session is what a screen needs.
+// Calls share the stages' results, so that a second configuration repeats only what it changes.
+type Runner struct{ stages *stages }
+
+// NewRunner returns a runner; progress, if not nil, is told what is being done.
+func NewRunner(m *Model, w Workplace, progress func(Progress)) *Runner {
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	return &Runner{&stages{Workplace: w, model: m, progress: progress}}
+}
+
+// Report makes the wanted parts of a snapshot for a configuration. Timings are measured as p says.
+func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (*Snapshot, error) {
+	s, begin := r.stages, time.Now()
+	info := s.Backend.Info()
+	snap := &Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
+	var err error
+	if snap.Model, err = s.modelReport(cfg); err != nil {
+		return nil, err
+	}
+	if parts.Has(PartCalibration) {
+		if snap.Calibration, err = s.calibration(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
+	if parts.Has(PartPasses) {
+		o, err := s.optimize(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		l, err := s.lower(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		if snap.Passes, err = s.passesReport(cfg, o, l); err != nil {
+			return nil, err
+		}
+	}
+	if parts&(PartTactics|PartMemory|PartTimings|PartOverview|PartAccuracy) == 0 {
+		return snap, nil
+	}
+	plan, err := s.plan(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	snap.Tactics, snap.Memory = s.tacticsReport(cfg, plan), memoryReport(plan)
+	if parts.Has(PartTimings) || parts.Has(PartOverview) {
+		loaded, err := s.load(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		built := time.Since(begin)
+		if snap.Timings, err = s.time(ctx, loaded, p); err != nil {
+			return nil, err
+		}
+		snap.Overview = s.overview(cfg, plan, snap.Timings)
+		snap.Overview.BuildTime = built
+	}
+	if parts.Has(PartAccuracy) {
+		snap.Accuracy, err = s.accuracy(ctx, cfg, true)
+	}
+	return snap, err
+}
+
+// Score compares a configuration's engine with FP32 by outputs and labels alone.
+func (r *Runner) Score(ctx context.Context, cfg Config) (*AccuracyReport, error) {
+	return r.stages.accuracy(ctx, cfg, false)
+}
+
+// time measures an engine.
+func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*TimingsReport, error) {
+	s.device.Lock()
+	defer s.device.Unlock()
+	c, err := s.ready(l)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	s.progress(Progress{Phase: "measuring"})
+	t := newTimings(l.Plan, s.batchOf(l.Plan))
+	err = c.Profile(ctx, p, t.add)
+	return t.report(false, s.Backend.Info().Estimated), err
+}
+
+// Engine builds the engine of a configuration, to be written to a file.
+func (r *Runner) Engine(ctx context.Context, cfg Config) (*run.Engine, error) {
+	s := r.stages
+	p, err := s.plan(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	shapes := map[string][]int{}
+	for _, t := range p.Network.Inputs {
+		dims := make([]int, len(t.Dims))
+		for i, d := range t.Dims {
+			dims[i] = d.Eval(p.Env())
+		}
+		shapes[t.Name] = dims
+	}
+	report, err := s.engineReport(ctx, cfg)
+	return &run.Engine{
+		Source: s.model.Network, Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{p}, Report: report,
+	}, err
+}

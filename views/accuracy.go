@@ -1,0 +1,307 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// accuracyScreen shows how far the engine is from FP32: at every layer, at the outputs and in what it predicts.
+func accuracyScreen(d *desk) *ui.Screen {
+	v := newErrorsView(d)
+	p := ui.Pane
+	return &ui.Screen{
+		Key: "6", Name: "Accuracy", Views: []ui.View{v, &labelsView{d.pane(sessions.PartAccuracy)}, newOutputsView(d)},
+		Layouts: []ui.Box{
+			ui.Stack(p(0), ui.Beside(p(1).Share(2), p(2).Share(3)).Lines(9)),
+			ui.Beside(p(0).Share(2), ui.Stack(p(1), p(2))),
+		},
+		Narrow: box(ui.Stack(p(0), p(1).Lines(5), p(2).Lines(4))),
+	}
+}
+
+// metric is a measure of the difference between two tensors.
+type metric struct {
+	name   string
+	value  func(*sessions.Errors) float64
+	write  func(float64) string
+	higher bool // more is better
+}
+
+var metrics = []metric{
+	{name: "SQNR dB", value: func(e *sessions.Errors) float64 { return e.SQNR }, write: decibels, higher: true},
+	{name: "max abs", value: func(e *sessions.Errors) float64 { return e.MaxAbs }, write: ui.Number},
+	{name: "mean abs", value: func(e *sessions.Errors) float64 { return e.MeanAbs }, write: ui.Number},
+	{name: "median abs", value: func(e *sessions.Errors) float64 { return e.MedianAbs }, write: ui.Number},
+	{name: "max rel", value: func(e *sessions.Errors) float64 { return e.MaxRel }, write: ui.Number},
+	{name: "mean rel", value: func(e *sessions.Errors) float64 { return e.MeanRel }, write: ui.Number},
+	{name: "L2", value: func(e *sessions.Errors) float64 { return e.L2 }, write: ui.Number},
+	{name: "1-cosine", value: func(e *sessions.Errors) float64 { return 1 - e.Cosine }, write: ui.Number},
+	{name: "PSNR dB", value: func(e *sessions.Errors) float64 { return e.PSNR }, write: decibels, higher: true},
+}
+
+// errorsView lists the layers with the error that each makes by itself, and the error that has piled up by then.
+type errorsView struct {
+	pane
+	table     ui.Table
+	metric    int
+	tolerance float64 // dB; 0: the report's
+}
+
+func newErrorsView(d *desk) *errorsView {
+	v := &errorsView{pane: d.pane(sessions.PartAccuracy)}
+	at := func(r int) *sessions.LayerError { return &v.snap.Accuracy.Layers[r] }
+	column := func(title string, of func(*sessions.LayerError) *sessions.Errors) []ui.Column {
+		value := func(r int) float64 { return v.by().value(of(at(r))) }
+		return []ui.Column{
+			{Title: title, Width: 8, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(of(at(r)), of) }},
+			{Title: "", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+				e := of(at(r))
+				return ui.Cell{Text: v.by().write(v.by().value(e)), Style: v.grade(e)}
+			}, Order: func(a, b int) int {
+				if v.by().higher { // the worst first
+					a, b = b, a
+				}
+				return cmp.Compare(value(a), value(b))
+			}, Down: true},
+		}
+	}
+	v.table.Columns = []ui.Column{
+		{Title: "layer", Width: 22, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Name)} }},
+		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
+			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
+		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},
+	}
+	v.table.Columns = append(v.table.Columns, column("by itself", func(l *sessions.LayerError) *sessions.Errors { return &l.Local })...)
+	v.table.Columns = append(v.table.Columns, column("accumulated", func(l *sessions.LayerError) *sessions.Errors { return &l.Accumulated })...)
+	v.table.Columns = append(v.table.Columns,
+		ui.Column{Title: "max abs", Width: 8, Priority: 5, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(at(r).Accumulated.MaxAbs), Style: ui.Muted} }},
+		ui.Column{Title: "cosine", Width: 8, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			return ui.Cell{Text: fmt.Sprintf("%.6f", at(r).Accumulated.Cosine), Style: ui.Muted}
+		}},
+		ui.Column{Title: "tensor", Width: 14, Flex: 1, Priority: 6, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Tensor, Style: ui.Muted} }})
+	v.table.Label = func(r int) string { return at(r).Name + " " + at(r).Op + " " + at(r).Precision }
+	v.table.Empty = "no layer's output can be compared"
+	v.retitle()
+	return v
+}
+
+func (v *errorsView) by() *metric { return &metrics[v.metric] }
+
+// limit is the SQNR under which a layer counts as bad.
+func (v *errorsView) limit() float64 {
+	if v.tolerance > 0 {
+		return v.tolerance
+	}
+	if a := v.snap.Accuracy; a != nil {
+		return a.Tolerance
+	}
+	return 0
+}
+
+// grade is good, a warning within 10 dB of the tolerance, or bad under it.
+func (v *errorsView) grade(e *sessions.Errors) ui.Style {
+	switch limit := v.limit(); {
+	case e.SQNR < limit:
+		return ui.Bad
+	case e.SQNR < limit+10:
+		return ui.Warn
+	case e.SQNR >= exactSQNR:
+		return ui.Muted
+	}
+	return ui.Good
+}
+
+// fullSQNR is the SQNR, in dB, at which a bar is full: no more than rounding of FP32 is left.
+const fullSQNR = 80
+
+// bar draws the metric: quality in decibels up to fullSQNR with the tolerance as a mark, errors up to the largest.
+func (v *errorsView) bar(e *sessions.Errors, of func(*sessions.LayerError) *sessions.Errors) ui.Cell {
+	m := v.by()
+	b := &ui.Bar{Value: m.value(e), Style: v.grade(e)}
+	if m.higher {
+		b.Max = fullSQNR
+		if m.name == "SQNR dB" {
+			b.Marks = []ui.BarMark{{Value: v.limit(), Style: ui.Bad}}
+		}
+		return ui.Cell{Bar: b}
+	}
+	for i := range v.snap.Accuracy.Layers {
+		b.Max = max(b.Max, m.value(of(&v.snap.Accuracy.Layers[i])))
+	}
+	return ui.Cell{Bar: b}
+}
+
+func (v *errorsView) retitle() {
+	v.table.Columns[3].Title, v.table.Columns[5].Title = v.by().name, v.by().name
+}
+
+func (v *errorsView) Title() string { return "Layers: error against FP32" }
+
+func (v *errorsView) Note() (string, ui.Style) {
+	a := v.snap.Accuracy
+	if a == nil {
+		return "", ui.Muted
+	}
+	bad := 0
+	for i := range a.Layers {
+		if a.Layers[i].Accumulated.SQNR < v.limit() {
+			bad++
+		}
+	}
+	text := fmt.Sprintf("%d of %s under %.0f dB on %s", bad, plural(len(a.Layers), "layer"), v.limit(), plural(a.TapItems, "item"))
+	return v.note(text)
+}
+
+func (v *errorsView) Keys() []ui.Key {
+	return append([]ui.Key{
+		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
+		ui.K("F", "first bad", "first layer whose accumulated error is over the tolerance"),
+		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
+	}, v.table.Keys()...)
+}
+
+func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
+	if v.take(msg) {
+		v.table.Rows = 0
+		if a := v.snap.Accuracy; a != nil {
+			v.table.Rows = len(a.Layers)
+		}
+		v.table.Refresh()
+		return nil
+	}
+	if v.snap.Accuracy == nil || v.table.Update(msg) {
+		return nil
+	}
+	switch {
+	case isKey(msg, "s"):
+		v.metric = (v.metric + 1) % len(metrics)
+		v.retitle()
+		v.table.Refresh()
+	case isKey(msg, "F"):
+		return v.firstBad()
+	case isKey(msg, "<"):
+		v.tolerance = max(v.limit()-5, 5)
+	case isKey(msg, ">"):
+		v.tolerance = min(v.limit()+5, 100)
+	}
+	return nil
+}
+
+func (v *errorsView) firstBad() tea.Cmd {
+	for i := range v.snap.Accuracy.Layers {
+		if v.snap.Accuracy.Layers[i].Accumulated.SQNR < v.limit() {
+			if !v.table.Select(i) {
+				return say(ui.Warn, v.snap.Accuracy.Layers[i].Name+" is hidden by the filter")
+			}
+			return nil
+		}
+	}
+	return say(ui.Good, fmt.Sprintf("no layer is under %.0f dB", v.limit()))
+}
+
+func (v *errorsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Accuracy == nil {
+			v.wait(c, "comparison with FP32")
+			return
+		}
+		v.table.Draw(c)
+	})
+}
+
+// labelsView states how often the engine is right, and how often it agrees with FP32.
+type labelsView struct{ pane }
+
+func (v *labelsView) Title() string              { return "Predictions" }
+func (v *labelsView) Keys() []ui.Key             { return nil }
+func (v *labelsView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+
+func (v *labelsView) Note() (string, ui.Style) {
+	a := v.snap.Accuracy
+	if a == nil {
+		return "", ui.Muted
+	}
+	return v.note(plural(a.Items, "item"))
+}
+
+func (v *labelsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		a := v.snap.Accuracy
+		if a == nil {
+			v.wait(c, "predictions")
+			return
+		}
+		name := strings.ToUpper(a.Precision)
+		l := a.Labels
+		var bars ui.Bars
+		add := func(label string, share float64, s ui.Style) {
+			if share >= 0 {
+				bars = append(bars, ui.LabelledBar{Label: label, Value: fmt.Sprintf("%.2f%%", 100*share), Bar: ui.Bar{Value: share, Max: 1, Style: s}})
+			}
+		}
+		if a.Precision != string(sessions.FP32) {
+			add("top-1 FP32", l.FP32Top1, ui.F32)
+		}
+		add("top-1 "+name, l.Top1, precisionStyle(a.Precision))
+		add("agreement", l.Agreement, ui.Good)
+		if a.Precision != string(sessions.FP32) {
+			add("top-5 FP32", l.FP32Top5, ui.F32)
+		}
+		add("top-5 "+name, l.Top5, precisionStyle(a.Precision))
+		bars.Draw(c)
+		if y := len(bars) + 1; y < h && a.Random {
+			c.Fit(1, y, w-2, ui.Warn, "random data: only agreement says anything")
+		} else if y < h && l.Top1 < 0 {
+			c.Fit(1, y, w-2, ui.Muted, "the data has no labels")
+		}
+	})
+}
+
+// outputsView compares the network's outputs.
+type outputsView struct {
+	pane
+	table ui.Table
+}
+
+func newOutputsView(d *desk) *outputsView {
+	v := &outputsView{pane: d.pane(sessions.PartAccuracy)}
+	v.table.Columns = []ui.Column{{Title: "output", Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.snap.Accuracy.Outputs[r].Name} }}}
+	for i := range metrics {
+		m := &metrics[i]
+		v.table.Columns = append(v.table.Columns, ui.Column{Title: m.name, Width: max(8, len(m.name)), Align: ui.AlignRight, Priority: []int{0, 1, 2, 5, 3, 6, 7, 4, 8}[i],
+			Cell: func(r int) ui.Cell { return ui.Cell{Text: m.write(m.value(&v.snap.Accuracy.Outputs[r].Errors))} }})
+	}
+	return v
+}
+
+func (v *outputsView) Title() string  { return "Outputs against FP32" }
+func (v *outputsView) Keys() []ui.Key { return ui.FilterKeys() }
+
+func (v *outputsView) Update(msg tea.Msg) tea.Cmd {
+	if !v.take(msg) {
+		v.table.Update(msg)
+		return nil
+	}
+	v.table.Rows = 0
+	if a := v.snap.Accuracy; a != nil {
+		v.table.Rows = len(a.Outputs)
+	}
+	v.table.Refresh()
+	return nil
+}
+
+func (v *outputsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Accuracy == nil {
+			v.wait(c, "outputs")
+			return
+		}
+		v.table.Draw(c)
+	})
+}

@@ -1,0 +1,426 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// calibrationScreen compares the calibrators tensor by tensor, and draws the thresholds that they find over the
+// histogram of the tensor under the cursor.
+func calibrationScreen(d *desk) *ui.Screen {
+	v := newTensorsView(d)
+	p := ui.Pane
+	return &ui.Screen{
+		Key: "5", Name: "Calibration", Views: []ui.View{v, newRangesView(v), &histogramView{tensorsView: v}},
+		Layouts: []ui.Box{
+			ui.Stack(p(0).Share(3), ui.Beside(p(2).Share(4), p(1).Share(3)).Share(3)),
+			ui.Beside(p(0), ui.Stack(p(2).Share(2), p(1).Lines(9))),
+		},
+		Medium: box(ui.Stack(p(0).Share(3), p(1).Lines(7), p(2).Share(3))),
+		Narrow: box(ui.Stack(p(0).Share(3), p(1).Lines(6), p(2).Share(3))),
+	}
+}
+
+// measure is a quality by which calibrators are compared.
+type measure struct {
+	name   string
+	value  func(*sessions.CalibratorResult) float64
+	write  func(float64) string
+	higher bool // more is better
+	none   bool // neither more nor less is better
+}
+
+var measures = []measure{
+	{name: "SQNR dB", value: func(r *sessions.CalibratorResult) float64 { return r.SQNR }, write: decibels, higher: true},
+	{name: "KL nats", value: func(r *sessions.CalibratorResult) float64 { return r.KL }, write: small},
+	{name: "clipped", value: func(r *sessions.CalibratorResult) float64 { return r.Clip }, write: clipText, none: true},
+	{name: "amax", value: func(r *sessions.CalibratorResult) float64 { return float64(r.Amax) }, write: ui.Number, none: true},
+	{name: "scale", value: func(r *sessions.CalibratorResult) float64 { return float64(r.Scale) }, write: ui.Number, none: true},
+}
+
+// small writes a number that is mostly near zero.
+func small(v float64) string {
+	if v != 0 && math.Abs(v) < 1e-4 {
+		return fmt.Sprintf("%.0e", v)
+	}
+	return fmt.Sprintf("%.4f", v)
+}
+
+// clipText writes the share of elements outside a range.
+func clipText(share float64) string {
+	if v := 100 * share; v != 0 && v < 0.001 {
+		return fmt.Sprintf("%.0e%%", v)
+	}
+	return fmt.Sprintf("%.3f%%", 100*share)
+}
+
+// best returns which calibrators are as good as the best of a tensor.
+func (m *measure) best(t *sessions.TensorCalibration) map[int]bool {
+	if m.none || len(t.By) == 0 {
+		return nil
+	}
+	top := m.value(&t.By[0])
+	for i := range t.By {
+		if v := m.value(&t.By[i]); m.higher == (v > top) && v != top {
+			top = v
+		}
+	}
+	out := map[int]bool{}
+	for i := range t.By {
+		if m.value(&t.By[i]) == top {
+			out[i] = true
+		}
+	}
+	return out
+}
+
+// tensorsView lists the tensors with one column for each calibrator.
+type tensorsView struct {
+	pane
+	table   ui.Table
+	measure int
+	report  *sessions.CalibrationReport // that the columns are made for
+	log     bool                        // of the histogram
+}
+
+func newTensorsView(d *desk) *tensorsView {
+	v := &tensorsView{pane: d.pane(sessions.PartCalibration), log: true}
+	v.table.Empty = "no tensors were observed"
+	return v
+}
+
+func (v *tensorsView) Title() string {
+	return "Tensors: " + measures[v.measure].name + " by calibrator"
+}
+
+func (v *tensorsView) Note() (string, ui.Style) {
+	r := v.report
+	if r == nil {
+		return "", ui.Muted
+	}
+	text := fmt.Sprintf("%s of data", plural(r.Batches, "item"))
+	if r.Random {
+		text = "random data, " + text
+	}
+	return v.note(text)
+}
+
+// shared are the keys of all panes of the screen.
+func (v *tensorsView) shared() []ui.Key {
+	return []ui.Key{
+		ui.K("C", "measure", "compare by SQNR, KL, share clipped, amax, scale"),
+		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
+		{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile, where that calibrator is active"},
+	}
+}
+
+func (v *tensorsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }
+
+func (v *tensorsView) Update(msg tea.Msg) tea.Cmd {
+	if v.take(msg) {
+		v.build()
+		return nil
+	}
+	if v.table.Update(msg) {
+		return nil
+	}
+	return v.press(msg)
+}
+
+// press handles the keys of all panes of the screen.
+func (v *tensorsView) press(msg tea.Msg) tea.Cmd {
+	switch {
+	case isKey(msg, "C"):
+		v.measure = (v.measure + 1) % len(measures)
+		v.columns()
+	case isKey(msg, "L"):
+		v.log = !v.log
+	case isKey(msg, ","):
+		return v.percentile(-1)
+	case isKey(msg, "."):
+		return v.percentile(1)
+	}
+	return nil
+}
+
+// percentiles are the steps of the percentile calibrator.
+var percentiles = []float64{90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.995, 99.999, 99.9995, 99.9999, 100}
+
+func (v *tensorsView) percentile(by int) tea.Cmd {
+	text, ok := strings.CutPrefix(v.want.Calibrator, "percentile:")
+	if !ok {
+		return say(ui.Warn, "the active calibrator is "+v.want.Calibrator+"; press c for the percentile calibrator")
+	}
+	now, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return say(ui.Bad, err.Error())
+	}
+	next := now
+	for _, p := range percentiles {
+		if by > 0 && p > now {
+			next = p
+			break
+		}
+		if by < 0 && p < now {
+			next = p
+		}
+	}
+	return v.change(func(c *sessions.Config) {
+		c.Calibrator = "percentile:" + strconv.FormatFloat(next, 'g', -1, 64)
+	})
+}
+
+func (v *tensorsView) build() {
+	if v.report == v.snap.Calibration {
+		return
+	}
+	v.report = v.snap.Calibration
+	v.table.Rows = 0
+	if v.report != nil {
+		v.table.Rows = len(v.report.Tensors)
+		v.columns()
+	}
+	v.table.Refresh()
+}
+
+// columns makes a column for each calibrator; the best is marked.
+func (v *tensorsView) columns() {
+	m := &measures[v.measure]
+	at := func(r int) *sessions.TensorCalibration { return &v.report.Tensors[r] }
+	columns := []ui.Column{
+		{Title: "tensor", Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
+			t := at(r)
+			style := ui.Plain
+			if !t.Used {
+				style = ui.Muted
+			}
+			return ui.Cell{Text: t.Tensor, Style: style}
+		}},
+		{Title: "int8", Width: 4, Priority: 2, Cell: func(r int) ui.Cell {
+			if at(r).Used {
+				return ui.Cell{Text: string(v.Look.Glyphs.Good), Style: ui.Good}
+			}
+			return ui.Cell{}
+		}},
+		{Title: "min", Width: 8, Priority: 3, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(float64(at(r).Min)), Style: ui.Muted} }},
+		{Title: "max", Width: 8, Priority: 3, Align: ui.AlignRight, Down: true,
+			Cell:  func(r int) ui.Cell { return ui.Cell{Text: ui.Number(float64(at(r).Max)), Style: ui.Muted} },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Max, at(b).Max) }},
+		{Title: "zeros", Width: 6, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: percent(at(r).Zeros), Style: ui.Muted} }},
+		{Title: "values", Width: 16, Flex: 1, Priority: 5, Cell: func(r int) ui.Cell {
+			return ui.Cell{Spark: logs(shrink(at(r).Histogram.Counts, 16)), Style: ui.Series1}
+		}},
+	}
+	if v.report == nil {
+		return
+	}
+	for i, name := range v.report.Calibrators {
+		columns = append(columns, ui.Column{Title: name, Width: max(ui.Width(name), 9), Align: ui.AlignRight, Down: !m.higher,
+			Cell: func(r int) ui.Cell {
+				t := at(r)
+				return v.cell(m, t, i)
+			},
+			Order: func(a, b int) int { return cmp.Compare(m.value(&at(a).By[i]), m.value(&at(b).By[i])) }})
+	}
+	v.table.Columns = columns
+	v.table.SortBy(-1, false)
+}
+
+// cell writes what calibrator i makes of a tensor; the best has a mark, and the active one is bold.
+func (v *tensorsView) cell(m *measure, t *sessions.TensorCalibration, i int) ui.Cell {
+	if i >= len(t.By) {
+		return ui.Cell{}
+	}
+	c := ui.Cell{Text: m.write(m.value(&t.By[i])) + " "}
+	if m.best(t)[i] {
+		c.Text = strings.TrimSuffix(c.Text, " ") + string(v.Look.Glyphs.Good)
+		c.Style = ui.Good
+	}
+	if v.report.Calibrators[i] == v.report.Active {
+		c.Style |= ui.Bold
+	}
+	return c
+}
+
+// shrink sums counts into at most n bins.
+func shrink(counts []int64, n int) []float64 {
+	n = min(n, len(counts))
+	out := make([]float64, n)
+	for i, c := range counts {
+		out[i*n/len(counts)] += float64(c)
+	}
+	return out
+}
+
+func logs(values []float64) []float64 {
+	for i, v := range values {
+		values[i] = math.Log1p(v)
+	}
+	return values
+}
+
+func (v *tensorsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.report == nil {
+			v.wait(c, "comparison of calibrators")
+			return
+		}
+		v.table.Draw(c)
+	})
+}
+
+// tensor returns the tensor under the cursor, or nil.
+func (v *tensorsView) tensor() *sessions.TensorCalibration {
+	if v.report == nil {
+		return nil
+	}
+	if r := v.table.Row(); r >= 0 && r < len(v.report.Tensors) {
+		return &v.report.Tensors[r]
+	}
+	return nil
+}
+
+// rangesView shows all that each calibrator makes of the tensor under the cursor.
+type rangesView struct {
+	*tensorsView
+	table ui.Table
+}
+
+func newRangesView(t *tensorsView) *rangesView {
+	v := &rangesView{tensorsView: t}
+	columns := []ui.Column{{Title: "calibrator", Width: 12, Flex: 2, Cell: func(r int) ui.Cell {
+		name := t.report.Calibrators[r]
+		if name == t.report.Active {
+			return ui.Cell{Text: name, Style: thresholdStyle(r) | ui.Bold | ui.Underline}
+		}
+		return ui.Cell{Text: name, Style: thresholdStyle(r)}
+	}}, {Width: 6, Flex: 3, Priority: 3, Cell: func(r int) ui.Cell {
+		tensor := t.tensor()
+		top := 0.0
+		for i := range tensor.By {
+			top = max(top, tensor.By[i].SQNR)
+		}
+		return ui.Cell{Bar: &ui.Bar{Value: tensor.By[r].SQNR, Max: top, Style: thresholdStyle(r)}}
+	}}}
+	for i := range measures {
+		m := &measures[i]
+		columns = append(columns, ui.Column{Title: m.name, Width: 7, Priority: []int{0, 0, 0, 0, 2}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			return t.cell(m, t.tensor(), r)
+		}})
+	}
+	v.table.Columns = append(columns, ui.Column{Title: "zero", Width: 5, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+		return ui.Cell{Text: fmt.Sprint(t.tensor().By[r].Zero)}
+	}})
+	return v
+}
+
+func (v *rangesView) Title() string {
+	if t := v.tensor(); t != nil {
+		return "Ranges of " + t.Tensor
+	}
+	return "Ranges"
+}
+
+func (v *rangesView) Note() (string, ui.Style) { return v.note("bars: SQNR") }
+
+func (v *rangesView) Keys() []ui.Key {
+	return append(v.shared(), ui.K("enter", "use", "use the calibrator under the cursor"))
+}
+
+func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
+	t := v.tensor()
+	if t == nil {
+		return nil
+	}
+	v.table.Rows = len(t.By)
+	v.table.Refresh()
+	if isKey(msg, "enter") {
+		if r := v.table.Row(); r >= 0 {
+			return v.change(func(c *sessions.Config) { c.Calibrator = v.report.Calibrators[r] })
+		}
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok && has(ui.MotionKeys(), k.String()) {
+		v.table.Update(msg)
+		return nil
+	}
+	return v.press(msg)
+}
+
+func (v *rangesView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		t := v.tensor()
+		if t == nil {
+			v.wait(c, "ranges")
+			return
+		}
+		v.table.Rows = len(t.By)
+		v.table.Refresh()
+		v.table.Draw(c)
+	})
+}
+
+func thresholdStyle(i int) ui.Style { return ui.Series(i + 1) }
+
+// histogramView draws the values of the tensor under the cursor with the thresholds of every calibrator.
+type histogramView struct{ *tensorsView }
+
+func (v *histogramView) Title() string {
+	if t := v.tensor(); t != nil {
+		return "Values of " + t.Tensor
+	}
+	return "Values"
+}
+
+func (v *histogramView) Note() (string, ui.Style) {
+	t := v.tensor()
+	if t == nil {
+		return "", ui.Muted
+	}
+	scale := "linear counts"
+	if v.log {
+		scale = "log counts"
+	}
+	return v.note(fmt.Sprintf("%s of %s values", scale, ui.Number(float64(t.Count))))
+}
+
+func (v *histogramView) Keys() []ui.Key { return v.shared() }
+
+func (v *histogramView) Update(msg tea.Msg) tea.Cmd { return v.press(msg) }
+
+func (v *histogramView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		t := v.tensor()
+		if t == nil {
+			v.wait(c, "histograms")
+			return
+		}
+		text := fmt.Sprintf("min %s  max %s  mean %s  std %s  zeros %s", ui.Number(float64(t.Min)), ui.Number(float64(t.Max)),
+			ui.Number(t.Mean), ui.Number(t.Std), percent(t.Zeros))
+		c.Fit(1, 0, w-2, ui.Muted, text)
+		h := ui.Histogram{Lo: float64(t.Histogram.Low), Hi: float64(t.Histogram.High), Log: v.log, Style: ui.Series1}
+		for _, n := range t.Histogram.Counts {
+			h.Counts = append(h.Counts, float64(n))
+		}
+		for i, by := range t.By {
+			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.report.Calibrators[i], Value: threshold(t, by), Style: thresholdStyle(i)})
+		}
+		h.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: c.H - 1}))
+	})
+}
+
+// threshold returns where a symmetric range ends on the side where the values reach further.
+func threshold(t *sessions.TensorCalibration, r sessions.CalibratorResult) float64 {
+	amax := float64(r.Amax)
+	if -t.Min > t.Max {
+		return max(-amax, float64(t.Histogram.Low))
+	}
+	return min(amax, float64(t.Histogram.High))
+}

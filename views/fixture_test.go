@@ -1,0 +1,187 @@
+package views
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"hash/fnv"
+	"io"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/testdata"
+)
+
+var writeFixture = flag.Bool("fixture", false, "make the snapshot that the tests draw anew, from a session on the embedded model")
+
+const fixtureFile = "testdata/digits-int8.json.gz"
+
+// fixture returns a settled snapshot of the embedded model in INT8, with made-up times.
+func fixture(t testing.TB) *sessions.Snapshot {
+	t.Helper()
+	f, err := os.Open(fixtureFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	unzip, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(unzip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap := &sessions.Snapshot{}
+	if err := json.Unmarshal(data, snap); err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+// TestFixture makes the fixture anew: go test ./views -run TestFixture -fixture
+func TestFixture(t *testing.T) {
+	if !*writeFixture {
+		if snap := fixture(t); snap.Schema != sessions.Schema || !snap.Settled() {
+			t.Errorf("the fixture has schema %d, want %d: make it anew with -fixture", snap.Schema, sessions.Schema)
+		}
+		return
+	}
+	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(2)
+	defer b.Close()
+	s := sessions.Open(m, sessions.Workplace{
+		Backend: b, Cache: build.NewTimingCache(),
+		Data: digits{testdata.TestImages()}, CalData: digits{testdata.CalibrationImages()},
+	}, sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1})
+	defer s.Close()
+	var snap *sessions.Snapshot
+	for snap = range s.Events() {
+		if snap.Err != "" {
+			t.Fatal(snap.Err)
+		}
+		if snap.Settled() && snap.Busy == nil {
+			break
+		}
+	}
+	settleTimes(snap)
+	data, err := json.Marshal(snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(fixtureFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zip, _ := gzip.NewWriterLevel(f, gzip.BestCompression)
+	zip.Write(data)
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type digits struct{ *testdata.Images }
+
+func (d digits) Inputs(i int) (map[string]graph.Value, error) {
+	return map[string]graph.Value{"image": graph.Values(graph.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
+}
+func (d digits) Label(i int) (int, bool) { return d.Labels[i], true }
+func (d digits) Name() string            { return "embedded digits" }
+func (d digits) Random() bool            { return false }
+
+// invented returns a time that depends on nothing but a name: some microseconds more than base.
+func invented(name string, base time.Duration) time.Duration {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return base + time.Duration(h.Sum64()%97)*base/31
+}
+
+// settleTimes replaces every time of a snapshot, so that pictures of it do not depend on the machine.
+func settleTimes(s *sessions.Snapshot) {
+	s.Device = sessions.DeviceReport{Backend: "cpu", Device: "Example CPU", Threads: 2, Fingerprint: "cpu example"}
+	for i := range s.Log {
+		s.Log[i].Time = time.Date(2026, 1, 2, 3, 4, 5, i*1e6, time.UTC)
+	}
+	for i := range s.Passes.Steps {
+		s.Passes.Steps[i].Elapsed = invented(s.Passes.Steps[i].Pass, 40*time.Microsecond)
+	}
+	t := s.Timings
+	t.SumMedian = 0
+	for i := range t.Layers {
+		l := &t.Layers[i]
+		base := 2*time.Microsecond + time.Duration(l.FLOPs/400) + time.Duration(l.Bytes/60)
+		l.Latency = latencies(l.Name, base, 200)
+		l.Recent = samples(l.Name, l.Median)
+		l.GFLOPS = float64(l.FLOPs) / float64(l.Median)
+		t.SumMedian += l.Median
+	}
+	for i := range t.Layers {
+		t.Layers[i].Share = float64(t.Layers[i].Median) / float64(t.SumMedian)
+	}
+	t.Samples = 200
+	t.EndToEnd = around(t.SumMedian*27/25, 200)
+	t.Gap = t.EndToEnd.Median - t.SumMedian
+	t.RecentE2E = samples("end to end", t.EndToEnd.Median)
+	settleOverview(s)
+	s.Calibration.Elapsed = 230 * time.Millisecond
+	for i := range s.Tactics.Layers {
+		for k := range s.Tactics.Layers[i].Candidates {
+			if c := &s.Tactics.Layers[i].Candidates[k]; c.Timed {
+				c.Time = time.Duration(c.Ratio * float64(10*time.Microsecond))
+			}
+		}
+	}
+	s.Tactics.Cache = s.Tactics.Cache[:min(20, len(s.Tactics.Cache))]
+	for i := range s.Tactics.Cache {
+		s.Tactics.Cache[i].Time = invented(s.Tactics.Cache[i].Tactic, 5*time.Microsecond)
+	}
+}
+
+func settleOverview(s *sessions.Snapshot) {
+	o, t := s.Overview, s.Timings
+	o.Latency, o.Throughput, o.BuildTime, o.Badges = t.EndToEnd, 1/t.EndToEnd.Median.Seconds(), 412*time.Millisecond, nil
+	for i := range o.Split {
+		o.Split[i].Time = 0
+		for _, l := range t.Layers {
+			if l.Precision == o.Split[i].Precision {
+				o.Split[i].Time += l.Median
+			}
+		}
+	}
+	byTime := slices.Clone(t.Layers)
+	slices.SortStableFunc(byTime, func(a, b sessions.LayerTiming) int { return int(b.Median - a.Median) })
+	for i := range o.Top {
+		o.Top[i] = sessions.TopLayer{Name: byTime[i].Name, Time: byTime[i].Median, Share: byTime[i].Share}
+	}
+}
+
+func latencies(name string, base time.Duration, n int) sessions.Latency {
+	return around(invented(name, base), n)
+}
+
+// around returns the statistics of n measurements with that median.
+func around(median time.Duration, n int) sessions.Latency {
+	return sessions.Latency{Count: n, Median: median, Mean: median * 21 / 20, Min: median * 9 / 10, Max: median * 2,
+		P90: median * 11 / 10, P95: median * 6 / 5, P99: median * 7 / 5, CV: float64(median%40) / 1000}
+}
+
+func samples(name string, median time.Duration) []time.Duration {
+	out := make([]time.Duration, 60)
+	for i := range out {
+		out[i] = invented(name+string(rune('a'+i)), median*9/10) - median*7/5
+		out[i] = median*9/10 + (out[i] % (median / 4))
+	}
+	return out
+}

@@ -1,0 +1,397 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// passesView lists the passes; its cursor chooses the network that the right side shows.
+type passesView struct {
+	*graphLink
+	table ui.Table
+}
+
+func newPassesView(l *graphLink) *passesView {
+	v := &passesView{graphLink: l}
+	step := func(r int) *sessions.PassStep {
+		if s := l.snap.Passes.Steps; r < len(s) {
+			return &s[r]
+		}
+		return nil
+	}
+	number := func(title string, width, priority int, value func(*sessions.PassStep) string) ui.Column {
+		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			st := step(r)
+			if st == nil {
+				return ui.Cell{}
+			}
+			text := value(st)
+			if text == "0" {
+				return ui.Cell{Text: text, Style: ui.Faint}
+			}
+			return ui.Cell{Text: text}
+		}}
+	}
+	v.table = ui.Table{
+		Columns: []ui.Column{
+			{Title: "pass", Width: 25, Flex: 2, Cell: func(r int) ui.Cell {
+				st := step(r)
+				if st == nil {
+					return ui.Cell{Text: "   engine as planned", Style: ui.Bold}
+				}
+				style := ui.Plain
+				if len(st.Fired) == 0 {
+					style = ui.Muted
+				}
+				return ui.Cell{Text: fmt.Sprintf("%2d %s", r+1, st.Pass), Style: style}
+			}},
+			{Width: 6, Flex: 1, Priority: 4, Cell: func(r int) ui.Cell {
+				st := step(r)
+				if st == nil || len(st.Fired) == 0 {
+					return ui.Cell{}
+				}
+				return ui.Cell{Bar: &ui.Bar{Value: float64(len(st.Fired)), Max: v.most(), Style: ui.Series1}}
+			}},
+			number("done", 5, 0, func(s *sessions.PassStep) string { return fmt.Sprint(len(s.Fired)) }),
+			number("not", 4, 2, func(s *sessions.PassStep) string { return fmt.Sprint(len(s.Missed)) }),
+			number("layers", 6, 0, func(s *sessions.PassStep) string { return fmt.Sprint(s.Layers) }),
+			number("time", 8, 3, func(s *sessions.PassStep) string { return ui.Duration(s.Elapsed) }),
+		},
+		Empty: "no passes ran",
+	}
+	return v
+}
+
+// most returns the largest number of rewrites of one pass.
+func (v *passesView) most() float64 {
+	n := 1
+	for _, s := range v.snap.Passes.Steps {
+		n = max(n, len(s.Fired))
+	}
+	return float64(n)
+}
+
+func (v *passesView) Title() string { return "Passes" }
+func (v *passesView) Keys() []ui.Key {
+	return append(v.keys(), ui.FilterKeys()...)
+}
+
+func (v *passesView) Note() (string, ui.Style) {
+	p := v.snap.Passes
+	if p == nil {
+		return "", ui.Muted
+	}
+	return v.note(savings(p.KernelsSaved, p.BytesSaved))
+}
+
+func (v *passesView) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case *sessions.Snapshot:
+		v.take(msg)
+		if p := msg.Passes; p != nil && v.table.Rows != len(p.Steps)+1 {
+			v.table.Rows = len(p.Steps) + 1
+			v.table.Refresh()
+			at := v.step
+			if at == engineStep {
+				at = len(p.Steps)
+			}
+			v.table.Select(at)
+		}
+	case tea.KeyPressMsg:
+		if name := msg.String(); !has(v.keys(), name) && v.table.Update(msg) {
+			v.choose()
+		} else {
+			return v.key(name)
+		}
+	case ui.FilterMsg, ui.MatchMsg:
+		v.table.Update(msg)
+		v.choose()
+	}
+	return nil
+}
+
+func (v *passesView) choose() {
+	if r := v.table.Row(); r >= 0 && v.snap.Passes != nil {
+		v.show(r)
+	}
+}
+
+func (v *passesView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Passes == nil {
+			v.wait(c, "passes")
+			return
+		}
+		v.table.Draw(c)
+	})
+}
+
+// detailView tells what is known about the layer under the cursor, or about the pass.
+type detailView struct {
+	*graphLink
+	list  ui.List
+	lines []detailLine
+}
+
+// detailLine is a line of the detail; on a site's line x is about that site alone.
+type detailLine struct {
+	ui.ListLine
+	site *site
+}
+
+func newDetailView(l *graphLink) *detailView {
+	v := &detailView{graphLink: l}
+	v.list = ui.List{Line: func(i int) ui.ListLine { return v.lines[i].ListLine }, Empty: "no layer here"}
+	return v
+}
+
+func (v *detailView) Title() string {
+	if v.ofPass {
+		if v.step == engineStep {
+			return "Rules"
+		}
+		return "Pass " + v.snap.Passes.Steps[v.step].Pass
+	}
+	if l := v.lists[v.side].layer(); l != nil {
+		return "Layer " + shortName(l.Name)
+	}
+	return "Layer"
+}
+
+func (v *detailView) Note() (string, ui.Style) { return v.note("") }
+
+func (v *detailView) Keys() []ui.Key { return append(v.keys(), v.list.Keys()...) }
+
+func (v *detailView) Update(msg tea.Msg) tea.Cmd {
+	if s, ok := msg.(*sessions.Snapshot); ok {
+		v.take(s)
+		return nil
+	}
+	v.build()
+	if v.list.Update(msg) {
+		return nil
+	}
+	k, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return nil
+	}
+	if at := v.list.At(); k.String() == "x" && at >= 0 && v.lines[at].site != nil {
+		return v.toggle([]site{*v.lines[at].site})
+	}
+	return v.key(k.String())
+}
+
+func (v *detailView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Passes == nil {
+			v.wait(c, "what the passes did")
+			return
+		}
+		v.build()
+		v.list.Draw(c)
+	})
+}
+
+// build makes the lines of what the cursor is on.
+func (v *detailView) build() {
+	v.lines = v.lines[:0]
+	if v.snap.Passes != nil {
+		switch {
+		case v.ofPass && v.step != engineStep:
+			v.buildPass(&v.snap.Passes.Steps[v.step])
+		case v.ofPass:
+			v.buildRules()
+		default:
+			v.buildLayer()
+		}
+	}
+	v.list.Lines = len(v.lines)
+}
+
+func (v *detailView) add(spans ...ui.Span) {
+	v.lines = append(v.lines, detailLine{ListLine: ui.ListLine{Spans: spans}})
+}
+
+func (v *detailView) fact(name, text string) {
+	if text != "" {
+		v.add(ui.Span{Text: pad(name, 12), Style: ui.Muted}, ui.Span{Text: text})
+	}
+}
+
+// buildLayer describes a layer: what it is, what became of it, and which rules fitted it or did not.
+func (v *detailView) buildLayer() {
+	l := v.lists[v.side].layer()
+	if l == nil {
+		return
+	}
+	what := l.Op
+	if l.Precision != "" {
+		what += " " + l.Precision
+	}
+	for _, t := range l.Outputs {
+		what += " " + t.Dims
+	}
+	if l.FLOPs > 0 {
+		what += ", " + ui.Number(float64(l.FLOPs)) + "FLOP"
+	}
+	if l.Weights > 0 {
+		what += ", weights " + ui.Bytes(int64(l.Weights))
+	}
+	v.fact("layer", what)
+	if v.side == sourceSide {
+		v.fact("fate", fateText(v.lists[sourceSide].fates[l.Name]))
+	} else {
+		v.fact("members", joinLayers(l.From))
+		if t, ok := v.lists[engineSide].times[l.Name]; ok {
+			v.fact("time", fmt.Sprintf("%s, %s of the layers, tactic %s", ui.Duration(t.Median), percent(t.Share), t.Tactic))
+		}
+	}
+	v.fact("attributes", l.Attrs)
+	v.fact("epilogue", l.Epilogue)
+	v.addSites(v.sites())
+}
+
+// addSites lists rewrites that were done, then those that were not, with the reason.
+func (v *detailView) addSites(sites []site) {
+	for i := range sites {
+		s := &sites[i]
+		line := detailLine{site: s}
+		g := v.Look.Glyphs
+		layers := joinLayers(s.layers)
+		if s.reason == "" {
+			line.Mark, line.Style = g.Good, ui.Good
+			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: fmt.Sprintf(" pass %d ", s.pass+1), Style: ui.Muted}, {Text: layers}}
+			if s.into != "" && s.into != strings.Join(s.layers, memberSeparator) {
+				line.Spans = append(line.Spans, ui.Span{Text: " into " + shortName(s.into), Style: ui.Muted})
+			}
+			if text := savings(s.kernels, s.bytes); text != "" {
+				line.Spans = append(line.Spans, ui.Span{Text: ", " + text, Style: ui.Good})
+			}
+		} else {
+			line.Mark, line.Style = g.Bad, ui.Warn
+			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " not: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers}}
+			if s.detail != "" {
+				line.Spans = append(line.Spans, ui.Span{Text: ", " + s.detail, Style: ui.Muted})
+			}
+		}
+		v.lines = append(v.lines, line)
+	}
+}
+
+// buildPass describes a pass: what it did and did not, and the lines of the network that it changed.
+func (v *detailView) buildPass(st *sessions.PassStep) {
+	now, before := v.network()
+	for _, r := range v.snap.Passes.Rules {
+		if r.Name == st.Pass || len(st.Fired) > 0 && r.Name == st.Fired[0].Rule {
+			v.fact("does", r.Doc)
+			break
+		}
+	}
+	v.fact("layers", fmt.Sprintf("%d before, %d after, in %s", len(before), st.Layers, ui.Duration(st.Elapsed)))
+	v.addSites(v.sites())
+	changes := diffLayers(before, now)
+	if len(changes) == 0 {
+		v.add(ui.Span{Text: "the network stays as it was", Style: ui.Muted})
+		return
+	}
+	v.add(ui.Span{Text: "changes", Style: ui.Bold})
+	for _, c := range changes {
+		line := detailLine{ListLine: ui.ListLine{Mark: '+', Style: ui.Good, Spans: []ui.Span{{Text: c.text, Style: ui.Good}}}}
+		if c.removed {
+			line = detailLine{ListLine: ui.ListLine{Mark: '-', Style: ui.Bad, Spans: []ui.Span{{Text: c.text, Style: ui.Bad}}}}
+		}
+		v.lines = append(v.lines, line)
+	}
+}
+
+// buildRules lists all rules with how often they did something, and which are switched off.
+func (v *detailView) buildRules() {
+	p := v.snap.Passes
+	done, missed := map[string]int{}, map[string]int{}
+	for _, st := range p.Steps {
+		for _, f := range st.Fired {
+			done[f.Rule]++
+		}
+		for _, m := range st.Missed {
+			missed[m.Rule]++
+		}
+	}
+	off := map[string]bool{}
+	for _, d := range p.Disabled {
+		off[d] = true
+		if strings.Contains(d, ":") {
+			v.add(ui.Span{Text: "off here  ", Style: ui.Warn}, ui.Span{Text: d})
+		}
+	}
+	seen := map[string]bool{}
+	for _, r := range p.Rules {
+		if seen[r.Name] {
+			continue
+		}
+		seen[r.Name] = true
+		line := detailLine{site: &site{rule: r.Name}}
+		line.Mark, line.Style = v.Look.Glyphs.Good, ui.Good
+		if off[r.Name] {
+			line.Mark, line.Style = v.Look.Glyphs.Bad, ui.Warn
+		}
+		line.Spans = []ui.Span{{Text: pad(r.Name, 24), Style: ui.Accent}, {Text: fmt.Sprintf("%4d done %4d not  ", done[r.Name], missed[r.Name])}, {Text: r.Doc, Style: ui.Muted}}
+		v.lines = append(v.lines, line)
+	}
+}
+
+// layerChange is a line of a network that a pass removed or wrote.
+type layerChange struct {
+	removed bool
+	text    string
+	at      int
+}
+
+// diffLayers returns the lines that differ between two networks, in the order of the networks: layers are told apart by
+// name.
+func diffLayers(before, now []sessions.LayerInfo) []layerChange {
+	was := make(map[string]int, len(before))
+	for i, l := range before {
+		was[l.Name] = i
+	}
+	is := make(map[string]int, len(now))
+	for i, l := range now {
+		is[l.Name] = i
+	}
+	var out []layerChange
+	next := 0 // the first layer of before that has not been looked at
+	drop := func(to int) {
+		for ; next < to; next++ {
+			if i, ok := is[before[next].Name]; !ok || now[i].Text != before[next].Text {
+				out = append(out, layerChange{removed: true, text: before[next].Text})
+			}
+		}
+	}
+	for _, l := range now {
+		i, ok := was[l.Name]
+		if ok {
+			drop(i + 1)
+		}
+		if !ok || before[i].Text != l.Text {
+			out = append(out, layerChange{text: l.Text})
+		}
+	}
+	drop(len(before))
+	return out
+}
+
+// has reports whether one of keys is named name.
+func has(keys []ui.Key, name string) bool {
+	for _, k := range keys {
+		for _, n := range k.Keys {
+			if n == name {
+				return true
+			}
+		}
+	}
+	return false
+}

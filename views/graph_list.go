@@ -1,0 +1,328 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// graphList shows the layers of a network in topological order, with what is unfolded below them.
+type graphList struct {
+	*graphLink
+	side   int
+	list   ui.List
+	layers []sessions.LayerInfo
+	lines  []graphLine
+	fates  map[string]sessions.LedgerEntry // by source layer
+	times  map[string]sessions.LayerTiming // by engine layer
+	names  int                             // width of the longest name
+	shapes int                             // and of the longest shape
+}
+
+// graphLine is a layer, or something that is unfolded below it.
+type graphLine struct {
+	layer   int
+	changed rune   // '+' new, '~' changed by the pass that is shown, 0 neither
+	text    string // of what is unfolded; empty for the layer itself
+	last    bool
+}
+
+func newGraphList(l *graphLink, side int) *graphList {
+	v := &graphList{graphLink: l, side: side}
+	v.list = ui.List{Line: v.line, Label: v.label, Empty: "no layers that anything happened to: press a for all"}
+	return v
+}
+
+func (v *graphList) Title() string {
+	if v.side == sourceSide {
+		return "Source"
+	}
+	return v.passTitle()
+}
+
+func (v *graphList) Note() (string, ui.Style) {
+	if v.snap.Passes == nil {
+		return "", ui.Muted
+	}
+	text := plural(len(v.layers), "layer")
+	if v.affected {
+		text = "affected of " + text
+	}
+	return v.note(text)
+}
+
+func (v *graphList) Keys() []ui.Key {
+	return append(append(v.keys(),
+		ui.K(";", "other side", "jump to the other side"),
+		ui.K("i", "members", "members of the layer, below it"),
+		ui.K("e", "expand", "attributes and epilogue program of the layer, below it")),
+		v.list.Keys()...)
+}
+
+func (v *graphList) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case *sessions.Snapshot:
+		v.take(msg)
+		v.build()
+	case tea.KeyPressMsg:
+		switch name := msg.String(); name {
+		case ";":
+			return v.jump()
+		case "i", "e":
+			v.unfold(name)
+		default:
+			if v.list.Update(msg) {
+				v.graphLink.side, v.ofPass = v.side, false
+				v.follow()
+				return nil
+			}
+			return v.key(name)
+		}
+	case ui.FilterMsg, ui.MatchMsg:
+		v.list.Update(msg)
+		v.graphLink.side, v.ofPass = v.side, false
+		v.follow()
+	}
+	return nil
+}
+
+// layer returns the layer under the cursor, or nil.
+func (v *graphList) layer() *sessions.LayerInfo {
+	if at := v.list.At(); at >= 0 && at < len(v.lines) {
+		return &v.layers[v.lines[at].layer]
+	}
+	return nil
+}
+
+// build makes the lines anew and keeps the cursor on its layer.
+func (v *graphList) build() {
+	name := ""
+	if l := v.layer(); l != nil {
+		name = l.Name
+	}
+	v.lines, v.names, v.shapes = v.lines[:0:0], 0, 0
+	before := map[string]string{}
+	if p := v.snap.Passes; p == nil {
+		v.layers = nil
+	} else if v.side == sourceSide {
+		v.layers = p.Source
+		v.fates = make(map[string]sessions.LedgerEntry, len(p.Ledger))
+		for _, e := range p.Ledger {
+			v.fates[e.Layer] = e
+		}
+	} else {
+		var was []sessions.LayerInfo
+		v.layers, was = v.network()
+		for _, l := range was {
+			before[l.Name] = l.Text
+		}
+	}
+	v.times = nil
+	if t := v.snap.Timings; t != nil && v.side == engineSide && v.step == engineStep {
+		v.times = make(map[string]sessions.LayerTiming, len(t.Layers))
+		for _, l := range t.Layers {
+			v.times[l.Name] = l
+		}
+	}
+	for i := range v.layers {
+		v.add(i, before)
+	}
+	v.list.Lines = len(v.lines)
+	v.list.Select(max(0, slices.IndexFunc(v.lines, func(l graphLine) bool { return v.layers[l.layer].Name == name })))
+}
+
+// add appends layer i and what is unfolded below it.
+func (v *graphList) add(i int, before map[string]string) {
+	l := &v.layers[i]
+	line := graphLine{layer: i}
+	if v.side == engineSide && v.step != engineStep {
+		if text, was := before[l.Name]; !was {
+			line.changed = '+'
+		} else if text != l.Text {
+			line.changed = '~'
+		}
+	}
+	if v.affected && !v.isAffected(l, line) {
+		return
+	}
+	v.lines = append(v.lines, line)
+	v.names, v.shapes = max(v.names, ui.Width(shortName(l.Name))), max(v.shapes, min(ui.Width(v.dims(l)), 24))
+	for _, text := range v.below(l) {
+		v.lines = append(v.lines, graphLine{layer: i, text: text})
+	}
+	v.lines[len(v.lines)-1].last = true
+}
+
+// isAffected reports whether anything happened to a layer: on the left in all, on the right in the pass that is shown.
+func (v *graphList) isAffected(l *sessions.LayerInfo, line graphLine) bool {
+	switch {
+	case v.side == sourceSide:
+		return v.fates[l.Name].Fate != "kept"
+	case v.step != engineStep:
+		return line.changed != 0
+	}
+	return len(l.From) > 1
+}
+
+// below returns what is unfolded below a layer.
+func (v *graphList) below(l *sessions.LayerInfo) []string {
+	var lines []string
+	if v.unfolded[unfold{v.side, l.Name, "i"}] {
+		if v.side == sourceSide {
+			lines = append(lines, fateText(v.fates[l.Name]))
+		} else {
+			lines = append(lines, l.From...)
+		}
+	}
+	if v.unfolded[unfold{v.side, l.Name, "e"}] {
+		for _, f := range []struct{ name, text string }{{"attributes", l.Attrs}, {"epilogue", l.Epilogue}, {"inputs", strings.Join(l.Inputs, ", ")}} {
+			if f.text != "" {
+				lines = append(lines, f.name+": "+f.text)
+			}
+		}
+		for _, t := range l.Outputs {
+			lines = append(lines, "output: "+t.Name+" "+t.Type+t.Dims+" "+t.Range)
+		}
+	}
+	return lines
+}
+
+// unfold shows or hides something below the layer under the cursor.
+func (v *graphList) unfold(what string) {
+	if l := v.layer(); l != nil {
+		key := unfold{v.side, l.Name, what}
+		v.unfolded[key] = !v.unfolded[key]
+		v.build()
+	}
+}
+
+// follow moves the cursor of the other side to the first layer that belongs to this one.
+func (v *graphList) follow() {
+	other := v.lists[1-v.side]
+	names := v.selected()
+	for i, line := range other.lines {
+		if other.belongs(&other.layers[line.layer], names) {
+			other.list.Select(i)
+			return
+		}
+	}
+}
+
+// belongs reports whether a layer of this side is, or has as members, any of the source layers.
+func (v *graphList) belongs(l *sessions.LayerInfo, names []string) bool {
+	if v.side == sourceSide {
+		return slices.Contains(names, l.Name)
+	}
+	return slices.ContainsFunc(l.From, func(n string) bool { return slices.Contains(names, n) })
+}
+
+func (v *graphList) jump() tea.Cmd {
+	v.graphLink.side = 1 - v.side
+	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: 2 - v.side} }
+}
+
+func (v *graphList) label(i int) string {
+	if text := v.lines[i].text; text != "" {
+		return text
+	}
+	l := v.layers[v.lines[i].layer]
+	return l.Name + " " + l.Op + " " + v.dims(&l)
+}
+
+// line draws one line of the list.
+func (v *graphList) line(i int) ui.ListLine {
+	line := v.lines[i]
+	l := &v.layers[line.layer]
+	out := ui.ListLine{}
+	if v.graphLink.side != v.side && v.belongs(l, v.selected()) {
+		out.Ground = ui.Selected
+	}
+	g := v.Look.Glyphs
+	if line.text != "" {
+		out.Prefix = "  " + g.Branch + " "
+		if line.last {
+			out.Prefix = "  " + g.Last + " "
+		}
+		out.Spans = []ui.Span{{Text: line.text, Style: ui.Muted}}
+		return out
+	}
+	if v.side == sourceSide {
+		out.Mark, out.Style = fateMark(g, v.fates[l.Name].Fate)
+	} else {
+		out.Mark, out.Style = g.Dot, ui.Faint
+		switch {
+		case line.changed != 0:
+			out.Mark, out.Style = line.changed, ui.Good
+		case len(l.From) > 1:
+			out.Mark, out.Style = g.Point, ui.Accent
+		}
+	}
+	out.Spans = v.spans(l)
+	return out
+}
+
+// spans are the columns of a layer's line.
+func (v *graphList) spans(l *sessions.LayerInfo) []ui.Span {
+	const longest = 34
+	g := v.Look.Glyphs
+	var spans []ui.Span
+	if v.side == engineSide {
+		spans = append(spans, ui.Span{Text: pad(l.Precision, 4), Style: precisionStyle(l.Precision)})
+	}
+	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), min(v.names, longest))})
+	if v.times != nil {
+		text := ""
+		if t, ok := v.times[l.Name]; ok {
+			text = ui.Duration(t.Median)
+		}
+		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %9s", text)})
+	}
+	return append(spans, ui.Span{Text: "  " + pad(v.dims(l), v.shapes), Style: ui.Muted}, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
+}
+
+func (v *graphList) dims(l *sessions.LayerInfo) string {
+	if len(l.Outputs) == 0 {
+		return ""
+	}
+	return l.Outputs[0].Dims
+}
+
+func (v *graphList) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Passes == nil {
+			v.wait(c, "graph")
+			return
+		}
+		v.list.Draw(c)
+	})
+}
+
+// fateMark is the sign of what became of a source layer.
+func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
+	switch fate {
+	case "fused":
+		return g.Point, ui.Accent
+	case "folded":
+		return g.Down, ui.Good
+	case "eliminated":
+		return g.Bad, ui.Warn
+	}
+	return g.Dot, ui.Faint
+}
+
+// fateText tells what became of a source layer.
+func fateText(e sessions.LedgerEntry) string {
+	text := e.Fate
+	if e.Fate == "fused" && e.Into != "" {
+		text += " into " + shortName(e.Into)
+	}
+	if e.Pass != "" {
+		text += " by " + e.Pass
+	}
+	return text
+}

@@ -1,0 +1,92 @@
+package views
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+var precisions = []sessions.Precision{sessions.FP32, sessions.FP16, sessions.INT8}
+
+// header returns what the top lines show: the newest snapshot, and the configuration that is asked for.
+func (d *desk) header() ui.Header {
+	s := d.snap
+	h := ui.Header{
+		Backend:   s.Device.Backend,
+		Precision: slices.Index(precisions, d.want.Precision),
+		Profile:   fmt.Sprintf("batch %d", max(1, d.want.Batch)),
+		Recording: s.Recording != "",
+		Stale:     s.Stale&made(s) != 0,
+		Job:       d.job(),
+	}
+	if s.Device.Threads > 0 {
+		h.Backend += fmt.Sprintf("x%d", s.Device.Threads)
+	}
+	for _, p := range precisions {
+		h.Precisions = append(h.Precisions, strings.ToUpper(string(p)))
+	}
+	if d.want.Precision == sessions.INT8 && !ownRanges(s) {
+		h.Calibrator = d.want.Calibrator
+	}
+	if s.Model != nil {
+		h.Model = modelName(s.Model)
+	}
+	if t := s.Timings; t != nil {
+		h.Iterations, h.CV = t.Samples, 100*t.EndToEnd.CV
+	}
+	h.Badges = d.badges()
+	return h
+}
+
+// badges returns the lasting remarks.
+func (d *desk) badges() []ui.Badge {
+	s := d.snap
+	var badges []ui.Badge
+	if s.Err != "" {
+		badges = append(badges, ui.Badge{Text: "ERROR", Style: ui.Bad | ui.Bold})
+	}
+	if m := s.Model; m != nil && m.Random && !ownRanges(s) {
+		badges = append(badges, ui.Badge{Text: "random calibration", Style: ui.Warn})
+	}
+	if s.Device.Estimated {
+		badges = append(badges, ui.Badge{Text: "estimated", Style: ui.Warn})
+	}
+	if s.Replay != "" {
+		badges = append(badges, ui.Badge{Text: "REPLAY", Style: ui.Chip})
+	}
+	return badges
+}
+
+// job returns what is being done, with the time since its phase began.
+func (d *desk) job() *ui.Job {
+	b := d.snap.Busy
+	if b == nil {
+		d.phase = ""
+		return nil
+	}
+	now := d.Now()
+	if b.Phase != d.phase {
+		d.phase, d.phaseStart = b.Phase, now
+	}
+	j := &ui.Job{Phase: b.Phase, Done: -1, Elapsed: now.Sub(d.phaseStart)}
+	if b.Total > 0 {
+		j.Done = float64(b.Done) / float64(b.Total)
+		j.Phase += fmt.Sprintf(" %d/%d", b.Done, b.Total)
+	}
+	return j
+}
+
+// modelName names a model as a person would: by its file.
+func modelName(m *sessions.ModelReport) string {
+	switch {
+	case m.Path == "embedded":
+		return m.Name + " (embedded)"
+	case m.Path != "":
+		return filepath.Base(m.Path)
+	}
+	return m.Name
+}

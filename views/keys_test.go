@@ -1,0 +1,258 @@
+package views
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// TestKeymap reports keys with two meanings on any screen.
+func TestKeymap(t *testing.T) {
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &sessions.Snapshot{}}
+	if err := ui.CheckKeys(screens(d), ui.Intents()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestConfiguration toggles precision and calibrator, takes that back and does it again.
+func TestConfiguration(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b.press("f")
+	if c := b.last(); c.Precision != sessions.FP32 || c.Calibrator != "mse" {
+		t.Errorf("f asked for %+v", c)
+	}
+	b.wants("[FP32]")
+	b.press("u")
+	if c := b.last(); c.Precision != sessions.INT8 {
+		t.Errorf("u asked for %+v", c)
+	}
+	b.press("c")
+	if c := b.last(); c.Calibrator == "mse" || c.Precision != sessions.INT8 {
+		t.Errorf("c asked for %+v", c)
+	}
+	n := len(b.ctl.set)
+	b.press("ctrl+r") // the new change has replaced what was taken back
+	if len(b.ctl.set) != n {
+		t.Errorf("ctrl+r asked for %+v", b.last())
+	}
+	b.press("u", "ctrl+r")
+	if len(b.ctl.set) != n+2 {
+		t.Errorf("%d requests, want %d", len(b.ctl.set), n+2)
+	}
+	b.press("r", "R")
+	if b.ctl.reruns != 2 {
+		t.Errorf("%d re-runs", b.ctl.reruns)
+	}
+}
+
+// TestDelta states what a change made of the latency.
+func TestDelta(t *testing.T) {
+	int8 := fixture(t)
+	b := newBench(t, ui.Options{}, int8)
+	b.press("f")
+	b.wants("fp32: rebuilding")
+	fp32, timings := *int8, *int8.Timings
+	fp32.Config.Precision, fp32.Stale = sessions.FP32, sessions.PartTimings
+	fp32.Timings = &timings
+	timings.EndToEnd.Median *= 2
+	b.publish(&fp32)
+	if strings.Contains(b.screen(), "slower than") {
+		t.Error("compares while reports are stale")
+	}
+	settled := fp32
+	settled.Stale = 0
+	b.publish(&settled)
+	b.size(120, 40)
+	b.wants("fp32: ", "2.00x slower than int8/mse", "agreement with FP32 99.9%")
+	b.wants("Configurations tried", "0.50x")
+}
+
+// TestRules switches a site off, and on again from where it is missing then.
+func TestRules(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.press("2", "tab", "down", "x")
+	b.wants("switch off here: ", "switch off everywhere: ")
+	b.press("enter")
+	off := b.last().Disable
+	if len(off) != 1 || !strings.Contains(off[0], ":") {
+		t.Fatalf("switched off %q", off)
+	}
+	b.press("x")
+	b.wants("switch on  here: ")
+	b.press("enter")
+	if off := b.last().Disable; len(off) != 0 {
+		t.Errorf("still off: %q", off)
+	}
+	if len(snap.Config.Disable) != 0 {
+		t.Error("the snapshot's configuration was changed")
+	}
+}
+
+// TestLinked moves the cursor of the other graph along, and jumps to it.
+func TestLinked(t *testing.T) {
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
+	s := graphScreen(d)
+	snap := fixture(t)
+	for _, v := range s.Views {
+		v.Update(snap)
+	}
+	source, engine := s.Views[0].(*graphList), s.Views[1].(*graphList)
+	for range 5 {
+		source.Update(key("down"))
+	}
+	if !slices.Contains(engine.layer().From, source.layer().Name) {
+		t.Errorf("source at %s, engine at %s", source.layer().Name, engine.layer().Name)
+	}
+	cmd := source.Update(key(";"))
+	if m, ok := cmd().(ui.GotoMsg); !ok || m.View != 2 {
+		t.Errorf("; gives %v", cmd())
+	}
+	engine.Update(key("down"))
+	if !slices.Contains(engine.layer().From, source.layer().Name) {
+		t.Errorf("engine at %s, source at %s", engine.layer().Name, source.layer().Name)
+	}
+	marked := 0
+	for i := range source.list.Lines {
+		if source.line(i).Ground == ui.Selected {
+			marked++
+		}
+	}
+	if marked != len(engine.layer().From) {
+		t.Errorf("%d layers marked for %d members", marked, len(engine.layer().From))
+	}
+}
+
+// TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.
+func TestPasses(t *testing.T) {
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
+	s := graphScreen(d)
+	snap := fixture(t)
+	for _, v := range s.Views {
+		v.Update(snap)
+	}
+	engine := s.Views[1].(*graphList)
+	for i := len(snap.Passes.Steps) - 1; i >= 0; i-- {
+		engine.Update(key("["))
+		st := snap.Passes.Steps[i]
+		if engine.step != i || len(engine.layers) != st.Layers {
+			t.Fatalf("step %d shows %d layers, want %d after pass %d", engine.step, len(engine.layers), st.Layers, i)
+		}
+		now, before := engine.network()
+		changed := len(diffLayers(before, now)) > 0
+		if changed != (len(st.After) > 0) {
+			t.Errorf("pass %d %s: changed is %v", i, st.Pass, changed)
+		}
+	}
+}
+
+// TestDiffLayers keeps the order of the networks.
+func TestDiffLayers(t *testing.T) {
+	layers := func(texts ...string) (list []sessions.LayerInfo) {
+		for _, s := range texts {
+			name, _, _ := strings.Cut(s, "=")
+			list = append(list, sessions.LayerInfo{Name: name, Text: s})
+		}
+		return list
+	}
+	got := ""
+	for _, c := range diffLayers(layers("a=1", "b=1", "c=1", "d=1"), layers("a=1", "c=2", "e=1", "d=1")) {
+		got += map[bool]string{true: "-", false: "+"}[c.removed] + c.text + " "
+	}
+	if want := "-b=1 -c=1 +c=2 +e=1 "; got != want {
+		t.Errorf("diff %q, want %q", got, want)
+	}
+}
+
+// TestTactics pins and forbids a candidate.
+func TestTactics(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	b.press("7", "down", "tab", "down", "p")
+	c := b.last()
+	if len(c.Pin) != 1 {
+		t.Fatalf("pinned %v", c.Pin)
+	}
+	b.press("p", "x")
+	if c := b.last(); len(c.Pin) != 0 || len(c.Forbid) != 1 {
+		t.Errorf("pinned %v, forbidden %v", c.Pin, c.Forbid)
+	}
+	b.press("x")
+	if c := b.last(); c.Forbid != nil {
+		t.Errorf("forbidden %v", c.Forbid)
+	}
+}
+
+// TestPercentile moves the percentile where that calibrator is active.
+func TestPercentile(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.press("5", ",")
+	b.wants("press c for the percentile calibrator")
+	active := *snap
+	active.Config.Calibrator = "percentile:99.99"
+	b = newBench(t, ui.Options{}, &active)
+	for _, c := range []struct{ key, want string }{{",", "percentile:99.95"}, {".", "percentile:99.99"}, {".", "percentile:99.995"}} {
+		b.press("5", c.key)
+		if got := b.last().Calibrator; got != c.want {
+			t.Errorf("%s asks for %s, want %s", c.key, got, c.want)
+		}
+	}
+}
+
+// TestGroups sums layers up without losing time.
+func TestGroups(t *testing.T) {
+	layers := fixture(t).Timings.Layers
+	for _, by := range groupings {
+		rows, count := groupLayers(layers, by)
+		share, n := 0.0, 0
+		for i := range rows {
+			share += rows[i].Share
+			n += count[i]
+		}
+		if share < 0.999 || share > 1.001 || n != len(layers) {
+			t.Errorf("by %s: share %f of %d layers", by, share, n)
+		}
+	}
+}
+
+// TestFrozen keeps the panes as they are while the header goes on.
+func TestFrozen(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.size(120, 40)
+	b.press("space")
+	later, timings := *snap, *snap.Timings
+	timings.Samples = 4321
+	later.Timings = &timings
+	b.publish(&later)
+	b.wants("4,321 runs", "FROZEN", "median of 200")
+}
+
+// recorder is a recorder that fails when it is told to.
+type recorder struct {
+	path string
+	err  error
+}
+
+func (r *recorder) Record(path string) error { r.path = path; return r.err }
+func (r *recorder) StopRecording() error     { return r.err }
+
+// TestRecord starts a recording named after model and time, and tells why one cannot be started.
+func TestRecord(t *testing.T) {
+	r := &recorder{}
+	d := &desk{Options: Options{Recorder: r, Recordings: t.TempDir(), Now: (&bench{}).clock}, snap: fixture(t)}
+	msg := d.record()().(ui.StatusMsg)
+	if msg.Style != ui.Good || !strings.HasSuffix(r.path, "embedded-00010101-000000.trtui") {
+		t.Errorf("%v, %s", msg, r.path)
+	}
+	r.err = errors.New("disk full")
+	if msg := d.record()().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
+		t.Errorf("%v", msg)
+	}
+}

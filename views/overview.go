@@ -1,0 +1,471 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// overviewScreen sums the engine up: how fast, where the time goes, what became of the layers, what it needs and how
+// well it predicts; and how the configurations tried so far compare.
+func overviewScreen(d *desk) *ui.Screen {
+	all := sessions.PartOverview | sessions.PartTimings
+	views := []ui.View{
+		&summaryView{d.pane(all)},
+		&slowestView{d.pane(all)},
+		&compositionView{d.pane(sessions.PartOverview | sessions.PartPasses)},
+		&footprintView{d.pane(sessions.PartMemory)},
+		newTriedView(d),
+		&latencyView{d.pane(sessions.PartTimings)},
+	}
+	const summary, slowest, composition, footprint, tried, latency = 0, 1, 2, 3, 4, 5
+	p := ui.Pane
+	return &ui.Screen{
+		Key: "1", Name: "Overview", Views: views,
+		Layouts: []ui.Box{
+			ui.Beside(
+				ui.Stack(p(summary), p(composition).Lines(8), p(footprint).Lines(7)),
+				ui.Stack(p(slowest).Share(3), p(latency).Share(2), p(tried).Lines(10))),
+			ui.Beside(
+				ui.Stack(p(summary), p(tried)),
+				ui.Stack(p(slowest).Share(2), p(latency))),
+		},
+		Medium: box(ui.Stack(
+			ui.Beside(p(summary), p(slowest)),
+			ui.Beside(p(composition), p(footprint)).Lines(7),
+			p(tried).Lines(8))),
+		Narrow: box(ui.Stack(
+			ui.Beside(p(summary), p(slowest)).Share(1),
+			ui.Beside(p(composition), p(footprint)).Lines(6),
+			p(tried).Lines(5))),
+	}
+}
+
+// summaryView states the numbers that an engine is judged by.
+type summaryView struct{ pane }
+
+func (v *summaryView) Title() string              { return "Summary" }
+func (v *summaryView) Keys() []ui.Key             { return nil }
+func (v *summaryView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+
+func (v *summaryView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Overview == nil || v.snap.Timings == nil {
+			v.wait(c, "latency")
+			return
+		}
+		summaryFacts(v.snap).Draw(c)
+	})
+}
+
+// summaryFacts lists what matters most first, since a small pane shows only the first few.
+func summaryFacts(s *sessions.Snapshot) ui.Facts {
+	o, t := s.Overview, s.Timings
+	e := t.EndToEnd
+	facts := ui.Facts{
+		{Name: "latency", Value: ui.Duration(e.Median), Style: ui.Bold, Note: "median of " + ui.Count(t.Samples)},
+		{Name: "p99", Value: ui.Duration(e.P99), Note: fmt.Sprintf("%s to %s", ui.Duration(e.Min), ui.Duration(e.Max))},
+		{Name: "throughput", Value: ui.Number(o.Throughput) + "/s", Note: fmt.Sprintf("items, batch %d", o.Batch)},
+		{Name: "sum of layers", Value: ui.Duration(t.SumMedian), Note: gapText(t)},
+		{Name: "launches", Value: ui.Count(o.Layers), Note: fmt.Sprintf("of %d source layers", o.Source)},
+	}
+	facts = append(facts, accuracyFacts(s.Accuracy)...)
+	if m := s.Model; m != nil {
+		if e.Median > 0 && m.FLOPs > 0 {
+			facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Number(float64(m.FLOPs)/e.Median.Seconds()) + "FLOP/s",
+				Note: ui.Number(float64(m.FLOPs)) + "FLOP an inference"})
+		}
+		facts = append(facts, ui.Fact{Name: "weights", Value: ui.Bytes(int64(o.Memory.Weights)), Note: ui.Count(int(m.Params)) + " parameters"})
+	}
+	facts = append(facts,
+		ui.Fact{Name: "mean", Value: ui.Duration(e.Mean), Note: fmt.Sprintf("p90 %s, p95 %s", ui.Duration(e.P90), ui.Duration(e.P95))},
+		ui.Fact{Name: "CV", Value: percent(e.CV), Style: cvStyle(e.CV), Note: cvNote(e.CV)},
+		ui.Fact{Name: "built in", Value: ui.Duration(o.BuildTime)},
+		ui.Fact{Name: "device", Value: s.Device.Backend, Note: deviceText(s.Device)})
+	if s.Model != nil {
+		facts = append(facts, dataFact(s.Model))
+	}
+	return facts
+}
+
+// accuracyFacts states how well the engine predicts, as far as the data lets one say.
+func accuracyFacts(a *sessions.AccuracyReport) ui.Facts {
+	if a == nil {
+		return nil
+	}
+	var facts ui.Facts
+	l := a.Labels
+	if l.Top1 >= 0 {
+		facts = append(facts, ui.Fact{Name: "top-1", Value: percent(l.Top1), Style: ui.Bold, Note: "FP32 " + percent(l.FP32Top1)})
+	}
+	if l.Agreement >= 0 {
+		facts = append(facts, ui.Fact{Name: "agreement", Value: percent(l.Agreement), Note: fmt.Sprintf("with FP32 on %s", plural(a.Items, "item"))})
+	}
+	if len(a.Outputs) > 0 {
+		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(a.Outputs[0].SQNR), Note: "against FP32"})
+	}
+	return facts
+}
+
+func sqnrText(v float64) string {
+	if v >= exactSQNR {
+		return "exact"
+	}
+	return decibels(v) + " dB"
+}
+
+// gapText states what part of the latency the layers do not account for.
+func gapText(t *sessions.TimingsReport) string {
+	if t.EndToEnd.Median == 0 {
+		return ""
+	}
+	return fmt.Sprintf("gap %s, %s", signed(t.Gap), percent(float64(t.Gap)/float64(t.EndToEnd.Median)))
+}
+
+// unstableCV is the coefficient of variation over which trtexec calls a measurement unstable.
+const unstableCV = 0.025
+
+func cvStyle(cv float64) ui.Style {
+	if cv > unstableCV {
+		return ui.Warn
+	}
+	return ui.Plain
+}
+
+func cvNote(cv float64) string {
+	if cv > unstableCV {
+		return "unstable: over 2.5%"
+	}
+	return "standard deviation over mean"
+}
+
+func deviceText(d sessions.DeviceReport) string {
+	if d.Threads > 0 {
+		return fmt.Sprintf("%s, %s", d.Device, plural(d.Threads, "thread"))
+	}
+	return d.Device
+}
+
+func dataFact(m *sessions.ModelReport) ui.Fact {
+	f := ui.Fact{Name: "data", Value: plural(m.Items, "item"), Note: m.Data}
+	switch {
+	case m.Data == "":
+		f.Value = "none"
+	case m.Random:
+		f.Note += ": accuracy is agreement only"
+	default:
+		f.Note += fmt.Sprintf(", %d others for calibration", m.CalItems)
+	}
+	return f
+}
+
+// slowestView shows the layers that take the most time.
+type slowestView struct{ pane }
+
+func (v *slowestView) Title() string { return "Slowest layers" }
+func (v *slowestView) Keys() []ui.Key {
+	return []ui.Key{ui.K("enter", "timings", "open the timings")}
+}
+
+func (v *slowestView) Update(msg tea.Msg) tea.Cmd {
+	if !v.take(msg) && isKey(msg, "enter") {
+		return ui.Goto("3")
+	}
+	return nil
+}
+
+func (v *slowestView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		o := v.snap.Overview
+		if o == nil || v.snap.Timings == nil {
+			v.wait(c, "layer times")
+			return
+		}
+		value := func(l sessions.TopLayer) string {
+			if w < 48 {
+				return ui.Duration(l.Time)
+			}
+			return fmt.Sprintf("%s %6s", ui.Duration(l.Time), percent(l.Share))
+		}
+		precision := map[string]string{}
+		for _, l := range v.snap.Timings.Layers {
+			precision[l.Name] = l.Precision
+		}
+		var bars ui.Bars
+		for _, l := range o.Top {
+			bars = append(bars, ui.LabelledBar{
+				Label: shortName(l.Name), Value: value(l),
+				Bar: ui.Bar{Value: float64(l.Time), Max: float64(o.Top[0].Time), Style: precisionStyle(precision[l.Name])},
+			})
+		}
+		bars.Draw(c)
+	})
+}
+
+// compositionView splits the time by number format, and the source layers by what became of them.
+type compositionView struct{ pane }
+
+func (v *compositionView) Title() string { return "Composition" }
+func (v *compositionView) Keys() []ui.Key {
+	return []ui.Key{ui.K("enter", "graph", "open the graph")}
+}
+
+func (v *compositionView) Update(msg tea.Msg) tea.Cmd {
+	if !v.take(msg) && isKey(msg, "enter") {
+		return ui.Goto("2")
+	}
+	return nil
+}
+
+func (v *compositionView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		o, p := v.snap.Overview, v.snap.Passes
+		if o == nil || p == nil {
+			v.wait(c, "fusion")
+			return
+		}
+		y := 0
+		if h > 4 {
+			c.Fit(1, 0, w-2, ui.Muted, "time by precision")
+			y = 1
+		}
+		var split ui.Proportions
+		for _, e := range o.Split {
+			split.Parts = append(split.Parts, ui.Part{Name: e.Precision, Value: float64(e.Time), Style: precisionStyle(e.Precision)})
+		}
+		split.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: w, H: 2}))
+		y += 2
+		if h > 6 {
+			y++
+		}
+		if h > 5 {
+			c.Fit(1, y, w-2, ui.Muted, fmt.Sprintf("%s; fusion %s", plural(len(p.Ledger), "source layer"), savings(p.KernelsSaved, p.BytesSaved)))
+			y++
+		}
+		ledger := ui.Proportions{Unit: " "}
+		for _, e := range []struct {
+			name  string
+			n     int
+			style ui.Style
+		}{{"kept", p.Kept, ui.Series(7)}, {"fused", p.Fused, ui.Series(0)}, {"folded", p.Folded, ui.Series(2)}, {"eliminated", p.Eliminated, ui.Series(1)}} {
+			if e.n > 0 {
+				ledger.Parts = append(ledger.Parts, ui.Part{Name: e.name, Value: float64(e.n), Style: e.style})
+			}
+		}
+		ledger.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: w, H: h - y}))
+	})
+}
+
+// footprintView compares the arena's size with what no reuse would need and with what is the least possible.
+type footprintView struct{ pane }
+
+func (v *footprintView) Title() string { return "Arena memory" }
+func (v *footprintView) Keys() []ui.Key {
+	return []ui.Key{ui.K("enter", "memory", "open the memory plan")}
+}
+
+func (v *footprintView) Update(msg tea.Msg) tea.Cmd {
+	if !v.take(msg) && isKey(msg, "enter") {
+		return ui.Goto("4")
+	}
+	return nil
+}
+
+func (v *footprintView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Memory == nil {
+			v.wait(c, "memory plan")
+			return
+		}
+		footprintBars(v.snap.Memory.MemoryNumbers, w).Draw(c)
+	})
+}
+
+// footprintBars are the planner's three numbers, then what lies outside the arena, for a pane of w columns.
+func footprintBars(m sessions.MemoryNumbers, w int) ui.Bars {
+	top := float64(max(m.Naive, m.Peak, 1))
+	bar := func(label string, n int, s ui.Style, note string) ui.LabelledBar {
+		return ui.LabelledBar{Label: label, Value: fmt.Sprintf("%9s %s", ui.Bytes(int64(n)), note), Bar: ui.Bar{Value: float64(n), Max: top, Style: s}}
+	}
+	ratio := func(n, of int) string {
+		if of == 0 || w < 44 {
+			return ""
+		}
+		return fmt.Sprintf("%6s ", fmt.Sprintf("%.2fx", float64(n)/float64(of)))
+	}
+	bars := ui.Bars{
+		bar("no reuse", m.Naive, ui.Series(7), ratio(m.Naive, m.Peak)),
+		bar("peak", m.Peak, ui.Series(0), ratio(m.Peak, m.Peak)),
+		bar("lower bound", m.LowerBound, ui.Series(2), ratio(m.LowerBound, m.Peak)),
+	}
+	if m.Workspace > 0 {
+		bars = append(bars, bar("workspace", m.Workspace, ui.Series(1), ratio(m.Workspace, m.Peak)))
+	}
+	return append(bars,
+		bar("inputs, outputs", m.IO, ui.Series(4), ratio(m.IO, m.Peak)),
+		bar("weights", m.Weights, ui.Series(5), ratio(m.Weights, m.Peak)))
+}
+
+// latencyView shows the newest latencies as they come in.
+type latencyView struct{ pane }
+
+func (v *latencyView) Title() string              { return "Latency, newest runs" }
+func (v *latencyView) Keys() []ui.Key             { return nil }
+func (v *latencyView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+
+func (v *latencyView) Note() (string, ui.Style) {
+	if t := v.snap.Timings; t != nil && t.Live {
+		return v.note("LIVE")
+	}
+	return v.note("")
+}
+
+func (v *latencyView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		t := v.snap.Timings
+		if t == nil || len(t.RecentE2E) == 0 {
+			v.wait(c, "latency")
+			return
+		}
+		latencyChart(t).Draw(c)
+	})
+}
+
+func latencyChart(t *sessions.TimingsReport) ui.Chart {
+	line := ui.Line2D{Name: "latency", Style: ui.Accent}
+	first := t.Samples - len(t.RecentE2E)
+	for i, d := range t.RecentE2E {
+		line.X = append(line.X, float64(first+i+1))
+		line.Y = append(line.Y, float64(d))
+	}
+	return ui.Chart{
+		Lines:  []ui.Line2D{line},
+		XLabel: func(x float64) string { return fmt.Sprintf("run %.0f", x) },
+		YLabel: durationLabel,
+	}
+}
+
+// triedView compares the configurations that were tried in this session.
+type triedView struct {
+	pane
+	table ui.Table
+	runs  []*sessions.Snapshot
+}
+
+func newTriedView(d *desk) *triedView {
+	v := &triedView{pane: d.pane(0)}
+	right := func(title string, width, priority int, cell func(s *sessions.Snapshot) ui.Cell, value func(s *sessions.Snapshot) float64) ui.Column {
+		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
+			Cell:  func(r int) ui.Cell { return cell(v.runs[r]) },
+			Order: func(a, b int) int { return cmp.Compare(value(v.runs[a]), value(v.runs[b])) }}
+	}
+	v.table = ui.Table{
+		Empty: "each configuration that you try gets a row: press f for another precision, c for another calibrator",
+		Columns: []ui.Column{
+			{Title: "configuration", Width: 18, Flex: 3, Cell: func(r int) ui.Cell {
+				return ui.Cell{Text: snapshotLabel(v.runs[r]), Style: precisionStyle(string(v.runs[r].Config.Precision))}
+			}},
+			{Width: 6, Flex: 4, Cell: func(r int) ui.Cell {
+				return ui.Cell{Bar: &ui.Bar{Value: latencyOf(v.runs[r]), Max: v.slowest(), Style: precisionStyle(string(v.runs[r].Config.Precision))}}
+			}},
+			right("median", 9, 0, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Duration(s.Timings.EndToEnd.Median)} }, latencyOf),
+			right("speed", 6, 1, func(s *sessions.Snapshot) ui.Cell {
+				return ui.Cell{Text: fmt.Sprintf("%.2fx", latencyOf(v.runs[0])/latencyOf(s))}
+			}, func(s *sessions.Snapshot) float64 { return -latencyOf(s) }),
+			right("top-1", 6, 3, func(s *sessions.Snapshot) ui.Cell {
+				return ui.Cell{Text: labelShare(s, func(l sessions.LabelAccuracy) float64 { return l.Top1 })}
+			}, func(s *sessions.Snapshot) float64 { return s.Accuracy.Labels.Top1 }),
+			right("agree", 6, 0, func(s *sessions.Snapshot) ui.Cell {
+				return ui.Cell{Text: labelShare(s, func(l sessions.LabelAccuracy) float64 { return l.Agreement })}
+			}, func(s *sessions.Snapshot) float64 { return s.Accuracy.Labels.Agreement }),
+			right("SQNR dB", 7, 2, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: decibels(outputSQNR(s))} }, outputSQNR),
+			right("arena", 9, 4, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(s.Memory.Peak))} },
+				func(s *sessions.Snapshot) float64 { return float64(s.Memory.Peak) }),
+			right("weights", 9, 5, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(s.Memory.Weights))} },
+				func(s *sessions.Snapshot) float64 { return float64(s.Memory.Weights) }),
+		},
+		Ground: func(r int) ui.Style {
+			if reflect.DeepEqual(v.runs[r].Config, v.snap.Config) {
+				return ui.Selected
+			}
+			return ui.Plain
+		},
+	}
+	return v
+}
+
+func (v *triedView) Title() string { return "Configurations tried" }
+func (v *triedView) Keys() []ui.Key {
+	return append(v.table.Keys(), ui.K("enter", "use", "use the configuration under the cursor"))
+}
+
+func (v *triedView) Note() (string, ui.Style) {
+	if len(v.runs) < 2 {
+		return "", ui.Muted
+	}
+	return "speed over the first", ui.Muted
+}
+
+func (v *triedView) Update(msg tea.Msg) tea.Cmd {
+	switch {
+	case v.take(msg):
+		v.keep()
+	case isKey(msg, "enter"):
+		if r := v.table.Row(); r >= 0 {
+			cfg := cloneConfig(v.runs[r].Config)
+			return v.change(func(c *sessions.Config) { *c = cfg })
+		}
+	default:
+		v.table.Update(msg)
+	}
+	return nil
+}
+
+// keep remembers a snapshot whose reports all fit, in the place of an earlier one of the same configuration.
+func (v *triedView) keep() {
+	s := v.snap
+	if !s.Settled() || s.Memory == nil || s.Timings.EndToEnd.Median == 0 {
+		return
+	}
+	defer v.table.Refresh()
+	for i, r := range v.runs {
+		if reflect.DeepEqual(r.Config, s.Config) {
+			v.runs[i] = s
+			return
+		}
+	}
+	v.runs = append(v.runs, s)
+	v.table.Rows = len(v.runs)
+}
+
+func (v *triedView) slowest() float64 {
+	top := 0.0
+	for _, s := range v.runs {
+		top = max(top, latencyOf(s))
+	}
+	return top
+}
+
+func (v *triedView) Render(w, h int) string { return v.Look.Render(w, h, v.table.Draw) }
+
+func latencyOf(s *sessions.Snapshot) float64 { return float64(s.Timings.EndToEnd.Median) }
+
+func outputSQNR(s *sessions.Snapshot) float64 {
+	if s.Accuracy == nil || len(s.Accuracy.Outputs) == 0 {
+		return 0
+	}
+	return s.Accuracy.Outputs[0].SQNR
+}
+
+// labelShare writes one of the shares of label accuracy, or a dot where the data has none.
+func labelShare(s *sessions.Snapshot, share func(sessions.LabelAccuracy) float64) string {
+	if s.Accuracy == nil || share(s.Accuracy.Labels) < 0 {
+		return "·"
+	}
+	return percent(share(s.Accuracy.Labels))
+}

@@ -1,0 +1,243 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// pane is what every view starts from: the desk that it may ask for changes, and the newest snapshot.
+type pane struct {
+	*desk
+	snap *sessions.Snapshot // never nil
+	part sessions.Parts     // the reports it shows
+}
+
+func (d *desk) pane(part sessions.Parts) pane {
+	return pane{desk: d, snap: &sessions.Snapshot{}, part: part}
+}
+
+// take keeps a snapshot; it reports whether the message was one.
+func (p *pane) take(msg tea.Msg) bool {
+	snap, ok := msg.(*sessions.Snapshot)
+	if ok {
+		p.snap = snap
+	}
+	return ok
+}
+
+// Note says so where what the pane shows is of an older configuration.
+func (p *pane) Note() (string, ui.Style) { return p.note("") }
+
+// note returns text, and before it that the pane is stale if it is.
+func (p *pane) note(text string) (string, ui.Style) {
+	if p.snap.Stale&p.part&made(p.snap) == 0 {
+		return text, ui.Muted
+	}
+	if text != "" {
+		text = " " + string(p.Look.Glyphs.Dot) + " " + text
+	}
+	return "stale" + text, ui.Warn
+}
+
+// made returns the reports that a snapshot has, fitting its configuration or not.
+func made(s *sessions.Snapshot) (parts sessions.Parts) {
+	for _, e := range []struct {
+		part sessions.Part
+		made bool
+	}{
+		{sessions.PartModel, s.Model != nil}, {sessions.PartPasses, s.Passes != nil}, {sessions.PartOverview, s.Overview != nil},
+		{sessions.PartTimings, s.Timings != nil}, {sessions.PartMemory, s.Memory != nil}, {sessions.PartCalibration, s.Calibration != nil},
+		{sessions.PartAccuracy, s.Accuracy != nil}, {sessions.PartTactics, s.Tactics != nil},
+	} {
+		if e.made {
+			parts |= e.part
+		}
+	}
+	return parts
+}
+
+// wait draws what is shown in place of a report that has not been made yet: what is awaited and what is being done.
+func (p *pane) wait(c *ui.Canvas, what string) {
+	if c.W < 4 || c.H < 1 {
+		return
+	}
+	y := 0
+	if c.H > 3 {
+		y = 1
+	}
+	switch b := p.snap.Busy; {
+	case p.snap.Err != "":
+		c.Fit(1, y, c.W-2, ui.Bad, string(c.Glyphs().Bad)+" "+what+": stopped by an error")
+		for i, line := range ui.Wrap(p.snap.Err, c.W-4) {
+			c.Text(3, y+1+i, ui.Plain, line)
+		}
+	case b != nil:
+		c.Fit(1, y, c.W-2, ui.Muted, what+" will follow")
+		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
+	case p.snap.Seq == 0:
+		c.Fit(1, y, c.W-2, ui.Muted, "opening the model")
+	default:
+		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+" for this model")
+	}
+}
+
+// progressText says what is being done and how far it is: "collecting activations 12/300".
+func progressText(b *sessions.Progress) string {
+	text := b.Phase
+	switch {
+	case b.Total > 0:
+		text += fmt.Sprintf(" %d/%d", b.Done, b.Total)
+	case b.Done > 0:
+		text += fmt.Sprintf(" %d", b.Done)
+	}
+	if b.Item != "" {
+		text += ": " + b.Item
+	}
+	return text
+}
+
+// precisionStyle returns the colour of a number format.
+func precisionStyle(precision string) ui.Style {
+	switch precision {
+	case "f32", "fp32":
+		return ui.F32
+	case "f16", "fp16":
+		return ui.F16
+	case "i8", "u8", "int8":
+		return ui.I8
+	}
+	return ui.OtherType
+}
+
+// percent writes a share as "12.3%".
+func percent(share float64) string {
+	switch v := 100 * share; {
+	case v != 0 && v < 0.1 && v > -0.1:
+		return fmt.Sprintf("%.2f%%", v)
+	default:
+		return fmt.Sprintf("%.1f%%", v)
+	}
+}
+
+// exactSQNR is the SQNR, in dB, from which on a difference is no more than rounding: reports use 200 for equality.
+const exactSQNR = 150
+
+// decibels writes an SQNR; equality has none.
+func decibels(v float64) string {
+	if v >= exactSQNR {
+		return "exact"
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// plural writes a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
+	return ui.Count(n) + " " + noun + "s"
+}
+
+// configLabel names a configuration in a few words: "int8/entropy, 2 rules off".
+func configLabel(cfg sessions.Config, quantized bool) string {
+	label := string(cfg.Precision)
+	if cfg.Precision == sessions.INT8 && !quantized && cfg.Calibrator != "" {
+		label += "/" + cfg.Calibrator
+	}
+	var extras []string
+	if n := len(cfg.Disable); n > 0 {
+		extras = append(extras, fmt.Sprintf("%d off", n))
+	}
+	if n := len(cfg.LayerPrecisions); n > 0 {
+		extras = append(extras, fmt.Sprintf("%d constrained", n))
+	}
+	if n := len(cfg.Pin); n > 0 {
+		extras = append(extras, fmt.Sprintf("%d pinned", n))
+	}
+	forbidden := 0
+	for _, list := range cfg.Forbid {
+		forbidden += len(list)
+	}
+	if forbidden > 0 {
+		extras = append(extras, fmt.Sprintf("%d forbidden", forbidden))
+	}
+	if len(extras) > 0 {
+		label += " (" + strings.Join(extras, ", ") + ")"
+	}
+	return label
+}
+
+// snapshotLabel names the configuration of a snapshot; a model with quantisation of its own needs no calibrator.
+func snapshotLabel(s *sessions.Snapshot) string { return configLabel(s.Config, ownRanges(s)) }
+
+// ownRanges reports whether the model brings its own quantisation, so that no calibrator has a say.
+func ownRanges(s *sessions.Snapshot) bool {
+	return s.Model != nil && s.Model.Ops["QuantizeLinear"]+s.Model.Ops["DequantizeLinear"] > 0
+}
+
+// isKey reports whether a message is the press of a key.
+func isKey(msg tea.Msg, name string) bool {
+	k, ok := msg.(tea.KeyPressMsg)
+	return ok && k.String() == name
+}
+
+// durationLabel writes nanoseconds on an axis.
+func durationLabel(ns float64) string { return ui.Duration(time.Duration(ns)) }
+
+// signed writes a difference of times with its sign.
+func signed(d time.Duration) string {
+	if d < 0 {
+		return "-" + ui.Duration(-d)
+	}
+	return ui.Duration(d)
+}
+
+// shortName names a fused layer by its first member and the number of the others: fused layers are named after all of
+// their members, which no column is wide enough for.
+func shortName(name string) string {
+	first, rest, fused := strings.Cut(name, memberSeparator)
+	if !fused {
+		return name
+	}
+	return fmt.Sprintf("%s +%d", first, strings.Count(rest, memberSeparator)+1)
+}
+
+// memberSeparator stands between the members in a fused layer's name.
+const memberSeparator = " + "
+
+// joinLayers writes names of layers one after the other; what all begin with, up to a slash, only once:
+// "stem/conv/Conv + norm/BatchNormalization".
+func joinLayers(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, memberSeparator)
+	}
+	prefix := names[0]
+	for _, n := range names[1:] {
+		for !strings.HasPrefix(n, prefix) {
+			prefix = prefix[:strings.LastIndexByte(strings.TrimSuffix(prefix, "/"), '/')+1]
+		}
+	}
+	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
+	out := names[0]
+	for _, n := range names[1:] {
+		out += memberSeparator + n[len(prefix):]
+	}
+	return out
+}
+
+// fit cuts or fills s to n cells.
+func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Truncate(s, n, g.Ellipsis), n) }
+
+// pad fills s up to n cells.
+func pad(s string, n int) string {
+	return s + strings.Repeat(" ", max(n-ui.Width(s), 0))
+}

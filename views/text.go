@@ -1,0 +1,77 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// The styles of text output. Lip Gloss leaves their colours out where the output has none.
+var (
+	headingStyle = lipgloss.NewStyle().Bold(true)
+	mutedStyle   = lipgloss.NewStyle().Faint(true)
+	boxStyle     = lipgloss.NewStyle().Border(lipgloss.RoundedBorder()).Padding(0, 1)
+	cellStyle    = lipgloss.NewStyle().PaddingRight(2)
+)
+
+// OverviewText returns the overview of a settled snapshot as text of the given width, for where there is no terminal.
+func OverviewText(s *sessions.Snapshot, width int) string {
+	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render(fmt.Sprintf("  %s, %d threads", s.Device.Backend, s.Device.Threads))
+	blocks := []string{title, boxStyle.Width(width).Render(factsText(summaryFacts(s))), slowestText(s), footprintText(s)}
+	for _, b := range s.Overview.Badges {
+		blocks = append(blocks, "! "+b.Text+": "+b.Why)
+	}
+	return strings.Join(blocks, "\n")
+}
+
+// factsText aligns names, values and remarks.
+func factsText(facts ui.Facts) string {
+	names, values, notes := make([]string, len(facts)), make([]string, len(facts)), make([]string, len(facts))
+	for i, f := range facts {
+		names[i], values[i], notes[i] = mutedStyle.Render(f.Name), f.Value, mutedStyle.Render(f.Note)
+	}
+	column := func(lines []string) string { return cellStyle.Render(strings.Join(lines, "\n")) }
+	return lipgloss.JoinHorizontal(lipgloss.Top, column(names), column(values), strings.Join(notes, "\n"))
+}
+
+func textTable(headers ...string) *table.Table {
+	return table.New().Headers(headers...).Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
+		BorderColumn(false).BorderHeader(false).StyleFunc(func(row, column int) lipgloss.Style {
+		style := cellStyle
+		if row == table.HeaderRow {
+			style = style.Faint(true)
+		}
+		if column > 0 {
+			style = style.Align(lipgloss.Right)
+		}
+		return style
+	})
+}
+
+// slowestText lists the layers that take the most time.
+func slowestText(s *sessions.Snapshot) string {
+	t := textTable("slowest layers", "median", "share", "p99", "CV", "type", "tactic")
+	for _, top := range s.Overview.Top {
+		for _, l := range s.Timings.Layers {
+			if l.Name == top.Name {
+				t.Row(shortName(l.Name), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic)
+				break
+			}
+		}
+	}
+	return t.String()
+}
+
+// footprintText states the planner's numbers.
+func footprintText(s *sessions.Snapshot) string {
+	m := s.Overview.Memory
+	t := textTable("memory", "peak", "lower bound", "no reuse", "inputs, outputs", "weights")
+	size := func(n int) string { return ui.Bytes(int64(n)) }
+	t.Row("arena", size(m.Peak), size(m.LowerBound), size(m.Naive), size(m.IO), size(m.Weights))
+	return t.String()
+}

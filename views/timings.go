@@ -1,0 +1,451 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// timingsScreen shows the time of every layer, live while it is measured, and the samples of the layer under the cursor.
+func timingsScreen(d *desk) *ui.Screen {
+	v := newTimingsView(d)
+	p := ui.Pane
+	return &ui.Screen{
+		Key: "3", Name: "Timings", Views: []ui.View{v, &samplesView{pane: d.pane(sessions.PartTimings), of: v}},
+		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Lines(13)), ui.Beside(p(0).Share(2), p(1))},
+		Narrow:  box(ui.Stack(p(0).Share(3), p(1).Lines(7))),
+	}
+}
+
+// The ways in which rows can be grouped, in the order in which a goes through them.
+var groupings = []string{"layer", "type", "precision", "tactic"}
+
+// The units of times, in the order in which t goes through them.
+var units = []string{"auto", "µs", "ms"}
+
+// timingsView is a table with a bar for each layer, or for each group of layers.
+type timingsView struct {
+	pane
+	table ui.Table
+	rows  []sessions.LayerTiming // layers, or sums of them
+	count []int                  // layers in each row
+	group int
+	unit  int
+	share bool // the column of times shows shares
+	log   bool
+	plot  int // what the samples are shown as
+}
+
+func newTimingsView(d *desk) *timingsView {
+	v := &timingsView{pane: d.pane(sessions.PartTimings)}
+	v.table.Empty = "nothing was measured"
+	v.table.Label = func(r int) string {
+		l := v.rows[r]
+		return l.Name + " " + l.Op + " " + l.Precision + " " + l.Tactic
+	}
+	v.table.Columns = v.columns()
+	return v
+}
+
+func (v *timingsView) columns() []ui.Column {
+	text := func(title string, width, flex, priority int, value func(*sessions.LayerTiming) (string, ui.Style)) ui.Column {
+		return ui.Column{Title: title, Width: width, Flex: flex, Priority: priority,
+			Cell:  func(r int) ui.Cell { s, style := value(&v.rows[r]); return ui.Cell{Text: s, Style: style} },
+			Order: func(a, b int) int { x, _ := value(&v.rows[a]); y, _ := value(&v.rows[b]); return cmp.Compare(x, y) }}
+	}
+	number := func(title string, width, priority int, value func(*sessions.LayerTiming) float64, write func(float64) string) ui.Column {
+		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Down: true,
+			Cell:  func(r int) ui.Cell { return ui.Cell{Text: write(value(&v.rows[r]))} },
+			Order: func(a, b int) int { return cmp.Compare(value(&v.rows[a]), value(&v.rows[b])) }}
+	}
+	duration := func(title string, priority int, value func(*sessions.LayerTiming) time.Duration) ui.Column {
+		return number(title, 9, priority, func(l *sessions.LayerTiming) float64 { return float64(value(l)) }, v.duration)
+	}
+	cv := number("CV", 6, 5, func(l *sessions.LayerTiming) float64 { return l.CV }, percent)
+	cv.Cell = func(r int) ui.Cell { return ui.Cell{Text: percent(v.rows[r].CV), Style: cvStyle(v.rows[r].CV)} }
+	median := duration("median", 0, func(l *sessions.LayerTiming) time.Duration { return l.Median })
+	median.Cell = func(r int) ui.Cell {
+		if v.share {
+			return ui.Cell{Text: percent(v.rows[r].Share), Style: ui.Bold}
+		}
+		return ui.Cell{Text: v.duration(float64(v.rows[r].Median)), Style: ui.Bold}
+	}
+	return []ui.Column{
+		text("layer", 26, 3, 0, func(l *sessions.LayerTiming) (string, ui.Style) {
+			if l.Reformat {
+				return shortName(l.Name), ui.Muted
+			}
+			return shortName(l.Name), ui.Plain
+		}),
+		{Title: v.legend(), Width: 16, Flex: 5, Cell: v.bar},
+		median,
+		number("share", 6, 6, func(l *sessions.LayerTiming) float64 { return l.Share }, percent),
+		duration("avg", 2, func(l *sessions.LayerTiming) time.Duration { return l.Mean }),
+		duration("p99", 1, func(l *sessions.LayerTiming) time.Duration { return l.P99 }),
+		cv,
+		duration("min", 11, func(l *sessions.LayerTiming) time.Duration { return l.Min }),
+		number("GFLOP/s", 7, 4, func(l *sessions.LayerTiming) float64 { return l.GFLOPS }, orDot),
+		number("GB/s", 6, 8, bandwidth, orDot),
+		text("type", 6, 0, 3, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Precision, precisionStyle(l.Precision) }),
+		text("op", 12, 0, 10, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
+		text("tactic", 24, 0, 9, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
+		{Title: "newest", Width: 12, Priority: 7, Cell: func(r int) ui.Cell {
+			return ui.Cell{Spark: floats(v.rows[r].Recent), Style: ui.Series1}
+		}},
+	}
+}
+
+// orDot writes a number, or a dot for none.
+func orDot(n float64) string {
+	if n == 0 {
+		return "·"
+	}
+	return ui.Number(n)
+}
+
+// bandwidth returns the bytes that a layer moves per nanosecond: GB/s.
+func bandwidth(l *sessions.LayerTiming) float64 {
+	if l.Median == 0 {
+		return 0
+	}
+	return float64(l.Bytes) / float64(l.Median)
+}
+
+// legend says what a bar is and what its marks are.
+func (v *timingsView) legend() string {
+	g := v.Look.Glyphs
+	return fmt.Sprintf("median %c avg %c p99", g.Mark, g.Tail)
+}
+
+// bar draws the median, with the mean and the 99th percentile as marks; what is beyond the scale is marked at its end.
+func (v *timingsView) bar(r int) ui.Cell {
+	l := &v.rows[r]
+	top := 0.0
+	for i := range v.rows {
+		top = max(top, 1.25*float64(v.rows[i].Median))
+	}
+	g := v.Look.Glyphs
+	b := &ui.Bar{Value: float64(l.Median), Max: top, Log: v.log, Style: precisionStyle(l.Precision)}
+	if v.groupBy() == "type" || v.groupBy() == "tactic" {
+		b.Style = ui.Series1
+	}
+	for _, m := range []ui.BarMark{
+		{Value: float64(l.Mean), Glyph: g.Mark, Style: ui.Accent},
+		{Value: float64(l.P99), Glyph: g.Tail, Style: ui.Warn},
+	} {
+		if m.Value > b.Max {
+			m.Glyph = g.Right
+		}
+		b.Marks = append(b.Marks, m)
+	}
+	return ui.Cell{Bar: b}
+}
+
+func (v *timingsView) groupBy() string { return groupings[v.group] }
+
+// duration writes nanoseconds in the unit chosen.
+func (v *timingsView) duration(ns float64) string {
+	switch units[v.unit] {
+	case "µs":
+		return fmt.Sprintf("%.1f µs", ns/1e3)
+	case "ms":
+		return fmt.Sprintf("%.3f ms", ns/1e6)
+	}
+	return ui.Duration(time.Duration(ns))
+}
+
+func (v *timingsView) Title() string {
+	if v.groupBy() == "layer" {
+		return "Layers"
+	}
+	return "Layers by " + v.groupBy()
+}
+
+func (v *timingsView) Note() (string, ui.Style) {
+	t := v.snap.Timings
+	if t == nil {
+		return "", ui.Muted
+	}
+	text := plural(t.Samples, "sample")
+	if v.log {
+		text = "log scale " + text
+	}
+	if t.Live && v.snap.Stale&sessions.PartTimings == 0 {
+		return string(v.Look.Glyphs.Record) + " LIVE " + text, ui.Good
+	}
+	return v.note(text)
+}
+
+func (v *timingsView) Keys() []ui.Key {
+	return append(v.table.Keys(),
+		ui.K("a", "group", "by layer, type, precision, tactic"),
+		ui.K("v", "plot", "samples below: histogram, trace"),
+		ui.K("%", "share", "share of the layers / time"),
+		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
+		ui.K("L", "log", "bars on a logarithmic / linear scale"))
+}
+
+func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
+	if v.take(msg) {
+		v.build()
+		return nil
+	}
+	if v.table.Update(msg) {
+		return nil
+	}
+	switch {
+	case isKey(msg, "a"):
+		v.group = (v.group + 1) % len(groupings)
+		v.build()
+	case isKey(msg, "t"):
+		v.unit = (v.unit + 1) % len(units)
+	case isKey(msg, "%"):
+		v.share = !v.share
+		v.table.Columns[2].Title = map[bool]string{true: "share", false: "median"}[v.share]
+	case isKey(msg, "L"):
+		v.log = !v.log
+	case isKey(msg, "v"):
+		v.plot = (v.plot + 1) % len(plots)
+	}
+	return nil
+}
+
+// build makes the rows: the layers, or their sums by group.
+func (v *timingsView) build() {
+	v.rows, v.count = nil, nil
+	if t := v.snap.Timings; t != nil {
+		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
+	}
+	v.table.Rows = len(v.rows)
+	v.table.Refresh()
+}
+
+// groupLayers sums layers up by what they have in common. Medians and percentiles of a sum are not sums of theirs, but
+// for layers that run one after the other they come close.
+func groupLayers(layers []sessions.LayerTiming, by string) ([]sessions.LayerTiming, []int) {
+	count := make([]int, 0, len(layers))
+	if by == "layer" {
+		for range layers {
+			count = append(count, 1)
+		}
+		return layers, count
+	}
+	var rows []sessions.LayerTiming
+	for _, l := range layers {
+		name := map[string]string{"type": l.Op, "precision": l.Precision, "tactic": l.Tactic}[by]
+		if l.Reformat && by == "type" {
+			name = "Reformat"
+		}
+		i := slices.IndexFunc(rows, func(r sessions.LayerTiming) bool { return r.Name == name })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, sessions.LayerTiming{Name: name, Precision: l.Precision, Op: l.Op, Tactic: l.Tactic})
+			count = append(count, 0)
+		}
+		addTiming(&rows[i], &l)
+		count[i]++
+	}
+	for i := range rows {
+		r := &rows[i]
+		if r.Median > 0 {
+			r.GFLOPS = float64(r.FLOPs) / float64(r.Median)
+		}
+		r.Name = fmt.Sprintf("%s (%d)", r.Name, count[i])
+	}
+	return rows, count
+}
+
+// addTiming adds the times of l to those of r.
+func addTiming(r, l *sessions.LayerTiming) {
+	// The variance of a sum of independent times is the sum of the variances.
+	variance := math.Pow(r.CV*float64(r.Mean), 2) + math.Pow(l.CV*float64(l.Mean), 2)
+	r.Mean += l.Mean
+	r.Median += l.Median
+	r.Min += l.Min
+	r.Max += l.Max
+	r.P90 += l.P90
+	r.P95 += l.P95
+	r.P99 += l.P99
+	r.Share += l.Share
+	r.FLOPs += l.FLOPs
+	r.Bytes += l.Bytes
+	r.Count = l.Count
+	if r.Mean > 0 {
+		r.CV = math.Sqrt(variance) / float64(r.Mean)
+	}
+	for i, d := range l.Recent {
+		if i == len(r.Recent) {
+			r.Recent = append(r.Recent, 0)
+		}
+		r.Recent[i] += d
+	}
+	if r.Precision != l.Precision {
+		r.Precision = "mixed"
+	}
+	if r.Op != l.Op {
+		r.Op = "·"
+	}
+	if r.Tactic != l.Tactic {
+		r.Tactic = "·"
+	}
+}
+
+func floats(list []time.Duration) []float64 {
+	out := make([]float64, len(list))
+	for i, d := range list {
+		out[i] = float64(d)
+	}
+	return out
+}
+
+func (v *timingsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		t := v.snap.Timings
+		if t == nil {
+			v.wait(c, "layer times")
+			return
+		}
+		drawGap(c.Sub(ui.Rect{W: w, H: 2}), t)
+		v.table.Draw(c.Sub(ui.Rect{Y: 2, W: w, H: h - 2}))
+	})
+}
+
+// drawGap states how the sum of the layers' medians compares with the latency from end to end, as a line and as a bar.
+func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
+	e := t.EndToEnd
+	x := c.Text(1, 0, ui.Muted, "end to end ")
+	x = c.Text(x, 0, ui.Bold, ui.Duration(e.Median))
+	x = c.Text(x, 0, ui.Muted, " = ")
+	x = c.Text(x, 0, ui.Plain, ui.Duration(t.SumMedian))
+	x = c.Text(x, 0, ui.Muted, " in layers + ")
+	x = c.Text(x, 0, ui.Plain, signed(t.Gap))
+	share := 0.0
+	if e.Median > 0 {
+		share = float64(t.Gap) / float64(e.Median)
+	}
+	x = c.Text(x, 0, ui.Muted, " gap ("+percent(share)+")")
+	c.Fit(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf(", p99 %s, CV %s", ui.Duration(e.P99), percent(e.CV)))
+	total := max(float64(e.Median), float64(t.SumMedian))
+	at := 1.0
+	for i, l := range t.Layers {
+		if total <= 0 {
+			break
+		}
+		end := at + float64(l.Median)/total*float64(c.W-2)
+		c.Fill(ui.Rect{X: int(at), Y: 1, W: int(end) - int(at), H: 1}, c.Glyphs().Fill(i%2), precisionStyle(l.Precision))
+		at = end
+	}
+	c.Fill(ui.Rect{X: int(at), Y: 1, W: max(c.W-1-int(at), 0), H: 1}, c.Glyphs().Empty, ui.Faint)
+}
+
+// The ways in which samples are shown, in the order in which v goes through them.
+var plots = []string{"histogram", "trace"}
+
+// samplesView shows the newest samples of the row under the cursor.
+type samplesView struct {
+	pane
+	of *timingsView
+}
+
+func (v *samplesView) Title() string {
+	name := "end to end"
+	if l := v.layer(); l != nil {
+		name = shortName(l.Name)
+	}
+	return "Samples of " + name
+}
+
+func (v *samplesView) Note() (string, ui.Style) { return v.note(plots[v.of.plot]) }
+
+func (v *samplesView) Keys() []ui.Key {
+	return []ui.Key{ui.K("v", "plot", "histogram, trace")}
+}
+
+func (v *samplesView) Update(msg tea.Msg) tea.Cmd {
+	if !v.take(msg) && isKey(msg, "v") {
+		v.of.plot = (v.of.plot + 1) % len(plots)
+	}
+	return nil
+}
+
+func (v *samplesView) layer() *sessions.LayerTiming {
+	if r := v.of.table.Row(); r >= 0 && r < len(v.of.rows) {
+		return &v.of.rows[r]
+	}
+	return nil
+}
+
+func (v *samplesView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		l := v.layer()
+		if l == nil || len(l.Recent) == 0 {
+			v.wait(c, "samples")
+			return
+		}
+		text := fmt.Sprintf("newest %d of %d: median %s  avg %s  min %s  p90 %s  p99 %s  max %s", len(l.Recent), l.Count, ui.Duration(l.Median), ui.Duration(l.Mean),
+			ui.Duration(l.Min), ui.Duration(l.P90), ui.Duration(l.P99), ui.Duration(l.Max))
+		c.Fit(1, 0, w-2, ui.Muted, text)
+		c.Fit(1, 1, w-2, ui.Muted, workText(l))
+		rest := c.Sub(ui.Rect{Y: 2, W: w, H: h - 2})
+		if plots[v.of.plot] == "trace" {
+			sampleTrace(l).Draw(rest)
+			return
+		}
+		sampleHistogram(l, w).Draw(rest)
+	})
+}
+
+// workText says what a layer does, how much work that is and with which tactic.
+func workText(l *sessions.LayerTiming) string {
+	text := fmt.Sprintf("%s %s", l.Op, l.Precision)
+	if l.FLOPs > 0 {
+		text += fmt.Sprintf(", %sFLOP at %sFLOP/s", ui.Number(float64(l.FLOPs)), ui.Number(l.GFLOPS*1e9))
+	}
+	if l.Bytes > 0 {
+		text += fmt.Sprintf(", %s at %sB/s", ui.Bytes(l.Bytes), ui.Number(bandwidth(l)*1e9))
+	}
+	if l.FLOPs > 0 && l.Bytes > 0 {
+		text += fmt.Sprintf(", %.1f FLOP/B", float64(l.FLOPs)/float64(l.Bytes))
+	}
+	return text + ", " + l.Tactic
+}
+
+func sampleTrace(l *sessions.LayerTiming) ui.Chart {
+	line := ui.Line2D{Name: l.Name, Style: precisionStyle(l.Precision)}
+	for i, d := range l.Recent {
+		line.X = append(line.X, float64(i-len(l.Recent)+1))
+		line.Y = append(line.Y, float64(d))
+	}
+	return ui.Chart{Lines: []ui.Line2D{line}, YLabel: durationLabel, XLabel: func(x float64) string {
+		if x == 0 {
+			return "newest"
+		}
+		return fmt.Sprintf("%.0f runs", x)
+	}}
+}
+
+// sampleHistogram sorts the newest samples into bins, with the statistics of all samples as thresholds.
+func sampleHistogram(l *sessions.LayerTiming, w int) ui.Histogram {
+	lo, hi := slices.Min(l.Recent), max(slices.Max(l.Recent), l.P99)
+	if hi == lo {
+		hi = lo + 1
+	}
+	bins := max(min(w-2, 2*len(l.Recent)), 8)
+	h := ui.Histogram{Lo: float64(lo), Hi: float64(hi), Counts: make([]float64, bins), Style: precisionStyle(l.Precision), Label: durationLabel}
+	for _, d := range l.Recent {
+		h.Counts[min(int(float64(d-lo)/float64(hi-lo)*float64(bins)), bins-1)]++
+	}
+	h.Thresholds = []ui.Threshold{
+		{Name: "median", Value: float64(l.Median), Style: ui.Plain},
+		{Name: "avg", Value: float64(l.Mean), Style: ui.Accent},
+		{Name: "p99", Value: float64(l.P99), Style: ui.Warn},
+	}
+	return h
+}

@@ -1,0 +1,224 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/exp/golden"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// fake is a controller that shows one snapshot and keeps what it is asked for.
+type fake struct {
+	snap   *sessions.Snapshot
+	events chan *sessions.Snapshot
+	set    []sessions.Config
+	reruns int
+}
+
+func (f *fake) Snapshot() *sessions.Snapshot      { return f.snap }
+func (f *fake) Events() <-chan *sessions.Snapshot { return f.events }
+func (f *fake) Set(c sessions.Config)             { f.set = append(f.set, c) }
+func (f *fake) Rerun()                            { f.reruns++ }
+
+// bench is a workbench in front of a fake controller.
+type bench struct {
+	t   testing.TB
+	ctl *fake
+	app *ui.App
+	now time.Time
+}
+
+func newBench(t testing.TB, o ui.Options, snap *sessions.Snapshot) *bench {
+	t.Helper()
+	b := &bench{t: t, ctl: &fake{snap: snap, events: make(chan *sessions.Snapshot, 1)}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Now: func() time.Time { return b.now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.app = app
+	b.size(80, 24)
+	b.publish(snap)
+	return b
+}
+
+// publish sends a snapshot the way a session does: over a channel that the workbench listens on.
+func (b *bench) publish(snap *sessions.Snapshot) {
+	b.now = b.now.Add(time.Second)
+	b.ctl.snap = snap
+	events := make(chan *sessions.Snapshot, 1)
+	events <- snap
+	close(events)
+	b.send(ui.Listen(events)())
+}
+
+func (b *bench) size(w, h int) { b.app.Update(tea.WindowSizeMsg{Width: w, Height: h}) }
+
+// send gives a message to the workbench, and then what its commands return, but those that wait for a snapshot.
+func (b *bench) send(msg tea.Msg) {
+	_, cmd := b.app.Update(msg)
+	b.run(cmd)
+}
+
+func (b *bench) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	got := make(chan tea.Msg, 1)
+	go func() { got <- cmd() }()
+	select {
+	case msg := <-got:
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for _, c := range batch {
+				b.run(c)
+			}
+			return
+		}
+		if msg != nil {
+			b.send(msg)
+		}
+	case <-time.After(20 * time.Millisecond): // it listens, or ticks
+	}
+}
+
+// press presses keys, named as Bubble Tea names them.
+func (b *bench) press(names ...string) {
+	for _, n := range names {
+		b.send(key(n))
+	}
+}
+
+func key(name string) tea.KeyPressMsg {
+	if name == "space" {
+		return tea.KeyPressMsg{Code: tea.KeySpace, Text: " "}
+	}
+	special := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "down": tea.KeyDown, "right": tea.KeyRight}
+	switch {
+	case special[name] != 0:
+		return tea.KeyPressMsg{Code: special[name]}
+	case strings.HasPrefix(name, "ctrl+"):
+		return tea.KeyPressMsg{Code: rune(name[5]), Mod: tea.ModCtrl}
+	}
+	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
+}
+
+// screen returns the picture without styles.
+func (b *bench) screen() string { return ansi.Strip(b.app.Content()) }
+
+func (b *bench) wants(texts ...string) {
+	b.t.Helper()
+	screen := b.screen()
+	for _, text := range texts {
+		if !strings.Contains(screen, text) {
+			b.t.Errorf("the screen does not show %q:\n%s", text, screen)
+			return
+		}
+	}
+}
+
+// last returns the configuration that was asked for last.
+func (b *bench) last() sessions.Config {
+	b.t.Helper()
+	if len(b.ctl.set) == 0 {
+		b.t.Fatal("no configuration was asked for")
+	}
+	return b.ctl.set[len(b.ctl.set)-1]
+}
+
+// TestGolden keeps the picture of every screen.
+func TestGolden(t *testing.T) {
+	snap := fixture(t)
+	for _, look := range []struct {
+		name string
+		o    ui.Options
+	}{{"dark", ui.Options{Theme: "dark"}}, {"mono", ui.Options{NoColor: true}}} {
+		for _, size := range [][2]int{{80, 24}, {120, 40}, {160, 50}} {
+			if look.name == "mono" && size[0] == 120 {
+				continue
+			}
+			b := newBench(t, look.o, snap)
+			b.size(size[0], size[1])
+			for _, digit := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
+				t.Run(fmt.Sprintf("%s_%dx%d_%s", look.name, size[0], size[1], digit), func(t *testing.T) {
+					b.press(digit)
+					golden.RequireEqual(t, b.app.Content())
+				})
+			}
+		}
+	}
+}
+
+// TestGoldenStates keeps the picture of panes in other states.
+func TestGoldenStates(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keys []string
+	}{
+		{"graph_pass", []string{"2", "[", "[", "[", "a"}},
+		{"graph_members", []string{"2", "tab", "down", "down", "i", "e"}},
+		{"graph_rules", []string{"2", "[", "]"}},
+		{"graph_toggle", []string{"2", "tab", "down", "x"}},
+		{"timings_type", []string{"3", "a", "o", "o", "%"}},
+		{"timings_trace", []string{"3", "v", "L", "t"}},
+		{"memory_step", []string{"4", "right", "right", "i", "tab"}},
+		{"calibration_kl", []string{"5", "down", "down", "C", "L"}},
+		{"accuracy_tolerance", []string{"6", ">", ">", ">", "F", "s"}},
+		{"tactics_candidates", []string{"7", "down", "down", "tab", "down"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+			b.size(120, 40)
+			b.press(c.keys...)
+			golden.RequireEqual(t, b.app.Content())
+		})
+	}
+}
+
+// TestBeforeReports draws every screen while reports are still missing, and says what is awaited.
+func TestBeforeReports(t *testing.T) {
+	whole := fixture(t)
+	empty := &sessions.Snapshot{Seq: 1, Config: whole.Config, Busy: &sessions.Progress{Phase: "collecting activations", Done: 12, Total: 300}}
+	b := newBench(t, ui.Options{}, empty)
+	for _, digit := range []string{"1", "2", "3", "4", "5", "6", "7"} {
+		b.press(digit)
+		b.wants("collecting activations 12/300", "will follow")
+	}
+	failed := *empty
+	failed.Busy, failed.Err, failed.Seq = nil, "layer Conv_3: no tactic", 2
+	b.publish(&failed)
+	b.press("3")
+	b.wants("layer Conv_3: no tactic", "ERROR")
+	stale := *whole
+	stale.Stale = sessions.PartTimings | sessions.PartPasses | sessions.PartMemory | sessions.PartCalibration | sessions.PartAccuracy | sessions.PartTactics
+	b.publish(&stale)
+	for _, digit := range []string{"2", "3", "4", "5", "6", "7"} {
+		b.press(digit)
+		b.wants("stale", "STALE")
+	}
+}
+
+// TestSizes draws every screen at odd sizes with keys pressed, which must not panic, nor give lines of another width.
+func TestSizes(t *testing.T) {
+	b := newBench(t, ui.Options{ASCII: true}, fixture(t))
+	for _, size := range [][2]int{{80, 24}, {85, 24}, {119, 25}, {133, 61}, {300, 90}, {20, 5}} {
+		b.size(size[0], size[1])
+		for _, digit := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
+			b.press(digit)
+			for range 4 {
+				b.press("tab", "down", "G", "right", "v", "a", "[", "L", "i", "e", "s", "C", "z")
+				for i, line := range strings.Split(b.screen(), "\n") {
+					if ui.Width(line) != size[0] {
+						t.Fatalf("%v screen %s: line %d has %d cells", size, digit, i, ui.Width(line))
+					}
+				}
+				b.press("esc", "esc")
+			}
+		}
+	}
+}

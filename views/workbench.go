@@ -1,0 +1,256 @@
+package views
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// Controller is what the workbench stands in front of: a session, or the replay of a recording. Its methods return at
+// once.
+type Controller interface {
+	Snapshot() *sessions.Snapshot
+	// Events delivers snapshots as they are published; the newest is never lost.
+	Events() <-chan *sessions.Snapshot
+	// Set asks for another configuration.
+	Set(sessions.Config)
+	// Rerun asks for the measurements to be made again.
+	Rerun()
+}
+
+// Recorder writes what a controller does to a file.
+type Recorder interface {
+	Record(path string) error
+	StopRecording() error
+}
+
+// Options are what the workbench needs besides a controller.
+type Options struct {
+	Look *ui.Look
+	// Recorder is nil where nothing can be recorded, as in a replay.
+	Recorder Recorder
+	// Recordings is the folder of recordings: where new ones are written and screen 9 looks for them. Empty: none.
+	Recordings string
+	// Open opens a recording; nil where that cannot be done.
+	Open func(path string) tea.Cmd
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// NewWorkbench returns the workbench for a controller: the only tea.Model of the program.
+func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
+	if o.Look == nil {
+		o.Look = ui.NewLook(ui.Options{})
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	d := &desk{Options: o, ctl: ctl, snap: ctl.Snapshot()}
+	d.want = d.snap.Config
+	return ui.New(ui.Config{
+		Look: o.Look, Screens: screens(d), Intents: d.intents(),
+		OnIntent: d.intent, OnEvent: d.event, Header: d.header(), Now: o.Now,
+		Start: tea.Batch(
+			func() tea.Msg { return ctl.Snapshot() },
+			ui.Listen(ctl.Events()),
+			listRecordings(o.Recordings),
+		),
+	})
+}
+
+// desk is what the workbench keeps besides its panes: which configuration is asked for, and how it came to that.
+type desk struct {
+	Options
+	ctl Controller
+
+	snap   *sessions.Snapshot // the newest, even while the panes are frozen
+	want   sessions.Config    // asked for; snap.Config follows
+	past   []sessions.Config
+	future []sessions.Config
+
+	settled *sessions.Snapshot // the newest whose reports all fit its configuration
+	before  *sessions.Snapshot // what settled was when another configuration was asked for
+	told    string             // what was last compared in the status line
+	failed  string             // the error last reported
+
+	phase      string // of the job that is running
+	phaseStart time.Time
+}
+
+// intents returns the keys of the whole program that the workbench serves.
+func (d *desk) intents() []ui.IntentKey {
+	serves := map[ui.Intent]bool{
+		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
+		ui.Record: d.Recorder != nil,
+	}
+	return slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
+}
+
+// intent fulfils a wish that is not one pane's.
+func (d *desk) intent(i ui.Intent) tea.Cmd {
+	switch i {
+	case ui.NextPrecision:
+		return d.change(func(c *sessions.Config) { c.Precision = c.Precision.Next() })
+	case ui.NextCalibrator:
+		return d.nextCalibrator()
+	case ui.Rerun, ui.Rebuild:
+		d.before, d.told = nil, ""
+		d.ctl.Rerun()
+		return say(ui.Plain, "measuring again")
+	case ui.Undo:
+		return d.step(&d.past, &d.future, "nothing to undo")
+	case ui.Redo:
+		return d.step(&d.future, &d.past, "nothing to redo")
+	case ui.Record:
+		return d.record()
+	}
+	return nil
+}
+
+// calibrators are what c cycles through, unless the report says which there are.
+var calibrators = []string{"minmax", "entropy", "percentile:99.99", "mse"}
+
+func (d *desk) nextCalibrator() tea.Cmd {
+	if ownRanges(d.snap) {
+		return say(ui.Warn, "the model brings its own quantisation: no calibrator has a say")
+	}
+	list := calibrators
+	if r := d.snap.Calibration; r != nil && len(r.Calibrators) > 0 {
+		list = r.Calibrators
+	}
+	at := slices.Index(list, d.want.Calibrator)
+	cmd := d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
+	if d.want.Precision != sessions.INT8 {
+		return tea.Batch(cmd, say(ui.Warn, d.want.Calibrator+": calibrators matter for INT8 only; press f to get there"))
+	}
+	return cmd
+}
+
+// change asks for the configuration that edit makes of the present one.
+func (d *desk) change(edit func(*sessions.Config)) tea.Cmd {
+	cfg := cloneConfig(d.want)
+	edit(&cfg)
+	if reflect.DeepEqual(cfg, d.want) {
+		return nil
+	}
+	const depth = 200
+	d.past = append(d.past[max(0, len(d.past)-depth):], d.want)
+	d.future = nil
+	return d.set(cfg)
+}
+
+// step goes back or forth in the history of configurations.
+func (d *desk) step(from, to *[]sessions.Config, nothing string) tea.Cmd {
+	n := len(*from)
+	if n == 0 {
+		return say(ui.Plain, nothing)
+	}
+	cfg := (*from)[n-1]
+	*from = (*from)[:n-1]
+	*to = append(*to, d.want)
+	return d.set(cfg)
+}
+
+func (d *desk) set(cfg sessions.Config) tea.Cmd {
+	d.want, d.before, d.told = cfg, d.settled, ""
+	d.ctl.Set(cfg)
+	h := d.header()
+	return tea.Batch(func() tea.Msg { return h }, say(ui.Plain, configLabel(cfg, ownRanges(d.snap))+": rebuilding"))
+}
+
+func cloneConfig(c sessions.Config) sessions.Config {
+	c.Disable = slices.Clone(c.Disable)
+	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
+	pin, forbid := c.Pin, c.Forbid
+	c.Pin, c.Forbid = map[string]string{}, map[string][]string{}
+	for layer, tactic := range pin {
+		c.Pin[layer] = tactic
+	}
+	for layer, tactics := range forbid {
+		c.Forbid[layer] = slices.Clone(tactics)
+	}
+	if len(c.Pin) == 0 {
+		c.Pin = nil
+	}
+	if len(c.Forbid) == 0 {
+		c.Forbid = nil
+	}
+	return c
+}
+
+// event looks at a snapshot as it arrives, even while the panes are frozen.
+func (d *desk) event(e any, h *ui.Header) tea.Cmd {
+	snap, ok := e.(*sessions.Snapshot)
+	if !ok {
+		return nil
+	}
+	recorded := d.snap.Recording
+	d.snap = snap
+	if snap.Replay != "" {
+		d.want = snap.Config
+	}
+	*h = d.header()
+	var cmds []tea.Cmd
+	if snap.Err != d.failed {
+		if d.failed = snap.Err; snap.Err != "" {
+			cmds = append(cmds, say(ui.Bad, snap.Err))
+		}
+	}
+	if snap.Recording != recorded {
+		cmds = append(cmds, listRecordings(d.Recordings))
+	}
+	if snap.Settled() && reflect.DeepEqual(snap.Config, d.want) {
+		d.settled = snap
+		cmds = append(cmds, d.tell())
+	}
+	return tea.Batch(cmds...)
+}
+
+// tell states what the last change of the configuration made of latency and agreement, once when all reports are there
+// and once more when the measurement is over.
+func (d *desk) tell() tea.Cmd {
+	now, was := d.settled, d.before
+	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 || now.Timings.EndToEnd.Median == 0 {
+		return nil
+	}
+	stage := "first"
+	if now.Busy == nil {
+		stage = "final"
+	}
+	if d.told == "final" || d.told == stage {
+		return nil
+	}
+	d.told = stage
+	return say(ui.Good, delta(was, now))
+}
+
+// delta compares two snapshots: "int8/entropy: 1.92 ms, 2.1x faster than fp32 (4.03 ms), agreement 99.8%".
+func delta(was, now *sessions.Snapshot) string {
+	a, b := was.Timings.EndToEnd.Median, now.Timings.EndToEnd.Median
+	text := fmt.Sprintf("%s: %s, %s %s (%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), snapshotLabel(was), ui.Duration(a))
+	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
+		text += ", agreement with FP32 " + percent(acc.Labels.Agreement)
+	}
+	return text
+}
+
+// speed says how b compares with a, in the words that go before the name of a.
+func speed(a, b time.Duration) string {
+	switch ratio := float64(a) / float64(b); {
+	case ratio >= 1.02:
+		return fmt.Sprintf("%.2fx faster than", ratio)
+	case ratio <= 0.98:
+		return fmt.Sprintf("%.2fx slower than", 1/ratio)
+	}
+	return "as fast as"
+}
+
+func say(s ui.Style, text string) tea.Cmd {
+	return func() tea.Msg { return ui.StatusMsg{Text: text, Style: s} }
+}
