@@ -40,6 +40,12 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
 		},
 		{
+			Name: name("gemm", "_pointwise"), Op: graph.Gemm, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match:     matchProductF32,
+			Workspace: func(b kernels.Binding) int { return workspaceProductF32(b, isa, workers) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindProductF32(b, isa, workers) },
+		},
+		{
 			Name: name("matmul", ""), Op: graph.MatMul, Needs: needs,
 			Match: matchGemmF32,
 			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
@@ -106,6 +112,9 @@ func realConst(b kernels.Binding, i int) []float32 {
 	return graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
 }
 
+// planarChannels is the most input channels that are worth reading one by one: where it saves a reformat.
+const planarChannels = 128
+
 func matchConvF32(b kernels.Binding, planar bool) error {
 	if err := only(b, graph.F32); err != nil {
 		return err
@@ -114,8 +123,8 @@ func matchConvF32(b kernels.Binding, planar bool) error {
 	if err != nil {
 		return err
 	}
-	if planar && s.Channels > 16 {
-		return fmt.Errorf("from %d channels on, blocks of channels are read faster", s.Channels)
+	if planar && s.Channels > planarChannels {
+		return fmt.Errorf("%d channels; from %d on, blocks of channels are read faster", s.Channels, planarChannels+1)
 	}
 	return matchEpilogue(b)
 }

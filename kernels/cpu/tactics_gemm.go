@@ -89,14 +89,6 @@ func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if k.epilogue, err = newEpilogue(b, isa); err != nil {
 		return nil, err
 	}
-	w := realConst(b, 1)
-	if k.alpha != 1 {
-		scaled := make([]float32, len(w))
-		for i, v := range w {
-			scaled[i] = k.alpha * v
-		}
-		w = scaled
-	}
 	if k.weights, err = NewPackedB(k.k, k.n, isa); err != nil {
 		return nil, err
 	}
@@ -104,7 +96,7 @@ func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if k.bT {
 		stride = k.k
 	}
-	k.weights.Pack(w, stride, k.bT)
+	k.weights.Pack(k.scaled(realConst(b, 1)), stride, k.bT)
 	k.bias = k.row(b)
 	return k, nil
 }

@@ -37,6 +37,7 @@ func int8Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		blocked("maxpool", "", graph.MaxPool, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return poolInt8(b, cfg) }),
 		blocked("avgpool", "", graph.AveragePool, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return poolInt8(b, cfg) }),
 		blocked("reduce_mean", "", graph.ReduceMean, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return meanInt8(b, cfg) }),
+		blocked("gemm", "_pointwise", graph.Gemm, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return productInt8(b, cfg, full) }),
 		linear("gemm", graph.Gemm),
 		linear("matmul", graph.MatMul),
 	}
