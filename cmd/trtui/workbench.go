@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -85,16 +86,18 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer model.Close()
 	if cfg.Precision == "" {
 		cfg.Precision = sessions.FP32
 		if model.Quantized {
 			cfg.Precision = sessions.INT8
 		}
 	}
-	defer place.Backend.Close()
 	session := sessions.Open(model, place, cfg)
-	defer session.Close()
+	defer closeSoon(func() {
+		session.Close()
+		place.Backend.Close()
+		model.Close()
+	})
 	look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 	if err != nil {
 		return printOverview(cmd.Context(), session, cmd.OutOrStdout())
@@ -102,7 +105,11 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
 	}
-	app, err := views.NewWorkbench(session, views.Options{Look: ui.NewLook(look), Recordings: f.recording})
+	options := views.Options{Look: ui.NewLook(look), Recordings: f.recording}
+	if r, ok := any(session).(views.Recorder); ok {
+		options.Recorder = r
+	}
+	app, err := views.NewWorkbench(session, options)
 	if err != nil {
 		return err
 	}
@@ -111,6 +118,20 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return err
+}
+
+// closeSoon waits for release, but not for long: one inference of a large model cannot be interrupted, and the end of the
+// program frees everything.
+func closeSoon(release func()) {
+	done := make(chan struct{})
+	go func() {
+		release()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(300 * time.Millisecond):
+	}
 }
 
 func (f *workbenchFlags) config() (sessions.Config, error) {
