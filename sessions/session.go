@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trtui/trtui/core/run"
@@ -14,8 +15,9 @@ import (
 // Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
 // several goroutines; none of them waits for a stage.
 type Session struct {
-	stages *stages
-	events chan *Snapshot
+	stages   *stages
+	events   chan *Snapshot
+	recorder atomic.Pointer[Recorder] // nil while nothing is recorded
 
 	mu     sync.Mutex
 	snap   Snapshot           // the newest state; copied when it is published
@@ -91,10 +93,13 @@ func (s *Session) interrupt() {
 	}
 }
 
-// Close stops the work and waits for it to end.
+// Close stops the work and waits for it and for a recording to end.
 func (s *Session) Close() {
 	s.close()
 	<-s.done
+	if s.recorder.Load() != nil {
+		_ = s.StopRecording() // an error has been logged
+	}
 }
 
 // update changes the state and publishes it.
@@ -104,6 +109,9 @@ func (s *Session) update(change func(*Snapshot)) {
 	change(&s.snap)
 	s.snap.Seq++
 	c := s.snap
+	if r := s.recorder.Load(); r != nil {
+		r.Snapshot(&c)
+	}
 	select {
 	case <-s.events: // what nobody took is older
 	default:
@@ -251,7 +259,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	}
 	defer c.Close()
 	s.stages.progress(Progress{Phase: "measuring"})
-	last := time.Now()
+	last, record := time.Now(), s.sampler(cfg)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		o := s.stages.overview(cfg, l.Plan, r)
@@ -260,6 +268,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	}
 	err = c.Profile(ctx, p, func(sample run.Sample) {
 		t.add(sample)
+		record(sample)
 		if time.Since(last) >= progressInterval {
 			last = time.Now()
 			show(true)

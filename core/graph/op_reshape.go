@@ -16,7 +16,6 @@ var Reshape = &Op{
 	Name:  "Reshape",
 	Attrs: ReshapeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Reshape"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -139,7 +138,6 @@ var Flatten = &Op{
 	Name:  "Flatten",
 	Attrs: FlattenAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Flatten"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -171,7 +169,6 @@ var Squeeze = &Op{
 	Name:  "Squeeze",
 	Attrs: SqueezeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Squeeze"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -228,7 +225,6 @@ var Unsqueeze = &Op{
 	Name:  "Unsqueeze",
 	Attrs: UnsqueezeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Unsqueeze"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)

@@ -25,7 +25,8 @@ func Open(threads int) *Backend {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Backend{pool: newPool(threads), features: asm.HostFeatures(), tactics: table(threads)}
+	features := asm.HostFeatures()
+	return &Backend{pool: newPool(threads), features: features, tactics: table(features, threads)}
 }
 
 // Info describes the processor.
@@ -36,11 +37,13 @@ func (b *Backend) Info() run.Info {
 	}
 }
 
-// Tactics returns the ways to compute op that this processor can run.
+// Tactics returns the ways to compute op that this processor can run. Those of Pointwise compute every op that is an
+// element-wise program.
 func (b *Backend) Tactics(op *graph.Op) []kernels.Tactic {
+	_, elementwise := op.Attrs.(graph.Elementwise)
 	var list []kernels.Tactic
 	for _, t := range b.tactics {
-		if (t.Op == op || t.Op == nil) && b.features.Has(asm.Features(t.Needs)) {
+		if t.Op == op || t.Op == nil || t.Op == graph.Pointwise && elementwise {
 			list = append(list, t)
 		}
 	}
@@ -85,7 +88,7 @@ func (b *Backend) Download(_ kernels.Stream, dst []byte, src kernels.Mem) error 
 
 // NewStream returns a stream over the backend's workers. Streams may be used at the same time: where the workers are
 // busy with one, another does its work on the caller's own goroutine.
-func (b *Backend) NewStream() (kernels.Stream, error) { return &stream{b.pool}, nil }
+func (b *Backend) NewStream() (kernels.Stream, error) { return &stream{b.pool, b.pool.run}, nil }
 
 // Close stops the workers.
 func (b *Backend) Close() error {
@@ -94,7 +97,10 @@ func (b *Backend) Close() error {
 }
 
 // stream runs every launch before it returns.
-type stream struct{ pool *pool }
+type stream struct {
+	pool *pool
+	loop Parallel // pool.run, made once
+}
 
 func (s *stream) Record() kernels.Mark { return time.Now() }
 
@@ -105,4 +111,4 @@ func (s *stream) Wait() error { return nil }
 func (s *stream) Close() error { return nil }
 
 // parallel returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
-func parallel(s kernels.Stream) Parallel { return s.(*stream).pool.run }
+func parallel(s kernels.Stream) Parallel { return s.(*stream).loop }

@@ -108,9 +108,10 @@ type ConvF32Call struct {
 	Residual  Tensor4    // added to the sum when Data is set; NCHWc16 of the output's shape
 	Limits    [2]float32 // the clamp of the result; see NoLimits
 	Workspace []float32
-	// After, if set, is called with each finished run of output pixels of an image's channel block while it is
-	// still in the cache: for activations that the kernel does not know.
-	After func(pixels []float32, block int)
+	// After, if set, is called for each finished run of n elements of an image's output, from element at of the image
+	// on, while it is still in the cache: for activations that the kernel does not know. A run is within one channel
+	// block.
+	After func(image, at, n int)
 }
 
 // NoLimits clamps nothing.
@@ -212,7 +213,7 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 		c.strip(&call, panel.kernel, part.depth, length)
 		if final && r.call.After != nil {
 			for b := range panel.kernel.Blocks {
-				r.call.After(out[b*r.call.Out.Plane+at*lanes:][:length*lanes], panel.block+b)
+				r.call.After(image, (panel.block+b)*r.call.Out.Plane+at*lanes, length*lanes)
 			}
 		}
 		in = in[min(step, len(in)):]

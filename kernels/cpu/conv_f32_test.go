@@ -132,7 +132,7 @@ func testConvF32(t *testing.T, s ConvShape, features asm.Features, planar bool, 
 	call.Out = Blocked(out, s.Filters, oh, ow)
 	var after int
 	if workers == 1 {
-		call.After = func(pixels []float32, block int) { after += len(pixels) }
+		call.After = func(_, _, n int) { after += n }
 	}
 	c.Run(serial, &call)
 	if workers == 1 && after != len(out) {

@@ -99,6 +99,6 @@ func (r *depthwiseRun) do(u, worker int) {
 		d.kernel.Run(pixels, call)
 	})
 	if r.call.After != nil {
-		r.call.After(out[:(last-first)*row], block)
+		r.call.After(image, block*r.call.Out.Plane+first*row, (last-first)*row)
 	}
 }

@@ -38,7 +38,7 @@ func inRegisters(b kernels.Binding) (registers, error) {
 				return e, fmt.Errorf("epilogue %s adds more than one residual", p)
 			}
 			e.residual = first + arg
-			if d := b.In[e.residual]; b.Consts[e.residual] != nil || graph.Count(d.Dims) != graph.Count(b.Out[0].Dims) {
+			if d := b.In[e.residual]; b.Consts[e.residual] != nil || d.Type != graph.F32 || graph.Count(d.Dims) != graph.Count(b.Out[0].Dims) {
 				return e, fmt.Errorf("residual %v is not an activation of the output's shape", d)
 			}
 		case in.Op == graph.EltRelu && in.Arg[0] == last:
@@ -75,14 +75,14 @@ func newEpilogue(b kernels.Binding, isa asm.Features) (epilogue, error) {
 		return epilogue{registers: r}, nil
 	}
 	e := epilogue{registers: registers{residual: -1, limits: NoLimits()}}
-	e.program, err = newProgramRun(b, b.Layer.Epilogue, len(b.Layer.OpInputs()), true, isa)
+	e.program, err = trailing(b, isa)
 	return e, err
 }
 
-// after computes what was not done in registers.
-func (e *epilogue) after(p Parallel, in []kernels.Mem, out kernels.Mem) error {
-	if e.program != nil {
-		e.program.run(p, in, out)
+// trailing returns the layer's epilogue as a program over its float32 output; nil if it has none.
+func trailing(b kernels.Binding, isa asm.Features) (*programRun, error) {
+	if b.Layer.Epilogue.Args == 0 {
+		return nil, nil
 	}
-	return nil
+	return newProgramRun(b, b.Layer.Epilogue, len(b.Layer.OpInputs()), &own{desc: b.Out[0]}, isa)
 }

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
@@ -12,213 +13,306 @@ import (
 // strip is how many elements a program is run on at a time: its values stay in the L1 cache.
 const strip = 512
 
-// reach is how an argument of a program lies relative to the result.
-type reach uint8
-
-const (
-	everywhere reach = iota // an element for each element of the result, in the same order
-	byChannel               // an element for each channel (and batch index, unless it is constant)
-	single                  // one element
-)
-
-// argument is one argument of a program.
-type argument struct {
-	input int // of the layer; -1 for the result itself
-	reach reach
-	desc  kernels.Desc
-	data  []float32 // a constant's elements
-	batch bool      // a byChannel argument has values for each batch index
-}
-
-// programRun is an element-wise program over tensors of one format.
+// programRun is an element-wise program over tensors of one format, of any types that have a codec: strips of the
+// arguments become float32, the program runs on them, and its result is stored as the output's type.
 type programRun struct {
 	program graph.Program
 	args    []argument
 	out     kernels.Desc
-	isa     asm.Features
-	buffers sync.Pool // *[][]float32, a strip for each value
+	codec   codec
+	code    []vectorInstr
+	vector  asm.VecKernel
+	slots   []int // the buffer of each value; -1 for one that is used where it lies
+	buffers int   // the first is room for instructions
+	pads    bool  // lanes behind the last channel are cleared, as the program may not keep them finite
+	batches int
+	length  int // elements of a batch, or of all if the output is dense
+	runs    sync.Pool
 }
 
-// newProgramRun prepares a program whose arguments are the layer's inputs from first on; with result set, argument 0 is
-// the output itself and first is argument 1's.
-func newProgramRun(b kernels.Binding, p graph.Program, first int, result bool, isa asm.Features) (*programRun, error) {
-	r := &programRun{program: p, out: b.Out[0], isa: isa}
+// own is what a program reads besides the layer's inputs: the result that an epilogue follows.
+type own struct {
+	desc   kernels.Desc
+	affine graph.Range
+}
+
+// newProgramRun prepares a program over the layer's inputs from first on. With before set, argument 0 is that, and
+// first is argument 1's.
+func newProgramRun(b kernels.Binding, p graph.Program, first int, before *own, isa asm.Features) (*programRun, error) {
+	var args []argument
 	for a := range p.Args {
-		if result && a == 0 {
-			r.args = append(r.args, argument{input: -1, desc: r.out})
+		if before != nil && a == 0 {
+			arg := argument{input: -1}
+			var err error
+			if arg.codec, err = newCodec(before.desc, before.affine, isa); err != nil {
+				return nil, err
+			}
+			if err := arg.place(before.desc, b.Out[0]); err != nil {
+				return nil, err
+			}
+			args = append(args, arg)
 			continue
 		}
 		i := first + a
-		if result {
+		if before != nil {
 			i--
 		}
-		arg, err := newArgument(b, i)
+		arg, err := newArgument(b, i, b.Out[0], isa)
 		if err != nil {
 			return nil, err
 		}
-		r.args = append(r.args, arg)
+		args = append(args, arg)
 	}
-	r.buffers.New = func() any {
-		bufs := make([][]float32, p.Args+len(p.Code))
-		for i := range bufs {
-			bufs[i] = alignedFloats(strip)
-		}
-		return &bufs
-	}
-	return r, nil
+	return programOver(args, p, b.Out[0], b.Layer.Outputs[0].Range, isa)
 }
 
-// newArgument says how input i is read for every element of the output.
-func newArgument(b kernels.Binding, i int) (argument, error) {
-	out, d := b.Out[0], b.In[i]
-	arg := argument{input: i, desc: d}
-	constant := b.Consts[i] != nil
-	if constant {
-		v, _ := b.Const(i)
-		arg.data = graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
-	} else if d.Type != graph.F32 {
-		return arg, fmt.Errorf("input %s is %s, the kernel takes f32", b.Layer.Inputs[i].Name, d.Type)
+// programOver prepares a program over given arguments.
+func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Range, isa asm.Features) (*programRun, error) {
+	if p.Args == 0 {
+		return nil, fmt.Errorf("program %s has no arguments", p)
 	}
-	rank := len(out.Dims)
-	dims := make([]int, rank) // of the argument on the output's axes
-	for k := range dims {
-		dims[k] = 1
+	run := &programRun{program: p, args: args, out: out, vector: vectorFor(isa)}
+	var err error
+	if run.codec, err = newCodec(out, r, isa); err != nil {
+		return nil, fmt.Errorf("output: %w", err)
 	}
-	copy(dims[rank-len(d.Dims):], d.Dims)
-	switch n := graph.Count(dims); {
-	case n == 1:
-		arg.reach = single
-	case n == graph.Count(out.Dims) && (!constant || out.Format == kernels.Linear):
-		arg.reach = everywhere
-	case rank >= 2 && dims[1] == out.Dims[1] && n == dims[0]*dims[1]:
-		arg.reach, arg.batch = byChannel, dims[0] > 1
-	default:
-		return arg, fmt.Errorf("input %v does not broadcast to %v by element, channel or as a whole", d, out)
+	run.batches, run.length = 1, out.Span()/out.Type.Size()
+	split := !out.Dense()
+	for _, a := range args {
+		split = split || a.whole && a.batch != out.BatchStride()
 	}
-	if arg.reach != everywhere && !constant && d.Format != kernels.Linear && d.Format != out.Format {
-		return arg, fmt.Errorf("input %v and output %v differ in format", d, out)
+	if split {
+		one := kernels.Desc{Type: out.Type, Dims: append([]int{1}, out.Dims[1:]...), Format: out.Format}
+		run.batches, run.length = out.Dims[0], one.Bytes()/out.Type.Size()
 	}
-	return arg, nil
+	for i := range run.args {
+		run.args[i].finish(split)
+	}
+	if out.Format != kernels.Linear {
+		run.pads = out.Dims[1]%lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !staysFinite(p)
+	}
+	for _, in := range p.Code {
+		run.code = append(run.code, prepareInstr(in))
+	}
+	run.single()
+	run.allocate()
+	run.runs.New = func() any {
+		l := &programLaunch{run: run}
+		l.work = l.do
+		return l
+	}
+	return run, nil
 }
 
-// run computes the program; out may be the memory of an argument.
-func (r *programRun) run(p Parallel, in []kernels.Mem, out kernels.Mem) {
-	plane := graph.Count(r.out.Dims[min(2, len(r.out.Dims)):])
-	batches, channels := 1, 1
-	if len(r.out.Dims) > 0 {
-		batches = r.out.Dims[0]
-	}
-	if len(r.out.Dims) > 1 {
-		channels = r.out.Dims[1]
-	}
-	block := r.out.Format.Block()
-	groups := (channels + block - 1) / block
-	if r.flat() { // channels do not matter: long runs
-		block, plane, groups = 1, groups*plane*block, 1
-	}
-	length := plane * block
-	const chunk = 8 * strip
-	pieces := max(1, (length+chunk-1)/chunk)
-	p(batches*groups*pieces, func(u int) {
-		n, g, k := u/(groups*pieces), u/pieces%groups, u%pieces
-		bufs := r.buffers.Get().(*[][]float32)
-		r.piece(*bufs, in, out, n, g, block, length, k*chunk, min(length, (k+1)*chunk))
-		r.buffers.Put(bufs)
-	})
-}
-
-// flat reports whether no argument depends on the channel.
-func (r *programRun) flat() bool {
-	for _, a := range r.args {
-		if a.reach == byChannel {
+// staysFinite reports whether a program of finite arguments of common size has a finite result.
+func staysFinite(p graph.Program) bool {
+	for _, in := range p.Code {
+		switch in.Op {
+		case graph.EltAdd, graph.EltSub, graph.EltMul, graph.EltRelu, graph.EltClamp, graph.EltMax, graph.EltMin, graph.EltNeg,
+			graph.EltAbs, graph.EltTanh, graph.EltErf, graph.EltSigmoid, graph.EltSilu, graph.EltGelu, graph.EltGeluTanh,
+			graph.EltHardSigmoid, graph.EltHardSwish, graph.EltLeakyRelu, graph.EltPRelu:
+		case graph.EltConst:
+			if math.IsNaN(float64(in.Imm[0])) || math.IsInf(float64(in.Imm[0]), 0) {
+				return false
+			}
+		default:
 			return false
 		}
 	}
 	return true
 }
 
-// piece computes elements [from, to) of channel group g of batch index n, whose group is length elements.
-func (r *programRun) piece(bufs [][]float32, in []kernels.Mem, out kernels.Mem, n, g, block, length, from, to int) {
-	vals := make([][]float32, len(bufs))
-	offset := func(d kernels.Desc) int { return n*d.BatchStride() + g*length }
-	for a, arg := range r.args {
-		if arg.reach != everywhere {
-			r.spread(bufs[a], arg, in, n, g, block)
+// single finds the constants of one element that their readers take as such.
+func (r *programRun) single() {
+	for a := range r.args {
+		arg := &r.args[a]
+		arg.one = arg.data != nil && len(arg.dims) == 0 && !arg.whole && len(r.code) > 0
+		for _, v := range r.code {
+			for k, value := range v.in.Arg[:v.in.Op.Info().Arity] {
+				if value == a && !v.broadcasts(k) {
+					arg.one = false
+				}
+			}
 		}
 	}
-	dst := graph.View[float32](out.Host)[offset(r.out):]
+}
+
+// allocate gives every value a buffer, reused after its last reader.
+func (r *programRun) allocate() {
+	p := r.program
+	last := make([]int, p.Args+len(p.Code))
+	for i, in := range p.Code {
+		for _, a := range in.Arg[:in.Op.Info().Arity] {
+			last[a] = i
+		}
+	}
+	last[p.Result()] = len(p.Code)
+	r.buffers = 1
+	var free []int
+	take := func() int {
+		if n := len(free); n > 0 {
+			s := free[n-1]
+			free = free[:n-1]
+			return s
+		}
+		r.buffers++
+		return r.buffers - 1
+	}
+	r.slots = make([]int, len(last))
+	for a := range r.args {
+		if r.slots[a] = -1; !r.args[a].direct() {
+			r.slots[a] = take()
+		}
+	}
+	for i, in := range p.Code {
+		r.slots[p.Args+i] = take()
+		for k, a := range in.Arg[:in.Op.Info().Arity] {
+			if last[a] == i && r.slots[a] >= 0 && !contains(in.Arg[:k], a) {
+				free = append(free, r.slots[a])
+			}
+		}
+	}
+}
+
+func contains(list []int, v int) bool {
+	for _, x := range list {
+		if x == v {
+			return true
+		}
+	}
+	return false
+}
+
+// direct reports whether the argument's float32 are read where they lie.
+func (a *argument) direct() bool {
+	return a.one || a.whole && (a.data != nil || a.codec.kind == graph.F32)
+}
+
+// programLaunch is the state of one run.
+type programLaunch struct {
+	run      *programRun
+	before   kernels.Mem
+	in       []kernels.Mem
+	out      kernels.Mem
+	pieces   int
+	perPiece int
+	work     func(u int)
+}
+
+// stripBuffers is where one worker keeps values.
+type stripBuffers struct {
+	room []float32
+	vals [][]float32
+}
+
+var stripPool = sync.Pool{New: func() any { return &stripBuffers{} }}
+
+// launch computes the program for every element; out may be the memory of an argument of the same form.
+func (r *programRun) launch(p Parallel, before kernels.Mem, in []kernels.Mem, out kernels.Mem) {
+	l := r.runs.Get().(*programLaunch)
+	l.before, l.in, l.out = before, in, out
+	l.perPiece = 8 * strip
+	l.pieces = max(1, (r.length+l.perPiece-1)/l.perPiece)
+	p(r.batches*l.pieces, l.work)
+	l.before, l.in, l.out = kernels.Mem{}, nil, kernels.Mem{}
+	r.runs.Put(l)
+}
+
+func (l *programLaunch) do(u int) {
+	n, from := u/l.pieces, u%l.pieces*l.perPiece
+	l.run.part(l.before, l.in, l.out, n, from, min(l.run.length, from+l.perPiece))
+}
+
+// part computes elements [from, to) of batch n; of all batches, if the output is dense.
+func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, from, to int) {
+	s := stripPool.Get().(*stripBuffers)
+	if len(s.room) < r.buffers*strip {
+		s.room = alignedFloats(r.buffers * strip)
+	}
+	if len(s.vals) < len(r.slots) {
+		s.vals = make([][]float32, len(r.slots))
+	}
 	for at := from; at < to; at += strip {
-		size := min(strip, to-at)
-		for a, arg := range r.args {
-			switch {
-			case arg.reach != everywhere:
-				vals[a] = bufs[a][:size]
-			case arg.data != nil:
-				vals[a] = arg.data[n*length*r.groups(block)+g*length+at:][:size]
-			case arg.input < 0:
-				vals[a] = dst[at:][:size]
-			default:
-				vals[a] = graph.View[float32](in[arg.input].Host)[offset(arg.desc)+at:][:size]
+		r.strip(s, before, in, out, n, at, min(strip, to-at))
+	}
+	clear(s.vals)
+	stripPool.Put(s)
+}
+
+// at returns how part names the element at place within of an image.
+func (r *programRun) at(image, within int) (n, at int) {
+	if r.batches == 1 {
+		return 0, image*r.out.BatchStride() + within
+	}
+	return image, within
+}
+
+// strip computes size elements from at on of batch n.
+func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, at, size int) {
+	vals, p := s.vals, &r.program
+	for a := range r.args {
+		arg := &r.args[a]
+		m := before
+		if arg.input >= 0 {
+			m = in[arg.input]
+		}
+		base := n * arg.batch
+		switch {
+		case arg.one:
+			vals[a] = arg.data[:1]
+		case arg.direct() && arg.data != nil:
+			vals[a] = arg.data[base+at:][:size]
+		case arg.direct():
+			vals[a] = graph.View[float32](m.Host)[base+at:][:size]
+		default:
+			vals[a] = s.room[r.slots[a]*strip:][:size]
+			if arg.whole {
+				arg.codec.load(vals[a], m, base+at)
+			} else {
+				arg.read(vals[a], m, base, at)
 			}
 		}
-		for i, ins := range r.program.Code {
-			v := r.program.Args + i
-			vals[v] = bufs[v][:size]
-			if i == len(r.program.Code)-1 {
-				vals[v] = dst[at:][:size]
-			}
-			var x, y, z []float32
-			switch ins.Op.Info().Arity {
-			case 3:
-				z = vals[ins.Arg[2]]
-				fallthrough
-			case 2:
-				y = vals[ins.Arg[1]]
-				fallthrough
-			case 1:
-				x = vals[ins.Arg[0]]
-			}
-			elementwise(vals[v], x, y, z, ins, r.isa)
+	}
+	place := n*r.out.BatchStride() + at
+	for i := range p.Code {
+		v, ins := p.Args+i, &p.Code[i]
+		if i == len(p.Code)-1 && r.codec.kind == graph.F32 {
+			vals[v] = graph.View[float32](out.Host)[place:][:size]
+		} else {
+			vals[v] = s.room[r.slots[v]*strip:][:size]
 		}
-		if len(r.program.Code) == 0 {
-			copy(dst[at:][:size], vals[0])
+		var x, y, z []float32
+		switch ins.Op.Info().Arity {
+		case 3:
+			z = vals[ins.Arg[2]]
+			fallthrough
+		case 2:
+			y = vals[ins.Arg[1]]
+			fallthrough
+		case 1:
+			x = vals[ins.Arg[0]]
 		}
+		r.code[i].run(&r.vector, vals[v], x, y, z, s.room[:size])
+	}
+	result := vals[p.Result()]
+	if r.codec.kind != graph.F32 || len(p.Code) == 0 {
+		r.codec.store(out, place, result)
+	}
+	if r.pads {
+		r.clearLanes(out, n, at, size)
 	}
 }
 
-func (r *programRun) groups(block int) int {
-	if len(r.out.Dims) < 2 || r.flat() {
-		return 1
-	}
-	return (r.out.Dims[1] + block - 1) / block
-}
-
-// spread fills a strip with an argument that does not change within a channel group.
-func (r *programRun) spread(dst []float32, arg argument, in []kernels.Mem, n, g, block int) {
-	data, first := arg.data, 0
-	if data == nil {
-		data = graph.View[float32](in[arg.input].Host)
-	}
-	if arg.reach == single {
-		for i := range dst {
-			dst[i] = data[0]
+// clearLanes makes what lies behind the last channel zero.
+func (r *programRun) clearLanes(out kernels.Mem, n, at, size int) {
+	plane := graph.Count(r.out.Dims[2:]) * lanes
+	blocks := (r.out.Dims[1] + lanes - 1) / lanes
+	bytes := r.out.Type.Size()
+	unused := (blocks*lanes - r.out.Dims[1]) * bytes
+	for i := at / lanes * lanes; i < at+size; i += lanes {
+		if i/plane%blocks == blocks-1 {
+			end := (n*r.out.BatchStride() + i + lanes) * bytes
+			clear(out.Host[end-unused : end])
 		}
-		return
-	}
-	if arg.batch {
-		first = n * r.out.Dims[1]
-		if arg.data == nil {
-			first = n * arg.desc.BatchStride()
-		}
-	}
-	var lane [lanes]float32
-	channels := r.out.Dims[1]
-	for l := range block {
-		if c := g*block + l; c < channels {
-			lane[l] = data[first+c]
-		}
-	}
-	for i := 0; i < len(dst); i += block {
-		copy(dst[i:], lane[:block])
 	}
 }

@@ -9,20 +9,53 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
-// table returns all tactics for a pool of so many workers: for each op the best guess first, the reference last. The
-// builder, the conformance suite and the benchmarks all range over it; to add a kernel is to add a line.
+// table returns the tactics for a processor with the features, on a pool of so many workers: for each op the best guess
+// first, the reference last. To add a kernel is to add a line in one of the families.
 //
-// Every family is there once for each instruction set; the pure Go one is also what other processors run.
-func table(workers int) []kernels.Tactic {
+// Every family is there for each instruction set. Where a processor has several, the best one supersedes the others:
+// timing them would cost a build time and never win.
+func table(features asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
-	for _, isa := range []asm.Features{asm.AVX512 | asm.AVX512VNNI, 0} {
-		list = append(list, int8Tactics(isa, workers)...)
+	for _, f := range families(workers) {
+		for _, isa := range f.sets {
+			if features.Has(isa) {
+				list = append(list, f.tactics(isa)...)
+				break
+			}
+		}
 	}
-	for _, isa := range []asm.Features{asm.AVX512, 0} {
-		list = append(list, f32Tactics(isa, workers)...)
-	}
-	list = append(list, moveTactics()...)
 	return append(list, reference)
+}
+
+// everyTactic returns all tactics that a processor can run, superseded ones too: what tests range over.
+func everyTactic(features asm.Features, workers int) []kernels.Tactic {
+	var list []kernels.Tactic
+	for _, f := range families(workers) {
+		for _, isa := range f.sets {
+			if features.Has(isa) {
+				list = append(list, f.tactics(isa)...)
+			}
+		}
+	}
+	return append(list, reference)
+}
+
+// family is a group of tactics that exists for several instruction sets, the best first; 0 is pure Go.
+type family struct {
+	sets    []asm.Features
+	tactics func(isa asm.Features) []kernels.Tactic
+}
+
+func families(workers int) []family {
+	vnni, float := []asm.Features{asm.AVX512 | asm.AVX512VNNI, 0}, []asm.Features{asm.AVX512, 0}
+	return []family{
+		{vnni, func(isa asm.Features) []kernels.Tactic { return int8Tactics(isa, workers) }},
+		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
+		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
+		{float, pointwiseTactics},
+		{float, reformatTactics},
+		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic { return moveTactics() }},
+	}
 }
 
 // isaName is the part of a tactic's name that says what it needs.

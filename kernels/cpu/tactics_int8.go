@@ -11,24 +11,34 @@ import (
 
 // int8Tactics are the tactics on 8-bit activations for one instruction set.
 func int8Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	name := func(family, shape string) string { return family + "_int8_" + isaName(isa) + shape }
-	needs := kernels.Feature(isa)
 	cfg := ConvInt8Config{Features: isa, Workers: workers}
 	stem := cfg
 	stem.Stem = true
+	blocked := func(family, shape string, op *graph.Op, in kernels.Format, plan int8Planner) kernels.Tactic {
+		return kernels.Tactic{
+			Name: family + "_int8_" + isaName(isa) + shape, Op: op, Needs: kernels.Feature(isa), In: in, Out: kernels.C16, Strided: true,
+			Match:     plan.match,
+			Workspace: plan.workspace,
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return plan.bind(b, isa) },
+		}
+	}
+	linear := func(family string, op *graph.Op) kernels.Tactic {
+		return kernels.Tactic{
+			Name: family + "_int8_" + isaName(isa), Op: op, Needs: kernels.Feature(isa),
+			Match:     matchGemmInt8,
+			Workspace: func(b kernels.Binding) int { return workspaceGemmInt8(b, cfg) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmInt8(b, cfg) },
+		}
+	}
 	return []kernels.Tactic{
-		{
-			Name: name("conv", "_direct"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match:     func(b kernels.Binding) error { return matchConvInt8(b, false) },
-			Workspace: func(b kernels.Binding) int { return workspaceConvInt8(b, cfg) },
-			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindConvInt8(b, cfg) },
-		},
-		{
-			Name: name("conv", "_stem"), Op: graph.Conv, Needs: needs, In: kernels.Linear, Out: kernels.C16, Strided: true,
-			Match:     func(b kernels.Binding) error { return matchConvInt8(b, true) },
-			Workspace: func(b kernels.Binding) int { return workspaceConvInt8(b, stem) },
-			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindConvInt8(b, stem) },
-		},
+		blocked("conv", "_depthwise", graph.Conv, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return depthwiseInt8(b, cfg, full) }),
+		blocked("conv", "_direct", graph.Conv, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return directInt8(b, cfg, full) }),
+		blocked("conv", "_stem", graph.Conv, kernels.Linear, func(b kernels.Binding, full bool) (int8Computation, error) { return directInt8(b, stem, full) }),
+		blocked("maxpool", "", graph.MaxPool, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return poolInt8(b, cfg) }),
+		blocked("avgpool", "", graph.AveragePool, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return poolInt8(b, cfg) }),
+		blocked("reduce_mean", "", graph.ReduceMean, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return meanInt8(b, cfg) }),
+		linear("gemm", graph.Gemm),
+		linear("matmul", graph.MatMul),
 	}
 }
 
@@ -49,23 +59,42 @@ func quantized(t *graph.Tensor) error {
 	return nil
 }
 
-// int8Layer checks what all layers of 8-bit products have in common, and reads their epilogue.
-func int8Layer(b kernels.Binding) (Int8Epilogue, int, error) {
+// int8Output is what becomes of the sums of a layer on bytes: all of it in registers, or float32 and then a program.
+type int8Output struct {
+	registers Int8Epilogue
+	residual  int // index among the layer's inputs; -1 for none
+	program   *programRun
+	floats    kernels.Desc // what the program reads
+}
+
+// newInt8Output reads the layer's epilogue.
+func newInt8Output(b kernels.Binding, isa asm.Features) (int8Output, error) {
 	l := b.Layer
 	if err := quantized(l.Inputs[0]); err != nil {
-		return Int8Epilogue{}, -1, fmt.Errorf("input %w", err)
+		return int8Output{}, fmt.Errorf("input %w", err)
 	}
-	w := l.Inputs[1]
-	if b.Consts[1] == nil || w.Type != graph.I8 && w.Type != graph.U8 || !w.Quantized() {
-		return Int8Epilogue{}, -1, fmt.Errorf("weights %s are not 8-bit constants", w.Name)
-	}
-	if y := l.Outputs[0]; y.Type != graph.F32 {
+	y := l.Outputs[0]
+	if y.Type != graph.F32 && y.Type != graph.F16 {
 		if err := quantized(y); err != nil {
-			return Int8Epilogue{}, -1, fmt.Errorf("output %w", err)
+			return int8Output{}, fmt.Errorf("output %w", err)
 		}
 	}
-	return int8Epilogue(b)
+	e, residual, err := int8Epilogue(b)
+	if err == nil && y.Type != graph.F16 {
+		return int8Output{registers: e, residual: residual}, nil
+	}
+	o := int8Output{registers: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits()}, residual: -1}
+	o.floats = kernels.Desc{Type: graph.F32, Dims: b.Out[0].Dims, Format: b.Out[0].Format}
+	p := l.Epilogue
+	if p.Args == 0 {
+		p = identity
+	}
+	o.program, err = newProgramRun(b, p, len(l.OpInputs()), &own{desc: o.floats}, isa)
+	return o, err
 }
+
+// workspace returns the bytes of the float32 that a program reads.
+func (o *int8Output) workspace() int { return o.floats.Bytes() }
 
 // int8Epilogue reads the layer's epilogue as the kernels compute it: a clamp, a residual, a clamp. It returns the
 // residual's index among the layer's inputs, -1 for none.
@@ -100,7 +129,7 @@ func int8Epilogue(b kernels.Binding) (Int8Epilogue, int, error) {
 			if err := quantized(t); err != nil {
 				return e, -1, fmt.Errorf("residual %w", err)
 			}
-			if b.Consts[residual] != nil || graph.Count(b.In[residual].Dims) != graph.Count(b.Out[0].Dims) {
+			if b.Consts[residual] != nil || b.In[residual].Format != b.Out[0].Format || graph.Count(b.In[residual].Dims) != graph.Count(b.Out[0].Dims) {
 				return e, -1, fmt.Errorf("residual %s is not an activation of the output's shape", t.Name)
 			}
 			e.ResidualScale, e.ResidualZero = t.Range.ScaleAt(0), offset(t)
@@ -108,79 +137,8 @@ func int8Epilogue(b kernels.Binding) (Int8Epilogue, int, error) {
 			return e, -1, fmt.Errorf("the kernel has no %s in registers", in.Op)
 		}
 	}
-	if y := l.Outputs[0]; y.Type != graph.F32 {
+	if y := l.Outputs[0]; y.Quantized() {
 		e.OutScale, e.OutZero = y.Range.ScaleAt(0), offset(y)
 	}
 	return e, residual, nil
-}
-
-func matchConvInt8(b kernels.Binding, stem bool) error {
-	if _, _, err := int8Layer(b); err != nil {
-		return err
-	}
-	s, err := convShape(b)
-	if err != nil {
-		return err
-	}
-	_, err = planConvInt8(s, ConvInt8Config{Stem: stem, Workers: 1})
-	return err
-}
-
-func workspaceConvInt8(b kernels.Binding, cfg ConvInt8Config) int {
-	s, err := convShape(b)
-	if err != nil {
-		return 0
-	}
-	cfg.InZero = offset(b.Layer.Inputs[0])
-	c, err := planConvInt8(s, cfg)
-	if err != nil {
-		return 0
-	}
-	return c.Workspace()
-}
-
-// int8Weights returns weights less their zero points, and each output channel's scale.
-func int8Weights(b kernels.Binding, filters int) (weights []int16, scale []float32) {
-	v, _ := b.Const(1)
-	r, sx := b.Layer.Inputs[1].Range, b.Layer.Inputs[0].Range.ScaleAt(0)
-	q := v.Ints()
-	weights, scale = make([]int16, len(q)), make([]float32, filters)
-	each := len(q) / max(1, filters)
-	for i, w := range q {
-		weights[i] = int16(int32(w) - r.ZeroAt(i/each))
-	}
-	for c := range scale {
-		scale[c] = sx * r.ScaleAt(c)
-	}
-	return weights, scale
-}
-
-func bindConvInt8(b kernels.Binding, cfg ConvInt8Config) (kernels.Kernel, error) {
-	s, err := convShape(b)
-	if err != nil {
-		return nil, err
-	}
-	e, residual, err := int8Layer(b)
-	if err != nil {
-		return nil, err
-	}
-	weights, scale := int8Weights(b, s.Filters)
-	cfg.InZero, cfg.Signed = offset(b.Layer.Inputs[0]), cfg.Stem && b.In[0].Type == graph.I8
-	c, err := NewConvInt8(s, weights, scale, realConst(b, 2), cfg)
-	if err != nil {
-		return nil, err
-	}
-	return launcher(func(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-		call := ConvInt8Call{In: bytes4(b.In[0], in[0]), Epilogue: e, Workspace: ws.Host}
-		if residual >= 0 {
-			call.Epilogue.Residual = bytes4(b.In[residual], in[residual])
-		}
-		if b.Out[0].Type == graph.F32 {
-			call.Epilogue.Float = tensor4(b.Out[0], out[0])
-		} else {
-			call.Epilogue.Out = bytes4(b.Out[0], out[0])
-		}
-		c.Run(parallel(st), &call)
-		return nil
-	}), nil
 }

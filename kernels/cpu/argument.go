@@ -1,0 +1,297 @@
+package cpu
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// codec converts a tensor's stored elements to float32 and back.
+type codec struct {
+	kind   graph.DataType // F32, F16, I8 or U8
+	affine asm.Quantization
+	quant  asm.QuantKernel
+	half   asm.HalfKernel
+}
+
+// newCodec returns the codec of elements of d, which stand for real numbers by r.
+func newCodec(d kernels.Desc, r graph.Range, isa asm.Features) (codec, error) {
+	c := codec{kind: d.Type}
+	switch d.Type {
+	case graph.F32:
+	case graph.F16:
+		c.half = halfKernel(isa)
+	case graph.I8, graph.U8:
+		if !r.IsSet() || r.PerChannel() {
+			return c, fmt.Errorf("%s is not 8-bit with one scale", d)
+		}
+		c.quant = quantKernel(isa)
+		c.affine = quantization(d, r)
+	default:
+		return c, fmt.Errorf("elements of type %s", d.Type)
+	}
+	return c, nil
+}
+
+// quantization returns how the bytes of d, stored in its format, stand for real numbers by r.
+func quantization(d kernels.Desc, r graph.Range) asm.Quantization {
+	q := asm.Quantization{Scale: r.ScaleAt(0), Zero: r.ZeroAt(0)}
+	if d.Type == graph.I8 {
+		if q.Signed = d.Format == kernels.Linear; !q.Signed {
+			q.Zero += 128
+		}
+	}
+	return q
+}
+
+// halfKernel returns the first conversion between float32 and half precision that features allow.
+func halfKernel(features asm.Features) asm.HalfKernel {
+	for _, k := range asm.HalfKernels() {
+		if features.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no conversion of half precision without features")
+}
+
+// load sets dst to the elements from at on.
+func (c *codec) load(dst []float32, m kernels.Mem, at int) {
+	switch c.kind {
+	case graph.F32:
+		copy(dst, graph.View[float32](m.Host)[at:])
+	case graph.F16:
+		c.half.Widen(dst, graph.View[uint16](m.Host)[at:at+len(dst)])
+	default:
+		c.quant.Dequantize(dst, m.Host[at:at+len(dst)], c.affine)
+	}
+}
+
+// store sets the elements from at on to src.
+func (c *codec) store(m kernels.Mem, at int, src []float32) {
+	switch c.kind {
+	case graph.F32:
+		copy(graph.View[float32](m.Host)[at:], src)
+	case graph.F16:
+		c.half.Narrow(graph.View[uint16](m.Host)[at:at+len(src)], src)
+	default:
+		c.quant.Quantize(m.Host[at:at+len(src)], src, c.affine)
+	}
+}
+
+// argument is one argument of a program: a tensor that broadcasts to the program's result.
+type argument struct {
+	input int // of the layer; -1 for the program's own input
+	codec codec
+	data  []float32 // a constant's elements, in the result's format; nil for others
+	batch int       // elements between two batch indices; 0 where it has but one
+	whole bool      // an element for each element of the result, in the same order
+	// Where it does not: extents of the result's stored axes and the argument's steps on them, in as few axes as give
+	// the same places.
+	dims, steps []int
+	one         bool // a constant of one element, which is read as such
+}
+
+// newArgument says how input i, in the form d, is read for every element of the result.
+func newArgument(b kernels.Binding, i int, result kernels.Desc, isa asm.Features) (argument, error) {
+	d := b.In[i]
+	arg := argument{input: i}
+	if v, ok := b.Const(i); ok {
+		arg.data = graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
+		return arg, arg.spread(d.Dims, result)
+	}
+	var err error
+	if arg.codec, err = newCodec(d, b.Layer.Inputs[i].Range, isa); err != nil {
+		return arg, fmt.Errorf("input %s: %w", b.Layer.Inputs[i].Name, err)
+	}
+	return arg, arg.place(d, result)
+}
+
+// place says how an activation of the form d is read.
+func (a *argument) place(d, result kernels.Desc) error {
+	if d.Format != result.Format {
+		return fmt.Errorf("input %v and output %v differ in format", d, result)
+	}
+	if equalDims(d.Dims, result.Dims) {
+		a.whole, a.batch = true, d.BatchStride()
+		return nil
+	}
+	have, want := storedDims(d), storedDims(result)
+	if d.Format != kernels.Linear && len(have) != len(want) {
+		return fmt.Errorf("input %v does not broadcast to %v in blocks", d, result)
+	}
+	steps, err := broadcast(have, want)
+	if err != nil {
+		return fmt.Errorf("input %v does not broadcast to %v", d, result)
+	}
+	if len(d.Dims) == len(result.Dims) && len(have) > 0 && have[0] > 1 {
+		steps[0] = d.BatchStride()
+	}
+	if d.Format != kernels.Linear && d.Dims[1] == 1 && result.Dims[1] != 1 {
+		steps[1], steps[len(steps)-1] = 0, 0 // the one channel for all: its lane 0
+	}
+	a.dims, a.steps = want, steps
+	return nil
+}
+
+// spread brings a constant of the given shape into the result's format.
+func (a *argument) spread(dims []int, result kernels.Desc) error {
+	full := make([]int, len(result.Dims)) // on the result's axes
+	if len(dims) > len(full) {
+		return fmt.Errorf("constant of shape %v does not broadcast to %v", dims, result)
+	}
+	for k := range full {
+		full[k] = 1
+	}
+	copy(full[len(full)-len(dims):], dims)
+	d := kernels.Desc{Type: graph.F32, Dims: full, Format: result.Format}
+	if result.Format != kernels.Linear {
+		if len(full) < 2 {
+			return fmt.Errorf("%v has no channels", result)
+		}
+		if full[1] == 1 { // the same in all lanes
+			stored := make([]float32, len(a.data)*lanes)
+			for i := range stored {
+				stored[i] = a.data[i/lanes]
+			}
+			a.data = stored
+		} else {
+			stored := make([]float32, d.Bytes()/4)
+			d.FromLinear(graph.Bytes(stored), graph.Bytes(a.data))
+			a.data = stored
+		}
+	}
+	if equalDims(full, result.Dims) && graph.Count(full) == graph.Count(result.Dims) {
+		a.whole, a.batch = true, d.BatchStride()
+		return nil
+	}
+	want := storedDims(result)
+	steps, err := broadcast(storedDims(d), want)
+	if err != nil {
+		return fmt.Errorf("constant of shape %v does not broadcast to %v", dims, result)
+	}
+	a.dims, a.steps = want, steps
+	return nil
+}
+
+// finish joins axes. With split, axis 0 is kept apart, as some tensor is a slice of a larger one.
+func (a *argument) finish(split bool) {
+	if a.whole {
+		return
+	}
+	if split {
+		a.batch, a.dims, a.steps = a.steps[0], a.dims[1:], a.steps[1:]
+	}
+	a.dims, a.steps = collapse(a.dims, a.steps)
+}
+
+// equalDims reports whether two shapes are the same.
+func equalDims(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// storedDims returns the extents of the axes in memory, the slowest first.
+func storedDims(d kernels.Desc) []int {
+	dims := append([]int(nil), d.Dims...)
+	if b := d.Format.Block(); b > 1 {
+		dims[1] = (dims[1] + b - 1) / b
+		dims = append(dims, b)
+	}
+	return dims
+}
+
+// broadcast returns the steps of a dense tensor of extents have on the axes want; 0 where it is repeated.
+func broadcast(have, want []int) ([]int, error) {
+	steps := make([]int, len(want))
+	step := 1
+	for i := len(have) - 1; i >= 0; i-- {
+		j := i + len(want) - len(have)
+		switch {
+		case j < 0:
+			return nil, fmt.Errorf("too many axes")
+		case have[i] == want[j] && have[i] > 1:
+			steps[j] = step
+		case have[i] != 1:
+			return nil, fmt.Errorf("extent %d meets %d", have[i], want[j])
+		}
+		step *= have[i]
+	}
+	return steps, nil
+}
+
+// collapse joins axes that are one: extents of 1 vanish, and an axis joins the next where its step continues it.
+func collapse(dims, steps []int) (d, s []int) {
+	for i, n := range dims {
+		switch last := len(d) - 1; {
+		case n == 1:
+		case last >= 0 && s[last] == steps[i]*n:
+			d[last], s[last] = d[last]*n, steps[i]
+		default:
+			d, s = append(d, n), append(s, steps[i])
+		}
+	}
+	return d, s
+}
+
+// read sets dst to the argument's elements for the result's from at on, base being the place of the batch.
+func (a *argument) read(dst []float32, m kernels.Mem, base, at int) {
+	for len(dst) > 0 {
+		place, left, inner, phase := base, at, 1<<62, 0
+		for i := len(a.dims) - 1; i >= 0; i-- {
+			k := left % a.dims[i]
+			place += k * a.steps[i]
+			left /= a.dims[i]
+			if i == len(a.dims)-1 {
+				inner, phase = a.dims[i], k
+			}
+		}
+		n := min(len(dst), inner-phase)
+		step := 0
+		last := len(a.dims) - 1
+		if last >= 0 {
+			step = a.steps[last]
+		}
+		switch step {
+		case 1:
+			a.run(dst[:n], m, place)
+		case 0:
+			a.run(dst[:1], m, place)
+			repeat(dst[:n], 1)
+		default:
+			for i := range n {
+				a.run(dst[i:i+1], m, place+i*step)
+			}
+		}
+		if phase == 0 && n == inner && last > 0 && a.steps[last-1] == 0 { // the same run again, as for channels in blocks
+			k := at / inner % a.dims[last-1]
+			n = min(len(dst), (a.dims[last-1]-k)*inner)
+			repeat(dst[:n], inner)
+		}
+		dst, at = dst[n:], at+n
+	}
+}
+
+// run sets dst to adjacent elements of the argument.
+func (a *argument) run(dst []float32, m kernels.Mem, at int) {
+	if a.data != nil {
+		copy(dst, a.data[at:])
+		return
+	}
+	a.codec.load(dst, m, at)
+}
+
+// repeat fills dst with its first n elements.
+func repeat(dst []float32, n int) {
+	for ; n < len(dst); n *= 2 {
+		copy(dst[n:], dst[:n])
+	}
+}

@@ -1,0 +1,67 @@
+package cpu
+
+import (
+	"sync"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// convKernel is a convolution in float32 bound to a layer.
+type convKernel struct {
+	b   kernels.Binding
+	run func(Parallel, *ConvF32Call)
+	epilogue
+	launches sync.Pool
+}
+
+// convLaunch is the state of one launch.
+type convLaunch struct {
+	kernel *convKernel
+	call   ConvF32Call
+	in     []kernels.Mem
+	out    kernels.Mem
+	after  func(image, at, n int)
+}
+
+// newConvKernel returns the kernel that runs a convolution with the layer's epilogue.
+func newConvKernel(b kernels.Binding, run func(Parallel, *ConvF32Call), isa asm.Features) (kernels.Kernel, error) {
+	k := &convKernel{b: b, run: run}
+	var err error
+	if k.epilogue, err = newEpilogue(b, isa); err != nil {
+		return nil, err
+	}
+	k.launches.New = func() any {
+		l := &convLaunch{kernel: k}
+		if k.program != nil {
+			l.after = l.finish
+		}
+		return l
+	}
+	return k, nil
+}
+
+// finish runs the epilogue's program over elements that the convolution has just written.
+func (l *convLaunch) finish(image, at, n int) {
+	p := l.kernel.program
+	batch, from := p.at(image, at)
+	p.part(l.out, l.in, l.out, batch, from, from+n)
+}
+
+// Launch computes the convolution.
+func (k *convKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
+	l := k.launches.Get().(*convLaunch)
+	l.in, l.out = in, out[0]
+	l.call = ConvF32Call{
+		In: tensor4(k.b.In[0], in[0]), Out: tensor4(k.b.Out[0], out[0]),
+		Limits: k.limits, Workspace: graph.View[float32](ws.Host), After: l.after,
+	}
+	if k.residual >= 0 {
+		l.call.Residual = tensor4(k.b.In[k.residual], in[k.residual])
+	}
+	k.run(parallel(st), &l.call)
+	l.call, l.in, l.out = ConvF32Call{}, nil, kernels.Mem{}
+	k.launches.Put(l)
+	return nil
+}

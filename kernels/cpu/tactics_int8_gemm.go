@@ -1,0 +1,156 @@
+package cpu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+func matchGemmInt8(b kernels.Binding) error {
+	if _, err := newInt8Output(b, 0); err != nil {
+		return err
+	}
+	if err := constantBytes(b); err != nil {
+		return err
+	}
+	p, err := productOf(b)
+	if err == nil && p.alpha != 1 {
+		err = fmt.Errorf("alpha is %v", p.alpha)
+	}
+	return err
+}
+
+// gemmInt8Layout says where a launch's workspace has what: the float32 that a program reads, the input and the
+// residual in offset binary, and the product's own.
+type gemmInt8Layout struct{ floats, input, residual, own int }
+
+func (k *gemmInt8Kernel) layout() gemmInt8Layout {
+	l := gemmInt8Layout{floats: k.workspace(), own: k.gemm.Workspace()}
+	if k.b.In[0].Type == graph.I8 {
+		l.input = roundUp64(k.m * k.k)
+	}
+	if k.residual >= 0 && k.b.In[k.residual].Type == graph.I8 {
+		l.residual = roundUp64(k.m * k.n)
+	}
+	l.floats = roundUp64(l.floats)
+	return l
+}
+
+func roundUp64(n int) int { return (n + 63) &^ 63 }
+
+func workspaceGemmInt8(b kernels.Binding, cfg ConvInt8Config) int {
+	k := &gemmInt8Kernel{b: b}
+	var err error
+	if k.product, err = productOf(b); err != nil {
+		return 0
+	}
+	if k.int8Output, err = newInt8Output(b, 0); err != nil {
+		return 0
+	}
+	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, cfg.Workers)}, depth: (k.k + 15) &^ 15, rows: min(k.m, gemmInt8Rows)}
+	k.gemm.copied = k.gemm.depth != k.k
+	l := k.layout()
+	return l.floats + l.input + l.residual + l.own
+}
+
+// gemmInt8Kernel is a product of bytes with a constant matrix, bound to a layer.
+type gemmInt8Kernel struct {
+	b kernels.Binding
+	product
+	int8Output
+	gemm  *GemmInt8
+	calls sync.Pool
+}
+
+func bindGemmInt8(b kernels.Binding, cfg ConvInt8Config) (kernels.Kernel, error) {
+	k := &gemmInt8Kernel{b: b}
+	var err error
+	if k.product, err = productOf(b); err != nil {
+		return nil, err
+	}
+	if k.int8Output, err = newInt8Output(b, cfg.Features); err != nil {
+		return nil, err
+	}
+	weights, scale := k.weights(b)
+	k.gemm, err = NewGemmInt8(k.m, k.n, k.k, weights, scale, k.row(b), GemmInt8Config{
+		InZero: offset(b.Layer.Inputs[0]), Transposed: k.bT, Features: cfg.Features, Workers: cfg.Workers,
+	})
+	k.calls.New = func() any { return new(GemmInt8Call) }
+	return k, err
+}
+
+// weights returns the matrix less its zero points, and each column's scale.
+func (p product) weights(b kernels.Binding) (weights []int16, scale []float32) {
+	v, _ := b.Const(1)
+	r, sx := b.Layer.Inputs[1].Range, b.Layer.Inputs[0].Range.ScaleAt(0)
+	q := v.Ints()
+	weights, scale = make([]int16, len(q)), make([]float32, p.n)
+	for i, w := range q {
+		n := i % p.n
+		if p.bT {
+			n = i / p.k
+		}
+		weights[i] = int16(int32(w) - r.ZeroAt(n))
+	}
+	for n := range scale {
+		scale[n] = sx * r.ScaleAt(n)
+	}
+	return weights, scale
+}
+
+// Launch computes the product. The kernels take bytes in offset binary; rows of I8 are two's complement.
+func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
+	l, w := k.layout(), ws.Host
+	take := func(n int) []byte {
+		part := w[:n:n]
+		w = w[n:]
+		return part
+	}
+	floats, input, residual := kernels.Mem{Host: take(l.floats)}, take(l.input), take(l.residual)
+	call := k.calls.Get().(*GemmInt8Call)
+	*call = GemmInt8Call{A: in[0].Host[:k.m*k.k], Epilogue: k.registers, Workspace: w}
+	if l.input > 0 {
+		flipSigns(input, call.A)
+		call.A = input[:k.m*k.k]
+	}
+	if k.residual >= 0 {
+		r := in[k.residual].Host[:k.m*k.n]
+		if l.residual > 0 {
+			flipSigns(residual, r)
+			r = residual
+		}
+		call.Epilogue.Residual = Bytes4{Data: r, Image: k.n}
+	}
+	switch {
+	case k.program != nil:
+		call.Epilogue.Float = Tensor4{Data: graph.View[float32](floats.Host), Image: k.n}
+	case k.b.Out[0].Type == graph.F32:
+		call.Epilogue.Float = Tensor4{Data: graph.View[float32](out[0].Host), Image: k.n}
+	default:
+		call.Epilogue.Out = Bytes4{Data: out[0].Host, Image: k.n}
+	}
+	k.gemm.Run(parallel(st), call)
+	*call = GemmInt8Call{}
+	k.calls.Put(call)
+	switch {
+	case k.program != nil:
+		k.program.launch(parallel(st), floats, in, out[0])
+	case k.b.Out[0].Type == graph.I8:
+		flipSigns(out[0].Host[:k.m*k.n], out[0].Host[:k.m*k.n])
+	}
+	return nil
+}
+
+// flipSigns turns bytes in two's complement into offset binary and back.
+func flipSigns(dst, src []byte) {
+	i := 0
+	for ; i+8 <= len(src); i += 8 {
+		binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(src[i:])^0x8080808080808080)
+	}
+	for ; i < len(src); i++ {
+		dst[i] = src[i] ^ 0x80
+	}
+}

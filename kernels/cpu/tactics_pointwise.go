@@ -1,0 +1,162 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// identity is the program that changes nothing but, perhaps, the type.
+var identity = graph.Program{Args: 1}
+
+// pointwiseTactics compute element-wise layers, as programs on strips, in either format and on all types that have a
+// codec.
+func pointwiseTactics(isa asm.Features) []kernels.Tactic {
+	var list []kernels.Tactic
+	for _, op := range []struct {
+		family  string
+		op      *graph.Op
+		prepare func(kernels.Binding, asm.Features) (*programRun, error)
+	}{
+		{"pointwise", graph.Pointwise, preparePointwise},
+		{"batchnorm", graph.BatchNorm, prepareBatchNorm},
+		{"quantize", graph.Quantize, prepareQuantize},
+		{"dequantize", graph.Dequantize, prepareDequantize},
+		{"cast", graph.Cast, prepareCast},
+	} {
+		for _, f := range []kernels.Format{kernels.C16, kernels.Linear} {
+			list = append(list, kernels.Tactic{
+				Name: fmt.Sprintf("%s_%s_%s", op.family, isaName(isa), f), Op: op.op, Needs: kernels.Feature(isa), In: f, Out: f,
+				Strided: true, InPlace: true,
+				Match: func(b kernels.Binding) error {
+					_, err := op.prepare(b, 0)
+					return err
+				},
+				Bind: func(b kernels.Binding) (kernels.Kernel, error) {
+					p, err := op.prepare(b, isa)
+					if err != nil {
+						return nil, err
+					}
+					return pointwiseKernel{p}, nil
+				},
+			})
+		}
+	}
+	return list
+}
+
+// pointwiseKernel is a program over a layer's inputs.
+type pointwiseKernel struct{ program *programRun }
+
+// Launch runs the program.
+func (k pointwiseKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	k.program.launch(parallel(st), kernels.Mem{}, in, out[0])
+	return nil
+}
+
+// withEpilogue returns p followed by the layer's epilogue: the arguments stay the layer's inputs in order.
+func withEpilogue(p graph.Program, l *graph.Layer) graph.Program {
+	if l.Epilogue.Args == 0 {
+		return p
+	}
+	return p.Then(l.Epilogue, 0)
+}
+
+func preparePointwise(b kernels.Binding, isa asm.Features) (*programRun, error) {
+	p, ok := graph.ProgramOf(b.Layer)
+	if !ok {
+		return nil, fmt.Errorf("inputs are not all real numbers")
+	}
+	return newProgramRun(b, withEpilogue(p, b.Layer), 0, nil, isa)
+}
+
+// prepareBatchNorm makes of a batch normalisation a factor and a summand for each channel.
+func prepareBatchNorm(b kernels.Binding, isa asm.Features) (*programRun, error) {
+	l := b.Layer
+	var params [4][]float32
+	for i := range params {
+		if b.Consts[1+i] == nil {
+			return nil, fmt.Errorf("input %s is not constant", l.Inputs[1+i].Name)
+		}
+		if params[i] = realConst(b, 1+i); len(params[i]) != b.In[0].Dims[1] {
+			return nil, fmt.Errorf("%d numbers for %d channels", len(params[i]), b.In[0].Dims[1])
+		}
+	}
+	eps := float64(l.Attrs.(graph.BatchNormAttrs).Epsilon)
+	factor, summand := make([]float32, len(params[0])), make([]float32, len(params[0]))
+	for c := range factor {
+		f := float64(params[0][c]) / math.Sqrt(float64(params[3][c])+eps)
+		factor[c], summand[c] = float32(f), float32(float64(params[1][c])-float64(params[2][c])*f)
+	}
+	dims := make([]int, len(b.Out[0].Dims))
+	for i := range dims {
+		dims[i] = 1
+	}
+	dims[1] = len(factor)
+	x, err := newArgument(b, 0, b.Out[0], isa)
+	if err != nil {
+		return nil, err
+	}
+	args := []argument{x, {input: 1, data: factor}, {input: 2, data: summand}}
+	for i := range args[1:] {
+		if err := args[1+i].spread(dims, b.Out[0]); err != nil {
+			return nil, err
+		}
+	}
+	p := graph.Binary(graph.EltMul).Then(graph.Binary(graph.EltAdd), 0)
+	for i := 1; i < l.Epilogue.Args; i++ {
+		arg, err := newArgument(b, len(l.OpInputs())+i-1, b.Out[0], isa)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, arg)
+	}
+	return programOver(args, withEpilogue(p, l), b.Out[0], l.Outputs[0].Range, isa)
+}
+
+func prepareQuantize(b kernels.Binding, isa asm.Features) (*programRun, error) {
+	a := b.Layer.Attrs.(graph.QuantAttrs)
+	if !a.Range.IsSet() || len(b.Layer.OpInputs()) != 1 {
+		return nil, fmt.Errorf("scales are not constant")
+	}
+	if b.Layer.Inputs[0].Quantized() {
+		return nil, fmt.Errorf("the input is quantised already")
+	}
+	if b.Out[0].Type != graph.I8 && b.Out[0].Type != graph.U8 {
+		return nil, fmt.Errorf("output is %s, not 8-bit", b.Out[0].Type)
+	}
+	return newProgramRun(b, withEpilogue(identity, b.Layer), 0, nil, isa)
+}
+
+// prepareDequantize reads the input by the layer's own range: that of the tensor does not count.
+func prepareDequantize(b kernels.Binding, isa asm.Features) (*programRun, error) {
+	a := b.Layer.Attrs.(graph.QuantAttrs)
+	if !a.Range.IsSet() || len(b.Layer.OpInputs()) != 1 || b.Layer.Epilogue.Args > 0 {
+		return nil, fmt.Errorf("scales are not constant, or there is an epilogue")
+	}
+	if b.In[0].Type != graph.I8 && b.In[0].Type != graph.U8 || b.Consts[0] != nil {
+		return nil, fmt.Errorf("input is %s, not an 8-bit activation", b.In[0].Type)
+	}
+	x := argument{input: 0}
+	var err error
+	if x.codec, err = newCodec(b.In[0], a.Range, isa); err != nil {
+		return nil, err
+	}
+	if err := x.place(b.In[0], b.Out[0]); err != nil {
+		return nil, err
+	}
+	return programOver([]argument{x}, identity, b.Out[0], b.Layer.Outputs[0].Range, isa)
+}
+
+// prepareCast converts between the floating types.
+func prepareCast(b kernels.Binding, isa asm.Features) (*programRun, error) {
+	for _, d := range []kernels.Desc{b.In[0], b.Out[0]} {
+		if d.Type != graph.F32 && d.Type != graph.F16 {
+			return nil, fmt.Errorf("%s is neither f32 nor f16", d)
+		}
+	}
+	return newProgramRun(b, withEpilogue(identity, b.Layer), 0, nil, isa)
+}

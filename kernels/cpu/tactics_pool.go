@@ -1,0 +1,168 @@
+package cpu
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// poolShape returns a pooling's geometry on two spatial axes.
+func poolShape(b kernels.Binding) (PoolShape, PoolMode, error) {
+	a := b.Layer.Attrs.(graph.PoolAttrs)
+	var s PoolShape
+	var err error
+	if len(b.Out) > 1 {
+		return s, 0, fmt.Errorf("indices are asked for")
+	}
+	if s.Batch, s.Channels, s.Height, s.Width, err = planes(b.In[0]); err != nil {
+		return s, 0, err
+	}
+	kernel := a.Kernel
+	if a.Global {
+		kernel = b.In[0].Dims[2:]
+		a = graph.PoolAttrs{}
+	}
+	win := graph.Windows(kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, b.In[0].Dims[2:])
+	out := b.Out[0].Dims[2:]
+	if len(win) == 1 {
+		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
+		out = []int{1, out[0]}
+	}
+	h, w := win[0], win[1]
+	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = h.Kernel, h.Stride, h.Dilation, h.PadBegin, h.PadEnd
+	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = w.Kernel, w.Stride, w.Dilation, w.PadBegin, w.PadEnd
+	s.ExtraBottom = max(0, (out[0]-1)*h.Stride+h.Span()-(s.Height+h.PadBegin+h.PadEnd))
+	s.ExtraRight = max(0, (out[1]-1)*w.Stride+w.Span()-(s.Width+w.PadBegin+w.PadEnd))
+	mode := MaxPool
+	if b.Layer.Op == graph.AveragePool {
+		if mode = AveragePool; a.CountIncludePad {
+			mode = AveragePoolIncludingPad
+		}
+	}
+	return s, mode, nil
+}
+
+func matchPoolF32(b kernels.Binding) error {
+	if err := only(b, graph.F32); err != nil {
+		return err
+	}
+	s, mode, err := poolShape(b)
+	if err == nil && !global(s) {
+		_, err = NewPoolF32(s, mode, 0, 1)
+	}
+	if err == nil {
+		_, err = trailing(b, 0)
+	}
+	return err
+}
+
+// global reports whether one window covers the input exactly.
+func global(s PoolShape) bool {
+	return s.KernelH == s.Height && s.KernelW == s.Width && s.PadTop+s.PadLeft+s.PadBottom+s.PadRight+s.ExtraBottom+s.ExtraRight == 0
+}
+
+func workspacePoolF32(b kernels.Binding, isa asm.Features, workers int) int {
+	s, mode, err := poolShape(b)
+	if err != nil || global(s) && mode != MaxPool {
+		return 0
+	}
+	p, err := NewPoolF32(s, mode, isa, workers)
+	if err != nil {
+		return 0
+	}
+	return 4 * p.Workspace()
+}
+
+func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
+	s, mode, err := poolShape(b)
+	if err != nil {
+		return nil, err
+	}
+	if global(s) && mode != MaxPool {
+		return newMeanKernel(b, NewGlobalAverageF32(s.Batch, s.Channels, s.Height*s.Width, isa), isa)
+	}
+	k := &poolKernelF32{b: b}
+	if k.pool, err = NewPoolF32(s, mode, isa, workers); err != nil {
+		return nil, err
+	}
+	k.program, err = trailing(b, isa)
+	return k, err
+}
+
+// poolKernelF32 is a pooling in float32 bound to a layer.
+type poolKernelF32 struct {
+	b       kernels.Binding
+	pool    *PoolF32
+	program *programRun
+}
+
+// Launch pools, then computes the epilogue.
+func (k *poolKernelF32) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
+	k.pool.Run(parallel(st), &PoolF32Call{In: tensor4(k.b.In[0], in[0]), Out: tensor4(k.b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
+	if k.program != nil {
+		k.program.launch(parallel(st), out[0], in, out[0])
+	}
+	return nil
+}
+
+func matchMeanF32(b kernels.Binding) error {
+	if err := only(b, graph.F32); err != nil {
+		return err
+	}
+	if _, _, _, err := spatialMean(b); err != nil {
+		return err
+	}
+	_, err := trailing(b, 0)
+	return err
+}
+
+func bindMeanF32(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
+	n, c, pixels, err := spatialMean(b)
+	if err != nil {
+		return nil, err
+	}
+	return newMeanKernel(b, NewGlobalAverageF32(n, c, pixels, isa), isa)
+}
+
+// meanKernel is an average over all pixels in float32 bound to a layer.
+type meanKernel struct {
+	b        kernels.Binding
+	average  *GlobalAverageF32
+	program  *programRun
+	launches sync.Pool
+}
+
+// meanLaunch is the state of one launch.
+type meanLaunch struct {
+	average *GlobalAverageF32
+	x, y    Tensor4
+	work    func(u int)
+}
+
+func newMeanKernel(b kernels.Binding, g *GlobalAverageF32, isa asm.Features) (kernels.Kernel, error) {
+	k := &meanKernel{b: b, average: g}
+	k.launches.New = func() any {
+		l := &meanLaunch{average: g}
+		l.work = func(u int) { g.Run(l.y, l.x, u) }
+		return l
+	}
+	var err error
+	k.program, err = trailing(b, isa)
+	return k, err
+}
+
+// Launch averages, then computes the epilogue.
+func (k *meanKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	l := k.launches.Get().(*meanLaunch)
+	l.x, l.y = tensor4(k.b.In[0], in[0]), tensor4(k.b.Out[0], out[0])
+	parallel(st)(k.average.Units(), l.work)
+	l.x, l.y = Tensor4{}, Tensor4{}
+	k.launches.Put(l)
+	if k.program != nil {
+		k.program.launch(parallel(st), out[0], in, out[0])
+	}
+	return nil
+}

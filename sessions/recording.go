@@ -1,0 +1,83 @@
+package sessions
+
+import (
+	_ "embed"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// A recording is one SQLite file. docs/recording.md describes it for those who query it.
+const (
+	// RecordingVersion is the version of the tables, in PRAGMA user_version.
+	RecordingVersion = 1
+	// RecordingExtension is how the names of recordings end.
+	RecordingExtension = ".trtui"
+
+	recordingMagic = 0x54525455 // "TRTU", in PRAGMA application_id
+)
+
+//go:embed recording.sql
+var recordingSchema string
+
+// The bounds on what a recording holds. The reader refuses what the writer does not write.
+const (
+	maxRecordingPages   = 1 << 18  // of 4 KiB: 1 GiB
+	maxReportBytes      = 64 << 20 // of a report's JSON
+	maxReportElements   = 1 << 20  // of all arrays in it
+	maxStateBytes       = 1 << 20
+	maxRecordedConfigs  = 1000
+	maxRecordedStates   = 100_000
+	maxRunsPerConfig    = 20_000
+	maxSamplesPerConfig = 400_000 // of layers; runs behind that are recorded as a whole only
+	maxLogLines         = 1000    // in a snapshot
+)
+
+// recordedParts are the reports of a snapshot by the names of their columns, in order.
+var recordedParts = []struct {
+	part Part
+	name string
+	get  func(*Snapshot) any // nil interface where there is none
+}{
+	{PartModel, "model", func(s *Snapshot) any { return orNil(s.Model) }},
+	{PartPasses, "passes", func(s *Snapshot) any { return orNil(s.Passes) }},
+	{PartOverview, "overview", func(s *Snapshot) any { return orNil(s.Overview) }},
+	{PartTimings, "timings", func(s *Snapshot) any { return orNil(s.Timings) }},
+	{PartMemory, "memory", func(s *Snapshot) any { return orNil(s.Memory) }},
+	{PartCalibration, "calibration", func(s *Snapshot) any { return orNil(s.Calibration) }},
+	{PartAccuracy, "accuracy", func(s *Snapshot) any { return orNil(s.Accuracy) }},
+	{PartTactics, "tactics", func(s *Snapshot) any { return orNil(s.Tactics) }},
+}
+
+const numParts = 8
+
+func orNil[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return p
+}
+
+// recordedState is what a snapshot has beside its reports and its log.
+type recordedState struct {
+	Seq    int
+	Schema int
+	Config Config
+	Device DeviceReport
+	Stale  Parts
+	Busy   *Progress `json:",omitempty"`
+	Err    string    `json:",omitempty"`
+}
+
+// sqliteURI returns the URI of a database file, whatever characters its path has.
+func sqliteURI(path string, query url.Values) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	p := filepath.ToSlash(abs)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return "file://" + (&url.URL{Path: p}).EscapedPath() + "?" + query.Encode(), nil
+}

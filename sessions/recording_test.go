@@ -1,0 +1,236 @@
+package sessions_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/sessions"
+)
+
+// TestRecordUntilKilled is the process that TestKilledRecordingOpens kills: it records and toggles without end.
+func TestRecordUntilKilled(t *testing.T) {
+	path := os.Getenv("TRTUI_TEST_RECORD_TO")
+	if path == "" {
+		t.Skip("runs only as a process of TestKilledRecordingOpens")
+	}
+	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1}
+	s := open(t, cfg)
+	if err := s.Record(path); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("recording")
+	for {
+		await(t, s, settled(cfg))
+		fmt.Println("settled")
+		time.Sleep(700 * time.Millisecond)
+		cfg.Precision = cfg.Precision.Next()
+		s.Set(cfg)
+	}
+}
+
+// killAfter records in a process of its own and kills it a while after it has printed a word.
+func killAfter(t *testing.T, path, word string, later time.Duration) {
+	t.Helper()
+	c := exec.Command(os.Args[0], "-test.run=^TestRecordUntilKilled$")
+	c.Env = append(os.Environ(), "TRTUI_TEST_RECORD_TO="+path)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Wait() }()
+	var seen []byte
+	buffer := make([]byte, 1000)
+	for !bytes.Contains(seen, []byte(word)) {
+		n, err := out.Read(buffer)
+		if seen = append(seen, buffer[:n]...); err != nil {
+			t.Fatalf("the recording process ended: %s", seen)
+		}
+	}
+	time.Sleep(later)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// documented is a query of docs/recording.md.
+const documented = `SELECT c.precision, t.layer, t.median_ns, count(s.ns) FROM timings t JOIN configs c ON c.id = t.config
+	LEFT JOIN samples s ON s.config = t.config AND s.step = t.step
+	GROUP BY t.config, t.step ORDER BY t.median_ns DESC LIMIT 5`
+
+func TestKilledRecordingOpens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	for _, tt := range []struct {
+		word    string
+		later   time.Duration
+		settled bool // there must be a settled state, with samples
+	}{
+		{"recording", 1200 * time.Millisecond, false}, // in the first build
+		{"settled", 1300 * time.Millisecond, true},    // in the second build, after a second to write the first
+		{"settled", 1900 * time.Millisecond, true},
+	} {
+		t.Run(fmt.Sprintf("%v after %s", tt.later, tt.word), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "killed.trtui")
+			killAfter(t, path, tt.word, tt.later)
+			r, err := sessions.OpenRecording(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			steps := r.Steps()
+			last, err := r.At(len(steps) - 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last.Model == nil || last.Model.Path != "embedded" || len(last.Model.Layers) == 0 || last.Replay != path {
+				t.Errorf("the last state does not show the model")
+			}
+			some := false
+			for _, s := range steps {
+				some = some || s.Settled
+			}
+			if tt.settled && !some {
+				t.Errorf("no state of %d is settled", len(steps))
+			}
+			if n := countRows(t, path, "SELECT count(*) FROM session WHERE ended IS NULL AND model_sha256 <> ''"); n != 1 {
+				t.Error("the recording does not say that it was cut short")
+			}
+			if tt.settled {
+				checkDocumented(t, path)
+			}
+		})
+	}
+}
+
+func countRows(t *testing.T, path, query string) int {
+	t.Helper()
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path}).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	n := 0
+	if err := db.QueryRow(query).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// checkDocumented runs a documented query through the driver and, where there is one, the sqlite3 tool.
+func checkDocumented(t *testing.T, path string) {
+	t.Helper()
+	if n := countRows(t, path, "SELECT count(*) FROM ("+documented+")"); n != 5 {
+		t.Errorf("the documented query gives %d rows, want 5", n)
+	}
+	tool, err := exec.LookPath("sqlite3")
+	if err != nil {
+		t.Log("sqlite3 is not installed")
+		return
+	}
+	out, err := exec.Command(tool, "-readonly", path, documented).CombinedOutput()
+	if err != nil || strings.Count(string(out), "\n") != 5 || !strings.Contains(string(out), "end to end") {
+		t.Errorf("sqlite3: %v\n%s", err, out)
+	}
+}
+
+// jsonOf is what two snapshots must have in common: a recording keeps their JSON form, not where they were recorded.
+func jsonOf(t *testing.T, s *sessions.Snapshot) string {
+	t.Helper()
+	c := *s
+	c.Seq, c.Replay, c.Recording = 0, "", ""
+	b, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestReplayEqualsRecording(t *testing.T) {
+	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1}
+	path := filepath.Join(t.TempDir(), "a session?#%.trtui")
+	s := open(t, fp32)
+	if err := s.Record(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Record(path + "2"); err == nil {
+		t.Error("a second recording begins")
+	}
+	want := map[sessions.Precision]string{}
+	for _, cfg := range []sessions.Config{fp32, int8} {
+		s.Set(cfg)
+		snap := await(t, s, func(s *sessions.Snapshot) bool { return settled(cfg)(s) && s.Busy == nil })
+		if snap.Recording != path {
+			t.Errorf("Recording is %q", snap.Recording)
+		}
+		want[cfg.Precision] = jsonOf(t, snap)
+		time.Sleep(600 * time.Millisecond)
+	}
+	if err := s.StopRecording(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.StopRecording(); err == nil {
+		t.Error("a recording ends twice")
+	}
+	if _, err := sessions.Create(path); err == nil {
+		t.Error("an existing file is written over")
+	}
+	r, err := sessions.OpenRecording(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, cfg := range []sessions.Config{fp32, int8} {
+		r.Set(cfg)
+		got := awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Config.Precision == cfg.Precision })
+		if jsonOf(t, got) != want[cfg.Precision] {
+			t.Errorf("%s: the replayed snapshot is not the recorded one", cfg.Precision)
+		}
+	}
+	r.Set(sessions.Config{Precision: sessions.FP16, Batch: 1})
+	if got := awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Err != "" }); !got.Stale.Has(sessions.PartTimings) || !strings.Contains(got.Err, "fp16 was not recorded") {
+		t.Errorf("a configuration that was not recorded: %q", got.Err)
+	}
+	r.Seek(0)
+	awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Err == "" && s.Config.Precision == sessions.FP32 })
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d states, %d bytes", len(r.Steps()), info.Size())
+	if info.Size() > 8<<20 {
+		t.Errorf("two configurations take %d bytes", info.Size())
+	}
+	if n := countRows(t, path, "SELECT count(*) FROM session WHERE ended IS NOT NULL"); n != 1 {
+		t.Error("the recording is not complete")
+	}
+	checkDocumented(t, path)
+}
+
+func awaitReplay(t *testing.T, r *sessions.Replay, done func(*sessions.Snapshot) bool) *sessions.Snapshot {
+	t.Helper()
+	timeout := time.After(time.Minute)
+	for {
+		select {
+		case s := <-r.Events():
+			if done(s) {
+				return s
+			}
+		case <-timeout:
+			t.Fatal("no such snapshot came")
+		}
+	}
+}

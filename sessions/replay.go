@@ -1,0 +1,425 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Replay shows a recording as a [Session] shows a model: it publishes the snapshots that were recorded. Neither the
+// model nor the device is needed. Its methods may be called from several goroutines, and none but At waits for the file.
+type Replay struct {
+	file    *recordingFile
+	steps   []RecordedStep
+	configs map[int64]Config
+	events  chan *Snapshot
+	wake    chan struct{}
+	close   context.CancelFunc
+	done    chan struct{}
+
+	mu   sync.Mutex
+	snap *Snapshot
+	want func() *Snapshot // what to show next
+	seq  int              // of published snapshots
+
+	readMu  sync.Mutex
+	reports [numParts]readReport // the newest of each part, as most snapshots share them
+}
+
+// readReport is a decoded report with its row.
+type readReport struct {
+	id     int64
+	report any
+}
+
+// RecordedStep is one state of a recording.
+type RecordedStep struct {
+	Seq     int
+	Time    time.Time
+	Config  Config
+	Settled bool // every report fits the configuration
+	config  int64
+}
+
+// OpenRecording opens a recording and shows its last state. It reads what is there, even if the recording was cut short.
+func OpenRecording(path string) (*Replay, error) {
+	f, err := openRecordingFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replay{file: f, events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.close = cancel
+	err = r.index(ctx)
+	if err == nil && len(r.steps) == 0 {
+		err = errors.New("it was cut short before anything was recorded")
+	}
+	if err != nil {
+		cancel()
+		f.Close()
+		return nil, fmt.Errorf("recording %s: %w", path, damaged(err))
+	}
+	if r.snap, err = r.At(len(r.steps) - 1); err != nil {
+		r.snap = r.unreadable(len(r.steps)-1, err)
+	}
+	r.publish(r.snap)
+	go r.loop(ctx)
+	return r, nil
+}
+
+// index reads the configurations and what states there are.
+func (r *Replay) index(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	r.configs = map[int64]Config{}
+	rows, err := r.file.conn.QueryContext(ctx, "SELECT id, substr(config, 1, 65536) FROM configs ORDER BY id LIMIT ?", maxRecordedConfigs)
+	if err != nil {
+		return err
+	}
+	_, err = scanAll(rows, func(scan func(...any) error) (struct{}, error) {
+		var id int64
+		var text string
+		if err := scan(&id, &text); err != nil {
+			return struct{}{}, err
+		}
+		var c Config
+		err := json.Unmarshal([]byte(text), &c)
+		r.configs[id] = c
+		return struct{}{}, err
+	})
+	if err != nil {
+		return err
+	}
+	rows, err = r.file.conn.QueryContext(ctx, "SELECT seq, substr(time, 1, 64), config, settled FROM snapshots ORDER BY seq LIMIT ?", maxRecordedStates)
+	if err != nil {
+		return err
+	}
+	r.steps, err = scanAll(rows, func(scan func(...any) error) (s RecordedStep, err error) {
+		var at string
+		if err = scan(&s.Seq, &at, &s.config, &s.Settled); err != nil {
+			return s, err
+		}
+		s.Config = r.configs[s.config]
+		s.Time, err = time.Parse(time.RFC3339Nano, at)
+		return s, err
+	})
+	return err
+}
+
+// Path returns the recording's file.
+func (r *Replay) Path() string { return r.file.path }
+
+// Steps returns the states that were recorded, in order.
+func (r *Replay) Steps() []RecordedStep { return slices.Clone(r.steps) }
+
+// At reads state i. The snapshot is the one that was recorded, with Replay set to the file.
+func (r *Replay) At(i int) (*Snapshot, error) {
+	if i < 0 || i >= len(r.steps) {
+		return nil, fmt.Errorf("recording %s: there is no state %d; it has %d", r.file.path, i, len(r.steps))
+	}
+	r.readMu.Lock()
+	defer r.readMu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	snap, err := r.read(ctx, r.steps[i].Seq)
+	if err != nil {
+		return nil, fmt.Errorf("recording %s: state %d: %w", r.file.path, i, damaged(err))
+	}
+	return snap, nil
+}
+
+// read reads a snapshot; r.readMu is held.
+func (r *Replay) read(ctx context.Context, seq int) (*Snapshot, error) {
+	var state string
+	var logged int64
+	var ids [numParts]sql.NullInt64
+	into := []any{&state, &logged}
+	var columns []string
+	for i, p := range recordedParts {
+		columns = append(columns, p.name)
+		into = append(into, &ids[i])
+	}
+	query := "SELECT substr(state, 1, ?), log, " + strings.Join(columns, ", ") + " FROM snapshots WHERE seq = ?"
+	if err := r.file.conn.QueryRowContext(ctx, query, maxStateBytes, seq).Scan(into...); err != nil {
+		return nil, err
+	}
+	if err := checkReport([]byte(state)); err != nil {
+		return nil, err
+	}
+	var s recordedState
+	if err := json.Unmarshal([]byte(state), &s); err != nil {
+		return nil, err
+	}
+	snap := &Snapshot{
+		Seq: s.Seq, Schema: s.Schema, Config: s.Config, Device: s.Device, Stale: s.Stale, Busy: s.Busy, Err: s.Err,
+		Replay: r.file.path,
+	}
+	for i, p := range recordedParts {
+		if !ids[i].Valid {
+			continue
+		}
+		report, err := r.report(ctx, i, ids[i].Int64)
+		if err != nil {
+			return nil, fmt.Errorf("%s report: %w", p.name, err)
+		}
+		setReport(snap, report)
+	}
+	var err error
+	snap.Log, err = r.log(ctx, logged)
+	return snap, err
+}
+
+// newReport returns an empty report of a part.
+func newReport(p Part) any {
+	switch p {
+	case PartModel:
+		return new(ModelReport)
+	case PartPasses:
+		return new(PassesReport)
+	case PartOverview:
+		return new(OverviewReport)
+	case PartTimings:
+		return new(TimingsReport)
+	case PartMemory:
+		return new(MemoryReport)
+	case PartCalibration:
+		return new(CalibrationReport)
+	case PartAccuracy:
+		return new(AccuracyReport)
+	}
+	return new(TacticsReport)
+}
+
+// setReport puts a report into its place.
+func setReport(s *Snapshot, report any) {
+	switch v := report.(type) {
+	case *ModelReport:
+		s.Model = v
+	case *PassesReport:
+		s.Passes = v
+	case *OverviewReport:
+		s.Overview = v
+	case *TimingsReport:
+		s.Timings = v
+	case *MemoryReport:
+		s.Memory = v
+	case *CalibrationReport:
+		s.Calibration = v
+	case *AccuracyReport:
+		s.Accuracy = v
+	case *TacticsReport:
+		s.Tactics = v
+	}
+}
+
+// report reads a report, or returns the one that was read last.
+func (r *Replay) report(ctx context.Context, i int, id int64) (any, error) {
+	if r.reports[i].id == id && r.reports[i].report != nil {
+		return r.reports[i].report, nil
+	}
+	var packed []byte
+	if err := r.file.conn.QueryRowContext(ctx, "SELECT json FROM reports WHERE id = ? AND part = ?", id, recordedParts[i].name).Scan(&packed); err != nil {
+		return nil, err
+	}
+	report := newReport(recordedParts[i].part)
+	if err := decodeReport(packed, report); err != nil {
+		return nil, err
+	}
+	r.reports[i] = readReport{id, report}
+	return report, nil
+}
+
+// log reads the lines that a snapshot shows, which end with the given one.
+func (r *Replay) log(ctx context.Context, last int64) ([]LogLine, error) {
+	rows, err := r.file.conn.QueryContext(ctx, `SELECT substr(time, 1, 64), substr(level, 1, 64), coalesce(substr(layer, 1, 4096), ''), substr(text, 1, 65536)
+		FROM log WHERE id <= ? ORDER BY id DESC LIMIT ?`, last, maxLogLines)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := scanAll(rows, func(scan func(...any) error) (l LogLine, err error) {
+		var at string
+		if err = scan(&at, &l.Level, &l.Layer, &l.Text); err != nil {
+			return l, err
+		}
+		l.Time, err = time.Parse(time.RFC3339Nano, at)
+		return l, err
+	})
+	slices.Reverse(lines)
+	return lines, err
+}
+
+// Events delivers the snapshots to show, as a session does.
+func (r *Replay) Events() <-chan *Snapshot { return r.events }
+
+// Snapshot returns what is shown.
+func (r *Replay) Snapshot() *Snapshot {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.snap
+}
+
+// Set shows the newest settled state of a configuration, or the newest at all. Where it was not recorded, what is shown
+// stays and is marked as not belonging to it.
+func (r *Replay) Set(cfg Config) {
+	i := r.find(cfg)
+	if i < 0 {
+		r.show(func() *Snapshot { return r.missing(cfg) })
+		return
+	}
+	r.show(func() *Snapshot {
+		snap := r.load(i)
+		c := *snap
+		c.Config = cfg
+		return &c
+	})
+}
+
+// find returns the state that shows a configuration best, or -1. A calibrator counts for INT8 only.
+func (r *Replay) find(cfg Config) int {
+	best := -1
+	for _, exact := range []bool{true, false} {
+		for i, s := range r.steps {
+			c := s.Config
+			if !exact && c.Precision != INT8 {
+				c.Calibrator = cfg.Calibrator
+			}
+			if !sameConfig(c, cfg) {
+				continue
+			}
+			if best < 0 || s.Settled || !r.steps[best].Settled {
+				best = i
+			}
+		}
+		if best >= 0 {
+			return best
+		}
+	}
+	return -1
+}
+
+// missing returns what is shown, marked as that of another configuration.
+func (r *Replay) missing(cfg Config) *Snapshot {
+	c := *r.Snapshot()
+	c.Config, c.Busy = cfg, nil
+	c.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
+	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", configName(cfg), strings.Join(r.names(), ", "))
+	return &c
+}
+
+// names lists the recorded configurations, the first few of them.
+func (r *Replay) names() []string {
+	const most = 8
+	var list []string
+	for _, s := range r.steps {
+		if name := configName(s.Config); !slices.Contains(list, name) {
+			if len(list) == most {
+				return append(list, "...")
+			}
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// configName says what a configuration is in a word or a few: "int8/entropy", "fp32 with 2 rules or sites off".
+func configName(c Config) string {
+	name := string(c.Precision)
+	if c.Precision == INT8 {
+		name += "/" + c.Calibrator
+	}
+	if c.Batch > 1 {
+		name += fmt.Sprintf(" batch %d", c.Batch)
+	}
+	if n := len(c.Disable); n > 0 {
+		name += fmt.Sprintf(" with %d rules or sites off", n)
+	}
+	if c.Until > 0 {
+		name += fmt.Sprintf(" after %d passes", c.Until)
+	}
+	if n := len(c.LayerPrecisions) + len(c.Pin) + len(c.Forbid); n > 0 {
+		name += fmt.Sprintf(" with %d choices by layer", n)
+	}
+	return name
+}
+
+// Rerun says that a replay does not measure.
+func (r *Replay) Rerun() {
+	r.show(func() *Snapshot {
+		c := *r.Snapshot()
+		c.Err = "a replay shows what was recorded; open the model to measure"
+		return &c
+	})
+}
+
+// Seek shows state i, or the nearest there is.
+func (r *Replay) Seek(i int) {
+	i = min(max(i, 0), len(r.steps)-1)
+	r.show(func() *Snapshot { return r.load(i) })
+}
+
+// load reads state i, or says why it cannot be read.
+func (r *Replay) load(i int) *Snapshot {
+	snap, err := r.At(i)
+	if err != nil {
+		return r.unreadable(i, err)
+	}
+	return snap
+}
+
+func (r *Replay) unreadable(i int, err error) *Snapshot {
+	return &Snapshot{Schema: Schema, Config: r.steps[i].Config, Replay: r.file.path, Err: err.Error()}
+}
+
+// show has the loop publish a snapshot; a later wish takes the place of one that is still to be fulfilled.
+func (r *Replay) show(what func() *Snapshot) {
+	r.mu.Lock()
+	r.want = what
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *Replay) loop(ctx context.Context) {
+	defer close(r.done)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+		}
+		r.mu.Lock()
+		what := r.want
+		r.mu.Unlock()
+		r.publish(what())
+	}
+}
+
+// publish shows a snapshot. Its number counts on, whatever it was in the recording, as readers expect of a session.
+func (r *Replay) publish(s *Snapshot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := *s
+	r.seq++
+	c.Seq = r.seq
+	r.snap = &c
+	select {
+	case <-r.events:
+	default:
+	}
+	r.events <- &c
+}
+
+// Close closes the file.
+func (r *Replay) Close() error {
+	r.close()
+	<-r.done
+	return r.file.Close()
+}
