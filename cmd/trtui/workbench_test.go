@@ -18,11 +18,11 @@ func TestWorkbenchRefuses(t *testing.T) {
 	}{
 		{[]string{"conformanc"}, exitUsage, "did you mean conformance?"},
 		{[]string{"a.onnx", "b.onnx"}, exitUsage, "accepts at most 1 arg"},
-		{[]string{"--batch", "0"}, exitUsage, "--batch 0: must be at least 1"},
-		{[]string{"--precision", "int3"}, exitUsage, "--precision int3: use fp32, fp16 or int8"},
+		{[]string{"--batch", "0"}, exitUsage, "--batch 0: want at least 1"},
+		{[]string{"--precision", "int3"}, exitUsage, `--precision "int3": want fp32, fp16 or int8`},
 		{[]string{"--calibrator", "guess"}, exitUsage, "--calibrator: "},
-		{[]string{"--theme", "pink"}, exitUsage, "--theme pink: use dark or light"},
-		{[]string{"--backend", "tpu"}, exitUsage, "--backend tpu: use cpu"},
+		{[]string{"--theme", "pink"}, exitUsage, `--theme "pink": want dark or light`},
+		{[]string{"--backend", "tpu"}, exitUsage, `--backend "tpu"`},
 		{[]string{filepath.Join(t.TempDir(), "none.onnx")}, exitFailure, "none.onnx: no such file"},
 		{[]string{t.TempDir()}, exitFailure, "is a directory"},
 	} {
