@@ -33,7 +33,6 @@ type mapView struct {
 	report *sessions.MemoryReport
 	places []slotInfo // of report
 	step   int
-	seen   bool // the cursor has been placed
 	withIO bool // the tables list inputs and outputs too
 }
 
@@ -61,11 +60,11 @@ func (v *mapView) Keys() []ui.Key {
 func (v *mapView) Update(msg tea.Msg) tea.Cmd {
 	if v.take(msg) {
 		if m := v.snap.Memory; m != nil && len(m.Steps) > 0 {
+			if v.report == nil || v.report != m && v.step == v.report.PeakStep {
+				v.step = m.PeakStep // the cursor stays at the peak until it is moved away
+			}
 			if v.report != m {
 				v.report, v.places = m, colours(m)
-			}
-			if !v.seen {
-				v.step, v.seen = m.PeakStep, true
 			}
 			v.step = max(min(v.step, len(m.Steps)-1), 0)
 		}
