@@ -26,6 +26,8 @@ import (
 //   - A bin counts at most 8 times the median of its neighbours that are not empty: a value that occurs often by
 //     itself, as the padding or background behind a convolution does, is no finer structure that quantisation loses.
 //   - What lies above the threshold goes to the last bin that is not empty, so that the divergence is finite.
+//   - Thresholds that clip more than a hundredth of the values are not tried: the divergence counts how many values are
+//     clipped, but not how far they are moved.
 //   - Bins are joined until they hold 4 values on average; below that, the divergence measures chance.
 //
 // An asymmetric range is clipped at the same magnitude at both ends; values of one sign then have 256 levels.
@@ -41,6 +43,9 @@ func (c Entropy) Range(h *Histogram) graph.Range {
 	d := newDivergence(h, c.Scheme.levels(h))
 	best, threshold := math.Inf(1), float64(h.AMax())
 	for i := d.levels; i <= len(d.counts); i++ {
+		if d.above[i] > maxClipped*d.above[0] {
+			continue
+		}
 		if kl := d.at(i); kl <= best {
 			best = kl
 			threshold = min(float64(i)*d.width, float64(h.AMax()))
@@ -48,6 +53,9 @@ func (c Entropy) Range(h *Histogram) graph.Range {
 	}
 	return c.Scheme.clipped(h, threshold)
 }
+
+// maxClipped is the largest share of the values that a threshold may clip.
+const maxClipped = 0.01
 
 // divergence computes the divergence for thresholds of any number of bins in time that depends on the levels alone,
 // from sums over the bins before each bin.
