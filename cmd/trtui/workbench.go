@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -96,15 +95,7 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
 	}
-	app, err := views.NewWorkbench(session, views.Options{Look: ui.NewLook(look), Recordings: f.recording})
-	if err != nil {
-		return err
-	}
-	_, err = tea.NewProgram(app, tea.WithContext(cmd.Context())).Run()
-	if errors.Is(err, tea.ErrInterrupted) || cmd.Context().Err() != nil {
-		return nil
-	}
-	return err
+	return terminal{look, f.recording}.show(cmd.Context(), session, session)
 }
 
 func (f *workbenchFlags) config() (sessions.Config, error) {
