@@ -198,6 +198,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1}
 	path := filepath.Join(t.TempDir(), "a session?#%.trtui")
 	s := open(t, fp32)
+	await(t, s, func(s *sessions.Snapshot) bool { return s.Timings != nil && s.Timings.Samples >= 20 })
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
 	}
@@ -251,6 +252,9 @@ func TestReplayEqualsRecording(t *testing.T) {
 	}
 	if n := countRows(t, path, "SELECT count(*) FROM session WHERE ended IS NOT NULL"); n != 1 {
 		t.Error("the recording is not complete")
+	}
+	if n := countRows(t, path, "SELECT count(*) FROM configs WHERE id NOT IN (SELECT config FROM runs WHERE steps IS NOT NULL)"); n != 0 {
+		t.Error("a configuration that was measured before the recording began has no samples")
 	}
 	checkDocumented(t, path)
 }
