@@ -12,7 +12,7 @@ build:                     ## build bin/trtui
 	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/trtui
 
 test:                      ## pass the tests
-	$(GO) test ./...
+	$(GO) test ./... ./testdata ./testdata/golden
 
 bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
@@ -22,9 +22,9 @@ generate:                  ## make the assembly anew; a clean tree must stay cle
 	$(GO) generate ./kernels/cpu/asm
 
 lint:                      ## vet, format, staticcheck
-	$(GO) vet ./...
+	$(GO) vet ./... ./testdata ./testdata/golden
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
-	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./... ./testdata ./testdata/golden
 
 cross:                     ## it must build everywhere
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui

@@ -44,47 +44,93 @@ func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, 
 	})
 }
 
-// forEach runs an engine over the data, a batch at a time, and gives each batch's outputs to use until it says no.
+// forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
+// no. Batches run at the same time, each on a context of its own: that is faster than sharing the kernels of one small
+// batch among the workers, and nothing is timed here.
 func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
 	s.device.Lock()
 	defer s.device.Unlock()
-	c, err := l.NewContext()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	size := max(1, cfg.Batch)
 	total := (s.Data.Len() + size - 1) / size
+	workers := max(1, min(total, s.Backend.Info().Threads))
+	lanes := make([]chan result, workers) // worker w has batches w, w+workers, ...
+	for w := range lanes {
+		lanes[w] = make(chan result, 8)
+		go s.runBatches(ctx, l, lanes[w], w, workers, total, size)
+	}
 	for b := range total {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		in, err := batch(s.Data, s.model.Network, b*size, size)
-		if err != nil {
-			return err
-		}
-		if err := c.SetInputs(in); err != nil {
-			return err
-		}
-		if err := c.Execute(); err != nil {
-			return err
-		}
-		out, err := c.Outputs()
-		if err != nil {
-			return err
+		r, ok := <-lanes[b%workers]
+		switch {
+		case !ok:
+			return ctx.Err()
+		case r.err != nil:
+			return r.err
 		}
 		if b%16 == 0 {
 			s.progress(Progress{Phase: phase, Done: b * size, Total: s.Data.Len()})
 		}
-		if !use(b, out) {
+		if !use(b, r.outputs) {
 			break
+		}
+	}
+	cancel()
+	for _, lane := range lanes { // the memory is theirs until they end
+		for range lane {
 		}
 	}
 	return nil
 }
 
+// result is what one batch gave.
+type result struct {
+	outputs map[string]graph.Value
+	err     error
+}
+
+// runBatches runs every stride-th batch from first on and sends the outputs to lane, which it closes.
+func (s *stages) runBatches(ctx context.Context, l *run.Loaded, lane chan<- result, first, stride, total, size int) {
+	defer close(lane)
+	c, err := l.NewContext()
+	if err != nil {
+		lane <- result{err: err}
+		return
+	}
+	defer c.Close()
+	for b := first; b < total; b += stride {
+		if ctx.Err() != nil {
+			return
+		}
+		r := result{}
+		var in map[string]graph.Value
+		if in, r.err = batch(s.Data, s.model.Network, b*size, size); r.err == nil {
+			if r.err = c.SetInputs(in); r.err == nil {
+				if r.err = c.Execute(); r.err == nil {
+					r.outputs, r.err = c.Outputs()
+				}
+			}
+		}
+		select {
+		case lane <- r:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // accuracy compares the configuration's engine with FP32: outputs and labels over all data, layers over a few items.
 func (s *stages) accuracy(ctx context.Context, cfg Config, perLayer bool) (*AccuracyReport, error) {
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*AccuracyReport, error) {
+		return s.compare(ctx, cfg, perLayer)
+	})
+}
+
+func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*AccuracyReport, error) {
 	ref, err := s.referenceOutputs(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -236,11 +282,6 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 	if err != nil {
 		return err
 	}
-	src, err := build.NewReference(ctx, s.model.Network, env, s.Backend)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
 	engine, err := l.NewContext()
 	if err != nil {
 		return err
@@ -259,7 +300,7 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 		if err != nil {
 			return err
 		}
-		want, err := src.Tensors(ctx, in)
+		want, err := s.referenceTensors(ctx, env, b, in)
 		if err != nil {
 			return err
 		}
@@ -279,6 +320,35 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 	}
 	s.layerReport(l.Plan, acc, local, r)
 	return nil
+}
+
+// maxTapBytes bounds the FP32 tensors of one batch that are kept from one comparison to the next.
+const maxTapBytes = 16 << 20
+
+// referenceTensors returns every real tensor of the source network in FP32 for batch b, from memory where they are small
+// enough to have been kept.
+func (s *stages) referenceTensors(ctx context.Context, env map[string]int, b int, in map[string]graph.Value) (map[string]graph.Value, error) {
+	k := key(env, b)
+	if all, ok := s.tensors.values[k]; ok {
+		return all, nil
+	}
+	src, err := build.NewReference(ctx, s.model.Network, env, s.Backend)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	all, err := src.Tensors(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	bytes := 0
+	for _, v := range all {
+		bytes += len(v.Data)
+	}
+	if bytes <= maxTapBytes {
+		s.tensors.keep(k, all)
+	}
+	return all, nil
 }
 
 // tap runs the engine step by step and compares each layer's outputs; alone first gives each step FP32's inputs.

@@ -14,6 +14,16 @@ const histogramBins = 160
 
 // calibration compares every calibrator on every tensor that a quantised build could quantise.
 func (s *stages) calibration(ctx context.Context, cfg Config) (*CalibrationReport, error) {
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return s.calibrations.get(key(s.loweredKey(cfg, pc, cfg.Calibrator)), func() (*CalibrationReport, error) {
+		return s.compareCalibrators(ctx, cfg)
+	})
+}
+
+func (s *stages) compareCalibrators(ctx context.Context, cfg Config) (*CalibrationReport, error) {
 	start := time.Now()
 	hist, err := s.histograms(ctx, cfg)
 	if err != nil {

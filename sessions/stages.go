@@ -39,6 +39,10 @@ type stages struct {
 	plans     memo[*run.Plan]
 	loaded    memo[*run.Loaded]
 	reference memo[*reference]
+
+	tensors      memo[map[string]graph.Value] // FP32's, by batch
+	accuracies   memo[*AccuracyReport]
+	calibrations memo[*CalibrationReport]
 }
 
 // memo keeps the results of one stage by key, the newest few.
@@ -56,9 +60,14 @@ func (m *memo[T]) get(key string, make func() (T, error)) (T, error) {
 		return v, nil
 	}
 	v, err := make()
-	if err != nil {
-		return v, err
+	if err == nil {
+		m.keep(key, v)
 	}
+	return v, err
+}
+
+// keep remembers a result; the oldest one goes where there are too many.
+func (m *memo[T]) keep(key string, v T) {
 	if m.values == nil {
 		m.values = map[string]T{}
 	}
@@ -68,7 +77,6 @@ func (m *memo[T]) get(key string, make func() (T, error)) (T, error) {
 	}
 	m.keys = append(m.keys, key)
 	m.values[key] = v
-	return v, nil
 }
 
 // key makes a memo's key of anything that JSON can write; maps are written in order.

@@ -59,7 +59,7 @@ func newErrorsView(d *desk) *errorsView {
 	column := func(title string, of func(*sessions.LayerError) *sessions.Errors) []ui.Column {
 		value := func(r int) float64 { return v.by().value(of(at(r))) }
 		return []ui.Column{
-			{Title: title, Width: 8, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(of(at(r)), of) }},
+			{Title: title, Width: 11, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(of(at(r)), of) }},
 			{Title: "", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 				e := of(at(r))
 				return ui.Cell{Text: v.by().write(v.by().value(e)), Style: v.grade(e)}
@@ -72,7 +72,7 @@ func newErrorsView(d *desk) *errorsView {
 		}
 	}
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 22, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Name)} }},
+		{Title: "layer", Width: 20, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Name)} }},
 		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
 			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},

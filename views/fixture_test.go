@@ -139,7 +139,7 @@ func settleTimes(s *sessions.Snapshot) {
 	for i := range s.Tactics.Layers {
 		for k := range s.Tactics.Layers[i].Candidates {
 			if c := &s.Tactics.Layers[i].Candidates[k]; c.Timed {
-				c.Time = time.Duration(c.Ratio * float64(10*time.Microsecond))
+				c.Time = time.Duration(c.Ratio * float64(invented(s.Tactics.Layers[i].Layer, 10*time.Microsecond)))
 			}
 		}
 	}

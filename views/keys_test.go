@@ -69,7 +69,7 @@ func TestDelta(t *testing.T) {
 	settled.Stale = 0
 	b.publish(&settled)
 	b.size(120, 40)
-	b.wants("fp32: ", "2.00x slower than int8/mse", "agreement with FP32 99.9%")
+	b.wants("fp32: ", "2.00x slower than int8/mse", "agreement with FP32 "+percent(int8.Accuracy.Labels.Agreement))
 	b.wants("Configurations tried", "0.50x")
 }
 

@@ -3,7 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
-	"reflect"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -29,8 +29,8 @@ func overviewScreen(d *desk) *ui.Screen {
 		Key: "1", Name: "Overview", Views: views,
 		Layouts: []ui.Box{
 			ui.Beside(
-				ui.Stack(p(summary), p(composition).Lines(8), p(footprint).Lines(7)),
-				ui.Stack(p(slowest).Share(3), p(latency).Share(2), p(tried).Lines(10))),
+				ui.Stack(p(summary).Share(3), p(composition).Lines(8), p(footprint).Lines(7), p(tried).Share(2)),
+				ui.Stack(p(slowest).Share(3), p(latency).Share(2))),
 			ui.Beside(
 				ui.Stack(p(summary), p(tried)),
 				ui.Stack(p(slowest).Share(2), p(latency))),
@@ -181,26 +181,23 @@ func (v *slowestView) Update(msg tea.Msg) tea.Cmd {
 
 func (v *slowestView) Render(w, h int) string {
 	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		o := v.snap.Overview
-		if o == nil || v.snap.Timings == nil {
+		if v.snap.Timings == nil {
 			v.wait(c, "layer times")
 			return
 		}
-		value := func(l sessions.TopLayer) string {
+		value := func(l *sessions.LayerTiming) string {
 			if w < 48 {
-				return ui.Duration(l.Time)
+				return ui.Duration(l.Median)
 			}
-			return fmt.Sprintf("%s %6s", ui.Duration(l.Time), percent(l.Share))
+			return fmt.Sprintf("%s %6s", ui.Duration(l.Median), percent(l.Share))
 		}
-		precision := map[string]string{}
-		for _, l := range v.snap.Timings.Layers {
-			precision[l.Name] = l.Precision
-		}
+		layers := slices.Clone(v.snap.Timings.Layers)
+		slices.SortStableFunc(layers, func(a, b sessions.LayerTiming) int { return cmp.Compare(b.Median, a.Median) })
 		var bars ui.Bars
-		for _, l := range o.Top {
+		for _, l := range layers[:min(len(layers), h)] {
 			bars = append(bars, ui.LabelledBar{
-				Label: shortName(l.Name), Value: value(l),
-				Bar: ui.Bar{Value: float64(l.Time), Max: float64(o.Top[0].Time), Style: precisionStyle(precision[l.Name])},
+				Label: shortName(l.Name), Value: value(&l),
+				Bar: ui.Bar{Value: float64(l.Median), Max: float64(layers[0].Median), Style: precisionStyle(l.Precision)},
 			})
 		}
 		bars.Draw(c)
@@ -348,124 +345,4 @@ func latencyChart(t *sessions.TimingsReport) ui.Chart {
 		XLabel: func(x float64) string { return fmt.Sprintf("run %.0f", x) },
 		YLabel: durationLabel,
 	}
-}
-
-// triedView compares the configurations that were tried in this session.
-type triedView struct {
-	pane
-	table ui.Table
-	runs  []*sessions.Snapshot
-}
-
-func newTriedView(d *desk) *triedView {
-	v := &triedView{pane: d.pane(0)}
-	right := func(title string, width, priority int, cell func(s *sessions.Snapshot) ui.Cell, value func(s *sessions.Snapshot) float64) ui.Column {
-		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
-			Cell:  func(r int) ui.Cell { return cell(v.runs[r]) },
-			Order: func(a, b int) int { return cmp.Compare(value(v.runs[a]), value(v.runs[b])) }}
-	}
-	v.table = ui.Table{
-		Empty: "each configuration that you try gets a row: press f for another precision, c for another calibrator",
-		Columns: []ui.Column{
-			{Title: "configuration", Width: 18, Flex: 3, Cell: func(r int) ui.Cell {
-				return ui.Cell{Text: snapshotLabel(v.runs[r]), Style: precisionStyle(string(v.runs[r].Config.Precision))}
-			}},
-			{Width: 6, Flex: 4, Cell: func(r int) ui.Cell {
-				return ui.Cell{Bar: &ui.Bar{Value: latencyOf(v.runs[r]), Max: v.slowest(), Style: precisionStyle(string(v.runs[r].Config.Precision))}}
-			}},
-			right("median", 9, 0, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Duration(s.Timings.EndToEnd.Median)} }, latencyOf),
-			right("speed", 6, 1, func(s *sessions.Snapshot) ui.Cell {
-				return ui.Cell{Text: fmt.Sprintf("%.2fx", latencyOf(v.runs[0])/latencyOf(s))}
-			}, func(s *sessions.Snapshot) float64 { return -latencyOf(s) }),
-			right("top-1", 6, 3, func(s *sessions.Snapshot) ui.Cell {
-				return ui.Cell{Text: labelShare(s, func(l sessions.LabelAccuracy) float64 { return l.Top1 })}
-			}, func(s *sessions.Snapshot) float64 { return s.Accuracy.Labels.Top1 }),
-			right("agree", 6, 0, func(s *sessions.Snapshot) ui.Cell {
-				return ui.Cell{Text: labelShare(s, func(l sessions.LabelAccuracy) float64 { return l.Agreement })}
-			}, func(s *sessions.Snapshot) float64 { return s.Accuracy.Labels.Agreement }),
-			right("SQNR dB", 7, 2, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: decibels(outputSQNR(s))} }, outputSQNR),
-			right("arena", 9, 4, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(s.Memory.Peak))} },
-				func(s *sessions.Snapshot) float64 { return float64(s.Memory.Peak) }),
-			right("weights", 9, 5, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(s.Memory.Weights))} },
-				func(s *sessions.Snapshot) float64 { return float64(s.Memory.Weights) }),
-		},
-		Ground: func(r int) ui.Style {
-			if reflect.DeepEqual(v.runs[r].Config, v.snap.Config) {
-				return ui.Selected
-			}
-			return ui.Plain
-		},
-	}
-	return v
-}
-
-func (v *triedView) Title() string { return "Configurations tried" }
-func (v *triedView) Keys() []ui.Key {
-	return append(v.table.Keys(), ui.K("enter", "use", "use the configuration under the cursor"))
-}
-
-func (v *triedView) Note() (string, ui.Style) {
-	if len(v.runs) < 2 {
-		return "", ui.Muted
-	}
-	return "speed over the first", ui.Muted
-}
-
-func (v *triedView) Update(msg tea.Msg) tea.Cmd {
-	switch {
-	case v.take(msg):
-		v.keep()
-	case isKey(msg, "enter"):
-		if r := v.table.Row(); r >= 0 {
-			cfg := cloneConfig(v.runs[r].Config)
-			return v.change(func(c *sessions.Config) { *c = cfg })
-		}
-	default:
-		v.table.Update(msg)
-	}
-	return nil
-}
-
-// keep remembers a snapshot whose reports all fit, in the place of an earlier one of the same configuration.
-func (v *triedView) keep() {
-	s := v.snap
-	if !s.Settled() || s.Memory == nil || s.Timings.EndToEnd.Median == 0 {
-		return
-	}
-	defer v.table.Refresh()
-	for i, r := range v.runs {
-		if reflect.DeepEqual(r.Config, s.Config) {
-			v.runs[i] = s
-			return
-		}
-	}
-	v.runs = append(v.runs, s)
-	v.table.Rows = len(v.runs)
-}
-
-func (v *triedView) slowest() float64 {
-	top := 0.0
-	for _, s := range v.runs {
-		top = max(top, latencyOf(s))
-	}
-	return top
-}
-
-func (v *triedView) Render(w, h int) string { return v.Look.Render(w, h, v.table.Draw) }
-
-func latencyOf(s *sessions.Snapshot) float64 { return float64(s.Timings.EndToEnd.Median) }
-
-func outputSQNR(s *sessions.Snapshot) float64 {
-	if s.Accuracy == nil || len(s.Accuracy.Outputs) == 0 {
-		return 0
-	}
-	return s.Accuracy.Outputs[0].SQNR
-}
-
-// labelShare writes one of the shares of label accuracy, or a dot where the data has none.
-func labelShare(s *sessions.Snapshot, share func(sessions.LabelAccuracy) float64) string {
-	if s.Accuracy == nil || share(s.Accuracy.Labels) < 0 {
-		return "·"
-	}
-	return percent(share(s.Accuracy.Labels))
 }

@@ -120,6 +120,8 @@ func percent(share float64) string {
 	switch v := 100 * share; {
 	case v != 0 && v < 0.1 && v > -0.1:
 		return fmt.Sprintf("%.2f%%", v)
+	case v >= 1000:
+		return ui.Number(v) + "%"
 	default:
 		return fmt.Sprintf("%.1f%%", v)
 	}

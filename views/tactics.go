@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -40,10 +38,13 @@ func newChosenView(d *desk) *chosenView {
 	at := func(r int) *sessions.LayerTactics { return &v.snap.Tactics.Layers[r] }
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 16, Flex: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
-		{Title: "tactic", Width: 20, Flex: 3, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
+		{Title: "layer", Width: 16, Flex: 4, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
+		{Title: "tactic", Width: 20, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Chosen, at(b).Chosen) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
+			if !chosen(at(r)).Timed { // what stands there is a guess
+				return ui.Cell{}
+			}
 			return ui.Cell{Bar: &ui.Bar{Value: duration(r), Max: v.longest(), Style: ui.Series1}}
 		}},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Down: true,
@@ -92,7 +93,9 @@ func timeCell(c *sessions.CandidateInfo) ui.Cell {
 func (v *chosenView) longest() float64 {
 	top := 1.0
 	for i := range v.snap.Tactics.Layers {
-		top = max(top, float64(chosen(&v.snap.Tactics.Layers[i]).Time))
+		if c := chosen(&v.snap.Tactics.Layers[i]); c.Timed {
+			top = max(top, float64(c.Time))
+		}
 	}
 	return top
 }
@@ -331,82 +334,5 @@ func (v *candidatesView) Render(w, h int) string {
 				}
 			}
 		}
-	})
-}
-
-// cacheView shows the timing cache: how often it answered, and what is in it.
-type cacheView struct {
-	pane
-	table ui.Table
-}
-
-func newCacheView(d *desk) *cacheView {
-	v := &cacheView{pane: d.pane(sessions.PartTactics)}
-	at := func(r int) *sessions.CacheInfo { return &v.snap.Tactics.Cache[r] }
-	v.table.Columns = []ui.Column{
-		{Title: "tactic", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
-			if at(r).Stale {
-				return ui.Cell{Text: at(r).Tactic, Style: ui.Muted}
-			}
-			return ui.Cell{Text: at(r).Tactic}
-		}, Order: func(a, b int) int { return cmp.Compare(at(a).Tactic, at(b).Tactic) }},
-		{Title: "time", Width: 9, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Time)} },
-			Order: func(a, b int) int { return cmp.Compare(at(a).Time, at(b).Time) }},
-		{Title: "device", Width: 7, Priority: 2, Cell: func(r int) ui.Cell {
-			if at(r).Stale {
-				return ui.Cell{Text: "other", Style: ui.Warn}
-			}
-			return ui.Cell{Text: "this", Style: ui.Good}
-		}},
-		{Title: "layer as measured", Width: 20, Flex: 3, Priority: 1, Cell: func(r int) ui.Cell {
-			return ui.Cell{Text: strings.ReplaceAll(at(r).Layer, "\n", " "), Style: ui.Muted}
-		}},
-	}
-	v.table.Label = func(r int) string { return at(r).Tactic + " " + at(r).Layer }
-	v.table.Empty = "the timing cache is empty"
-	return v
-}
-
-func (v *cacheView) Title() string { return "Timing cache" }
-
-func (v *cacheView) Note() (string, ui.Style) {
-	t := v.snap.Tactics
-	if t == nil {
-		return "", ui.Muted
-	}
-	stale := 0
-	for _, e := range t.Cache {
-		if e.Stale {
-			stale++
-		}
-	}
-	text := fmt.Sprintf("%d hits, %d misses, %d of other devices", t.CacheHits, t.CacheMisses, stale)
-	if t.CachePath != "" {
-		text += ", " + filepath.Base(t.CachePath)
-	}
-	return v.note(text)
-}
-
-func (v *cacheView) Keys() []ui.Key { return v.table.Keys() }
-
-func (v *cacheView) Update(msg tea.Msg) tea.Cmd {
-	if !v.take(msg) {
-		v.table.Update(msg)
-		return nil
-	}
-	if t := v.snap.Tactics; t != nil && v.table.Rows != len(t.Cache) {
-		v.table.Rows = len(t.Cache)
-		v.table.Refresh()
-	}
-	return nil
-}
-
-func (v *cacheView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Tactics == nil {
-			v.wait(c, "timing cache")
-			return
-		}
-		v.table.Draw(c)
 	})
 }

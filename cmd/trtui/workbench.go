@@ -43,7 +43,7 @@ func workbench(root *cobra.Command) {
 		"digit classifier that it carries. Where there is no terminal it prints the overview as text."
 	root.Args = f.check
 	flags := root.Flags()
-	flags.StringVar(&f.precision, "precision", "fp32", "precision to begin with: fp32, fp16 or int8")
+	flags.StringVar(&f.precision, "precision", "", "precision to begin with: fp32, fp16 or int8 (default fp32; int8 for a model that is quantised already)")
 	flags.StringVar(&f.calibrator, "calibrator", "entropy", "calibrator to begin with: minmax, entropy, percentile[:P] or mse")
 	flags.IntVar(&f.batch, "batch", 1, "items an inference, where the model leaves that open")
 	flags.IntVar(&f.threads, "threads", 0, "threads of the CPU backend; 0: one for each processor")
@@ -85,6 +85,12 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer model.Close()
+	if cfg.Precision == "" {
+		cfg.Precision = sessions.FP32
+		if model.Quantized {
+			cfg.Precision = sessions.INT8
+		}
+	}
 	defer place.Backend.Close()
 	session := sessions.Open(model, place, cfg)
 	defer session.Close()
@@ -101,7 +107,7 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 func (f *workbenchFlags) config() (sessions.Config, error) {
 	cfg := sessions.Config{Precision: sessions.Precision(strings.ToLower(f.precision)), Calibrator: f.calibrator, Batch: f.batch}
 	switch {
-	case cfg.Precision != sessions.FP32 && cfg.Precision != sessions.FP16 && cfg.Precision != sessions.INT8:
+	case cfg.Precision != "" && cfg.Precision != sessions.FP32 && cfg.Precision != sessions.FP16 && cfg.Precision != sessions.INT8:
 		return cfg, fmt.Errorf("--precision %s: use fp32, fp16 or int8", f.precision)
 	case f.batch < 1:
 		return cfg, fmt.Errorf("--batch %d: must be at least 1", f.batch)

@@ -206,7 +206,6 @@ func (v Value) setInts(x []int64, unsigned bool) {
 // all true.
 var Identity = &Op{
 	Name:  "Identity",
-	View:  true,
 	Reals: AsStored,
 	Onnx:  []string{"Identity", "Dropout"},
 	Infer: func(l *Layer) error {

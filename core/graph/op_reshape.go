@@ -14,7 +14,6 @@ type ReshapeAttrs struct {
 // on the same axis, one -1 for what is left. The list must be known from constants and the inputs' shapes.
 var Reshape = &Op{
 	Name:  "Reshape",
-	View:  true,
 	Attrs: ReshapeAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Reshape"},
@@ -137,7 +136,6 @@ type FlattenAttrs struct{ Axis int }
 // Flatten makes a matrix of its input: the axes before Axis become rows, those from Axis on columns.
 var Flatten = &Op{
 	Name:  "Flatten",
-	View:  true,
 	Attrs: FlattenAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Flatten"},
@@ -169,7 +167,6 @@ type SqueezeAttrs struct {
 // Squeeze removes axes of extent 1. ONNX's axes input must be constant.
 var Squeeze = &Op{
 	Name:  "Squeeze",
-	View:  true,
 	Attrs: SqueezeAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Squeeze"},
@@ -226,7 +223,6 @@ type UnsqueezeAttrs struct {
 // Unsqueeze adds axes of extent 1. ONNX's axes input must be constant.
 var Unsqueeze = &Op{
 	Name:  "Unsqueeze",
-	View:  true,
 	Attrs: UnsqueezeAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Unsqueeze"},

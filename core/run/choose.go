@@ -95,14 +95,18 @@ func formatOf(l *graph.Layer, i int, in, out kernels.Format) kernels.Format {
 	return in
 }
 
-// blockable returns an error where a binding in blocked formats has a tensor without a channel axis that agrees.
+// blockable returns an error where a binding in blocked formats has a tensor without a channel axis that agrees. Input 0
+// alone may have another rank: reductions drop axes.
 func blockable(b kernels.Binding) error {
 	rank := len(b.Out[0].Dims)
 	if rank < 2 {
 		return fmt.Errorf("tensor of %d axes has no channels to block", rank)
 	}
+	if len(b.In) > 0 && b.Consts[0] == nil && b.In[0].Format != kernels.Linear && len(b.In[0].Dims) < 2 {
+		return fmt.Errorf("tensor of %d axes has no channels to block", len(b.In[0].Dims))
+	}
 	for i, d := range b.In {
-		if b.Consts[i] == nil && b.Layer.Inputs[i] != nil && d.Format != kernels.Linear && len(d.Dims) != rank {
+		if i > 0 && b.Consts[i] == nil && b.Layer.Inputs[i] != nil && d.Format != kernels.Linear && len(d.Dims) != rank {
 			return fmt.Errorf("inputs of different rank cannot be blocked alike")
 		}
 	}

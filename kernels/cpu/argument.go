@@ -90,6 +90,7 @@ type argument struct {
 	// Where it does not: extents of the result's stored axes and the argument's steps on them, in as few axes as give
 	// the same places.
 	dims, steps []int
+	one         bool // a constant of one element, which is read as such
 }
 
 // newArgument says how input i, in the form d, is read for every element of the result.

@@ -36,7 +36,7 @@ type ConvInt8Config struct {
 	InZero   int32        // zero point of the input bytes, 0 to 255
 	Stem     bool         // input is NCHW of at most four channels: see ConvInt8Call
 	Signed   bool         // a stem's NCHW bytes are two's complement, not offset binary
-	InPlane  int          // elements between the input's channel blocks; 0 for dense
+	InPlane  int          // bytes between the channel blocks of the input of Run; 0 for dense
 	Features asm.Features // what the kernels may use
 	Workers  int          // goroutines that Run may use, at least 1
 }
@@ -129,6 +129,9 @@ type convInt8Run struct {
 
 // Run computes the convolution. Several runs of one ConvInt8 may go on at the same time.
 func (c *ConvInt8) Run(parallel Parallel, call *ConvInt8Call) {
+	if !c.area.copied && call.In.Plane != c.area.plane {
+		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
+	}
 	r := c.runs.Get().(*convInt8Run)
 	r.call = *call
 	r.crew.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups)

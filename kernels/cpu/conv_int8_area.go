@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/trtui/trtui/kernels/cpu/asm"
+import (
+	"encoding/binary"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
 
 // int8Area is where the inner kernel finds the input of a block of output rows: [plane][row][column][pixel
 // bytes], either a padded copy or, without padding, the input tensor itself.
@@ -150,8 +154,13 @@ func quantKernel(have asm.Features) asm.QuantKernel {
 	panic("cpu: no generic conversion kernel")
 }
 
-// fillBytes sets every byte of s to v.
+// fillBytes sets every byte of s to v, eight at a time.
 func fillBytes(s []byte, v byte) {
+	word := uint64(v) * 0x0101010101010101
+	for len(s) >= 8 {
+		binary.LittleEndian.PutUint64(s, word)
+		s = s[8:]
+	}
 	for i := range s {
 		s[i] = v
 	}

@@ -1,9 +1,11 @@
 package cpu
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
@@ -168,6 +170,36 @@ func TestConvInt8(t *testing.T) {
 					})
 				}
 			}
+		}
+	}
+}
+
+// TestConvInt8Concurrent runs one convolution several times at once, each on two goroutines.
+func TestConvInt8Concurrent(t *testing.T) {
+	s := conv(33, 30, 30, 70, 3, 1, 1)
+	c := newInt8Case(rand.New(rand.NewPCG(3, 4)), s, 127)
+	conv, err := NewConvInt8(s, c.weights, c.scale, c.bias, ConvInt8Config{InZero: c.zero, Features: asm.HostFeatures(), Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := func(n int, f func(int)) {
+		var wait sync.WaitGroup
+		for i := range n {
+			wait.Go(func() { f(i) })
+		}
+		wait.Wait()
+	}
+	in := BlockedBytes(blockedBytes(c.x, 1, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+	outs := make([][]byte, 4)
+	both(len(outs), func(i int) {
+		call := ConvInt8Call{In: in, Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
+		outs[i] = make([]byte, blocksOf(s.Filters)*s.OutHeight()*s.OutWidth()*lanes)
+		call.Epilogue.Out = BlockedBytes(outs[i], s.Filters, s.OutHeight(), s.OutWidth())
+		conv.Run(both, &call)
+	})
+	for i := range outs {
+		if !bytes.Equal(outs[i], outs[0]) {
+			t.Fatalf("run %d differs from run 0", i)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 // DepthwiseInt8 is a depthwise convolution of NCHWc16 bytes, one filter a channel, ready to run.
 type DepthwiseInt8 struct {
 	window  windowInt8
+	column  *asm.QColumnKernel // nil where none has this shape
 	kernel  asm.QDepthwiseKernel
 	steps   [][]int32 // of each channel block
 	weights [][]int8  // [step][16][4]
@@ -42,6 +43,7 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 		}
 	}
 	d.start, d.scale, d.bias = int8Constants(s.Filters, weights, scale, bias, cfg.InZero)
+	d.column = columnKernel(&s, weights, cfg.Features)
 	for block := range d.window.blocks {
 		d.pack(weights, block)
 	}
@@ -71,8 +73,28 @@ func int8Constants(filters int, weights []int16, scale, bias []float32, zero int
 	return start, scales, biases
 }
 
+// columnKernel returns the kernel that computes whole columns, if there is one for the shape; it takes signed
+// bytes alone.
+func columnKernel(s *ConvShape, weights []int16, features asm.Features) *asm.QColumnKernel {
+	for _, w := range weights {
+		if w != int16(int8(w)) {
+			return nil
+		}
+	}
+	kernels := asm.QColumnKernels()
+	for i := range kernels {
+		k := &kernels[i]
+		if features.Has(k.Needs) && s.KernelH == k.KernelRows && s.StrideH == k.StrideRows && s.DilationH == 1 &&
+			((s.KernelW-1)*s.DilationW+4)/4 == k.Chunks {
+			return k
+		}
+	}
+	return nil
+}
+
 // pack lays out the weights of a channel block: a step is four neighbours in a row of the kernel as it is
-// with its dilation, absent ones having zero weights. Weights beyond a signed byte take further steps.
+// with its dilation, absent ones having zero weights. Weights beyond a signed byte take further steps. Steps
+// without weights are left out, but for a column kernel.
 func (d *DepthwiseInt8) pack(weights []int16, block int) {
 	s := &d.window.shape
 	var steps []int32
@@ -86,7 +108,7 @@ func (d *DepthwiseInt8) pack(weights []int16, block int) {
 					rest[i] = weights[(c*s.KernelH+kh)*s.KernelW+kw]
 				}
 			}
-			for rest != [64]int16{} {
+			for more := d.column != nil || rest != [64]int16{}; more; more = rest != [64]int16{} {
 				for i, w := range rest {
 					low := max(-128, min(127, w))
 					packed = append(packed, int8(low))
@@ -128,6 +150,10 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 	width := w.shape.OutWidth()
 	requant := r.call.Epilogue.requant(image, block, first*width, lanes)
 	requant.Scale, requant.Bias = d.scale[block*lanes:], d.bias[block*lanes:]
+	if d.column != nil {
+		d.columns(scratch, block, last-first, requant)
+		return
+	}
 	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*lanes:], Requant: &requant}
 	pixels := w.pixels[:(last-first)*width]
 	for most := pieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
@@ -135,5 +161,20 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 		call.Pixels, pixels = pixels[:n], pixels[n:]
 		d.kernel.Run(&call)
 		requant = after(requant, n)
+	}
+}
+
+// columns computes rows of a channel block in bands of nearly equal height.
+func (d *DepthwiseInt8) columns(scratch []byte, block, rows int, requant asm.Requant) {
+	s, a := &d.window.shape, &d.window.area
+	requant.OutPixel, requant.ResidualPixel = s.OutWidth()*lanes, s.OutWidth()*lanes
+	call := asm.QColumnCall{InRow: a.width * lanes, InColumn: s.StrideW * lanes, Columns: s.OutWidth(),
+		Weights: d.weights[block], Start: d.start[block*lanes:], Requant: &requant}
+	bands := (rows + d.column.Rows - 1) / d.column.Rows
+	for band := range bands {
+		first, last := band*rows/bands, (band+1)*rows/bands
+		call.In, call.Rows = scratch[first*s.StrideH*call.InRow:], last-first
+		d.column.Run(&call)
+		requant = after(requant, last-first)
 	}
 }

@@ -20,10 +20,11 @@ type programRun struct {
 	args    []argument
 	out     kernels.Desc
 	codec   codec
-	vector  vectorKernel
+	code    []vectorInstr
+	vector  asm.VecKernel
 	slots   []int // the buffer of each value; -1 for one that is used where it lies
-	buffers int
-	pads    bool // lanes behind the last channel are cleared, as the program may not keep them finite
+	buffers int   // the first is room for instructions
+	pads    bool  // lanes behind the last channel are cleared, as the program may not keep them finite
 	batches int
 	length  int // elements of a batch, or of all if the output is dense
 	runs    sync.Pool
@@ -90,6 +91,10 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 	if out.Format != kernels.Linear {
 		run.pads = out.Dims[1]%lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !staysFinite(p)
 	}
+	for _, in := range p.Code {
+		run.code = append(run.code, prepareInstr(in))
+	}
+	run.single()
 	run.allocate()
 	run.runs.New = func() any {
 		l := &programLaunch{run: run}
@@ -117,6 +122,21 @@ func staysFinite(p graph.Program) bool {
 	return true
 }
 
+// single finds the constants of one element that their readers take as such.
+func (r *programRun) single() {
+	for a := range r.args {
+		arg := &r.args[a]
+		arg.one = arg.data != nil && len(arg.dims) == 0 && !arg.whole && len(r.code) > 0
+		for _, v := range r.code {
+			for k, value := range v.in.Arg[:v.in.Op.Info().Arity] {
+				if value == a && !v.broadcasts(k) {
+					arg.one = false
+				}
+			}
+		}
+	}
+}
+
 // allocate gives every value a buffer, reused after its last reader.
 func (r *programRun) allocate() {
 	p := r.program
@@ -127,6 +147,7 @@ func (r *programRun) allocate() {
 		}
 	}
 	last[p.Result()] = len(p.Code)
+	r.buffers = 1
 	var free []int
 	take := func() int {
 		if n := len(free); n > 0 {
@@ -151,9 +172,6 @@ func (r *programRun) allocate() {
 			}
 		}
 	}
-	if len(r.args) > 0 && r.buffers == 0 {
-		r.buffers = 1
-	}
 }
 
 func contains(list []int, v int) bool {
@@ -166,7 +184,9 @@ func contains(list []int, v int) bool {
 }
 
 // direct reports whether the argument's float32 are read where they lie.
-func (a *argument) direct() bool { return a.whole && (a.data != nil || a.codec.kind == graph.F32) }
+func (a *argument) direct() bool {
+	return a.one || a.whole && (a.data != nil || a.codec.kind == graph.F32)
+}
 
 // programLaunch is the state of one run.
 type programLaunch struct {
@@ -238,6 +258,8 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 		}
 		base := n * arg.batch
 		switch {
+		case arg.one:
+			vals[a] = arg.data[:1]
 		case arg.direct() && arg.data != nil:
 			vals[a] = arg.data[base+at:][:size]
 		case arg.direct():
@@ -270,7 +292,7 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 		case 1:
 			x = vals[ins.Arg[0]]
 		}
-		r.vector.instr(vals[v], x, y, z, ins)
+		r.code[i].run(&r.vector, vals[v], x, y, z, s.room[:size])
 	}
 	result := vals[p.Result()]
 	if r.codec.kind != graph.F32 || len(p.Code) == 0 {

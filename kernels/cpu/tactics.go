@@ -51,6 +51,7 @@ func families(workers int) []family {
 	return []family{
 		{vnni, func(isa asm.Features) []kernels.Tactic { return int8Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
+		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
 		{float, pointwiseTactics},
 		{float, reformatTactics},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic { return moveTactics() }},

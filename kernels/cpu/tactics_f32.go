@@ -56,6 +56,16 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 			Workspace: func(b kernels.Binding) int { return workspacePoolF32(b, isa, workers) },
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindPoolF32(b, isa, workers) },
 		},
+		{
+			Name: name("reduce_mean", ""), Op: graph.ReduceMean, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match: matchMeanF32,
+			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindMeanF32(b, isa) },
+		},
+		{
+			Name: name("softmax", ""), Op: graph.Softmax, Needs: needs,
+			Match: matchSoftmax,
+			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
+		},
 	}
 }
 

@@ -10,11 +10,9 @@ import (
 
 // product is the geometry of A[M,K] * B[K,N].
 type product struct {
-	m, k, n  int
-	bT       bool
-	alpha    float32
-	beta     float32
-	biasFits bool
+	m, k, n     int
+	bT          bool
+	alpha, beta float32
 }
 
 // productOf returns the geometry of a Gemm, or of a MatMul by a constant matrix.

@@ -16,7 +16,11 @@ func moveTactics() []kernels.Tactic {
 			Match: matchConcat, Bind: bindConcat,
 		})
 	}
-	return list
+	return append(list,
+		regionTactic("transpose_copy", graph.Transpose, transposed),
+		regionTactic("slice_copy", graph.Slice, sliced),
+		regionTactic("pad_copy", graph.Pad, padded),
+	)
 }
 
 // concatAxis returns the axis from the front.

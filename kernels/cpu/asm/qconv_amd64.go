@@ -21,6 +21,7 @@ func (k QConvKernel) Run(c *QConvCall) {
 		return
 	}
 	n := len(c.Pixels)
+	_ = c.In[c.reach(n)+15]
 	requant := c.Requant.args(n, k.Blocks)
 	_, _ = c.Start[16*k.Blocks-1], c.Weights[len(c.Steps)*256*k.Blocks-1]
 	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant}

@@ -20,6 +20,7 @@ func (k QDepthwiseKernel) Run(c *QConvCall) {
 	}
 	n := len(c.Pixels)
 	_, _ = c.Weights[64*len(c.Steps)-1], c.Start[15]
+	_ = c.In[c.reach(n)+63]
 	requant := c.Requant.args(n, 1)
 	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant}
 	full := n / k.Pixels

@@ -17,7 +17,7 @@ func (k QPoolKernel) Average(c *QConvCall) {
 	}
 	const tile = 8
 	n := len(c.Pixels)
-	_ = c.Start[15]
+	_, _ = c.In[c.reach(n)+15], c.Start[15]
 	requant := c.Requant.args(n, 1)
 	args := qconvArgs{in: &c.In[0], pixels: &c.Pixels[0], steps: &c.Steps[0], numSteps: len(c.Steps), start: &c.Start[0], requant: &requant}
 	full := n / tile
@@ -38,7 +38,7 @@ func (k QPoolKernel) Max(c *QConvCall) {
 		return
 	}
 	out := c.Requant.Out
-	_ = out[(len(c.Pixels)-1)*c.Requant.OutPixel+15]
+	_, _ = c.In[c.reach(len(c.Pixels))+15], out[(len(c.Pixels)-1)*c.Requant.OutPixel+15]
 	args := qconvArgs{in: &c.In[0], pixels: &c.Pixels[0], steps: &c.Steps[0], numSteps: len(c.Steps)}
 	qmaxAVX512(len(c.Pixels), (*byte)(unsafe.Pointer(&args)), &out[0], c.Requant.OutPixel)
 }

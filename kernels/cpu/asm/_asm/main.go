@@ -33,6 +33,7 @@ var families = []family{
 	{"quant", quant},
 	{"qdepthwise", qdepthwise},
 	{"qpool", qpool},
+	{"qcolumn", qcolumn},
 	{"vec", vec},
 	{"depthwise", depthwise},
 	{"gemm", gemm},

@@ -16,11 +16,8 @@ const qwindowPixels = 8
 func qdepthwise(c *build.Context) {
 	qwindow(c, "qdepthwiseVNNI", "QDepthwiseKernel", func(k *qwindowTile) {
 		gather, order := zmm[30], zmm[31]
-		c.VMOVDQU32(dwords(c, "qdepthwiseGather", func(i int) uint32 { return uint32(i%4*4 + i/4) }), gather)
-		c.VMOVDQU32(dwords(c, "qdepthwiseOrder", func(i int) uint32 {
-			b := uint32(i % 4)
-			return b | (b+4)<<8 | (b+8)<<16 | (b+12)<<24
-		}), order)
+		c.VMOVDQU32(dwords(c, "qdepthwiseGather", gatherPixels), gather)
+		c.VMOVDQU32(dwords(c, "qdepthwiseOrder", orderBytes), order)
 		weights := zmm[29]
 		k.step = func(w reg.GPVirtual) {
 			c.VMOVDQU32(operand.Mem{Base: w}, weights)

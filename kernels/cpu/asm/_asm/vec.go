@@ -149,7 +149,7 @@ func store(c *build.Context, v reg.Register, mask reg.Register, to operand.Mem) 
 	}
 }
 
-func broadcastParam(c *build.Context, name string) reg.VecVirtual {
+func splatParam(c *build.Context, name string) reg.VecVirtual {
 	p, err := c.Param(name).Resolve()
 	if err != nil {
 		panic(err)
@@ -165,7 +165,7 @@ func emitUnary(v vector, f unary) {
 	function(c, name, "func(dst, src *float32, n int, a, b float32)", fmt.Sprintf("%s is UnaryOp %s of n elements.", name, f.name))
 	dst, src := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual)
 	n := c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
-	a, b := broadcastParam(c, "a"), broadcastParam(c, "b")
+	a, b := splatParam(c, "a"), splatParam(c, "b")
 	overVectors(c, n, func(mask reg.Register) {
 		x := v.z()
 		load(c, operand.Mem{Base: src}, mask, x)

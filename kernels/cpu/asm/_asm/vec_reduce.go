@@ -92,7 +92,7 @@ func emitExpSum(v vector) {
 		"vecExpSumAVX512 stores exp(src-less) and leaves 16 partial sums; see VecKernel.Softmax.")
 	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
-	less, sum := broadcastParam(c, "less"), v.z()
+	less, sum := splatParam(c, "less"), v.z()
 	c.VXORPS(sum, sum, sum)
 	overVectors(c, n, func(mask reg.Register) {
 		x := v.z()
@@ -122,7 +122,7 @@ func emitBins(v vector) {
 		"vecBinsAVX512 computes the bin of each of n elements; see VecKernel.Histogram.")
 	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
-	low, perUnit, last, keep := broadcastParam(c, "low"), broadcastParam(c, "perUnit"), broadcastParam(c, "last"), broadcastParam(c, "clearMask")
+	low, perUnit, last, keep := splatParam(c, "low"), splatParam(c, "perUnit"), splatParam(c, "last"), splatParam(c, "clearMask")
 	top, beyond, none := v.z(), v.z(), v.z()
 	c.VCVTDQ2PS(last, top)
 	c.VPTERNLOGD(operand.Imm(0xff), none, none, none)

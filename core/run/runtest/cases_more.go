@@ -1,0 +1,110 @@
+package runtest
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// quantizedProducts are matrix products of bytes with all kinds of outputs and epilogues.
+func (m *maker) quantizedProducts() {
+	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {7, 96, 40}} {
+		for j, e := range epilogues {
+			in := []graph.DataType{graph.I8, graph.U8}[(i+j)%2]
+			out := []graph.DataType{graph.I8, graph.F32, graph.U8}[(i+j)%3]
+			l := m.layer(graph.MatMul, nil, m.tensor(in, graph.PerTensor(0.02, 5), 2, s[0], s[1]), m.constant(graph.I8, graph.PerTensor(0.01, 0), 1, s[1], s[2]))
+			if y := l.Outputs[0]; out != graph.F32 {
+				y.Type, y.Range = out, graph.PerTensor(0.4, 7)
+			}
+			m.fuse(l, e, in, graph.PerTensor(0.05, -3+int32(i)))
+			m.add(fmt.Sprintf("matmul_%s%s_%v_%s", in, out, s, e.name), l, Tolerance{Real: 1e-6, Step: 1})
+		}
+	}
+}
+
+// means are averages over the spatial axes.
+func (m *maker) means() {
+	for _, s := range [][4]int{{1, 1, 1, 1}, {2, 17, 9, 8}, {1, 64, 7, 7}} {
+		for _, keep := range []bool{true, false} {
+			a := graph.ReduceAttrs{Axes: []int{2, 3}, KeepDims: keep}
+			for _, t := range []graph.DataType{graph.F32, graph.F16} {
+				l := m.layer(graph.ReduceMean, a, m.tensor(t, graph.Range{}, s[:]...))
+				m.add(fmt.Sprintf("mean_%s_%v_%v", t, s, keep), l, Tolerance{Real: 1e-5})
+			}
+			for _, out := range []graph.DataType{graph.I8, graph.F32} {
+				l := m.layer(graph.ReduceMean, a, m.tensor(graph.I8, graph.PerTensor(0.1, 3), s[:]...))
+				if y := l.Outputs[0]; out == graph.I8 {
+					y.Type, y.Range = out, graph.PerTensor(0.03, -7)
+				}
+				m.add(fmt.Sprintf("mean_i8%s_%v_%v", out, s, keep), l, Tolerance{Real: 1e-5, Step: 1})
+			}
+		}
+	}
+}
+
+// mixedPointwise are programs over quantised tensors, gates, constants of every reach and results of every type.
+func (m *maker) mixedPointwise() {
+	dims := []int{2, 24, 5, 5}
+	for i, t := range []graph.DataType{graph.I8, graph.U8, graph.F16, graph.F32} {
+		r, r2, gate := graph.PerTensor(0.05, int32(i)*100), graph.PerTensor(0.02, 3), graph.PerTensor(0.004, -128)
+		gt := graph.I8
+		if !t.IsInteger() {
+			r, r2, gate, gt = graph.Range{}, graph.Range{}, graph.Range{}, t
+		}
+		add := func(name string, p graph.Program, in ...*graph.Tensor) {
+			l := m.layer(graph.Pointwise, graph.Elementwise{Program: p}, in...)
+			l.Outputs[0].Type, l.Outputs[0].Range = t, r
+			m.add(fmt.Sprintf("pointwise_%s_%s", name, t), l, Tolerance{Real: 1e-5, Step: 1})
+		}
+		x := func() *graph.Tensor { return m.tensor(t, r, dims...) }
+		add("add_relu", addThen(graph.Unary(graph.EltRelu)), x(), m.tensor(t, r2, dims...))
+		add("gate", graph.Binary(graph.EltMul), x(), m.tensor(gt, gate, 2, 24, 1, 1))
+		add("gate_f32", graph.Binary(graph.EltMul), x(), m.tensor(graph.F32, graph.Range{}, 2, 24, 1, 1))
+		add("mask", graph.Binary(graph.EltMul), x(), m.tensor(graph.F32, graph.Range{}, 2, 1, 5, 5))
+		add("batch", graph.Binary(graph.EltMul), x(), m.tensor(graph.F32, graph.Range{}, 2, 1, 1, 1))
+		add("hsigmoid_gate", graph.Unary(graph.EltHardSigmoid, 0.2, 0.5).Then(graph.Binary(graph.EltMul), 0), x(), m.tensor(gt, gate, 2, 24, 1, 1))
+		for _, c := range [][]int{{}, {1}, {24, 1, 1}, {1, 24, 1, 1}, {5}, {1, 1, 5, 5}, {2, 24, 5, 5}, {1, 24, 5, 5}, {2, 1, 1, 1}} {
+			add(fmt.Sprintf("const%v", c), graph.Binary(graph.EltAdd), x(), m.constant(graph.F32, graph.Range{}, 1, c...))
+		}
+		add("silu", graph.Unary(graph.EltSilu), x())
+	}
+}
+
+// normalization are unfused batch normalisations.
+func (m *maker) normalization() {
+	for i, dims := range [][]int{{1, 1, 1, 1}, {2, 17, 5, 3}, {1, 64, 8, 8}, {3, 20}, {2, 16, 9}} {
+		for _, t := range []graph.DataType{graph.F32, graph.F16} {
+			c := dims[1]
+			variance := m.constant(graph.F32, graph.Range{}, 1, c)
+			for k, v := range graph.View[float32](variance.Weights) {
+				graph.View[float32](variance.Weights)[k] = v*v + 0.1
+			}
+			l := m.layer(graph.BatchNorm, graph.BatchNormAttrs{Epsilon: 1e-5}, m.tensor(t, graph.Range{}, dims...),
+				m.constant(graph.F32, graph.Range{}, 1, c), m.constant(graph.F32, graph.Range{}, 1, c), m.constant(graph.F32, graph.Range{}, 1, c), variance)
+			e := epilogues[i%len(epilogues)]
+			m.fuse(l, e, t, graph.Range{})
+			m.add(fmt.Sprintf("batchnorm_%s_%v_%s", t, dims, e.name), l, Tolerance{Real: 1e-5})
+		}
+	}
+}
+
+// moves are layers that move or convert elements.
+func (m *maker) moves() {
+	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.I64} {
+		r := graph.Range{}
+		if t == graph.I8 {
+			r = graph.PerTensor(0.1, 3)
+		}
+		for _, perm := range [][]int{{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {0, 1, 3, 2}, {1, 0, 2, 3}} {
+			m.add(fmt.Sprintf("transpose_%s_%v", t, perm), m.layer(graph.Transpose, graph.TransposeAttrs{Perm: perm}, m.tensor(t, r, 2, 17, 5, 9)), Tolerance{})
+		}
+		m.add(fmt.Sprintf("slice_%s", t), m.layer(graph.Slice, graph.SliceAttrs{Starts: []int{1, -2}, Ends: []int{9, -9}, Axes: []int{1, 3}, Steps: []int{3, -1}}, m.tensor(t, r, 2, 17, 5, 9)), Tolerance{})
+		for _, pads := range [][]int{{0, 0, 1, 2, 0, 0, 3, 0}, {1, 0, 0, 0, 0, 2, 0, -1}} {
+			m.add(fmt.Sprintf("pad_%s_%v", t, pads), m.layer(graph.Pad, graph.PadAttrs{Mode: "constant", Pads: pads, Value: 2}, m.tensor(t, r, 2, 3, 5, 9)), Tolerance{})
+		}
+	}
+	for _, dims := range [][]int{{1}, {2, 17, 3, 5}} {
+		m.add(fmt.Sprintf("cast_f16_f32_%v", dims), m.layer(graph.Cast, graph.CastAttrs{To: graph.F32}, m.tensor(graph.F16, graph.Range{}, dims...)), Tolerance{})
+		m.add(fmt.Sprintf("cast_f32_f16_%v", dims), m.layer(graph.Cast, graph.CastAttrs{To: graph.F16}, m.tensor(graph.F32, graph.Range{}, dims...)), Tolerance{})
+	}
+}

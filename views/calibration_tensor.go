@@ -1,0 +1,147 @@
+package views
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// rangesView shows all that each calibrator makes of the tensor under the cursor.
+type rangesView struct {
+	*tensorsView
+	table ui.Table
+}
+
+func newRangesView(t *tensorsView) *rangesView {
+	v := &rangesView{tensorsView: t}
+	columns := []ui.Column{{Title: "calibrator", Width: 12, Flex: 2, Cell: func(r int) ui.Cell {
+		name := t.report.Calibrators[r]
+		if name == t.report.Active {
+			return ui.Cell{Text: name, Style: thresholdStyle(r) | ui.Bold | ui.Underline}
+		}
+		return ui.Cell{Text: name, Style: thresholdStyle(r)}
+	}}, {Width: 6, Flex: 3, Priority: 3, Cell: func(r int) ui.Cell {
+		tensor := t.tensor()
+		top := 0.0
+		for i := range tensor.By {
+			top = max(top, tensor.By[i].SQNR)
+		}
+		return ui.Cell{Bar: &ui.Bar{Value: tensor.By[r].SQNR, Max: top, Style: thresholdStyle(r)}}
+	}}}
+	for i := range measures {
+		m := &measures[i]
+		columns = append(columns, ui.Column{Title: m.name, Width: []int{7, 7, 7, 7, 8}[i], Priority: []int{0, 0, 0, 0, 2}[i], Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			return t.cell(m, t.tensor(), r)
+		}})
+	}
+	v.table.Columns = append(columns, ui.Column{Title: "zero", Width: 5, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+		return ui.Cell{Text: fmt.Sprint(t.tensor().By[r].Zero)}
+	}})
+	return v
+}
+
+func (v *rangesView) Title() string {
+	if t := v.tensor(); t != nil {
+		return "Ranges of " + t.Tensor
+	}
+	return "Ranges"
+}
+
+func (v *rangesView) Note() (string, ui.Style) { return v.note("bars: SQNR") }
+
+func (v *rangesView) Keys() []ui.Key {
+	return append(v.shared(), ui.K("enter", "use", "use the calibrator under the cursor"))
+}
+
+func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
+	t := v.tensor()
+	if t == nil {
+		return nil
+	}
+	v.table.Rows = len(t.By)
+	v.table.Refresh()
+	if isKey(msg, "enter") {
+		if r := v.table.Row(); r >= 0 {
+			return v.change(func(c *sessions.Config) { c.Calibrator = v.report.Calibrators[r] })
+		}
+	}
+	if k, ok := msg.(tea.KeyPressMsg); ok && has(ui.MotionKeys(), k.String()) {
+		v.table.Update(msg)
+		return nil
+	}
+	return v.press(msg)
+}
+
+func (v *rangesView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		t := v.tensor()
+		if t == nil {
+			v.wait(c, "ranges")
+			return
+		}
+		v.table.Rows = len(t.By)
+		v.table.Refresh()
+		v.table.Draw(c)
+	})
+}
+
+func thresholdStyle(i int) ui.Style { return ui.Series(i + 1) }
+
+// histogramView draws the values of the tensor under the cursor with the thresholds of every calibrator.
+type histogramView struct{ *tensorsView }
+
+func (v *histogramView) Title() string {
+	if t := v.tensor(); t != nil {
+		return "Values of " + t.Tensor
+	}
+	return "Values"
+}
+
+func (v *histogramView) Note() (string, ui.Style) {
+	t := v.tensor()
+	if t == nil {
+		return "", ui.Muted
+	}
+	scale := "linear counts"
+	if v.log {
+		scale = "log counts"
+	}
+	return v.note(fmt.Sprintf("%s of %s values", scale, ui.Number(float64(t.Count))))
+}
+
+func (v *histogramView) Keys() []ui.Key { return v.shared() }
+
+func (v *histogramView) Update(msg tea.Msg) tea.Cmd { return v.press(msg) }
+
+func (v *histogramView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		t := v.tensor()
+		if t == nil {
+			v.wait(c, "histograms")
+			return
+		}
+		text := fmt.Sprintf("min %s  max %s  mean %s  std %s  zeros %s", ui.Number(float64(t.Min)), ui.Number(float64(t.Max)),
+			ui.Number(t.Mean), ui.Number(t.Std), percent(t.Zeros))
+		c.Fit(1, 0, w-2, ui.Muted, text)
+		h := ui.Histogram{Lo: float64(t.Histogram.Low), Hi: float64(t.Histogram.High), Log: v.log, Style: ui.Series1}
+		for _, n := range t.Histogram.Counts {
+			h.Counts = append(h.Counts, float64(n))
+		}
+		for i, by := range t.By {
+			h.Thresholds = append(h.Thresholds, ui.Threshold{Name: v.report.Calibrators[i], Value: threshold(t, by), Style: thresholdStyle(i)})
+		}
+		h.Draw(c.Sub(ui.Rect{Y: 1, W: c.W, H: c.H - 1}))
+	})
+}
+
+// threshold returns where a symmetric range ends on the side where the values reach further.
+func threshold(t *sessions.TensorCalibration, r sessions.CalibratorResult) float64 {
+	amax := float64(r.Amax)
+	if -t.Min > t.Max {
+		return max(-amax, float64(t.Histogram.Low))
+	}
+	return min(amax, float64(t.Histogram.High))
+}

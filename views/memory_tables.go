@@ -1,0 +1,206 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/ui"
+)
+
+// slotTable is a table of tensors in the arena.
+type slotTable struct {
+	table ui.Table
+	slots []slotInfo
+}
+
+// slotColumns are the columns that both tables of tensors have.
+func (t *slotTable) columns(of *mapView) []ui.Column {
+	number := func(title string, width, priority int, value func(*slotInfo) int, write func(*slotInfo) string) ui.Column {
+		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Down: true,
+			Cell:  func(r int) ui.Cell { return ui.Cell{Text: write(&t.slots[r])} },
+			Order: func(a, b int) int { return cmp.Compare(value(&t.slots[a]), value(&t.slots[b])) }}
+	}
+	return []ui.Column{
+		{Title: "tensor", Width: 12, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: tensorName(t.slots[r].Tensor)} },
+			Order: func(a, b int) int { return cmp.Compare(t.slots[a].Tensor, t.slots[b].Tensor) }},
+		{Width: 6, Flex: 2, Priority: 2, Cell: func(r int) ui.Cell {
+			s := t.slots[r]
+			b := &ui.Bar{Value: float64(s.Bytes), Max: float64(of.largest()), Style: ui.Series(s.series)}
+			if s.Of != "" {
+				b.Style = ui.Faint
+			}
+			return ui.Cell{Bar: b}
+		}},
+		number("size", 9, 0, func(s *slotInfo) int { return s.Bytes }, func(s *slotInfo) string { return ui.Bytes(int64(s.Bytes)) }),
+		number("offset", 9, 1, func(s *slotInfo) int { return s.Offset }, func(s *slotInfo) string {
+			if s.IO {
+				return "·"
+			}
+			return fmt.Sprintf("%#x", s.Offset)
+		}),
+		number("steps", 9, 3, func(s *slotInfo) int { return s.First }, func(s *slotInfo) string { return of.lifetime(s) }),
+		{Title: "kind", Width: 8, Priority: 4, Cell: func(r int) ui.Cell { return kindCell(&t.slots[r]) },
+			Order: func(a, b int) int { return cmp.Compare(t.slots[a].Kind, t.slots[b].Kind) }},
+		{Title: "form", Width: 16, Flex: 1, Priority: 5, Cell: func(r int) ui.Cell { return ui.Cell{Text: t.slots[r].Desc, Style: ui.Muted} }},
+	}
+}
+
+func kindCell(s *slotInfo) ui.Cell {
+	switch {
+	case s.IO:
+		return ui.Cell{Text: "io", Style: ui.Muted}
+	case s.Kind == "own":
+		return ui.Cell{Text: s.Kind}
+	case s.Kind == "workspace":
+		return ui.Cell{Text: "scratch", Style: ui.Warn}
+	}
+	return ui.Cell{Text: s.Kind, Style: ui.Good}
+}
+
+// lifetime writes the steps in which a tensor is alive.
+func (v *mapView) lifetime(s *slotInfo) string {
+	from, to := fmt.Sprint(s.First), fmt.Sprint(s.Last)
+	if s.First < 0 {
+		from = "in"
+	}
+	if v.snap.Memory != nil && s.Last >= len(v.snap.Memory.Steps) {
+		to = "out"
+	}
+	return from + " to " + to
+}
+
+// largest returns the size of the largest tensor.
+func (v *mapView) largest() int {
+	n := 1
+	if v.snap.Memory != nil {
+		for _, s := range v.snap.Memory.Slots {
+			n = max(n, s.Bytes)
+		}
+	}
+	return n
+}
+
+// set shows the slots of the map for which want holds.
+func (t *slotTable) set(of *mapView, want func(*slotInfo) bool) {
+	t.slots = nil
+	for i := range of.places {
+		if want(&of.places[i]) {
+			t.slots = append(t.slots, of.places[i])
+		}
+	}
+	t.table.Rows = len(t.slots)
+	t.table.Refresh()
+}
+
+// liveView lists what is alive at the step under the cursor.
+type liveView struct {
+	*mapView
+	slotTable
+}
+
+func newLiveView(m *mapView) *liveView {
+	v := &liveView{mapView: m}
+	v.table = ui.Table{Columns: v.columns(m), Empty: "nothing is alive here"}
+	v.table.SortBy(2, true)
+	return v
+}
+
+func (v *liveView) Title() string { return fmt.Sprintf("Live at step %d", v.step) }
+
+func (v *liveView) Note() (string, ui.Style) {
+	m := v.snap.Memory
+	if m == nil || v.step >= len(m.Live) {
+		return "", ui.Muted
+	}
+	return v.note(fmt.Sprintf("%s of %s", ui.Bytes(int64(m.Live[v.step])), ui.Bytes(int64(m.Peak))))
+}
+
+func (v *liveView) Keys() []ui.Key { return append(v.table.Keys(), v.mapView.Keys()...) }
+
+func (v *liveView) Update(msg tea.Msg) tea.Cmd { return v.update(&v.table, msg) }
+
+// update handles a message for one of the tables: left and right are the map's.
+func (v *mapView) update(t *ui.Table, msg tea.Msg) tea.Cmd {
+	if k, ok := msg.(tea.KeyPressMsg); ok {
+		switch k.String() {
+		case "left", "right", "h", "l", "p", "i":
+			v.key(k.String())
+			return nil
+		}
+	}
+	t.Update(msg)
+	return nil
+}
+
+func (v *liveView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		m := v.snap.Memory
+		if m == nil {
+			v.wait(c, "memory plan")
+			return
+		}
+		v.set(v.mapView, func(s *slotInfo) bool {
+			return s.First <= v.step && v.step <= s.Last && (v.withIO || !s.IO)
+		})
+		v.table.Draw(c)
+	})
+}
+
+// slotsView lists every allocation of the plan.
+type slotsView struct {
+	*mapView
+	slotTable
+}
+
+func newSlotsView(m *mapView) *slotsView {
+	v := &slotsView{mapView: m}
+	v.table = ui.Table{Columns: v.columns(m), Empty: "the arena is empty"}
+	v.table.Columns = append(v.table.Columns, ui.Column{Title: "in the memory of", Width: 16, Priority: 6, Cell: func(r int) ui.Cell {
+		return ui.Cell{Text: tensorName(v.slots[r].Of), Style: ui.Muted}
+	}})
+	v.table.Ground = func(r int) ui.Style {
+		if s := &v.slots[r]; s.First <= v.step && v.step <= s.Last {
+			return ui.Selected
+		}
+		return ui.Plain
+	}
+	return v
+}
+
+func (v *slotsView) Title() string { return "Allocations" }
+
+func (v *slotsView) Note() (string, ui.Style) {
+	m := v.snap.Memory
+	if m == nil {
+		return "", ui.Muted
+	}
+	kinds := map[string]int{}
+	for _, s := range m.Slots {
+		if !s.IO {
+			kinds[s.Kind]++
+		}
+	}
+	return v.note(fmt.Sprintf("%d own, %d in place, %d views, %d slices", kinds["own"], kinds["in place"], kinds["view"], kinds["slice"]))
+}
+
+func (v *slotsView) Keys() []ui.Key { return append(v.table.Keys(), v.mapView.Keys()...) }
+
+func (v *slotsView) Update(msg tea.Msg) tea.Cmd { return v.update(&v.table, msg) }
+
+func (v *slotsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		m := v.snap.Memory
+		if m == nil {
+			v.wait(c, "memory plan")
+			return
+		}
+		v.set(v.mapView, func(s *slotInfo) bool { return v.withIO || !s.IO })
+		v.table.Draw(c)
+	})
+}
+
+// tensorName drops the ending that exporters give the first output of every layer.
+func tensorName(name string) string { return strings.TrimSuffix(name, "_output_0") }

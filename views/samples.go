@@ -1,0 +1,116 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// The ways in which samples are shown, in the order in which v goes through them.
+var plots = []string{"histogram", "trace"}
+
+// samplesView shows the newest samples of the row under the cursor.
+type samplesView struct {
+	pane
+	of *timingsView
+}
+
+func (v *samplesView) Title() string {
+	name := "end to end"
+	if l := v.layer(); l != nil {
+		name = shortName(l.Name)
+	}
+	return "Samples of " + name
+}
+
+func (v *samplesView) Note() (string, ui.Style) { return v.note(plots[v.of.plot]) }
+
+func (v *samplesView) Keys() []ui.Key {
+	return []ui.Key{ui.K("v", "plot", "histogram, trace")}
+}
+
+func (v *samplesView) Update(msg tea.Msg) tea.Cmd {
+	if !v.take(msg) && isKey(msg, "v") {
+		v.of.plot = (v.of.plot + 1) % len(plots)
+	}
+	return nil
+}
+
+func (v *samplesView) layer() *sessions.LayerTiming {
+	if r := v.of.table.Row(); r >= 0 && r < len(v.of.rows) {
+		return &v.of.rows[r]
+	}
+	return nil
+}
+
+func (v *samplesView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		l := v.layer()
+		if l == nil || len(l.Recent) == 0 {
+			v.wait(c, "samples")
+			return
+		}
+		text := fmt.Sprintf("newest %d of %d: median %s  avg %s  min %s  p90 %s  p99 %s  max %s", len(l.Recent), l.Count, ui.Duration(l.Median), ui.Duration(l.Mean),
+			ui.Duration(l.Min), ui.Duration(l.P90), ui.Duration(l.P99), ui.Duration(l.Max))
+		c.Fit(1, 0, w-2, ui.Muted, text)
+		c.Fit(1, 1, w-2, ui.Muted, workText(l))
+		rest := c.Sub(ui.Rect{Y: 2, W: w, H: h - 2})
+		if plots[v.of.plot] == "trace" {
+			sampleTrace(l).Draw(rest)
+			return
+		}
+		sampleHistogram(l, w).Draw(rest)
+	})
+}
+
+// workText says what a layer does, how much work that is and with which tactic.
+func workText(l *sessions.LayerTiming) string {
+	text := fmt.Sprintf("%s %s", l.Op, l.Precision)
+	if l.FLOPs > 0 {
+		text += fmt.Sprintf(", %sFLOP at %sFLOP/s", ui.Number(float64(l.FLOPs)), ui.Number(l.GFLOPS*1e9))
+	}
+	if l.Bytes > 0 {
+		text += fmt.Sprintf(", %s at %sB/s", ui.Bytes(l.Bytes), ui.Number(bandwidth(l)*1e9))
+	}
+	if l.FLOPs > 0 && l.Bytes > 0 {
+		text += fmt.Sprintf(", %.1f FLOP/B", float64(l.FLOPs)/float64(l.Bytes))
+	}
+	return text + ", " + l.Tactic
+}
+
+func sampleTrace(l *sessions.LayerTiming) ui.Chart {
+	line := ui.Line2D{Name: l.Name, Style: precisionStyle(l.Precision)}
+	for i, d := range l.Recent {
+		line.X = append(line.X, float64(i-len(l.Recent)+1))
+		line.Y = append(line.Y, float64(d))
+	}
+	return ui.Chart{Lines: []ui.Line2D{line}, YLabel: durationLabel, XLabel: func(x float64) string {
+		if x == 0 {
+			return "newest"
+		}
+		return fmt.Sprintf("%.0f runs", x)
+	}}
+}
+
+// sampleHistogram sorts the newest samples into bins, with the statistics of all samples as thresholds.
+func sampleHistogram(l *sessions.LayerTiming, w int) ui.Histogram {
+	lo, hi := slices.Min(l.Recent), max(slices.Max(l.Recent), l.P99)
+	if hi == lo {
+		hi = lo + 1
+	}
+	bins := max(min(w-2, 2*len(l.Recent)), 8)
+	h := ui.Histogram{Lo: float64(lo), Hi: float64(hi), Counts: make([]float64, bins), Style: precisionStyle(l.Precision), Label: durationLabel}
+	for _, d := range l.Recent {
+		h.Counts[min(int(float64(d-lo)/float64(hi-lo)*float64(bins)), bins-1)]++
+	}
+	h.Thresholds = []ui.Threshold{
+		{Name: "median", Value: float64(l.Median), Style: ui.Plain},
+		{Name: "avg", Value: float64(l.Mean), Style: ui.Accent},
+		{Name: "p99", Value: float64(l.P99), Style: ui.Warn},
+	}
+	return h
+}
