@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -121,15 +120,7 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
 	}
-	app, err := views.NewWorkbench(session, views.Options{Look: ui.NewLook(look), Recorder: session, Recordings: f.recording})
-	if err != nil {
-		return err
-	}
-	_, err = tea.NewProgram(app, tea.WithContext(cmd.Context())).Run()
-	if errors.Is(err, tea.ErrInterrupted) || cmd.Context().Err() != nil {
-		return nil
-	}
-	return err
+	return terminal{look, f.recording}.show(cmd.Context(), session, session)
 }
 
 // closeSoon waits for release, but not for long: one inference of a large model cannot be interrupted, and the end of the
