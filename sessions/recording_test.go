@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,10 +66,24 @@ func killAfter(t *testing.T, path, word string, later time.Duration) {
 	}
 }
 
-// documented is a query of docs/recording.md.
-const documented = `SELECT c.precision, t.layer, t.median_ns, count(s.ns) FROM timings t JOIN configs c ON c.id = t.config
-	LEFT JOIN samples s ON s.config = t.config AND s.step = t.step
-	GROUP BY t.config, t.step ORDER BY t.median_ns DESC LIMIT 5`
+// documentedQueries returns the queries of docs/recording.md.
+func documentedQueries(t *testing.T) []string {
+	t.Helper()
+	doc, err := os.ReadFile(filepath.Join("..", "docs", "recording.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for block := range strings.SplitSeq(string(doc), "```sql\n") {
+		if query, _, ok := strings.Cut(block, "```\n"); ok && strings.HasPrefix(query, "SELECT") {
+			list = append(list, strings.TrimSuffix(strings.TrimSpace(query), ";"))
+		}
+	}
+	if len(list) < 5 {
+		t.Fatalf("docs/recording.md has %d queries", len(list))
+	}
+	return list
+}
 
 func TestKilledRecordingOpens(t *testing.T) {
 	if testing.Short() {
@@ -115,34 +131,53 @@ func TestKilledRecordingOpens(t *testing.T) {
 	}
 }
 
-func countRows(t *testing.T, path, query string) int {
+func openSQLite(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path}).String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func countRows(t *testing.T, path, query string) int {
+	t.Helper()
 	n := 0
-	if err := db.QueryRow(query).Scan(&n); err != nil {
+	if err := openSQLite(t, path).QueryRow(query).Scan(&n); err != nil {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return n
 }
 
-// checkDocumented runs a documented query through the driver and, where there is one, the sqlite3 tool.
+// checkDocumented runs the documented queries through the driver and, where there is one, the sqlite3 tool.
 func checkDocumented(t *testing.T, path string) {
 	t.Helper()
-	if n := countRows(t, path, "SELECT count(*) FROM ("+documented+")"); n != 5 {
-		t.Errorf("the documented query gives %d rows, want 5", n)
-	}
+	db := openSQLite(t, path)
 	tool, err := exec.LookPath("sqlite3")
 	if err != nil {
 		t.Log("sqlite3 is not installed")
-		return
 	}
-	out, err := exec.Command(tool, "-readonly", path, documented).CombinedOutput()
-	if err != nil || strings.Count(string(out), "\n") != 5 || !strings.Contains(string(out), "end to end") {
-		t.Errorf("sqlite3: %v\n%s", err, out)
+	for i, query := range documentedQueries(t) {
+		rows, err := db.Query(query)
+		if err != nil {
+			t.Errorf("%v\n%s", err, query)
+			continue
+		}
+		n := 0
+		for rows.Next() {
+			n++
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil || n == 0 && i < 2 {
+			t.Errorf("%d rows, %v\n%s", n, err, query)
+		}
+		if tool == "" {
+			continue
+		}
+		out, err := exec.Command(tool, "-readonly", path, query).CombinedOutput()
+		if err != nil || (n > 0) != (len(out) > 0) {
+			t.Errorf("sqlite3: %v\n%s\n%s", err, query, out)
+		}
 	}
 }
 
@@ -163,6 +198,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1}
 	path := filepath.Join(t.TempDir(), "a session?#%.trtui")
 	s := open(t, fp32)
+	await(t, s, func(s *sessions.Snapshot) bool { return s.Timings != nil && s.Timings.Samples >= 20 })
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
 	}
@@ -217,6 +253,9 @@ func TestReplayEqualsRecording(t *testing.T) {
 	if n := countRows(t, path, "SELECT count(*) FROM session WHERE ended IS NOT NULL"); n != 1 {
 		t.Error("the recording is not complete")
 	}
+	if n := countRows(t, path, "SELECT count(*) FROM configs WHERE id NOT IN (SELECT config FROM runs WHERE steps IS NOT NULL)"); n != 0 {
+		t.Error("a configuration that was measured before the recording began has no samples")
+	}
 	checkDocumented(t, path)
 }
 
@@ -232,5 +271,50 @@ func awaitReplay(t *testing.T, r *sessions.Replay, done func(*sessions.Snapshot)
 		case <-timeout:
 			t.Fatal("no such snapshot came")
 		}
+	}
+}
+
+// TestRecordWhileToggling starts and stops recordings while the configuration changes.
+func TestRecordWhileToggling(t *testing.T) {
+	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1}
+	s := open(t, cfg)
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	all.Go(func() {
+		for range 8 {
+			cfg.Precision = cfg.Precision.Next()
+			s.Set(cfg)
+			time.Sleep(60 * time.Millisecond)
+		}
+	})
+	all.Go(func() {
+		for i := range 4 {
+			if err := s.Record(filepath.Join(dir, fmt.Sprint(i, ".trtui"))); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+			if err := s.StopRecording(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	all.Go(func() {
+		for range 100 {
+			_ = s.Snapshot()
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	all.Wait()
+	list, err := sessions.ListRecordings(dir)
+	if err != nil || len(list) != 4 {
+		t.Fatalf("%d recordings, %v", len(list), err)
+	}
+	for _, r := range list {
+		if r.Err != "" || !r.Complete {
+			t.Errorf("%s: %s", r.Path, r.Err)
+		}
+	}
+	if err := s.Record(filepath.Join(dir, "none", "x.trtui")); err == nil || s.Snapshot().Recording != "" {
+		t.Errorf("recording in a folder that does not exist: %v", err)
 	}
 }

@@ -25,6 +25,7 @@ type Replay struct {
 
 	mu   sync.Mutex
 	snap *Snapshot
+	at   int              // the state that is shown
 	want func() *Snapshot // what to show next
 	seq  int              // of published snapshots
 
@@ -65,10 +66,7 @@ func OpenRecording(path string) (*Replay, error) {
 		f.Close()
 		return nil, fmt.Errorf("recording %s: %w", path, damaged(err))
 	}
-	if r.snap, err = r.At(len(r.steps) - 1); err != nil {
-		r.snap = r.unreadable(len(r.steps)-1, err)
-	}
-	r.publish(r.snap)
+	r.publish(r.load(len(r.steps) - 1))
 	go r.loop(ctx)
 	return r, nil
 }
@@ -117,6 +115,13 @@ func (r *Replay) Path() string { return r.file.path }
 
 // Steps returns the states that were recorded, in order.
 func (r *Replay) Steps() []RecordedStep { return slices.Clone(r.steps) }
+
+// Position returns which state is shown.
+func (r *Replay) Position() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.at
+}
 
 // At reads state i. The snapshot is the one that was recorded, with Replay set to the file.
 func (r *Replay) At(i int) (*Snapshot, error) {
@@ -365,6 +370,9 @@ func (r *Replay) Seek(i int) {
 
 // load reads state i, or says why it cannot be read.
 func (r *Replay) load(i int) *Snapshot {
+	r.mu.Lock()
+	r.at = i
+	r.mu.Unlock()
 	snap, err := r.At(i)
 	if err != nil {
 		return r.unreadable(i, err)

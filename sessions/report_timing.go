@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -36,6 +37,26 @@ func (t *timings) add(s run.Sample) {
 	t.latency = append(t.latency, s.Latency)
 	for i, d := range s.Steps {
 		t.steps[i] = append(t.steps[i], d)
+	}
+}
+
+// all yields the samples that are kept, oldest first. Steps are those of the samples that have them.
+func (t *timings) all() iter.Seq[run.Sample] {
+	return func(yield func(run.Sample) bool) {
+		steps := make([]time.Duration, len(t.steps))
+		for i, l := range t.latency {
+			s := run.Sample{Latency: l, Steps: steps}
+			for j := range t.steps {
+				if i >= len(t.steps[j]) {
+					s.Steps = nil
+					break
+				}
+				steps[j] = t.steps[j][i]
+			}
+			if !yield(s) {
+				return
+			}
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ type Session struct {
 	mu     sync.Mutex
 	snap   Snapshot           // the newest state; copied when it is published
 	want   Config             // the configuration to work on
+	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
 	wake   chan struct{}      // there is something new to do
 	close  context.CancelFunc
@@ -259,7 +260,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	}
 	defer c.Close()
 	s.stages.progress(Progress{Phase: "measuring"})
-	last, record := time.Now(), s.sampler(cfg)
+	last, add := time.Now(), s.sampler(cfg, t)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		o := s.stages.overview(cfg, l.Plan, r)
@@ -267,8 +268,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
 	}
 	err = c.Profile(ctx, p, func(sample run.Sample) {
-		t.add(sample)
-		record(sample)
+		add(sample)
 		if time.Since(last) >= progressInterval {
 			last = time.Now()
 			show(true)

@@ -17,7 +17,7 @@ func (s *Session) Record(path string) error {
 		return err
 	}
 	r.onFailure(func(err error) { s.recordingFailed(r, err) })
-	if !s.recorder.CompareAndSwap(nil, r) {
+	if !s.startRecorder(r) {
 		return errors.Join(errors.New("already recording"), r.Close())
 	}
 	s.log("info", "", "recording to %s", path)
@@ -44,10 +44,39 @@ func (s *Session) recordingFailed(r *Recorder, err error) {
 	s.log("error", "", "%v", err)
 }
 
-// sampler returns what hands the samples of a configuration to the recording, while there is one.
-func (s *Session) sampler(cfg Config) func(run.Sample) {
+// timed is a measurement: its samples and their configuration.
+type timed struct {
+	cfg     Config
+	samples *timings
+}
+
+// startRecorder hands everything over to a recorder from now on, and the samples that the session has. It reports
+// whether there was no other one.
+func (s *Session) startRecorder(r *Recorder) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.recorder.CompareAndSwap(nil, r) {
+		return false
+	}
+	if s.timed.samples != nil {
+		k := key(s.timed.cfg)
+		for sample := range s.timed.samples.all() {
+			r.sample(k, s.timed.cfg, sample)
+		}
+	}
+	return true
+}
+
+// sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.
+func (s *Session) sampler(cfg Config, t *timings) func(run.Sample) {
 	k := key(cfg)
+	s.mu.Lock()
+	s.timed = timed{cfg, t}
+	s.mu.Unlock()
 	return func(sample run.Sample) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		t.add(sample)
 		if r := s.recorder.Load(); r != nil {
 			r.sample(k, cfg, sample)
 		}

@@ -48,21 +48,9 @@ func evalCommand() *cobra.Command {
 
 // eval prints a row for each precision and, for int8, each calibrator.
 func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path string, precisions, calibrators []string, perLayer bool) error {
-	var configs []sessions.Config
-	for _, p := range precisions {
-		o.precision = p
-		list := calibrators
-		if p != string(sessions.INT8) {
-			list = calibrators[:1]
-		}
-		for _, cal := range list {
-			o.calibrator = cal
-			cfg, err := o.config()
-			if err != nil {
-				return err
-			}
-			configs = append(configs, cfg)
-		}
+	configs, err := o.configs(precisions, calibrators)
+	if err != nil {
+		return err
 	}
 	p, err := o.open(path)
 	if err != nil {

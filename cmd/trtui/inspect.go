@@ -23,6 +23,7 @@ func inspectCommand() *cobra.Command {
 		inspectPart("engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses, writeEngine),
 		inspectPart("memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
 		inspectPart("tactics", "every tactic that was considered for every layer", sessions.PartTactics, writeTactics),
+		inspectRecordingCommand(),
 	)
 	return c
 }

@@ -26,6 +26,8 @@ var commands = []func() *cobra.Command{
 	evalCommand,
 	inspectCommand,
 	calibrateCommand,
+	recordCommand,
+	replayCommand,
 	conformanceCommand,
 }
 

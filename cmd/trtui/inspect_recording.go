@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions"
+)
+
+func inspectRecordingCommand() *cobra.Command {
+	o := &options{}
+	c := &cobra.Command{
+		Use:   "recording FILE|FOLDER",
+		Short: "Show what a recording holds: model, data, device, and the results of every configuration; or what recordings a folder holds",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.format != "text" && o.format != "json" {
+				return usageError{fmt.Errorf("--format %q: want text or json", o.format)}
+			}
+			return o.inspectRecording(c.OutOrStdout(), args[0])
+		},
+	}
+	c.Flags().StringVar(&o.format, "format", "text", "text or json")
+	return c
+}
+
+// inspectRecording prints a recording's summary, or those of a folder's recordings.
+func (o *options) inspectRecording(w io.Writer, path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return o.listRecordings(w, path)
+	}
+	r, err := sessions.OpenRecording(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	rep, err := r.Report()
+	if err != nil {
+		return err
+	}
+	if o.format == "json" {
+		return writeJSON(w, rep)
+	}
+	writeRecording(w, rep)
+	return nil
+}
+
+func writeRecording(w io.Writer, r *sessions.RecordingReport) {
+	fmt.Fprintf(w, "%s: %s (%s, sha256 %.12s), on %s\n", r.Path, r.Model, r.ModelPath, r.ModelSHA256, r.Device.Device)
+	end := "cut short, or still being written"
+	if r.Complete {
+		end = "complete, " + r.Ended.Sub(r.Started).Round(time.Second).String()
+	}
+	fmt.Fprintf(w, "recorded %s, %s; %d states, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, r.States, kib(int(r.Bytes)))
+	fmt.Fprintf(w, "data: %s, %d items to evaluate, %d to calibrate\n", r.Data, r.Items, r.CalItems)
+	if r.Random {
+		fmt.Fprintln(w, "random data: accuracy is agreement with FP32 only")
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, c := range r.Configs {
+		remark := c.Err
+		if remark == "" && !c.Settled {
+			remark = "not finished"
+		}
+		rows = append(rows, []string{
+			c.Name, known(c.Median, ms), known(c.P99, ms), fmt.Sprint(c.Runs), known(c.Top1, percent), known(c.Agreement, percent),
+			known(c.SQNR, func(v float64) string { return fmt.Sprintf("%.1f", v) }), known(c.ArenaBytes, kib), known(c.Weights, kib), remark,
+		})
+	}
+	writeTable(w, []string{"configuration", ">median ms", ">p99 ms", ">runs", ">top-1 %", ">agree %", ">SQNR dB", ">arena KiB", ">weights KiB", ""}, rows)
+}
+
+// known prints a number that may be missing.
+func known[T any](v *T, print func(T) string) string {
+	if v == nil {
+		return "-"
+	}
+	return print(*v)
+}
+
+// listRecordings prints a line for each recording in a folder.
+func (o *options) listRecordings(w io.Writer, dir string) error {
+	list, err := sessions.ListRecordings(dir)
+	if err != nil {
+		return err
+	}
+	if o.format == "json" {
+		return writeJSON(w, map[string]any{"schema": sessions.Schema, "recordings": list})
+	}
+	if len(list) == 0 {
+		return errors.New("no recordings (*" + sessions.RecordingExtension + ") in " + dir)
+	}
+	var rows [][]string
+	for _, r := range list {
+		state := "cut short"
+		switch {
+		case r.Err != "":
+			state = r.Err
+		case r.Complete:
+			state = "complete"
+		}
+		rows = append(rows, []string{filepath.Base(r.Path), r.Model, r.Started.Format("2006-01-02 15:04:05"), fmt.Sprint(len(r.Configs)), kib(int(r.Bytes)), state})
+	}
+	writeTable(w, []string{"recording", "model", "started", ">configurations", ">KiB", ""}, rows)
+	return nil
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions"
+)
+
+func recordCommand() *cobra.Command {
+	o := &options{}
+	var precisions, calibrators []string
+	var output string
+	c := &cobra.Command{
+		Use:   "record [MODEL] -o FILE",
+		Short: "Profile a model under several configurations and record it all, to be replayed or queried with SQLite",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if output == "" {
+				return usageError{errors.New("-o FILE is missing")}
+			}
+			return o.record(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), precisions, calibrators, output)
+		},
+	}
+	o.register(c)
+	replaceList(c, "precision", &precisions, []string{"fp32", "int8"}, "precisions to record: fp32, fp16, int8")
+	replaceList(c, "calibrator", &calibrators, []string{"minmax", "entropy", "percentile", "mse"}, "calibrators to record for int8")
+	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new file that ends in "+sessions.RecordingExtension)
+	return c
+}
+
+// record runs a session through every configuration while it is recorded.
+func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path string, precisions, calibrators []string, output string) error {
+	configs, err := o.configs(precisions, calibrators)
+	if err != nil {
+		return err
+	}
+	p, err := o.open(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	s := sessions.Open(p.model, p.work, configs[0])
+	defer s.Close()
+	if err := s.Record(output); err != nil {
+		return err
+	}
+	report := o.reporter(stderr)
+	for _, cfg := range configs {
+		s.Set(cfg)
+		if err := o.awaitIdle(ctx, s, cfg, report, stderr); err != nil {
+			return errors.Join(err, s.StopRecording())
+		}
+	}
+	if err := s.StopRecording(); err != nil {
+		return err
+	}
+	return o.inspectRecording(stdout, output)
+}
+
+// configs returns a configuration for each precision and, for int8, each calibrator.
+func (o *options) configs(precisions, calibrators []string) ([]sessions.Config, error) {
+	var configs []sessions.Config
+	for _, p := range precisions {
+		o.precision = p
+		list := calibrators
+		if p != string(sessions.INT8) {
+			list = calibrators[:1]
+		}
+		for _, cal := range list {
+			o.calibrator = cal
+			cfg, err := o.config()
+			if err != nil {
+				return nil, err
+			}
+			configs = append(configs, cfg)
+		}
+	}
+	return configs, nil
+}
+
+// awaitIdle waits until a session has done all that a configuration asks for.
+func (o *options) awaitIdle(ctx context.Context, s *sessions.Session, cfg sessions.Config, report func(sessions.Progress), stderr io.Writer) error {
+	logged := 0
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case snap := <-s.Events():
+			if o.verbose {
+				for _, l := range snap.Log[min(logged, len(snap.Log)):] {
+					fmt.Fprintf(stderr, "%s %s: %s\n", l.Time.Format("15:04:05.000"), l.Level, l.Text)
+				}
+				logged = len(snap.Log)
+			}
+			if !reflect.DeepEqual(snap.Config, cfg) {
+				continue
+			}
+			switch {
+			case snap.Err != "":
+				return errors.New(snap.Err)
+			case snap.Busy != nil && report != nil:
+				report(*snap.Busy)
+			case snap.Busy == nil && snap.Settled():
+				return nil
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views"
+)
+
+// replayFlags say which recorded state to show, and how.
+type replayFlags struct {
+	look   ui.Options
+	state  int
+	format string
+}
+
+func replayCommand() *cobra.Command {
+	f := &replayFlags{}
+	c := &cobra.Command{
+		Use:   "replay FILE",
+		Short: "Show a recording in the workbench, without its model or device; as text where there is no terminal",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return f.replay(c.Context(), c.OutOrStdout(), args[0])
+		},
+	}
+	flags := c.Flags()
+	flags.IntVar(&f.state, "state", -1, "show this recorded state, from 0; default: the last")
+	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
+	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
+	flags.BoolVar(&f.look.ASCII, "ascii", false, "ASCII only; the default where the locale is not UTF-8")
+	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
+	return c
+}
+
+func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string) error {
+	if f.format != "" && f.format != "text" && f.format != "json" {
+		return usageError{fmt.Errorf("--format %q: want text or json", f.format)}
+	}
+	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
+		return usageError{fmt.Errorf("--theme %q: want dark or light", f.look.Theme)}
+	}
+	r, err := sessions.OpenRecording(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if f.state < 0 {
+		f.state = len(r.Steps()) - 1
+	}
+	snap, err := r.At(f.state)
+	if err != nil {
+		return err
+	}
+	if f.format == "" {
+		look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
+		if err == nil {
+			r.Seek(f.state)
+			return terminal{look, filepath.Dir(r.Path())}.show(ctx, r, nil)
+		}
+	}
+	if f.format == "json" {
+		return writeJSON(stdout, snap)
+	}
+	return writeReplay(stdout, r, snap)
+}
+
+// writeReplay prints what was recorded and the overview of one state.
+func writeReplay(w io.Writer, r *sessions.Replay, snap *sessions.Snapshot) error {
+	rep, err := r.Report()
+	if err != nil {
+		return err
+	}
+	writeRecording(w, rep)
+	fmt.Fprintln(w)
+	if snap.Settled() && snap.Overview != nil && snap.Passes != nil {
+		_, err = lipgloss.Fprintln(w, views.OverviewText(snap, 100))
+		return err
+	}
+	fmt.Fprintf(w, "%s: this state is not complete", snap.Config.Precision)
+	if snap.Busy != nil {
+		fmt.Fprintf(w, "; it was recorded while %s %s", snap.Busy.Phase, snap.Busy.Item)
+	}
+	if snap.Err != "" {
+		fmt.Fprintf(w, ": %s", snap.Err)
+	}
+	fmt.Fprintln(w)
+	for i, l := range snap.Log {
+		if i >= len(snap.Log)-10 {
+			fmt.Fprintf(w, "%s %s: %s\n", l.Time.Format("15:04:05.000"), l.Level, l.Text)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+	"github.com/trtui/trtui/views"
+)
+
+// terminal is where the workbench is shown.
+type terminal struct {
+	look       ui.Options
+	recordings string // folder
+}
+
+// show shows the workbench on a session or a replay until a person quits it. A recording that is opened meanwhile is
+// shown in front of it; quitting that one leads back. rec is nil where nothing can be recorded.
+func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Recorder) error {
+	for {
+		opened, err := t.run(ctx, ctl, rec)
+		if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
+			return nil
+		}
+		if err != nil || opened == nil {
+			return err
+		}
+		err = errors.Join(t.show(ctx, opened, nil), opened.Close())
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// run runs the program once; it returns the recording that is to be shown next, if there is one.
+func (t terminal) run(ctx context.Context, ctl views.Controller, rec views.Recorder) (*sessions.Replay, error) {
+	events := newRelay(ctl)
+	defer events.stop()
+	next := make(chan *sessions.Replay, 1)
+	open := func(path string) tea.Cmd {
+		return func() tea.Msg {
+			r, err := sessions.OpenRecording(path)
+			if err != nil {
+				return ui.StatusMsg{Text: err.Error(), Style: ui.Bad}
+			}
+			select {
+			case next <- r:
+				return tea.Quit()
+			default: // another one is being opened
+				r.Close()
+				return nil
+			}
+		}
+	}
+	app, err := views.NewWorkbench(events, views.Options{
+		Look: ui.NewLook(t.look), Recorder: rec, Recordings: t.recordings, Open: open,
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, err = tea.NewProgram(app, tea.WithContext(ctx)).Run()
+	select {
+	case r := <-next:
+		return r, err
+	default:
+		return nil, err
+	}
+}
+
+// relay passes a controller's events on to one program: what still listens when that has ended takes none from the next.
+type relay struct {
+	views.Controller
+	events chan *sessions.Snapshot
+	quit   chan struct{}
+	done   chan struct{}
+}
+
+func newRelay(c views.Controller) *relay {
+	r := &relay{c, make(chan *sessions.Snapshot, 1), make(chan struct{}), make(chan struct{})}
+	go r.forward()
+	return r
+}
+
+func (r *relay) Events() <-chan *sessions.Snapshot { return r.events }
+
+// forward keeps the newest event for a program that is slow.
+func (r *relay) forward() {
+	defer close(r.done)
+	for {
+		select {
+		case <-r.quit:
+			return
+		case s := <-r.Controller.Events():
+			select {
+			case <-r.events:
+			default:
+			}
+			r.events <- s
+		}
+	}
+}
+
+func (r *relay) stop() {
+	close(r.quit)
+	<-r.done
+}

@@ -1,0 +1,83 @@
+package sessions
+
+import (
+	"context"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+)
+
+// forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
+// no. Batches run at the same time, each on a context of its own: that is faster than sharing the kernels of one small
+// batch among the workers, and nothing is timed here.
+func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
+	s.device.Lock()
+	defer s.device.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	size := max(1, cfg.Batch)
+	total := (s.Data.Len() + size - 1) / size
+	workers := max(1, min(total, s.Backend.Info().Threads))
+	lanes := make([]chan result, workers) // worker w has batches w, w+workers, ...
+	for w := range lanes {
+		lanes[w] = make(chan result, 8)
+		go s.runBatches(ctx, l, lanes[w], w, workers, total, size)
+	}
+	for b := range total {
+		r, ok := <-lanes[b%workers]
+		switch {
+		case !ok:
+			return ctx.Err()
+		case r.err != nil:
+			return r.err
+		}
+		if b%16 == 0 {
+			s.progress(Progress{Phase: phase, Done: b * size, Total: s.Data.Len()})
+		}
+		if !use(b, r.outputs) {
+			break
+		}
+	}
+	cancel()
+	for _, lane := range lanes { // the memory is theirs until they end
+		for range lane {
+		}
+	}
+	return nil
+}
+
+// result is what one batch gave.
+type result struct {
+	outputs map[string]graph.Value
+	err     error
+}
+
+// runBatches runs every stride-th batch from first on and sends the outputs to lane, which it closes.
+func (s *stages) runBatches(ctx context.Context, l *run.Loaded, lane chan<- result, first, stride, total, size int) {
+	defer close(lane)
+	c, err := l.NewContext()
+	if err != nil {
+		lane <- result{err: err}
+		return
+	}
+	defer c.Close()
+	for b := first; b < total; b += stride {
+		if ctx.Err() != nil {
+			return
+		}
+		r := result{}
+		var in map[string]graph.Value
+		if in, r.err = batch(s.Data, s.model.Network, b*size, size); r.err == nil {
+			if r.err = c.SetInputs(in); r.err == nil {
+				if r.err = c.Execute(); r.err == nil {
+					r.outputs, r.err = c.Outputs()
+				}
+			}
+		}
+		select {
+		case lane <- r:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

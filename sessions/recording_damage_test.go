@@ -1,0 +1,224 @@
+package sessions
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+)
+
+// smallRecording writes a recording of made-up reports and returns the file's bytes.
+func smallRecording(t testing.TB) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "small.trtui")
+	r, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range []Precision{FP32, INT8} {
+		cfg := Config{Precision: p, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-conv-bn"}}
+		layer := LayerTiming{Name: "conv", Op: "Conv", Latency: Latency{Count: 2, Median: 5}}
+		r.sample(key(cfg), cfg, run.Sample{Latency: 10, Steps: []time.Duration{4, 5}})
+		r.Snapshot(&Snapshot{
+			Seq: i + 1, Schema: Schema, Config: cfg,
+			Model:       &ModelReport{Name: "m", Path: "m.onnx", SHA256: "00", Layers: []LayerInfo{{Name: "conv"}}},
+			Passes:      &PassesReport{Steps: []PassStep{{Pass: "fuse", Missed: []MissedSite{{Rule: "r", Reason: "dtype"}}}}, Ledger: []LedgerEntry{{Layer: "conv", Fate: "kept", Into: "conv"}}},
+			Overview:    &OverviewReport{Batch: 1},
+			Timings:     &TimingsReport{Samples: 2, Layers: []LayerTiming{layer, layer}},
+			Memory:      &MemoryReport{Slots: []SlotInfo{{Tensor: "x", Bytes: 256}}},
+			Calibration: &CalibrationReport{Calibrators: []string{"minmax"}, Tensors: []TensorCalibration{{Tensor: "x", By: make([]CalibratorResult, 1)}}},
+			Accuracy:    &AccuracyReport{Layers: []LayerError{{Name: "conv"}}, Labels: LabelAccuracy{Top1: -1}},
+			Tactics:     &TacticsReport{Layers: []LayerTactics{{Layer: "conv", Candidates: []CandidateInfo{{Tactic: "direct"}}}}},
+			Log:         []LogLine{{Time: time.Unix(int64(i), 0), Level: "info", Text: "built"}},
+		})
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// readAll opens a recording and reads all of it; what it returns is the first error.
+func readAll(path string) error {
+	r, err := OpenRecording(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for i := range r.Steps() {
+		if _, e := r.At(i); err == nil {
+			err = e
+		}
+	}
+	if _, e := r.Report(); err == nil {
+		err = e
+	}
+	return err
+}
+
+func TestDamagedRecordings(t *testing.T) {
+	data := smallRecording(t)
+	path := filepath.Join(t.TempDir(), "damaged.trtui")
+	read := func(data []byte) error {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return readAll(path)
+	}
+	if err := read(data); err != nil {
+		t.Fatal(err)
+	}
+	check := func(what string, err error) {
+		t.Helper()
+		if err == nil {
+			return
+		}
+		if !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: not one paragraph that names the file: %v", what, err)
+		}
+	}
+	const flips = 120
+	random := rand.New(rand.NewPCG(1, 2))
+	failed := 0
+	for range flips {
+		broken := bytes.Clone(data)
+		at := random.IntN(len(broken))
+		broken[at] ^= byte(1 + random.IntN(255))
+		err := read(broken)
+		check("flipped", err)
+		if err != nil {
+			failed++
+		}
+	}
+	t.Logf("%d of %d flipped bytes were noticed", failed, flips)
+	for range 20 {
+		broken := data[:random.IntN(len(data))]
+		if err := read(broken); err == nil {
+			t.Errorf("truncated to %d bytes of %d: no error", len(broken), len(data))
+		} else {
+			check("truncated", err)
+		}
+	}
+}
+
+func TestForeignFilesAreNoRecordings(t *testing.T) {
+	data := smallRecording(t)
+	newer := bytes.Clone(data)
+	binary.BigEndian.PutUint32(newer[60:], RecordingVersion+1)
+	foreign := bytes.Clone(data)
+	binary.BigEndian.PutUint32(foreign[68:], 0)
+	altered := bytes.Replace(data, []byte("steps  TEXT"), []byte("steps  BLOB"), 1)
+	for _, tt := range []struct {
+		name, want string
+		data       []byte
+	}{
+		{"empty", "empty", nil},
+		{"text", "not a recording", []byte("hello\n")},
+		{"long text", "not a recording", bytes.Repeat([]byte("hello "), 1000)},
+		{"another database", "not a recording", foreign},
+		{"newer", "version 2", newer},
+		{"half", "truncated", data[:len(data)/2]},
+		{"other tables", "damaged", altered},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			if err := os.WriteFile(path, tt.data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			_, err := OpenRecording(path)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+	if _, err := OpenRecording(t.TempDir()); err == nil {
+		t.Error("a folder opens")
+	}
+	if _, err := OpenRecording("/does/not/exist"); err == nil || !strings.Contains(err.Error(), "/does/not/exist") {
+		t.Errorf("a file that does not exist: %v", err)
+	}
+}
+
+func pack(t testing.TB, write func(z *gzip.Writer)) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	write(z)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestReportsAreBounded(t *testing.T) {
+	zeros := pack(t, func(z *gzip.Writer) {
+		for range 1 + maxReportBytes/(1<<20) {
+			z.Write(make([]byte, 1<<20))
+		}
+	})
+	many := pack(t, func(z *gzip.Writer) {
+		z.Write([]byte(`{"Steps":[`))
+		z.Write(bytes.Repeat([]byte("{},"), maxReportElements))
+		z.Write([]byte(`{}]}`))
+	})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, packed := range [][]byte{zeros, many} {
+		if err := decodeReport(packed, new(PassesReport)); err == nil {
+			t.Error("a report that is too large is read")
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 16*maxReportBytes {
+		t.Errorf("reading took %d MiB", grown>>20)
+	}
+}
+
+func FuzzDecodeReport(f *testing.F) {
+	f.Add(byte(0), []byte(`{"Name":"m","Layers":[{"Name":"a","Inputs":["x"]}],"Ops":{"Conv":1}}`))
+	f.Add(byte(3), []byte(`{"Layers":[{"Name":"a","Median":5,"Recent":[1,2]}]}`))
+	f.Add(byte(5), []byte(`{"Tensors":[{"By":[{"Amax":1e40}]}]}`))
+	f.Fuzz(func(t *testing.T, part byte, text []byte) {
+		p := recordedParts[int(part)%numParts]
+		report := newReport(p.part)
+		if decodeReport(pack(t, func(z *gzip.Writer) { z.Write(text) }), report) != nil {
+			return
+		}
+		if _, err := json.Marshal(report); err != nil {
+			t.Errorf("a report that was read cannot be written: %v", err)
+		}
+		_ = decodeReport(text, report)
+	})
+}
+
+func FuzzOpenRecording(f *testing.F) {
+	data := smallRecording(f)
+	f.Add(uint32(100), []byte{13, 0, 0}, uint32(0))
+	f.Add(uint32(4096), []byte{5, 255, 255, 255}, uint32(0))
+	f.Add(uint32(20000), []byte("\xff\xff\xff\xff"), uint32(1))
+	path := filepath.Join(f.TempDir(), "fuzzed.trtui")
+	f.Fuzz(func(t *testing.T, at uint32, patch []byte, cut uint32) {
+		broken := bytes.Clone(data[:len(data)-int(cut)%len(data)])
+		if int(at) < len(broken) {
+			copy(broken[at:], patch)
+		}
+		if err := os.WriteFile(path, broken, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_ = readAll(path) // any error will do
+	})
+}

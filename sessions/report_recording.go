@@ -1,0 +1,192 @@
+package sessions
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// RecordingReport sums a recording up (trtui inspect recording).
+type RecordingReport struct {
+	Schema      int
+	Path        string
+	Bytes       int64
+	Version     int    // of the file's tables
+	Program     string // that wrote it
+	Started     time.Time
+	Ended       time.Time `json:",omitzero"` // zero: still being written, or cut short
+	Complete    bool
+	Model       string
+	ModelPath   string
+	ModelKind   string
+	ModelBytes  int64
+	ModelSHA256 string
+	Data        string
+	Items       int
+	CalItems    int
+	Labelled    bool
+	Random      bool
+	Device      DeviceReport
+	Configs     []RecordedConfig
+	States      int
+	Err         string `json:",omitempty"` // why the file cannot be read; the rest is then empty
+}
+
+// RecordedConfig is one configuration that was tried, with what came of it. A number that is not known is nil.
+type RecordedConfig struct {
+	ID         int
+	Name       string
+	Config     Config
+	First      time.Time
+	Settled    bool
+	Err        string         `json:",omitempty"`
+	Runs       int            // timed inferences in the file
+	Median     *time.Duration // latency
+	P99        *time.Duration
+	Top1       *float64 // share from 0 to 1
+	Agreement  *float64 // share from 0 to 1
+	SQNR       *float64 // dB, of the first output
+	ArenaBytes *int
+	Weights    *int
+}
+
+// Report sums the recording up.
+func (r *Replay) Report() (*RecordingReport, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	rep, err := r.file.report(ctx)
+	if err == nil {
+		rep.States = len(r.steps)
+		rep.Configs, err = r.file.configs(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recording %s: %w", r.file.path, damaged(err))
+	}
+	return rep, nil
+}
+
+// report reads the session's row.
+func (f *recordingFile) report(ctx context.Context) (*RecordingReport, error) {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return nil, err
+	}
+	r := &RecordingReport{Schema: Schema, Path: f.path, Bytes: info.Size(), Version: RecordingVersion}
+	var started, ended string
+	d := &r.Device
+	text := func(column string) string { return "coalesce(substr(" + column + ", 1, 4096), '')" }
+	err = f.conn.QueryRowContext(ctx, "SELECT "+text("program")+", "+text("started")+", "+text("ended")+", "+
+		text("model")+", "+text("model_path")+", "+text("model_kind")+", coalesce(model_bytes, 0), "+text("model_sha256")+", "+
+		text("data")+`, coalesce(data_items, 0), coalesce(data_labelled, 0), coalesce(data_random, 0), coalesce(calibration_items, 0), `+
+		text("backend")+", "+text("device")+", coalesce(threads, 0), "+text("fingerprint")+", coalesce(estimated, 0) FROM session LIMIT 1").Scan(
+		&r.Program, &started, &ended, &r.Model, &r.ModelPath, &r.ModelKind, &r.ModelBytes, &r.ModelSHA256,
+		&r.Data, &r.Items, &r.Labelled, &r.Random, &r.CalItems, &d.Backend, &d.Device, &d.Threads, &d.Fingerprint, &d.Estimated)
+	if err != nil {
+		return nil, err
+	}
+	if r.Started, err = time.Parse(time.RFC3339Nano, started); err != nil {
+		return nil, err
+	}
+	if ended != "" {
+		r.Complete = true
+		r.Ended, err = time.Parse(time.RFC3339Nano, ended)
+	}
+	return r, err
+}
+
+// configs reads the configurations and their results.
+func (f *recordingFile) configs(ctx context.Context) ([]RecordedConfig, error) {
+	rows, err := f.conn.QueryContext(ctx, `
+		SELECT c.id, substr(c.config, 1, 65536), substr(c.first, 1, 64), c.settled IS NOT NULL, coalesce(substr(c.error, 1, 4096), ''),
+			coalesce((SELECT max(run) + 1 FROM runs WHERE config = c.id), 0), t.median_ns, t.p99_ns, a.top1, a.agreement,
+			(SELECT sqnr_db FROM errors WHERE config = c.id AND kind = 'output' LIMIT 1), m.peak, m.weights
+		FROM configs c
+		LEFT JOIN timings t ON t.config = c.id AND t.step = -1
+		LEFT JOIN accuracy a ON a.config = c.id
+		LEFT JOIN memory m ON m.config = c.id
+		ORDER BY c.id LIMIT ?`, maxRecordedConfigs)
+	if err != nil {
+		return nil, err
+	}
+	return scanAll(rows, func(scan func(...any) error) (RecordedConfig, error) {
+		var c RecordedConfig
+		var text, first string
+		var median, p99 sql.NullInt64
+		err := scan(&c.ID, &text, &first, &c.Settled, &c.Err, &c.Runs, &median, &p99, &c.Top1, &c.Agreement, &c.SQNR, &c.ArenaBytes, &c.Weights)
+		if err != nil {
+			return c, err
+		}
+		if err := json.Unmarshal([]byte(text), &c.Config); err != nil {
+			return c, err
+		}
+		c.Name, c.Median, c.P99 = configName(c.Config), duration(median), duration(p99)
+		c.First, err = time.Parse(time.RFC3339Nano, first)
+		return c, err
+	})
+}
+
+func duration(n sql.NullInt64) *time.Duration {
+	if !n.Valid {
+		return nil
+	}
+	d := time.Duration(n.Int64)
+	return &d
+}
+
+// ListRecordings sums up the recordings in a folder, newest first. One that cannot be read has Err set. A folder that
+// does not exist holds none.
+func ListRecordings(dir string) ([]*RecordingReport, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("recordings: %w", err)
+	}
+	var list []*RecordingReport
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != RecordingExtension || !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		r, err := summarize(path)
+		if err != nil {
+			r = &RecordingReport{Schema: Schema, Path: path, Err: err.Error()}
+			if info, err := e.Info(); err == nil {
+				r.Bytes, r.Started = info.Size(), info.ModTime()
+			}
+		}
+		list = append(list, r)
+	}
+	slices.SortStableFunc(list, func(a, b *RecordingReport) int {
+		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(a.Path, b.Path))
+	})
+	return list, nil
+}
+
+// summarize opens a recording only to sum it up.
+func summarize(path string) (*RecordingReport, error) {
+	f, err := openRecordingFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	r, err := f.report(ctx)
+	if err == nil {
+		err = f.conn.QueryRowContext(ctx, "SELECT count(*) FROM snapshots").Scan(&r.States)
+	}
+	if err == nil {
+		r.Configs, err = f.configs(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recording %s: %w", path, damaged(err))
+	}
+	return r, nil
+}
