@@ -19,7 +19,7 @@ func table(features asm.Features, workers int) []kernels.Tactic {
 	for _, f := range families(workers) {
 		for _, isa := range f.sets {
 			if features.Has(isa) {
-				list = append(list, f.tactics(isa)...)
+				list = append(list, activated(f.tactics(isa))...)
 				break
 			}
 		}
@@ -33,11 +33,30 @@ func everyTactic(features asm.Features, workers int) []kernels.Tactic {
 	for _, f := range families(workers) {
 		for _, isa := range f.sets {
 			if features.Has(isa) {
-				list = append(list, f.tactics(isa)...)
+				list = append(list, activated(f.tactics(isa))...)
 			}
 		}
 	}
 	return append(list, reference)
+}
+
+// activated makes tactics refuse layers whose first input is a constant, which constant folding was told to leave, but
+// for those that take a constant for any input.
+func activated(list []kernels.Tactic) []kernels.Tactic {
+	for i := range list {
+		t := &list[i]
+		match := t.Match
+		if t.Op == graph.Pointwise || t.Op == graph.Concat {
+			continue
+		}
+		t.Match = func(b kernels.Binding) error {
+			if len(b.In) == 0 || b.Layer.Inputs[0] == nil || b.Consts[0] != nil {
+				return fmt.Errorf("input 0 is missing or a constant, not an activation")
+			}
+			return match(b)
+		}
+	}
+	return list
 }
 
 // family is a group of tactics that exists for several instruction sets, the best first; 0 is pure Go.

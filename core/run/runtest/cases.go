@@ -34,6 +34,7 @@ func Layers() []Case {
 	m.mixedPointwise()
 	m.normalization()
 	m.moves()
+	m.constants()
 	m.rest()
 	return m.cases
 }

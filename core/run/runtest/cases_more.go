@@ -88,6 +88,16 @@ func (m *maker) normalization() {
 	}
 }
 
+// constants are layers whose first input is a constant, as where folding was stopped.
+func (m *maker) constants() {
+	r := graph.PerTensor(0.1, 3)
+	m.add("dequantize_constant", m.layer(graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, m.constant(graph.I8, r, 1, 2, 17, 3, 3)), Tolerance{Real: 1e-7})
+	m.add("relu_constant", m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, m.constant(graph.F32, graph.Range{}, 1, 2, 17, 3, 3)), Tolerance{})
+	s := convShapes[5]
+	m.add("conv_constant", m.layer(graph.Conv, s.attrs(), m.constant(graph.F32, graph.Range{}, 1, s.n, s.c, s.h, s.w), m.constant(graph.F32, graph.Range{}, 3, s.m, s.c, s.k, s.k)), Tolerance{Real: 1e-5})
+	m.add("maxpool_constant", m.layer(graph.MaxPool, graph.PoolAttrs{Global: true}, m.constant(graph.F32, graph.Range{}, 1, 1, 3, 4, 4)), Tolerance{})
+}
+
 // moves are layers that move or convert elements.
 func (m *maker) moves() {
 	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.I64} {
