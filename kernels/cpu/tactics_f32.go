@@ -51,6 +51,11 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
 		},
 		{
+			Name: name("matmul", "_dynamic"), Op: graph.MatMul, Needs: needs,
+			Match: matchMatMul,
+			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindMatMul(b, isa, workers) },
+		},
+		{
 			Name: name("maxpool", ""), Op: graph.MaxPool, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
 			Match:     matchPoolF32,
 			Workspace: func(b kernels.Binding) int { return workspacePoolF32(b, isa, workers) },

@@ -48,6 +48,14 @@ func productOf(b kernels.Binding) (product, error) {
 	return p, nil
 }
 
+// columnAxis returns the weights' axis of output columns.
+func (p product) columnAxis() int {
+	if p.bT {
+		return 0
+	}
+	return 1
+}
+
 // row returns the constant bias as a row of n elements times beta, or nil.
 func (p product) row(b kernels.Binding) []float32 {
 	c := realConst(b, 2)

@@ -88,9 +88,12 @@ func (k *int8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels
 	return nil
 }
 
-// constantBytes checks that a product's weights are bytes.
-func constantBytes(b kernels.Binding) error {
+// constantBytes checks that a product's weights are bytes, with one scale or one for each index of the given axis.
+func constantBytes(b kernels.Binding, axis int) error {
 	w := b.Layer.Inputs[1]
+	if w.Range.PerChannel() && w.Range.Axis != axis {
+		return fmt.Errorf("scales of %s are along axis %d, not %d", w.Name, w.Range.Axis, axis)
+	}
 	if b.Consts[1] == nil || w.Type != graph.I8 && w.Type != graph.U8 || !w.Quantized() {
 		return fmt.Errorf("weights %s are not 8-bit constants", w.Name)
 	}
@@ -101,7 +104,7 @@ func constantBytes(b kernels.Binding) error {
 func directInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computation, error) {
 	s, err := convShape(b)
 	if err == nil {
-		err = constantBytes(b)
+		err = constantBytes(b, 0)
 	}
 	if err != nil {
 		return int8Computation{}, err
@@ -125,7 +128,7 @@ func directInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computati
 func depthwiseInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computation, error) {
 	s, err := convShape(b)
 	if err == nil {
-		err = constantBytes(b)
+		err = constantBytes(b, 0)
 	}
 	if err == nil {
 		err = depthwise(s)

@@ -13,10 +13,10 @@ func matchGemmInt8(b kernels.Binding) error {
 	if _, err := newInt8Output(b, 0); err != nil {
 		return err
 	}
-	if err := constantBytes(b); err != nil {
-		return err
-	}
 	p, err := productOf(b)
+	if err == nil {
+		err = constantBytes(b, p.columnAxis())
+	}
 	if err == nil && p.alpha != 1 {
 		err = fmt.Errorf("alpha is %v", p.alpha)
 	}

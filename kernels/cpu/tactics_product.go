@@ -92,7 +92,7 @@ func productInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computat
 		err = fmt.Errorf("alpha is %v", p.alpha)
 	}
 	if err == nil {
-		err = constantBytes(b)
+		err = constantBytes(b, p.columnAxis())
 	}
 	if err != nil {
 		return int8Computation{}, err

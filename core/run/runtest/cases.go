@@ -243,7 +243,10 @@ func (m *maker) products() {
 			m.add(fmt.Sprintf("matmul_%s_%v", t, s), l, Tolerance{Real: 1e-4})
 		}
 		l := m.layer(graph.MatMul, nil, m.tensor(graph.F32, graph.Range{}, 2, s[0], s[1]), m.tensor(graph.F32, graph.Range{}, 2, s[1], s[2]))
-		m.add(fmt.Sprintf("matmul_f32_dynamic_%v", s), l, Tolerance{Real: 1e-4})
+		m.fuse(l, e, graph.F32, graph.Range{})
+		m.add(fmt.Sprintf("matmul_f32_dynamic_%v_%s", s, e.name), l, Tolerance{Real: 1e-4})
+		l = m.layer(graph.MatMul, nil, m.tensor(graph.F16, graph.Range{}, 3, 1, s[0], s[1]), m.tensor(graph.F16, graph.Range{}, s[1], s[2]))
+		m.add(fmt.Sprintf("matmul_f16_dynamic_%v", s), l, Tolerance{Real: 1e-4})
 	}
 }
 
