@@ -240,7 +240,8 @@ func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[strin
 }
 
 // choose settles on an option for every layer: it starts from each layer's fastest and from each format throughout,
-// changes one layer at a time as long as the sum becomes smaller, and keeps the best result.
+// changes one layer at a time, or one and the producer of an input, as long as the sum becomes smaller, and keeps the
+// best result.
 func (c *chooser) choose() {
 	var best map[*graph.Layer]int
 	var bestTime time.Duration
@@ -254,7 +255,7 @@ func (c *chooser) choose() {
 			c.pick[l] = fastest(c.options[l], prefer)
 		}
 		for range 20 {
-			if !c.improve() {
+			if !c.improve() && !c.improvePairs() {
 				break
 			}
 		}
@@ -291,6 +292,42 @@ func (c *chooser) improve() bool {
 		c.pick[l] = best
 	}
 	return changed
+}
+
+// improvePairs tries every pair of options of a layer and the producer of one of its inputs, which may be able to change
+// a format only together.
+func (c *chooser) improvePairs() bool {
+	changed := false
+	for _, l := range c.network.Layers {
+		for _, x := range l.Inputs {
+			if x == nil || x.Producer == nil || len(c.options[l])*len(c.options[x.Producer]) < 2 {
+				continue
+			}
+			p := x.Producer
+			best, now := [2]int{c.pick[p], c.pick[l]}, c.pair(p, l)
+			for i := range c.options[p] {
+				for j := range c.options[l] {
+					c.pick[p], c.pick[l] = i, j
+					if t := c.pair(p, l); t < now {
+						best, now, changed = [2]int{i, j}, t, true
+					}
+				}
+			}
+			c.pick[p], c.pick[l] = best[0], best[1]
+		}
+	}
+	return changed
+}
+
+// pair returns the time of two layers, the first a producer for the second, and of all reformats next to them.
+func (c *chooser) pair(p, l *graph.Layer) time.Duration {
+	t := c.local(p) + c.local(l)
+	for i, x := range l.Inputs {
+		if x != nil && x.Producer == p {
+			t -= c.edge(l, i) // counted with both
+		}
+	}
+	return t
 }
 
 // local returns the time of a layer and of all reformats next to it.
