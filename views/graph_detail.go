@@ -348,7 +348,6 @@ func (v *detailView) buildRules() {
 type layerChange struct {
 	removed bool
 	text    string
-	at      int
 }
 
 // diffLayers returns the lines that differ between two networks, in the order of the networks: layers are told apart by

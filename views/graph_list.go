@@ -99,11 +99,11 @@ func (v *graphList) layer() *sessions.LayerInfo {
 	return nil
 }
 
-// build makes the lines anew and keeps the cursor on its layer.
+// build makes the lines anew and keeps the cursor on its layer, or where that is gone on what its first member went to.
 func (v *graphList) build() {
-	name := ""
+	name, members := "", []string(nil)
 	if l := v.layer(); l != nil {
-		name = l.Name
+		name, members = l.Name, l.From[:min(1, len(l.From))]
 	}
 	v.lines, v.names, v.shapes = v.lines[:0:0], 0, 0
 	before := map[string]string{}
@@ -133,7 +133,11 @@ func (v *graphList) build() {
 		v.add(i, before)
 	}
 	v.list.Lines = len(v.lines)
-	v.list.Select(max(0, slices.IndexFunc(v.lines, func(l graphLine) bool { return v.layers[l.layer].Name == name })))
+	at := slices.IndexFunc(v.lines, func(l graphLine) bool { return v.layers[l.layer].Name == name })
+	if at < 0 {
+		at = slices.IndexFunc(v.lines, func(l graphLine) bool { return v.belongs(&v.layers[l.layer], members) })
+	}
+	v.list.Select(max(0, at))
 }
 
 // add appends layer i and what is unfolded below it.

@@ -2,7 +2,6 @@ package views
 
 import (
 	"fmt"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -33,7 +32,6 @@ type mapView struct {
 	report *sessions.MemoryReport
 	places []slotInfo // of report
 	step   int
-	seen   bool // the cursor has been placed
 	withIO bool // the tables list inputs and outputs too
 }
 
@@ -61,11 +59,11 @@ func (v *mapView) Keys() []ui.Key {
 func (v *mapView) Update(msg tea.Msg) tea.Cmd {
 	if v.take(msg) {
 		if m := v.snap.Memory; m != nil && len(m.Steps) > 0 {
+			if v.report == nil || v.report != m && v.step == v.report.PeakStep {
+				v.step = m.PeakStep // the cursor stays at the peak until it is moved away
+			}
 			if v.report != m {
 				v.report, v.places = m, colours(m)
-			}
-			if !v.seen {
-				v.step, v.seen = m.PeakStep, true
 			}
 			v.step = max(min(v.step, len(m.Steps)-1), 0)
 		}
@@ -185,15 +183,18 @@ func drawProfile(c *ui.Canvas, m *sessions.MemoryReport, step int) {
 	c.FitRight(0, 0, gutter-2, ui.Muted, "live")
 	c.FitRight(0, c.H-1, gutter-2, ui.Muted, percent(float64(m.Live[step])/float64(max(m.Peak, 1))))
 	values := make([]float64, w)
-	for x := range values {
-		from := x * len(m.Live) / w
-		to := max((x+1)*len(m.Live)/w, from+1)
-		values[x] = float64(slices.Max(m.Live[from:min(to, len(m.Live))]))
+	column := func(step int) int { // where the map has it
+		return min(int(float64(step)*float64(w)/float64(len(m.Live))+0.5), w-1)
 	}
+	for i, live := range m.Live {
+		for x := column(i); x < max(column(i+1), column(i)+1); x++ {
+			values[x] = max(values[x], float64(live))
+		}
+	}
+	values[w-1] = max(values[w-1], float64(m.Live[len(m.Live)-1]))
 	plot := c.Sub(ui.Rect{X: gutter, W: w, H: c.H})
 	ui.Spark{Values: values, Max: float64(max(m.Peak, 1)), Style: ui.Series8}.Draw(plot)
-	x := int(float64(step)*float64(w)/float64(len(m.Live)) + 0.5)
-	plot.Over(ui.Rect{X: min(x, w-1), W: 1, H: c.H}, ui.Accent|ui.Bold)
+	plot.Over(ui.Rect{X: column(step), W: 1, H: c.H}, ui.Accent|ui.Bold)
 }
 
 // footprintDetail states the planner's numbers.

@@ -54,7 +54,7 @@ func (v *samplesView) Render(w, h int) string {
 			v.wait(c, "samples")
 			return
 		}
-		text := fmt.Sprintf("newest %d of %d: median %s  avg %s  min %s  p90 %s  p99 %s  max %s", len(l.Recent), l.Count, ui.Duration(l.Median), ui.Duration(l.Mean),
+		text := fmt.Sprintf("newest %d of %s: median %s  avg %s  min %s  p90 %s  p99 %s  max %s", len(l.Recent), ui.Count(l.Count), ui.Duration(l.Median), ui.Duration(l.Mean),
 			ui.Duration(l.Min), ui.Duration(l.P90), ui.Duration(l.P99), ui.Duration(l.Max))
 		c.Fit(1, 0, w-2, ui.Muted, text)
 		c.Fit(1, 1, w-2, ui.Muted, workText(l))

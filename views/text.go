@@ -26,7 +26,11 @@ func OverviewText(s *sessions.Snapshot, width int) string {
 	for _, b := range s.Overview.Badges {
 		blocks = append(blocks, "! "+b.Text+": "+b.Why)
 	}
-	return strings.Join(blocks, "\n")
+	lines := strings.Split(strings.Join(blocks, "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // factsText aligns names, values and remarks.
@@ -41,21 +45,26 @@ func factsText(facts ui.Facts) string {
 
 func textTable(headers ...string) *table.Table {
 	return table.New().Headers(headers...).Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
-		BorderColumn(false).BorderHeader(false).StyleFunc(func(row, column int) lipgloss.Style {
-		style := cellStyle
-		if row == table.HeaderRow {
-			style = style.Faint(true)
-		}
-		if column > 0 {
-			style = style.Align(lipgloss.Right)
-		}
-		return style
-	})
+		BorderColumn(false).BorderHeader(false).StyleFunc(numberStyle)
+}
+
+// numberStyle aligns the first column to the left and the others, which are numbers, to the right.
+func numberStyle(row, column int) lipgloss.Style {
+	style := cellStyle.Faint(row == table.HeaderRow)
+	if column > 0 {
+		style = style.Align(lipgloss.Right)
+	}
+	return style
 }
 
 // slowestText lists the layers that take the most time.
 func slowestText(s *sessions.Snapshot) string {
-	t := textTable("slowest layers", "median", "share", "p99", "CV", "type", "tactic")
+	t := textTable("slowest layers", "median", "share", "p99", "CV", "type", "tactic").StyleFunc(func(row, column int) lipgloss.Style {
+		if column == 6 {
+			return cellStyle.Align(lipgloss.Left).Faint(row == table.HeaderRow)
+		}
+		return numberStyle(row, column)
+	})
 	for _, top := range s.Overview.Top {
 		for _, l := range s.Timings.Layers {
 			if l.Name == top.Name {

@@ -100,7 +100,8 @@ func (v *triedView) keep() {
 			return
 		}
 	}
-	v.runs = append(v.runs, s)
+	const most = 100
+	v.runs = append(v.runs[max(0, len(v.runs)-most+1):], s)
 	v.table.Rows = len(v.runs)
 }
 

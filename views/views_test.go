@@ -138,8 +138,8 @@ func TestGolden(t *testing.T) {
 		name string
 		o    ui.Options
 	}{{"dark", ui.Options{Theme: "dark"}}, {"mono", ui.Options{NoColor: true}}} {
-		for _, size := range [][2]int{{80, 24}, {120, 40}, {160, 50}} {
-			if look.name == "mono" && size[0] == 120 {
+		for _, size := range [][2]int{{80, 24}, {100, 30}, {120, 40}, {160, 50}} {
+			if look.name == "mono" && size[0] == 120 || look.name == "dark" && size[0] == 100 {
 				continue
 			}
 			b := newBench(t, look.o, snap)
@@ -178,6 +178,11 @@ func TestGoldenStates(t *testing.T) {
 			golden.RequireEqual(t, b.app.Content())
 		})
 	}
+}
+
+// TestOverviewText keeps what is printed where there is no terminal.
+func TestOverviewText(t *testing.T) {
+	golden.RequireEqual(t, ansi.Strip(OverviewText(fixture(t), 100)))
 }
 
 // TestBeforeReports draws every screen while reports are still missing, and says what is awaited.

@@ -9,49 +9,40 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/core/build"
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
-	"github.com/trtui/trtui/testdata"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
 
 // workbenchFlags are the flags of the command without a subcommand.
 type workbenchFlags struct {
-	precision, calibrator  string
-	batch, threads         int
-	backend                string
-	look                   ui.Options
-	timingCache, recording string
+	options
+	look      ui.Options
+	recording string
 }
 
 // workbench makes root, called without a subcommand, open the workbench on a model: the embedded one, or the file that
 // is named.
 func workbench(root *cobra.Command) {
-	var f workbenchFlags
-	root.Use = "trtui [MODEL]"
+	f := &workbenchFlags{}
+	root.Use = "trtui [MODEL|ENGINE]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
-		"Without a subcommand, trtui opens the workbench on MODEL (an ONNX file or an engine), or on the\n" +
-		"digit classifier that it carries. Where there is no terminal it prints the overview as text."
+		"Without a subcommand, trtui opens the workbench on a model, or on the digit classifier that it\n" +
+		"carries. Where there is no terminal it prints the overview as text. Unless --precision is given, a\n" +
+		"model that brings its own quantisation begins in int8, and an engine as it was built."
 	root.Args = f.check
+	f.register(root)
 	flags := root.Flags()
-	flags.StringVar(&f.precision, "precision", "", "precision to begin with: fp32, fp16 or int8 (default fp32; int8 for a model that is quantised already)")
-	flags.StringVar(&f.calibrator, "calibrator", "entropy", "calibrator to begin with: minmax, entropy, percentile[:P] or mse")
-	flags.IntVar(&f.batch, "batch", 1, "items an inference, where the model leaves that open")
-	flags.IntVar(&f.threads, "threads", 0, "threads of the CPU backend; 0: one for each processor")
-	flags.StringVar(&f.backend, "backend", "cpu", "where to run: cpu")
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
 	flags.BoolVar(&f.look.ASCII, "ascii", false, "ASCII only; the default where the locale is not UTF-8")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
-	flags.StringVar(&f.timingCache, "timing-cache", "", "file that keeps the times of tactics; \"none\" for none (default in the user's cache folder)")
 	flags.StringVar(&f.recording, "recordings", ".", "folder of recordings")
 	root.RunE = func(cmd *cobra.Command, args []string) error { return f.open(cmd, args) }
 }
@@ -70,33 +61,61 @@ func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
 			return errors.New(text)
 		}
 	}
+	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
+		return fmt.Errorf("--theme %q: want dark or light", f.look.Theme)
+	}
 	_, err := f.config()
 	return err
 }
 
+// config returns the configuration to begin with; its calibrator is written as reports write it.
+func (f *workbenchFlags) config() (sessions.Config, error) {
+	cfg, err := f.options.config()
+	if err != nil {
+		return cfg, err
+	}
+	calibrator, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{})
+	if err != nil {
+		return cfg, fmt.Errorf("--calibrator: %w", err)
+	}
+	cfg.Calibrator = calibrator.String()
+	return cfg, nil
+}
+
+// begin is config, but for what the model itself says where no precision was asked for.
+func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
+	cfg, err := f.config()
+	if err != nil || f.changed("precision", "calibrator", "batch") {
+		return cfg, err
+	}
+	if built, err := m.BuiltWith(); err == nil {
+		return built, nil
+	}
+	if m.Quantized {
+		cfg.Precision = sessions.INT8
+	}
+	return cfg, nil
+}
+
 // open opens the model and shows it.
 func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
-	cfg, err := f.config()
+	p, err := f.options.open(modelArg(args))
 	if err != nil {
 		return err
 	}
-	model, place, err := f.workplace(args)
+	cfg, err := f.begin(p.model)
 	if err != nil {
+		p.close()
 		return err
 	}
-	defer model.Close()
-	if cfg.Precision == "" {
-		cfg.Precision = sessions.FP32
-		if model.Quantized {
-			cfg.Precision = sessions.INT8
-		}
-	}
-	defer place.Backend.Close()
-	session := sessions.Open(model, place, cfg)
-	defer session.Close()
+	session := sessions.Open(p.model, p.work, cfg)
+	defer closeSoon(func() {
+		session.Close()
+		p.close()
+	})
 	look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 	if err != nil {
-		return printOverview(cmd.Context(), session, cmd.OutOrStdout())
+		return f.printOverview(cmd.Context(), session, cmd.OutOrStdout())
 	}
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
@@ -104,80 +123,28 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	return terminal{look, f.recording}.show(cmd.Context(), session, session)
 }
 
-func (f *workbenchFlags) config() (sessions.Config, error) {
-	cfg := sessions.Config{Precision: sessions.Precision(strings.ToLower(f.precision)), Calibrator: f.calibrator, Batch: f.batch}
-	switch {
-	case cfg.Precision != "" && cfg.Precision != sessions.FP32 && cfg.Precision != sessions.FP16 && cfg.Precision != sessions.INT8:
-		return cfg, fmt.Errorf("--precision %s: use fp32, fp16 or int8", f.precision)
-	case f.batch < 1:
-		return cfg, fmt.Errorf("--batch %d: must be at least 1", f.batch)
-	case f.backend != "cpu":
-		return cfg, fmt.Errorf("--backend %s: use cpu", f.backend)
-	case f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light":
-		return cfg, fmt.Errorf("--theme %s: use dark or light", f.look.Theme)
+// closeSoon waits for release, but not for long: one inference of a large model cannot be interrupted, and the end of the
+// program frees everything.
+func closeSoon(release func()) {
+	done := make(chan struct{})
+	go func() {
+		release()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(300 * time.Millisecond):
 	}
-	if f.calibrator == "percentile" {
-		cfg.Calibrator = "percentile:99.99"
-	}
-	if _, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{}); err != nil {
-		return cfg, fmt.Errorf("--calibrator: %w", err)
-	}
-	return cfg, nil
-}
-
-// randomItems is how many inputs are made up for a model that comes without data.
-const randomItems = 32
-
-// workplace opens the model and what a session needs besides it.
-func (f *workbenchFlags) workplace(args []string) (*sessions.Model, sessions.Workplace, error) {
-	var w sessions.Workplace
-	cache, path, err := openTimingCache(f.timingCache)
-	if err != nil {
-		return nil, w, err
-	}
-	w.Cache, w.SaveTo = cache, path
-	var model *sessions.Model
-	if len(args) == 0 {
-		model, err = sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
-		w.Data = digits{testdata.TestImages(), "1,000 embedded digits"}
-		w.CalData = digits{testdata.CalibrationImages(), "300 embedded digits"}
-	} else {
-		if model, err = sessions.OpenModel(graph.Ops(), args[0]); err == nil {
-			w.Data, err = sessions.RandomData(model.Network, randomItems, 1)
-			w.CalData = w.Data
-		}
-	}
-	if err != nil {
-		return nil, w, err
-	}
-	w.Backend = cpu.Open(f.threads)
-	return model, w, nil
-}
-
-// openTimingCache opens the cache file that a flag names; by default it lies in the user's cache folder.
-func openTimingCache(flag string) (*build.TimingCache, string, error) {
-	switch flag {
-	case "none":
-		return build.NewTimingCache(), "", nil
-	case "":
-		dir, err := os.UserCacheDir()
-		if err != nil { // no home folder: measure anew each time
-			return build.NewTimingCache(), "", nil
-		}
-		flag = filepath.Join(dir, "trtui", "timing.cache")
-	}
-	if err := os.MkdirAll(filepath.Dir(flag), 0o755); err != nil {
-		return nil, "", fmt.Errorf("timing cache: %w", err)
-	}
-	cache, err := build.OpenTimingCache(flag)
-	return cache, flag, err
 }
 
 // printOverview waits until every report is there and prints the overview.
-func printOverview(ctx context.Context, session *sessions.Session, out io.Writer) error {
+func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Session, out io.Writer) error {
 	snap, err := awaitSettled(ctx, session)
 	if err != nil {
 		return err
+	}
+	if f.format == "json" {
+		return writeJSON(out, snap.Overview)
 	}
 	_, err = lipgloss.Fprintln(out, views.OverviewText(snap, 100))
 	return err

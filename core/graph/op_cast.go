@@ -207,6 +207,7 @@ func (v Value) setInts(x []int64, unsigned bool) {
 var Identity = &Op{
 	Name:  "Identity",
 	Reals: AsStored,
+	View:  true,
 	Onnx:  []string{"Identity", "Dropout"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)

@@ -16,6 +16,7 @@ var Reshape = &Op{
 	Name:  "Reshape",
 	Attrs: ReshapeAttrs{},
 	Reals: AsStored,
+	View:  true,
 	Onnx:  []string{"Reshape"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -138,6 +139,7 @@ var Flatten = &Op{
 	Name:  "Flatten",
 	Attrs: FlattenAttrs{},
 	Reals: AsStored,
+	View:  true,
 	Onnx:  []string{"Flatten"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -169,6 +171,7 @@ var Squeeze = &Op{
 	Name:  "Squeeze",
 	Attrs: SqueezeAttrs{},
 	Reals: AsStored,
+	View:  true,
 	Onnx:  []string{"Squeeze"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
@@ -225,6 +228,7 @@ var Unsqueeze = &Op{
 	Name:  "Unsqueeze",
 	Attrs: UnsqueezeAttrs{},
 	Reals: AsStored,
+	View:  true,
 	Onnx:  []string{"Unsqueeze"},
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)

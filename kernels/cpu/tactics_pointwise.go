@@ -26,6 +26,7 @@ func pointwiseTactics(isa asm.Features) []kernels.Tactic {
 		{"quantize", graph.Quantize, prepareQuantize},
 		{"dequantize", graph.Dequantize, prepareDequantize},
 		{"cast", graph.Cast, prepareCast},
+		{"convert", graph.Reformat, prepareConvert},
 	} {
 		for _, f := range []kernels.Format{kernels.C16, kernels.Linear} {
 			list = append(list, kernels.Tactic{
@@ -157,6 +158,14 @@ func prepareCast(b kernels.Binding, isa asm.Features) (*programRun, error) {
 		if d.Type != graph.F32 && d.Type != graph.F16 {
 			return nil, fmt.Errorf("%s is neither f32 nor f16", d)
 		}
+	}
+	return newProgramRun(b, withEpilogue(identity, b.Layer), 0, nil, isa)
+}
+
+// prepareConvert changes type or scale and keeps the order.
+func prepareConvert(b kernels.Binding, isa asm.Features) (*programRun, error) {
+	if b.In[0].Type == b.Out[0].Type && b.Layer.Inputs[0].Range.Equal(b.Layer.Outputs[0].Range) {
+		return nil, fmt.Errorf("nothing to convert from %v to %v", b.In[0], b.Out[0])
 	}
 	return newProgramRun(b, withEpilogue(identity, b.Layer), 0, nil, isa)
 }

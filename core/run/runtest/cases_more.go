@@ -107,4 +107,18 @@ func (m *maker) moves() {
 		m.add(fmt.Sprintf("cast_f16_f32_%v", dims), m.layer(graph.Cast, graph.CastAttrs{To: graph.F32}, m.tensor(graph.F16, graph.Range{}, dims...)), Tolerance{})
 		m.add(fmt.Sprintf("cast_f32_f16_%v", dims), m.layer(graph.Cast, graph.CastAttrs{To: graph.F16}, m.tensor(graph.F32, graph.Range{}, dims...)), Tolerance{})
 	}
+	for i, from := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
+		for j, to := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
+			x, r := m.tensor(from, graph.Range{}, 2, 17, 3, 5), graph.Range{}
+			if from.IsInteger() {
+				x.Range = graph.PerTensor(0.05, int32(i))
+			}
+			if to.IsInteger() {
+				r = graph.PerTensor(0.07, int32(j))
+			}
+			l := m.layer(graph.Reformat, nil, x)
+			l.Outputs[0].Type, l.Outputs[0].Range = to, r
+			m.add(fmt.Sprintf("convert_%s_%s", from, to), l, Tolerance{})
+		}
+	}
 }
