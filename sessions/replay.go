@@ -365,6 +365,9 @@ func (r *Replay) Rerun() {
 // Seek shows state i, or the nearest there is.
 func (r *Replay) Seek(i int) {
 	i = min(max(i, 0), len(r.steps)-1)
+	r.mu.Lock()
+	r.at = i // at once, so that steps on from here count from it
+	r.mu.Unlock()
 	r.show(func() *Snapshot { return r.load(i) })
 }
 
