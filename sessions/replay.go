@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -139,126 +138,6 @@ func (r *Replay) At(i int) (*Snapshot, error) {
 	return snap, nil
 }
 
-// read reads a snapshot; r.readMu is held.
-func (r *Replay) read(ctx context.Context, seq int) (*Snapshot, error) {
-	var state string
-	var logged int64
-	var ids [numParts]sql.NullInt64
-	into := []any{&state, &logged}
-	var columns []string
-	for i, p := range recordedParts {
-		columns = append(columns, p.name)
-		into = append(into, &ids[i])
-	}
-	query := "SELECT substr(state, 1, ?), log, " + strings.Join(columns, ", ") + " FROM snapshots WHERE seq = ?"
-	if err := r.file.conn.QueryRowContext(ctx, query, maxStateBytes, seq).Scan(into...); err != nil {
-		return nil, err
-	}
-	if err := checkReport([]byte(state)); err != nil {
-		return nil, err
-	}
-	var s recordedState
-	if err := json.Unmarshal([]byte(state), &s); err != nil {
-		return nil, err
-	}
-	snap := &Snapshot{
-		Seq: s.Seq, Schema: s.Schema, Config: s.Config, Device: s.Device, Stale: s.Stale, Busy: s.Busy, Err: s.Err,
-		Replay: r.file.path,
-	}
-	for i, p := range recordedParts {
-		if !ids[i].Valid {
-			continue
-		}
-		report, err := r.report(ctx, i, ids[i].Int64)
-		if err != nil {
-			return nil, fmt.Errorf("%s report: %w", p.name, err)
-		}
-		setReport(snap, report)
-	}
-	var err error
-	snap.Log, err = r.log(ctx, logged)
-	return snap, err
-}
-
-// newReport returns an empty report of a part.
-func newReport(p Part) any {
-	switch p {
-	case PartModel:
-		return new(ModelReport)
-	case PartPasses:
-		return new(PassesReport)
-	case PartOverview:
-		return new(OverviewReport)
-	case PartTimings:
-		return new(TimingsReport)
-	case PartMemory:
-		return new(MemoryReport)
-	case PartCalibration:
-		return new(CalibrationReport)
-	case PartAccuracy:
-		return new(AccuracyReport)
-	}
-	return new(TacticsReport)
-}
-
-// setReport puts a report into its place.
-func setReport(s *Snapshot, report any) {
-	switch v := report.(type) {
-	case *ModelReport:
-		s.Model = v
-	case *PassesReport:
-		s.Passes = v
-	case *OverviewReport:
-		s.Overview = v
-	case *TimingsReport:
-		s.Timings = v
-	case *MemoryReport:
-		s.Memory = v
-	case *CalibrationReport:
-		s.Calibration = v
-	case *AccuracyReport:
-		s.Accuracy = v
-	case *TacticsReport:
-		s.Tactics = v
-	}
-}
-
-// report reads a report, or returns the one that was read last.
-func (r *Replay) report(ctx context.Context, i int, id int64) (any, error) {
-	if r.reports[i].id == id && r.reports[i].report != nil {
-		return r.reports[i].report, nil
-	}
-	var packed []byte
-	if err := r.file.conn.QueryRowContext(ctx, "SELECT json FROM reports WHERE id = ? AND part = ?", id, recordedParts[i].name).Scan(&packed); err != nil {
-		return nil, err
-	}
-	report := newReport(recordedParts[i].part)
-	if err := decodeReport(packed, report); err != nil {
-		return nil, err
-	}
-	r.reports[i] = readReport{id, report}
-	return report, nil
-}
-
-// log reads the lines that a snapshot shows, which end with the given one.
-func (r *Replay) log(ctx context.Context, last int64) ([]LogLine, error) {
-	rows, err := r.file.conn.QueryContext(ctx, `SELECT substr(time, 1, 64), substr(level, 1, 64), coalesce(substr(layer, 1, 4096), ''), substr(text, 1, 65536)
-		FROM log WHERE id <= ? ORDER BY id DESC LIMIT ?`, last, maxLogLines)
-	if err != nil {
-		return nil, err
-	}
-	lines, err := scanAll(rows, func(scan func(...any) error) (l LogLine, err error) {
-		var at string
-		if err = scan(&at, &l.Level, &l.Layer, &l.Text); err != nil {
-			return l, err
-		}
-		l.Time, err = time.Parse(time.RFC3339Nano, at)
-		return l, err
-	})
-	slices.Reverse(lines)
-	return lines, err
-}
-
 // Events delivers the snapshots to show, as a session does.
 func (r *Replay) Events() <-chan *Snapshot { return r.events }
 
@@ -365,6 +244,9 @@ func (r *Replay) Rerun() {
 // Seek shows state i, or the nearest there is.
 func (r *Replay) Seek(i int) {
 	i = min(max(i, 0), len(r.steps)-1)
+	r.mu.Lock()
+	r.at = i // at once, so that steps on from here count from it
+	r.mu.Unlock()
 	r.show(func() *Snapshot { return r.load(i) })
 }
 

@@ -17,9 +17,15 @@ import (
 // recordingExtension is how the names of recordings end.
 const recordingExtension = ".trtui"
 
-// recordingsScreen lists the recordings that there are, and opens one.
+// recordingsScreen lists the recordings that there are, and opens one. In a replay it first lists the states of the one
+// that is shown.
 func recordingsScreen(d *desk) *ui.Screen {
-	return &ui.Screen{Key: "9", Name: "Recordings", Views: []ui.View{newRecordingsView(d)}}
+	s := &ui.Screen{Key: "9", Name: "Recordings", Views: []ui.View{newRecordingsView(d)}}
+	if d.Timeline != nil {
+		s.Views = append([]ui.View{newStatesView(d)}, s.Views...)
+		s.Layouts = []ui.Box{ui.Stack(ui.Pane(0).Share(3), ui.Pane(1).Share(2))}
+	}
+	return s
 }
 
 // recording is a file in the folder of recordings.

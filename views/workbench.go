@@ -39,6 +39,8 @@ type Options struct {
 	Recordings string
 	// Open opens a recording; nil where that cannot be done.
 	Open func(path string) tea.Cmd
+	// Timeline is the controller of a replay, which has states to choose from; nil for a session.
+	Timeline Timeline
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }

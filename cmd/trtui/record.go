@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 )
 
@@ -36,6 +37,13 @@ func recordCommand() *cobra.Command {
 
 // record runs a session through every configuration while it is recorded.
 func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path string, precisions, calibrators []string, output string) error {
+	for i, name := range calibrators { // written in full, as the workbench does, so that a replay finds them
+		c, err := quant.ParseCalibrator(name, quant.Scheme{})
+		if err != nil {
+			return usageError{fmt.Errorf("--calibrator: %w", err)}
+		}
+		calibrators[i] = c.String()
+	}
 	configs, err := o.configs(precisions, calibrators)
 	if err != nil {
 		return err

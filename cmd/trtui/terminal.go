@@ -18,8 +18,15 @@ type terminal struct {
 }
 
 // show shows the workbench on a session or a replay until a person quits it. A recording that is opened meanwhile is
-// shown in front of it; quitting that one leads back. rec is nil where nothing can be recorded.
-func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Recorder) error {
+// shown in front of it; quitting that one leads back. rec is nil where nothing can be recorded; what it records ends here.
+func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Recorder) (err error) {
+	if rec != nil {
+		defer func() {
+			if ctl.Snapshot().Recording != "" {
+				err = errors.Join(err, rec.StopRecording())
+			}
+		}()
+	}
 	for {
 		opened, err := t.run(ctx, ctl, rec)
 		if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
@@ -55,8 +62,9 @@ func (t terminal) run(ctx context.Context, ctl views.Controller, rec views.Recor
 			}
 		}
 	}
+	timeline, _ := ctl.(views.Timeline) // nil for a session
 	app, err := views.NewWorkbench(events, views.Options{
-		Look: ui.NewLook(t.look), Recorder: rec, Recordings: t.recordings, Open: open,
+		Look: ui.NewLook(t.look), Recorder: rec, Recordings: t.recordings, Open: open, Timeline: timeline,
 	})
 	if err != nil {
 		return nil, err
