@@ -130,7 +130,7 @@ func bindConcatBlocks(b kernels.Binding) (kernels.Kernel, error) {
 func (k *concatBlocksKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	l := k.launches.Get().(*concatLaunch)
 	l.in, l.out = in, out[0].Host
-	parallel(st)(k.b.Out[0].Dims[0]*len(k.parts), l.work)
+	loopOver(st, k.b.Out[0].Bytes(), k.b.Out[0].Dims[0]*len(k.parts), l.work)
 	l.in, l.out = nil, nil
 	k.launches.Put(l)
 	return nil
