@@ -112,3 +112,17 @@ func (s *stream) Close() error { return nil }
 
 // parallel returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
 func parallel(s kernels.Stream) Parallel { return s.(*stream).loop }
+
+// smallWork is how many bytes to move or compute are not worth another worker: about two microseconds.
+const smallWork = 32 << 10
+
+// loopOver is the stream's loop for work on so many bytes; little is done by the caller alone.
+func loopOver(s kernels.Stream, bytes, n int, f func(int)) {
+	if bytes > smallWork {
+		parallel(s)(n, f)
+		return
+	}
+	for i := range n {
+		f(i)
+	}
+}

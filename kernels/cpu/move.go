@@ -167,11 +167,11 @@ func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 			copy(l.dst[n:], l.dst[:n])
 		}
 	}
+	n := k.dims[0]
 	if len(k.dims) == 1 {
-		l.do(0)
-	} else {
-		parallel(st)(k.dims[0], l.work)
+		n = 1
 	}
+	loopOver(st, k.bytes, n, l.work)
 	l.dst, l.src = nil, nil
 	k.launches.Put(l)
 	return nil

@@ -58,7 +58,7 @@ func (k *softmaxKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kerne
 	l := k.launches.Get().(*softmaxLaunch)
 	l.x, l.y = graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
 	if k.n > 0 {
-		parallel(st)(k.rows, l.work)
+		loopOver(st, 16*len(l.x), k.rows, l.work)
 	}
 	l.x, l.y = nil, nil
 	k.launches.Put(l)

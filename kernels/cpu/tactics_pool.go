@@ -158,7 +158,7 @@ func newMeanKernel(b kernels.Binding, g *GlobalAverageF32, isa asm.Features) (ke
 func (k *meanKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	l := k.launches.Get().(*meanLaunch)
 	l.x, l.y = tensor4(k.b.In[0], in[0]), tensor4(k.b.Out[0], out[0])
-	parallel(st)(k.average.Units(), l.work)
+	loopOver(st, k.b.In[0].Bytes(), k.average.Units(), l.work)
 	l.x, l.y = Tensor4{}, Tensor4{}
 	k.launches.Put(l)
 	if k.program != nil {

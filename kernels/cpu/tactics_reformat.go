@@ -88,7 +88,7 @@ type blockLaunch struct {
 func (k *blockKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	l := k.launches.Get().(*blockLaunch)
 	l.dst, l.src = out[0].Host, in[0].Host
-	parallel(st)(k.n*blocksOf(k.c)*k.pieces, l.work)
+	loopOver(st, k.b.Out[0].Bytes(), k.n*blocksOf(k.c)*k.pieces, l.work)
 	l.dst, l.src = nil, nil
 	k.launches.Put(l)
 	return nil

@@ -324,7 +324,17 @@ func (m *maker) rest() {
 			m.add(fmt.Sprintf("dequantize_%s_%v", t, dims), m.layer(graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, m.tensor(t, r, dims...)), Tolerance{Real: 1e-7})
 		}
 	}
-	for _, c := range [][]int{{16, 32}, {3, 5, 8}, {16, 20}} {
+	for _, c := range [][]int{{16, 32}, {3, 5, 8}, {16, 20}, {24, 40, 32}, {1, 15, 33, 7}} {
+		for _, t := range []graph.DataType{graph.I8, graph.U8} {
+			var in []*graph.Tensor
+			r := graph.PerTensor(0.1, 3)
+			for _, n := range c {
+				in = append(in, m.tensor(t, r, 2, n, 3, 3))
+			}
+			l := m.layer(graph.Concat, graph.ConcatAttrs{Axis: 1}, in...)
+			l.Outputs[0].Range = r
+			m.add(fmt.Sprintf("concat_%s_%v", t, c), l, Tolerance{})
+		}
 		var in []*graph.Tensor
 		for _, n := range c {
 			in = append(in, m.tensor(graph.F32, graph.Range{}, 2, n, 3, 3))
