@@ -4,18 +4,13 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/ui"
 )
-
-// recordingExtension is how the names of recordings end.
-const recordingExtension = ".trtui"
 
 // recordingsScreen lists the recordings that there are, and opens one. In a replay it first lists the states of the one
 // that is shown.
@@ -28,40 +23,19 @@ func recordingsScreen(d *desk) *ui.Screen {
 	return s
 }
 
-// recording is a file in the folder of recordings.
-type recording struct {
-	name  string
-	bytes int64
-	time  time.Time
-}
-
 // recordingsMsg brings the list of recordings, newest first, or the reason why there is none.
 type recordingsMsg struct {
-	list []recording
+	list []*sessions.RecordingReport
 	err  error
 }
 
-// listRecordings reads the folder; one that does not exist holds none.
+// listRecordings sums up what is in the folder.
 func listRecordings(folder string) tea.Cmd {
 	if folder == "" {
 		return nil
 	}
 	return func() tea.Msg {
-		entries, err := os.ReadDir(folder)
-		if os.IsNotExist(err) {
-			return recordingsMsg{}
-		}
-		var list []recording
-		for _, e := range entries {
-			info, err := e.Info()
-			if err != nil || !info.Mode().IsRegular() || filepath.Ext(e.Name()) != recordingExtension {
-				continue
-			}
-			list = append(list, recording{e.Name(), info.Size(), info.ModTime()})
-		}
-		slices.SortFunc(list, func(a, b recording) int {
-			return cmp.Or(b.time.Compare(a.time), cmp.Compare(a.name, b.name))
-		})
+		list, err := sessions.ListRecordings(folder)
 		return recordingsMsg{list, err}
 	}
 }
@@ -81,7 +55,7 @@ func (d *desk) record() tea.Cmd {
 	if d.snap.Model != nil {
 		name = strings.TrimSuffix(filepath.Base(d.snap.Model.Path), filepath.Ext(d.snap.Model.Path))
 	}
-	path := filepath.Join(d.Recordings, name+d.Now().Format("-20060102-150405")+recordingExtension)
+	path := filepath.Join(d.Recordings, name+d.Now().Format("-20060102-150405")+sessions.RecordingExtension)
 	return func() tea.Msg {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
@@ -97,29 +71,57 @@ func (d *desk) record() tea.Cmd {
 type recordingsView struct {
 	pane
 	table ui.Table
-	list  []recording
+	list  []*sessions.RecordingReport
 	err   error
 }
 
 func newRecordingsView(d *desk) *recordingsView {
 	v := &recordingsView{pane: d.pane(0)}
+	at := func(r int) *sessions.RecordingReport { return v.list[r] }
 	v.table.Columns = []ui.Column{
 		{Title: "recording", Width: 30, Flex: 1, Cell: func(r int) ui.Cell {
-			if v.path(r) == v.snap.Recording && v.snap.Recording != "" {
-				return ui.Cell{Text: string(v.Look.Glyphs.Record) + " " + v.list[r].name, Style: ui.Bad}
+			name := filepath.Base(at(r).Path)
+			if at(r).Path == v.snap.Recording {
+				return ui.Cell{Text: string(v.Look.Glyphs.Record) + " " + name, Style: ui.Bad}
 			}
-			return ui.Cell{Text: v.list[r].name}
-		}, Order: func(a, b int) int { return cmp.Compare(v.list[a].name, v.list[b].name) }},
-		{Title: "size", Width: 10, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Bytes(v.list[r].bytes)} },
-			Order: func(a, b int) int { return cmp.Compare(v.list[a].bytes, v.list[b].bytes) }},
-		{Title: "written", Width: 16, Cell: func(r int) ui.Cell {
-			return ui.Cell{Text: v.list[r].time.Format("2006-01-02 15:04"), Style: ui.Muted}
-		}, Order: func(a, b int) int { return v.list[a].time.Compare(v.list[b].time) }},
+			return ui.Cell{Text: name}
+		}, Order: func(a, b int) int { return cmp.Compare(at(a).Path, at(b).Path) }},
+		{Title: "model", Width: 14, Priority: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Model, Style: ui.Accent} },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Model, at(b).Model) }},
+		{Title: "configurations", Width: 28, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell {
+			if at(r).Err != "" {
+				return ui.Cell{Text: at(r).Err, Style: ui.Bad}
+			}
+			return ui.Cell{Text: triedNames(at(r)), Style: ui.Muted}
+		}},
+		{Title: "state", Width: 9, Priority: 1, Cell: func(r int) ui.Cell {
+			switch {
+			case at(r).Path == v.snap.Recording:
+				return ui.Cell{Text: "recording", Style: ui.Bad}
+			case at(r).Err != "":
+				return ui.Cell{Text: "damaged", Style: ui.Bad}
+			case at(r).Complete:
+				return ui.Cell{Text: "complete", Style: ui.Good}
+			}
+			return ui.Cell{Text: "cut short", Style: ui.Warn}
+		}},
+		{Title: "size", Width: 10, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Bytes(at(r).Bytes)} },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Bytes, at(b).Bytes) }},
+		{Title: "begun", Width: 16, Cell: func(r int) ui.Cell {
+			return ui.Cell{Text: at(r).Started.Format("2006-01-02 15:04"), Style: ui.Muted}
+		}, Order: func(a, b int) int { return at(a).Started.Compare(at(b).Started) }},
 	}
 	return v
 }
 
-func (v *recordingsView) path(r int) string { return filepath.Join(v.Recordings, v.list[r].name) }
+// triedNames lists the configurations that a recording has.
+func triedNames(r *sessions.RecordingReport) string {
+	var names []string
+	for _, c := range r.Configs {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}
 
 func (v *recordingsView) Title() string { return "Recordings" }
 
@@ -151,7 +153,7 @@ func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 		v.table.Refresh()
 	default:
 		if r := v.table.Row(); isKey(msg, "enter") && r >= 0 && v.Open != nil {
-			return v.Open(v.path(r))
+			return v.Open(v.list[r].Path)
 		}
 		v.table.Update(msg)
 	}
