@@ -3,6 +3,8 @@ package run_test
 import (
 	"bytes"
 	"context"
+	"errors"
+	"sync"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
@@ -127,4 +129,56 @@ func TestDamagedEngineIsRefused(t *testing.T) {
 			t.Errorf("cut to %d bytes, and the file was read", k)
 		}
 	}
+}
+
+// TestContextsRunAtTheSameTime: contexts of one loaded engine share kernels and the backend's workers, nothing else.
+func TestContextsRunAtTheSameTime(t *testing.T) {
+	ctx := context.Background()
+	n, b := residual(t), cpu.Open(2)
+	defer b.Close()
+	p, err := run.NewPlan(ctx, n, map[string]int{"batch": 1}, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := run.Load(ctx, p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for g := range 4 {
+		x := input(1)
+		for i := range x.F32() {
+			x.F32()[i] += float32(g)
+		}
+		want, err := n.Eval(map[string]graph.Value{"x": x}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			c, err := l.NewContext()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			for range 200 {
+				if err := errors.Join(c.SetInput("x", x), c.Execute()); err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := c.Output("add")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for i, v := range want["add"].F32() {
+					if d := got.F32()[i] - v; d > 1e-4 || d < -1e-4 {
+						t.Errorf("context %d: element %d is %v, want %v", g, i, got.F32()[i], v)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
