@@ -374,6 +374,7 @@ type TacticsReport struct {
 	CacheMisses int
 	Cache       []CacheInfo
 	CachePath   string
+	CacheError  string `json:",omitempty"` // why the cache could not be written
 	Pinned      map[string]string
 	Forbidden   map[string][]string
 }

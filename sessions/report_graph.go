@@ -109,9 +109,9 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 	}
 	c := last.Counts()
 	r.Kept, r.Fused, r.Folded, r.Eliminated = c.Kept, c.Fused, c.Folded, c.Eliminated
-	for _, st := range r.Steps {
+	r.KernelsSaved = len(r.Source) - len(r.Engine)
+	for _, st := range r.Steps[:len(o.Steps)] { // what lowering saves is of the layers that quantisation put there
 		for _, f := range st.Fired {
-			r.KernelsSaved += f.KernelsSaved
 			r.BytesSaved += f.BytesSaved
 		}
 	}
@@ -192,6 +192,9 @@ func usedBy(t *graph.Tensor, l *graph.Layer) bool {
 func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 	r := &TacticsReport{CachePath: s.SaveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
 	r.CacheHits, r.CacheMisses = s.Cache.Stats()
+	if s.unsaved != nil {
+		r.CacheError = s.unsaved.Error()
+	}
 	target := s.Backend.Info().Fingerprint
 	for _, e := range s.Cache.Entries() {
 		r.Cache = append(r.Cache, CacheInfo{e.Target, e.Tactic, e.Layer, e.Time, e.Target != target})

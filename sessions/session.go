@@ -215,6 +215,9 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 	}
 	tactics, memory := st.tacticsReport(cfg, p), memoryReport(p)
 	s.publish(PartTactics|PartMemory, func(snap *Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
+	if tactics.CacheError != "" {
+		s.log("warning", "", "%s", tactics.CacheError)
+	}
 	loaded, err := st.load(ctx, cfg)
 	if err != nil {
 		return err

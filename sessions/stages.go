@@ -32,6 +32,7 @@ type stages struct {
 	progress func(Progress)
 
 	device    sync.Mutex // one measurement at a time
+	unsaved   error      // why the timing cache could not be written
 	optimized memo[*build.Optimized]
 	hist      memo[map[string]*quant.Histogram]
 	ranges    memo[map[string]graph.Range]
@@ -180,9 +181,6 @@ func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (
 	if err != nil {
 		return nil, err
 	}
-	if r := s.storedRanges(calibrator); r != nil {
-		return r, nil
-	}
 	hist, err := s.histograms(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -217,8 +215,10 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 	calibrator := ""
 	if s.needsCalibration(cfg) {
 		calibrator = cfg.Calibrator
-		if lc.Ranges, err = s.calibrate(ctx, cfg, calibrator); err != nil {
-			return nil, err
+		if lc.Ranges = s.storedRanges(calibrator); lc.Ranges == nil {
+			if lc.Ranges, err = s.calibrate(ctx, cfg, calibrator); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, spec := range cfg.LayerPrecisions {
@@ -264,7 +264,7 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 			},
 		})
 		if err == nil && s.SaveTo != "" {
-			err = s.Cache.Save(s.SaveTo)
+			s.unsaved = s.Cache.Save(s.SaveTo) // a warning: what was measured is still in memory
 		}
 		return p, err
 	})

@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -26,6 +27,13 @@ func Number(v float64) string {
 	default:
 		return fmt.Sprintf("%.1e", v)
 	}
+}
+
+// Quantity writes v of a unit with three significant digits, as in "118 GFLOP/s".
+func Quantity(v float64, unit string) string {
+	n := Number(v)
+	digits := strings.TrimRight(n, "kMG")
+	return digits + " " + n[len(digits):] + unit
 }
 
 // Bytes writes a size in B, KiB, MiB, GiB or TiB.

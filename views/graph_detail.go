@@ -237,7 +237,7 @@ func (v *detailView) buildLayer() {
 		what += " " + t.Dims
 	}
 	if l.FLOPs > 0 {
-		what += ", " + ui.Number(float64(l.FLOPs)) + "FLOP"
+		what += ", " + ui.Quantity(float64(l.FLOPs), "FLOP")
 	}
 	if l.Weights > 0 {
 		what += ", weights " + ui.Bytes(int64(l.Weights))

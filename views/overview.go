@@ -77,8 +77,8 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 	facts = append(facts, accuracyFacts(s.Accuracy)...)
 	if m := s.Model; m != nil {
 		if e.Median > 0 && m.FLOPs > 0 {
-			facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Number(float64(m.FLOPs)/e.Median.Seconds()) + "FLOP/s",
-				Note: ui.Number(float64(m.FLOPs)) + "FLOP an inference"})
+			facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs)/e.Median.Seconds(), "FLOP/s"),
+				Note: ui.Quantity(float64(m.FLOPs), "FLOP an inference")})
 		}
 		facts = append(facts, ui.Fact{Name: "weights", Value: ui.Bytes(int64(o.Memory.Weights)), Note: ui.Count(int(m.Params)) + " parameters"})
 	}

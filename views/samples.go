@@ -71,10 +71,10 @@ func (v *samplesView) Render(w, h int) string {
 func workText(l *sessions.LayerTiming) string {
 	text := fmt.Sprintf("%s %s", l.Op, l.Precision)
 	if l.FLOPs > 0 {
-		text += fmt.Sprintf(", %sFLOP at %sFLOP/s", ui.Number(float64(l.FLOPs)), ui.Number(l.GFLOPS*1e9))
+		text += fmt.Sprintf(", %s at %s", ui.Quantity(float64(l.FLOPs), "FLOP"), ui.Quantity(l.GFLOPS*1e9, "FLOP/s"))
 	}
 	if l.Bytes > 0 {
-		text += fmt.Sprintf(", %s at %sB/s", ui.Bytes(l.Bytes), ui.Number(bandwidth(l)*1e9))
+		text += fmt.Sprintf(", %s at %s", ui.Bytes(l.Bytes), ui.Quantity(bandwidth(l)*1e9, "B/s"))
 	}
 	if l.FLOPs > 0 && l.Bytes > 0 {
 		text += fmt.Sprintf(", %.1f FLOP/B", float64(l.FLOPs)/float64(l.Bytes))

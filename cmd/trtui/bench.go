@@ -130,5 +130,9 @@ func (o *options) report(ctx context.Context, stderr io.Writer, path string, par
 	if built, err := pl.model.BuiltWith(); err == nil && !o.changed("precision", "calibrator", "batch") {
 		cfg = built
 	}
-	return sessions.NewRunner(pl.model, pl.work, o.reporter(stderr)).Report(ctx, cfg, parts, p)
+	snap, err := sessions.NewRunner(pl.model, pl.work, o.reporter(stderr)).Report(ctx, cfg, parts, p)
+	if err == nil && snap.Tactics != nil && snap.Tactics.CacheError != "" {
+		fmt.Fprintf(stderr, "trtui: warning: %s\n", snap.Tactics.CacheError)
+	}
+	return snap, err
 }

@@ -61,16 +61,28 @@ func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, out
 	return nil
 }
 
-// writeFile writes a file beside its place and moves it there when it is whole.
+// writeFile writes a file beside its place and moves it there when it is whole. What is there and is no regular file, as
+// a pipe or a device, is written to as it is.
 func writeFile(path string, write func(io.Writer) (int64, error)) (int64, error) {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return 0, fmt.Errorf("%s is a directory; name a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return 0, err
+		}
+		n, err := write(f)
+		return n, errors.Join(err, f.Close())
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("write %s: %w", path, errors.Unwrap(err))
 	}
 	defer os.Remove(f.Name())
 	n, err := write(f)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return n, err
+		return n, fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := os.Chmod(f.Name(), 0o644); err != nil {
 		return n, err

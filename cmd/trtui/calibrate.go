@@ -44,7 +44,7 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 	}
 	c := snap.Calibration
 	if o.format == "json" {
-		return writeJSON(stdout, c)
+		return writeReport(stdout, c)
 	}
 	fmt.Fprintf(stdout, "%d items of %s\n", c.Batches, p.work.CalData.Name())
 	if c.Random {

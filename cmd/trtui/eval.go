@@ -42,7 +42,7 @@ func evalCommand() *cobra.Command {
 	f := c.Flags()
 	replaceList(c, "precision", &precisions, []string{"fp32", "int8"}, "precisions to compare: fp32, fp16, int8")
 	replaceList(c, "calibrator", &calibrators, []string{"minmax", "entropy", "percentile", "mse"}, "calibrators to compare for int8")
-	f.BoolVar(&perLayer, "per-layer", false, "the error of every layer, local and accumulated, instead of a row a configuration")
+	f.BoolVar(&perLayer, "per-layer", false, "the error of every layer, local and accumulated, for the last configuration named (default int8, entropy)")
 	return c
 }
 
@@ -59,10 +59,13 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 	defer p.close()
 	r := sessions.NewRunner(p.model, p.work, o.reporter(stderr))
 	if perLayer {
-		return o.evalLayers(ctx, stdout, r, configs[len(configs)-1])
+		return o.evalLayers(ctx, stdout, r, o.layered(configs))
 	}
 	var rows []evalRow
-	for _, cfg := range configs {
+	for i, cfg := range configs {
+		if p.model.Quantized && i > 0 && configs[i-1].Precision == cfg.Precision {
+			continue // the model's own ranges: calibrators have no say
+		}
 		row, err := evalConfig(ctx, r, p, cfg)
 		if err != nil {
 			return err
@@ -92,6 +95,9 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 	if len(acc.Outputs) > 0 {
 		row.SQNR = acc.Outputs[0].SQNR
 	}
+	if p.model.Quantized && cfg.Precision == sessions.INT8 {
+		row.Calibrator = "the model's"
+	}
 	if acc.Labels.Top1 >= 0 {
 		top1 := 100 * acc.Labels.Top1
 		row.Top1 = &top1
@@ -112,12 +118,22 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			top1 = fmt.Sprintf("%.2f", *r.Top1)
 		}
 		lines = append(lines, []string{
-			r.Precision, r.Calibrator, top1, fmt.Sprintf("%.2f", r.Agreement), fmt.Sprintf("%.1f", r.SQNR),
+			r.Precision, r.Calibrator, top1, fmt.Sprintf("%.2f", r.Agreement), decibels(r.SQNR),
 			fmt.Sprintf("%.3f", r.Latency), fmt.Sprintf("%.3f", r.LatencyP99), fmt.Sprintf("%.2f×", rows[0].Latency/r.Latency), kib(r.WeightsBytes), kib(r.ArenaBytes),
 		})
 	}
 	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", ">p99 ms", ">speed", ">weights KiB", ">arena KiB"}, lines)
 	return nil
+}
+
+// layered returns the configuration whose layers are looked at: the last one asked for, or INT8 with the calibrator that
+// every command begins with.
+func (o *options) layered(configs []sessions.Config) sessions.Config {
+	cfg := configs[len(configs)-1]
+	if !o.changed("precision", "calibrator") {
+		cfg.Calibrator = "entropy"
+	}
+	return cfg
 }
 
 // evalLayers prints the errors of every layer of one configuration.
@@ -128,7 +144,7 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 	}
 	a := snap.Accuracy
 	if o.format == "json" {
-		return writeJSON(w, a)
+		return writeReport(w, a)
 	}
 	fmt.Fprintf(w, "%s %s: error of each layer against FP32, on %d items\n\n", a.Precision, a.Calibrator, a.TapItems)
 	var rows [][]string
@@ -138,14 +154,14 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 			mark = fmt.Sprintf("first under %.0f dB", a.Tolerance)
 		}
 		rows = append(rows, []string{
-			short(l.Name), l.Precision, fmt.Sprintf("%.1f", l.Local.SQNR), fmt.Sprintf("%.1f", l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
+			short(l.Name), l.Precision, decibels(l.Local.SQNR), decibels(l.Accumulated.SQNR), bar(min(1, max(0, l.Accumulated.SQNR/60)), 20),
 			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
 		})
 	}
 	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
 	for _, out := range a.Outputs {
-		fmt.Fprintf(w, "output %s: SQNR %.1f dB, max abs %.4g, cosine %.6f\n", out.Name, out.SQNR, out.MaxAbs, out.Cosine)
+		fmt.Fprintf(w, "output %s: SQNR %s dB, max abs %.4g, cosine %.6f\n", out.Name, decibels(out.SQNR), out.MaxAbs, out.Cosine)
 	}
 	fmt.Fprintf(w, "labels: top-1 %s %% (FP32 %s %%), agreement %s %% of %d items\n", percent(a.Labels.Top1), percent(a.Labels.FP32Top1), percent(a.Labels.Agreement), a.Items)
 	return nil

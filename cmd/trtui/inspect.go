@@ -54,15 +54,15 @@ func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path st
 	}
 	switch parts {
 	case sessions.PartModel:
-		return writeJSON(stdout, snap.Model)
+		return writeReport(stdout, snap.Model)
 	case sessions.PartPasses:
-		return writeJSON(stdout, snap.Passes)
+		return writeReport(stdout, snap.Passes)
 	case sessions.PartMemory:
-		return writeJSON(stdout, snap.Memory)
+		return writeReport(stdout, snap.Memory)
 	case sessions.PartTactics:
-		return writeJSON(stdout, snap.Tactics)
+		return writeReport(stdout, snap.Tactics)
 	}
-	return writeJSON(stdout, snap.Overview)
+	return writeReport(stdout, snap.Overview)
 }
 
 func writeModel(w io.Writer, s *sessions.Snapshot) {
@@ -153,14 +153,14 @@ func writeMemory(w io.Writer, s *sessions.Snapshot) {
 	fmt.Fprintln(w)
 	var rows [][]string
 	for _, sl := range m.Slots {
-		kind := sl.Kind
+		kind, offset := sl.Kind, fmt.Sprint(sl.Offset)
 		if sl.Of != "" {
 			kind += " of " + sl.Of
 		}
 		if sl.IO {
-			kind += ", I/O"
+			kind, offset = kind+", outside the arena", "-"
 		}
-		rows = append(rows, []string{short(sl.Tensor), sl.Desc, fmt.Sprint(sl.Bytes), fmt.Sprint(sl.Offset), fmt.Sprintf("%d..%d", sl.First, sl.Last), lifeLine(sl, len(m.Steps), 40), kind})
+		rows = append(rows, []string{short(sl.Tensor), sl.Desc, fmt.Sprint(sl.Bytes), offset, fmt.Sprintf("%d..%d", sl.First, sl.Last), lifeLine(sl, len(m.Steps), 40), kind})
 	}
 	writeTable(w, []string{"tensor", "form", ">bytes", ">offset", "steps", "life", "kind"}, rows)
 	fmt.Fprintln(w)

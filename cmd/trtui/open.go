@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
@@ -74,7 +76,7 @@ func (o *options) register(c *cobra.Command) {
 	f.IntVar(&o.batch, "batch", 1, "value of the model's unbound batch")
 	f.IntVar(&o.threads, "threads", 0, "worker threads; default: all processors")
 	f.StringVar(&o.backend, "backend", "cpu", "cpu")
-	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; empty: none")
+	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
 	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32'")
 	f.StringSliceVar(&o.disable, "disable", nil, "rules or sites to switch off; trtui inspect passes lists them")
@@ -94,6 +96,12 @@ func defaultCache() string {
 	return filepath.Join(dir, "trtui", "timing.jsonl")
 }
 
+// Bounds of what can be meant.
+const (
+	maxBatch   = 1 << 16
+	maxThreads = 1024
+)
+
 // usageError is what is wrong with the command line.
 type usageError struct{ error }
 
@@ -108,8 +116,20 @@ func (o *options) config() (sessions.Config, error) {
 	default:
 		return cfg, usageError{fmt.Errorf("--precision %q: want fp32, fp16 or int8", o.precision)}
 	}
-	if o.batch < 1 {
-		return cfg, usageError{fmt.Errorf("--batch %d: want at least 1", o.batch)}
+	if o.batch < 1 || o.batch > maxBatch {
+		return cfg, usageError{fmt.Errorf("--batch %d: want 1 to %d", o.batch, maxBatch)}
+	}
+	if o.threads < 0 || o.threads > maxThreads {
+		return cfg, usageError{fmt.Errorf("--threads %d: want 1 to %d, or 0 for all processors", o.threads, maxThreads)}
+	}
+	if _, err := quant.ParseCalibrator(o.calibrator, quant.Scheme{}); err != nil {
+		return cfg, usageError{fmt.Errorf("--calibrator: %w", err)}
+	}
+	if o.items != "" && o.data == "" {
+		return cfg, usageError{errors.New("--items chooses from --data, which is missing")}
+	}
+	if o.calItems != "" && o.calData == "" {
+		return cfg, usageError{errors.New("--calib-items chooses from --calib-data, which is missing")}
 	}
 	if o.format != "text" && o.format != "json" {
 		return cfg, usageError{fmt.Errorf("--format %q: want text or json", o.format)}
@@ -140,7 +160,9 @@ func (o *options) open(path string) (*place, error) {
 		return nil, err
 	}
 	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache()}
-	if o.cache != "" {
+	if o.cache == "none" {
+		w.SaveTo = ""
+	} else if o.cache != "" {
 		if w.Cache, err = build.OpenTimingCache(o.cache); err != nil {
 			return nil, err
 		}

@@ -9,7 +9,20 @@ import (
 
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
+
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions"
 )
+
+// writeReport writes a report as writeJSON does, with the schema's version as its first field.
+func writeReport(w io.Writer, report any) error {
+	data, err := json.Marshal(report)
+	if err != nil {
+		return err
+	}
+	head := fmt.Sprintf(`{"schema":%d,`, sessions.Schema)
+	return writeJSON(w, json.RawMessage(head+strings.TrimPrefix(string(data), "{")))
+}
 
 // writeJSON writes a value as indented JSON.
 func writeJSON(w io.Writer, v any) error {
@@ -74,6 +87,14 @@ func percent(share float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", 100*share)
+}
+
+// decibels prints a signal-to-noise ratio; what is equal has none.
+func decibels(db float64) string {
+	if db >= quant.MaxDB {
+		return "exact"
+	}
+	return fmt.Sprintf("%.1f", db)
 }
 
 // kib prints bytes in KiB.

@@ -144,7 +144,7 @@ func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Se
 		return err
 	}
 	if f.format == "json" {
-		return writeJSON(out, snap.Overview)
+		return writeReport(out, snap.Overview)
 	}
 	_, err = lipgloss.Fprintln(out, views.OverviewText(snap, 100))
 	return err

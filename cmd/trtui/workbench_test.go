@@ -18,7 +18,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 	}{
 		{[]string{"conformanc"}, exitUsage, "did you mean conformance?"},
 		{[]string{"a.onnx", "b.onnx"}, exitUsage, "accepts at most 1 arg"},
-		{[]string{"--batch", "0"}, exitUsage, "--batch 0: want at least 1"},
+		{[]string{"--batch", "0"}, exitUsage, "--batch 0: want 1 to"},
 		{[]string{"--precision", "int3"}, exitUsage, `--precision "int3": want fp32, fp16 or int8`},
 		{[]string{"--calibrator", "guess"}, exitUsage, "--calibrator: "},
 		{[]string{"--theme", "pink"}, exitUsage, `--theme "pink": want dark or light`},

@@ -31,7 +31,7 @@ type CacheEntry struct {
 	Target string        // the backend's fingerprint
 	Tactic string        //
 	Layer  string        // what was measured: op, attributes, epilogue, forms of inputs and outputs
-	Time   time.Duration // median of one launch, in nanoseconds in the file
+	Time   time.Duration // of one launch, in nanoseconds in the file
 }
 
 func (e CacheEntry) key() string { return e.Target + "\x00" + e.Tactic + "\x00" + e.Layer }

@@ -48,8 +48,8 @@ func (c TacticChoices) reason(layer, tactic string) string {
 	return ""
 }
 
-// Measurement: a tactic is launched until its warm-up time has passed, then rounds times for the median, each round
-// being as many launches as take roundTime.
+// Measurement: a tactic is launched until its warm-up time has passed, then in rounds of as many launches as take
+// roundTime. The fastest round counts: what else the machine does only adds to the others.
 const (
 	warmUp    = 200 * time.Microsecond
 	rounds    = 5
@@ -116,7 +116,7 @@ func rangeForm(r graph.Range) string {
 	return "*"
 }
 
-// measure runs the tactic on random data and returns the median time of a launch.
+// measure runs the tactic on random data and returns the time of a launch.
 func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (time.Duration, error) {
 	k, err := tac.Bind(b)
 	if err != nil {
@@ -151,7 +151,7 @@ func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (time.Duration, e
 	return t.clock(func() error { return k.Launch(t.stream, in, out, scratch) })
 }
 
-// clock returns the median time of one call.
+// clock returns the time of one call.
 func (t *tuner) clock(launch func() error) (time.Duration, error) {
 	repeat := func(n int) (time.Duration, error) {
 		a := t.stream.Record()
@@ -186,8 +186,7 @@ func (t *tuner) clock(launch func() error) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	slices.Sort(times)
-	return max(times[rounds/2], 1), nil
+	return max(slices.Min(times), 1), nil
 }
 
 // memory returns the i-th piece of memory for a measurement, n bytes.

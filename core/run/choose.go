@@ -113,6 +113,37 @@ func blockable(b kernels.Binding) error {
 	return nil
 }
 
+// maxTensorBytes bounds one activation, so that a batch that was mistyped is an error and not an exhausted machine.
+const maxTensorBytes = 4 << 30
+
+// bounded returns an error that names an activation which would be too large at the shapes at hand.
+func (c *chooser) bounded() error {
+	check := func(t *graph.Tensor) error {
+		bytes := t.Type.Size()
+		for _, d := range graph.EvalDims(t.Dims, c.env) {
+			if d < 0 || d > 0 && bytes > maxTensorBytes/d {
+				return fmt.Errorf("tensor %s would be of shape %v: more than %d GiB; choose a smaller batch or smaller shapes",
+					t.Name, graph.EvalDims(t.Dims, c.env), maxTensorBytes>>30)
+			}
+			bytes *= max(d, 1)
+		}
+		return nil
+	}
+	for _, t := range c.network.Inputs {
+		if err := check(t); err != nil {
+			return err
+		}
+	}
+	for _, l := range c.network.Layers {
+		for _, t := range l.Outputs {
+			if err := check(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // enumerate fills in the options of every layer.
 func (c *chooser) enumerate(ctx context.Context) error {
 	for _, l := range c.network.Layers {

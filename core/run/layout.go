@@ -18,6 +18,9 @@ func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backen
 		network: n, env: env, backend: b, cost: cost,
 		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[string]Price{},
 	}
+	if err := c.bounded(); err != nil {
+		return nil, err
+	}
 	if err := c.enumerate(ctx); err != nil {
 		return nil, err
 	}

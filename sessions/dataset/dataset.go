@@ -255,5 +255,15 @@ func fitDims(have []int, want []graph.Dim) ([]int, bool) {
 			dims[i] = c
 		}
 	}
-	return dims, symbols == 0 && graph.Count(dims[1:]) == rest
+	if symbols > 0 || graph.Count(dims[1:]) != rest {
+		return nil, false
+	}
+	// [H,W,3] is not [3,H,W]: the order of the axes longer than 1 must be the same, unless one side has but one axis.
+	flat := len(have) == 2 || len(want) == 2
+	return dims, flat || slices.Equal(longAxes(have[1:]), longAxes(dims[1:]))
+}
+
+// longAxes returns the extents other than 1.
+func longAxes(dims []int) []int {
+	return slices.DeleteFunc(slices.Clone(dims), func(d int) bool { return d == 1 })
 }
