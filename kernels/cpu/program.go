@@ -250,6 +250,7 @@ func (r *programRun) at(image, within int) (n, at int) {
 // strip computes size elements from at on of batch n.
 func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, at, size int) {
 	vals, p := s.vals, &r.program
+	place := n*r.out.BatchStride() + at
 	for a := range r.args {
 		arg := &r.args[a]
 		m := before
@@ -265,7 +266,9 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 		case arg.direct():
 			vals[a] = graph.View[float32](m.Host)[base+at:][:size]
 		default:
-			vals[a] = s.room[r.slots[a]*strip:][:size]
+			if vals[a] = s.room[r.slots[a]*strip:][:size]; r.converts() {
+				vals[a] = graph.View[float32](out.Host)[place:][:size]
+			}
 			if arg.whole {
 				arg.codec.load(vals[a], m, base+at)
 			} else {
@@ -273,7 +276,6 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 			}
 		}
 	}
-	place := n*r.out.BatchStride() + at
 	for i := range p.Code {
 		v, ins := p.Args+i, &p.Code[i]
 		if i == len(p.Code)-1 && r.codec.kind == graph.F32 {
@@ -295,12 +297,17 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 		r.code[i].run(&r.vector, vals[v], x, y, z, s.room[:size])
 	}
 	result := vals[p.Result()]
-	if r.codec.kind != graph.F32 || len(p.Code) == 0 {
+	if (r.codec.kind != graph.F32 || len(p.Code) == 0) && !r.converts() {
 		r.codec.store(out, place, result)
 	}
 	if r.pads {
 		r.clearLanes(out, n, at, size)
 	}
+}
+
+// converts reports whether the program but converts its argument to float32, straight to its place.
+func (r *programRun) converts() bool {
+	return len(r.program.Code) == 0 && r.codec.kind == graph.F32 && !r.args[0].direct()
 }
 
 // clearLanes makes what lies behind the last channel zero.

@@ -25,7 +25,7 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		}
 		return t
 	}
-	return []kernels.Tactic{
+	return append(productTactics(isa, workers), []kernels.Tactic{
 		{
 			Name: name("conv", "_depthwise"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
 			Match:     matchDepthwiseF32,
@@ -34,27 +34,6 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		},
 		conv(false),
 		conv(true),
-		{
-			Name: name("gemm", ""), Op: graph.Gemm, Needs: needs,
-			Match: matchGemmF32,
-			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
-		},
-		{
-			Name: name("gemm", "_pointwise"), Op: graph.Gemm, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match:     matchProductF32,
-			Workspace: func(b kernels.Binding) int { return workspaceProductF32(b, isa, workers) },
-			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindProductF32(b, isa, workers) },
-		},
-		{
-			Name: name("matmul", ""), Op: graph.MatMul, Needs: needs,
-			Match: matchGemmF32,
-			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
-		},
-		{
-			Name: name("matmul", "_dynamic"), Op: graph.MatMul, Needs: needs,
-			Match: matchMatMul,
-			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindMatMul(b, isa, workers) },
-		},
 		{
 			Name: name("maxpool", ""), Op: graph.MaxPool, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
 			Match:     matchPoolF32,
@@ -77,7 +56,7 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 			Match: matchSoftmax,
 			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
 		},
-	}
+	}...)
 }
 
 // convShape returns a convolution's geometry on two spatial axes.

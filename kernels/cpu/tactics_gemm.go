@@ -8,6 +8,35 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
+// productTactics are the matrix products in float32 for one instruction set.
+func productTactics(isa asm.Features, workers int) []kernels.Tactic {
+	name := func(family, shape string) string { return family + "_f32_" + isaName(isa) + shape }
+	needs := kernels.Feature(isa)
+	return []kernels.Tactic{
+		{
+			Name: name("gemm", ""), Op: graph.Gemm, Needs: needs,
+			Match: matchGemmF32,
+			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
+		},
+		{
+			Name: name("gemm", "_pointwise"), Op: graph.Gemm, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match:     matchProductF32,
+			Workspace: func(b kernels.Binding) int { return workspaceProductF32(b, isa, workers) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindProductF32(b, isa, workers) },
+		},
+		{
+			Name: name("matmul", ""), Op: graph.MatMul, Needs: needs,
+			Match: matchGemmF32,
+			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
+		},
+		{
+			Name: name("matmul", "_dynamic"), Op: graph.MatMul, Needs: needs,
+			Match: matchMatMul,
+			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindMatMul(b, isa, workers) },
+		},
+	}
+}
+
 // product is the geometry of A[M,K] * B[K,N].
 type product struct {
 	m, k, n     int
