@@ -92,10 +92,15 @@ func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 		return nil, err
 	}
 	defer s.Close()
-	t := &tuner{ctx: ctx, backend: b, stream: s, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress}
+	t := &tuner{ctx: ctx, backend: b, stream: s, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress, first: map[CacheEntry]bool{}}
 	defer t.close()
 	if t.cache == nil {
 		t.cache = NewTimingCache()
 	}
+	p, err := run.NewPlan(ctx, n, env, b, t.price)
+	if err != nil || len(t.first) == 0 {
+		return p, err
+	}
+	t.again = true
 	return run.NewPlan(ctx, n, env, b, t.price)
 }
