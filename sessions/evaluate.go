@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
@@ -14,7 +16,6 @@ func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase s
 	s.device.Lock()
 	defer s.device.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	size := max(1, cfg.Batch)
 	total := (s.Data.Len() + size - 1) / size
 	workers := max(1, min(total, s.Backend.Info().Threads))
@@ -23,6 +24,13 @@ func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase s
 		lanes[w] = make(chan result, 8)
 		go s.runBatches(ctx, l, lanes[w], w, workers, total, size)
 	}
+	defer func() { // whatever the reason to end: nothing may run on when the device is free again
+		cancel()
+		for _, lane := range lanes {
+			for range lane {
+			}
+		}
+	}()
 	for b := range total {
 		r, ok := <-lanes[b%workers]
 		switch {
@@ -38,11 +46,6 @@ func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase s
 			break
 		}
 	}
-	cancel()
-	for _, lane := range lanes { // the memory is theirs until they end
-		for range lane {
-		}
-	}
 	return nil
 }
 
@@ -55,6 +58,11 @@ type result struct {
 // runBatches runs every stride-th batch from first on and sends the outputs to lane, which it closes.
 func (s *stages) runBatches(ctx context.Context, l *run.Loaded, lane chan<- result, first, stride, total, size int) {
 	defer close(lane)
+	defer func() {
+		if v := recover(); v != nil { // an error in the program, which the loop's caller reports as one
+			lane <- result{err: fmt.Errorf("internal error: %v\n%s", v, debug.Stack())}
+		}
+	}()
 	c, err := l.NewContext()
 	if err != nil {
 		lane <- result{err: err}
