@@ -132,7 +132,7 @@ const (
 // Operand is an operand of an instruction. Destinations come first, as in the text.
 type Operand struct {
 	Kind  OperandKind
-	Reg   Reg    // RegOperand; AddrOperand where HasReg
+	Reg   Reg    // RegOperand; AddrOperand where Base is set
 	Not   bool   // a predicate source that is negated: !p
 	Imm   int64  // ImmOperand: the integer, or the bits of 0f (as 32) and 0d (as 64) constants
 	Float int    // ImmOperand: 32 or 64 where written as 0fXXXXXXXX or 0dXXXXXXXXXXXXXXXX
