@@ -50,8 +50,8 @@ func immediate(n int64, float int) value {
 	return value{Operand{Kind: ImmOperand, Imm: n, Float: float}}
 }
 
-// constant returns an immediate's value.
-func (v value) constant() (int64, bool) { return v.op.Imm, v.op.Kind == ImmOperand }
+// Constant returns an immediate's value.
+func (v value) Constant() (int64, bool) { return v.op.Imm, v.op.Kind == ImmOperand }
 
 // GlobalPtr is an address in device memory, SharedPtr one in the block's shared memory. An offset in bytes costs nothing.
 type (
@@ -75,7 +75,7 @@ func (g GlobalPtr) address() Operand { return address(g.value, g.off) }
 func (s SharedPtr) address() Operand { return address(s.value, s.off) }
 
 func address(v value, off int64) Operand {
-	if n, ok := v.constant(); ok {
+	if n, ok := v.Constant(); ok {
 		return Operand{Kind: AddrOperand, Off: n + off}
 	}
 	return Operand{Kind: AddrOperand, Base: true, Reg: v.op.Reg, Off: off}
@@ -226,3 +226,9 @@ func (k *K) Exit(p Cond) {
 
 // End closes the kernel.
 func (k *K) End() { k.emit("ret", nil) }
+
+// Register is a float's register as a word, of which nothing but a float may be made again.
+func (f Float) Register() Word { return Word(f) }
+
+// FloatRegister is the float whose register w is.
+func (w Word) FloatRegister() Float { return Float(w) }
