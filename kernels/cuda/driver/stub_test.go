@@ -90,6 +90,9 @@ func newStub(t testing.TB) *stub {
 	return s
 }
 
+// UseStub is newStub for package driver_test.
+func UseStub(t testing.TB) { newStub(t) }
+
 // lines is the log since the last reset, without the calls that make the context current.
 func (s *stub) lines() []string {
 	buf := make([]byte, 1<<20)
