@@ -31,6 +31,8 @@ cross:                     ## it must build everywhere
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
 	CGO_ENABLED=0 $(GO) build -tags noasm -o /dev/null ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build -tags nocuda -o /dev/null ./cmd/trtui
+	CGO_ENABLED=0 $(GO) vet -tags nocuda ./kernels/cuda/...
 
 FUZZTIME ?= 30s
 fuzz:                      ## every fuzz target for FUZZTIME
