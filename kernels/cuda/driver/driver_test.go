@@ -173,6 +173,14 @@ func TestOpenErrors(t *testing.T) {
 	})
 }
 
+func TestNoLibrary(t *testing.T) {
+	_, err := openLibrary("libtrtui-absent.so.9", "TRTUI_ABSENT", nil)
+	if want := "libtrtui-absent.so.9 is not on this machine: install the NVIDIA driver, or set TRTUI_ABSENT to the library's path"; err == nil ||
+		err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestProbe(t *testing.T) {
 	stub := newStub(t)
 	devices, err := Probe()

@@ -51,7 +51,7 @@ func openLibrary(soname, env string, functions []prototype) (*library, error) {
 		if err == nil {
 			return &library{handle: handle, path: path, functions: functions, addresses: make([]atomic.Uintptr, len(functions))}, nil
 		}
-		if path != soname || !strings.Contains(err.Error(), "No such file") {
+		if !strings.HasPrefix(err.Error(), soname+": cannot open shared object file") { // it is there, but
 			refused = append(refused, err.Error())
 		}
 	}
