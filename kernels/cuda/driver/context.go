@@ -112,7 +112,8 @@ type Streams interface {
 	EventSynchronize(e Event) error
 	// EventQuery tells whether the last record of e has happened.
 	EventQuery(e Event) (bool, error)
-	// EventElapsed returns the device's time between two recorded events, about 0.5 µs exact.
+	// EventElapsed returns the device's time between two events, about 0.5 µs exact. Both have happened: before that the
+	// error is NotReady.
 	EventElapsed(start, end Event) (time.Duration, error)
 }
 

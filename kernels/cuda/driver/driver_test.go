@@ -193,6 +193,14 @@ func TestProbe(t *testing.T) {
 	if stub.retained() != 0 {
 		t.Error("probing retained a context")
 	}
+	stub.fail("cuDeviceGetAttribute", 5, int32(InvalidValue))
+	if devices, err := Probe(); err != nil || devices[0].BlocksPerSM != 0 || devices[1].BlocksPerSM == 0 {
+		t.Errorf("with an attribute that the driver does not know: %+v, %v", devices, err)
+	}
+	stub.fail("cuDeviceGetAttribute", 1, int32(InvalidValue))
+	if _, err := Probe(); err == nil || !strings.Contains(err.Error(), "CUDA device 0: cuDeviceGetAttribute (attribute 75)") {
+		t.Errorf("without a compute capability: %v", err)
+	}
 	stub.fail("cuInit", 1, int32(Unknown))
 	if _, err := Probe(); !errors.Is(err, &Error{Result: Unknown}) {
 		t.Errorf("cuInit failed, but got %v", err)

@@ -133,7 +133,8 @@ func (l *library) describe(ordinal int) (Device, int32, error) {
 	return d, handle, l.attributes(&d, dev)
 }
 
-// attributes reads what the driver gives by number (CUdevice_attribute).
+// attributes reads what the driver gives by number (CUdevice_attribute). A number that this driver does not know, or no
+// longer, leaves 0; the compute capability is always known.
 func (l *library) attributes(d *Device, dev uintptr) error {
 	var major, minor int
 	var ecc, integrated, cooperative, pools, unified, concurrent int
@@ -148,8 +149,10 @@ func (l *library) attributes(d *Device, dev uintptr) error {
 		{31, &concurrent},
 	} {
 		var v int32
-		if err := l.doPointers(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&v)), a.number, dev); err != nil {
-			return fmt.Errorf("attribute %d: %w", a.number, err)
+		err := l.doPointers(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&v)), a.number, dev)
+		unknown := errors.Is(err, &Error{Result: InvalidValue}) && a.to != &major && a.to != &minor
+		if err != nil && !unknown {
+			return detail(err, "attribute %d", a.number)
 		}
 		*a.to = int(v)
 	}
