@@ -258,7 +258,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 		parts = k.Pointer("parts")
 		l.args = append(l.args, scratchArg(0))
 	}
-	m.ring, m.thread = k.Dynamic("ring"), k.Thread()
+	m.ring, m.thread = k.Dynamic(), k.Thread()
 	m.begin()
 	e := newEngine(m)
 	m.sum(e)
