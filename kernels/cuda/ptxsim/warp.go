@@ -139,6 +139,13 @@ func (w *warp) runGroup(cur, limit, left int) int {
 
 // pick chooses the group to run, the lowest that can, and the place at which it meets another.
 func (w *warp) pick() (cur, limit int) {
+	if len(w.groups) > 1 { // lanes that have come to an end are out of the others' way
+		for i := range w.groups {
+			if in := &w.block.kernel.code[w.groups[i].pc]; in.flow == flowExit && in.guard < 0 && in.exec == nil {
+				return i, -1
+			}
+		}
+	}
 	for i := range w.groups {
 		if g := &w.groups[i]; !g.waits && !g.parked {
 			for _, o := range w.groups[i+1:] {
