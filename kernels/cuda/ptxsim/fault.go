@@ -54,7 +54,7 @@ func (f *Fault) Error() string {
 	case f.Inst >= 0:
 		fmt.Fprintf(&b, ": instruction %d: %s", f.Inst, f.Text)
 	}
-	fmt.Fprintf(&b, ": %s: %s", f.Kind, f.Detail)
+	fmt.Fprintf(&b, " %s: %s", f.Kind, f.Detail)
 	return b.String()
 }
 
@@ -64,74 +64,4 @@ func place(k *ptx.Kernel, i int) string {
 		return fmt.Sprintf("line %d", line)
 	}
 	return fmt.Sprintf("instruction %d", i)
-}
-
-// text spells instruction in as PTX does.
-func text(k *ptx.Kernel, in *ptx.Inst) string {
-	var b strings.Builder
-	if in.Guard.On {
-		b.WriteByte('@')
-		if in.Guard.Not {
-			b.WriteByte('!')
-		}
-		b.WriteString(k.Regs[in.Guard.Reg].Name)
-		b.WriteByte(' ')
-	}
-	b.WriteString(in.Op)
-	for _, m := range in.Mods {
-		b.WriteByte('.')
-		b.WriteString(m)
-	}
-	for i := range in.Args {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte(' ')
-		b.WriteString(operandText(k, &in.Args[i]))
-	}
-	return b.String()
-}
-
-func operandText(k *ptx.Kernel, o *ptx.Operand) string {
-	not := ""
-	if o.Not {
-		not = "!"
-	}
-	switch o.Kind {
-	case ptx.RegOperand:
-		s := not + k.Regs[o.Reg].Name
-		if o.Pair != nil {
-			s += "|" + k.Regs[*o.Pair].Name
-		}
-		return s
-	case ptx.ImmOperand:
-		switch o.Float {
-		case 32:
-			return fmt.Sprintf("0f%08X", uint32(o.Imm))
-		case 64:
-			return fmt.Sprintf("0d%016X", uint64(o.Imm))
-		}
-		return fmt.Sprint(o.Imm)
-	case ptx.AddrOperand:
-		name := o.Name
-		if o.Base {
-			name = k.Regs[o.Reg].Name
-		}
-		if o.Off != 0 || name == "" {
-			if name != "" && o.Off > 0 {
-				name += "+"
-			}
-			name += fmt.Sprint(o.Off)
-		}
-		return "[" + name + "]"
-	case ptx.VectorOperand:
-		parts := make([]string, len(o.Vec))
-		for i := range o.Vec {
-			parts[i] = operandText(k, &o.Vec[i])
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case ptx.SinkOperand:
-		return "_"
-	}
-	return o.Name
 }

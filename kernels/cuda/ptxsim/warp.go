@@ -354,6 +354,6 @@ func (w *warp) failf(in *inst, lane int, kind Kind, format string, args ...any) 
 	k := w.block.kernel
 	w.fault = &Fault{Kind: kind, Kernel: k.src.Name, Block: w.block.at, Warp: w.index, Lane: lane, Inst: in.src, Detail: fmt.Sprintf(format, args...)}
 	if in.src >= 0 {
-		w.fault.Line, w.fault.Text = k.src.Body[in.src].Line, text(k.src, &k.src.Body[in.src])
+		w.fault.Line, w.fault.Text = k.src.Body[in.src].Line, k.src.Text(&k.src.Body[in.src])
 	}
 }
