@@ -113,7 +113,7 @@ func (d *decoder) decode(i int) (err error) {
 		d.fail("the simulator does not have this form of the instruction")
 	}
 	if d.err != nil {
-		return fmt.Errorf("%s: %s: %w", place(d.k.src, i), d.k.src.Text(d.in), d.err)
+		return fmt.Errorf("%s: %s: %w", place(d.k.src, i), spelled(d.k.src, i), d.err)
 	}
 	return nil
 }

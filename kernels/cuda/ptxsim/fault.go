@@ -54,7 +54,7 @@ func (f *Fault) Error() string {
 	case f.Inst >= 0:
 		fmt.Fprintf(&b, ": instruction %d: %s", f.Inst, f.Text)
 	}
-	fmt.Fprintf(&b, " %s: %s", f.Kind, f.Detail)
+	fmt.Fprintf(&b, ": %s: %s", f.Kind, f.Detail)
 	return b.String()
 }
 
@@ -65,3 +65,6 @@ func place(k *ptx.Kernel, i int) string {
 	}
 	return fmt.Sprintf("instruction %d", i)
 }
+
+// spelled is instruction i of kernel k as the text has it.
+func spelled(k *ptx.Kernel, i int) string { return strings.TrimSuffix(k.Text(&k.Body[i]), ";") }

@@ -275,8 +275,8 @@ func (w *warp) members(in *inst, cur int, m uint32) (moved bool) {
 		want := masks[l]
 		same := lanesEqual(masks, want, m)
 		switch missing := want & w.live &^ m; {
-		case want>>l&1 == 0:
-			w.failf(in, l, Illegal, "the lane is not in its own member mask %#08x", want)
+		case same&^want != 0:
+			w.failf(in, bits.TrailingZeros32(same&^want), Illegal, "the lane is not in its own member mask %#08x", want)
 			return false
 		case missing&w.groups[cur].mask != 0:
 			w.failf(in, bits.TrailingZeros32(missing), Divergence, "lanes %#08x of member mask %#08x are held off by the guard", missing, want)
@@ -354,6 +354,6 @@ func (w *warp) failf(in *inst, lane int, kind Kind, format string, args ...any) 
 	k := w.block.kernel
 	w.fault = &Fault{Kind: kind, Kernel: k.src.Name, Block: w.block.at, Warp: w.index, Lane: lane, Inst: in.src, Detail: fmt.Sprintf(format, args...)}
 	if in.src >= 0 {
-		w.fault.Line, w.fault.Text = k.src.Body[in.src].Line, k.src.Text(&k.src.Body[in.src])
+		w.fault.Line, w.fault.Text = k.src.Body[in.src].Line, spelled(k.src, in.src)
 	}
 }
