@@ -41,6 +41,7 @@ type stages struct {
 	plans     memo[*run.Plan]
 	loaded    memo[*run.Loaded]
 	reference memo[*reference]
+	onHost    memo[*run.Loaded] // FP32, where the device is not the host
 
 	tensors      memo[map[string]graph.Value] // FP32's, by batch
 	accuracies   memo[*AccuracyReport]

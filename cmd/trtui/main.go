@@ -23,6 +23,7 @@ const (
 var commands = []func() *cobra.Command{
 	buildCommand,
 	benchCommand,
+	runCommand,
 	evalCommand,
 	inspectCommand,
 	calibrateCommand,
