@@ -150,7 +150,7 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		r.Badges = append(r.Badges, Badge{"random calibration", "no data was given: ranges come from random input and accuracy is agreement with FP32 only"})
 	}
 	if t.Estimated {
-		r.Badges = append(r.Badges, Badge{"estimated", "times are a cost model's: this backend has no device"})
+		r.Badges = append(r.Badges, Badge{"estimated", "times are a cost model's and tactics are untimed, chosen by it: this backend has no device to measure on"})
 	}
 	return r
 }

@@ -24,6 +24,7 @@ type evalRow struct {
 	WeightsBytes int      `json:"weights_bytes"`
 	ArenaBytes   int      `json:"arena_bytes"`
 	Random       bool     `json:"random_data,omitempty"`
+	Estimated    bool     `json:"estimated,omitempty"` // latencies are a cost model's
 }
 
 func evalCommand() *cobra.Command {
@@ -91,6 +92,7 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 		Precision: string(cfg.Precision), Calibrator: acc.Calibrator, Agreement: 100 * acc.Labels.Agreement,
 		Latency: float64(snap.Overview.Latency.Median) / 1e6, LatencyP99: float64(snap.Overview.Latency.P99) / 1e6,
 		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random,
+		Estimated: snap.Timings.Estimated,
 	}
 	if len(acc.Outputs) > 0 {
 		row.SQNR = acc.Outputs[0].SQNR
@@ -122,7 +124,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			fmt.Sprintf("%.3f", r.Latency), fmt.Sprintf("%.3f", r.LatencyP99), fmt.Sprintf("%.2f×", rows[0].Latency/r.Latency), kib(r.WeightsBytes), kib(r.ArenaBytes),
 		})
 	}
-	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", ">p99 ms", ">speed", ">weights KiB", ">arena KiB"}, lines)
+	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">" + estimatedMark(rows[0].Estimated) + "median ms", ">p99 ms", ">speed", ">weights KiB", ">arena KiB"}, lines)
 	return nil
 }
 

@@ -130,13 +130,14 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	for _, e := range v.Split {
 		rows = append(rows, []string{e.Precision, fmt.Sprint(e.Layers), us(e.Time), bar(float64(e.Time)/float64(max(1, s.Timings.SumMedian)), 30)})
 	}
-	writeTable(w, []string{"precision", ">layers", ">µs", ""}, rows)
+	unit := ">" + estimatedMark(s.Timings.Estimated) + "µs"
+	writeTable(w, []string{"precision", ">layers", unit, ""}, rows)
 	fmt.Fprintln(w)
 	rows = nil
 	for _, l := range v.Top {
 		rows = append(rows, []string{short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 30)})
 	}
-	writeTable(w, []string{"slowest layers", ">µs", ">%", ""}, rows)
+	writeTable(w, []string{"slowest layers", unit, ">%", ""}, rows)
 }
 
 func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
@@ -178,7 +179,11 @@ func lifeLine(s sessions.SlotInfo, steps, cells int) string {
 
 func writeTactics(w io.Writer, s *sessions.Snapshot) {
 	t := s.Tactics
-	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n\n", t.CacheHits, t.CacheMisses, len(t.Cache))
+	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n", t.CacheHits, t.CacheMisses, len(t.Cache))
+	if s.Device.Estimated {
+		fmt.Fprintln(w, "untimed: the cost model chose, and ~ marks its estimates")
+	}
+	fmt.Fprintln(w)
 	for _, l := range t.Layers {
 		fmt.Fprintf(w, "%s (%s)\n", l.Layer, l.Op)
 		var rows [][]string
@@ -188,7 +193,12 @@ func writeTactics(w io.Writer, s *sessions.Snapshot) {
 				mark = "*"
 			}
 			if c.Timed {
-				timed, ratio = us(c.Time), fmt.Sprintf("%.2f×", c.Ratio)
+				timed = us(c.Time)
+			} else if c.Ratio > 0 {
+				timed = "~" + us(c.Time)
+			}
+			if c.Ratio > 0 {
+				ratio = fmt.Sprintf("%.2f×", c.Ratio)
 			}
 			rows = append(rows, []string{mark, c.Tactic, c.Format, timed, ratio, c.Reason})
 		}
