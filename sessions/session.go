@@ -27,6 +27,8 @@ type Session struct {
 	wake   chan struct{}      // there is something new to do
 	close  context.CancelFunc
 	done   chan struct{}
+
+	watching sync.WaitGroup // for the end of telemetry
 }
 
 // progressInterval is how often progress and live timings are published at most: ten times a second.
@@ -52,6 +54,10 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
 	s.wake <- struct{}{}
 	go s.loop(ctx)
+	if m, ok := w.Backend.(run.Monitor); ok {
+		s.watching.Add(1)
+		go s.watch(ctx, m)
+	}
 	return s
 }
 
@@ -98,6 +104,7 @@ func (s *Session) interrupt() {
 func (s *Session) Close() {
 	s.close()
 	<-s.done
+	s.watching.Wait()
 	if s.recorder.Load() != nil {
 		_ = s.StopRecording() // an error has been logged
 	}
@@ -108,16 +115,22 @@ func (s *Session) update(change func(*Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.snap)
+	c := s.deliver()
+	if r := s.recorder.Load(); r != nil {
+		r.Snapshot(c)
+	}
+}
+
+// deliver publishes a copy of the state, which it returns; s.mu is held.
+func (s *Session) deliver() *Snapshot {
 	s.snap.Seq++
 	c := s.snap
-	if r := s.recorder.Load(); r != nil {
-		r.Snapshot(&c)
-	}
 	select {
 	case <-s.events: // what nobody took is older
 	default:
 	}
 	s.events <- &c
+	return &c
 }
 
 // progressed returns the stages' progress function: at most one event in progressInterval, but each new phase at once.

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/sessions"
@@ -35,5 +36,27 @@ func TestEstimatedTimesAreLabelled(t *testing.T) {
 	} {
 		b.press(c.screen)
 		b.wants(c.want...)
+	}
+}
+
+// What the device tells of itself is in the header where there is room.
+func TestTelemetryInHeader(t *testing.T) {
+	snap := fixture(t)
+	snap.Telemetry = &sessions.TelemetryReport{Clock: 1980, Power: 411.6, Temperature: 61, Throttle: []string{"power"}}
+	b := newBench(t, ui.Options{}, snap)
+	b.size(200, 60)
+	b.wants("1980 MHz 412 W 61C", "throttled: power")
+	b.size(80, 24)
+	b.wants("throttled: power", "INT8")
+	if s := b.screen(); strings.Contains(s, "412 W") {
+		t.Errorf("there is no room for it:\n%s", s)
+	}
+	idle := *snap
+	idle.Telemetry = &sessions.TelemetryReport{Temperature: 40}
+	b.size(200, 60)
+	b.publish(&idle)
+	b.wants("40C")
+	if s := b.screen(); strings.Contains(s, "MHz") || strings.Contains(s, "throttled") {
+		t.Errorf("what the device does not tell is shown:\n%s", s)
 	}
 }
