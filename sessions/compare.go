@@ -82,6 +82,7 @@ func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 type contestant struct {
 	name    string
 	stages  *stages
+	cfg     Config
 	loaded  *run.Loaded // nil for the reference evaluation
 	context *run.ExecutionContext
 	network *graph.Network // of the reference evaluation
@@ -109,7 +110,7 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 		}
 	}
 	for _, c := range on {
-		one := &contestant{name: c.Name, stages: engine, types: map[string]string{}, stats: make([]outputStats, len(m.Network.Outputs))}
+		one := &contestant{name: c.Name, stages: engine, cfg: cfg, types: map[string]string{}, stats: make([]outputStats, len(m.Network.Outputs))}
 		runs = append(runs, one)
 		var err error
 		switch {
@@ -260,7 +261,7 @@ func (c *contestant) report() BackendRun {
 	} else {
 		info := c.loaded.Backend().Info()
 		r.Device = DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
-		r.Launches = launches(c.loaded.Plan)
+		r.Launches, r.Replanned = launches(c.loaded.Plan), c.stages.replanned(c.cfg)
 	}
 	for i := range c.stats {
 		r.Outputs = append(r.Outputs, c.stats[i].report())

@@ -1,7 +1,12 @@
 package sessions_test
 
 import (
+	"bytes"
 	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/build"
@@ -17,8 +22,7 @@ import (
 type device struct {
 	run.Backend
 	fingerprint string
-	without     *graph.Op // that it has no tactics for
-	tactics     int       // calls of Tactics
+	without     []*graph.Op // that it has no tactics for
 }
 
 func (d *device) Info() run.Info {
@@ -28,10 +32,9 @@ func (d *device) Info() run.Info {
 }
 
 func (d *device) Tactics(op *graph.Op) []kernels.Tactic {
-	if op == d.without {
+	if slices.Contains(d.without, op) {
 		return nil
 	}
-	d.tactics++
 	return d.Backend.Tactics(op)
 }
 
@@ -119,5 +122,90 @@ func TestCompare(t *testing.T) {
 		if c := r.Runs[0].Classes; len(c) != 4 || c[0].Label != 7 || c[0].Top[0].Class != 7 || len(c[0].Top) != 5 {
 			t.Errorf("classes: %+v", c)
 		}
+	}
+}
+
+// An engine that was built for another device, or by a program with other tactics, is planned again and says so.
+func TestEngineIsPlannedAgain(t *testing.T) {
+	host := cpu.Open(0)
+	defer host.Close()
+	w := workplace(t, host)
+	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+	e, err := sessions.NewRunner(embedded(t), w, nil).Engine(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reopen := func(change func(e *run.Engine)) *sessions.Model {
+		altered, plan := *e, *e.Plans[0]
+		plan.Steps = slices.Clone(plan.Steps)
+		altered.Plans = []*run.Plan{&plan}
+		change(&altered)
+		var file bytes.Buffer
+		if _, err := altered.WriteTo(&file); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "a.engine")
+		if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		m, err := sessions.OpenModel(graph.Ops(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*run.Engine)
+		want   string
+	}{
+		{"the same", func(*run.Engine) {}, ""},
+		{"another device", func(e *run.Engine) { e.Plans[0].Target = "cuda sm_90" }, "built for cuda sm_90"},
+		{"another program", func(e *run.Engine) {
+			for i := range e.Plans[0].Steps {
+				if s := &e.Plans[0].Steps[i]; s.Tactic != run.InMemory {
+					s.Tactic = "gone"
+				}
+			}
+		}, "by another version of the program"},
+	} {
+		s := sessions.Open(reopen(c.change), w, cfg)
+		snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Settled() })
+		s.Close()
+		said := ""
+		for _, l := range snap.Log {
+			if l.Level == "warning" {
+				said += l.Text
+			}
+		}
+		for _, b := range snap.Overview.Badges {
+			if b.Text == "planned again" && b.Why != said {
+				t.Errorf("%s: the badge says %q, the log %q", c.name, b.Why, said)
+			}
+		}
+		if c.want == "" && said != "" || !strings.Contains(said, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, said, c.want)
+		}
+	}
+}
+
+// What the device has no tactics for is listed, by layer.
+func TestUnsupportedLayersAreListed(t *testing.T) {
+	d := &device{Backend: cpu.Open(0), fingerprint: "sim 1", without: []*graph.Op{graph.Softmax, graph.Gemm}}
+	defer d.Close()
+	s := sessions.Open(embedded(t), workplace(t, d), sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	defer s.Close()
+	for snap := range s.Events() {
+		if snap.Err == "" {
+			continue
+		}
+		want := "no tactic of sim computes 2 layers:\n  head/classify/Gemm (Gemm): there is none for the op\n  softmax/Softmax (Softmax): there is none for the op"
+		if snap.Err != want {
+			t.Errorf("the error is %q, want %q", snap.Err, want)
+		}
+		if n := len(snap.Log); n < 3 || snap.Log[n-1].Layer != "softmax/Softmax" || snap.Log[n-3].Level != "error" {
+			t.Errorf("the log is %+v", snap.Log)
+		}
+		return
 	}
 }

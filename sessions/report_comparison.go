@@ -21,11 +21,12 @@ type Tolerance struct {
 
 // BackendRun is what one backend made of the items.
 type BackendRun struct {
-	Name     string
-	Device   DeviceReport
-	Launches int
-	Outputs  []OutputStats
-	Classes  []ItemClasses `json:",omitempty"` // of the first output that looks like scores of classes
+	Name      string
+	Device    DeviceReport
+	Launches  int
+	Replanned string `json:",omitempty"` // why the plan is not the engine file's
+	Outputs   []OutputStats
+	Classes   []ItemClasses `json:",omitempty"` // of the first output that looks like scores of classes
 }
 
 // OutputStats describes the elements of one output over all items; positions are those of the first such element.

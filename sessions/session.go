@@ -155,6 +155,24 @@ func (s *Session) log(level, layer, format string, args ...any) {
 	})
 }
 
+// logError adds an error to the log: a line for each layer that the backend does not compute.
+func (s *Session) logError(err error) {
+	var missing *run.Unsupported
+	if !errors.As(err, &missing) || len(missing.Layers) == 1 {
+		s.log("error", "", "%v", err)
+		return
+	}
+	s.log("error", "", "no tactic of %s computes %d layers; trtui inspect tactics --backend %[1]s tells all reasons", missing.Backend, len(missing.Layers))
+	const most = 200 // the report of tactics has them all
+	for i, l := range missing.Layers {
+		if i == most {
+			s.log("error", "", "and %d more", len(missing.Layers)-most)
+			return
+		}
+		s.log("error", l.Layer, "%s: %s", l.Op, l.Reason())
+	}
+}
+
 // loop works on what is wanted until the session is closed.
 func (s *Session) loop(ctx context.Context) {
 	defer close(s.done)
@@ -175,7 +193,7 @@ func (s *Session) loop(ctx context.Context) {
 			continue
 		}
 		if err != nil {
-			s.log("error", "", "%v", err)
+			s.logError(err)
 		}
 		s.update(func(snap *Snapshot) {
 			snap.Busy, snap.Err = nil, ""
@@ -234,6 +252,9 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 	loaded, err := st.load(ctx, cfg)
 	if err != nil {
 		return err
+	}
+	if why := st.replanned(cfg); why != "" {
+		s.log("warning", "", "%s", why)
 	}
 	built := time.Since(begin)
 	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), launches(p), p.Memory.Peak)

@@ -60,3 +60,14 @@ func TestTelemetryInHeader(t *testing.T) {
 		t.Errorf("what the device does not tell is shown:\n%s", s)
 	}
 }
+
+// An error over several lines: the panes have all of it, the line at the bottom the first.
+func TestLayersWithoutTactics(t *testing.T) {
+	full := fixture(t)
+	snap := &sessions.Snapshot{Seq: 1, Schema: full.Schema, Config: full.Config, Model: full.Model, Device: full.Device}
+	snap.Err = "no tactic of cuda:0 computes 2 layers:\n  head/classify/Gemm (Gemm): there is none for the op\n  softmax/Softmax (Softmax): softmax_f32: the type is f64"
+	b := newBench(t, ui.Options{}, snap)
+	b.size(160, 40)
+	b.press("7")
+	b.wants("no tactic of cuda:0 computes 2 layers", "head/classify/Gemm (Gemm): there is none for the op", "softmax_f32: the type is f64", "ERROR")
+}

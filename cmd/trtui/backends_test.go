@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions"
 )
 
 // simulated is the CPU in the role of a device whose times are estimates. drift, if not zero, is added to the first
@@ -204,5 +205,26 @@ func TestRunRefuses(t *testing.T) {
 func TestAbove(t *testing.T) {
 	if x := 1.0049; above(x) < x || math.Abs(above(x)-x) > 0.01 {
 		t.Errorf("above(%g) is %g", x, above(x))
+	}
+}
+
+// What a device does not compute is listed with every tactic's reason.
+func TestInspectTacticsOfUnsupported(t *testing.T) {
+	for _, c := range []struct{ format, want string }{
+		{"text", "softmax/Softmax (Softmax)\nthere is no tactic for Softmax"},
+		{"json", `"softmax/Softmax"`},
+	} {
+		o := &options{table: testTable()}
+		cmd := inspectPart(o, "tactics", "", sessions.PartTactics, writeTactics)
+		out, err := call(t, cmd, "--backend", "sim:2", "--format", c.format)
+		if !errors.Is(err, errReported) || !strings.Contains(out, c.want) {
+			t.Errorf("%s: %v\n%s", c.format, err, out)
+		}
+	}
+	o := &runOptions{}
+	o.table = testTable()
+	_, err := call(t, o.command(), "--backends", "cpu,sim:2")
+	if hint := unsupportedHint(err); !strings.Contains(hint, "trtui inspect tactics [MODEL] --backend sim") || !strings.Contains(hint, "--backend cpu") {
+		t.Errorf("%v: %q", err, hint)
 	}
 }

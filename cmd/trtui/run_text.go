@@ -42,6 +42,9 @@ func count(n int, noun string) string {
 // writeRun prints one run's backend and what its outputs are like.
 func writeRun(w io.Writer, r sessions.BackendRun) {
 	fmt.Fprintf(w, "%s: %s, %d launches\n", r.Name, r.Device.Device, r.Launches)
+	if r.Replanned != "" {
+		fmt.Fprintf(w, "  planned again: %s\n", r.Replanned)
+	}
 	for _, o := range r.Outputs {
 		fmt.Fprintf(w, "  %s %s%v: mean %.6g, std %.6g, min %.6g at %s, max %.6g at %s", o.Name, o.Type, o.Shape, o.Mean, o.Std, o.Min, where(o.MinAt), o.Max, where(o.MaxAt))
 		if o.NotFinite > 0 {
