@@ -20,13 +20,15 @@ type Snapshot struct {
 	Accuracy    *AccuracyReport
 	Tactics     *TacticsReport
 	Device      DeviceReport
-	Telemetry   *TelemetryReport `json:",omitempty"` // the device's state; nil where it does not tell
-	Stale       Parts            // reports that are of an older configuration
-	Busy        *Progress        `json:",omitempty"` // what is being done now
-	Err         string           `json:",omitempty"` // why the last run of the stages ended early
-	Log         []LogLine        `json:",omitempty"` // the newest lines
-	Recording   string           `json:",omitempty"` // the file being written
-	Replay      string           `json:",omitempty"` // the file being shown
+	Stale       Parts     // reports that are of an older configuration
+	Busy        *Progress `json:",omitempty"` // what is being done now
+	Err         string    `json:",omitempty"` // why the last run of the stages ended early
+	Log         []LogLine `json:",omitempty"` // the newest lines
+	Recording   string    `json:",omitempty"` // the file being written
+	Replay      string    `json:",omitempty"` // the file being shown
+
+	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
+	Telemetry *TelemetryReport `json:",omitempty"`
 }
 
 // Supersedes says that a later snapshot makes this one obsolete: it names what is superseded, for queues of events.

@@ -43,6 +43,9 @@ func (p *pane) note(text string) (string, ui.Style) {
 	if p.snap.Device.Estimated && p.part.Has(sessions.PartTimings|sessions.PartOverview) {
 		notes = append(notes, "estimated")
 	}
+	if p.snap.Device.Estimated && p.part.Has(sessions.PartTactics) {
+		notes = append(notes, "untimed")
+	}
 	if len(notes) == 0 {
 		return text, ui.Muted
 	}

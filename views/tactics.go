@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -43,13 +42,13 @@ func newChosenView(d *desk) *chosenView {
 		{Title: "tactic", Width: 20, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Chosen, at(b).Chosen) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
-			if !v.priced(chosen(at(r))) { // what stands there is a guess
+			if !priced(chosen(at(r))) { // what stands there is a guess
 				return ui.Cell{}
 			}
 			return ui.Cell{Bar: &ui.Bar{Value: duration(r), Max: v.longest(), Style: ui.Series1}}
 		}},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Down: true,
-			Cell:  func(r int) ui.Cell { return v.time(chosen(at(r))) },
+			Cell:  func(r int) ui.Cell { return timeCell(chosen(at(r))) },
 			Order: func(a, b int) int { return cmp.Compare(duration(a), duration(b)) }},
 		{Title: "timed", Width: 5, Align: ui.AlignRight, Priority: 2, Cell: func(r int) ui.Cell {
 			n := 0
@@ -86,15 +85,13 @@ func chosen(l *sessions.LayerTactics) *sessions.CandidateInfo {
 
 // priced reports whether a candidate has a time that means something: a measurement, or the estimate of a device that has
 // no others.
-func (v *chosenView) priced(c *sessions.CandidateInfo) bool {
-	return c.Timed || v.snap.Device.Estimated && c.Ratio > 0
-}
+func priced(c *sessions.CandidateInfo) bool { return c.Timed || c.Ratio > 0 }
 
-func (v *chosenView) time(c *sessions.CandidateInfo) ui.Cell {
+func timeCell(c *sessions.CandidateInfo) ui.Cell {
 	switch {
 	case c.Timed:
 		return ui.Cell{Text: ui.Duration(c.Time)}
-	case v.priced(c):
+	case priced(c):
 		return ui.Cell{Text: "~" + ui.Duration(c.Time), Style: ui.Muted}
 	}
 	return ui.Cell{Text: "not timed", Style: ui.Faint}
@@ -103,7 +100,7 @@ func (v *chosenView) time(c *sessions.CandidateInfo) ui.Cell {
 func (v *chosenView) longest() float64 {
 	top := 1.0
 	for i := range v.snap.Tactics.Layers {
-		if c := chosen(&v.snap.Tactics.Layers[i]); v.priced(c) {
+		if c := chosen(&v.snap.Tactics.Layers[i]); priced(c) {
 			top = max(top, float64(c.Time))
 		}
 	}
@@ -113,14 +110,11 @@ func (v *chosenView) longest() float64 {
 func (v *chosenView) Title() string { return "Layers and their tactics" }
 
 func (v *chosenView) Note() (string, ui.Style) {
-	var notes []string
-	if v.snap.Device.Estimated {
-		notes = append(notes, "untimed")
-	}
+	text := ""
 	if n := len(v.want.Pin); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d pinned", n))
+		text = fmt.Sprintf("%d pinned", n)
 	}
-	return v.note(strings.Join(notes, ", "))
+	return v.note(text)
 }
 
 func (v *chosenView) Keys() []ui.Key {
@@ -189,7 +183,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 		{Title: "candidate", Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(rank(at(a)), rank(at(b))) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
-		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return v.time(at(r)) }},
+		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return timeCell(at(r)) }},
 		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			if at(r).Ratio == 0 {
 				return ui.Cell{}
@@ -210,7 +204,7 @@ func (v *candidatesView) name(c *sessions.CandidateInfo) ui.Cell {
 		return ui.Cell{Text: string(g.Good) + " " + c.Tactic, Style: ui.Good | ui.Bold}
 	case v.forbidden(c.Tactic):
 		return ui.Cell{Text: string(g.Bad) + " " + c.Tactic, Style: ui.Warn}
-	case !v.priced(c):
+	case !c.Timed:
 		return ui.Cell{Text: "  " + c.Tactic, Style: ui.Muted}
 	}
 	return ui.Cell{Text: "  " + c.Tactic}
@@ -297,7 +291,7 @@ func rank(c *sessions.CandidateInfo) float64 {
 	switch {
 	case c.Chosen:
 		return -1
-	case c.Ratio > 0:
+	case c.Timed:
 		return c.Ratio
 	}
 	return math.Inf(1)

@@ -23,6 +23,12 @@ var backends = []backend{
 	{"cpu", "this machine's processors", false, func(_, threads int) (run.Backend, error) { return cpu.Open(threads), nil }},
 }
 
+// Where a device is simulated an inference takes a moment: so many items are compared, and on so many every layer.
+const (
+	fewItems = 8
+	fewTaps  = 2
+)
+
 // backendNames lists the names that a command line may use.
 func backendNames(table []backend) string {
 	var names []string
@@ -64,7 +70,7 @@ func findBackend(table []backend, name string) (backend, int, error) {
 		}
 		return b, device, nil
 	}
-	return backend{}, 0, usageError{fmt.Errorf("backend %q is unknown; this program has %s", name, backendNames(table))}
+	return backend{}, 0, usageError{fmt.Errorf("--backend %q: this program has %s", name, backendNames(table))}
 }
 
 // openBackend opens a backend by name.

@@ -188,7 +188,7 @@ func TestRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"--backends cpu,gpu", `"gpu" is unknown`},
+		{"--backends cpu,gpu", `"gpu": this program has`},
 		{"--backends cpu --backend cpu", "give one of the two"},
 		{"--atol -1", "not negative"},
 		{"--rtol NaN", "not negative"},

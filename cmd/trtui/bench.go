@@ -79,8 +79,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	if !p.PerStep {
 		return nil
 	}
-	estimated := estimatedMark(t.Estimated)
-	fmt.Fprintf(stdout, "\n%ssum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", estimated, ms(t.SumMedian), ms(t.Gap), t.Samples)
+	fmt.Fprintf(stdout, "\n%ssum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", estimatedMark(t.Estimated), ms(t.SumMedian), ms(t.Gap), t.Samples)
 	var rows [][]string
 	for _, l := range t.Layers {
 		gflops := ""
@@ -92,7 +91,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 			fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops,
 		})
 	}
-	writeTable(stdout, []string{"layer", "type", "tactic", ">" + estimated + "mean µs", ">median", ">p99", ">CV %", ">share %", "", ">GFLOP/s"}, rows)
+	writeTable(stdout, []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "", ">GFLOP/s"}, rows)
 	return nil
 }
 

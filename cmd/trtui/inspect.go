@@ -134,14 +134,13 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	for _, e := range v.Split {
 		rows = append(rows, []string{e.Precision, fmt.Sprint(e.Layers), us(e.Time), bar(float64(e.Time)/float64(max(1, s.Timings.SumMedian)), 30)})
 	}
-	unit := ">" + estimatedMark(s.Timings.Estimated) + "µs"
-	writeTable(w, []string{"precision", ">layers", unit, ""}, rows)
+	writeTable(w, []string{"precision", ">layers", ">µs", ""}, rows)
 	fmt.Fprintln(w)
 	rows = nil
 	for _, l := range v.Top {
 		rows = append(rows, []string{short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 30)})
 	}
-	writeTable(w, []string{"slowest layers", unit, ">%", ""}, rows)
+	writeTable(w, []string{"slowest layers", ">µs", ">%", ""}, rows)
 }
 
 func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {

@@ -200,12 +200,6 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 	return &place{m, w, func() { closeDevices(); m.Close() }}, nil
 }
 
-// Where a device is simulated an inference takes a moment: so many items are compared, and on so many every layer.
-const (
-	fewItems = 8
-	fewTaps  = 2
-)
-
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
 // input.
 func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
