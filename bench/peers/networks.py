@@ -116,7 +116,7 @@ class PyramidPool(nn.Module):
 
 
 class YOLOv5s(nn.Module):
-    """Backbone, path-aggregation neck and detection heads with the shapes of YOLOv5s v6; the outputs are the heads' raw maps."""
+    """Backbone, path-aggregation neck and heads with the shapes of YOLOv5s v6; the outputs are the heads' raw maps."""
 
     def __init__(self, tiny):
         super().__init__()
