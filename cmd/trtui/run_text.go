@@ -36,12 +36,15 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
+	if strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // writeRun prints one run's backend and what its outputs are like.
 func writeRun(w io.Writer, r sessions.BackendRun) {
-	fmt.Fprintf(w, "%s: %s, %d launches\n", r.Name, r.Device.Device, r.Launches)
+	fmt.Fprintf(w, "%s: %s, %s\n", r.Name, r.Device.Device, count(r.Launches, "launch"))
 	if r.Replanned != "" {
 		fmt.Fprintf(w, "  planned again: %s\n", r.Replanned)
 	}
