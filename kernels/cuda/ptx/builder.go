@@ -105,6 +105,10 @@ func (m *Module) Kernel(name string, threads int) *K {
 	return &K{module: m, kernel: k, counts: map[string]int{}}
 }
 
+// Resident promises that no more than n blocks need to share a multiprocessor: the compiler may give each of them its part
+// of the registers.
+func (k *K) Resident(n int) { k.kernel.MinBlocks = n }
+
 // Pointer declares the next parameter, the address of memory, and loads it.
 func (k *K) Pointer(name string) GlobalPtr {
 	k.kernel.Params = append(k.kernel.Params, Var{Name: name, Space: Param, Type: U64})
