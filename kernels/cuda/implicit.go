@@ -221,8 +221,7 @@ func (m *implicit) sum(e engine) {
 			m.Set(v, m.Select(m.Eq(next, ptx.U(t.stages*t.stageBytes())), ptx.U(0), next))
 		}
 	})
-	m.WaitGroup(0)
-	m.Barrier()
+	m.Barrier() // all groups that are still open are empty; now the ring is free for the sums
 }
 
 // ifStep runs body if step is below count, which may be known.
