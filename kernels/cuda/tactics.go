@@ -33,6 +33,7 @@ func emitters() []emitter {
 		productEmitters(),
 		poolEmitters(),
 		reduceEmitters(),
+		softmaxEmitters(),
 	)
 }
 
