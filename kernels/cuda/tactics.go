@@ -34,6 +34,8 @@ func emitters() []emitter {
 		poolEmitters(),
 		reduceEmitters(),
 		softmaxEmitters(),
+		moveEmitters(),
+		pieceEmitters(),
 	)
 }
 
