@@ -31,6 +31,7 @@ func emitters() []emitter {
 		pointwiseEmitters(),
 		reformatEmitters(),
 		productEmitters(),
+		directEmitters(),
 		poolEmitters(),
 		reduceEmitters(),
 		softmaxEmitters(),
