@@ -21,9 +21,10 @@ test:                      ## pass the tests
 bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
 
-generate:                  ## make the assembly anew; a clean tree must stay clean
+generate:                  ## make the assembly and docs/gpu.md anew; a clean tree must stay clean
 	rm -f kernels/cpu/asm/*_amd64.s kernels/cpu/asm/z*_amd64.go
 	$(GO) generate ./kernels/cpu/asm
+	$(GO) run ./scripts/gpudoc
 
 lint:                      ## vet, format, staticcheck
 	$(GO) vet ./... ./testdata ./testdata/golden

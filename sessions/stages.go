@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -34,6 +35,7 @@ type stages struct {
 
 	device    sync.Mutex // one measurement at a time
 	unsaved   error      // why the timing cache could not be written
+	outdated  bool       // the engine file's plan names tactics that the backend has no more
 	optimized memo[*build.Optimized]
 	hist      memo[map[string]*quant.Histogram]
 	ranges    memo[map[string]graph.Range]
@@ -41,6 +43,7 @@ type stages struct {
 	plans     memo[*run.Plan]
 	loaded    memo[*run.Loaded]
 	reference memo[*reference]
+	onHost    memo[*run.Loaded] // FP32, where the device is not the host
 
 	tensors      memo[map[string]graph.Value] // FP32's, by batch
 	accuracies   memo[*AccuracyReport]
@@ -302,8 +305,13 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 		return nil, err
 	}
 	s.loaded.drop = (*run.Loaded).Close
-	return s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
+	l, err := s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
 		s.progress(Progress{Phase: "packing weights"})
 		return run.Load(ctx, p, s.Backend)
 	})
+	if errors.Is(err, run.ErrStale) && p == s.stored(cfg) {
+		s.outdated, s.plans = true, memo[*run.Plan]{}
+		return s.load(ctx, cfg)
+	}
+	return l, err
 }

@@ -15,6 +15,7 @@ type Backend struct {
 	info    run.Info
 	tactics []kernels.Tactic
 	codes   codeCache
+	monitor *driver.Monitor // nil where NVML is missing
 }
 
 // New returns the backend over a driver's context, which it closes when it is closed.
@@ -86,4 +87,9 @@ func (b *Backend) Download(s kernels.Stream, dst []byte, src kernels.Mem) error 
 }
 
 // Close gives the device back.
-func (b *Backend) Close() error { return b.ctx.Close() }
+func (b *Backend) Close() error {
+	if b.monitor != nil {
+		_ = b.monitor.Close() // it only ever read
+	}
+	return b.ctx.Close()
+}

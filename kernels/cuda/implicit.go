@@ -221,8 +221,7 @@ func (m *implicit) sum(e engine) {
 			m.Set(v, m.Select(m.Eq(next, ptx.U(t.stages*t.stageBytes())), ptx.U(0), next))
 		}
 	})
-	m.WaitGroup(0)
-	m.Barrier()
+	m.Barrier() // all groups that are still open are empty; now the ring is free for the sums
 }
 
 // ifStep runs body if step is below count, which may be known.
@@ -240,6 +239,7 @@ func (m *implicit) ifStep(step, count ptx.Uint, body func()) {
 func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: p.packWeights()}
 	k := w.module.Kernel("product", t.threads())
+	k.Resident(1)
 	l := launch{kernel: "product", grid: t.grid(p), block: [3]int{t.threads(), 1, 1}, shared: t.shared()}
 	m := &implicit{K: k, p: p, t: t, x: k.Pointer("x"), w: k.Pointer("w")}
 	l.args = []arg{inArg(0), constArg(0)}
@@ -258,7 +258,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 		parts = k.Pointer("parts")
 		l.args = append(l.args, scratchArg(0))
 	}
-	m.ring, m.thread = k.Dynamic("ring"), k.Thread()
+	m.ring, m.thread = k.Dynamic(), k.Thread()
 	m.begin()
 	e := newEngine(m)
 	m.sum(e)

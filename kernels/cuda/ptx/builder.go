@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A value is what an instruction reads: a register or an immediate.
@@ -90,6 +91,7 @@ var SM80 = Target{SM: 80}
 // K builds a kernel: each method appends an instruction, or a few, and returns the register of the result, which is a
 // new one every time. Loops over what is known are Go's; If and For are the device's.
 type K struct {
+	module *Module
 	kernel *Kernel
 	counts map[string]int // registers by prefix
 	labels int
@@ -100,8 +102,12 @@ type K struct {
 func (m *Module) Kernel(name string, threads int) *K {
 	k := &Kernel{Name: name, MaxThreads: [3]int{threads, 1, 1}}
 	m.Kernels = append(m.Kernels, k)
-	return &K{kernel: k, counts: map[string]int{}}
+	return &K{module: m, kernel: k, counts: map[string]int{}}
 }
+
+// Resident promises that no more than n blocks need to share a multiprocessor: the compiler may give each of them its part
+// of the registers.
+func (k *K) Resident(n int) { k.kernel.MinBlocks = n }
 
 // Pointer declares the next parameter, the address of memory, and loads it.
 func (k *K) Pointer(name string) GlobalPtr {
@@ -125,10 +131,13 @@ func (k *K) Array(name string, bytes, align int) SharedPtr {
 	return k.symbol(name)
 }
 
-// Dynamic declares the shared memory whose size is given at launch, aligned to 1024 bytes.
-func (k *K) Dynamic(name string) SharedPtr {
-	k.kernel.Vars = append(k.kernel.Vars, Var{Name: name, Space: Shared, Type: B8, Align: 1024, Extern: true})
-	return k.symbol(name)
+// Dynamic is the shared memory whose size is given at launch, aligned to 1024 bytes.
+func (k *K) Dynamic() SharedPtr {
+	v := Var{Name: "dynamic", Space: Shared, Type: B8, Align: 1024, Extern: true}
+	if !slices.ContainsFunc(k.module.Vars, func(w Var) bool { return w.Name == v.Name }) {
+		k.module.Vars = append(k.module.Vars, v)
+	}
+	return k.symbol(v.Name)
 }
 
 func (k *K) symbol(name string) SharedPtr {

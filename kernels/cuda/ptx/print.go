@@ -126,9 +126,9 @@ func (k *Kernel) print(b *strings.Builder) {
 }
 
 // Text is an instruction as it is printed.
-func (k *Kernel) Text(in Inst) string {
+func (k *Kernel) Text(in *Inst) string {
 	var b strings.Builder
-	k.printInst(&b, in)
+	k.printInst(&b, *in)
 	return b.String()
 }
 

@@ -113,9 +113,14 @@ func (d *decoder) decode(i int) (err error) {
 		d.fail("the simulator does not have this form of the instruction")
 	}
 	if d.err != nil {
-		return fmt.Errorf("%s: %s: %w", place(d.k.src, i), text(d.k.src, d.in), d.err)
+		return fmt.Errorf("%s: %s: %w", place(d.k.src, i), spelled(d.k.src, i), d.err)
 	}
 	return nil
+}
+
+// spell is an operand as the text has it.
+func (d *decoder) spell(o *ptx.Operand) string {
+	return strings.Trim(d.k.src.Text(&ptx.Inst{Args: []ptx.Operand{*o}}), " ;")
 }
 
 func (d *decoder) fail(format string, args ...any) {
@@ -210,7 +215,7 @@ func (d *decoder) value(o *ptx.Operand, width int) slot {
 	case ptx.SymbolOperand:
 		return d.constant(d.symbol(o), wide)
 	}
-	d.fail("operand %s is no value", operandText(d.k.src, o))
+	d.fail("operand %s is no value", d.spell(o))
 	return 0
 }
 
@@ -318,7 +323,7 @@ func (d *decoder) predOperand(o *ptx.Operand) slot {
 		}
 		return ^d.truth
 	}
-	d.fail("operand %s is no predicate", operandText(d.k.src, o))
+	d.fail("operand %s is no predicate", d.spell(o))
 	return d.truth
 }
 
@@ -334,7 +339,7 @@ func (d *decoder) dest(o *ptx.Operand, width int) slot {
 		return d.sink32
 	}
 	if o.Kind != ptx.RegOperand {
-		d.fail("operand %s is no register", operandText(d.k.src, o))
+		d.fail("operand %s is no register", d.spell(o))
 		return 0
 	}
 	if width == 1 {
@@ -375,7 +380,7 @@ func (d *decoder) vector(i, n, width int, dest bool) []slot {
 	}
 	out := make([]slot, n)
 	if len(elems) != n {
-		d.fail("operand %s has %d elements where %d are meant", operandText(d.k.src, &d.in.Args[i]), len(elems), n)
+		d.fail("operand %s has %d elements where %d are meant", d.spell(&d.in.Args[i]), len(elems), n)
 		return out
 	}
 	for j := range elems {

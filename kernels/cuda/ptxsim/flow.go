@@ -44,11 +44,11 @@ func newGraph(k *ptx.Kernel) (*graph, error) {
 		in := &k.Body[i]
 		if isBranch(in) {
 			if len(in.Args) != 1 || in.Args[0].Kind != ptx.LabelOperand {
-				return nil, fmt.Errorf("%s: %s: bra needs a label", place(k, i), text(k, in))
+				return nil, fmt.Errorf("%s: %s: bra needs a label", place(k, i), spelled(k, i))
 			}
 			at, ok := labels[in.Args[0].Name]
 			if !ok {
-				return nil, fmt.Errorf("%s: %s: no such label in kernel %s", place(k, i), text(k, in), k.Name)
+				return nil, fmt.Errorf("%s: %s: no such label in kernel %s", place(k, i), spelled(k, i), k.Name)
 			}
 			leader[at] = true
 		}

@@ -123,7 +123,7 @@ func (l *launch) stats(p *Program, workers []*worker) *Stats {
 			continue
 		}
 		src := &k.src.Body[in.src]
-		st := InstStats{Op: strings.Join(append([]string{src.Op}, src.Mods...), "."), Index: in.src, Line: src.Line, Text: text(k.src, src), Space: in.space}
+		st := InstStats{Op: strings.Join(append([]string{src.Op}, src.Mods...), "."), Index: in.src, Line: src.Line, Text: spelled(k.src, in.src), Space: in.space}
 		var c lintCount
 		for _, w := range workers {
 			st.Executions += w.count[pc]

@@ -139,6 +139,13 @@ func (w *warp) runGroup(cur, limit, left int) int {
 
 // pick chooses the group to run, the lowest that can, and the place at which it meets another.
 func (w *warp) pick() (cur, limit int) {
+	if len(w.groups) > 1 { // lanes that have come to an end are out of the others' way
+		for i := range w.groups {
+			if in := &w.block.kernel.code[w.groups[i].pc]; in.flow == flowExit && in.guard < 0 && in.exec == nil {
+				return i, -1
+			}
+		}
+	}
 	for i := range w.groups {
 		if g := &w.groups[i]; !g.waits && !g.parked {
 			for _, o := range w.groups[i+1:] {
@@ -268,8 +275,8 @@ func (w *warp) members(in *inst, cur int, m uint32) (moved bool) {
 		want := masks[l]
 		same := lanesEqual(masks, want, m)
 		switch missing := want & w.live &^ m; {
-		case want>>l&1 == 0:
-			w.failf(in, l, Illegal, "the lane is not in its own member mask %#08x", want)
+		case same&^want != 0:
+			w.failf(in, bits.TrailingZeros32(same&^want), Illegal, "the lane is not in its own member mask %#08x", want)
 			return false
 		case missing&w.groups[cur].mask != 0:
 			w.failf(in, bits.TrailingZeros32(missing), Divergence, "lanes %#08x of member mask %#08x are held off by the guard", missing, want)
@@ -347,6 +354,6 @@ func (w *warp) failf(in *inst, lane int, kind Kind, format string, args ...any) 
 	k := w.block.kernel
 	w.fault = &Fault{Kind: kind, Kernel: k.src.Name, Block: w.block.at, Warp: w.index, Lane: lane, Inst: in.src, Detail: fmt.Sprintf(format, args...)}
 	if in.src >= 0 {
-		w.fault.Line, w.fault.Text = k.src.Body[in.src].Line, text(k.src, &k.src.Body[in.src])
+		w.fault.Line, w.fault.Text = k.src.Body[in.src].Line, spelled(k.src, in.src)
 	}
 }
