@@ -34,6 +34,8 @@ func Layers() []Case {
 	m.mixedPointwise()
 	m.normalization()
 	m.moves()
+	m.moreMoves()
+	m.reductions()
 	m.constants()
 	m.rest()
 	return m.cases
