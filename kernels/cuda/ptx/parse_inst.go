@@ -105,6 +105,10 @@ func (k *kernelParser) pair(o Operand) Operand {
 		return o
 	}
 	line := k.token.line
+	if k.token.text == "_" { // dropped
+		k.next()
+		return o
+	}
 	name := k.name("predicate")
 	r, ok := k.register(name)
 	if !ok {
@@ -154,7 +158,7 @@ func (k *kernelParser) immediate(t token) Operand {
 		t = k.next()
 	}
 	n, float, err := parseNumber(t.text)
-	if t.kind != tokenNumber || err != nil {
+	if t.kind != tokenNumber || err != nil || minus && float != 0 && !strings.ContainsAny(t.text, ".eE") {
 		k.fail(t.line, "number expected, found %s", t)
 	}
 	switch {

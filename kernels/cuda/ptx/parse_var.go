@@ -69,7 +69,7 @@ func (p *parser) varType(v *Var) (lanes int) {
 // variable reports whether variables may be of type t.
 func (t Type) variable() bool {
 	switch t {
-	case B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16X2, BF16, BF162, F32, F64:
+	case B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16X2, F32, F64:
 		return true
 	}
 	return false

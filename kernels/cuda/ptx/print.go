@@ -14,6 +14,16 @@ func (m *Module) String() string {
 		b.WriteString("\n")
 		printVar(&b, v)
 	}
+	extern := map[string]bool{}
+	for _, k := range m.Kernels {
+		for _, v := range k.Vars {
+			if v.Extern && !extern[v.Name] { // these must stand outside
+				b.WriteString("\n")
+				printVar(&b, v)
+				extern[v.Name] = true
+			}
+		}
+	}
 	for _, k := range m.Kernels {
 		b.WriteString("\n")
 		k.print(&b)
@@ -106,8 +116,10 @@ func (k *Kernel) print(b *strings.Builder) {
 		fmt.Fprintf(b, "\t.reg .%s %s;\n", r.Type, r.Name)
 	}
 	for _, v := range k.Vars {
-		b.WriteString("\t")
-		printVar(b, v)
+		if !v.Extern {
+			b.WriteString("\t")
+			printVar(b, v)
+		}
 	}
 	labels := k.Labels
 	for i, in := range k.Body {
@@ -169,9 +181,6 @@ func (k *Kernel) printOperand(b *strings.Builder, o Operand) {
 			b.WriteString("!")
 		}
 		b.WriteString(k.regName(o.Reg))
-		if o.Pair != nil {
-			b.WriteString("|" + k.regName(*o.Pair))
-		}
 	case ImmOperand:
 		switch o.Float {
 		case 32:
@@ -186,7 +195,7 @@ func (k *Kernel) printOperand(b *strings.Builder, o Operand) {
 	case SymbolOperand:
 		b.WriteString(o.Name)
 		if o.Off != 0 {
-			fmt.Fprintf(b, "%+d", o.Off)
+			fmt.Fprintf(b, "+%d", o.Off) // "+-4" where it is negative: the grammar has no minus here
 		}
 	case AddrOperand:
 		k.printAddress(b, o)
@@ -202,6 +211,9 @@ func (k *Kernel) printOperand(b *strings.Builder, o Operand) {
 	case SinkOperand:
 		b.WriteString("_")
 	}
+	if o.Pair != nil {
+		b.WriteString("|" + k.regName(*o.Pair))
+	}
 }
 
 func (k *Kernel) printAddress(b *strings.Builder, o Operand) {
@@ -213,7 +225,7 @@ func (k *Kernel) printAddress(b *strings.Builder, o Operand) {
 	case base == "":
 		fmt.Fprintf(b, "[%d]", o.Off)
 	case o.Off != 0:
-		fmt.Fprintf(b, "[%s%+d]", base, o.Off)
+		fmt.Fprintf(b, "[%s+%d]", base, o.Off)
 	default:
 		fmt.Fprintf(b, "[%s]", base)
 	}
