@@ -3,16 +3,20 @@
 GO ?= go
 BIN := bin/trtui
 
+# On Linux a program that can load libcuda starts by way of glibc's loader; where there is none (Alpine, NixOS) CUDA is
+# left out and the program is static.
+TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do [ -e $$f ] && exit; done; echo -tags nocuda)
+
 .PHONY: run build test bench generate lint cross fuzz clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
 
 build:                     ## build bin/trtui
-	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build $(TAGS) -o $(BIN) ./cmd/trtui
 
 test:                      ## pass the tests
-	$(GO) test ./... ./testdata ./testdata/golden
+	$(GO) test $(TAGS) ./... ./testdata ./testdata/golden
 
 bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
@@ -31,6 +35,8 @@ cross:                     ## it must build everywhere
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
 	CGO_ENABLED=0 $(GO) build -tags noasm -o /dev/null ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build -tags nocuda -o /dev/null ./cmd/trtui
+	CGO_ENABLED=0 $(GO) vet -tags nocuda ./kernels/cuda/...
 
 FUZZTIME ?= 30s
 fuzz:                      ## every fuzz target for FUZZTIME

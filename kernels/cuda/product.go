@@ -27,7 +27,7 @@ type product struct {
 	bias  []float32 // by output channel of all groups; nil for none
 	scale []float32 // of integer sums, by output channel; nil for reals
 	zeroX int32     // of quantised inputs
-	zeroW []int32   // of the weights, one or by output channel; nil where all are 0
+	zeroW int32     // of the weights
 
 	weight graph.Value // [k*groups, c, r, s], or [c, k] if columns is set
 	column bool
@@ -185,61 +185,72 @@ func (p *product) quantisation(b kernels.Binding) error {
 	}
 	channels := p.k * p.groups
 	p.scale = make([]float32, channels)
-	zero := make([]int32, channels)
+	p.zeroX, p.zeroW = x.Range.ZeroAt(0), w.Range.ZeroAt(0)
 	for i := range p.scale {
 		p.scale[i] = x.Range.ScaleAt(0) * w.Range.ScaleAt(i)
-		if zero[i] = w.Range.ZeroAt(i); zero[i] != 0 {
-			p.zeroW = zero
+		if w.Range.ZeroAt(i) != p.zeroW {
+			return fmt.Errorf("%s has a zero point for every channel", w.Name)
 		}
 	}
-	p.zeroX = x.Range.ZeroAt(0)
 	return nil
 }
 
-// packWeights returns the weights as rows of depth() elements, one for each output channel: tap after tap, each with its
-// input channels, zeros behind them. Reals are converted to typ.
-func (p *product) packWeights() []byte {
-	rows, depth, dc, taps := p.k*p.groups, p.depth(), p.depthC(), p.r*p.s
-	from := func(o, c, t int) int {
-		if p.column {
-			return c*p.k + o
-		}
-		return (o*p.c+c)*taps + t
+// steps returns into how many pieces of bk bytes the kernels cut the sum.
+func (p *product) steps(bk int) int { return ceilDiv(p.r*p.s*p.depthC()*p.typ.Size(), bk) }
+
+// source returns where a weight lies in the layer's constant.
+func (p *product) source(channel, c, tap int) int {
+	if p.column {
+		return c*p.k + channel
 	}
-	place := func(put func(dst, src int)) {
+	return (channel*p.c+c)*p.r*p.s + tap
+}
+
+// packWeights returns the weights as rows of depth() elements, one for each output channel: tap after tap, each with its
+// input channels. Behind them are zeros, or zero points, which are numbers that add nothing too. Reals are converted to
+// typ.
+func (p *product) packWeights() []byte {
+	rows, depth := p.k*p.groups, p.depth()
+	out := make([]byte, rows*depth*p.typ.Size())
+	if p.zeroW != 0 {
+		for i := range out {
+			out[i] = byte(p.zeroW)
+		}
+	}
+	put := func(store func(dst, src int)) {
 		for o := range rows {
-			for t := range taps {
+			for t := range p.r * p.s {
 				for c := range p.c {
-					put(o*depth+t*dc+c, from(o, c, t))
+					store(o*depth+t*p.depthC()+c, p.source(o, c, t))
 				}
 			}
 		}
 	}
-	out := make([]byte, rows*depth*p.typ.Size())
 	switch {
 	case p.typ.Size() == 1:
-		place(func(dst, src int) { out[dst] = p.weight.Data[src] })
+		put(func(dst, src int) { out[dst] = p.weight.Data[src] })
 	case p.typ == graph.F16:
 		dst, src := graph.View[uint16](out), p.weight.Floats()
-		place(func(d, s int) { dst[d] = graph.F32ToF16(src[s]) })
+		put(func(d, s int) { dst[d] = graph.F32ToF16(src[s]) })
 	default:
 		dst, src := graph.View[float32](out), p.weight.Floats()
-		place(func(d, s int) { dst[d] = src[s] })
+		put(func(d, s int) { dst[d] = src[s] })
 	}
 	return out
 }
 
-// weightSums returns, by output channel, the sum of the packed integer weights: what an input's zero point counts for.
-func (p *product) weightSums(packed []byte) []int32 {
-	signed := p.weight.Type == graph.I8
-	depth := p.depth()
-	sums := make([]int32, len(packed)/depth)
-	for i, b := range packed {
-		if signed {
-			sums[i/depth] += int32(int8(b))
-		} else {
-			sums[i/depth] += int32(b)
+// zeroSums returns, by output channel, what an input's zero point adds to the sums of integers: zeroX times the sum of the
+// weights less their own zero point.
+func (p *product) zeroSums() []int32 {
+	sums := make([]int32, p.k*p.groups)
+	weights := p.weight.Ints()
+	for o := range sums {
+		for t := range p.r * p.s {
+			for c := range p.c {
+				sums[o] += int32(weights[p.source(o, c, t)]) - p.zeroW
+			}
 		}
+		sums[o] *= p.zeroX
 	}
 	return sums
 }

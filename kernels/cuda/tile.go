@@ -51,9 +51,9 @@ func (t tile) threads() int { return 32 * t.warpsM * t.warpsN }
 // stageBytes returns the shared memory of one stage: rows of pixels, then rows of weights.
 func (t tile) stageBytes() int { return (t.bm + t.bn) * t.bk }
 
-// sumPitch is the distance in words between two rows of sums in shared memory: padded, so that rows begin in different
-// banks.
-func (t tile) sumPitch() int { return t.bn + 4 }
+// sumPitch is the distance in words between two rows of sums in shared memory: padded, so that the four rows that half a
+// warp writes begin in different banks.
+func (t tile) sumPitch() int { return t.bn + 8 }
 
 // shared returns the bytes of shared memory of a block: the ring, which the sums take over when it has run dry.
 func (t tile) shared() int { return max(t.stages*t.stageBytes(), t.bm*t.sumPitch()*4) }
@@ -99,13 +99,19 @@ func (t tile) fits(p *product) error {
 		return fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, units[t.unit].typ)
 	}
 	v := p.vector()
-	if p.groups > 1 && (p.c%v != 0 || p.k%4 != 0) {
+	if p.groups > 1 && (p.c%v != 0 || p.k%4 != 0 || p.pitchOut != p.k*p.groups) {
 		return fmt.Errorf("groups of %d to %d channels do not fill vectors of 16 bytes", p.c, p.k)
+	}
+	if p.n*p.h*p.w*p.pitchIn*p.typ.Size() > maxElements {
+		return fmt.Errorf("the input has more than %d bytes", maxElements)
+	}
+	if max(p.h, p.w)+max(p.pad[0], p.pad[1]) >= farAway {
+		return fmt.Errorf("an image of %dx%d is too large", p.h, p.w)
 	}
 	if p.pitchIn%v != 0 {
 		return fmt.Errorf("rows of %d elements do not begin at multiples of 16 bytes", p.pitchIn)
 	}
-	steps := p.depth() * p.typ.Size() / t.bk
+	steps := p.steps(t.bk)
 	if t.split > 1 && steps < 2*t.split {
 		return fmt.Errorf("a sum of %d steps is too short for %d parts", steps, t.split)
 	}
@@ -133,7 +139,7 @@ const (
 
 // jobs estimates the launches.
 func (t tile) jobs(p *product, b kernels.Binding) []job {
-	steps := float64(ceilDiv(p.depth()*p.typ.Size()/t.bk, t.split))
+	steps := float64(ceilDiv(p.steps(t.bk), t.split))
 	elements := float64(t.bk / p.typ.Size())
 	multiply := float64(t.bm*t.bn) * elements / units[t.unit].rate
 	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.

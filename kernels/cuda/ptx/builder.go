@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A value is what an instruction reads: a register or an immediate.
@@ -50,8 +51,8 @@ func immediate(n int64, float int) value {
 	return value{Operand{Kind: ImmOperand, Imm: n, Float: float}}
 }
 
-// constant returns an immediate's value.
-func (v value) constant() (int64, bool) { return v.op.Imm, v.op.Kind == ImmOperand }
+// Constant returns an immediate's value.
+func (v value) Constant() (int64, bool) { return v.op.Imm, v.op.Kind == ImmOperand }
 
 // GlobalPtr is an address in device memory, SharedPtr one in the block's shared memory. An offset in bytes costs nothing.
 type (
@@ -75,7 +76,7 @@ func (g GlobalPtr) address() Operand { return address(g.value, g.off) }
 func (s SharedPtr) address() Operand { return address(s.value, s.off) }
 
 func address(v value, off int64) Operand {
-	if n, ok := v.constant(); ok {
+	if n, ok := v.Constant(); ok {
 		return Operand{Kind: AddrOperand, Off: n + off}
 	}
 	return Operand{Kind: AddrOperand, Base: true, Reg: v.op.Reg, Off: off}
@@ -90,6 +91,7 @@ var SM80 = Target{SM: 80}
 // K builds a kernel: each method appends an instruction, or a few, and returns the register of the result, which is a
 // new one every time. Loops over what is known are Go's; If and For are the device's.
 type K struct {
+	module *Module
 	kernel *Kernel
 	counts map[string]int // registers by prefix
 	labels int
@@ -100,7 +102,7 @@ type K struct {
 func (m *Module) Kernel(name string, threads int) *K {
 	k := &Kernel{Name: name, MaxThreads: [3]int{threads, 1, 1}}
 	m.Kernels = append(m.Kernels, k)
-	return &K{kernel: k, counts: map[string]int{}}
+	return &K{module: m, kernel: k, counts: map[string]int{}}
 }
 
 // Pointer declares the next parameter, the address of memory, and loads it.
@@ -125,10 +127,13 @@ func (k *K) Array(name string, bytes, align int) SharedPtr {
 	return k.symbol(name)
 }
 
-// Dynamic declares the shared memory whose size is given at launch, aligned to 1024 bytes.
-func (k *K) Dynamic(name string) SharedPtr {
-	k.kernel.Vars = append(k.kernel.Vars, Var{Name: name, Space: Shared, Type: B8, Align: 1024, Extern: true})
-	return k.symbol(name)
+// Dynamic is the shared memory whose size is given at launch, aligned to 1024 bytes.
+func (k *K) Dynamic() SharedPtr {
+	v := Var{Name: "dynamic", Space: Shared, Type: B8, Align: 1024, Extern: true}
+	if !slices.ContainsFunc(k.module.Vars, func(w Var) bool { return w.Name == v.Name }) {
+		k.module.Vars = append(k.module.Vars, v)
+	}
+	return k.symbol(v.Name)
 }
 
 func (k *K) symbol(name string) SharedPtr {
@@ -226,3 +231,9 @@ func (k *K) Exit(p Cond) {
 
 // End closes the kernel.
 func (k *K) End() { k.emit("ret", nil) }
+
+// Register is a float's register as a word, of which nothing but a float may be made again.
+func (f Float) Register() Word { return Word(f) }
+
+// FloatRegister is the float whose register w is.
+func (w Word) FloatRegister() Float { return Float(w) }

@@ -27,8 +27,8 @@ func mods(text string) []string {
 
 // folded returns f of two immediates, where both are.
 func folded(a, b Uint, f func(a, b uint32) uint32) (Uint, bool) {
-	x, ok1 := a.constant()
-	y, ok2 := b.constant()
+	x, ok1 := a.Constant()
+	y, ok2 := b.Constant()
 	if !ok1 || !ok2 {
 		return Uint{}, false
 	}
@@ -37,7 +37,7 @@ func folded(a, b Uint, f func(a, b uint32) uint32) (Uint, bool) {
 
 // is reports whether v is the immediate n.
 func (v value) is(n int64) bool {
-	c, ok := v.constant()
+	c, ok := v.Constant()
 	return ok && c == n
 }
 
@@ -68,10 +68,10 @@ func (k *K) Mul(a, b Uint) Uint {
 	if c, ok := folded(a, b, func(a, b uint32) uint32 { return a * b }); ok {
 		return c
 	}
-	if _, ok := a.constant(); ok {
+	if _, ok := a.Constant(); ok {
 		a, b = b, a
 	}
-	if n, ok := b.constant(); ok {
+	if n, ok := b.Constant(); ok {
 		switch {
 		case n == 0:
 			return U(0)
@@ -86,8 +86,8 @@ func (k *K) Mul(a, b Uint) Uint {
 
 // Mad is the low word of a*b + c.
 func (k *K) Mad(a, b, c Uint) Uint {
-	_, ac := a.constant()
-	n, bc := b.constant()
+	_, ac := a.Constant()
+	n, bc := b.Constant()
 	if ac || c.is(0) || bc && (n&(n-1) == 0) {
 		return k.Add(k.Mul(a, b), c)
 	}
@@ -101,7 +101,7 @@ func (k *K) MulHi(a, b Uint) Uint { return Uint{k.word2("mul", "hi.u32", a.value
 
 // Shl is a << n.
 func (k *K) Shl(a Uint, n int) Uint {
-	if c, ok := a.constant(); ok {
+	if c, ok := a.Constant(); ok {
 		return U(int(uint32(c) << n))
 	}
 	if n == 0 {
@@ -112,7 +112,7 @@ func (k *K) Shl(a Uint, n int) Uint {
 
 // Shr is a >> n.
 func (k *K) Shr(a Uint, n int) Uint {
-	if c, ok := a.constant(); ok {
+	if c, ok := a.Constant(); ok {
 		return U(int(uint32(c) >> n))
 	}
 	if n == 0 {
@@ -154,10 +154,10 @@ func (k *K) Max(a, b Uint) Uint {
 
 // inRegister moves a into a register where both operands would be immediates.
 func (k *K) inRegister(a, b value) value {
-	if _, ok := a.constant(); !ok {
+	if _, ok := a.Constant(); !ok {
 		return a
 	}
-	if _, ok := b.constant(); !ok {
+	if _, ok := b.Constant(); !ok {
 		return a
 	}
 	d := k.word()
@@ -171,7 +171,7 @@ func (k *K) Div(a Uint, n int) Uint {
 	if n <= 0 {
 		panic("ptx: division by a number that is not positive")
 	}
-	if c, ok := a.constant(); ok {
+	if c, ok := a.Constant(); ok {
 		return U(int(c) / n)
 	}
 	if n&(n-1) == 0 {
@@ -289,7 +289,7 @@ func (k *K) Bfe(a Word, start, length int) Uint {
 
 // Offset is the address p + index*scale bytes, for any 32-bit product's operands.
 func (k *K) Offset(p GlobalPtr, index Uint, scale int) GlobalPtr {
-	if n, ok := index.constant(); ok {
+	if n, ok := index.Constant(); ok {
 		return p.At(int(n) * scale)
 	}
 	d := k.long()
@@ -306,7 +306,7 @@ func (k *K) OffsetS(p GlobalPtr, index Int, scale int) GlobalPtr {
 
 // OffsetShared is the address p + index*scale bytes.
 func (k *K) OffsetShared(p SharedPtr, index Uint, scale int) SharedPtr {
-	if n, ok := index.constant(); ok {
+	if n, ok := index.Constant(); ok {
 		return p.At(int(n) * scale)
 	}
 	return SharedPtr{k.Mad(index, U(scale), p.Uint), p.off}

@@ -121,7 +121,7 @@ func (k *K) Bits(a Float) Word {
 
 // FloatOf is the float that has the bits of w.
 func (k *K) FloatOf(w Word) Float {
-	if n, ok := w.constant(); ok {
+	if n, ok := w.Constant(); ok {
 		return Float{immediate(n, 32)}
 	}
 	d := k.float()

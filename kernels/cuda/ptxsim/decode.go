@@ -20,7 +20,7 @@ type decoder struct {
 	sink32       slot
 	sink64       slot
 	sinkPred     slot
-	truth        slot // a predicate that always holds
+	truth        slot // the kernel's
 
 	// The instruction at hand.
 	in   *ptx.Inst
@@ -45,6 +45,7 @@ func newDecoder(p *Program, k *kernel) (*decoder, error) {
 		}
 	}
 	d.sink32, d.sink64, d.sinkPred, d.truth = d.new32(), d.new64(), d.newPred(), d.newPred()
+	k.truth = d.truth
 	return d, nil
 }
 

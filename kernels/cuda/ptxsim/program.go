@@ -22,6 +22,7 @@ type kernel struct {
 	regs32  int    // sizes of a warp's register files, constants and special registers included
 	regs64  int
 	preds   int
+	truth   slot // a predicate that always holds
 	const32 []constant
 	const64 []constant
 	special []special
