@@ -141,6 +141,9 @@ func (c *checker) checkKernel() {
 		c.report("%s: %d bytes of parameters, at most %d are possible", where, params, maxParams)
 	}
 	for i := range k.Vars {
+		if k.Vars[i].Extern {
+			c.report("%s: external %s must be a variable of the module", where, k.Vars[i].Name)
+		}
 		c.variable(where, &k.Vars[i], names)
 		c.vars[k.Vars[i].Name] = &k.Vars[i]
 	}

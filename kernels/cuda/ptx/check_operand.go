@@ -90,8 +90,8 @@ func (t Type) fits(o *Operand) error {
 	bits := t.Bits()
 	switch {
 	case t == Pred:
-		if o.Float != 0 || o.Imm != 0 && o.Imm != 1 {
-			return errors.New("a predicate is 0 or 1")
+		if o.Float != 0 {
+			return errors.New("an integer expected")
 		}
 	case t == F16 || t == F16X2 || t == BF16 || t == BF162:
 		return fmt.Errorf("there are no constants of type %s", t)

@@ -14,16 +14,6 @@ func (m *Module) String() string {
 		b.WriteString("\n")
 		printVar(&b, v)
 	}
-	extern := map[string]bool{}
-	for _, k := range m.Kernels {
-		for _, v := range k.Vars {
-			if v.Extern && !extern[v.Name] { // these must stand outside
-				b.WriteString("\n")
-				printVar(&b, v)
-				extern[v.Name] = true
-			}
-		}
-	}
 	for _, k := range m.Kernels {
 		b.WriteString("\n")
 		k.print(&b)
@@ -116,10 +106,8 @@ func (k *Kernel) print(b *strings.Builder) {
 		fmt.Fprintf(b, "\t.reg .%s %s;\n", r.Type, r.Name)
 	}
 	for _, v := range k.Vars {
-		if !v.Extern {
-			b.WriteString("\t")
-			printVar(b, v)
-		}
+		b.WriteString("\t")
+		printVar(b, v)
 	}
 	labels := k.Labels
 	for i, in := range k.Body {
