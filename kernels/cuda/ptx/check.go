@@ -200,7 +200,7 @@ func (c *checker) instruction(i int) {
 		if in.Line > 0 {
 			place = fmt.Sprintf("line %d", in.Line)
 		}
-		c.report("kernel %s: %s: %s: %w", c.kernel.Name, place, clip(c.kernel.Text(*in)), err)
+		c.report("kernel %s: %s: %s: %w", c.kernel.Name, place, clip(c.kernel.Text(in)), err)
 	}
 }
 

@@ -36,7 +36,7 @@ func ExampleParse() {
 	k := m.Kernels[0]
 	fmt.Println(k.Name, "has", len(k.Regs), "registers")
 	for _, in := range k.Body {
-		fmt.Println(in.Line, k.Text(in))
+		fmt.Println(in.Line, k.Text(&in))
 	}
 	// Output:
 	// double has 5 registers

@@ -18,7 +18,7 @@ type instance struct {
 // text is the instruction.
 func (i instance) text() string {
 	k := i.module.Kernels[0]
-	return k.Text(k.Body[0])
+	return k.Text(&k.Body[0])
 }
 
 // instances makes instructions of every form of the table: all combinations of modifiers where there are few, else each
