@@ -196,7 +196,7 @@ func scalar(k *Kernel, want Arg, t Type, o *Operand) error {
 		if want.Dest || want.Kind == ArgPred {
 			break
 		}
-		if !t.hasConstants() {
+		if !t.hasConstants() && (t != Pred || want.Kind != ArgAny) {
 			return fmt.Errorf("there are no constants of type %s: move the bits to a register", t)
 		}
 		if o.Float != 0 && t.Bits() != o.Float || o.Float == 0 && (t == F32 || t == F64) {
