@@ -179,6 +179,9 @@ func scalar(k *Kernel, want Arg, t Type, o *Operand) error {
 	if o.Pair != nil && !want.Pair {
 		return fmt.Errorf("there is no second destination")
 	}
+	if o.Pair == nil && want.Both {
+		return fmt.Errorf("a second destination, a predicate, is wanted")
+	}
 	if o.Not && (want.Kind != ArgPred || want.Dest) {
 		return fmt.Errorf("it cannot be negated")
 	}
@@ -192,6 +195,9 @@ func scalar(k *Kernel, want Arg, t Type, o *Operand) error {
 	case ImmOperand:
 		if want.Dest || want.Kind == ArgPred {
 			break
+		}
+		if !t.hasConstants() && (t != Pred || want.Kind != ArgAny) {
+			return fmt.Errorf("there are no constants of type %s: move the bits to a register", t)
 		}
 		if o.Float != 0 && t.Bits() != o.Float || o.Float == 0 && (t == F32 || t == F64) {
 			return fmt.Errorf("the constant is not of type %s", t)

@@ -9,7 +9,7 @@ import (
 // Limits of what Parse takes, so that no text makes it use much more memory than its own length.
 const (
 	maxText      = 64 << 20 // bytes of a module
-	maxRegisters = 1 << 18  // of a module
+	maxRegisters = 1 << 16  // of a module
 	maxVarBytes  = 1 << 32  // of one variable
 )
 

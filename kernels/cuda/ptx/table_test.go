@@ -83,6 +83,7 @@ func instanceOperand(k *Kernel, m Match, a Arg, n int, constants bool) Operand {
 		return Operand{Kind: RegOperand, Reg: fitRegister(k, t, a.Relaxed, n)}
 	}
 	t := m.Type(a)
+	second := fitRegister(k, Pred, false, 1)
 	switch a.Kind {
 	case ArgAddr:
 		return instanceAddress(k, m, n)
@@ -104,21 +105,26 @@ func instanceOperand(k *Kernel, m Match, a Arg, n int, constants bool) Operand {
 	case ArgPred:
 		o := reg(Pred, n)
 		o.Not = constants && !a.Dest
+		if a.Both || a.Pair && !constants {
+			o.Pair = &second
+		}
 		return o
 	}
-	if constants && !a.Dest && a.Kind != ArgVector && t.Bits() <= 64 && t != Pred {
+	if constants && !a.Dest && a.Kind != ArgVector && t.hasConstants() {
 		switch t {
 		case F32:
 			return Operand{Kind: ImmOperand, Float: 32, Imm: 0x3f800000}
 		case F64:
 			return Operand{Kind: ImmOperand, Float: 64, Imm: 0x3ff0000000000000}
 		}
+		if n > 0 && len(m.Form.Args) > 1 && m.Form.Op != "bar.red" && strings.HasPrefix(m.Form.Op, "bar") {
+			return Operand{Kind: ImmOperand, Imm: 64} // threads: whole warps
+		}
 		return Operand{Kind: ImmOperand, Imm: 3}
 	}
 	o := reg(t, n)
-	if a.Pair && !constants {
-		p := fitRegister(k, Pred, false, 1)
-		o.Pair = &p
+	if a.Both || a.Pair && !constants {
+		o.Pair = &second
 	}
 	return o
 }
