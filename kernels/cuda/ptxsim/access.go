@@ -140,6 +140,8 @@ func generic(addr uint64) (ptx.Space, uint64) {
 	switch {
 	case addr >= sharedWindow && addr-sharedWindow < windowSize:
 		return ptx.Shared, addr - sharedWindow
+	case addr >= paramWindow && addr-paramWindow < windowSize:
+		return ptx.Param, addr - paramWindow
 	case addr >= localWindow && addr-localWindow < windowSize:
 		return ptx.Local, addr - localWindow
 	}

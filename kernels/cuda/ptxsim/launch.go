@@ -88,8 +88,7 @@ func (p *Program) Launch(ctx context.Context, name string, shape Shape, params [
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
-	workers := min(l.opt.Workers, l.blocks)
-	all := make([]*worker, workers)
+	all := make([]*worker, l.opt.Workers)
 	var wg sync.WaitGroup
 	for i := range all {
 		all[i] = l.newWorker()
@@ -123,8 +122,14 @@ func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params 
 	if len(params) != k.paramBytes {
 		return nil, fmt.Errorf("%d bytes of parameters, it takes %d", len(params), k.paramBytes)
 	}
+	threads := shape.Block[0] * shape.Block[1] * shape.Block[2]
+	warps := (threads + warpSize - 1) / warpSize
 	l.blocks = shape.Grid[0] * shape.Grid[1] * shape.Grid[2]
 	l.shared = k.static + shape.Shared
+	l.opt.Workers = min(l.opt.Workers, l.blocks)
+	if bytes := warps * l.opt.Workers * warpSize * (4*k.regs32 + 8*k.regs64 + 2*k.localBytes); bytes > maxThreadBytes {
+		return nil, fmt.Errorf("%d registers and %d bytes of local memory for %d threads are more than the simulator holds", k.regs32+k.regs64, k.localBytes, threads)
+	}
 	l.failed.Store(int64(l.blocks))
 	p.mem.mu.Lock()
 	l.table = p.mem.table
@@ -134,6 +139,12 @@ func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params 
 	}
 	return l, nil
 }
+
+// maxThreadBytes bounds what the registers and the local memory of the blocks that run at a time take.
+const maxThreadBytes = 1 << 30
+
+// maxBlocks bounds a grid.
+const maxBlocks = 1 << 40
 
 // checkShape holds a launch against the limits of the kernel and of the SM.
 func checkShape(k *kernel, s Shape, sm *SM) error {
@@ -145,6 +156,9 @@ func checkShape(k *kernel, s Shape, sm *SM) error {
 		if s.Block[i] < 1 || s.Block[i] > 1024 {
 			return fmt.Errorf("block %v: dimension %d must be from 1 to 1024", s.Block, i)
 		}
+	}
+	if blocks := int64(s.Grid[0]) * int64(s.Grid[1]); blocks > maxBlocks || blocks*int64(s.Grid[2]) > maxBlocks {
+		return fmt.Errorf("grid %v: more than %d blocks", s.Grid, int64(maxBlocks))
 	}
 	threads := s.Block[0] * s.Block[1] * s.Block[2]
 	if threads > 1024 || s.Block[2] > 64 {

@@ -214,23 +214,26 @@ func conversions(n, m int, s bool) []opCase {
 		from, value = fmt.Sprintf("s%d", n), func(v uint64) int64 { return signed(v, n) }
 	}
 	big := func(v uint64) bool { return !s && v>>63 != 0 } // beyond an int64
-	return []opCase{
-		{fmt.Sprintf("cvt.u%d.%s %%d, %%a", m, from), []int{m, n}, func(a, _, _ uint64) uint64 { return uint64(value(a)) }},
-		{fmt.Sprintf("cvt.sat.u%d.%s %%d, %%a", m, from), []int{m, n}, func(a, _, _ uint64) uint64 {
+	ops := []opCase{{fmt.Sprintf("cvt.u%d.%s %%d, %%a", m, from), []int{m, n}, func(a, _, _ uint64) uint64 { return uint64(value(a)) }}}
+	if s || m < n { // elsewhere all numbers fit, and .sat is not allowed
+		ops = append(ops, opCase{fmt.Sprintf("cvt.sat.u%d.%s %%d, %%a", m, from), []int{m, n}, func(a, _, _ uint64) uint64 {
 			most := ^uint64(0) >> (64 - m)
 			if s {
 				return min(uint64(max(value(a), 0)), most)
 			}
 			return min(a, most)
-		}},
-		{fmt.Sprintf("cvt.sat.s%d.%s %%d, %%a", m, from), []int{m, n}, func(a, _, _ uint64) uint64 {
+		}})
+	}
+	if m < n || m == n && !s {
+		ops = append(ops, opCase{fmt.Sprintf("cvt.sat.s%d.%s %%d, %%a", m, from), []int{m, n}, func(a, _, _ uint64) uint64 {
 			most := int64(1)<<(m-1) - 1
 			if big(a) {
 				return uint64(most)
 			}
 			return uint64(min(max(value(a), -most-1), most))
-		}},
+		}})
 	}
+	return ops
 }
 
 // fieldOf is bfe bit by bit, as the ISA's pseudocode has it.
