@@ -243,11 +243,10 @@ func (p *parser) function() {
 
 // moduleVar reads a variable of the module.
 func (p *parser) moduleVar(extern bool) {
-	line := p.tok.line
 	v := p.variable()
 	v.Extern = extern && v.Space == Shared
 	if p.err == nil && v.Space != Global && v.Space != Const && v.Space != Shared {
-		p.fail("line %d: a module has no %s variables", line, v.Space)
+		p.fail("a module has no %s variables", v.Space)
 	}
 	if p.vars[v.Name] {
 		p.fail("%s is declared twice", v.Name)
