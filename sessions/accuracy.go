@@ -27,7 +27,7 @@ func (s *stages) fp32(cfg Config) Config {
 // referenceOutputs runs the FP32 engine over the data, once for each set of shapes.
 func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, error) {
 	base := s.fp32(cfg)
-	loaded, err := s.load(ctx, base)
+	loaded, err := s.loadReference(ctx, base)
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +41,31 @@ func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, 
 			return r.bytes < maxReferenceBytes
 		})
 		return r, err
+	})
+}
+
+// loadReference returns the FP32 engine, on the host where the device is another one: there it is planned by the host's
+// best guess, since nobody asks how fast it is.
+func (s *stages) loadReference(ctx context.Context, base Config) (*run.Loaded, error) {
+	if s.Host == nil {
+		return s.load(ctx, base)
+	}
+	l, err := s.lower(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	env, err := s.env(base)
+	if err != nil {
+		return nil, err
+	}
+	s.onHost.drop = (*run.Loaded).Close
+	return s.onHost.get(key(base), func() (*run.Loaded, error) {
+		s.progress(Progress{Phase: "preparing FP32"})
+		p, err := build.Plan(ctx, l.Network, env, s.Host, build.PlanConfig{Untimed: true})
+		if err != nil {
+			return nil, err
+		}
+		return run.Load(ctx, p, s.Host)
 	})
 }
 
@@ -257,7 +282,7 @@ func (s *stages) referenceTensors(ctx context.Context, env map[string]int, b int
 	if all, ok := s.tensors.values[k]; ok {
 		return all, nil
 	}
-	src, err := build.NewReference(ctx, s.model.Network, env, s.Backend)
+	src, err := build.NewReference(ctx, s.model.Network, env, s.host())
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,8 @@ type Session struct {
 	wake   chan struct{}      // there is something new to do
 	close  context.CancelFunc
 	done   chan struct{}
+
+	watching sync.WaitGroup // for the end of telemetry
 }
 
 // progressInterval is how often progress and live timings are published at most: ten times a second.
@@ -52,6 +54,10 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
 	s.wake <- struct{}{}
 	go s.loop(ctx)
+	if m, ok := w.Backend.(run.Monitor); ok {
+		s.watching.Add(1)
+		go s.watch(ctx, m)
+	}
 	return s
 }
 
@@ -98,6 +104,7 @@ func (s *Session) interrupt() {
 func (s *Session) Close() {
 	s.close()
 	<-s.done
+	s.watching.Wait()
 	if s.recorder.Load() != nil {
 		_ = s.StopRecording() // an error has been logged
 	}
@@ -108,16 +115,22 @@ func (s *Session) update(change func(*Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.snap)
+	c := s.deliver()
+	if r := s.recorder.Load(); r != nil {
+		r.Snapshot(c)
+	}
+}
+
+// deliver publishes a copy of the state, which it returns; s.mu is held.
+func (s *Session) deliver() *Snapshot {
 	s.snap.Seq++
 	c := s.snap
-	if r := s.recorder.Load(); r != nil {
-		r.Snapshot(&c)
-	}
 	select {
 	case <-s.events: // what nobody took is older
 	default:
 	}
 	s.events <- &c
+	return &c
 }
 
 // progressed returns the stages' progress function: at most one event in progressInterval, but each new phase at once.
@@ -142,6 +155,24 @@ func (s *Session) log(level, layer, format string, args ...any) {
 	})
 }
 
+// logError adds an error to the log: a line for each layer that the backend does not compute.
+func (s *Session) logError(err error) {
+	var missing *run.Unsupported
+	if !errors.As(err, &missing) || len(missing.Layers) == 1 {
+		s.log("error", "", "%v", err)
+		return
+	}
+	s.log("error", "", "no tactic of %s computes %d layers; trtui inspect tactics --backend %[1]s tells all reasons", missing.Backend, len(missing.Layers))
+	const most = 200 // the report of tactics has them all
+	for i, l := range missing.Layers {
+		if i == most {
+			s.log("error", "", "and %d more", len(missing.Layers)-most)
+			return
+		}
+		s.log("error", l.Layer, "%s: %s", l.Op, l.Reason())
+	}
+}
+
 // loop works on what is wanted until the session is closed.
 func (s *Session) loop(ctx context.Context) {
 	defer close(s.done)
@@ -162,7 +193,7 @@ func (s *Session) loop(ctx context.Context) {
 			continue
 		}
 		if err != nil {
-			s.log("error", "", "%v", err)
+			s.logError(err)
 		}
 		s.update(func(snap *Snapshot) {
 			snap.Busy, snap.Err = nil, ""
@@ -222,6 +253,9 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
+	if why := st.replanned(cfg); why != "" {
+		s.log("warning", "", "%s", why)
+	}
 	built := time.Since(begin)
 	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), launches(p), p.Memory.Peak)
 	t := newTimings(p, max(1, cfg.Batch))
@@ -241,6 +275,9 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 			return err
 		}
 		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
+	}
+	if st.Backend.Info().Estimated {
+		return nil // another sample would be the same
 	}
 	return s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
 }
@@ -270,7 +307,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		o.BuildTime = built
 		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
 	}
-	err = c.Profile(ctx, p, func(sample run.Sample) {
+	err = c.Profile(ctx, s.stages.profiling(p), func(sample run.Sample) {
 		add(sample)
 		if time.Since(last) >= progressInterval {
 			last = time.Now()

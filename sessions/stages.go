@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -16,6 +17,7 @@ import (
 // Workplace is what a session works with, beside the model.
 type Workplace struct {
 	Backend  run.Backend
+	Host     run.Backend // runs the FP32 reference and collects activations; nil: Backend
 	Cache    *build.TimingCache
 	SaveTo   string // the timing cache's file; empty: nowhere
 	Data     Data   // to measure accuracy on
@@ -33,6 +35,7 @@ type stages struct {
 
 	device    sync.Mutex // one measurement at a time
 	unsaved   error      // why the timing cache could not be written
+	outdated  bool       // the engine file's plan names tactics that the backend has no more
 	optimized memo[*build.Optimized]
 	hist      memo[map[string]*quant.Histogram]
 	ranges    memo[map[string]graph.Range]
@@ -40,6 +43,7 @@ type stages struct {
 	plans     memo[*run.Plan]
 	loaded    memo[*run.Loaded]
 	reference memo[*reference]
+	onHost    memo[*run.Loaded] // FP32, where the device is not the host
 
 	tensors      memo[map[string]graph.Value] // FP32's, by batch
 	accuracies   memo[*AccuracyReport]
@@ -50,6 +54,7 @@ type stages struct {
 type memo[T any] struct {
 	keys   []string
 	values map[string]T
+	drop   func(T) // is given what is kept no longer
 }
 
 // memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
@@ -73,6 +78,9 @@ func (m *memo[T]) keep(key string, v T) {
 		m.values = map[string]T{}
 	}
 	if len(m.keys) == memoSize {
+		if m.drop != nil {
+			m.drop(m.values[m.keys[0]])
+		}
 		delete(m.values, m.keys[0])
 		m.keys = m.keys[1:]
 	}
@@ -87,6 +95,14 @@ func key(parts ...any) string {
 		panic("sessions: key: " + err.Error())
 	}
 	return string(b)
+}
+
+// host returns the backend for what is the same whatever the device.
+func (s *stages) host() run.Backend {
+	if s.Host != nil {
+		return s.Host
+	}
+	return s.Backend
 }
 
 // env returns the values of the network's symbols under a configuration.
@@ -161,7 +177,7 @@ func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.
 				}
 			}
 		}
-		return build.Collect(ctx, s.model.Network, env, s.Backend, batches, func(done int) {
+		return build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
 			s.progress(Progress{Phase: "collecting activations", Done: done, Total: n})
 		})
 	})
@@ -288,8 +304,14 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
+	s.loaded.drop = (*run.Loaded).Close
+	l, err := s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
 		s.progress(Progress{Phase: "packing weights"})
 		return run.Load(ctx, p, s.Backend)
 	})
+	if errors.Is(err, run.ErrStale) && p == s.stored(cfg) {
+		s.outdated, s.plans = true, memo[*run.Plan]{}
+		return s.load(ctx, cfg)
+	}
+	return l, err
 }

@@ -11,10 +11,19 @@ func TestTactics(t *testing.T) {
 	defer b.Close()
 	b.tactics = everyTactic(b.features, 2)
 	used := map[string]bool{}
-	runtest.Tactics(t, b, runtest.Layers(), func(tactic string) { used[tactic] = true })
+	runtest.Tactics(t, b, runtest.Layers(), func(_, tactic string) bool {
+		used[tactic] = true
+		return true
+	})
 	for _, tac := range b.tactics {
 		if !tac.Reference && !used[tac.Name] {
 			t.Errorf("no layer of the suite is computed by %s", tac.Name)
 		}
 	}
+}
+
+func TestNetworks(t *testing.T) {
+	b := Open(2)
+	defer b.Close()
+	runtest.Networks(t, b)
 }

@@ -1,250 +1,243 @@
 package ptx
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"strconv"
+	"slices"
 )
 
-// Builder makes one kernel. A method of a value or of the Builder adds one instruction, unless its comment says otherwise;
-// results are fresh registers. Faults of use are kept and come out of Kernel, Module and Emit.
-type Builder struct {
-	k       Kernel
-	vars    []Var // dynamic shared memory, which is the module's
-	target  Target
-	dynamic int // bytes
-	guard   Guard
-	labels  int
-	errs    []error
-}
+// A value is what an instruction reads: a register or an immediate.
+type value struct{ op Operand }
 
-// value is an operand and the kernel it belongs to.
-type value struct {
-	b *Builder
-	o Operand
-}
-
-// Values by class. Those of 16 and of 32 bits that are not Float32 lie in registers of one kind each, so that going from
-// one such type to another, as with Bits32.Uint32, takes no instruction.
+// The classes of register. A 32-bit register holds an unsigned, a signed or any other word: the conversions between these
+// are free, and a method's name says how it reads its operands. What does not fit is a type error of Go's.
 type (
-	Bool       struct{ value }
-	Bits16     struct{ value }
-	Float16    struct{ value }
-	BFloat16   struct{ value }
-	Bits32     struct{ value }
-	Uint32     struct{ value }
-	Int32      struct{ value }
-	Float16x2  struct{ value }
-	BFloat16x2 struct{ value }
-	Float32    struct{ value }
-	Bits64     struct{ value }
-	Uint64     struct{ value }
-	Int64      struct{ value }
-	Float64    struct{ value }
+	Uint  struct{ value } // 32 bits, unsigned
+	Int   struct{ value } // 32 bits, signed
+	Word  struct{ value } // 32 bits of any kind: two halves, four bytes
+	Half  struct{ value } // 16 bits: an f16
+	Long  struct{ value } // 64 bits, unsigned
+	Float struct{ value } // f32
+	Cond  struct{ value } // a predicate
 )
 
-// SM is the target of a compute capability, 80 being 8.0; code for it runs on later GPUs too.
-func SM(n int) Target { return Target{SM: n} }
+// The free conversions.
+func (u Uint) Int() Int   { return Int(u) }
+func (u Uint) Word() Word { return Word(u) }
+func (s Int) Uint() Uint  { return Uint(s) }
+func (s Int) Word() Word  { return Word(s) }
+func (w Word) Uint() Uint { return Uint(w) }
+func (w Word) Int() Int   { return Int(w) }
 
-// NewKernel begins a kernel for a target, of blocks of so many threads.
-func NewKernel(name string, target Target, threads int) *Builder {
-	return &Builder{k: Kernel{Name: name, MaxThreads: [3]int{threads, 1, 1}}, target: target}
+// Not is the complement of a predicate, which costs nothing.
+func (p Cond) Not() Cond {
+	p.op.Not = !p.op.Not
+	return p
 }
 
-// MinBlocks asks for registers few enough that n blocks fit a multiprocessor.
-func (b *Builder) MinBlocks(n int) { b.k.MinBlocks = n }
+// U is an unsigned immediate.
+func U(n int) Uint { return Uint{immediate(int64(uint32(n)), 0)} }
 
-// fail keeps a fault of use.
-func (b *Builder) fail(format string, args ...any) {
-	b.errs = append(b.errs, fmt.Errorf("kernel %s: instruction %d: "+format, append([]any{b.k.Name, len(b.k.Body)}, args...)...))
+// I is a signed immediate.
+func I(n int) Int { return Int{immediate(int64(int32(n)), 0)} }
+
+// W is an immediate word.
+func W(bits uint32) Word { return Word{immediate(int64(bits), 0)} }
+
+// F is a floating-point immediate.
+func F(f float32) Float { return Float{immediate(int64(math.Float32bits(f)), 32)} }
+
+func immediate(n int64, float int) value {
+	return value{Operand{Kind: ImmOperand, Imm: n, Float: float}}
 }
 
-// registerClasses are the kinds of registers that the builder uses, in the order in which they are declared.
-var registerClasses = [...]struct {
-	t      Type
-	prefix string
-}{{Pred, "%p"}, {B16, "%h"}, {B32, "%r"}, {B64, "%d"}, {F32, "%f"}, {F64, "%fd"}}
+// Constant returns an immediate's value.
+func (v value) Constant() (int64, bool) { return v.op.Imm, v.op.Kind == ImmOperand }
 
-// fresh makes a register.
-func (b *Builder) fresh(t Type) value {
-	b.k.Regs = append(b.k.Regs, Register{Type: t})
-	return value{b, Operand{Kind: RegOperand, Reg: Reg(len(b.k.Regs) - 1)}}
-}
-
-// emit adds an instruction, its name with modifiers as in the text.
-func (b *Builder) emit(text string, args ...Operand) {
-	op, mods, ok := splitOp(text)
-	if !ok {
-		b.fail("%s is not in the table of opcodes", text)
+// GlobalPtr is an address in device memory, SharedPtr one in the block's shared memory. An offset in bytes costs nothing.
+type (
+	GlobalPtr struct {
+		Long
+		off int64
 	}
-	if len(mods) == 0 {
-		mods = nil
+	SharedPtr struct {
+		Uint
+		off int64
 	}
-	b.k.Body = append(b.k.Body, Inst{Guard: b.guard, Op: op, Mods: mods, Args: args})
+)
+
+// At is the address so many bytes further on.
+func (g GlobalPtr) At(bytes int) GlobalPtr { return GlobalPtr{g.Long, g.off + int64(bytes)} }
+
+// At is the address so many bytes further on.
+func (s SharedPtr) At(bytes int) SharedPtr { return SharedPtr{s.Uint, s.off + int64(bytes)} }
+
+func (g GlobalPtr) address() Operand { return address(g.value, g.off) }
+func (s SharedPtr) address() Operand { return address(s.value, s.off) }
+
+func address(v value, off int64) Operand {
+	if n, ok := v.Constant(); ok {
+		return Operand{Kind: AddrOperand, Off: n + off}
+	}
+	return Operand{Kind: AddrOperand, Base: true, Reg: v.op.Reg, Off: off}
 }
 
-// op adds an instruction with this value as its first source and a fresh register of type t as its result.
-func (v value) op(text string, t Type, more ...value) value {
-	d := v.b.fresh(t)
-	args := []Operand{d.o, v.o}
-	for _, m := range more {
-		args = append(args, m.o)
-	}
-	v.b.emit(text, args...)
-	return d
+// New starts a module for a target. Its version is settled by [K.End] of its kernels.
+func New(t Target) *Module { return &Module{Target: t, Version: max(70, t.minVersion())} }
+
+// SM80 is the target of the code that every GPU from Ampere on runs.
+var SM80 = Target{SM: 80}
+
+// K builds a kernel: each method appends an instruction, or a few, and returns the register of the result, which is a
+// new one every time. Loops over what is known are Go's; If and For are the device's.
+type K struct {
+	module *Module
+	kernel *Kernel
+	counts map[string]int // registers by prefix
+	labels int
+	guard  Guard
 }
 
-// set moves src into this register.
-func (v value) set(text string, src value) {
-	if v.o.Kind != RegOperand {
-		v.b.fail("a constant cannot be set")
-	}
-	v.b.emit(text, v.o, src.o)
+// Kernel starts a kernel of the module for blocks of so many threads.
+func (m *Module) Kernel(name string, threads int) *K {
+	k := &Kernel{Name: name, MaxThreads: [3]int{threads, 1, 1}}
+	m.Kernels = append(m.Kernels, k)
+	return &K{module: m, kernel: k, counts: map[string]int{}}
 }
 
-func (b *Builder) integer(n int64) value { return value{b, Operand{Kind: ImmOperand, Imm: n}} }
+// Resident promises that no more than n blocks need to share a multiprocessor: the compiler may give each of them its part
+// of the registers.
+func (k *K) Resident(n int) { k.kernel.MinBlocks = n }
 
-// U32 is a constant; like all constants it takes no instruction unless it says so.
-func (b *Builder) U32(n uint32) Uint32 { return Uint32{b.integer(int64(n))} }
-
-// S32 is a constant.
-func (b *Builder) S32(n int32) Int32 { return Int32{b.integer(int64(n))} }
-
-// B32 is a constant.
-func (b *Builder) B32(n uint32) Bits32 { return Bits32{b.integer(int64(n))} }
-
-// U64 is a constant.
-func (b *Builder) U64(n uint64) Uint64 { return Uint64{b.integer(int64(n))} }
-
-// F32 is a constant.
-func (b *Builder) F32(f float32) Float32 {
-	return Float32{value{b, Operand{Kind: ImmOperand, Float: 32, Imm: int64(math.Float32bits(f))}}}
+// Pointer declares the next parameter, the address of memory, and loads it.
+func (k *K) Pointer(name string) GlobalPtr {
+	k.kernel.Params = append(k.kernel.Params, Var{Name: name, Space: Param, Type: U64})
+	d := k.long()
+	k.emit("ld", []string{"param", "u64"}, d.op, Operand{Kind: AddrOperand, Name: name})
+	return GlobalPtr{d, 0}
 }
 
-// F64 is a constant.
-func (b *Builder) F64(f float64) Float64 {
-	return Float64{value{b, Operand{Kind: ImmOperand, Float: 64, Imm: int64(math.Float64bits(f))}}}
+// Scalar declares the next parameter, a number, and loads it.
+func (k *K) Scalar(name string) Uint {
+	k.kernel.Params = append(k.kernel.Params, Var{Name: name, Space: Param, Type: U32})
+	d := k.word()
+	k.emit("ld", []string{"param", "u32"}, d.op, Operand{Kind: AddrOperand, Name: name})
+	return Uint{d}
 }
 
-// F16x2 moves the bits of two halves, the low one first, into a register: halves have no constants.
-func (b *Builder) F16x2(bits uint32) Float16x2 {
-	return Float16x2{b.integer(int64(bits)).op("mov.b32", B32)}
+// Array declares static shared memory.
+func (k *K) Array(name string, bytes, align int) SharedPtr {
+	k.kernel.Vars = append(k.kernel.Vars, Var{Name: name, Space: Shared, Type: B8, Align: align, Count: bytes})
+	return k.symbol(name)
 }
 
-// F16 moves the bits of a half into a register.
-func (b *Builder) F16(bits uint16) Float16 { return Float16{b.integer(int64(bits)).op("mov.b16", B16)} }
-
-func (b *Builder) special(name string) Uint32 {
-	return Uint32{value{b, Operand{Kind: SpecialOperand, Name: name}}.op("mov.u32", B32)}
+// Dynamic is the shared memory whose size is given at launch, aligned to 1024 bytes.
+func (k *K) Dynamic() SharedPtr {
+	v := Var{Name: "dynamic", Space: Shared, Type: B8, Align: 1024, Extern: true}
+	if !slices.ContainsFunc(k.module.Vars, func(w Var) bool { return w.Name == v.Name }) {
+		k.module.Vars = append(k.module.Vars, v)
+	}
+	return k.symbol(v.Name)
 }
 
-// TidX, TidY, CtaX, CtaY, CtaZ, CtasX and LaneID read the thread's and the block's place in block and grid, the grid's width
-// in blocks, and the thread's place in its warp.
-func (b *Builder) TidX() Uint32   { return b.special("%tid.x") }
-func (b *Builder) TidY() Uint32   { return b.special("%tid.y") }
-func (b *Builder) CtaX() Uint32   { return b.special("%ctaid.x") }
-func (b *Builder) CtaY() Uint32   { return b.special("%ctaid.y") }
-func (b *Builder) CtaZ() Uint32   { return b.special("%ctaid.z") }
-func (b *Builder) CtasX() Uint32  { return b.special("%nctaid.x") }
-func (b *Builder) CtasY() Uint32  { return b.special("%nctaid.y") }
-func (b *Builder) LaneID() Uint32 { return b.special("%laneid") }
-
-// param declares a parameter and loads it.
-func (b *Builder) param(name string, t, class Type) value {
-	name = b.k.Name + "_" + name
-	b.k.Params = append(b.k.Params, Var{Name: name, Space: Param, Type: t})
-	d := b.fresh(class)
-	b.emit("ld.param."+string(t), d.o, Operand{Kind: AddrOperand, Name: name})
-	return d
+func (k *K) symbol(name string) SharedPtr {
+	d := k.word()
+	k.emit("mov", []string{"u32"}, d.op, Operand{Kind: SymbolOperand, Name: name})
+	return SharedPtr{Uint{d}, 0}
 }
 
-// ParamU32, ParamS32, ParamU64 and ParamF32 declare the next parameter and load it. Parameters have a place for each bit of
-// theirs in the order of declaration, each at a multiple of its size.
-func (b *Builder) ParamU32(name string) Uint32  { return Uint32{b.param(name, U32, B32)} }
-func (b *Builder) ParamS32(name string) Int32   { return Int32{b.param(name, U32, B32)} }
-func (b *Builder) ParamU64(name string) Uint64  { return Uint64{b.param(name, U64, B64)} }
-func (b *Builder) ParamF32(name string) Float32 { return Float32{b.param(name, F32, F32)} }
-
-// Kernel is the finished kernel with its registers numbered by class. It is checked as far as it can be without its module.
-func (b *Builder) Kernel() (*Kernel, error) {
-	if err := errors.Join(b.errs...); err != nil {
-		return nil, err
-	}
-	k := b.k
-	number := make([]Reg, len(b.k.Regs))
-	k.Regs = make([]Register, 0, len(b.k.Regs))
-	for _, class := range registerClasses {
-		n := 0
-		for i, r := range b.k.Regs {
-			if r.Type == class.t {
-				number[i] = Reg(len(k.Regs))
-				k.Regs = append(k.Regs, Register{class.prefix + strconv.Itoa(n), r.Type})
-				n++
-			}
-		}
-	}
-	k.Body = make([]Inst, len(b.k.Body), len(b.k.Body)+1)
-	for i, in := range b.k.Body {
-		if in.Guard.On {
-			in.Guard.Reg = number[in.Guard.Reg]
-		}
-		in.Args = renumber(in.Args, number)
-		k.Body[i] = in
-	}
-	if n := len(k.Body); n == 0 || k.Body[n-1].Op != "ret" || k.Body[n-1].Guard.On || len(k.Labels) > 0 && k.Labels[len(k.Labels)-1].At == n {
-		k.Body = append(k.Body, Inst{Op: "ret"})
-	}
-	return &k, nil
+// register declares a new register.
+func (k *K) register(prefix string, t Type) value {
+	n := k.counts[prefix]
+	k.counts[prefix]++
+	k.kernel.Regs = append(k.kernel.Regs, Register{Name: fmt.Sprintf("%%%s%d", prefix, n), Type: t})
+	return value{Operand{Kind: RegOperand, Reg: Reg(len(k.kernel.Regs) - 1)}}
 }
 
-// renumber is operands with other numbers for their registers.
-func renumber(args []Operand, number []Reg) []Operand {
-	if len(args) == 0 {
-		return nil
-	}
-	fresh := make([]Operand, len(args))
-	for i, o := range args {
-		if o.Kind == RegOperand || o.Kind == AddrOperand && o.Base {
-			o.Reg = number[o.Reg]
-		}
-		if o.Pair != nil {
-			second := number[*o.Pair]
-			o.Pair = &second
-		}
-		if o.Vec != nil {
-			o.Vec = renumber(o.Vec, number)
-		}
-		fresh[i] = o
-	}
-	return fresh
+func (k *K) word() value  { return k.register("r", B32) }
+func (k *K) long() Long   { return Long{k.register("rd", B64)} }
+func (k *K) float() Float { return Float{k.register("f", F32)} }
+func (k *K) half() Half   { return Half{k.register("h", B16)} }
+func (k *K) cond() Cond   { return Cond{k.register("p", Pred)} }
+
+// emit appends an instruction under the guard that holds.
+func (k *K) emit(op string, mods []string, args ...Operand) {
+	k.kernel.Body = append(k.kernel.Body, Inst{Guard: k.guard, Op: op, Mods: mods, Args: args})
 }
 
-// Module is a module of this kernel alone, checked.
-func (b *Builder) Module() (*Module, error) {
-	k, err := b.Kernel()
-	if err != nil {
-		return nil, err
+// When puts the instructions that body emits under a predicate. They must not branch, and what they write under it alone
+// must not be read where it does not hold.
+func (k *K) When(p Cond, body func()) {
+	if k.guard.On {
+		panic("ptx: When within When")
 	}
-	m := &Module{Target: b.target, Vars: b.vars, Kernels: []*Kernel{k}}
-	m.Version = m.Needs().Version
-	if err := m.Validate(); err != nil {
-		return nil, err
-	}
-	if static := sharedBytes(m.Vars) + sharedBytes(k.Vars); static+b.dynamic > b.target.sharedLimit() {
-		return nil, fmt.Errorf("kernel %s: %d bytes of shared memory where a block of %s has %d", k.Name, static+b.dynamic, b.target, b.target.sharedLimit())
-	}
-	return m, nil
+	k.guard = Guard{On: true, Not: p.op.Not, Reg: p.op.Reg}
+	body()
+	k.guard = Guard{}
 }
 
-// Emit is the checked module's text.
-func (b *Builder) Emit() (string, error) {
-	m, err := b.Module()
-	if err != nil {
-		return "", err
-	}
-	return m.String(), nil
+// newLabel names a place that is set later.
+func (k *K) newLabel(kind string) string {
+	k.labels++
+	return fmt.Sprintf("$%s_%d", kind, k.labels)
 }
 
-// DynamicShared is how many bytes of dynamic shared memory a launch must give.
-func (b *Builder) DynamicShared() int { return b.dynamic }
+func (k *K) place(label string) {
+	k.kernel.Labels = append(k.kernel.Labels, Label{label, len(k.kernel.Body)})
+}
+
+func (k *K) branch(label string, p Cond) {
+	if k.guard.On {
+		panic("ptx: branch within When")
+	}
+	k.guard = Guard{On: true, Not: p.op.Not, Reg: p.op.Reg}
+	k.emit("bra", nil, Operand{Kind: LabelOperand, Name: label})
+	k.guard = Guard{}
+}
+
+// If runs body where p holds.
+func (k *K) If(p Cond, body func()) {
+	end := k.newLabel("end")
+	k.branch(end, p.Not())
+	body()
+	k.place(end)
+}
+
+// IfElse runs one of two bodies.
+func (k *K) IfElse(p Cond, then, otherwise func()) {
+	no, end := k.newLabel("else"), k.newLabel("end")
+	k.branch(no, p.Not())
+	then()
+	k.emit("bra", []string{"uni"}, Operand{Kind: LabelOperand, Name: end})
+	k.place(no)
+	otherwise()
+	k.place(end)
+}
+
+// For runs body for i from start on, below end, in steps. i may be read after the loop no more.
+func (k *K) For(start, end, step Uint, body func(i Uint)) {
+	i := k.Var(start)
+	top, out := k.newLabel("loop"), k.newLabel("done")
+	k.branch(out, k.Ge(i, end))
+	k.place(top)
+	body(i)
+	k.Set(i, k.Add(i, step))
+	k.branch(top, k.Lt(i, end))
+	k.place(out)
+}
+
+// Exit ends the thread, where p holds.
+func (k *K) Exit(p Cond) {
+	k.guard = Guard{On: true, Not: p.op.Not, Reg: p.op.Reg}
+	k.emit("ret", nil)
+	k.guard = Guard{}
+}
+
+// End closes the kernel.
+func (k *K) End() { k.emit("ret", nil) }
+
+// Register is a float's register as a word, of which nothing but a float may be made again.
+func (f Float) Register() Word { return Word(f) }
+
+// FloatRegister is the float whose register w is.
+func (w Word) FloatRegister() Float { return Float(w) }

@@ -1,99 +1,172 @@
 package ptx
 
-// Var is a register of its own that begins with a's value: what a loop changes with Set.
-func (a Float32) Var() Float32 { return Float32{a.op("mov.f32", F32)} }
+// AddF is a + b.
+func (k *K) AddF(a, b Float) Float { return k.float2("add", "rn.f32", a, b) }
 
-// Set moves b into a's register.
-func (a Float32) Set(b Float32) { a.set("mov.f32", b.value) }
+// SubF is a - b.
+func (k *K) SubF(a, b Float) Float { return k.float2("sub", "rn.f32", a, b) }
 
-// AddMul adds x*y to a in a's register, rounding once.
-func (a Float32) AddMul(x, y Float32) {
-	if a.o.Kind != RegOperand {
-		a.b.fail("a constant cannot be added to")
-	}
-	a.b.emit("fma.rn.f32", a.o, x.o, y.o, a.o)
+// MulF is a * b, rounded: it is never fused with an addition.
+func (k *K) MulF(a, b Float) Float { return k.float2("mul", "rn.f32", a, b) }
+
+// DivF is a / b, correctly rounded.
+func (k *K) DivF(a, b Float) Float { return k.float2("div", "rn.f32", a, b) }
+
+// DivApprox is a / b within 2 ulp.
+func (k *K) DivApprox(a, b Float) Float { return k.float2("div", "full.f32", a, b) }
+
+// MinF is the smaller of a and b, or the one that is not NaN.
+func (k *K) MinF(a, b Float) Float { return k.float2("min", "f32", a, b) }
+
+// MaxF is the larger of a and b, or the one that is not NaN.
+func (k *K) MaxF(a, b Float) Float { return k.float2("max", "f32", a, b) }
+
+// MinNaN is the smaller of a and b, NaN if either is.
+func (k *K) MinNaN(a, b Float) Float { return k.float2("min", "NaN.f32", a, b) }
+
+// MaxNaN is the larger of a and b, NaN if either is.
+func (k *K) MaxNaN(a, b Float) Float { return k.float2("max", "NaN.f32", a, b) }
+
+func (k *K) float2(op, mod string, a, b Float) Float {
+	d := k.float()
+	k.emit(op, mods(mod), d.op, a.op, b.op)
+	return d
 }
-
-// Add, Sub, Mul and Div round to nearest even; DivApprox is off by at most 2 ulp.
-func (a Float32) Add(b Float32) Float32       { return Float32{a.op("add.rn.f32", F32, b.value)} }
-func (a Float32) Sub(b Float32) Float32       { return Float32{a.op("sub.rn.f32", F32, b.value)} }
-func (a Float32) Mul(b Float32) Float32       { return Float32{a.op("mul.rn.f32", F32, b.value)} }
-func (a Float32) Div(b Float32) Float32       { return Float32{a.op("div.rn.f32", F32, b.value)} }
-func (a Float32) DivApprox(b Float32) Float32 { return Float32{a.op("div.full.f32", F32, b.value)} }
-
-// Min and Max are the number where one operand is NaN; MinNaN and MaxNaN are NaN then.
-func (a Float32) Min(b Float32) Float32    { return Float32{a.op("min.f32", F32, b.value)} }
-func (a Float32) Max(b Float32) Float32    { return Float32{a.op("max.f32", F32, b.value)} }
-func (a Float32) MinNaN(b Float32) Float32 { return Float32{a.op("min.NaN.f32", F32, b.value)} }
-func (a Float32) MaxNaN(b Float32) Float32 { return Float32{a.op("max.NaN.f32", F32, b.value)} }
 
 // Fma is a*b + c, rounded once.
-func (a Float32) Fma(b, c Float32) Float32 { return Float32{a.op("fma.rn.f32", F32, b.value, c.value)} }
-
-// Functions of one number. Those named after an Approx and Rsqrt, Ex2, Lg2, Tanh, Sin and Cos are off in the last bits (PTX
-// ISA 9.7.3); the others round to nearest even.
-func (a Float32) Abs() Float32        { return Float32{a.op("abs.f32", F32)} }
-func (a Float32) Neg() Float32        { return Float32{a.op("neg.f32", F32)} }
-func (a Float32) Sqrt() Float32       { return Float32{a.op("sqrt.rn.f32", F32)} }
-func (a Float32) SqrtApprox() Float32 { return Float32{a.op("sqrt.approx.f32", F32)} }
-func (a Float32) Rcp() Float32        { return Float32{a.op("rcp.rn.f32", F32)} }
-func (a Float32) RcpApprox() Float32  { return Float32{a.op("rcp.approx.f32", F32)} }
-func (a Float32) Rsqrt() Float32      { return Float32{a.op("rsqrt.approx.f32", F32)} }
-func (a Float32) Ex2() Float32        { return Float32{a.op("ex2.approx.f32", F32)} }
-func (a Float32) Lg2() Float32        { return Float32{a.op("lg2.approx.f32", F32)} }
-func (a Float32) Tanh() Float32       { return Float32{a.op("tanh.approx.f32", F32)} }
-func (a Float32) Sin() Float32        { return Float32{a.op("sin.approx.f32", F32)} }
-func (a Float32) Cos() Float32        { return Float32{a.op("cos.approx.f32", F32)} }
-func (a Float32) Floor() Float32      { return Float32{a.op("cvt.rmi.f32.f32", F32)} }
-func (a Float32) Ceil() Float32       { return Float32{a.op("cvt.rpi.f32.f32", F32)} }
-func (a Float32) Trunc() Float32      { return Float32{a.op("cvt.rzi.f32.f32", F32)} }
-func (a Float32) RoundEven() Float32  { return Float32{a.op("cvt.rni.f32.f32", F32)} }
-
-// Eq, Ne, Lt, Le, Gt and Ge compare; with NaN only Ne holds.
-func (a Float32) Eq(b Float32) Bool { return Bool{a.op("setp.eq.f32", Pred, b.value)} }
-func (a Float32) Ne(b Float32) Bool { return Bool{a.op("setp.neu.f32", Pred, b.value)} }
-func (a Float32) Lt(b Float32) Bool { return Bool{a.op("setp.lt.f32", Pred, b.value)} }
-func (a Float32) Le(b Float32) Bool { return Bool{a.op("setp.le.f32", Pred, b.value)} }
-func (a Float32) Gt(b Float32) Bool { return Bool{a.op("setp.gt.f32", Pred, b.value)} }
-func (a Float32) Ge(b Float32) Bool { return Bool{a.op("setp.ge.f32", Pred, b.value)} }
-
-// Bits is the number's bits.
-func (a Float32) Bits() Bits32 { return Bits32{a.op("mov.b32", B32)} }
-
-// ToF16, ToBF16 and ToTF32 round to nearest, the first two to even and the last away from zero.
-func (a Float32) ToF16() Float16   { return Float16{a.op("cvt.rn.f16.f32", B16)} }
-func (a Float32) ToBF16() BFloat16 { return BFloat16{a.op("cvt.rn.bf16.f32", B16)} }
-func (a Float32) ToTF32() Bits32   { return Bits32{a.op("cvt.rna.tf32.f32", B32)} }
-
-// ToS32, ToU32, ToS8 and ToU8 round to nearest even and saturate; NaN becomes 0.
-func (a Float32) ToS32() Int32  { return Int32{a.op("cvt.rni.s32.f32", B32)} }
-func (a Float32) ToU32() Uint32 { return Uint32{a.op("cvt.rni.u32.f32", B32)} }
-func (a Float32) ToS8() Int32   { return Int32{a.op("cvt.rni.sat.s8.f32", B32)} }
-func (a Float32) ToU8() Uint32  { return Uint32{a.op("cvt.rni.sat.u8.f32", B32)} }
-
-// ToS32Trunc rounds toward zero.
-func (a Float32) ToS32Trunc() Int32 { return Int32{a.op("cvt.rzi.s32.f32", B32)} }
-
-// PackF16x2 and PackBF16x2 round two numbers to nearest even, a into the lower half.
-func (a Float32) PackF16x2(high Float32) Float16x2 {
-	return Float16x2{high.op("cvt.rn.f16x2.f32", B32, a.value)}
-}
-func (a Float32) PackBF16x2(high Float32) BFloat16x2 {
-	return BFloat16x2{high.op("cvt.rn.bf16x2.f32", B32, a.value)}
+func (k *K) Fma(a, b, c Float) Float {
+	d := k.float()
+	k.emit("fma", mods("rn.f32"), d.op, a.op, b.op, c.op)
+	return d
 }
 
-// ShflXor, ShflDown and ShflFrom are as those of Uint32.
-func (a Float32) ShflXor(mask uint32) Float32 { return Float32{a.shfl("bfly", a.b.U32(mask), 31, F32)} }
-func (a Float32) ShflDown(delta uint32) Float32 {
-	return Float32{a.shfl("down", a.b.U32(delta), 31, F32)}
-}
-func (a Float32) ShflFrom(lane Uint32) Float32 { return Float32{a.shfl("idx", lane, 31, F32)} }
+// FmaTo adds a*b to d, a variable.
+func (k *K) FmaTo(d, a, b Float) { k.emit("fma", mods("rn.f32"), d.op, a.op, b.op, d.op) }
 
-// Float64 rounds to nearest even.
-func (a Float64) Add(b Float64) Float64    { return Float64{a.op("add.rn.f64", F64, b.value)} }
-func (a Float64) Sub(b Float64) Float64    { return Float64{a.op("sub.rn.f64", F64, b.value)} }
-func (a Float64) Mul(b Float64) Float64    { return Float64{a.op("mul.rn.f64", F64, b.value)} }
-func (a Float64) Div(b Float64) Float64    { return Float64{a.op("div.rn.f64", F64, b.value)} }
-func (a Float64) Fma(b, c Float64) Float64 { return Float64{a.op("fma.rn.f64", F64, b.value, c.value)} }
-func (a Float64) ToF32() Float32           { return Float32{a.op("cvt.rn.f32.f64", F32)} }
-func (a Float32) ToF64() Float64           { return Float64{a.op("cvt.f64.f32", F64)} }
+// AbsF is |a|.
+func (k *K) AbsF(a Float) Float { return k.float1("abs", "f32", a) }
+
+// NegF is -a.
+func (k *K) NegF(a Float) Float { return k.float1("neg", "f32", a) }
+
+// Sqrt is the square root of a, correctly rounded.
+func (k *K) Sqrt(a Float) Float { return k.float1("sqrt", "rn.f32", a) }
+
+// Rcp is 1/a, correctly rounded; RcpApprox within 1 ulp.
+func (k *K) Rcp(a Float) Float       { return k.float1("rcp", "rn.f32", a) }
+func (k *K) RcpApprox(a Float) Float { return k.float1("rcp", "approx.f32", a) }
+
+// Ex2 is 2^a within 2 ulp, Lg2 the binary logarithm of a.
+func (k *K) Ex2(a Float) Float { return k.float1("ex2", "approx.f32", a) }
+func (k *K) Lg2(a Float) Float { return k.float1("lg2", "approx.f32", a) }
+
+// SinApprox and CosApprox are good to 2^-20 between -pi and pi.
+func (k *K) SinApprox(a Float) Float { return k.float1("sin", "approx.f32", a) }
+func (k *K) CosApprox(a Float) Float { return k.float1("cos", "approx.f32", a) }
+
+// Floor, Ceil, Trunc and Round (half to even) are a as a whole number.
+func (k *K) Floor(a Float) Float { return k.float1("cvt", "rmi.f32.f32", a) }
+func (k *K) Ceil(a Float) Float  { return k.float1("cvt", "rpi.f32.f32", a) }
+func (k *K) Trunc(a Float) Float { return k.float1("cvt", "rzi.f32.f32", a) }
+func (k *K) Round(a Float) Float { return k.float1("cvt", "rni.f32.f32", a) }
+
+// CopySign is the magnitude of a with the sign of s.
+func (k *K) CopySign(s, a Float) Float { return k.float2("copysign", "f32", s, a) }
+
+func (k *K) float1(op, mod string, a Float) Float {
+	d := k.float()
+	k.emit(op, mods(mod), d.op, a.op)
+	return d
+}
+
+// IntToFloat is a, exactly below 2^24, else rounded.
+func (k *K) IntToFloat(a Int) Float {
+	d := k.float()
+	k.emit("cvt", mods("rn.f32.s32"), d.op, a.op)
+	return d
+}
+
+// UintToFloat is a, exactly below 2^24, else rounded.
+func (k *K) UintToFloat(a Uint) Float {
+	d := k.float()
+	k.emit("cvt", mods("rn.f32.u32"), d.op, a.op)
+	return d
+}
+
+// FloatToInt is a rounded half to even and saturated; 0 of NaN.
+func (k *K) FloatToInt(a Float) Int {
+	d := k.word()
+	k.emit("cvt", mods("rni.s32.f32"), d.op, a.op)
+	return Int{d}
+}
+
+// Saturate4 packs four integers as bytes, the first lowest, each saturated: to -128..127 if signed, else 0..255.
+func (k *K) Saturate4(q [4]Int, signed bool) Word {
+	to := "u8"
+	if signed {
+		to = "s8"
+	}
+	high, all := k.word(), k.word()
+	k.emit("cvt.pack", mods("sat."+to+".s32.b32"), high.op, q[3].op, q[2].op, W(0).op)
+	k.emit("cvt.pack", mods("sat."+to+".s32.b32"), all.op, q[1].op, q[0].op, high.op)
+	return Word{all}
+}
+
+// Bits is a's bits, and FloatOf the float of such bits.
+func (k *K) Bits(a Float) Word {
+	d := k.word()
+	k.emit("mov", mods("b32"), d.op, a.op)
+	return Word{d}
+}
+
+// FloatOf is the float that has the bits of w.
+func (k *K) FloatOf(w Word) Float {
+	if n, ok := w.Constant(); ok {
+		return Float{immediate(n, 32)}
+	}
+	d := k.float()
+	k.emit("mov", mods("b32"), d.op, w.op)
+	return d
+}
+
+// PackHalves is two floats rounded to halves, lo in the lower one.
+func (k *K) PackHalves(lo, hi Float) Word {
+	d := k.word()
+	k.emit("cvt", mods("rn.f16x2.f32"), d.op, hi.op, lo.op)
+	return Word{d}
+}
+
+// UnpackHalves is the two halves of w, the lower one first.
+func (k *K) UnpackHalves(w Word) (lo, hi Float) {
+	a, b := k.half(), k.half()
+	k.emit("mov", mods("b32"), Operand{Kind: VectorOperand, Vec: []Operand{a.op, b.op}}, w.op)
+	return k.HalfToFloat(a), k.HalfToFloat(b)
+}
+
+// HalfToFloat is a, exactly.
+func (k *K) HalfToFloat(a Half) Float {
+	d := k.float()
+	k.emit("cvt", mods("f32.f16"), d.op, a.op)
+	return d
+}
+
+// FloatToHalf is a rounded half to even.
+func (k *K) FloatToHalf(a Float) Half {
+	d := k.half()
+	k.emit("cvt", mods("rn.f16.f32"), d.op, a.op)
+	return d
+}
+
+// HalfToUint is a half's bits, and UintToHalf the half of the lower 16 bits.
+func (k *K) HalfToUint(a Half) Uint {
+	d := k.word()
+	k.emit("cvt", mods("u32.u16"), d.op, a.op)
+	return Uint{d}
+}
+
+// UintToHalf is the half that has the lower 16 bits of a.
+func (k *K) UintToHalf(a Uint) Half {
+	d := k.half()
+	k.emit("cvt", mods("u16.u32"), d.op, a.op)
+	return d
+}

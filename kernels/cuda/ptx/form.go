@@ -13,7 +13,7 @@ import (
 // needs: "bf16@78:90".
 //
 // args are the operands, separated by spaces, each a type or the name of a slot: "T" is a register or an immediate, "=T" a
-// destination, "2T" of twice the width, "~T" of at least the width, "T|p" with an optional predicate, "T|P" with a predicate, "T/_" or a sink,
+// destination, "2T" of twice the width, "~T" of at least the width, "T|p" with an optional predicate, "T/_" or a sink,
 // "*T" whatever mov takes, "#T" an immediate and "#4|8|16" one of these, "[]" an address, "{4}T" a vector and "{V}T" one as
 // long as slot V says, "p" a predicate, "?" before an operand that may be left out, "label" a label.
 //
@@ -28,9 +28,7 @@ var typeSets = map[string]string{
 	"$all":  "b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64",
 	"$mem":  "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64",
 	"$rnd":  "rn|rz|rm|rp",
-	"$icmp": "eq|ne|lt|le|gt|ge",
-	"$ucmp": "eq|ne|lt|le|gt|ge|lo|ls|hi|hs",
-	"$fcmp": "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan",
+	"$cmp":  "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan",
 	"$sms":  "shared|shared::cta@78:30|shared::cluster@78:90",
 	"$smem": "shared|shared::cta@78:30",
 }
@@ -92,9 +90,7 @@ func compileArg(r row, text string) Arg {
 	text, a.Dest = strings.CutPrefix(text, "=")
 	text, a.Sink = strings.CutSuffix(text, "/_")
 	if !strings.HasPrefix(text, "#") {
-		text, a.Both = strings.CutSuffix(text, "|P")
 		text, a.Pair = strings.CutSuffix(text, "|p")
-		a.Pair = a.Pair || a.Both
 	}
 	if rest, ok := strings.CutPrefix(text, "{"); ok {
 		a.Kind = ArgVector

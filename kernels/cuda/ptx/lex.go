@@ -1,98 +1,64 @@
 package ptx
 
-import (
-	"math"
-	"strconv"
-	"strings"
-)
+import "strings"
 
-// tokenKind is the kind of a token of PTX text.
+// tokenKind is what a token is.
 type tokenKind uint8
 
 const (
-	eof       tokenKind = iota
-	word                // identifier, register, dotted opcode
-	directive           // one dotted word: ".reg"
-	number
-	text // in quotes
-	mark // one character
+	tokenEnd       tokenKind = iota
+	tokenWord                // identifier, opcode with its modifiers, special register: "ld.global.f32", "%tid.x"
+	tokenDirective           // ".reg"
+	tokenNumber              // as written
+	tokenString              // with its quotes
+	tokenPunct               // one byte
 )
 
-// token is one token and where it stands.
+// token is a word of the text.
 type token struct {
 	kind tokenKind
 	text string
 	line int
+	at   int // offset in the text
 }
 
-// lexer cuts text into tokens. Comments and white space separate them.
+// is reports whether the token is the punctuation mark or directive s.
+func (t token) is(s string) bool {
+	return (t.kind == tokenPunct || t.kind == tokenDirective) && t.text == s
+}
+
+// String is the token as an error shows it.
+func (t token) String() string {
+	if t.kind == tokenEnd {
+		return "end of text"
+	}
+	return clip(t.text)
+}
+
+// clip shortens a piece of the text for an error: runs of spaces become one, and 100 bytes are enough.
+func clip(text string) string {
+	const most = 100
+	if len(text) > 4*most {
+		text = text[:4*most]
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}
+
+// lexer cuts a text into tokens.
 type lexer struct {
-	src  string
+	text string
 	at   int
 	line int
 }
 
-// next is the next token; eof at the end, and ever after.
-func (l *lexer) next() token {
-	l.skipSpace()
-	t := token{line: l.line}
-	if l.at >= len(l.src) {
-		return t
-	}
-	start, c := l.at, l.src[l.at]
-	switch {
-	case c == '.':
-		t.kind = directive
-		l.at++
-		l.take(isWord)
-	case isWord(c) && (c < '0' || c > '9'):
-		t.kind = word
-		for l.take(isWord); l.at+1 < len(l.src); l.take(isWord) {
-			if l.src[l.at] == '.' && isWord(l.src[l.at+1]) {
-				l.at++
-			} else if strings.HasPrefix(l.src[l.at:], "::") && l.at+2 < len(l.src) && isWord(l.src[l.at+2]) {
-				l.at += 2
-			} else {
-				break
-			}
-		}
-	case '0' <= c && c <= '9':
-		t.kind = number
-		l.take(func(c byte) bool { return isWord(c) || c == '.' })
-		if e := l.src[l.at-1]; (e == 'e' || e == 'E') && !strings.ContainsAny(l.src[start:start+min(2, l.at-start)], "xXfFdD") && l.at < len(l.src) && (l.src[l.at] == '+' || l.src[l.at] == '-') {
-			l.at++
-			l.take(isWord)
-		}
-	case c == '"':
-		t.kind = text
-		l.at++
-		for l.at < len(l.src) && l.src[l.at] != '"' && l.src[l.at] != '\n' {
-			l.at++
-		}
-		l.at = min(l.at+1, len(l.src))
-	default:
-		t.kind = mark
-		l.at++
-	}
-	t.text = l.src[start:l.at]
-	return t
-}
-
-// take passes over characters of a kind.
-func (l *lexer) take(is func(byte) bool) {
-	for l.at < len(l.src) && is(l.src[l.at]) {
-		l.at++
-	}
-}
-
-func isWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '$' || c == '%'
-}
-
-// skipSpace passes over white space and comments.
-func (l *lexer) skipSpace() {
-	for l.at < len(l.src) {
-		rest := l.src[l.at:]
+// skip passes blanks and comments.
+func (l *lexer) skip() {
+	for l.at < len(l.text) {
+		rest := l.text[l.at:]
 		switch {
 		case rest[0] == '\n':
 			l.line++
@@ -100,45 +66,98 @@ func (l *lexer) skipSpace() {
 		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r':
 			l.at++
 		case strings.HasPrefix(rest, "//"):
-			n := strings.IndexByte(rest, '\n')
-			if n < 0 {
-				n = len(rest)
-			}
-			l.at += n
+			l.skipLine()
 		case strings.HasPrefix(rest, "/*"):
-			n := strings.Index(rest, "*/")
-			if n < 0 {
-				n = len(rest) - 2
+			end := strings.Index(rest[2:], "*/")
+			if end < 0 {
+				end = len(rest) - 4
 			}
-			l.line += strings.Count(rest[:n+2], "\n")
-			l.at += n + 2
+			l.line += strings.Count(rest[:end+4], "\n")
+			l.at += end + 4
 		default:
 			return
 		}
 	}
 }
 
-// parseNumber reads a constant (PTX ISA 4.5): decimal, 0x, octal and 0b integers with an optional U; 0f and 0d bits of
-// floats; decimal floats, which are of 64 bits.
-func parseNumber(s string) (o Operand, ok bool) {
-	o.Kind = ImmOperand
-	if len(s) > 2 && s[0] == '0' && (s[1]|0x20 == 'f' || s[1]|0x20 == 'd') {
-		o.Float = 32
-		if s[1]|0x20 == 'd' {
-			o.Float = 64
+// skipLine passes the rest of the line, but not its end.
+func (l *lexer) skipLine() {
+	if n := strings.IndexByte(l.text[l.at:], '\n'); n >= 0 {
+		l.at += n
+		return
+	}
+	l.at = len(l.text)
+}
+
+// next is the next token.
+func (l *lexer) next() token {
+	l.skip()
+	t := token{line: l.line, at: l.at}
+	if l.at == len(l.text) {
+		return t
+	}
+	switch c := l.text[l.at]; {
+	case c == '.' && l.at+1 < len(l.text) && nameByte(l.text[l.at+1]):
+		t.kind = tokenDirective
+		l.at++
+		for l.at < len(l.text) && nameByte(l.text[l.at]) {
+			l.at++
 		}
-		n, err := strconv.ParseUint(s[2:], 16, o.Float)
-		o.Imm = int64(n)
-		return o, err == nil && len(s) == 2+o.Float/4
+	case '0' <= c && c <= '9':
+		t.kind = tokenNumber
+		l.number()
+	case nameByte(c):
+		t.kind = tokenWord
+		l.word()
+	case c == '"':
+		t.kind = tokenString
+		l.at++
+		for l.at < len(l.text) && l.text[l.at] != '"' && l.text[l.at] != '\n' {
+			l.at++
+		}
+		if l.at < len(l.text) && l.text[l.at] == '"' {
+			l.at++
+		}
+	default:
+		t.kind = tokenPunct
+		l.at++
 	}
-	digits := strings.TrimSuffix(s, "U")
-	if n, err := strconv.ParseUint(digits, 0, 64); err == nil && !strings.Contains(s, "_") && !strings.HasPrefix(s, "0o") {
-		o.Imm = int64(n)
-		return o, true
+	t.text = l.text[t.at:l.at]
+	return t
+}
+
+// word passes a name with what follows it after dots and double colons.
+func (l *lexer) word() {
+	for l.at < len(l.text) {
+		rest := l.text[l.at:]
+		switch {
+		case nameByte(rest[0]):
+			l.at++
+		case rest[0] == '.' && len(rest) > 1 && nameByte(rest[1]):
+			l.at++
+		case strings.HasPrefix(rest, "::") && len(rest) > 2 && nameByte(rest[2]):
+			l.at += 2
+		default:
+			return
+		}
 	}
-	if f, err := strconv.ParseFloat(s, 64); err == nil && !strings.ContainsAny(s, "_xX") {
-		o.Imm, o.Float = int64(math.Float64bits(f)), 64
-		return o, true
+}
+
+// number passes a number: decimal, hexadecimal, octal, binary, the bits of a float, or a decimal float.
+func (l *lexer) number() {
+	start := l.at
+	for l.at < len(l.text) {
+		c := l.text[l.at]
+		prefixed := l.at > start+1 && strings.IndexByte("xXfFdDbB", l.text[start+1]) >= 0
+		sign := (c == '+' || c == '-') && !prefixed && (l.text[l.at-1]|0x20) == 'e'
+		if !nameByte(c) && c != '.' && (!sign || l.at == start) {
+			return
+		}
+		l.at++
 	}
-	return o, false
+}
+
+// nameByte reports whether c may be part of a name.
+func nameByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '$' || c == '%'
 }

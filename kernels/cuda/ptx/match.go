@@ -1,82 +1,33 @@
 package ptx
 
 import (
+	"errors"
 	"fmt"
-	"slices"
+	"math"
 	"strconv"
 	"strings"
 )
 
-// Match is an instruction seen as a form of the table.
-type Match struct {
-	Form *Form
-	mods []string // by slot; "" where the slot is left out
+// match is a form that an instruction has.
+type match struct {
+	form *Form
+	mods []string // by slot; "" where it is left out
+	need Need
 }
 
-// Mod is the modifier in the named slot; "" if it is left out or the form has no such slot.
-func (m Match) Mod(slot string) string {
-	for i, s := range m.Form.Slots {
-		if s.Name == slot {
-			return m.mods[i]
-		}
-	}
-	return ""
-}
-
-// Need is what the instruction asks of compiler and GPU.
-func (m Match) Need() Need {
-	need := m.Form.Needs
-	for i, s := range m.Form.Slots {
-		for _, a := range s.Alts {
-			if a.Text == m.mods[i] {
-				need = need.and(a.Needs)
-			}
-		}
-	}
-	return need
-}
-
-// Type is the type of an operand of the matched form.
-func (m Match) Type(a Arg) Type {
-	t := Type(a.Type)
-	for i, s := range m.Form.Slots {
-		if s.Name == a.Type && s.Name != "" {
-			t = Type(m.mods[i])
-		}
-	}
-	if a.Wide {
-		return t.wide()
-	}
-	return t
-}
-
-// elements is how many registers a vector operand has; 0 for a scalar.
-func (m Match) elements(a Arg) int {
-	count := a.Count
-	if mod := m.Mod(count); mod != "" {
-		count = strings.TrimPrefix(mod, "v")
-	}
-	n, err := strconv.Atoi(count)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-// Match finds the form of an instruction of kernel k, whose registers give the operands' types; with a nil k types are not
-// looked at. The error says what no form of the opcode allows.
-func (in *Inst) Match(k *Kernel) (Match, error) {
+// match finds the form that an instruction has by its modifiers and the kinds of its operands.
+func (in *Inst) match() (*match, error) {
 	op := Lookup(in.Op)
 	if op == nil {
-		return Match{}, fmt.Errorf("opcode %s is not in the table", in.Op)
+		return nil, errors.New("unknown instruction")
 	}
 	var first error
 	for _, f := range op.Forms {
-		m := Match{f, make([]string, len(f.Slots))}
-		if !fillSlots(f.Slots, in.Mods, m.mods) {
+		m := &match{form: f, mods: make([]string, len(f.Slots)), need: f.Needs}
+		if !m.matchMods(0, in.Mods) {
 			continue
 		}
-		err := m.operands(k, in.Args)
+		err := m.matchArgs(in.Args)
 		if err == nil {
 			return m, nil
 		}
@@ -85,164 +36,199 @@ func (in *Inst) Match(k *Kernel) (Match, error) {
 		}
 	}
 	if first == nil {
-		first = fmt.Errorf("%s has no form with modifiers %q", in.Op, strings.Join(in.Mods, "."))
+		first = fmt.Errorf("%s has no form with these modifiers%s", in.Op, op.near(in.Mods))
 	}
-	return Match{}, first
+	return nil, first
 }
 
-// fillSlots assigns modifiers to slots in order and reports whether that comes out even.
-func fillSlots(slots []Slot, mods, filled []string) bool {
-	if len(slots) == 0 {
+// near says which of the modifiers no form of an opcode has anywhere.
+func (o *Opcode) near(mods []string) string {
+	known := map[string]bool{}
+	for _, f := range o.Forms {
+		for _, s := range f.Slots {
+			for _, a := range s.Alts {
+				known[a.Text] = true
+			}
+		}
+	}
+	for _, mod := range mods {
+		if !known[mod] {
+			return ": ." + clip(mod) + " is not one of its modifiers"
+		}
+	}
+	return ""
+}
+
+// matchMods gives the modifiers to the slots from slot on.
+func (m *match) matchMods(slot int, mods []string) bool {
+	if slot == len(m.form.Slots) {
 		return len(mods) == 0
 	}
-	if len(mods) > len(slots) {
-		return false
-	}
-	s := &slots[0]
-	if len(mods) > 0 && slices.ContainsFunc(s.Alts, func(a Alt) bool { return a.Text == mods[0] }) {
-		filled[0] = mods[0]
-		if fillSlots(slots[1:], mods[1:], filled[1:]) {
-			return true
+	s := &m.form.Slots[slot]
+	if len(mods) > 0 {
+		for _, a := range s.Alts {
+			if a.Text != mods[0] {
+				continue
+			}
+			need := m.need
+			m.need, m.mods[slot] = need.and(a.Needs), a.Text
+			if m.matchMods(slot+1, mods[1:]) {
+				return true
+			}
+			m.need, m.mods[slot] = need, ""
 		}
 	}
-	filled[0] = ""
-	return s.Optional && fillSlots(slots[1:], mods, filled[1:])
+	return s.Optional && m.matchMods(slot+1, mods)
 }
 
-// operands checks an instruction's operands against the form's.
-func (m Match) operands(k *Kernel, args []Operand) error {
-	want := m.Form.Args
-	for i := range want {
-		if i >= len(args) {
-			if want[i].Optional {
-				return nil
-			}
-			return fmt.Errorf("%d operands where %s takes %d", len(args), m.Form.Op, len(want))
+// matchArgs looks at the number and the kinds of operands.
+func (m *match) matchArgs(args []Operand) error {
+	least := 0
+	for _, a := range m.form.Args {
+		if !a.Optional {
+			least++
 		}
-		if err := m.operand(k, want[i], &args[i]); err != nil {
+	}
+	if most := len(m.form.Args); len(args) < least || len(args) > most {
+		if least == most {
+			return fmt.Errorf("%d operands expected, found %d", least, len(args))
+		}
+		return fmt.Errorf("%d to %d operands expected, found %d", least, most, len(args))
+	}
+	for i := range args {
+		if err := m.matchArg(&m.form.Args[i], &args[i]); err != nil {
 			return fmt.Errorf("operand %d: %w", i+1, err)
 		}
 	}
-	if len(args) > len(want) {
-		return fmt.Errorf("%d operands where %s takes %d", len(args), m.Form.Op, len(want))
-	}
 	return nil
 }
 
-// operand checks one operand.
-func (m Match) operand(k *Kernel, want Arg, o *Operand) error {
-	t := m.Type(want)
-	switch want.Kind {
-	case ArgAddr:
-		if o.Kind != AddrOperand {
-			return fmt.Errorf("an address is wanted")
-		}
-		if o.Base && k != nil {
-			if r := k.register(o.Reg); r == nil || r.Type.isFloat() || r.Type.Bits() != 32 && r.Type.Bits() != 64 {
-				return fmt.Errorf("the base of an address is an integer register of 32 or 64 bits")
-			}
-		}
-		return nil
-	case ArgLabel:
-		if o.Kind != LabelOperand {
-			return fmt.Errorf("a label is wanted")
-		}
-		return nil
-	case ArgImm:
-		if o.Kind != ImmOperand || o.Float != 0 {
-			return fmt.Errorf("a constant is wanted")
-		}
-		if want.Only != nil && !slices.Contains(want.Only, o.Imm) {
-			return fmt.Errorf("the constant %d is not one of %v", o.Imm, want.Only)
-		}
-		return nil
-	case ArgVector:
-		n := m.elements(want)
-		if n == 0 {
-			return scalar(k, want, t, o)
-		}
-		if o.Kind != VectorOperand || len(o.Vec) != n {
-			return fmt.Errorf("a vector of %d is wanted", n)
-		}
-		for i := range o.Vec {
-			if err := scalar(k, want, t, &o.Vec[i]); err != nil {
-				return fmt.Errorf("element %d: %w", i, err)
-			}
-		}
+// matchArg looks at the kind of one operand.
+func (m *match) matchArg(a *Arg, o *Operand) error {
+	if o.Pair != nil && !a.Pair {
+		return errors.New("no second destination may follow")
+	}
+	if o.Not && (a.Kind != ArgPred || a.Dest) {
+		return errors.New("only a predicate that is read may be negated")
+	}
+	if o.Kind == SinkOperand && a.Sink && a.Kind != ArgVector {
 		return nil
 	}
-	return scalar(k, want, t, o)
+	switch kind := a.Kind; {
+	case kind == ArgVector && m.lanes(a) > 0:
+		return matchVector(a, o, m.lanes(a))
+	case a.Dest:
+		return wanted(o.Kind == RegOperand, "a register")
+	case kind == ArgValue, kind == ArgVector:
+		return wanted(o.Kind == RegOperand || o.Kind == ImmOperand, "a register or an immediate")
+	case kind == ArgAny:
+		ok := o.Kind == RegOperand || o.Kind == ImmOperand || o.Kind == SpecialOperand || o.Kind == SymbolOperand
+		return wanted(ok, "a register, an immediate, a special register or a variable")
+	case kind == ArgImm:
+		return a.matchImm(o)
+	case kind == ArgPred:
+		return wanted(o.Kind == RegOperand, "a predicate")
+	case kind == ArgAddr:
+		return wanted(o.Kind == AddrOperand, "an address")
+	}
+	return wanted(o.Kind == LabelOperand, "a label")
 }
 
-// scalar checks an operand that is a single value.
-func scalar(k *Kernel, want Arg, t Type, o *Operand) error {
-	if o.Pair != nil && !want.Pair {
-		return fmt.Errorf("there is no second destination")
-	}
-	if o.Pair == nil && want.Both {
-		return fmt.Errorf("a second destination, a predicate, is wanted")
-	}
-	if o.Not && (want.Kind != ArgPred || want.Dest) {
-		return fmt.Errorf("it cannot be negated")
-	}
-	switch o.Kind {
-	case RegOperand:
-		return registers(k, want, t, o)
-	case SinkOperand:
-		if want.Dest && want.Sink {
-			return nil
-		}
-	case ImmOperand:
-		if want.Dest || want.Kind == ArgPred {
-			break
-		}
-		if !t.hasConstants() && (t != Pred || want.Kind != ArgAny) {
-			return fmt.Errorf("there are no constants of type %s: move the bits to a register", t)
-		}
-		if o.Float != 0 && t.Bits() != o.Float || o.Float == 0 && (t == F32 || t == F64) {
-			return fmt.Errorf("the constant is not of type %s", t)
-		}
+// wanted is the error that says what was expected, unless ok.
+func wanted(ok bool, what string) error {
+	if ok {
 		return nil
-	case SpecialOperand:
-		if want.Kind == ArgAny && specialFits(o.Name, t) {
-			return nil
-		}
-		return fmt.Errorf("special register %s is not a value of type %s here", o.Name, t)
-	case SymbolOperand:
-		if want.Kind == ArgAny && (t.Bits() == 32 || t.Bits() == 64) && !t.isFloat() {
-			return nil
-		}
 	}
-	if want.Dest {
-		return fmt.Errorf("a register of type %s is wanted", t)
-	}
-	return fmt.Errorf("a value of type %s is wanted", t)
+	return errors.New(what + " expected")
 }
 
-// registers checks the types of a register operand and of its second one.
-func registers(k *Kernel, want Arg, t Type, o *Operand) error {
-	if k == nil {
-		return nil
+// matchVector looks at a vector of n elements.
+func matchVector(a *Arg, o *Operand, n int) error {
+	if o.Kind != VectorOperand || len(o.Vec) != n {
+		return fmt.Errorf("a vector of %d expected", n)
 	}
-	r := k.register(o.Reg)
-	if r == nil {
-		return fmt.Errorf("register %d of %d", o.Reg, len(k.Regs))
-	}
-	if !t.agrees(r.Type, want.Relaxed) {
-		return fmt.Errorf("%s is a .%s register and .%s is wanted", r.Name, r.Type, t)
-	}
-	if o.Pair != nil {
-		if p := k.register(*o.Pair); p == nil || p.Type != Pred {
-			return fmt.Errorf("the second destination is a predicate")
+	for i := range o.Vec {
+		switch kind := o.Vec[i].Kind; {
+		case kind == RegOperand, kind == ImmOperand && !a.Dest, kind == SinkOperand && a.Sink:
+		default:
+			return fmt.Errorf("a register expected as element %d", i+1)
 		}
 	}
 	return nil
 }
 
-// register is the register of an index; nil if there is none.
-func (k *Kernel) register(r Reg) *Register {
-	if r < 0 || int(r) >= len(k.Regs) {
-		return nil
+// matchImm looks at an operand that must be a constant.
+func (a *Arg) matchImm(o *Operand) error {
+	if o.Kind != ImmOperand || o.Float != 0 {
+		return errors.New("an integer constant expected")
 	}
-	return &k.Regs[r]
+	for _, n := range a.Only {
+		if o.Imm == n {
+			return nil
+		}
+	}
+	if a.Only != nil {
+		return fmt.Errorf("%d is not one of %s", o.Imm, strings.Trim(fmt.Sprint(a.Only), "[]"))
+	}
+	return nil
+}
+
+// slot is the modifier in the slot of a name; "" if it is left out.
+func (m *match) slot(name string) string {
+	for i := range m.form.Slots {
+		if m.form.Slots[i].Name == name {
+			return m.mods[i]
+		}
+	}
+	return ""
+}
+
+// lanes is the length of a vector operand; 0 where it is a scalar.
+func (m *match) lanes(a *Arg) int {
+	n, err := strconv.Atoi(a.Count)
+	if err != nil {
+		n, _ = strconv.Atoi(strings.TrimPrefix(m.slot(a.Count), "v"))
+	}
+	return n
+}
+
+// typ is the type of an operand.
+func (m *match) typ(a *Arg) Type {
+	t := Type(a.Type)
+	for i := range m.form.Slots {
+		if m.form.Slots[i].Name == a.Type {
+			t = Type(m.mods[i])
+		}
+	}
+	if a.Wide {
+		t = t.wide()
+	}
+	return t
+}
+
+// convert gives decimal and other floats the width of their operand.
+func (m *match) convert(args []Operand) {
+	for i := range args {
+		t := m.typ(&m.form.Args[i])
+		if t != F32 && t != F64 {
+			continue
+		}
+		all := args[i : i+1]
+		if args[i].Kind == VectorOperand {
+			all = args[i].Vec
+		}
+		for j := range all {
+			if o := &all[j]; o.Kind == ImmOperand && o.Float != 0 && o.Float != t.Bits() {
+				o.Imm, o.Float = convertFloat(o.Imm, t), t.Bits()
+			}
+		}
+	}
+}
+
+// convertFloat makes the bits of a float of type t of those of the other width.
+func convertFloat(bits int64, t Type) int64 {
+	if t == F32 {
+		return int64(math.Float32bits(float32(math.Float64frombits(uint64(bits)))))
+	}
+	return int64(math.Float64bits(float64(math.Float32frombits(uint32(bits)))))
 }

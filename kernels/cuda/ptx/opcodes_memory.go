@@ -2,16 +2,15 @@ package ptx
 
 // memoryRows are loads, stores, atomics, asynchronous copies and fences (PTX ISA 9.7.9, 9.7.13).
 var memoryRows = []row{
-	{"ld", "?weak ?const|global|local|param|$sms ?ca|cg|cs|lu|cv ?V=v2|v4 T=$mem", "={V}~T []", ""},
-	{"ld", "?weak ?global ?ca|cg|cs|lu|cv L2::64B|L2::128B|L2::256B@74:80 ?V=v2|v4 T=$mem", "={V}~T []", "74:75"},
+	{"ld", "?weak ?const|global|local|param|$sms ?ca|cg|cs|lu|cv ?L2::64B@74:75|L2::128B@74:75|L2::256B@74:80 ?V=v2|v4 T=$mem", "={V}~T []", ""},
 	{"ld", "?weak ?global L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate ?V=v2|v4 T=$mem", "={V}~T []", "74:70"},
-	{"ld", "volatile ?global|$sms ?V=v2|v4 T=$mem", "={V}~T []", ""},
+	{"ld", "volatile ?const|global|local|param|$sms ?V=v2|v4 T=$mem", "={V}~T []", ""},
 	{"ld", "relaxed|acquire cta|cluster@78:90|gpu|sys ?global|$sms ?V=v2|v4 T=$mem", "={V}~T []", "60:70"},
 	{"ld", "global ?ca|cg|cs nc ?L2::64B@74:75|L2::128B@74:75|L2::256B@74:80 ?V=v2|v4 T=$mem", "={V}~T []", ""},
 	{"ld", "global nc L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate ?L2::64B|L2::128B|L2::256B@74:80 ?V=v2|v4 T=$mem", "={V}~T []", "74:75"},
-	{"st", "?weak ?global|local|$sms ?wb|cg|cs|wt ?V=v2|v4 T=$mem", "[] {V}~T", ""},
+	{"st", "?weak ?global|local|param|$sms ?wb|cg|cs|wt ?V=v2|v4 T=$mem", "[] {V}~T", ""},
 	{"st", "?weak ?global L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate ?V=v2|v4 T=$mem", "[] {V}~T", "74:70"},
-	{"st", "volatile ?global|$sms ?V=v2|v4 T=$mem", "[] {V}~T", ""},
+	{"st", "volatile ?global|local|param|$sms ?V=v2|v4 T=$mem", "[] {V}~T", ""},
 	{"st", "relaxed|release cta|cluster@78:90|gpu|sys ?global|$sms ?V=v2|v4 T=$mem", "[] {V}~T", "60:70"},
 	{"prefetch", "global|local L1|L2", "[]", ""},
 	{"prefetchu", "L1", "[]", ""},
@@ -36,20 +35,20 @@ var memoryRows = []row{
 
 	{"membar", "cta|gl|sys", "", ""},
 	{"fence", "?sc|acq_rel cta|cluster@78:90|gpu|sys", "", "60:70"},
-	{"fence.proxy", "async ?global|shared::cta|shared::cluster", "", "80:90"},
+	{"fence.proxy", "async|async.global|async.shared::cta", "", "80:90"},
 }
 
 // warpRows are exchange between the threads of a warp (PTX ISA 9.7.9, shfl.sync, and 9.7.13).
 var warpRows = []row{
-	{"shfl.sync", "up|down|bfly|idx b32", "=b32|p b32 u32 u32 u32", ""},
-	{"vote.sync", "all|any|uni pred", "=p p u32", ""},
-	{"vote.sync", "ballot b32", "=b32 p u32", ""},
-	{"match.sync", "any T=b32|b64", "=b32 T u32", "60:70"},
-	{"match.sync", "all T=b32|b64", "=b32|p T u32", "60:70"},
+	{"shfl.sync", "up|down|bfly|idx b32", "=b32|p b32 b32 b32 b32", ""},
+	{"vote.sync", "all|any|uni pred", "=p p b32", ""},
+	{"vote.sync", "ballot b32", "=b32 p b32", ""},
+	{"match.sync", "any T=b32|b64", "=b32 T b32", "60:70"},
+	{"match.sync", "all T=b32|b64", "=b32|p T b32", "60:70"},
 	{"activemask", "b32", "=b32", "62:30"},
-	{"redux.sync", "add|min|max T=u32|s32", "=T T u32", "70:80"},
-	{"redux.sync", "and|or|xor T=b32", "=T T u32", "70:80"},
-	{"elect.sync", "", "=b32|P u32", "80:90"},
+	{"redux.sync", "add|min|max T=u32|s32", "=T T b32", "70:80"},
+	{"redux.sync", "and|or|xor T=b32", "=T T b32", "70:80"},
+	{"elect.sync", "", "=b32|p/_ b32", "80:90"},
 }
 
 // matrixRows are the tensor cores' (PTX ISA 9.7.14).
@@ -88,7 +87,7 @@ var controlRows = []row{
 	{"bar.red", "and|or pred", "=p u32 p", ""},
 	{"bar.cta.sync", "", "u32 ?u32", "78:30"},
 	{"bar.cta.arrive", "", "u32 u32", "78:30"},
-	{"bar.warp.sync", "", "u32", "60:70"},
+	{"bar.warp.sync", "", "b32", "60:70"},
 	{"barrier.sync", "?aligned", "u32 ?u32", "60:30"},
 	{"barrier.arrive", "?aligned", "u32 u32", "60:30"},
 	{"barrier.cta.sync", "?aligned", "u32 ?u32", "78:30"},

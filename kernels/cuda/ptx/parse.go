@@ -1,257 +1,224 @@
 package ptx
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 )
 
-// Limits of what Parse takes, so that no text makes it use much more memory than its own length.
+// What a text may ask for: far above what kernels have, low enough for any machine.
 const (
-	maxText      = 64 << 20 // bytes of a module
-	maxRegisters = 1 << 16  // of a module
-	maxVarBytes  = 1 << 32  // of one variable
+	maxText     = 64 << 20 // bytes of text
+	maxScopes   = 64       // scopes within each other
+	maxVarBytes = 1 << 30  // bytes of a variable
+	maxOperands = 256      // operands of an instruction, and elements of a vector
 )
 
-// SyntaxError is a fault of a text that Parse met.
-type SyntaxError struct {
-	Line int
-	Err  error
-}
-
-// Error names the line.
-func (e *SyntaxError) Error() string { return fmt.Sprintf("ptx line %d: %v", e.Line, e.Err) }
-
-// Unwrap is the fault without the line.
-func (e *SyntaxError) Unwrap() error { return e.Err }
-
-// Parse reads a module: entry functions, variables, and instructions that the table has. Debugging directives are passed
-// over. Device functions, textures and calls are not supported. Registers, variables and labels of nested blocks get names
-// that are unique in their kernel. An error is a *SyntaxError.
-func Parse(src string) (*Module, error) {
-	if len(src) > maxText {
-		return nil, &SyntaxError{1, fmt.Errorf("the text has %d bytes and at most %d are read", len(src), maxText)}
+// Parse reads a module from its text: entry functions, variables and directives as compilers write them, for 64-bit
+// addresses. Every instruction must match a form of the table in its modifiers and the kinds of its operands; Check looks
+// at their types. Scopes are flattened: a register, variable or label whose name is taken gets a new one. Registers that
+// no instruction names are left out. Debug information is skipped. The first error is reported, with its line.
+//
+// Functions and calls, textures, vector registers and addresses in initialisers are not read.
+func Parse(text string) (*Module, error) {
+	if len(text) > maxText {
+		return nil, fmt.Errorf("ptx: %d bytes of text, at most %d are read", len(text), maxText)
 	}
-	p := &parser{lex: lexer{src: src, line: 1}, m: &Module{}, vars: map[string]bool{}}
-	p.advance()
-	p.module()
-	if p.m.Version == 0 || p.m.Target.SM == 0 {
-		p.fail("a module says its .version and its .target")
+	p := &parser{lexer: lexer{text: text, line: 1}, module: &Module{}, symbols: map[string]bool{}}
+	p.next()
+	for p.token.kind != tokenEnd {
+		p.topLevel()
+	}
+	if p.err == nil && p.module.Version == 0 {
+		p.err = errors.New("ptx: no .version directive")
+	}
+	if p.err == nil && p.module.Target.SM == 0 {
+		p.err = errors.New("ptx: no .target directive")
 	}
 	if p.err != nil {
 		return nil, p.err
 	}
-	return p.m, nil
+	return p.module, nil
 }
 
-// parser reads a module by recursive descent, one token ahead. At the first fault it goes to the end of the text, where all
-// loops end.
+// parser reads a module. After the first error it sees the end of the text, so that every loop ends.
 type parser struct {
-	lex  lexer
-	tok  token
-	err  error
-	m    *Module
-	vars map[string]bool // names of the module's variables and kernels
-	regs int             // declared so far
-
-	// Of the kernel being read.
-	k     *Kernel
-	scope *scope
-	names map[string]int // of registers, variables and labels, unique in the kernel; how often one was asked for again
-	jumps []jump
+	lexer   lexer
+	token   token // the one to be read next
+	module  *Module
+	symbols map[string]bool // kernels and variables of the module
+	err     error
 }
 
-// scope is a block and what it declares: the names in the text, and the unique ones for variables and labels.
-type scope struct {
-	outer  *scope
-	regs   map[string]Reg
-	vars   map[string]string
-	labels map[string]string
+// next passes a token.
+func (p *parser) next() token {
+	t := p.token
+	if p.err != nil {
+		p.token = token{line: t.line}
+		return t
+	}
+	p.token = p.lexer.next()
+	return t
 }
 
-// jump is a use of a label, which may be declared later.
-type jump struct {
-	inst, arg int
-	line      int
-	scope     *scope
-}
-
-func (p *parser) advance() {
+// fail records an error at a line, unless there is one.
+func (p *parser) fail(line int, format string, args ...any) {
 	if p.err == nil {
-		p.tok = p.lex.next()
+		p.err = fmt.Errorf("ptx: line %d: %w", line, fmt.Errorf(format, args...))
+	}
+	p.token = token{line: p.token.line}
+}
+
+// accept passes a punctuation mark or directive if it is next.
+func (p *parser) accept(s string) bool {
+	if !p.token.is(s) {
+		return false
+	}
+	p.next()
+	return true
+}
+
+// expect passes a punctuation mark that must be next.
+func (p *parser) expect(s string) {
+	if !p.accept(s) {
+		p.fail(p.token.line, "%q expected, found %s", s, p.token)
 	}
 }
 
-// fail notes the first fault.
-func (p *parser) fail(format string, args ...any) {
-	if p.err == nil {
-		p.err = &SyntaxError{p.tok.line, fmt.Errorf(format, args...)}
-		p.lex.at = len(p.lex.src)
-		p.tok = token{line: p.tok.line}
-	}
-}
-
-func (p *parser) done() bool { return p.tok.kind == eof }
-
-// is reports whether the token is the text.
-func (p *parser) is(text string) bool { return p.tok.text == text && p.tok.kind != eof }
-
-// accept passes over the token if it is the text.
-func (p *parser) accept(text string) bool {
-	if p.is(text) {
-		p.advance()
-		return true
-	}
-	return false
-}
-
-func (p *parser) expect(text string) {
-	if !p.accept(text) {
-		p.fail("%q is wanted, not %q", text, p.tok.text)
-	}
-}
-
-// identifier reads a name: a register's where percent is set, another otherwise.
-func (p *parser) identifier() string {
-	name := p.tok.text
-	if p.tok.kind != word || strings.ContainsAny(name, ".:") {
-		p.fail("a name is wanted, not %q", name)
+// name passes an identifier.
+func (p *parser) name(what string) string {
+	t := p.token
+	if t.kind != tokenWord || t.text == "_" || strings.ContainsAny(t.text, ".:") {
+		p.fail(t.line, "name of a %s expected, found %s", what, t)
 		return ""
 	}
-	p.advance()
-	return name
+	p.next()
+	return t.text
 }
 
-// integer reads a constant within bounds.
-func (p *parser) integer(low, high int64) int64 {
-	o, ok := parseNumber(p.tok.text)
-	if p.tok.kind != number || !ok || o.Float != 0 || o.Imm < low || o.Imm > high {
-		p.fail("a number between %d and %d is wanted, not %q", low, high, p.tok.text)
-		return low
-	}
-	p.advance()
-	return o.Imm
-}
-
-// module reads the directives of the module's level.
-func (p *parser) module() {
-	for !p.done() {
-		switch p.tok.text {
-		case ".version":
-			p.version()
-		case ".target":
-			p.target()
-		case ".address_size":
-			p.advance()
-			if p.integer(32, 64) != 64 {
-				p.fail("only 64-bit addresses are supported")
-			}
-		case ".loc", ".file":
-			p.skipLine()
-		case ".pragma":
-			p.skipTo(";")
-		case ".section":
-			p.skipSection()
-		case ".func":
-			p.function()
-		case ".entry":
-			p.entry()
-		case ".visible", ".weak", ".common", ".extern":
-			extern := p.accept(".extern")
-			if !extern {
-				p.advance()
-			}
-			if !p.is(".entry") && !p.is(".func") {
-				p.moduleVar(extern)
-			}
-		case ";":
-			p.advance()
-		default:
-			p.moduleVar(false)
+// count passes a number from low to high.
+func (p *parser) count(what string, low, high int) int {
+	t := p.token
+	if t.kind == tokenNumber {
+		if n, float, err := parseNumber(t.text); err == nil && float == 0 && int64(low) <= n && n <= int64(high) {
+			p.next()
+			return int(n)
 		}
 	}
+	p.fail(t.line, "%s: a number from %d to %d expected, found %s", what, low, high, t)
+	return low
 }
 
-func (p *parser) version() {
-	p.advance()
-	major, minor, ok := strings.Cut(p.tok.text, ".")
-	a, err1 := strconv.Atoi(major)
-	b, err2 := strconv.Atoi(minor)
-	if !ok || err1 != nil || err2 != nil || a < 1 || a > 99 || b < 0 || b > 9 {
-		p.fail("a version is wanted, not %q", p.tok.text)
+// topLevel reads a directive of the module.
+func (p *parser) topLevel() {
+	t := p.next()
+	if p.skipped(t) {
 		return
 	}
-	p.m.Version = Version(10*a + b)
-	p.advance()
+	if t.kind != tokenDirective {
+		p.fail(t.line, "directive expected, found %s", t)
+		return
+	}
+	switch t.text {
+	case ".version":
+		p.version()
+	case ".target":
+		p.target()
+	case ".address_size":
+		if n := p.token; n.text != "64" {
+			p.fail(n.line, ".address_size %s: only 64-bit addresses are supported", n)
+		}
+		p.next()
+	case ".visible", ".weak", ".common":
+		if p.token.kind != tokenDirective {
+			p.fail(p.token.line, "directive expected after %s, found %s", t.text, p.token)
+		}
+	case ".extern":
+		p.moduleVar(p.next(), true)
+	case ".global", ".const", ".shared":
+		p.moduleVar(t, false)
+	case ".entry":
+		p.kernel()
+	case ".func":
+		p.fail(t.line, "functions are not supported: inline what the kernels call")
+	default:
+		p.fail(t.line, "unknown directive %s", t)
+	}
 }
 
-// target reads ".target sm_80, debug"; what follows the architecture is passed over.
+// skipped passes a directive that says nothing about what the kernels compute, if t begins one.
+func (p *parser) skipped(t token) bool {
+	switch {
+	case t.is(".file") || t.is(".loc") || t.is("@") && p.token.is("@"):
+		for p.token.kind != tokenEnd && p.token.line == t.line {
+			p.next()
+		}
+	case t.is(".pragma"):
+		for p.token.kind == tokenString || p.token.is(",") {
+			p.next()
+		}
+		p.expect(";")
+	case t.is(".section"):
+		for p.token.kind != tokenEnd && !p.token.is("{") {
+			p.next()
+		}
+		for p.token.kind != tokenEnd && !p.token.is("}") {
+			p.next()
+		}
+		p.expect("}")
+	default:
+		return false
+	}
+	return true
+}
+
+// version reads what follows .version.
+func (p *parser) version() {
+	t := p.next()
+	major, minor, ok := strings.Cut(t.text, ".")
+	a, err1 := strconv.Atoi(major)
+	b, err2 := strconv.Atoi(minor)
+	if t.kind != tokenNumber || !ok || err1 != nil || err2 != nil || a > 99 || b > 9 || a < 1 {
+		p.fail(t.line, ".version %s: a number such as 7.0 expected", t)
+		return
+	}
+	p.module.Version = Version(10*a + b)
+}
+
+// target reads what follows .target: the first name counts.
 func (p *parser) target() {
-	p.advance()
-	t, err := ParseTarget(p.identifier())
-	if err != nil {
-		p.fail("%w", err)
-	}
-	p.m.Target = t
-	for p.accept(",") {
-		p.identifier()
-	}
-}
-
-// ParseTarget reads a target's name, as in "sm_80" or "sm_90a".
-func ParseTarget(name string) (Target, error) {
-	digits, ok := strings.CutPrefix(name, "sm_")
+	t := p.next()
+	digits, ok := strings.CutPrefix(t.text, "sm_")
 	digits, arch := strings.CutSuffix(digits, "a")
 	sm, err := strconv.Atoi(digits)
 	if !ok || err != nil || sm < 10 || sm > 999 {
-		return Target{}, fmt.Errorf("%q is no target: it is written like sm_80 or sm_90a", name)
+		p.fail(t.line, ".target %s: a target such as sm_80 or sm_90a expected", t)
+		return
 	}
-	return Target{SM: sm, Arch: arch}, nil
-}
-
-func (p *parser) skipLine() {
-	for line := p.tok.line; !p.done() && p.tok.line == line; {
-		p.advance()
+	p.module.Target = Target{SM: sm, Arch: arch}
+	for p.accept(",") {
+		p.name("target option")
 	}
 }
 
-func (p *parser) skipTo(end string) {
-	for !p.done() && !p.is(end) {
-		p.advance()
+// declare makes a name known to the module.
+func (p *parser) declare(line int, name string) {
+	if p.symbols[name] {
+		p.fail(line, "%s is declared twice", name)
 	}
-	p.expect(end)
+	p.symbols[name] = true
 }
 
-// skipSection passes over a section of debugging data.
-func (p *parser) skipSection() {
-	for !p.done() && !p.is("{") {
-		p.advance()
+// moduleVar reads a variable of the module after the directive of its space.
+func (p *parser) moduleVar(t token, extern bool) {
+	space := Space(strings.TrimPrefix(t.text, "."))
+	if extern && !t.is(".shared") {
+		p.fail(t.line, ".extern %s: only shared memory may be external", t)
+		return
 	}
-	p.skipTo("}")
-}
-
-// function passes over the declaration of a device function; a definition is an error.
-func (p *parser) function() {
-	for !p.done() && !p.is(";") {
-		if p.is("{") {
-			p.fail("device functions are not supported: inline them")
-		}
-		p.advance()
+	for _, v := range p.variables(space, extern) {
+		p.declare(t.line, v.Name)
+		p.module.Vars = append(p.module.Vars, v)
 	}
-	p.expect(";")
-}
-
-// moduleVar reads a variable of the module.
-func (p *parser) moduleVar(extern bool) {
-	v := p.variable()
-	v.Extern = extern && v.Space == Shared
-	if p.err == nil && v.Space != Global && v.Space != Const && v.Space != Shared {
-		p.fail("a module has no %s variables", v.Space)
-	}
-	if p.vars[v.Name] {
-		p.fail("%s is declared twice", v.Name)
-	}
-	p.vars[v.Name] = true
-	p.m.Vars = append(p.m.Vars, v)
-	p.expect(";")
 }

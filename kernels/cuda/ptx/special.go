@@ -2,31 +2,38 @@ package ptx
 
 import "strings"
 
-// specials are the special registers (PTX ISA 10) and their widths; those of three dimensions without them.
-var specials = [...]struct {
-	name string
-	dims bool
-	bits int
-}{
-	{"%tid", true, 32}, {"%ntid", true, 32}, {"%ctaid", true, 32}, {"%nctaid", true, 32},
-	{"%laneid", false, 32}, {"%warpid", false, 32}, {"%nwarpid", false, 32}, {"%smid", false, 32}, {"%nsmid", false, 32}, {"%gridid", false, 64},
-	{"%lanemask_eq", false, 32}, {"%lanemask_le", false, 32}, {"%lanemask_lt", false, 32}, {"%lanemask_ge", false, 32}, {"%lanemask_gt", false, 32},
-	{"%clock", false, 32}, {"%clock64", false, 64}, {"%globaltimer", false, 64}, {"%dynamic_smem_size", false, 32}, {"%total_smem_size", false, 32},
-	{"%clusterid", true, 32}, {"%nclusterid", true, 32}, {"%cluster_ctaid", true, 32}, {"%cluster_nctaid", true, 32}, {"%cluster_ctarank", false, 32},
+// SpecialRegister is a register that the GPU sets (PTX ISA 10).
+type SpecialRegister struct {
+	Type  Type
+	Needs Need
 }
 
-// specialBits is the width of a special register, with its dimension in the name; 0 if it is none.
-func specialBits(name string) int {
-	root, dim, dotted := strings.Cut(name, ".")
-	for _, s := range specials {
-		if s.name == root && s.dims == dotted && (!dotted || dim == "x" || dim == "y" || dim == "z") {
-			return s.bits
+// special finds a special register by its name, with its percent sign.
+func special(name string) (SpecialRegister, bool) {
+	plain, dotted := strings.CutSuffix(name, ".x")
+	for _, dim := range []string{".y", ".z", ".w"} {
+		if !dotted {
+			plain, dotted = strings.CutSuffix(name, dim)
 		}
 	}
-	return 0
-}
-
-// specialFits reports whether a special register may be moved as type t.
-func specialFits(name string, t Type) bool {
-	return specialBits(name) == t.Bits() && !t.isFloat() && t != Pred
+	var r SpecialRegister
+	switch plain {
+	case "%tid", "%ntid", "%ctaid", "%nctaid":
+		return SpecialRegister{Type: U32}, dotted
+	case "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid":
+		return SpecialRegister{U32, Need{78, Target{SM: 90}}}, dotted
+	case "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%clock", "%clock_hi",
+		"%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt",
+		"%globaltimer_lo", "%globaltimer_hi", "%dynamic_smem_size", "%total_smem_size":
+		r.Type = U32
+	case "%cluster_ctarank", "%cluster_nctarank":
+		r = SpecialRegister{U32, Need{78, Target{SM: 90}}}
+	case "%is_explicit_cluster":
+		r = SpecialRegister{Pred, Need{78, Target{SM: 90}}}
+	case "%clock64", "%globaltimer", "%gridid":
+		r.Type = U64
+	default:
+		return r, false
+	}
+	return r, !dotted
 }

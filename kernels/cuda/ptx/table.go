@@ -117,7 +117,6 @@ type Arg struct {
 	Dest     bool
 	Optional bool
 	Pair     bool    // of a destination: a second one, a predicate, may follow as in d|p
-	Both     bool    // that predicate must be there
 	Sink     bool    // of a destination: "_" will do
 	Type     string  // a Type, or the name of a slot whose modifier is the type
 	Wide     bool    // of twice the width of Type

@@ -50,15 +50,6 @@ func (t Type) untyped() bool {
 	return strings.HasPrefix(string(t), "b") && t != BF162
 }
 
-// hasConstants reports whether an operand of type t may be written as a number.
-func (t Type) hasConstants() bool {
-	switch t {
-	case Pred, F16, F16X2, BF16, BF162, "e4m3x2", "e5m2x2", "u16x2", "s16x2", B128:
-		return false
-	}
-	return true
-}
-
 // agrees reports whether a register of type reg may be an operand of type t (PTX ISA 9.2, "Type information for
 // instructions and operands"): same width, and not an integer where a float is meant. With relaxed set, as in ld, st and
 // cvt, the register may be wider.
