@@ -195,24 +195,44 @@ func (w *warp) measureShared(in *inst, addr *vec64, m uint32, size uint64) {
 		if m>>first&(1<<part-1) == 0 {
 			continue
 		}
-		var words [warpSize][]uint64
-		most := 1
+		var banks bankSet
 		for l := first; l < first+part; l++ {
 			if m>>l&1 == 0 {
 				continue
 			}
 			for x := addr[l] / 4; x <= (addr[l]+size-1)/4; x++ {
-				bank := &words[x%warpSize]
-				if !contains(*bank, x) {
-					*bank = append(*bank, x)
-					most = max(most, len(*bank))
-				}
+				banks.add(x)
 			}
 		}
+		most := int(banks.most)
 		c.parts++
 		c.passes += int64(most)
 		c.worst = max(c.worst, most)
 	}
+}
+
+// bankSet counts the different words of each bank. A part of a request has at most 32 words.
+type bankSet struct {
+	first [warpSize]uint64 // of each bank, the word that came first
+	count [warpSize]uint8
+	more  [warpSize]uint64 // the other words, of all banks
+	n     int
+	most  uint8
+}
+
+func (s *bankSet) add(word uint64) {
+	b := word % warpSize
+	switch {
+	case s.count[b] == 0:
+		s.first[b] = word
+	case s.first[b] == word, contains(s.more[:s.n], word):
+		return
+	default:
+		s.more[s.n] = word
+		s.n++
+	}
+	s.count[b]++
+	s.most = max(s.most, s.count[b])
 }
 
 // measureGlobal counts the different sectors of 32 bytes.
