@@ -113,17 +113,17 @@ func (c *lintCount) add(o *lintCount) {
 }
 
 // stats sums up what the workers counted.
-func (l *launch) stats(p *Program, workers []*worker) *Stats {
+func (l *launch) stats(workers []*worker) *Stats {
 	k := l.kernel
-	s := &Stats{Kernel: k.src.Name, Blocks: l.blocks, Threads: l.block[0] * l.block[1] * l.block[2], Registers: k.live, Shared: l.shared}
+	names := k.insts()
+	s := &Stats{Kernel: k.src.Name, Blocks: l.blocks, Threads: l.block[0] * l.block[1] * l.block[2], Registers: k.live, Shared: l.shared, Insts: make([]InstStats, 0, len(k.code))}
 	s.Occupancy = l.opt.SM.Occupancy(s.Threads, s.Registers, s.Shared)
 	for pc := range k.code {
 		in := &k.code[pc]
 		if in.src < 0 {
 			continue
 		}
-		src := &k.src.Body[in.src]
-		st := InstStats{Op: strings.Join(append([]string{src.Op}, src.Mods...), "."), Index: in.src, Line: src.Line, Text: spelled(k.src, in.src), Space: in.space}
+		st := names[pc]
 		var c lintCount
 		for _, w := range workers {
 			st.Executions += w.count[pc]
@@ -145,6 +145,18 @@ func (l *launch) stats(p *Program, workers []*worker) *Stats {
 	}
 	sort.Slice(s.Insts, func(i, j int) bool { return s.Insts[i].Index < s.Insts[j].Index })
 	return s
+}
+
+// nameInsts names the instructions, by place in the code.
+func (k *kernel) nameInsts() []InstStats {
+	out := make([]InstStats, len(k.code))
+	for pc := range k.code {
+		if in := &k.code[pc]; in.src >= 0 {
+			src := &k.src.Body[in.src]
+			out[pc] = InstStats{Op: strings.Join(append([]string{src.Op}, src.Mods...), "."), Index: in.src, Line: src.Line, Text: spelled(k.src, in.src), Space: in.space}
+		}
+	}
+	return out
 }
 
 // addBytes counts the bytes that lanes of in moved.
