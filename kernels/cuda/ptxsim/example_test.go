@@ -73,5 +73,5 @@ func Example() {
 	}
 	// Output:
 	// thread 0 has 32 bank conflicts: 1
-	// kernel rotate: block (0,0,0) warp 1 lane 0: line 19: ld.shared.u32 %r4, [%r3]: uninitialised: shared address 0x400 holds nothing that was written
+	// kernel rotate: block (0,0,0) warp 1 lane 0: line 20: ld.shared.u32 %r4, [%r3]: uninitialised: shared address 0x400 holds nothing that was written
 }
