@@ -86,7 +86,7 @@ func execLoadShared32(w *warp, in *inst, m uint32) {
 	addr := w.addresses(in)
 	w.measure(in, addr, m)
 	mem, size := w.block.shared, uint64(in.size)
-	checked := w.block.cells != nil
+	checked, access := w.block.cells != nil, newAccess(w, 0, 15, in)
 	for rest := m; rest != 0; rest &= rest - 1 {
 		l := bits.TrailingZeros32(rest) & 31
 		off := addr[l] - sharedStart
@@ -94,7 +94,7 @@ func execLoadShared32(w *warp, in *inst, m uint32) {
 			w.readable(in, ptx.Shared, l, addr[l], size)
 			return
 		}
-		if checked && !w.readShared(in, l, off, size) {
+		if checked && !w.readWords(in, l, off, size, access) {
 			return
 		}
 		for i, d := range in.v {
