@@ -31,6 +31,12 @@ func emitters() []emitter {
 		pointwiseEmitters(),
 		reformatEmitters(),
 		productEmitters(),
+		directEmitters(),
+		poolEmitters(),
+		reduceEmitters(),
+		softmaxEmitters(),
+		moveEmitters(),
+		pieceEmitters(),
 	)
 }
 
