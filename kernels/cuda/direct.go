@@ -157,20 +157,20 @@ func (d *direct) emit(b kernels.Binding) (*work, error) {
 	t.sum()
 	first := k.Mad(line, ptx.U(d.q), t.column)
 	for i, sums := range t.sums {
-		finishRow(k, d.out, k.Add(first, ptx.U(i)), t.channel, sums)
+		finishRow(k, d.out, k.Add(first, ptx.U(i)), t.channel, sums, d.pitchOut%directChannels == 0)
 	}
 	w.end(k, l)
 	return w, nil
 }
 
-// finishRow writes the outputs of sums of consecutive channels of a pixel. Vectors of the output may be shorter than the
-// sums, but not split one.
-func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Word) {
+// finishRow writes the outputs of sums of consecutive channels of a pixel, in vectors as the output has them. whole says
+// that no sums lie behind the row's end.
+func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Word, whole bool) {
 	n := min(len(sums), out.vector)
 	for i := 0; i < len(sums); i += n {
 		at := k.Add(channel, ptx.U(i))
 		emit := func() { out.emit(k, pixel, at, sums[i:i+n]) }
-		if out.pitch%len(sums) == 0 {
+		if whole {
 			emit()
 		} else {
 			k.If(k.Lt(at, ptx.U(out.pitch)), emit)
@@ -301,11 +301,7 @@ func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
 	}
 	v := t.VarS(ptx.I(int(t.zeroX)))
 	t.When(p.inside, func() {
-		if t.typ == graph.I8 {
-			t.SetS(v, t.LoadByteS(from))
-		} else {
-			t.SetS(v, t.LoadByte(from).Int())
-		}
+		t.SetS(v, t.LoadByteAs(from, t.typ == graph.I8))
 	})
 	return v.Word()
 }

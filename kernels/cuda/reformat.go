@@ -18,6 +18,9 @@ func reformatEmitters() []emitter {
 				if size := b.In[0].Type.Size(); size > 4 || len(b.In[0].Dims) < 2 {
 					return fmt.Errorf("%v: the kernel takes elements of 1, 2 and 4 bytes in at least 2 axes", b.In[0])
 				}
+				if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; x.Type != y.Type || !x.Range.Equal(y.Range) {
+					return fmt.Errorf("input and output differ in type or range")
+				}
 				return nil
 			},
 			emit: emitReformat,

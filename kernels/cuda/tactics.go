@@ -32,6 +32,7 @@ func emitters() []emitter {
 		reformatEmitters(),
 		productEmitters(),
 		directEmitters(),
+		multiplyEmitters(),
 		poolEmitters(),
 		reduceEmitters(),
 		softmaxEmitters(),
