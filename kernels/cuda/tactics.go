@@ -31,6 +31,7 @@ func emitters() []emitter {
 		pointwiseEmitters(),
 		reformatEmitters(),
 		productEmitters(),
+		depthwiseEmitters(),
 		directEmitters(),
 		multiplyEmitters(),
 		poolEmitters(),
