@@ -127,16 +127,26 @@ func (p *product) reals() []float32 {
 	return rounded
 }
 
-// emit emits the kernel. Neighbouring threads compute neighbouring channels, then pixels.
+// emit emits the kernel.
 func (d *direct) emit(b kernels.Binding) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: d.packDirect()}
 	var err error
 	if d.out, err = newRowOutput(b, d.joined(), w); err != nil {
 		return nil, err
 	}
+	t, l := d.thread(w)
+	t.begin()
+	t.sum()
+	t.finish()
+	w.end(t.K, l)
+	return w, nil
+}
+
+// thread starts the kernel and finds what a thread computes: neighbouring threads neighbouring channels, then pixels.
+func (d *direct) thread(w *work) (*directThread, *launch) {
 	vectors, perRow := ceilDiv(d.pitchOut, directChannels), ceilDiv(d.q, d.columns)
 	total := d.n * d.p * perRow * vectors
-	k, l := w.threads("direct", total)
+	k, l := w.threads("conv", total)
 	d.x.base = l.input(k, 0)
 	weights := l.constant(k, "w", 0)
 	d.out.parameters(k, l)
@@ -146,31 +156,32 @@ func (d *direct) emit(b kernels.Binding) (*work, error) {
 	image, y := k.DivRem(line, d.p)
 	t := &directThread{direct: d, K: k, image: image, channel: k.Mul(vector, ptx.U(directChannels))}
 	// The last thread of a row begins where its pixels still fit: some are computed twice.
-	t.column = k.Mul(piece, ptx.U(d.columns))
+	column := k.Mul(piece, ptx.U(d.columns))
 	if d.q%d.columns != 0 {
-		t.column = k.Min(t.column, ptx.U(d.q-d.columns))
+		column = k.Min(column, ptx.U(d.q-d.columns))
 	}
+	t.pixel = k.Mad(line, ptx.U(d.q), column)
 	t.weights = k.Offset(weights, t.channel, 4)
 	t.top = k.Sub(k.Mul(y, ptx.U(d.stride[0])), ptx.U(d.pad[0]))
-	t.left = k.Sub(k.Mul(t.column, ptx.U(d.stride[1])), ptx.U(d.pad[1]))
-	t.begin()
-	t.sum()
-	first := k.Mad(line, ptx.U(d.q), t.column)
-	for i, sums := range t.sums {
-		finishRow(k, d.out, k.Add(first, ptx.U(i)), t.channel, sums)
-	}
-	w.end(k, l)
-	return w, nil
+	t.left = k.Sub(k.Mul(column, ptx.U(d.stride[1])), ptx.U(d.pad[1]))
+	return t, l
 }
 
-// finishRow writes the outputs of sums of consecutive channels of a pixel. Vectors of the output may be shorter than the
-// sums, but not split one.
-func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Word) {
+// finish writes the outputs.
+func (t *directThread) finish() {
+	for i, sums := range t.sums {
+		finishRow(t.K, t.out, t.Add(t.pixel, ptx.U(i)), t.channel, sums, t.pitchOut%directChannels == 0)
+	}
+}
+
+// finishRow writes the outputs of sums of consecutive channels of a pixel, in vectors as the output has them. whole says
+// that no sums lie behind the row's end.
+func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Word, whole bool) {
 	n := min(len(sums), out.vector)
 	for i := 0; i < len(sums); i += n {
 		at := k.Add(channel, ptx.U(i))
 		emit := func() { out.emit(k, pixel, at, sums[i:i+n]) }
-		if out.pitch%len(sums) == 0 {
+		if whole {
 			emit()
 		} else {
 			k.If(k.Lt(at, ptx.U(out.pitch)), emit)
@@ -182,11 +193,11 @@ func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Wor
 type directThread struct {
 	*direct
 	*ptx.K
-	image, channel, column ptx.Uint
-	top, left              ptx.Uint // of the first pixel's window
-	weights                ptx.GlobalPtr
-	inputs                 []ptx.Uint   // first input channel, by output channel or for all
-	sums                   [][]ptx.Word // by pixel, by channel
+	image, channel, pixel ptx.Uint // of the output: the first of several channels and pixels
+	top, left             ptx.Uint // of the first pixel's window
+	weights               ptx.GlobalPtr
+	inputs                []ptx.Uint   // first input channel, by output channel or for all
+	sums                  [][]ptx.Word // by pixel, by channel
 }
 
 // begin finds the input channels, and sets the sums to zero.
@@ -271,13 +282,17 @@ func (t *directThread) multiply(pixels []tapPixel, c ptx.Uint, weights ptx.Globa
 			x = append(x, t.loadInput(p, t.Add(first, c)))
 		}
 		for o, sum := range t.sums[i] {
-			v := x[o%len(x)]
-			if t.scale != nil {
-				t.SetS(sum.Int(), t.MadS(v.Int(), list[o].Int(), sum.Int()))
-			} else {
-				t.FmaTo(sum.FloatRegister(), v.FloatRegister(), t.FloatOf(list[o]))
-			}
+			t.multiplyAdd(sum, x[o%len(x)], list[o])
 		}
+	}
+}
+
+// multiplyAdd adds a product to a sum: of an integer, or of a float's register with a float in a word.
+func (t *directThread) multiplyAdd(sum, x, weight ptx.Word) {
+	if t.scale != nil {
+		t.SetS(sum.Int(), t.MadS(x.Int(), weight.Int(), sum.Int()))
+	} else {
+		t.FmaTo(sum.FloatRegister(), x.FloatRegister(), t.FloatOf(weight))
 	}
 }
 
@@ -301,11 +316,7 @@ func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
 	}
 	v := t.VarS(ptx.I(int(t.zeroX)))
 	t.When(p.inside, func() {
-		if t.typ == graph.I8 {
-			t.SetS(v, t.LoadByteS(from))
-		} else {
-			t.SetS(v, t.LoadByte(from).Int())
-		}
+		t.SetS(v, t.LoadByteAs(from, t.typ == graph.I8))
 	})
 	return v.Word()
 }

@@ -330,14 +330,11 @@ func (r *reduction) emitColumns(w *work, out *rowOutput) {
 // addElement merges one element.
 func (r *reduction) addElement(k *ptx.K, sum ptx.Word, at ptx.Uint) {
 	p := k.Offset(r.x.base, at, r.x.typ.Size())
-	switch {
-	case !r.integers:
-		r.addReal(k, sum.FloatRegister(), r.x.loadOne(k, p))
-	case r.x.typ == graph.I8:
-		k.SetS(sum.Int(), k.AddS(sum.Int(), k.LoadByteS(p)))
-	default:
-		k.SetS(sum.Int(), k.AddS(sum.Int(), k.LoadByte(p).Int()))
+	if r.integers {
+		k.SetS(sum.Int(), k.AddS(sum.Int(), k.LoadByteAs(p, r.x.typ == graph.I8)))
+		return
 	}
+	r.addReal(k, sum.FloatRegister(), r.x.loadOne(k, p))
 }
 
 // storeOne finishes element index of a Linear output.

@@ -19,7 +19,7 @@ func reformatEmitters() []emitter {
 				if size := b.In[0].Type.Size(); size > 4 || len(b.In[0].Dims) < 2 {
 					return fmt.Errorf("%v: the kernel takes elements of 1, 2 and 4 bytes in at least 2 axes", b.In[0])
 				}
-				if b.In[0].Type == b.Out[0].Type {
+				if sameElements(b) {
 					return nil
 				}
 				return errors.Join(storable(b.Layer.Inputs[0]), storable(b.Layer.Outputs[0]))
@@ -28,6 +28,12 @@ func reformatEmitters() []emitter {
 		})
 	}
 	return list
+}
+
+// sameElements reports whether a reformat's elements stay as they are stored.
+func sameElements(b kernels.Binding) bool {
+	x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]
+	return x.Type == y.Type && x.Range.Equal(y.Range)
 }
 
 // The transposed tile: 32 channels by 32 pixels in shared memory, whose rows are one word longer than that, so that neither
@@ -55,7 +61,7 @@ func emitReformat(b kernels.Binding) (*work, error) {
 	k := w.module.Kernel("reformat", transposeTile*transposeRows)
 	x := storage{b.In[0].Type, b.Layer.Inputs[0].Range, k.Pointer("x")}
 	y := storage{b.Out[0].Type, b.Layer.Outputs[0].Range, k.Pointer("y")}
-	asStored := x.typ == y.typ
+	asStored := sameElements(b)
 	tile := k.Array("tile", transposeTile*(transposeTile+1)*4, 16)
 	thread := k.Thread()
 	tx, ty := k.And(thread, ptx.U(transposeTile-1)), k.Shr(thread, 5)

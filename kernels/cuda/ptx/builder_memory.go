@@ -86,6 +86,14 @@ func (k *K) LoadByteS(p GlobalPtr) Int {
 	return Int{k.load("global", "", S8, 1, k.wordOf, p.address())[0]}
 }
 
+// LoadByteAs is a byte of device memory, signed or not.
+func (k *K) LoadByteAs(p GlobalPtr, signed bool) Int {
+	if signed {
+		return k.LoadByteS(p)
+	}
+	return k.LoadByte(p).Int()
+}
+
 // Store writes 1, 2 or 4 words to device memory, aligned to their size together.
 func (k *K) Store(p GlobalPtr, w ...Word) { k.store("global", B32, p.address(), values(w)...) }
 
