@@ -78,7 +78,6 @@ func (s *Session) Set(cfg Config) {
 // Rerun measures again with the configuration as it is.
 func (s *Session) Rerun() {
 	s.mu.Lock()
-
 	s.interrupt()
 	s.mu.Unlock()
 }
@@ -152,6 +151,10 @@ func (s *Session) loop(ctx context.Context) {
 		case <-s.wake:
 		}
 		s.mu.Lock()
+		select {
+		case <-s.wake: // what woke the loop once more is seen to here
+		default:
+		}
 		cfg := s.want
 		work, cancel := context.WithCancel(ctx)
 		s.cancel = cancel
@@ -165,9 +168,11 @@ func (s *Session) loop(ctx context.Context) {
 			s.log("error", "", "%v", err)
 		}
 		s.update(func(snap *Snapshot) {
-			snap.Busy, snap.Err = nil, ""
+			snap.Config, snap.Busy, snap.Err = cfg, nil, ""
 			if err != nil {
 				snap.Err = err.Error()
+			} else {
+				snap.Stale = 0 // what the model has no data for is not awaited
 			}
 		})
 	}
@@ -194,7 +199,7 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 	}
 	s.update(func(snap *Snapshot) {
 		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
-		snap.Config, snap.Model, snap.Err = cfg, model, ""
+		snap.Config, snap.Model, snap.Err, snap.Busy = cfg, model, "", &Progress{Phase: "rebuilding"}
 	})
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {

@@ -56,7 +56,7 @@ func demoApp(t testing.TB, o Options) *App {
 		Header: Header{Model: "digits.onnx", Backend: "cpu avx512", Precisions: []string{"FP32", "FP16", "INT8"}, Precision: 2,
 			Calibrator: "entropy", Profile: "batch 1", Iterations: 12345, CV: 1.2,
 			Badges: []Badge{{"random calibration", Warn}}, Recording: true,
-			Job: &Job{Phase: "tuning conv_12", Done: 0.42}},
+			Job: &Job{Phase: "tuning conv_12", Done: 0.42, Start: time.Unix(1e9-4, 7e8)}},
 		Now: func() time.Time { return time.Unix(1e9, 0) },
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/ui"
@@ -61,21 +62,25 @@ func (d *desk) badges() []ui.Badge {
 	return badges
 }
 
-// job returns what is being done, with the time since its phase began.
+// job returns what is being done, with the time when it was asked for.
 func (d *desk) job() *ui.Job {
 	b := d.snap.Busy
 	if b == nil {
-		d.phase = ""
+		if !d.asked {
+			d.jobStart = time.Time{}
+		}
 		return nil
 	}
-	now := d.Now()
-	if b.Phase != d.phase {
-		d.phase, d.phaseStart = b.Phase, now
+	if d.jobStart.IsZero() {
+		d.jobStart = d.Now()
 	}
-	j := &ui.Job{Phase: b.Phase, Done: -1, Elapsed: now.Sub(d.phaseStart)}
-	if b.Total > 0 {
+	j := &ui.Job{Phase: b.Phase, Done: -1, Start: d.jobStart}
+	switch {
+	case b.Total > 0:
 		j.Done = float64(b.Done) / float64(b.Total)
 		j.Phase += fmt.Sprintf(" %d/%d", b.Done, b.Total)
+	case b.Done > 0:
+		j.Phase += fmt.Sprintf(" %d", b.Done)
 	}
 	return j
 }

@@ -78,11 +78,11 @@ type desk struct {
 
 	settled *sessions.Snapshot // the newest whose reports all fit its configuration
 	before  *sessions.Snapshot // what settled was when another configuration was asked for
+	asked   bool               // work that is not over yet was asked for
 	told    string             // what was last compared in the status line
 	failed  string             // the error last reported
 
-	phase      string // of the job that is running
-	phaseStart time.Time
+	jobStart time.Time // of the work that was asked for or is being done; zero: none
 }
 
 // intents returns the keys of the whole program that the workbench serves.
@@ -102,9 +102,9 @@ func (d *desk) intent(i ui.Intent) tea.Cmd {
 	case ui.NextCalibrator:
 		return d.nextCalibrator()
 	case ui.Rerun, ui.Rebuild:
-		d.before, d.told = nil, ""
+		d.before = nil
 		d.ctl.Rerun()
-		return say(ui.Plain, "measuring again")
+		return d.begin("measuring again")
 	case ui.Undo:
 		return d.step(&d.past, &d.future, "nothing to undo")
 	case ui.Redo:
@@ -160,10 +160,20 @@ func (d *desk) step(from, to *[]sessions.Config, nothing string) tea.Cmd {
 }
 
 func (d *desk) set(cfg sessions.Config) tea.Cmd {
-	d.want, d.before, d.told = cfg, d.settled, ""
+	d.want, d.before = cfg, d.settled
 	d.ctl.Set(cfg)
+	return d.begin(configLabel(cfg, ownRanges(d.snap)) + ": rebuilding")
+}
+
+// begin says what work has been asked for; the line goes away when the work is over. A replay does none.
+func (d *desk) begin(what string) tea.Cmd {
+	d.asked, d.told, d.failed, d.jobStart = true, "", "", d.Now()
 	h := d.header()
-	return tea.Batch(func() tea.Msg { return h }, say(ui.Plain, configLabel(cfg, ownRanges(d.snap))+": rebuilding"))
+	header := func() tea.Msg { return h }
+	if d.snap.Replay != "" {
+		return header
+	}
+	return tea.Batch(header, func() tea.Msg { return ui.StatusMsg{Text: what, Job: true} })
 }
 
 func cloneConfig(c sessions.Config) sessions.Config {
@@ -199,17 +209,24 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 	}
 	*h = d.header()
 	var cmds []tea.Cmd
+	if snap.Recording != recorded {
+		cmds = append(cmds, listRecordings(d.Recordings))
+	}
+	if !reflect.DeepEqual(snap.Config, d.want) {
+		return tea.Batch(cmds...)
+	}
 	if snap.Err != d.failed {
 		if d.failed = snap.Err; snap.Err != "" {
 			cmds = append(cmds, say(ui.Bad, snap.Err))
 		}
 	}
-	if snap.Recording != recorded {
-		cmds = append(cmds, listRecordings(d.Recordings))
-	}
-	if snap.Settled() && reflect.DeepEqual(snap.Config, d.want) {
+	if snap.Settled() {
 		d.settled = snap
 		cmds = append(cmds, d.tell())
+	}
+	if d.asked && snap.Busy == nil && (snap.Settled() || snap.Err != "") {
+		d.asked, d.jobStart = false, time.Time{}
+		cmds = append(cmds, func() tea.Msg { return ui.IdleMsg{} })
 	}
 	return tea.Batch(cmds...)
 }
@@ -218,7 +235,7 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 // and once more when the measurement is over.
 func (d *desk) tell() tea.Cmd {
 	now, was := d.settled, d.before
-	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 || now.Timings.EndToEnd.Median == 0 {
+	if !d.asked || now.Timings.EndToEnd.Median == 0 {
 		return nil
 	}
 	stage := "first"
@@ -229,6 +246,9 @@ func (d *desk) tell() tea.Cmd {
 		return nil
 	}
 	d.told = stage
+	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
+		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
+	}
 	return say(ui.Good, delta(was, now))
 }
 
