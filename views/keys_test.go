@@ -175,6 +175,33 @@ func TestLinked(t *testing.T) {
 	}
 }
 
+// TestGraphFilter hides the layers that do not match, keeps the cursor on its layer and says how many are left.
+func TestGraphFilter(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	b.size(120, 40)
+	b.press("2", "down", "down", "down", "i", "/", "b", "l", "o", "c", "k", "1", "enter")
+	b.wants("7 of 65 layers", "/block1", "└─ fused into", "▸▸ block1/first/conv/Conv")
+	if strings.Contains(b.screen(), "stem/act/Relu") {
+		t.Errorf("a layer that does not match is shown:\n%s", b.screen())
+	}
+	b.press("esc")
+	b.wants("65 layers", "stem/act/Relu", "▸▸ block1/first/conv/Conv")
+}
+
+// TestSwitchedOff shows on every pane of the graph what is switched off, and where.
+func TestSwitchedOff(t *testing.T) {
+	snap := fixture(t)
+	passes := *snap.Passes
+	passes.Steps = slices.Clone(passes.Steps)
+	name := passes.Source[2].Name
+	passes.Steps[11].Missed = []sessions.MissedSite{{Rule: "fuse-activation", Site: "fuse-activation:" + name, Layers: []string{name}, Reason: "disabled", Detail: "this place is switched off"}}
+	snap.Passes = &passes
+	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
+	b.size(160, 50)
+	b.press("2", "down", "down")
+	b.wants("1 with a rule off", "off: fuse-activation", "= fuse-activation off "+name+", this place is switched off", passes.Steps[11].Pass+", 1 off")
+}
+
 // TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.
 func TestPasses(t *testing.T) {
 	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
