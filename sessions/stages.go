@@ -193,22 +193,25 @@ func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (
 
 var dataTypes = map[Precision]graph.DataType{FP32: graph.F32, FP16: graph.F16, INT8: graph.I8}
 
-// needsCalibration reports whether lowering to the configuration's precision reads ranges: for INT8, unless the model
-// brings its own quantisation.
+// needsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
+// own quantisation.
 func (s *stages) needsCalibration(cfg Config) bool {
-	return cfg.Precision == INT8 && !s.model.Quantized
+	return cfg.Quantizes() && !s.model.Quantized
 }
 
 func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
-	typ, ok := dataTypes[cfg.Precision]
-	if !ok {
+	if _, ok := dataTypes[cfg.Precision]; !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
+	}
+	lowest, rules, err := cfg.lowering()
+	if err != nil {
+		return nil, err
 	}
 	o, err := s.optimize(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	lc := build.LowerConfig{Precision: typ}
+	lc := build.LowerConfig{Precision: lowest, Policy: quant.Policy{Rules: rules}}
 	if lc.Pass, err = s.passConfig(cfg); err != nil {
 		return nil, err
 	}
@@ -220,13 +223,6 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 				return nil, err
 			}
 		}
-	}
-	for _, spec := range cfg.LayerPrecisions {
-		rules, err := quant.ParseRules(spec)
-		if err != nil {
-			return nil, err
-		}
-		lc.Policy.Rules = append(lc.Policy.Rules, rules...)
 	}
 	return s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
 		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})

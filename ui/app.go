@@ -108,6 +108,9 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		return a.paste(msg)
 	case Header:
 		a.header = msg
+		for _, s := range a.screens { // what the owner wants may show in any view
+			s.touch()
+		}
 	case StatusMsg:
 		a.status = msg
 	case IdleMsg:

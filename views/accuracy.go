@@ -72,7 +72,9 @@ func newErrorsView(d *desk) *errorsView {
 		}
 	}
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 20, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Name)} }},
+		{Title: "layer", Width: 20, Flex: 3, Cell: func(r int) ui.Cell {
+			return v.layerCell(at(r).Name, at(r).From, at(r).Precision, ui.Plain)
+		}},
 		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
 			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},
@@ -163,6 +165,7 @@ func (v *errorsView) Keys() []ui.Key {
 		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
 		ui.K("F", "first bad", "first layer whose accumulated error is over the tolerance"),
 		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
+		precisionKey(),
 	}, v.table.Keys()...)
 }
 
@@ -185,6 +188,10 @@ func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 		v.table.Refresh()
 	case isKey(msg, "F"):
 		return v.firstBad()
+	case isKey(msg, "P"):
+		if r := v.table.Row(); r >= 0 {
+			return v.setPrecision(v.snap.Accuracy.Layers[r].Name, v.snap.Accuracy.Layers[r].From)
+		}
 	case isKey(msg, "<"):
 		v.tolerance = max(v.limit()-5, 5)
 	case isKey(msg, ">"):

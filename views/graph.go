@@ -147,6 +147,7 @@ func (l *graphLink) keys() []ui.Key {
 		{Keys: []string{"[", "]"}, Short: "pass", Long: "the network after the previous / next pass"},
 		ui.K("x", "on/off", "switch a rule off or on: here or everywhere"),
 		ui.K("a", "affected", "only layers that something happened to / all"),
+		precisionKey(),
 	}
 }
 
@@ -162,6 +163,10 @@ func (l *graphLink) key(name string) tea.Cmd {
 		l.rebuild()
 	case "x":
 		return l.toggle(l.sites())
+	case "P":
+		if layer := l.lists[l.side].layer(); layer != nil {
+			return l.setPrecision(layer.Name, layer.From)
+		}
 	}
 	return nil
 }

@@ -131,6 +131,11 @@ func (v *detailView) buildLayer() {
 			v.fact("time", fmt.Sprintf("%s, %s of the layers, tactic %s", ui.Duration(t.Median), percent(t.Share), t.Tactic))
 		}
 	}
+	if v.side == sourceSide { // it is what it is computed in that counts
+		v.fact("set to", v.setText(l.Name, []string{l.Name}, ""))
+	} else {
+		v.fact("set to", v.setText(l.Name, l.From, l.Precision))
+	}
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
 	v.addSites(v.sites())

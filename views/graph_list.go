@@ -93,6 +93,9 @@ func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 			return v.jump()
 		case "i", "e":
 			v.unfold(name)
+		case "P":
+			v.graphLink.side = v.side
+			return v.key(name)
 		default:
 			if v.list.Update(msg) {
 				v.graphLink.side, v.ofPass = v.side, false
@@ -303,10 +306,19 @@ func (v *graphList) spans(l *sessions.LayerInfo) []ui.Span {
 	const longest = 34
 	g := v.Look.Glyphs
 	var spans []ui.Span
+	set, _ := v.want.LayerPrecision(l.Name, l.From)
 	if v.side == engineSide {
-		spans = append(spans, ui.Span{Text: pad(l.Precision, 4), Style: precisionStyle(l.Precision)})
+		mark, refused := v.setMark(l.Name, l.From, l.Precision)
+		style := precisionStyle(l.Precision)
+		if refused {
+			style = ui.Warn
+		}
+		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, 4), Style: style})
 	}
 	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), min(v.names, longest))})
+	if v.side == sourceSide && set != "" {
+		spans = append(spans, ui.Span{Text: " " + string(set) + precisionMark, Style: precisionStyle(string(set))})
+	}
 	if v.times != nil {
 		text := ""
 		if t, ok := v.times[l.Name]; ok {

@@ -30,7 +30,7 @@ func (d *desk) header() ui.Header {
 	for _, p := range precisions {
 		h.Precisions = append(h.Precisions, strings.ToUpper(string(p)))
 	}
-	if d.want.Precision == sessions.INT8 && !ownRanges(s) {
+	if d.want.Quantizes() && !ownRanges(s) {
 		h.Calibrator = d.want.Calibrator
 	}
 	if s.Model != nil {
@@ -52,6 +52,9 @@ func (d *desk) badges() []ui.Badge {
 	}
 	if m := s.Model; m != nil && m.Random && !ownRanges(s) {
 		badges = append(badges, ui.Badge{Text: "random calibration", Style: ui.Warn})
+	}
+	if n := len(d.want.LayerPrecisions); n > 0 {
+		badges = append(badges, ui.Badge{Text: plural(n, "layer") + " set", Style: ui.Accent})
 	}
 	if s.Device.Estimated {
 		badges = append(badges, ui.Badge{Text: "estimated", Style: ui.Warn})

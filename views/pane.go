@@ -152,7 +152,7 @@ func plural(n int, noun string) string {
 // configLabel names a configuration in a few words: "int8/entropy, 2 rules off".
 func configLabel(cfg sessions.Config, quantized bool) string {
 	label := string(cfg.Precision)
-	if cfg.Precision == sessions.INT8 && !quantized && cfg.Calibrator != "" {
+	if cfg.Quantizes() && !quantized && cfg.Calibrator != "" {
 		label += "/" + cfg.Calibrator
 	}
 	var extras []string
@@ -160,7 +160,7 @@ func configLabel(cfg sessions.Config, quantized bool) string {
 		extras = append(extras, fmt.Sprintf("%d off", n))
 	}
 	if n := len(cfg.LayerPrecisions); n > 0 {
-		extras = append(extras, fmt.Sprintf("%d constrained", n))
+		extras = append(extras, plural(n, "layer")+" set")
 	}
 	if n := len(cfg.Pin); n > 0 {
 		extras = append(extras, fmt.Sprintf("%d pinned", n))

@@ -128,7 +128,7 @@ func (d *desk) nextCalibrator() tea.Cmd {
 	}
 	at := slices.Index(list, d.want.Calibrator)
 	cmd := d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
-	if d.want.Precision != sessions.INT8 {
+	if !d.want.Quantizes() {
 		return tea.Batch(cmd, say(ui.Warn, d.want.Calibrator+": calibrators matter for INT8 only; press f to get there"))
 	}
 	return cmd

@@ -78,7 +78,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.backend, "backend", "cpu", "cpu")
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
-	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32'")
+	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringSliceVar(&o.disable, "disable", nil, "rules or sites to switch off; trtui inspect passes lists them")
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
@@ -124,6 +124,9 @@ func (o *options) config() (sessions.Config, error) {
 	}
 	if _, err := quant.ParseCalibrator(o.calibrator, quant.Scheme{}); err != nil {
 		return cfg, usageError{fmt.Errorf("--calibrator: %w", err)}
+	}
+	if _, err := quant.ParseRules(strings.Join(o.layers, ",")); err != nil {
+		return cfg, usageError{fmt.Errorf("--layer-precisions: %w", err)}
 	}
 	if o.items != "" && o.data == "" {
 		return cfg, usageError{errors.New("--items chooses from --data, which is missing")}

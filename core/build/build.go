@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -29,7 +30,7 @@ func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimize
 
 // LowerConfig says how to lower.
 type LowerConfig struct {
-	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in
+	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in; for I8 rules of Policy may ask for F16
 	Ranges    map[string]graph.Range // of tensors, for I8; a layer without stays in F32
 	Policy    quant.Policy
 	Pass      pass.Config // as for Optimize; Ledger and Supports are Lower's own
@@ -50,6 +51,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	switch cfg.Precision {
 	case graph.I8:
 		l.Decisions, err = quant.Place(n, cfg.Ranges, cfg.Policy)
+		if err == nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.F16 }) {
+			err = quant.MixFP16(n, l.Decisions, cfg.Policy)
+		}
 	case graph.F16:
 		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
 	default:
