@@ -232,6 +232,12 @@ func configName(c Config) string {
 	return name
 }
 
+// Retime says that a replay does not measure.
+func (r *Replay) Retime(string) { r.Rerun() }
+
+// DropTimings says that a replay does not measure.
+func (r *Replay) DropTimings(bool) { r.Rerun() }
+
 // Rerun says that a replay does not measure.
 func (r *Replay) Rerun() {
 	r.show(func() *Snapshot {

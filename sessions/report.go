@@ -23,6 +23,7 @@ type Snapshot struct {
 	Stale       Parts     // reports that are of an older configuration
 	Busy        *Progress `json:",omitempty"` // what is being done now
 	Err         string    `json:",omitempty"` // why the last run of the stages ended early
+	Retiming    string    `json:",omitempty"` // the layer whose tactics are being timed again
 	Log         []LogLine `json:",omitempty"` // the newest lines
 	Recording   string    `json:",omitempty"` // the file being written
 	Replay      string    `json:",omitempty"` // the file being shown
@@ -403,4 +404,8 @@ type CacheInfo struct {
 	Target, Tactic, Layer string
 	Time                  time.Duration
 	Stale                 bool // of another device or build
+
+	Measured  time.Time `json:"measured,omitzero"`   // zero: not known
+	Spread    float64   `json:"spread,omitempty"`    // of its rounds: the median's excess over the fastest, as a share; 0: not known
+	Disturbed bool      `json:"disturbed,omitempty"` // the machine did something else while it was measured
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -22,11 +23,18 @@ type Session struct {
 	mu     sync.Mutex
 	snap   Snapshot           // the newest state; copied when it is published
 	want   Config             // the configuration to work on
+	todo   todo               // what to do besides, once
 	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
 	wake   chan struct{}      // there is something new to do
 	close  context.CancelFunc
 	done   chan struct{}
+}
+
+// todo is what a person asks for that is done once, when the loop next begins to work.
+type todo struct {
+	retime string                      // the layer whose tactics to measure again
+	drop   func(build.CacheEntry) bool // the entries of the timing cache to forget
 }
 
 // progressInterval is how often progress and live timings are published at most: ten times a second.
@@ -70,14 +78,34 @@ func (s *Session) Snapshot() *Snapshot {
 // Set changes the configuration: work on the old one is cancelled.
 func (s *Session) Set(cfg Config) {
 	s.mu.Lock()
-	s.want = cfg
+	s.want, s.todo.retime = cfg, ""
 	s.interrupt()
 	s.mu.Unlock()
 }
 
-// Rerun measures again with the configuration as it is.
+// Rerun measures again with the configuration as it is. It ends a re-timing.
 func (s *Session) Rerun() {
 	s.mu.Lock()
+	s.todo.retime = ""
+	s.interrupt()
+	s.mu.Unlock()
+}
+
+// Retime measures every tactic of a layer again, whatever the timing cache knows of them, and chooses anew. What was
+// measured when it is cancelled, by Set or Rerun, is kept; the engine is then as it was.
+func (s *Session) Retime(layer string) {
+	s.update(func(snap *Snapshot) {
+		snap.Retiming, s.todo.retime = layer, layer
+		s.interrupt()
+	})
+}
+
+// DropTimings forgets the timing cache's entries of other devices and builds, or all entries; so does the file.
+// Engines that are in memory stay as they are.
+func (s *Session) DropTimings(all bool) {
+	target := s.stages.Backend.Info().Fingerprint
+	s.mu.Lock()
+	s.todo.drop = func(e build.CacheEntry) bool { return all || e.Target != target }
 	s.interrupt()
 	s.mu.Unlock()
 }
@@ -155,11 +183,12 @@ func (s *Session) loop(ctx context.Context) {
 		case <-s.wake: // what woke the loop once more is seen to here
 		default:
 		}
-		cfg := s.want
+		cfg, once := s.want, s.todo
+		s.todo = todo{}
 		work, cancel := context.WithCancel(ctx)
 		s.cancel = cancel
 		s.mu.Unlock()
-		err := s.guarded(work, cfg)
+		err := s.guarded(work, cfg, once)
 		cancel()
 		if errors.Is(err, context.Canceled) {
 			continue
@@ -179,18 +208,18 @@ func (s *Session) loop(ctx context.Context) {
 }
 
 // guarded turns a panic, which is an error in the program, into an error that the log shows.
-func (s *Session) guarded(ctx context.Context, cfg Config) (err error) {
+func (s *Session) guarded(ctx context.Context, cfg Config, once todo) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())
 		}
 	}()
-	return s.work(ctx, cfg)
+	return s.work(ctx, cfg, once)
 }
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
 // the times, accuracy, calibration, and then times for as long as they get better.
-func (s *Session) work(ctx context.Context, cfg Config) error {
+func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	st := s.stages
 	begin := time.Now()
 	model, err := st.modelReport(cfg)
@@ -200,7 +229,13 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 	s.update(func(snap *Snapshot) {
 		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
 		snap.Config, snap.Model, snap.Err, snap.Busy = cfg, model, "", &Progress{Phase: "rebuilding"}
+		snap.Retiming = once.retime
 	})
+	if once.drop != nil {
+		n := st.Cache.Drop(once.drop)
+		st.saveCache()
+		s.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Cache.Entries()))
+	}
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {
 		return err
@@ -214,7 +249,7 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
-	p, err := st.plan(ctx, cfg)
+	p, err := s.plan(ctx, cfg, once.retime)
 	if err != nil {
 		return err
 	}
@@ -248,6 +283,40 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
 	}
 	return s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
+}
+
+// plan plans the engine; first it measures the tactics of a layer again if one is named.
+func (s *Session) plan(ctx context.Context, cfg Config, retime string) (*run.Plan, error) {
+	if retime != "" {
+		defer func() { s.update(func(snap *Snapshot) { snap.Retiming = s.todo.retime }) }()
+		if err := s.stages.retime(ctx, cfg, retime); err != nil {
+			if errors.Is(err, context.Canceled) {
+				s.log("info", retime, "re-timing was cancelled")
+			}
+			return nil, err
+		}
+	}
+	p, err := s.stages.plan(ctx, cfg)
+	if err == nil && retime != "" {
+		s.logRetimed(p, retime)
+	}
+	return p, err
+}
+
+// logRetimed tells what came of measuring a layer's tactics again.
+func (s *Session) logRetimed(p *run.Plan, layer string) {
+	for _, st := range p.Steps {
+		if st.Name != layer {
+			continue
+		}
+		timed := 0
+		for _, c := range st.Candidates {
+			if c.Timed {
+				timed++
+			}
+		}
+		s.log("info", layer, "%d tactics timed again: %s takes %v", timed, st.Tactic, st.Time)
+	}
 }
 
 // publish replaces reports that are up to date again.

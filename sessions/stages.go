@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/trtui/trtui/core/build"
@@ -78,6 +79,14 @@ func (m *memo[T]) keep(key string, v T) {
 	}
 	m.keys = append(m.keys, key)
 	m.values[key] = v
+}
+
+// forget drops a result.
+func (m *memo[T]) forget(key string) {
+	if i := slices.Index(m.keys, key); i >= 0 {
+		m.keys = slices.Delete(m.keys, i, i+1)
+		delete(m.values, key)
+	}
 }
 
 // key makes a memo's key of anything that JSON can write; maps are written in order.
@@ -248,22 +257,59 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 		if p := s.stored(cfg); p != nil {
 			return p, nil
 		}
-		s.device.Lock()
-		defer s.device.Unlock()
-		s.progress(Progress{Phase: "choosing tactics"})
-		measured := 0
-		p, err := build.Plan(ctx, l.Network, pc.Shapes, s.Backend, build.PlanConfig{
-			Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid},
-			Progress: func(layer, tactic string) {
-				measured++
-				s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
-			},
-		})
-		if err == nil && s.SaveTo != "" {
-			s.unsaved = s.Cache.Save(s.SaveTo) // a warning: what was measured is still in memory
-		}
-		return p, err
+		return s.tune(ctx, cfg, l, pc.Shapes, nil)
 	})
+}
+
+// tune chooses tactics and lays out memory, and saves what was measured for that.
+func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
+	s.device.Lock()
+	defer s.device.Unlock()
+	s.progress(Progress{Phase: "choosing tactics"})
+	measured := 0
+	p, err := build.Plan(ctx, l.Network, env, s.Backend, build.PlanConfig{
+		Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}, Remeasure: remeasure,
+		Progress: func(layer, tactic string) {
+			measured++
+			s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
+		},
+	})
+	if err == nil {
+		s.saveCache()
+	}
+	return p, err
+}
+
+// saveCache writes the timing cache to its file. An error is a warning: what was measured is still in memory.
+func (s *stages) saveCache() {
+	if s.SaveTo != "" {
+		s.unsaved = s.Cache.Save(s.SaveTo)
+	}
+}
+
+// retime measures the tactics of a layer again, and makes the plan of the configuration anew. What was made with the old
+// plan is forgotten.
+func (s *stages) retime(ctx context.Context, cfg Config, layer string) error {
+	l, err := s.lower(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return err
+	}
+	p, err := s.tune(ctx, cfg, l, pc.Shapes, []string{layer})
+	if err != nil {
+		return err
+	}
+	k := s.planKey(cfg, pc)
+	s.plans.forget(k)
+	s.plans.keep(k, p)
+	s.loaded.forget(k)
+	for _, perLayer := range []bool{true, false} {
+		s.accuracies.forget(key(k, perLayer))
+	}
+	return nil
 }
 
 func (s *stages) planKey(cfg Config, pc pass.Config) string {

@@ -145,7 +145,13 @@ func settleTimes(s *sessions.Snapshot) {
 	}
 	s.Tactics.Cache = s.Tactics.Cache[:min(20, len(s.Tactics.Cache))]
 	for i := range s.Tactics.Cache {
-		s.Tactics.Cache[i].Time = invented(s.Tactics.Cache[i].Tactic, 5*time.Microsecond)
+		e := &s.Tactics.Cache[i]
+		e.Time, e.Measured, e.Spread, e.Disturbed = invented(e.Tactic, 5*time.Microsecond), time.Time{}, 0, false
+		if i < 17 { // the others are as an older program left them
+			e.Measured = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Add(-time.Duration(i*i*i) * time.Hour)
+			e.Spread = float64(i%7) / 20
+			e.Disturbed = e.Spread > 0.25
+		}
 	}
 }
 

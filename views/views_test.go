@@ -20,12 +20,15 @@ type fake struct {
 	events chan *sessions.Snapshot
 	set    []sessions.Config
 	reruns int
+	asked  []string // what else was asked for
 }
 
 func (f *fake) Snapshot() *sessions.Snapshot      { return f.snap }
 func (f *fake) Events() <-chan *sessions.Snapshot { return f.events }
 func (f *fake) Set(c sessions.Config)             { f.set = append(f.set, c) }
 func (f *fake) Rerun()                            { f.reruns++ }
+func (f *fake) Retime(layer string)               { f.asked = append(f.asked, "retime "+layer) }
+func (f *fake) DropTimings(all bool)              { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
 
 // bench is a workbench in front of a fake controller.
 type bench struct {

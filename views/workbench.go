@@ -20,8 +20,12 @@ type Controller interface {
 	Events() <-chan *sessions.Snapshot
 	// Set asks for another configuration.
 	Set(sessions.Config)
-	// Rerun asks for the measurements to be made again.
+	// Rerun asks for the measurements to be made again; it ends a re-timing.
 	Rerun()
+	// Retime asks for the tactics of a layer to be timed again.
+	Retime(layer string)
+	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.
+	DropTimings(all bool)
 }
 
 // Recorder writes what a controller does to a file.

@@ -84,6 +84,9 @@ type PlanConfig struct {
 	Choices  TacticChoices
 	Untimed  bool                       // by the backend's guess, without measuring
 	Progress func(layer, tactic string) // before each measurement
+	// Remeasure names layers whose tactics are timed whatever the cache knows of them; the new times take the place of the
+	// old ones.
+	Remeasure []string
 }
 
 // Plan lays a lowered network out for a backend, timing the tactics that the cache does not know.
@@ -96,7 +99,7 @@ func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 		return nil, err
 	}
 	defer s.Close()
-	t := &tuner{ctx: ctx, backend: b, stream: s, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress, first: map[CacheEntry]bool{}}
+	t := &tuner{ctx: ctx, backend: b, stream: s, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress, first: map[CacheEntry]bool{}, remeasure: cfg.Remeasure}
 	defer t.close()
 	if t.cache == nil {
 		t.cache = NewTimingCache()
