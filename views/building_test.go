@@ -72,3 +72,31 @@ func TestResizeWhileBuilding(t *testing.T) {
 	}
 	b.wants("timing tactics 8", " 9.0s ")
 }
+
+// TestRecordedMidBuild replays a state that was recorded in the middle of a build: it says what was being done, and does
+// not look as if that were still going on.
+func TestRecordedMidBuild(t *testing.T) {
+	snap := fixture(t)
+	timings := *snap.Timings
+	timings.Live = true
+	snap.Replay, snap.Busy, snap.Stale = "session.trtui", &sessions.Progress{Phase: "collecting activations", Done: 12, Total: 300}, sessions.PartAccuracy
+	snap.Timings, snap.Accuracy = &timings, nil
+	b := newBench(t, ui.Options{}, snap)
+	b.size(120, 40)
+	b.wants("REPLAY", "mid-build")
+	for _, digit := range []string{"1", "2", "3", "4", "5", "7"} {
+		b.press(digit)
+		if s := b.screen(); strings.Contains(s, "collecting activations") || strings.Contains(s, "LIVE") {
+			t.Errorf("screen %s looks as if a build were going on:\n%s", digit, s)
+		}
+	}
+	b.press("6")
+	b.wants("comparison with FP32: not made yet when this was recorded, in the midst of", "collecting activations 12/300")
+	if s := strings.Split(b.screen(), "\n"); strings.Contains(s[1], "collecting") {
+		t.Errorf("a job runs in a replay:\n%s", s[1])
+	}
+	b.press("f")
+	if s := b.screen(); strings.Contains(s, "rebuilding") {
+		t.Errorf("a replay rebuilds:\n%s", s)
+	}
+}

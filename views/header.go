@@ -60,15 +60,19 @@ func (d *desk) badges() []ui.Badge {
 		badges = append(badges, ui.Badge{Text: "estimated", Style: ui.Warn})
 	}
 	if s.Replay != "" {
+		if s.Busy != nil {
+			badges = append(badges, ui.Badge{Text: "mid-build", Style: ui.Warn})
+		}
 		badges = append(badges, ui.Badge{Text: "REPLAY", Style: ui.Chip})
 	}
 	return badges
 }
 
-// job returns what is being done, with the time when it was asked for.
+// job returns what is being done, with the time when it was asked for. In a replay nothing is being done, whatever was
+// when a state was recorded.
 func (d *desk) job() *ui.Job {
 	b := d.snap.Busy
-	if b == nil {
+	if b == nil || d.snap.Replay != "" {
 		if !d.asked {
 			d.jobStart = time.Time{}
 		}

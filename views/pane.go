@@ -77,6 +77,9 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 		for i, line := range ui.Wrap(p.snap.Err, c.W-4) {
 			c.Text(3, y+1+i, ui.Plain, line)
 		}
+	case b != nil && p.snap.Replay != "":
+		c.Fit(1, y, c.W-2, ui.Muted, what+": not made yet when this was recorded, in the midst of")
+		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
 	case b != nil:
 		c.Fit(1, y, c.W-2, ui.Muted, what+" will follow")
 		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))

@@ -179,7 +179,7 @@ func (v *timingsView) Note() (string, ui.Style) {
 	if v.log {
 		text = "log scale " + text
 	}
-	if t.Live && v.snap.Stale&sessions.PartTimings == 0 {
+	if t.Live && v.snap.Replay == "" && v.snap.Stale&sessions.PartTimings == 0 {
 		return string(v.Look.Glyphs.Record) + " LIVE " + text, ui.Good
 	}
 	return v.note(text)
