@@ -110,4 +110,8 @@ func TestSmall(t *testing.T) {
 	if s := ansi.Strip(app.Content()); !strings.Contains(s, "▍ Slowest layers") || !strings.Contains(s, "─ Summary") || !strings.Contains(s, "stage0/conv_0") {
 		t.Errorf("tab does not unfold the next pane:\n%s", s)
 	}
+	press(app, "3", "?")
+	if s := ansi.Strip(app.Content()); !strings.Contains(s, "fuzzy") {
+		t.Errorf("the help is cut:\n%s", s)
+	}
 }
