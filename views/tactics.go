@@ -125,6 +125,9 @@ func (v *chosenView) retime(layer string) tea.Cmd {
 		v.ctl.Rerun()
 		return v.begin("re-timing of " + shortName(now) + " is cancelled")
 	}
+	if v.snap.Device.Estimated {
+		return say(ui.Warn, "this backend has no device: times are a cost model's, and there is nothing to measure")
+	}
 	v.before = v.settled
 	v.ctl.Retime(layer)
 	return v.begin("timing the tactics of " + shortName(layer) + " again; t cancels")
