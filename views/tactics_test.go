@@ -65,7 +65,7 @@ func TestRetime(t *testing.T) {
 		t.Errorf("t does not start anew: %q", b.ctl.asked)
 	}
 	b.publish(snap)
-	b.wants("int8/mse: 768.2 µs, as fast as int8/mse (768.2 µs)")
+	b.wants("int8/mse: 768.2 µs, as fast as before (768.2 µs)")
 }
 
 // TestDropTimings asks before it drops entries of the timing cache.

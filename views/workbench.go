@@ -259,7 +259,11 @@ func (d *desk) tell() tea.Cmd {
 // delta compares two snapshots: "int8/entropy: 1.92 ms, 2.1x faster than fp32 (4.03 ms), agreement 99.8%".
 func delta(was, now *sessions.Snapshot) string {
 	a, b := was.Timings.EndToEnd.Median, now.Timings.EndToEnd.Median
-	text := fmt.Sprintf("%s: %s, %s %s (%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), snapshotLabel(was), ui.Duration(a))
+	what := snapshotLabel(was)
+	if what == snapshotLabel(now) {
+		what = "before"
+	}
+	text := fmt.Sprintf("%s: %s, %s %s (%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), what, ui.Duration(a))
 	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
 		text += ", agreement with FP32 " + percent(acc.Labels.Agreement)
 	}
