@@ -3,23 +3,28 @@
 GO ?= go
 BIN := bin/trtui
 
+# On Linux a program that can load libcuda starts by way of glibc's loader; where there is none (Alpine, NixOS) CUDA is
+# left out and the program is static.
+TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do [ -e $$f ] && exit; done; echo -tags nocuda)
+
 .PHONY: run build test bench generate lint cross fuzz clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
 
 build:                     ## build bin/trtui
-	CGO_ENABLED=0 $(GO) build -o $(BIN) ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build $(TAGS) -o $(BIN) ./cmd/trtui
 
 test:                      ## pass the tests
-	$(GO) test ./... ./testdata ./testdata/golden
+	$(GO) test $(TAGS) ./... ./testdata ./testdata/golden
 
 bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
 
-generate:                  ## make the assembly anew; a clean tree must stay clean
+generate:                  ## make the assembly and docs/gpu.md anew; a clean tree must stay clean
 	rm -f kernels/cpu/asm/*_amd64.s kernels/cpu/asm/z*_amd64.go
 	$(GO) generate ./kernels/cpu/asm
+	$(GO) run ./scripts/gpudoc
 
 lint:                      ## vet, format, staticcheck
 	$(GO) vet ./... ./testdata ./testdata/golden
@@ -31,6 +36,8 @@ cross:                     ## it must build everywhere
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/trtui
 	CGO_ENABLED=0 $(GO) build -tags noasm -o /dev/null ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build -tags nocuda -o /dev/null ./cmd/trtui
+	CGO_ENABLED=0 $(GO) vet -tags nocuda ./kernels/cuda/...
 
 FUZZTIME ?= 30s
 fuzz:                      ## every fuzz target for FUZZTIME

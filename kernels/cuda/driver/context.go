@@ -107,12 +107,13 @@ type Streams interface {
 	EventDestroy(e Event) error
 	EventRecord(e Event, s Stream) error
 	// EventRecordExternal records e from within a captured graph: every launch of the graph records it anew, as something
-	// that the host may wait for and time. Outside a capture it is EventRecord.
+	// that the host may wait for and time. It is invalid outside Capture.
 	EventRecordExternal(e Event, s Stream) error
 	EventSynchronize(e Event) error
 	// EventQuery tells whether the last record of e has happened.
 	EventQuery(e Event) (bool, error)
-	// EventElapsed returns the device's time between two recorded events, about 0.5 µs exact.
+	// EventElapsed returns the device's time between two events, about 0.5 µs exact. Both have happened: before that the
+	// error is NotReady.
 	EventElapsed(start, end Event) (time.Duration, error)
 }
 

@@ -29,7 +29,7 @@ type Device struct {
 	MemoryClockKHz    int
 	MemoryBusBits     int
 	CopyEngines       int
-	StreamPriority    [2]int // least and most urgent; the latter is the lower number
+	StreamPriority    [2]int // least and most urgent, the latter the lower number; Probe leaves it out
 	ComputeMode       int    // 0 default, 2 prohibited, 3 one process only
 	ECC, Integrated   bool
 	CooperativeLaunch bool

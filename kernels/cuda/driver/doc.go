@@ -7,7 +7,7 @@
 // devices there are, or why none. Failures of the driver are of type [*Error].
 //
 // Names follow the driver's own, so that its manual is the manual: MemcpyHtoDAsync is cuMemcpyHtoDAsync. How a call
-// reaches the library is in call.go alone; the table of all functions used, with their arguments, in table.go.
+// reaches the library is in library.go alone; the table of all functions used, with their arguments, in table.go.
 //
 // The build tag nocuda, and every system that is not 64-bit Linux on amd64 or arm64, leaves the library out: Open then
 // returns one clear error.

@@ -67,6 +67,9 @@ func (e *Error) Error() string {
 		text = "failed"
 	}
 	fmt.Fprintf(&b, ": %s (%s, %d)", text, name, int(e.Result))
+	if e.Sticky() {
+		b.WriteString("; the device's context is lost")
+	}
 	if log := strings.TrimSpace(e.Log); log != "" {
 		fmt.Fprintf(&b, "\n%s", log)
 	}

@@ -11,8 +11,6 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/driver"
 )
 
-const text = ".version 7.0\n.target sm_80\n.visible .entry scale(.param .u64 x) { ret; }\n"
-
 // flow is what a backend does with one small engine: it stops at the first error and gives everything back.
 func flow(c driver.Context) (err error) {
 	var undo []func() error
@@ -37,11 +35,11 @@ func flow(c driver.Context) (err error) {
 	if !owned(e, func() error { return c.MemFreeHost(h) }) {
 		return err
 	}
-	m, _, e := c.ModuleLoad([]byte(text), driver.JITOptions{})
+	m, _, e := c.ModuleLoad([]byte(Text), driver.JITOptions{})
 	if !owned(e, func() error { return c.ModuleUnload(m) }) {
 		return err
 	}
-	f, err := c.ModuleGetFunction(m, "scale")
+	f, err := c.ModuleGetFunction(m, "add")
 	if err != nil {
 		return err
 	}
@@ -88,6 +86,14 @@ func flow(c driver.Context) (err error) {
 		return errors.New("the graph's copy did not happen")
 	}
 	return nil
+}
+
+func TestConformance(t *testing.T) {
+	m := New(Device())
+	Conformance(t, Record(m), false)
+	if live := m.Live(); live != nil {
+		t.Errorf("left: %v", live)
+	}
 }
 
 func TestFlow(t *testing.T) {

@@ -90,7 +90,17 @@ func (m *Memory) EventRecord(e driver.Event, s driver.Stream) error {
 }
 
 func (m *Memory) EventRecordExternal(e driver.Event, s driver.Stream) error {
-	return m.record("cuEventRecordWithFlags", e, s)
+	const call = "cuEventRecordWithFlags"
+	err := on(m, call, uintptr(s), func(st *stream) error {
+		if st.capture == nil {
+			return fail(call, driver.InvalidValue, "an external event outside a capture")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return m.record(call, e, s)
 }
 
 func (m *Memory) EventSynchronize(e driver.Event) error {

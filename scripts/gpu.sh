@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# Measures this commit on the GPU of this machine, in stages that can be stopped and resumed.
+#
+#     scripts/gpu.sh [--budget SECONDS] [--out DIR] [--commit ID] [--trtui FILE] [STAGE...]
+#
+# Stages, in order: device bringup selftest baseline ours layers; all of them unless some are named. Needs the repository and
+# bin/trtui; baseline and the ONNX files of ours and layers need python3 with PyTorch. Nothing is downloaded.
+#
+# Each stage writes DIR/GPU/DATE-COMMIT/STAGE.json (DIR: results/gpu): {schema, stage, status, reason, commit, device, driver,
+# when, seconds, rows}, one row a line, kept up to date while it runs; messages go to gpu.log beside it. status is done, running
+# (it was killed), partial (out of time), failed or unavailable; a stage that is done is not run again for the same commit,
+# the others are. --budget is shared out among the stages; what one leaves over goes to the next. No stage stops another, and
+# the exit status is 0 unless the command line is wrong. A command of trtui prints its rows as JSON lines; exit status 2, a
+# usage error, means that this build lacks it. Then run scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+stages="device bringup selftest baseline ours layers"
+budget=3600 out=results/gpu commit='' trtui=bin/trtui chosen=''
+unavailable=69 unfinished=75 # of sysexits.h
+usage() { sed -n '2,/^set -u/s/^# \{0,1\}//p' scripts/gpu.sh >&2; exit 2; }
+while [ $# -gt 0 ]; do
+  case $1 in
+    --budget | --out | --commit | --trtui)
+      [ $# -ge 2 ] || usage
+      declare "${1#--}=$2"; shift 2 ;;
+    device | bringup | selftest | baseline | ours | layers) chosen="$chosen $1"; shift ;;
+    *) usage ;;
+  esac
+done
+case $budget in '' | *[!0-9]*) usage ;; esac
+chosen=${chosen:-$stages}
+
+# json_string TEXT prints it as a JSON string on one line, in ASCII.
+json_string() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t' '  ' | LC_ALL=C tr -cd '\40-\176' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
+query() { nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1; }
+left() { local s=$((stage_end - SECONDS)); echo $((s > 1 ? s : 1)); }
+# bounded COMMAND... runs it for no longer than the stage has left; exit status 124 or 137 where it was stopped.
+bounded() { timeout -k 10 "$(left)" "$@" </dev/null; }
+
+if [ -z "$commit" ]; then
+  commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
+  [ "$commit" = unknown ] || git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' || commit=$commit-dirty
+fi
+device=$(query name) driver=$(query driver_version)
+gpu=$(printf '%s' "${device:-none}" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9\n' '-')
+run=$(find "$out/$gpu" -maxdepth 1 -type d -name "????????-$commit" 2>/dev/null | sort | tail -n 1)
+run=${run:-$out/$gpu/$(date -u +%Y%m%d)-$commit}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$run" || exit 1
+models=bench/out/gpu log=$run/gpu.log
+export TORCHINDUCTOR_CACHE_DIR="${TORCHINDUCTOR_CACHE_DIR:-$PWD/$models/inductor}"
+
+# save STAGE STATUS REASON writes the stage's JSON from its rows so far.
+save() {
+  {
+    printf '{\n  "schema": 1,\n  "stage": "%s",\n  "status": "%s",\n  "reason": %s,\n' "$1" "$2" "$(json_string "$3")"
+    printf '  "commit": %s,\n  "device": %s,\n  "driver": %s,\n' "$(json_string "$commit")" "$(json_string "$device")" "$(json_string "$driver")"
+    printf '  "when": "%s",\n  "seconds": %d,\n  "rows": [\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" $((SECONDS - stage_begin))
+    grep '^{.*}$' "$rows" | sed 's/^/    /; $!s/$/,/'
+    printf '  ]\n}\n'
+  } >"$work/json" && cp "$work/json" "$run/$1.part" && mv "$run/$1.part" "$run/$1.json"
+}
+
+property() { printf '{"property":%s,"value":%s}\n' "$(json_string "$1")" "$(json_string "$2")"; }
+stage_device() {
+  property kernel "$(uname -srm)"
+  property processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) threads"
+  property python "$(python3 -c 'import sys; print(sys.version.split()[0])' 2>/dev/null || echo none)"
+  property torch "$(timeout 60 python3 -c 'import torch; print(torch.__version__, "cudnn", torch.backends.cudnn.version())' 2>/dev/null || echo none)"
+  command -v nvidia-smi >/dev/null || { echo "nvidia-smi not found: no NVIDIA driver on this machine" >&2; return $unavailable; }
+  nvidia-smi -L >/dev/null 2>&1 || { echo "nvidia-smi: $(nvidia-smi -L 2>&1 | head -n 1)" >&2; return $unavailable; }
+  property cuda "$(nvidia-smi -q | sed -n 's/^CUDA Version *: *//p')"
+  for name in name driver_version vbios_version compute_cap memory.total memory.used clocks.max.sm clocks.max.mem clocks.sm \
+    clocks.mem power.limit power.draw temperature.gpu pcie.link.gen.max pcie.link.width.max ecc.mode.current mig.mode.current \
+    persistence_mode clocks_throttle_reasons.active; do
+    property "$name" "$(query $name)"
+  done
+}
+
+have_trtui() { [ -x "$trtui" ] || { echo "$trtui not found; run make build, or name it with --trtui" >&2; return $unavailable; }; }
+# lacks STATUS turns a usage error into what it means.
+lacks() { if [ "$1" -eq 2 ]; then echo "not available in this build of trtui: $2" >&2; return $unavailable; fi; return "$1"; }
+stage_bringup() { have_trtui || return; bounded "$trtui" gpu bringup --json; lacks $? "gpu bringup"; }
+stage_selftest() { have_trtui || return; bounded "$trtui" gpu selftest --json; lacks $? "gpu selftest"; }
+stage_baseline() {
+  command -v python3 >/dev/null || { echo "python3 not found" >&2; return $unavailable; }
+  bounded python3 bench/peers/torch_gpu.py --out "$rows" --budget "$(left)" >&2
+}
+
+# onnx MODEL writes its ONNX file, if it is not there.
+onnx() { [ -f "$models/$1.onnx" ] || bounded python3 bench/peers/torch_gpu.py --export "$1" --out "$models/$1.onnx" >&2; }
+# bench MODEL BATCH PRECISION FLAGS... prints a row {model, batch, precision, bench or error}, unless there is one.
+bench() {
+  local key file=() status
+  key=$(printf '{"model":"%s","batch":%d,"precision":"%s",' "$1" "$2" "$3")
+  grep -qF "$key" "$rows" && return 0
+  if [ "$1" != digits ]; then # which trtui carries
+    onnx "$1" || { echo "$key\"error\":\"no ONNX file: the export by PyTorch failed\"}"; return 0; }
+    file=("$models/$1.onnx")
+  fi
+  bounded "$trtui" bench ${file[@]+"${file[@]}"} --backend cuda --batch "$2" --precision "$3" --format json -q "${@:4}" \
+    >"$work/bench" 2>"$work/error"
+  status=$?
+  cat "$work/error" >&2
+  case $status in
+    0) echo "$key\"bench\":$(tr -d '\n' <"$work/bench")}" ;;
+    2 | 124 | 137) return $status ;;
+    *) echo "$key\"error\":$(json_string "$(tail -n 1 "$work/error")")}" ;;
+  esac
+}
+stage_ours() {
+  have_trtui || return
+  local model batch precision
+  bench digits 1 fp32 || { lacks $? "bench --backend cuda"; return; } # before any export: is there such a backend?
+  while read -r model batch precision; do
+    case $model in '#'* | '') continue ;; esac
+    bench "$model" "$batch" "$precision" || { lacks $? "bench --backend cuda"; return; }
+  done <bench/peers/gpu_cases.txt
+}
+stage_layers() {
+  have_trtui || return
+  local model batch precision
+  for model in digits resnet50 mobilenet_v2; do for batch in 1 32; do for precision in fp16 fp32 int8; do
+    bench "$model" "$batch" "$precision" --per-layer || { lacks $? "bench --backend cuda"; return; }
+  done; done; done
+}
+
+weight() { case $1 in device) echo 1 ;; bringup) echo 4 ;; selftest) echo 6 ;; baseline) echo 14 ;; ours) echo 6 ;; layers) echo 2 ;; esac; }
+# run_stage NAME SECONDS
+run_stage() {
+  local job lines=-1 status reason
+  rows=$work/$1.jsonl stage_begin=$SECONDS stage_end=$((SECONDS + $2))
+  : >"$rows"
+  case $1 in baseline | ours | layers) # go on where an earlier run stopped
+    [ -f "$run/$1.json" ] && sed -n 's/^    \({.*}\),\{0,1\}$/\1/p' "$run/$1.json" >"$rows" ;;
+  esac
+  "stage_$1" >>"$rows" 2>"$work/log" &
+  job=$!
+  while kill -0 $job 2>/dev/null; do
+    [ "$(wc -l <"$rows")" -eq "$lines" ] || { lines=$(wc -l <"$rows"); save "$1" running "not finished"; }
+    sleep 0.5
+  done
+  wait $job
+  status=$?
+  { echo "== $1, $(date -u), status $status"; cat "$work/log"; } >>"$log"
+  reason=$(grep -v '^ *$' "$work/log" | tail -n 1)
+  case $status in
+    0) save "$1" "done" "" ;;
+    "$unavailable") save "$1" unavailable "$reason" ;;
+    "$unfinished" | 124 | 137) save "$1" partial "the time of this stage ended; run it again for the rest" ;;
+    *) save "$1" failed "status $status: $reason" ;;
+  esac
+  echo "$1: $(sed -n 's/^  "status": "\(.*\)",/\1/p; s/^  "reason": "\(..*\)",/\1/p' "$run/$1.json" | paste -sd ' ' -)"
+}
+
+weights=0
+for stage in $chosen; do weights=$((weights + $(weight "$stage"))); done
+for stage in $chosen; do
+  if grep -q '^  "status": "done"' "$run/$stage.json" 2>/dev/null; then
+    echo "$stage: done before"
+  else
+    run_stage "$stage" $(((budget - SECONDS) * $(weight "$stage") / weights))
+  fi
+  weights=$((weights - $(weight "$stage")))
+done
+echo "results in $run"

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// benchCase is what is measured: a line of gpu_cases.txt.
+type benchCase struct {
+	Model     string
+	Batch     int
+	Precision string
+}
+
+// The columns of a case: who ran it.
+const (
+	ours    = "ours"
+	eager   = "eager"
+	graph   = "graph"
+	compile = "compile"
+)
+
+// stages are those of gpu.sh, in its order.
+var stages = []string{"device", "bringup", "selftest", "baseline", "ours", "layers"}
+
+// stage is the file that one stage of scripts/gpu.sh leaves.
+type stage struct {
+	Schema                                        int
+	Stage, Status, Reason, Commit, Device, Driver string
+	When                                          string
+	Rows                                          []row
+}
+
+// row holds what this page reads of a row; which fields are there depends on the stage.
+type row struct {
+	Model     string
+	Batch     int
+	Precision string
+	Mode      string // baseline: eager, graph or compile
+	Layout    string
+	MedianUS  float64 `json:"median_us"`
+	Bench     struct {
+		LatencyMS struct{ Median float64 } `json:"latency_ms"`
+	}
+	Error string
+	OK    *bool // selftest, bringup
+}
+
+// failed reports whether the row says that something went wrong.
+func (r row) failed() bool { return r.Error != "" || r.OK != nil && !*r.OK }
+
+// devRun is one commit measured on one device on one day.
+type devRun struct {
+	Name   string // DATE-COMMIT
+	Stages map[string]stage
+}
+
+// commit is the run's commit, cut to seven digits.
+func (r devRun) commit() string {
+	_, commit, _ := strings.Cut(r.Name, "-")
+	id, dirty, modified := strings.Cut(commit, "-")
+	if modified {
+		dirty = "-" + dirty
+	}
+	return id[:min(7, len(id))] + dirty
+}
+
+// device is a GPU with its runs, newest first.
+type device struct {
+	Name string
+	Runs []devRun
+}
+
+// figure is a median latency, or the failure to get one, and the run that it comes from.
+type figure struct {
+	us     float64 // 0: failed
+	layout string
+	run    int // index into device.Runs
+}
+
+func readCases(path string) ([]benchCase, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var cases []benchCase
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		var c benchCase
+		if n, err := fmt.Sscanf(line, "%s %d %s", &c.Model, &c.Batch, &c.Precision); n != 3 {
+			return nil, fmt.Errorf("%s:%d: want model, batch and precision: %w", path, i+1, err)
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+// readDevices reads dir/GPU/DATE-COMMIT/STAGE.json. GPU "none" is what a machine without one leaves.
+func readDevices(dir string) ([]device, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.json")) // sorted
+	if err != nil {
+		return nil, err
+	}
+	var devices []device
+	for _, file := range files {
+		runName := filepath.Base(filepath.Dir(file))
+		gpu := filepath.Base(filepath.Dir(filepath.Dir(file)))
+		if gpu == "none" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var s stage
+		if err := json.Unmarshal(text, &s); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if s.Schema != 1 || !slices.Contains(stages, s.Stage) {
+			return nil, fmt.Errorf("%s: schema %d, stage %q: not a result of this gpu.sh", file, s.Schema, s.Stage)
+		}
+		if len(devices) == 0 || !strings.EqualFold(devices[len(devices)-1].Name, s.Device) {
+			devices = append(devices, device{Name: s.Device})
+		}
+		d := &devices[len(devices)-1]
+		if len(d.Runs) == 0 || d.Runs[len(d.Runs)-1].Name != runName {
+			d.Runs = append(d.Runs, devRun{Name: runName, Stages: map[string]stage{}})
+		}
+		d.Runs[len(d.Runs)-1].Stages[s.Stage] = s
+	}
+	for _, d := range devices {
+		slices.SortStableFunc(d.Runs, func(a, b devRun) int {
+			return cmp.Or(strings.Compare(b.newest(), a.newest()), strings.Compare(b.Name, a.Name))
+		})
+	}
+	return devices, nil
+}
+
+// newest is when the last of the run's stages ended, in RFC 3339 and UTC.
+func (r devRun) newest() string {
+	var when string
+	for _, name := range stages {
+		when = max(when, r.Stages[name].When)
+	}
+	return when
+}
+
+// find returns the newest figure for a case in a column: the fastest of its layouts.
+func (d device) find(c benchCase, column string) (figure, bool) {
+	name := "baseline"
+	if column == ours {
+		name = "ours"
+	}
+	for i, run := range d.Runs {
+		best, found := figure{run: i}, false
+		for _, r := range run.Stages[name].Rows {
+			if (benchCase{r.Model, r.Batch, r.Precision}) != c || column != ours && r.Mode != column {
+				continue
+			}
+			found = true
+			us := r.MedianUS
+			if column == ours {
+				us = 1e3 * r.Bench.LatencyMS.Median
+			}
+			if us > 0 && (best.us == 0 || us < best.us) {
+				best.us, best.layout = us, r.Layout
+			}
+		}
+		if found {
+			return best, true
+		}
+	}
+	return figure{}, false
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Programs that stand in for those of a machine with a GPU.
+const (
+	fakeSMI = `#!/bin/sh
+case $* in
+  *query-gpu=name*) echo 'Test GPU 9' ;;
+  *query-gpu=driver_version*) echo 600.1 ;;
+  -q) printf 'CUDA Version                              : 13.0\n' ;;
+  *) echo 1 ;;
+esac
+`
+	fakeTrtui = `#!/bin/sh
+case "$*" in
+  "gpu bringup --json") echo '{"check":"driver","ok":true}'; echo '{"check":"copy","gb_s":4300}' ;;
+  "gpu selftest --json") echo '{"kernel":"gemm","ok":false}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
+  *--per-layer*) exit 124 ;;
+  "bench --backend cuda --batch 32 --precision int8"*) echo 'no tactic' >&2; exit 1 ;;
+  "bench --backend cuda"*) printf '{\n  "latency_ms": {\n    "median": 0.25\n  }\n}\n' ;;
+  *) exit 3 ;;
+esac
+`
+	fakePython = "#!/bin/sh\necho 'torch sees no CUDA device' >&2\nexit 69\n"
+)
+
+// gpuScript runs scripts/gpu.sh with its results in dir and tools before all others on the path; returns the stages by name.
+func gpuScript(t *testing.T, dir, tools string, args ...string) map[string]stage {
+	t.Helper()
+	cmd := exec.Command("bash", append([]string{filepath.Join(root, "scripts", "gpu.sh"), "--out", dir, "--commit", "0123456789ab"}, args...)...)
+	cmd.Env = append(os.Environ(), "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("gpu.sh: %v\n%s", err, out)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*-0123456789ab", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]stage{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s stage
+		if err := json.Unmarshal(text, &s); err != nil {
+			t.Fatalf("%s: %v\n%s", file, err, text)
+		}
+		got[s.Stage] = s
+	}
+	return got
+}
+
+func needScript(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("gpu.sh is for Linux, where the CUDA backend is")
+	}
+	for _, tool := range []string{"bash", "timeout"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+}
+
+// TestScriptWithoutGPU: every stage ends with a reason, and the script well.
+func TestScriptWithoutGPU(t *testing.T) {
+	needScript(t)
+	if _, err := exec.LookPath("nvidia-smi"); err == nil {
+		t.Skip("this machine has an NVIDIA driver")
+	}
+	tools := t.TempDir()
+	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
+	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\necho unknown command >&2\nexit 2\n", 0o755)
+	for _, c := range []struct {
+		trtui string
+		want  map[string]string
+	}{
+		{filepath.Join(tools, "trtui"), map[string]string{
+			"device": "nvidia-smi not found", "baseline": "torch sees no CUDA device",
+			"bringup": "not available in this build of trtui: gpu bringup", "selftest": "not available in this build of trtui: gpu selftest",
+			"ours": "not available in this build of trtui: bench --backend cuda", "layers": "not available in this build of trtui: bench",
+		}},
+		{filepath.Join(tools, "none"), map[string]string{
+			"device": "nvidia-smi not found", "baseline": "torch sees no CUDA device", "bringup": "run make build",
+			"selftest": "run make build", "ours": "run make build", "layers": "run make build",
+		}},
+	} {
+		got := gpuScript(t, t.TempDir(), tools, "--trtui", c.trtui, "--budget", "60")
+		for _, name := range stages {
+			if s := got[name]; s.Schema != 1 || s.Status != "unavailable" || !strings.Contains(s.Reason, c.want[name]) {
+				t.Errorf("stage %s: schema %d, %s: %q, want unavailable: %q", name, s.Schema, s.Status, s.Reason, c.want[name])
+			}
+		}
+	}
+}
+
+// TestScriptStages: rows, failures and time limits reach the JSON, and a second run repeats only what is not done.
+func TestScriptStages(t *testing.T) {
+	needScript(t)
+	tools, dir := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{"nvidia-smi": fakeSMI, "trtui": fakeTrtui, "python3": fakePython} {
+		write(t, filepath.Join(tools, name), text, 0o755)
+	}
+	args := []string{"--trtui", filepath.Join(tools, "trtui"), "--budget", "120"}
+	got := gpuScript(t, dir, tools, args...)
+	for name, want := range map[string]struct{ status, reason string }{
+		"device": {"done", ""}, "bringup": {"done", ""}, "ours": {"done", ""}, "layers": {"partial", "time"},
+		"baseline": {"unavailable", "torch sees no CUDA device"}, "selftest": {"failed", `status 1: layer "x": 1 of 2 kernels failed`},
+	} {
+		s := got[name]
+		if s.Status != want.status || !strings.Contains(s.Reason, want.reason) || s.Device != "Test GPU 9" || s.Driver != "600.1" {
+			t.Errorf("stage %s: %s: %q on %q, driver %q; want %s: %q", name, s.Status, s.Reason, s.Device, s.Driver, want.status, want.reason)
+		}
+	}
+	failures := func(s stage) (n int) {
+		for _, r := range s.Rows {
+			if r.failed() {
+				n++
+			}
+		}
+		return n
+	}
+	if n := len(got["bringup"].Rows); n != 2 {
+		t.Errorf("bringup has %d rows, want 2", n)
+	}
+	if n := failures(got["selftest"]); n != 1 {
+		t.Errorf("selftest has %d failed rows, want 1", n)
+	}
+	cases, err := readCases(filepath.Join(root, "bench", "peers", "gpu_cases.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(got["ours"].Rows); n != len(cases) {
+		t.Errorf("ours has %d rows, want one for each of %d cases", n, len(cases))
+	}
+	devices, err := readDevices(dir)
+	if err != nil || len(devices) != 1 {
+		t.Fatalf("%d devices, error %v", len(devices), err)
+	}
+	if f, ok := devices[0].find(benchCase{"digits", 1, "fp32"}, ours); !ok || f.us != 250 {
+		t.Errorf("digits: %v, %v; want 250 us", f, ok)
+	}
+	if f, ok := devices[0].find(benchCase{"digits", 32, "int8"}, ours); !ok || f.us != 0 {
+		t.Errorf("digits int8: %v, %v; want a failure", f, ok)
+	}
+
+	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\nexit 1\n", 0o755)
+	again := gpuScript(t, dir, tools, args...)
+	for _, name := range []string{"bringup", "ours"} {
+		if again[name].When != got[name].When || again[name].Status != "done" {
+			t.Errorf("stage %s was run again though it was done", name)
+		}
+	}
+	if s := again["layers"]; s.Status != "done" || failures(s) == 0 {
+		t.Errorf("stage layers was not resumed: %s, %d rows", s.Status, len(s.Rows))
+	}
+}
+
+// TestBaseline runs the PyTorch baseline on small networks on the CPU, twice: the second run finds every row there.
+func TestBaseline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
+	if err := exec.Command("python3", "-c", "import torch").Run(); err != nil {
+		t.Skip("python3 with torch is not installed")
+	}
+	out := filepath.Join(t.TempDir(), "rows.jsonl")
+	run := func() []byte {
+		cmd := exec.Command("python3", filepath.Join(root, "bench", "peers", "torch_gpu.py"), "--device", "cpu", "--tiny",
+			"--modes", "eager", "--cases", "mobilenet_v2 1 fp32,yolov5s 1 fp32,bert_base 1 fp32", "--out", out)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("torch_gpu.py: %v\n%s", err, text)
+		}
+		rows, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	first := run()
+	lines := strings.Split(strings.TrimSpace(string(first)), "\n")
+	if len(lines) != 5 { // two layouts for each of the two convolutional networks
+		t.Errorf("%d rows, want 5", len(lines))
+	}
+	for _, line := range lines {
+		var r row
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Error != "" || r.MedianUS <= 0 || r.Mode != eager {
+			t.Errorf("row %s: %v", line, err)
+		}
+	}
+	if second := run(); string(second) != string(first) {
+		t.Error("a second run measured again what the output has")
+	}
+}
