@@ -33,24 +33,27 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 	if err != nil {
 		return err
 	}
-	p, err := o.open(path)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	snap, err := sessions.NewRunner(p.model, p.work, o.reporter(stderr)).Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
-	if err != nil {
-		return err
-	}
-	c := snap.Calibration
-	if o.format == "json" {
-		return writeReport(stdout, c)
-	}
-	fmt.Fprintf(stdout, "%d items of %s\n", c.Batches, p.work.CalData.Name())
-	if c.Random {
-		fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
-	}
-	fmt.Fprintln(stdout)
+	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		snap, err := r.Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
+		if err != nil {
+			return err
+		}
+		c := snap.Calibration
+		if o.format == "json" {
+			return writeReport(stdout, c)
+		}
+		fmt.Fprintf(stdout, "%d items of %s\n", c.Batches, p.work.CalData.Name())
+		if c.Random {
+			fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
+		}
+		fmt.Fprintln(stdout)
+		writeCalibration(stdout, c, compare)
+		return nil
+	})
+}
+
+// writeCalibration prints what the active calibrator, or each of them, makes of every tensor.
+func writeCalibration(w io.Writer, c *sessions.CalibrationReport, compare bool) {
 	var rows [][]string
 	for _, t := range c.Tensors {
 		name := t.Tensor
@@ -65,8 +68,7 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 			name = ""
 		}
 	}
-	writeTable(stdout, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", ">KL", ">SQNR dB", ""}, rows)
-	return nil
+	writeTable(w, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", ">KL", ">SQNR dB", ""}, rows)
 }
 
 // best marks the calibrator with the highest SQNR.

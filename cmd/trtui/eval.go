@@ -52,30 +52,35 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 	if err != nil {
 		return err
 	}
-	p, err := o.open(path)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	r := sessions.NewRunner(p.model, p.work, o.reporter(stderr))
-	if perLayer {
-		return o.evalLayers(ctx, stdout, r, o.layered(configs))
-	}
-	var rows []evalRow
-	for i, cfg := range configs {
-		if p.model.Quantized && i > 0 && configs[i-1].Precision == cfg.Precision {
-			continue // the model's own ranges: calibrators have no say
+	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		if perLayer {
+			return o.evalLayers(ctx, stdout, r, o.layered(configs))
 		}
-		row, err := evalConfig(ctx, r, p, cfg)
+		rows, err := evalConfigs(ctx, r, p, configs)
 		if err != nil {
 			return err
 		}
+		if o.format == "json" {
+			return writeJSON(stdout, map[string]any{"schema": sessions.OutputSchema, "rows": rows})
+		}
+		return writeEval(stdout, p, rows)
+	})
+}
+
+// evalConfigs returns a row for each configuration. A model's own ranges leave calibrators no say: they share a row.
+func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []sessions.Config) ([]evalRow, error) {
+	var rows []evalRow
+	for i, cfg := range configs {
+		if p.model.Quantized && i > 0 && configs[i-1].Precision == cfg.Precision {
+			continue
+		}
+		row, err := evalConfig(ctx, r, p, cfg)
+		if err != nil {
+			return nil, err
+		}
 		rows = append(rows, row)
 	}
-	if o.format == "json" {
-		return writeJSON(stdout, map[string]any{"schema": sessions.Schema, "rows": rows})
-	}
-	return writeEval(stdout, p, rows)
+	return rows, nil
 }
 
 func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.Config) (evalRow, error) {

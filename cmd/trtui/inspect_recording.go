@@ -45,7 +45,7 @@ func (o *options) inspectRecording(w io.Writer, path string) error {
 		return err
 	}
 	if o.format == "json" {
-		return writeJSON(w, rep)
+		return writeReport(w, rep)
 	}
 	writeRecording(w, rep)
 	return nil
@@ -92,7 +92,7 @@ func (o *options) listRecordings(w io.Writer, dir string) error {
 		return err
 	}
 	if o.format == "json" {
-		return writeJSON(w, map[string]any{"schema": sessions.Schema, "recordings": list})
+		return writeReport(w, struct{ Recordings []*sessions.RecordingReport }{list})
 	}
 	if len(list) == 0 {
 		return errors.New("no recordings (*" + sessions.RecordingExtension + ") in " + dir)

@@ -175,6 +175,16 @@ func (o *options) open(path string) (*place, error) {
 	return &place{m, w, func() { b.Close(); m.Close() }}, nil
 }
 
+// with opens the model at path, hands it to use with a runner that reports its progress to stderr, and closes it.
+func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions.Runner) error) error {
+	p, err := o.open(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	return use(p, sessions.NewRunner(p.model, p.work, o.reporter(stderr)))
+}
+
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
 // input.
 func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {

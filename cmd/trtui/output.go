@@ -14,14 +14,13 @@ import (
 	"github.com/trtui/trtui/sessions"
 )
 
-// writeReport writes a report as writeJSON does, with the schema's version as its first field.
+// writeReport writes a report in the form for scripts, with the schema's version as its first field.
 func writeReport(w io.Writer, report any) error {
-	data, err := json.Marshal(report)
+	data, err := sessions.MarshalOutput(report)
 	if err != nil {
 		return err
 	}
-	head := fmt.Sprintf(`{"schema":%d,`, sessions.Schema)
-	return writeJSON(w, json.RawMessage(head+strings.TrimPrefix(string(data), "{")))
+	return writeJSON(w, json.RawMessage(data))
 }
 
 // writeJSON writes a value as indented JSON.

@@ -69,7 +69,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 		}
 	}
 	if f.format == "json" {
-		return writeJSON(stdout, snap)
+		return writeReport(stdout, snap)
 	}
 	return writeReplay(stdout, r, snap)
 }
