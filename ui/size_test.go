@@ -80,7 +80,7 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 		parts.Parts = append(parts.Parts, Part{name(i), value(i), Series(i)})
 		histogram.Counts = append(histogram.Counts, value(i))
 		histogram.Thresholds = append(histogram.Thresholds, Threshold{name(i), value(i), Series(i)})
-		memory.Blocks = append(memory.Blocks, Block{name(i), i - 3, i * 2, int64(i*100 - 50), int64(i * 170), i})
+		memory.Blocks = append(memory.Blocks, Block{name(i), i - 3, i * 2, int64(i*100 - 50), int64(i * 170), i, 'x'})
 		x, y = append(x, value(i)), append(y, value(i*3))
 	}
 	return map[string]func(*Canvas){
