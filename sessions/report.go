@@ -262,8 +262,16 @@ type LayerTiming struct {
 	Share  float64         // of SumMedian
 	GFLOPS float64         `json:",omitempty" output:"gflop_per_s"` // achieved, from the median
 	Recent []time.Duration `json:",omitempty"`                      // the newest samples, oldest first
+	Bins   *TimeBins       `json:",omitempty"`                      // of all samples; nil in recordings of older programs
 	FLOPs  int64           `json:",omitempty" output:"flops"`
 	Bytes  int64           // read and written, weights included
+}
+
+// TimeBins counts samples in equally wide bins from Low to High.
+type TimeBins struct {
+	Low, High time.Duration
+	Counts    []int
+	Above     int // samples longer than High
 }
 
 // MemoryNumbers are the planner's figures in bytes.
