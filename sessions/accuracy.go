@@ -212,8 +212,8 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 		return err
 	}
 	defer engine.Close()
-	acc := make([]quant.ErrorAccumulator, len(l.Plan.Steps))
-	local := make([]quant.ErrorAccumulator, len(l.Plan.Steps))
+	acc := make([]stepErrors, len(l.Plan.Steps))
+	local := make([]stepErrors, len(l.Plan.Steps))
 	size := max(1, cfg.Batch)
 	items := s.TapItems
 	if items <= 0 {
@@ -276,13 +276,19 @@ func (s *stages) referenceTensors(ctx context.Context, env map[string]int, b int
 	return all, nil
 }
 
+// stepErrors measures the error at the outputs of a step, and where in the first one it sits.
+type stepErrors struct {
+	quant.ErrorAccumulator
+	where errorMap
+}
+
 // tap runs the engine step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[string]graph.Value, errs []quant.ErrorAccumulator, alone bool) error {
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[string]graph.Value, errs []stepErrors, alone bool) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
 		}
-		for _, out := range p.Steps[i].Out {
+		for k, out := range p.Steps[i].Out {
 			t := p.Slots[out].Tensor
 			ref, ok := want[t.Name]
 			if !ok || !t.RealType().IsFloat() {
@@ -292,8 +298,12 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[str
 			if err != nil {
 				return err
 			}
-			if err := errs[i].Add(ref.Floats(), graph.ToReal(v, t.Range).Floats()); err != nil {
+			want, got := ref.Floats(), graph.ToReal(v, t.Range).Floats()
+			if err := errs[i].Add(want, got); err != nil {
 				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
+			}
+			if k == 0 {
+				errs[i].where.add(want, got, ref.Dims)
 			}
 		}
 		return nil
@@ -323,7 +333,7 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[str
 }
 
 // layerReport fills in the report's layers, and the first one under the tolerance.
-func (s *stages) layerReport(p *run.Plan, acc, local []quant.ErrorAccumulator, r *AccuracyReport) {
+func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *AccuracyReport) {
 	for i, step := range p.Steps {
 		a := acc[i].Errors()
 		if step.Reformat || a.Count == 0 {
@@ -332,6 +342,7 @@ func (s *stages) layerReport(p *run.Plan, acc, local []quant.ErrorAccumulator, r
 		e := LayerError{
 			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
 			Tensor: step.Layer.Outputs[0].Name, Accumulated: errorsOf(a), Local: errorsOf(local[i].Errors()),
+			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
 		}
 		r.Layers = append(r.Layers, e)
 		if r.FirstBad == "" && e.Accumulated.SQNR < r.Tolerance {
