@@ -168,6 +168,7 @@ func TestGoldenStates(t *testing.T) {
 		{"timings_trace", []string{"3", "v", "L", "t"}},
 		{"memory_step", []string{"4", "right", "right", "i", "tab"}},
 		{"calibration_kl", []string{"5", "down", "down", "C", "L"}},
+		{"calibration_weights", []string{"5", "down", "down", "v", "tab", "tab", "right", "right", "s"}},
 		{"accuracy_tolerance", []string{"6", ">", ">", ">", "F", "s"}},
 		{"tactics_candidates", []string{"7", "down", "down", "tab", "down"}},
 	} {
