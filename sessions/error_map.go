@@ -21,7 +21,7 @@ type ErrorMap struct {
 
 // Bounds of an error map.
 const (
-	maxMapRows      = 24
+	maxMapCells     = 24 * maxMapColumns
 	maxMapColumns   = 32
 	maxMapPositions = 1 << 24
 	maxMapChannels  = 1024
@@ -78,7 +78,8 @@ func (m *errorMap) add(ref, got []float32, dims []int) {
 
 func (m *errorMap) shape(channels, positions int) {
 	m.channels, m.positions = channels, positions
-	m.rows, m.columns = min(channels, maxMapRows), min(positions, maxMapColumns)
+	m.columns = min(positions, maxMapColumns)
+	m.rows = min(channels, maxMapCells/m.columns)
 	m.group = (channels + maxMapChannels - 1) / maxMapChannels
 	m.column = make([]int32, positions)
 	for p := range m.column {

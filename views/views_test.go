@@ -170,6 +170,7 @@ func TestGoldenStates(t *testing.T) {
 		{"calibration_kl", []string{"5", "down", "down", "C", "L"}},
 		{"calibration_weights", []string{"5", "down", "down", "v", "tab", "tab", "right", "right", "s"}},
 		{"accuracy_tolerance", []string{"6", ">", ">", ">", "F", "s"}},
+		{"accuracy_strip", []string{"6", "down", "down", "e", "+"}},
 		{"tactics_candidates", []string{"7", "down", "down", "tab", "down"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
