@@ -48,4 +48,8 @@ type LabelAccuracy struct {
 	Top1, Top5         float64 `unit:"share"`
 	FP32Top1, FP32Top5 float64 `unit:"share"`
 	Agreement          float64 `unit:"share"` // of items whose first class is FP32's
+
+	// Offset is 1 or -1 where FP32 is right far more often if that is added to every label, as where the model has a
+	// class for the background before those of the labels; else 0.
+	Offset int `json:",omitempty" output:"suggested_label_offset"`
 }

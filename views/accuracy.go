@@ -231,6 +231,9 @@ func (v *labelsView) Note() (string, ui.Style) {
 	if a == nil {
 		return "", ui.Muted
 	}
+	if off := a.Labels.Offset; off != 0 {
+		return fmt.Sprintf("labels off by one? --label-offset %d", off), ui.Warn
+	}
 	return v.note(plural(a.Items, "item"))
 }
 

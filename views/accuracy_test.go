@@ -32,6 +32,17 @@ func TestErrorStrip(t *testing.T) {
 	b.wants("not known of this layer")
 }
 
+// TestLabelHint says what to do about labels that are off by one.
+func TestLabelHint(t *testing.T) {
+	snap := *fixture(t)
+	accuracy := *snap.Accuracy
+	accuracy.Labels.Offset = 1
+	snap.Accuracy = &accuracy
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.press("6")
+	b.wants("labels off by one? --label-offset 1")
+}
+
 func TestErrorText(t *testing.T) {
 	for _, c := range []struct {
 		m    sessions.ErrorMap

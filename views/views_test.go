@@ -184,7 +184,18 @@ func TestGoldenStates(t *testing.T) {
 
 // TestOverviewText keeps what is printed where there is no terminal.
 func TestOverviewText(t *testing.T) {
-	golden.RequireEqual(t, ansi.Strip(OverviewText(fixture(t), 100)))
+	golden.RequireEqual(t, ansi.Strip(OverviewText(fixture(t), 0)))
+	for _, width := range []int{60, 80, 100, 200} {
+		text := ansi.Strip(OverviewText(fixture(t), width))
+		for _, line := range strings.Split(text, "\n") {
+			if ui.Width(line) > width {
+				t.Errorf("for %d cells a line has %d: %q", width, ui.Width(line), line)
+			}
+		}
+		if got := strings.Contains(text, "conv_int8"); got != (width >= 100) {
+			t.Errorf("at %d cells tactics are shown: %v", width, got)
+		}
+	}
 }
 
 // TestBeforeReports draws every screen while reports are still missing, and says what is awaited.

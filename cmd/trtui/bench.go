@@ -98,7 +98,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 			fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops,
 		})
 	}
-	writeTable(stdout, []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "", ">GFLOP/s"}, rows)
+	writeTable(stdout, []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", ">GFLOP/s"}, rows)
 	return nil
 }
 

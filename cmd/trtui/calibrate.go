@@ -97,7 +97,7 @@ func writeWeights(w io.Writer, list []sessions.WeightCalibration) {
 		})
 	}
 	fmt.Fprintln(w)
-	writeTable(w, []string{"weights of", ">channels", ">max/median", ">nearly dead", ">scale by channel dB", ">one scale dB", ">loss dB", "used in"}, rows)
+	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">by channel dB", ">one scale dB", ">loss dB", "used in"}, rows)
 }
 
 // best marks the calibrator with the highest SQNR.
