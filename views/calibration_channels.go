@@ -136,20 +136,20 @@ func (v *weightFactsView) Render(w, h int) string {
 func weightFacts(l *sessions.WeightCalibration) ui.Facts {
 	loss := weightLoss(l)
 	facts := ui.Facts{
-		{Name: "tensor", Value: l.Tensor, Note: strings.Trim(fmt.Sprint(l.Dims), "[]")},
 		{Name: "spread", Value: fmt.Sprintf("%.2fx", l.Spread), Style: spreadStyle(l.Spread), Note: "largest amax over the median one"},
 		{Name: "own scales", Value: decibels(l.PerChannel) + " dB", Note: plural(l.Channels, "scale")},
 		{Name: "one scale", Value: decibels(l.PerTensor) + " dB", Note: fmt.Sprintf("%.1f dB less, %.1f bits", loss, loss/oneBit), Style: lossStyle(loss)},
-		{Name: "amax", Value: ui.Number(float64(slices.Min(l.Amax))) + " to " + ui.Number(float64(slices.Max(l.Amax)))},
 		{Name: "nearly dead", Value: deadText(l), Note: "amax under 1% of the median"},
+		{Name: "in use", Value: "not in 8 bits"},
+		{Name: "amax", Value: ui.Number(float64(slices.Min(l.Amax))) + " to " + ui.Number(float64(slices.Max(l.Amax)))},
+		{Name: "tensor", Value: strings.Trim(fmt.Sprint(l.Dims), "[]"), Note: l.Tensor},
 	}
 	switch {
 	case l.Given:
-		facts = append(facts, ui.Fact{Name: "integers", Value: "the model's own"})
+		facts[4].Value = "the model's own integers"
 	case l.Used:
-		facts = append(facts, ui.Fact{Name: "in use", Value: "i8, a scale for each channel", Style: ui.Good})
-	default:
-		facts = append(facts, ui.Fact{Name: "in use", Value: "not in 8 bits"})
+		facts[4].Value, facts[4].Style = "i8", ui.Good
+		facts[4].Note = "a scale for each channel"
 	}
 	return facts
 }
