@@ -30,6 +30,8 @@ var allowed = map[string][]string{
 	"sessions":            {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/dataset"},
 	"views":               {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "ui"},
 	"cmd/trtui":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "sessions", "sessions/dataset", "ui", "views", "testdata"},
+
+	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
 }
 
 // TestImports checks every Go file of the module, generators aside, against the table.

@@ -20,14 +20,17 @@ func (d Desc) SameBytes(o Desc) bool {
 	if d.Format == o.Format {
 		return graph.Count(d.Dims) == graph.Count(o.Dims) && (d.Format == Linear || slices.Equal(d.Dims, o.Dims))
 	}
-	return d.flat() && o.flat() && d.Type != graph.I8 && graph.Count(d.Dims) == graph.Count(o.Dims)
+	return d.flat() && o.flat() && d.offsetBinary() == o.offsetBinary() && graph.Count(d.Dims) == graph.Count(o.Dims)
 }
 
 // flat reports whether the elements lie in logical order without padding.
 func (d Desc) flat() bool {
-	b := d.Format.Block()
-	return b == 1 || len(d.Dims) > 1 && d.Dims[1]%b == 0 && graph.Count(d.Dims[2:]) == 1
+	b := d.Block()
+	return d.Format == Linear || len(d.Dims) > 1 && d.Dims[1]%b == 0 && graph.Count(d.Dims[2:]) == 1
 }
+
+// offsetBinary reports whether elements q are stored as q+128.
+func (d Desc) offsetBinary() bool { return d.Format == C16 && d.Type == graph.I8 }
 
 // FromLinear stores logically ordered elements as d lays them out. Padding channels become zero bytes.
 func (d Desc) FromLinear(dst, src []byte) { d.copy(src, dst, false) }
@@ -57,13 +60,12 @@ func (d Desc) copy(linear, stored []byte, toLinear bool) {
 	}
 }
 
-// copyBlocks moves one batch index of a blocked format.
+// copyBlocks moves one batch index of a format that pads channels.
 func (d Desc) copyBlocks(linear, stored []byte, toLinear bool) {
-	block, channels, plane := d.Format.Block(), d.Dims[1], graph.Count(d.Dims[2:])
 	switch d.Type.Size() {
 	case 1:
-		interleave(linear, stored, block, channels, plane, toLinear)
-		if d.Type == graph.I8 {
+		interleave(d, linear, stored, toLinear)
+		if d.offsetBinary() {
 			moved := stored
 			if toLinear {
 				moved = linear
@@ -73,23 +75,27 @@ func (d Desc) copyBlocks(linear, stored []byte, toLinear bool) {
 			}
 		}
 	case 2:
-		interleave(graph.View[uint16](linear), graph.View[uint16](stored), block, channels, plane, toLinear)
+		interleave(d, graph.View[uint16](linear), graph.View[uint16](stored), toLinear)
 	case 4:
-		interleave(graph.View[uint32](linear), graph.View[uint32](stored), block, channels, plane, toLinear)
+		interleave(d, graph.View[uint32](linear), graph.View[uint32](stored), toLinear)
 	case 8:
-		interleave(graph.View[uint64](linear), graph.View[uint64](stored), block, channels, plane, toLinear)
+		interleave(d, graph.View[uint64](linear), graph.View[uint64](stored), toLinear)
 	}
 }
 
-func interleave[T any](linear, stored []T, block, channels, plane int, toLinear bool) {
+func interleave[T any](d Desc, linear, stored []T, toLinear bool) {
+	channels, plane, block := d.Dims[1], graph.Count(d.Dims[2:]), d.Block()
 	for c := range channels {
 		row := linear[c*plane : (c+1)*plane]
-		at := c/block*block*plane + c%block
+		at, step := c/block*block*plane+c%block, block
+		if d.Format == NHWC {
+			at, step = c, (channels+block-1)/block*block
+		}
 		for i := range row {
 			if toLinear {
-				row[i] = stored[at+i*block]
+				row[i] = stored[at+i*step]
 			} else {
-				stored[at+i*block] = row[i]
+				stored[at+i*step] = row[i]
 			}
 		}
 	}

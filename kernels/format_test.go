@@ -8,7 +8,7 @@ import (
 )
 
 func TestFormatRoundTrip(t *testing.T) {
-	for _, f := range []Format{Linear, C16} {
+	for _, f := range Formats() {
 		for _, typ := range []graph.DataType{graph.I8, graph.F16, graph.F32, graph.I64} {
 			for _, dims := range [][]int{{1, 1, 1, 1}, {2, 16, 3, 5}, {3, 17, 2, 2}, {1, 40, 7}, {2, 3}} {
 				d := Desc{Type: typ, Dims: dims, Format: f}
@@ -39,6 +39,9 @@ func TestSameBytes(t *testing.T) {
 	}{
 		{desc(Linear, 2, 32, 1, 1), desc(C16, 2, 32, 1, 1), true},
 		{desc(Linear, 2, 32), desc(C16, 2, 32, 1, 1), true},
+		{desc(NHWC, 2, 32, 1, 1), desc(C16, 2, 32, 1, 1), true},
+		{desc(NHWC, 2, 34), desc(Linear, 2, 34), false},
+		{desc(NHWC, 2, 1, 5, 5), desc(Linear, 2, 1, 5, 5), false},
 		{desc(Linear, 2, 20, 1, 1), desc(C16, 2, 20, 1, 1), false},
 		{desc(Linear, 2, 32, 2, 1), desc(C16, 2, 32, 2, 1), false},
 		{desc(Linear, 2, 64), desc(Linear, 2, 32, 2, 1), true},

@@ -23,12 +23,23 @@ const (
 	// last channel is finite. I8 elements are stored in offset binary, q+128, since the processors' 8-bit products take
 	// one unsigned operand; U8 as they are.
 	C16
+	// NHWC is [N, spatial..., C] with the channels of a pixel padded to 16 bytes, as tensor cores and 16-byte copies want
+	// them. What lies behind the last channel is finite.
+	NHWC
 )
 
 var formats = [...]struct {
-	name  string
-	block int
-}{{"linear", 1}, {"c16", 16}}
+	name string
+	// block returns how many channels lie together for elements of a size: the channel axis is padded to a multiple.
+	block func(size int) int
+}{
+	{"linear", func(int) int { return 1 }},
+	{"c16", func(int) int { return 16 }},
+	{"nhwc", func(size int) int { return max(1, 16/size) }},
+}
+
+// Formats returns all memory formats.
+func Formats() []Format { return []Format{Linear, C16, NHWC} }
 
 func (f Format) String() string {
 	if int(f) < len(formats) {
@@ -37,8 +48,11 @@ func (f Format) String() string {
 	return fmt.Sprintf("format(%d)", uint8(f))
 }
 
-// Block returns how many channels lie together: 1 for Linear.
-func (f Format) Block() int { return formats[f].block }
+// Block returns to what multiple the channels of a tensor of type t are padded: 1 for Linear.
+func (f Format) Block(t graph.DataType) int { return formats[f].block(t.Size()) }
+
+// Known reports whether f is one of the formats.
+func (f Format) Known() bool { return int(f) < len(formats) }
 
 // MarshalText writes the format's name.
 func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
@@ -64,6 +78,9 @@ type Desc struct {
 	Batch int
 }
 
+// Block returns to what multiple the channels are padded.
+func (d Desc) Block() int { return d.Format.Block(d.Type) }
+
 // perBatch returns the number of elements of one index of axis 0 in memory, the format's padding included.
 func (d Desc) perBatch() int {
 	if len(d.Dims) == 0 {
@@ -71,7 +88,7 @@ func (d Desc) perBatch() int {
 	}
 	n := 1
 	for i, e := range d.Dims[1:] {
-		if b := d.Format.Block(); i == 0 && b > 1 {
+		if b := d.Block(); i == 0 && b > 1 {
 			e = (e + b - 1) / b * b
 		}
 		n *= e
@@ -147,6 +164,8 @@ type Tactic struct {
 	Match func(Binding) error
 	// Workspace returns the bytes of scratch memory that a launch needs; nil: none.
 	Workspace func(Binding) int
+	// Cost estimates the time of a launch on the device; nil where the order of the backend's table is all that is known.
+	Cost func(Binding) time.Duration
 	// Bind prepares a kernel: packs weights, compiles. It may take long and may be called for several shapes.
 	Bind func(Binding) (Kernel, error)
 	// Strided says that it accepts a Desc with a Batch of its own, so that it can read and write slices of a larger tensor.

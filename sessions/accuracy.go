@@ -276,7 +276,7 @@ func (s *stages) referenceTensors(ctx context.Context, env map[string]int, b int
 	if all, ok := s.tensors.values[k]; ok {
 		return all, nil
 	}
-	src, err := build.NewReference(ctx, s.model.Network, env, s.Backend)
+	src, err := build.NewReference(ctx, s.model.Network, env, s.host())
 	if err != nil {
 		return nil, err
 	}

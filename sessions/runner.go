@@ -88,8 +88,16 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*Tim
 	defer c.Close()
 	s.progress(Progress{Phase: "measuring"})
 	t := newTimings(l.Plan, s.batchOf(l.Plan))
-	err = c.Profile(ctx, p, t.add)
+	err = c.Profile(ctx, s.profiling(p), t.add)
 	return t.report(false, s.Backend.Info().Estimated), err
+}
+
+// profiling returns how long to measure: what was asked for, but once where times are estimates, which do not vary.
+func (s *stages) profiling(p run.Profiling) run.Profiling {
+	if s.Backend.Info().Estimated {
+		return run.Profiling{Iterations: 1, PerStep: p.PerStep}
+	}
+	return p
 }
 
 // Engine builds the engine of a configuration, to be written to a file.
@@ -98,6 +106,15 @@ func (r *Runner) Engine(ctx context.Context, cfg Config) (*run.Engine, error) {
 	p, err := s.plan(ctx, cfg)
 	if err != nil {
 		return nil, err
+	}
+	if _, compiles := s.Backend.(run.Compiler); compiles && p.Code == nil {
+		l, err := s.load(ctx, cfg)
+		if err != nil {
+			return nil, err
+		}
+		with := *p
+		with.Code = l.Code()
+		p = &with
 	}
 	shapes := map[string][]int{}
 	for _, t := range p.Network.Inputs {

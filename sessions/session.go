@@ -242,6 +242,9 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 		}
 		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
 	}
+	if st.Backend.Info().Estimated {
+		return nil // another sample would be the same
+	}
 	return s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
 }
 
@@ -270,7 +273,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		o.BuildTime = built
 		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
 	}
-	err = c.Profile(ctx, p, func(sample run.Sample) {
+	err = c.Profile(ctx, s.stages.profiling(p), func(sample run.Sample) {
 		add(sample)
 		if time.Since(last) >= progressInterval {
 			last = time.Now()

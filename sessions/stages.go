@@ -16,6 +16,7 @@ import (
 // Workplace is what a session works with, beside the model.
 type Workplace struct {
 	Backend  run.Backend
+	Host     run.Backend // runs the FP32 reference and collects activations; nil: Backend
 	Cache    *build.TimingCache
 	SaveTo   string // the timing cache's file; empty: nowhere
 	Data     Data   // to measure accuracy on
@@ -52,6 +53,7 @@ type stages struct {
 type memo[T any] struct {
 	keys   []string
 	values map[string]T
+	drop   func(T) // is given what is kept no longer
 }
 
 // memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
@@ -75,6 +77,9 @@ func (m *memo[T]) keep(key string, v T) {
 		m.values = map[string]T{}
 	}
 	if len(m.keys) == memoSize {
+		if m.drop != nil {
+			m.drop(m.values[m.keys[0]])
+		}
 		delete(m.values, m.keys[0])
 		m.keys = m.keys[1:]
 	}
@@ -89,6 +94,14 @@ func key(parts ...any) string {
 		panic("sessions: key: " + err.Error())
 	}
 	return string(b)
+}
+
+// host returns the backend for what is the same whatever the device.
+func (s *stages) host() run.Backend {
+	if s.Host != nil {
+		return s.Host
+	}
+	return s.Backend
 }
 
 // env returns the values of the network's symbols under a configuration.
@@ -163,7 +176,7 @@ func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.
 				}
 			}
 		}
-		return build.Collect(ctx, s.model.Network, env, s.Backend, batches, func(done int) {
+		return build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
 			s.progress(Progress{Phase: "collecting activations", Done: done, Total: n})
 		})
 	})
@@ -290,6 +303,7 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.loaded.drop = (*run.Loaded).Close
 	return s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
 		s.progress(Progress{Phase: "packing weights"})
 		return run.Load(ctx, p, s.Backend)

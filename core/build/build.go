@@ -78,21 +78,21 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 type PlanConfig struct {
 	Cache    *TimingCache
 	Choices  TacticChoices
-	Untimed  bool                       // by the backend's guess, without measuring
+	Untimed  bool                       // by the backend's guess, without measuring; always so where its times are estimates
 	Progress func(layer, tactic string) // before each measurement
 }
 
 // Plan lays a lowered network out for a backend, timing the tactics that the cache does not know.
 func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
-	if cfg.Untimed {
-		return run.NewPlan(ctx, n, env, b, run.BestGuess)
+	t := &tuner{ctx: ctx, backend: b, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress, first: map[CacheEntry]bool{}}
+	if cfg.Untimed || b.Info().Estimated {
+		return run.NewPlan(ctx, n, env, b, t.guess)
 	}
-	s, err := b.NewStream()
-	if err != nil {
+	var err error
+	if t.stream, err = b.NewStream(); err != nil {
 		return nil, err
 	}
-	defer s.Close()
-	t := &tuner{ctx: ctx, backend: b, stream: s, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress, first: map[CacheEntry]bool{}}
+	defer t.stream.Close()
 	defer t.close()
 	if t.cache == nil {
 		t.cache = NewTimingCache()

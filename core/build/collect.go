@@ -17,11 +17,13 @@ type Batches = iter.Seq2[map[string]graph.Value, error]
 // by its name. One collection serves every calibrator and survives every toggle, since it does not depend on what is
 // fused; its memory does not depend on the number of batches. after is called behind each batch.
 func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, batches Batches, after func(done int)) (map[string]*quant.Histogram, error) {
-	c, p, err := unfused(ctx, n, env, b)
+	c, l, err := unfused(ctx, n, env, b)
 	if err != nil {
 		return nil, err
 	}
+	defer l.Close()
 	defer c.Close()
+	p := l.Plan
 	hist := map[string]*quant.Histogram{}
 	add := func(t *graph.Tensor, slot int) error {
 		if t.RealType() != graph.F32 && t.Type != graph.F16 {
@@ -77,8 +79,9 @@ func Collect(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 	return hist, nil
 }
 
-// unfused returns a context that runs the network as it was imported, with the backend's best guess of tactics.
-func unfused(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend) (*run.ExecutionContext, *run.Plan, error) {
+// unfused returns a context that runs the network as it was imported, with the backend's best guess of tactics. The
+// context is to be closed first.
+func unfused(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend) (*run.ExecutionContext, *run.Loaded, error) {
 	p, err := run.NewPlan(ctx, n, env, b, run.BestGuess)
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +91,10 @@ func unfused(ctx context.Context, n *graph.Network, env map[string]int, b run.Ba
 		return nil, nil, err
 	}
 	c, err := l.NewContext()
-	return c, p, err
+	if err != nil {
+		l.Close()
+	}
+	return c, l, err
 }
 
 // Ranges returns the range of every tensor that the calibrator finds one for.
@@ -106,16 +112,16 @@ func Ranges(hist map[string]*quant.Histogram, c quant.Calibrator) map[string]gra
 // compared with.
 type Reference struct {
 	context *run.ExecutionContext
-	plan    *run.Plan
+	loaded  *run.Loaded
 }
 
 // NewReference prepares a reference for the given values of the network's symbols.
 func NewReference(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend) (*Reference, error) {
-	c, p, err := unfused(ctx, n, env, b)
+	c, l, err := unfused(ctx, n, env, b)
 	if err != nil {
 		return nil, err
 	}
-	return &Reference{c, p}, nil
+	return &Reference{c, l}, nil
 }
 
 // Tensors returns the real tensors of one inference by name, in F32.
@@ -128,9 +134,9 @@ func (r *Reference) Tensors(ctx context.Context, in map[string]graph.Value) (map
 		all[name] = graph.ToReal(v, graph.Range{})
 	}
 	return all, r.context.Observe(ctx, run.Observer{After: func(i int) error {
-		for _, out := range r.plan.Steps[i].Out {
-			t := r.plan.Slots[out].Tensor
-			if !t.RealType().IsFloat() || r.plan.Steps[i].Reformat {
+		for _, out := range r.loaded.Plan.Steps[i].Out {
+			t := r.loaded.Plan.Slots[out].Tensor
+			if !t.RealType().IsFloat() || r.loaded.Plan.Steps[i].Reformat {
 				continue
 			}
 			v, err := r.context.Read(out)
@@ -144,4 +150,7 @@ func (r *Reference) Tensors(ctx context.Context, in map[string]graph.Value) (map
 }
 
 // Close gives the reference's memory back.
-func (r *Reference) Close() { r.context.Close() }
+func (r *Reference) Close() {
+	r.context.Close()
+	r.loaded.Close()
+}

@@ -61,6 +61,14 @@ const (
 	maxRound  = 200
 )
 
+// guess prices a tactic without running it.
+func (t *tuner) guess(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
+	if r := t.choices.reason(b.Layer.Name, tac.Name); r != "" {
+		return run.Price{}, errors.New(r)
+	}
+	return run.BestGuess(b, tac, rank)
+}
+
 // price returns the time of one launch, from the cache or measured.
 func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
 	if err := t.ctx.Err(); err != nil {
@@ -133,6 +141,11 @@ func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (time.Duration, e
 	if err != nil {
 		return 0, err
 	}
+	constants, err := run.Place(t.backend, k)
+	if err != nil {
+		return 0, err
+	}
+	defer t.backend.Free(constants)
 	var in, out []kernels.Mem
 	var scratch kernels.Mem
 	for i, d := range b.In {

@@ -31,3 +31,9 @@ type Info struct {
 	// Estimated says that times on this backend are a model's, not measured.
 	Estimated bool
 }
+
+// Compiler is implemented by backends that compile kernels as they bind them.
+type Compiler interface {
+	// Adopt gives the backend code that it, or another process, made before. What is stale it ignores.
+	Adopt([]kernels.Code)
+}

@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -20,8 +22,11 @@ type Price struct {
 // tactic's place in the backend's table, whose order is the backend's best guess.
 type Cost func(b kernels.Binding, t kernels.Tactic, rank int) (Price, error)
 
-// BestGuess prices tactics by the backend's order and nothing else, a microsecond a rank.
-func BestGuess(_ kernels.Binding, _ kernels.Tactic, rank int) (Price, error) {
+// BestGuess prices tactics by their own estimates, and by the backend's order where they have none, a microsecond a rank.
+func BestGuess(b kernels.Binding, t kernels.Tactic, rank int) (Price, error) {
+	if t.Cost != nil {
+		return Price{Time: t.Cost(b)}, nil
+	}
 	return Price{Time: time.Duration(1+rank) * time.Microsecond}, nil
 }
 
@@ -46,19 +51,38 @@ type chooser struct {
 	reformats map[string]Price
 }
 
-// Unsupported is the error of a layer that no tactic of the backend computes.
+// Unsupported is the error of layers that no tactic of the backend computes: all of a network, or one.
 type Unsupported struct {
-	Layer   string
-	Op      string
-	Reasons []Candidate
+	Backend string
+	Layers  []UnsupportedLayer
+}
+
+// UnsupportedLayer is one layer with what each tactic said.
+type UnsupportedLayer struct {
+	Layer, Op string
+	Reasons   []Candidate
 }
 
 func (u *Unsupported) Error() string {
-	s := fmt.Sprintf("layer %s (%s): no tactic of the backend computes it", u.Layer, u.Op)
-	for _, c := range u.Reasons {
-		s += fmt.Sprintf("; %s: %s", c.Tactic, c.Reason)
+	var s strings.Builder
+	if len(u.Layers) > 1 {
+		fmt.Fprintf(&s, "%d layers have no tactic on %s:", len(u.Layers), u.Backend)
 	}
-	return s
+	for _, l := range u.Layers {
+		if len(u.Layers) > 1 {
+			s.WriteString("\n  ")
+		}
+		fmt.Fprintf(&s, "layer %s (%s): no tactic of %s computes it", l.Layer, l.Op, u.Backend)
+		for _, c := range l.Reasons {
+			fmt.Fprintf(&s, "; %s: %s", c.Tactic, c.Reason)
+		}
+	}
+	return s.String()
+}
+
+// unsupported returns the error of one layer.
+func unsupported(b Backend, l *graph.Layer, reasons []Candidate) *Unsupported {
+	return &Unsupported{b.Info().Name, []UnsupportedLayer{{l.Name, l.Op.Name, reasons}}}
 }
 
 // desc returns the form of a tensor in a format.
@@ -146,14 +170,21 @@ func (c *chooser) bounded() error {
 
 // enumerate fills in the options of every layer.
 func (c *chooser) enumerate(ctx context.Context) error {
+	missing := &Unsupported{Backend: c.backend.Info().Name}
 	for _, l := range c.network.Layers {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		c.memoryOptions(l)
 		var reference *option
-		for rank, t := range c.backend.Tactics(l.Op) {
-			o, err := c.consider(l, t, rank)
+		tactics := c.backend.Tactics(l.Op)
+		worth := c.shortlist(l, tactics)
+		for rank, t := range tactics {
+			var o option
+			err := worth[rank]
+			if err == nil {
+				o, err = c.consider(l, t, rank)
+			}
 			cand := Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed}
 			switch {
 			case err != nil:
@@ -172,10 +203,42 @@ func (c *chooser) enumerate(ctx context.Context) error {
 			c.options[l] = append(c.options[l], *reference)
 		}
 		if !launching(c.options[l]) {
-			return &Unsupported{l.Name, l.Op.Name, c.report[l]}
+			missing.Layers = append(missing.Layers, UnsupportedLayer{l.Name, l.Op.Name, c.report[l]})
 		}
 	}
+	if len(missing.Layers) > 0 {
+		return missing
+	}
 	return nil
+}
+
+// shortlisted is how many tactics of one pair of formats are priced, where the backend's cost model can order them.
+const shortlisted = 6
+
+// shortlist returns, by rank, why a tactic is not worth a price: the cost model puts enough others before it.
+func (c *chooser) shortlist(l *graph.Layer, tactics []kernels.Tactic) []error {
+	reasons := make([]error, len(tactics))
+	type estimate struct {
+		rank int
+		time time.Duration
+	}
+	groups := map[[2]kernels.Format][]estimate{}
+	for rank, t := range tactics {
+		if t.Cost == nil {
+			continue
+		}
+		if b, err := c.match(l, t); err == nil {
+			f := [2]kernels.Format{t.In, t.Out}
+			groups[f] = append(groups[f], estimate{rank, t.Cost(b)})
+		}
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g, func(a, b estimate) int { return cmp.Compare(a.time, b.time) })
+		for _, e := range g[min(len(g), shortlisted):] {
+			reasons[e.rank] = fmt.Errorf("the cost model puts it at %.1f times the best", float64(e.time)/float64(max(1, g[0].time)))
+		}
+	}
+	return reasons
 }
 
 // launching reports whether some option launches a kernel: what is left where no memory can be shared.
@@ -183,19 +246,24 @@ func launching(options []option) bool {
 	return slices.ContainsFunc(options, func(o option) bool { return !o.memory })
 }
 
-// consider asks a tactic whether it matches, and its price.
-func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, error) {
-	o := option{tactic: t, in: t.In, out: t.Out}
+// match returns the layer's binding in the tactic's formats, if the tactic takes it.
+func (c *chooser) match(l *graph.Layer, t kernels.Tactic) (kernels.Binding, error) {
 	b := bind(l, t.In, t.Out, c.env)
 	if t.In != kernels.Linear || t.Out != kernels.Linear {
 		if err := blockable(b); err != nil {
-			return o, err
+			return b, err
 		}
 	}
-	if err := t.Match(b); err != nil {
+	return b, t.Match(b)
+}
+
+// consider asks a tactic whether it matches, and its price.
+func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, error) {
+	o := option{tactic: t, in: t.In, out: t.Out}
+	b, err := c.match(l, t)
+	if err != nil {
 		return o, err
 	}
-	var err error
 	if t.Reference {
 		// A guess that keeps it behind everything that was measured.
 		o.price = Price{Time: time.Duration(1+graph.Count(b.Out[0].Dims)) * time.Microsecond}
@@ -257,7 +325,7 @@ func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[strin
 			return fmt.Errorf("input %s has a place already", x.Name)
 		case x.Type != y.Type || !x.Range.Equal(y.Range):
 			return fmt.Errorf("input %s has another type or range", x.Name)
-		case f != kernels.Linear && i < len(l.Inputs)-1 && x.Dims[1].Eval(env)%f.Block() != 0:
+		case f != kernels.Linear && i < len(l.Inputs)-1 && x.Dims[1].Eval(env)%f.Block(x.Type) != 0:
 			return fmt.Errorf("input %s does not fill whole blocks of channels", x.Name)
 		}
 		for _, u := range x.Users {
@@ -287,7 +355,7 @@ func (c *chooser) reformatOption(t *graph.Tensor, from, to kernels.Format) (opti
 		}
 		reasons = append(reasons, Candidate{Tactic: tac.Name, Reason: err.Error()})
 	}
-	return option{}, &Unsupported{l.Name, l.Op.Name, reasons}
+	return option{}, unsupported(c.backend, l, reasons)
 }
 
 // reformatLayer returns a layer, of no network, that copies x to y.
@@ -313,6 +381,6 @@ func Supports(b Backend, env map[string]int) func(*graph.Layer) error {
 			}
 			reasons = append(reasons, Candidate{Tactic: t.Name, Reason: err.Error()})
 		}
-		return &Unsupported{l.Name, l.Op.Name, reasons}
+		return unsupported(b, l, reasons)
 	}
 }

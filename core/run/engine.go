@@ -74,6 +74,12 @@ type (
 		Steps   []storedStep
 		Slots   []storedSlot
 		Memory  MemoryStats
+		Code    []storedCode `json:",omitempty"`
+	}
+	// storedCode is compiled code by its number among the constants.
+	storedCode struct {
+		Key  string
+		Data int
 	}
 	// storedStep is a Step with its layer and tensors by name.
 	storedStep struct {
@@ -142,6 +148,9 @@ func (e *Engine) WriteTo(w io.Writer) (int64, error) {
 			}
 			ss.Slot.Tensor = nil
 			sp.Slots = append(sp.Slots, ss)
+		}
+		for _, c := range p.Code {
+			sp.Code = append(sp.Code, storedCode{c.Key, store.put(c.Data)})
 		}
 		m.Plans = append(m.Plans, sp)
 	}
@@ -301,6 +310,13 @@ func (sp storedPlan) decode(ops graph.OpSet, weights func(int) ([]byte, error)) 
 	if p.Network, err = graph.DecodeNetwork(ops, sp.Network, weights); err != nil {
 		return nil, err
 	}
+	for _, c := range sp.Code {
+		data, err := weights(c.Data)
+		if err != nil {
+			return nil, fmt.Errorf("code %s: %w", c.Key, err)
+		}
+		p.Code = append(p.Code, kernels.Code{Key: c.Key, Data: data})
+	}
 	for i, ss := range sp.Slots {
 		s := ss.Slot
 		if ss.Tensor != "" {
@@ -377,7 +393,7 @@ func checkDesc(s Slot, env map[string]int) error {
 	if d.Type != s.Tensor.Type || !slices.Equal(d.Dims, want) {
 		return fmt.Errorf("%v, the tensor is %s", d, s.Tensor)
 	}
-	if d.Format > kernels.C16 || d.Batch < 0 || d.Batch > 1<<40 {
+	if !d.Format.Known() || d.Batch < 0 || d.Batch > 1<<40 {
 		return fmt.Errorf("format %s, batch stride %d", d.Format, d.Batch)
 	}
 	n := 1

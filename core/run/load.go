@@ -13,15 +13,19 @@ import (
 // Loaded is a plan on one backend: every kernel bound, constants packed. It is immutable and shared by any number of
 // execution contexts.
 type Loaded struct {
-	Plan    *Plan
-	backend Backend
-	kernels []kernels.Kernel // by step; nil for InMemory
+	Plan      *Plan
+	backend   Backend
+	kernels   []kernels.Kernel // by step; nil for InMemory
+	constants kernels.Mem      // of all kernels, on devices with memory of their own
 }
 
 // Load binds the plan's kernels on backend. A tactic that the backend does not have is an error that wraps
 // ErrStale: the plan is for another target, and NewPlan on its network makes one for this.
 func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps))}
+	if c, ok := backend.(Compiler); ok && len(p.Code) > 0 {
+		c.Adopt(p.Code)
+	}
 	for i, s := range p.Steps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -43,7 +47,74 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 		}
 		l.kernels[i] = bound
 	}
-	return l, nil
+	var err error
+	l.constants, err = Place(backend, l.kernels...)
+	return l, err
+}
+
+// Place uploads the constants of bound kernels in one allocation, which the caller frees when the kernels have had
+// their last launch.
+func Place(b Backend, bound ...kernels.Kernel) (kernels.Mem, error) {
+	var data []byte
+	var offsets []int
+	for _, k := range bound {
+		data = append(data, make([]byte, roundUp(len(data))-len(data))...)
+		offsets = append(offsets, len(data))
+		if r, ok := k.(kernels.Resident); ok {
+			data = append(data, r.Constants()...)
+		}
+	}
+	if len(data) == 0 {
+		return kernels.Mem{}, nil
+	}
+	mem, err := b.Alloc(len(data))
+	if err != nil {
+		return mem, fmt.Errorf("constants: %w", err)
+	}
+	s, err := b.NewStream()
+	if err != nil {
+		b.Free(mem)
+		return kernels.Mem{}, err
+	}
+	defer s.Close()
+	if err = b.Upload(s, mem, data); err == nil {
+		err = s.Wait()
+	}
+	if err != nil {
+		b.Free(mem)
+		return kernels.Mem{}, fmt.Errorf("constants: %w", err)
+	}
+	for i, k := range bound {
+		if r, ok := k.(kernels.Resident); ok {
+			r.Place(b.Slice(mem, offsets[i], len(r.Constants())))
+		}
+	}
+	return mem, nil
+}
+
+// Code returns the compiled code of the kernels, each once: what Plan.Code is to be in an engine file.
+func (l *Loaded) Code() []kernels.Code {
+	var all []kernels.Code
+	seen := map[string]bool{}
+	for _, k := range l.kernels {
+		c, ok := k.(kernels.Compiled)
+		if !ok {
+			continue
+		}
+		for _, code := range c.Code() {
+			if !seen[code.Key] {
+				seen[code.Key] = true
+				all = append(all, code)
+			}
+		}
+	}
+	return all
+}
+
+// Close gives the constants' memory back. The contexts must be closed before.
+func (l *Loaded) Close() {
+	l.backend.Free(l.constants)
+	l.constants = kernels.Mem{}
 }
 
 // findTactic returns the tactic that the step names, if it is there and still matches.
@@ -125,7 +196,10 @@ type ExecutionContext struct {
 	mem     []kernels.Mem // by slot
 	inputs  map[string]int
 	outputs map[string]int
-	args    []launch // by step
+	args    []launch       // by step
+	whole   kernels.Graph  // all steps, where the stream can capture them
+	stepped kernels.Graph  // all steps with a mark before, between and after
+	marks   []kernels.Mark // of stepped
 }
 
 type launch struct {
@@ -186,6 +260,11 @@ func (l *Loaded) NewContext() (*ExecutionContext, error) {
 
 // Close gives the context's memory back.
 func (c *ExecutionContext) Close() {
+	for _, g := range []kernels.Graph{c.whole, c.stepped} {
+		if g != nil {
+			_ = g.Close() // nothing is left to be done
+		}
+	}
 	if c.stream != nil {
 		c.stream.Close()
 	}
@@ -254,14 +333,42 @@ func (c *ExecutionContext) Outputs() (map[string]graph.Value, error) {
 	return m, nil
 }
 
-// Execute runs all steps and waits for them.
+// Execute runs all steps and waits for them. Where the stream can, it records them at the first call, and replays them.
 func (c *ExecutionContext) Execute() error {
+	capturer, ok := c.stream.(kernels.Capturer)
+	if !ok {
+		if err := c.enqueue(nil); err != nil {
+			return err
+		}
+		return c.stream.Wait()
+	}
+	if c.whole == nil {
+		g, err := capturer.Capture(func() error { return c.enqueue(nil) })
+		if err != nil {
+			return err
+		}
+		c.whole = g
+	}
+	if err := c.whole.Launch(); err != nil {
+		return err
+	}
+	return c.stream.Wait()
+}
+
+// enqueue launches all steps, with a mark before the first and after each, where there is room for marks.
+func (c *ExecutionContext) enqueue(marks []kernels.Mark) error {
+	if marks != nil {
+		marks[0] = c.stream.Record()
+	}
 	for i := range c.args {
 		if err := c.launch(i); err != nil {
 			return err
 		}
+		if marks != nil {
+			marks[i+1] = c.stream.Record()
+		}
 	}
-	return c.stream.Wait()
+	return nil
 }
 
 func (c *ExecutionContext) launch(i int) error {
@@ -334,10 +441,15 @@ func (c *ExecutionContext) Write(slot int, v graph.Value) error {
 		s.Desc.FromLinear(m, v.Data)
 		return nil
 	}
-	if !s.Desc.Dense() {
-		return fmt.Errorf("slot %d: a slice cannot be written on this device", slot)
+	stored := make([]byte, s.Desc.Span())
+	if !s.Desc.Dense() { // what lies between belongs to others
+		if err := c.loaded.backend.Download(c.stream, stored, c.mem[slot]); err != nil {
+			return err
+		}
+		if err := c.stream.Wait(); err != nil {
+			return err
+		}
 	}
-	stored := make([]byte, s.Desc.Bytes())
 	s.Desc.FromLinear(stored, v.Data)
 	return c.loaded.backend.Upload(c.stream, c.mem[slot], stored)
 }
@@ -345,19 +457,30 @@ func (c *ExecutionContext) Write(slot int, v graph.Value) error {
 // ExecuteTimed runs all steps once and sets times, which has room for one a step, to each step's; it returns the
 // time from end to end. Marks between steps cost little on a CPU, but are not free: it is a mode of its own.
 func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, error) {
-	marks := make([]kernels.Mark, len(c.args)+1)
-	marks[0] = c.stream.Record()
-	for i := range c.args {
-		if err := c.launch(i); err != nil {
+	if c.marks == nil {
+		c.marks = make([]kernels.Mark, len(c.args)+1)
+	}
+	capturer, ok := c.stream.(kernels.Capturer)
+	var err error
+	switch {
+	case !ok:
+		err = c.enqueue(c.marks)
+	case c.stepped == nil:
+		if c.stepped, err = capturer.Capture(func() error { return c.enqueue(c.marks) }); err != nil {
 			return 0, err
 		}
-		marks[i+1] = c.stream.Record()
+		fallthrough
+	default:
+		err = c.stepped.Launch()
 	}
-	if err := c.stream.Wait(); err != nil {
+	if err == nil {
+		err = c.stream.Wait()
+	}
+	if err != nil {
 		return 0, err
 	}
 	for i := range c.args {
-		times[i] = c.stream.Elapsed(marks[i], marks[i+1])
+		times[i] = c.stream.Elapsed(c.marks[i], c.marks[i+1])
 	}
-	return c.stream.Elapsed(marks[0], marks[len(c.args)]), nil
+	return c.stream.Elapsed(c.marks[0], c.marks[len(c.args)]), nil
 }

@@ -16,6 +16,7 @@ type Plan struct {
 	Steps   []Step         // in order of execution
 	Slots   []Slot         // where tensors lie
 	Memory  MemoryStats    // of the arena
+	Code    []kernels.Code // of the kernels, where the target compiles them
 }
 
 // Symbol is a dimension symbol with its value.

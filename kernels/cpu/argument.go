@@ -202,7 +202,7 @@ func equalDims(a, b []int) bool {
 // storedDims returns the extents of the axes in memory, the slowest first.
 func storedDims(d kernels.Desc) []int {
 	dims := append([]int(nil), d.Dims...)
-	if b := d.Format.Block(); b > 1 {
+	if b := d.Block(); b > 1 {
 		dims[1] = (dims[1] + b - 1) / b
 		dims = append(dims, b)
 	}

@@ -120,13 +120,13 @@ func planes(d kernels.Desc) (n, c, h, w int, err error) {
 // tensor4 views memory as a tensor of float32.
 func tensor4(d kernels.Desc, m kernels.Mem) Tensor4 {
 	t := Tensor4{Data: graph.View[float32](m.Host), Image: d.BatchStride()}
-	t.Plane = graph.Count(d.Dims[2:]) * d.Format.Block()
+	t.Plane = graph.Count(d.Dims[2:]) * d.Block()
 	return t
 }
 
 // bytes4 views memory as a tensor of bytes.
 func bytes4(d kernels.Desc, m kernels.Mem) Bytes4 {
-	return Bytes4{Data: m.Host, Image: d.BatchStride(), Plane: graph.Count(d.Dims[2:]) * d.Format.Block()}
+	return Bytes4{Data: m.Host, Image: d.BatchStride(), Plane: graph.Count(d.Dims[2:]) * d.Block()}
 }
 
 // launcher is a Kernel that is a function.

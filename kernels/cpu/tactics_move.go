@@ -52,7 +52,7 @@ func matchConcat(b kernels.Binding) error {
 		if b.Consts[i] != nil && out.Format != kernels.Linear {
 			return fmt.Errorf("input %s is a constant", t.Name)
 		}
-		if block := out.Format.Block(); i < len(b.In)-1 && d.Dims[1%len(d.Dims)]%block != 0 {
+		if block := out.Block(); i < len(b.In)-1 && d.Dims[1%len(d.Dims)]%block != 0 {
 			return fmt.Errorf("input %s has %d channels, not whole blocks of %d", t.Name, d.Dims[1], block)
 		}
 	}
@@ -100,7 +100,7 @@ func source(b kernels.Binding, in []kernels.Mem, i int) []byte {
 func rowBytes(d kernels.Desc, axis int) int {
 	n := graph.Count(d.Dims[axis+1:])
 	c := d.Dims[axis]
-	if block := d.Format.Block(); axis == 1 {
+	if block := d.Block(); axis == 1 {
 		c = (c + block - 1) / block * block
 	}
 	return n * c * d.Type.Size()

@@ -18,3 +18,9 @@ func TestTactics(t *testing.T) {
 		}
 	}
 }
+
+func TestNetworks(t *testing.T) {
+	b := Open(2)
+	defer b.Close()
+	runtest.Networks(t, b)
+}

@@ -118,6 +118,11 @@ func runCase(b run.Backend, s kernels.Stream, tac kernels.Tactic, binding kernel
 	if err != nil {
 		return err
 	}
+	constants, err := run.Place(b, k)
+	if err != nil {
+		return err
+	}
+	defer b.Free(constants)
 	var scratch kernels.Mem
 	if tac.Workspace != nil {
 		n := tac.Workspace(binding)

@@ -1,0 +1,151 @@
+package runtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+)
+
+// Networks runs whole small networks on the backend, from plan to output: two contexts of one loaded plan in turn, each
+// twice, whole and stepped, and compares with the networks' Eval.
+func Networks(t *testing.T, b run.Backend) {
+	for _, define := range []func() (*graph.Network, error){residual, branches} {
+		n, err := define()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(n.Name, func(t *testing.T) {
+			if err := runNetwork(b, n); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// runNetwork plans, loads and runs a network.
+func runNetwork(b run.Backend, n *graph.Network) error {
+	ctx := context.Background()
+	p, err := run.NewPlan(ctx, n, map[string]int{"batch": 2}, b, run.BestGuess)
+	if err != nil {
+		return err
+	}
+	l, err := run.Load(ctx, p, b)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	for user := range uint64(2) {
+		c, err := l.NewContext()
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		for round := range uint64(2) {
+			if err := runOnce(c, n, p, rand.New(rand.NewPCG(user, round))); err != nil {
+				return fmt.Errorf("context %d, round %d: %w", user, round, err)
+			}
+		}
+	}
+	return nil
+}
+
+// runOnce compares one inference, whole and stepped, with Eval.
+func runOnce(c *run.ExecutionContext, n *graph.Network, p *run.Plan, rnd *rand.Rand) error {
+	in := map[string]graph.Value{}
+	for _, t := range n.Inputs {
+		bound := *t
+		bound.Dims = graph.Shape(graph.EvalDims(t.Dims, p.Env())...)
+		in[t.Name] = Random(rnd, &bound)
+	}
+	want, err := n.Eval(in, nil)
+	if err != nil {
+		return err
+	}
+	if err := c.SetInputs(in); err != nil {
+		return err
+	}
+	for _, execute := range []func() error{c.Execute, func() error {
+		_, err := c.ExecuteTimed(make([]time.Duration, len(p.Steps)))
+		return err
+	}} {
+		if err := execute(); err != nil {
+			return err
+		}
+		got, err := c.Outputs()
+		if err != nil {
+			return err
+		}
+		for name, w := range want {
+			if err := Near(got[name], w, graph.Range{}, Tolerance{Real: 1e-4}); err != nil {
+				return fmt.Errorf("output %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// definition is a Definition with random weights.
+type definition struct {
+	*graph.Definition
+	rnd    *rand.Rand
+	consts int
+}
+
+func define(name string) *definition {
+	return &definition{graph.Define(name), rand.New(rand.NewPCG(3, 4)), 0}
+}
+
+// weights returns a constant of reals of deviation 1/fan.
+func (d *definition) weights(fan float32, dims ...int) *graph.Tensor {
+	data := make([]float32, graph.Count(dims))
+	for i := range data {
+		data[i] = float32(d.rnd.NormFloat64()) / fan
+	}
+	d.consts++
+	return d.Weights(fmt.Sprintf("w%d", d.consts), data, dims...)
+}
+
+// conv is a convolution of square kernels that keeps the extents, or halves them with stride 2.
+func (d *definition) conv(x *graph.Tensor, from, to, kernel, stride, group int) *graph.Tensor {
+	pad := kernel / 2
+	return d.Conv(x, d.weights(float32(kernel), to, from/group, kernel, kernel), d.weights(1, to), graph.ConvAttrs{
+		Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: group,
+	})
+}
+
+// residual is a small residual network: stem, block, depthwise separable block, pooling, classifier.
+func residual() (*graph.Network, error) {
+	d := define("residual")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(13), graph.Const(11))
+	x = d.Relu(d.conv(x, 3, 20, 3, 1, 1))
+	y := d.Relu(d.conv(x, 20, 20, 3, 1, 1))
+	x = d.Relu(d.ElementWise(graph.EltAdd, x, d.conv(y, 20, 20, 3, 1, 1)))
+	x = d.Clip(d.conv(x, 20, 20, 3, 2, 20), 0, 6)
+	x = d.conv(x, 20, 33, 1, 1, 1)
+	x = d.Reduce(graph.ReduceMean, x, false, 2, 3)
+	x = d.FullyConnected(x, d.weights(6, 10, 33), d.weights(1, 10))
+	d.Output("probabilities", d.Softmax(x, 1))
+	return d.Network()
+}
+
+// branches is what inception and squeeze-and-excite are made of: concatenation, pooling, a gate by channel, and an
+// intermediate tensor that is an output too.
+func branches() (*graph.Network, error) {
+	d := define("branches")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(16), graph.Const(8), graph.Const(9))
+	a := d.Relu(d.conv(x, 16, 32, 1, 1, 1))
+	b := d.conv(x, 16, 16, 3, 1, 1)
+	pool := graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}}
+	y := d.Concat(1, a, b, d.MaxPool(x, pool))
+	gate := d.Sigmoid(d.conv(d.Reduce(graph.ReduceMean, y, true, 2, 3), 64, 64, 1, 1, 1))
+	y = d.ElementWise(graph.EltMul, y, gate)
+	d.Output("gated", y)
+	y = d.AveragePool(y, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}})
+	d.Output("features", d.Activation(graph.EltGelu, d.conv(y, 64, 24, 1, 1, 1)))
+	return d.Network()
+}

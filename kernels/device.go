@@ -1,0 +1,37 @@
+package kernels
+
+// What follows are abilities that kernels and streams of a device with memory and compilers of its own have beside the
+// contract. A backend that shares the host's memory needs none of them.
+
+// Resident is implemented by kernels that read constants from device memory: packed weights, tables. Whoever binds such
+// a kernel places them before the first launch, all kernels' of a plan in one allocation.
+type Resident interface {
+	// Constants returns what is to be placed, at a multiple of 256.
+	Constants() []byte
+	// Place tells the kernel where it is.
+	Place(Mem)
+}
+
+// Code is what a device's compiler made of a kernel, kept so that the next load need not compile.
+type Code struct {
+	Key  string // of the source, the target and the compiler: other code never has it
+	Data []byte
+}
+
+// Compiled is implemented by kernels that were compiled for their device.
+type Compiled interface {
+	Code() []Code
+}
+
+// Capturer is implemented by streams that record work and replay it at once, with a single call to the driver.
+type Capturer interface {
+	// Capture returns what f puts into the stream, which does not run. Marks that f records are reached whenever the
+	// graph runs.
+	Capture(f func() error) (Graph, error)
+}
+
+// Graph is captured work. It runs on the stream that captured it.
+type Graph interface {
+	Launch() error
+	Close() error
+}
