@@ -28,7 +28,7 @@ type WeightCalibration struct {
 	Spread     float64   `unit:"ratio"`                    // the largest Amax over the median one
 	Dead       []int     `output:"nearly_dead_channels"`   // whose Amax is under a hundredth of the median, the first few
 	DeadCount  int       `output:"nearly_dead"`
-	Given      bool      // the model brings them in integers
+	Given      bool      // the model brings them in integers, which are used as they are
 	Used       bool      // the engine multiplies with them in 8 bits
 }
 

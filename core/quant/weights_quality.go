@@ -14,7 +14,7 @@ type WeightQuality struct {
 	Channels     []WeightChannel // by index of the axis
 	PerChannelDB float64
 	PerTensorDB  float64
-	Given        bool // the model brings them in integers: they are as it has them, per channel or not
+	Given        bool // the model brings them in integers, which are used as they are: nothing is lost
 }
 
 // WeightChannel is one output channel.
@@ -79,8 +79,8 @@ func (q *WeightQuality) assess(x []float32, channels, inner int) {
 			p.signal += float64(w) * float64(w)
 			if !q.Given {
 				p.own += squaredRounding(w, own)
+				p.shared += squaredRounding(w, shared)
 			}
-			p.shared += squaredRounding(w, shared)
 		}
 	})
 	var all power

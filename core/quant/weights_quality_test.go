@@ -84,3 +84,19 @@ func TestWeightSpread(t *testing.T) {
 		t.Error("a Relu has no weights")
 	}
 }
+
+// TestGivenWeights assesses weights that a model brings in integers: nothing more is lost of them.
+func TestGivenWeights(t *testing.T) {
+	b := newNet(t, "given")
+	x := b.n.AddInput("x", graph.F32, graph.Const(2), graph.Const(3))
+	ints := graph.NewValue(graph.I8, 3, 2)
+	for i := range ints.Data {
+		ints.Data[i] = byte(10 * i)
+	}
+	r := graph.Range{Scale: []float32{0.5, 0.25}, Axis: 1}
+	w := b.add("dequantize", graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, b.n.AddConst("w", ints))
+	q, ok := AssessWeights(b.add("layer", graph.MatMul, nil, x, w).Producer)
+	if !ok || !q.Given || q.PerChannelDB != MaxDB || q.PerTensorDB != MaxDB || len(q.Channels) != 2 || q.Channels[0].AMax != 20 || q.Channels[1].AMax != 12.5 {
+		t.Errorf("ok %v, %+v", ok, q)
+	}
+}
