@@ -43,7 +43,7 @@ func (v *heatView) Note() (string, ui.Style) {
 		which = "by itself"
 	}
 	if _, e, _ := v.selected(); e != nil {
-		which += ", " + decibels(e.SQNR) + " dB"
+		which += ", " + ratioText(e.SQNR)
 	}
 	return v.note(which)
 }
@@ -135,7 +135,7 @@ func errorText(m *sessions.ErrorMap, top float32) string {
 	if worst < 0 || m.Group < 1 {
 		return text
 	}
-	return text + fmt.Sprintf("; least SQNR: %s, %s dB", span("channel", worst*m.Group, min((worst+1)*m.Group, m.Channels)-1), decibels(m.SQNR[worst]))
+	return text + fmt.Sprintf("; least SQNR: %s, %s", span("channel", worst*m.Group, min((worst+1)*m.Group, m.Channels)-1), ratioText(m.SQNR[worst]))
 }
 
 func span(what string, first, last int) string {

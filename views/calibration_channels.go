@@ -95,8 +95,16 @@ func channelText(l *sessions.WeightCalibration, c int) string {
 	if l.Group > 1 {
 		name = fmt.Sprintf("channels %d to %d", c*l.Group, min((c+1)*l.Group, l.Channels)-1)
 	}
-	return fmt.Sprintf("%s: amax %s, scale %s, %s dB; one scale %s dB", name,
-		ui.Number(float64(l.Amax[c])), ui.Number(float64(l.Amax[c])/127), decibels(l.SQNR[c]), decibels(l.Shared[c]))
+	return fmt.Sprintf("%s: amax %s, scale %s, %s; one scale %s", name,
+		ui.Number(float64(l.Amax[c])), ui.Number(float64(l.Amax[c])/127), ratioText(l.SQNR[c]), ratioText(l.Shared[c]))
+}
+
+// ratioText writes an SQNR with its unit.
+func ratioText(db float64) string {
+	if db >= exactSQNR {
+		return "exact"
+	}
+	return decibels(db) + " dB"
 }
 
 func medianOf(values []float32) float32 {
@@ -137,8 +145,8 @@ func weightFacts(l *sessions.WeightCalibration) ui.Facts {
 	loss := weightLoss(l)
 	facts := ui.Facts{
 		{Name: "spread", Value: fmt.Sprintf("%.2fx", l.Spread), Style: spreadStyle(l.Spread), Note: "largest amax over the median one"},
-		{Name: "own scales", Value: decibels(l.PerChannel) + " dB", Note: plural(l.Channels, "scale")},
-		{Name: "one scale", Value: decibels(l.PerTensor) + " dB", Note: fmt.Sprintf("%.1f dB less, %.1f bits", loss, loss/oneBit), Style: lossStyle(loss)},
+		{Name: "own scales", Value: ratioText(l.PerChannel), Note: plural(l.Channels, "scale")},
+		{Name: "one scale", Value: ratioText(l.PerTensor), Note: fmt.Sprintf("%.1f dB less, %.1f bits", loss, loss/oneBit), Style: lossStyle(loss)},
 		{Name: "nearly dead", Value: deadText(l), Note: "amax under 1% of the median"},
 		{Name: "in use", Value: "not in 8 bits"},
 		{Name: "amax", Value: ui.Number(float64(slices.Min(l.Amax))) + " to " + ui.Number(float64(slices.Max(l.Amax)))},
