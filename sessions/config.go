@@ -13,12 +13,12 @@ type Config struct {
 	Precision       Precision
 	Calibrator      string              // as in quant's table: "entropy", "percentile:99.9"
 	Batch           int                 // the value of unbound batch symbols; at least 1
-	Shapes          map[string][]int    `json:",omitempty"` // of inputs, where Batch does not say enough
-	Disable         []string            `json:",omitempty"` // rules ("fuse-conv-bn") and sites ("fuse-conv-bn(Conv_3,BatchNormalization_4)")
-	Until           int                 `json:",omitempty"` // stop after so many passes; 0: all
-	LayerPrecisions []string            `json:",omitempty"` // trtexec's grammar: "Conv_3:fp32", "*head*:fp16"; later ones win
-	Pin             map[string]string   `json:",omitempty"` // tactic by layer
-	Forbid          map[string][]string `json:",omitempty"` // tactics by layer
+	Shapes          map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, where Batch does not say enough
+	Disable         []string            `json:",omitempty"`                       // rules ("fuse-conv-bn") and sites ("fuse-conv-bn(Conv_3,BatchNormalization_4)")
+	Until           int                 `json:",omitempty" output:"passes_until"` // stop after so many passes; 0: all
+	LayerPrecisions []string            `json:",omitempty"`                       // trtexec's grammar: "Conv_3:fp32", "*head*:fp16"; later ones win
+	Pin             map[string]string   `json:",omitempty" entry:"layer,tactic"`  // tactic by layer
+	Forbid          map[string][]string `json:",omitempty" entry:"layer,tactics"` // tactics by layer
 }
 
 // Precision is the number format that a build may use for arithmetic.

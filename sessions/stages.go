@@ -46,6 +46,8 @@ type stages struct {
 	tensors      memo[map[string]graph.Value] // FP32's, by batch
 	accuracies   memo[*AccuracyReport]
 	calibrations memo[*CalibrationReport]
+
+	weightCalibrations memo[[]WeightCalibration]
 }
 
 // memo keeps the results of one stage by key, the newest few.

@@ -230,7 +230,7 @@ func (v *demoMap) Render(w, h int) string {
 	m := Map{Steps: 30, Size: 1 << 20, Cursor: v.step + 5, Selected: 3}
 	for i := range 14 {
 		from := int64(i%3) * (1 << 18)
-		m.Blocks = append(m.Blocks, Block{fmt.Sprintf("conv_%d", i), i * 2, i*2 + 3 - i%2, from, from + int64(1+i%2)<<17, i})
+		m.Blocks = append(m.Blocks, Block{fmt.Sprintf("conv_%d", i), i * 2, i*2 + 3 - i%2, from, from + int64(1+i%2)<<17, i, rune('a' + i)})
 	}
 	return v.look.Render(w, h, m.Draw)
 }

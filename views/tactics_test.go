@@ -65,7 +65,8 @@ func TestRetime(t *testing.T) {
 		t.Errorf("t does not start anew: %q", b.ctl.asked)
 	}
 	b.publish(snap)
-	b.wants("int8/mse: 768.2 µs, as fast as before (768.2 µs)")
+	latency := ui.Duration(snap.Timings.EndToEnd.Median)
+	b.wants("int8/mse: " + latency + ", as fast as before (" + latency + ")")
 }
 
 // TestDropTimings asks before it drops entries of the timing cache.
