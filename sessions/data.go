@@ -20,6 +20,38 @@ type Data interface {
 	Random() bool
 }
 
+// Subset returns n items of d from item first on; all that follow where n is 0.
+func Subset(d Data, first, n int) (Data, error) {
+	rest := d.Len() - first
+	if n == 0 {
+		n = rest
+	}
+	if first < 0 || n <= 0 || n > rest {
+		return nil, fmt.Errorf("items %d to %d are wanted of %s, which has %d", first, first+max(n, 1)-1, d.Name(), d.Len())
+	}
+	if n == d.Len() {
+		return d, nil
+	}
+	return subset{d, first, n}, nil
+}
+
+// subset is a run of items of other data.
+type subset struct {
+	Data
+	first, n int
+}
+
+func (s subset) Len() int                                     { return s.n }
+func (s subset) Inputs(i int) (map[string]graph.Value, error) { return s.Data.Inputs(s.first + i) }
+func (s subset) Label(i int) (int, bool)                      { return s.Data.Label(s.first + i) }
+
+func (s subset) Name() string {
+	if s.first == 0 {
+		return fmt.Sprintf("first %d of %s", s.n, s.Data.Name())
+	}
+	return fmt.Sprintf("items %d-%d of %s", s.first, s.first+s.n-1, s.Data.Name())
+}
+
 // batch returns the inputs of n items from item first on, stacked along the first axis. Behind the last item it goes on
 // with the first. Inputs whose first axis is not the batch are those of the first item.
 func batch(d Data, n *graph.Network, first, size int) (map[string]graph.Value, error) {

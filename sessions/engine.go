@@ -69,10 +69,29 @@ func (s *stages) stored(cfg Config) *run.Plan {
 		return nil
 	}
 	built, err := s.model.BuiltWith()
-	if err != nil || key(built) != key(cfg) || e.Plans[0].Target != s.Backend.Info().Fingerprint {
+	if err != nil || key(built) != key(cfg) || e.Plans[0].Target != s.Backend.Info().Fingerprint || s.outdated {
 		return nil
 	}
 	return e.Plans[0]
+}
+
+// replanned tells why the plan that an engine file has for a configuration is not the one in use; "" where it is, and where
+// there is none.
+func (s *stages) replanned(cfg Config) string {
+	e := s.model.Engine
+	if e == nil {
+		return ""
+	}
+	if built, err := s.model.BuiltWith(); err != nil || key(built) != key(cfg) {
+		return ""
+	}
+	switch target := s.Backend.Info().Fingerprint; {
+	case e.Plans[0].Target != target:
+		return fmt.Sprintf("the engine was built for %s: its tactics were chosen again for %s", e.Plans[0].Target, target)
+	case s.outdated:
+		return "the engine was built by another version of the program: its tactics were chosen again"
+	}
+	return ""
 }
 
 // storedRanges returns the ranges that an engine file brings for a calibrator.

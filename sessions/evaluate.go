@@ -18,7 +18,7 @@ func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase s
 	ctx, cancel := context.WithCancel(ctx)
 	size := max(1, cfg.Batch)
 	total := (s.Data.Len() + size - 1) / size
-	workers := max(1, min(total, s.Backend.Info().Threads))
+	workers := max(1, min(total, l.Backend().Info().Threads))
 	lanes := make([]chan result, workers) // worker w has batches w, w+workers, ...
 	for w := range lanes {
 		lanes[w] = make(chan result, 8)

@@ -46,9 +46,15 @@ type pending struct {
 	progress *stamped
 	runs     []recordedRun
 	samples  int
+
+	telemetry []recordedTelemetry
 }
 
-const maxPendingSamples = 1 << 20
+// The bounds on what waits.
+const (
+	maxPendingSamples   = 1 << 20
+	maxPendingTelemetry = 1000
+)
 
 // stamped is a snapshot with the time at which it was published.
 type stamped struct {
@@ -64,6 +70,13 @@ type recordedRun struct {
 	key   string
 	ns    time.Duration
 	steps []time.Duration
+}
+
+// recordedTelemetry is the device's state under a configuration.
+type recordedTelemetry struct {
+	cfg Config
+	key string
+	*TelemetryReport
 }
 
 // Create begins a recording in a new file. It fails if the file exists.
@@ -165,6 +178,15 @@ func (r *Recorder) sample(key string, cfg Config, s run.Sample) {
 	r.pending.runs = append(r.pending.runs, recordedRun{cfg, key, s.Latency, slices.Clone(s.Steps)})
 }
 
+// telemetry hands a state of the device over. It does not wait.
+func (r *Recorder) telemetry(cfg Config, t *TelemetryReport) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.dead && len(r.pending.telemetry) < maxPendingTelemetry {
+		r.pending.telemetry = append(r.pending.telemetry, recordedTelemetry{cfg, key(cfg), t})
+	}
+}
+
 // Close writes what is left, marks the recording as complete and closes the file.
 func (r *Recorder) Close() error {
 	r.once.Do(func() { close(r.closing) })
@@ -218,10 +240,10 @@ func (r *Recorder) flush(last bool) error {
 	if p.progress != nil {
 		p.settled = append(p.settled, *p.progress)
 	}
-	if len(p.settled)+len(p.runs) == 0 && !last {
+	if len(p.settled)+len(p.runs)+len(p.telemetry) == 0 && !last {
 		return nil
 	}
-	return r.writer.write(p.settled, p.runs, last)
+	return r.writer.write(p, last)
 }
 
 // The primary result codes of SQLite that are looked at.

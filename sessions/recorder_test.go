@@ -164,7 +164,7 @@ func TestLiveStatesReplaceOneAnother(t *testing.T) {
 	for i := range 100 {
 		live := i > 0 && i < 99
 		s := stamped{&Snapshot{Seq: i + 1, Model: model, Timings: &TimingsReport{Samples: i, Live: live}}, time.Now(), "c", !live}
-		if err := r.writer.write([]stamped{s}, nil, false); err != nil {
+		if err := r.writer.write(pending{settled: []stamped{s}}, false); err != nil {
 			t.Fatal(err)
 		}
 	}

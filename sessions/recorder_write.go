@@ -30,6 +30,7 @@ type recordWriter struct {
 	model   string // the hash of the model in the session's row
 	line    LogLine
 	lines   int64 // rows of the log
+	states  int   // rows of telemetry
 }
 
 // writtenConfig is a configuration with a row.
@@ -94,8 +95,8 @@ func (w *recordWriter) insert(table string, values ...any) error {
 // commitPatience is how long a commit waits for those who read the file at the same time.
 const commitPatience = time.Minute
 
-// write writes snapshots and runs in one transaction; last marks the recording as complete.
-func (w *recordWriter) write(snaps []stamped, runs []recordedRun, last bool) (err error) {
+// write writes what is pending in one transaction; last marks the recording as complete.
+func (w *recordWriter) write(p pending, last bool) (err error) {
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -104,13 +105,18 @@ func (w *recordWriter) write(snaps []stamped, runs []recordedRun, last bool) (er
 			_ = w.exec("ROLLBACK") // the error that led here is the one to report
 		}
 	}()
-	for _, s := range snaps {
+	for _, s := range p.settled {
 		if err := w.snapshot(s); err != nil {
 			return err
 		}
 	}
-	for _, r := range runs {
+	for _, r := range p.runs {
 		if err := w.run(r); err != nil {
+			return err
+		}
+	}
+	for _, t := range p.telemetry {
+		if err := w.telemetry(t); err != nil {
 			return err
 		}
 	}
@@ -139,6 +145,17 @@ func (w *recordWriter) config(cfg Config, key string, first time.Time) (*written
 	c := &writtenConfig{id: int64(len(w.configs) + 1)}
 	w.configs[key] = c
 	return c, w.insert("configs", c.id, cfg.Precision, cfg.Calibrator, cfg.Batch, string(text), stamp(first), nil, nil)
+}
+
+// telemetry writes one state of the device.
+func (w *recordWriter) telemetry(t recordedTelemetry) error {
+	c, err := w.config(t.cfg, t.key, t.Time)
+	if err != nil || w.states >= maxTelemetry {
+		return err
+	}
+	w.states++
+	return w.insert("telemetry", stamp(t.Time), c.id, null(t.Clock), null(t.MemoryClock), null(t.Power), null(t.Temperature),
+		null(t.MemoryUsed), null(t.MemoryTotal), null(t.Utilization), null(strings.Join(t.Throttle, ",")))
 }
 
 // run writes one timed inference.
@@ -190,7 +207,7 @@ func (w *recordWriter) snapshot(s stamped) error {
 			c.tables[i] = id
 		}
 	}
-	state, err := json.Marshal(recordedState{s.Seq, s.Schema, s.Config, s.Device, s.Stale, s.Busy, s.Err})
+	state, err := json.Marshal(recordedState{s.Seq, s.Schema, s.Config, s.Device, s.Stale, s.Busy, s.Err, s.Telemetry})
 	if err != nil {
 		return err
 	}

@@ -10,12 +10,15 @@ import (
 // A recording is one SQLite file. docs/recording.md describes it for those who query it.
 const (
 	// RecordingVersion is the version of the tables, in PRAGMA user_version.
-	RecordingVersion = 1
+	RecordingVersion = 2
 	// RecordingExtension is how the names of recordings end.
 	RecordingExtension = ".trtui"
 
 	recordingMagic = 0x54525455 // "TRTU", in PRAGMA application_id
 )
+
+// recordedSince has the tables that a version added; those of version 1 are not in it. A reader takes older files.
+var recordedSince = map[string]uint32{"telemetry": 2}
 
 //go:embed recording.sql
 var recordingSchema string
@@ -31,6 +34,7 @@ const (
 	maxRunsPerConfig    = 20_000
 	maxSamplesPerConfig = 400_000 // of layers; runs behind that are recorded as a whole only
 	maxLogLines         = 1000    // in a snapshot
+	maxTelemetry        = 200_000 // more than two days
 )
 
 // recordedParts are the reports of a snapshot by the names of their columns, in order.
@@ -67,6 +71,8 @@ type recordedState struct {
 	Stale  Parts
 	Busy   *Progress `json:",omitempty"`
 	Err    string    `json:",omitempty"`
+
+	Telemetry *TelemetryReport `json:",omitempty"`
 }
 
 // sqliteURI returns the URI of a database file, whatever characters its path has.

@@ -1,4 +1,4 @@
--- A recording, version 1 (PRAGMA user_version). Times of day are RFC 3339 text; columns that end in _ns are nanoseconds.
+-- A recording, version 2 (PRAGMA user_version). Times of day are RFC 3339 text; columns that end in _ns are nanoseconds.
 
 CREATE TABLE session (           -- one row: what was recorded
   program           TEXT NOT NULL, -- version of the program that wrote the file
@@ -172,6 +172,19 @@ CREATE TABLE errors (            -- differences from FP32
   l2       REAL, cosine REAL, sqnr_db REAL, psnr_db REAL,
   PRIMARY KEY (config, kind, name)
 ) WITHOUT ROWID;
+
+CREATE TABLE telemetry (         -- the device's state, about once a second where it tells; NULL: it does not tell that
+  time             TEXT NOT NULL,
+  config           INTEGER NOT NULL REFERENCES configs(id), -- what was worked on
+  clock_mhz        INTEGER,
+  memory_clock_mhz INTEGER,
+  power_w          REAL,
+  temperature_c    INTEGER,
+  memory_used      INTEGER,        -- bytes, by all processes
+  memory_total     INTEGER,
+  utilization      INTEGER,        -- percent of the time in which a kernel ran
+  throttle         TEXT            -- why clocks were held down, separated by commas
+);
 
 CREATE TABLE log (               -- messages of build and run
   id    INTEGER PRIMARY KEY,

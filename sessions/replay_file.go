@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"modernc.org/sqlite"
@@ -20,9 +21,10 @@ import (
 
 // recordingFile is a recording that is open for reading.
 type recordingFile struct {
-	path string
-	db   *sql.DB
-	conn *sql.Conn
+	path    string
+	version uint32 // of its tables, at most RecordingVersion
+	db      *sql.DB
+	conn    *sql.Conn
 }
 
 // readTimeout ends a query on a file that was made to keep the reader busy.
@@ -34,7 +36,8 @@ const sqliteLimitLength = 0
 // openRecordingFile opens a recording. A file that is none, one of a newer program and one that is damaged each give an
 // error that says so.
 func openRecordingFile(path string) (*recordingFile, error) {
-	if err := checkHeader(path); err != nil {
+	version, err := checkHeader(path)
+	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", path, err)
 	}
 	// A write that was interrupted left a journal, which only a writer may undo.
@@ -54,7 +57,7 @@ func openRecordingFile(path string) (*recordingFile, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	f := &recordingFile{path: path, db: db}
+	f := &recordingFile{path: path, version: version, db: db}
 	if f.conn, err = db.Conn(ctx); err == nil {
 		err = f.check(ctx)
 	}
@@ -75,32 +78,32 @@ func (f *recordingFile) Close() error {
 // errNotRecording is the reason why a file is not shown.
 var errNotRecording = errors.New("not a recording of trtui; trtui record and the key w make recordings")
 
-// checkHeader looks at the first bytes before anything else does.
-func checkHeader(path string) error {
+// checkHeader looks at the first bytes before anything else does, and returns the version of the tables.
+func checkHeader(path string) (version uint32, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return errors.Unwrap(err)
+		return 0, errors.Unwrap(err)
 	}
 	if !info.Mode().IsRegular() {
-		return errors.New("not a file")
+		return 0, errors.New("not a file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return errors.Unwrap(err)
+		return 0, errors.Unwrap(err)
 	}
 	defer f.Close()
 	head := make([]byte, 100)
 	if n, err := io.ReadFull(f, head); err != nil {
 		if n == 0 {
-			return errors.New("the file is empty: it was cut short before anything was written")
+			return 0, errors.New("the file is empty: it was cut short before anything was written")
 		}
-		return errNotRecording
+		return 0, errNotRecording
 	}
 	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || binary.BigEndian.Uint32(head[68:]) != recordingMagic {
-		return errNotRecording
+		return 0, errNotRecording
 	}
-	if v := binary.BigEndian.Uint32(head[60:]); v != RecordingVersion {
-		return fmt.Errorf("it has version %d, this program reads version %d; use the program that wrote it", v, RecordingVersion)
+	if version = binary.BigEndian.Uint32(head[60:]); version < 1 || version > RecordingVersion {
+		return 0, fmt.Errorf("it has version %d, this program reads versions 1 to %d; use the program that wrote it", version, RecordingVersion)
 	}
 	pages := int64(binary.BigEndian.Uint32(head[28:]))
 	size := int64(binary.BigEndian.Uint16(head[16:]))
@@ -108,9 +111,9 @@ func checkHeader(path string) error {
 		size = 1 << 16
 	}
 	if want := pages * size; info.Size() < want {
-		return fmt.Errorf("the file is truncated: it has %d bytes of %d; copy it again", info.Size(), want)
+		return 0, fmt.Errorf("the file is truncated: it has %d bytes of %d; copy it again", info.Size(), want)
 	}
-	return nil
+	return version, nil
 }
 
 // damaged explains an error of the database.
@@ -152,8 +155,8 @@ func (f *recordingFile) check(ctx context.Context) error {
 		return err
 	}
 	for _, t := range want {
-		if !slices.Contains(got, t) {
-			return fmt.Errorf("the file is damaged or was altered: its tables are not those of version %d", RecordingVersion)
+		if name := strings.Fields(t)[1]; !slices.Contains(got, t) && f.version >= recordedSince[name] {
+			return fmt.Errorf("the file is damaged or was altered: its tables are not those of version %d", f.version)
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func (r *Replay) read(ctx context.Context, seq int) (*Snapshot, error) {
 	}
 	snap := &Snapshot{
 		Seq: s.Seq, Schema: s.Schema, Config: s.Config, Device: s.Device, Stale: s.Stale, Busy: s.Busy, Err: s.Err,
-		Replay: r.file.path,
+		Telemetry: s.Telemetry, Replay: r.file.path,
 	}
 	for i, p := range recordedParts {
 		if !ids[i].Valid {

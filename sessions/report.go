@@ -29,6 +29,9 @@ type Snapshot struct {
 	Log         []LogLine `json:",omitempty"`                // the newest lines
 	Recording   string    `json:",omitempty"`                // the file being written
 	Replay      string    `json:",omitempty"`                // the file being shown
+
+	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
+	Telemetry *TelemetryReport `json:",omitempty"`
 }
 
 // Supersedes says that a later snapshot makes this one obsolete: it names what is superseded, for queues of events.

@@ -195,7 +195,7 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 	if s.unsaved != nil {
 		r.CacheError = s.unsaved.Error()
 	}
-	target := s.Backend.Info().Fingerprint
+	target, estimated := s.Backend.Info().Fingerprint, s.Backend.Info().Estimated
 	for _, e := range s.Cache.Entries() {
 		r.Cache = append(r.Cache, CacheInfo{
 			Target: e.Target, Tactic: e.Tactic, Layer: e.Layer, Time: e.Time, Stale: e.Target != target,
@@ -208,8 +208,9 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 		}
 		lt := LayerTactics{Layer: st.Name, Op: st.Layer.Op.Name, Chosen: st.Tactic}
 		fastest := st.Time
+		priced := func(c run.Candidate) bool { return c.Timed || estimated && c.Reason == "" }
 		for _, c := range st.Candidates {
-			if c.Reason == "" && c.Timed && c.Time < fastest {
+			if c.Reason == "" && priced(c) && c.Time < fastest {
 				fastest = c.Time
 			}
 		}
@@ -218,7 +219,7 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 			if c.Out != c.In {
 				info.Format += " to " + c.Out.String()
 			}
-			if c.Timed && fastest > 0 {
+			if priced(c) && fastest > 0 {
 				info.Ratio = float64(c.Time) / float64(fastest)
 			}
 			if info.Reason == "" && !info.Chosen {

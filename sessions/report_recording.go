@@ -79,7 +79,7 @@ func (f *recordingFile) report(ctx context.Context) (*RecordingReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &RecordingReport{Schema: Schema, Path: f.path, Bytes: info.Size(), Version: RecordingVersion}
+	r := &RecordingReport{Schema: Schema, Path: f.path, Bytes: info.Size(), Version: int(f.version)}
 	var started, ended string
 	d := &r.Device
 	text := func(column string) string { return "coalesce(substr(" + column + ", 1, 4096), '')" }

@@ -171,8 +171,11 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 	if s.CalData != nil && s.randomCalibration(cfg) {
 		r.Badges = append(r.Badges, Badge{"random calibration", "no data was given: ranges come from random input and accuracy is agreement with FP32 only"})
 	}
+	if why := s.replanned(cfg); why != "" {
+		r.Badges = append(r.Badges, Badge{"planned again", why})
+	}
 	if t.Estimated {
-		r.Badges = append(r.Badges, Badge{"estimated", "times are a cost model's: this backend has no device"})
+		r.Badges = append(r.Badges, Badge{"estimated", "times are a cost model's and tactics are untimed, chosen by it: this backend has no device to measure on"})
 	}
 	return r
 }

@@ -66,6 +66,9 @@ func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 		snap.Overview = s.overview(cfg, plan, snap.Timings)
 		snap.Overview.BuildTime = built
 	}
+	if m, ok := s.Backend.(run.Monitor); ok && parts.Has(PartTimings|PartOverview) {
+		snap.Telemetry, _ = telemetry(m) // what cannot be told is left out
+	}
 	if parts.Has(PartAccuracy) {
 		snap.Accuracy, err = s.accuracy(ctx, cfg, true)
 	}

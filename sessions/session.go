@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -29,12 +28,8 @@ type Session struct {
 	wake   chan struct{}      // there is something new to do
 	close  context.CancelFunc
 	done   chan struct{}
-}
 
-// todo is what a person asks for that is done once, when the loop next begins to work.
-type todo struct {
-	retime string                      // the layer whose tactics to measure again
-	drop   func(build.CacheEntry) bool // the entries of the timing cache to forget
+	watching sync.WaitGroup // for the end of telemetry
 }
 
 // progressInterval is how often progress and live timings are published at most: ten times a second.
@@ -60,6 +55,10 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
 	s.wake <- struct{}{}
 	go s.loop(ctx)
+	if m, ok := w.Backend.(run.Monitor); ok {
+		s.watching.Add(1)
+		go s.watch(ctx, m)
+	}
 	return s
 }
 
@@ -91,25 +90,6 @@ func (s *Session) Rerun() {
 	s.mu.Unlock()
 }
 
-// Retime measures every tactic of a layer again, whatever the timing cache knows of them, and chooses anew. What was
-// measured when it is cancelled, by Set or Rerun, is kept; the engine is then as it was.
-func (s *Session) Retime(layer string) {
-	s.update(func(snap *Snapshot) {
-		snap.Retiming, s.todo.retime = layer, layer
-		s.interrupt()
-	})
-}
-
-// DropTimings forgets the timing cache's entries of other devices and builds, or all entries; so does the file.
-// Engines that are in memory stay as they are.
-func (s *Session) DropTimings(all bool) {
-	target := s.stages.Backend.Info().Fingerprint
-	s.mu.Lock()
-	s.todo.drop = func(e build.CacheEntry) bool { return all || e.Target != target }
-	s.interrupt()
-	s.mu.Unlock()
-}
-
 // interrupt makes the loop look at what is wanted; s.mu is held.
 func (s *Session) interrupt() {
 	if s.cancel != nil {
@@ -125,6 +105,7 @@ func (s *Session) interrupt() {
 func (s *Session) Close() {
 	s.close()
 	<-s.done
+	s.watching.Wait()
 	if s.recorder.Load() != nil {
 		_ = s.StopRecording() // an error has been logged
 	}
@@ -135,16 +116,22 @@ func (s *Session) update(change func(*Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.snap)
+	c := s.deliver()
+	if r := s.recorder.Load(); r != nil {
+		r.Snapshot(c)
+	}
+}
+
+// deliver publishes a copy of the state, which it returns; s.mu is held.
+func (s *Session) deliver() *Snapshot {
 	s.snap.Seq++
 	c := s.snap
-	if r := s.recorder.Load(); r != nil {
-		r.Snapshot(&c)
-	}
 	select {
 	case <-s.events: // what nobody took is older
 	default:
 	}
 	s.events <- &c
+	return &c
 }
 
 // progressed returns the stages' progress function: at most one event in progressInterval, but each new phase at once.
@@ -167,6 +154,24 @@ func (s *Session) log(level, layer, format string, args ...any) {
 		keep := snap.Log[max(0, len(snap.Log)-999):]
 		snap.Log = append(keep[:len(keep):len(keep)], line)
 	})
+}
+
+// logError adds an error to the log: a line for each layer that the backend does not compute.
+func (s *Session) logError(err error) {
+	var missing *run.Unsupported
+	if !errors.As(err, &missing) || len(missing.Layers) == 1 {
+		s.log("error", "", "%v", err)
+		return
+	}
+	s.log("error", "", "no tactic of %s computes %d layers; trtui inspect tactics --backend %[1]s tells all reasons", missing.Backend, len(missing.Layers))
+	const most = 200 // the report of tactics has them all
+	for i, l := range missing.Layers {
+		if i == most {
+			s.log("error", "", "and %d more", len(missing.Layers)-most)
+			return
+		}
+		s.log("error", l.Layer, "%s: %s", l.Op, l.Reason())
+	}
 }
 
 // loop works on what is wanted until the session is closed.
@@ -194,7 +199,7 @@ func (s *Session) loop(ctx context.Context) {
 			continue
 		}
 		if err != nil {
-			s.log("error", "", "%v", err)
+			s.logError(err)
 		}
 		s.update(func(snap *Snapshot) {
 			snap.Config, snap.Busy, snap.Err = cfg, nil, ""
@@ -262,6 +267,9 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	if err != nil {
 		return err
 	}
+	if why := st.replanned(cfg); why != "" {
+		s.log("warning", "", "%s", why)
+	}
 	built := time.Since(begin)
 	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), launches(p), p.Memory.Peak)
 	t := newTimings(p, max(1, cfg.Batch))
@@ -286,40 +294,6 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		return nil // another sample would be the same
 	}
 	return s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: liveIterations, Duration: liveDuration, PerStep: true})
-}
-
-// plan plans the engine; first it measures the tactics of a layer again if one is named.
-func (s *Session) plan(ctx context.Context, cfg Config, retime string) (*run.Plan, error) {
-	if retime != "" {
-		defer func() { s.update(func(snap *Snapshot) { snap.Retiming = s.todo.retime }) }()
-		if err := s.stages.retime(ctx, cfg, retime); err != nil {
-			if errors.Is(err, context.Canceled) {
-				s.log("info", retime, "re-timing was cancelled")
-			}
-			return nil, err
-		}
-	}
-	p, err := s.stages.plan(ctx, cfg)
-	if err == nil && retime != "" {
-		s.logRetimed(p, retime)
-	}
-	return p, err
-}
-
-// logRetimed tells what came of measuring a layer's tactics again.
-func (s *Session) logRetimed(p *run.Plan, layer string) {
-	for _, st := range p.Steps {
-		if st.Name != layer {
-			continue
-		}
-		timed := 0
-		for _, c := range st.Candidates {
-			if c.Timed {
-				timed++
-			}
-		}
-		s.log("info", layer, "%d tactics timed again: %s takes %v", timed, st.Tactic, st.Time)
-	}
 }
 
 // publish replaces reports that are up to date again.

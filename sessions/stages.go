@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -35,6 +36,7 @@ type stages struct {
 
 	device    sync.Mutex // one measurement at a time
 	unsaved   error      // why the timing cache could not be written
+	outdated  bool       // the engine file's plan names tactics that the backend has no more
 	optimized memo[*build.Optimized]
 	hist      memo[map[string]*quant.Histogram]
 	ranges    memo[map[string]graph.Range]
@@ -42,6 +44,7 @@ type stages struct {
 	plans     memo[*run.Plan]
 	loaded    memo[*run.Loaded]
 	reference memo[*reference]
+	onHost    memo[*run.Loaded] // FP32, where the device is not the host
 
 	tensors      memo[map[string]graph.Value] // FP32's, by batch
 	accuracies   memo[*AccuracyReport]
@@ -302,31 +305,6 @@ func (s *stages) saveCache() {
 	}
 }
 
-// retime measures the tactics of a layer again, and makes the plan of the configuration anew. What was made with the old
-// plan is forgotten.
-func (s *stages) retime(ctx context.Context, cfg Config, layer string) error {
-	l, err := s.lower(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	pc, err := s.passConfig(cfg)
-	if err != nil {
-		return err
-	}
-	p, err := s.tune(ctx, cfg, l, pc.Shapes, []string{layer})
-	if err != nil {
-		return err
-	}
-	k := s.planKey(cfg, pc)
-	s.plans.forget(k)
-	s.plans.keep(k, p)
-	s.loaded.forget(k)
-	for _, perLayer := range []bool{true, false} {
-		s.accuracies.forget(key(k, perLayer))
-	}
-	return nil
-}
-
 func (s *stages) planKey(cfg Config, pc pass.Config) string {
 	calibrator := ""
 	if s.needsCalibration(cfg) {
@@ -346,8 +324,13 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 		return nil, err
 	}
 	s.loaded.drop = (*run.Loaded).Close
-	return s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
+	l, err := s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
 		s.progress(Progress{Phase: "packing weights"})
 		return run.Load(ctx, p, s.Backend)
 	})
+	if errors.Is(err, run.ErrStale) && p == s.stored(cfg) {
+		s.outdated, s.plans = true, memo[*run.Plan]{}
+		return s.load(ctx, cfg)
+	}
+	return l, err
 }

@@ -19,7 +19,8 @@ type Header struct {
 	Calibrator string   // the active one; empty where none applies
 	Profile    string   // "profile 0 · 1x3x32x32"
 	Iterations int
-	CV         float64 // coefficient of variation of the latency in percent; 0: unknown
+	CV         float64  // coefficient of variation of the latency in percent; 0: unknown
+	Gauges     []string // the device's state in a few cells each: "1980 MHz", "412 W"; the first to go where it is narrow
 	Recording  bool
 	Stale      bool    // what is shown belongs to an older configuration
 	Badges     []Badge // lasting remarks: "random calibration"
@@ -141,6 +142,12 @@ func (a *App) drawChips(c *Canvas, h *Header) {
 			s, mark = Warn, string(g.Warn)
 		}
 		piece(s, fmt.Sprintf("CV %.1f%%%s", h.CV, mark))
+	}
+	for i, gauge := range h.Gauges {
+		if i > 0 && x+Width(gauge)+1 <= c.W {
+			x-- // they belong together
+		}
+		piece(Muted, gauge)
 	}
 }
 

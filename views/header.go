@@ -39,8 +39,27 @@ func (d *desk) header() ui.Header {
 	if t := s.Timings; t != nil {
 		h.Iterations, h.CV = t.Samples, 100*t.EndToEnd.CV
 	}
+	h.Gauges = gauges(s.Telemetry)
 	h.Badges = d.badges()
 	return h
+}
+
+// gauges writes what the device tells of itself; why its clocks are held down is a badge.
+func gauges(t *sessions.TelemetryReport) []string {
+	if t == nil {
+		return nil
+	}
+	var list []string
+	if t.Clock > 0 {
+		list = append(list, fmt.Sprintf("%d MHz", t.Clock))
+	}
+	if t.Power > 0 {
+		list = append(list, fmt.Sprintf("%.0f W", t.Power))
+	}
+	if t.Temperature > 0 {
+		list = append(list, fmt.Sprintf("%dC", t.Temperature))
+	}
+	return list
 }
 
 // badges returns the lasting remarks.
@@ -58,6 +77,9 @@ func (d *desk) badges() []ui.Badge {
 	}
 	if s.Device.Estimated {
 		badges = append(badges, ui.Badge{Text: "estimated", Style: ui.Warn})
+	}
+	if t := s.Telemetry; t != nil && len(t.Throttle) > 0 {
+		badges = append(badges, ui.Badge{Text: "throttled: " + strings.Join(t.Throttle, ", "), Style: ui.Warn})
 	}
 	if s.Replay != "" {
 		if s.Busy != nil {

@@ -67,8 +67,12 @@ func (v *summaryView) Render(w, h int) string {
 func summaryFacts(s *sessions.Snapshot) ui.Facts {
 	o, t := s.Overview, s.Timings
 	e := t.EndToEnd
+	basis := "median of " + ui.Count(t.Samples)
+	if t.Estimated {
+		basis = "estimated by the cost model"
+	}
 	facts := ui.Facts{
-		{Name: "latency", Value: ui.Duration(e.Median), Style: ui.Bold, Note: "median of " + ui.Count(t.Samples)},
+		{Name: "latency", Value: ui.Duration(e.Median), Style: ui.Bold, Note: basis},
 		{Name: "p99", Value: ui.Duration(e.P99), Note: fmt.Sprintf("%s to %s", ui.Duration(e.Min), ui.Duration(e.Max))},
 		{Name: "throughput", Value: ui.Number(o.Throughput) + "/s", Note: fmt.Sprintf("items, batch %d", o.Batch)},
 		{Name: "sum of layers", Value: ui.Duration(t.SumMedian), Note: gapText(t)},

@@ -34,15 +34,25 @@ func (p *pane) take(msg tea.Msg) bool {
 // Note says so where what the pane shows is of an older configuration.
 func (p *pane) Note() (string, ui.Style) { return p.note("") }
 
-// note returns text, and before it that the pane is stale if it is.
+// note returns text, and before it that the pane is stale if it is, and that its times are estimates if they are.
 func (p *pane) note(text string) (string, ui.Style) {
-	if p.snap.Stale&p.part&made(p.snap) == 0 {
+	var notes []string
+	if p.snap.Stale&p.part&made(p.snap) != 0 {
+		notes = append(notes, "stale")
+	}
+	if p.snap.Device.Estimated && p.part.Has(sessions.PartTimings|sessions.PartOverview) {
+		notes = append(notes, "estimated")
+	}
+	if p.snap.Device.Estimated && p.part.Has(sessions.PartTactics) {
+		notes = append(notes, "untimed")
+	}
+	if len(notes) == 0 {
 		return text, ui.Muted
 	}
 	if text != "" {
-		text = " " + string(p.Look.Glyphs.Dot) + " " + text
+		notes = append(notes, text)
 	}
-	return "stale" + text, ui.Warn
+	return strings.Join(notes, " "+string(p.Look.Glyphs.Dot)+" "), ui.Warn
 }
 
 // made returns the reports that a snapshot has, fitting its configuration or not.

@@ -40,7 +40,7 @@ func newChosenView(d *desk) *chosenView {
 		{Title: "tactic", Width: 20, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Chosen, at(b).Chosen) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
-			if !chosen(at(r)).Timed { // what stands there is a guess
+			if !priced(chosen(at(r))) { // what stands there is a guess
 				return ui.Cell{}
 			}
 			return ui.Cell{Bar: &ui.Bar{Value: duration(r), Max: v.longest(), Style: ui.Series1}}
@@ -81,17 +81,24 @@ func chosen(l *sessions.LayerTactics) *sessions.CandidateInfo {
 	return &sessions.CandidateInfo{}
 }
 
+// priced reports whether a candidate has a time that means something: a measurement, or the estimate of a device that has
+// no others.
+func priced(c *sessions.CandidateInfo) bool { return c.Timed || c.Ratio > 0 }
+
 func timeCell(c *sessions.CandidateInfo) ui.Cell {
-	if !c.Timed {
-		return ui.Cell{Text: "not timed", Style: ui.Faint}
+	switch {
+	case c.Timed:
+		return ui.Cell{Text: ui.Duration(c.Time)}
+	case priced(c):
+		return ui.Cell{Text: "~" + ui.Duration(c.Time), Style: ui.Muted}
 	}
-	return ui.Cell{Text: ui.Duration(c.Time)}
+	return ui.Cell{Text: "not timed", Style: ui.Faint}
 }
 
 func (v *chosenView) longest() float64 {
 	top := 1.0
 	for i := range v.snap.Tactics.Layers {
-		if c := chosen(&v.snap.Tactics.Layers[i]); c.Timed {
+		if c := chosen(&v.snap.Tactics.Layers[i]); priced(c) {
 			top = max(top, float64(c.Time))
 		}
 	}

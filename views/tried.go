@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -66,10 +67,14 @@ func (v *triedView) Keys() []ui.Key {
 }
 
 func (v *triedView) Note() (string, ui.Style) {
-	if len(v.runs) < 2 {
-		return "", ui.Muted
+	estimated := ""
+	if v.snap.Device.Estimated {
+		estimated = "estimated"
 	}
-	return "speed over the first", ui.Muted
+	if len(v.runs) < 2 {
+		return estimated, ui.Muted
+	}
+	return strings.TrimSpace(estimated + " speed over the first"), ui.Muted
 }
 
 func (v *triedView) Update(msg tea.Msg) tea.Cmd {

@@ -86,7 +86,7 @@ func (b *bench) run(cmd tea.Cmd) {
 		if msg != nil {
 			b.send(msg)
 		}
-	case <-time.After(20 * time.Millisecond): // it listens, or ticks
+	case <-time.After(200 * time.Millisecond): // it listens, or ticks
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -282,5 +283,6 @@ func speed(a, b time.Duration) string {
 }
 
 func say(s ui.Style, text string) tea.Cmd {
-	return func() tea.Msg { return ui.StatusMsg{Text: text, Style: s} }
+	line, _, _ := strings.Cut(text, "\n") // the log has the others
+	return func() tea.Msg { return ui.StatusMsg{Text: line, Style: s} }
 }

@@ -86,7 +86,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	if !p.PerStep {
 		return nil
 	}
-	fmt.Fprintf(stdout, "\nsum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", ms(t.SumMedian), ms(t.Gap), t.Samples)
+	fmt.Fprintf(stdout, "\n%ssum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", estimatedMark(t.Estimated), ms(t.SumMedian), ms(t.Gap), t.Samples)
 	var rows [][]string
 	for _, l := range t.Layers {
 		gflops := ""
@@ -110,13 +110,21 @@ func maxShare(layers []sessions.LayerTiming) float64 {
 	return m
 }
 
+// estimatedMark is what stands before times that were not measured.
+func estimatedMark(estimated bool) string {
+	if estimated {
+		return "estimated "
+	}
+	return ""
+}
+
 // writeLatency prints what was measured end to end.
 func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	t, v := snap.Timings, snap.Overview
 	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s, %d threads)\n", snap.Model.Name, snap.Config.Precision, v.Batch, snap.Device.Backend, snap.Device.Device, snap.Device.Threads)
-	fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
-		ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
-	fmt.Fprintf(w, "throughput: %.1f items/s\n", v.Throughput)
+	fmt.Fprintf(w, "%slatency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
+		estimatedMark(t.Estimated), ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
+	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)
 	for _, b := range v.Badges {
 		fmt.Fprintf(w, "%s: %s\n", b.Text, b.Why)
 	}

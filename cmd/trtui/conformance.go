@@ -38,6 +38,7 @@ const (
 )
 
 func conformanceCommand() *cobra.Command {
+	o := &options{table: backends}
 	var format string
 	var timeout time.Duration
 	var verbose bool
@@ -47,8 +48,11 @@ func conformanceCommand() *cobra.Command {
 		Long: `Run ONNX backend test cases: each PATH is the folder of a case (model.onnx beside test_data_set_0, ...),
 a folder of such folders, or a .tar.gz of them.
 
+Outputs are computed by the layers' own definition, with --backend by an engine for that backend, in
+FP32 with all fusions.
+
 A case is unsupported if its model is refused when it is imported, even with its inputs fixed as
-constants. It fails if an output has another type or shape than the expected one, or differs from it
+constants, or if the backend does not compute one of its layers. It fails if an output has another type or shape than the expected one, or differs from it
 by more than 1e-7 + 1e-3 * |expected| (f16: 1e-3 + 1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|),
 or at all where it is of integers or booleans.`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -61,6 +65,15 @@ or at all where it is of integers or booleans.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			execute := executor(evaluate)
+			if o.backend != evaluation {
+				b, err := o.openBackend(o.backend)
+				if err != nil {
+					return err
+				}
+				defer b.Close()
+				execute = engineOn(b)
+			}
 			var report conformanceReport
 			for _, path := range args {
 				cases, err := findCases(path)
@@ -71,6 +84,7 @@ or at all where it is of integers or booleans.`,
 					if err := cmd.Context().Err(); err != nil {
 						return err
 					}
+					c.execute = execute
 					report.add(c.run(cmd.Context(), timeout))
 				}
 			}
@@ -83,6 +97,7 @@ or at all where it is of integers or booleans.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&o.backend, "backend", evaluation, evaluation+" (the layers' own definition), "+backendUsage(o.table))
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "list the cases that passed, too")
@@ -181,9 +196,9 @@ func (c conformanceCase) checkSet(ctx context.Context, set conformanceSet) (conf
 	if err != nil {
 		return statusFailed, err.Error()
 	}
-	outputs, err := evaluate(ctx, network, inputs)
+	outputs, err := c.execute(ctx, network, inputs)
 	if err != nil {
-		return statusFailed, fmt.Sprintf("%s: %v", set.name, err)
+		return statusOf(err), fmt.Sprintf("%s: %v", set.name, err)
 	}
 	for _, t := range network.Outputs {
 		want, ok := expected[t.Name]
@@ -195,13 +210,4 @@ func (c conformanceCase) checkSet(ctx context.Context, set conformanceSet) (conf
 		}
 	}
 	return statusPassed, ""
-}
-
-// evaluate computes the network's outputs by name, and gives up between layers when ctx is done.
-func evaluate(ctx context.Context, network *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error) {
-	return network.Eval(inputs, func(*graph.Layer, []graph.Value) {
-		if err := ctx.Err(); err != nil {
-			panic(err)
-		}
-	})
 }

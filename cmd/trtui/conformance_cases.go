@@ -24,6 +24,8 @@ type conformanceCase struct {
 	name string
 	open func(onnx.Importer) (network *graph.Network, release func() error, err error)
 	sets []conformanceSet
+
+	execute executor
 }
 
 // conformanceSet is one test_data_set: input_0.pb, ..., output_0.pb, ...

@@ -162,6 +162,28 @@ func TestNodeConformance(t *testing.T) {
 	t.Logf("%d passed, %d failed, %d unsupported; core cases of imported operators: %d passed, %d unsupported", report.Passed, report.Failed, report.Unsupported, passed, refused)
 }
 
+// TestNodeConformanceOfEngines runs the same cases through the builder and the CPU's kernels: none may fail.
+func TestNodeConformanceOfEngines(t *testing.T) {
+	dir := os.Getenv("TRTUI_DATA")
+	if dir == "" {
+		t.Skip("TRTUI_DATA is not set: no external cases to test with")
+	}
+	var out bytes.Buffer
+	execute(t.Context(), []string{"conformance", "--backend", "cpu", "--format", "json", filepath.Join(dir, "onnx", "onnx-node-open.tar.gz")}, &out, t.Output())
+	var report conformanceReport
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range report.Cases {
+		if c.Status == statusFailed {
+			t.Errorf("%s: %s", c.Case, c.Reason)
+		}
+	}
+	if report.Passed == 0 {
+		t.Error("no case passed")
+	}
+}
+
 // caseTiers reads the tier of each case from a manifest.
 func caseTiers(t *testing.T, path string) map[string]string {
 	t.Helper()

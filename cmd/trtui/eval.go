@@ -24,6 +24,7 @@ type evalRow struct {
 	WeightsBytes int      `json:"weights_bytes"`
 	ArenaBytes   int      `json:"arena_bytes"`
 	Random       bool     `json:"random_data,omitempty"`
+	Estimated    bool     `json:"estimated,omitempty"` // latencies are a cost model's
 }
 
 func evalCommand() *cobra.Command {
@@ -99,6 +100,7 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 		Precision: string(cfg.Precision), Calibrator: acc.Calibrator, Agreement: 100 * acc.Labels.Agreement,
 		Latency: float64(snap.Overview.Latency.Median) / 1e6, LatencyP99: float64(snap.Overview.Latency.P99) / 1e6,
 		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random,
+		Estimated: snap.Timings.Estimated,
 	}
 	if len(acc.Outputs) > 0 {
 		row.SQNR = acc.Outputs[0].SQNR
@@ -117,6 +119,9 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintf(w, "%s on %s: %d items\n", p.model.Network.Name, p.work.Data.Name(), p.work.Data.Len())
 	if p.work.CalData.Random() && !p.model.Quantized {
 		fmt.Fprintln(w, "random calibration: no data was given, so ranges come from random input and accuracy is agreement with FP32 only")
+	}
+	if rows[0].Estimated {
+		fmt.Fprintln(w, "estimated: latencies are a cost model's, not measured")
 	}
 	fmt.Fprintln(w)
 	var lines [][]string

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,19 +19,18 @@ func inspectCommand() *cobra.Command {
 		Short: "Look at a model, its passes, engine, memory, tactics or a recording",
 	}
 	c.AddCommand(
-		inspectPart("model", "the graph as it was imported", sessions.PartModel, writeModel),
-		inspectPart("passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
-		inspectPart("engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses, writeEngine),
-		inspectPart("memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
-		inspectPart("tactics", "every tactic that was considered for every layer", sessions.PartTactics, writeTactics),
+		inspectPart(&options{}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
+		inspectPart(&options{}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
+		inspectPart(&options{}, "engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses, writeEngine),
+		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
+		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer", sessions.PartTactics, writeTactics),
 		inspectRecordingCommand(),
 	)
 	return c
 }
 
 // inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
-func inspectPart(name, doc string, parts sessions.Parts, write func(io.Writer, *sessions.Snapshot)) *cobra.Command {
-	o := &options{}
+func inspectPart(o *options, name, doc string, parts sessions.Parts, write func(io.Writer, *sessions.Snapshot)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   name + " [MODEL|ENGINE]",
 		Short: "Show " + doc,
@@ -45,6 +45,10 @@ func inspectPart(name, doc string, parts sessions.Parts, write func(io.Writer, *
 
 func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path string, parts sessions.Parts, write func(io.Writer, *sessions.Snapshot)) error {
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
+	var missing *run.Unsupported
+	if parts == sessions.PartTactics && errors.As(err, &missing) {
+		return errors.Join(o.writeUnsupported(stdout, missing), errReported)
+	}
 	if err != nil {
 		return err
 	}
@@ -180,7 +184,11 @@ func lifeLine(s sessions.SlotInfo, steps, cells int) string {
 
 func writeTactics(w io.Writer, s *sessions.Snapshot) {
 	t := s.Tactics
-	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n\n", t.CacheHits, t.CacheMisses, len(t.Cache))
+	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n", t.CacheHits, t.CacheMisses, len(t.Cache))
+	if s.Device.Estimated {
+		fmt.Fprintln(w, "untimed: the cost model chose, and ~ marks its estimates")
+	}
+	fmt.Fprintln(w)
 	for _, l := range t.Layers {
 		fmt.Fprintf(w, "%s (%s)\n", l.Layer, l.Op)
 		var rows [][]string
@@ -190,7 +198,12 @@ func writeTactics(w io.Writer, s *sessions.Snapshot) {
 				mark = "*"
 			}
 			if c.Timed {
-				timed, ratio = us(c.Time), fmt.Sprintf("%.2f×", c.Ratio)
+				timed = us(c.Time)
+			} else if c.Ratio > 0 {
+				timed = "~" + us(c.Time)
+			}
+			if c.Ratio > 0 {
+				ratio = fmt.Sprintf("%.2f×", c.Ratio)
 			}
 			rows = append(rows, []string{mark, c.Tactic, c.Format, timed, ratio, c.Reason})
 		}

@@ -27,6 +27,8 @@ var jsonCommands = []struct {
 	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_p99_ms", "arena_bytes"}},
 	{[]string{"eval", "--per-layer", "--precision", "int8"}, []string{"accumulated", "tap_items", "agreement_share"}},
 	{[]string{"build"}, []string{"arena_bytes", "file", "config"}},
+	{[]string{"run", "--items", "2"}, []string{"classes", "min_at", "not_finite"}},
+	{[]string{"run", "--backends", "cpu,eval", "--items", "2", "--per-layer"}, []string{"tolerance", "pairs", "passed", "max_abs", "sqnr_db", "histogram"}},
 	{nil, []string{"latency", "build_time_ms"}},
 }
 

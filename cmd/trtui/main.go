@@ -23,6 +23,7 @@ const (
 var commands = []func() *cobra.Command{
 	buildCommand,
 	benchCommand,
+	runCommand,
 	evalCommand,
 	inspectCommand,
 	calibrateCommand,
@@ -69,5 +70,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "trtui: %v\n", err)
+	if hint := unsupportedHint(err); hint != "" {
+		fmt.Fprintln(stderr, hint)
+	}
 	return exitFailure
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
@@ -43,6 +42,8 @@ type options struct {
 	batch       int
 	threads     int
 	backend     string
+	table       []backend // what --backend may name
+	few         int       // how many items are used where none were asked for; 0: all
 	cache       string
 	seed        uint64
 	layers      []string
@@ -57,13 +58,16 @@ type options struct {
 
 // register adds the flags to a command.
 func (o *options) register(c *cobra.Command) {
+	if o.table == nil {
+		o.table = backends
+	}
 	f := c.Flags()
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
 	f.StringVar(&o.precision, "precision", "fp32", "fp32, fp16 or int8")
 	f.StringVar(&o.calibrator, "calibrator", "entropy", "minmax, entropy, percentile[:P] or mse")
 	f.StringVar(&o.data, "data", "", "evaluation data: .npz, .npy, idx, CIFAR .bin, a folder of images or of ONNX test data")
 	f.StringVar(&o.calData, "calib-data", "", "calibration data, in the same forms; default: the evaluation data")
-	f.StringVar(&o.items, "items", "", "which items of --data, as in 500-1999 or 100")
+	f.StringVar(&o.items, "items", "", "which items of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
 	f.StringVar(&o.calItems, "calib-items", "", "which items of --calib-data")
 	f.IntVar(&o.size, "size", 0, "height and width of image data")
 	f.Float32SliceVar(&o.mean, "mean", nil, "mean of pixels, for all or each channel, taken off before the division by --std")
@@ -77,7 +81,7 @@ func (o *options) register(c *cobra.Command) {
 	f.IntVar(&o.labelOffset, "label-offset", 0, "added to every label: 1 where the model has a class for the background before them")
 	f.IntVar(&o.batch, "batch", 1, "value of the model's unbound batch")
 	f.IntVar(&o.threads, "threads", 0, "worker threads; default: all processors")
-	f.StringVar(&o.backend, "backend", "cpu", "cpu")
+	f.StringVar(&o.backend, "backend", o.table[0].name, backendUsage(o.table))
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
 	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
@@ -133,8 +137,8 @@ func (o *options) config() (sessions.Config, error) {
 	if o.labelOffset != 0 && o.data == "" {
 		return cfg, usageError{errors.New("--label-offset is for the labels of --data, which is missing")}
 	}
-	if o.items != "" && o.data == "" {
-		return cfg, usageError{errors.New("--items chooses from --data, which is missing")}
+	if _, _, err := findBackend(o.table, o.backend); err != nil {
+		return cfg, err
 	}
 	if o.calItems != "" && o.calData == "" {
 		return cfg, usageError{errors.New("--calib-items chooses from --calib-data, which is missing")}
@@ -154,20 +158,29 @@ type place struct {
 
 // open opens the model at path, or the embedded one where path is empty, and its data.
 func (o *options) open(path string) (*place, error) {
-	if o.backend != "cpu" {
-		return nil, usageError{fmt.Errorf("--backend %q: this program has the backend cpu", o.backend)}
-	}
-	var m *sessions.Model
-	var err error
-	if path == "" {
-		m, err = sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
-	} else {
-		m, err = sessions.OpenModel(graph.Ops(), path)
-	}
+	m, err := openModel(path)
 	if err != nil {
 		return nil, err
 	}
+	p, err := o.equip(m, path == "")
+	if err != nil {
+		m.Close()
+	}
+	return p, err
+}
+
+// openModel opens a model or an engine; no path names the embedded model.
+func openModel(path string) (*sessions.Model, error) {
+	if path == "" {
+		return sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	}
+	return sessions.OpenModel(graph.Ops(), path)
+}
+
+// equip opens what a model is worked on with: timing cache, data, backend.
+func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache()}
+	var err error
 	if o.cache == "none" {
 		w.SaveTo = ""
 	} else if o.cache != "" {
@@ -175,12 +188,24 @@ func (o *options) open(path string) (*place, error) {
 			return nil, err
 		}
 	}
-	if w.Data, w.CalData, err = o.datasets(m, path == ""); err != nil {
+	if w.Data, w.CalData, err = o.datasets(m, embedded); err != nil {
 		return nil, err
 	}
-	b := cpu.Open(o.threads)
-	w.Backend = b
-	return &place{m, w, func() { b.Close(); m.Close() }}, nil
+	var closeDevices func()
+	if w.Backend, w.Host, closeDevices, err = o.openDevices(o.backend); err != nil {
+		return nil, err
+	}
+	few := o.few
+	if w.Backend.Info().Estimated {
+		few, w.TapItems = fewItems, fewTaps
+	}
+	if o.items == "" && few > 0 {
+		if w.Data, err = sessions.Subset(w.Data, 0, min(few, w.Data.Len())); err != nil {
+			closeDevices()
+			return nil, err
+		}
+	}
+	return &place{m, w, func() { closeDevices(); m.Close() }}, nil
 }
 
 // with opens the model at path, hands it to use with a runner that reports its progress to stderr, and closes it.
@@ -224,6 +249,15 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 	}
 	if cal == nil {
 		cal = data
+	}
+	if o.data == "" && o.items != "" {
+		first, limit, err := dataset.ParseItems(o.items)
+		if err != nil {
+			return nil, nil, usageError{err}
+		}
+		if data, err = sessions.Subset(data, first, limit); err != nil {
+			return nil, nil, usageError{err}
+		}
 	}
 	return data, cal, nil
 }

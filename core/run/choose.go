@@ -63,21 +63,30 @@ type UnsupportedLayer struct {
 	Reasons   []Candidate
 }
 
+// Error lists the layers, a line each, with what the tactic that came first says.
 func (u *Unsupported) Error() string {
-	var s strings.Builder
-	if len(u.Layers) > 1 {
-		fmt.Fprintf(&s, "%d layers have no tactic on %s:", len(u.Layers), u.Backend)
+	if len(u.Layers) == 1 {
+		l := u.Layers[0]
+		return fmt.Sprintf("no tactic of %s computes layer %s (%s): %s", u.Backend, l.Layer, l.Op, l.Reason())
 	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "no tactic of %s computes %d layers:", u.Backend, len(u.Layers))
 	for _, l := range u.Layers {
-		if len(u.Layers) > 1 {
-			s.WriteString("\n  ")
-		}
-		fmt.Fprintf(&s, "layer %s (%s): no tactic of %s computes it", l.Layer, l.Op, u.Backend)
-		for _, c := range l.Reasons {
-			fmt.Fprintf(&s, "; %s: %s", c.Tactic, c.Reason)
-		}
+		fmt.Fprintf(&s, "\n  %s (%s): %s", l.Layer, l.Op, l.Reason())
 	}
 	return s.String()
+}
+
+// Reason says in one line why the layer is not computed: what the first tactic, the backend's best guess, says.
+func (l UnsupportedLayer) Reason() string {
+	switch n := len(l.Reasons); n {
+	case 0:
+		return "there is none for the op"
+	case 1:
+		return l.Reasons[0].Tactic + ": " + l.Reasons[0].Reason
+	default:
+		return fmt.Sprintf("%s: %s; and %d more", l.Reasons[0].Tactic, l.Reasons[0].Reason, n-1)
+	}
 }
 
 // unsupported returns the error of one layer.

@@ -102,7 +102,10 @@ func (y *layout) bring(t *graph.Tensor, from, to kernels.Format, consumer string
 	src := y.places[place{t, from}]
 	d := desc(t, to, y.env)
 	if y.plan.Slots[src].Desc.SameBytes(d) {
-		y.share(t, d, src, 0, y.plan.Slots[src].First)
+		slot := y.share(t, d, src, 0, y.plan.Slots[src].First)
+		if to == kernels.Linear && y.network.IsOutput(t) {
+			y.plan.Slots[y.plan.root(slot)].Region = IO
+		}
 		return nil
 	}
 	o, err := y.reformatOption(t, from, to)

@@ -111,6 +111,9 @@ func (l *Loaded) Code() []kernels.Code {
 	return all
 }
 
+// Backend returns the backend that the plan is loaded on.
+func (l *Loaded) Backend() Backend { return l.backend }
+
 // Close gives the constants' memory back. The contexts must be closed before.
 func (l *Loaded) Close() {
 	l.backend.Free(l.constants)

@@ -383,6 +383,15 @@ func TestRandom(t *testing.T) {
 	if v, err := w.Feed(n.Inputs, 1, 1); err != nil || v["x"].Dims[0] != 4 || len(v["s"].Dims) != 0 {
 		t.Errorf("%v %v", v, err)
 	}
+	fixed := graph.NewNetwork("fixed")
+	fixed.AddInput("x", graph.F32, graph.Const(2), graph.Const(4))
+	f, err := Random(fixed.Inputs, nil, 3, 1)
+	if err != nil || !f.Whole {
+		t.Fatalf("%+v %v", f, err)
+	}
+	if bound, err := f.Bind(fixed.Inputs); err != nil || bound.Len() != 3 {
+		t.Errorf("a batch that is fixed to 2: %v", err)
+	}
 	n.Inputs[0].Dims = graph.Shape(1<<30, 1<<30)
 	if _, err := Random(n.Inputs, nil, 1, 1); err == nil {
 		t.Error("a huge input was accepted")

@@ -9,7 +9,8 @@ import (
 
 // Random returns n items of made-up data for a network's inputs: real numbers from the standard normal distribution,
 // integers from 0 to 9, booleans. Symbols of the shapes are taken from env and are 1 if they are not in it; the first
-// axis counts the items, unless an input has none or they differ in its extent, in which case the items are whole. The
+// axis counts the items, unless an input has none, they differ in its extent or it is fixed, in which case the items are
+// whole. The
 // same arguments give the same data, item by item.
 func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Set, error) {
 	if n < 1 || len(inputs) == 0 {
@@ -33,7 +34,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		}
 		s.Inputs = append(s.Inputs, Input{t.Name, t.Type, dims})
 		s.Identity.Hash += fmt.Sprintf(" %s %s%v", t.Name, t.Type, dims)
-		if len(t.Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) {
+		if len(t.Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) || fixedBatch(t.Dims[0]) {
 			s.Whole = true
 		}
 	}
@@ -47,6 +48,12 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		return nil
 	}
 	return s, nil
+}
+
+// fixedBatch reports whether a first axis has more than one item in every inference.
+func fixedBatch(d graph.Dim) bool {
+	n, ok := d.IsConst()
+	return ok && n != 1
 }
 
 // extent evaluates a dim; what env does not name is 1.

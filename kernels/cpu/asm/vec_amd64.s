@@ -25,27 +25,27 @@ DATA vecConstants<>+68(SB)/4, $0xbe2a6e93
 DATA vecConstants<>+72(SB)/4, $0x3e4cb571
 DATA vecConstants<>+76(SB)/4, $0xbe800041
 DATA vecConstants<>+80(SB)/4, $0x3eaaaad1
-DATA vecConstants<>+84(SB)/4, $0x41200000
-DATA vecConstants<>+88(SB)/4, $0x40000000
-DATA vecConstants<>+92(SB)/4, $0x38a57263
-DATA vecConstants<>+96(SB)/4, $0xba5242f4
-DATA vecConstants<>+100(SB)/4, $0x3baa0cfa
-DATA vecConstants<>+104(SB)/4, $0xbcdbfdda
-DATA vecConstants<>+108(SB)/4, $0x3de71690
-DATA vecConstants<>+112(SB)/4, $0xbec0939f
-DATA vecConstants<>+116(SB)/4, $0x3f906eba
-DATA vecConstants<>+120(SB)/4, $0x40800000
-DATA vecConstants<>+124(SB)/4, $0x37b5ec14
-DATA vecConstants<>+128(SB)/4, $0xb9e7631a
-DATA vecConstants<>+132(SB)/4, $0x3b89c666
-DATA vecConstants<>+136(SB)/4, $0xbcce8187
-DATA vecConstants<>+140(SB)/4, $0x3dde0a8d
-DATA vecConstants<>+144(SB)/4, $0x3f221ab3
-DATA vecConstants<>+148(SB)/4, $0x3f909607
-DATA vecConstants<>+152(SB)/4, $0xb9452c1c
-DATA vecConstants<>+156(SB)/4, $0x3f3504f3
-DATA vecConstants<>+160(SB)/4, $0x00000000
-DATA vecConstants<>+164(SB)/4, $0x7f800000
+DATA vecConstants<>+84(SB)/4, $0x00000000
+DATA vecConstants<>+88(SB)/4, $0x7f800000
+DATA vecConstants<>+92(SB)/4, $0x41200000
+DATA vecConstants<>+96(SB)/4, $0x40000000
+DATA vecConstants<>+100(SB)/4, $0x38a57263
+DATA vecConstants<>+104(SB)/4, $0xba5242f4
+DATA vecConstants<>+108(SB)/4, $0x3baa0cfa
+DATA vecConstants<>+112(SB)/4, $0xbcdbfdda
+DATA vecConstants<>+116(SB)/4, $0x3de71690
+DATA vecConstants<>+120(SB)/4, $0xbec0939f
+DATA vecConstants<>+124(SB)/4, $0x3f906eba
+DATA vecConstants<>+128(SB)/4, $0x40800000
+DATA vecConstants<>+132(SB)/4, $0x37b5ec14
+DATA vecConstants<>+136(SB)/4, $0xb9e7631a
+DATA vecConstants<>+140(SB)/4, $0x3b89c666
+DATA vecConstants<>+144(SB)/4, $0xbcce8187
+DATA vecConstants<>+148(SB)/4, $0x3dde0a8d
+DATA vecConstants<>+152(SB)/4, $0x3f221ab3
+DATA vecConstants<>+156(SB)/4, $0x3f909607
+DATA vecConstants<>+160(SB)/4, $0xb9452c1c
+DATA vecConstants<>+164(SB)/4, $0x3f3504f3
 DATA vecConstants<>+168(SB)/4, $0xff800000
 GLOBL vecConstants<>(SB), RODATA|NOPTR, $172
 
@@ -392,25 +392,31 @@ TEXT ·vecLogAVX512(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS           (CX), Z0
 	VGETMANTPS        $0x0b, Z0, Z1
-	VGETEXPPS         Z0, Z0
-	VGETEXPPS         Z1, Z2
-	VSUBPS            Z2, Z0, Z0
+	VGETEXPPS         Z0, Z2
+	VGETEXPPS         Z1, Z3
+	VSUBPS            Z3, Z2, Z2
 	VSUBPS.BCST       vecConstants<>+8(SB), Z1, Z1
-	VBROADCASTSS      vecConstants<>+52(SB), Z2
-	VFMADD213PS.BCST  vecConstants<>+56(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+60(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+64(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+68(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+72(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+76(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+80(SB), Z1, Z2
-	VMULPS            Z1, Z1, Z3
-	VMULPS            Z1, Z2, Z2
-	VMULPS            Z3, Z2, Z2
-	VFMADD231PS.BCST  vecConstants<>+28(SB), Z0, Z2
-	VFNMADD231PS.BCST vecConstants<>+48(SB), Z3, Z2
-	VADDPS            Z2, Z1, Z1
-	VFMADD231PS.BCST  vecConstants<>+24(SB), Z0, Z1
+	VBROADCASTSS      vecConstants<>+52(SB), Z3
+	VFMADD213PS.BCST  vecConstants<>+56(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+60(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+64(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+68(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+72(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+76(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+80(SB), Z1, Z3
+	VMULPS            Z1, Z1, Z4
+	VMULPS            Z1, Z3, Z3
+	VMULPS            Z4, Z3, Z3
+	VFMADD231PS.BCST  vecConstants<>+28(SB), Z2, Z3
+	VFNMADD231PS.BCST vecConstants<>+48(SB), Z4, Z3
+	VADDPS            Z3, Z1, Z1
+	VFMADD231PS.BCST  vecConstants<>+24(SB), Z2, Z1
+	VBROADCASTSS      vecConstants<>+84(SB), Z3
+	VCMPPS            $0x00, Z3, Z0, K2
+	VMOVAPS           Z2, K2, Z1
+	VBROADCASTSS      vecConstants<>+88(SB), Z3
+	VCMPPS            $0x00, Z3, Z0, K2
+	VMOVAPS           Z2, K2, Z1
 	VMOVUPS           Z1, (AX)
 	ADDQ              $0x40, CX
 	ADDQ              $0x40, AX
@@ -422,25 +428,31 @@ tail:
 	JE                done
 	VMOVUPS.Z         (CX), K1, Z0
 	VGETMANTPS        $0x0b, Z0, Z1
-	VGETEXPPS         Z0, Z0
-	VGETEXPPS         Z1, Z2
-	VSUBPS            Z2, Z0, Z0
+	VGETEXPPS         Z0, Z2
+	VGETEXPPS         Z1, Z3
+	VSUBPS            Z3, Z2, Z2
 	VSUBPS.BCST       vecConstants<>+8(SB), Z1, Z1
-	VBROADCASTSS      vecConstants<>+52(SB), Z2
-	VFMADD213PS.BCST  vecConstants<>+56(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+60(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+64(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+68(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+72(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+76(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+80(SB), Z1, Z2
-	VMULPS            Z1, Z1, Z3
-	VMULPS            Z1, Z2, Z2
-	VMULPS            Z3, Z2, Z2
-	VFMADD231PS.BCST  vecConstants<>+28(SB), Z0, Z2
-	VFNMADD231PS.BCST vecConstants<>+48(SB), Z3, Z2
-	VADDPS            Z2, Z1, Z1
-	VFMADD231PS.BCST  vecConstants<>+24(SB), Z0, Z1
+	VBROADCASTSS      vecConstants<>+52(SB), Z3
+	VFMADD213PS.BCST  vecConstants<>+56(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+60(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+64(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+68(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+72(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+76(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+80(SB), Z1, Z3
+	VMULPS            Z1, Z1, Z4
+	VMULPS            Z1, Z3, Z3
+	VMULPS            Z4, Z3, Z3
+	VFMADD231PS.BCST  vecConstants<>+28(SB), Z2, Z3
+	VFNMADD231PS.BCST vecConstants<>+48(SB), Z4, Z3
+	VADDPS            Z3, Z1, Z1
+	VFMADD231PS.BCST  vecConstants<>+24(SB), Z2, Z1
+	VBROADCASTSS      vecConstants<>+84(SB), Z3
+	VCMPPS            $0x00, Z3, Z0, K2
+	VMOVAPS           Z2, K2, Z1
+	VBROADCASTSS      vecConstants<>+88(SB), Z3
+	VCMPPS            $0x00, Z3, Z0, K2
+	VMOVAPS           Z2, K2, Z1
 	VMOVUPS           Z1, K1, (AX)
 
 done:
@@ -466,7 +478,7 @@ TEXT ·vecTanhAVX512(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS           (CX), Z0
 	VPANDD.BCST       vecConstants<>+4(SB), Z0, Z1
-	VBROADCASTSS      vecConstants<>+84(SB), Z2
+	VBROADCASTSS      vecConstants<>+92(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VADDPS            Z1, Z1, Z1
 	VMULPS.BCST       vecConstants<>+20(SB), Z1, Z2
@@ -485,7 +497,7 @@ loop:
 	VSCALEFPS         Z2, Z1, Z1
 	VSUBPS.BCST       vecConstants<>+8(SB), Z1, Z2
 	VFMADD213PS       Z2, Z1, Z3
-	VADDPS.BCST       vecConstants<>+88(SB), Z3, Z1
+	VADDPS.BCST       vecConstants<>+96(SB), Z3, Z1
 	VDIVPS            Z1, Z3, Z3
 	VPANDD.BCST       vecConstants<>+0(SB), Z0, Z0
 	VPORD             Z0, Z3, Z3
@@ -500,7 +512,7 @@ tail:
 	JE                done
 	VMOVUPS.Z         (CX), K1, Z0
 	VPANDD.BCST       vecConstants<>+4(SB), Z0, Z1
-	VBROADCASTSS      vecConstants<>+84(SB), Z2
+	VBROADCASTSS      vecConstants<>+92(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VADDPS            Z1, Z1, Z1
 	VMULPS.BCST       vecConstants<>+20(SB), Z1, Z2
@@ -519,7 +531,7 @@ tail:
 	VSCALEFPS         Z2, Z1, Z1
 	VSUBPS.BCST       vecConstants<>+8(SB), Z1, Z2
 	VFMADD213PS       Z2, Z1, Z3
-	VADDPS.BCST       vecConstants<>+88(SB), Z3, Z1
+	VADDPS.BCST       vecConstants<>+96(SB), Z3, Z1
 	VDIVPS            Z1, Z3, Z3
 	VPANDD.BCST       vecConstants<>+0(SB), Z0, Z0
 	VPORD             Z0, Z3, Z3
@@ -548,25 +560,25 @@ TEXT ·vecErfAVX512(SB), NOSPLIT, $0-32
 loop:
 	VMOVUPS           (CX), Z0
 	VMULPS            Z0, Z0, Z1
-	VBROADCASTSS      vecConstants<>+92(SB), Z2
-	VFMADD213PS.BCST  vecConstants<>+96(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+100(SB), Z1, Z2
+	VBROADCASTSS      vecConstants<>+100(SB), Z2
 	VFMADD213PS.BCST  vecConstants<>+104(SB), Z1, Z2
 	VFMADD213PS.BCST  vecConstants<>+108(SB), Z1, Z2
 	VFMADD213PS.BCST  vecConstants<>+112(SB), Z1, Z2
 	VFMADD213PS.BCST  vecConstants<>+116(SB), Z1, Z2
+	VFMADD213PS.BCST  vecConstants<>+120(SB), Z1, Z2
+	VFMADD213PS.BCST  vecConstants<>+124(SB), Z1, Z2
 	VMULPS            Z0, Z2, Z2
 	VPANDD.BCST       vecConstants<>+4(SB), Z0, Z1
-	VBROADCASTSS      vecConstants<>+120(SB), Z3
+	VBROADCASTSS      vecConstants<>+128(SB), Z3
 	VMINPS            Z1, Z3, Z1
-	VBROADCASTSS      vecConstants<>+124(SB), Z3
-	VFMADD213PS.BCST  vecConstants<>+128(SB), Z1, Z3
-	VFMADD213PS.BCST  vecConstants<>+132(SB), Z1, Z3
+	VBROADCASTSS      vecConstants<>+132(SB), Z3
 	VFMADD213PS.BCST  vecConstants<>+136(SB), Z1, Z3
 	VFMADD213PS.BCST  vecConstants<>+140(SB), Z1, Z3
 	VFMADD213PS.BCST  vecConstants<>+144(SB), Z1, Z3
 	VFMADD213PS.BCST  vecConstants<>+148(SB), Z1, Z3
 	VFMADD213PS.BCST  vecConstants<>+152(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+156(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+160(SB), Z1, Z3
 	VPXORD.BCST       vecConstants<>+0(SB), Z3, Z3
 	VMULPS.BCST       vecConstants<>+20(SB), Z3, Z4
 	VRNDSCALEPS       $0x08, Z4, Z4
@@ -600,25 +612,25 @@ tail:
 	JE                done
 	VMOVUPS.Z         (CX), K1, Z0
 	VMULPS            Z0, Z0, Z1
-	VBROADCASTSS      vecConstants<>+92(SB), Z2
-	VFMADD213PS.BCST  vecConstants<>+96(SB), Z1, Z2
-	VFMADD213PS.BCST  vecConstants<>+100(SB), Z1, Z2
+	VBROADCASTSS      vecConstants<>+100(SB), Z2
 	VFMADD213PS.BCST  vecConstants<>+104(SB), Z1, Z2
 	VFMADD213PS.BCST  vecConstants<>+108(SB), Z1, Z2
 	VFMADD213PS.BCST  vecConstants<>+112(SB), Z1, Z2
 	VFMADD213PS.BCST  vecConstants<>+116(SB), Z1, Z2
+	VFMADD213PS.BCST  vecConstants<>+120(SB), Z1, Z2
+	VFMADD213PS.BCST  vecConstants<>+124(SB), Z1, Z2
 	VMULPS            Z0, Z2, Z2
 	VPANDD.BCST       vecConstants<>+4(SB), Z0, Z1
-	VBROADCASTSS      vecConstants<>+120(SB), Z3
+	VBROADCASTSS      vecConstants<>+128(SB), Z3
 	VMINPS            Z1, Z3, Z1
-	VBROADCASTSS      vecConstants<>+124(SB), Z3
-	VFMADD213PS.BCST  vecConstants<>+128(SB), Z1, Z3
-	VFMADD213PS.BCST  vecConstants<>+132(SB), Z1, Z3
+	VBROADCASTSS      vecConstants<>+132(SB), Z3
 	VFMADD213PS.BCST  vecConstants<>+136(SB), Z1, Z3
 	VFMADD213PS.BCST  vecConstants<>+140(SB), Z1, Z3
 	VFMADD213PS.BCST  vecConstants<>+144(SB), Z1, Z3
 	VFMADD213PS.BCST  vecConstants<>+148(SB), Z1, Z3
 	VFMADD213PS.BCST  vecConstants<>+152(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+156(SB), Z1, Z3
+	VFMADD213PS.BCST  vecConstants<>+160(SB), Z1, Z3
 	VPXORD.BCST       vecConstants<>+0(SB), Z3, Z3
 	VMULPS.BCST       vecConstants<>+20(SB), Z3, Z4
 	VRNDSCALEPS       $0x08, Z4, Z4
@@ -823,27 +835,27 @@ TEXT ·vecGELUAVX512(SB), NOSPLIT, $0-32
 
 loop:
 	VMOVUPS           (CX), Z0
-	VMULPS.BCST       vecConstants<>+156(SB), Z0, Z1
+	VMULPS.BCST       vecConstants<>+164(SB), Z0, Z1
 	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      vecConstants<>+92(SB), Z3
-	VFMADD213PS.BCST  vecConstants<>+96(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+100(SB), Z2, Z3
+	VBROADCASTSS      vecConstants<>+100(SB), Z3
 	VFMADD213PS.BCST  vecConstants<>+104(SB), Z2, Z3
 	VFMADD213PS.BCST  vecConstants<>+108(SB), Z2, Z3
 	VFMADD213PS.BCST  vecConstants<>+112(SB), Z2, Z3
 	VFMADD213PS.BCST  vecConstants<>+116(SB), Z2, Z3
+	VFMADD213PS.BCST  vecConstants<>+120(SB), Z2, Z3
+	VFMADD213PS.BCST  vecConstants<>+124(SB), Z2, Z3
 	VMULPS            Z1, Z3, Z3
 	VPANDD.BCST       vecConstants<>+4(SB), Z1, Z2
-	VBROADCASTSS      vecConstants<>+120(SB), Z4
+	VBROADCASTSS      vecConstants<>+128(SB), Z4
 	VMINPS            Z2, Z4, Z2
-	VBROADCASTSS      vecConstants<>+124(SB), Z4
-	VFMADD213PS.BCST  vecConstants<>+128(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+132(SB), Z2, Z4
+	VBROADCASTSS      vecConstants<>+132(SB), Z4
 	VFMADD213PS.BCST  vecConstants<>+136(SB), Z2, Z4
 	VFMADD213PS.BCST  vecConstants<>+140(SB), Z2, Z4
 	VFMADD213PS.BCST  vecConstants<>+144(SB), Z2, Z4
 	VFMADD213PS.BCST  vecConstants<>+148(SB), Z2, Z4
 	VFMADD213PS.BCST  vecConstants<>+152(SB), Z2, Z4
+	VFMADD213PS.BCST  vecConstants<>+156(SB), Z2, Z4
+	VFMADD213PS.BCST  vecConstants<>+160(SB), Z2, Z4
 	VPXORD.BCST       vecConstants<>+0(SB), Z4, Z4
 	VMULPS.BCST       vecConstants<>+20(SB), Z4, Z5
 	VRNDSCALEPS       $0x08, Z5, Z5
@@ -879,27 +891,27 @@ tail:
 	ADDQ              $0x10, DX
 	JE                done
 	VMOVUPS.Z         (CX), K1, Z0
-	VMULPS.BCST       vecConstants<>+156(SB), Z0, Z1
+	VMULPS.BCST       vecConstants<>+164(SB), Z0, Z1
 	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      vecConstants<>+92(SB), Z3
-	VFMADD213PS.BCST  vecConstants<>+96(SB), Z2, Z3
-	VFMADD213PS.BCST  vecConstants<>+100(SB), Z2, Z3
+	VBROADCASTSS      vecConstants<>+100(SB), Z3
 	VFMADD213PS.BCST  vecConstants<>+104(SB), Z2, Z3
 	VFMADD213PS.BCST  vecConstants<>+108(SB), Z2, Z3
 	VFMADD213PS.BCST  vecConstants<>+112(SB), Z2, Z3
 	VFMADD213PS.BCST  vecConstants<>+116(SB), Z2, Z3
+	VFMADD213PS.BCST  vecConstants<>+120(SB), Z2, Z3
+	VFMADD213PS.BCST  vecConstants<>+124(SB), Z2, Z3
 	VMULPS            Z1, Z3, Z3
 	VPANDD.BCST       vecConstants<>+4(SB), Z1, Z2
-	VBROADCASTSS      vecConstants<>+120(SB), Z4
+	VBROADCASTSS      vecConstants<>+128(SB), Z4
 	VMINPS            Z2, Z4, Z2
-	VBROADCASTSS      vecConstants<>+124(SB), Z4
-	VFMADD213PS.BCST  vecConstants<>+128(SB), Z2, Z4
-	VFMADD213PS.BCST  vecConstants<>+132(SB), Z2, Z4
+	VBROADCASTSS      vecConstants<>+132(SB), Z4
 	VFMADD213PS.BCST  vecConstants<>+136(SB), Z2, Z4
 	VFMADD213PS.BCST  vecConstants<>+140(SB), Z2, Z4
 	VFMADD213PS.BCST  vecConstants<>+144(SB), Z2, Z4
 	VFMADD213PS.BCST  vecConstants<>+148(SB), Z2, Z4
 	VFMADD213PS.BCST  vecConstants<>+152(SB), Z2, Z4
+	VFMADD213PS.BCST  vecConstants<>+156(SB), Z2, Z4
+	VFMADD213PS.BCST  vecConstants<>+160(SB), Z2, Z4
 	VPXORD.BCST       vecConstants<>+0(SB), Z4, Z4
 	VMULPS.BCST       vecConstants<>+20(SB), Z4, Z5
 	VRNDSCALEPS       $0x08, Z5, Z5
@@ -951,7 +963,7 @@ loop:
 	VMOVUPS      (CX), Z2
 	VMULPS       Z0, Z2, Z2
 	VADDPS       Z1, Z2, Z2
-	VBROADCASTSS vecConstants<>+160(SB), Z3
+	VBROADCASTSS vecConstants<>+84(SB), Z3
 	VBROADCASTSS vecConstants<>+8(SB), Z4
 	VMAXPS       Z2, Z3, Z2
 	VMINPS       Z2, Z4, Z2
@@ -967,7 +979,7 @@ tail:
 	VMOVUPS.Z    (CX), K1, Z2
 	VMULPS       Z0, Z2, Z0
 	VADDPS       Z1, Z0, Z0
-	VBROADCASTSS vecConstants<>+160(SB), Z1
+	VBROADCASTSS vecConstants<>+84(SB), Z1
 	VBROADCASTSS vecConstants<>+8(SB), Z2
 	VMAXPS       Z0, Z1, Z0
 	VMINPS       Z0, Z2, Z0
@@ -997,7 +1009,7 @@ loop:
 	VMOVUPS      (CX), Z2
 	VMULPS       Z0, Z2, Z3
 	VADDPS       Z1, Z3, Z3
-	VBROADCASTSS vecConstants<>+160(SB), Z4
+	VBROADCASTSS vecConstants<>+84(SB), Z4
 	VBROADCASTSS vecConstants<>+8(SB), Z5
 	VMAXPS       Z3, Z4, Z3
 	VMINPS       Z3, Z5, Z3
@@ -1014,7 +1026,7 @@ tail:
 	VMOVUPS.Z    (CX), K1, Z2
 	VMULPS       Z0, Z2, Z0
 	VADDPS       Z1, Z0, Z0
-	VBROADCASTSS vecConstants<>+160(SB), Z1
+	VBROADCASTSS vecConstants<>+84(SB), Z1
 	VBROADCASTSS vecConstants<>+8(SB), Z3
 	VMAXPS       Z0, Z1, Z0
 	VMINPS       Z0, Z3, Z0
@@ -1845,7 +1857,7 @@ done:
 TEXT ·vecRangeAVX512(SB), NOSPLIT, $0-24
 	MOVQ         src+8(FP), AX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS vecConstants<>+164(SB), Z0
+	VBROADCASTSS vecConstants<>+88(SB), Z0
 	VBROADCASTSS vecConstants<>+168(SB), Z1
 	MOVL         CX, BX
 	ANDL         $0x0f, BX

@@ -46,6 +46,9 @@ func ulps(got float32, want float64) float64 {
 	if math.Abs(want) > math.MaxFloat32 && float64(got) == math.Copysign(math.Inf(1), want) {
 		return 0
 	}
+	if math.IsNaN(float64(got)) || math.IsNaN(want) || math.IsInf(want, 0) {
+		return math.Inf(1)
+	}
 	_, e := math.Frexp(want)
 	unit := math.Ldexp(1, max(e-24, -149))
 	return math.Abs(float64(got)-want) / unit

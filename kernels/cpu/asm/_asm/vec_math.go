@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -207,7 +209,7 @@ func (v vector) erf(x vreg) vreg {
 }
 
 // log is e*ln 2 + log1p(r) with x = 2^e * (1+r), 1+r in [0.75, 1.5): r - r*r/2 + r*r*r*q(r), a minimax fit of
-// relative error 5e-9. Negative x give NaN, 0 gives minus infinity.
+// relative error 5e-9. Negative x give NaN, 0 gives minus infinity, infinity itself.
 func (v vector) log(x vreg) vreg {
 	c := v.c
 	m, e, t := v.z(), v.z(), v.z()
@@ -226,6 +228,11 @@ func (v vector) log(x vreg) vreg {
 	c.VFNMADD231PS_BCST(v.konst(0.5), square, q)
 	c.VADDPS(q, r, r)
 	c.VFMADD231PS_BCST(v.konst(0.693359375), e, r)
+	for _, limit := range []float64{0, math.Inf(1)} { // where e is infinite, and the result
+		at := c.K()
+		c.VCMPPS(operand.Imm(compareEqual), v.splat(limit), x, at)
+		c.VMOVAPS(e, at, r)
+	}
 	return r
 }
 

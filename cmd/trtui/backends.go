@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// backend is a kind of device that --backend and --backends can name.
+type backend struct {
+	name string
+	doc  string
+	many bool // there may be several: NAME:1 is the second one
+	open func(device, threads int) (run.Backend, error)
+}
+
+// backends are the devices of this program; the first one runs what does not depend on the device, too: the FP32
+// reference and the collection of activations.
+var backends = []backend{
+	{"cpu", "this machine's processors", false, func(_, threads int) (run.Backend, error) { return cpu.Open(threads), nil }},
+}
+
+// Where a device is simulated an inference takes a moment: so many items are compared, and on so many every layer.
+const (
+	fewItems = 8
+	fewTaps  = 2
+)
+
+// backendNames lists the names that a command line may use.
+func backendNames(table []backend) string {
+	var names []string
+	for _, b := range table {
+		names = append(names, b.name)
+		if b.many {
+			names = append(names, b.name+":N")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// backendUsage is the description of --backend.
+func backendUsage(table []backend) string {
+	var lines []string
+	for _, b := range table {
+		name := b.name
+		if b.many {
+			name += "[:N]"
+		}
+		lines = append(lines, name+" ("+b.doc+")")
+	}
+	return strings.Join(lines, ", ")
+}
+
+// findBackend returns the table's row for a name, and which of its devices is meant.
+func findBackend(table []backend, name string) (backend, int, error) {
+	kind, ordinal, numbered := strings.Cut(name, ":")
+	for _, b := range table {
+		if b.name != kind {
+			continue
+		}
+		if !numbered {
+			return b, 0, nil
+		}
+		device, err := strconv.Atoi(ordinal)
+		if !b.many || err != nil || device < 0 {
+			break
+		}
+		return b, device, nil
+	}
+	return backend{}, 0, usageError{fmt.Errorf("--backend %q: this program has %s", name, backendNames(table))}
+}
+
+// openBackend opens a backend by name.
+func (o *options) openBackend(name string) (run.Backend, error) {
+	row, device, err := findBackend(o.table, name)
+	if err != nil {
+		return nil, err
+	}
+	b, err := row.open(device, o.threads)
+	if err != nil {
+		return nil, fmt.Errorf("backend %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// openDevices opens the backend that was asked for and, if that is another one, the host, which is the table's first.
+func (o *options) openDevices(name string) (device, host run.Backend, closeAll func(), err error) {
+	if device, err = o.openBackend(name); err != nil {
+		return nil, nil, nil, err
+	}
+	if name == o.table[0].name {
+		return device, nil, func() { device.Close() }, nil
+	}
+	if host, err = o.openBackend(o.table[0].name); err != nil {
+		device.Close()
+		return nil, nil, nil, err
+	}
+	return device, host, func() { device.Close(); host.Close() }, nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+)
+
+// evaluation is the name by which --backends knows the layers' own definition.
+const evaluation = "eval"
+
+// runOptions are the flags of trtui run.
+type runOptions struct {
+	options
+	backends   []string
+	atol, rtol float64
+	perLayer   bool
+}
+
+func runCommand() *cobra.Command { return (&runOptions{}).command() }
+
+func (o *runOptions) command() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "run [MODEL|ENGINE]",
+		Short: "Run a model on one backend or more and compare their outputs; exit code 1 where they differ",
+		Long: "Run a model on one backend, which shows what its outputs are like, or on several: then every output a of\n" +
+			"the first is compared with the output b of each other one, and they agree where |a - b| <= atol + rtol |b|.\n" +
+			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model as it is in fp32, of\n" +
+			"the network as it was lowered for the first backend in other precisions.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
+		},
+	}
+	o.register(c)
+	o.few = fewItems
+	f := c.Flags()
+	f.StringSliceVar(&o.backends, "backends", nil, "backends to compare, the first with each other one: "+backendNames(o.table)+", "+evaluation+"; default: --backend alone")
+	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; default: 1e-5, in fp16 1e-3")
+	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; default: 1e-4, in fp16 1e-2")
+	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one over the tolerance")
+	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
+	return c
+}
+
+// tolerance returns the tolerances for a precision: those of the flags, or such as rounding alone stays within. INT8's are
+// FP32's, since every backend computes the same integers.
+func (o *runOptions) tolerance(p sessions.Precision) sessions.Tolerance {
+	t := sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}
+	if p == sessions.FP16 {
+		t = sessions.Tolerance{Abs: 1e-3, Rel: 1e-2}
+	}
+	if o.changed("atol") {
+		t.Abs = o.atol
+	}
+	if o.changed("rtol") {
+		t.Rel = o.rtol
+	}
+	return t
+}
+
+// check refuses what cannot have been meant before anything is opened.
+func (o *runOptions) check() error {
+	if len(o.backends) == 0 {
+		o.backends = []string{o.backend}
+	} else if o.changed("backend") {
+		return usageError{errors.New("--backend names one backend, --backends several; give one of the two")}
+	}
+	for _, name := range o.backends {
+		if name == evaluation {
+			continue
+		}
+		if _, _, err := findBackend(o.table, name); err != nil {
+			return err
+		}
+	}
+	for flag, v := range map[string]float64{"atol": o.atol, "rtol": o.rtol} {
+		if o.changed(flag) && !(v >= 0) {
+			return usageError{fmt.Errorf("--%s %g: want a number that is not negative", flag, v)}
+		}
+	}
+	return nil
+}
+
+func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path string) error {
+	cfg, err := o.config()
+	if err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	o.backend = o.table[0].name // what the place itself works with: calibration
+	p, err := o.open(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if built, err := p.model.BuiltWith(); err == nil && !o.changed("precision", "calibrator", "batch") {
+		cfg = built
+	}
+	contenders, closeAll, err := o.contenders(p)
+	defer closeAll()
+	if err != nil {
+		return err
+	}
+	how := sessions.Comparing{Tolerance: o.tolerance(cfg.Precision), PerLayer: o.perLayer}
+	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, how, o.reporter(stderr))
+	if err != nil {
+		return err
+	}
+	if o.format == "json" {
+		err = writeReport(stdout, r)
+	} else {
+		writeComparison(stdout, r)
+	}
+	if err == nil && !r.Passed {
+		err = errReported
+	}
+	return err
+}
+
+// contenders opens the backends that are compared; the first of the table is the place's own.
+func (o *runOptions) contenders(p *place) (list []sessions.Contender, closeAll func(), err error) {
+	var opened []run.Backend
+	closeAll = func() {
+		for _, b := range opened {
+			b.Close()
+		}
+	}
+	p.work.Host = p.work.Backend
+	for _, name := range o.backends {
+		c := sessions.Contender{Name: name}
+		switch name {
+		case evaluation:
+		case o.table[0].name:
+			c.Backend = p.work.Backend
+		default:
+			if c.Backend, err = o.openBackend(name); err != nil {
+				return nil, closeAll, err
+			}
+			opened = append(opened, c.Backend)
+		}
+		list = append(list, c)
+	}
+	return list, closeAll, nil
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/trtui/trtui/core/run"
+)
+
+// unsupportedHint says what to do about layers that a backend does not compute; "" for other errors.
+func unsupportedHint(err error) string {
+	var missing *run.Unsupported
+	if !errors.As(err, &missing) {
+		return ""
+	}
+	text := fmt.Sprintf("trtui inspect tactics [MODEL] --backend %s shows what every tactic says of these layers", missing.Backend)
+	if host := backends[0].name; missing.Backend != host {
+		text += fmt.Sprintf("; --backend %s computes every layer", host)
+	}
+	return text
+}
+
+// unsupportedReport is the JSON of trtui inspect tactics where layers have none.
+type unsupportedReport struct {
+	Backend     string
+	Unsupported []unsupportedLayer
+}
+
+type unsupportedLayer struct {
+	Layer, Op string
+	Tactics   []tacticReason
+}
+
+type tacticReason struct{ Tactic, Reason string }
+
+func unsupportedOutput(u *run.Unsupported) unsupportedReport {
+	r := unsupportedReport{Backend: u.Backend}
+	for _, l := range u.Layers {
+		out := unsupportedLayer{Layer: l.Layer, Op: l.Op}
+		for _, c := range l.Reasons {
+			out.Tactics = append(out.Tactics, tacticReason{c.Tactic, c.Reason})
+		}
+		r.Unsupported = append(r.Unsupported, out)
+	}
+	return r
+}
+
+// writeUnsupported prints every tactic's reason for each layer that has none.
+func (o *options) writeUnsupported(w io.Writer, u *run.Unsupported) error {
+	if o.format == "json" {
+		return writeReport(w, unsupportedOutput(u))
+	}
+	fmt.Fprintf(w, "no tactic of %s computes these layers\n\n", u.Backend)
+	for _, l := range u.Layers {
+		fmt.Fprintf(w, "%s (%s)\n", l.Layer, l.Op)
+		if len(l.Reasons) == 0 {
+			fmt.Fprintf(w, "there is no tactic for %s\n\n", l.Op)
+			continue
+		}
+		var rows [][]string
+		for _, c := range l.Reasons {
+			rows = append(rows, []string{" ", c.Tactic, c.Reason})
+		}
+		writeTable(w, []string{" ", "tactic", "why not"}, rows)
+		fmt.Fprintln(w)
+	}
+	return nil
+}

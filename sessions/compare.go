@@ -1,0 +1,360 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+)
+
+// Contender is one of the ways to run a model that Compare sets side by side.
+type Contender struct {
+	Name string
+	// Backend runs the engine that is built for it; nil stands for the reference evaluation: of the source network in
+	// FP32, and in other precisions of the network as it was lowered for the first backend among the contenders.
+	Backend run.Backend
+}
+
+// Comparing says how contenders are compared.
+type Comparing struct {
+	Tolerance Tolerance
+	PerLayer  bool // tensors of layers too
+}
+
+// Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
+// each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers.
+func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	runs, err := contestants(ctx, m, w, cfg, on, progress)
+	defer func() {
+		for _, r := range runs {
+			r.close()
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	first := runs[0].stages
+	r := &ComparisonReport{
+		Model: m.Network.Name, Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Passed: true,
+	}
+	if first.needsCalibration(cfg) {
+		r.Calibrator = cfg.Calibrator
+	}
+	var pairs []*pair
+	for _, other := range runs[1:] {
+		pairs = append(pairs, newPair(runs[0], other, c))
+	}
+	size, items := max(1, cfg.Batch), w.Data.Len()
+	for at := 0; at < items; at += size {
+		in, err := batch(w.Data, m.Network, at, size)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range runs {
+			progress(Progress{Phase: "running on " + one.name, Done: at, Total: items})
+			if err := one.run(ctx, at, size, in, c.PerLayer); err != nil {
+				return nil, fmt.Errorf("%s: %w", one.name, err)
+			}
+		}
+		for _, p := range pairs {
+			if err := p.add(at); err != nil {
+				return nil, err
+			}
+		}
+		r.Items = min(items, at+size)
+	}
+	for _, one := range runs {
+		r.Runs = append(r.Runs, one.report())
+	}
+	for _, p := range pairs {
+		r.Pairs = append(r.Pairs, p.report())
+		r.Passed = r.Passed && r.Pairs[len(r.Pairs)-1].Passed
+	}
+	return r, nil
+}
+
+// contestant is a contender with its engine. What the last batch gave stands in outputs and tensors.
+type contestant struct {
+	name    string
+	stages  *stages
+	cfg     Config
+	loaded  *run.Loaded // nil for the reference evaluation
+	context *run.ExecutionContext
+	network *graph.Network // of the reference evaluation
+
+	outputs map[string]graph.Value
+	tensors map[string]graph.Value // of layers, as real numbers
+	types   map[string]string      // in which the tensors are stored
+	stats   []outputStats
+	classes []ItemClasses
+}
+
+// contestants builds an engine for every contender. Calibration is done once, by the first of them.
+func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, progress func(Progress)) ([]*contestant, error) {
+	var runs []*contestant
+	engine := &stages{Workplace: w, model: m, progress: progress} // of the first backend
+	for _, c := range on {
+		if c.Backend != nil {
+			engine.Backend = c.Backend
+			break
+		}
+	}
+	if engine.needsCalibration(cfg) && engine.storedRanges(cfg.Calibrator) == nil {
+		if _, err := engine.calibrate(ctx, cfg, cfg.Calibrator); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range on {
+		one := &contestant{name: c.Name, stages: engine, cfg: cfg, types: map[string]string{}, stats: make([]outputStats, len(m.Network.Outputs))}
+		runs = append(runs, one)
+		var err error
+		switch {
+		case c.Backend == nil && cfg.Precision == FP32:
+			one.network = m.Network
+		case c.Backend == nil:
+			lowered, e := engine.lower(ctx, cfg)
+			if err = e; e == nil {
+				one.network = lowered.Network
+			}
+		default:
+			if c.Backend != engine.Backend {
+				one.stages = &stages{Workplace: w, model: m, progress: progress, hist: engine.hist, ranges: engine.ranges}
+				one.stages.Backend = c.Backend
+			}
+			err = one.open(ctx, cfg)
+		}
+		if err != nil {
+			return runs, fmt.Errorf("%s: %w", c.Name, err)
+		}
+	}
+	return runs, nil
+}
+
+// open loads the engine and makes a context.
+func (c *contestant) open(ctx context.Context, cfg Config) (err error) {
+	if c.loaded, err = c.stages.load(ctx, cfg); err == nil {
+		c.context, err = c.loaded.NewContext()
+	}
+	return err
+}
+
+func (c *contestant) close() {
+	if c.context != nil {
+		c.context.Close()
+	}
+	if c.loaded != nil {
+		c.loaded.Close()
+	}
+}
+
+// run computes one batch, whose first item is number item.
+func (c *contestant) run(ctx context.Context, item, size int, in map[string]graph.Value, perLayer bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.tensors = map[string]graph.Value{}
+	var err error
+	if c.network != nil {
+		err = c.evaluate(in, perLayer)
+	} else {
+		err = c.execute(ctx, in, perLayer)
+	}
+	if err != nil {
+		return err
+	}
+	for i, t := range c.stages.model.Network.Outputs {
+		v := c.outputs[t.Name]
+		c.stats[i].r.Name = t.Name
+		c.stats[i].add(item, v)
+	}
+	c.classify(item, size)
+	return nil
+}
+
+// evaluate computes a batch by the layers' own definition.
+func (c *contestant) evaluate(in map[string]graph.Value, perLayer bool) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("internal error: %v\n%s", v, debug.Stack())
+		}
+	}()
+	var tap func(*graph.Layer, []graph.Value)
+	if perLayer {
+		tap = func(l *graph.Layer, out []graph.Value) {
+			for i, t := range l.Outputs {
+				c.keep(t, out[i])
+			}
+		}
+	}
+	c.outputs, err = c.network.Eval(in, tap)
+	return err
+}
+
+// execute runs a batch on the backend.
+func (c *contestant) execute(ctx context.Context, in map[string]graph.Value, perLayer bool) error {
+	if err := c.context.SetInputs(in); err != nil {
+		return err
+	}
+	var err error
+	if !perLayer {
+		err = c.context.Execute()
+	} else {
+		p := c.loaded.Plan
+		err = c.context.Observe(ctx, run.Observer{After: func(i int) error {
+			if p.Steps[i].Reformat {
+				return nil
+			}
+			for _, slot := range p.Steps[i].Out {
+				v, err := c.context.Read(slot)
+				if err != nil {
+					return err
+				}
+				c.keep(p.Slots[slot].Tensor, v)
+			}
+			return nil
+		}})
+	}
+	if err == nil {
+		c.outputs, err = c.context.Outputs()
+	}
+	return err
+}
+
+// keep remembers a layer's output.
+func (c *contestant) keep(t *graph.Tensor, v graph.Value) {
+	c.tensors[t.Name], c.types[t.Name] = graph.ToReal(v, t.Range), v.Type.String()
+}
+
+// classify notes the best classes of the batch's items, if the first output of floating type looks like scores.
+func (c *contestant) classify(item, size int) {
+	for _, t := range c.stages.model.Network.Outputs {
+		v := c.outputs[t.Name]
+		if !v.Type.IsFloat() {
+			continue
+		}
+		if !looksLikeClasses(v, size) {
+			return
+		}
+		scores, n := float64s(v), v.Len()/size
+		for k := 0; k < size && item+k < c.stages.Data.Len() && len(c.classes) < maxClassItems; k++ {
+			one := ItemClasses{Item: item + k, Label: -1, Top: top(scores[k*n : (k+1)*n])}
+			if class, ok := c.stages.Data.Label(item + k); ok {
+				one.Label = class
+			}
+			c.classes = append(c.classes, one)
+		}
+		return
+	}
+}
+
+// report sums the run up.
+func (c *contestant) report() BackendRun {
+	r := BackendRun{Name: c.name, Classes: c.classes}
+	if c.loaded == nil {
+		r.Device = DeviceReport{Backend: c.name, Device: "the layers' own definition"}
+		r.Launches = len(c.network.Layers)
+	} else {
+		info := c.loaded.Backend().Info()
+		r.Device = DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
+		r.Launches, r.Replanned = launches(c.loaded.Plan), c.stages.replanned(c.cfg)
+	}
+	for i := range c.stats {
+		r.Outputs = append(r.Outputs, c.stats[i].report())
+	}
+	return r
+}
+
+// layers calls f for the outputs of the run's layers, in order.
+func (c *contestant) layers(f func(l *graph.Layer, t *graph.Tensor)) {
+	if c.network != nil {
+		for _, l := range c.network.Layers {
+			for _, t := range l.Outputs {
+				f(l, t)
+			}
+		}
+		return
+	}
+	p := c.loaded.Plan
+	for _, s := range p.Steps {
+		if s.Reformat {
+			continue
+		}
+		for _, slot := range s.Out {
+			f(s.Layer, p.Slots[slot].Tensor)
+		}
+	}
+}
+
+// pair compares two contestants.
+type pair struct {
+	first, second *contestant
+	how           Comparing
+	outputs       []difference
+	layers        map[string]*difference // by tensor
+}
+
+func newPair(first, second *contestant, how Comparing) *pair {
+	p := &pair{first: first, second: second, how: how, layers: map[string]*difference{}}
+	for range first.stages.model.Network.Outputs {
+		p.outputs = append(p.outputs, difference{tolerance: how.Tolerance})
+	}
+	return p
+}
+
+// add compares what the two made of a batch.
+func (p *pair) add(item int) error {
+	for i, t := range p.first.stages.model.Network.Outputs {
+		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
+		p.outputs[i].types = [2]string{a.Type.String(), b.Type.String()}
+		if err := p.outputs[i].add(item, a, b); err != nil {
+			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
+		}
+	}
+	for name, a := range p.first.tensors { // each into a sum of its own: the order does not matter
+		b, ok := p.second.tensors[name]
+		if !ok {
+			continue
+		}
+		d := p.layers[name]
+		if d == nil {
+			d = &difference{tolerance: p.how.Tolerance, types: [2]string{p.first.types[name], p.second.types[name]}}
+			p.layers[name] = d
+		}
+		if err := d.add(item, a, b); err != nil {
+			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.name, p.second.name, err)
+		}
+	}
+	return nil
+}
+
+// report sums the comparison up.
+func (p *pair) report() PairReport {
+	r := PairReport{First: p.first.name, Second: p.second.name, Passed: true}
+	for i, t := range p.first.stages.model.Network.Outputs {
+		d := p.outputs[i].report(t.Name)
+		r.Outputs = append(r.Outputs, d)
+		r.Passed = r.Passed && d.Passed
+	}
+	if !p.how.PerLayer {
+		return r
+	}
+	p.first.layers(func(l *graph.Layer, t *graph.Tensor) {
+		sum := p.layers[t.Name]
+		if sum == nil {
+			r.Unmatched++
+			return
+		}
+		d := sum.report(t.Name)
+		d.Layer, d.Op = l.Name, l.Op.Name
+		r.Layers = append(r.Layers, d)
+		if !d.Passed && r.FirstBad == "" {
+			r.FirstBad = d.Layer
+		}
+	})
+	return r
+}

@@ -1,0 +1,71 @@
+package sessions
+
+import (
+	"math"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+func TestDifference(t *testing.T) {
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, c := range []struct {
+		name         string
+		a, b         []float32
+		tolerance    Tolerance
+		over, differ int
+		worst        []int // index of the worst elements, in order
+	}{
+		{"equal", []float32{1, -2, 0}, []float32{1, -2, 0}, Tolerance{}, 0, 0, nil},
+		{"absolute", []float32{1, 2, 3}, []float32{1.5, 2.25, 3}, Tolerance{Abs: 0.25}, 1, 2, []int{0, 1}},
+		{"relative to b", []float32{1, 100}, []float32{2, 101}, Tolerance{Rel: 0.25}, 1, 2, []int{0, 1}},
+		{"both", []float32{0, 10}, []float32{0.5, 11}, Tolerance{Abs: 0.5, Rel: 0.125}, 0, 2, []int{0, 1}},
+		{"none allowed", []float32{1, 2}, []float32{1, 2.5}, Tolerance{}, 1, 1, []int{1}},
+		{"not finite, alike", []float32{inf, nan, -inf}, []float32{inf, nan, -inf}, Tolerance{}, 0, 0, nil},
+		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, Tolerance{Abs: 1}, 3, 4, []int{0, 1, 2, 3}},
+	} {
+		d := difference{tolerance: c.tolerance}
+		if err := d.add(0, graph.Values(graph.F32, c.a, len(c.a)), graph.Values(graph.F32, c.b, len(c.b))); err != nil {
+			t.Fatal(err)
+		}
+		r := d.report(c.name)
+		if r.Over != c.over || r.Differ != c.differ || r.Passed != (c.over == 0) || len(r.Worst) != len(c.worst) {
+			t.Errorf("%s: %+v", c.name, r)
+			continue
+		}
+		for i, e := range r.Worst {
+			if e.Index[0] != c.worst[i] {
+				t.Errorf("%s: worst %d is element %d, want %d", c.name, i, e.Index[0], c.worst[i])
+			}
+		}
+		sum := 0
+		for _, b := range r.Histogram {
+			sum += b.Count
+		}
+		if sum != len(c.a) {
+			t.Errorf("%s: the histogram counts %d of %d elements: %+v", c.name, sum, len(c.a), r.Histogram)
+		}
+	}
+}
+
+func TestDifferenceKeepsTheWorst(t *testing.T) {
+	d := difference{tolerance: Tolerance{Abs: 1}}
+	for item := range 10 {
+		a := graph.Values(graph.I64, []int64{int64(item * 7 % 10), 0}, 1, 2)
+		if err := d.add(item, a, graph.NewValue(graph.I64, 1, 2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := d.report("x")
+	for i, want := range []float64{9, 8, 7, 6, 5} {
+		if e := r.Worst[i]; e.Abs != want || e.Item*7%10 != int(want) {
+			t.Errorf("worst %d is %+v, want %g", i, e, want)
+		}
+	}
+	if r.MaxAt.Item != 7 || r.Count != 20 || r.Over != 8 {
+		t.Errorf("%+v", r)
+	}
+	if err := d.add(0, graph.NewValue(graph.F32, 3), graph.NewValue(graph.F32, 4)); err == nil {
+		t.Error("shapes that differ are compared")
+	}
+}

@@ -1,0 +1,104 @@
+package sessions
+
+// ComparisonReport sets runs of one model on several backends side by side (trtui run).
+type ComparisonReport struct {
+	Model      string
+	Precision  string
+	Calibrator string `json:",omitempty"`
+	Data       string
+	Random     bool `json:",omitempty"`
+	Items      int
+	Tolerance  Tolerance
+	Runs       []BackendRun
+	Pairs      []PairReport // the first run with each of the others
+	Passed     bool
+}
+
+// Tolerance says when two numbers a and b agree: |a - b| <= Abs + Rel |b|. Equal infinities agree, and two NaN.
+type Tolerance struct {
+	Abs, Rel float64
+}
+
+// BackendRun is what one backend made of the items.
+type BackendRun struct {
+	Name      string
+	Device    DeviceReport
+	Launches  int
+	Replanned string `json:",omitempty"` // why the plan is not the engine file's
+	Outputs   []OutputStats
+	Classes   []ItemClasses `json:",omitempty"` // of the first output that looks like scores of classes
+}
+
+// OutputStats describes the elements of one output over all items; positions are those of the first such element.
+type OutputStats struct {
+	Name      string
+	Type      string
+	Shape     []int
+	Count     int
+	NotFinite int
+	Mean, Std float64
+	Min, Max  float64
+	MinAt     Position
+	MaxAt     Position
+}
+
+// Position is an element's place.
+type Position struct {
+	Item  int
+	Index []int
+}
+
+// ItemClasses are the highest scores of an item, best first.
+type ItemClasses struct {
+	Item  int
+	Label int // -1 where there is none
+	Top   []ClassScore
+}
+
+// ClassScore is the score of a class.
+type ClassScore struct {
+	Class int
+	Score float64
+}
+
+// PairReport compares two runs: First gives the numbers a, Second b.
+type PairReport struct {
+	First, Second string
+	Passed        bool // outputs agree
+	Outputs       []TensorDifference
+	Layers        []TensorDifference `json:",omitempty"` // in the first run's order, of tensors that both have
+	FirstBad      string             `json:",omitempty"` // the first layer over the tolerance
+	Unmatched     int                `json:",omitempty"` // tensors of the first run's layers that the second has not
+}
+
+// TensorDifference is how a tensor of one run differs from the other's.
+type TensorDifference struct {
+	Name       string
+	Layer      string `json:",omitempty"` // of the first run that computes it
+	Op         string `json:",omitempty"`
+	Type       string // as the first run stores it
+	SecondType string
+	Shape      []int
+	Count      int // elements of all items
+	Differ     int // that are not equal
+	Over       int // that do not agree
+	Passed     bool
+	Errors
+	MaxAt     Position // of the largest absolute difference
+	Worst     []DifferingElement
+	Histogram []DifferenceBin
+}
+
+// DifferingElement is one of the elements that are furthest beyond the tolerance, or nearest to it.
+type DifferingElement struct {
+	Position
+	First, Second float64
+	Abs, Rel      float64 // differences; Rel is that to |Second|
+}
+
+// DifferenceBin counts elements whose absolute difference is at least From and below To: decades, the first of which
+// holds equal elements, the last those that are not numbers.
+type DifferenceBin struct {
+	From, To float64
+	Count    int
+}

@@ -1,0 +1,78 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+)
+
+// TelemetryReport is the state of the device, on backends that tell: see [run.Telemetry]. Zero stands for what the device
+// does not tell.
+type TelemetryReport struct {
+	Time        time.Time
+	Clock       int      `json:",omitempty" unit:"mhz"`
+	MemoryClock int      `json:",omitempty" unit:"mhz"`
+	Power       float64  `json:",omitempty" unit:"w"`
+	Temperature int      `json:",omitempty" unit:"c"`
+	MemoryUsed  int64    `json:",omitempty" unit:"bytes"`
+	MemoryTotal int64    `json:",omitempty" unit:"bytes"`
+	Utilization int      `json:",omitempty" unit:"percent"`
+	Throttle    []string `json:",omitempty"` // why the clocks are held down: "power", "thermal"
+}
+
+// telemetryInterval is how often the device is asked.
+const telemetryInterval = time.Second
+
+// watch asks the device how it is doing until the session is closed. What fails is not asked for any less, but said once.
+func (s *Session) watch(ctx context.Context, m run.Monitor) {
+	defer s.watching.Done()
+	tick := time.NewTicker(telemetryInterval)
+	defer tick.Stop()
+	failing := false
+	for {
+		t, err := telemetry(m)
+		if err != nil && !failing {
+			s.log("warning", "", "device telemetry: %v", err)
+		}
+		if err == nil || !failing {
+			s.observed(t)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// telemetry asks the device once; nil where it does not answer. A fault in asking must not end the session.
+func telemetry(m run.Monitor) (report *TelemetryReport, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			report, err = nil, fmt.Errorf("internal error: %v", v)
+		}
+	}()
+	t, err := m.Telemetry()
+	if err != nil {
+		return nil, err
+	}
+	return &TelemetryReport{
+		Time: time.Now(), Clock: t.Clock, MemoryClock: t.MemoryClock, Power: t.Power, Temperature: t.Temperature,
+		MemoryUsed: t.MemoryUsed, MemoryTotal: t.MemoryTotal, Utilization: t.Utilization, Throttle: t.Throttle,
+	}, nil
+}
+
+// observed publishes the device's state. A recording keeps it in a table of its own: it is no state of the work that a
+// replay would step through.
+func (s *Session) observed(t *TelemetryReport) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.snap.Telemetry = t
+	s.deliver()
+	if r := s.recorder.Load(); r != nil && t != nil {
+		r.telemetry(s.snap.Config, t)
+	}
+}
