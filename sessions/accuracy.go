@@ -222,8 +222,8 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[str
 		}
 		for k, out := range p.Steps[i].Out {
 			t := p.Slots[out].Tensor
-			ref, ok := want[t.Name]
-			if !ok || !t.RealType().IsFloat() {
+			ref, ok := sourceTensor(want, t)
+			if !ok {
 				continue
 			}
 			v, err := c.Read(out)
@@ -247,8 +247,8 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[str
 					continue
 				}
 				t := p.Slots[in].Tensor
-				ref, ok := want[t.Name]
-				if !ok || !t.RealType().IsFloat() {
+				ref, ok := sourceTensor(want, t)
+				if !ok {
 					continue
 				}
 				d := p.Slots[in].Desc
@@ -262,6 +262,15 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[str
 		}
 	}
 	return c.Observe(ctx, o)
+}
+
+// sourceTensor returns what the source network has for a tensor of the engine, if that is a tensor of numbers there.
+func sourceTensor(all map[string]graph.Value, t *graph.Tensor) (graph.Value, bool) {
+	v, ok := all[t.Name]
+	if !ok {
+		v, ok = all[quant.SourceTensor(t.Name)]
+	}
+	return v, ok && t.RealType().IsFloat()
 }
 
 // layerReport fills in the report's layers, and the first one under the tolerance.

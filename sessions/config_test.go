@@ -42,6 +42,9 @@ func TestLayerPrecisions(t *testing.T) {
 				if strings.Contains(l.Name, "block2/") || strings.Contains(l.Name, "block3/first/") {
 					want = types[set]
 				}
+				if !slices.ContainsFunc(snap.Accuracy.Layers, func(e sessions.LayerError) bool { return e.Name == l.Name && e.Precision == want }) {
+					t.Errorf("%s with layers in %s: there is no error of %s", whole, set, l.Name)
+				}
 				if l.Precision != want {
 					t.Errorf("%s with layers in %s: %s is %s, want %s", whole, set, l.Name, l.Precision, want)
 				}

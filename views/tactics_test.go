@@ -46,6 +46,12 @@ func TestRetime(t *testing.T) {
 		t.Fatalf("asked for %q", got)
 	}
 	b.wants("timing the tactics of stem/conv/Conv +2 again; t cancels")
+	asked := *snap // the reports are all there, but not those that were asked for
+	asked.Retiming = snap.Tactics.Layers[1].Layer
+	b.publish(&asked)
+	if strings.Contains(b.screen(), "as fast as before") {
+		t.Error("tells what came of timing again before it has begun")
+	}
 	busy := *snap
 	busy.Retiming = snap.Tactics.Layers[1].Layer
 	busy.Busy = &sessions.Progress{Phase: "timing tactics", Item: "stem/conv/Conv: conv_f32_avx512", Done: 3}

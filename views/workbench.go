@@ -225,11 +225,12 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 			cmds = append(cmds, say(ui.Bad, snap.Err))
 		}
 	}
-	if snap.Settled() {
+	settled := snap.Settled() && snap.Retiming == ""
+	if settled {
 		d.settled = snap
 		cmds = append(cmds, d.tell())
 	}
-	if d.asked && snap.Busy == nil && (snap.Settled() || snap.Err != "") {
+	if d.asked && snap.Busy == nil && (settled || snap.Err != "" && snap.Retiming == "") {
 		d.asked, d.jobStart = false, time.Time{}
 		cmds = append(cmds, func() tea.Msg { return ui.IdleMsg{} })
 	}
