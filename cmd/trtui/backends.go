@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/kernels/cuda"
 )
 
 // backend is a kind of device that --backend and --backends can name.
@@ -21,6 +22,8 @@ type backend struct {
 // reference and the collection of activations.
 var backends = []backend{
 	{"cpu", "this machine's processors", false, func(_, threads int) (run.Backend, error) { return cpu.Open(threads), nil }},
+	{"cuda", "an NVIDIA GPU", true, func(device, _ int) (run.Backend, error) { return cuda.Open(device) }},
+	{"cudasim", "a simulated NVIDIA GPU", false, func(_, _ int) (run.Backend, error) { return cuda.OpenSimulator() }},
 }
 
 // Where a device is simulated an inference takes a moment: so many items are compared, and on so many every layer.

@@ -11,7 +11,10 @@ func TestTactics(t *testing.T) {
 	defer b.Close()
 	b.tactics = everyTactic(b.features, 2)
 	used := map[string]bool{}
-	runtest.Tactics(t, b, runtest.Layers(), func(tactic string) { used[tactic] = true })
+	runtest.Tactics(t, b, runtest.Layers(), func(_, tactic string) bool {
+		used[tactic] = true
+		return true
+	})
 	for _, tac := range b.tactics {
 		if !tac.Reference && !used[tac.Name] {
 			t.Errorf("no layer of the suite is computed by %s", tac.Name)

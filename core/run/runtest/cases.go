@@ -34,6 +34,8 @@ func Layers() []Case {
 	m.mixedPointwise()
 	m.normalization()
 	m.moves()
+	m.moreMoves()
+	m.reductions()
 	m.constants()
 	m.rest()
 	return m.cases
@@ -214,7 +216,7 @@ func (m *maker) quantizedConvolutions() {
 }
 
 func (m *maker) products() {
-	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {2, 1000, 31}, {1, 512, 1000}} {
+	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {2, 1000, 31}, {1, 512, 1000}, {5, 2112, 24}} {
 		e := epilogues[i%len(epilogues)]
 		for _, trans := range []bool{false, true} {
 			w := []int{s[1], s[2]}
@@ -315,6 +317,14 @@ func (m *maker) rest() {
 	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
 		for _, dims := range [][]int{{1, 16, 2, 2}, {2, 17, 3, 5}, {1, 3, 33, 31}} {
 			m.add(fmt.Sprintf("reformat_%s_%v", t, dims), m.layer(graph.Reformat, nil, m.tensor(t, graph.Range{}, dims...)), Tolerance{})
+			if t == graph.I8 {
+				continue
+			}
+			for _, to := range []graph.DataType{graph.F32, graph.F16} { // F16 storage begins and ends with a change of type
+				l := m.layer(graph.Reformat, nil, m.tensor(t, graph.Range{}, dims...))
+				l.Outputs[0].Type = to
+				m.add(fmt.Sprintf("reformat_%s_%s_%v", t, to, dims), l, Tolerance{})
+			}
 		}
 	}
 	for _, t := range []graph.DataType{graph.I8, graph.U8} {

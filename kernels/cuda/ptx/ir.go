@@ -68,7 +68,7 @@ type Var struct {
 	Align  int
 	Count  int    // elements; 0 for a scalar
 	Extern bool   // dynamic shared memory
-	Init   []byte // little-endian; nil: zero (global, const) or undefined (shared, local)
+	Init   []byte // little-endian, the rest zero; nil: zero (global, const) or undefined (shared, local)
 }
 
 // Kernel is an entry function.
@@ -76,7 +76,9 @@ type Kernel struct {
 	Name       string
 	Params     []Var
 	MaxThreads [3]int // .maxntid; zero where not given
+	ReqThreads [3]int // .reqntid; zero where not given
 	MinBlocks  int    // .minnctapersm; 0 where not given
+	MaxRegs    int    // .maxnreg; 0 where not given
 	Vars       []Var  // shared and local ones of the kernel
 	Regs       []Register
 	Body       []Inst

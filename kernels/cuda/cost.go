@@ -1,0 +1,61 @@
+package cuda
+
+import (
+	"time"
+
+	"github.com/trtui/trtui/kernels/cuda/driver"
+)
+
+// job is what a launch asks of the device, for the estimate of its time.
+type job struct {
+	blocks   int
+	resident int     // blocks that an SM holds at a time, at least 1
+	cycles   float64 // of an SM's busiest unit, for one block
+	latency  float64 // cycles that a block takes even if the SM has nothing else to do
+	bytes    float64 // read from and written to device memory
+}
+
+// launchOverhead is what a dependent kernel costs in a captured graph, however small it is. It is an assumption until it
+// was measured (docs/gpu.md).
+const launchOverhead = 1500 * time.Nanosecond
+
+// machine is what the cost model knows of a device.
+type machine struct {
+	sms       float64
+	clock     float64 // Hz
+	bandwidth float64 // bytes a second
+}
+
+// newMachine reads a device's figures. What a driver does not tell is taken from the smallest GPU that we support.
+func newMachine(d driver.Device) machine {
+	m := machine{sms: float64(d.Multiprocessors), clock: float64(d.ClockKHz) * 1e3}
+	m.bandwidth = 2 * float64(d.MemoryClockKHz) * 1e3 * float64(d.MemoryBusBits) / 8 * memoryEfficiency
+	if m.sms == 0 {
+		m.sms = 16
+	}
+	if m.clock == 0 {
+		m.clock = 1.4e9
+	}
+	if m.bandwidth == 0 {
+		m.bandwidth = 200e9
+	}
+	return m
+}
+
+// memoryEfficiency is the share of the pins' bandwidth that a copy reaches: 4.3 of 4.8 TB/s on an H200.
+const memoryEfficiency = 0.88
+
+// time estimates a launch: waves of blocks over the SMs, or the memory's time if that is longer.
+func (m machine) time(j job) time.Duration {
+	resident := max(1, j.resident)
+	slots := m.sms * float64(resident)
+	waves := (float64(j.blocks) + slots - 1) / slots
+	if waves = float64(int(waves)); waves < 1 {
+		waves = 1
+	}
+	// A wave that does not fill its SMs leaves each of them with fewer blocks to share.
+	share := min(float64(resident), max(1, float64(j.blocks)/m.sms))
+	busy := waves * max(share*j.cycles, j.latency) / m.clock
+	seconds := max(busy, j.bytes/m.bandwidth)
+	return launchOverhead + time.Duration(seconds*1e9)
+}

@@ -1,0 +1,236 @@
+package cuda
+
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// newEngine returns the unit's engine, its sums zero.
+func newEngine(m *implicit) engine {
+	warp, lane := m.Shr(m.thread, 5), m.And(m.thread, ptx.U(31))
+	wn, wm := m.DivRem(warp, m.t.warpsM)
+	w := warpTile{implicit: m, lane: lane, rows: m.t.bm / m.t.warpsM, columns: m.t.bn / m.t.warpsN}
+	w.row, w.column = m.Mul(wm, ptx.U(w.rows)), m.Mul(wn, ptx.U(w.columns))
+	if m.t.unit == simtF32 {
+		return newSimt(w)
+	}
+	return newTensor(w)
+}
+
+// warpTile is a warp's part of the tile.
+type warpTile struct {
+	*implicit
+	lane          ptx.Uint
+	rows, columns int      // extents
+	row, column   ptx.Uint // where it begins
+}
+
+// tensor multiplies on tensor cores, halves or bytes. The fragments of 16 rows by 32 bytes that an instruction takes are
+// four 8x8 matrices of ldmatrix, for the pixels and, two at a time, for the weights.
+type tensor struct {
+	warpTile
+	sums [][][4]ptx.Word // by 16 rows, by 8 columns: variables
+	a, b ptx.Uint        // offsets of this lane's rows in a stage
+
+	pieceA, pieceB []ptx.Uint // by 32 bytes: where this lane's piece lies in its row
+
+	// Where the weights have a zero point: the sums of this lane's rows of pixels, of row g and g+8 in each 16.
+	rowSums [][2]ptx.Int
+}
+
+// mmaBytes is how much of a row an instruction multiplies.
+const mmaBytes = 32
+
+func newTensor(w warpTile) *tensor {
+	e := &tensor{warpTile: w}
+	// Of the pixels, lanes 0 to 15 give the rows' addresses at the first 16 bytes, the others at the second. Of the weights,
+	// eight lanes give eight rows at the first, eight the same rows at the second, and so on: the two registers of a fragment
+	// are neighbours then, as the instruction wants them.
+	rowA, halfA := w.And(w.lane, ptx.U(15)), w.Shr(w.lane, 4)
+	rowB := w.Add(w.And(w.lane, ptx.U(7)), w.Shl(w.Shr(w.lane, 4), 3))
+	halfB := w.And(w.Shr(w.lane, 3), ptx.U(1))
+	e.a = w.Mul(w.Add(w.row, rowA), ptx.U(w.t.bk))
+	e.b = w.Add(w.Mul(w.Add(w.column, rowB), ptx.U(w.t.bk)), ptx.U(w.t.bm*w.t.bk))
+	for i := range w.t.bk / mmaBytes {
+		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, w.Add(halfA, ptx.U(2*i))))
+		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, w.Add(halfB, ptx.U(2*i))))
+	}
+	for range w.rows / 16 {
+		line := make([][4]ptx.Word, w.columns/8)
+		for j := range line {
+			for i := range line[j] {
+				line[j][i] = e.variable()
+			}
+		}
+		e.sums = append(e.sums, line)
+		if w.p.zeroW != 0 {
+			e.rowSums = append(e.rowSums, [2]ptx.Int{w.VarS(ptx.I(0)), w.VarS(ptx.I(0))})
+		}
+	}
+	return e
+}
+
+// variable is a sum that is zero.
+func (e *tensor) variable() ptx.Word {
+	if e.t.unit == tensorI8 {
+		return e.VarS(ptx.I(0)).Word()
+	}
+	return e.VarF(ptx.F(0)).Register()
+}
+
+func (e *tensor) step(stage ptx.SharedPtr) {
+	a := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.a)}
+	b := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.b)}
+	for i, piece := range e.pieceA {
+		fromA := ptx.SharedPtr{Uint: e.Add(a.Uint, piece)}
+		fromB := ptx.SharedPtr{Uint: e.Add(b.Uint, e.pieceB[i])}
+		var weights [][2]ptx.Word
+		for j := 0; j < e.columns; j += 16 {
+			f := e.LoadMatrix4(fromB.At(j * e.t.bk))
+			weights = append(weights, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
+		}
+		for i := range e.sums {
+			pixels := e.LoadMatrix4(fromA.At(16 * i * e.t.bk))
+			for j := range e.sums[i] {
+				e.multiply(e.sums[i][j], pixels, weights[j])
+			}
+			if e.rowSums != nil {
+				e.addRows(e.rowSums[i], pixels)
+			}
+		}
+	}
+}
+
+// multiply adds a 16x8 product to sums.
+func (e *tensor) multiply(sums [4]ptx.Word, a [4]ptx.Word, b [2]ptx.Word) {
+	if e.t.unit == tensorF16 {
+		var c [4]ptx.Float
+		for i := range c {
+			c[i] = sums[i].FloatRegister()
+		}
+		e.MmaF16(c, a, b)
+		return
+	}
+	var c [4]ptx.Int
+	for i := range c {
+		c[i] = sums[i].Int()
+	}
+	e.MmaI8(c, a, b, e.p.typ == graph.I8, e.p.weight.Type == graph.I8)
+}
+
+// addRows adds the bytes of a fragment to the sums of its two rows.
+func (e *tensor) addRows(sums [2]ptx.Int, a [4]ptx.Word) {
+	add := e.Dp4aUnsigned
+	if e.p.typ == graph.I8 {
+		add = e.Dp4aSigned
+	}
+	for i, w := range a {
+		sum := sums[i%2]
+		e.SetS(sum, add(w, ptx.W(0x01010101), sum))
+	}
+}
+
+// spill writes the fragments: with g = lane/4 and t = lane%4, row g and then g+8 of each 16, columns 2t and 2t+1 of each 8.
+func (e *tensor) spill(to ptx.SharedPtr) {
+	e.subtractRows()
+	g, t := e.Shr(e.lane, 2), e.And(e.lane, ptx.U(3))
+	at := e.Mad(e.Add(e.row, g), ptx.U(e.t.sumPitch()), e.Add(e.column, e.Shl(t, 1)))
+	base := e.OffsetShared(to, at, 4)
+	for i := range e.sums {
+		for j, c := range e.sums[i] {
+			p := base.At(4 * (16*i*e.t.sumPitch() + 8*j))
+			e.StoreShared(p, c[0], c[1])
+			e.StoreShared(p.At(4*8*e.t.sumPitch()), c[2], c[3])
+		}
+	}
+}
+
+// subtractRows takes what the weights' zero point adds off the sums: the four lanes of a row share its sum.
+func (e *tensor) subtractRows() {
+	for i, rows := range e.rowSums {
+		for h, sum := range rows {
+			whole := sum
+			for _, mask := range []int{1, 2} {
+				whole = e.AddS(whole, e.ShuffleXorWord(whole.Word(), mask).Int())
+			}
+			off := e.MulS(whole, ptx.I(int(e.p.zeroW)))
+			for j := range e.sums[i] {
+				for c := range 2 {
+					e.sums[i][j][2*h+c] = e.SubS(e.sums[i][j][2*h+c].Int(), off).Word()
+				}
+			}
+		}
+	}
+}
+
+// simt multiplies in float32: the lanes of a warp are 4 rows by 8 columns of threads, and each of them has every 4th row
+// and every 8th column of the warp's part. Four elements of a row are read at a time.
+type simt struct {
+	warpTile
+	sums           [][]ptx.Float // variables
+	a, b           ptx.Uint      // offsets of this lane's first rows in a stage
+	pieceA, pieceB []ptx.Uint    // where the pieces of these lie in their rows
+	laneM, laneN   ptx.Uint
+}
+
+const simtRows, simtColumns = 4, 8
+
+func newSimt(w warpTile) *simt {
+	e := &simt{warpTile: w, laneM: w.Shr(w.lane, 3), laneN: w.And(w.lane, ptx.U(7))}
+	rowA, rowB := w.Add(w.row, e.laneM), w.Add(w.column, e.laneN)
+	e.a = w.Mul(rowA, ptx.U(w.t.bk))
+	e.b = w.Add(w.Mul(rowB, ptx.U(w.t.bk)), ptx.U(w.t.bm*w.t.bk))
+	for i := range w.t.pieces() {
+		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, ptx.U(i)))
+		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, ptx.U(i)))
+	}
+	for range w.rows / simtRows {
+		line := make([]ptx.Float, w.columns/simtColumns)
+		for j := range line {
+			line[j] = w.VarF(ptx.F(0))
+		}
+		e.sums = append(e.sums, line)
+	}
+	return e
+}
+
+func (e *simt) step(stage ptx.SharedPtr) {
+	a := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.a)}
+	b := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.b)}
+	for piece := range e.pieceA {
+		var weights [][]ptx.Float
+		fromB := ptx.SharedPtr{Uint: e.Add(b.Uint, e.pieceB[piece])}
+		for j := range e.sums[0] {
+			weights = append(weights, e.LoadSharedF(fromB.At(j*simtColumns*e.t.bk), 4))
+		}
+		for i := range e.sums {
+			// Rows 4 apart are swizzled differently: in rows of 64 bytes, by two pieces for every other one.
+			from := ptx.SharedPtr{Uint: e.Add(a.Uint, e.pieceA[piece^e.turn(i)])}
+			pixels := e.LoadSharedF(from.At(i*simtRows*e.t.bk), 4)
+			for c := range 4 {
+				for j := range e.sums[i] {
+					e.FmaTo(e.sums[i][j], pixels[c], weights[j][c])
+				}
+			}
+		}
+	}
+}
+
+// turn is by what the pieces of this lane's i-th row of pixels lie elsewhere than those of its first.
+func (e *simt) turn(i int) int {
+	rows := i * simtRows
+	if e.t.bk == 64 {
+		rows /= 2
+	}
+	return rows & (e.t.pieces() - 1)
+}
+
+func (e *simt) spill(to ptx.SharedPtr) {
+	at := e.Mad(e.Add(e.row, e.laneM), ptx.U(e.t.sumPitch()), e.Add(e.column, e.laneN))
+	base := e.OffsetShared(to, at, 4)
+	for i := range e.sums {
+		for j, c := range e.sums[i] {
+			e.StoreSharedF(base.At(4*(i*simtRows*e.t.sumPitch()+j*simtColumns)), c)
+		}
+	}
+}

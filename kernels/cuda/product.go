@@ -1,0 +1,256 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// product is what convolutions and matrix products with constant weights are to the tile kernels: a matrix of output
+// pixels times output channels, each the sum over taps and input channels. A matrix product is a convolution of 1x1
+// pixels.
+type product struct {
+	typ      graph.DataType // of the input's elements and the weights'
+	n, h, w  int            // input images, rows, columns
+	p, q     int            // output rows, columns
+	c, k     int            // channels of one group: input, output
+	groups   int
+	r, s     int // taps: rows, columns
+	stride   [2]int
+	dilation [2]int
+	pad      [2]int // top, left
+	pitchIn  int    // elements from one pixel to the next
+	pitchOut int
+
+	alpha float32
+	bias  []float32 // by output channel of all groups; nil for none
+	scale []float32 // of integer sums, by output channel; nil for reals
+	zeroX int32     // of quantised inputs
+	zeroW int32     // of the weights
+
+	weight graph.Value // [k*groups, c, r, s], or [c, k] if columns is set
+	column bool
+}
+
+// pixels returns the rows of the product's result.
+func (p *product) pixels() int { return p.n * p.p * p.q }
+
+// unpadded reports whether output pixel i reads input pixel i alone.
+func (p *product) unpadded() bool {
+	return p.r*p.s == 1 && p.stride == [2]int{1, 1} && p.pad == [2]int{} && p.p == p.h && p.q == p.w
+}
+
+// vector is how many elements 16 bytes hold.
+func (p *product) vector() int { return 16 / p.typ.Size() }
+
+// depthC returns the channels of one tap as they lie in a row of packed weights: padded to 16 bytes.
+func (p *product) depthC() int { return roundUp(p.c, p.vector()) }
+
+// depth returns the length of a row of packed weights in elements, a multiple of 128 bytes.
+func (p *product) depth() int { return roundUp(p.r*p.s*p.depthC(), 128/p.typ.Size()) }
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+func ceilDiv(n, by int) int { return (n + by - 1) / by }
+
+// productOf returns the product that a layer is.
+func productOf(b kernels.Binding) (*product, error) {
+	if len(b.In) < 2 || b.Consts[1] == nil || b.Consts[0] != nil {
+		return nil, fmt.Errorf("it takes an activation and constant weights")
+	}
+	p := &product{typ: b.In[0].Type, groups: 1, alpha: 1, stride: [2]int{1, 1}, dilation: [2]int{1, 1}}
+	p.weight, _ = b.Const(1)
+	var err error
+	if b.Layer.Op == graph.Conv {
+		err = p.convolution(b)
+	} else {
+		err = p.matrices(b)
+	}
+	if err == nil {
+		err = p.quantisation(b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.pixels() == 0 || p.c == 0 || p.k == 0 {
+		return nil, fmt.Errorf("a tensor is empty")
+	}
+	return p, nil
+}
+
+// convolution fills in the geometry of a Conv in one or two spatial axes.
+func (p *product) convolution(b kernels.Binding) error {
+	a := b.Layer.Attrs.(graph.ConvAttrs)
+	x, y, w := b.In[0].Dims, b.Out[0].Dims, b.In[1].Dims
+	if len(x) != 3 && len(x) != 4 {
+		return fmt.Errorf("%d spatial axes, the kernel takes 1 or 2", len(x)-2)
+	}
+	win := graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x[2:])
+	if len(win) == 1 {
+		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
+		x, y = []int{x[0], x[1], 1, x[2]}, []int{y[0], y[1], 1, y[2]}
+	}
+	p.groups = max(1, a.Group)
+	p.n, p.h, p.w = x[0], x[2], x[3]
+	p.p, p.q = y[2], y[3]
+	p.c, p.k = x[1]/p.groups, y[1]/p.groups
+	for i, d := range win {
+		if d.PadBegin < 0 || d.PadEnd < 0 {
+			return fmt.Errorf("negative pads")
+		}
+		p.stride[i], p.dilation[i], p.pad[i] = d.Stride, d.Dilation, d.PadBegin
+	}
+	p.r, p.s = win[0].Kernel, win[1].Kernel
+	p.pitchIn, p.pitchOut = pitch(b.In[0]), pitch(b.Out[0])
+	return p.addBias(b, 1, p.k*p.groups)
+}
+
+// matrices fills in the geometry of a Gemm or MatMul with a constant right side.
+func (p *product) matrices(b kernels.Binding) error {
+	x, w := b.In[0], b.In[1].Dims
+	p.column, p.r, p.s, p.h, p.w, p.p, p.q = true, 1, 1, 1, 1, 1, 1
+	if len(w) != 2 || len(x.Dims) < 2 {
+		return fmt.Errorf("%v times %v: the kernel takes a constant matrix", x.Dims, w)
+	}
+	beta := float32(1)
+	if a, ok := b.Layer.Attrs.(graph.GemmAttrs); ok {
+		if a.TransA {
+			return fmt.Errorf("the left side is transposed")
+		}
+		p.column, p.alpha, beta = !a.TransB, a.Alpha, a.Beta
+	}
+	if p.c, p.k = w[0], w[1]; !p.column {
+		p.c, p.k = p.k, p.c
+	}
+	last := x.Dims[len(x.Dims)-1]
+	if last != p.c {
+		return fmt.Errorf("%v times %v", x.Dims, w)
+	}
+	p.n = graph.Count(x.Dims) / max(1, last)
+	if x.Format == kernels.NHWC && len(x.Dims) > 2 {
+		return fmt.Errorf("columns are not channels in %v", x)
+	}
+	p.pitchIn, p.pitchOut = rowPitch(x), rowPitch(b.Out[0])
+	return p.addBias(b, beta, p.k)
+}
+
+// rowPitch returns the elements from one row of the last axis to the next.
+func rowPitch(d kernels.Desc) int {
+	n := d.Dims[len(d.Dims)-1]
+	if d.Format == kernels.NHWC {
+		return roundUp(n, d.Block())
+	}
+	return n
+}
+
+// pitch returns the elements from one pixel to the next of a tensor in NHWC.
+func pitch(d kernels.Desc) int { return roundUp(d.Dims[1], d.Block()) }
+
+// addBias reads input 2, a constant row.
+func (p *product) addBias(b kernels.Binding, beta float32, channels int) error {
+	if len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil {
+		return nil
+	}
+	v, ok := b.Const(2)
+	if n := v.Len(); !ok || n != channels && n != 1 || n > 1 && v.Dims[len(v.Dims)-1] != channels {
+		return fmt.Errorf("the bias is not a constant row of %d", channels)
+	}
+	real := graph.ToReal(v, b.Layer.Inputs[2].Range).Floats()
+	p.bias = make([]float32, channels)
+	for i := range p.bias {
+		p.bias[i] = beta * real[i%len(real)]
+	}
+	return nil
+}
+
+// quantisation reads the ranges of integer inputs and weights.
+func (p *product) quantisation(b kernels.Binding) error {
+	x, w := b.Layer.Inputs[0], b.Layer.Inputs[1]
+	if !x.Type.IsInteger() {
+		if w.Type != x.Type && !w.Type.IsFloat() {
+			return fmt.Errorf("input of %s with weights of %s", x.Type, w.Type)
+		}
+		return nil
+	}
+	if x.Type.Size() != 1 || w.Type.Size() != 1 || !x.Quantized() || !w.Quantized() {
+		return fmt.Errorf("input of %s with weights of %s: not quantised bytes", x.Type, w.Type)
+	}
+	axis := 0
+	if p.column {
+		axis = 1
+	}
+	if w.Range.PerChannel() && w.Range.Axis != axis {
+		return fmt.Errorf("scales of %s are along axis %d, not %d", w.Name, w.Range.Axis, axis)
+	}
+	channels := p.k * p.groups
+	p.scale = make([]float32, channels)
+	p.zeroX, p.zeroW = x.Range.ZeroAt(0), w.Range.ZeroAt(0)
+	for i := range p.scale {
+		p.scale[i] = x.Range.ScaleAt(0) * w.Range.ScaleAt(i)
+		if w.Range.ZeroAt(i) != p.zeroW {
+			return fmt.Errorf("%s has a zero point for every channel", w.Name)
+		}
+	}
+	return nil
+}
+
+// steps returns into how many pieces of bk bytes the kernels cut the sum.
+func (p *product) steps(bk int) int { return ceilDiv(p.r*p.s*p.depthC()*p.typ.Size(), bk) }
+
+// source returns where a weight lies in the layer's constant.
+func (p *product) source(channel, c, tap int) int {
+	if p.column {
+		return c*p.k + channel
+	}
+	return (channel*p.c+c)*p.r*p.s + tap
+}
+
+// packWeights returns the weights as rows of depth() elements, one for each output channel: tap after tap, each with its
+// input channels. Behind them are zeros, or zero points, which are numbers that add nothing too. Reals are converted to
+// typ.
+func (p *product) packWeights() []byte {
+	rows, depth := p.k*p.groups, p.depth()
+	out := make([]byte, rows*depth*p.typ.Size())
+	if p.zeroW != 0 {
+		for i := range out {
+			out[i] = byte(p.zeroW)
+		}
+	}
+	put := func(store func(dst, src int)) {
+		for o := range rows {
+			for t := range p.r * p.s {
+				for c := range p.c {
+					store(o*depth+t*p.depthC()+c, p.source(o, c, t))
+				}
+			}
+		}
+	}
+	switch {
+	case p.typ.Size() == 1:
+		put(func(dst, src int) { out[dst] = p.weight.Data[src] })
+	case p.typ == graph.F16:
+		dst, src := graph.View[uint16](out), p.weight.Floats()
+		put(func(d, s int) { dst[d] = graph.F32ToF16(src[s]) })
+	default:
+		dst, src := graph.View[float32](out), p.weight.Floats()
+		put(func(d, s int) { dst[d] = src[s] })
+	}
+	return out
+}
+
+// zeroSums returns, by output channel, what an input's zero point adds to the sums of integers: zeroX times the sum of the
+// weights less their own zero point.
+func (p *product) zeroSums() []int32 {
+	sums := make([]int32, p.k*p.groups)
+	weights := p.weight.Ints()
+	for o := range sums {
+		for t := range p.r * p.s {
+			for c := range p.c {
+				sums[o] += int32(weights[p.source(o, c, t)]) - p.zeroW
+			}
+		}
+		sums[o] *= p.zeroX
+	}
+	return sums
+}

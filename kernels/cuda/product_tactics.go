@@ -1,0 +1,61 @@
+package cuda
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// productEmitters are the convolutions and matrix products with constant weights: a kernel for every tile.
+func productEmitters() []emitter {
+	var list []emitter
+	for _, u := range []unit{tensorI8, tensorF16, simtF32} {
+		for _, t := range tiles(u) {
+			list = append(list, productEmitter("conv_", graph.Conv, kernels.NHWC, t))
+			for _, op := range []*graph.Op{graph.Gemm, graph.MatMul} {
+				for _, f := range []kernels.Format{kernels.Linear, kernels.NHWC} {
+					list = append(list, productEmitter("gemm_"+f.String()+"_", op, f, t))
+				}
+			}
+		}
+	}
+	return slices.Clip(list)
+}
+
+func productEmitter(prefix string, op *graph.Op, f kernels.Format, t tile) emitter {
+	return emitter{
+		name: prefix + t.String(), op: op, in: f, out: f,
+		match: func(b kernels.Binding) error {
+			p, err := productOf(b)
+			if err != nil {
+				return err
+			}
+			if err := t.fits(p); err != nil {
+				return err
+			}
+			return checkArguments(b, b.Layer.Epilogue, len(b.Layer.OpInputs()))
+		},
+		workspace: func(b kernels.Binding) int {
+			p, err := productOf(b)
+			if err != nil {
+				return 0
+			}
+			return t.workspace(p)
+		},
+		emit: func(b kernels.Binding) (*work, error) {
+			p, err := productOf(b)
+			if err != nil {
+				return nil, err
+			}
+			return emitProduct(b, p, t)
+		},
+		cost: func(b kernels.Binding) []job {
+			p, err := productOf(b)
+			if err != nil {
+				return nil
+			}
+			return t.jobs(p, b)
+		},
+	}
+}

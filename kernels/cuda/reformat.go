@@ -1,0 +1,147 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// reformatEmitters are the changes between the memory formats, to another type on the way where the layer says so.
+func reformatEmitters() []emitter {
+	var list []emitter
+	for _, f := range [][2]kernels.Format{{kernels.Linear, kernels.NHWC}, {kernels.NHWC, kernels.Linear}} {
+		list = append(list, emitter{
+			name: fmt.Sprintf("reformat_%s_%s", f[0], f[1]), op: graph.Reformat, in: f[0], out: f[1],
+			match: func(b kernels.Binding) error {
+				if size := b.In[0].Type.Size(); size > 4 || len(b.In[0].Dims) < 2 {
+					return fmt.Errorf("%v: the kernel takes elements of 1, 2 and 4 bytes in at least 2 axes", b.In[0])
+				}
+				if sameElements(b) {
+					return nil
+				}
+				return errors.Join(storable(b.Layer.Inputs[0]), storable(b.Layer.Outputs[0]))
+			},
+			emit: emitReformat,
+		})
+	}
+	return list
+}
+
+// sameElements reports whether a reformat's elements stay as they are stored.
+func sameElements(b kernels.Binding) bool {
+	x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]
+	return x.Type == y.Type && x.Range.Equal(y.Range)
+}
+
+// The transposed tile: 32 channels by 32 pixels in shared memory, whose rows are one word longer than that, so that neither
+// rows nor columns meet in a bank.
+const (
+	transposeTile = 32
+	transposeRows = 8 // rows of threads
+)
+
+// emitReformat emits a transposition of channels and pixels, image by image. In NHWC the channels behind the last become
+// zeros.
+//
+//	block (x: pixels/32, y: channels/32, z: images), threads 32 x 8:
+//	  read 32x32 elements along the input's rows -> shared -> write along the output's rows
+func emitReformat(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	d := b.Out[0]
+	toNHWC := d.Format == kernels.NHWC
+	if !toNHWC {
+		d = b.In[0]
+	}
+	channels, pixels := d.Dims[1], graph.Count(d.Dims[2:])
+	pitch := roundUp(channels, d.Block())
+
+	k := w.module.Kernel("reformat", transposeTile*transposeRows)
+	x := storage{b.In[0].Type, b.Layer.Inputs[0].Range, k.Pointer("x")}
+	y := storage{b.Out[0].Type, b.Layer.Outputs[0].Range, k.Pointer("y")}
+	asStored := sameElements(b)
+	tile := k.Array("tile", transposeTile*(transposeTile+1)*4, 16)
+	thread := k.Thread()
+	tx, ty := k.And(thread, ptx.U(transposeTile-1)), k.Shr(thread, 5)
+	image := k.BlockZ()
+	p0, c0 := k.Shl(k.BlockX(), 5), k.Shl(k.BlockY(), 5)
+	planar := k.Mul(image, ptx.U(channels*pixels))
+	padded := k.Mul(image, ptx.U(pixels*pitch))
+
+	// along reads or writes: a row of threads goes along the axis that is innermost in memory.
+	read := func(inner, outer ptx.Uint, innerMax, outerMax int, at func(inner, outer ptx.Uint) ptx.Uint) {
+		for r := 0; r < transposeTile; r += transposeRows {
+			line := k.Add(ty, ptx.U(r))
+			i, o := k.Add(inner, tx), k.Add(outer, line)
+			slot := k.OffsetShared(tile, k.Mad(line, ptx.U(transposeTile+1), tx), 4)
+			v := k.Var(ptx.U(0))
+			k.If(k.Both(k.Lt(i, ptx.U(innerMax)), k.Lt(o, ptx.U(outerMax))), func() {
+				p := k.Offset(x.base, at(i, o), x.typ.Size())
+				if asStored {
+					k.Set(v, loadElement(k, p, x.typ.Size()))
+				} else {
+					k.Set(v, k.Bits(x.loadOne(k, p)).Uint())
+				}
+			})
+			k.StoreShared(slot, v.Word())
+		}
+	}
+	write := func(inner, outer ptx.Uint, innerMax, outerMax int, at func(inner, outer ptx.Uint) ptx.Uint) {
+		for r := 0; r < transposeTile; r += transposeRows {
+			line := k.Add(ty, ptx.U(r))
+			i, o := k.Add(inner, tx), k.Add(outer, line)
+			slot := k.OffsetShared(tile, k.Mad(tx, ptx.U(transposeTile+1), line), 4)
+			v := k.LoadShared(slot, 1)[0]
+			k.If(k.Both(k.Lt(i, ptx.U(innerMax)), k.Lt(o, ptx.U(outerMax))), func() {
+				p := k.Offset(y.base, at(i, o), y.typ.Size())
+				if asStored {
+					storeElement(k, p, y.typ.Size(), v)
+				} else {
+					y.storeOne(k, p, k.FloatOf(v))
+				}
+			})
+		}
+	}
+	atPlanar := func(p, c ptx.Uint) ptx.Uint { return k.Add(planar, k.Mad(c, ptx.U(pixels), p)) }
+	atPadded := func(c, p ptx.Uint) ptx.Uint { return k.Add(padded, k.Mad(p, ptx.U(pitch), c)) }
+	if toNHWC {
+		read(p0, c0, pixels, channels, atPlanar)
+		k.Barrier()
+		write(c0, p0, pitch, pixels, atPadded)
+	} else {
+		read(c0, p0, channels, pixels, atPadded)
+		k.Barrier()
+		write(p0, c0, pixels, channels, atPlanar)
+	}
+	k.End()
+	w.launches = []launch{{
+		kernel: "reformat", grid: [3]int{ceilDiv(pixels, transposeTile), ceilDiv(pitch, transposeTile), d.Dims[0]},
+		block: [3]int{transposeTile * transposeRows, 1, 1}, args: []arg{inArg(0), outArg(0)},
+	}}
+	return w, nil
+}
+
+// loadElement is an element of 1, 2 or 4 bytes in a word.
+func loadElement(k *ptx.K, p ptx.GlobalPtr, size int) ptx.Uint {
+	switch size {
+	case 1:
+		return k.LoadByte(p)
+	case 2:
+		return k.HalfToUint(k.LoadHalf(p))
+	}
+	return k.Load(p, 1)[0].Uint()
+}
+
+// storeElement writes the lowest 1, 2 or 4 bytes of a word.
+func storeElement(k *ptx.K, p ptx.GlobalPtr, size int, w ptx.Word) {
+	switch size {
+	case 1:
+		k.StoreByte(p, w)
+	case 2:
+		k.StoreHalf(p, k.UintToHalf(w.Uint()))
+	default:
+		k.Store(p, w)
+	}
+}

@@ -1,0 +1,124 @@
+package cuda
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// emitter is a tactic before it has a device: what it computes, when, and the code.
+type emitter struct {
+	name    string // op_type_tier_tile
+	op      *graph.Op
+	in, out kernels.Format
+	match   func(kernels.Binding) error
+	// workspace returns the bytes of scratch memory; nil: none.
+	workspace func(kernels.Binding) int
+	emit      func(kernels.Binding) (*work, error)
+	// cost returns what the launches ask of the device; nil: as much as the tensors' bytes.
+	cost func(kernels.Binding) []job
+	// inPlace says that the output may lie where an equal input does: each element is read by the thread that writes it.
+	inPlace bool
+}
+
+// emitters returns the families of kernels, for each op the best guess first. To add a kernel is to add a line in one of
+// them.
+func emitters() []emitter {
+	return slices.Concat(
+		pointwiseEmitters(),
+		reformatEmitters(),
+		productEmitters(),
+		depthwiseEmitters(),
+		directEmitters(),
+		multiplyEmitters(),
+		poolEmitters(),
+		reduceEmitters(),
+		softmaxEmitters(),
+		moveEmitters(),
+		pieceEmitters(),
+	)
+}
+
+// table returns the tactics for the backend's device.
+func (b *Backend) table() []kernels.Tactic {
+	m := newMachine(b.ctx.Device())
+	var list []kernels.Tactic
+	for _, e := range emitters() {
+		list = append(list, kernels.Tactic{
+			Name: e.name, Op: e.op, In: e.in, Out: e.out, Match: e.matches, Workspace: e.workspace, InPlace: e.inPlace,
+			Cost: func(bind kernels.Binding) time.Duration {
+				var t time.Duration
+				for _, j := range e.jobs(bind) {
+					t += m.time(j)
+				}
+				return t
+			},
+			Bind: func(bind kernels.Binding) (kernels.Kernel, error) {
+				w, err := e.emit(bind)
+				if err != nil {
+					return nil, err
+				}
+				return b.bind(w)
+			},
+		})
+	}
+	return list
+}
+
+// matches refuses what no kernel takes, and then asks the emitter.
+func (e emitter) matches(b kernels.Binding) error {
+	for _, list := range [][]kernels.Desc{b.In, b.Out} {
+		for _, d := range list {
+			if !d.Dense() {
+				return fmt.Errorf("slices of larger tensors are not read or written")
+			}
+			if graph.Count(d.Dims) > maxElements {
+				return fmt.Errorf("%v has more than %d elements", d, maxElements)
+			}
+		}
+	}
+	return e.match(b)
+}
+
+// maxElements bounds a tensor, so that indices are 31 bits wide.
+const maxElements = 1<<31 - 1
+
+// jobs returns what the launches ask of the device.
+func (e emitter) jobs(b kernels.Binding) []job {
+	if e.cost != nil {
+		return e.cost(b)
+	}
+	return []job{{blocks: 1, bytes: traffic(b)}}
+}
+
+// traffic returns the bytes of all activations and constants of a binding, each once.
+func traffic(b kernels.Binding) float64 {
+	n := 0
+	for i, d := range b.In {
+		if b.Layer.Inputs[i] != nil {
+			n += d.Span()
+		}
+	}
+	for _, d := range b.Out {
+		n += d.Span()
+	}
+	return float64(n)
+}
+
+// only returns an error unless every activation, input or output, has one of the types.
+func only(b kernels.Binding, types ...graph.DataType) error {
+	for i, d := range b.In {
+		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil && !slices.Contains(types, d.Type) {
+			return fmt.Errorf("input %s is %s, the kernel takes %v", b.Layer.Inputs[i].Name, d.Type, types)
+		}
+	}
+	for i, d := range b.Out {
+		if !slices.Contains(types, d.Type) {
+			return fmt.Errorf("output %s is %s, the kernel writes %v", b.Layer.Outputs[i].Name, d.Type, types)
+		}
+	}
+	return nil
+}

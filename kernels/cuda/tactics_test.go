@@ -1,0 +1,58 @@
+package cuda
+
+import (
+	"hash/fnv"
+	"os"
+	"testing"
+
+	"github.com/trtui/trtui/core/run/runtest"
+)
+
+// TestTactics runs every tactic on the layers of the suite that it matches. The tiles are many and differ in their numbers
+// alone: each runs on the first layer that it matches and then on one in so many, another one each; on all of them where
+// TRTUI_SIM is "full" (make sim-full).
+func TestTactics(t *testing.T) {
+	b := simulated(t)
+	used, full := map[string]bool{}, os.Getenv("TRTUI_SIM") == "full"
+	tile := map[string]bool{}
+	for _, e := range productEmitters() {
+		tile[e.name] = true
+	}
+	runtest.Tactics(t, b, runtest.Layers(), func(layer, tactic string) bool {
+		if used[tactic] && tile[tactic] && !full && !sampled(layer, tactic) {
+			return false
+		}
+		used[tactic] = true
+		return true
+	})
+	for _, tac := range b.tactics {
+		if !used[tac.Name] {
+			t.Errorf("no layer of the suite is computed by %s", tac.Name)
+		}
+	}
+}
+
+// sampled picks one pair of a layer and a tile in 24.
+func sampled(layer, tactic string) bool {
+	h := fnv.New32a()
+	h.Write([]byte(layer + " " + tactic))
+	return h.Sum32()%24 == 0
+}
+
+// TestNetworks runs whole networks.
+func TestNetworks(t *testing.T) { runtest.Networks(t, simulated(t)) }
+
+// simulated returns a simulated device for the test's time.
+func simulated(t *testing.T) *Backend {
+	t.Helper()
+	b, err := OpenSimulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}

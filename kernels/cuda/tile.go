@@ -1,0 +1,178 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// tile is how a block of threads computes a part of a product: bm output pixels by bn output channels, bk bytes of the
+// sum at a time, through a ring of stages in shared memory. Warps divide the tile among them, warpsM by warpsN. With
+// split above 1, so many blocks share one tile's sum, and a second kernel adds their parts up.
+type tile struct {
+	unit           unit
+	bm, bn, bk     int
+	warpsM, warpsN int
+	stages, split  int
+}
+
+// unit is what multiplies.
+type unit uint8
+
+// The units: 32-bit multiply-adds, and tensor cores on halves and on bytes.
+const (
+	simtF32 unit = iota
+	tensorF16
+	tensorI8
+)
+
+var units = [...]struct {
+	name string
+	typ  graph.DataType
+	rate float64 // multiply-adds of one SM in a cycle
+}{
+	simtF32:   {"f32_simt", graph.F32, 128},
+	tensorF16: {"f16_mma", graph.F16, 1024},
+	tensorI8:  {"i8_mma", graph.I8, 2048},
+}
+
+func (t tile) String() string {
+	s := fmt.Sprintf("%s_%dx%dx%d_s%d", units[t.unit].name, t.bm, t.bn, t.bk, t.stages)
+	if t.split > 1 {
+		s += fmt.Sprintf("_k%d", t.split)
+	}
+	return s
+}
+
+// threads returns the threads of a block.
+func (t tile) threads() int { return 32 * t.warpsM * t.warpsN }
+
+// stageBytes returns the shared memory of one stage: rows of pixels, then rows of weights.
+func (t tile) stageBytes() int { return (t.bm + t.bn) * t.bk }
+
+// sumPitch is the distance in words between two rows of sums in shared memory: padded, so that the four rows that half a
+// warp writes begin in different banks.
+func (t tile) sumPitch() int { return t.bn + 8 }
+
+// shared returns the bytes of shared memory of a block: the ring, which the sums take over when it has run dry.
+func (t tile) shared() int { return max(t.stages*t.stageBytes(), t.bm*t.sumPitch()*4) }
+
+// tiles is the table of tile shapes by unit, the best guess for large products first.
+func tiles(u unit) []tile {
+	shapes := map[unit][]tile{
+		simtF32: {
+			{bm: 128, bn: 128, bk: 64, warpsM: 4, warpsN: 2},
+			{bm: 128, bn: 64, bk: 64, warpsM: 4, warpsN: 2},
+			{bm: 64, bn: 64, bk: 64, warpsM: 2, warpsN: 2},
+			{bm: 32, bn: 64, bk: 64, warpsM: 1, warpsN: 2},
+			{bm: 32, bn: 32, bk: 64, warpsM: 1, warpsN: 1},
+		},
+		tensorF16: tensorTiles,
+		tensorI8:  tensorTiles,
+	}
+	var list []tile
+	for _, s := range shapes[u] {
+		for _, stages := range []int{3, 4} {
+			for _, split := range []int{1, 2, 4, 8} {
+				s.unit, s.stages, s.split = u, stages, split
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+var tensorTiles = []tile{
+	{bm: 128, bn: 128, bk: 128, warpsM: 2, warpsN: 4},
+	{bm: 128, bn: 256, bk: 64, warpsM: 2, warpsN: 4},
+	{bm: 128, bn: 64, bk: 128, warpsM: 4, warpsN: 1},
+	{bm: 64, bn: 128, bk: 128, warpsM: 2, warpsN: 2},
+	{bm: 64, bn: 64, bk: 128, warpsM: 2, warpsN: 2},
+	{bm: 32, bn: 64, bk: 128, warpsM: 1, warpsN: 2},
+	{bm: 64, bn: 64, bk: 64, warpsM: 2, warpsN: 2},
+}
+
+// fits returns why the tile cannot compute the product.
+func (t tile) fits(p *product) error {
+	if size := p.typ.Size(); p.typ != units[t.unit].typ && !(t.unit == tensorI8 && size == 1) {
+		return fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, units[t.unit].typ)
+	}
+	v := p.vector()
+	if p.groups > 1 && (p.c%v != 0 || p.k%4 != 0 || p.pitchOut != p.k*p.groups) {
+		return fmt.Errorf("groups of %d to %d channels do not fill vectors of 16 bytes", p.c, p.k)
+	}
+	if p.n*p.h*p.w*p.pitchIn*p.typ.Size() > maxElements {
+		return fmt.Errorf("the input has more than %d bytes", maxElements)
+	}
+	if max(p.h, p.w)+max(p.pad[0], p.pad[1]) >= farAway {
+		return fmt.Errorf("an image of %dx%d is too large", p.h, p.w)
+	}
+	if p.pitchIn%v != 0 {
+		return fmt.Errorf("rows of %d elements do not begin at multiples of 16 bytes", p.pitchIn)
+	}
+	steps := p.steps(t.bk)
+	if t.split > 1 && steps < 2*t.split {
+		return fmt.Errorf("a sum of %d steps is too short for %d parts", steps, t.split)
+	}
+	return nil
+}
+
+// grid returns the blocks: channels by groups, pixels, parts.
+func (t tile) grid(p *product) [3]int {
+	return [3]int{ceilDiv(p.pixels(), t.bm), ceilDiv(p.k, t.bn) * p.groups, t.split}
+}
+
+// workspace returns the bytes of the parts of a split sum: [split][pixels][channels] words.
+func (t tile) workspace(p *product) int {
+	if t.split == 1 {
+		return 0
+	}
+	return t.split * p.pixels() * p.k * p.groups * 4
+}
+
+// Cycles of a block that do not grow with its work: to fill the ring and to write the result, and a step's barrier.
+const (
+	tileLatency = 2500
+	stepLatency = 60
+)
+
+// jobs estimates the launches.
+func (t tile) jobs(p *product, b kernels.Binding) []job {
+	steps := float64(ceilDiv(p.steps(t.bk), t.split))
+	elements := float64(t.bk / p.typ.Size())
+	multiply := float64(t.bm*t.bn) * elements / units[t.unit].rate
+	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
+	read := float64((t.bm*t.warpsN + t.bn*t.warpsM) * t.bk / 128)
+	write := float64(t.stageBytes()) / 64
+	step := max(multiply, read+write) + stepLatency
+	g := t.grid(p)
+	blocks := g[0] * g[1] * g[2]
+	resident := max(1, min(sharedPerSM/t.shared(), 2048/t.threads(), 65536/(t.threads()*t.registers())))
+	main := job{
+		blocks: blocks, resident: resident, cycles: steps * step, latency: steps*(step+stepLatency) + tileLatency,
+		bytes: traffic(b) + float64(2*t.workspace(p)),
+	}
+	if t.split == 1 {
+		return []job{main}
+	}
+	return []job{main, {blocks: 1, resident: 1, latency: tileLatency / 2, bytes: float64(t.workspace(p))}}
+}
+
+// sharedPerSM is what an SM of the smallest data-centre GPU that we tune for has for blocks.
+const sharedPerSM = 164 << 10
+
+// resident returns how many blocks are to share an SM of the largest kind: two where memory and registers allow, so that one
+// multiplies while the other begins or ends.
+func (t tile) resident() int {
+	if sums := t.bm * t.bn / t.threads(); sums > 64 || t.unit == simtF32 && sums > 32 || 2*(t.shared()+1024) > 228<<10 {
+		return 1
+	}
+	return 2
+}
+
+// registers estimates what a thread needs: its sums, two sets of operands, addresses.
+func (t tile) registers() int {
+	sums := t.bm * t.bn / t.threads()
+	return min(255, sums+64)
+}

@@ -1,0 +1,112 @@
+package cuda
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// work is what a tactic emits for a binding.
+type work struct {
+	module    *ptx.Module
+	launches  []launch // in order
+	constants []byte   // packed weights and tables, placed in device memory at a multiple of 256
+}
+
+// launch is one launch of a kernel of the module. Shapes are part of the code, so addresses are all that it takes.
+type launch struct {
+	kernel      string
+	grid, block [3]int
+	shared      int // bytes of dynamic shared memory
+	args        []arg
+}
+
+// arg is a kernel's parameter: the address of something, plus offset.
+type arg struct {
+	kind   argKind
+	index  int // of the input or output
+	offset int // bytes
+}
+
+type argKind uint8
+
+const (
+	inputArg argKind = iota
+	outputArg
+	constantArg
+	workspaceArg
+)
+
+func inArg(i int) arg           { return arg{inputArg, i, 0} }
+func outArg(i int) arg          { return arg{outputArg, i, 0} }
+func constArg(offset int) arg   { return arg{constantArg, 0, offset} }
+func scratchArg(offset int) arg { return arg{workspaceArg, 0, offset} }
+
+// bound is a work that was compiled.
+type bound struct {
+	*work
+	backend   *Backend
+	code      *code
+	functions []driver.Function // by launch
+	place     kernels.Mem       // of the constants
+}
+
+// bind compiles a work.
+func (b *Backend) bind(w *work) (kernels.Kernel, error) {
+	c, err := b.compile(w.module)
+	if err != nil {
+		return nil, err
+	}
+	k := &bound{work: w, backend: b, code: c}
+	for _, l := range w.launches {
+		f, err := b.function(c, l)
+		if err != nil {
+			return nil, fmt.Errorf("kernel %s: %w", l.kernel, err)
+		}
+		k.functions = append(k.functions, f)
+	}
+	return k, nil
+}
+
+// Constants returns what the kernels read beside the tensors.
+func (k *bound) Constants() []byte { return k.constants }
+
+// Place is told where that is.
+func (k *bound) Place(m kernels.Mem) { k.place = m }
+
+// Code returns the module as the driver compiled it.
+func (k *bound) Code() []kernels.Code {
+	if len(k.code.binary) == 0 {
+		return nil
+	}
+	return []kernels.Code{{Key: k.code.key, Data: k.code.binary}}
+}
+
+// Launch enqueues the kernels.
+func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
+	st := s.(*stream)
+	for i, l := range k.launches {
+		params := make([]byte, 0, 128)
+		for _, a := range l.args {
+			var m kernels.Mem
+			switch a.kind {
+			case inputArg:
+				m = in[a.index]
+			case outputArg:
+				m = out[a.index]
+			case constantArg:
+				m = k.place
+			case workspaceArg:
+				m = workspace
+			}
+			params = binary.LittleEndian.AppendUint64(params, m.Addr+uint64(a.offset))
+		}
+		if err := k.backend.ctx.LaunchKernel(k.functions[i], l.grid, l.block, l.shared, st.handle, params); err != nil {
+			return fmt.Errorf("kernel %s: %w", l.kernel, err)
+		}
+	}
+	return nil
+}
