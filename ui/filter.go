@@ -3,8 +3,8 @@ package ui
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A Filter selects text: a substring, a regular expression if the text has the
