@@ -37,6 +37,8 @@ func emitters() []emitter {
 		poolEmitters(),
 		reduceEmitters(),
 		softmaxEmitters(),
+		resizeEmitters(),
+		gatherEmitters(),
 		moveEmitters(),
 		pieceEmitters(),
 	)
