@@ -37,6 +37,7 @@ func emitters() []emitter {
 		poolEmitters(),
 		reduceEmitters(),
 		softmaxEmitters(),
+		normalizeEmitters(),
 		resizeEmitters(),
 		gatherEmitters(),
 		moveEmitters(),
