@@ -36,11 +36,6 @@ type product struct {
 // pixels returns the rows of the product's result.
 func (p *product) pixels() int { return p.n * p.p * p.q }
 
-// unpadded reports whether output pixel i reads input pixel i alone.
-func (p *product) unpadded() bool {
-	return p.r*p.s == 1 && p.stride == [2]int{1, 1} && p.pad == [2]int{} && p.p == p.h && p.q == p.w
-}
-
 // vector is how many elements 16 bytes hold.
 func (p *product) vector() int { return 16 / p.typ.Size() }
 

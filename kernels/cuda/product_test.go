@@ -20,7 +20,6 @@ type trial struct {
 	scratch int
 	inputs  [][]byte // as stored
 	want    graph.Value
-	layer   runtest.Case
 }
 
 // trialOf emits a tile's product for a convolution of the geometry.

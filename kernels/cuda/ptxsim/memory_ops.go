@@ -140,7 +140,8 @@ func (d *decoder) nothing() {
 		if acquires {
 			lock := w.lockOf(0)
 			lock.Lock()
-			lock.Unlock() //nolint:staticcheck // what was written before is ordered before what follows the next lock
+			//lint:ignore SA2001 what was written before is ordered before what follows the next lock
+			lock.Unlock()
 		}
 	}
 }

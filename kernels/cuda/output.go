@@ -1,0 +1,130 @@
+package cuda
+
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// rowOutput is what becomes of sums: scale and bias by channel, the epilogue, the output's type.
+type rowOutput struct {
+	p        *product
+	program  graph.Program
+	args     []argument
+	y        storage
+	vector   int // elements that a thread finishes together
+	pitch    int // of the output's rows
+	channels int // of a group that are written: those behind the last too, as zeros, where the format pads them
+
+	bias, scale, zero       int // offsets among the constants; -1 where there is none
+	biasP, scaleP, zeroSumP ptx.GlobalPtr
+}
+
+// newRowOutput places what the output reads among the constants.
+func newRowOutput(b kernels.Binding, p *product, w *work) (*rowOutput, error) {
+	o := &rowOutput{p: p, program: b.Layer.Epilogue, pitch: p.pitchOut, bias: -1, scale: -1, zero: -1}
+	if o.program.Args == 0 {
+		o.program = identity
+	}
+	var err error
+	inputs := elementwiseInputs(b, len(b.Layer.OpInputs()))
+	if o.args, err = arguments(b, inputs, b.Out[0], &w.constants); err != nil {
+		return nil, err
+	}
+	o.y = storage{typ: b.Out[0].Type, rng: b.Layer.Outputs[0].Range}
+	o.vector = vectorOf(o.y.typ.Size(), p.pitchOut)
+	o.channels = p.k
+	if p.groups == 1 {
+		o.channels = p.pitchOut
+	} else {
+		o.vector = min(o.vector, vectorOf(1, p.k))
+	}
+	for _, a := range o.args {
+		if a.input >= 0 && a.whole {
+			o.vector = min(o.vector, vectorOf(a.typ.Size(), a.pitch))
+		}
+	}
+	// Tables are as long as padded rows, so that whole vectors may be read.
+	padded := roundUp(p.k*p.groups, 16)
+	if p.bias != nil {
+		o.bias = w.append(graph.Bytes(append(p.bias[:len(p.bias):len(p.bias)], make([]float32, padded-len(p.bias))...)))
+	}
+	if p.scale != nil {
+		o.scale = w.append(graph.Bytes(append(p.scale[:len(p.scale):len(p.scale)], make([]float32, padded-len(p.scale))...)))
+		if p.zeroX != 0 {
+			o.zero = w.append(graph.Bytes(append(p.zeroSums(), make([]int32, padded-p.k*p.groups)...)))
+		}
+	}
+	return o, nil
+}
+
+// parameters declares the kernel's parameters that the output reads and writes.
+func (o *rowOutput) parameters(k *ptx.K, l *launch) {
+	table := func(name string, at int) ptx.GlobalPtr {
+		if at < 0 {
+			return ptx.GlobalPtr{}
+		}
+		l.args = append(l.args, constArg(at))
+		return k.Pointer(name)
+	}
+	o.biasP, o.scaleP, o.zeroSumP = table("bias", o.bias), table("scale", o.scale), table("zero", o.zero)
+	for i := range o.args {
+		o.args[i].parameter(k, l, "e"+string(rune('a'+i)))
+	}
+	o.y.base = k.Pointer("y")
+	l.args = append(l.args, outArg(0))
+}
+
+// emit finishes sums of consecutive channels of a pixel, and stores them.
+func (o *rowOutput) emit(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word) {
+	n := len(sums)
+	table := func(p ptx.GlobalPtr) []ptx.Word {
+		var list []ptx.Word
+		for i := 0; i < n; i += 4 {
+			list = append(list, k.LoadConst(k.Offset(p, channel, 4).At(4*i), min(4, n-i))...)
+		}
+		return list
+	}
+	x := make([]ptx.Float, n)
+	if o.p.scale != nil {
+		if o.zero >= 0 {
+			for i, z := range table(o.zeroSumP) {
+				sums[i] = k.SubS(sums[i].Int(), z.Int()).Word()
+			}
+		}
+		for i, s := range table(o.scaleP) {
+			x[i] = k.MulF(k.IntToFloat(sums[i].Int()), k.FloatOf(s))
+		}
+	} else {
+		for i, s := range sums {
+			x[i] = k.FloatOf(s)
+		}
+	}
+	if o.p.alpha != 1 {
+		for i := range x {
+			x[i] = k.MulF(x[i], ptx.F(o.p.alpha))
+		}
+	}
+	if o.bias >= 0 {
+		for i, c := range table(o.biasP) {
+			x[i] = k.AddF(x[i], k.FloatOf(c))
+		}
+	}
+	o.store(k, pixel, channel, x)
+}
+
+// store runs the epilogue and writes the outputs.
+func (o *rowOutput) store(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float) {
+	values := make([][]ptx.Float, len(o.args))
+	for i := range o.args {
+		values[i] = o.args[i].read(k, pixel, channel, len(x), o.pitch)
+	}
+	for e := range x {
+		in := []ptx.Float{x[e]}
+		for i := range values {
+			in = append(in, values[i][e])
+		}
+		x[e] = translate(k, o.program, in)
+	}
+	o.y.store(k, k.Mad(pixel, ptx.U(o.pitch), channel), x)
+}
