@@ -82,6 +82,7 @@ func newSimulator() *simulator {
 func OpenSimulator() (*Backend, error) {
 	b := New(newSimulator(), "cudasim")
 	b.info.Estimated = true
+	b.open = func() (driver.Context, error) { return newSimulator(), nil }
 	return b, nil
 }
 
