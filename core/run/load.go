@@ -85,9 +85,11 @@ func Place(b Backend, bound ...kernels.Kernel) (kernels.Mem, error) {
 		b.Free(mem)
 		return kernels.Mem{}, fmt.Errorf("constants: %w", err)
 	}
-	defer s.Close()
 	if err = b.Upload(s, mem, data); err == nil {
 		err = s.Wait()
+	}
+	if e := s.Close(); err == nil {
+		err = e
 	}
 	if err != nil {
 		b.Free(mem)

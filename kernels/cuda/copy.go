@@ -9,19 +9,19 @@ import (
 // Copies go through two buffers of page-locked memory in turn: while the device copies one, the host fills or empties the
 // other. Page-locked memory is taken from the whole machine, so it is bounded.
 const (
-	maxPiece = 16 << 20
-	minPiece = 64 << 10
+	maxStaging = 16 << 20
+	minStaging = 64 << 10
 )
 
-// piece is one of the buffers.
-type piece struct {
+// staging is one of the buffers.
+type staging struct {
 	data []byte       // page-locked
 	done driver.Event // the last copy
 	busy bool         // it may still run
 }
 
 // wait waits for the last copy through the buffer.
-func (p *piece) wait(ctx driver.Context) error {
+func (p *staging) wait(ctx driver.Context) error {
 	if !p.busy {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (p *piece) wait(ctx driver.Context) error {
 	return ctx.EventSynchronize(p.done)
 }
 
-func (p *piece) close(ctx driver.Context) error {
+func (p *staging) close(ctx driver.Context) error {
 	var err error
 	if p.data != nil {
 		err = ctx.MemFreeHost(p.data)
@@ -39,14 +39,14 @@ func (p *piece) close(ctx driver.Context) error {
 			err = e
 		}
 	}
-	*p = piece{}
+	*p = staging{}
 	return err
 }
 
-// piece returns a buffer of at least n bytes that nothing uses any more; n is at most maxPiece.
-func (s *stream) piece(n int) (*piece, error) {
-	p := &s.pieces[s.turn]
-	s.turn = (s.turn + 1) % len(s.pieces)
+// room returns a buffer of at least n bytes that nothing uses any more; n is at most maxStaging.
+func (s *stream) room(n int) (*staging, error) {
+	p := &s.buffers[s.turn]
+	s.turn = (s.turn + 1) % len(s.buffers)
 	if err := p.wait(s.ctx); err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *stream) piece(n int) (*piece, error) {
 		}
 		p.data = nil
 	}
-	size := minPiece
+	size := minStaging
 	for size < n {
 		size *= 2
 	}
@@ -78,7 +78,7 @@ func (s *stream) piece(n int) (*piece, error) {
 }
 
 // sent marks the copy through p that was enqueued last.
-func (s *stream) sent(p *piece) error {
+func (s *stream) sent(p *staging) error {
 	p.busy = true
 	err := s.ctx.EventRecord(p.done, s.handle)
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *stream) sent(p *piece) error {
 // upload copies src to dst in the stream. When it returns, src may be changed.
 func (s *stream) upload(dst driver.Ptr, src []byte) error {
 	for len(src) > 0 {
-		n := min(len(src), maxPiece)
-		p, err := s.piece(n)
+		n := min(len(src), maxStaging)
+		p, err := s.room(n)
 		if err != nil {
 			return err
 		}
@@ -110,14 +110,14 @@ func (s *stream) upload(dst driver.Ptr, src []byte) error {
 
 // download fills dst from src, behind what is in the stream.
 func (s *stream) download(dst []byte, src driver.Ptr) error {
-	var last *piece // the copy that was enqueued before, and where its bytes go
+	var last *staging // the copy that was enqueued before, and where its bytes go
 	var to []byte
 	for len(dst) > 0 || last != nil {
-		var p *piece
-		n := min(len(dst), maxPiece)
+		var p *staging
+		n := min(len(dst), maxStaging)
 		if n > 0 {
 			var err error
-			if p, err = s.piece(n); err != nil {
+			if p, err = s.room(n); err != nil {
 				return err
 			}
 			if err := s.ctx.MemcpyDtoHAsync(p.data[:n], src, s.handle); err != nil {

@@ -14,7 +14,7 @@ type stream struct {
 	backend   *Backend
 	ctx       driver.Context
 	handle    driver.Stream
-	pieces    [2]piece // used in turn
+	buffers   [2]staging // for copies, used in turn
 	turn      int
 	marks     []driver.Event // used again in turn
 	next      int
@@ -106,8 +106,8 @@ func (s *stream) Close() error {
 		}
 	}
 	first(destroyEvents(s.ctx, s.marks))
-	for i := range s.pieces {
-		first(s.pieces[i].close(s.ctx))
+	for i := range s.buffers {
+		first(s.buffers[i].close(s.ctx))
 	}
 	first(s.ctx.StreamDestroy(s.handle))
 	s.backend.mu.Lock()
