@@ -278,6 +278,9 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 				measured++
 				s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
 			},
+			Compiling: func(done, total int) {
+				s.progress(Progress{Phase: "compiling kernels", Done: done, Total: total})
+			},
 		})
 		if err == nil && s.SaveTo != "" {
 			s.unsaved = s.Cache.Save(s.SaveTo) // a warning: what was measured is still in memory

@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -80,6 +81,8 @@ type PlanConfig struct {
 	Choices  TacticChoices
 	Untimed  bool                       // by the backend's guess, without measuring; always so where its times are estimates
 	Progress func(layer, tactic string) // before each measurement
+	// Compiling is told how far the compilation is of what is to be measured, where the backend compiles.
+	Compiling func(done, total int)
 }
 
 // Plan lays a lowered network out for a backend, timing the tactics that the cache does not know.
@@ -97,10 +100,18 @@ func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 	if t.cache == nil {
 		t.cache = NewTimingCache()
 	}
-	p, err := run.NewPlan(ctx, n, env, b, t.price)
-	if err != nil || len(t.first) == 0 {
-		return p, err
+	if _, ok := b.(run.Compiler); ok {
+		if err := t.compile(n, env, cfg.Compiling); err != nil {
+			return nil, err
+		}
 	}
-	t.again = true
-	return run.NewPlan(ctx, n, env, b, t.price)
+	p, err := run.NewPlan(ctx, n, env, b, t.price)
+	if err == nil && len(t.first) > 0 && t.lost == nil {
+		t.again = true
+		p, err = run.NewPlan(ctx, n, env, b, t.price)
+	}
+	if t.lost != nil {
+		return nil, fmt.Errorf("timing tactics: %w", t.lost)
+	}
+	return p, err
 }

@@ -32,6 +32,7 @@ type CacheEntry struct {
 	Tactic string        //
 	Layer  string        // what was measured: op, attributes, epilogue, forms of inputs and outputs
 	Time   time.Duration // of one launch, in nanoseconds in the file
+	Note   string        `json:",omitempty"` // what the kernel said about itself
 }
 
 func (e CacheEntry) key() string { return e.Target + "\x00" + e.Tactic + "\x00" + e.Layer }
@@ -135,8 +136,16 @@ func (c *TimingCache) Save(path string) error {
 	return os.Rename(tmp.Name(), path)
 }
 
+// Has reports whether there is a measurement of what e names.
+func (c *TimingCache) Has(e CacheEntry) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.entries[e.key()]
+	return ok
+}
+
 // Get returns a measurement, and counts the hit or miss.
-func (c *TimingCache) Get(target, tactic, layer string) (time.Duration, bool) {
+func (c *TimingCache) Get(target, tactic, layer string) (CacheEntry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.entries[CacheEntry{Target: target, Tactic: tactic, Layer: layer}.key()]
@@ -145,7 +154,7 @@ func (c *TimingCache) Get(target, tactic, layer string) (time.Duration, bool) {
 	} else {
 		c.misses++
 	}
-	return e.Time, ok
+	return e, ok
 }
 
 // Put remembers a measurement.

@@ -1,13 +1,16 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -28,6 +31,7 @@ type tuner struct {
 	// disturbed one moment is over by then, and the better of both times counts.
 	first map[CacheEntry]bool
 	again bool
+	lost  error // after which the device does nothing
 }
 
 type buffer struct {
@@ -71,7 +75,7 @@ func (t *tuner) guess(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 
 // price returns the time of one launch, from the cache or measured.
 func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
-	if err := t.ctx.Err(); err != nil {
+	if err := cmp.Or(t.ctx.Err(), t.lost); err != nil {
 		return run.Price{}, err
 	}
 	if r := t.choices.reason(b.Layer.Name, tac.Name); r != "" {
@@ -81,22 +85,66 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 	known, ok := t.cache.Get(target, tac.Name, layer)
 	entry := CacheEntry{Target: target, Tactic: tac.Name, Layer: layer}
 	if ok && !(t.again && t.first[entry]) {
-		return run.Price{Time: known, Timed: true}, nil
+		return run.Price{Time: known.Time, Timed: true, Note: known.Note}, nil
 	}
 	if t.progress != nil {
 		t.progress(b.Layer.Name, tac.Name)
 	}
-	d, err := t.measure(b, tac)
+	d, note, err := t.measure(b, tac)
 	if err != nil {
-		return run.Price{}, fmt.Errorf("measuring failed: %w", err)
+		return run.Price{}, t.failed(b, tac, err)
 	}
 	if ok {
-		d = min(d, known)
+		d = min(d, known.Time)
 	}
 	t.first[entry] = !t.again
-	entry.Time = d
+	entry.Time, entry.Note = d, note
 	t.cache.Put(entry)
-	return run.Price{Time: d, Timed: true}, nil
+	return run.Price{Time: d, Timed: true, Note: note}, nil
+}
+
+// failed is the reason not to use a tactic that could not be measured. A device that is lost ends the tuning: no tactic after
+// it could be measured either.
+func (t *tuner) failed(b kernels.Binding, tac kernels.Tactic, err error) error {
+	if r, ok := t.backend.(run.Recoverer); ok && r.Lost(err) && t.lost == nil {
+		t.lost = fmt.Errorf("layer %s: tactic %s, which can be forbidden: %w", b.Layer.Name, tac.Name, err)
+	}
+	return fmt.Errorf("measuring failed: %w", err)
+}
+
+// compile binds what is to be measured, several tactics at a time, and lets go of it: a backend that compiles remembers the
+// code, so that what follows is not held up by its compiler. Errors are met again when the tactic is measured.
+func (t *tuner) compile(n *graph.Network, env map[string]int, progress func(done, total int)) error {
+	type candidate struct {
+		binding kernels.Binding
+		tactic  kernels.Tactic
+	}
+	var list []candidate
+	seen := map[CacheEntry]bool{}
+	_, err := run.NewPlan(t.ctx, n, env, t.backend, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
+		entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+		if t.choices.reason(b.Layer.Name, tac.Name) == "" && !seen[entry] && !t.cache.Has(entry) {
+			seen[entry] = true
+			list = append(list, candidate{b, tac})
+		}
+		return t.guess(b, tac, rank)
+	})
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	done := 0
+	return run.Parallel(t.ctx, len(list), runtime.GOMAXPROCS(0), func(i int) error {
+		if k, err := list[i].tactic.Bind(list[i].binding); err == nil {
+			_ = kernels.Close(k) // it was never launched
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; progress != nil {
+			progress(done, len(list))
+		}
+		return nil
+	})
 }
 
 // signature names all that a kernel's time depends on, and nothing else: weights count by their form alone.
@@ -135,17 +183,24 @@ func rangeForm(r graph.Range) string {
 	return "*"
 }
 
-// measure runs the tactic on random data and returns the time of a launch.
-func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (time.Duration, error) {
+// measure runs the tactic on random data and returns the time of a launch, and what the kernel says about itself.
+func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (d time.Duration, note string, err error) {
 	k, err := tac.Bind(b)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
+	defer kernels.Close(k)
 	constants, err := run.Place(t.backend, k)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	defer t.backend.Free(constants)
+	d, err = t.launched(b, tac, k)
+	return d, kernels.Note(k), err
+}
+
+// launched times a kernel whose constants are in their place.
+func (t *tuner) launched(b kernels.Binding, tac kernels.Tactic, k kernels.Kernel) (_ time.Duration, err error) {
 	var in, out []kernels.Mem
 	var scratch kernels.Mem
 	for i, d := range b.In {
@@ -185,8 +240,11 @@ func (t *tuner) clock(launch func() error) (time.Duration, error) {
 			}
 		}
 		z := t.stream.Record()
-		err := t.stream.Wait()
-		return t.stream.Elapsed(a, z), err
+		if err := t.stream.Wait(); err != nil {
+			return 0, err
+		}
+		d := t.stream.Elapsed(a, z)
+		return d, t.stream.Wait() // an error of the marks
 	}
 	first, err := repeat(1)
 	if err != nil {
