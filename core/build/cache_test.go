@@ -11,8 +11,8 @@ import (
 func TestTimingCacheRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "timing.jsonl")
 	c := NewTimingCache()
-	c.Put(CacheEntry{"cpu", "conv_a", "Conv 3x3", 7 * time.Microsecond})
-	c.Put(CacheEntry{"cpu", "conv_b", "Conv 3x3", 9 * time.Microsecond})
+	c.Put(CacheEntry{"cpu", "conv_a", "Conv 3x3", 7 * time.Microsecond, ""})
+	c.Put(CacheEntry{"cpu", "conv_b", "Conv 3x3", 9 * time.Microsecond, ""})
 	if err := c.Save(path); err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestTimingCacheRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, ok := back.Get("cpu", "conv_a", "Conv 3x3"); !ok || d != 7*time.Microsecond {
+	if d, ok := back.Get("cpu", "conv_a", "Conv 3x3"); !ok || d.Time != 7*time.Microsecond {
 		t.Errorf("got %v, %v", d, ok)
 	}
 	if _, ok := back.Get("gpu", "conv_a", "Conv 3x3"); ok {
