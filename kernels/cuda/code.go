@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,8 +22,7 @@ type code struct {
 	once   sync.Once
 	err    error
 	module driver.Module
-	binary []byte // the driver's cubin; nil where it gives none
-	log    driver.JITLog
+	binary compiled // of the driver's; empty where it gives none
 
 	mu        sync.Mutex
 	functions map[string]driver.Function
@@ -35,16 +35,22 @@ type code struct {
 type codeCache struct {
 	mu       sync.Mutex
 	loaded   map[string]*code
-	binaries map[string][]byte
+	binaries map[string]compiled
 	order    []string // of binaries, the oldest first
 	bytes    int      // of binaries
+}
+
+// compiled is what the driver's compiler made of a text, and what it warned of.
+type compiled struct {
+	cubin    []byte
+	warnings string
 }
 
 // maxBinaryBytes is how much memory binaries may take: a cubin has some ten kilobytes.
 const maxBinaryBytes = 256 << 20
 
 func newCodeCache() codeCache {
-	return codeCache{loaded: map[string]*code{}, binaries: map[string][]byte{}}
+	return codeCache{loaded: map[string]*code{}, binaries: map[string]compiled{}}
 }
 
 // codeKey names the code that the driver makes of a text: it holds as long as text, device and driver do.
@@ -60,22 +66,22 @@ func (b *Backend) Adopt(list []kernels.Code) {
 	target := strings.TrimPrefix(codeKey(d, ""), codeKey(d, "")[:2*sha256.Size])
 	for _, c := range list {
 		if strings.HasSuffix(c.Key, target) {
-			b.codes.keep(c.Key, c.Data)
+			b.codes.keep(c.Key, compiled{cubin: c.Data})
 		}
 	}
 }
 
 // keep remembers a binary; the oldest ones go where there are too many.
-func (c *codeCache) keep(key string, binary []byte) {
+func (c *codeCache) keep(key string, b compiled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.binaries[key]; ok || len(binary) == 0 || len(binary) > maxBinaryBytes {
+	if _, ok := c.binaries[key]; ok || len(b.cubin) == 0 || len(b.cubin) > maxBinaryBytes {
 		return
 	}
-	c.binaries[key] = binary
+	c.binaries[key] = b
 	c.order = append(c.order, key)
-	for c.bytes += len(binary); c.bytes > maxBinaryBytes; c.order = c.order[1:] {
-		c.bytes -= len(c.binaries[c.order[0]])
+	for c.bytes += len(b.cubin); c.bytes > maxBinaryBytes; c.order = c.order[1:] {
+		c.bytes -= len(c.binaries[c.order[0]].cubin)
 		delete(c.binaries, c.order[0])
 	}
 }
@@ -84,15 +90,10 @@ func (c *codeCache) keep(key string, binary []byte) {
 func (c *codeCache) forget(key string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if binary, ok := c.binaries[key]; ok {
-		c.bytes -= len(binary)
+	if b, ok := c.binaries[key]; ok {
+		c.bytes -= len(b.cubin)
 		delete(c.binaries, key)
-		for i, k := range c.order {
-			if k == key {
-				c.order = append(c.order[:i:i], c.order[i+1:]...)
-				break
-			}
-		}
+		c.order = slices.DeleteFunc(c.order, func(k string) bool { return k == key })
 	}
 }
 
@@ -141,14 +142,16 @@ func (c *codeCache) release(k *code) error {
 // load gives the module to the driver: the stored binary if it takes that, else its own compilation, else the text.
 func (c *codeCache) load(k *code, text string) error {
 	var err error
-	if k.binary != nil {
-		if k.module, _, err = k.ctx.ModuleLoad(k.binary, driver.JITOptions{}); err == nil || exhausted(err) {
+	if k.binary.cubin != nil {
+		if k.module, _, err = k.ctx.ModuleLoad(k.binary.cubin, driver.JITOptions{}); err == nil || exhausted(err) {
 			return err
 		}
 		c.forget(k.key)
 	}
-	if k.binary, k.log, err = k.ctx.Link([]byte(text), driver.JITOptions{}); err == nil {
-		if k.module, _, err = k.ctx.ModuleLoad(k.binary, driver.JITOptions{}); err == nil {
+	cubin, log, err := k.ctx.Link([]byte(text), driver.JITOptions{})
+	k.binary = compiled{cubin, warnings(log)}
+	if err == nil {
+		if k.module, _, err = k.ctx.ModuleLoad(cubin, driver.JITOptions{}); err == nil {
 			c.keep(k.key, k.binary)
 			return nil
 		}
@@ -156,8 +159,8 @@ func (c *codeCache) load(k *code, text string) error {
 	if exhausted(err) {
 		return err
 	}
-	k.binary = nil
-	k.module, k.log, err = k.ctx.ModuleLoad([]byte(text), driver.JITOptions{})
+	k.module, log, err = k.ctx.ModuleLoad([]byte(text), driver.JITOptions{})
+	k.binary = compiled{nil, warnings(log)}
 	return err
 }
 
@@ -202,10 +205,19 @@ func (k *code) note() string {
 	if k.spills > 0 {
 		notes = append(notes, fmt.Sprintf("spills %d bytes", k.spills))
 	}
-	for line := range strings.Lines(k.log.Info) {
-		if strings.Contains(line, "warning") || strings.Contains(line, "Performance Loss") {
-			notes = append(notes, strings.Join(strings.Fields(line), " "))
-		}
+	if k.binary.warnings != "" {
+		notes = append(notes, k.binary.warnings)
 	}
 	return strings.Join(notes, "; ")
+}
+
+// warnings returns those lines of a log that tell of lost speed, such as C7508 (setmaxnreg ignored).
+func warnings(log driver.JITLog) string {
+	var found []string
+	for line := range strings.Lines(log.Info) {
+		if strings.Contains(line, "warning") || strings.Contains(line, "Performance Loss") {
+			found = append(found, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return strings.Join(found, "; ")
 }

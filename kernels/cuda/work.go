@@ -95,10 +95,10 @@ func (k *bound) Place(m kernels.Mem) { k.place = m }
 
 // Code returns the module as the driver compiled it.
 func (k *bound) Code() []kernels.Code {
-	if len(k.code.binary) == 0 {
+	if len(k.code.binary.cubin) == 0 {
 		return nil
 	}
-	return []kernels.Code{{Key: k.code.key, Data: k.code.binary}}
+	return []kernels.Code{{Key: k.code.key, Data: k.code.binary.cubin}}
 }
 
 // Launch enqueues the kernels.
