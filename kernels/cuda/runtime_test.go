@@ -14,8 +14,10 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // small is a fully connected layer, ReLU, softmax.
@@ -230,5 +232,47 @@ func TestRecoverRefuses(t *testing.T) {
 	l.Close()
 	if err := f.Recover(); err != nil {
 		t.Error(err)
+	}
+}
+
+// spoiled has a softmax that writes far past its tensors.
+type spoiled struct{ *Backend }
+
+func (s spoiled) Tactics(op *graph.Op) []kernels.Tactic {
+	list := slices.Clone(s.Backend.Tactics(op))
+	for i := range list {
+		if op == graph.Softmax {
+			list[i].Bind = func(kernels.Binding) (kernels.Kernel, error) {
+				m, err := ptx.Parse(strings.Replace(drivertest.Text, "setp.ge.u32 %p1, %r6, %r2;", "setp.lt.u32 %p1, %r6, 0;", 1))
+				if err != nil {
+					return nil, err
+				}
+				return s.bind(&work{module: m, launches: []launch{{
+					kernel: "add", grid: [3]int{100, 1, 1}, block: [3]int{128, 1, 1}, args: []arg{inArg(0), outArg(0)},
+				}}})
+			}
+		}
+	}
+	return list
+}
+
+// TestFaultNamesTheLayer runs a graph with a kernel that does wrong: the error names the layer, and the line.
+func TestFaultNamesTheLayer(t *testing.T) {
+	b := spoiled{simulated(t)}
+	p := planned(t, b.Backend)
+	l, err := run.Load(t.Context(), p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := l.NewContext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range 2 {
+		if _, err = once(c); err == nil || !regexp.MustCompile(`^layer .*Softmax: tactic \S+: .*line \d+: .*out of bounds`).MatchString(err.Error()) {
+			t.Errorf("got %v", err)
+		}
 	}
 }
