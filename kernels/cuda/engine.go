@@ -29,8 +29,8 @@ type warpTile struct {
 // four 8x8 matrices of ldmatrix, for the pixels and, two at a time, for the weights.
 type tensor struct {
 	warpTile
-	sums  [][][4]ptx.Word // by 16 rows, by 8 columns: variables
-	a, b  ptx.Uint        // offsets of this lane's rows in a stage
+	sums [][][4]ptx.Word // by 16 rows, by 8 columns: variables
+	a, b ptx.Uint        // offsets of this lane's rows in a stage
 
 	pieceA, pieceB []ptx.Uint // by 32 bytes: where this lane's piece lies in its row
 

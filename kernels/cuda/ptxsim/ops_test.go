@@ -43,7 +43,10 @@ func opText(c opCase) string {
 	if !strings.Contains(inst, "%") {
 		inst += " " + strings.Join(operands, ", ")
 	}
-	b.WriteString(inst + ";\nld.param.u64 %x1, [D]; add.s64 %x1, %x1, %x0;\n")
+	if !strings.HasPrefix(inst, "{") { // a block has no semicolon behind it
+		inst += ";"
+	}
+	b.WriteString(inst + "\nld.param.u64 %x1, [D]; add.s64 %x1, %x1, %x0;\n")
 	switch c.widths[0] {
 	case 1:
 		b.WriteString("selp.u32 %i3, 1, 0, %d; st.global.u32 [%x1], %i3;\n")
