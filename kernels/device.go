@@ -1,5 +1,7 @@
 package kernels
 
+import "io"
+
 // What follows are abilities that kernels and streams of a device with memory and compilers of its own have beside the
 // contract. A backend that shares the host's memory needs none of them.
 
@@ -21,6 +23,29 @@ type Code struct {
 // Compiled is implemented by kernels that were compiled for their device.
 type Compiled interface {
 	Code() []Code
+}
+
+// Noted is implemented by kernels that have something to say about themselves that a person who wonders about their time
+// should know.
+type Noted interface {
+	Note() string // short; empty where there is nothing
+}
+
+// Note returns what a kernel says about itself.
+func Note(k Kernel) string {
+	if n, ok := k.(Noted); ok {
+		return n.Note()
+	}
+	return ""
+}
+
+// Close gives back what a kernel holds of its device: code that was loaded for it. Whoever binds a kernel closes it after
+// its last launch. Kernels that hold nothing need no Close.
+func Close(k Kernel) error {
+	if c, ok := k.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }
 
 // Capturer is implemented by streams that record work and replay it at once, with a single call to the driver.

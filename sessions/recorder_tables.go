@@ -164,7 +164,7 @@ func (w *recordWriter) tactics(config int64, t *TacticsReport) error {
 			if c.Timed {
 				timed = int64(c.Time)
 			}
-			if err := w.insert("tactics", config, l.Layer, l.Op, c.Tactic, null(c.Format), timed, c.Chosen, null(c.Reason)); err != nil {
+			if err := w.insert("tactics", config, l.Layer, l.Op, c.Tactic, null(c.Format), timed, c.Chosen, null(c.Remark())); err != nil {
 				return err
 			}
 		}

@@ -334,6 +334,15 @@ type CandidateInfo struct {
 	Ratio  float64 // to the fastest
 	Chosen bool
 	Reason string // why it is not chosen, or cannot be
+	Note   string `json:",omitempty"` // what its kernel says about itself, such as "spills 44 bytes"
+}
+
+// Remark is the reason and the note in one line.
+func (c CandidateInfo) Remark() string {
+	if c.Reason != "" && c.Note != "" {
+		return c.Reason + "; " + c.Note
+	}
+	return c.Reason + c.Note
 }
 
 // CacheInfo is an entry of the timing cache.

@@ -215,7 +215,7 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 			}
 		}
 		for _, c := range st.Candidates {
-			info := CandidateInfo{Tactic: c.Tactic, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason}
+			info := CandidateInfo{Tactic: c.Tactic, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason, Note: c.Note}
 			if c.Out != c.In {
 				info.Format += " to " + c.Out.String()
 			}

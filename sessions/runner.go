@@ -20,7 +20,21 @@ func NewRunner(m *Model, w Workplace, progress func(Progress)) *Runner {
 }
 
 // Report makes the wanted parts of a snapshot for a configuration. Timings are measured as p says.
-func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (*Snapshot, error) {
+func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (snap *Snapshot, err error) {
+	err = r.surviving(ctx, cfg, func() error {
+		snap, err = r.report(ctx, cfg, parts, p)
+		return err
+	})
+	return snap, err
+}
+
+// surviving does work again where the device was lost.
+func (r *Runner) surviving(ctx context.Context, cfg Config, work func() error) error {
+	warn := func(text string) { r.stages.progress(Progress{Phase: "device lost", Item: text}) }
+	return r.stages.surviving(ctx, cfg, warn, work)
+}
+
+func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (*Snapshot, error) {
 	s, begin := r.stages, time.Now()
 	info := s.Backend.Info()
 	snap := &Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
@@ -76,8 +90,12 @@ func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 }
 
 // Score compares a configuration's engine with FP32 by outputs and labels alone.
-func (r *Runner) Score(ctx context.Context, cfg Config) (*AccuracyReport, error) {
-	return r.stages.accuracy(ctx, cfg, false)
+func (r *Runner) Score(ctx context.Context, cfg Config) (a *AccuracyReport, err error) {
+	err = r.surviving(ctx, cfg, func() error {
+		a, err = r.stages.accuracy(ctx, cfg, false)
+		return err
+	})
+	return a, err
 }
 
 // time measures an engine.
@@ -104,7 +122,15 @@ func (s *stages) profiling(p run.Profiling) run.Profiling {
 }
 
 // Engine builds the engine of a configuration, to be written to a file.
-func (r *Runner) Engine(ctx context.Context, cfg Config) (*run.Engine, error) {
+func (r *Runner) Engine(ctx context.Context, cfg Config) (e *run.Engine, err error) {
+	err = r.surviving(ctx, cfg, func() error {
+		e, err = r.engine(ctx, cfg)
+		return err
+	})
+	return e, err
+}
+
+func (r *Runner) engine(ctx context.Context, cfg Config) (*run.Engine, error) {
 	s := r.stages
 	p, err := s.plan(ctx, cfg)
 	if err != nil {

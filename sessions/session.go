@@ -106,6 +106,7 @@ func (s *Session) Close() {
 	s.close()
 	<-s.done
 	s.watching.Wait()
+	s.stages.release()
 	if s.recorder.Load() != nil {
 		_ = s.StopRecording() // an error has been logged
 	}
@@ -219,7 +220,8 @@ func (s *Session) guarded(ctx context.Context, cfg Config, once todo) (err error
 			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())
 		}
 	}()
-	return s.work(ctx, cfg, once)
+	warn := func(text string) { s.log("warning", "", "%s", text) }
+	return s.stages.surviving(ctx, cfg, warn, func() error { return s.work(ctx, cfg, once) })
 }
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of

@@ -291,6 +291,9 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 			measured++
 			s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
 		},
+		Compiling: func(done, total int) {
+			s.progress(Progress{Phase: "compiling kernels", Done: done, Total: total})
+		},
 	})
 	if err == nil {
 		s.saveCache()

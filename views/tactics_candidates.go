@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -77,9 +78,9 @@ func (v *candidatesView) why(c *sessions.CandidateInfo) ui.Cell {
 	case v.forbidden(c.Tactic):
 		return ui.Cell{Text: "forbidden", Style: ui.Warn}
 	case c.Chosen:
-		return ui.Cell{Text: "chosen", Style: ui.Good}
+		return ui.Cell{Text: strings.TrimSuffix("chosen; "+c.Note, "; "), Style: ui.Good}
 	}
-	return ui.Cell{Text: c.Reason, Style: ui.Muted}
+	return ui.Cell{Text: c.Remark(), Style: ui.Muted}
 }
 
 func (v *candidatesView) Title() string {

@@ -205,7 +205,7 @@ func writeTactics(w io.Writer, s *sessions.Snapshot) {
 			if c.Ratio > 0 {
 				ratio = fmt.Sprintf("%.2f×", c.Ratio)
 			}
-			rows = append(rows, []string{mark, c.Tactic, c.Format, timed, ratio, c.Reason})
+			rows = append(rows, []string{mark, c.Tactic, c.Format, timed, ratio, c.Remark()})
 		}
 		if len(rows) == 0 {
 			rows = append(rows, []string{"*", l.Chosen, "", "", "", ""})

@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -87,6 +88,8 @@ type PlanConfig struct {
 	// Remeasure names layers whose tactics are timed whatever the cache knows of them; the new times take the place of the
 	// old ones.
 	Remeasure []string
+	// Compiling is told how far the compilation is of what is to be measured, where the backend compiles.
+	Compiling func(done, total int)
 }
 
 // Plan lays a lowered network out for a backend, timing the tactics that the cache does not know.
@@ -105,10 +108,18 @@ func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 	if t.cache == nil {
 		t.cache = NewTimingCache()
 	}
-	p, err := run.NewPlan(ctx, n, env, b, t.price)
-	if err != nil || len(t.first) == 0 {
-		return p, err
+	if _, ok := b.(run.Compiler); ok {
+		if err := t.compile(n, env, cfg.Compiling); err != nil {
+			return nil, err
+		}
 	}
-	t.again = true
-	return run.NewPlan(ctx, n, env, b, t.price)
+	p, err := run.NewPlan(ctx, n, env, b, t.price)
+	if err == nil && len(t.first) > 0 && t.lost == nil {
+		t.again = true
+		p, err = run.NewPlan(ctx, n, env, b, t.price)
+	}
+	if t.lost != nil {
+		return nil, fmt.Errorf("timing tactics: %w", t.lost)
+	}
+	return p, err
 }

@@ -38,6 +38,7 @@ type CacheEntry struct {
 
 	Measured time.Time `json:",omitzero"`  // when; zero: not known
 	Spread   float64   `json:",omitempty"` // of the rounds: the median's excess over the fastest, which counts; 0: not known
+	Note     string    `json:",omitempty"` // what the kernel said about itself
 }
 
 // Disturbed reports whether the machine did something else while the entry was measured: its rounds differed by more
@@ -178,8 +179,16 @@ func writeCache(path string, entries []CacheEntry) error {
 	return os.Rename(tmp.Name(), path)
 }
 
+// Has reports whether there is a measurement of what e names.
+func (c *TimingCache) Has(e CacheEntry) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.entries[e.key()]
+	return ok
+}
+
 // Get returns a measurement, and counts the hit or miss.
-func (c *TimingCache) Get(target, tactic, layer string) (time.Duration, bool) {
+func (c *TimingCache) Get(target, tactic, layer string) (CacheEntry, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e, ok := c.entries[CacheEntry{Target: target, Tactic: tactic, Layer: layer}.key()]
@@ -188,7 +197,7 @@ func (c *TimingCache) Get(target, tactic, layer string) (time.Duration, bool) {
 	} else {
 		c.misses++
 	}
-	return e.Time, ok
+	return e, ok
 }
 
 // Put remembers a measurement.

@@ -22,7 +22,7 @@ func TestTimingCacheRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, ok := back.Get("cpu", "conv_a", "Conv 3x3"); !ok || d != 7*time.Microsecond {
+	if d, ok := back.Get("cpu", "conv_a", "Conv 3x3"); !ok || d.Time != 7*time.Microsecond {
 		t.Errorf("got %v, %v", d, ok)
 	}
 	if e := back.Entries(); !e[0].Measured.Equal(measured) || !e[0].Disturbed() || !e[1].Measured.IsZero() || e[1].Disturbed() {

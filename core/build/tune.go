@@ -1,13 +1,16 @@
 package build
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -29,6 +32,7 @@ type tuner struct {
 	first     map[CacheEntry]bool
 	again     bool
 	remeasure []string // layers for which the cache counts only as far as this tuner filled it
+	lost      error    // after which the device does nothing
 }
 
 type buffer struct {
@@ -72,7 +76,7 @@ func (t *tuner) guess(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 
 // price returns the time of one launch, from the cache or measured.
 func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
-	if err := t.ctx.Err(); err != nil {
+	if err := cmp.Or(t.ctx.Err(), t.lost); err != nil {
 		return run.Price{}, err
 	}
 	if r := t.choices.reason(b.Layer.Name, tac.Name); r != "" {
@@ -84,22 +88,66 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 	first, measured := t.first[entry]
 	ok = ok && (measured || !slices.Contains(t.remeasure, b.Layer.Name))
 	if ok && !(t.again && first) {
-		return run.Price{Time: known, Timed: true}, nil
+		return run.Price{Time: known.Time, Timed: true, Note: known.Note}, nil
 	}
 	if t.progress != nil {
 		t.progress(b.Layer.Name, tac.Name)
 	}
-	d, spread, err := t.measure(b, tac)
+	d, spread, note, err := t.measure(b, tac)
 	if err != nil {
-		return run.Price{}, fmt.Errorf("measuring failed: %w", err)
+		return run.Price{}, t.failed(b, tac, err)
 	}
 	t.first[entry] = !t.again
-	if ok && known <= d {
-		return run.Price{Time: known, Timed: true}, nil
+	if ok && known.Time <= d {
+		return run.Price{Time: known.Time, Timed: true, Note: known.Note}, nil
 	}
-	entry.Time, entry.Measured, entry.Spread = d, time.Now().Truncate(time.Second), spread
+	entry.Time, entry.Measured, entry.Spread, entry.Note = d, time.Now().Truncate(time.Second), spread, note
 	t.cache.Put(entry)
-	return run.Price{Time: d, Timed: true}, nil
+	return run.Price{Time: d, Timed: true, Note: note}, nil
+}
+
+// failed is the reason not to use a tactic that could not be measured. A device that is lost ends the tuning: no tactic after
+// it could be measured either.
+func (t *tuner) failed(b kernels.Binding, tac kernels.Tactic, err error) error {
+	if r, ok := t.backend.(run.Recoverer); ok && r.Lost(err) && t.lost == nil {
+		t.lost = fmt.Errorf("layer %s: tactic %s, which can be forbidden: %w", b.Layer.Name, tac.Name, err)
+	}
+	return fmt.Errorf("measuring failed: %w", err)
+}
+
+// compile binds what is to be measured, several tactics at a time, and lets go of it: a backend that compiles remembers the
+// code, so that what follows is not held up by its compiler. Errors are met again when the tactic is measured.
+func (t *tuner) compile(n *graph.Network, env map[string]int, progress func(done, total int)) error {
+	type candidate struct {
+		binding kernels.Binding
+		tactic  kernels.Tactic
+	}
+	var list []candidate
+	seen := map[CacheEntry]bool{}
+	_, err := run.NewPlan(t.ctx, n, env, t.backend, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
+		entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+		if t.choices.reason(b.Layer.Name, tac.Name) == "" && !seen[entry] && !t.cache.Has(entry) {
+			seen[entry] = true
+			list = append(list, candidate{b, tac})
+		}
+		return t.guess(b, tac, rank)
+	})
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	done := 0
+	return run.Parallel(t.ctx, len(list), runtime.GOMAXPROCS(0), func(i int) error {
+		if k, err := list[i].tactic.Bind(list[i].binding); err == nil {
+			_ = kernels.Close(k) // it was never launched
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; progress != nil {
+			progress(done, len(list))
+		}
+		return nil
+	})
 }
 
 // signature names all that a kernel's time depends on, and nothing else: weights count by their form alone.
@@ -138,17 +186,25 @@ func rangeForm(r graph.Range) string {
 	return "*"
 }
 
-// measure runs the tactic on random data and returns the time of a launch, and how far the rounds lay apart.
-func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (d time.Duration, spread float64, err error) {
+// measure runs the tactic on random data and returns the time of a launch, how far the rounds lay apart, and what the
+// kernel says about itself.
+func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (d time.Duration, spread float64, note string, err error) {
 	k, err := tac.Bind(b)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, "", err
 	}
+	defer kernels.Close(k)
 	constants, err := run.Place(t.backend, k)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, "", err
 	}
 	defer t.backend.Free(constants)
+	d, spread, err = t.launched(b, tac, k)
+	return d, spread, kernels.Note(k), err
+}
+
+// launched times a kernel whose constants are in their place.
+func (t *tuner) launched(b kernels.Binding, tac kernels.Tactic, k kernels.Kernel) (fastest time.Duration, spread float64, err error) {
 	var in, out []kernels.Mem
 	var scratch kernels.Mem
 	for i, d := range b.In {
@@ -180,31 +236,37 @@ func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (d time.Duration,
 
 // clock returns the time of one call by the fastest round, and by what share of it the median round took longer.
 func (t *tuner) clock(launch func() error) (fastest time.Duration, spread float64, err error) {
-	repeat := func(n int) (time.Duration, error) {
+	timed := func(work func() error) (time.Duration, error) {
 		a := t.stream.Record()
-		for range n {
-			if err := launch(); err != nil {
-				return 0, err
-			}
+		if err := work(); err != nil {
+			return 0, err
 		}
 		z := t.stream.Record()
-		err := t.stream.Wait()
-		return t.stream.Elapsed(a, z), err
+		if err := t.stream.Wait(); err != nil {
+			return 0, err
+		}
+		d := t.stream.Elapsed(a, z)
+		return d, t.stream.Wait() // an error of the marks
 	}
-	first, err := repeat(1)
+	first, err := timed(launch)
 	if err != nil {
 		return 0, 0, err
 	}
 	for spent := first; spent < warmUp; {
-		if first, err = repeat(1); err != nil {
+		if first, err = timed(launch); err != nil {
 			return 0, 0, err
 		}
 		spent += max(first, time.Microsecond)
 	}
 	n := min(maxRound, max(1, int(roundTime/max(first, 1))))
+	round, err := t.round(launch, n)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer round.Close()
 	var times []time.Duration
 	for range rounds {
-		d, err := repeat(n)
+		d, err := timed(round.Launch)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -217,6 +279,29 @@ func (t *tuner) clock(launch func() error) (fastest time.Duration, spread float6
 	fastest = max(times[0], 1)
 	return fastest, float64(times[rounds/2]-times[0]) / float64(fastest), nil
 }
+
+// round returns n launches as one: a graph where the stream captures, so that a device is not waiting for the host between
+// launches that take it less time than that.
+func (t *tuner) round(launch func() error, n int) (kernels.Graph, error) {
+	all := func() error {
+		for range n {
+			if err := launch(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if c, ok := t.stream.(kernels.Capturer); ok {
+		return c.Capture(all)
+	}
+	return oneByOne(all), nil
+}
+
+// oneByOne is a graph of work that is launched when it is its turn.
+type oneByOne func() error
+
+func (f oneByOne) Launch() error { return f() }
+func (f oneByOne) Close() error  { return nil }
 
 // memory returns the i-th piece of memory for a measurement, n bytes.
 func (t *tuner) memory(i, n int) (kernels.Mem, error) {

@@ -32,8 +32,24 @@ type Info struct {
 	Estimated bool
 }
 
-// Compiler is implemented by backends that compile kernels as they bind them.
+// Compiler is implemented by backends that compile kernels as they bind them, which takes long: several are bound at a
+// time.
 type Compiler interface {
 	// Adopt gives the backend code that it, or another process, made before. What is stale it ignores.
 	Adopt([]kernels.Code)
+}
+
+// Recoverer is implemented by backends whose device can be lost: after some errors it refuses everything until it is
+// started anew.
+type Recoverer interface {
+	// Lost reports whether err says that the device is lost.
+	Lost(err error) bool
+	// Recover starts the device anew. All that was loaded or allocated on it has been closed before.
+	Recover() error
+}
+
+// lost reports whether err says that b has lost its device.
+func lost(b Backend, err error) bool {
+	r, ok := b.(Recoverer)
+	return ok && r.Lost(err)
 }

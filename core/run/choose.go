@@ -15,7 +15,8 @@ import (
 // Price is what one launch costs.
 type Price struct {
 	Time  time.Duration
-	Timed bool // measured on the device, not a guess
+	Timed bool   // measured on the device, not a guess
+	Note  string // what the kernel says about itself, where one was bound
 }
 
 // Cost prices a tactic for a binding that it matches. An error excludes it, and is shown as the reason. rank is the
@@ -194,7 +195,7 @@ func (c *chooser) enumerate(ctx context.Context) error {
 			if err == nil {
 				o, err = c.consider(l, t, rank)
 			}
-			cand := Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed}
+			cand := Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed, Note: o.price.Note}
 			switch {
 			case err != nil:
 				cand.Reason = err.Error()

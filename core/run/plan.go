@@ -60,6 +60,7 @@ type Candidate struct {
 	Time    time.Duration
 	Timed   bool
 	Reason  string // why it cannot be used here; empty if it can
+	Note    string // what its kernel says about itself, such as "spills 44 bytes"
 }
 
 // Slot is the place of one tensor in one format.

@@ -88,10 +88,14 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 			return err
 		}
 		a := c.stream.Record()
-		if err := c.Execute(); err != nil {
+		if err := c.submit(); err != nil {
 			return err
 		}
-		s := Sample{Latency: c.stream.Elapsed(a, c.stream.Record())}
+		z := c.stream.Record()
+		if err := c.finish(); err != nil {
+			return err
+		}
+		s := Sample{Latency: c.stream.Elapsed(a, z)}
 		if p.PerStep {
 			if _, err := c.ExecuteTimed(times); err != nil {
 				return err

@@ -1,7 +1,9 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
@@ -11,22 +13,34 @@ import (
 
 // Backend is one GPU, or its simulator.
 type Backend struct {
-	ctx     driver.Context
 	info    run.Info
 	tactics []kernels.Tactic
 	codes   codeCache
-	monitor *driver.Monitor // nil where NVML is missing
+	monitor *driver.Monitor                // nil where NVML is missing
+	open    func() (driver.Context, error) // opens the device anew; nil where that cannot be done
+
+	mu      sync.Mutex
+	ctx     driver.Context     // replaced by Recover; use context
+	held    map[driver.Ptr]int // bytes of each allocation
+	streams int                // that are open
 }
 
 // New returns the backend over a driver's context, which it closes when it is closed.
 func New(ctx driver.Context, name string) *Backend {
 	d := ctx.Device()
-	b := &Backend{ctx: ctx, info: run.Info{
+	b := &Backend{ctx: ctx, held: map[driver.Ptr]int{}, info: run.Info{
 		Name: name, Device: d.Name, Fingerprint: fmt.Sprintf("cuda %s sm_%d driver %s", d.Name, d.SM, d.Driver),
 	}}
-	b.codes = codeCache{modules: map[string]*code{}, adopted: map[string][]byte{}}
+	b.codes = newCodeCache()
 	b.tactics = b.table()
 	return b
+}
+
+// context returns the driver's context, which is another one after Recover.
+func (b *Backend) context() driver.Context {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ctx
 }
 
 // Info describes the device.
@@ -49,26 +63,46 @@ func (b *Backend) Alloc(n int) (kernels.Mem, error) {
 	if n == 0 {
 		return kernels.Mem{}, nil
 	}
-	p, err := b.ctx.MemAlloc(n)
+	ctx := b.context()
+	p, err := ctx.MemAlloc(n)
 	if err != nil {
-		return kernels.Mem{}, fmt.Errorf("allocate %d bytes on %s: %w", n, b.info.Name, err)
+		return kernels.Mem{}, b.refused(ctx, n, err)
 	}
+	b.mu.Lock()
+	b.held[p] = n
+	b.mu.Unlock()
 	m := kernels.Mem{Addr: uint64(p)}
-	if err = b.ctx.MemsetD8Async(p, 0, n, 0); err == nil {
-		err = b.ctx.StreamSynchronize(0)
+	if err = ctx.MemsetD8Async(p, 0, n, 0); err == nil {
+		err = ctx.StreamSynchronize(0)
 	}
 	if err != nil {
 		b.Free(m)
-		return kernels.Mem{}, err
+		return kernels.Mem{}, fmt.Errorf("clear %d bytes on %s: %w", n, b.info.Name, err)
 	}
 	return m, nil
 }
 
+// refused explains an allocation that failed: what was wanted, and what there is.
+func (b *Backend) refused(ctx driver.Context, n int, err error) error {
+	var e *driver.Error
+	if errors.As(err, &e) && e.OutOfMemory() {
+		if free, total, infoErr := ctx.MemGetInfo(); infoErr == nil {
+			return fmt.Errorf("allocate %d bytes on %s, where %d of %d are free: %w; choose a smaller batch, or end what else uses the device",
+				n, b.info.Name, free, total, err)
+		}
+	}
+	return fmt.Errorf("allocate %d bytes on %s: %w", n, b.info.Name, err)
+}
+
 // Free gives memory from Alloc back.
 func (b *Backend) Free(m kernels.Mem) {
-	if m.Addr != 0 {
-		_ = b.ctx.MemFree(driver.Ptr(m.Addr)) // a failure is one of earlier work, which has its own reporter
+	if m.Addr == 0 {
+		return
 	}
+	b.mu.Lock()
+	delete(b.held, driver.Ptr(m.Addr))
+	b.mu.Unlock()
+	_ = b.context().MemFree(driver.Ptr(m.Addr)) // a failure is one of earlier work, which has its own reporter
 }
 
 // Slice returns a part of m.
@@ -86,10 +120,39 @@ func (b *Backend) Download(s kernels.Stream, dst []byte, src kernels.Mem) error 
 	return s.(*stream).download(dst, driver.Ptr(src.Addr))
 }
 
-// Close gives the device back.
+// Close gives the device back. What was loaded on it is closed before.
 func (b *Backend) Close() error {
 	if b.monitor != nil {
 		_ = b.monitor.Close() // it only ever read
 	}
-	return b.ctx.Close()
+	return b.context().Close()
+}
+
+// Lost reports whether err says that the device's context is beyond use: a kernel failed, say, after which the driver
+// refuses everything.
+func (b *Backend) Lost(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && e.Sticky()
+}
+
+// Recover makes a lost device ready again. Code that was compiled is kept, what was loaded and allocated is not: all of it
+// has to be closed before, since an address or a handle of the old context may mean something else in the new one.
+func (b *Backend) Recover() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	modules := b.codes.count()
+	if len(b.held) > 0 || b.streams > 0 || modules > 0 {
+		return fmt.Errorf("%s cannot start anew: %d allocations, %d streams and %d modules of the lost context are still held; close the engines on it first",
+			b.info.Name, len(b.held), b.streams, modules)
+	}
+	if b.open == nil {
+		return fmt.Errorf("%s cannot start anew: its context was made elsewhere", b.info.Name)
+	}
+	closed := b.ctx.Close()
+	ctx, err := b.open()
+	if err != nil {
+		return fmt.Errorf("%s does not start again after an error; start the program again: %w", b.info.Name, errors.Join(err, closed))
+	}
+	b.ctx = ctx
+	return nil
 }

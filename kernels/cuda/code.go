@@ -3,7 +3,10 @@ package cuda
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/trtui/trtui/kernels"
@@ -13,92 +16,208 @@ import (
 
 // code is one module in the driver.
 type code struct {
-	key       string
-	binary    []byte // the driver's cubin; nil where it gives none
-	module    driver.Module
-	log       driver.JITLog
+	ctx    driver.Context
+	key    string
+	users  int // kernels; counted by the cache
+	once   sync.Once
+	err    error
+	module driver.Module
+	binary compiled // of the driver's; empty where it gives none
+
+	mu        sync.Mutex
 	functions map[string]driver.Function
-	once      sync.Once
-	err       error
+	shared    map[string]int // bytes of dynamic shared memory that each may use
+	spills    int            // bytes of a thread, of the greediest function
 }
 
-// codeCache has every module that was loaded, by key: layers of one shape share theirs.
+// codeCache has the modules that kernels use, by key: layers of one shape share theirs. The last user's end unloads it;
+// its binary is kept, so that the next one need not compile.
 type codeCache struct {
-	mu      sync.Mutex
-	modules map[string]*code
-	adopted map[string][]byte // binaries from engine files
+	mu       sync.Mutex
+	loaded   map[string]*code
+	binaries map[string]compiled
+	order    []string // of binaries, the oldest first
+	bytes    int      // of binaries
 }
 
-// key names the code that the driver makes of a text: it holds as long as text, device and driver do.
-func (b *Backend) key(text string) string {
+// compiled is what the driver's compiler made of a text, and what it warned of.
+type compiled struct {
+	cubin    []byte
+	warnings string
+}
+
+// maxBinaryBytes is how much memory binaries may take: a cubin has some ten kilobytes.
+const maxBinaryBytes = 256 << 20
+
+func newCodeCache() codeCache {
+	return codeCache{loaded: map[string]*code{}, binaries: map[string]compiled{}}
+}
+
+// codeKey names the code that the driver makes of a text: it holds as long as text, device and driver do.
+func codeKey(d driver.Device, text string) string {
 	sum := sha256.Sum256([]byte(text))
-	d := b.ctx.Device()
-	return fmt.Sprintf("%s sm_%d driver %s", hex.EncodeToString(sum[:16]), d.SM, d.Driver)
+	return fmt.Sprintf("%s sm_%d driver %s", hex.EncodeToString(sum[:]), d.SM, d.Driver)
 }
 
 // Adopt takes binaries from an engine file. What was made for another device or driver has other keys and is never
 // looked up.
 func (b *Backend) Adopt(list []kernels.Code) {
-	b.codes.mu.Lock()
-	defer b.codes.mu.Unlock()
+	d := b.context().Device()
+	target := strings.TrimPrefix(codeKey(d, ""), codeKey(d, "")[:2*sha256.Size])
 	for _, c := range list {
-		b.codes.adopted[c.Key] = c.Data
+		if strings.HasSuffix(c.Key, target) {
+			b.codes.keep(c.Key, compiled{cubin: c.Data})
+		}
 	}
 }
 
-// compile loads a module, once for each text.
-func (b *Backend) compile(m *ptx.Module) (*code, error) {
+// keep remembers a binary; the oldest ones go where there are too many.
+func (c *codeCache) keep(key string, b compiled) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.binaries[key]; ok || len(b.cubin) == 0 || len(b.cubin) > maxBinaryBytes {
+		return
+	}
+	c.binaries[key] = b
+	c.order = append(c.order, key)
+	for c.bytes += len(b.cubin); c.bytes > maxBinaryBytes; c.order = c.order[1:] {
+		c.bytes -= len(c.binaries[c.order[0]].cubin)
+		delete(c.binaries, c.order[0])
+	}
+}
+
+// forget drops a binary that the driver refused.
+func (c *codeCache) forget(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if b, ok := c.binaries[key]; ok {
+		c.bytes -= len(b.cubin)
+		delete(c.binaries, key)
+		c.order = slices.DeleteFunc(c.order, func(k string) bool { return k == key })
+	}
+}
+
+// count returns how many modules are loaded.
+func (c *codeCache) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.loaded)
+}
+
+// acquire loads a module for one more user. Several modules are compiled at a time where several goroutines ask.
+func (c *codeCache) acquire(ctx driver.Context, m *ptx.Module) (*code, error) {
 	text := m.String()
-	key := b.key(text)
-	b.codes.mu.Lock()
-	c := b.codes.modules[key]
-	if c == nil {
-		c = &code{key: key, binary: b.codes.adopted[key], functions: map[string]driver.Function{}}
-		b.codes.modules[key] = c
+	key := codeKey(ctx.Device(), text)
+	c.mu.Lock()
+	k := c.loaded[key]
+	if k == nil {
+		k = &code{ctx: ctx, key: key, binary: c.binaries[key], functions: map[string]driver.Function{}, shared: map[string]int{}}
+		c.loaded[key] = k
 	}
-	b.codes.mu.Unlock()
-	c.once.Do(func() { c.err = b.load(c, text) })
-	return c, c.err
+	k.users++
+	c.mu.Unlock()
+	k.once.Do(func() { k.err = c.load(k, text) })
+	if k.err != nil {
+		_ = c.release(k) // there is nothing to unload
+		return nil, k.err
+	}
+	return k, nil
 }
 
-// load gives the module to the driver: the stored binary if it still takes that, else its own compilation, else the text.
-func (b *Backend) load(c *code, text string) error {
+// release ends a use. The last one unloads the module.
+func (c *codeCache) release(k *code) error {
+	c.mu.Lock()
+	k.users--
+	last := k.users == 0
+	if last && c.loaded[k.key] == k {
+		delete(c.loaded, k.key)
+	}
+	c.mu.Unlock()
+	if !last || k.module == 0 {
+		return nil
+	}
+	return k.ctx.ModuleUnload(k.module)
+}
+
+// load gives the module to the driver: the stored binary if it takes that, else its own compilation, else the text.
+func (c *codeCache) load(k *code, text string) error {
 	var err error
-	if c.binary != nil {
-		if c.module, _, err = b.ctx.ModuleLoad(c.binary, driver.JITOptions{}); err == nil {
+	if k.binary.cubin != nil {
+		if k.module, _, err = k.ctx.ModuleLoad(k.binary.cubin, driver.JITOptions{}); err == nil || exhausted(err) {
+			return err
+		}
+		c.forget(k.key)
+	}
+	cubin, log, err := k.ctx.Link([]byte(text), driver.JITOptions{})
+	k.binary = compiled{cubin, warnings(log)}
+	if err == nil {
+		if k.module, _, err = k.ctx.ModuleLoad(cubin, driver.JITOptions{}); err == nil {
+			c.keep(k.key, k.binary)
 			return nil
 		}
-		c.binary = nil
 	}
-	if c.binary, c.log, err = b.ctx.Link([]byte(text), driver.JITOptions{}); err == nil {
-		if c.module, _, err = b.ctx.ModuleLoad(c.binary, driver.JITOptions{}); err == nil {
-			return nil
-		}
+	if exhausted(err) {
+		return err
 	}
-	c.binary = nil
-	c.module, c.log, err = b.ctx.ModuleLoad([]byte(text), driver.JITOptions{})
+	k.module, log, err = k.ctx.ModuleLoad([]byte(text), driver.JITOptions{})
+	k.binary = compiled{nil, warnings(log)}
 	return err
 }
 
-// function returns a kernel of a module, made ready for a launch.
-func (b *Backend) function(c *code, l launch) (driver.Function, error) {
-	b.codes.mu.Lock()
-	defer b.codes.mu.Unlock()
-	f, ok := c.functions[l.kernel]
+// exhausted reports whether another way to load the same code cannot do better: the device is out of memory, or lost.
+func exhausted(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && (e.OutOfMemory() || e.Sticky())
+}
+
+// function returns a kernel of the module, made ready for a launch.
+func (k *code) function(l launch) (driver.Function, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, ok := k.functions[l.kernel]
 	if !ok {
 		var err error
-		if f, err = b.ctx.ModuleGetFunction(c.module, l.kernel); err != nil {
+		if f, err = k.ctx.ModuleGetFunction(k.module, l.kernel); err != nil {
 			return 0, err
 		}
-		c.functions[l.kernel] = f
-	}
-	if l.shared > 0 {
-		if most := b.ctx.Device().SharedPerBlockMax; l.shared > most {
-			return 0, fmt.Errorf("it takes %d bytes of shared memory, the device has %d for a block", l.shared, most)
-		}
-		if err := b.ctx.FuncSetMaxDynamicShared(f, l.shared); err != nil {
+		a, err := k.ctx.FuncAttributes(f)
+		if err != nil {
 			return 0, err
 		}
+		k.functions[l.kernel], k.spills = f, max(k.spills, a.LocalBytes)
 	}
+	if l.shared <= k.shared[l.kernel] {
+		return f, nil
+	}
+	if most := k.ctx.Device().SharedPerBlockMax; l.shared > most {
+		return 0, fmt.Errorf("it takes %d bytes of shared memory, the device has %d for a block", l.shared, most)
+	}
+	if err := k.ctx.FuncSetMaxDynamicShared(f, l.shared); err != nil {
+		return 0, err
+	}
+	k.shared[l.kernel] = l.shared
 	return f, nil
+}
+
+// note sums up what the compiler did that costs speed: registers that did not suffice, and what it warned of.
+func (k *code) note() string {
+	var notes []string
+	if k.spills > 0 {
+		notes = append(notes, fmt.Sprintf("spills %d bytes", k.spills))
+	}
+	if k.binary.warnings != "" {
+		notes = append(notes, k.binary.warnings)
+	}
+	return strings.Join(notes, "; ")
+}
+
+// warnings returns those lines of a log that tell of lost speed, such as C7508 (setmaxnreg ignored).
+func warnings(log driver.JITLog) string {
+	var found []string
+	for line := range strings.Lines(log.Info) {
+		if strings.Contains(line, "warning") || strings.Contains(line, "Performance Loss") {
+			found = append(found, strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return strings.Join(found, "; ")
 }

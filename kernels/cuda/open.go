@@ -21,6 +21,7 @@ func Open(ordinal int) (*Backend, error) {
 		return nil, fmt.Errorf("%s is sm_%d; the kernels need sm_%d (Ampere) or newer", d.Name, d.SM, oldest)
 	}
 	b := New(ctx, fmt.Sprintf("cuda:%d", ordinal))
+	b.open = func() (driver.Context, error) { return driver.Open(ordinal) }
 	if m, err := driver.OpenMonitor(ctx.Device().PCI); err == nil { // without it the screens show a little less
 		b.monitor = m
 	}

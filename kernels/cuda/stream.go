@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/trtui/trtui/kernels"
@@ -9,71 +11,79 @@ import (
 
 // stream is a queue of the device's, with memory of the host through which copies go. It has one user at a time.
 type stream struct {
+	backend   *Backend
 	ctx       driver.Context
 	handle    driver.Stream
-	staging   []byte         // page-locked
-	marks     []driver.Event // reused in turn
+	buffers   [2]staging // for copies, used in turn
+	turn      int
+	marks     []driver.Event // used again in turn
 	next      int
-	captured  []driver.Event // of graphs: they stay
-	capturing bool
-	err       error // of a mark, which has no way to return it
+	capturing *capturedGraph // nil where nothing is captured
+	err       error          // of a mark, which has no way to return it
 }
 
 // markCount is how many marks of a stream are good at a time; older ones are recorded anew.
 const markCount = 4096
 
-// minStaging is the smallest buffer for copies.
-const minStaging = 1 << 16
-
 // NewStream returns a queue of its own.
 func (b *Backend) NewStream() (kernels.Stream, error) {
-	h, err := b.ctx.StreamCreate(0)
+	ctx := b.context()
+	h, err := ctx.StreamCreate(0)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("stream on %s: %w", b.info.Name, err)
 	}
-	return &stream{ctx: b.ctx, handle: h}, nil
+	b.mu.Lock()
+	b.streams++
+	b.mu.Unlock()
+	return &stream{backend: b, ctx: ctx, handle: h}, nil
 }
 
-// Record marks the present end of the queue. In a capture, the mark is reached whenever the graph runs.
+// Record marks the present end of the queue. A mark that is captured is reached whenever the graph runs, and lasts as long
+// as the graph; others last until markCount more have been recorded.
 func (s *stream) Record() kernels.Mark {
 	e, err := s.event()
-	if err == nil && s.capturing {
+	if err == nil && s.capturing != nil {
 		err = s.ctx.EventRecordExternal(e, s.handle)
 	} else if err == nil {
 		err = s.ctx.EventRecord(e, s.handle)
 	}
-	if err != nil && s.err == nil {
+	s.note(err)
+	return e
+}
+
+// note keeps the first error of marks for Wait.
+func (s *stream) note(err error) {
+	if s.err == nil {
 		s.err = err
 	}
-	return e
 }
 
 // event returns an event to record.
 func (s *stream) event() (driver.Event, error) {
-	if s.capturing {
-		e, err := s.ctx.EventCreate(true)
-		if err == nil {
-			s.captured = append(s.captured, e)
-		}
-		return e, err
+	list := &s.marks
+	if s.capturing != nil {
+		list = &s.capturing.marks
+	} else if len(s.marks) == markCount {
+		s.next = (s.next + 1) % markCount
+		return s.marks[s.next], nil
 	}
-	if len(s.marks) < markCount {
-		e, err := s.ctx.EventCreate(true)
-		if err == nil {
-			s.marks = append(s.marks, e)
-		}
-		return e, err
+	e, err := s.ctx.EventCreate(true)
+	if err == nil {
+		*list = append(*list, e)
 	}
-	s.next = (s.next + 1) % markCount
-	return s.marks[s.next], nil
+	return e, err
 }
 
-// Elapsed returns the device's time between two marks.
+// Elapsed returns the device's time between two marks, for whose later one it waits. An error is Wait's to return.
 func (s *stream) Elapsed(a, b kernels.Mark) time.Duration {
-	d, err := s.ctx.EventElapsed(a.(driver.Event), b.(driver.Event))
-	if err != nil && s.err == nil {
-		s.err = err
+	from, to := a.(driver.Event), b.(driver.Event)
+	d, err := s.ctx.EventElapsed(from, to)
+	if errors.Is(err, &driver.Error{Result: driver.NotReady}) {
+		if err = s.ctx.EventSynchronize(to); err == nil {
+			d, err = s.ctx.EventElapsed(from, to)
+		}
 	}
+	s.note(err)
 	return d
 }
 
@@ -81,101 +91,86 @@ func (s *stream) Elapsed(a, b kernels.Mark) time.Duration {
 func (s *stream) Wait() error {
 	err := s.ctx.StreamSynchronize(s.handle)
 	if err == nil {
-		err, s.err = s.err, nil
+		err = s.err
 	}
+	s.err = nil
 	return err
 }
 
-// Close gives the stream and what belongs to it back.
+// Close gives the stream and what belongs to it back. Its graphs are closed before.
 func (s *stream) Close() error {
 	err := s.Wait()
-	for _, list := range [][]driver.Event{s.marks, s.captured} {
-		for _, e := range list {
-			_ = s.ctx.EventDestroy(e) // the first error tells all
+	first := func(e error) {
+		if err == nil {
+			err = e
 		}
 	}
-	if s.staging != nil {
-		_ = s.ctx.MemFreeHost(s.staging)
+	first(destroyEvents(s.ctx, s.marks))
+	for i := range s.buffers {
+		first(s.buffers[i].close(s.ctx))
 	}
-	if e := s.ctx.StreamDestroy(s.handle); err == nil {
-		err = e
-	}
+	first(s.ctx.StreamDestroy(s.handle))
+	s.backend.mu.Lock()
+	s.backend.streams--
+	s.backend.mu.Unlock()
 	return err
 }
 
-// room makes the staging buffer hold n bytes, when nothing uses it any more.
-func (s *stream) room(n int) error {
-	if err := s.Wait(); err != nil || len(s.staging) >= n {
-		return err
-	}
-	if s.staging != nil {
-		if err := s.ctx.MemFreeHost(s.staging); err != nil {
-			return err
-		}
-		s.staging = nil
-	}
+// destroyEvents gives events back, and returns the first error.
+func destroyEvents(ctx driver.Context, list []driver.Event) error {
 	var err error
-	s.staging, err = s.ctx.MemHostAlloc(max(n, minStaging))
+	for _, e := range list {
+		if e := ctx.EventDestroy(e); err == nil {
+			err = e
+		}
+	}
 	return err
-}
-
-func (s *stream) upload(dst driver.Ptr, src []byte) error {
-	if len(src) == 0 {
-		return nil
-	}
-	if err := s.room(len(src)); err != nil {
-		return err
-	}
-	copy(s.staging, src)
-	return s.ctx.MemcpyHtoDAsync(dst, s.staging[:len(src)], s.handle)
-}
-
-func (s *stream) download(dst []byte, src driver.Ptr) error {
-	if len(dst) == 0 {
-		return nil
-	}
-	if err := s.room(len(dst)); err != nil {
-		return err
-	}
-	if err := s.ctx.MemcpyDtoHAsync(s.staging[:len(dst)], src, s.handle); err != nil {
-		return err
-	}
-	if err := s.Wait(); err != nil {
-		return err
-	}
-	copy(dst, s.staging)
-	return nil
 }
 
 // Capture records what f enqueues as a graph.
 func (s *stream) Capture(f func() error) (kernels.Graph, error) {
-	s.capturing = true
-	defer func() { s.capturing = false }()
-	g, err := s.ctx.Capture(s.handle, f)
-	if err != nil {
-		return nil, err
-	}
-	x, err := s.ctx.GraphInstantiate(g)
-	if e := s.ctx.GraphDestroy(g); err == nil && e != nil {
-		err = e
+	g := &capturedGraph{stream: s}
+	s.capturing = g
+	template, err := s.ctx.Capture(s.handle, f)
+	s.capturing = nil
+	if err == nil {
+		g.exec, err = s.ctx.GraphInstantiate(template)
+		if e := s.ctx.GraphDestroy(template); err == nil {
+			err = e
+		}
 	}
 	if err == nil {
-		err = s.ctx.GraphUpload(x, s.handle)
+		err = s.ctx.GraphUpload(g.exec, s.handle)
+	}
+	if err == nil {
+		err, s.err = s.err, nil // of a mark
 	}
 	if err != nil {
+		_ = g.Close() // the first error tells all
 		return nil, err
 	}
-	return &capturedGraph{s, x}, nil
+	return g, nil
 }
 
-// capturedGraph is a graph ready to be launched.
+// capturedGraph is a graph ready to be launched, with the events that it records.
 type capturedGraph struct {
 	stream *stream
 	exec   driver.GraphExec
+	marks  []driver.Event
 }
 
 // Launch enqueues the graph in its stream.
 func (g *capturedGraph) Launch() error { return g.stream.ctx.GraphLaunch(g.exec, g.stream.handle) }
 
-// Close gives it back.
-func (g *capturedGraph) Close() error { return g.stream.ctx.GraphExecDestroy(g.exec) }
+// Close gives it back, when it has run.
+func (g *capturedGraph) Close() error {
+	var err error
+	if g.exec != 0 {
+		err = g.stream.ctx.GraphExecDestroy(g.exec)
+	}
+	if e := destroyEvents(g.stream.ctx, g.marks); err == nil {
+		err = e
+	}
+	g.exec, g.marks = 0, nil
+	return err
+}

@@ -47,7 +47,7 @@ func emitters() []emitter {
 
 // table returns the tactics for the backend's device.
 func (b *Backend) table() []kernels.Tactic {
-	m := newMachine(b.ctx.Device())
+	m := newMachine(b.context().Device())
 	var list []kernels.Tactic
 	for _, e := range emitters() {
 		list = append(list, kernels.Tactic{

@@ -48,14 +48,17 @@ func sampled(layer, tactic string, every uint32) bool {
 // TestNetworks runs whole networks.
 func TestNetworks(t *testing.T) { runtest.Networks(t, simulated(t)) }
 
-// simulated returns a simulated device for the test's time.
-func simulated(t *testing.T) *Backend {
+// simulated returns a simulated device for the test's time, which must give back all that it takes.
+func simulated(t testing.TB) *Backend {
 	t.Helper()
 	b, err := OpenSimulator()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if left := b.ctx.(*simulator).live(); len(left) > 0 {
+			t.Errorf("the test leaves behind: %v", left)
+		}
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}

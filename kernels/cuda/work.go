@@ -3,6 +3,7 @@ package cuda
 import (
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -48,28 +49,43 @@ func scratchArg(offset int) arg { return arg{workspaceArg, 0, offset} }
 // bound is a work that was compiled.
 type bound struct {
 	*work
-	backend   *Backend
+	ctx       driver.Context
+	codes     *codeCache
 	code      *code
 	functions []driver.Function // by launch
 	place     kernels.Mem       // of the constants
+	closed    atomic.Bool
 }
 
 // bind compiles a work.
 func (b *Backend) bind(w *work) (kernels.Kernel, error) {
-	c, err := b.compile(w.module)
+	ctx := b.context()
+	c, err := b.codes.acquire(ctx, w.module)
 	if err != nil {
 		return nil, err
 	}
-	k := &bound{work: w, backend: b, code: c}
+	k := &bound{work: w, ctx: ctx, codes: &b.codes, code: c}
 	for _, l := range w.launches {
-		f, err := b.function(c, l)
+		f, err := c.function(l)
 		if err != nil {
+			_ = k.Close() // the first error tells all
 			return nil, fmt.Errorf("kernel %s: %w", l.kernel, err)
 		}
 		k.functions = append(k.functions, f)
 	}
 	return k, nil
 }
+
+// Close unloads the code if nobody else uses it.
+func (k *bound) Close() error {
+	if k.closed.Swap(true) {
+		return nil
+	}
+	return k.codes.release(k.code)
+}
+
+// Note returns what the compiler said that costs speed.
+func (k *bound) Note() string { return k.code.note() }
 
 // Constants returns what the kernels read beside the tensors.
 func (k *bound) Constants() []byte { return k.constants }
@@ -79,10 +95,10 @@ func (k *bound) Place(m kernels.Mem) { k.place = m }
 
 // Code returns the module as the driver compiled it.
 func (k *bound) Code() []kernels.Code {
-	if len(k.code.binary) == 0 {
+	if len(k.code.binary.cubin) == 0 {
 		return nil
 	}
-	return []kernels.Code{{Key: k.code.key, Data: k.code.binary}}
+	return []kernels.Code{{Key: k.code.key, Data: k.code.binary.cubin}}
 }
 
 // Launch enqueues the kernels.
@@ -104,7 +120,7 @@ func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernel
 			}
 			params = binary.LittleEndian.AppendUint64(params, m.Addr+uint64(a.offset))
 		}
-		if err := k.backend.ctx.LaunchKernel(k.functions[i], l.grid, l.block, l.shared, st.handle, params); err != nil {
+		if err := k.ctx.LaunchKernel(k.functions[i], l.grid, l.block, l.shared, st.handle, params); err != nil {
 			return fmt.Errorf("kernel %s: %w", l.kernel, err)
 		}
 	}

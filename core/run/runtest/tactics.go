@@ -117,6 +117,7 @@ func runCase(b run.Backend, s kernels.Stream, tac kernels.Tactic, binding kernel
 	if err != nil {
 		return err
 	}
+	defer kernels.Close(k)
 	constants, err := run.Place(b, k)
 	if err != nil {
 		return err

@@ -1,0 +1,362 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// ExecutionContext runs a loaded plan with memory of its own: TensorRT's IExecutionContext. It has one user at a time;
+// make one for each goroutine.
+type ExecutionContext struct {
+	loaded  *Loaded
+	stream  kernels.Stream
+	arena   kernels.Mem
+	io      kernels.Mem
+	mem     []kernels.Mem // by slot
+	inputs  map[string]int
+	outputs map[string]int
+	args    []launch       // by step
+	whole   kernels.Graph  // all steps, where the stream can capture them
+	stepped kernels.Graph  // all steps with a mark before, between and after
+	marks   []kernels.Mark // of stepped
+}
+
+type launch struct {
+	in, out []kernels.Mem
+	scratch kernels.Mem
+}
+
+// NewContext allocates what one user of the plan needs.
+func (l *Loaded) NewContext() (*ExecutionContext, error) {
+	p, b := l.Plan, l.backend
+	c := &ExecutionContext{loaded: l, inputs: map[string]int{}, outputs: map[string]int{}}
+	var err error
+	if c.arena, err = b.Alloc(p.Memory.Peak); err != nil {
+		return nil, fmt.Errorf("arena of activations: %w", err)
+	}
+	if c.io, err = b.Alloc(p.Memory.IO); err != nil {
+		err = fmt.Errorf("memory of inputs and outputs: %w", err)
+	} else {
+		c.stream, err = b.NewStream()
+	}
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	for i, s := range p.Slots {
+		region := c.arena
+		if s.Region == IO {
+			region = c.io
+		}
+		c.mem = append(c.mem, b.Slice(region, s.Offset, s.Size))
+		if s.Tensor == nil || s.Desc.Format != kernels.Linear || s.Region != IO {
+			continue
+		}
+		if p.Network.IsInput(s.Tensor) {
+			c.inputs[s.Tensor.Name] = i
+		}
+		if p.Network.IsOutput(s.Tensor) {
+			c.outputs[s.Tensor.Name] = i
+		}
+	}
+	for _, s := range p.Steps {
+		var a launch
+		for _, in := range s.In {
+			if in < 0 {
+				a.in = append(a.in, kernels.Mem{})
+			} else {
+				a.in = append(a.in, c.mem[in])
+			}
+		}
+		for _, out := range s.Out {
+			a.out = append(a.out, c.mem[out])
+		}
+		if s.Scratch >= 0 {
+			a.scratch = c.mem[s.Scratch]
+		}
+		c.args = append(c.args, a)
+	}
+	return c, nil
+}
+
+// Close gives the context's memory back.
+func (c *ExecutionContext) Close() {
+	for _, g := range []kernels.Graph{c.whole, c.stepped} {
+		if g != nil {
+			_ = g.Close() // nothing is left to be done
+		}
+	}
+	if c.stream != nil {
+		c.stream.Close()
+	}
+	c.loaded.backend.Free(c.arena)
+	c.loaded.backend.Free(c.io)
+}
+
+// SetInput copies a value to the named input. It stays there until it is set again.
+func (c *ExecutionContext) SetInput(name string, v graph.Value) error {
+	i, ok := c.inputs[name]
+	if !ok {
+		return fmt.Errorf("input %s: the engine has no such input", name)
+	}
+	s := c.loaded.Plan.Slots[i]
+	want := graph.Value{Type: s.Desc.Type, Dims: s.Desc.Dims}
+	if v.Type != want.Type || !slices.Equal(v.Dims, want.Dims) {
+		return fmt.Errorf("input %s: data is %s%v, the plan is for %s%v", name, v.Type, v.Dims, want.Type, want.Dims)
+	}
+	if err := c.loaded.backend.Upload(c.stream, c.mem[i], v.Data); err != nil {
+		return fmt.Errorf("input %s: %w", name, err)
+	}
+	return nil
+}
+
+// SetInputs copies a value to every input of the network.
+func (c *ExecutionContext) SetInputs(values map[string]graph.Value) error {
+	for _, t := range c.loaded.Plan.Network.Inputs {
+		v, ok := values[t.Name]
+		if !ok {
+			return fmt.Errorf("input %s: no data", t.Name)
+		}
+		if err := c.SetInput(t.Name, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Output returns a copy of the named output.
+func (c *ExecutionContext) Output(name string) (graph.Value, error) {
+	if i, ok := c.outputs[name]; ok {
+		return c.Read(i)
+	}
+	n := c.loaded.Plan.Network
+	for _, t := range n.Outputs {
+		if t.Name != name {
+			continue
+		}
+		if v, ok := t.Const(); ok {
+			return v, nil
+		}
+		if i, ok := c.inputs[name]; ok { // an input handed through
+			return c.Read(i)
+		}
+	}
+	return graph.Value{}, fmt.Errorf("output %s: the engine has no such output", name)
+}
+
+// Outputs returns copies of all outputs by name.
+func (c *ExecutionContext) Outputs() (map[string]graph.Value, error) {
+	m := map[string]graph.Value{}
+	for _, t := range c.loaded.Plan.Network.Outputs {
+		v, err := c.Output(t.Name)
+		if err != nil {
+			return nil, err
+		}
+		m[t.Name] = v
+	}
+	return m, nil
+}
+
+// Execute runs all steps and waits for them. Where the stream can, it records them at the first call, and replays them.
+func (c *ExecutionContext) Execute() error {
+	if err := c.submit(); err != nil {
+		return err
+	}
+	return c.finish()
+}
+
+// submit enqueues all steps, as a graph where the stream can.
+func (c *ExecutionContext) submit() error {
+	capturer, ok := c.stream.(kernels.Capturer)
+	if !ok {
+		return c.enqueue(nil)
+	}
+	if c.whole == nil {
+		g, err := capturer.Capture(func() error { return c.enqueue(nil) })
+		if err != nil {
+			return c.ofGraph(err)
+		}
+		c.whole = g
+	}
+	return c.located(c.whole.Launch())
+}
+
+// finish waits for what was submitted.
+func (c *ExecutionContext) finish() error { return c.located(c.stream.Wait()) }
+
+// ofGraph says that an error is one of the plan's graph and not of a layer in it.
+func (c *ExecutionContext) ofGraph(err error) error {
+	return fmt.Errorf("graph of %d steps of network %s: %w", len(c.args), c.loaded.Plan.Network.Name, err)
+}
+
+// located finds the layer at fault in a graph that failed: where the device still works, the steps are run one by one. A
+// device that is lost is for the caller to recover; Observe in a new context then names the layer.
+func (c *ExecutionContext) located(err error) error {
+	if err == nil || c.whole == nil && c.stepped == nil {
+		return err
+	}
+	if !lost(c.loaded.backend, err) {
+		if at := c.Observe(context.Background(), Observer{}); at != nil {
+			return at
+		}
+	}
+	return c.ofGraph(err)
+}
+
+// enqueue launches all steps, with a mark before the first and after each, where there is room for marks.
+func (c *ExecutionContext) enqueue(marks []kernels.Mark) error {
+	if marks != nil {
+		marks[0] = c.stream.Record()
+	}
+	for i := range c.args {
+		if err := c.launch(i); err != nil {
+			return err
+		}
+		if marks != nil {
+			marks[i+1] = c.stream.Record()
+		}
+	}
+	return nil
+}
+
+func (c *ExecutionContext) launch(i int) error {
+	k := c.loaded.kernels[i]
+	if k == nil {
+		return nil
+	}
+	a := &c.args[i]
+	return c.ofStep(i, k.Launch(c.stream, a.in, a.out, a.scratch))
+}
+
+// ofStep says that an error is that of a step.
+func (c *ExecutionContext) ofStep(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	s := c.loaded.Plan.Steps[i]
+	return fmt.Errorf("layer %s: tactic %s: %w", s.Name, s.Tactic, err)
+}
+
+// Observer is called around each step while the memory that the step reads and writes is alive; Read and Write reach
+// it. A nil function is not called.
+type Observer struct {
+	Before func(step int) error
+	After  func(step int) error
+}
+
+// Observe runs all steps one by one under the observer, and waits for each: an error of the device names the layer that it
+// is of, which the error of Execute may not.
+func (c *ExecutionContext) Observe(ctx context.Context, o Observer) error {
+	for i := range c.args {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if o.Before != nil {
+			if err := o.Before(i); err != nil {
+				return err
+			}
+		}
+		if err := c.launch(i); err != nil {
+			return err
+		}
+		if err := c.stream.Wait(); err != nil {
+			return c.ofStep(i, err)
+		}
+		if o.After != nil {
+			if err := o.After(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Read returns the elements of a slot's tensor in logical order, as they are stored.
+func (c *ExecutionContext) Read(slot int) (graph.Value, error) {
+	s := c.loaded.Plan.Slots[slot]
+	v := graph.NewValue(s.Desc.Type, s.Desc.Dims...)
+	stored := c.mem[slot].Host
+	if stored == nil {
+		stored = make([]byte, s.Size)
+		if err := c.download(stored, slot); err != nil {
+			return v, err
+		}
+	}
+	s.Desc.ToLinear(v.Data, stored)
+	return v, nil
+}
+
+// Write stores elements, given in logical order, as a slot's tensor.
+func (c *ExecutionContext) Write(slot int, v graph.Value) error {
+	s := c.loaded.Plan.Slots[slot]
+	if m := c.mem[slot].Host; m != nil {
+		s.Desc.FromLinear(m, v.Data)
+		return nil
+	}
+	stored := make([]byte, s.Desc.Span())
+	if !s.Desc.Dense() { // what lies between belongs to others
+		if err := c.download(stored, slot); err != nil {
+			return err
+		}
+	}
+	s.Desc.FromLinear(stored, v.Data)
+	if err := c.loaded.backend.Upload(c.stream, c.mem[slot], stored); err != nil {
+		return fmt.Errorf("tensor %s: %w", s.Tensor.Name, err)
+	}
+	return nil
+}
+
+// download fills dst with a slot's bytes.
+func (c *ExecutionContext) download(dst []byte, slot int) error {
+	err := c.loaded.backend.Download(c.stream, dst, c.mem[slot])
+	if err == nil {
+		err = c.stream.Wait()
+	}
+	if err != nil {
+		return fmt.Errorf("tensor %s: %w", c.loaded.Plan.Slots[slot].Tensor.Name, err)
+	}
+	return nil
+}
+
+// ExecuteTimed runs all steps once and sets times, which has room for one a step, to each step's; it returns the
+// time from end to end. Marks between steps cost little on a CPU, but are not free: it is a mode of its own.
+func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, error) {
+	if c.marks == nil {
+		c.marks = make([]kernels.Mark, len(c.args)+1)
+	}
+	if err := c.submitTimed(); err != nil {
+		return 0, err
+	}
+	if err := c.finish(); err != nil {
+		return 0, err
+	}
+	for i := range c.args {
+		times[i] = c.stream.Elapsed(c.marks[i], c.marks[i+1])
+	}
+	whole := c.stream.Elapsed(c.marks[0], c.marks[len(c.args)])
+	if err := c.stream.Wait(); err != nil { // of the marks
+		return 0, fmt.Errorf("times of steps: %w", err)
+	}
+	return whole, nil
+}
+
+// submitTimed is submit with a mark before, between and after the steps.
+func (c *ExecutionContext) submitTimed() error {
+	capturer, ok := c.stream.(kernels.Capturer)
+	if !ok {
+		return c.enqueue(c.marks)
+	}
+	if c.stepped == nil {
+		g, err := capturer.Capture(func() error { return c.enqueue(c.marks) })
+		if err != nil {
+			return c.ofGraph(err)
+		}
+		c.stepped = g
+	}
+	return c.located(c.stepped.Launch())
+}

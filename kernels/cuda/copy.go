@@ -1,0 +1,140 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/kernels/cuda/driver"
+)
+
+// Copies go through two buffers of page-locked memory in turn: while the device copies one, the host fills or empties the
+// other. Page-locked memory is taken from the whole machine, so it is bounded.
+const (
+	maxStaging = 16 << 20
+	minStaging = 64 << 10
+)
+
+// staging is one of the buffers.
+type staging struct {
+	data []byte       // page-locked
+	done driver.Event // the last copy
+	busy bool         // it may still run
+}
+
+// wait waits for the last copy through the buffer.
+func (p *staging) wait(ctx driver.Context) error {
+	if !p.busy {
+		return nil
+	}
+	p.busy = false
+	return ctx.EventSynchronize(p.done)
+}
+
+func (p *staging) close(ctx driver.Context) error {
+	var err error
+	if p.data != nil {
+		err = ctx.MemFreeHost(p.data)
+	}
+	if p.done != 0 {
+		if e := ctx.EventDestroy(p.done); err == nil {
+			err = e
+		}
+	}
+	*p = staging{}
+	return err
+}
+
+// room returns a buffer of at least n bytes that nothing uses any more; n is at most maxStaging.
+func (s *stream) room(n int) (*staging, error) {
+	p := &s.buffers[s.turn]
+	s.turn = (s.turn + 1) % len(s.buffers)
+	if err := p.wait(s.ctx); err != nil {
+		return nil, err
+	}
+	if p.done == 0 {
+		var err error
+		if p.done, err = s.ctx.EventCreate(false); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.data) >= n {
+		return p, nil
+	}
+	if p.data != nil {
+		if err := s.ctx.MemFreeHost(p.data); err != nil {
+			return nil, err
+		}
+		p.data = nil
+	}
+	size := minStaging
+	for size < n {
+		size *= 2
+	}
+	data, err := s.ctx.MemHostAlloc(size)
+	if err != nil {
+		return nil, fmt.Errorf("allocate %d bytes of page-locked memory for copies: %w", size, err)
+	}
+	p.data = data
+	return p, nil
+}
+
+// sent marks the copy through p that was enqueued last.
+func (s *stream) sent(p *staging) error {
+	p.busy = true
+	err := s.ctx.EventRecord(p.done, s.handle)
+	if err != nil {
+		p.busy = false
+		_ = s.ctx.StreamSynchronize(s.handle) // the buffer must not be touched before; the error is the record's
+	}
+	return err
+}
+
+// upload copies src to dst in the stream. When it returns, src may be changed.
+func (s *stream) upload(dst driver.Ptr, src []byte) error {
+	for len(src) > 0 {
+		n := min(len(src), maxStaging)
+		p, err := s.room(n)
+		if err != nil {
+			return err
+		}
+		copy(p.data, src[:n])
+		if err := s.ctx.MemcpyHtoDAsync(dst, p.data[:n], s.handle); err != nil {
+			return err
+		}
+		if err := s.sent(p); err != nil {
+			return err
+		}
+		src, dst = src[n:], dst+driver.Ptr(n)
+	}
+	return nil
+}
+
+// download fills dst from src, behind what is in the stream.
+func (s *stream) download(dst []byte, src driver.Ptr) error {
+	var last *staging // the copy that was enqueued before, and where its bytes go
+	var to []byte
+	for len(dst) > 0 || last != nil {
+		var p *staging
+		n := min(len(dst), maxStaging)
+		if n > 0 {
+			var err error
+			if p, err = s.room(n); err != nil {
+				return err
+			}
+			if err := s.ctx.MemcpyDtoHAsync(p.data[:n], src, s.handle); err != nil {
+				return err
+			}
+			if err := s.sent(p); err != nil {
+				return err
+			}
+		}
+		if last != nil {
+			if err := last.wait(s.ctx); err != nil {
+				return err
+			}
+			copy(to, last.data)
+		}
+		last, to = p, dst[:n]
+		dst, src = dst[n:], src+driver.Ptr(n)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package cuda
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+)
+
+// programCache keeps decoded programs by their text, the newest ones: they have no state but their module variables, so
+// that those without any serve every module of that text.
+type programCache struct {
+	order    [][sha256.Size]byte
+	programs map[[sha256.Size]byte]*ptxsim.Program
+}
+
+// maxPrograms is how many programs are kept: more than a network of ours has.
+const maxPrograms = 256
+
+func (c *programCache) keep(sum [sha256.Size]byte, p *ptxsim.Program) {
+	if c.programs == nil {
+		c.programs = map[[sha256.Size]byte]*ptxsim.Program{}
+	}
+	if _, ok := c.programs[sum]; ok {
+		return
+	}
+	if len(c.order) == maxPrograms {
+		delete(c.programs, c.order[0])
+		c.order = c.order[1:]
+	}
+	c.order = append(c.order, sum)
+	c.programs[sum] = p
+}
+
+// ModuleLoad reads PTX text. There is nothing else that it takes: Link has no compiler to offer.
+func (s *simulator) ModuleLoad(image []byte, _ driver.JITOptions) (driver.Module, driver.JITLog, error) {
+	const call = "cuModuleLoadDataEx"
+	sum := sha256.Sum256(image)
+	unlock, err := s.enter(call)
+	if err != nil {
+		return 0, driver.JITLog{}, err
+	}
+	p := s.programs.programs[sum]
+	unlock()
+	if p == nil {
+		if p, err = s.decode(sum, image); err != nil {
+			return 0, driver.JITLog{Error: err.Error()}, &driver.Error{Call: call, Result: driver.InvalidPTX, Log: err.Error()}
+		}
+	}
+	if unlock, err = s.enter(call); err != nil {
+		return 0, driver.JITLog{}, err
+	}
+	defer unlock()
+	return driver.Module(s.create(&simModule{p})), driver.JITLog{}, nil
+}
+
+// decode makes a program of text.
+func (s *simulator) decode(sum [sha256.Size]byte, text []byte) (*ptxsim.Program, error) {
+	m, err := ptx.Parse(string(text))
+	if err != nil {
+		return nil, err
+	}
+	p, err := ptxsim.Load(s.memory, m)
+	if err != nil {
+		return nil, err
+	}
+	for i := range m.Vars {
+		if v := m.Vars[i].Space; v == ptx.Global || v == ptx.Const {
+			return p, nil
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.programs.keep(sum, p)
+	return p, nil
+}
+
+// Link has no compiler to offer.
+func (s *simulator) Link([]byte, driver.JITOptions) ([]byte, driver.JITLog, error) {
+	return nil, driver.JITLog{}, &driver.Error{Call: "cuLinkCreate_v2", Result: driver.NotSupported}
+}
+
+// ModuleUnload also takes the module's functions away.
+func (s *simulator) ModuleUnload(h driver.Module) error {
+	const call = "cuModuleUnload"
+	unlock, err := s.enter(call)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	m, err := simulatedHandle[*simModule](s, call, uintptr(h))
+	if err != nil {
+		return err
+	}
+	delete(s.handles, uintptr(h))
+	for k, v := range s.handles {
+		if f, ok := v.(*simKernel); ok && f.module == m {
+			delete(s.handles, k)
+		}
+	}
+	return m.program.Unload()
+}
+
+func (s *simulator) ModuleGetFunction(h driver.Module, name string) (driver.Function, error) {
+	const call = "cuModuleGetFunction"
+	unlock, err := s.enter(call)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	m, err := simulatedHandle[*simModule](s, call, uintptr(h))
+	if err != nil {
+		return 0, err
+	}
+	if _, _, err := m.program.ParamBytes(name); err != nil {
+		return 0, fail(call, driver.NotFound, "%s", name)
+	}
+	return driver.Function(s.create(&simKernel{module: m, name: name})), nil
+}
+
+// kernel looks a function up.
+func (s *simulator) kernel(call string, f driver.Function) (*simKernel, error) {
+	unlock, err := s.enter(call)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return simulatedHandle[*simKernel](s, call, uintptr(f))
+}
+
+// FuncAttributes tells what the program's text needs. Registers are the most that are live at a time: an assembler takes
+// about as many.
+func (s *simulator) FuncAttributes(f driver.Function) (driver.FuncAttributes, error) {
+	k, err := s.kernel("cuFuncGetAttribute", f)
+	if err != nil {
+		return driver.FuncAttributes{}, err
+	}
+	n, err := k.module.program.Needs(k.name)
+	return driver.FuncAttributes{
+		Registers: n.Registers, SharedBytes: n.Shared, LocalBytes: n.Local, MaxThreads: n.Threads,
+		PTXVersion: 70, BinaryVersion: s.device.SM,
+	}, err
+}
+
+func (s *simulator) FuncSetMaxDynamicShared(f driver.Function, n int) error {
+	const call = "cuFuncSetAttribute"
+	_, err := s.kernel(call, f)
+	if err == nil && (n < 0 || n > s.device.SharedPerBlockMax) {
+		err = fail(call, driver.InvalidValue, "%d bytes of dynamic shared memory", n)
+	}
+	return err
+}
+
+func (s *simulator) MaxActiveBlocks(f driver.Function, threads, shared int) (int, error) {
+	const call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+	k, err := s.kernel(call, f)
+	if err != nil {
+		return 0, err
+	}
+	if threads < 1 || threads > 1024 || shared < 0 {
+		return 0, fail(call, driver.InvalidValue, "%d threads, %d bytes", threads, shared)
+	}
+	n, err := k.module.program.Needs(k.name)
+	sm := ptxsim.SMOf(ptx.Target{SM: s.device.SM})
+	return sm.Occupancy(threads, n.Registers, n.Shared+shared), err
+}
+
+// LaunchKernel runs a kernel. The first two launches of each are checked in every respect, asynchronous copies arriving as
+// late as they may in one and as early in the other; later ones run faster, with bounds and alignment checked alone.
+func (s *simulator) LaunchKernel(f driver.Function, grid, block [3]int, shared int, st driver.Stream, params []byte) error {
+	const call = "cuLaunchKernel"
+	n, err := s.node(call, driver.KernelNode{Function: f, Grid: grid, Block: block, Shared: shared, Params: params})
+	if err != nil {
+		return err
+	}
+	return s.enqueue(call, st, n)
+}
+
+// node makes a launch; its parameters are copied.
+func (s *simulator) node(call string, launch driver.KernelNode) (simNode, error) {
+	k, err := s.kernel(call, launch.Function)
+	launch.Params = append([]byte(nil), launch.Params...)
+	return simNode{kernel: true, launch: launch, run: func(st *simStream) error {
+		s.mu.Lock()
+		n := k.launches
+		k.launches++
+		s.mu.Unlock()
+		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Lints: ptxsim.LintNone}
+		if n%2 == 1 {
+			opt.Async = ptxsim.Early
+		}
+		shape := ptxsim.Shape{Grid: launch.Grid, Block: launch.Block, Shared: launch.Shared}
+		stats, err := k.module.program.Launch(s.ctx, k.name, shape, launch.Params, opt)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		st.clock += s.model.estimate(stats)
+		s.mu.Unlock()
+		return nil
+	}}, err
+}
+
+// estimate is the time of a launch by what it did: instructions, products, and bytes of either memory.
+func (m machine) estimate(s *ptxsim.Stats) time.Duration {
+	if s.Blocks == 0 {
+		return launchOverhead
+	}
+	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/units[tensorF16].rate, float64(s.SharedRead+s.SharedWrite)/128)
+	resident := min(max(1, s.Occupancy), 8)
+	return m.time(job{
+		blocks: s.Blocks, resident: resident, cycles: cycles / float64(s.Blocks), latency: 1000 + 2*cycles/float64(s.Blocks),
+		bytes: float64(s.GlobalRead + s.GlobalWrite),
+	})
+}

@@ -1,0 +1,66 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trtui/trtui/core/run"
+)
+
+// surviving does work, and once more where the device was lost meanwhile: it is started anew, and the engine of the
+// configuration is run step by step, which names the layer at fault if it is one that fails every time. warn is told.
+func (s *stages) surviving(ctx context.Context, cfg Config, warn func(string), work func() error) error {
+	err := work()
+	device, ok := s.Backend.(run.Recoverer)
+	if err == nil || !ok || !device.Lost(err) {
+		return err
+	}
+	warn(fmt.Sprintf("%s was lost and is started anew: %v", s.Backend.Info().Name, err))
+	if e := s.recover(device); e != nil {
+		return fmt.Errorf("%w; %w", err, e)
+	}
+	if err = s.stepwise(ctx, cfg); err == nil {
+		warn("every layer runs by itself; what was interrupted is done again")
+		err = work()
+	}
+	if err != nil && device.Lost(err) { // the next configuration finds it ready
+		if e := s.recover(device); e != nil {
+			return fmt.Errorf("%w; %w", err, e)
+		}
+	}
+	return err
+}
+
+// recover gives up what is on the device and starts it anew.
+func (s *stages) recover(device run.Recoverer) error {
+	s.device.Lock()
+	defer s.device.Unlock()
+	s.release()
+	return device.Recover()
+}
+
+// release closes the engines that are loaded. They are loaded anew when they are needed.
+func (s *stages) release() {
+	for _, m := range []*memo[*run.Loaded]{&s.loaded, &s.onHost} {
+		for _, k := range m.keys {
+			m.values[k].Close()
+		}
+		m.keys, m.values = nil, nil
+	}
+}
+
+// stepwise runs the configuration's engine once, waiting for every step.
+func (s *stages) stepwise(ctx context.Context, cfg Config) error {
+	l, err := s.load(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	s.device.Lock()
+	defer s.device.Unlock()
+	c, err := s.ready(l)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Observe(ctx, run.Observer{})
+}
