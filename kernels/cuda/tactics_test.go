@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 )
 
 // TestTactics runs every tactic on the layers of the suite that it matches. The tiles are many and differ in their numbers
@@ -18,7 +19,7 @@ func TestTactics(t *testing.T) {
 	for _, e := range productEmitters() {
 		tile[e.name] = true
 	}
-	runtest.Tactics(t, b, runtest.Layers(), func(layer, tactic string) bool {
+	runtest.Tactics(t, b, suite.Layers(), func(layer, tactic string) bool {
 		if used[tactic] && tile[tactic] && !full && !sampled(layer, tactic) {
 			return false
 		}
