@@ -12,8 +12,8 @@ TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1;
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
 
-build:                     ## build bin/trtui
-	CGO_ENABLED=0 $(GO) build $(TAGS) -o $(BIN) ./cmd/trtui
+build:                     ## build bin/trtui; trtui version names the commit
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto $(TAGS) -o $(BIN) ./cmd/trtui
 
 test:                      ## pass the tests
 	$(GO) test $(TAGS) ./... ./testdata ./testdata/golden

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"runtime/debug"
+	"testing"
+)
+
+func TestCommit(t *testing.T) {
+	settings := func(pairs ...string) *debug.BuildInfo {
+		i := &debug.BuildInfo{}
+		for ; len(pairs) > 0; pairs = pairs[2:] {
+			i.Settings = append(i.Settings, debug.BuildSetting{Key: pairs[0], Value: pairs[1]})
+		}
+		return i
+	}
+	const id = "0123456789abcdef0123456789abcdef01234567"
+	for _, c := range []struct {
+		info *debug.BuildInfo
+		want string
+	}{
+		{nil, "unknown"},
+		{settings(), "unknown"},
+		{settings("vcs.modified", "true"), "unknown"},
+		{settings("vcs.revision", id, "vcs.modified", "false"), "0123456789ab"},
+		{settings("vcs.modified", "true", "vcs.revision", id), "0123456789ab-dirty"},
+	} {
+		if got := commit(c.info); got != c.want {
+			t.Errorf("%v: %s, want %s", c.info, got, c.want)
+		}
+	}
+}
