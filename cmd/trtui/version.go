@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
+
+// revision is the commit where make built the program: the linker sets it.
+var revision string
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -15,15 +19,18 @@ func versionCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprintf(c.OutOrStdout(), "trtui, commit %s, %s, %s/%s\n", commit(info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "trtui, commit %s, %s, %s/%s\n", commit(revision, info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
 }
 
 // commit returns the first 12 digits of the commit that the program was built from, with "-dirty" behind them where its
-// tree had changes; "unknown" where it was not built in a clone of the repository.
-func commit(info *debug.BuildInfo) string {
+// tree had changes: revision, or what go build noted; "unknown" where it was not built in a clone of the repository.
+func commit(revision string, info *debug.BuildInfo) string {
+	if id, _, _ := strings.Cut(revision, "-"); id != "" {
+		return revision
+	}
 	id, dirty := "unknown", ""
 	if info == nil {
 		return id

@@ -15,17 +15,20 @@ func TestCommit(t *testing.T) {
 	}
 	const id = "0123456789abcdef0123456789abcdef01234567"
 	for _, c := range []struct {
-		info *debug.BuildInfo
-		want string
+		revision string
+		info     *debug.BuildInfo
+		want     string
 	}{
-		{nil, "unknown"},
-		{settings(), "unknown"},
-		{settings("vcs.modified", "true"), "unknown"},
-		{settings("vcs.revision", id, "vcs.modified", "false"), "0123456789ab"},
-		{settings("vcs.modified", "true", "vcs.revision", id), "0123456789ab-dirty"},
+		{"", nil, "unknown"},
+		{"-dirty", nil, "unknown"}, // built by make, outside of a clone
+		{"", settings(), "unknown"},
+		{"", settings("vcs.modified", "true"), "unknown"},
+		{"", settings("vcs.revision", id, "vcs.modified", "false"), "0123456789ab"},
+		{"", settings("vcs.modified", "true", "vcs.revision", id), "0123456789ab-dirty"},
+		{"fedcba987654-dirty", settings("vcs.revision", id), "fedcba987654-dirty"},
 	} {
-		if got := commit(c.info); got != c.want {
-			t.Errorf("%v: %s, want %s", c.info, got, c.want)
+		if got := commit(c.revision, c.info); got != c.want {
+			t.Errorf("%q, %v: %s, want %s", c.revision, c.info, got, c.want)
 		}
 	}
 }
