@@ -37,8 +37,10 @@ type queue struct {
 	launches, waits int
 }
 
-func (q *queue) Record() kernels.Mark                    { return q.clock }
-func (q *queue) Elapsed(a, b kernels.Mark) time.Duration { return b.(time.Duration) - a.(time.Duration) }
+func (q *queue) Record() kernels.Mark { return q.clock }
+func (q *queue) Elapsed(a, b kernels.Mark) time.Duration {
+	return b.(time.Duration) - a.(time.Duration)
+}
 
 func (q *queue) Wait() error {
 	q.waits++
