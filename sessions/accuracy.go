@@ -129,99 +129,6 @@ func errorsOf(e quant.Errors) Errors {
 	}
 }
 
-// score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
-// first one of floating type.
-type score struct {
-	*stages
-	batch             int
-	output            string
-	items, labelled   int
-	top1, top5        int
-	ref1, ref5, agree int
-}
-
-func newScore(s *stages, cfg Config) *score {
-	sc := &score{stages: s, batch: max(1, cfg.Batch)}
-	for _, t := range s.model.Network.Outputs {
-		if t.RealType().IsFloat() {
-			sc.output = t.Name
-			break
-		}
-	}
-	return sc
-}
-
-func (sc *score) add(b int, ref, got map[string]graph.Value) {
-	if sc.output == "" {
-		return
-	}
-	r, g := ref[sc.output].Floats(), got[sc.output].Floats()
-	each := len(g) / sc.batch
-	for k := range sc.batch {
-		item := b*sc.batch + k
-		if item >= sc.Data.Len() || each == 0 {
-			break
-		}
-		x, y := r[k*each:(k+1)*each], g[k*each:(k+1)*each]
-		sc.items++
-		if rank(y, argmax(x)) == 0 {
-			sc.agree++
-		}
-		class, ok := sc.Data.Label(item)
-		if !ok || class < 0 || class >= each {
-			continue
-		}
-		sc.labelled++
-		count(&sc.ref1, &sc.ref5, rank(x, class))
-		count(&sc.top1, &sc.top5, rank(y, class))
-	}
-}
-
-func count(first, five *int, rank int) {
-	if rank == 0 {
-		*first++
-	}
-	if rank < 5 {
-		*five++
-	}
-}
-
-func argmax(x []float32) int {
-	best := 0
-	for i, v := range x {
-		if v > x[best] {
-			best = i
-		}
-	}
-	return best
-}
-
-// rank returns how many classes come before the given one: those of a higher value, and those of the same value and a
-// lower number.
-func rank(x []float32, class int) int {
-	n := 0
-	for i, v := range x {
-		if v > x[class] || v == x[class] && i < class {
-			n++
-		}
-	}
-	return n
-}
-
-func (sc *score) result() (LabelAccuracy, int) {
-	share := func(n, of int) float64 {
-		if of == 0 {
-			return -1
-		}
-		return float64(n) / float64(of)
-	}
-	return LabelAccuracy{
-		Top1: share(sc.top1, sc.labelled), Top5: share(sc.top5, sc.labelled),
-		FP32Top1: share(sc.ref1, sc.labelled), FP32Top5: share(sc.ref5, sc.labelled),
-		Agreement: share(sc.agree, sc.items),
-	}, sc.items
-}
-
 // layerErrors compares every engine layer's output with the source network's FP32 tensor of that name. The engine
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
 // engine as it runs, its local error that of the layer alone on FP32's inputs.
@@ -237,8 +144,8 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 		return err
 	}
 	defer engine.Close()
-	acc := make([]quant.ErrorAccumulator, len(l.Plan.Steps))
-	local := make([]quant.ErrorAccumulator, len(l.Plan.Steps))
+	acc := make([]stepErrors, len(l.Plan.Steps))
+	local := make([]stepErrors, len(l.Plan.Steps))
 	size := max(1, cfg.Batch)
 	items := s.TapItems
 	if items <= 0 {
@@ -301,24 +208,34 @@ func (s *stages) referenceTensors(ctx context.Context, env map[string]int, b int
 	return all, nil
 }
 
+// stepErrors measures the error at the outputs of a step, and where in the first one it sits.
+type stepErrors struct {
+	quant.ErrorAccumulator
+	where errorMap
+}
+
 // tap runs the engine step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[string]graph.Value, errs []quant.ErrorAccumulator, alone bool) error {
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[string]graph.Value, errs []stepErrors, alone bool) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
 		}
-		for _, out := range p.Steps[i].Out {
+		for k, out := range p.Steps[i].Out {
 			t := p.Slots[out].Tensor
-			ref, ok := want[t.Name]
-			if !ok || !t.RealType().IsFloat() {
+			ref, ok := sourceTensor(want, t)
+			if !ok {
 				continue
 			}
 			v, err := c.Read(out)
 			if err != nil {
 				return err
 			}
-			if err := errs[i].Add(ref.Floats(), graph.ToReal(v, t.Range).Floats()); err != nil {
+			want, got := ref.Floats(), graph.ToReal(v, t.Range).Floats()
+			if err := errs[i].Add(want, got); err != nil {
 				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
+			}
+			if k == 0 {
+				errs[i].where.add(want, got, ref.Dims)
 			}
 		}
 		return nil
@@ -330,8 +247,8 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[str
 					continue
 				}
 				t := p.Slots[in].Tensor
-				ref, ok := want[t.Name]
-				if !ok || !t.RealType().IsFloat() {
+				ref, ok := sourceTensor(want, t)
+				if !ok {
 					continue
 				}
 				d := p.Slots[in].Desc
@@ -347,8 +264,17 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[str
 	return c.Observe(ctx, o)
 }
 
+// sourceTensor returns what the source network has for a tensor of the engine, if that is a tensor of numbers there.
+func sourceTensor(all map[string]graph.Value, t *graph.Tensor) (graph.Value, bool) {
+	v, ok := all[t.Name]
+	if !ok {
+		v, ok = all[quant.SourceTensor(t.Name)]
+	}
+	return v, ok && t.RealType().IsFloat()
+}
+
 // layerReport fills in the report's layers, and the first one under the tolerance.
-func (s *stages) layerReport(p *run.Plan, acc, local []quant.ErrorAccumulator, r *AccuracyReport) {
+func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *AccuracyReport) {
 	for i, step := range p.Steps {
 		a := acc[i].Errors()
 		if step.Reformat || a.Count == 0 {
@@ -357,6 +283,7 @@ func (s *stages) layerReport(p *run.Plan, acc, local []quant.ErrorAccumulator, r
 		e := LayerError{
 			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
 			Tensor: step.Layer.Outputs[0].Name, Accumulated: errorsOf(a), Local: errorsOf(local[i].Errors()),
+			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
 		}
 		r.Layers = append(r.Layers, e)
 		if r.FirstBad == "" && e.Accumulated.SQNR < r.Tolerance {

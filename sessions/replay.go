@@ -164,13 +164,13 @@ func (r *Replay) Set(cfg Config) {
 	})
 }
 
-// find returns the state that shows a configuration best, or -1. A calibrator counts for INT8 only.
+// find returns the state that shows a configuration best, or -1. A calibrator counts for 8-bit layers only.
 func (r *Replay) find(cfg Config) int {
 	best := -1
 	for _, exact := range []bool{true, false} {
 		for i, s := range r.steps {
 			c := s.Config
-			if !exact && c.Precision != INT8 {
+			if !exact && !c.Quantizes() {
 				c.Calibrator = cfg.Calibrator
 			}
 			if !sameConfig(c, cfg) {
@@ -214,7 +214,7 @@ func (r *Replay) names() []string {
 // configName says what a configuration is in a word or a few: "int8/entropy", "fp32 with 2 rules or sites off".
 func configName(c Config) string {
 	name := string(c.Precision)
-	if c.Precision == INT8 {
+	if c.Quantizes() {
 		name += "/" + c.Calibrator
 	}
 	if c.Batch > 1 {
@@ -231,6 +231,12 @@ func configName(c Config) string {
 	}
 	return name
 }
+
+// Retime says that a replay does not measure.
+func (r *Replay) Retime(string) { r.Rerun() }
+
+// DropTimings says that a replay does not measure.
+func (r *Replay) DropTimings(bool) { r.Rerun() }
 
 // Rerun says that a replay does not measure.
 func (r *Replay) Rerun() {

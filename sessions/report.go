@@ -2,14 +2,16 @@ package sessions
 
 import "time"
 
-// Schema is the version of the reports' JSON form. It grows when a field changes its meaning or goes away.
+// Schema is the version of the reports' stored JSON form, in recordings. It grows when a field changes its meaning or
+// goes away; a reader takes a field that is missing as one that was not known. The commands print another form:
+// [MarshalOutput].
 const Schema = 1
 
 // Snapshot is all that is known at one moment. It never changes; a newer one takes its place. A report that has not
 // been made yet is nil, and one that no longer fits Config is named in Stale.
 type Snapshot struct {
 	Seq         int // counts up
-	Schema      int
+	Schema      int `output:"-"` // of the stored form
 	Config      Config
 	Model       *ModelReport
 	Passes      *PassesReport
@@ -21,11 +23,12 @@ type Snapshot struct {
 	Tactics     *TacticsReport
 	Device      DeviceReport
 	Stale       Parts     // reports that are of an older configuration
-	Busy        *Progress `json:",omitempty"` // what is being done now
-	Err         string    `json:",omitempty"` // why the last run of the stages ended early
-	Log         []LogLine `json:",omitempty"` // the newest lines
-	Recording   string    `json:",omitempty"` // the file being written
-	Replay      string    `json:",omitempty"` // the file being shown
+	Busy        *Progress `json:",omitempty"`                // what is being done now
+	Err         string    `json:",omitempty" output:"error"` // why the last run of the stages ended early
+	Retiming    string    `json:",omitempty"`                // the layer whose tactics are being timed again
+	Log         []LogLine `json:",omitempty"`                // the newest lines
+	Recording   string    `json:",omitempty"`                // the file being written
+	Replay      string    `json:",omitempty"`                // the file being shown
 
 	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
 	Telemetry *TelemetryReport `json:",omitempty"`
@@ -57,6 +60,17 @@ const (
 
 // Has reports whether p is in the set.
 func (s Part) Has(p Part) bool { return s&p != 0 }
+
+// output returns the names of the parts in the set.
+func (s Part) output() any {
+	names := []string{}
+	for _, p := range recordedParts {
+		if s.Has(p.part) {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
 
 // Progress says how far a job is.
 type Progress struct {
@@ -93,13 +107,13 @@ type ModelReport struct {
 	Inputs   []TensorInfo
 	Outputs  []TensorInfo
 	Layers   []LayerInfo
-	Params   int64          // elements of constants
-	FLOPs    int64          // two for each multiply-add of convolutions and matrix products, at the session's shapes
-	Ops      map[string]int // layers by op
+	Params   int64          `output:"parameters"` // elements of constants
+	FLOPs    int64          `output:"flops"`      // two for each multiply-add of convolutions and matrix products, at the session's shapes
+	Ops      map[string]int `entry:"op,layers"`   // layers by op
 	Data     string         // where inputs come from
 	Random   bool           // the data is random: accuracy is agreement only
 	Items    int            // of evaluation data
-	CalItems int            // of calibration data
+	CalItems int            `output:"calibration_items"` // of calibration data
 	Labelled bool
 }
 
@@ -122,8 +136,8 @@ type LayerInfo struct {
 	Inputs    []string     // names of the tensors that are not constants
 	Outputs   []TensorInfo //
 	Precision string       // "f32", "f16", "i8", "u8", or the type of its output where it does no arithmetic
-	Weights   int          `json:",omitempty"` // bytes of constants
-	FLOPs     int64        `json:",omitempty"`
+	Weights   int          `json:",omitempty" unit:"bytes"` // of constants
+	FLOPs     int64        `json:",omitempty" output:"flops"`
 	Text      string       // its line in the network's text form
 }
 
@@ -136,7 +150,7 @@ type PassesReport struct {
 	// Kept, Fused, Folded and Eliminated count source layers; they sum to len(Ledger).
 	Kept, Fused, Folded, Eliminated int
 	KernelsSaved                    int
-	BytesSaved                      int64
+	BytesSaved                      int64 `output:"saved_bytes"`
 	Rules                           []RuleInfo
 	Disabled                        []string // rules and sites that are switched off, as Config has them
 }
@@ -165,7 +179,7 @@ type FiredSite struct {
 	Layers       []string
 	Into         string // the layer that came of it; empty if they were removed
 	KernelsSaved int
-	BytesSaved   int64
+	BytesSaved   int64 `output:"saved_bytes"`
 }
 
 // MissedSite is a rewrite that was looked at and not done.
@@ -189,13 +203,13 @@ type LedgerEntry struct {
 // OverviewReport sums an engine up (trtui inspect engine).
 type OverviewReport struct {
 	Latency    Latency
-	Throughput float64 // items a second
+	Throughput float64 `unit:"items_per_s"`
 	Batch      int
 	Split      []SplitEntry // time by precision
 	Top        []TopLayer   // by time
 	Memory     MemoryNumbers
-	Layers     int // launches
-	Source     int // source layers
+	Layers     int `output:"launches"`      // launches
+	Source     int `output:"source_layers"` // source layers
 	Badges     []Badge
 	BuildTime  time.Duration
 }
@@ -231,11 +245,11 @@ type Badge struct {
 type TimingsReport struct {
 	Samples    int
 	EndToEnd   Latency
-	SumMedian  time.Duration // of the layers' medians
-	Gap        time.Duration // EndToEnd.Median - SumMedian
-	Layers     []LayerTiming // in order of execution
-	Live       bool          // still being measured
-	RecentE2E  []time.Duration
+	SumMedian  time.Duration   // of the layers' medians
+	Gap        time.Duration   // EndToEnd.Median - SumMedian
+	Layers     []LayerTiming   // in order of execution
+	Live       bool            // still being measured
+	RecentE2E  []time.Duration `output:"recent_end_to_end"`
 	Estimated  bool
 	BatchItems int
 }
@@ -250,15 +264,23 @@ type LayerTiming struct {
 	Reformat  bool `json:",omitempty"`
 	Latency
 	Share  float64         // of SumMedian
-	GFLOPS float64         `json:",omitempty"` // achieved, from the median
-	Recent []time.Duration `json:",omitempty"` // the newest samples, oldest first
-	FLOPs  int64           `json:",omitempty"`
+	GFLOPS float64         `json:",omitempty" output:"gflop_per_s"` // achieved, from the median
+	Recent []time.Duration `json:",omitempty"`                      // the newest samples, oldest first
+	Bins   *TimeBins       `json:",omitempty"`                      // of all samples; nil in recordings of older programs
+	FLOPs  int64           `json:",omitempty" output:"flops"`
 	Bytes  int64           // read and written, weights included
+}
+
+// TimeBins counts samples in equally wide bins from Low to High.
+type TimeBins struct {
+	Low, High time.Duration
+	Counts    []int
+	Above     int // samples longer than High
 }
 
 // MemoryNumbers are the planner's figures in bytes.
 type MemoryNumbers struct {
-	Peak, Naive, LowerBound, IO, Workspace, Weights int
+	Peak, Naive, LowerBound, IO, Workspace, Weights int `unit:"bytes"`
 }
 
 // MemoryReport is the plan of the arena (trtui inspect memory).
@@ -266,7 +288,7 @@ type MemoryReport struct {
 	MemoryNumbers
 	PeakStep int
 	Steps    []string // names, in order
-	Live     []int    // bytes live at each step
+	Live     []int    `unit:"bytes"` // live at each step
 	Slots    []SlotInfo
 }
 
@@ -274,100 +296,13 @@ type MemoryReport struct {
 type SlotInfo struct {
 	Tensor string // "workspace" for scratch memory
 	Desc   string // type, shape, format
-	Offset int
+	Offset int    `unit:"bytes"`
 	Bytes  int
-	First  int    // step; -1: before the first
-	Last   int    // step; len(Steps): after the last
+	First  int    `unit:"step"`       // step; -1: before the first
+	Last   int    `unit:"step"`       // step; len(Steps): after the last
 	IO     bool   `json:",omitempty"` // outside the arena
 	Of     string `json:",omitempty"` // the tensor whose memory it shares or is a part of
 	Kind   string // "own", "view", "slice", "in place", "workspace"
-}
-
-// CalibrationReport compares calibrators tensor by tensor (trtui calibrate --compare).
-type CalibrationReport struct {
-	Calibrators []string // "minmax", "entropy", "percentile:99.99", "mse"
-	Active      string
-	Tensors     []TensorCalibration
-	Batches     int
-	Random      bool
-	Elapsed     time.Duration
-}
-
-// TensorCalibration is one tensor under every calibrator.
-type TensorCalibration struct {
-	Tensor    string
-	Layer     string // its producer, "" for a network input
-	Min, Max  float32
-	Mean, Std float64
-	Zeros     float64 // share
-	Count     int64
-	Histogram HistogramBins
-	By        []CalibratorResult // in the order of Calibrators
-	Used      bool               // the engine quantises it
-}
-
-// HistogramBins are equally wide bins from Low to High, few enough to draw.
-type HistogramBins struct {
-	Low, High float32
-	Counts    []int64
-}
-
-// CalibratorResult is what one calibrator makes of one tensor.
-type CalibratorResult struct {
-	Amax  float32
-	Scale float32
-	Zero  int32
-	Clip  float64 // share of elements outside
-	KL    float64 // divergence of the quantised distribution, in nats
-	SQNR  float64 // expected, in dB
-}
-
-// AccuracyReport compares the engine with FP32 (trtui eval --per-layer).
-type AccuracyReport struct {
-	Precision  string
-	Calibrator string
-	Layers     []LayerError
-	Outputs    []OutputError
-	Labels     LabelAccuracy
-	Tolerance  float64 // dB of SQNR under which a layer counts as bad
-	FirstBad   string  // the first layer under it by accumulated error
-	Items      int     // compared for outputs and labels
-	TapItems   int     // compared for layers
-	Random     bool
-}
-
-// Errors are measures of the difference between two tensors.
-type Errors struct {
-	MaxAbs, MeanAbs, MedianAbs float64
-	MaxRel, MeanRel            float64
-	L2                         float64
-	Cosine                     float64
-	SQNR                       float64 // dB; 200 stands for equality
-	PSNR                       float64
-}
-
-// LayerError is one engine layer's error at its output.
-type LayerError struct {
-	Name        string
-	Op          string
-	Precision   string
-	Tensor      string
-	From        []string
-	Accumulated Errors // the engine as it is against FP32
-	Local       Errors // the layer alone, given FP32's inputs
-}
-
-// OutputError is one network output's error.
-type OutputError struct {
-	Name string
-	Errors
-}
-
-// LabelAccuracy is the quality of classification; shares from 0 to 1, -1 where there are no labels.
-type LabelAccuracy struct {
-	Top1, Top5         float64
-	FP32Top1, FP32Top5 float64
-	Agreement          float64 // share of items whose first class is FP32's
 }
 
 // TacticsReport has every candidate of every step (trtui inspect tactics).
@@ -377,9 +312,9 @@ type TacticsReport struct {
 	CacheMisses int
 	Cache       []CacheInfo
 	CachePath   string
-	CacheError  string `json:",omitempty"` // why the cache could not be written
-	Pinned      map[string]string
-	Forbidden   map[string][]string
+	CacheError  string              `json:",omitempty"` // why the cache could not be written
+	Pinned      map[string]string   `entry:"layer,tactic"`
+	Forbidden   map[string][]string `entry:"layer,tactics"`
 }
 
 // LayerTactics is one step with its candidates.
@@ -406,4 +341,8 @@ type CacheInfo struct {
 	Target, Tactic, Layer string
 	Time                  time.Duration
 	Stale                 bool // of another device or build
+
+	Measured  time.Time `json:",omitzero"`               // zero: not known
+	Spread    float64   `json:",omitempty" unit:"share"` // of its rounds: the median's excess over the fastest; 0: not known
+	Disturbed bool      `json:",omitempty"`              // the machine did something else while it was measured
 }

@@ -9,6 +9,46 @@ import (
 	"github.com/trtui/trtui/core/quant"
 )
 
+// CalibrationReport compares calibrators tensor by tensor (trtui calibrate --compare).
+type CalibrationReport struct {
+	Calibrators []string // "minmax", "entropy", "percentile:99.99", "mse"
+	Active      string
+	Tensors     []TensorCalibration
+	Weights     []WeightCalibration `json:",omitempty"`
+	Batches     int
+	Random      bool
+	Elapsed     time.Duration
+}
+
+// TensorCalibration is one tensor under every calibrator.
+type TensorCalibration struct {
+	Tensor    string
+	Layer     string // its producer, "" for a network input
+	Min, Max  float32
+	Mean, Std float64
+	Zeros     float64 `unit:"share"`
+	Count     int64
+	Histogram HistogramBins
+	By        []CalibratorResult // in the order of Calibrators
+	Used      bool               // the engine quantises it
+}
+
+// HistogramBins are equally wide bins from Low to High, few enough to draw.
+type HistogramBins struct {
+	Low, High float32
+	Counts    []int64
+}
+
+// CalibratorResult is what one calibrator makes of one tensor.
+type CalibratorResult struct {
+	Amax  float32
+	Scale float32
+	Zero  int32
+	Clip  float64 `unit:"share"` // of elements outside
+	KL    float64 `unit:"nats"`  // divergence of the quantised distribution
+	SQNR  float64 `unit:"db"`    // expected
+}
+
 // histogramBins is how many bins a report's histogram has.
 const histogramBins = 160
 
@@ -38,8 +78,12 @@ func (s *stages) compareCalibrators(ctx context.Context, cfg Config) (*Calibrati
 		names = append(names, active.String())
 	}
 	r.Calibrators = names
+	if r.Weights, err = s.weights(ctx, cfg); err != nil {
+		return nil, err
+	}
 	used := map[string]bool{}
 	if l, err := s.lower(ctx, cfg); err == nil {
+		r.Weights = markUsed(r.Weights, l.Network)
 		for _, layer := range l.Network.Layers {
 			for _, t := range layer.Inputs {
 				if t != nil && t.Quantized() {

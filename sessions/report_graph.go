@@ -197,7 +197,10 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 	}
 	target, estimated := s.Backend.Info().Fingerprint, s.Backend.Info().Estimated
 	for _, e := range s.Cache.Entries() {
-		r.Cache = append(r.Cache, CacheInfo{e.Target, e.Tactic, e.Layer, e.Time, e.Target != target})
+		r.Cache = append(r.Cache, CacheInfo{
+			Target: e.Target, Tactic: e.Tactic, Layer: e.Layer, Time: e.Time, Stale: e.Target != target,
+			Measured: e.Measured, Spread: e.Spread, Disturbed: e.Disturbed(),
+		})
 	}
 	for _, st := range p.Steps {
 		if st.Reformat {

@@ -16,7 +16,7 @@ import (
 
 // RecordingReport sums a recording up (trtui inspect recording).
 type RecordingReport struct {
-	Schema      int
+	Schema      int `output:"-"` // of the stored reports
 	Path        string
 	Bytes       int64
 	Version     int    // of the file's tables
@@ -31,13 +31,13 @@ type RecordingReport struct {
 	ModelSHA256 string
 	Data        string
 	Items       int
-	CalItems    int
+	CalItems    int `output:"calibration_items"`
 	Labelled    bool
 	Random      bool
 	Device      DeviceReport
 	Configs     []RecordedConfig
 	States      int
-	Err         string `json:",omitempty"` // why the file cannot be read; the rest is then empty
+	Err         string `json:",omitempty" output:"error"` // why the file cannot be read; the rest is then empty
 }
 
 // RecordedConfig is one configuration that was tried, with what came of it. A number that is not known is nil.
@@ -47,15 +47,15 @@ type RecordedConfig struct {
 	Config     Config
 	First      time.Time
 	Settled    bool
-	Err        string         `json:",omitempty"`
+	Err        string         `json:",omitempty" output:"error"`
 	Runs       int            // timed inferences in the file
 	Median     *time.Duration // latency
 	P99        *time.Duration
-	Top1       *float64 // share from 0 to 1
-	Agreement  *float64 // share from 0 to 1
-	SQNR       *float64 // dB, of the first output
+	Top1       *float64 `unit:"share"` // from 0 to 1
+	Agreement  *float64 `unit:"share"` // from 0 to 1
+	SQNR       *float64 `unit:"db"`    // of the first output
 	ArenaBytes *int
-	Weights    *int
+	Weights    *int `unit:"bytes"`
 }
 
 // Report sums the recording up.

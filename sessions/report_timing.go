@@ -69,6 +69,27 @@ func recent(samples []time.Duration) []time.Duration {
 	return slices.Clone(samples[max(0, len(samples)-recentSamples):])
 }
 
+// timeBins is how many bins a layer's samples are sorted into.
+const timeBins = 96
+
+// binTimes counts samples, whose statistics are l. The bins end a little behind the 99th percentile: a few samples are
+// often many times as long, and would leave all others in the first bin.
+func binTimes(samples []time.Duration, l Latency) *TimeBins {
+	if len(samples) == 0 {
+		return nil
+	}
+	b := &TimeBins{Low: l.Min, High: min(l.Max, l.P99+(l.P99-l.Min)/8), Counts: make([]int, timeBins)}
+	width := max(b.High-b.Low, 1)
+	for _, d := range samples {
+		if d > b.High {
+			b.Above++
+			continue
+		}
+		b.Counts[min(int(int64(d-b.Low)*timeBins/int64(width)), timeBins-1)]++
+	}
+	return b
+}
+
 // report sums the samples up.
 func (t *timings) report(live, estimated bool) *TimingsReport {
 	r := &TimingsReport{
@@ -82,6 +103,7 @@ func (t *timings) report(live, estimated bool) *TimingsReport {
 			Reformat: st.Reformat, Latency: latencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: graph.FLOPs(st.Layer, env), Bytes: stepBytes(t.plan, st),
 		}
+		lt.Bins = binTimes(t.steps[i], lt.Latency)
 		if lt.Median > 0 {
 			lt.GFLOPS = float64(lt.FLOPs) / float64(lt.Median)
 		}

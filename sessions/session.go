@@ -22,6 +22,7 @@ type Session struct {
 	mu     sync.Mutex
 	snap   Snapshot           // the newest state; copied when it is published
 	want   Config             // the configuration to work on
+	todo   todo               // what to do besides, once
 	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
 	wake   chan struct{}      // there is something new to do
@@ -76,15 +77,15 @@ func (s *Session) Snapshot() *Snapshot {
 // Set changes the configuration: work on the old one is cancelled.
 func (s *Session) Set(cfg Config) {
 	s.mu.Lock()
-	s.want = cfg
+	s.want, s.todo.retime = cfg, ""
 	s.interrupt()
 	s.mu.Unlock()
 }
 
-// Rerun measures again with the configuration as it is.
+// Rerun measures again with the configuration as it is. It ends a re-timing.
 func (s *Session) Rerun() {
 	s.mu.Lock()
-
+	s.todo.retime = ""
 	s.interrupt()
 	s.mu.Unlock()
 }
@@ -183,11 +184,16 @@ func (s *Session) loop(ctx context.Context) {
 		case <-s.wake:
 		}
 		s.mu.Lock()
-		cfg := s.want
+		select {
+		case <-s.wake: // what woke the loop once more is seen to here
+		default:
+		}
+		cfg, once := s.want, s.todo
+		s.todo = todo{}
 		work, cancel := context.WithCancel(ctx)
 		s.cancel = cancel
 		s.mu.Unlock()
-		err := s.guarded(work, cfg)
+		err := s.guarded(work, cfg, once)
 		cancel()
 		if errors.Is(err, context.Canceled) {
 			continue
@@ -196,27 +202,29 @@ func (s *Session) loop(ctx context.Context) {
 			s.logError(err)
 		}
 		s.update(func(snap *Snapshot) {
-			snap.Busy, snap.Err = nil, ""
+			snap.Config, snap.Busy, snap.Err = cfg, nil, ""
 			if err != nil {
 				snap.Err = err.Error()
+			} else {
+				snap.Stale = 0 // what the model has no data for is not awaited
 			}
 		})
 	}
 }
 
 // guarded turns a panic, which is an error in the program, into an error that the log shows.
-func (s *Session) guarded(ctx context.Context, cfg Config) (err error) {
+func (s *Session) guarded(ctx context.Context, cfg Config, once todo) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())
 		}
 	}()
-	return s.work(ctx, cfg)
+	return s.work(ctx, cfg, once)
 }
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
 // the times, accuracy, calibration, and then times for as long as they get better.
-func (s *Session) work(ctx context.Context, cfg Config) error {
+func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	st := s.stages
 	begin := time.Now()
 	model, err := st.modelReport(cfg)
@@ -225,8 +233,14 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 	}
 	s.update(func(snap *Snapshot) {
 		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
-		snap.Config, snap.Model, snap.Err = cfg, model, ""
+		snap.Config, snap.Model, snap.Err, snap.Busy = cfg, model, "", &Progress{Phase: "rebuilding"}
+		snap.Retiming = once.retime
 	})
+	if once.drop != nil {
+		n := st.Cache.Drop(once.drop)
+		st.saveCache()
+		s.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Cache.Entries()))
+	}
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {
 		return err
@@ -240,7 +254,7 @@ func (s *Session) work(ctx context.Context, cfg Config) error {
 		return err
 	}
 	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
-	p, err := st.plan(ctx, cfg)
+	p, err := s.plan(ctx, cfg, once.retime)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package sessions_test
 
 import (
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,5 +99,62 @@ func TestToggleRefreshesEveryReport(t *testing.T) {
 	}
 	if m := b.Memory; m.Peak < m.LowerBound || float64(m.Peak) > 1.05*float64(m.LowerBound) || m.Naive < m.Peak {
 		t.Errorf("memory: peak %d, lower bound %d, naive %d", m.Peak, m.LowerBound, m.Naive)
+	}
+}
+
+// TestRetimeAndDrop times the tactics of a layer again, cancels that, and empties the timing cache and its file.
+func TestRetimeAndDrop(t *testing.T) {
+	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(0)
+	defer b.Close()
+	cache, path := build.NewTimingCache(), filepath.Join(t.TempDir(), "timing.jsonl")
+	cache.Put(build.CacheEntry{Target: "another device", Tactic: "conv", Layer: "Conv", Time: time.Microsecond})
+	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1}
+	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: cache, SaveTo: path, TapItems: 1,
+		Data: pictures{testdata.TestImages(), 2}, CalData: pictures{testdata.CalibrationImages(), 2}}, cfg)
+	defer s.Close()
+	idle := func(want string) *sessions.Snapshot {
+		t.Helper()
+		return await(t, s, func(snap *sessions.Snapshot) bool {
+			return snap.Busy == nil && snap.Settled() && slices.ContainsFunc(snap.Log, func(l sessions.LogLine) bool { return strings.Contains(l.Text, want) })
+		})
+	}
+	idle("built fp32")
+	for _, e := range cache.Entries() {
+		e.Time = time.Hour
+		cache.Put(e)
+	}
+	layer := s.Snapshot().Tactics.Layers[1].Layer
+	s.Retime(layer)
+	snap := idle("tactics timed again")
+	for _, l := range snap.Tactics.Layers {
+		for _, c := range l.Candidates {
+			if l.Layer == layer && c.Timed && c.Time >= time.Hour {
+				t.Errorf("%s: %s still takes %v", l.Layer, c.Tactic, c.Time)
+			}
+		}
+	}
+	if now := snap.Timings; now.Samples == 0 {
+		t.Error("nothing was measured with the new plan")
+	}
+	s.Retime(layer)
+	s.Rerun() // cancels it, whether it has begun or not
+	s.DropTimings(false)
+	snap = idle("dropped 1 entries")
+	for _, e := range snap.Tactics.Cache {
+		if e.Stale {
+			t.Errorf("%s of %s is still there", e.Tactic, e.Target)
+		}
+	}
+	if back, err := build.OpenTimingCache(path); err != nil || len(back.Entries()) == 0 || len(back.Entries()) != len(snap.Tactics.Cache) {
+		t.Errorf("the file has %d entries, the cache %d: %v", len(back.Entries()), len(snap.Tactics.Cache), err)
+	}
+	s.DropTimings(true)
+	snap = idle("it has 0")
+	if back, err := build.OpenTimingCache(path); err != nil || len(back.Entries())+len(snap.Tactics.Cache) != 0 {
+		t.Errorf("the file still has %d entries, the cache %d: %v", len(back.Entries()), len(snap.Tactics.Cache), err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/trtui/trtui/core/build"
@@ -48,6 +49,8 @@ type stages struct {
 	tensors      memo[map[string]graph.Value] // FP32's, by batch
 	accuracies   memo[*AccuracyReport]
 	calibrations memo[*CalibrationReport]
+
+	weightCalibrations memo[[]WeightCalibration]
 }
 
 // memo keeps the results of one stage by key, the newest few.
@@ -86,6 +89,14 @@ func (m *memo[T]) keep(key string, v T) {
 	}
 	m.keys = append(m.keys, key)
 	m.values[key] = v
+}
+
+// forget drops a result.
+func (m *memo[T]) forget(key string) {
+	if i := slices.Index(m.keys, key); i >= 0 {
+		m.keys = slices.Delete(m.keys, i, i+1)
+		delete(m.values, key)
+	}
 }
 
 // key makes a memo's key of anything that JSON can write; maps are written in order.
@@ -209,22 +220,25 @@ func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (
 
 var dataTypes = map[Precision]graph.DataType{FP32: graph.F32, FP16: graph.F16, INT8: graph.I8}
 
-// needsCalibration reports whether lowering to the configuration's precision reads ranges: for INT8, unless the model
-// brings its own quantisation.
+// needsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
+// own quantisation.
 func (s *stages) needsCalibration(cfg Config) bool {
-	return cfg.Precision == INT8 && !s.model.Quantized
+	return cfg.Quantizes() && !s.model.Quantized
 }
 
 func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
-	typ, ok := dataTypes[cfg.Precision]
-	if !ok {
+	if _, ok := dataTypes[cfg.Precision]; !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
+	}
+	lowest, rules, err := cfg.lowering()
+	if err != nil {
+		return nil, err
 	}
 	o, err := s.optimize(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	lc := build.LowerConfig{Precision: typ}
+	lc := build.LowerConfig{Precision: lowest, Policy: quant.Policy{Rules: rules}}
 	if lc.Pass, err = s.passConfig(cfg); err != nil {
 		return nil, err
 	}
@@ -236,13 +250,6 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 				return nil, err
 			}
 		}
-	}
-	for _, spec := range cfg.LayerPrecisions {
-		rules, err := quant.ParseRules(spec)
-		if err != nil {
-			return nil, err
-		}
-		lc.Policy.Rules = append(lc.Policy.Rules, rules...)
 	}
 	return s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
 		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
@@ -268,22 +275,34 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 		if p := s.stored(cfg); p != nil {
 			return p, nil
 		}
-		s.device.Lock()
-		defer s.device.Unlock()
-		s.progress(Progress{Phase: "choosing tactics"})
-		measured := 0
-		p, err := build.Plan(ctx, l.Network, pc.Shapes, s.Backend, build.PlanConfig{
-			Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid},
-			Progress: func(layer, tactic string) {
-				measured++
-				s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
-			},
-		})
-		if err == nil && s.SaveTo != "" {
-			s.unsaved = s.Cache.Save(s.SaveTo) // a warning: what was measured is still in memory
-		}
-		return p, err
+		return s.tune(ctx, cfg, l, pc.Shapes, nil)
 	})
+}
+
+// tune chooses tactics and lays out memory, and saves what was measured for that.
+func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
+	s.device.Lock()
+	defer s.device.Unlock()
+	s.progress(Progress{Phase: "choosing tactics"})
+	measured := 0
+	p, err := build.Plan(ctx, l.Network, env, s.Backend, build.PlanConfig{
+		Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}, Remeasure: remeasure,
+		Progress: func(layer, tactic string) {
+			measured++
+			s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
+		},
+	})
+	if err == nil {
+		s.saveCache()
+	}
+	return p, err
+}
+
+// saveCache writes the timing cache to its file. An error is a warning: what was measured is still in memory.
+func (s *stages) saveCache() {
+	if s.SaveTo != "" {
+		s.unsaved = s.Cache.Save(s.SaveTo)
+	}
 }
 
 func (s *stages) planKey(cfg Config, pc pass.Config) string {

@@ -7,10 +7,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// The smallest terminal that the frame draws on.
+// The smallest terminal that the frame draws on. Everything has its place from 80x24 on; on smaller terminals only the
+// focused pane is drawn in full.
 const (
-	MinWidth  = 80
-	MinHeight = 24
+	MinWidth  = 60
+	MinHeight = 16
 )
 
 // chrome is the number of lines around the screen: header, screens, footer.
@@ -40,6 +41,10 @@ type App struct {
 	header   Header
 	start    tea.Cmd
 	now      func() time.Time
+
+	held    Header // the header that is shown while frozen
+	heldAt  time.Time
+	beating bool // a beatMsg is on its way
 
 	active  int
 	w, h    int
@@ -83,7 +88,11 @@ func (a *App) Init() tea.Cmd {
 // Update implements tea.Model.
 func (a *App) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	a.frame = ""
-	return a, a.update(msg)
+	cmd := a.update(msg)
+	if beat := a.beat(); beat != nil {
+		cmd = tea.Batch(cmd, beat)
+	}
+	return a, cmd
 }
 
 func (a *App) update(msg tea.Msg) tea.Cmd {
@@ -99,8 +108,17 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 		return a.paste(msg)
 	case Header:
 		a.header = msg
+		for _, s := range a.screens { // what the owner wants may show in any view
+			s.touch()
+		}
 	case StatusMsg:
 		a.status = msg
+	case IdleMsg:
+		if a.status.Job {
+			a.status = StatusMsg{}
+		}
+	case beatMsg:
+		a.beating = false
 	case GotoMsg:
 		a.show(msg.Screen, msg.View)
 	case openMsg:
@@ -134,7 +152,7 @@ func (a *App) deliver() tea.Cmd {
 	cmds := make([]tea.Cmd, 0, len(ready)+1)
 	for _, e := range ready {
 		switch e := e.(type) {
-		case Header, StatusMsg, GotoMsg, openMsg:
+		case Header, StatusMsg, IdleMsg, GotoMsg, openMsg:
 			cmds = append(cmds, a.update(e))
 		default:
 			cmds = append(cmds, a.broadcast(e))

@@ -273,8 +273,12 @@ func TestFreeze(t *testing.T) {
 	if !strings.Contains(app.Content(), "FROZEN") {
 		t.Error("no banner")
 	}
-	if app.header.Iterations != 1000 {
-		t.Error("the header stands still while frozen")
+	if app.header.Iterations != 1000 || app.shownHeader().Iterations != 0 {
+		t.Errorf("the header shows %d runs while frozen", app.shownHeader().Iterations)
+	}
+	send(app, Header{Iterations: 1000, Recording: true})
+	if !strings.Contains(app.Content(), "REC") {
+		t.Error("a recording goes on unseen while frozen")
 	}
 	if len(app.inbox.waiting) != 2 {
 		t.Errorf("%d events wait, want 2", len(app.inbox.waiting))
@@ -282,6 +286,9 @@ func TestFreeze(t *testing.T) {
 	press(app, "space")
 	if want := []any{done{1}, tick{1000}}; !slices.Equal(p[0].seen, want) {
 		t.Errorf("seen %v, want %v", p[0].seen, want)
+	}
+	if !strings.Contains(app.Content(), "1,000 runs") {
+		t.Error("the header stands still after freezing")
 	}
 }
 
@@ -349,11 +356,11 @@ func TestNoColor(t *testing.T) {
 
 func TestResize(t *testing.T) {
 	app, _ := probes(t, nil)
-	_, cmd := app.Update(tea.WindowSizeMsg{Width: 40, Height: 10})
+	_, cmd := app.Update(tea.WindowSizeMsg{Width: 40, Height: 30})
 	if cmd == nil || fmt.Sprintf("%T", cmd()) != fmt.Sprintf("%T", tea.ClearScreen()) {
 		t.Error("a new size must clear the screen")
 	}
-	if s := app.Content(); !strings.Contains(s, "is 40x10") || !strings.Contains(s, "needs 80x24") {
+	if s := app.Content(); !strings.Contains(s, "is 40x30") || !strings.Contains(s, "needs 60x16") {
 		t.Errorf("too small:\n%s", s)
 	}
 }

@@ -56,7 +56,7 @@ func demoApp(t testing.TB, o Options) *App {
 		Header: Header{Model: "digits.onnx", Backend: "cpu avx512", Precisions: []string{"FP32", "FP16", "INT8"}, Precision: 2,
 			Calibrator: "entropy", Profile: "batch 1", Iterations: 12345, CV: 1.2,
 			Badges: []Badge{{"random calibration", Warn}}, Recording: true,
-			Job: &Job{Phase: "tuning conv_12", Done: 0.42}},
+			Job: &Job{Phase: "tuning conv_12", Done: 0.42, Start: time.Unix(1e9-4, 7e8)}},
 		Now: func() time.Time { return time.Unix(1e9, 0) },
 	})
 	if err != nil {
@@ -230,7 +230,7 @@ func (v *demoMap) Render(w, h int) string {
 	m := Map{Steps: 30, Size: 1 << 20, Cursor: v.step + 5, Selected: 3}
 	for i := range 14 {
 		from := int64(i%3) * (1 << 18)
-		m.Blocks = append(m.Blocks, Block{fmt.Sprintf("conv_%d", i), i * 2, i*2 + 3 - i%2, from, from + int64(1+i%2)<<17, i})
+		m.Blocks = append(m.Blocks, Block{fmt.Sprintf("conv_%d", i), i * 2, i*2 + 3 - i%2, from, from + int64(1+i%2)<<17, i, rune('a' + i)})
 	}
 	return v.look.Render(w, h, m.Draw)
 }

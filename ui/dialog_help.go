@@ -1,6 +1,10 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // help lists the keys that are valid in the focused pane.
 type help struct {
@@ -41,40 +45,54 @@ func (h *help) Title() string { return "Help" }
 // Keys implements Dialog.
 func (h *help) Keys() []Key { return []Key{K("esc", "close", "close")} }
 
+// helpLine is a section's title, or a key with what it does, or more of that.
+type helpLine struct{ title, key, text string }
+
+// layout returns the lines of w cells, and the column where the descriptions begin.
+func (h *help) layout(g *Glyphs, w int) (lines []helpLine, column int) {
+	column = 22
+	if w < 64 {
+		column = 16
+	}
+	for i, s := range h.sections {
+		if i > 0 {
+			lines = append(lines, helpLine{})
+		}
+		lines = append(lines, helpLine{title: s.title})
+		for _, k := range s.keys {
+			var names []string
+			for _, key := range k.Keys {
+				names = append(names, g.keyName(key))
+			}
+			for i, text := range Wrap(k.Long, max(w-column-1, 1)) {
+				line := helpLine{text: text}
+				if i == 0 {
+					line.key = strings.Join(names, " ")
+				}
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines, column
+}
+
 // Size implements Dialog.
 func (h *help) Size(w, ht int) (int, int) {
-	lines := 0
-	for _, s := range h.sections {
-		lines += len(s.keys) + 2
-	}
-	return min(w, 76), min(lines-1, ht)
+	w = min(w, 76)
+	lines, _ := h.layout(ASCIIGlyphs(), w) // the names of keys matter for no line's length
+	return w, min(len(lines), ht)
 }
 
 // Draw implements Dialog.
 func (h *help) Draw(c *Canvas) {
-	const column = 22
-	g := c.Glyphs()
-	y := -h.top
-	for i, s := range h.sections {
-		if i > 0 {
-			y++
-		}
-		c.Fit(0, y, c.W, Bold, s.title)
-		y++
-		for _, k := range s.keys {
-			name := ""
-			for i, key := range k.Keys {
-				if i > 0 {
-					name += " "
-				}
-				name += g.keyName(key)
-			}
-			c.FitRight(0, y, column-2, Accent, name)
-			c.Fit(column, y, c.W-column-1, Plain, k.Long)
-			y++
-		}
+	lines, column := h.layout(c.Glyphs(), c.W)
+	h.lines, h.page = len(lines), c.H
+	h.top = max(min(h.top, h.lines-h.page), 0)
+	for y, l := range lines[h.top:min(h.top+c.H, len(lines))] {
+		c.Fit(0, y, c.W, Bold, l.title)
+		c.FitRight(0, y, column-2, Accent, l.key)
+		c.Fit(column, y, c.W-column-1, Plain, l.text)
 	}
-	h.lines, h.page = y+h.top, c.H
 	p := position{top: h.top}
 	p.drawScrollbar(c, 0, h.lines)
 }

@@ -9,7 +9,11 @@ import (
 type StatusMsg struct {
 	Text  string
 	Style Style // Bad for errors, Good, Plain
+	Job   bool  // about work in the background: it goes when that is over, see [IdleMsg]
 }
+
+// IdleMsg says that the work in the background is over, done or not: a status line about it goes away.
+type IdleMsg struct{}
 
 // drawFooter draws the last line: the filter being typed, a status, or the keys
 // of the focused pane.
@@ -35,6 +39,9 @@ func (a *App) drawFooter(c *Canvas) {
 			x = 3
 		}
 		text, _, _ := strings.Cut(a.status.Text, "\n")
+		if a.inbox.frozen && a.status.Job {
+			text += " (frozen: space shows what comes of it)"
+		}
 		c.Fit(x, 0, c.W-x-1, a.status.Style, text)
 	case a.dialog() != nil:
 		drawKeys(c, a.dialog().Keys(), K("esc", "close", ""))

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // Header is what the top lines of every screen show. The owner sends a new value
-// as a message whenever one of its fields changes; it is shown even while frozen.
+// as a message whenever one of its fields changes. While the screen is frozen the
+// header is too, but for Recording.
 type Header struct {
 	Model      string
 	Backend    string   // "cpu", "cuda:0"
@@ -32,9 +35,9 @@ type Badge struct {
 
 // Job is the progress of work in the background.
 type Job struct {
-	Phase   string
-	Done    float64 // 0 to 1; negative if unknown
-	Elapsed time.Duration
+	Phase string
+	Done  float64   // 0 to 1; negative if unknown
+	Start time.Time // of all the work; zero: unknown
 }
 
 // unstable is the coefficient of variation, in percent, above which a
@@ -43,7 +46,8 @@ const unstable = 2.5
 
 // drawHeader draws the two top lines: chips and badges, then screens and progress.
 func (a *App) drawHeader(c *Canvas) {
-	badges := a.badges()
+	h := a.shownHeader()
+	badges := a.badges(h)
 	right := c.W
 	for i := len(badges) - 1; i >= 0; i-- {
 		w := Width(badges[i].Text) + 2
@@ -53,20 +57,65 @@ func (a *App) drawHeader(c *Canvas) {
 		right -= w
 		c.Text(right, 0, badges[i].Style, " "+badges[i].Text+" ")
 	}
-	a.drawChips(c.Sub(Rect{0, 0, right, 1}))
+	a.drawChips(c.Sub(Rect{0, 0, right, 1}), h)
 
-	job := c.W
-	if a.header.Job != nil {
-		job = c.W - min(max(c.W*3/10, 36), 50)
-		Progress{Job: *a.header.Job}.Draw(c.Sub(Rect{job, 1, c.W - job, 1}))
+	tabs, job := a.tabs(), c.W
+	if h.Job != nil {
+		job = max(c.W-min(max(c.W*3/10, 44), 50), min(tabs.Least(), c.W))
+		p := Progress{Job: *h.Job}
+		if !h.Job.Start.IsZero() {
+			p.Elapsed = max(a.clock().Sub(h.Job.Start), 0)
+		}
+		p.Draw(c.Sub(Rect{job, 1, c.W - job, 1}))
 	}
-	a.drawScreens(c.Sub(Rect{0, 1, job, 1}))
+	tabs.Draw(c.Sub(Rect{0, 1, job, 1}))
+}
+
+// shownHeader returns the header to draw: while frozen that of the moment when the screen was frozen, except that a
+// recording never goes on unseen.
+func (a *App) shownHeader() *Header {
+	if !a.inbox.frozen {
+		return &a.header
+	}
+	h := a.held
+	h.Recording = a.header.Recording
+	return &h
+}
+
+// clock returns the time to draw at: it stands still while frozen.
+func (a *App) clock() time.Time {
+	if a.inbox.frozen {
+		return a.heldAt
+	}
+	return a.now()
+}
+
+// freeze stops what is shown, or lets it go on.
+func (a *App) freeze() tea.Cmd {
+	a.held, a.heldAt = a.header, a.now()
+	a.inbox.frozen = !a.inbox.frozen
+	return a.deliver()
+}
+
+// beatInterval is how often the header is drawn while a job runs that reports nothing, so that its time goes on.
+const beatInterval = 200 * time.Millisecond
+
+// beatMsg asks for the header to be drawn again.
+type beatMsg struct{}
+
+// beat returns a command that draws the header again after a moment, as long as there is a job whose time is shown.
+func (a *App) beat() tea.Cmd {
+	if j := a.header.Job; a.beating || a.inbox.frozen || j == nil || j.Start.IsZero() {
+		return nil
+	}
+	a.beating = true
+	return tea.Tick(beatInterval, func(time.Time) tea.Msg { return beatMsg{} })
 }
 
 // drawChips draws model, backend, precision, calibrator and profile; what does
 // not fit is left out from the right.
-func (a *App) drawChips(c *Canvas) {
-	h, g := a.header, c.Glyphs()
+func (a *App) drawChips(c *Canvas, h *Header) {
+	g := c.Glyphs()
 	x := c.Fit(1, 0, max(c.W/3, 8), Bold, h.Model)
 	piece := func(s Style, text string) {
 		if text != "" && x+Width(text)+2 <= c.W {
@@ -115,13 +164,13 @@ func drawChip(c *Canvas, x, y int, text string, active bool) int {
 	}
 }
 
-func (a *App) badges() []Badge {
+func (a *App) badges(h *Header) []Badge {
 	g := a.look.Glyphs
-	badges := append([]Badge(nil), a.header.Badges...)
-	if a.header.Stale {
+	badges := append([]Badge(nil), h.Badges...)
+	if h.Stale {
 		badges = append(badges, Badge{"STALE", Warn})
 	}
-	if a.header.Recording {
+	if h.Recording {
 		badges = append(badges, Badge{string(g.Record) + " REC", Bad | Bold})
 	}
 	if a.inbox.frozen {
@@ -130,13 +179,13 @@ func (a *App) badges() []Badge {
 	return badges
 }
 
-// drawScreens draws the names of the screens; where there is no room, digits only.
-func (a *App) drawScreens(c *Canvas) {
-	names := make([]string, len(a.screens))
-	for i, s := range a.screens {
-		names[i] = s.Key + " " + s.Name
+// tabs returns the names of the screens.
+func (a *App) tabs() Tabs {
+	t := Tabs{Active: a.active}
+	for _, s := range a.screens {
+		t.Names = append(t.Names, s.Key+" "+s.Name)
 	}
-	Tabs{Names: names, Active: a.active}.Draw(c)
+	return t
 }
 
 // Count writes n with thousands apart: 12,345.

@@ -31,7 +31,7 @@ func (m HeatMap) Draw(c *Canvas) {
 	}
 	for y := range h {
 		for x := range w {
-			m.drawCell(c, Rect{x * c.W / w, y * c.H / h, 0, 0}, (x+1)*c.W/w, (y+1)*c.H/h, values[y*w+x]/max(top, 1e-300))
+			m.drawCell(c, Rect{x * c.W / w, y * c.H / h, 0, 0}, (x+1)*c.W/w, (y+1)*c.H/h, min(values[y*w+x]/max(top, 1e-300), 1))
 		}
 	}
 }

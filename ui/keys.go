@@ -14,7 +14,7 @@ type Intent string
 const (
 	NextPrecision  Intent = "next precision"  // f
 	NextCalibrator Intent = "next calibrator" // c
-	NextProfile    Intent = "next profile"    // P
+	NextProfile    Intent = "next profile"    // ctrl+p
 	NextBackend    Intent = "next backend"    // b
 	Rerun          Intent = "re-run"          // r
 	Rebuild        Intent = "rebuild"         // R
@@ -37,7 +37,7 @@ func Intents() []IntentKey {
 	return []IntentKey{
 		{NextPrecision, K("f", "precision", "next precision: FP32, FP16, INT8")},
 		{NextCalibrator, K("c", "calibrator", "next calibrator")},
-		{NextProfile, K("P", "", "next optimisation profile")},
+		{NextProfile, K("ctrl+p", "", "next optimisation profile")},
 		{NextBackend, K("b", "", "next backend")},
 		{Rerun, K("r", "run", "run the inference again")},
 		{Rebuild, K("R", "", "rebuild the engine")},

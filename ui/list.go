@@ -1,6 +1,10 @@
 package ui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // Span is a piece of text in one style.
 type Span struct {
@@ -18,8 +22,8 @@ type ListLine struct {
 }
 
 // A List shows lines with a cursor: a tree, a graph in topological order, a log.
-// Lines are asked for as they become visible. A filter does not hide lines, since
-// their order carries meaning: matches are marked, n and N go through them.
+// Lines are asked for as they become visible, and numbered from 0 to Lines-1; a
+// filter hides those that do not match.
 type List struct {
 	Lines  int
 	Line   func(i int) ListLine
@@ -27,37 +31,86 @@ type List struct {
 	Empty  string
 	Follow bool // keep the last line in view until the cursor moves up
 
-	position position
+	position position // among the shown lines
+	line     int      // the line that was chosen: the cursor is on it, or on the next one that the filter leaves
 	filter   *Filter
+	shown    []int // the lines that the filter leaves; without a filter it is not used
+	arranged int   // Lines when shown was made; -1: it must be made anew
 	shift    int
 }
 
 // Keys returns the keys of a list, for the view's Keys.
 func (l *List) Keys() []Key { return FilterKeys() }
 
+// Refresh says that lines have changed. A change of their number needs no saying.
+func (l *List) Refresh() { l.arranged = -1 }
+
 // At returns the line under the cursor, or -1 if there is none.
 func (l *List) At() int {
-	if l.position.at < l.Lines {
-		return l.position.at
-	}
-	return l.Lines - 1
+	l.arrange()
+	return l.at(min(l.position.at, l.Shown()-1))
 }
 
-// Select puts the cursor on line i.
-func (l *List) Select(i int) { l.position.at = max(min(i, l.Lines-1), 0) }
+// Select puts the cursor on line i; it reports false if the filter hides that.
+func (l *List) Select(i int) bool {
+	l.line = max(min(i, l.Lines-1), 0)
+	l.Refresh()
+	return l.At() == l.line
+}
 
-// Update handles motion and searching; it reports whether the message was one of
+// Shown returns how many lines the filter leaves.
+func (l *List) Shown() int {
+	l.arrange()
+	if l.filter == nil {
+		return l.Lines
+	}
+	return len(l.shown)
+}
+
+// at returns the line that is shown at a place, or -1.
+func (l *List) at(place int) int {
+	switch {
+	case place < 0:
+		return -1
+	case l.filter == nil:
+		return place
+	}
+	return l.shown[place]
+}
+
+// arrange brings the shown lines up to date. The cursor stays on the line that was chosen, and goes to the next one
+// that is shown where the filter hides it.
+func (l *List) arrange() {
+	if l.arranged == l.Lines {
+		return
+	}
+	l.arranged = l.Lines
+	l.position.at = l.line
+	if l.filter != nil {
+		l.shown = l.shown[:0]
+		for i := range l.Lines {
+			if l.filter.Match(l.label(i)) {
+				l.shown = append(l.shown, i)
+			}
+		}
+		l.position.at, _ = slices.BinarySearch(l.shown, l.line)
+	}
+	l.position.at = max(min(l.position.at, l.Shown()-1), 0)
+}
+
+// Update handles motion and filtering; it reports whether the message was one of
 // these.
 func (l *List) Update(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case FilterMsg:
 		l.filter = msg.Filter
-		if l.filter != nil && l.Lines > 0 && !l.filter.Match(l.label(l.At())) {
-			l.next(1)
-		}
+		l.Refresh()
 		return true
 	case MatchMsg:
-		l.next(msg.Step)
+		if n := l.Shown(); n > 0 {
+			l.position.at = ((l.position.at+msg.Step)%n + n) % n
+			l.line = l.At()
+		}
 		return true
 	case tea.KeyPressMsg:
 		return l.key(msg.String())
@@ -72,23 +125,14 @@ func (l *List) key(name string) bool {
 	case "right", "l":
 		l.shift += 8
 	default:
-		if !l.position.move(name, l.Lines) {
+		n := l.Shown()
+		if !l.position.move(name, n) {
 			return false
 		}
-		l.Follow = l.Follow && l.position.at == l.Lines-1
+		l.line = max(l.At(), 0)
+		l.Follow = l.Follow && l.position.at == n-1
 	}
 	return true
-}
-
-// next moves the cursor to the next line that matches, around the end.
-func (l *List) next(step int) {
-	for k := 1; k <= l.Lines; k++ {
-		i := ((l.position.at+step*k)%l.Lines + l.Lines) % l.Lines
-		if l.filter.Match(l.label(i)) {
-			l.position.at = i
-			return
-		}
-	}
 }
 
 func (l *List) label(i int) string {
@@ -104,26 +148,29 @@ func (l *List) label(i int) string {
 
 // Draw draws the lines that fit.
 func (l *List) Draw(c *Canvas) {
-	if l.Lines == 0 {
-		c.Fit(1, 1, c.W-2, Muted, l.Empty)
+	n := l.Shown()
+	if n == 0 {
+		text := l.Empty
+		if l.Lines > 0 {
+			text = "nothing matches " + l.filter.Source
+		}
+		c.Fit(1, 1, c.W-2, Muted, text)
 		return
 	}
 	if l.Follow {
-		l.position.at = l.Lines - 1
+		l.position.at = n - 1
+		l.line = l.At()
 	}
-	l.position.clamp(l.Lines, c.H)
-	for y := range c.H {
-		i := l.position.top + y
-		if i >= l.Lines {
-			break
-		}
-		l.drawLine(c, y, i)
+	l.position.clamp(n, c.H)
+	for y := range min(c.H, n-l.position.top) {
+		l.drawLine(c, y, l.position.top+y)
 	}
-	l.position.drawScrollbar(c, 0, l.Lines)
+	l.position.drawScrollbar(c, 0, n)
 }
 
-func (l *List) drawLine(c *Canvas, y, i int) {
-	line := l.Line(i)
+// drawLine draws the line that is shown at a place.
+func (l *List) drawLine(c *Canvas, y, place int) {
+	line := l.Line(l.at(place))
 	x := 1
 	if line.Mark != 0 {
 		c.Set(x, y, line.Mark, line.Style)
@@ -147,7 +194,7 @@ func (l *List) drawLine(c *Canvas, y, i int) {
 	if line.Ground != Plain {
 		c.Over(Rect{0, y, c.W, 1}, line.Ground)
 	}
-	if i == l.position.at {
+	if place == l.position.at {
 		c.drawCursor(Rect{0, y, c.W, 1})
 	}
 }

@@ -67,8 +67,7 @@ func (a *App) frameKey(name string) tea.Cmd {
 	case "ctrl+z":
 		return tea.Suspend
 	case "space":
-		a.inbox.frozen = !a.inbox.frozen
-		return a.deliver()
+		return a.freeze()
 	default:
 		a.show(name, 0)
 	}

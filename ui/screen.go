@@ -16,8 +16,14 @@ const (
 	medium = 119
 )
 
-// collapsed is the height below which stacked panes are not shown side by side
-// in full: only the focused one is, the others keep their title lines.
+// The least that the layouts of a screen need; on less the panes are stacked.
+const (
+	leastWidth  = 80
+	leastHeight = 20
+)
+
+// collapsed is the height below which stacked panes are not all shown in full:
+// only the focused one is, the others keep their title lines.
 const collapsed = 5
 
 // A Screen is what one digit key shows: views, the ways to lay them out, and
@@ -104,6 +110,8 @@ func (s *Screen) rects(r Rect) []Rect {
 	rects := make([]Rect, len(s.Views))
 	switch {
 	case s.zoomed || len(s.Views) == 1:
+	case r.W < leastWidth || r.H < leastHeight:
+		s.stack(r, rects)
 	case r.W > narrow && r.W <= medium && s.Medium != nil && s.layout == 0:
 		s.Medium.place(r, rects)
 	case r.W > narrow:

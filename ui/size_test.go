@@ -80,7 +80,7 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 		parts.Parts = append(parts.Parts, Part{name(i), value(i), Series(i)})
 		histogram.Counts = append(histogram.Counts, value(i))
 		histogram.Thresholds = append(histogram.Thresholds, Threshold{name(i), value(i), Series(i)})
-		memory.Blocks = append(memory.Blocks, Block{name(i), i - 3, i * 2, int64(i*100 - 50), int64(i * 170), i})
+		memory.Blocks = append(memory.Blocks, Block{name(i), i - 3, i * 2, int64(i*100 - 50), int64(i * 170), i, 'x'})
 		x, y = append(x, value(i)), append(y, value(i*3))
 	}
 	return map[string]func(*Canvas){
@@ -89,8 +89,9 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 		"chart":    Chart{Lines: []Line2D{{Name: name(3), X: x, Y: y}, {X: y, Y: x, Points: true}}}.Draw,
 		"spark":    Spark{Values: y}.Draw,
 		"tabs":     Tabs{Names: hostile, Active: 3}.Draw,
-		"progress": Progress{Job{Phase: name(12), Done: value(5)}}.Draw,
-		"busy":     Progress{Job{Phase: name(3), Done: -1, Elapsed: 1e12}}.Draw,
+		"progress": Progress{Job: Job{Phase: name(12), Done: value(5)}}.Draw,
+		"busy":     Progress{Job: Job{Phase: name(3), Done: -1}, Elapsed: 1e12}.Draw,
+		"columns":  Columns{Values: y, Foot: y, Cursor: 3, Line: 2}.Draw,
 		"heat":     HeatMap{Rows: 7, Columns: 9, Value: func(r, c int) float64 { return value(r * c) }}.Draw,
 		"confirm":  func(c *Canvas) { drawDialog(c, &Confirm{Name: name(12), Question: name(12)}) },
 		"prompt":   func(c *Canvas) { drawDialog(c, &Prompt{Name: name(3), Label: name(12), Line: NewLine(name(4))}) },

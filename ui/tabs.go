@@ -2,45 +2,91 @@ package ui
 
 import "strings"
 
-// Tabs are names in a line of which one is active. Where they do not fit, the
-// others are cut to their first word.
+// Tabs are names in a line of which one is active: a key, a space and a word. The active one is always whole. Where
+// they do not fit, the words of the others are cut to as many letters as leave room for all, and below two letters to
+// the keys alone; where even those have no room, the active one stands alone.
 type Tabs struct {
 	Names  []string
 	Active int
 }
 
+// leastLetters is how short a word may be cut: a single letter tells less than none.
+const leastLetters = 2
+
 // Draw draws the tabs in the first line of c.
 func (t Tabs) Draw(c *Canvas) {
-	names := t.Names
-	if t.width(names) > c.W {
-		short := make([]string, len(names))
-		for i, n := range names {
-			if short[i], _, _ = strings.Cut(n, " "); i == t.Active {
-				short[i] = n
-			}
-		}
-		names = short
-	}
-	x := 0
+	names, gap := t.fit(c.W)
+	x, active := 0, 0
 	for i, n := range names {
-		if i == t.Active && (c.Mono() || c.Glyphs().ASCII) {
-			x = c.Text(x, 0, Bold|Reverse, " "+n+" ")
-		} else if i == t.Active {
-			x = c.Text(x, 0, Accent|Bold|Underline, " "+n+" ")
+		if i == t.Active {
+			active = x
+			x += 1 + Width(n)
 		} else {
-			key, rest, _ := strings.Cut(n, " ")
-			x = c.Text(x, 0, Muted, " "+key+" ")
-			if rest != "" {
-				x = c.Text(x, 0, Muted, rest+" ")
-			}
+			x = c.Text(x, 0, Muted, " "+n)
 		}
+		x += gap - 1
+	}
+	if t.Active < len(names) {
+		style := Accent | Bold | Underline
+		if c.Mono() || c.Glyphs().ASCII {
+			style = Bold | Reverse
+		}
+		c.Text(active, 0, style, " "+names[t.Active]+" ")
 	}
 }
 
-func (t Tabs) width(names []string) int {
-	w := 0
+// Least returns the fewest cells in which all tabs have their keys and the active one its name.
+func (t Tabs) Least() int { return tabsWidth(t.cut(0), 1) }
+
+// fit returns the names as they fit into w cells, and the cells between two of them; where there is room for only one
+// the others are empty.
+func (t Tabs) fit(w int) (names []string, gap int) {
+	if tabsWidth(t.Names, 2) <= w {
+		return t.Names, 2
+	}
+	longest := 0
+	for _, n := range t.Names {
+		longest = max(longest, Width(n))
+	}
+	for letters := longest; letters >= leastLetters; letters-- {
+		if names := t.cut(letters); tabsWidth(names, 1) <= w {
+			return names, 1
+		}
+	}
+	names = t.cut(0)
+	if tabsWidth(names, 2) <= w {
+		return names, 2
+	}
+	if tabsWidth(names, 1) > w {
+		clear(names[:t.Active])
+		clear(names[t.Active+1:])
+		return names, 0
+	}
+	return names, 1
+}
+
+// cut returns the names with the words of all but the active one cut to so many letters; 0 leaves the keys.
+func (t Tabs) cut(letters int) []string {
+	names := make([]string, len(t.Names))
+	for i, n := range t.Names {
+		key, word, _ := strings.Cut(n, " ")
+		switch {
+		case i == t.Active:
+			names[i] = n
+		case letters == 0 || word == "":
+			names[i] = key
+		default:
+			names[i] = key + " " + Truncate(word, letters, 0)
+		}
+	}
+	return names
+}
+
+// tabsWidth returns the cells that names take with so many between two of them, the margins included.
+func tabsWidth(names []string, gap int) int {
+	w := 1
 	for _, n := range names {
-		w += Width(n) + 2
+		w += Width(n) + gap
 	}
 	return w
 }

@@ -53,16 +53,23 @@ func Truncate(s string, w int, mark rune) string {
 	if len(s) <= w || Width(s) <= w { // a rune is never wider than its bytes
 		return s
 	}
-	used, end := 0, 0
+	if mark == 0 {
+		return s[:prefix(s, w)]
+	}
+	return s[:prefix(s, w-1)] + string(mark)
+}
+
+// prefix returns the length in bytes of what of s fits into w cells.
+func prefix(s string, w int) int {
+	used := 0
 	for i, r := range s {
 		g := max(glyphWidth(r), 1)
-		if used+g > w-1 {
-			end = i
-			break
+		if used+g > w {
+			return i
 		}
 		used += g
 	}
-	return s[:end] + string(mark)
+	return len(s)
 }
 
 // Wrap breaks s into lines of at most w cells, at spaces where it can.

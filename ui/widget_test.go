@@ -188,3 +188,40 @@ func TestMapBlocks(t *testing.T) {
 		t.Errorf("the small block is not one cell:\n%s", s)
 	}
 }
+
+// TestListFilter hides the lines that do not match and keeps the cursor on its line, or on the next one that is left.
+func TestListFilter(t *testing.T) {
+	lines := []string{"conv one", "relu one", "conv two", "relu two", "pool"}
+	l := &List{Lines: len(lines), Line: func(i int) ListLine { return ListLine{Spans: []Span{{Text: lines[i]}}} }, Empty: "empty"}
+	look := NewLook(Options{})
+	for _, c := range []struct {
+		do    func()
+		at    int
+		shown string
+	}{
+		{func() { l.Select(1) }, 1, "01234"},
+		{func() { l.Update(FilterMsg{ParseFilter("one")}) }, 1, "01"},
+		{func() { l.Update(FilterMsg{ParseFilter("conv")}) }, 2, "02"},
+		{func() { l.Update(FilterMsg{ParseFilter("convx")}) }, -1, ""},
+		{func() { l.Update(FilterMsg{ParseFilter("conv")}) }, 2, "02"},
+		{func() { l.Update(FilterMsg{}) }, 1, "01234"}, // nothing moved the cursor
+		{func() { l.Update(FilterMsg{ParseFilter("relu")}); l.Update(MatchMsg{1}) }, 3, "13"},
+		{func() { l.Update(MatchMsg{1}) }, 1, "13"},
+		{func() { l.key("G") }, 3, "13"},
+		{func() { lines[4] = "relu three"; l.Refresh() }, 3, "134"},
+		{func() { l.Lines = 2 }, 1, "1"},
+		{func() { l.Lines = 5; l.Update(FilterMsg{}) }, 3, "01234"},
+	} {
+		c.do()
+		picture := ansi.Strip(look.Render(30, 6, l.Draw))
+		shown := ""
+		for i, line := range lines {
+			if strings.Contains(picture, line) {
+				shown += fmt.Sprint(i)
+			}
+		}
+		if l.At() != c.at || shown != c.shown || l.Shown() != len(c.shown) {
+			t.Errorf("cursor on %d, %d shown: %s; want %d and %s", l.At(), l.Shown(), shown, c.at, c.shown)
+		}
+	}
+}

@@ -16,12 +16,12 @@ func accuracyScreen(d *desk) *ui.Screen {
 	v := newErrorsView(d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "6", Name: "Accuracy", Views: []ui.View{v, &labelsView{d.pane(sessions.PartAccuracy)}, newOutputsView(d)},
+		Key: "6", Name: "Accuracy", Views: []ui.View{v, &labelsView{d.pane(sessions.PartAccuracy)}, newOutputsView(d), &heatView{errorsView: v}},
 		Layouts: []ui.Box{
-			ui.Stack(p(0), ui.Beside(p(1).Share(2), p(2).Share(3)).Lines(9)),
-			ui.Beside(p(0).Share(2), ui.Stack(p(1), p(2))),
+			ui.Stack(p(0), p(3).Lines(10), ui.Beside(p(1).Share(2), p(2).Share(3)).Lines(8)),
+			ui.Beside(p(0).Share(2), ui.Stack(p(3).Share(2), p(1), p(2))),
 		},
-		Narrow: box(ui.Stack(p(0), p(1).Lines(5), p(2).Lines(4))),
+		Narrow: box(ui.Stack(p(0), p(3).Lines(7), p(1).Lines(4))),
 	}
 }
 
@@ -51,6 +51,7 @@ type errorsView struct {
 	table     ui.Table
 	metric    int
 	tolerance float64 // dB; 0: the report's
+	own       bool    // the strip below is of the layer's own error, not of the accumulated one
 }
 
 func newErrorsView(d *desk) *errorsView {
@@ -72,7 +73,9 @@ func newErrorsView(d *desk) *errorsView {
 		}
 	}
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 20, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Name)} }},
+		{Title: "layer", Width: 20, Flex: 3, Cell: func(r int) ui.Cell {
+			return v.layerCell(at(r).Name, at(r).From, at(r).Precision, ui.Plain)
+		}},
 		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
 			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},
@@ -163,6 +166,8 @@ func (v *errorsView) Keys() []ui.Key {
 		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
 		ui.K("F", "first bad", "first layer whose accumulated error is over the tolerance"),
 		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
+		precisionKey(),
+		v.strip(),
 	}, v.table.Keys()...)
 }
 
@@ -183,8 +188,14 @@ func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
 		v.metric = (v.metric + 1) % len(metrics)
 		v.retitle()
 		v.table.Refresh()
+	case isKey(msg, "e"):
+		v.own = !v.own
 	case isKey(msg, "F"):
 		return v.firstBad()
+	case isKey(msg, "P"):
+		if r := v.table.Row(); r >= 0 {
+			return v.setPrecision(v.snap.Accuracy.Layers[r].Name, v.snap.Accuracy.Layers[r].From)
+		}
 	case isKey(msg, "<"):
 		v.tolerance = max(v.limit()-5, 5)
 	case isKey(msg, ">"):
@@ -226,6 +237,9 @@ func (v *labelsView) Note() (string, ui.Style) {
 	a := v.snap.Accuracy
 	if a == nil {
 		return "", ui.Muted
+	}
+	if off := a.Labels.Offset; off != 0 {
+		return fmt.Sprintf("labels off by one? --label-offset %d", off), ui.Warn
 	}
 	return v.note(plural(a.Items, "item"))
 }

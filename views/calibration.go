@@ -14,12 +14,16 @@ import (
 )
 
 // calibrationScreen compares the calibrators tensor by tensor, and draws the thresholds that they find over the
-// histogram of the tensor under the cursor.
+// histogram of the tensor under the cursor; or, on its other side, shows the weights of the layers by channel.
 func calibrationScreen(d *desk) *ui.Screen {
-	v := newTensorsView(d)
+	v, w := newTensorsView(d), newWeightsView(d)
+	v.sides = &sides{tensors: v, layers: w}
+	side := func(activations, weights ui.View) ui.View { return &sideView{v, activations, weights} }
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "5", Name: "Calibration", Views: []ui.View{v, newRangesView(v), &histogramView{tensorsView: v}},
+		Key: "5", Name: "Calibration", Views: []ui.View{
+			side(v, w), side(newRangesView(v), &weightFactsView{w}), side(&histogramView{tensorsView: v}, &channelsView{w}),
+		},
 		Layouts: []ui.Box{
 			ui.Stack(p(0).Share(3), ui.Beside(p(2).Share(4), p(1).Share(3)).Share(3)),
 			ui.Beside(p(0), ui.Stack(p(2).Share(2), p(1).Lines(9))),
@@ -89,6 +93,7 @@ type tensorsView struct {
 	measure int
 	report  *sessions.CalibrationReport // that the columns are made for
 	log     bool                        // of the histogram
+	sides   *sides
 }
 
 func newTensorsView(d *desk) *tensorsView {

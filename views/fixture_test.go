@@ -124,6 +124,7 @@ func settleTimes(s *sessions.Snapshot) {
 		base := 2*time.Microsecond + time.Duration(l.FLOPs/400) + time.Duration(l.Bytes/60)
 		l.Latency = latencies(l.Name, base, 200)
 		l.Recent = samples(l.Name, l.Median)
+		l.Bins = bins(l)
 		l.GFLOPS = float64(l.FLOPs) / float64(l.Median)
 		t.SumMedian += l.Median
 	}
@@ -145,7 +146,13 @@ func settleTimes(s *sessions.Snapshot) {
 	}
 	s.Tactics.Cache = s.Tactics.Cache[:min(20, len(s.Tactics.Cache))]
 	for i := range s.Tactics.Cache {
-		s.Tactics.Cache[i].Time = invented(s.Tactics.Cache[i].Tactic, 5*time.Microsecond)
+		e := &s.Tactics.Cache[i]
+		e.Time, e.Measured, e.Spread, e.Disturbed = invented(e.Tactic, 5*time.Microsecond), time.Time{}, 0, false
+		if i < 17 { // the others are as an older program left them
+			e.Measured = time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC).Add(-time.Duration(i*i*i) * time.Hour)
+			e.Spread = float64(i%7) / 20
+			e.Disturbed = e.Spread > 0.25
+		}
 	}
 }
 
@@ -175,6 +182,24 @@ func latencies(name string, base time.Duration, n int) sessions.Latency {
 func around(median time.Duration, n int) sessions.Latency {
 	return sessions.Latency{Count: n, Median: median, Mean: median * 21 / 20, Min: median * 9 / 10, Max: median * 2,
 		P90: median * 11 / 10, P95: median * 6 / 5, P99: median * 7 / 5, CV: float64(median%40) / 1000}
+}
+
+// bins sorts as many invented samples as the layer has: most near the median, a few off the scale.
+func bins(l *sessions.LayerTiming) *sessions.TimeBins {
+	b := &sessions.TimeBins{Low: l.Min, High: l.P99 + (l.P99-l.Min)/8, Counts: make([]int, 96), Above: 2}
+	middle := int(int64(l.Median-l.Min) * 96 / int64(b.High-b.Low))
+	for i := range l.Count - b.Above {
+		off := time.Duration(1)
+		for k := range 3 { // a product of three, near zero more often than not
+			off = off * invented(l.Name+string(rune('a'+k))+string(rune('0'+i)), 31) / 64
+		}
+		at := middle + int(off)
+		if i%3 == 0 {
+			at = middle - int(off)/3
+		}
+		b.Counts[min(max(at, 0), 95)]++
+	}
+	return b
 }
 
 func samples(name string, median time.Duration) []time.Duration {

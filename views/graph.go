@@ -58,6 +58,7 @@ type graphLink struct {
 	ofPass   bool // the detail is about the pass, not about a layer
 	affected bool // show only layers that something happened to
 	unfolded map[unfold]bool
+	off      map[string][]string // the rules that would fit a source layer and are switched off, there or everywhere
 }
 
 // take keeps a snapshot; the passes may have become fewer.
@@ -66,9 +67,31 @@ func (l *graphLink) take(s *sessions.Snapshot) {
 		return
 	}
 	l.snap = s
+	l.off = switchedOff(s.Passes)
 	if s.Passes == nil || l.step >= len(s.Passes.Steps) {
 		l.step = engineStep
 	}
+}
+
+// disabled is the reason why a rule that is switched off did nothing.
+const disabled = "disabled"
+
+// switchedOff returns the rules that are switched off by source layer.
+func switchedOff(p *sessions.PassesReport) map[string][]string {
+	off := map[string][]string{}
+	if p == nil {
+		return off
+	}
+	for _, st := range p.Steps {
+		for _, m := range st.Missed {
+			for _, name := range m.Layers {
+				if m.Reason == disabled && !slices.Contains(off[name], m.Rule) {
+					off[name] = append(off[name], m.Rule)
+				}
+			}
+		}
+	}
+	return off
 }
 
 // note says so where the graph is of an older configuration.
@@ -124,6 +147,7 @@ func (l *graphLink) keys() []ui.Key {
 		{Keys: []string{"[", "]"}, Short: "pass", Long: "the network after the previous / next pass"},
 		ui.K("x", "on/off", "switch a rule off or on: here or everywhere"),
 		ui.K("a", "affected", "only layers that something happened to / all"),
+		precisionKey(),
 	}
 }
 
@@ -139,6 +163,10 @@ func (l *graphLink) key(name string) tea.Cmd {
 		l.rebuild()
 	case "x":
 		return l.toggle(l.sites())
+	case "P":
+		if layer := l.lists[l.side].layer(); layer != nil {
+			return l.setPrecision(layer.Name, layer.From)
+		}
 	}
 	return nil
 }

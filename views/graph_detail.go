@@ -10,127 +10,6 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// passesView lists the passes; its cursor chooses the network that the right side shows.
-type passesView struct {
-	*graphLink
-	table ui.Table
-}
-
-func newPassesView(l *graphLink) *passesView {
-	v := &passesView{graphLink: l}
-	step := func(r int) *sessions.PassStep {
-		if s := l.snap.Passes.Steps; r < len(s) {
-			return &s[r]
-		}
-		return nil
-	}
-	number := func(title string, width, priority int, value func(*sessions.PassStep) string) ui.Column {
-		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
-			st := step(r)
-			if st == nil {
-				return ui.Cell{}
-			}
-			text := value(st)
-			if text == "0" {
-				return ui.Cell{Text: text, Style: ui.Faint}
-			}
-			return ui.Cell{Text: text}
-		}}
-	}
-	v.table = ui.Table{
-		Columns: []ui.Column{
-			{Title: "pass", Width: 25, Flex: 2, Cell: func(r int) ui.Cell {
-				st := step(r)
-				if st == nil {
-					return ui.Cell{Text: "   engine as planned", Style: ui.Bold}
-				}
-				style := ui.Plain
-				if len(st.Fired) == 0 {
-					style = ui.Muted
-				}
-				return ui.Cell{Text: fmt.Sprintf("%2d %s", r+1, st.Pass), Style: style}
-			}},
-			{Width: 6, Flex: 1, Priority: 4, Cell: func(r int) ui.Cell {
-				st := step(r)
-				if st == nil || len(st.Fired) == 0 {
-					return ui.Cell{}
-				}
-				return ui.Cell{Bar: &ui.Bar{Value: float64(len(st.Fired)), Max: v.most(), Style: ui.Series1}}
-			}},
-			number("done", 5, 0, func(s *sessions.PassStep) string { return fmt.Sprint(len(s.Fired)) }),
-			number("not", 4, 2, func(s *sessions.PassStep) string { return fmt.Sprint(len(s.Missed)) }),
-			number("layers", 6, 0, func(s *sessions.PassStep) string { return fmt.Sprint(s.Layers) }),
-			number("time", 8, 3, func(s *sessions.PassStep) string { return ui.Duration(s.Elapsed) }),
-		},
-		Empty: "no passes ran",
-	}
-	return v
-}
-
-// most returns the largest number of rewrites of one pass.
-func (v *passesView) most() float64 {
-	n := 1
-	for _, s := range v.snap.Passes.Steps {
-		n = max(n, len(s.Fired))
-	}
-	return float64(n)
-}
-
-func (v *passesView) Title() string { return "Passes" }
-func (v *passesView) Keys() []ui.Key {
-	return append(v.keys(), ui.FilterKeys()...)
-}
-
-func (v *passesView) Note() (string, ui.Style) {
-	p := v.snap.Passes
-	if p == nil {
-		return "", ui.Muted
-	}
-	return v.note(savings(p.KernelsSaved, p.BytesSaved))
-}
-
-func (v *passesView) Update(msg tea.Msg) tea.Cmd {
-	switch msg := msg.(type) {
-	case *sessions.Snapshot:
-		v.take(msg)
-		if p := msg.Passes; p != nil && v.table.Rows != len(p.Steps)+1 {
-			v.table.Rows = len(p.Steps) + 1
-			v.table.Refresh()
-			at := v.step
-			if at == engineStep {
-				at = len(p.Steps)
-			}
-			v.table.Select(at)
-		}
-	case tea.KeyPressMsg:
-		if name := msg.String(); !has(v.keys(), name) && v.table.Update(msg) {
-			v.choose()
-		} else {
-			return v.key(name)
-		}
-	case ui.FilterMsg, ui.MatchMsg:
-		v.table.Update(msg)
-		v.choose()
-	}
-	return nil
-}
-
-func (v *passesView) choose() {
-	if r := v.table.Row(); r >= 0 && v.snap.Passes != nil {
-		v.show(r)
-	}
-}
-
-func (v *passesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Passes == nil {
-			v.wait(c, "passes")
-			return
-		}
-		v.table.Draw(c)
-	})
-}
-
 // detailView tells what is known about the layer under the cursor, or about the pass.
 type detailView struct {
 	*graphLink
@@ -211,6 +90,7 @@ func (v *detailView) build() {
 		}
 	}
 	v.list.Lines = len(v.lines)
+	v.list.Refresh()
 }
 
 func (v *detailView) add(spans ...ui.Span) {
@@ -251,6 +131,11 @@ func (v *detailView) buildLayer() {
 			v.fact("time", fmt.Sprintf("%s, %s of the layers, tactic %s", ui.Duration(t.Median), percent(t.Share), t.Tactic))
 		}
 	}
+	if v.side == sourceSide { // it is what it is computed in that counts
+		v.fact("set to", v.setText(l.Name, []string{l.Name}, ""))
+	} else {
+		v.fact("set to", v.setText(l.Name, l.From, l.Precision))
+	}
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
 	v.addSites(v.sites())
@@ -263,7 +148,8 @@ func (v *detailView) addSites(sites []site) {
 		line := detailLine{site: s}
 		g := v.Look.Glyphs
 		layers := joinLayers(s.layers)
-		if s.reason == "" {
+		switch s.reason {
+		case "":
 			line.Mark, line.Style = g.Good, ui.Good
 			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: fmt.Sprintf(" pass %d ", s.pass+1), Style: ui.Muted}, {Text: layers}}
 			if s.into != "" && s.into != strings.Join(s.layers, memberSeparator) {
@@ -272,7 +158,10 @@ func (v *detailView) addSites(sites []site) {
 			if text := savings(s.kernels, s.bytes); text != "" {
 				line.Spans = append(line.Spans, ui.Span{Text: ", " + text, Style: ui.Good})
 			}
-		} else {
+		case disabled:
+			line.Mark, line.Style = g.Pause, ui.Warn
+			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " off ", Style: ui.Warn}, {Text: layers}, {Text: ", " + s.detail, Style: ui.Muted}}
+		default:
 			line.Mark, line.Style = g.Bad, ui.Warn
 			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " not: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers}}
 			if s.detail != "" {

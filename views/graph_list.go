@@ -22,6 +22,7 @@ type graphList struct {
 	times  map[string]sessions.LayerTiming // by engine layer
 	names  int                             // width of the longest name
 	shapes int                             // and of the longest shape
+	filter *ui.Filter
 }
 
 // graphLine is a layer, or something that is unfolded below it.
@@ -53,7 +54,24 @@ func (v *graphList) Note() (string, ui.Style) {
 	if v.affected {
 		text = "affected of " + text
 	}
+	if v.filter != nil {
+		text = fmt.Sprintf("%d of %s", v.matching(), text)
+	}
+	if n := len(v.off); n > 0 && v.side == sourceSide {
+		text += fmt.Sprintf(", %d with a rule off", n)
+	}
 	return v.note(text)
+}
+
+// matching counts the layers that the filter leaves.
+func (v *graphList) matching() int {
+	n := 0
+	for i, line := range v.lines {
+		if line.text == "" && v.filter.Match(v.label(i)) {
+			n++
+		}
+	}
+	return n
 }
 
 func (v *graphList) Keys() []ui.Key {
@@ -75,6 +93,9 @@ func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 			return v.jump()
 		case "i", "e":
 			v.unfold(name)
+		case "P":
+			v.graphLink.side = v.side
+			return v.key(name)
 		default:
 			if v.list.Update(msg) {
 				v.graphLink.side, v.ofPass = v.side, false
@@ -83,12 +104,20 @@ func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 			}
 			return v.key(name)
 		}
-	case ui.FilterMsg, ui.MatchMsg:
-		v.list.Update(msg)
-		v.graphLink.side, v.ofPass = v.side, false
-		v.follow()
+	case ui.FilterMsg:
+		v.filter = msg.Filter
+		v.move(msg)
+	case ui.MatchMsg:
+		v.move(msg)
 	}
 	return nil
+}
+
+// move gives the list a message that may move its cursor, and takes the other side along.
+func (v *graphList) move(msg tea.Msg) {
+	v.list.Update(msg)
+	v.graphLink.side, v.ofPass = v.side, false
+	v.follow()
 }
 
 // layer returns the layer under the cursor, or nil.
@@ -133,6 +162,7 @@ func (v *graphList) build() {
 		v.add(i, before)
 	}
 	v.list.Lines = len(v.lines)
+	v.list.Refresh()
 	at := slices.IndexFunc(v.lines, func(l graphLine) bool { return v.layers[l.layer].Name == name })
 	if at < 0 {
 		at = slices.IndexFunc(v.lines, func(l graphLine) bool { return v.belongs(&v.layers[l.layer], members) })
@@ -166,7 +196,7 @@ func (v *graphList) add(i int, before map[string]string) {
 func (v *graphList) isAffected(l *sessions.LayerInfo, line graphLine) bool {
 	switch {
 	case v.side == sourceSide:
-		return v.fates[l.Name].Fate != "kept"
+		return v.fates[l.Name].Fate != "kept" || len(v.off[l.Name]) > 0
 	case v.step != engineStep:
 		return line.changed != 0
 	}
@@ -210,8 +240,7 @@ func (v *graphList) follow() {
 	other := v.lists[1-v.side]
 	names := v.selected()
 	for i, line := range other.lines {
-		if other.belongs(&other.layers[line.layer], names) {
-			other.list.Select(i)
+		if other.belongs(&other.layers[line.layer], names) && other.list.Select(i) {
 			return
 		}
 	}
@@ -230,12 +259,10 @@ func (v *graphList) jump() tea.Cmd {
 	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: 2 - v.side} }
 }
 
+// label is what a filter looks at: what is unfolded stays with its layer.
 func (v *graphList) label(i int) string {
-	if text := v.lines[i].text; text != "" {
-		return text
-	}
-	l := v.layers[v.lines[i].layer]
-	return l.Name + " " + l.Op + " " + v.dims(&l)
+	l := &v.layers[v.lines[i].layer]
+	return l.Name + " " + l.Op + " " + l.Precision + " " + v.dims(l)
 }
 
 // line draws one line of the list.
@@ -255,7 +282,11 @@ func (v *graphList) line(i int) ui.ListLine {
 		out.Spans = []ui.Span{{Text: line.text, Style: ui.Muted}}
 		return out
 	}
-	if v.side == sourceSide {
+	if off := v.off[l.Name]; v.side == sourceSide && len(off) > 0 {
+		out.Mark, out.Style = g.Pause, ui.Warn
+		out.Spans = append(v.spans(l)[:1], ui.Span{Text: "  off: " + strings.Join(off, ", "), Style: ui.Warn})
+		return out
+	} else if v.side == sourceSide {
 		out.Mark, out.Style = fateMark(g, v.fates[l.Name].Fate)
 	} else {
 		out.Mark, out.Style = g.Dot, ui.Faint
@@ -275,10 +306,19 @@ func (v *graphList) spans(l *sessions.LayerInfo) []ui.Span {
 	const longest = 34
 	g := v.Look.Glyphs
 	var spans []ui.Span
+	set, _ := v.want.LayerPrecision(l.Name, l.From)
 	if v.side == engineSide {
-		spans = append(spans, ui.Span{Text: pad(l.Precision, 4), Style: precisionStyle(l.Precision)})
+		mark, refused := v.setMark(l.Name, l.From, l.Precision)
+		style := precisionStyle(l.Precision)
+		if refused {
+			style = ui.Warn
+		}
+		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, 4), Style: style})
 	}
 	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), min(v.names, longest))})
+	if v.side == sourceSide && set != "" {
+		spans = append(spans, ui.Span{Text: " " + string(set) + precisionMark, Style: precisionStyle(string(set))})
+	}
 	if v.times != nil {
 		text := ""
 		if t, ok := v.times[l.Name]; ok {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/ui"
@@ -29,7 +30,7 @@ func (d *desk) header() ui.Header {
 	for _, p := range precisions {
 		h.Precisions = append(h.Precisions, strings.ToUpper(string(p)))
 	}
-	if d.want.Precision == sessions.INT8 && !ownRanges(s) {
+	if d.want.Quantizes() && !ownRanges(s) {
 		h.Calibrator = d.want.Calibrator
 	}
 	if s.Model != nil {
@@ -71,6 +72,9 @@ func (d *desk) badges() []ui.Badge {
 	if m := s.Model; m != nil && m.Random && !ownRanges(s) {
 		badges = append(badges, ui.Badge{Text: "random calibration", Style: ui.Warn})
 	}
+	if n := len(d.want.LayerPrecisions); n > 0 {
+		badges = append(badges, ui.Badge{Text: plural(n, "layer") + " set", Style: ui.Accent})
+	}
 	if s.Device.Estimated {
 		badges = append(badges, ui.Badge{Text: "estimated", Style: ui.Warn})
 	}
@@ -78,26 +82,34 @@ func (d *desk) badges() []ui.Badge {
 		badges = append(badges, ui.Badge{Text: "throttled: " + strings.Join(t.Throttle, ", "), Style: ui.Warn})
 	}
 	if s.Replay != "" {
+		if s.Busy != nil {
+			badges = append(badges, ui.Badge{Text: "mid-build", Style: ui.Warn})
+		}
 		badges = append(badges, ui.Badge{Text: "REPLAY", Style: ui.Chip})
 	}
 	return badges
 }
 
-// job returns what is being done, with the time since its phase began.
+// job returns what is being done, with the time when it was asked for. In a replay nothing is being done, whatever was
+// when a state was recorded.
 func (d *desk) job() *ui.Job {
 	b := d.snap.Busy
-	if b == nil {
-		d.phase = ""
+	if b == nil || d.snap.Replay != "" {
+		if !d.asked {
+			d.jobStart = time.Time{}
+		}
 		return nil
 	}
-	now := d.Now()
-	if b.Phase != d.phase {
-		d.phase, d.phaseStart = b.Phase, now
+	if d.jobStart.IsZero() {
+		d.jobStart = d.Now()
 	}
-	j := &ui.Job{Phase: b.Phase, Done: -1, Elapsed: now.Sub(d.phaseStart)}
-	if b.Total > 0 {
+	j := &ui.Job{Phase: b.Phase, Done: -1, Start: d.jobStart}
+	switch {
+	case b.Total > 0:
 		j.Done = float64(b.Done) / float64(b.Total)
 		j.Phase += fmt.Sprintf(" %d/%d", b.Done, b.Total)
+	case b.Done > 0:
+		j.Phase += fmt.Sprintf(" %d", b.Done)
 	}
 	return j
 }

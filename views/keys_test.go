@@ -2,7 +2,6 @@ package views
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -119,121 +118,6 @@ func TestDelta(t *testing.T) {
 	b.wants("Configurations tried", "0.50x")
 }
 
-// TestRules switches a site off, and on again from where it is missing then.
-func TestRules(t *testing.T) {
-	snap := fixture(t)
-	b := newBench(t, ui.Options{}, snap)
-	b.press("2", "tab", "down", "x")
-	b.wants("switch off here: ", "switch off everywhere: ")
-	b.press("enter")
-	off := b.last().Disable
-	if len(off) != 1 || !strings.Contains(off[0], ":") {
-		t.Fatalf("switched off %q", off)
-	}
-	b.press("x")
-	b.wants("switch on  here: ")
-	b.press("enter")
-	if off := b.last().Disable; len(off) != 0 {
-		t.Errorf("still off: %q", off)
-	}
-	if len(snap.Config.Disable) != 0 {
-		t.Error("the snapshot's configuration was changed")
-	}
-}
-
-// TestLinked moves the cursor of the other graph along, and jumps to it.
-func TestLinked(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
-	s := graphScreen(d)
-	snap := fixture(t)
-	for _, v := range s.Views {
-		v.Update(snap)
-	}
-	source, engine := s.Views[0].(*graphList), s.Views[1].(*graphList)
-	for range 5 {
-		source.Update(key("down"))
-	}
-	if !slices.Contains(engine.layer().From, source.layer().Name) {
-		t.Errorf("source at %s, engine at %s", source.layer().Name, engine.layer().Name)
-	}
-	cmd := source.Update(key(";"))
-	if m, ok := cmd().(ui.GotoMsg); !ok || m.View != 2 {
-		t.Errorf("; gives %v", cmd())
-	}
-	engine.Update(key("down"))
-	if !slices.Contains(engine.layer().From, source.layer().Name) {
-		t.Errorf("engine at %s, source at %s", engine.layer().Name, source.layer().Name)
-	}
-	marked := 0
-	for i := range source.list.Lines {
-		if source.line(i).Ground == ui.Selected {
-			marked++
-		}
-	}
-	if marked != len(engine.layer().From) {
-		t.Errorf("%d layers marked for %d members", marked, len(engine.layer().From))
-	}
-}
-
-// TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.
-func TestPasses(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
-	s := graphScreen(d)
-	snap := fixture(t)
-	for _, v := range s.Views {
-		v.Update(snap)
-	}
-	engine := s.Views[1].(*graphList)
-	for i := len(snap.Passes.Steps) - 1; i >= 0; i-- {
-		engine.Update(key("["))
-		st := snap.Passes.Steps[i]
-		if engine.step != i || len(engine.layers) != st.Layers {
-			t.Fatalf("step %d shows %d layers, want %d after pass %d", engine.step, len(engine.layers), st.Layers, i)
-		}
-		now, before := engine.network()
-		changed := len(diffLayers(before, now)) > 0
-		if changed != (len(st.After) > 0) {
-			t.Errorf("pass %d %s: changed is %v", i, st.Pass, changed)
-		}
-	}
-}
-
-// TestDiffLayers keeps the order of the networks.
-func TestDiffLayers(t *testing.T) {
-	layers := func(texts ...string) (list []sessions.LayerInfo) {
-		for _, s := range texts {
-			name, _, _ := strings.Cut(s, "=")
-			list = append(list, sessions.LayerInfo{Name: name, Text: s})
-		}
-		return list
-	}
-	got := ""
-	for _, c := range diffLayers(layers("a=1", "b=1", "c=1", "d=1"), layers("a=1", "c=2", "e=1", "d=1")) {
-		got += map[bool]string{true: "-", false: "+"}[c.removed] + c.text + " "
-	}
-	if want := "-b=1 -c=1 +c=2 +e=1 "; got != want {
-		t.Errorf("diff %q, want %q", got, want)
-	}
-}
-
-// TestTactics pins and forbids a candidate.
-func TestTactics(t *testing.T) {
-	b := newBench(t, ui.Options{}, fixture(t))
-	b.press("7", "down", "tab", "down", "p")
-	c := b.last()
-	if len(c.Pin) != 1 {
-		t.Fatalf("pinned %v", c.Pin)
-	}
-	b.press("p", "x")
-	if c := b.last(); len(c.Pin) != 0 || len(c.Forbid) != 1 {
-		t.Errorf("pinned %v, forbidden %v", c.Pin, c.Forbid)
-	}
-	b.press("x")
-	if c := b.last(); c.Forbid != nil {
-		t.Errorf("forbidden %v", c.Forbid)
-	}
-}
-
 // TestPercentile moves the percentile where that calibrator is active.
 func TestPercentile(t *testing.T) {
 	snap := fixture(t)
@@ -267,7 +151,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestFrozen keeps the panes as they are while the header goes on.
+// TestFrozen keeps the panes and the header as they are until the screen thaws.
 func TestFrozen(t *testing.T) {
 	snap := fixture(t)
 	b := newBench(t, ui.Options{}, snap)
@@ -277,7 +161,11 @@ func TestFrozen(t *testing.T) {
 	timings.Samples = 4321
 	later.Timings = &timings
 	b.publish(&later)
-	b.wants("4,321 runs", "FROZEN", "median of 200")
+	b.wants("200 runs", "FROZEN", "median of 200")
+	b.press("f")
+	b.wants("INT8   mse", "fp32: rebuilding (frozen: space shows what comes of it)")
+	b.press("space")
+	b.wants("4,321 runs", "median of 4,321")
 }
 
 // recorder is a recorder that fails when it is told to.

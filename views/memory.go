@@ -66,6 +66,7 @@ func (v *mapView) Update(msg tea.Msg) tea.Cmd {
 				v.report, v.places = m, colours(m)
 			}
 			v.step = max(min(v.step, len(m.Steps)-1), 0)
+			v.markLive()
 		}
 		return nil
 	}
@@ -103,7 +104,21 @@ func (v *mapView) key(name string) bool {
 		return false
 	}
 	v.step = max(min(v.step, n-1), 0)
+	v.markLive()
 	return true
+}
+
+// markLive gives what lives in the arena at the cursor's step letters, by which the map and the table name it.
+func (v *mapView) markLive() {
+	next := 'a'
+	for i := range v.places {
+		s := &v.places[i]
+		s.mark = 0
+		if s.inArena() && s.First <= v.step && v.step <= s.Last && next <= 'z' {
+			s.mark = next
+			next++
+		}
+	}
 }
 
 func (v *mapView) Render(w, h int) string {
@@ -123,12 +138,12 @@ func (v *mapView) Render(w, h int) string {
 func (v *mapView) arena(m *sessions.MemoryReport) ui.Map {
 	out := ui.Map{Steps: len(m.Steps), Size: int64(max(m.Peak, 1)), Selected: -1, Cursor: v.step}
 	for _, s := range v.places {
-		if s.IO || s.Of != "" || s.Bytes == 0 {
+		if !s.inArena() {
 			continue
 		}
 		out.Blocks = append(out.Blocks, ui.Block{
 			Name: tensorName(s.Tensor), First: max(s.First, 0), Last: min(s.Last, len(m.Steps)-1),
-			From: int64(s.Offset), To: int64(s.Offset + s.Bytes), Series: s.series,
+			From: int64(s.Offset), To: int64(s.Offset + s.Bytes), Series: s.series, Mark: s.mark,
 		})
 	}
 	return out
@@ -138,7 +153,11 @@ func (v *mapView) arena(m *sessions.MemoryReport) ui.Map {
 type slotInfo struct {
 	sessions.SlotInfo
 	series int
+	mark   rune // its letter, if it lives at the cursor's step; else 0
 }
+
+// inArena reports whether the slot has memory of its own in the arena.
+func (s *slotInfo) inArena() bool { return !s.IO && s.Of == "" && s.Bytes > 0 }
 
 // colours gives each slot the first of seven series that no slot living at the same time, or just before, is drawn in;
 // what lies in another's memory has the other's.

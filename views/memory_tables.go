@@ -103,8 +103,14 @@ type liveView struct {
 
 func newLiveView(m *mapView) *liveView {
 	v := &liveView{mapView: m}
-	v.table = ui.Table{Columns: v.columns(m), Empty: "nothing is alive here"}
-	v.table.SortBy(2, true)
+	letter := ui.Column{Width: 1, Cell: func(r int) ui.Cell {
+		if s := &v.slots[r]; s.mark != 0 {
+			return ui.Cell{Text: string(s.mark), Style: ui.Series(s.series) | ui.Bold}
+		}
+		return ui.Cell{}
+	}}
+	v.table = ui.Table{Columns: append([]ui.Column{letter}, v.columns(m)...), Empty: "nothing is alive here"}
+	v.table.SortBy(3, true)
 	return v
 }
 

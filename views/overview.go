@@ -320,7 +320,7 @@ func (v *latencyView) Keys() []ui.Key             { return nil }
 func (v *latencyView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
 
 func (v *latencyView) Note() (string, ui.Style) {
-	if t := v.snap.Timings; t != nil && t.Live {
+	if t := v.snap.Timings; t != nil && t.Live && v.snap.Replay == "" {
 		return v.note("LIVE")
 	}
 	return v.note("")

@@ -87,6 +87,9 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 		for i, line := range ui.Wrap(p.snap.Err, c.W-4) {
 			c.Text(3, y+1+i, ui.Plain, line)
 		}
+	case b != nil && p.snap.Replay != "":
+		c.Fit(1, y, c.W-2, ui.Muted, what+": not made yet when this was recorded, in the midst of")
+		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
 	case b != nil:
 		c.Fit(1, y, c.W-2, ui.Muted, what+" will follow")
 		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
@@ -162,7 +165,7 @@ func plural(n int, noun string) string {
 // configLabel names a configuration in a few words: "int8/entropy, 2 rules off".
 func configLabel(cfg sessions.Config, quantized bool) string {
 	label := string(cfg.Precision)
-	if cfg.Precision == sessions.INT8 && !quantized && cfg.Calibrator != "" {
+	if cfg.Quantizes() && !quantized && cfg.Calibrator != "" {
 		label += "/" + cfg.Calibrator
 	}
 	var extras []string
@@ -170,7 +173,7 @@ func configLabel(cfg sessions.Config, quantized bool) string {
 		extras = append(extras, fmt.Sprintf("%d off", n))
 	}
 	if n := len(cfg.LayerPrecisions); n > 0 {
-		extras = append(extras, fmt.Sprintf("%d constrained", n))
+		extras = append(extras, plural(n, "layer")+" set")
 	}
 	if n := len(cfg.Pin); n > 0 {
 		extras = append(extras, fmt.Sprintf("%d pinned", n))

@@ -13,7 +13,7 @@ import (
 // The ways in which samples are shown, in the order in which v goes through them.
 var plots = []string{"histogram", "trace"}
 
-// samplesView shows the newest samples of the row under the cursor.
+// samplesView shows the samples of the row under the cursor: all of them in bins, the newest as a trace.
 type samplesView struct {
 	pane
 	of *timingsView
@@ -54,17 +54,31 @@ func (v *samplesView) Render(w, h int) string {
 			v.wait(c, "samples")
 			return
 		}
-		text := fmt.Sprintf("newest %d of %s: median %s  avg %s  min %s  p90 %s  p99 %s  max %s", len(l.Recent), ui.Count(l.Count), ui.Duration(l.Median), ui.Duration(l.Mean),
+		text := fmt.Sprintf("%s: median %s  avg %s  min %s  p90 %s  p99 %s  max %s", v.shown(l), ui.Duration(l.Median), ui.Duration(l.Mean),
 			ui.Duration(l.Min), ui.Duration(l.P90), ui.Duration(l.P99), ui.Duration(l.Max))
 		c.Fit(1, 0, w-2, ui.Muted, text)
 		c.Fit(1, 1, w-2, ui.Muted, workText(l))
 		rest := c.Sub(ui.Rect{Y: 2, W: w, H: h - 2})
-		if plots[v.of.plot] == "trace" {
+		switch {
+		case plots[v.of.plot] == "trace":
 			sampleTrace(l).Draw(rest)
-			return
+		case l.Bins != nil:
+			binnedHistogram(l).Draw(rest)
+		default:
+			sampleHistogram(l, w).Draw(rest)
 		}
-		sampleHistogram(l, w).Draw(rest)
 	})
+}
+
+// shown says which samples the plot is of.
+func (v *samplesView) shown(l *sessions.LayerTiming) string {
+	switch {
+	case plots[v.of.plot] == "trace" || l.Bins == nil:
+		return fmt.Sprintf("newest %d of %s", len(l.Recent), ui.Count(l.Count))
+	case l.Bins.Above > 0:
+		return fmt.Sprintf("all %s samples, %s off the scale", ui.Count(l.Count), ui.Count(l.Bins.Above))
+	}
+	return fmt.Sprintf("all %s samples", ui.Count(l.Count))
 }
 
 // workText says what a layer does, how much work that is and with which tactic.
@@ -96,7 +110,8 @@ func sampleTrace(l *sessions.LayerTiming) ui.Chart {
 	}}
 }
 
-// sampleHistogram sorts the newest samples into bins, with the statistics of all samples as thresholds.
+// sampleHistogram sorts the newest samples into bins, with the statistics of all samples as thresholds: for sums of
+// layers, whose samples are not binned.
 func sampleHistogram(l *sessions.LayerTiming, w int) ui.Histogram {
 	lo, hi := slices.Min(l.Recent), max(slices.Max(l.Recent), l.P99)
 	if hi == lo {
@@ -107,10 +122,26 @@ func sampleHistogram(l *sessions.LayerTiming, w int) ui.Histogram {
 	for _, d := range l.Recent {
 		h.Counts[min(int(float64(d-lo)/float64(hi-lo)*float64(bins)), bins-1)]++
 	}
-	h.Thresholds = []ui.Threshold{
+	h.Thresholds = timeThresholds(l)
+	return h
+}
+
+// binnedHistogram draws the bins of all samples.
+func binnedHistogram(l *sessions.LayerTiming) ui.Histogram {
+	h := ui.Histogram{
+		Lo: float64(l.Bins.Low), Hi: float64(max(l.Bins.High, l.Bins.Low+1)), Style: precisionStyle(l.Precision), Label: durationLabel,
+		Thresholds: timeThresholds(l),
+	}
+	for _, n := range l.Bins.Counts {
+		h.Counts = append(h.Counts, float64(n))
+	}
+	return h
+}
+
+func timeThresholds(l *sessions.LayerTiming) []ui.Threshold {
+	return []ui.Threshold{
 		{Name: "median", Value: float64(l.Median), Style: ui.Plain},
 		{Name: "avg", Value: float64(l.Mean), Style: ui.Accent},
 		{Name: "p99", Value: float64(l.P99), Style: ui.Warn},
 	}
-	return h
 }

@@ -3,8 +3,6 @@ package views
 import (
 	"cmp"
 	"fmt"
-	"math"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -114,11 +112,32 @@ func (v *chosenView) Note() (string, ui.Style) {
 	if n := len(v.want.Pin); n > 0 {
 		text = fmt.Sprintf("%d pinned", n)
 	}
+	if v.snap.Retiming != "" {
+		return "re-timing one", ui.Accent
+	}
 	return v.note(text)
 }
 
 func (v *chosenView) Keys() []ui.Key {
-	return append(v.table.Keys(), ui.K("p", "unpin", "let the builder choose for this layer again"))
+	return append(v.table.Keys(), ui.K("p", "unpin", "let the builder choose for this layer again"), retimeKey())
+}
+
+func retimeKey() ui.Key {
+	return ui.K("t", "re-time", "measure all tactics of this layer again; once more ends that")
+}
+
+// retime has the tactics of a layer timed again, or ends that.
+func (v *chosenView) retime(layer string) tea.Cmd {
+	if now := v.desk.snap.Retiming; now != "" {
+		v.ctl.Rerun()
+		return v.begin("re-timing of " + shortName(now) + " is cancelled")
+	}
+	if v.snap.Device.Estimated {
+		return say(ui.Warn, "this backend has no device: times are a cost model's, and there is nothing to measure")
+	}
+	v.before = v.settled
+	v.ctl.Retime(layer)
+	return v.begin("timing the tactics of " + shortName(layer) + " again; t cancels")
 }
 
 func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
@@ -132,6 +151,9 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 	}
 	if v.table.Update(msg) {
 		return nil
+	}
+	if l := v.layer(); isKey(msg, "t") && l != nil {
+		return v.retime(l.Layer)
 	}
 	if l := v.layer(); isKey(msg, "p") && l != nil {
 		if v.want.Pin[l.Layer] == "" {
@@ -168,178 +190,4 @@ func orNil[V any](m map[string]V) map[string]V {
 		return nil
 	}
 	return m
-}
-
-// candidatesView lists the candidates of the layer under the cursor.
-type candidatesView struct {
-	*chosenView
-	table ui.Table
-}
-
-func newCandidatesView(of *chosenView) *candidatesView {
-	v := &candidatesView{chosenView: of}
-	at := func(r int) *sessions.CandidateInfo { return &of.layer().Candidates[r] }
-	v.table.Columns = []ui.Column{
-		{Title: "candidate", Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
-			Order: func(a, b int) int { return cmp.Compare(rank(at(a)), rank(at(b))) }},
-		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
-		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return timeCell(at(r)) }},
-		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
-			if at(r).Ratio == 0 {
-				return ui.Cell{}
-			}
-			return ui.Cell{Text: fmt.Sprintf("%.2fx", at(r).Ratio)}
-		}},
-		{Title: "format", Width: 10, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
-		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(at(r)) }},
-	}
-	v.table.Empty = "no candidates"
-	return v
-}
-
-func (v *candidatesView) name(c *sessions.CandidateInfo) ui.Cell {
-	g := v.Look.Glyphs
-	switch {
-	case c.Chosen:
-		return ui.Cell{Text: string(g.Good) + " " + c.Tactic, Style: ui.Good | ui.Bold}
-	case v.forbidden(c.Tactic):
-		return ui.Cell{Text: string(g.Bad) + " " + c.Tactic, Style: ui.Warn}
-	case !c.Timed:
-		return ui.Cell{Text: "  " + c.Tactic, Style: ui.Muted}
-	}
-	return ui.Cell{Text: "  " + c.Tactic}
-}
-
-func (v *candidatesView) forbidden(tactic string) bool {
-	l := v.layer()
-	return l != nil && slices.Contains(v.want.Forbid[l.Layer], tactic)
-}
-
-func (v *candidatesView) bar(c *sessions.CandidateInfo) ui.Cell {
-	top := 1.0
-	for _, o := range v.layer().Candidates {
-		top = max(top, o.Ratio)
-	}
-	b := &ui.Bar{Value: c.Ratio, Max: top, Style: ui.Series8}
-	if c.Chosen {
-		b.Style = ui.Good
-	}
-	return ui.Cell{Bar: b}
-}
-
-func (v *candidatesView) why(c *sessions.CandidateInfo) ui.Cell {
-	l := v.layer()
-	switch {
-	case l != nil && v.want.Pin[l.Layer] == c.Tactic:
-		return ui.Cell{Text: "pinned", Style: ui.Accent}
-	case v.forbidden(c.Tactic):
-		return ui.Cell{Text: "forbidden", Style: ui.Warn}
-	case c.Chosen:
-		return ui.Cell{Text: "chosen", Style: ui.Good}
-	}
-	return ui.Cell{Text: c.Reason, Style: ui.Muted}
-}
-
-func (v *candidatesView) Title() string {
-	if l := v.layer(); l != nil {
-		return "Candidates for " + shortName(l.Layer)
-	}
-	return "Candidates"
-}
-
-func (v *candidatesView) Note() (string, ui.Style) {
-	if l := v.layer(); l != nil {
-		return v.note(l.Op)
-	}
-	return v.note("")
-}
-
-func (v *candidatesView) Keys() []ui.Key {
-	return []ui.Key{
-		ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again"),
-		ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again"),
-	}
-}
-
-func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
-	l := v.layer()
-	if _, ok := msg.(*sessions.Snapshot); ok || l == nil {
-		return nil
-	}
-	v.fit(l)
-	r := v.table.Row()
-	switch {
-	case r < 0:
-		return nil
-	case isKey(msg, "p"):
-		return v.pin(l, l.Candidates[r].Tactic)
-	case isKey(msg, "x"):
-		return v.forbid(l, l.Candidates[r].Tactic)
-	}
-	v.table.Update(msg)
-	return nil
-}
-
-// fit shows a layer's candidates: the one chosen, then those that were timed, the fastest first, then the others.
-func (v *candidatesView) fit(l *sessions.LayerTactics) {
-	v.table.Rows = len(l.Candidates)
-	v.table.SortBy(0, false)
-}
-
-// rank orders candidates.
-func rank(c *sessions.CandidateInfo) float64 {
-	switch {
-	case c.Chosen:
-		return -1
-	case c.Timed:
-		return c.Ratio
-	}
-	return math.Inf(1)
-}
-
-func (v *candidatesView) pin(l *sessions.LayerTactics, tactic string) tea.Cmd {
-	return v.change(func(c *sessions.Config) {
-		if c.Pin[l.Layer] == tactic {
-			delete(c.Pin, l.Layer)
-			c.Pin = orNil(c.Pin)
-			return
-		}
-		if c.Pin == nil {
-			c.Pin = map[string]string{}
-		}
-		c.Pin[l.Layer] = tactic
-	})
-}
-
-func (v *candidatesView) forbid(l *sessions.LayerTactics, tactic string) tea.Cmd {
-	return v.change(func(c *sessions.Config) {
-		if c.Forbid == nil {
-			c.Forbid = map[string][]string{}
-		}
-		if c.Forbid[l.Layer] = flip(c.Forbid[l.Layer], tactic); len(c.Forbid[l.Layer]) == 0 {
-			delete(c.Forbid, l.Layer)
-		}
-		c.Forbid = orNil(c.Forbid)
-	})
-}
-
-func (v *candidatesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		l := v.layer()
-		if l == nil {
-			v.wait(c, "candidates")
-			return
-		}
-		v.fit(l)
-		note := min(2, h/5)
-		v.table.Draw(c.Sub(ui.Rect{W: w, H: h - note}))
-		if r := v.table.Row(); r >= 0 {
-			why := v.why(&l.Candidates[r])
-			for y, line := range ui.Wrap(l.Candidates[r].Tactic+": "+why.Text, w-2) {
-				if y < note {
-					c.Fit(1, h-note+y, w-2, why.Style, line)
-				}
-			}
-		}
-	})
 }

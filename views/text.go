@@ -19,10 +19,15 @@ var (
 	cellStyle    = lipgloss.NewStyle().PaddingRight(2)
 )
 
-// OverviewText returns the overview of a settled snapshot as text of the given width, for where there is no terminal.
+// OverviewText returns the overview of a settled snapshot as text, for where the workbench cannot be shown: for a
+// terminal of so many cells, or with width 0 for a file or pipe, where nothing is left out.
 func OverviewText(s *sessions.Snapshot, width int) string {
+	box := 80
+	if width > 0 {
+		box = max(40, min(width, 120))
+	}
 	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render(fmt.Sprintf("  %s, %d threads", s.Device.Backend, s.Device.Threads))
-	blocks := []string{title, boxStyle.Width(width).Render(factsText(summaryFacts(s))), slowestText(s), footprintText(s)}
+	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width), footprintText(s)}
 	for _, b := range s.Overview.Badges {
 		blocks = append(blocks, "! "+b.Text+": "+b.Why)
 	}
@@ -57,9 +62,18 @@ func numberStyle(row, column int) lipgloss.Style {
 	return style
 }
 
-// slowestText lists the layers that take the most time.
-func slowestText(s *sessions.Snapshot) string {
-	t := textTable("slowest layers", "median", "share", "p99", "CV", "type", "tactic").StyleFunc(func(row, column int) lipgloss.Style {
+// slowestText lists the layers that take the most time. Where that is too wide the last columns are left out.
+func slowestText(s *sessions.Snapshot, width int) string {
+	headers := []string{"slowest layers", "median", "share", "p99", "CV", "type", "tactic"}
+	for n := len(headers); ; n-- {
+		if text := slowestTable(s, headers[:n]); n == 3 || width == 0 || lipgloss.Width(text) <= width+2 { // the last column's space
+			return text
+		}
+	}
+}
+
+func slowestTable(s *sessions.Snapshot, headers []string) string {
+	t := textTable(headers...).StyleFunc(func(row, column int) lipgloss.Style {
 		if column == 6 {
 			return cellStyle.Align(lipgloss.Left).Faint(row == table.HeaderRow)
 		}
@@ -68,7 +82,8 @@ func slowestText(s *sessions.Snapshot) string {
 	for _, top := range s.Overview.Top {
 		for _, l := range s.Timings.Layers {
 			if l.Name == top.Name {
-				t.Row(shortName(l.Name), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic)
+				row := []string{shortName(l.Name), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic}
+				t.Row(row[:len(headers)]...)
 				break
 			}
 		}
@@ -79,7 +94,7 @@ func slowestText(s *sessions.Snapshot) string {
 // footprintText states the planner's numbers.
 func footprintText(s *sessions.Snapshot) string {
 	m := s.Overview.Memory
-	t := textTable("memory", "peak", "lower bound", "no reuse", "inputs, outputs", "weights")
+	t := textTable("memory", "peak", "lower bound", "no reuse", "in, out", "weights")
 	size := func(n int) string { return ui.Bytes(int64(n)) }
 	t.Row("arena", size(m.Peak), size(m.LowerBound), size(m.Naive), size(m.IO), size(m.Weights))
 	return t.String()

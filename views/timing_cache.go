@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -24,25 +25,61 @@ func newCacheView(d *desk) *cacheView {
 	v.table.Columns = []ui.Column{
 		{Title: "tactic", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 			if at(r).Stale {
-				return ui.Cell{Text: at(r).Tactic, Style: ui.Muted}
+				return ui.Cell{Text: string(v.Look.Glyphs.Bad) + " " + at(r).Tactic, Style: ui.Muted}
 			}
 			return ui.Cell{Text: at(r).Tactic}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Tactic, at(b).Tactic) }},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Duration(at(r).Time)} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Time, at(b).Time) }},
-		{Title: "device", Width: 7, Priority: 2, Cell: func(r int) ui.Cell {
+		{Title: "age", Width: 5, Priority: 1, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return v.age(at(r)) },
+			Order: func(a, b int) int { return cmp.Compare(at(b).Measured.Unix(), at(a).Measured.Unix()) }},
+		{Title: "spread", Width: 6, Priority: 3, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return v.spread(at(r)) },
+			Order: func(a, b int) int { return cmp.Compare(at(a).Spread, at(b).Spread) }},
+		{Title: "device", Width: 7, Priority: 4, Cell: func(r int) ui.Cell {
 			if at(r).Stale {
 				return ui.Cell{Text: "other", Style: ui.Warn}
 			}
 			return ui.Cell{Text: "this", Style: ui.Good}
 		}},
-		{Title: "layer as measured", Width: 20, Flex: 3, Priority: 1, Cell: func(r int) ui.Cell {
+		{Title: "layer as measured", Width: 20, Flex: 3, Priority: 2, Cell: func(r int) ui.Cell {
 			return ui.Cell{Text: strings.ReplaceAll(at(r).Layer, "\n", " "), Style: ui.Muted}
 		}},
 	}
 	v.table.Label = func(r int) string { return at(r).Tactic + " " + at(r).Layer }
 	v.table.Empty = "the timing cache is empty"
 	return v
+}
+
+// age writes how long ago an entry was measured.
+func (v *cacheView) age(e *sessions.CacheInfo) ui.Cell {
+	if e.Measured.IsZero() {
+		return ui.Cell{Text: "·", Style: ui.Faint}
+	}
+	return ui.Cell{Text: ageText(v.Now().Sub(e.Measured)), Style: ui.Muted}
+}
+
+// spread writes how far the rounds of a measurement lay apart; where that is far, the machine did something else.
+func (v *cacheView) spread(e *sessions.CacheInfo) ui.Cell {
+	switch {
+	case e.Disturbed:
+		return ui.Cell{Text: string(v.Look.Glyphs.Warn) + fmt.Sprintf("%.0f%%", 100*e.Spread), Style: ui.Warn}
+	case e.Measured.IsZero():
+		return ui.Cell{Text: "·", Style: ui.Faint}
+	}
+	return ui.Cell{Text: fmt.Sprintf("%.0f%%", 100*e.Spread), Style: ui.Muted}
+}
+
+// ageText writes an age in its largest unit.
+func ageText(d time.Duration) string {
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{365 * 24 * time.Hour, "y"}, {24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}} {
+		if d >= u.unit {
+			return fmt.Sprintf("%d%s", d/u.unit, u.name)
+		}
+	}
+	return "now"
 }
 
 func (v *cacheView) Title() string { return "Timing cache" }
@@ -52,22 +89,62 @@ func (v *cacheView) Note() (string, ui.Style) {
 	if t == nil {
 		return "", ui.Muted
 	}
-	stale := 0
+	text := fmt.Sprintf("%d hits, %d misses, %d of other devices", t.CacheHits, t.CacheMisses, v.stale())
+	disturbed := 0
 	for _, e := range t.Cache {
-		if e.Stale {
-			stale++
+		if e.Disturbed {
+			disturbed++
 		}
 	}
-	text := fmt.Sprintf("%d hits, %d misses, %d of other devices", t.CacheHits, t.CacheMisses, stale)
+	if disturbed > 0 {
+		text += fmt.Sprintf(", %d disturbed", disturbed)
+	}
 	if t.CachePath != "" {
 		text += ", " + filepath.Base(t.CachePath)
 	}
 	return v.note(text)
 }
 
-func (v *cacheView) Keys() []ui.Key { return v.table.Keys() }
+// stale counts the entries of other devices and builds.
+func (v *cacheView) stale() int {
+	n := 0
+	for _, e := range v.snap.Tactics.Cache {
+		if e.Stale {
+			n++
+		}
+	}
+	return n
+}
+
+func (v *cacheView) Keys() []ui.Key {
+	return append(v.table.Keys(), ui.K("D", "drop", "drop entries: those of other devices and builds, or all"))
+}
+
+// drop asks which entries to drop.
+func (v *cacheView) drop() tea.Cmd {
+	t := v.snap.Tactics
+	if t == nil || len(t.Cache) == 0 {
+		return say(ui.Plain, "the timing cache is empty")
+	}
+	items, all := []string{"keep all"}, []bool{false}
+	if n := v.stale(); n > 0 {
+		items, all = append(items, fmt.Sprintf("drop what is of other devices and builds: %d of %d", n, len(t.Cache))), append(all, false)
+	}
+	items, all = append(items, fmt.Sprintf("drop all %d: layers that are built from now on are measured again", len(t.Cache))), append(all, true)
+	return ui.Open(&ui.Choice{Name: "Timing cache", Items: items, Active: 0, Pick: func(i int) tea.Cmd {
+		if i == 0 {
+			return nil
+		}
+		v.before = nil
+		v.ctl.DropTimings(all[i])
+		return v.begin("dropping entries of the timing cache")
+	}})
+}
 
 func (v *cacheView) Update(msg tea.Msg) tea.Cmd {
+	if isKey(msg, "D") {
+		return v.drop()
+	}
 	if !v.take(msg) {
 		v.table.Update(msg)
 		return nil

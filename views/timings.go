@@ -79,10 +79,12 @@ func (v *timingsView) columns() []ui.Column {
 	}
 	return []ui.Column{
 		text("layer", 26, 3, 0, func(l *sessions.LayerTiming) (string, ui.Style) {
+			style := ui.Plain
 			if l.Reformat {
-				return shortName(l.Name), ui.Muted
+				style = ui.Muted
 			}
-			return shortName(l.Name), ui.Plain
+			c := v.layerCell(l.Name, l.From, l.Precision, style)
+			return c.Text, c.Style
 		}),
 		{Title: v.legend(), Width: 16, Flex: 5, Cell: v.bar},
 		median,
@@ -177,7 +179,7 @@ func (v *timingsView) Note() (string, ui.Style) {
 	if v.log {
 		text = "log scale " + text
 	}
-	if t.Live && v.snap.Stale&sessions.PartTimings == 0 {
+	if t.Live && v.snap.Replay == "" && v.snap.Stale&sessions.PartTimings == 0 {
 		return string(v.Look.Glyphs.Record) + " LIVE " + text, ui.Good
 	}
 	return v.note(text)
@@ -189,7 +191,8 @@ func (v *timingsView) Keys() []ui.Key {
 		ui.K("v", "plot", "samples below: histogram, trace"),
 		ui.K("%", "share", "share of the layers / time"),
 		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
-		ui.K("L", "log", "bars on a logarithmic / linear scale"))
+		ui.K("L", "log", "bars on a logarithmic / linear scale"),
+		precisionKey())
 }
 
 func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
@@ -211,6 +214,11 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 		v.table.Columns[2].Title = map[bool]string{true: "share", false: "median"}[v.share]
 	case isKey(msg, "L"):
 		v.log = !v.log
+	case isKey(msg, "P"):
+		if r := v.table.Row(); r >= 0 && v.groupBy() == "layer" {
+			return v.setPrecision(v.rows[r].Name, v.rows[r].From)
+		}
+		return say(ui.Warn, "a precision is set for a layer: press a until the rows are layers")
 	case isKey(msg, "v"):
 		v.plot = (v.plot + 1) % len(plots)
 	}

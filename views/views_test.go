@@ -20,12 +20,15 @@ type fake struct {
 	events chan *sessions.Snapshot
 	set    []sessions.Config
 	reruns int
+	asked  []string // what else was asked for
 }
 
 func (f *fake) Snapshot() *sessions.Snapshot      { return f.snap }
 func (f *fake) Events() <-chan *sessions.Snapshot { return f.events }
 func (f *fake) Set(c sessions.Config)             { f.set = append(f.set, c) }
 func (f *fake) Rerun()                            { f.reruns++ }
+func (f *fake) Retime(layer string)               { f.asked = append(f.asked, "retime "+layer) }
+func (f *fake) DropTimings(all bool)              { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
 
 // bench is a workbench in front of a fake controller.
 type bench struct {
@@ -83,7 +86,7 @@ func (b *bench) run(cmd tea.Cmd) {
 		if msg != nil {
 			b.send(msg)
 		}
-	case <-time.After(20 * time.Millisecond): // it listens, or ticks
+	case <-time.After(200 * time.Millisecond): // it listens, or ticks
 	}
 }
 
@@ -168,7 +171,9 @@ func TestGoldenStates(t *testing.T) {
 		{"timings_trace", []string{"3", "v", "L", "t"}},
 		{"memory_step", []string{"4", "right", "right", "i", "tab"}},
 		{"calibration_kl", []string{"5", "down", "down", "C", "L"}},
+		{"calibration_weights", []string{"5", "down", "down", "v", "tab", "tab", "right", "right", "s"}},
 		{"accuracy_tolerance", []string{"6", ">", ">", ">", "F", "s"}},
+		{"accuracy_strip", []string{"6", "down", "down", "e", "+"}},
 		{"tactics_candidates", []string{"7", "down", "down", "tab", "down"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -182,7 +187,18 @@ func TestGoldenStates(t *testing.T) {
 
 // TestOverviewText keeps what is printed where there is no terminal.
 func TestOverviewText(t *testing.T) {
-	golden.RequireEqual(t, ansi.Strip(OverviewText(fixture(t), 100)))
+	golden.RequireEqual(t, ansi.Strip(OverviewText(fixture(t), 0)))
+	for _, width := range []int{60, 80, 100, 200} {
+		text := ansi.Strip(OverviewText(fixture(t), width))
+		for _, line := range strings.Split(text, "\n") {
+			if ui.Width(line) > width {
+				t.Errorf("for %d cells a line has %d: %q", width, ui.Width(line), line)
+			}
+		}
+		if got := strings.Contains(text, "conv_int8"); got != (width >= 100) {
+			t.Errorf("at %d cells tactics are shown: %v", width, got)
+		}
+	}
 }
 
 // TestBeforeReports draws every screen while reports are still missing, and says what is awaited.

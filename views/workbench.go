@@ -21,8 +21,12 @@ type Controller interface {
 	Events() <-chan *sessions.Snapshot
 	// Set asks for another configuration.
 	Set(sessions.Config)
-	// Rerun asks for the measurements to be made again.
+	// Rerun asks for the measurements to be made again; it ends a re-timing.
 	Rerun()
+	// Retime asks for the tactics of a layer to be timed again.
+	Retime(layer string)
+	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.
+	DropTimings(all bool)
 }
 
 // Recorder writes what a controller does to a file.
@@ -79,11 +83,11 @@ type desk struct {
 
 	settled *sessions.Snapshot // the newest whose reports all fit its configuration
 	before  *sessions.Snapshot // what settled was when another configuration was asked for
+	asked   bool               // work that is not over yet was asked for
 	told    string             // what was last compared in the status line
 	failed  string             // the error last reported
 
-	phase      string // of the job that is running
-	phaseStart time.Time
+	jobStart time.Time // of the work that was asked for or is being done; zero: none
 }
 
 // intents returns the keys of the whole program that the workbench serves.
@@ -103,9 +107,9 @@ func (d *desk) intent(i ui.Intent) tea.Cmd {
 	case ui.NextCalibrator:
 		return d.nextCalibrator()
 	case ui.Rerun, ui.Rebuild:
-		d.before, d.told = nil, ""
+		d.before = nil
 		d.ctl.Rerun()
-		return say(ui.Plain, "measuring again")
+		return d.begin("measuring again")
 	case ui.Undo:
 		return d.step(&d.past, &d.future, "nothing to undo")
 	case ui.Redo:
@@ -129,7 +133,7 @@ func (d *desk) nextCalibrator() tea.Cmd {
 	}
 	at := slices.Index(list, d.want.Calibrator)
 	cmd := d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
-	if d.want.Precision != sessions.INT8 {
+	if !d.want.Quantizes() {
 		return tea.Batch(cmd, say(ui.Warn, d.want.Calibrator+": calibrators matter for INT8 only; press f to get there"))
 	}
 	return cmd
@@ -161,10 +165,20 @@ func (d *desk) step(from, to *[]sessions.Config, nothing string) tea.Cmd {
 }
 
 func (d *desk) set(cfg sessions.Config) tea.Cmd {
-	d.want, d.before, d.told = cfg, d.settled, ""
+	d.want, d.before = cfg, d.settled
 	d.ctl.Set(cfg)
+	return d.begin(configLabel(cfg, ownRanges(d.snap)) + ": rebuilding")
+}
+
+// begin says what work has been asked for; the line goes away when the work is over. A replay does none.
+func (d *desk) begin(what string) tea.Cmd {
+	d.asked, d.told, d.failed, d.jobStart = true, "", "", d.Now()
 	h := d.header()
-	return tea.Batch(func() tea.Msg { return h }, say(ui.Plain, configLabel(cfg, ownRanges(d.snap))+": rebuilding"))
+	header := func() tea.Msg { return h }
+	if d.snap.Replay != "" {
+		return header
+	}
+	return tea.Batch(header, func() tea.Msg { return ui.StatusMsg{Text: what, Job: true} })
 }
 
 func cloneConfig(c sessions.Config) sessions.Config {
@@ -200,17 +214,25 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 	}
 	*h = d.header()
 	var cmds []tea.Cmd
+	if snap.Recording != recorded {
+		cmds = append(cmds, listRecordings(d.Recordings))
+	}
+	if !reflect.DeepEqual(snap.Config, d.want) {
+		return tea.Batch(cmds...)
+	}
 	if snap.Err != d.failed {
 		if d.failed = snap.Err; snap.Err != "" {
 			cmds = append(cmds, say(ui.Bad, snap.Err))
 		}
 	}
-	if snap.Recording != recorded {
-		cmds = append(cmds, listRecordings(d.Recordings))
-	}
-	if snap.Settled() && reflect.DeepEqual(snap.Config, d.want) {
+	settled := snap.Settled() && snap.Retiming == ""
+	if settled {
 		d.settled = snap
 		cmds = append(cmds, d.tell())
+	}
+	if d.asked && snap.Busy == nil && (settled || snap.Err != "" && snap.Retiming == "") {
+		d.asked, d.jobStart = false, time.Time{}
+		cmds = append(cmds, func() tea.Msg { return ui.IdleMsg{} })
 	}
 	return tea.Batch(cmds...)
 }
@@ -219,7 +241,7 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 // and once more when the measurement is over.
 func (d *desk) tell() tea.Cmd {
 	now, was := d.settled, d.before
-	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 || now.Timings.EndToEnd.Median == 0 {
+	if !d.asked || now.Timings.EndToEnd.Median == 0 {
 		return nil
 	}
 	stage := "first"
@@ -230,13 +252,20 @@ func (d *desk) tell() tea.Cmd {
 		return nil
 	}
 	d.told = stage
+	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
+		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
+	}
 	return say(ui.Good, delta(was, now))
 }
 
 // delta compares two snapshots: "int8/entropy: 1.92 ms, 2.1x faster than fp32 (4.03 ms), agreement 99.8%".
 func delta(was, now *sessions.Snapshot) string {
 	a, b := was.Timings.EndToEnd.Median, now.Timings.EndToEnd.Median
-	text := fmt.Sprintf("%s: %s, %s %s (%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), snapshotLabel(was), ui.Duration(a))
+	what := snapshotLabel(was)
+	if what == snapshotLabel(now) {
+		what = "before"
+	}
+	text := fmt.Sprintf("%s: %s, %s %s (%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), what, ui.Duration(a))
 	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
 		text += ", agreement with FP32 " + percent(acc.Labels.Agreement)
 	}

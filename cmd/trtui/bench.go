@@ -42,20 +42,28 @@ func benchCommand() *cobra.Command {
 	return c
 }
 
-// benchLatency is a latency in the JSON of trtui bench, in milliseconds.
-type benchLatency struct {
-	Median float64 `json:"median"`
-	Mean   float64 `json:"mean"`
-	Min    float64 `json:"min"`
-	Max    float64 `json:"max"`
-	P90    float64 `json:"p90"`
-	P95    float64 `json:"p95"`
-	P99    float64 `json:"p99"`
-	CV     float64 `json:"cv"`
-	Count  int     `json:"count"`
+// benchOutput is the JSON of trtui bench.
+type benchOutput struct {
+	Model      string
+	Precision  sessions.Precision
+	Batch      int
+	Device     sessions.DeviceReport
+	Latency    benchLatency `unit:"ms"`
+	Throughput float64      `unit:"items_per_s"`
+	Gap        time.Duration
+	Memory     sessions.MemoryNumbers
+	Layers     []sessions.LayerTiming `json:",omitempty"`
 }
 
-func latencyJSON(l sessions.Latency) benchLatency {
+// benchLatency is a latency in milliseconds.
+type benchLatency struct {
+	Median, Mean, Min, Max, P90, P95, P99 float64
+
+	CV    float64
+	Count int
+}
+
+func latencyMillis(l sessions.Latency) benchLatency {
 	f := func(d time.Duration) float64 { return float64(d) / 1e6 }
 	return benchLatency{f(l.Median), f(l.Mean), f(l.Min), f(l.Max), f(l.P90), f(l.P95), f(l.P99), l.CV, l.Count}
 }
@@ -67,15 +75,14 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	}
 	t, v := snap.Timings, snap.Overview
 	if o.format == "json" {
-		out := map[string]any{
-			"schema": sessions.Schema, "model": snap.Model.Name, "precision": snap.Config.Precision, "batch": v.Batch,
-			"device": snap.Device, "latency_ms": latencyJSON(t.EndToEnd), "throughput": v.Throughput,
-			"gap_ms": float64(t.Gap) / 1e6, "memory": snap.Memory.MemoryNumbers,
+		out := benchOutput{
+			Model: snap.Model.Name, Precision: snap.Config.Precision, Batch: v.Batch, Device: snap.Device,
+			Latency: latencyMillis(t.EndToEnd), Throughput: v.Throughput, Gap: t.Gap, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
-			out["layers"] = t.Layers
+			out.Layers = t.Layers
 		}
-		return writeJSON(stdout, out)
+		return writeReport(stdout, out)
 	}
 	writeLatency(stdout, snap)
 	if !p.PerStep {
@@ -93,7 +100,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 			fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops,
 		})
 	}
-	writeTable(stdout, []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "", ">GFLOP/s"}, rows)
+	writeTable(stdout, []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", ">GFLOP/s"}, rows)
 	return nil
 }
 
@@ -127,20 +134,18 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 
 // report opens the model and makes parts of a snapshot. An engine file that no precision was asked for is looked at as
 // it was built.
-func (o *options) report(ctx context.Context, stderr io.Writer, path string, parts sessions.Parts, p run.Profiling) (*sessions.Snapshot, error) {
+func (o *options) report(ctx context.Context, stderr io.Writer, path string, parts sessions.Parts, profiling run.Profiling) (snap *sessions.Snapshot, err error) {
 	cfg, err := o.config()
 	if err != nil {
 		return nil, err
 	}
-	pl, err := o.open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer pl.close()
-	if built, err := pl.model.BuiltWith(); err == nil && !o.changed("precision", "calibrator", "batch") {
-		cfg = built
-	}
-	snap, err := sessions.NewRunner(pl.model, pl.work, o.reporter(stderr)).Report(ctx, cfg, parts, p)
+	err = o.with(path, stderr, func(p *place, r *sessions.Runner) (err error) {
+		if built, err := p.model.BuiltWith(); err == nil && !o.changed("precision", "calibrator", "batch") {
+			cfg = built
+		}
+		snap, err = r.Report(ctx, cfg, parts, profiling)
+		return err
+	})
 	if err == nil && snap.Tactics != nil && snap.Tactics.CacheError != "" {
 		fmt.Fprintf(stderr, "trtui: warning: %s\n", snap.Tactics.CacheError)
 	}

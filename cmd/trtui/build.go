@@ -32,33 +32,38 @@ func buildCommand() *cobra.Command {
 	return c
 }
 
+// buildOutput is the JSON of trtui build.
+type buildOutput struct {
+	File         string
+	Bytes        int64
+	Steps        int
+	Config       sessions.Config
+	Target       string
+	ArenaBytes   int
+	WeightsBytes int
+}
+
 func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, output string) error {
 	cfg, err := o.config()
 	if err != nil {
 		return err
 	}
-	p, err := o.open(path)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	e, err := sessions.NewRunner(p.model, p.work, o.reporter(stderr)).Engine(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	size, err := writeFile(output, e.WriteTo)
-	if err != nil {
-		return err
-	}
-	m := e.Plans[0].Memory
-	if o.format == "json" {
-		return writeJSON(stdout, map[string]any{
-			"schema": sessions.Schema, "file": output, "bytes": size, "steps": len(e.Plans[0].Steps), "config": cfg,
-			"target": e.Plans[0].Target, "arena_bytes": m.Peak, "weights_bytes": m.Weights,
-		})
-	}
-	fmt.Fprintf(stdout, "%s: %s, %d steps, arena %s KiB, weights %s KiB, file %s KiB\n", output, cfg.Precision, len(e.Plans[0].Steps), kib(m.Peak), kib(m.Weights), kib(int(size)))
-	return nil
+	return o.with(path, stderr, func(_ *place, r *sessions.Runner) error {
+		e, err := r.Engine(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		size, err := writeFile(output, e.WriteTo)
+		if err != nil {
+			return err
+		}
+		m := e.Plans[0].Memory
+		if o.format == "json" {
+			return writeReport(stdout, buildOutput{output, size, len(e.Plans[0].Steps), cfg, e.Plans[0].Target, m.Peak, m.Weights})
+		}
+		fmt.Fprintf(stdout, "%s: %s, %d steps, arena %s KiB, weights %s KiB, file %s KiB\n", output, cfg.Precision, len(e.Plans[0].Steps), kib(m.Peak), kib(m.Weights), kib(int(size)))
+		return nil
+	})
 }
 
 // writeFile writes a file beside its place and moves it there when it is whole. What is there and is no regular file, as

@@ -13,44 +13,56 @@ import (
 
 func calibrateCommand() *cobra.Command {
 	o := &options{}
-	var compare bool
+	var compare, weights bool
 	c := &cobra.Command{
 		Use:   "calibrate [MODEL]",
 		Short: "Find the ranges of activations; with --compare, every calibrator side by side for every tensor",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.calibrate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare)
+			return o.calibrate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights)
 		},
 	}
 	o.register(c)
 	c.Flags().BoolVar(&compare, "compare", false, "all calibrators, not only --calibrator")
+	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer too: by output channel, with a scale for each and with one for all")
 	return c
 }
 
-func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path string, compare bool) error {
+func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path string, compare, weights bool) error {
 	o.precision = string(sessions.INT8)
 	cfg, err := o.config()
 	if err != nil {
 		return err
 	}
-	p, err := o.open(path)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	snap, err := sessions.NewRunner(p.model, p.work, o.reporter(stderr)).Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
-	if err != nil {
-		return err
-	}
-	c := snap.Calibration
-	if o.format == "json" {
-		return writeReport(stdout, c)
-	}
-	fmt.Fprintf(stdout, "%d items of %s\n", c.Batches, p.work.CalData.Name())
-	if c.Random {
-		fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
-	}
-	fmt.Fprintln(stdout)
+	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		snap, err := r.Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
+		if err != nil {
+			return err
+		}
+		c := snap.Calibration
+		if !weights {
+			short := *c
+			short.Weights = nil
+			c = &short
+		}
+		if o.format == "json" {
+			return writeReport(stdout, c)
+		}
+		fmt.Fprintf(stdout, "%d items of %s\n", c.Batches, p.work.CalData.Name())
+		if c.Random {
+			fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
+		}
+		fmt.Fprintln(stdout)
+		writeCalibration(stdout, c, compare)
+		if weights {
+			writeWeights(stdout, c.Weights)
+		}
+		return nil
+	})
+}
+
+// writeCalibration prints what the active calibrator, or each of them, makes of every tensor.
+func writeCalibration(w io.Writer, c *sessions.CalibrationReport, compare bool) {
 	var rows [][]string
 	for _, t := range c.Tensors {
 		name := t.Tensor
@@ -65,8 +77,27 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 			name = ""
 		}
 	}
-	writeTable(stdout, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", ">KL", ">SQNR dB", ""}, rows)
-	return nil
+	writeTable(w, []string{"tensor", "calibrator", ">amax", ">scale", ">clip %", ">KL", ">SQNR dB", ""}, rows)
+}
+
+// writeWeights prints what 8 bits make of each layer's weights.
+func writeWeights(w io.Writer, list []sessions.WeightCalibration) {
+	var rows [][]string
+	for _, l := range list {
+		use := "-"
+		switch {
+		case l.Given:
+			use = "the model's own"
+		case l.Used:
+			use = "int8"
+		}
+		rows = append(rows, []string{
+			short(l.Layer), fmt.Sprint(l.Channels), fmt.Sprintf("%.2f", l.Spread), fmt.Sprint(l.DeadCount),
+			decibels(l.PerChannel), decibels(l.PerTensor), fmt.Sprintf("%.1f", l.PerChannel-l.PerTensor), use,
+		})
+	}
+	fmt.Fprintln(w)
+	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">by channel dB", ">one scale dB", ">loss dB", "used in"}, rows)
 }
 
 // best marks the calibrator with the highest SQNR.

@@ -162,25 +162,30 @@ func TestNodeConformance(t *testing.T) {
 	t.Logf("%d passed, %d failed, %d unsupported; core cases of imported operators: %d passed, %d unsupported", report.Passed, report.Failed, report.Unsupported, passed, refused)
 }
 
-// TestNodeConformanceOfEngines runs the same cases through the builder and the CPU's kernels: none may fail.
+// TestNodeConformanceOfEngines runs the same cases through the builder and the kernels of the CPU and of the simulated
+// GPU: none may fail, and no fewer may pass than did.
 func TestNodeConformanceOfEngines(t *testing.T) {
 	dir := os.Getenv("TRTUI_DATA")
 	if dir == "" {
 		t.Skip("TRTUI_DATA is not set: no external cases to test with")
 	}
-	var out bytes.Buffer
-	execute(t.Context(), []string{"conformance", "--backend", "cpu", "--format", "json", filepath.Join(dir, "onnx", "onnx-node-open.tar.gz")}, &out, t.Output())
-	var report conformanceReport
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range report.Cases {
-		if c.Status == statusFailed {
-			t.Errorf("%s: %s", c.Case, c.Reason)
-		}
-	}
-	if report.Passed == 0 {
-		t.Error("no case passed")
+	for backend, least := range map[string]int{"cpu": 575, "cudasim": 300} {
+		t.Run(backend, func(t *testing.T) {
+			var out bytes.Buffer
+			execute(t.Context(), []string{"conformance", "--backend", backend, "--format", "json", filepath.Join(dir, "onnx", "onnx-node-open.tar.gz")}, &out, t.Output())
+			var report conformanceReport
+			if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range report.Cases {
+				if c.Status == statusFailed {
+					t.Errorf("%s: %s", c.Case, c.Reason)
+				}
+			}
+			if report.Passed < least {
+				t.Errorf("%d cases passed, %d did", report.Passed, least)
+			}
+		})
 	}
 }
 

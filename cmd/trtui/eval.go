@@ -53,40 +53,48 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 	if err != nil {
 		return err
 	}
-	p, err := o.open(path)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	r := sessions.NewRunner(p.model, p.work, o.reporter(stderr))
-	if perLayer {
-		return o.evalLayers(ctx, stdout, r, o.layered(configs))
-	}
-	var rows []evalRow
-	for i, cfg := range configs {
-		if p.model.Quantized && i > 0 && configs[i-1].Precision == cfg.Precision {
-			continue // the model's own ranges: calibrators have no say
+	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		if perLayer {
+			return o.evalLayers(ctx, stdout, r, o.layered(configs))
 		}
-		row, err := evalConfig(ctx, r, p, cfg)
+		rows, offset, err := evalConfigs(ctx, r, p, configs)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, row)
-	}
-	if o.format == "json" {
-		return writeJSON(stdout, map[string]any{"schema": sessions.Schema, "rows": rows})
-	}
-	return writeEval(stdout, p, rows)
+		if offset != 0 {
+			fmt.Fprintf(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d\n", offset, o.labelOffset+offset)
+		}
+		if o.format == "json" {
+			return writeJSON(stdout, map[string]any{"schema": sessions.OutputSchema, "rows": rows})
+		}
+		return writeEval(stdout, p, rows)
+	})
 }
 
-func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.Config) (evalRow, error) {
+// evalConfigs returns a row for each configuration, and by how much the labels seem to be off. A model's own ranges leave
+// calibrators no say: they share a row.
+func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []sessions.Config) (rows []evalRow, offset int, err error) {
+	for i, cfg := range configs {
+		if p.model.Quantized && i > 0 && configs[i-1].Precision == cfg.Precision {
+			continue
+		}
+		row, acc, err := evalConfig(ctx, r, p, cfg)
+		if err != nil {
+			return nil, 0, err
+		}
+		rows, offset = append(rows, row), acc.Labels.Offset
+	}
+	return rows, offset, nil
+}
+
+func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.Config) (evalRow, *sessions.AccuracyReport, error) {
 	snap, err := r.Report(ctx, cfg, sessions.PartOverview, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime, PerStep: false})
 	if err != nil {
-		return evalRow{}, err
+		return evalRow{}, nil, err
 	}
 	acc, err := r.Score(ctx, cfg)
 	if err != nil {
-		return evalRow{}, err
+		return evalRow{}, nil, err
 	}
 	row := evalRow{
 		Precision: string(cfg.Precision), Calibrator: acc.Calibrator, Agreement: 100 * acc.Labels.Agreement,
@@ -104,7 +112,7 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 		top1 := 100 * acc.Labels.Top1
 		row.Top1 = &top1
 	}
-	return row, nil
+	return row, acc, nil
 }
 
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
@@ -127,7 +135,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 			fmt.Sprintf("%.3f", r.Latency), fmt.Sprintf("%.3f", r.LatencyP99), fmt.Sprintf("%.2f×", rows[0].Latency/r.Latency), kib(r.WeightsBytes), kib(r.ArenaBytes),
 		})
 	}
-	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", ">p99 ms", ">speed", ">weights KiB", ">arena KiB"}, lines)
+	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB"}, lines)
 	return nil
 }
 
@@ -163,7 +171,7 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
 		})
 	}
-	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
 	for _, out := range a.Outputs {
 		fmt.Fprintf(w, "output %s: SQNR %s dB, max abs %.4g, cosine %.6f\n", out.Name, decibels(out.SQNR), out.MaxAbs, out.Cosine)

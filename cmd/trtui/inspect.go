@@ -134,13 +134,13 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	for _, e := range v.Split {
 		rows = append(rows, []string{e.Precision, fmt.Sprint(e.Layers), us(e.Time), bar(float64(e.Time)/float64(max(1, s.Timings.SumMedian)), 30)})
 	}
-	writeTable(w, []string{"precision", ">layers", ">µs", ""}, rows)
+	writeTable(w, []string{"precision", ">layers", ">µs", "~"}, rows)
 	fmt.Fprintln(w)
 	rows = nil
 	for _, l := range v.Top {
 		rows = append(rows, []string{short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 30)})
 	}
-	writeTable(w, []string{"slowest layers", ">µs", ">%", ""}, rows)
+	writeTable(w, []string{"slowest layers", ">µs", ">%", "~"}, rows)
 }
 
 func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
@@ -166,11 +166,13 @@ func writeMemory(w io.Writer, s *sessions.Snapshot) {
 		}
 		rows = append(rows, []string{short(sl.Tensor), sl.Desc, fmt.Sprint(sl.Bytes), offset, fmt.Sprintf("%d..%d", sl.First, sl.Last), lifeLine(sl, len(m.Steps), 40), kind})
 	}
-	writeTable(w, []string{"tensor", "form", ">bytes", ">offset", "steps", "life", "kind"}, rows)
+	writeTable(w, []string{"tensor", "form", ">bytes", ">offset", "steps", "~life", "kind"}, rows)
 	fmt.Fprintln(w)
+	rows = nil
 	for i, name := range m.Steps {
-		fmt.Fprintf(w, "%4d %-44s %10s KiB %s\n", i, short(name), kib(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40))
+		rows = append(rows, []string{fmt.Sprint(i), short(name), kib(m.Live[i]), bar(float64(m.Live[i])/float64(max(1, m.LowerBound)), 40)})
 	}
+	writeTable(w, []string{">step", "layer", ">live KiB", "~"}, rows)
 }
 
 // lifeLine draws from which to which step a slot is needed.

@@ -45,7 +45,7 @@ func (o *options) inspectRecording(w io.Writer, path string) error {
 		return err
 	}
 	if o.format == "json" {
-		return writeJSON(w, rep)
+		return writeReport(w, rep)
 	}
 	writeRecording(w, rep)
 	return nil
@@ -74,7 +74,7 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 			known(c.SQNR, func(v float64) string { return fmt.Sprintf("%.1f", v) }), known(c.ArenaBytes, kib), known(c.Weights, kib), remark,
 		})
 	}
-	writeTable(w, []string{"configuration", ">median ms", ">p99 ms", ">runs", ">top-1 %", ">agree %", ">SQNR dB", ">arena KiB", ">weights KiB", ""}, rows)
+	writeTable(w, []string{"configuration", ">median ms", ">p99 ms", "~>runs", ">top-1 %", ">agree %", ">SQNR dB", "~>arena KiB", "~>weights KiB", ""}, rows)
 }
 
 // known prints a number that may be missing.
@@ -92,7 +92,7 @@ func (o *options) listRecordings(w io.Writer, dir string) error {
 		return err
 	}
 	if o.format == "json" {
-		return writeJSON(w, map[string]any{"schema": sessions.Schema, "recordings": list})
+		return writeReport(w, struct{ Recordings []*sessions.RecordingReport }{list})
 	}
 	if len(list) == 0 {
 		return errors.New("no recordings (*" + sessions.RecordingExtension + ") in " + dir)

@@ -38,6 +38,7 @@ type options struct {
 	elements    string
 	dequantize  []float32
 	labels      string
+	labelOffset int
 	batch       int
 	threads     int
 	backend     string
@@ -77,12 +78,13 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.elements, "type", "", "type of a raw file's elements: f32, u8, i8, ...")
 	f.Float32SliceVar(&o.dequantize, "dequantize", nil, "SCALE,ZERO of a raw file's integers")
 	f.StringVar(&o.labels, "labels", "", "file of labels where the data has none: a byte an item, idx or .npy")
+	f.IntVar(&o.labelOffset, "label-offset", 0, "added to every label: 1 where the model has a class for the background before them")
 	f.IntVar(&o.batch, "batch", 1, "value of the model's unbound batch")
 	f.IntVar(&o.threads, "threads", 0, "worker threads; default: all processors")
 	f.StringVar(&o.backend, "backend", o.table[0].name, backendUsage(o.table))
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
-	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32'")
+	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringSliceVar(&o.disable, "disable", nil, "rules or sites to switch off; trtui inspect passes lists them")
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
@@ -128,6 +130,12 @@ func (o *options) config() (sessions.Config, error) {
 	}
 	if _, err := quant.ParseCalibrator(o.calibrator, quant.Scheme{}); err != nil {
 		return cfg, usageError{fmt.Errorf("--calibrator: %w", err)}
+	}
+	if _, err := quant.ParseRules(strings.Join(o.layers, ",")); err != nil {
+		return cfg, usageError{fmt.Errorf("--layer-precisions: %w", err)}
+	}
+	if o.labelOffset != 0 && o.data == "" {
+		return cfg, usageError{errors.New("--label-offset is for the labels of --data, which is missing")}
 	}
 	if _, _, err := findBackend(o.table, o.backend); err != nil {
 		return cfg, err
@@ -200,6 +208,16 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 	return &place{m, w, func() { closeDevices(); m.Close() }}, nil
 }
 
+// with opens the model at path, hands it to use with a runner that reports its progress to stderr, and closes it.
+func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions.Runner) error) error {
+	p, err := o.open(path)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	return use(p, sessions.NewRunner(p.model, p.work, o.reporter(stderr)))
+}
+
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
 // input.
 func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions.Data, err error) {
@@ -247,7 +265,7 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
 	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc, Shape: o.shape}
 	if path == o.data {
-		opt.Labels = o.labels
+		opt.Labels, opt.LabelOffset = o.labels, o.labelOffset
 	}
 	if o.elements != "" {
 		if err := opt.Type.UnmarshalText([]byte(o.elements)); err != nil {
@@ -299,10 +317,7 @@ func (o *options) reporter(w io.Writer) func(sessions.Progress) {
 		}
 		last = time.Now()
 		s := progressText(p)
-		width, _, err := term.GetSize(f.Fd())
-		if err != nil || width < 20 {
-			width = 80
-		}
+		width := terminalWidth(f)
 		if len(s) > width-1 {
 			s = s[:width-1]
 		}

@@ -4,24 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"charm.land/lipgloss/v2"
-	"charm.land/lipgloss/v2/table"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 )
 
-// writeReport writes a report as writeJSON does, with the schema's version as its first field.
+// writeReport writes a report in the form for scripts, with the schema's version as its first field.
 func writeReport(w io.Writer, report any) error {
-	data, err := json.Marshal(report)
+	data, err := sessions.MarshalOutput(report)
 	if err != nil {
 		return err
 	}
-	head := fmt.Sprintf(`{"schema":%d,`, sessions.Schema)
-	return writeJSON(w, json.RawMessage(head+strings.TrimPrefix(string(data), "{")))
+	return writeJSON(w, json.RawMessage(data))
 }
 
 // writeJSON writes a value as indented JSON.
@@ -31,28 +32,104 @@ func writeJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// writeTable writes rows under a header, without colours, columns as wide as they need. A header that begins with ">"
-// heads a column of numbers, which is aligned to the right.
+// writeTable writes rows under a header, without colours. Columns are as wide as they need; where w is a terminal that is
+// too narrow for that, the columns whose header begins with "~" are left out, the last first, and then the widest texts
+// cut. A header that begins with ">", behind that, heads a column of numbers, which is aligned to the right.
 func writeTable(w io.Writer, header []string, rows [][]string) {
-	right := map[int]bool{}
-	names := make([]string, len(header))
+	columns := make([]tableColumn, len(header))
 	for i, h := range header {
-		name, ok := strings.CutPrefix(h, ">")
-		names[i], right[i] = name, ok
+		var c tableColumn
+		c.name, c.optional = strings.CutPrefix(h, "~")
+		c.name, c.number = strings.CutPrefix(c.name, ">")
+		c.width = lipgloss.Width(c.name)
+		for _, r := range rows {
+			c.width = max(c.width, lipgloss.Width(r[i]))
+		}
+		columns[i] = c
 	}
-	cell := lipgloss.NewStyle().PaddingRight(2)
-	t := table.New().Headers(names...).Rows(rows...).
-		Border(lipgloss.HiddenBorder()).BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).
-		BorderColumn(false).BorderHeader(false).Wrap(false).
-		StyleFunc(func(_, col int) lipgloss.Style {
-			if right[col] {
-				return cell.Align(lipgloss.Right)
+	fitColumns(columns, terminalWidth(w))
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	writeRow(w, columns, names)
+	for _, r := range rows {
+		writeRow(w, columns, r)
+	}
+}
+
+// tableColumn is a column of a printed table.
+type tableColumn struct {
+	name             string
+	number, optional bool
+	width            int // 0: left out
+}
+
+// The least width to which a text is cut, and the space behind each column.
+const (
+	leastText   = 12
+	columnSpace = 2
+)
+
+// fitColumns makes columns narrower until they fit into so many cells, as far as that goes; 0 is any number of cells.
+func fitColumns(columns []tableColumn, cells int) {
+	if cells == 0 {
+		return
+	}
+	over := -columnSpace - cells
+	for _, c := range columns {
+		over += c.width + columnSpace
+	}
+	for i := len(columns) - 1; i >= 0; i-- {
+		if c := &columns[i]; over > 0 && c.optional {
+			over -= c.width + columnSpace
+			c.width = 0
+		}
+	}
+	for over > 0 {
+		widest := -1
+		for i, c := range columns {
+			if !c.number && c.width > leastText && (widest < 0 || c.width > columns[widest].width) {
+				widest = i
 			}
-			return cell
-		})
-	for line := range strings.SplitSeq(t.String(), "\n") {
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		}
+		if widest < 0 {
+			return
+		}
+		columns[widest].width--
+		over--
 	}
+}
+
+func writeRow(w io.Writer, columns []tableColumn, cells []string) {
+	var b strings.Builder
+	for i, c := range columns {
+		if c.width == 0 {
+			continue
+		}
+		text := ansi.Truncate(cells[i], c.width, "…")
+		space := strings.Repeat(" ", c.width-lipgloss.Width(text))
+		if c.number {
+			text = space + text
+		} else {
+			text += space
+		}
+		b.WriteString(text + strings.Repeat(" ", columnSpace))
+	}
+	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+}
+
+// terminalWidth returns the width of the terminal that w is, or 0 if it is none: what is piped is never cut.
+func terminalWidth(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(f.Fd()) {
+		return 0
+	}
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil || width < 20 {
+		return 80
+	}
+	return width
 }
 
 // short returns a layer's name for a column of text: a fused layer's is that of its first member and the number of the

@@ -48,27 +48,30 @@ func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path str
 	if err != nil {
 		return err
 	}
-	p, err := o.open(path)
+	err = o.with(path, stderr, func(p *place, _ *sessions.Runner) error {
+		s := sessions.Open(p.model, p.work, configs[0])
+		defer s.Close()
+		if err := s.Record(output); err != nil {
+			return err
+		}
+		return errors.Join(o.runConfigs(ctx, s, configs, stderr), s.StopRecording())
+	})
 	if err != nil {
 		return err
 	}
-	defer p.close()
-	s := sessions.Open(p.model, p.work, configs[0])
-	defer s.Close()
-	if err := s.Record(output); err != nil {
-		return err
-	}
+	return o.inspectRecording(stdout, output)
+}
+
+// runConfigs leads a session through configurations, one after the other.
+func (o *options) runConfigs(ctx context.Context, s *sessions.Session, configs []sessions.Config, stderr io.Writer) error {
 	report := o.reporter(stderr)
 	for _, cfg := range configs {
 		s.Set(cfg)
 		if err := o.awaitIdle(ctx, s, cfg, report, stderr); err != nil {
-			return errors.Join(err, s.StopRecording())
+			return err
 		}
 	}
-	if err := s.StopRecording(); err != nil {
-		return err
-	}
-	return o.inspectRecording(stdout, output)
+	return nil
 }
 
 // configs returns a configuration for each precision and, for int8, each calibrator.

@@ -34,7 +34,15 @@ func TestRecordAndReplay(t *testing.T) {
 		}
 	}
 	out, _ = command(t, 0, "inspect", "recording", path, "--format", "json")
-	var rep sessions.RecordingReport
+	checkJSON(t, out)
+	var rep struct {
+		Complete bool
+		Configs  []struct {
+			Settled bool
+			Runs    int
+			Median  *float64 `json:"median_ms"`
+		}
+	}
 	if err := json.Unmarshal([]byte(out), &rep); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +54,11 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Errorf("the replay shows\n%s", out)
 	}
 	out, _ = command(t, 0, "replay", path, "--format", "json", "--state", "0")
-	var snap sessions.Snapshot
+	checkJSON(t, out)
+	var snap struct {
+		Replay string
+		Config struct{ Precision sessions.Precision }
+	}
 	if err := json.Unmarshal([]byte(out), &snap); err != nil || snap.Replay != path || snap.Config.Precision != sessions.INT8 {
 		t.Errorf("state 0 is %+v, %v", snap.Config, err)
 	}

@@ -69,7 +69,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 		}
 	}
 	if f.format == "json" {
-		return writeJSON(stdout, snap)
+		return writeReport(stdout, snap)
 	}
 	return writeReplay(stdout, r, snap)
 }
@@ -83,7 +83,7 @@ func writeReplay(w io.Writer, r *sessions.Replay, snap *sessions.Snapshot) error
 	writeRecording(w, rep)
 	fmt.Fprintln(w)
 	if snap.Settled() && snap.Overview != nil && snap.Passes != nil {
-		_, err = lipgloss.Fprintln(w, views.OverviewText(snap, 100))
+		_, err = lipgloss.Fprintln(w, views.OverviewText(snap, terminalWidth(w)))
 		return err
 	}
 	fmt.Fprintf(w, "%s: this state is not complete", snap.Config.Precision)

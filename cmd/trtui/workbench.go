@@ -146,7 +146,7 @@ func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Se
 	if f.format == "json" {
 		return writeReport(out, snap.Overview)
 	}
-	_, err = lipgloss.Fprintln(out, views.OverviewText(snap, 100))
+	_, err = lipgloss.Fprintln(out, views.OverviewText(snap, terminalWidth(out)))
 	return err
 }
 

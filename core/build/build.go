@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -29,7 +30,7 @@ func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimize
 
 // LowerConfig says how to lower.
 type LowerConfig struct {
-	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in
+	Precision graph.DataType         // F32, F16 or I8: what the layers may compute in; for I8 rules of Policy may ask for F16
 	Ranges    map[string]graph.Range // of tensors, for I8; a layer without stays in F32
 	Policy    quant.Policy
 	Pass      pass.Config // as for Optimize; Ledger and Supports are Lower's own
@@ -50,6 +51,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	switch cfg.Precision {
 	case graph.I8:
 		l.Decisions, err = quant.Place(n, cfg.Ranges, cfg.Policy)
+		if err == nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.F16 }) {
+			err = quant.MixFP16(n, l.Decisions, cfg.Policy)
+		}
 	case graph.F16:
 		l.Decisions, err = quant.PlaceFP16(n, cfg.Policy)
 	default:
@@ -80,11 +84,15 @@ type PlanConfig struct {
 	Choices  TacticChoices
 	Untimed  bool                       // by the backend's guess, without measuring; always so where its times are estimates
 	Progress func(layer, tactic string) // before each measurement
+	// Remeasure names layers whose tactics are timed whatever the cache knows of them; the new times take the place of the
+	// old ones.
+	Remeasure []string
 }
 
 // Plan lays a lowered network out for a backend, timing the tactics that the cache does not know.
 func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
-	t := &tuner{ctx: ctx, backend: b, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress, first: map[CacheEntry]bool{}}
+	t := &tuner{ctx: ctx, backend: b, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
+		first: map[CacheEntry]bool{}, remeasure: cfg.Remeasure}
 	if cfg.Untimed || b.Info().Estimated {
 		return run.NewPlan(ctx, n, env, b, t.guess)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -104,5 +105,54 @@ func TestCancelledPlanEnds(t *testing.T) {
 	defer b.Close()
 	if _, err := build.Plan(ctx, n, map[string]int{"batch": 1}, b, build.PlanConfig{}); err == nil {
 		t.Error("a cancelled plan was made")
+	}
+}
+
+// TestRemeasure times the tactics of one layer again and leaves every other entry of the cache as it is.
+func TestRemeasure(t *testing.T) {
+	n, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	env, cache := map[string]int{"batch": 1}, build.NewTimingCache()
+	if _, err := build.Plan(t.Context(), n, env, b, build.PlanConfig{Cache: cache}); err != nil {
+		t.Fatal(err)
+	}
+	const layer = "block3/second/conv/Conv"
+	for _, e := range cache.Entries() {
+		if e.Measured.IsZero() {
+			t.Fatalf("%s: it is not known when it was measured", e.Tactic)
+		}
+		e.Time, e.Measured = time.Hour, time.Time{}
+		cache.Put(e)
+	}
+	asked := map[string]bool{}
+	p, err := build.Plan(t.Context(), n, env, b, build.PlanConfig{
+		Cache: cache, Remeasure: []string{layer}, Progress: func(layer, tactic string) { asked[layer] = true },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 1 || !asked[layer] {
+		t.Errorf("measured %v, want %s alone", asked, layer)
+	}
+	for _, s := range p.Steps {
+		if s.Name == layer && s.Time >= time.Hour {
+			t.Errorf("%s still takes %v", s.Name, s.Time)
+		}
+	}
+	measured := 0
+	for _, e := range cache.Entries() {
+		if (e.Time == time.Hour) != e.Measured.IsZero() {
+			t.Errorf("%s took %v, measured %v", e.Tactic, e.Time, e.Measured)
+		}
+		if e.Time < time.Hour {
+			measured++
+		}
+	}
+	if measured < 2 {
+		t.Errorf("%d entries were measured again", measured)
 	}
 }

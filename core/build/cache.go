@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"sort"
@@ -17,13 +18,15 @@ import (
 )
 
 // TimingCache remembers how long tactics took, so that a second build of the same layers measures nothing: TensorRT's
-// ITimingCache. It is safe for concurrent use. The file is JSON lines: a header, then an entry a line, sorted.
+// ITimingCache. It is safe for concurrent use. The file is JSON lines: a header, then an entry a line, sorted. Several
+// programs may share it: each adds what it measured and takes out what it dropped, and leaves the rest alone.
 type TimingCache struct {
 	mu      sync.Mutex
 	entries map[string]CacheEntry
 	hits    int
 	misses  int
-	changed bool
+	put     map[string]bool // entries that no file has yet
+	dropped map[string]bool // entries that the file may still have
 }
 
 // CacheEntry is one measurement.
@@ -32,7 +35,14 @@ type CacheEntry struct {
 	Tactic string        //
 	Layer  string        // what was measured: op, attributes, epilogue, forms of inputs and outputs
 	Time   time.Duration // of one launch, in nanoseconds in the file
+
+	Measured time.Time `json:",omitzero"`  // when; zero: not known
+	Spread   float64   `json:",omitempty"` // of the rounds: the median's excess over the fastest, which counts; 0: not known
 }
+
+// Disturbed reports whether the machine did something else while the entry was measured: its rounds differed by more
+// than a quarter.
+func (e CacheEntry) Disturbed() bool { return e.Spread > 0.25 }
 
 func (e CacheEntry) key() string { return e.Target + "\x00" + e.Tactic + "\x00" + e.Layer }
 
@@ -48,7 +58,9 @@ type cacheHeader struct {
 }
 
 // NewTimingCache returns an empty cache.
-func NewTimingCache() *TimingCache { return &TimingCache{entries: map[string]CacheEntry{}} }
+func NewTimingCache() *TimingCache {
+	return &TimingCache{entries: map[string]CacheEntry{}, put: map[string]bool{}, dropped: map[string]bool{}}
+}
 
 // OpenTimingCache reads a cache file; one that does not exist gives an empty cache, and one of another version too,
 // since measuring anew mends it.
@@ -100,37 +112,68 @@ func ReadTimingCache(r io.Reader) (*TimingCache, error) {
 	return c, lines.Err()
 }
 
-// Save writes the cache to a file, if anything was added since it was read. The file is replaced as a whole, so that
-// a reader never sees half of it.
+// Save brings a file up to date, if anything was measured or dropped since the last time: what others wrote to it in the
+// meantime stays, and is known to the cache from then on. The file is replaced as a whole, so that a reader never sees
+// half of it; of two programs that save at the very same moment one may lose its entries, which it then measures again.
 func (c *TimingCache) Save(path string) error {
 	c.mu.Lock()
-	changed := c.changed
-	c.changed = false
-	c.mu.Unlock()
-	if !changed {
+	defer c.mu.Unlock()
+	if len(c.put)+len(c.dropped) == 0 {
 		return nil
 	}
+	stored := c.merge(path)
+	if err := writeCache(path, sorted(stored)); err != nil {
+		return fmt.Errorf("timing cache: %w", err)
+	}
+	for k, e := range stored {
+		c.entries[k] = e
+	}
+	clear(c.put)
+	clear(c.dropped)
+	return nil
+}
+
+// merge returns the entries that the file is to have: its own, without those that were dropped and with those that were
+// put here. A file that cannot be read gets all of this cache. c.mu is held.
+func (c *TimingCache) merge(path string) map[string]CacheEntry {
+	stored := maps.Clone(c.entries)
+	if _, err := os.Stat(path); err == nil {
+		if f, err := OpenTimingCache(path); err == nil {
+			stored = f.entries
+		}
+	}
+	for k := range c.dropped {
+		delete(stored, k)
+	}
+	for k := range c.put {
+		stored[k] = c.entries[k]
+	}
+	return stored
+}
+
+// writeCache replaces the file.
+func writeCache(path string, entries []CacheEntry) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	if err := enc.Encode(cacheHeader{cacheFormat, cacheVersion}); err != nil {
 		return err
 	}
-	for _, e := range c.Entries() {
+	for _, e := range entries {
 		if err := enc.Encode(e); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("timing cache: %w", err)
+		return err
 	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".timing-*")
 	if err != nil {
-		return fmt.Errorf("timing cache: %w", err)
+		return err
 	}
 	defer os.Remove(tmp.Name())
 	_, err = tmp.Write(b.Bytes())
 	if err = errors.Join(err, tmp.Close()); err != nil {
-		return fmt.Errorf("timing cache: %w", err)
+		return err
 	}
 	return os.Rename(tmp.Name(), path)
 }
@@ -152,8 +195,10 @@ func (c *TimingCache) Get(target, tactic, layer string) (time.Duration, bool) {
 func (c *TimingCache) Put(e CacheEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.entries[e.key()] = e
-	c.changed = true
+	k := e.key()
+	c.entries[k] = e
+	c.put[k] = true
+	delete(c.dropped, k)
 }
 
 // Drop forgets the entries that the function names, and returns how many they were.
@@ -164,10 +209,11 @@ func (c *TimingCache) Drop(which func(CacheEntry) bool) int {
 	for k, e := range c.entries {
 		if which(e) {
 			delete(c.entries, k)
+			delete(c.put, k)
+			c.dropped[k] = true
 			n++
 		}
 	}
-	c.changed = c.changed || n > 0
 	return n
 }
 
@@ -175,8 +221,12 @@ func (c *TimingCache) Drop(which func(CacheEntry) bool) int {
 func (c *TimingCache) Entries() []CacheEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := make([]CacheEntry, 0, len(c.entries))
-	for _, e := range c.entries {
+	return sorted(c.entries)
+}
+
+func sorted(entries map[string]CacheEntry) []CacheEntry {
+	list := make([]CacheEntry, 0, len(entries))
+	for _, e := range entries {
 		list = append(list, e)
 	}
 	sort.Slice(list, func(i, j int) bool { return strings.Compare(list[i].key(), list[j].key()) < 0 })

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,8 +12,9 @@ import (
 func TestTimingCacheRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "timing.jsonl")
 	c := NewTimingCache()
-	c.Put(CacheEntry{"cpu", "conv_a", "Conv 3x3", 7 * time.Microsecond})
-	c.Put(CacheEntry{"cpu", "conv_b", "Conv 3x3", 9 * time.Microsecond})
+	measured := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	c.Put(CacheEntry{Target: "cpu", Tactic: "conv_a", Layer: "Conv 3x3", Time: 7 * time.Microsecond, Measured: measured, Spread: 0.5})
+	c.Put(CacheEntry{Target: "cpu", Tactic: "conv_b", Layer: "Conv 3x3", Time: 9 * time.Microsecond})
 	if err := c.Save(path); err != nil {
 		t.Fatal(err)
 	}
@@ -23,6 +25,9 @@ func TestTimingCacheRoundTrip(t *testing.T) {
 	if d, ok := back.Get("cpu", "conv_a", "Conv 3x3"); !ok || d != 7*time.Microsecond {
 		t.Errorf("got %v, %v", d, ok)
 	}
+	if e := back.Entries(); !e[0].Measured.Equal(measured) || !e[0].Disturbed() || !e[1].Measured.IsZero() || e[1].Disturbed() {
+		t.Errorf("read back as %+v", e)
+	}
 	if _, ok := back.Get("gpu", "conv_a", "Conv 3x3"); ok {
 		t.Error("another device's time was found")
 	}
@@ -31,6 +36,89 @@ func TestTimingCacheRoundTrip(t *testing.T) {
 	}
 	if n := back.Drop(func(e CacheEntry) bool { return e.Tactic == "conv_b" }); n != 1 || len(back.Entries()) != 1 {
 		t.Errorf("dropped %d, %d left", n, len(back.Entries()))
+	}
+}
+
+// TestTimingCacheShared has two programs save to one file: neither undoes what the other measured or dropped.
+func TestTimingCacheShared(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "timing.jsonl")
+	entry := func(tactic string, d time.Duration) CacheEntry {
+		return CacheEntry{Target: "cpu", Tactic: tactic, Layer: "Conv", Time: d}
+	}
+	drop := func(c *TimingCache, tactic string) { c.Drop(func(e CacheEntry) bool { return e.Tactic == tactic }) }
+	save := func(c *TimingCache) {
+		t.Helper()
+		if err := c.Save(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tactics := func(list []CacheEntry) string {
+		text := ""
+		for _, e := range list {
+			text += fmt.Sprintf("%s%d ", e.Tactic, e.Time)
+		}
+		return text
+	}
+	stored := func(want string) {
+		t.Helper()
+		c, err := OpenTimingCache(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tactics(c.Entries()); got != want {
+			t.Errorf("the file has %s, want %s", got, want)
+		}
+	}
+	one := NewTimingCache()
+	one.Put(entry("a", 1))
+	one.Put(entry("b", 2))
+	save(one)
+	two, err := OpenTimingCache(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one.Put(entry("c", 3))
+	save(one)
+	two.Put(entry("d", 4))
+	two.Put(entry("a", 9))
+	drop(two, "b")
+	save(two)
+	stored("a9 c3 d4 ")
+	if got := tactics(two.Entries()); got != "a9 c3 d4 " {
+		t.Errorf("the other program's entries are not known: %s", got)
+	}
+	save(one) // nothing is new in it: what it still knows of b stays out of the file
+	stored("a9 c3 d4 ")
+	drop(one, "c")
+	one.Put(entry("c", 5)) // measured anew after it was dropped
+	save(one)
+	stored("a9 c5 d4 ")
+	if err := os.WriteFile(path, []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one.Put(entry("e", 6))
+	save(one)
+	stored("a9 b2 c5 d4 e6 ")
+}
+
+// TestTimingCacheSaveFails keeps what could not be written for the next time.
+func TestTimingCacheSaveFails(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := NewTimingCache()
+	c.Put(CacheEntry{Target: "cpu", Tactic: "a", Layer: "Conv", Time: 1})
+	if err := c.Save(filepath.Join(file, "timing.jsonl")); err == nil {
+		t.Fatal("a file was written below a file")
+	}
+	path := filepath.Join(dir, "timing.jsonl")
+	if err := c.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := OpenTimingCache(path); err != nil || len(back.Entries()) != 1 {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -26,8 +26,9 @@ type tuner struct {
 	mems     []buffer // reused from one measurement to the next
 	// first has what was measured for the first time, to be measured once more when all others have had their turn: what
 	// disturbed one moment is over by then, and the better of both times counts.
-	first map[CacheEntry]bool
-	again bool
+	first     map[CacheEntry]bool
+	again     bool
+	remeasure []string // layers for which the cache counts only as far as this tuner filled it
 }
 
 type buffer struct {
@@ -80,21 +81,23 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 	target, layer := t.backend.Info().Fingerprint, signature(b)
 	known, ok := t.cache.Get(target, tac.Name, layer)
 	entry := CacheEntry{Target: target, Tactic: tac.Name, Layer: layer}
-	if ok && !(t.again && t.first[entry]) {
+	first, measured := t.first[entry]
+	ok = ok && (measured || !slices.Contains(t.remeasure, b.Layer.Name))
+	if ok && !(t.again && first) {
 		return run.Price{Time: known, Timed: true}, nil
 	}
 	if t.progress != nil {
 		t.progress(b.Layer.Name, tac.Name)
 	}
-	d, err := t.measure(b, tac)
+	d, spread, err := t.measure(b, tac)
 	if err != nil {
 		return run.Price{}, fmt.Errorf("measuring failed: %w", err)
 	}
-	if ok {
-		d = min(d, known)
-	}
 	t.first[entry] = !t.again
-	entry.Time = d
+	if ok && known <= d {
+		return run.Price{Time: known, Timed: true}, nil
+	}
+	entry.Time, entry.Measured, entry.Spread = d, time.Now().Truncate(time.Second), spread
 	t.cache.Put(entry)
 	return run.Price{Time: d, Timed: true}, nil
 }
@@ -135,15 +138,15 @@ func rangeForm(r graph.Range) string {
 	return "*"
 }
 
-// measure runs the tactic on random data and returns the time of a launch.
-func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (time.Duration, error) {
+// measure runs the tactic on random data and returns the time of a launch, and how far the rounds lay apart.
+func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (d time.Duration, spread float64, err error) {
 	k, err := tac.Bind(b)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	constants, err := run.Place(t.backend, k)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer t.backend.Free(constants)
 	var in, out []kernels.Mem
@@ -152,10 +155,10 @@ func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (time.Duration, e
 		var m kernels.Mem
 		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil {
 			if m, err = t.memory(len(in), d.Span()); err != nil {
-				return 0, err
+				return 0, 0, err
 			}
 			if err := t.fill(m, d); err != nil {
-				return 0, err
+				return 0, 0, err
 			}
 		}
 		in = append(in, m)
@@ -163,20 +166,20 @@ func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (time.Duration, e
 	for _, d := range b.Out {
 		m, err := t.memory(len(b.In)+len(out), d.Span())
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		out = append(out, m)
 	}
 	if tac.Workspace != nil {
 		if scratch, err = t.memory(len(b.In)+len(b.Out), tac.Workspace(b)); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
 	return t.clock(func() error { return k.Launch(t.stream, in, out, scratch) })
 }
 
-// clock returns the time of one call.
-func (t *tuner) clock(launch func() error) (time.Duration, error) {
+// clock returns the time of one call by the fastest round, and by what share of it the median round took longer.
+func (t *tuner) clock(launch func() error) (fastest time.Duration, spread float64, err error) {
 	repeat := func(n int) (time.Duration, error) {
 		a := t.stream.Record()
 		for range n {
@@ -190,11 +193,11 @@ func (t *tuner) clock(launch func() error) (time.Duration, error) {
 	}
 	first, err := repeat(1)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for spent := first; spent < warmUp; {
 		if first, err = repeat(1); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		spent += max(first, time.Microsecond)
 	}
@@ -203,14 +206,16 @@ func (t *tuner) clock(launch func() error) (time.Duration, error) {
 	for range rounds {
 		d, err := repeat(n)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		times = append(times, d/time.Duration(n))
 		if err := t.ctx.Err(); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
-	return max(slices.Min(times), 1), nil
+	slices.Sort(times)
+	fastest = max(times[0], 1)
+	return fastest, float64(times[rounds/2]-times[0]) / float64(fastest), nil
 }
 
 // memory returns the i-th piece of memory for a measurement, n bytes.

@@ -48,14 +48,45 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 		h.half[l] = d.Precision == graph.F16
 		decisions = append(decisions, d)
 	}
+	return decisions, h.store(layers)
+}
+
+// MixFP16 stores as F16 those layers of n, to which Place has been applied, that a rule of the policy gave this precision.
+// Decisions are Place's; those on layers that F16 cannot hold become F32. As by PlaceFP16, n is marked as lowered.
+func MixFP16(n *graph.Network, decisions []Decision, policy Policy) error {
+	n.Lowered = true
+	asked := map[string]*Decision{}
+	for i := range decisions {
+		if decisions[i].Precision == graph.F16 {
+			asked[decisions[i].Layer] = &decisions[i]
+		}
+	}
+	h := &halver{net: n, half: map[*graph.Layer]bool{}, consts: map[*graph.Tensor]*graph.Tensor{}, copies: map[copyKey]*graph.Tensor{}}
+	layers := slices.Clone(n.Layers)
+	for _, l := range layers {
+		d := asked[l.Name]
+		if d == nil {
+			continue
+		}
+		if reason := halvable(l, policy.Peaks); reason != "" {
+			d.Precision, d.Reason = graph.F32, reason
+			continue
+		}
+		h.half[l] = true
+	}
+	return h.store(layers)
+}
+
+// store gives the tensors of 16-bit layers their type.
+func (h *halver) store(layers []*graph.Layer) error {
 	for _, l := range layers {
 		h.outputs(l)
 	}
 	for _, l := range layers {
 		h.inputs(l)
 	}
-	n.Prune()
-	return decisions, n.Sort()
+	h.net.Prune()
+	return h.net.Sort()
 }
 
 func isQuantized(t *graph.Tensor) bool { return t != nil && t.Quantized() }

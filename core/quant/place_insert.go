@@ -2,6 +2,7 @@ package quant
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -75,6 +76,13 @@ func (p *placer) tensors(layers []*graph.Layer) []*graph.Tensor {
 	return list
 }
 
+// floatSuffix ends the names of tensors whose own names their quantised forms have.
+const floatSuffix = "_float"
+
+// SourceTensor returns the name that a tensor of a network on which [Place] worked had before: a float tensor that is
+// left, between a layer in floating point and the Quantize layer of 8-bit ones, was renamed.
+func SourceTensor(name string) string { return strings.TrimSuffix(name, floatSuffix) }
+
 // insert puts a Quantize and a Dequantize layer behind every wanted tensor.
 func (p *placer) insert(layers []*graph.Layer) {
 	for _, t := range p.tensors(layers) {
@@ -88,7 +96,7 @@ func (p *placer) insert(layers []*graph.Layer) {
 		if p.net.IsInput(t) || p.net.IsOutput(t) {
 			stored = p.net.NewTensor(t.Name+"_quantized", typ, t.Dims)
 		} else {
-			float = p.net.NewTensor(t.Name+"_float", real, t.Dims)
+			float = p.net.NewTensor(t.Name+floatSuffix, real, t.Dims)
 			l := t.Producer
 			l.SetOutput(slices.Index(l.Outputs, t), float)
 			t.Type = typ

@@ -71,11 +71,14 @@ func ParseRules(spec string) ([]Rule, error) {
 }
 
 // Matches reports whether the rule is for the layer: by its own name or by that of a source layer in it.
-func (r Rule) Matches(l *graph.Layer) bool {
-	if wildcard(r.Pattern, l.Name) {
+func (r Rule) Matches(l *graph.Layer) bool { return r.MatchesName(l.Name, l.From) }
+
+// MatchesName is Matches for a layer of that name with those source layers.
+func (r Rule) MatchesName(name string, from []string) bool {
+	if wildcard(r.Pattern, name) {
 		return true
 	}
-	for _, name := range l.From {
+	for _, name := range from {
 		if wildcard(r.Pattern, name) {
 			return true
 		}

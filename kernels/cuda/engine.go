@@ -29,9 +29,10 @@ type warpTile struct {
 // four 8x8 matrices of ldmatrix, for the pixels and, two at a time, for the weights.
 type tensor struct {
 	warpTile
-	sums  [][][4]ptx.Word // by 16 rows, by 8 columns: variables
-	a, b  ptx.Uint        // offsets of this lane's rows in a stage
-	piece []ptx.Uint      // by 32 bytes: where this lane's piece lies in a row
+	sums [][][4]ptx.Word // by 16 rows, by 8 columns: variables
+	a, b ptx.Uint        // offsets of this lane's rows in a stage
+
+	pieceA, pieceB []ptx.Uint // by 32 bytes: where this lane's piece lies in its row
 
 	// Where the weights have a zero point: the sums of this lane's rows of pixels, of row g and g+8 in each 16.
 	rowSums [][2]ptx.Int
@@ -42,12 +43,17 @@ const mmaBytes = 32
 
 func newTensor(w warpTile) *tensor {
 	e := &tensor{warpTile: w}
-	// Lanes 0 to 15 give the rows' addresses at the first 16 bytes, the others at the second.
-	row, half := w.And(w.lane, ptx.U(15)), w.Shr(w.lane, 4)
-	e.a = w.Mul(w.Add(w.row, row), ptx.U(w.t.bk))
-	e.b = w.Add(w.Mul(w.Add(w.column, row), ptx.U(w.t.bk)), ptx.U(w.t.bm*w.t.bk))
+	// Of the pixels, lanes 0 to 15 give the rows' addresses at the first 16 bytes, the others at the second. Of the weights,
+	// eight lanes give eight rows at the first, eight the same rows at the second, and so on: the two registers of a fragment
+	// are neighbours then, as the instruction wants them.
+	rowA, halfA := w.And(w.lane, ptx.U(15)), w.Shr(w.lane, 4)
+	rowB := w.Add(w.And(w.lane, ptx.U(7)), w.Shl(w.Shr(w.lane, 4), 3))
+	halfB := w.And(w.Shr(w.lane, 3), ptx.U(1))
+	e.a = w.Mul(w.Add(w.row, rowA), ptx.U(w.t.bk))
+	e.b = w.Add(w.Mul(w.Add(w.column, rowB), ptx.U(w.t.bk)), ptx.U(w.t.bm*w.t.bk))
 	for i := range w.t.bk / mmaBytes {
-		e.piece = append(e.piece, w.t.swizzled(w.K, row, w.Add(half, ptx.U(2*i))))
+		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, w.Add(halfA, ptx.U(2*i))))
+		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, w.Add(halfB, ptx.U(2*i))))
 	}
 	for range w.rows / 16 {
 		line := make([][4]ptx.Word, w.columns/8)
@@ -75,13 +81,13 @@ func (e *tensor) variable() ptx.Word {
 func (e *tensor) step(stage ptx.SharedPtr) {
 	a := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.a)}
 	b := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.b)}
-	for _, piece := range e.piece {
+	for i, piece := range e.pieceA {
 		fromA := ptx.SharedPtr{Uint: e.Add(a.Uint, piece)}
-		fromB := ptx.SharedPtr{Uint: e.Add(b.Uint, piece)}
+		fromB := ptx.SharedPtr{Uint: e.Add(b.Uint, e.pieceB[i])}
 		var weights [][2]ptx.Word
 		for j := 0; j < e.columns; j += 16 {
 			f := e.LoadMatrix4(fromB.At(j * e.t.bk))
-			weights = append(weights, [2]ptx.Word{f[0], f[2]}, [2]ptx.Word{f[1], f[3]})
+			weights = append(weights, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
 		}
 		for i := range e.sums {
 			pixels := e.LoadMatrix4(fromA.At(16 * i * e.t.bk))

@@ -221,8 +221,7 @@ func (m *implicit) sum(e engine) {
 			m.Set(v, m.Select(m.Eq(next, ptx.U(t.stages*t.stageBytes())), ptx.U(0), next))
 		}
 	})
-	m.WaitGroup(0)
-	m.Barrier()
+	m.Barrier() // all groups that are still open are empty; now the ring is free for the sums
 }
 
 // ifStep runs body if step is below count, which may be known.
@@ -240,7 +239,7 @@ func (m *implicit) ifStep(step, count ptx.Uint, body func()) {
 func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: p.packWeights()}
 	k := w.module.Kernel("product", t.threads())
-	k.Resident(1)
+	k.Resident(t.resident())
 	l := launch{kernel: "product", grid: t.grid(p), block: [3]int{t.threads(), 1, 1}, shared: t.shared()}
 	m := &implicit{K: k, p: p, t: t, x: k.Pointer("x"), w: k.Pointer("w")}
 	l.args = []arg{inArg(0), constArg(0)}

@@ -21,7 +21,7 @@ func pointwiseEmitters() []emitter {
 			match: func(b kernels.Binding) error { return checkArguments(b, elementwiseProgram(b), 0) },
 			emit:  func(b kernels.Binding) (*work, error) { return emitPointwise(b, elementwiseProgram(b)) },
 		})
-		for _, op := range []*graph.Op{graph.Cast, graph.Quantize, graph.Dequantize} {
+		for _, op := range []*graph.Op{graph.Cast, graph.Quantize, graph.Dequantize, graph.Reformat} {
 			list = append(list, emitter{
 				name: "convert_" + f.String(), op: op, in: f, out: f,
 				match: func(b kernels.Binding) error { return checkArguments(b, identity, 0) },

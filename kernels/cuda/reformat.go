@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
@@ -8,7 +9,7 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// reformatEmitters are the changes between the memory formats.
+// reformatEmitters are the changes between the memory formats, to another type on the way where the layer says so.
 func reformatEmitters() []emitter {
 	var list []emitter
 	for _, f := range [][2]kernels.Format{{kernels.Linear, kernels.NHWC}, {kernels.NHWC, kernels.Linear}} {
@@ -18,12 +19,21 @@ func reformatEmitters() []emitter {
 				if size := b.In[0].Type.Size(); size > 4 || len(b.In[0].Dims) < 2 {
 					return fmt.Errorf("%v: the kernel takes elements of 1, 2 and 4 bytes in at least 2 axes", b.In[0])
 				}
-				return nil
+				if sameElements(b) {
+					return nil
+				}
+				return errors.Join(storable(b.Layer.Inputs[0]), storable(b.Layer.Outputs[0]))
 			},
 			emit: emitReformat,
 		})
 	}
 	return list
+}
+
+// sameElements reports whether a reformat's elements stay as they are stored.
+func sameElements(b kernels.Binding) bool {
+	x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]
+	return x.Type == y.Type && x.Range.Equal(y.Range)
 }
 
 // The transposed tile: 32 channels by 32 pixels in shared memory, whose rows are one word longer than that, so that neither
@@ -47,10 +57,11 @@ func emitReformat(b kernels.Binding) (*work, error) {
 	}
 	channels, pixels := d.Dims[1], graph.Count(d.Dims[2:])
 	pitch := roundUp(channels, d.Block())
-	size := d.Type.Size()
 
 	k := w.module.Kernel("reformat", transposeTile*transposeRows)
-	x, y := k.Pointer("x"), k.Pointer("y")
+	x := storage{b.In[0].Type, b.Layer.Inputs[0].Range, k.Pointer("x")}
+	y := storage{b.Out[0].Type, b.Layer.Outputs[0].Range, k.Pointer("y")}
+	asStored := sameElements(b)
 	tile := k.Array("tile", transposeTile*(transposeTile+1)*4, 16)
 	thread := k.Thread()
 	tx, ty := k.And(thread, ptx.U(transposeTile-1)), k.Shr(thread, 5)
@@ -67,7 +78,12 @@ func emitReformat(b kernels.Binding) (*work, error) {
 			slot := k.OffsetShared(tile, k.Mad(line, ptx.U(transposeTile+1), tx), 4)
 			v := k.Var(ptx.U(0))
 			k.If(k.Both(k.Lt(i, ptx.U(innerMax)), k.Lt(o, ptx.U(outerMax))), func() {
-				k.Set(v, loadElement(k, k.Offset(x, at(i, o), size), size))
+				p := k.Offset(x.base, at(i, o), x.typ.Size())
+				if asStored {
+					k.Set(v, loadElement(k, p, x.typ.Size()))
+				} else {
+					k.Set(v, k.Bits(x.loadOne(k, p)).Uint())
+				}
 			})
 			k.StoreShared(slot, v.Word())
 		}
@@ -79,7 +95,12 @@ func emitReformat(b kernels.Binding) (*work, error) {
 			slot := k.OffsetShared(tile, k.Mad(tx, ptx.U(transposeTile+1), line), 4)
 			v := k.LoadShared(slot, 1)[0]
 			k.If(k.Both(k.Lt(i, ptx.U(innerMax)), k.Lt(o, ptx.U(outerMax))), func() {
-				storeElement(k, k.Offset(y, at(i, o), size), size, v)
+				p := k.Offset(y.base, at(i, o), y.typ.Size())
+				if asStored {
+					storeElement(k, p, y.typ.Size(), v)
+				} else {
+					y.storeOne(k, p, k.FloatOf(v))
+				}
 			})
 		}
 	}

@@ -31,6 +31,14 @@ func emitters() []emitter {
 		pointwiseEmitters(),
 		reformatEmitters(),
 		productEmitters(),
+		depthwiseEmitters(),
+		directEmitters(),
+		multiplyEmitters(),
+		poolEmitters(),
+		reduceEmitters(),
+		softmaxEmitters(),
+		moveEmitters(),
+		pieceEmitters(),
 	)
 }
 

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/trtui/trtui/core/graph"
@@ -184,7 +185,25 @@ func (s storage) integer(k *ptx.K, x ptx.Float) ptx.Int {
 	if !s.rng.IsSet() {
 		return k.FloatToInt(x)
 	}
-	return k.AddSaturated(k.FloatToInt(k.DivF(x, ptx.F(s.rng.ScaleAt(0)))), ptx.I(int(s.rng.ZeroAt(0))))
+	return k.AddS(k.FloatToInt(quotient(k, x, s.rng.ScaleAt(0))), ptx.I(int(s.rng.ZeroAt(0))))
+}
+
+// quotient is x / d for a positive constant d: correctly rounded between 1e-30 and 1024, a number of that size or more
+// where it is larger, one as small where it is smaller; NaN of NaN. With y the rounded reciprocal, q = x*y and its rest give the rounded quotient q +
+// (x - q*d)*y (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990).
+func quotient(k *ptx.K, x ptx.Float, d float32) ptx.Float {
+	y := 1 / d
+	if bits := math.Float32bits(d); bits&(1<<23-1) == 0 && !math.IsInf(float64(y), 0) {
+		return k.MulF(x, ptx.F(y)) // a power of two
+	}
+	const most = 1024
+	if d < 1e-30 || d > 1e30 { // where products of the above could leave the range of floats
+		return k.DivF(x, ptx.F(d))
+	}
+	x = k.MaxNaN(k.MinNaN(x, ptx.F(most*d)), ptx.F(-most*d))
+	q := k.MulF(x, ptx.F(y))
+	rest := k.Fma(q, ptx.F(-d), x)
+	return k.Fma(rest, ptx.F(y), q)
 }
 
 // store writes n consecutive elements, as load reads them.

@@ -162,6 +162,15 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 // sharedPerSM is what an SM of the smallest data-centre GPU that we tune for has for blocks.
 const sharedPerSM = 164 << 10
 
+// resident returns how many blocks are to share an SM of the largest kind: two where memory and registers allow, so that one
+// multiplies while the other begins or ends.
+func (t tile) resident() int {
+	if sums := t.bm * t.bn / t.threads(); sums > 64 || t.unit == simtF32 && sums > 32 || 2*(t.shared()+1024) > 228<<10 {
+		return 1
+	}
+	return 2
+}
+
 // registers estimates what a thread needs: its sums, two sets of operands, addresses.
 func (t tile) registers() int {
 	sums := t.bm * t.bn / t.threads()

@@ -125,6 +125,7 @@ func TestOpenFiles(t *testing.T) {
 	}{
 		{"a.npy", members["x.npy"], Options{}, []int{3, 2}, x, nil},
 		{"b.npy", members["x.npy"], Options{First: 1, Limit: 1, Labels: labels}, []int{1, 2}, []float32{3, 4}, []int{2}},
+		{"b.npy", members["x.npy"], Options{First: 1, Limit: 1, Labels: labels, LabelOffset: 1}, []int{1, 2}, []float32{3, 4}, []int{3}},
 		{"f2.npy", npy(1, "<f2", "(2,)", []byte{0, 0x3c, 0, 0xc0}), Options{}, []int{2}, []float32{1, -2}, nil},
 		{"f8.npy", npy(1, "=f8", "(1, 1)", graph.Bytes([]float64{-2.5})), Options{}, []int{1, 1}, []float32{-2.5}, nil},
 		{"i2.npy", npy(1, "<i2", "(2,)", graph.Bytes([]int16{-5, 5})), Options{Scale: 0.5, Mean: []float32{1}}, []int{2}, []float32{-3.5, 1.5}, nil},

@@ -26,6 +26,14 @@ func Open(path string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data %s: %w", path, err)
 	}
+	if o.LabelOffset != 0 {
+		s.Labels = slices.Clone(s.Labels)
+		for i, l := range s.Labels {
+			if l >= 0 {
+				s.Labels[i] = l + o.LabelOffset
+			}
+		}
+	}
 	return s, nil
 }
 

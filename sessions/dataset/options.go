@@ -22,6 +22,8 @@ type Options struct {
 	Channels  int       // 1 or 3; 0: as the data has it, for image files 3
 	NHWC      bool      // pixels as [H,W,C] instead of [C,H,W]
 
+	LabelOffset int // added to every label
+
 	// Of raw files, which have no header.
 	Shape  []int // of one item
 	Type   graph.DataType

@@ -34,6 +34,8 @@ func Layers() []Case {
 	m.mixedPointwise()
 	m.normalization()
 	m.moves()
+	m.moreMoves()
+	m.reductions()
 	m.constants()
 	m.rest()
 	return m.cases
@@ -315,6 +317,14 @@ func (m *maker) rest() {
 	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
 		for _, dims := range [][]int{{1, 16, 2, 2}, {2, 17, 3, 5}, {1, 3, 33, 31}} {
 			m.add(fmt.Sprintf("reformat_%s_%v", t, dims), m.layer(graph.Reformat, nil, m.tensor(t, graph.Range{}, dims...)), Tolerance{})
+			if t == graph.I8 {
+				continue
+			}
+			for _, to := range []graph.DataType{graph.F32, graph.F16} { // F16 storage begins and ends with a change of type
+				l := m.layer(graph.Reformat, nil, m.tensor(t, graph.Range{}, dims...))
+				l.Outputs[0].Type = to
+				m.add(fmt.Sprintf("reformat_%s_%s_%v", t, to, dims), l, Tolerance{})
+			}
 		}
 	}
 	for _, t := range []graph.DataType{graph.I8, graph.U8} {

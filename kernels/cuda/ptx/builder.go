@@ -233,8 +233,11 @@ func (k *K) Exit(p Cond) {
 	k.guard = Guard{}
 }
 
-// End closes the kernel.
-func (k *K) End() { k.emit("ret", nil) }
+// End closes the kernel, and raises the module's version to what it needs.
+func (k *K) End() {
+	k.emit("ret", nil)
+	k.module.Version = max(k.module.Version, k.module.Needs().Version)
+}
 
 // Register is a float's register as a word, of which nothing but a float may be made again.
 func (f Float) Register() Word { return Word(f) }

@@ -52,13 +52,16 @@ func (k *K) LoadConst(p GlobalPtr, n int) []Word {
 }
 
 // LoadWhen is Load where p holds, and zeros elsewhere.
-func (k *K) LoadWhen(p Cond, from GlobalPtr, n int) []Word {
+func (k *K) LoadWhen(p Cond, from GlobalPtr, n int) []Word { return k.LoadOr(p, from, n, W(0)) }
+
+// LoadOr is Load where p holds, and n times otherwise elsewhere.
+func (k *K) LoadOr(p Cond, from GlobalPtr, n int, otherwise Word) []Word {
 	list := make([]Word, n)
 	vec := make([]Operand, n)
 	for i := range list {
 		list[i] = Word{k.word()}
 		vec[i] = list[i].op
-		k.emit("mov", mods("b32"), vec[i], W(0).op)
+		k.emit("mov", mods("b32"), vec[i], otherwise.op)
 	}
 	d, m := vec[0], []string{"global", "b32"}
 	if n > 1 {
@@ -81,6 +84,14 @@ func (k *K) LoadByte(p GlobalPtr) Uint {
 // LoadByteS is a byte of device memory, sign-extended.
 func (k *K) LoadByteS(p GlobalPtr) Int {
 	return Int{k.load("global", "", S8, 1, k.wordOf, p.address())[0]}
+}
+
+// LoadByteAs is a byte of device memory, signed or not.
+func (k *K) LoadByteAs(p GlobalPtr, signed bool) Int {
+	if signed {
+		return k.LoadByteS(p)
+	}
+	return k.LoadByte(p).Int()
 }
 
 // Store writes 1, 2 or 4 words to device memory, aligned to their size together.

@@ -28,7 +28,9 @@ var typeSets = map[string]string{
 	"$all":  "b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64",
 	"$mem":  "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64",
 	"$rnd":  "rn|rz|rm|rp",
-	"$cmp":  "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan",
+	"$scmp": "eq|ne|lt|le|gt|ge",
+	"$ucmp": "eq|ne|lt|le|gt|ge|lo|ls|hi|hs",
+	"$fcmp": "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan",
 	"$sms":  "shared|shared::cta@78:30|shared::cluster@78:90",
 	"$smem": "shared|shared::cta@78:30",
 }

@@ -81,8 +81,14 @@ func (m *match) matchMods(slot int, mods []string) bool {
 	return s.Optional && m.matchMods(slot+1, mods)
 }
 
+// maxVectorBits is the widest access to memory.
+const maxVectorBits = 128
+
 // matchArgs looks at the number and the kinds of operands.
 func (m *match) matchArgs(args []Operand) error {
+	if m.tooWide() {
+		return fmt.Errorf("a vector of more than %d bits", maxVectorBits)
+	}
 	least := 0
 	for _, a := range m.form.Args {
 		if !a.Optional {
@@ -108,7 +114,7 @@ func (m *match) matchArg(a *Arg, o *Operand) error {
 	if o.Pair != nil && !a.Pair {
 		return errors.New("no second destination may follow")
 	}
-	if o.Not && (a.Kind != ArgPred || a.Dest) {
+	if o.Not && (m.typ(a) != Pred || a.Dest) {
 		return errors.New("only a predicate that is read may be negated")
 	}
 	if o.Kind == SinkOperand && a.Sink && a.Kind != ArgVector {
@@ -127,7 +133,7 @@ func (m *match) matchArg(a *Arg, o *Operand) error {
 	case kind == ArgImm:
 		return a.matchImm(o)
 	case kind == ArgPred:
-		return wanted(o.Kind == RegOperand, "a predicate")
+		return wanted(o.Kind == RegOperand || o.Kind == ImmOperand, "a predicate")
 	case kind == ArgAddr:
 		return wanted(o.Kind == AddrOperand, "an address")
 	}
@@ -190,6 +196,16 @@ func (m *match) lanes(a *Arg) int {
 		n, _ = strconv.Atoi(strings.TrimPrefix(m.slot(a.Count), "v"))
 	}
 	return n
+}
+
+// tooWide reports whether the modifiers make an access wider than there are.
+func (m *match) tooWide() bool {
+	for i := range m.form.Args {
+		if a := &m.form.Args[i]; a.Count == "V" && m.lanes(a)*m.typ(a).Bits() > maxVectorBits {
+			return true
+		}
+	}
+	return false
 }
 
 // typ is the type of an operand.

@@ -2,15 +2,16 @@ package ptx
 
 // memoryRows are loads, stores, atomics, asynchronous copies and fences (PTX ISA 9.7.9, 9.7.13).
 var memoryRows = []row{
-	{"ld", "?weak ?const|global|local|param|$sms ?ca|cg|cs|lu|cv ?L2::64B@74:75|L2::128B@74:75|L2::256B@74:80 ?V=v2|v4 T=$mem", "={V}~T []", ""},
+	{"ld", "?weak ?const|global|local|param|$sms ?ca|cg|cs|lu|cv ?V=v2|v4 T=$mem", "={V}~T []", ""},
+	{"ld", "?weak ?global ?ca|cg|cs|lu|cv L2::64B|L2::128B|L2::256B@74:80 ?V=v2|v4 T=$mem", "={V}~T []", "74:75"},
 	{"ld", "?weak ?global L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate ?V=v2|v4 T=$mem", "={V}~T []", "74:70"},
-	{"ld", "volatile ?const|global|local|param|$sms ?V=v2|v4 T=$mem", "={V}~T []", ""},
+	{"ld", "volatile ?global|$sms ?V=v2|v4 T=$mem", "={V}~T []", ""},
 	{"ld", "relaxed|acquire cta|cluster@78:90|gpu|sys ?global|$sms ?V=v2|v4 T=$mem", "={V}~T []", "60:70"},
 	{"ld", "global ?ca|cg|cs nc ?L2::64B@74:75|L2::128B@74:75|L2::256B@74:80 ?V=v2|v4 T=$mem", "={V}~T []", ""},
 	{"ld", "global nc L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate ?L2::64B|L2::128B|L2::256B@74:80 ?V=v2|v4 T=$mem", "={V}~T []", "74:75"},
-	{"st", "?weak ?global|local|param|$sms ?wb|cg|cs|wt ?V=v2|v4 T=$mem", "[] {V}~T", ""},
+	{"st", "?weak ?global|local|$sms ?wb|cg|cs|wt ?V=v2|v4 T=$mem", "[] {V}~T", ""},
 	{"st", "?weak ?global L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate ?V=v2|v4 T=$mem", "[] {V}~T", "74:70"},
-	{"st", "volatile ?global|local|param|$sms ?V=v2|v4 T=$mem", "[] {V}~T", ""},
+	{"st", "volatile ?global|$sms ?V=v2|v4 T=$mem", "[] {V}~T", ""},
 	{"st", "relaxed|release cta|cluster@78:90|gpu|sys ?global|$sms ?V=v2|v4 T=$mem", "[] {V}~T", "60:70"},
 	{"prefetch", "global|local L1|L2", "[]", ""},
 	{"prefetchu", "L1", "[]", ""},
@@ -35,7 +36,7 @@ var memoryRows = []row{
 
 	{"membar", "cta|gl|sys", "", ""},
 	{"fence", "?sc|acq_rel cta|cluster@78:90|gpu|sys", "", "60:70"},
-	{"fence.proxy", "async|async.global|async.shared::cta", "", "80:90"},
+	{"fence.proxy", "async ?global|shared::cta|shared::cluster", "", "80:90"},
 }
 
 // warpRows are exchange between the threads of a warp (PTX ISA 9.7.9, shfl.sync, and 9.7.13).

@@ -105,6 +105,10 @@ func (k *kernelParser) pair(o Operand) Operand {
 		return o
 	}
 	line := k.token.line
+	if k.token.text == "_" { // dropped
+		k.next()
+		return o
+	}
 	name := k.name("predicate")
 	r, ok := k.register(name)
 	if !ok {
@@ -149,20 +153,7 @@ func (k *kernelParser) offset() int64 {
 
 // immediate reads a constant that begins with t.
 func (k *kernelParser) immediate(t token) Operand {
-	minus := t.is("-")
-	if minus {
-		t = k.next()
-	}
-	n, float, err := parseNumber(t.text)
-	if t.kind != tokenNumber || err != nil {
-		k.fail(t.line, "number expected, found %s", t)
-	}
-	switch {
-	case minus && float != 0:
-		n ^= 1 << (float - 1)
-	case minus:
-		n = -n
-	}
+	n, float := k.number(t)
 	return Operand{Kind: ImmOperand, Imm: n, Float: float}
 }
 

@@ -160,18 +160,10 @@ func (k *kernelParser) statement() {
 		k.push()
 	case t.is("}"):
 		k.scope = k.scope.outer
-	case t.is(";"):
 	case t.is(".reg"):
 		k.registers()
 	case t.is(".shared"), t.is(".local"):
-		for _, v := range k.variables(Space(t.text[1:]), false) {
-			if k.scope.vars[v.Name] != "" {
-				k.fail(t.line, "%s is declared twice", v.Name)
-			}
-			name := k.unique(v.Name)
-			k.scope.vars[v.Name], v.Name = name, name
-			k.kernel.Vars = append(k.kernel.Vars, v)
-		}
+		k.locals(Space(t.text[1:]))
 	case t.is("@"):
 		k.guarded(t)
 	case t.kind == tokenWord && k.token.is(":"):
@@ -186,6 +178,19 @@ func (k *kernelParser) statement() {
 		k.instruction(t, Guard{})
 	default:
 		k.fail(t.line, "instruction expected, found %s", t)
+	}
+}
+
+// locals reads variables of the kernel after the directive of their space.
+func (k *kernelParser) locals(space Space) {
+	line := k.token.line
+	for _, v := range k.variables(space, false) {
+		if k.scope.vars[v.Name] != "" {
+			k.fail(line, "%s is declared twice", v.Name)
+		}
+		name := k.unique(v.Name)
+		k.scope.vars[v.Name], v.Name = name, name
+		k.kernel.Vars = append(k.kernel.Vars, v)
 	}
 }
 

@@ -69,7 +69,7 @@ func (p *parser) varType(v *Var) (lanes int) {
 // variable reports whether variables may be of type t.
 func (t Type) variable() bool {
 	switch t {
-	case B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16X2, BF16, BF162, F32, F64:
+	case B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16X2, F32, F64:
 		return true
 	}
 	return false
@@ -136,25 +136,12 @@ func (p *parser) initialise(v *Var, open bool) {
 
 // initialValue reads an element of an initial value.
 func (p *parser) initialValue(v *Var) {
-	minus := p.accept("-")
 	t := p.next()
-	if t.kind != tokenNumber {
-		p.fail(t.line, "%s: initial value %s is not a number", v.Name, t)
-		return
-	}
-	n, float, err := parseNumber(t.text)
+	n, float := p.number(t)
+	n, err := v.Type.constant(n, float)
 	if err != nil {
-		p.fail(t.line, "%s: %w", v.Name, err)
-		return
-	}
-	if n, err = v.Type.constant(n, float); err != nil {
 		p.fail(t.line, "%s: initial value %s: %w", v.Name, t, err)
 		return
-	}
-	if minus && v.Type.isFloat() {
-		n ^= 1 << (v.Type.Bits() - 1)
-	} else if minus {
-		n = -n
 	}
 	var word [16]byte
 	binary.LittleEndian.PutUint64(word[:], uint64(n))
@@ -172,6 +159,25 @@ func (t Type) constant(n int64, float int) (int64, error) {
 		return n, nil
 	}
 	return 0, errors.New("not a constant of type " + string(t))
+}
+
+// number reads a constant that begins with t, perhaps a minus sign.
+func (p *parser) number(t token) (n int64, float int) {
+	minus := t.is("-")
+	if minus {
+		t = p.next()
+	}
+	n, float, err := parseNumber(t.text)
+	bits := float != 0 && strings.ContainsAny(t.text[:2], "fFdD") // a 0f constant has no sign but its own
+	switch {
+	case t.kind != tokenNumber || err != nil || minus && bits:
+		p.fail(t.line, "number expected, found %s", t)
+	case minus && float != 0:
+		n ^= 1 << (float - 1)
+	case minus:
+		n = -n
+	}
+	return n, float
 }
 
 // parseNumber reads an unsigned constant: an integer, or the bits of a float and their number. Decimal floats have 64.

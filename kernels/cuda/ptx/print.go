@@ -169,9 +169,6 @@ func (k *Kernel) printOperand(b *strings.Builder, o Operand) {
 			b.WriteString("!")
 		}
 		b.WriteString(k.regName(o.Reg))
-		if o.Pair != nil {
-			b.WriteString("|" + k.regName(*o.Pair))
-		}
 	case ImmOperand:
 		switch o.Float {
 		case 32:
@@ -186,7 +183,7 @@ func (k *Kernel) printOperand(b *strings.Builder, o Operand) {
 	case SymbolOperand:
 		b.WriteString(o.Name)
 		if o.Off != 0 {
-			fmt.Fprintf(b, "%+d", o.Off)
+			fmt.Fprintf(b, "+%d", o.Off) // "+-4" where it is negative: the grammar has no minus here
 		}
 	case AddrOperand:
 		k.printAddress(b, o)
@@ -202,6 +199,9 @@ func (k *Kernel) printOperand(b *strings.Builder, o Operand) {
 	case SinkOperand:
 		b.WriteString("_")
 	}
+	if o.Pair != nil {
+		b.WriteString("|" + k.regName(*o.Pair))
+	}
 }
 
 func (k *Kernel) printAddress(b *strings.Builder, o Operand) {
@@ -213,7 +213,7 @@ func (k *Kernel) printAddress(b *strings.Builder, o Operand) {
 	case base == "":
 		fmt.Fprintf(b, "[%d]", o.Off)
 	case o.Off != 0:
-		fmt.Fprintf(b, "[%s%+d]", base, o.Off)
+		fmt.Fprintf(b, "[%s+%d]", base, o.Off)
 	default:
 		fmt.Fprintf(b, "[%s]", base)
 	}

@@ -140,6 +140,8 @@ func generic(addr uint64) (ptx.Space, uint64) {
 	switch {
 	case addr >= sharedWindow && addr-sharedWindow < windowSize:
 		return ptx.Shared, addr - sharedWindow
+	case addr >= paramWindow && addr-paramWindow < windowSize:
+		return ptx.Param, addr - paramWindow
 	case addr >= localWindow && addr-localWindow < windowSize:
 		return ptx.Local, addr - localWindow
 	}
@@ -258,78 +260,6 @@ func (w *warp) getLane(in *inst, l int, buf *[32]byte) {
 			binary.LittleEndian.PutUint32(e, uint32(v))
 		case 8:
 			binary.LittleEndian.PutUint64(e, v)
-		}
-	}
-}
-
-// execLoadGlobal32 loads 1, 2 or 4 words of 32 bits from global memory.
-func execLoadGlobal32(w *warp, in *inst, m uint32) {
-	addr := w.addresses(in)
-	w.measure(in, addr, m)
-	unchecked := w.block.launch.opt.Unchecked
-	size := uint64(in.size)
-	for rest := m; rest != 0; rest &= rest - 1 {
-		l := bits.TrailingZeros32(rest) & 31
-		x, a := addr[l], w.last
-		if a == nil || a.owners != nil || x&(size-1) != 0 || x-a.base >= uint64(len(a.data)) || uint64(len(a.data))-(x-a.base) < size ||
-			!unchecked && !written(a.written[x-a.base:x-a.base+size]) {
-			p := w.readable(in, ptx.Global, l, x, size)
-			if p == nil {
-				return
-			}
-			w.setLane(in, l, p)
-			continue
-		}
-		p := a.data[x-a.base:]
-		for i, d := range in.v {
-			w.r[d][l] = binary.LittleEndian.Uint32(p[i*4:])
-		}
-	}
-}
-
-// execStoreGlobal32 stores 1, 2 or 4 words of 32 bits to global memory.
-func execStoreGlobal32(w *warp, in *inst, m uint32) {
-	addr := w.addresses(in)
-	w.measure(in, addr, m)
-	size := uint64(in.size)
-	for rest := m; rest != 0; rest &= rest - 1 {
-		l := bits.TrailingZeros32(rest) & 31
-		x, a := addr[l], w.last
-		if a == nil || a.owners != nil || x&(size-1) != 0 || x-a.base >= uint64(len(a.data)) || uint64(len(a.data))-(x-a.base) < size {
-			var buf [32]byte
-			w.getLane(in, l, &buf)
-			if !w.store(in, ptx.Global, l, x, buf[:size]) {
-				return
-			}
-			continue
-		}
-		off := x - a.base
-		p, s := a.data[off:off+size], a.written[off:off+size]
-		for i, r := range in.v {
-			binary.LittleEndian.PutUint32(p[i*4:], w.r[r][l])
-			binary.LittleEndian.PutUint32(s[i*4:], 0x01010101)
-		}
-	}
-}
-
-// execLoadShared32 loads 1, 2 or 4 words of 32 bits from shared memory.
-func execLoadShared32(w *warp, in *inst, m uint32) {
-	addr := w.addresses(in)
-	w.measure(in, addr, m)
-	mem, size := w.block.shared, uint64(in.size)
-	checked := w.block.cells != nil
-	for rest := m; rest != 0; rest &= rest - 1 {
-		l := bits.TrailingZeros32(rest) & 31
-		off := addr[l] - sharedStart
-		if off >= uint64(len(mem)) || uint64(len(mem))-off < size || off&(size-1) != 0 {
-			w.readable(in, ptx.Shared, l, addr[l], size)
-			return
-		}
-		if checked && !w.readShared(in, l, off, size) {
-			return
-		}
-		for i, d := range in.v {
-			w.r[d][l] = binary.LittleEndian.Uint32(mem[off+uint64(i)*4:])
 		}
 	}
 }

@@ -13,7 +13,8 @@ type block struct {
 	worker   *worker
 	index    int
 	at       [3]int
-	warps    []warp
+	warps    []warp // that run
+	all      []warp // and those of larger blocks before
 	random   uint64
 	ticks    uint64 // of its clock
 	acquired bool   // an atomic or an acquiring load was executed
@@ -40,7 +41,7 @@ func (b *block) start(n int) {
 	b.index = n
 	b.at = [3]int{n % l.grid[0], n / l.grid[0] % l.grid[1], n / l.grid[0] / l.grid[1]}
 	b.random = mix(l.opt.Seed + uint64(n)*0x9e3779b97f4a7c15)
-	b.barriers, b.acquired = [16]blockBarrier{}, false
+	b.barriers, b.acquired, b.ticks = [16]blockBarrier{}, false, 0
 	fill(b.shared, poison)
 	clear(b.cells)
 	threads := l.block[0] * l.block[1] * l.block[2]
@@ -53,6 +54,7 @@ func (b *block) start(n int) {
 		w.live, w.state, w.fault, w.last = w.lanes, ready, nil, nil
 		w.groups = append(w.groups[:0], group{mask: w.live})
 		clear(w.known)
+		w.carry = 0
 		clear(w.localWritten)
 		w.spare = append(w.spare, w.copies...)
 		w.copies, w.groupN = w.copies[:0], vec32{}

@@ -188,3 +188,43 @@ END:`))
 	r.run("k", line(2), line(1), p)
 	equal(r, get[uint32](r, p, 2), []uint32{0, 1})
 }
+
+// TestLastBlock adds up in the block that comes last, as a split product does: every block writes its part, then counts
+// itself with an atomic; the one that counts to the end reads all parts.
+func TestLastBlock(t *testing.T) {
+	const text = `
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry split(.param .u64 parts, .param .u64 count, .param .u64 out)
+{
+	.reg .b32 %r<12>; .reg .b64 %d<8>; .reg .pred %p<4>;
+	ld.param.u64 %d0, [parts]; ld.param.u64 %d1, [count]; ld.param.u64 %d2, [out];
+	mov.u32 %r0, %ctaid.x; mov.u32 %r1, %nctaid.x; mad.lo.u32 %r2, %r0, 3, 1;
+	mul.wide.u32 %d3, %r0, 4; add.u64 %d3, %d3, %d0;
+	st.global.u32 [%d3], %r2;
+	membar.gl;
+	atom.global.add.u32 %r3, [%d1], 1;
+	add.u32 %r3, %r3, 1; setp.ne.u32 %p0, %r3, %r1; @%p0 bra END;
+	membar.gl;
+	mov.u32 %r4, 0; mov.u32 %r5, 0;
+LOOP:
+	ld.global.u32 %r6, [%d0]; add.u32 %r4, %r4, %r6; add.u64 %d0, %d0, 4;
+	add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r1; @%p1 bra LOOP;
+	st.global.u32 [%d2], %r4; st.global.u32 [%d1], 0;
+END:
+	ret;
+}`
+	const blocks = 37
+	for _, opt := range []Options{{Workers: 4}, {Workers: 4, BlockRaces: true}, {Workers: 1, Async: Early}} {
+		r := newRig(t, text)
+		r.opt = opt
+		count, out := r.put([]uint32{0}), r.alloc(4)
+		for range 3 {
+			parts := r.alloc(4 * blocks)
+			r.run("split", line(blocks), line(1), parts, count, out)
+			equal(r, get[uint32](r, out, 1), []uint32{3*blocks*(blocks-1)/2 + blocks})
+			equal(r, get[uint32](r, count, 1), []uint32{0})
+		}
+	}
+}

@@ -2,6 +2,7 @@ package ptxsim
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
@@ -51,17 +52,25 @@ func sticky(v, err float64) float64 {
 	return v
 }
 
-// sum, product and fused return the nearest float64 to the result and the rest, which is exact: of numbers of 32 bits or
-// fewer, except that fused takes a product that float64 holds.
+// sum, product and fused return the nearest float64 to the result and the rest, or a number of the rest's sign; fused is
+// for products that float64 holds. Where finite numbers overflow, the rest is infinite too.
 
 func sum(a, b float64) (v, err float64) {
 	v = a + b
+	if math.IsInf(v, 0) && !math.IsInf(a, 0) && !math.IsInf(b, 0) {
+		return v, -v
+	}
 	t := v - a
 	return v, (a - (v - t)) + (b - t)
 }
 
 func product(a, b float64) (v, err float64) {
 	v = a * b
+	if math.Abs(v) < 0x1p-900 && a != 0 && b != 0 { // the rest may be too small for a float64: its sign will do
+		x := new(big.Float).SetPrec(200).SetFloat64(a)
+		x.Mul(x, new(big.Float).SetFloat64(b))
+		return v, float64(x.Cmp(new(big.Float).SetFloat64(v))) * math.SmallestNonzeroFloat64
+	}
 	return v, math.FMA(a, b, -v)
 }
 
@@ -69,7 +78,7 @@ func fused(a, b, c float64) (v, err float64) { return sum(a*b, c) }
 
 func quotient(a, b float64) (v, err float64) {
 	v = a / b
-	if rest := math.FMA(-v, b, a); rest != 0 && !math.IsInf(v, 0) {
+	if rest := math.FMA(-v, b, a); rest != 0 && rest == rest && !math.IsInf(v, 0) {
 		err = math.Copysign(math.SmallestNonzeroFloat64, rest) * math.Copysign(1, b)
 	}
 	return v, err
@@ -96,9 +105,9 @@ func round32(v float64, r rounding) float32 {
 	return f
 }
 
-// round64 rounds the exact number v+err.
+// round64 rounds the exact number v+err. An infinite v is the overflow of finite numbers if err is its opposite.
 func round64(v, err float64, r rounding) float64 {
-	if r == toNearest || err == 0 || v != v || err != err || math.IsInf(v, 0) {
+	if r == toNearest || err == 0 || v != v || err != err || math.IsInf(v, 0) && err != -v {
 		return v
 	}
 	switch {

@@ -29,7 +29,7 @@ func execFma32(w *warp, in *inst, m uint32) {
 		x := math.Float64bits(s)
 		// Rounding twice is rounding once but for what lies half way between two floats, and outside the normal range.
 		if x&0x1fffffff == 0x10000000 || x>>52&0x7ff-897 > 253 {
-			d[l] = fmaSlow(p, z)
+			d[l] = fmaSlow(s, p, z)
 			continue
 		}
 		d[l] = math.Float32bits(float32(s))
@@ -37,12 +37,13 @@ func execFma32(w *warp, in *inst, m uint32) {
 	w.done32(in.d, m)
 }
 
-func fmaSlow(p, c float64) uint32 {
-	f := float32(sticky(sum(p, c)))
-	if f != f {
-		return nan32
+// fmaSlow rounds p+c, of which s is the nearest float64. A sum that is zero is so exactly.
+func fmaSlow(s, p, c float64) uint32 {
+	if s == 0 || s-s != 0 {
+		return float32bits(float32(s))
 	}
-	return math.Float32bits(f)
+	t := s - p
+	return math.Float32bits(float32(sticky(s, (p-(s-t))+(c-t))))
 }
 
 // float32bits is the bits of f; of a NaN, those of the GPU's.

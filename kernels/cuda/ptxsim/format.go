@@ -40,7 +40,10 @@ func (f *narrowFormat) round(v float64, r rounding) uint32 {
 		sign = 1 << (f.width - 1)
 	}
 	a := math.Abs(v)
-	if math.IsInf(v, 0) {
+	switch {
+	case a == 0:
+		return sign
+	case math.IsInf(v, 0):
 		return sign | f.infinity()
 	}
 	_, e := math.Frexp(a)

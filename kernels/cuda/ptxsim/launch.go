@@ -88,21 +88,25 @@ func (p *Program) Launch(ctx context.Context, name string, shape Shape, params [
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
-	workers := min(l.opt.Workers, l.blocks)
-	all := make([]*worker, workers)
+	all := make([]*worker, l.opt.Workers)
 	var wg sync.WaitGroup
 	for i := range all {
-		all[i] = l.newWorker()
+		all[i] = l.takeWorker()
 		wg.Go(all[i].run)
 	}
 	wg.Wait()
+	defer func() {
+		for _, wk := range all {
+			k.release(wk)
+		}
+	}()
 	if l.fault != nil {
 		return nil, l.fault
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
-	return l.stats(p, all), nil
+	return l.stats(all), nil
 }
 
 func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params []byte, opt Options) (*launch, error) {
@@ -123,8 +127,14 @@ func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params 
 	if len(params) != k.paramBytes {
 		return nil, fmt.Errorf("%d bytes of parameters, it takes %d", len(params), k.paramBytes)
 	}
+	threads := shape.Block[0] * shape.Block[1] * shape.Block[2]
+	warps := (threads + warpSize - 1) / warpSize
 	l.blocks = shape.Grid[0] * shape.Grid[1] * shape.Grid[2]
 	l.shared = k.static + shape.Shared
+	l.opt.Workers = min(l.opt.Workers, l.blocks)
+	if bytes := warps * l.opt.Workers * warpSize * (4*k.regs32 + 8*k.regs64 + 2*k.localBytes); bytes > maxThreadBytes {
+		return nil, fmt.Errorf("%d registers and %d bytes of local memory for %d threads are more than the simulator holds", k.regs32+k.regs64, k.localBytes, threads)
+	}
 	l.failed.Store(int64(l.blocks))
 	p.mem.mu.Lock()
 	l.table = p.mem.table
@@ -134,6 +144,12 @@ func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params 
 	}
 	return l, nil
 }
+
+// maxThreadBytes bounds what the registers and the local memory of the blocks that run at a time take.
+const maxThreadBytes = 1 << 30
+
+// maxBlocks bounds a grid.
+const maxBlocks = 1 << 40
 
 // checkShape holds a launch against the limits of the kernel and of the SM.
 func checkShape(k *kernel, s Shape, sm *SM) error {
@@ -145,6 +161,9 @@ func checkShape(k *kernel, s Shape, sm *SM) error {
 		if s.Block[i] < 1 || s.Block[i] > 1024 {
 			return fmt.Errorf("block %v: dimension %d must be from 1 to 1024", s.Block, i)
 		}
+	}
+	if blocks := int64(s.Grid[0]) * int64(s.Grid[1]); blocks > maxBlocks || blocks*int64(s.Grid[2]) > maxBlocks {
+		return fmt.Errorf("grid %v: more than %d blocks", s.Grid, int64(maxBlocks))
 	}
 	threads := s.Block[0] * s.Block[1] * s.Block[2]
 	if threads > 1024 || s.Block[2] > 64 {
@@ -164,21 +183,46 @@ func checkShape(k *kernel, s Shape, sm *SM) error {
 	return nil
 }
 
-func (l *launch) newWorker() *worker {
+// takeWorker makes a worker, out of one that an earlier launch of the kernel is done with if there is one.
+func (l *launch) takeWorker() *worker {
 	k := l.kernel
-	wk := &worker{count: make([]int64, len(k.code)), idle: make([]int64, len(k.code)), lints: make([]lintCount, len(k.code))}
+	wk, _ := k.idle.Get().(*worker)
+	if wk == nil {
+		wk = &worker{count: make([]int64, len(k.code)), idle: make([]int64, len(k.code)), lints: make([]lintCount, len(k.code))}
+	}
+	clear(wk.count)
+	clear(wk.idle)
+	clear(wk.lints)
 	b := &wk.block
 	b.kernel, b.launch, b.worker = k, l, wk
-	b.shared = make([]byte, l.shared)
-	if !l.opt.Unchecked {
-		b.cells = make([]cell, (l.shared+3)/4)
+	b.shared = resize(b.shared, l.shared)
+	b.cells = resize(b.cells, (l.shared+3)/4)
+	if l.opt.Unchecked {
+		b.cells = nil
 	}
 	threads := l.block[0] * l.block[1] * l.block[2]
-	b.warps = make([]warp, (threads+warpSize-1)/warpSize)
-	for i := range b.warps {
-		b.warps[i] = b.newWarp(i)
+	warps := (threads + warpSize - 1) / warpSize
+	for len(b.all) < warps {
+		b.all = append(b.all, b.newWarp(len(b.all)))
 	}
+	b.warps = b.all[:warps]
 	return wk
+}
+
+// release lets go of what a worker holds of a launch, so that another can have the worker.
+func (k *kernel) release(wk *worker) {
+	wk.block.launch = nil
+	for i := range wk.block.all {
+		wk.block.all[i].last, wk.block.all[i].fault = nil, nil
+	}
+	k.idle.Put(wk)
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // run takes blocks in order until there are none, or a lower one has been at fault.

@@ -356,7 +356,7 @@ func (d *decoder) spaces() {
 	case ptx.Local:
 		window = localWindow
 	case ptx.Param:
-		d.fail("the simulator has no generic addresses of parameters")
+		window = paramWindow
 	}
 	if d.has("to") {
 		window = -window

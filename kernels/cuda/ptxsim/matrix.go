@@ -66,11 +66,12 @@ func execLoadMatrix(w *warp, in *inst, m uint32) {
 	if !w.whole(in, m) || !w.rows(in, &rows, "reads") {
 		return
 	}
+	access := newAccess(w, 0, 15, in)
 	for q, s := range in.v {
 		d := &w.r[s]
 		for r := range 8 {
 			off := rows[8*q+r]
-			if w.block.cells != nil && !w.readShared(in, 8*q+r, off, 16) {
+			if w.block.cells != nil && !w.readWords(in, 8*q+r, off, 16, access) {
 				return
 			}
 			row := w.block.shared[off : off+16]

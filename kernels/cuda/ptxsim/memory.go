@@ -15,6 +15,7 @@ const (
 	maxSlots     = 0x7e00
 	maxAlloc     = 1<<slotShift - 2*slotStart
 	sharedWindow = 0x7f00_0000_0000
+	paramWindow  = 0x7f40_0000_0000
 	localWindow  = 0x7f80_0000_0000
 	windowSize   = 1 << 32
 	poison       = 0xff // fresh memory: NaN as a float, -1 as an integer

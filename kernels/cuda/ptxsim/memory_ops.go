@@ -51,7 +51,7 @@ func (d *decoder) memory() {
 		d.out.mask = 0xffff
 	}
 	d.out.work.bytes = int64(d.out.size)
-	words := elem == 32 && width == 32
+	words := elem == 32 && width == 32 && n <= 4
 	if d.has("acquire") || d.has("volatile") || d.has("release") || d.has("relaxed") {
 		d.ordered(loads)
 		return
@@ -62,9 +62,13 @@ func (d *decoder) memory() {
 		return
 	}
 	d.out.work.moves = movesWrite
-	d.out.exec = execStore
-	if words && d.out.space == ptx.Global {
+	switch {
+	case words && d.out.space == ptx.Global:
 		d.out.exec = execStoreGlobal32
+	case words && d.out.space == ptx.Shared:
+		d.out.exec = execStoreShared32
+	default:
+		d.out.exec = execStore
 	}
 }
 

@@ -3,6 +3,7 @@ package ptxsim
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
@@ -36,7 +37,9 @@ type kernel struct {
 	align      int                 // of the dynamic part
 	local      map[string]variable
 	localBytes int
-	live       int // most live 32-bit registers
+	live       int                // most live 32-bit registers
+	idle       sync.Pool          // workers that no launch has
+	insts      func() []InstStats // the instructions' names, in the code's order
 }
 
 // variable is where a variable lies in its space.
@@ -220,6 +223,7 @@ func (p *Program) decode(src *ptx.Kernel) (*kernel, error) {
 		return nil, err
 	}
 	d.track(g)
+	k.insts = sync.OnceValue(k.nameInsts)
 	return k, nil
 }
 

@@ -113,17 +113,17 @@ func (c *lintCount) add(o *lintCount) {
 }
 
 // stats sums up what the workers counted.
-func (l *launch) stats(p *Program, workers []*worker) *Stats {
+func (l *launch) stats(workers []*worker) *Stats {
 	k := l.kernel
-	s := &Stats{Kernel: k.src.Name, Blocks: l.blocks, Threads: l.block[0] * l.block[1] * l.block[2], Registers: k.live, Shared: l.shared}
+	names := k.insts()
+	s := &Stats{Kernel: k.src.Name, Blocks: l.blocks, Threads: l.block[0] * l.block[1] * l.block[2], Registers: k.live, Shared: l.shared, Insts: make([]InstStats, 0, len(k.code))}
 	s.Occupancy = l.opt.SM.Occupancy(s.Threads, s.Registers, s.Shared)
 	for pc := range k.code {
 		in := &k.code[pc]
 		if in.src < 0 {
 			continue
 		}
-		src := &k.src.Body[in.src]
-		st := InstStats{Op: strings.Join(append([]string{src.Op}, src.Mods...), "."), Index: in.src, Line: src.Line, Text: spelled(k.src, in.src), Space: in.space}
+		st := names[pc]
 		var c lintCount
 		for _, w := range workers {
 			st.Executions += w.count[pc]
@@ -145,6 +145,18 @@ func (l *launch) stats(p *Program, workers []*worker) *Stats {
 	}
 	sort.Slice(s.Insts, func(i, j int) bool { return s.Insts[i].Index < s.Insts[j].Index })
 	return s
+}
+
+// nameInsts names the instructions, by place in the code.
+func (k *kernel) nameInsts() []InstStats {
+	out := make([]InstStats, len(k.code))
+	for pc := range k.code {
+		if in := &k.code[pc]; in.src >= 0 {
+			src := &k.src.Body[in.src]
+			out[pc] = InstStats{Op: strings.Join(append([]string{src.Op}, src.Mods...), "."), Index: in.src, Line: src.Line, Text: spelled(k.src, in.src), Space: in.space}
+		}
+	}
+	return out
 }
 
 // addBytes counts the bytes that lanes of in moved.
@@ -195,24 +207,44 @@ func (w *warp) measureShared(in *inst, addr *vec64, m uint32, size uint64) {
 		if m>>first&(1<<part-1) == 0 {
 			continue
 		}
-		var words [warpSize][]uint64
-		most := 1
+		var banks bankSet
 		for l := first; l < first+part; l++ {
 			if m>>l&1 == 0 {
 				continue
 			}
 			for x := addr[l] / 4; x <= (addr[l]+size-1)/4; x++ {
-				bank := &words[x%warpSize]
-				if !contains(*bank, x) {
-					*bank = append(*bank, x)
-					most = max(most, len(*bank))
-				}
+				banks.add(x)
 			}
 		}
+		most := int(banks.most)
 		c.parts++
 		c.passes += int64(most)
 		c.worst = max(c.worst, most)
 	}
+}
+
+// bankSet counts the different words of each bank. A part of a request has at most 32 words.
+type bankSet struct {
+	first [warpSize]uint64 // of each bank, the word that came first
+	count [warpSize]uint8
+	more  [warpSize]uint64 // the other words, of all banks
+	n     int
+	most  uint8
+}
+
+func (s *bankSet) add(word uint64) {
+	b := word % warpSize
+	switch {
+	case s.count[b] == 0:
+		s.first[b] = word
+	case s.first[b] == word, contains(s.more[:s.n], word):
+		return
+	default:
+		s.more[s.n] = word
+		s.n++
+	}
+	s.count[b]++
+	s.most = max(s.most, s.count[b])
 }
 
 // measureGlobal counts the different sectors of 32 bytes.

@@ -271,7 +271,7 @@ KERNEL atomics(u32 *y, const u32 *x, float *f) {
 	__nvvm_atom_xor_gen_i((int *)&y[3], v);
 	__nvvm_atom_inc_gen_ui(&y[4], 100);
 	__nvvm_atom_add_gen_f(f, 1.0f);
-	u32 old = y[5], seen;
+	u32 old = *(volatile u32 *)&y[5], seen;
 	do { // a multiply out of compare and swap
 		seen = old;
 		old = (u32)__nvvm_atom_cas_gen_i((int *)&y[5], (int)seen, (int)(seen * 3));

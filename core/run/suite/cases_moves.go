@@ -1,0 +1,97 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// integers returns a constant list.
+func (m *maker) integers(list ...int64) *graph.Tensor {
+	v := graph.Values(graph.I64, list, len(list))
+	t := &graph.Tensor{Name: "list", Type: graph.I64, Dims: graph.Shape(len(list)), Weights: v.Data}
+	for _, n := range list {
+		t.Value = append(t.Value, graph.Const(int(n)))
+	}
+	return t
+}
+
+// moreMoves are the ops beside those of moves whose elements only change places, views among them.
+func (m *maker) moreMoves() {
+	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.I64} {
+		r := graph.Range{}
+		if t == graph.I8 {
+			r = graph.PerTensor(0.1, 3)
+		}
+		x := func(dims ...int) *graph.Tensor { return m.tensor(t, r, dims...) }
+		add := func(name string, op *graph.Op, attrs any, in ...*graph.Tensor) {
+			m.add(fmt.Sprintf("%s_%s", name, t), m.layer(op, attrs, in...), Tolerance{})
+		}
+		add("reshape", graph.Reshape, graph.ReshapeAttrs{}, x(2, 17, 3, 5), m.integers(2, -1))
+		add("flatten", graph.Flatten, graph.FlattenAttrs{Axis: 1}, x(2, 16, 3, 4))
+		add("squeeze", graph.Squeeze, graph.SqueezeAttrs{Axes: []int{2}}, x(2, 3, 1, 5))
+		add("unsqueeze", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{0}}, x(7))
+		add("identity", graph.Identity, nil, x(1))
+		add("expand", graph.Expand, nil, x(3, 1, 4), m.integers(2, 3, 5, 4))
+		add("tile", graph.Tile, graph.TileAttrs{Repeats: []int{1, 2, 3}}, x(2, 3, 4))
+		add("tile_all", graph.Tile, graph.TileAttrs{Repeats: []int{2, 2, 3}}, x(2, 3, 5))
+		add("depth_to_space", graph.DepthToSpace, graph.BlockAttrs{Size: 2}, x(2, 8, 3, 5))
+		add("depth_to_space_crd", graph.DepthToSpace, graph.BlockAttrs{Size: 3, CRD: true}, x(1, 9, 2, 4))
+		add("space_to_depth", graph.SpaceToDepth, graph.BlockAttrs{Size: 2}, x(2, 3, 4, 6))
+		add("gather_rows", graph.Gather, graph.GatherAttrs{}, x(5, 8), m.integers(4, 0, -2, 4))
+		add("gather_columns", graph.Gather, graph.GatherAttrs{Axis: 2}, x(2, 3, 7), m.integers(6, 1))
+		add("gather_dynamic", graph.Gather, graph.GatherAttrs{Axis: 1}, x(2, 7, 3), m.tensor(graph.I64, graph.Range{}, 2, 3))
+		for _, mode := range []string{"reflect", "edge", "wrap"} {
+			add("pad_"+mode, graph.Pad, graph.PadAttrs{Mode: mode, Pads: []int{0, 1, 2, 0, 0, 1}}, x(2, 4, 6))
+		}
+		for _, axis := range []int{0, 1, 2, -1} {
+			add(fmt.Sprintf("concat_axis%d", axis), graph.Concat, graph.ConcatAttrs{Axis: axis}, x(2, 8, 3, 4), x(2, 8, 3, 4))
+		}
+		for axis, sizes := range [][]int{{1, 3}, {16, 17, 3}, {2, 2}} {
+			dims := []int{4, 36, 4}
+			m.add(fmt.Sprintf("split_axis%d_%s", axis, t), m.split(graph.SplitAttrs{Axis: axis, Sizes: sizes}, x(dims...)), Tolerance{})
+		}
+	}
+}
+
+// split returns a Split layer of as many outputs as it has sizes.
+func (m *maker) split(a graph.SplitAttrs, x *graph.Tensor) *graph.Layer {
+	l := &graph.Layer{Name: "Split", Op: graph.Split, Attrs: a, From: []string{"Split"}}
+	l.AddInput(x)
+	for i := range a.Sizes {
+		l.Outputs = append(l.Outputs, &graph.Tensor{Name: fmt.Sprintf("y%d", i), Producer: l})
+	}
+	if err := l.Infer(); err != nil {
+		panic(fmt.Sprintf("runtest: %v", err))
+	}
+	return l
+}
+
+// reductions are all reductions over rows, columns and everything, and softmax over rows and columns of all lengths.
+func (m *maker) reductions() {
+	ops := []*graph.Op{
+		graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd, graph.ReduceL1, graph.ReduceL2,
+		graph.ReduceSumSquare,
+	}
+	for i, op := range ops {
+		for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+			r, tol := graph.Range{}, Tolerance{Real: 1e-5}
+			if t == graph.I8 {
+				r = graph.PerTensor(0.02, int32(i))
+			}
+			for _, a := range []graph.ReduceAttrs{{Axes: []int{-1}, KeepDims: true}, {Axes: []int{1}}, {Axes: []int{1, 2}}, {}} {
+				l := m.layer(op, a, m.tensor(t, r, 3, 5, 7))
+				m.add(fmt.Sprintf("%s_%s_%v_%v", op.Name, t, a.Axes, a.KeepDims), l, tol)
+			}
+		}
+	}
+	for _, op := range ops[:3] {
+		l := m.layer(op, graph.ReduceAttrs{Axes: []int{2, 3}}, m.tensor(graph.F32, graph.Range{}, 2, 36, 13, 11))
+		m.add(op.Name+"_pixels", l, Tolerance{Real: 1e-5})
+	}
+	for _, dims := range [][]int{{2, 5, 5}, {1, 9000}, {2, 3, 5, 7}} {
+		for _, a := range []graph.SoftmaxAttrs{{Axis: 1}, {Axis: -1}, {Axis: -1, Log: true}, {Axis: 0}} {
+			m.add(fmt.Sprintf("softmax_%v_%v", dims, a), m.layer(graph.Softmax, a, m.tensor(graph.F32, graph.Range{}, dims...)), Tolerance{Real: 1e-5})
+		}
+	}
+}

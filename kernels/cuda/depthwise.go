@@ -1,0 +1,165 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// depthwiseEmitters are the convolutions in NHWC whose every output channel reads the input channel of its own.
+func depthwiseEmitters() []emitter {
+	var list []emitter
+	for _, columns := range []int{1, 2, 4} {
+		list = append(list, emitter{
+			name: fmt.Sprintf("conv_depthwise_nhwc_%dx%d", columns, directChannels), op: graph.Conv, in: kernels.NHWC, out: kernels.NHWC,
+			match: func(b kernels.Binding) error {
+				if _, err := depthwiseOf(b, columns); err != nil {
+					return err
+				}
+				return checkArguments(b, b.Layer.Epilogue, len(b.Layer.OpInputs()))
+			},
+			emit: func(b kernels.Binding) (*work, error) {
+				d, err := depthwiseOf(b, columns)
+				if err != nil {
+					return nil, err
+				}
+				return d.emit(b)
+			},
+			cost: func(b kernels.Binding) []job {
+				d, err := depthwiseOf(b, columns)
+				if err != nil {
+					return nil
+				}
+				return d.jobs(b)
+			},
+		})
+	}
+	return list
+}
+
+// depthwise is such a convolution, of which each thread computes directChannels channels of some neighbouring pixels of an
+// output row: an element that several of the pixels' windows have is read once.
+type depthwise struct {
+	*direct
+}
+
+func depthwiseOf(b kernels.Binding, columns int) (*depthwise, error) {
+	d, err := directOf(b, columns)
+	if err != nil {
+		return nil, err
+	}
+	if d.c != 1 || d.k != 1 {
+		return nil, fmt.Errorf("groups of %d to %d channels, the kernel takes 1 to 1", d.c, d.k)
+	}
+	if d.s*columns > 32 {
+		return nil, fmt.Errorf("windows of %d columns are too wide for %d pixels", d.s, columns)
+	}
+	return &depthwise{d}, nil
+}
+
+func (d *depthwise) emit(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80), constants: d.packDirect()}
+	var err error
+	if d.out, err = newRowOutput(b, d.joined(), w); err != nil {
+		return nil, err
+	}
+	t, l := d.thread(w)
+	t.begin()
+	c := &depthwiseThread{directThread: t, valid: d.reaches(t.K, t.channel, directChannels)}
+	c.sum()
+	t.finish()
+	w.end(t.K, l)
+	return w, nil
+}
+
+// depthwiseThread is the code of one thread.
+type depthwiseThread struct {
+	*directThread
+	valid *ptx.Cond // the channels are in the input's rows; nil: they are
+}
+
+// sum adds the products of all taps, row by row.
+func (t *depthwiseThread) sum() {
+	row := 4 * t.rowWeights() * t.s
+	if t.r*t.s <= unrolled {
+		for y := range t.r {
+			t.sumRow(ptx.U(y*t.dilation[0]), t.weights.At(y*row))
+		}
+		return
+	}
+	at := t.VarGlobal(t.weights)
+	t.For(ptx.U(0), ptx.U(t.r*t.dilation[0]), ptx.U(t.dilation[0]), func(dy ptx.Uint) {
+		t.sumRow(dy, at)
+		t.SetGlobal(at, at.At(row))
+	})
+}
+
+// sumRow adds the products of one row of the windows.
+func (t *depthwiseThread) sumRow(dy ptx.Uint, weights ptx.GlobalPtr) {
+	var list [][]ptx.Word
+	for x := range t.s {
+		list = append(list, t.LoadConst(weights.At(4*t.rowWeights()*x), directChannels))
+	}
+	y := t.Add(t.top, dy)
+	line := t.Mul(t.Mad(t.image, ptx.U(t.h), y), ptx.U(t.w))
+	inside := t.valid
+	if !t.inner() {
+		inside = t.also(inside, t.Lt(y, ptx.U(t.h)))
+	}
+	elements := map[int][]ptx.Word{} // by column behind the first window's begin
+	for i, sums := range t.sums {
+		for x := range t.s {
+			at := i*t.stride[1] + x*t.dilation[1]
+			if elements[at] == nil {
+				elements[at] = t.element(line, at, inside)
+			}
+			for o, sum := range sums {
+				t.multiplyAdd(sum, elements[at][o], list[x][o])
+			}
+		}
+	}
+}
+
+func (t *depthwiseThread) also(a *ptx.Cond, b ptx.Cond) *ptx.Cond {
+	if a != nil {
+		b = t.Both(*a, b)
+	}
+	return &b
+}
+
+// element is the channels of the input pixel so many columns behind the begin of the first window: registers of floats, or
+// integers.
+func (t *depthwiseThread) element(line ptx.Uint, column int, inside *ptx.Cond) []ptx.Word {
+	x := t.Add(t.left, ptx.U(column))
+	if !t.inner() {
+		inside = t.also(inside, t.Lt(x, ptx.U(t.w)))
+	}
+	at := t.Mad(t.Add(line, x), ptx.U(t.pitchIn), t.channel)
+	otherwise := ptx.W(0)
+	if t.scale != nil {
+		otherwise = repeated(t.zeroX)
+	}
+	var list []ptx.Word
+	for _, w := range t.x.words(t.K, at, directChannels, inside, otherwise) {
+		if t.scale != nil {
+			for _, q := range bytesOf(t.K, w, t.typ == graph.I8) {
+				list = append(list, q.Word())
+			}
+			continue
+		}
+		for _, f := range t.x.unpack(t.K, w) {
+			list = append(list, f.Register())
+		}
+	}
+	return list
+}
+
+// jobs estimates the launch.
+func (d *depthwise) jobs(b kernels.Binding) []job {
+	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.pitchOut, directChannels)
+	reads := min(d.columns*d.s, (d.columns-1)*d.stride[1]+(d.s-1)*d.dilation[1]+1)
+	each := reads*(4+directChannels) + d.s*(2+d.columns*directChannels)
+	return []job{threadJob(threads, 30+25*d.columns+d.r*(4+each), traffic(b))}
+}

@@ -1,0 +1,333 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// directEmitters are the convolutions that do not go through shared memory: for inputs of few channels, for groups that
+// are too narrow for tiles, and whatever else no tile takes.
+func directEmitters() []emitter {
+	var list []emitter
+	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
+		for _, columns := range []int{1, 4} {
+			list = append(list, emitter{
+				name: fmt.Sprintf("conv_direct_%s_%dx%d", f, columns, directChannels), op: graph.Conv, in: f, out: kernels.NHWC,
+				match: func(b kernels.Binding) error {
+					if _, err := directOf(b, columns); err != nil {
+						return err
+					}
+					return checkArguments(b, b.Layer.Epilogue, len(b.Layer.OpInputs()))
+				},
+				emit: func(b kernels.Binding) (*work, error) {
+					d, err := directOf(b, columns)
+					if err != nil {
+						return nil, err
+					}
+					return d.emit(b)
+				},
+				cost: func(b kernels.Binding) []job {
+					d, err := directOf(b, columns)
+					if err != nil {
+						return nil
+					}
+					return d.jobs(b)
+				},
+			})
+		}
+	}
+	return list
+}
+
+// directChannels is how many output channels a thread computes.
+const directChannels = 4
+
+// direct is a convolution in which each thread computes directChannels channels of some neighbouring pixels of an output
+// row. The input is in NHWC or in Linear.
+type direct struct {
+	*product
+	planar  bool // the input is Linear
+	columns int  // pixels of a thread
+	x       storage
+	out     *rowOutput
+}
+
+func directOf(b kernels.Binding, columns int) (*direct, error) {
+	p, err := productOf(b)
+	if err != nil {
+		return nil, err
+	}
+	switch p.typ {
+	case graph.F32, graph.F16, graph.I8, graph.U8:
+	default:
+		return nil, fmt.Errorf("elements are %s, the kernel multiplies f32, f16, i8 and u8", p.typ)
+	}
+	d := &direct{product: p, planar: b.In[0].Format == kernels.Linear, columns: columns}
+	d.x = storage{typ: p.typ}
+	if columns > 1 && p.q < columns {
+		return nil, fmt.Errorf("output rows of %d pixels are shorter than a thread's %d", p.q, columns)
+	}
+	if max(p.h, p.w)+max(p.pad[0], p.pad[1]) >= farAway {
+		return nil, fmt.Errorf("an image of %dx%d is too large", p.h, p.w)
+	}
+	return d, nil
+}
+
+// joined is the product as one group: what becomes of its sums does not depend on groups.
+func (p *product) joined() *product {
+	q := *p
+	q.k, q.groups = p.k*p.groups, 1
+	return &q
+}
+
+// shared reports whether all channels of a vector read the same input channels.
+func (d *direct) shared() bool { return d.groups == 1 || d.k%directChannels == 0 }
+
+// rowWeights returns the length of a row of weights: the output channels, as the widest output pads them.
+func (p *product) rowWeights() int { return roundUp(p.k*p.groups, 16) }
+
+// packDirect returns the weights as [tap][input channel of a group][output channel] words: reals as f32, bytes as integers
+// less their zero point. Behind the last output channel are zeros.
+func (p *product) packDirect() []byte {
+	row := p.rowWeights()
+	at := func(o, t, c int) int { return (t*p.c+c)*row + o }
+	put := func(store func(dst, src int)) {
+		for o := range p.k * p.groups {
+			for t := range p.r * p.s {
+				for c := range p.c {
+					store(at(o, t, c), p.source(o, c, t))
+				}
+			}
+		}
+	}
+	n := p.r * p.s * p.c * row
+	if p.scale != nil {
+		list, src := make([]int32, n), p.weight.Ints()
+		put(func(d, s int) { list[d] = int32(src[s]) - p.zeroW })
+		return graph.Bytes(list)
+	}
+	list, src := make([]float32, n), p.reals()
+	put(func(d, s int) { list[d] = src[s] })
+	return graph.Bytes(list)
+}
+
+// reals returns the weights rounded to the product's type.
+func (p *product) reals() []float32 {
+	src := p.weight.Floats()
+	if p.typ != graph.F16 || p.weight.Type == graph.F16 {
+		return src
+	}
+	rounded := make([]float32, len(src))
+	for i, f := range src {
+		rounded[i] = graph.F16ToF32(graph.F32ToF16(f))
+	}
+	return rounded
+}
+
+// emit emits the kernel.
+func (d *direct) emit(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80), constants: d.packDirect()}
+	var err error
+	if d.out, err = newRowOutput(b, d.joined(), w); err != nil {
+		return nil, err
+	}
+	t, l := d.thread(w)
+	t.begin()
+	t.sum()
+	t.finish()
+	w.end(t.K, l)
+	return w, nil
+}
+
+// thread starts the kernel and finds what a thread computes: neighbouring threads neighbouring channels, then pixels.
+func (d *direct) thread(w *work) (*directThread, *launch) {
+	vectors, perRow := ceilDiv(d.pitchOut, directChannels), ceilDiv(d.q, d.columns)
+	total := d.n * d.p * perRow * vectors
+	k, l := w.threads("conv", total)
+	d.x.base = l.input(k, 0)
+	weights := l.constant(k, "w", 0)
+	d.out.parameters(k, l)
+	index := threadIndex(k, total)
+	rest, vector := k.DivRem(index, vectors)
+	line, piece := k.DivRem(rest, perRow)
+	image, y := k.DivRem(line, d.p)
+	t := &directThread{direct: d, K: k, image: image, channel: k.Mul(vector, ptx.U(directChannels))}
+	// The last thread of a row begins where its pixels still fit: some are computed twice.
+	column := k.Mul(piece, ptx.U(d.columns))
+	if d.q%d.columns != 0 {
+		column = k.Min(column, ptx.U(d.q-d.columns))
+	}
+	t.pixel = k.Mad(line, ptx.U(d.q), column)
+	t.weights = k.Offset(weights, t.channel, 4)
+	t.top = k.Sub(k.Mul(y, ptx.U(d.stride[0])), ptx.U(d.pad[0]))
+	t.left = k.Sub(k.Mul(column, ptx.U(d.stride[1])), ptx.U(d.pad[1]))
+	return t, l
+}
+
+// finish writes the outputs.
+func (t *directThread) finish() {
+	for i, sums := range t.sums {
+		finishRow(t.K, t.out, t.Add(t.pixel, ptx.U(i)), t.channel, sums, t.pitchOut%directChannels == 0)
+	}
+}
+
+// finishRow writes the outputs of sums of consecutive channels of a pixel, in vectors as the output has them. whole says
+// that no sums lie behind the row's end.
+func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Word, whole bool) {
+	n := min(len(sums), out.vector)
+	for i := 0; i < len(sums); i += n {
+		at := k.Add(channel, ptx.U(i))
+		emit := func() { out.emit(k, pixel, at, sums[i:i+n]) }
+		if whole {
+			emit()
+		} else {
+			k.If(k.Lt(at, ptx.U(out.pitch)), emit)
+		}
+	}
+}
+
+// directThread is the code of one thread.
+type directThread struct {
+	*direct
+	*ptx.K
+	image, channel, pixel ptx.Uint // of the output: the first of several channels and pixels
+	top, left             ptx.Uint // of the first pixel's window
+	weights               ptx.GlobalPtr
+	inputs                []ptx.Uint   // first input channel, by output channel or for all
+	sums                  [][]ptx.Word // by pixel, by channel
+}
+
+// begin finds the input channels, and sets the sums to zero.
+func (t *directThread) begin() {
+	switch {
+	case t.groups == 1:
+		t.inputs = []ptx.Uint{ptx.U(0)}
+	case t.shared():
+		t.inputs = []ptx.Uint{t.firstInput(t.channel)}
+	default:
+		for i := range directChannels {
+			t.inputs = append(t.inputs, t.firstInput(t.Add(t.channel, ptx.U(i))))
+		}
+	}
+	for range t.columns {
+		list := make([]ptx.Word, directChannels)
+		for i := range list {
+			if t.scale != nil {
+				list[i] = t.VarS(ptx.I(0)).Word()
+			} else {
+				list[i] = t.VarF(ptx.F(0)).Register()
+			}
+		}
+		t.sums = append(t.sums, list)
+	}
+}
+
+// firstInput is the first input channel of an output channel's group; of the last group behind the last channel.
+func (t *directThread) firstInput(channel ptx.Uint) ptx.Uint {
+	group := t.Min(t.Div(channel, t.k), ptx.U(t.groups-1))
+	return t.Mul(group, ptx.U(t.c))
+}
+
+// sum adds the products of all taps and input channels.
+func (t *directThread) sum() {
+	row := 4 * t.rowWeights()
+	at := t.VarGlobal(t.weights)
+	t.For(ptx.U(0), ptx.U(t.r*t.dilation[0]), ptx.U(t.dilation[0]), func(dy ptx.Uint) {
+		y := t.Add(t.top, dy)
+		line := t.Mad(t.image, ptx.U(t.h), y)
+		if t.planar { // rows of a plane; planes are further apart
+			line = t.Mad(t.image, ptx.U(t.c*t.groups*t.h), y)
+		}
+		inRow := t.Lt(y, ptx.U(t.h))
+		t.For(ptx.U(0), ptx.U(t.s*t.dilation[1]), ptx.U(t.dilation[1]), func(dx ptx.Uint) {
+			var pixels []tapPixel
+			for i := range t.columns {
+				x := t.Add(t.left, t.Add(dx, ptx.U(i*t.stride[1])))
+				p := tapPixel{inside: t.Both(inRow, t.Lt(x, ptx.U(t.w)))}
+				if p.at = t.Mad(line, ptx.U(t.w), x); !t.planar {
+					p.at = t.Mul(p.at, ptx.U(t.pitchIn))
+				}
+				pixels = append(pixels, p)
+			}
+			if t.c <= 4 {
+				for c := range t.c {
+					t.multiply(pixels, ptx.U(c), at.At(c*row))
+				}
+				t.SetGlobal(at, at.At(t.c*row))
+				return
+			}
+			t.For(ptx.U(0), ptx.U(t.c), ptx.U(1), func(c ptx.Uint) {
+				t.multiply(pixels, c, at)
+				t.SetGlobal(at, at.At(row))
+			})
+		})
+	})
+}
+
+// tapPixel is the input pixel under a tap.
+type tapPixel struct {
+	at     ptx.Uint // element
+	inside ptx.Cond
+}
+
+// multiply adds the products with one input channel of each group.
+func (t *directThread) multiply(pixels []tapPixel, c ptx.Uint, weights ptx.GlobalPtr) {
+	list := t.LoadConst(weights, directChannels)
+	for i, p := range pixels {
+		var x []ptx.Word
+		for _, first := range t.inputs {
+			x = append(x, t.loadInput(p, t.Add(first, c)))
+		}
+		for o, sum := range t.sums[i] {
+			t.multiplyAdd(sum, x[o%len(x)], list[o])
+		}
+	}
+}
+
+// multiplyAdd adds a product to a sum: of an integer, or of a float's register with a float in a word.
+func (t *directThread) multiplyAdd(sum, x, weight ptx.Word) {
+	if t.scale != nil {
+		t.SetS(sum.Int(), t.MadS(x.Int(), weight.Int(), sum.Int()))
+	} else {
+		t.FmaTo(sum.FloatRegister(), x.FloatRegister(), t.FloatOf(weight))
+	}
+}
+
+// loadInput is an element of the input, a float's register or an integer. Outside the image are zeros, or zero points.
+func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
+	at := t.Add(p.at, channel)
+	if t.planar {
+		at = t.Mad(channel, ptx.U(t.h*t.w), p.at)
+	}
+	from := t.Offset(t.x.base, at, t.typ.Size())
+	if t.scale == nil {
+		v := t.VarF(ptx.F(0))
+		t.When(p.inside, func() {
+			if t.typ == graph.F32 {
+				t.SetF(v, t.LoadF(from, 1)[0])
+			} else {
+				t.SetF(v, t.HalfToFloat(t.LoadHalf(from)))
+			}
+		})
+		return v.Register()
+	}
+	v := t.VarS(ptx.I(int(t.zeroX)))
+	t.When(p.inside, func() {
+		t.SetS(v, t.LoadByteAs(from, t.typ == graph.I8))
+	})
+	return v.Word()
+}
+
+// jobs estimates the launch: all of a block's loads come through one unit, a quarter as fast as products.
+func (d *direct) jobs(b kernels.Binding) []job {
+	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.pitchOut, directChannels)
+	reads := 1
+	if !d.shared() {
+		reads = directChannels
+	}
+	each := d.columns*(directChannels+4*reads) + 8
+	return []job{threadJob(threads, 40+30*d.columns+d.r*d.s*(10+8*d.columns+d.c*each), traffic(b))}
+}

@@ -1,0 +1,256 @@
+package cuda
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/testdata"
+)
+
+// modelCase is a network with inputs: it runs on the simulator and on the CPU in the given precisions.
+type modelCase struct {
+	name       string
+	network    *graph.Network
+	env        map[string]int
+	inputs     map[string]graph.Value
+	samples    []map[string]graph.Value // to calibrate with
+	precisions []graph.DataType
+}
+
+// TestEmbeddedModel takes the embedded model in all precisions through lowering, plan and simulated launches, and compares
+// with the CPU on the same lowered network.
+func TestEmbeddedModel(t *testing.T) {
+	n, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := testdata.CalibrationImages()
+	image := func(i, count int) map[string]graph.Value {
+		x := images.Batch(i, i+count)
+		return map[string]graph.Value{"image": graph.Values(graph.F32, x, count, 1, testdata.Padded, testdata.Padded)}
+	}
+	c := modelCase{name: "digits", network: n, env: map[string]int{"batch": 2}, inputs: image(20, 2)}
+	for i := range 4 {
+		c.samples = append(c.samples, image(2*i, 2))
+	}
+	c.precisions = []graph.DataType{graph.F32, graph.F16, graph.I8}
+	c.run(t)
+}
+
+// TestModels does so with the trained models beside the project that are small enough for the simulator.
+func TestModels(t *testing.T) {
+	root := os.Getenv("TRTUI_DATA")
+	if root == "" {
+		t.Skip("TRTUI_DATA is not set: the trained models are not here")
+	}
+	all := []graph.DataType{graph.F32, graph.F16, graph.I8}
+	own := []graph.DataType{graph.I8} // the model brings its quantisation
+	for _, m := range []struct {
+		file, data string
+		precisions []graph.DataType
+	}{
+		{"mnist-cntk/mnist.onnx", "mnist-cntk/test_data_set_0", all},
+		{"mnist-burn/mnist.onnx", "mnist-burn/test_data_set_0", all[:1]},
+		{"kws-dscnn/kws_fp32_dequantised.onnx", "kws-dscnn/test_data_set_0", all},
+		{"kws-dscnn/kws_int8_qdq.onnx", "kws-dscnn/test_data_set_qdq", own},
+		{"cifar10-resnet8/resnet8_fp32.onnx", "cifar10-resnet8/test_data_set_0", all[1:2]},
+		{"cifar10-resnet8/resnet8_int8_qdq.onnx", "cifar10-resnet8/test_data_set_qdq", own},
+	} {
+		n := readModel(t, filepath.Join(root, "models", m.file))
+		c := modelCase{name: filepath.Base(m.file), network: n, inputs: readInputs(t, filepath.Join(root, "models", m.data), n), precisions: m.precisions}
+		c.env = bindShapes(n, c.inputs)
+		c.samples = []map[string]graph.Value{c.inputs}
+		c.run(t)
+	}
+}
+
+// TestSupport lists the layers of larger models that have no kernel.
+func TestSupport(t *testing.T) {
+	root := os.Getenv("TRTUI_DATA")
+	if root == "" {
+		t.Skip("TRTUI_DATA is not set: the trained models are not here")
+	}
+	b := simulated(t)
+	for _, m := range []struct{ file, data string }{
+		{"cifar10-resnet8/resnet8_torch_export.onnx", "cifar10-resnet8/test_data_set_torch_export"},
+		{"squeezenet-fp16/squeezenet_fp16.onnx", "squeezenet-fp16/test_data_set_0"},
+		{"mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_fp32.onnx", "mobilenet_v1_0.25_128/test_data_set_0"},
+		{"mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_uint8_qdq.onnx", "mobilenet_v1_0.25_128/test_data_set_qdq"},
+		{"mobilenet_v2_1.0_224_int8/mobilenet_v2_int8_qdq.onnx", "mobilenet_v2_1.0_224_int8/test_data_set_qdq"},
+	} {
+		n := readModel(t, filepath.Join(root, "models", m.file))
+		c := modelCase{name: m.file, network: n, inputs: readInputs(t, filepath.Join(root, "models", m.data), n)}
+		c.env = bindShapes(n, c.inputs)
+		for _, p := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+			l, err := c.lower(b, p)
+			if err != nil {
+				t.Errorf("%s in %s: %v", m.file, p, err)
+				continue
+			}
+			if _, err := run.NewPlan(context.Background(), l, c.env, b, run.BestGuess); err != nil {
+				t.Errorf("%s in %s: %v", m.file, p, brief(err))
+			}
+		}
+	}
+}
+
+// brief shortens the reasons of layers that nothing computes.
+func brief(err error) error {
+	var u *run.Unsupported
+	if !errors.As(err, &u) {
+		return err
+	}
+	s := ""
+	for _, l := range u.Layers {
+		s += fmt.Sprintf("\n%s (%s)", l.Layer, l.Op)
+		seen := map[string]bool{}
+		for _, r := range l.Reasons {
+			if !seen[r.Reason] && len(seen) < 4 {
+				s += fmt.Sprintf("\n    %s: %s", r.Tactic, r.Reason)
+			}
+			seen[r.Reason] = true
+		}
+	}
+	return errors.New(s)
+}
+
+func readModel(t *testing.T, path string) *graph.Network {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := onnx.Parse(graph.Ops(), filepath.Base(path), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func readInputs(t *testing.T, dir string, n *graph.Network) map[string]graph.Value {
+	t.Helper()
+	values := map[string]graph.Value{}
+	for i, x := range n.Inputs {
+		data, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("input_%d.pb", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, v, err := onnx.ReadTensor(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[x.Name] = v
+	}
+	return values
+}
+
+// bindShapes gives the inputs' symbols their values.
+func bindShapes(n *graph.Network, inputs map[string]graph.Value) map[string]int {
+	env := map[string]int{}
+	for _, x := range n.Inputs {
+		for i, d := range x.Dims {
+			if _, ok := d.IsConst(); !ok {
+				env[d.String()] = inputs[x.Name].Dims[i]
+			}
+		}
+	}
+	return env
+}
+
+// lower brings the network to a precision for a backend.
+func (c modelCase) lower(b run.Backend, precision graph.DataType) (*graph.Network, error) {
+	ctx := context.Background()
+	o, err := build.Optimize(ctx, c.network, pass.Config{Shapes: c.env})
+	if err != nil {
+		return nil, err
+	}
+	lc := build.LowerConfig{Precision: precision, Pass: pass.Config{Shapes: c.env}}
+	if precision == graph.I8 && c.samples != nil {
+		host := cpu.Open(1)
+		defer host.Close()
+		hist, err := build.Collect(ctx, c.network, c.env, host, func(yield func(map[string]graph.Value, error) bool) {
+			for _, s := range c.samples {
+				if !yield(s, nil) {
+					return
+				}
+			}
+		}, nil)
+		if err != nil {
+			return nil, err
+		}
+		lc.Ranges = build.Ranges(hist, quant.MinMax{})
+	}
+	l, err := build.Lower(ctx, o, lc, run.Supports(b, c.env))
+	if err != nil {
+		return nil, err
+	}
+	return l.Network, nil
+}
+
+// run compares the backends.
+func (c modelCase) run(t *testing.T) {
+	b, host := simulated(t), cpu.Open(1)
+	defer host.Close()
+	for _, p := range c.precisions {
+		t.Run(fmt.Sprintf("%s_%s", c.name, p), func(t *testing.T) {
+			n, err := c.lower(b, p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := execute(t, n, c, host)
+			got := execute(t, n, c, b)
+			tol := suite.Tolerance{Real: 1e-4}
+			if p == graph.F16 {
+				tol.Real = 2e-3
+			}
+			for name, w := range want {
+				if err := suite.Near(got[name], w, graph.Range{}, tol); err != nil {
+					t.Errorf("output %s: %v", name, err)
+				}
+			}
+		})
+	}
+}
+
+// execute plans, loads and runs a lowered network once.
+func execute(t *testing.T, n *graph.Network, c modelCase, b run.Backend) map[string]graph.Value {
+	t.Helper()
+	ctx := context.Background()
+	p, err := build.Plan(ctx, n, c.env, b, build.PlanConfig{Untimed: true})
+	if err != nil {
+		t.Fatal(brief(err))
+	}
+	l, err := run.Load(ctx, p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	x, err := l.NewContext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.SetInputs(c.inputs); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := x.Outputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

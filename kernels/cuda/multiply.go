@@ -1,0 +1,345 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// multiplyEmitters are the matrix products of any operands in Linear: dynamic or constant, transposed, in broadcast
+// batches, with rows of any length.
+func multiplyEmitters() []emitter {
+	var list []emitter
+	for _, op := range []*graph.Op{graph.Gemm, graph.MatMul} {
+		for _, side := range []int{64, 32} {
+			list = append(list, emitter{
+				name: fmt.Sprintf("gemm_linear_plain_%dx%d", side, side), op: op, in: kernels.Linear, out: kernels.Linear,
+				match: func(b kernels.Binding) error {
+					_, err := multiplicationOf(b, side)
+					return err
+				},
+				emit: func(b kernels.Binding) (*work, error) {
+					m, err := multiplicationOf(b, side)
+					if err != nil {
+						return nil, err
+					}
+					return m.emit(b)
+				},
+				cost: func(b kernels.Binding) []job {
+					m, err := multiplicationOf(b, side)
+					if err != nil {
+						return nil
+					}
+					return m.jobs(b)
+				},
+			})
+		}
+	}
+	return list
+}
+
+// multiplication is a batch of products of an MxK with a KxN matrix. A block computes a tile of side x side, through tiles
+// of operands in shared memory, k-major, as numbers: floats, or integers less their zero points.
+type multiplication struct {
+	m, n, k, batch int
+	left, right    operand
+	side           int
+	scale          []float32 // by column; nil for reals
+	alpha          float32
+}
+
+// operand is one side of a product: element (i, k) of matrix j lies at j's batch offset + i*row + k*column.
+type operand struct {
+	storage
+	input       int
+	fixed       []byte // its elements, where it is a constant
+	batch       []axis
+	row, column int
+}
+
+func multiplicationOf(b kernels.Binding, side int) (*multiplication, error) {
+	m := &multiplication{side: side, alpha: 1}
+	x, y, out := b.In[0].Dims, b.In[1].Dims, b.Out[0].Dims
+	if len(x) < 2 || len(y) < 2 || graph.Count(x) == 0 || graph.Count(y) == 0 {
+		return nil, fmt.Errorf("%v times %v: the kernel takes matrices that are not empty", x, y)
+	}
+	transA, transB := false, false
+	if a, ok := b.Layer.Attrs.(graph.GemmAttrs); ok {
+		transA, transB, m.alpha = a.TransA, a.TransB, a.Alpha
+	}
+	m.m, m.n = out[len(out)-2], out[len(out)-1]
+	m.k = x[len(x)-1]
+	if transA {
+		m.k = x[len(x)-2]
+	}
+	m.batch = graph.Count(out[:len(out)-2])
+	for i, o := range []*operand{&m.left, &m.right} {
+		if err := o.read(b, i, (i == 0) == transAt(i, transA, transB)); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.finish(b)
+}
+
+// transAt returns the transposition of operand i.
+func transAt(i int, transA, transB bool) bool {
+	if i == 0 {
+		return transA
+	}
+	return transB
+}
+
+// read finds operand i. Its sum index is the first of its axes if leading.
+func (o *operand) read(b kernels.Binding, i int, leading bool) error {
+	t, dims, out := b.Layer.Inputs[i], b.In[i].Dims, b.Out[0].Dims
+	switch {
+	case t.Type == graph.F32, t.Type == graph.F16:
+	case t.Type.Size() == 1 && t.Quantized() && (!t.Range.PerChannel() || i == 1):
+		if z := t.Range.ZeroAt(0); t.Range.PerChannel() {
+			for c := range t.Range.Scale {
+				if t.Range.ZeroAt(c) != z {
+					return fmt.Errorf("%s has a zero point for every channel", t.Name)
+				}
+			}
+		}
+	default:
+		return fmt.Errorf("%s is %s, the kernel takes f32, f16 and quantised bytes", t.Name, t.Type)
+	}
+	o.input, o.storage, o.fixed = i, storage{typ: t.Type, rng: t.Range}, b.Consts[i]
+	rank := len(dims)
+	if o.row, o.column = dims[rank-1], 1; leading {
+		o.row, o.column = 1, dims[rank-1]
+	}
+	stride, list := dims[rank-1]*dims[rank-2], []axis(nil)
+	for a := len(out) - 3; a >= 0; a-- {
+		at := axis{out[a], 0}
+		if j := a - (len(out) - rank); j >= 0 {
+			if dims[j] != 1 {
+				at.stride = stride
+			}
+			stride *= dims[j]
+		}
+		list = append([]axis{at}, list...)
+	}
+	o.batch = list
+	return nil
+}
+
+// integers reports whether both operands are quantised, so that sums are integers.
+func (m *multiplication) integers() bool { return m.scale != nil }
+
+// finish finds how sums are scaled, and checks what follows.
+func (m *multiplication) finish(b kernels.Binding) error {
+	x, w := b.Layer.Inputs[0], b.Layer.Inputs[1]
+	if x.Quantized() != w.Quantized() && w.Range.PerChannel() {
+		return fmt.Errorf("reals with weights of %s by channel", w.Type)
+	}
+	if x.Quantized() && w.Quantized() {
+		if m.k > 1<<16 {
+			return fmt.Errorf("sums of %d products do not fit integers", m.k)
+		}
+		if w.Range.PerChannel() && (m.right.column == 1) == (w.Range.Axis == len(b.In[1].Dims)-1) {
+			return fmt.Errorf("scales of %s are not by column", w.Name)
+		}
+		m.scale = make([]float32, m.n)
+		for i := range m.scale {
+			m.scale[i] = x.Range.ScaleAt(0) * w.Range.ScaleAt(i)
+		}
+	}
+	if m.batch*ceilDiv(m.m, m.side) > 1<<30 || m.batch > 65535 || ceilDiv(m.m, m.side) > 65535 {
+		return fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
+	}
+	first := len(b.Layer.OpInputs())
+	if first > 2 && b.Layer.Inputs[2] == nil {
+		first = len(b.In)
+		if b.Layer.Epilogue.Args > 1 {
+			return fmt.Errorf("an input is left out before the epilogue's")
+		}
+	} else if first > 2 {
+		first = 2
+	}
+	return checkArguments(b, b.Layer.Epilogue, first)
+}
+
+// output returns what becomes of the sums: alpha, the addition of input 2 times beta, then the epilogue.
+func (m *multiplication) output(b kernels.Binding, w *work) (*rowOutput, error) {
+	out, err := newRowOutput(b, &product{k: m.n, groups: 1, pitchOut: m.n, alpha: m.alpha, scale: m.scale}, w)
+	if err != nil || len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil {
+		return out, err
+	}
+	add, err := arguments(b, []int{2}, b.Out[0], &w.constants)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range add {
+		if a.input >= 0 && a.whole {
+			out.vector = min(out.vector, vectorOf(a.typ.Size(), a.pitch))
+		}
+	}
+	out.args = append(add, out.args...)
+	beta := float32(1)
+	if a, ok := b.Layer.Attrs.(graph.GemmAttrs); ok {
+		beta = a.Beta
+	}
+	sum := graph.Program{Args: 2, Code: []graph.Instr{
+		{Op: graph.EltConst, Imm: [2]float32{beta}}, {Op: graph.EltMul, Arg: [3]int{1, 2}}, {Op: graph.EltAdd, Arg: [3]int{0, 3}},
+	}}
+	if beta == 1 {
+		sum = graph.Binary(graph.EltAdd)
+	}
+	out.program = sum.Then(out.program, 0)
+	return out, nil
+}
+
+const (
+	plainDepth = 16 // elements of the sum that a tile of operands has
+	plainEach  = 4  // rows, and columns, of a thread
+)
+
+// threads returns how many threads a block has: each computes plainEach rows and columns.
+func (m *multiplication) threads() int { return m.side * m.side / (plainEach * plainEach) }
+
+// pitch is the distance in words of two k in shared memory.
+func (m *multiplication) pitch() int { return m.side + 4 }
+
+func (m *multiplication) emit(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	out, err := m.output(b, w)
+	if err != nil {
+		return nil, err
+	}
+	k := w.module.Kernel("multiply", m.threads())
+	l := &launch{
+		kernel: "multiply", block: [3]int{m.threads(), 1, 1},
+		grid: [3]int{ceilDiv(m.n, m.side), ceilDiv(m.m, m.side), m.batch},
+	}
+	for _, o := range []*operand{&m.left, &m.right} {
+		if o.fixed != nil {
+			o.base = l.constant(k, fmt.Sprintf("c%d", o.input), w.append(o.fixed))
+		} else {
+			o.base = l.input(k, o.input)
+		}
+	}
+	out.parameters(k, l)
+	c := &multiplyBlock{multiplication: m, K: k, thread: k.Thread(), row: k.Mul(k.BlockY(), ptx.U(m.side)), column: k.Mul(k.BlockX(), ptx.U(m.side))}
+	bytes := plainDepth * m.pitch() * 4
+	c.a, c.b = k.Array("a", bytes, 16), k.Array("b", bytes, 16)
+	c.run()
+	for i, sums := range c.sums {
+		row := k.Add(c.row, k.Add(k.Mul(c.y, ptx.U(plainEach)), ptx.U(i)))
+		column := k.Add(c.column, k.Mul(c.x, ptx.U(plainEach)))
+		k.If(k.Lt(row, ptx.U(m.m)), func() { c.finishRow(out, k.Mad(k.BlockZ(), ptx.U(m.m), row), column, sums) })
+	}
+	w.end(k, l)
+	return w, nil
+}
+
+// multiplyBlock is the code of a block.
+type multiplyBlock struct {
+	*multiplication
+	*ptx.K
+	a, b        ptx.SharedPtr
+	thread      ptx.Uint
+	row, column ptx.Uint // of the tile
+	y, x        ptx.Uint // of the thread in it, in plainEach
+	sums        [][]ptx.Word
+}
+
+// run computes the sums.
+func (c *multiplyBlock) run() {
+	c.y, c.x = c.DivRem(c.thread, c.side/plainEach)
+	for range plainEach {
+		line := make([]ptx.Word, plainEach)
+		for i := range line {
+			if c.integers() {
+				line[i] = c.VarS(ptx.I(0)).Word()
+			} else {
+				line[i] = c.VarF(ptx.F(0)).Register()
+			}
+		}
+		c.sums = append(c.sums, line)
+	}
+	from := [2]ptx.Uint{rowOffset(c.K, c.BlockZ(), c.left.batch), rowOffset(c.K, c.BlockZ(), c.right.batch)}
+	at := c.OffsetShared(c.a, c.y, 4*plainEach)
+	bt := c.OffsetShared(c.b, c.x, 4*plainEach)
+	c.For(ptx.U(0), ptx.U(c.k), ptx.U(plainDepth), func(first ptx.Uint) {
+		c.fill(c.a, &c.left, from[0], c.row, first, c.m)
+		c.fill(c.b, &c.right, from[1], c.column, first, c.n)
+		c.Barrier()
+		for i := range plainDepth {
+			c.step(at.At(4*i*c.pitch()), bt.At(4*i*c.pitch()))
+		}
+		c.Barrier()
+	})
+}
+
+// step adds the products of one k.
+func (c *multiplyBlock) step(a, b ptx.SharedPtr) {
+	if c.integers() {
+		x, y := c.LoadShared(a, plainEach), c.LoadShared(b, plainEach)
+		for i, line := range c.sums {
+			for j, s := range line {
+				c.SetS(s.Int(), c.MadS(x[i].Int(), y[j].Int(), s.Int()))
+			}
+		}
+		return
+	}
+	x, y := c.LoadSharedF(a, plainEach), c.LoadSharedF(b, plainEach)
+	for i, line := range c.sums {
+		for j, s := range line {
+			c.FmaTo(s.FloatRegister(), x[i], y[j])
+		}
+	}
+}
+
+// fill copies side x plainDepth elements of an operand to shared memory, zeros behind its ends: neighbouring threads along
+// the axis that is innermost in memory.
+func (c *multiplyBlock) fill(to ptx.SharedPtr, o *operand, batch, first, depth ptx.Uint, extent int) {
+	for at := 0; at < c.side*plainDepth; at += c.threads() {
+		place := c.Add(c.thread, ptx.U(at))
+		var i, k ptx.Uint
+		if o.column == 1 {
+			i, k = c.DivRem(place, plainDepth)
+		} else {
+			k, i = c.DivRem(place, c.side)
+		}
+		row, column := c.Add(first, i), c.Add(depth, k)
+		element := c.Add(batch, c.Add(c.Mul(row, ptx.U(o.row)), c.Mul(column, ptx.U(o.column))))
+		inside := c.Both(c.Lt(row, ptx.U(extent)), c.Lt(column, ptx.U(c.k)))
+		slot := c.OffsetShared(to, c.Mad(k, ptx.U(c.pitch()), i), 4)
+		c.copyNumber(slot, o, c.Offset(o.base, element, o.typ.Size()), inside)
+	}
+}
+
+// copyNumber stores what an element stands for.
+func (c *multiplyBlock) copyNumber(slot ptx.SharedPtr, o *operand, from ptx.GlobalPtr, inside ptx.Cond) {
+	if !c.integers() {
+		v := c.VarF(ptx.F(0))
+		c.If(inside, func() { c.SetF(v, o.loadOne(c.K, from)) })
+		c.StoreSharedF(slot, v)
+		return
+	}
+	v := c.VarS(ptx.I(0))
+	c.If(inside, func() {
+		q := c.LoadByteAs(from, o.typ == graph.I8)
+		c.SetS(v, c.SubS(q, ptx.I(int(o.rng.ZeroAt(0)))))
+	})
+	c.StoreShared(slot, v.Word())
+}
+
+// finishRow writes as much of a thread's row as there is.
+func (c *multiplyBlock) finishRow(out *rowOutput, row, column ptx.Uint, sums []ptx.Word) {
+	finishRow(c.K, out, row, column, sums, c.n%c.side == 0)
+}
+
+func (m *multiplication) jobs(b kernels.Binding) []job {
+	blocks := ceilDiv(m.n, m.side) * ceilDiv(m.m, m.side) * m.batch
+	steps := float64(ceilDiv(m.k, plainDepth))
+	// A warp's products, its reads of shared memory, and the copies that nothing hides.
+	cycles := steps * (float64(m.side*m.side*plainDepth)/128*1.5 + 60)
+	return []job{{
+		blocks: blocks, resident: 4, cycles: cycles, latency: steps*(cycles/steps+900) + 1000, bytes: traffic(b),
+	}}
+}

@@ -1,0 +1,178 @@
+package cuda
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+)
+
+// trial is a work with its inputs, to be run on the simulator in many ways.
+type trial struct {
+	binding kernels.Binding
+	work    *work
+	scratch int
+	inputs  [][]byte // as stored
+	want    graph.Value
+	layer   suite.Case
+}
+
+// trialOf emits a tile's product for a convolution of the geometry.
+func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *trial {
+	t.Helper()
+	typ := units[tl.unit].typ
+	rnd := rand.New(rand.NewPCG(1, 2))
+	in := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(x[:]...)}
+	weights := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(w[:]...)}
+	if typ == graph.I8 {
+		in.Range, weights.Range = graph.PerTensor(0.03, zero), graph.PerTensor(0.01, 0)
+	}
+	weights.Weights = suite.Random(rnd, weights).Data
+	l := &graph.Layer{Name: "conv", Op: graph.Conv, From: []string{"conv"}, Attrs: graph.ConvAttrs{
+		Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: 1,
+	}}
+	l.AddInput(in)
+	l.AddInput(weights)
+	y := &graph.Tensor{Name: "y", Producer: l}
+	l.Outputs = []*graph.Tensor{y}
+	if err := l.Infer(); err != nil {
+		t.Fatal(err)
+	}
+	if typ == graph.I8 {
+		y.Type, y.Range = graph.I8, graph.PerTensor(0.4, -3)
+	}
+	e := productEmitter("", graph.Conv, kernels.NHWC, tl)
+	b, _ := bindingOf(l, e)
+	if err := e.matches(b); err != nil {
+		t.Fatal(err)
+	}
+	work, err := e.emit(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &trial{binding: b, work: work, scratch: e.workspace(b)}
+	v := suite.Random(rnd, in)
+	stored := make([]byte, b.In[0].Bytes())
+	b.In[0].FromLinear(stored, v.Data)
+	tr.inputs = [][]byte{stored}
+	tr.want = graph.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
+	if err := l.Eval([]graph.Value{v, {Type: typ, Dims: w[:], Data: weights.Weights}}, []graph.Value{tr.want}); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// run runs a module in place of the work's own and returns the statistics of each launch, and whether the output was right.
+func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*ptxsim.Stats, right bool, err error) {
+	t.Helper()
+	mem := ptxsim.NewMemory(1 << 30)
+	alloc := func(data []byte, n int) uint64 {
+		p, err := mem.Alloc(int64(max(n, len(data), 1)))
+		if err == nil && data != nil {
+			err = mem.Write(p, data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	constants, scratch := alloc(tr.work.constants, 0), alloc(nil, tr.scratch)
+	in, out := alloc(tr.inputs[0], 0), alloc(nil, tr.binding.Out[0].Bytes())
+	program, err := ptxsim.Load(mem, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range tr.work.launches {
+		var params []byte
+		for _, a := range l.args {
+			base := map[argKind]uint64{inputArg: in, outputArg: out, constantArg: constants, workspaceArg: scratch}[a.kind]
+			params = binary.LittleEndian.AppendUint64(params, base+uint64(a.offset))
+		}
+		s, err := program.Launch(context.Background(), l.kernel, ptxsim.Shape{Grid: l.grid, Block: l.block, Shared: l.shared}, params, opt)
+		if err != nil {
+			return stats, false, err
+		}
+		stats = append(stats, s)
+	}
+	stored := make([]byte, tr.binding.Out[0].Bytes())
+	if err := mem.Read(out, stored); err != nil {
+		return stats, false, err
+	}
+	got := graph.NewValue(tr.want.Type, tr.want.Dims...)
+	tr.binding.Out[0].ToLinear(got.Data, stored)
+	return stats, suite.Near(got, tr.want, tr.binding.Layer.Outputs[0].Range, suite.Tolerance{Real: 1e-3}) == nil, nil
+}
+
+// TestProductAccess: the ring's copies are coalesced, and neither fragments nor operands meet in a bank.
+func TestProductAccess(t *testing.T) {
+	for _, u := range []unit{simtF32, tensorF16, tensorI8} {
+		for _, tl := range tiles(u) {
+			if tl.stages != 3 || tl.split != 1 {
+				continue
+			}
+			t.Run(tl.String(), func(t *testing.T) {
+				tr := trialOf(t, tl, [4]int{1, 128, 12, 12}, [4]int{256, 128, 1, 1}, 0, 1, 0)
+				stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll})
+				if err != nil || !right {
+					t.Fatal(right, err)
+				}
+				s := stats[0]
+				if w := s.Worst("ldmatrix"); u != simtF32 && (w == nil || w.Conflicts > 1) {
+					t.Errorf("fragments meet in banks: %v", w)
+				}
+				if w := s.Worst("cp.async"); w == nil || w.Efficiency() < 1 {
+					t.Errorf("copies are not coalesced: %+v", w)
+				}
+				if w := s.Worst("ld.shared.v4.f32"); u == simtF32 && w.Conflicts > 1 {
+					t.Errorf("operands meet in banks: %+v", w)
+				}
+				if w := s.Worst("st.global"); w.Efficiency() < 1 {
+					t.Errorf("outputs are not coalesced: %+v", w)
+				}
+			})
+		}
+	}
+}
+
+// TestProductOrderings leaves each barrier, wait and commit out of a product's kernel: each time the simulator must find
+// it, or the result be wrong.
+func TestProductOrderings(t *testing.T) {
+	for _, u := range []unit{simtF32, tensorF16, tensorI8} {
+		tl := tiles(u)[len(tiles(u))-8] // the smallest, unsplit
+		t.Run(tl.String(), func(t *testing.T) {
+			tr := trialOf(t, tl, [4]int{1, 40, 7, 9}, [4]int{48, 40, 3, 3}, 1, 1, 5)
+			k := tr.work.module.Kernels[0]
+			found := ptxsim.Orderings(k)
+			if len(found) < 6 {
+				t.Fatalf("%d orderings in the kernel", len(found))
+			}
+			for _, i := range found {
+				broken, err := ptxsim.Without(tr.work.module, k.Name, i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tr.survives(t, broken) {
+					t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
+				}
+			}
+		})
+	}
+}
+
+// survives reports whether a module does as well as the whole one in every mode.
+func (tr *trial) survives(t *testing.T, m *ptx.Module) bool {
+	for _, async := range []ptxsim.Async{ptxsim.Late, ptxsim.Early} {
+		for seed := range uint64(3) {
+			if _, right, err := tr.run(t, m, ptxsim.Options{Async: async, Seed: seed}); err != nil || !right {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,35 @@
+package ptxsim
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// BenchmarkInstructions runs loops of one instruction in full warps: millions of lanes a second.
+func BenchmarkInstructions(b *testing.B) {
+	for _, c := range []struct{ name, setup, inst string }{
+		{"fma.f32", "mov.f32 %f1, 0f3F000000; mov.f32 %f2, 0f3F800000;", "fma.rn.f32 %f2, %f1, %f2, %f1"},
+		{"mad.s32", "", "mad.lo.s32 %r9, %r1, %r1, %r1"},
+		{"setp.selp", "", "setp.lt.s32 %p1, %r1, 5; selp.b32 %r9, %r1, 3, %p1"},
+		{"ld.shared", mySlot + "st.shared.u32 [%r2], 1;", "ld.shared.u32 %r9, [%r2]"},
+		{"st.shared", mySlot, "st.shared.u32 [%r2], %r1"},
+		{"ld.global.v4", "mul.wide.u32 %rd2, %r1, 16; add.s64 %rd2, %rd2, %rd1;", "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd2]"},
+		{"st.global", "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd2, %rd1;", "st.global.u32 [%rd2], %r1"},
+		{"cvt.f16", "mov.f32 %f1, 0f3F000000;", "cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f2, %h1"},
+		{"shfl", "", "shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			const repeat, loops, blocks, threads = 64, 100, 4, 128
+			body := c.setup + "mov.u32 %r30, 0;\nLOOP:\n" + strings.Repeat(c.inst+";\n", repeat) + "add.u32 %r30, %r30, 1; setp.lt.u32 %p7, %r30, " + fmt.Sprint(loops) + "; @%p7 bra LOOP;"
+			r := newRig(b, kernelText(sharedWords, body))
+			r.opt = Options{Lints: LintNone}
+			p := r.put(make([]uint32, 4*threads))
+			for b.Loop() {
+				r.run("k", line(blocks), line(threads), p)
+			}
+			n := repeat * loops * blocks * threads * (1 + strings.Count(c.inst, ";"))
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mlanes/s")
+		})
+	}
+}

@@ -1,0 +1,357 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// reduceEmitters are the reductions over neighbouring axes: along rows in Linear, and over all pixels in NHWC, which is
+// also what a pooling over the whole input is.
+func reduceEmitters() []emitter {
+	var list []emitter
+	for _, op := range []*graph.Op{
+		graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd, graph.ReduceL1, graph.ReduceL2,
+		graph.ReduceSumSquare, graph.ReduceLogSum,
+	} {
+		list = append(list, reduceEmitter("reduce_linear", op, kernels.Linear))
+	}
+	for _, op := range []*graph.Op{graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.AveragePool, graph.MaxPool} {
+		list = append(list, reduceEmitter("reduce_pixels_nhwc", op, kernels.NHWC))
+	}
+	return list
+}
+
+func reduceEmitter(name string, op *graph.Op, f kernels.Format) emitter {
+	return emitter{
+		name: name, op: op, in: f, out: f,
+		match: func(b kernels.Binding) error {
+			if _, err := reductionOf(b); err != nil {
+				return err
+			}
+			return checkArguments(b, b.Layer.Epilogue, len(b.Layer.OpInputs()))
+		},
+		emit: func(b kernels.Binding) (*work, error) {
+			r, err := reductionOf(b)
+			if err != nil {
+				return nil, err
+			}
+			return r.emit(b)
+		},
+		cost: func(b kernels.Binding) []job {
+			r, err := reductionOf(b)
+			if err != nil {
+				return nil
+			}
+			return r.jobs(b)
+		},
+	}
+}
+
+// reduction is a tensor of [outer, length, inner] reduced over length. In Linear an inner of 1 makes rows of neighbours; in
+// NHWC inner is a pixel.
+type reduction struct {
+	outer, length, inner int
+	pitch                int // elements from one inner row to the next
+	x                    storage
+	merge                func(k *ptx.K, sum, v ptx.Float) ptx.Float
+	start                float32
+	before, after        func(k *ptx.K, v ptx.Float) ptx.Float // of each element, of the result; nil: nothing
+	integers             bool                                  // sums of bytes are integers' until they are scaled
+	scale                float32                               // of such a sum
+}
+
+// reductionOf returns the reduction that a layer is.
+func reductionOf(b kernels.Binding) (*reduction, error) {
+	x, in := b.In[0], b.Layer.Inputs[0]
+	if b.Consts[0] != nil {
+		return nil, fmt.Errorf("the input is a constant")
+	}
+	if err := storable(in); err != nil || in.Type == graph.Bool {
+		return nil, fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
+	}
+	axes, err := reducedAxes(b)
+	if err != nil {
+		return nil, err
+	}
+	if len(axes) == 0 || graph.Count(x.Dims) == 0 {
+		return nil, fmt.Errorf("there is nothing to reduce")
+	}
+	first, last := axes[0], axes[len(axes)-1]
+	if last-first != len(axes)-1 {
+		return nil, fmt.Errorf("axes %v are not neighbours", axes)
+	}
+	r := &reduction{
+		outer: graph.Count(x.Dims[:first]), length: graph.Count(x.Dims[first : last+1]), inner: graph.Count(x.Dims[last+1:]),
+		x: storage{typ: in.Type, rng: in.Range},
+	}
+	r.pitch = r.inner
+	if x.Format == kernels.NHWC {
+		if first != 2 || last != len(x.Dims)-1 {
+			return nil, fmt.Errorf("axes %v are not all the spatial ones", axes)
+		}
+		r.outer, r.inner, r.pitch = x.Dims[0], x.Dims[1], pitch(x)
+	}
+	return r, r.arithmetic(b)
+}
+
+// reducedAxes returns the axes, sorted. Of a pooling over the whole input they are the spatial ones.
+func reducedAxes(b kernels.Binding) ([]int, error) {
+	rank := len(b.In[0].Dims)
+	if a, ok := b.Layer.Attrs.(graph.ReduceAttrs); ok {
+		return a.Resolve(rank)
+	}
+	a := b.Layer.Attrs.(graph.PoolAttrs)
+	if !a.Global && (!slices.Equal(a.Kernel, b.In[0].Dims[2:]) || slices.Max(append(a.Pads, 0)) != 0 || graph.Count(b.Out[0].Dims[2:]) != 1) {
+		return nil, fmt.Errorf("the window is not the whole input")
+	}
+	if len(b.Layer.Outputs) > 1 {
+		return nil, fmt.Errorf("the indices of the maxima are not computed")
+	}
+	var axes []int
+	for i := 2; i < rank; i++ {
+		axes = append(axes, i)
+	}
+	return axes, nil
+}
+
+// arithmetic sets what the reduction computes.
+func (r *reduction) arithmetic(b kernels.Binding) error {
+	add := (*ptx.K).AddF
+	switch b.Layer.Op {
+	case graph.ReduceMean, graph.AveragePool, graph.ReduceSum:
+		r.merge = add
+		mean := b.Layer.Op != graph.ReduceSum
+		if r.integers = r.x.typ.Size() == 1 && r.length < 1<<22; r.integers {
+			r.scale = r.x.rng.ScaleAt(0)
+			if mean {
+				r.scale /= float32(r.length)
+			}
+		} else if n := float32(r.length); mean {
+			r.after = func(k *ptx.K, v ptx.Float) ptx.Float { return k.DivF(v, ptx.F(n)) }
+		}
+	case graph.ReduceMax, graph.MaxPool:
+		r.merge, r.start = (*ptx.K).MaxNaN, float32(math.Inf(-1))
+	case graph.ReduceMin:
+		r.merge, r.start = (*ptx.K).MinNaN, float32(math.Inf(1))
+	case graph.ReduceProd:
+		r.merge, r.start = (*ptx.K).MulF, 1
+	case graph.ReduceL1:
+		r.merge, r.before = add, (*ptx.K).AbsF
+	case graph.ReduceL2:
+		r.merge, r.before, r.after = add, square, (*ptx.K).Sqrt
+	case graph.ReduceSumSquare:
+		r.merge, r.before = add, square
+	case graph.ReduceLogSum:
+		r.merge, r.after = add, log
+	default:
+		return fmt.Errorf("%s is not reduced here", b.Layer.Op.Name)
+	}
+	return nil
+}
+
+func square(k *ptx.K, v ptx.Float) ptx.Float { return k.MulF(v, v) }
+
+// partial is a sum in a register: of floats, or of integers.
+func (r *reduction) partial(k *ptx.K) ptx.Word {
+	if r.integers {
+		return k.VarS(ptx.I(0)).Word()
+	}
+	return k.VarF(ptx.F(r.start)).Register()
+}
+
+// add merges the elements of words into partial sums.
+func (r *reduction) add(k *ptx.K, sums []ptx.Word, words []ptx.Word) {
+	i := 0
+	for _, w := range words {
+		if r.integers {
+			for _, q := range bytesOf(k, w, r.x.typ == graph.I8) {
+				k.SetS(sums[i].Int(), k.AddS(sums[i].Int(), q))
+				i++
+			}
+			continue
+		}
+		for _, v := range r.x.unpack(k, w) {
+			r.addReal(k, sums[i].FloatRegister(), v)
+			i++
+		}
+	}
+}
+
+func (r *reduction) addReal(k *ptx.K, sum, v ptx.Float) {
+	if r.before != nil {
+		v = r.before(k, v)
+	}
+	k.SetF(sum, r.merge(k, sum, v))
+}
+
+// join is two partial sums made one; word is one that came through memory or a shuffle.
+func (r *reduction) join(k *ptx.K, sum, word ptx.Word) ptx.Word {
+	if r.integers {
+		return k.AddS(sum.Int(), word.Int()).Word()
+	}
+	return r.merge(k, sum.FloatRegister(), word.FloatRegister()).Register()
+}
+
+// result is what a whole sum stands for.
+func (r *reduction) result(k *ptx.K, sum ptx.Word) ptx.Float {
+	if r.integers {
+		zeros := int(r.x.rng.ZeroAt(0)) * r.length
+		return k.MulF(k.IntToFloat(k.SubS(sum.Int(), ptx.I(zeros))), ptx.F(r.scale))
+	}
+	if v := sum.FloatRegister(); r.after != nil {
+		return r.after(k, v)
+	}
+	return sum.FloatRegister()
+}
+
+func (r *reduction) emit(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	out, err := plainOutput(b, w)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case b.In[0].Format == kernels.NHWC:
+		r.emitPixels(w, out)
+	case r.inner == 1:
+		r.emitRows(w, out)
+	default:
+		r.emitColumns(w, out)
+	}
+	return w, nil
+}
+
+// vectorsAtOnce is how many vectors of channels a block reduces: a warp's loads are as many neighbouring vectors.
+const vectorsAtOnce = 32
+
+// emitPixels emits a kernel whose blocks each reduce some vectors of channels of one image. The block's threads are rows of
+// as many; each row takes every rows-th pixel, and their partial sums meet in shared memory.
+func (r *reduction) emitPixels(w *work, out *rowOutput) {
+	n := min(16/r.x.typ.Size(), out.vector, 4)
+	vectors := ceilDiv(out.pitch, n)
+	across := min(vectorsAtOnce, vectors)
+	rows := max(1, min(blockThreads/across, r.length))
+	count := across * rows
+	k := w.module.Kernel("reduce", count)
+	l := &launch{kernel: "reduce", grid: [3]int{ceilDiv(vectors, across), r.outer, 1}, block: [3]int{count, 1, 1}}
+	r.x.base = l.input(k, 0)
+	out.parameters(k, l)
+	shared := k.Array("partial", count*n*4, 16)
+	thread, image := k.Thread(), k.BlockY()
+	row, lane := k.DivRem(thread, across)
+	channel := k.Mul(k.Mad(k.BlockX(), ptx.U(across), lane), ptx.U(n))
+	sums := make([]ptx.Word, n)
+	for i := range sums {
+		sums[i] = r.partial(k)
+	}
+	limit := ptx.U(min(r.pitch, roundUp(out.pitch, n)))
+	k.If(k.Lt(channel, limit), func() {
+		first := k.Mul(image, ptx.U(r.length))
+		k.For(row, ptx.U(r.length), ptx.U(rows), func(pixel ptx.Uint) {
+			at := k.Mad(k.Add(first, pixel), ptx.U(r.pitch), channel)
+			r.add(k, sums, r.x.words(k, at, n, nil, ptx.W(0)))
+		})
+	})
+	stored := make([]ptx.Word, n)
+	for i, s := range sums {
+		if stored[i] = s; !r.integers {
+			stored[i] = k.Bits(s.FloatRegister())
+		}
+	}
+	k.StoreShared(k.OffsetShared(shared, thread, 4*n), stored...)
+	k.Barrier()
+	k.Exit(k.Ge(thread, ptx.U(across)))
+	k.Exit(k.Ge(channel, ptx.U(out.pitch)))
+	for i := 1; i < rows; i++ {
+		more := k.LoadShared(k.OffsetShared(shared, thread, 4*n).At(4*n*across*i), n)
+		for e := range sums {
+			sums[e] = r.join(k, sums[e], r.float(k, more[e]))
+		}
+	}
+	values := make([]ptx.Float, n)
+	for i, s := range sums {
+		values[i] = r.result(k, s)
+	}
+	out.store(k, image, channel, values)
+	w.end(k, l)
+}
+
+// float is a word of a float as the register of one; integers stay.
+func (r *reduction) float(k *ptx.K, w ptx.Word) ptx.Word {
+	if r.integers {
+		return w
+	}
+	return k.FloatOf(w).Register()
+}
+
+// emitRows emits a kernel that reduces each row by a warp.
+func (r *reduction) emitRows(w *work, out *rowOutput) {
+	k, l := w.threads("reduce", r.outer*32)
+	r.x.base = l.input(k, 0)
+	out.parameters(k, l)
+	index := threadIndex(k, r.outer*32)
+	row, lane := k.Shr(index, 5), k.And(index, ptx.U(31))
+	sum := r.partial(k)
+	first := k.Mul(row, ptx.U(r.length))
+	k.For(lane, ptx.U(r.length), ptx.U(32), func(i ptx.Uint) { r.addElement(k, sum, k.Add(first, i)) })
+	for mask := 16; mask > 0; mask /= 2 {
+		var other ptx.Word
+		if r.integers {
+			other = k.ShuffleXorWord(sum, mask)
+		} else {
+			other = k.ShuffleXor(sum.FloatRegister(), mask).Register()
+		}
+		sum = r.join(k, sum, other)
+	}
+	k.Exit(k.Ne(lane, ptx.U(0)))
+	r.storeOne(k, out, row, sum)
+	w.end(k, l)
+}
+
+// emitColumns emits a kernel in which each thread reduces one column.
+func (r *reduction) emitColumns(w *work, out *rowOutput) {
+	k, l := w.threads("reduce", r.outer*r.inner)
+	r.x.base = l.input(k, 0)
+	out.parameters(k, l)
+	index := threadIndex(k, r.outer*r.inner)
+	outer, inner := k.DivRem(index, r.inner)
+	sum := r.partial(k)
+	first := k.Mad(outer, ptx.U(r.length*r.inner), inner)
+	k.For(ptx.U(0), ptx.U(r.length*r.inner), ptx.U(r.inner), func(i ptx.Uint) { r.addElement(k, sum, k.Add(first, i)) })
+	r.storeOne(k, out, index, sum)
+	w.end(k, l)
+}
+
+// addElement merges one element.
+func (r *reduction) addElement(k *ptx.K, sum ptx.Word, at ptx.Uint) {
+	p := k.Offset(r.x.base, at, r.x.typ.Size())
+	if r.integers {
+		k.SetS(sum.Int(), k.AddS(sum.Int(), k.LoadByteAs(p, r.x.typ == graph.I8)))
+		return
+	}
+	r.addReal(k, sum.FloatRegister(), r.x.loadOne(k, p))
+}
+
+// storeOne finishes element index of a Linear output.
+func (r *reduction) storeOne(k *ptx.K, out *rowOutput, index ptx.Uint, sum ptx.Word) {
+	row, column := k.DivRem(index, out.pitch)
+	out.store(k, row, column, []ptx.Float{r.result(k, sum)})
+}
+
+// jobs estimates the launch.
+func (r *reduction) jobs(b kernels.Binding) []job {
+	switch {
+	case b.In[0].Format == kernels.NHWC:
+		rows := max(1, blockThreads/vectorsAtOnce)
+		threads := r.outer * ceilDiv(r.pitch, 4*vectorsAtOnce) * blockThreads
+		return []job{threadJob(threads, 12*ceilDiv(r.length, rows)+8*rows+60, traffic(b))}
+	case r.inner == 1:
+		return []job{threadJob(32*r.outer, 8*ceilDiv(r.length, 32)+40, traffic(b))}
+	}
+	return []job{threadJob(r.outer*r.inner, 8*r.length+20, traffic(b))}
+}

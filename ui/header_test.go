@@ -1,0 +1,117 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// TestTabs shortens all names but the active one, as far as the line asks for.
+func TestTabs(t *testing.T) {
+	names := []string{"1 Overview", "2 Graph", "3 Timings", "4 Memory", "5 Calibration", "0 Log"}
+	for _, c := range []struct {
+		w, active int
+		want      string
+	}{
+		{80, 0, " 1 Overview  2 Graph  3 Timings  4 Memory  5 Calibration  0 Log"},
+		{61, 1, " 1 Overview 2 Graph 3 Timings 4 Memory 5 Calibration 0 Log"},
+		{46, 4, " 1 Ove 2 Gra 3 Tim 4 Mem 5 Calibration 0 Log"},
+		{44, 4, " 1 Ov 2 Gr 3 Ti 4 Me 5 Calibration 0 Lo"},
+		{33, 4, " 1  2  3  4  5 Calibration  0"},
+		{25, 0, " 1 Overview 2 3 4 5 0"},
+		{20, 4, " 5 Calibration"},
+		{4, 4, " 5 C"},
+	} {
+		got := NewLook(Options{}).Render(c.w, 1, Tabs{Names: names, Active: c.active}.Draw)
+		if got = strings.TrimRight(ansi.Strip(got), " "); got != c.want {
+			t.Errorf("%d cells: %q, want %q", c.w, got, c.want)
+		}
+	}
+}
+
+// TestJobTime draws how long a job has been running, also while it reports nothing, and stops with the job.
+func TestJobTime(t *testing.T) {
+	app, _ := probes(t, nil)
+	now := time.Unix(100, 0)
+	app.now = func() time.Time { return now }
+	_, cmd := app.Update(Header{Job: &Job{Phase: "packing weights", Done: -1, Start: now}})
+	if cmd == nil || !app.beating {
+		t.Fatal("nothing draws the time of a job that reports nothing")
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  string
+	}{{1500 * time.Millisecond, " 1.5s "}, {75 * time.Second, " 1m15s "}} {
+		now = time.Unix(100, 0).Add(c.after)
+		app.Update(beatMsg{})
+		if s := ansi.Strip(app.Content()); !strings.Contains(s, "packing weights") || !strings.Contains(s, c.want) {
+			t.Errorf("no %q in\n%s", c.want, s)
+		}
+	}
+	press(app, "space")
+	now = now.Add(time.Hour)
+	app.Update(beatMsg{})
+	if s := ansi.Strip(app.Content()); !strings.Contains(s, " 1m15s ") || app.beating {
+		t.Errorf("the time goes on while frozen:\n%s", s)
+	}
+	press(app, "space")
+	app.Update(Header{})
+	if _, cmd = app.Update(beatMsg{}); cmd != nil || app.beating {
+		t.Error("beats without a job")
+	}
+}
+
+// TestJobStatus takes a line about a job away when the job is over, and leaves every other line alone.
+func TestJobStatus(t *testing.T) {
+	app, _ := probes(t, nil)
+	for _, c := range []struct {
+		status StatusMsg
+		stays  bool
+	}{{StatusMsg{Text: "fp32: rebuilding", Job: true}, false}, {StatusMsg{Text: "nothing to undo"}, true}} {
+		send(app, c.status)
+		if !strings.Contains(app.Content(), c.status.Text) {
+			t.Errorf("%q is not shown", c.status.Text)
+		}
+		send(app, IdleMsg{})
+		if strings.Contains(app.Content(), c.status.Text) != c.stays {
+			t.Errorf("%q is shown when the job is over: %v, want %v", c.status.Text, !c.stays, c.stays)
+		}
+	}
+}
+
+// TestSmall draws the focused pane in full and the others as titles where there is little room, and says so where there
+// is too little.
+func TestSmall(t *testing.T) {
+	app := demoApp(t, Options{})
+	for _, c := range []struct {
+		w, h int
+		want []string
+	}{
+		{MinWidth, MinHeight, []string{"▍ Summary", "─ Slowest layers", "latency", "1 Overview 2"}},
+		{79, 40, []string{"▍ Summary", "─ Slowest layers"}},
+		{200, MinHeight, []string{"▍ Summary", "─ Slowest layers"}},
+		{MinWidth - 1, 40, []string{"Terminal too small", "needs 60x16"}},
+		{200, MinHeight - 1, []string{"Terminal too small", "needs 60x16"}},
+	} {
+		send(app, tea.WindowSizeMsg{Width: c.w, Height: c.h})
+		s := ansi.Strip(app.Content())
+		for _, want := range c.want {
+			if !strings.Contains(s, want) {
+				t.Errorf("%dx%d does not show %q:\n%s", c.w, c.h, want, s)
+			}
+		}
+	}
+	send(app, tea.WindowSizeMsg{Width: MinWidth, Height: MinHeight})
+	press(app, "tab")
+	if s := ansi.Strip(app.Content()); !strings.Contains(s, "▍ Slowest layers") || !strings.Contains(s, "─ Summary") || !strings.Contains(s, "stage0/conv_0") {
+		t.Errorf("tab does not unfold the next pane:\n%s", s)
+	}
+	press(app, "3", "?")
+	if s := ansi.Strip(app.Content()); !strings.Contains(s, "fuzzy") {
+		t.Errorf("the help is cut:\n%s", s)
+	}
+}

@@ -1,0 +1,146 @@
+package views
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// strip is the key that chooses the error in the strip of heat.
+func (v *errorsView) strip() ui.Key {
+	return ui.K("e", "own/accumulated", "the strip: the layer's own error / the accumulated one")
+}
+
+// heatView draws where in the output of the layer under the cursor the error sits: channels down, positions across.
+type heatView struct{ *errorsView }
+
+// selected returns the layer under the cursor with the error that is drawn, and its map; nil where there is none.
+func (v *heatView) selected() (*sessions.LayerError, *sessions.Errors, *sessions.ErrorMap) {
+	a, r := v.snap.Accuracy, v.table.Row()
+	if a == nil || r < 0 || r >= len(a.Layers) {
+		return nil, nil, nil
+	}
+	l := &a.Layers[r]
+	if v.own {
+		return l, &l.Local, l.LocalMap
+	}
+	return l, &l.Accumulated, l.AccumulatedMap
+}
+
+func (v *heatView) Title() string {
+	if l, _, _ := v.selected(); l != nil {
+		return "Error in " + tensorName(l.Tensor)
+	}
+	return "Error in the tensor"
+}
+
+func (v *heatView) Note() (string, ui.Style) {
+	which := "accumulated"
+	if v.own {
+		which = "by itself"
+	}
+	if _, e, _ := v.selected(); e != nil {
+		which += ", " + ratioText(e.SQNR)
+	}
+	return v.note(which)
+}
+
+func (v *heatView) Keys() []ui.Key { return []ui.Key{v.strip()} }
+
+func (v *heatView) Update(msg tea.Msg) tea.Cmd {
+	if isKey(msg, "e") {
+		v.own = !v.own
+	}
+	return nil
+}
+
+func (v *heatView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		l, _, m := v.selected()
+		switch {
+		case l == nil:
+			v.wait(c, "comparison with FP32")
+		case m == nil || !whole(m):
+			c.Fit(1, 0, w-2, ui.Muted, "not known of this layer: the recording is older than the report")
+		default:
+			drawErrorMap(c, m)
+		}
+	})
+}
+
+// whole reports whether a map has all of its cells: what a recording says is not to be trusted.
+func whole(m *sessions.ErrorMap) bool {
+	return m.Rows > 0 && m.Columns > 0 && m.Rows <= len(m.RMS) && m.Columns <= len(m.RMS) && m.Rows*m.Columns == len(m.RMS) && m.Channels >= m.Rows && m.Positions >= m.Columns
+}
+
+// drawErrorMap draws the cells with the numbers of channels at the left, those of positions and the scale of heat below.
+// A tensor with a single position, as classes have, has its channels across.
+func drawErrorMap(c *ui.Canvas, m *sessions.ErrorMap) {
+	top := float32(0)
+	for _, v := range m.RMS {
+		top = max(top, v)
+	}
+	c.Fit(1, 0, c.W-2, ui.Muted, errorText(m, top))
+	if c.H < 3 || c.W < 24 {
+		return
+	}
+	heat := ui.HeatMap{Rows: m.Rows, Columns: m.Columns, Value: func(r, k int) float64 { return float64(m.RMS[r*m.Columns+k]) }}
+	across, last := "position", m.Positions-1
+	gutter := ui.Width(fmt.Sprint(m.Channels-1)) + 4
+	if m.Positions == 1 {
+		heat = ui.HeatMap{Rows: 1, Columns: m.Rows, Value: func(_, k int) float64 { return float64(m.RMS[k]) }}
+		across, last = "channel", m.Channels-1
+		gutter = 1
+	} else {
+		c.FitRight(0, 1, gutter-1, ui.Muted, "ch 0")
+		if c.H > 3 {
+			c.FitRight(0, c.H-2, gutter-1, ui.Muted, fmt.Sprint("ch ", m.Channels-1))
+		}
+	}
+	plot := ui.Rect{X: gutter, Y: 1, W: c.W - gutter - 1, H: c.H - 2}
+	heat.Draw(c.Sub(plot))
+	x := c.Text(gutter, c.H-1, ui.Muted, across+" 0")
+	drawHeatScale(c, x+2, c.H-1, top)
+	c.FitRight(gutter+plot.W/2, c.H-1, plot.W-plot.W/2, ui.Muted, fmt.Sprint(last))
+}
+
+// drawHeatScale draws the colours from nothing to the largest error.
+func drawHeatScale(c *ui.Canvas, x, y int, top float32) {
+	const cells = 6
+	x = c.Text(x, y, ui.Muted, "rms 0 ")
+	ui.HeatMap{Rows: 1, Columns: cells, Max: cells, Value: func(_, k int) float64 { return float64(k) + 0.5 }}.Draw(c.Sub(ui.Rect{X: x, Y: y, W: cells, H: 1}))
+	c.Text(x+cells+1, y, ui.Muted, ui.Number(float64(top)))
+}
+
+// errorText names the cell with the largest error and the channel with the least ratio.
+func errorText(m *sessions.ErrorMap, top float32) string {
+	if top == 0 {
+		return "equal everywhere"
+	}
+	c0, c1, p0, p1 := m.Worst()
+	text := "most: " + span("channel", c0, c1)
+	if m.Positions > 1 {
+		text += ", " + span("position", p0, p1)
+	}
+	text += fmt.Sprintf(", rms %s", ui.Number(float64(top)))
+	worst := -1
+	for i, db := range m.SQNR {
+		if worst < 0 || db < m.SQNR[worst] {
+			worst = i
+		}
+	}
+	if worst < 0 || m.Group < 1 {
+		return text
+	}
+	return text + fmt.Sprintf("; least SQNR: %s, %s", span("channel", worst*m.Group, min((worst+1)*m.Group, m.Channels)-1), ratioText(m.SQNR[worst]))
+}
+
+func span(what string, first, last int) string {
+	if first >= last {
+		return fmt.Sprintf("%s %d", what, first)
+	}
+	return fmt.Sprintf("%ss %d-%d", what, first, last)
+}

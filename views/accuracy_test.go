@@ -1,0 +1,61 @@
+package views
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// TestErrorStrip follows the cursor, switches between the layer's own error and the accumulated one, and says where a
+// recording has no map.
+func TestErrorStrip(t *testing.T) {
+	snap := fixture(t)
+	layers := snap.Accuracy.Layers
+	b := newBench(t, ui.Options{NoColor: true}, snap)
+	b.size(120, 40)
+	b.press("6", "down", "down", "down")
+	l := layers[3]
+	b.wants("Error in "+tensorName(l.Tensor), "accumulated, "+decibels(l.Accumulated.SQNR)+" dB", errorText(l.AccumulatedMap, slices.Max(l.AccumulatedMap.RMS)))
+	b.press("e")
+	b.wants("by itself, "+decibels(l.Local.SQNR)+" dB", errorText(l.LocalMap, slices.Max(l.LocalMap.RMS)))
+
+	old := *snap
+	accuracy := *snap.Accuracy
+	accuracy.Layers = slices.Clone(layers)
+	for i := range accuracy.Layers {
+		accuracy.Layers[i].LocalMap = &sessions.ErrorMap{Rows: 3, Columns: 1 << 40, RMS: make([]float32, 3)}
+	}
+	old.Accuracy, old.Seq = &accuracy, snap.Seq+1
+	b.publish(&old)
+	b.wants("not known of this layer")
+}
+
+// TestLabelHint says what to do about labels that are off by one.
+func TestLabelHint(t *testing.T) {
+	snap := *fixture(t)
+	accuracy := *snap.Accuracy
+	accuracy.Labels.Offset = 1
+	snap.Accuracy = &accuracy
+	b := newBench(t, ui.Options{NoColor: true}, &snap)
+	b.press("6")
+	b.wants("labels off by one? --label-offset 1")
+}
+
+func TestErrorText(t *testing.T) {
+	for _, c := range []struct {
+		m    sessions.ErrorMap
+		want string
+	}{
+		{sessions.ErrorMap{Channels: 1, Positions: 1, Rows: 1, Columns: 1, RMS: []float32{0}}, "equal everywhere"},
+		{sessions.ErrorMap{Channels: 10, Positions: 1, Rows: 10, Columns: 1, Group: 1, RMS: []float32{0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, SQNR: []float64{200, 50, 30, 200, 200, 200, 200, 200, 200, 200}},
+			"most: channel 2, rms 2; least SQNR: channel 2, 30.0 dB"},
+		{sessions.ErrorMap{Channels: 5, Positions: 100, Rows: 2, Columns: 2, Group: 3, RMS: []float32{0, 1, 3, 2}, SQNR: []float64{9, 4}},
+			"most: channels 3-4, positions 0-49, rms 3; least SQNR: channels 3-4, 4.0 dB"},
+	} {
+		if got := errorText(&c.m, slices.Max(c.m.RMS)); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// TestRebuilding says that something is rebuilt as long as it is, and no longer: whether the work ends well, with an
+// error, with the same error again, or with nothing to compare with.
+func TestRebuilding(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.size(120, 40)
+	working := func(edit func(*sessions.Snapshot)) {
+		t.Helper()
+		next := *snap
+		next.Config, next.Stale, next.Busy = b.last(), sessions.PartTimings, &sessions.Progress{Phase: "packing weights"}
+		b.publish(&next)
+		b.wants("rebuilding", "packing weights", " 1.0s ")
+		next.Busy = nil
+		edit(&next)
+		b.publish(&next)
+		if s := b.screen(); strings.Contains(s, "rebuilding") || strings.Contains(s, "packing weights") {
+			t.Errorf("rebuilding lingers:\n%s", s)
+		}
+	}
+	b.press("f")
+	working(func(s *sessions.Snapshot) { s.Err = "layer Conv_3: no tactic" })
+	b.wants("ERROR", "layer Conv_3: no tactic")
+	b.press("u", "esc", "ctrl+r")
+	working(func(s *sessions.Snapshot) { s.Err = "layer Conv_3: no tactic" })
+	b.wants("ERROR", "layer Conv_3: no tactic")
+	b.press("u")
+	working(func(s *sessions.Snapshot) { s.Stale = 0 })
+	b.press("f", "f") // the first is cancelled by the second
+	working(func(s *sessions.Snapshot) { s.Stale = 0 })
+
+	empty := &sessions.Snapshot{Seq: 1, Config: snap.Config, Busy: &sessions.Progress{Phase: "optimising"}}
+	b = newBench(t, ui.Options{}, empty)
+	b.size(120, 40)
+	b.press("f")
+	working(func(s *sessions.Snapshot) { s.Stale = 0 })
+	b.wants("fp32: " + ui.Duration(snap.Timings.EndToEnd.Median))
+}
+
+// TestResizeWhileBuilding draws every screen at sizes that change between the events of a build.
+func TestResizeWhileBuilding(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.press("f")
+	for i, size := range [][2]int{{80, 24}, {60, 16}, {59, 16}, {200, 60}, {61, 45}, {119, 17}, {84, 24}, {1, 1}, {120, 40}} {
+		next := *snap
+		next.Config, next.Stale = b.last(), sessions.PartTimings|sessions.PartTactics
+		next.Busy = &sessions.Progress{Phase: "timing tactics", Item: "stem/conv/Conv: conv_f32_avx512", Done: i}
+		if i%2 == 0 {
+			next.Passes, next.Timings, next.Tactics = nil, nil, nil
+		}
+		b.publish(&next)
+		b.size(size[0], size[1])
+		for _, digit := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
+			b.press(digit)
+			lines := strings.Split(b.screen(), "\n")
+			for y, line := range lines {
+				if ui.Width(line) != size[0] || len(lines) != size[1] {
+					t.Fatalf("%v screen %s: line %d of %d has %d cells", size, digit, y, len(lines), ui.Width(line))
+				}
+			}
+		}
+	}
+	b.wants("timing tactics 8", " 9.0s ")
+}
+
+// TestRecordedMidBuild replays a state that was recorded in the middle of a build: it says what was being done, and does
+// not look as if that were still going on.
+func TestRecordedMidBuild(t *testing.T) {
+	snap := fixture(t)
+	timings := *snap.Timings
+	timings.Live = true
+	snap.Replay, snap.Busy, snap.Stale = "session.trtui", &sessions.Progress{Phase: "collecting activations", Done: 12, Total: 300}, sessions.PartAccuracy
+	snap.Timings, snap.Accuracy = &timings, nil
+	b := newBench(t, ui.Options{}, snap)
+	b.size(120, 40)
+	b.wants("REPLAY", "mid-build")
+	for _, digit := range []string{"1", "2", "3", "4", "5", "7"} {
+		b.press(digit)
+		if s := b.screen(); strings.Contains(s, "collecting activations") || strings.Contains(s, "LIVE") {
+			t.Errorf("screen %s looks as if a build were going on:\n%s", digit, s)
+		}
+	}
+	b.press("6")
+	b.wants("comparison with FP32: not made yet when this was recorded, in the midst of", "collecting activations 12/300")
+	if s := strings.Split(b.screen(), "\n"); strings.Contains(s[1], "collecting") {
+		t.Errorf("a job runs in a replay:\n%s", s[1])
+	}
+	b.press("f")
+	if s := b.screen(); strings.Contains(s, "rebuilding") {
+		t.Errorf("a replay rebuilds:\n%s", s)
+	}
+}

@@ -1,0 +1,180 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// channelsView draws the largest weight of every output channel of the layer under the cursor, and below each what one
+// scale for all costs it.
+type channelsView struct{ *weightsView }
+
+func (v *channelsView) Title() string {
+	if l := v.layer(); l != nil {
+		return "Channels of " + shortName(l.Layer)
+	}
+	return "Channels"
+}
+
+func (v *channelsView) Note() (string, ui.Style) {
+	text := "by number"
+	if v.sorted {
+		text = "largest first"
+	}
+	if v.log {
+		text += ", log scale"
+	}
+	return v.note(fmt.Sprintf("%d %s", len(v.order), text))
+}
+
+func (v *channelsView) Keys() []ui.Key { return v.shared() }
+
+func (v *channelsView) Update(msg tea.Msg) tea.Cmd {
+	k, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return nil
+	}
+	switch k.String() {
+	case "left", "h", "up", "k":
+		v.channel--
+	case "right", "l", "down", "j":
+		v.channel++
+	case "pgup", "ctrl+u":
+		v.channel -= 16
+	case "pgdown", "ctrl+d":
+		v.channel += 16
+	case "g", "home":
+		v.channel = 0
+	case "G", "end":
+		v.channel = len(v.order)
+	default:
+		v.press(msg)
+	}
+	v.channel = max(min(v.channel, len(v.order)-1), 0)
+	return nil
+}
+
+func (v *channelsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		l := v.layer()
+		if l == nil || len(v.order) == 0 || len(v.order) != len(l.Amax) {
+			v.wait(c, "weights")
+			return
+		}
+		c.Fit(1, 0, w-2, ui.Plain, channelText(l, v.order[v.channel]))
+		median := medianOf(l.Amax)
+		cols := ui.Columns{Cursor: v.channel, Log: v.log, Line: float64(median), Style: func(i int) ui.Style {
+			if l.Amax[v.order[i]] < median/100 {
+				return ui.Warn
+			}
+			return ui.Series1
+		}}
+		for _, ch := range v.order {
+			cols.Values = append(cols.Values, float64(l.Amax[ch]))
+			cols.Foot = append(cols.Foot, channelLoss(l, ch)/(2*twoBits))
+		}
+		cols.Draw(c.Sub(ui.Rect{Y: 1, W: w, H: h - 2}))
+		c.Fit(1, h-1, w-2, ui.Muted, "strip: what one scale for all costs, up to 4 bits; dots: median")
+	})
+}
+
+// channelLoss returns what one scale for all channels costs one of them, in dB.
+func channelLoss(l *sessions.WeightCalibration, c int) float64 {
+	return max(min(l.SQNR[c], exactSQNR)-l.Shared[c], 0)
+}
+
+// channelText says all about one channel, or a group of them.
+func channelText(l *sessions.WeightCalibration, c int) string {
+	name := fmt.Sprintf("channel %d", c)
+	if l.Group > 1 {
+		name = fmt.Sprintf("channels %d to %d", c*l.Group, min((c+1)*l.Group, l.Channels)-1)
+	}
+	return fmt.Sprintf("%s: amax %s, scale %s, %s; one scale %s", name,
+		ui.Number(float64(l.Amax[c])), ui.Number(float64(l.Amax[c])/127), ratioText(l.SQNR[c]), ratioText(l.Shared[c]))
+}
+
+// ratioText writes an SQNR with its unit.
+func ratioText(db float64) string {
+	if db >= exactSQNR {
+		return "exact"
+	}
+	return decibels(db) + " dB"
+}
+
+func medianOf(values []float32) float32 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[(len(sorted)-1)/2]
+}
+
+// weightFactsView sums up the weights of the layer under the cursor.
+type weightFactsView struct{ *weightsView }
+
+func (v *weightFactsView) Title() string {
+	if l := v.layer(); l != nil {
+		return "Weights of " + shortName(l.Layer)
+	}
+	return "Weights"
+}
+
+func (v *weightFactsView) Note() (string, ui.Style) { return v.note("") }
+func (v *weightFactsView) Keys() []ui.Key           { return v.shared() }
+
+func (v *weightFactsView) Update(msg tea.Msg) tea.Cmd {
+	v.press(msg)
+	return nil
+}
+
+func (v *weightFactsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		l := v.layer()
+		if l == nil || len(l.Amax) == 0 {
+			v.wait(c, "weights")
+			return
+		}
+		weightFacts(l).Draw(c)
+	})
+}
+
+func weightFacts(l *sessions.WeightCalibration) ui.Facts {
+	loss := weightLoss(l)
+	facts := ui.Facts{
+		{Name: "spread", Value: fmt.Sprintf("%.2fx", l.Spread), Style: spreadStyle(l.Spread), Note: "largest amax over the median one"},
+		{Name: "own scales", Value: ratioText(l.PerChannel), Note: plural(l.Channels, "scale")},
+		{Name: "one scale", Value: ratioText(l.PerTensor), Note: fmt.Sprintf("%.1f dB less, %.1f bits", loss, loss/oneBit), Style: lossStyle(loss)},
+		{Name: "nearly dead", Value: deadText(l), Note: "amax under 1% of the median"},
+		{Name: "in use", Value: "not in 8 bits"},
+		{Name: "amax", Value: ui.Number(float64(slices.Min(l.Amax))) + " to " + ui.Number(float64(slices.Max(l.Amax)))},
+		{Name: "tensor", Value: strings.Trim(fmt.Sprint(l.Dims), "[]"), Note: l.Tensor},
+	}
+	switch {
+	case l.Given:
+		facts[4].Value = "the model's own integers"
+	case l.Used:
+		facts[4].Value, facts[4].Style = "i8", ui.Good
+		facts[4].Note = "a scale for each channel"
+	}
+	return facts
+}
+
+// deadText lists the nearly dead channels, the first few.
+func deadText(l *sessions.WeightCalibration) string {
+	if l.DeadCount == 0 {
+		return "none"
+	}
+	const most = 6
+	var names []string
+	for _, c := range l.Dead[:min(most, len(l.Dead))] {
+		names = append(names, fmt.Sprint(c))
+	}
+	text := fmt.Sprintf("%d: %s", l.DeadCount, strings.Join(names, ", "))
+	if l.DeadCount > most {
+		text += ", ..."
+	}
+	return text
+}

@@ -1,0 +1,294 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// sideView is a place of the calibration screen: it shows activations, or the weights of their layers.
+type sideView struct {
+	of                   *tensorsView
+	activations, weights ui.View
+}
+
+func (v *sideView) shown() ui.View {
+	if v.of.sides.weights {
+		return v.weights
+	}
+	return v.activations
+}
+
+func (v *sideView) Title() string { return v.shown().Title() }
+
+func (v *sideView) Note() (string, ui.Style) { return v.shown().(ui.Noter).Note() }
+
+func (v *sideView) Keys() []ui.Key {
+	swap := ui.K("v", "weights", "the weights of the tensor's layer, channel by channel")
+	if v.of.sides.weights {
+		swap = ui.K("v", "values", "the values that the layer gives")
+	}
+	return append([]ui.Key{swap}, v.shown().Keys()...)
+}
+
+func (v *sideView) Update(msg tea.Msg) tea.Cmd {
+	if isKey(msg, "v") {
+		return v.of.sides.swap()
+	}
+	if _, ok := msg.(*sessions.Snapshot); ok {
+		return tea.Batch(v.activations.Update(msg), v.weights.Update(msg))
+	}
+	return v.shown().Update(msg)
+}
+
+func (v *sideView) Render(w, h int) string { return v.shown().Render(w, h) }
+
+// sides are the two sides of the calibration screen.
+type sides struct {
+	tensors *tensorsView
+	layers  *weightsView
+	weights bool // shown, not activations
+}
+
+// swap shows the other side, with the cursor on what belongs to what it was on.
+func (s *sides) swap() tea.Cmd {
+	r := s.tensors.report
+	if r == nil {
+		return say(ui.Plain, "the weights will follow with the comparison of calibrators")
+	}
+	if len(r.Weights) == 0 {
+		return say(ui.Warn, "no layer multiplies by constant weights, or the recording is older than their report")
+	}
+	s.weights = !s.weights
+	if s.weights {
+		return s.toWeights(r)
+	}
+	if l, t := s.layers.layer(), s.tensors.tensor(); l != nil && (t == nil || !slices.Contains(l.From, t.Layer)) {
+		for i := len(r.Tensors) - 1; i >= 0; i-- { // the last source layer makes what the fused one does
+			if slices.Contains(l.From, r.Tensors[i].Layer) {
+				s.tensors.table.Select(i)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+func (s *sides) toWeights(r *sessions.CalibrationReport) tea.Cmd {
+	t := s.tensors.tensor()
+	if t == nil {
+		return nil
+	}
+	i := slices.IndexFunc(r.Weights, func(w sessions.WeightCalibration) bool { return slices.Contains(w.From, t.Layer) })
+	if i < 0 {
+		return say(ui.Plain, t.Tensor+" does not come from a layer with weights")
+	}
+	if !s.layers.table.Select(i) {
+		return say(ui.Warn, r.Weights[i].Layer+" is hidden by the filter")
+	}
+	s.layers.choose()
+	return nil
+}
+
+// weightsView lists the layers with weights, and what 8 bits make of them with a scale for each channel or one for all.
+type weightsView struct {
+	pane
+	table   ui.Table
+	list    []sessions.WeightCalibration
+	chosen  int   // layer that order is of
+	order   []int // of its channels, as they are drawn
+	sorted  bool  // largest first
+	log     bool
+	channel int // place in order under the cursor
+}
+
+func newWeightsView(d *desk) *weightsView {
+	v := &weightsView{pane: d.pane(sessions.PartCalibration)}
+	at := func(r int) *sessions.WeightCalibration { return &v.list[r] }
+	number := func(title string, width, priority int, value func(*sessions.WeightCalibration) float64, cell func(*sessions.WeightCalibration) ui.Cell) ui.Column {
+		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Down: true,
+			Cell:  func(r int) ui.Cell { return cell(at(r)) },
+			Order: func(a, b int) int { return cmp.Compare(value(at(a)), value(at(b))) }}
+	}
+	v.table.Columns = []ui.Column{
+		{Title: "layer", Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
+			if !at(r).Used {
+				return ui.Cell{Text: shortName(at(r).Layer), Style: ui.Muted}
+			}
+			return ui.Cell{Text: shortName(at(r).Layer)}
+		}},
+		{Title: "int8", Width: 4, Priority: 3, Cell: func(r int) ui.Cell {
+			if at(r).Used {
+				return ui.Cell{Text: string(v.Look.Glyphs.Good), Style: ui.Good}
+			}
+			return ui.Cell{}
+		}},
+		{Title: "amax by channel", Width: 16, Flex: 1, Priority: 4, Cell: func(r int) ui.Cell {
+			return ui.Cell{Spark: largest(at(r).Amax, 16), Style: ui.Series1}
+		}},
+		number("channels", 8, 2, func(w *sessions.WeightCalibration) float64 { return float64(w.Channels) },
+			func(w *sessions.WeightCalibration) ui.Cell { return ui.Cell{Text: fmt.Sprint(w.Channels)} }),
+		number("spread", 7, 0, func(w *sessions.WeightCalibration) float64 { return w.Spread },
+			func(w *sessions.WeightCalibration) ui.Cell {
+				return ui.Cell{Text: fmt.Sprintf("%.2fx", w.Spread), Style: spreadStyle(w.Spread)}
+			}),
+		number("dead", 5, 1, func(w *sessions.WeightCalibration) float64 { return float64(w.DeadCount) },
+			func(w *sessions.WeightCalibration) ui.Cell { return deadCell(w.DeadCount) }),
+		number("own scales", 10, 0, func(w *sessions.WeightCalibration) float64 { return w.PerChannel },
+			func(w *sessions.WeightCalibration) ui.Cell { return ui.Cell{Text: decibels(w.PerChannel)} }),
+		number("one scale", 9, 0, func(w *sessions.WeightCalibration) float64 { return w.PerTensor },
+			func(w *sessions.WeightCalibration) ui.Cell { return ui.Cell{Text: decibels(w.PerTensor)} }),
+		number("loss dB", 7, 0, weightLoss, func(w *sessions.WeightCalibration) ui.Cell {
+			return ui.Cell{Text: fmt.Sprintf("%.1f", weightLoss(w)), Style: lossStyle(weightLoss(w))}
+		}),
+	}
+	v.table.Label = func(r int) string { return at(r).Layer + " " + at(r).Op }
+	v.table.Empty = "no layer multiplies by constant weights"
+	return v
+}
+
+// weightLoss returns what one scale for all channels costs, in dB.
+func weightLoss(w *sessions.WeightCalibration) float64 {
+	if w.PerTensor >= exactSQNR {
+		return 0
+	}
+	return min(w.PerChannel, exactSQNR) - w.PerTensor
+}
+
+// The spread and the loss from which on one scale for all channels costs a bit of eight, or two.
+const (
+	oneBit  = 6.02 // dB
+	twoBits = 2 * oneBit
+)
+
+func lossStyle(db float64) ui.Style {
+	switch {
+	case db >= twoBits:
+		return ui.Bad
+	case db >= oneBit:
+		return ui.Warn
+	}
+	return ui.Good
+}
+
+func spreadStyle(ratio float64) ui.Style {
+	switch {
+	case ratio >= 16:
+		return ui.Bad
+	case ratio >= 4:
+		return ui.Warn
+	}
+	return ui.Plain
+}
+
+func deadCell(n int) ui.Cell {
+	if n == 0 {
+		return ui.Cell{Text: "·", Style: ui.Muted}
+	}
+	return ui.Cell{Text: fmt.Sprint(n), Style: ui.Warn}
+}
+
+// largest returns the largest values of at most n runs.
+func largest(values []float32, n int) []float64 {
+	n = min(n, len(values))
+	out := make([]float64, n)
+	for i, a := range values {
+		out[i*n/len(values)] = max(out[i*n/len(values)], float64(a))
+	}
+	return out
+}
+
+func (v *weightsView) Title() string { return "Weights: SQNR dB with scales by channel, and with one" }
+
+func (v *weightsView) Note() (string, ui.Style) {
+	if len(v.list) == 0 {
+		return "", ui.Muted
+	}
+	return v.note(plural(len(v.list), "layer"))
+}
+
+// shared are the keys of all panes of this side.
+func (v *weightsView) shared() []ui.Key {
+	return []ui.Key{
+		ui.K("s", "order", "channels by number / largest first"),
+		ui.K("L", "log", "channels on a logarithmic / linear scale"),
+	}
+}
+
+func (v *weightsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }
+
+func (v *weightsView) Update(msg tea.Msg) tea.Cmd {
+	if v.take(msg) {
+		v.list = nil
+		if r := v.snap.Calibration; r != nil {
+			v.list = r.Weights
+		}
+		v.table.Rows = len(v.list)
+		v.table.Refresh()
+		v.choose()
+		return nil
+	}
+	if !v.table.Update(msg) {
+		v.press(msg)
+	}
+	v.choose()
+	return nil
+}
+
+// press handles the keys of all panes of this side.
+func (v *weightsView) press(msg tea.Msg) {
+	switch {
+	case isKey(msg, "s"):
+		v.sorted = !v.sorted
+		v.arrange()
+	case isKey(msg, "L"):
+		v.log = !v.log
+	}
+}
+
+// layer returns the layer under the cursor, or nil.
+func (v *weightsView) layer() *sessions.WeightCalibration {
+	if r := v.table.Row(); r >= 0 && r < len(v.list) {
+		return &v.list[r]
+	}
+	return nil
+}
+
+// choose follows the cursor to another layer.
+func (v *weightsView) choose() {
+	if l := v.layer(); l != nil && (v.chosen != v.table.Row() || len(v.order) != len(l.Amax)) {
+		v.chosen, v.channel = v.table.Row(), 0
+		v.arrange()
+	}
+}
+
+// arrange puts the channels in order.
+func (v *weightsView) arrange() {
+	v.order = nil
+	l := v.layer()
+	if l == nil {
+		return
+	}
+	for c := range l.Amax {
+		v.order = append(v.order, c)
+	}
+	if v.sorted {
+		slices.SortStableFunc(v.order, func(a, b int) int { return cmp.Compare(l.Amax[b], l.Amax[a]) })
+	}
+	v.channel = min(v.channel, max(len(v.order)-1, 0))
+}
+
+func (v *weightsView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Calibration == nil {
+			v.wait(c, "comparison of calibrators")
+			return
+		}
+		v.table.Draw(c)
+	})
+}

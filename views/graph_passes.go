@@ -1,0 +1,140 @@
+package views
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// passesView lists the passes; its cursor chooses the network that the right side shows.
+type passesView struct {
+	*graphLink
+	table ui.Table
+}
+
+func newPassesView(l *graphLink) *passesView {
+	v := &passesView{graphLink: l}
+	step := func(r int) *sessions.PassStep {
+		if s := l.snap.Passes.Steps; r < len(s) {
+			return &s[r]
+		}
+		return nil
+	}
+	number := func(title string, width, priority int, value func(*sessions.PassStep) string) ui.Column {
+		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			st := step(r)
+			if st == nil {
+				return ui.Cell{}
+			}
+			text := value(st)
+			if text == "0" {
+				return ui.Cell{Text: text, Style: ui.Faint}
+			}
+			return ui.Cell{Text: text}
+		}}
+	}
+	v.table = ui.Table{
+		Columns: []ui.Column{
+			{Title: "pass", Width: 25, Flex: 2, Cell: func(r int) ui.Cell {
+				st := step(r)
+				if st == nil {
+					return ui.Cell{Text: "   engine as planned", Style: ui.Bold}
+				}
+				style := ui.Plain
+				if len(st.Fired) == 0 {
+					style = ui.Muted
+				}
+				off := 0
+				for _, m := range st.Missed {
+					if m.Reason == disabled {
+						off++
+					}
+				}
+				if off > 0 {
+					return ui.Cell{Text: fmt.Sprintf("%2d %s, %d off", r+1, st.Pass, off), Style: ui.Warn}
+				}
+				return ui.Cell{Text: fmt.Sprintf("%2d %s", r+1, st.Pass), Style: style}
+			}},
+			{Width: 6, Flex: 1, Priority: 4, Cell: func(r int) ui.Cell {
+				st := step(r)
+				if st == nil || len(st.Fired) == 0 {
+					return ui.Cell{}
+				}
+				return ui.Cell{Bar: &ui.Bar{Value: float64(len(st.Fired)), Max: v.most(), Style: ui.Series1}}
+			}},
+			number("done", 5, 0, func(s *sessions.PassStep) string { return fmt.Sprint(len(s.Fired)) }),
+			number("not", 4, 2, func(s *sessions.PassStep) string { return fmt.Sprint(len(s.Missed)) }),
+			number("layers", 6, 0, func(s *sessions.PassStep) string { return fmt.Sprint(s.Layers) }),
+			number("time", 8, 3, func(s *sessions.PassStep) string { return ui.Duration(s.Elapsed) }),
+		},
+		Empty: "no passes ran",
+	}
+	return v
+}
+
+// most returns the largest number of rewrites of one pass.
+func (v *passesView) most() float64 {
+	n := 1
+	for _, s := range v.snap.Passes.Steps {
+		n = max(n, len(s.Fired))
+	}
+	return float64(n)
+}
+
+func (v *passesView) Title() string { return "Passes" }
+func (v *passesView) Keys() []ui.Key {
+	return append(v.keys(), ui.FilterKeys()...)
+}
+
+func (v *passesView) Note() (string, ui.Style) {
+	p := v.snap.Passes
+	if p == nil {
+		return "", ui.Muted
+	}
+	return v.note(savings(p.KernelsSaved, p.BytesSaved))
+}
+
+func (v *passesView) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case *sessions.Snapshot:
+		v.take(msg)
+		if p := msg.Passes; p != nil && v.table.Rows != len(p.Steps)+1 {
+			v.table.Rows = len(p.Steps) + 1
+			v.table.Refresh()
+			at := v.step
+			if at == engineStep {
+				at = len(p.Steps)
+			}
+			v.table.Select(at)
+		}
+	case tea.KeyPressMsg:
+		if name := msg.String(); !has(v.keys(), name) && v.table.Update(msg) {
+			v.choose()
+		} else {
+			return v.key(name)
+		}
+	case ui.FilterMsg, ui.MatchMsg:
+		v.table.Update(msg)
+		v.choose()
+	}
+	return nil
+}
+
+func (v *passesView) choose() {
+	if r := v.table.Row(); r >= 0 && v.snap.Passes != nil {
+		v.show(r)
+	}
+}
+
+func (v *passesView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Passes == nil {
+			v.wait(c, "passes")
+			return
+		}
+		v.table.Draw(c)
+	})
+}

@@ -1,0 +1,134 @@
+package views
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// TestRules switches a site off, and on again from where it is missing then.
+func TestRules(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.press("2", "tab", "down", "x")
+	b.wants("switch off here: ", "switch off everywhere: ")
+	b.press("enter")
+	off := b.last().Disable
+	if len(off) != 1 || !strings.Contains(off[0], ":") {
+		t.Fatalf("switched off %q", off)
+	}
+	b.press("x")
+	b.wants("switch on  here: ")
+	b.press("enter")
+	if off := b.last().Disable; len(off) != 0 {
+		t.Errorf("still off: %q", off)
+	}
+	if len(snap.Config.Disable) != 0 {
+		t.Error("the snapshot's configuration was changed")
+	}
+}
+
+// TestLinked moves the cursor of the other graph along, and jumps to it.
+func TestLinked(t *testing.T) {
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
+	s := graphScreen(d)
+	snap := fixture(t)
+	for _, v := range s.Views {
+		v.Update(snap)
+	}
+	source, engine := s.Views[0].(*graphList), s.Views[1].(*graphList)
+	for range 5 {
+		source.Update(key("down"))
+	}
+	if !slices.Contains(engine.layer().From, source.layer().Name) {
+		t.Errorf("source at %s, engine at %s", source.layer().Name, engine.layer().Name)
+	}
+	cmd := source.Update(key(";"))
+	if m, ok := cmd().(ui.GotoMsg); !ok || m.View != 2 {
+		t.Errorf("; gives %v", cmd())
+	}
+	engine.Update(key("down"))
+	if !slices.Contains(engine.layer().From, source.layer().Name) {
+		t.Errorf("engine at %s, source at %s", engine.layer().Name, source.layer().Name)
+	}
+	marked := 0
+	for i := range source.list.Lines {
+		if source.line(i).Ground == ui.Selected {
+			marked++
+		}
+	}
+	if marked != len(engine.layer().From) {
+		t.Errorf("%d layers marked for %d members", marked, len(engine.layer().From))
+	}
+}
+
+// TestGraphFilter hides the layers that do not match, keeps the cursor on its layer and says how many are left.
+func TestGraphFilter(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	b.size(120, 40)
+	b.press("2", "down", "down", "down", "i", "/", "b", "l", "o", "c", "k", "1", "enter")
+	b.wants("7 of 65 layers", "/block1", "└─ fused into", "▸▸ block1/first/conv/Conv")
+	if strings.Contains(b.screen(), "stem/act/Relu") {
+		t.Errorf("a layer that does not match is shown:\n%s", b.screen())
+	}
+	b.press("esc")
+	b.wants("65 layers", "stem/act/Relu", "▸▸ block1/first/conv/Conv")
+}
+
+// TestSwitchedOff shows on every pane of the graph what is switched off, and where.
+func TestSwitchedOff(t *testing.T) {
+	snap := fixture(t)
+	passes := *snap.Passes
+	passes.Steps = slices.Clone(passes.Steps)
+	name := passes.Source[2].Name
+	passes.Steps[11].Missed = []sessions.MissedSite{{Rule: "fuse-activation", Site: "fuse-activation:" + name, Layers: []string{name}, Reason: "disabled", Detail: "this place is switched off"}}
+	snap.Passes = &passes
+	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
+	b.size(160, 50)
+	b.press("2", "down", "down")
+	b.wants("1 with a rule off", "off: fuse-activation", "= fuse-activation off "+name+", this place is switched off", passes.Steps[11].Pass+", 1 off")
+}
+
+// TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.
+func TestPasses(t *testing.T) {
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
+	s := graphScreen(d)
+	snap := fixture(t)
+	for _, v := range s.Views {
+		v.Update(snap)
+	}
+	engine := s.Views[1].(*graphList)
+	for i := len(snap.Passes.Steps) - 1; i >= 0; i-- {
+		engine.Update(key("["))
+		st := snap.Passes.Steps[i]
+		if engine.step != i || len(engine.layers) != st.Layers {
+			t.Fatalf("step %d shows %d layers, want %d after pass %d", engine.step, len(engine.layers), st.Layers, i)
+		}
+		now, before := engine.network()
+		changed := len(diffLayers(before, now)) > 0
+		if changed != (len(st.After) > 0) {
+			t.Errorf("pass %d %s: changed is %v", i, st.Pass, changed)
+		}
+	}
+}
+
+// TestDiffLayers keeps the order of the networks.
+func TestDiffLayers(t *testing.T) {
+	layers := func(texts ...string) (list []sessions.LayerInfo) {
+		for _, s := range texts {
+			name, _, _ := strings.Cut(s, "=")
+			list = append(list, sessions.LayerInfo{Name: name, Text: s})
+		}
+		return list
+	}
+	got := ""
+	for _, c := range diffLayers(layers("a=1", "b=1", "c=1", "d=1"), layers("a=1", "c=2", "e=1", "d=1")) {
+		got += map[bool]string{true: "-", false: "+"}[c.removed] + c.text + " "
+	}
+	if want := "-b=1 -c=1 +c=2 +e=1 "; got != want {
+		t.Errorf("diff %q, want %q", got, want)
+	}
+}

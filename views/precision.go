@@ -1,0 +1,109 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// precisionKey is the key of every pane with a layer under its cursor that sets that layer's precision.
+func precisionKey() ui.Key {
+	return ui.K("P", "set type", "precision of the layer: fp32, fp16, int8, or as the builder chooses")
+}
+
+// setPrecision asks which precision a layer is to have: a layer of either graph, by its name and source layers.
+func (d *desk) setPrecision(name string, from []string) tea.Cmd {
+	if ownRanges(d.snap) {
+		return say(ui.Warn, "the model brings its own quantisation: its layers keep the precision that it gives them")
+	}
+	source := d.anchor(from)
+	if source == "" {
+		return say(ui.Warn, shortName(name)+" is no layer of the model's own: it follows its neighbours")
+	}
+	choices := append(slices.Clone(precisions), "")
+	var items []string
+	for _, p := range precisions {
+		items = append(items, string(p))
+	}
+	items = append(items, "auto: as the builder chooses for "+strings.ToUpper(string(d.want.Precision)))
+	set, rule := d.want.LayerPrecision(name, from)
+	if strings.Contains(rule, "*") {
+		items[len(items)-1] += ", or a rule says: now " + rule
+	}
+	if n := len(d.want.LayerPrecisions); n > 0 {
+		items = append(items, fmt.Sprintf("reset: forget the precision of all layers (%s set)", plural(n, "rule")))
+	}
+	return ui.Open(&ui.Choice{Name: "Precision of " + shortName(name), Items: items, Active: slices.Index(choices, set), Pick: func(i int) tea.Cmd {
+		return d.change(func(c *sessions.Config) {
+			if i == len(choices) {
+				c.LayerPrecisions = nil
+				return
+			}
+			c.SetLayerPrecision(source, choices[i])
+		})
+	}})
+}
+
+// anchor returns the one of a layer's source layers that the layer is known by: that with the most arithmetic. It is
+// empty where the layer has none, or none that is left after the passes.
+func (d *desk) anchor(from []string) string {
+	p := d.snap.Passes
+	if p == nil {
+		return ""
+	}
+	gone := map[string]bool{}
+	for _, e := range p.Ledger {
+		gone[e.Layer] = e.Fate == "folded" || e.Fate == "eliminated"
+	}
+	best := -1
+	for i, l := range p.Source {
+		if slices.Contains(from, l.Name) && !gone[l.Name] && (best < 0 || l.FLOPs > p.Source[best].FLOPs) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return ""
+	}
+	return p.Source[best].Name
+}
+
+// precisionMark stands by a layer whose precision was set.
+const precisionMark = "*"
+
+// setMark returns the mark of a layer whose precision was set, and whether it was built with another one in spite of that.
+func (d *desk) setMark(name string, from []string, precision string) (mark string, refused bool) {
+	set, _ := d.want.LayerPrecision(name, from)
+	if set == "" {
+		return "", false
+	}
+	built := d.snap.Stale&sessions.PartPasses == 0 && slices.Equal(d.snap.Config.LayerPrecisions, d.want.LayerPrecisions)
+	return precisionMark, built && precisionStyle(precision) != precisionStyle(string(set))
+}
+
+// layerCell writes a layer's name, with a mark where its precision was set.
+func (d *desk) layerCell(name string, from []string, precision string, style ui.Style) ui.Cell {
+	mark, refused := d.setMark(name, from, precision)
+	if refused {
+		style = ui.Warn
+	}
+	return ui.Cell{Text: mark + shortName(name), Style: style}
+}
+
+// setText says which precision was set for a layer and by which rule, and that the layer has another one if it does; it
+// is empty where none was set.
+func (d *desk) setText(name string, from []string, precision string) string {
+	set, rule := d.want.LayerPrecision(name, from)
+	if set == "" {
+		return ""
+	}
+	text := fmt.Sprintf("%s by %s", set, rule)
+	if _, refused := d.setMark(name, from, precision); refused && precision != "" {
+		text += ", but it has no such form here: it runs in " + precision
+	}
+	return text
+}

@@ -1,0 +1,57 @@
+package views
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/ui"
+)
+
+// TestLayerPrecision sets a layer's precision from each pane with layers, takes that back, and shows it by the layer.
+func TestLayerPrecision(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
+	b.size(160, 50)
+	want := func(rules ...string) {
+		t.Helper()
+		if got := b.last().LayerPrecisions; !slices.Equal(got, rules) {
+			t.Errorf("asked for %q, want %q", got, rules)
+		}
+	}
+	b.press("2", "down", "P") // a BatchNormalization, which is part of a convolution but folded into it
+	b.wants("Precision of stem/norm/BatchNormalization", "auto: as the builder chooses for INT8")
+	b.press("g", "enter")
+	want("stem/norm/BatchNormalization:fp32")
+	b.wants("1 layer set", "stem/norm/BatchNormalization       fp32*", "i8* stem/conv/Conv +2", "fp32 by stem/norm/BatchNormalization:fp32", "(1 layer set): rebuilding")
+	b.press("u")
+	want()
+	b.press("tab", "P", "g", "down", "enter")
+	want("stem/conv/Conv:fp16") // of the members, the one with the most arithmetic
+	b.press("3", "g", "down", "P")
+	b.wants("reset: forget the precision of all layers (1 rule set)")
+	b.press("g", "enter")
+	want("stem/conv/Conv:fp32")
+	b.wants("*stem/conv/Conv +2")
+	b.press("6", "g", "down", "down", "P", "g", "enter")
+	if got := b.last().LayerPrecisions; len(got) != 2 || !strings.HasSuffix(got[1], ":fp32") {
+		t.Errorf("asked for %q", got)
+	}
+	b.wants("2 layers set")
+	b.press("P", "G", "enter")
+	want()
+	b.press("3", "g", "P") // the first layer of the engine was put there by quantisation
+	b.wants("Quantize_image is no layer of the model's own")
+	b.press("a", "P")
+	b.wants("press a until the rows are layers")
+	if len(snap.Config.LayerPrecisions) != 0 {
+		t.Error("the snapshot's configuration was changed")
+	}
+	own := *snap
+	model := *snap.Model
+	model.Ops = map[string]int{"QuantizeLinear": 1}
+	own.Model = &model
+	b = newBench(t, ui.Options{}, &own)
+	b.press("2", "P")
+	b.wants("the model brings its own quantisation")
+}

@@ -1,0 +1,207 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// candidatesView lists the candidates of the layer under the cursor.
+type candidatesView struct {
+	*chosenView
+	table ui.Table
+}
+
+func newCandidatesView(of *chosenView) *candidatesView {
+	v := &candidatesView{chosenView: of}
+	at := func(r int) *sessions.CandidateInfo { return &of.layer().Candidates[r] }
+	v.table.Columns = []ui.Column{
+		{Title: "candidate", Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
+			Order: func(a, b int) int { return cmp.Compare(rank(at(a)), rank(at(b))) }},
+		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
+		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return timeCell(at(r)) }},
+		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
+			if at(r).Ratio == 0 {
+				return ui.Cell{}
+			}
+			return ui.Cell{Text: fmt.Sprintf("%.2fx", at(r).Ratio)}
+		}},
+		{Title: "format", Width: 10, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
+		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(at(r)) }},
+	}
+	v.table.Empty = "no candidates"
+	return v
+}
+
+func (v *candidatesView) name(c *sessions.CandidateInfo) ui.Cell {
+	g := v.Look.Glyphs
+	switch {
+	case c.Chosen:
+		return ui.Cell{Text: string(g.Good) + " " + c.Tactic, Style: ui.Good | ui.Bold}
+	case v.forbidden(c.Tactic):
+		return ui.Cell{Text: string(g.Bad) + " " + c.Tactic, Style: ui.Warn}
+	case !c.Timed:
+		return ui.Cell{Text: "  " + c.Tactic, Style: ui.Muted}
+	}
+	return ui.Cell{Text: "  " + c.Tactic}
+}
+
+func (v *candidatesView) forbidden(tactic string) bool {
+	l := v.layer()
+	return l != nil && slices.Contains(v.want.Forbid[l.Layer], tactic)
+}
+
+func (v *candidatesView) bar(c *sessions.CandidateInfo) ui.Cell {
+	top := 1.0
+	for _, o := range v.layer().Candidates {
+		top = max(top, o.Ratio)
+	}
+	b := &ui.Bar{Value: c.Ratio, Max: top, Style: ui.Series8}
+	if c.Chosen {
+		b.Style = ui.Good
+	}
+	return ui.Cell{Bar: b}
+}
+
+func (v *candidatesView) why(c *sessions.CandidateInfo) ui.Cell {
+	l := v.layer()
+	switch {
+	case l != nil && v.want.Pin[l.Layer] == c.Tactic:
+		return ui.Cell{Text: "pinned", Style: ui.Accent}
+	case v.forbidden(c.Tactic):
+		return ui.Cell{Text: "forbidden", Style: ui.Warn}
+	case c.Chosen:
+		return ui.Cell{Text: "chosen", Style: ui.Good}
+	}
+	return ui.Cell{Text: c.Reason, Style: ui.Muted}
+}
+
+func (v *candidatesView) Title() string {
+	if l := v.layer(); l != nil {
+		return "Candidates for " + shortName(l.Layer)
+	}
+	return "Candidates"
+}
+
+func (v *candidatesView) Note() (string, ui.Style) {
+	switch l := v.layer(); {
+	case l != nil && l.Layer == v.snap.Retiming:
+		return "re-timing, t cancels", ui.Accent
+	case l != nil:
+		return v.note(l.Op)
+	}
+	return v.note("")
+}
+
+func (v *candidatesView) Keys() []ui.Key {
+	return []ui.Key{
+		ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again"),
+		ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again"),
+		retimeKey(),
+	}
+}
+
+func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
+	l := v.layer()
+	if _, ok := msg.(*sessions.Snapshot); ok || l == nil {
+		return nil
+	}
+	v.fit(l)
+	r := v.table.Row()
+	switch {
+	case r < 0:
+		return nil
+	case isKey(msg, "p"):
+		return v.pin(l, l.Candidates[r].Tactic)
+	case isKey(msg, "x"):
+		return v.forbid(l, l.Candidates[r].Tactic)
+	case isKey(msg, "t"):
+		return v.retime(l.Layer)
+	}
+	v.table.Update(msg)
+	return nil
+}
+
+// fit shows a layer's candidates: the one chosen, then those that were timed, the fastest first, then the others.
+func (v *candidatesView) fit(l *sessions.LayerTactics) {
+	v.table.Rows = len(l.Candidates)
+	v.table.SortBy(0, false)
+}
+
+// rank orders candidates.
+func rank(c *sessions.CandidateInfo) float64 {
+	switch {
+	case c.Chosen:
+		return -1
+	case c.Timed:
+		return c.Ratio
+	}
+	return math.Inf(1)
+}
+
+// pin pins a tactic to the layer, which allows it again if it was forbidden; or lets the builder choose again.
+func (v *candidatesView) pin(l *sessions.LayerTactics, tactic string) tea.Cmd {
+	return v.change(func(c *sessions.Config) {
+		if c.Pin[l.Layer] == tactic {
+			delete(c.Pin, l.Layer)
+			c.Pin = orNil(c.Pin)
+			return
+		}
+		if slices.Contains(c.Forbid[l.Layer], tactic) {
+			flipForbidden(c, l.Layer, tactic)
+		}
+		if c.Pin == nil {
+			c.Pin = map[string]string{}
+		}
+		c.Pin[l.Layer] = tactic
+	})
+}
+
+// forbid forbids a tactic for the layer, which unpins it; or allows it again.
+func (v *candidatesView) forbid(l *sessions.LayerTactics, tactic string) tea.Cmd {
+	return v.change(func(c *sessions.Config) {
+		if c.Pin[l.Layer] == tactic {
+			delete(c.Pin, l.Layer)
+			c.Pin = orNil(c.Pin)
+		}
+		flipForbidden(c, l.Layer, tactic)
+	})
+}
+
+// flipForbidden forbids a tactic for a layer, or allows it again.
+func flipForbidden(c *sessions.Config, layer, tactic string) {
+	if c.Forbid == nil {
+		c.Forbid = map[string][]string{}
+	}
+	if c.Forbid[layer] = flip(c.Forbid[layer], tactic); len(c.Forbid[layer]) == 0 {
+		delete(c.Forbid, layer)
+	}
+	c.Forbid = orNil(c.Forbid)
+}
+
+func (v *candidatesView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		l := v.layer()
+		if l == nil {
+			v.wait(c, "candidates")
+			return
+		}
+		v.fit(l)
+		note := min(2, h/5)
+		v.table.Draw(c.Sub(ui.Rect{W: w, H: h - note}))
+		if r := v.table.Row(); r >= 0 {
+			why := v.why(&l.Candidates[r])
+			for y, line := range ui.Wrap(l.Candidates[r].Tactic+": "+why.Text, w-2) {
+				if y < note {
+					c.Fit(1, h-note+y, w-2, why.Style, line)
+				}
+			}
+		}
+	})
+}

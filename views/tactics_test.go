@@ -1,0 +1,117 @@
+package views
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// TestTactics pins and forbids a candidate.
+func TestTactics(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	b.press("7", "down", "tab", "down", "p")
+	c := b.last()
+	if len(c.Pin) != 1 {
+		t.Fatalf("pinned %v", c.Pin)
+	}
+	b.press("p", "x")
+	if c := b.last(); len(c.Pin) != 0 || len(c.Forbid) != 1 {
+		t.Errorf("pinned %v, forbidden %v", c.Pin, c.Forbid)
+	}
+	b.press("x")
+	if c := b.last(); c.Forbid != nil {
+		t.Errorf("forbidden %v", c.Forbid)
+	}
+	b.press("p", "x") // of both the later counts
+	if c := b.last(); c.Pin != nil || len(c.Forbid) != 1 {
+		t.Errorf("forbidden after it was pinned: pinned %v, forbidden %v", c.Pin, c.Forbid)
+	}
+	b.press("p")
+	if c := b.last(); len(c.Pin) != 1 || c.Forbid != nil {
+		t.Errorf("pinned after it was forbidden: pinned %v, forbidden %v", c.Pin, c.Forbid)
+	}
+}
+
+// TestRetime has the tactics of a layer timed again, cancels that, and starts it anew.
+func TestRetime(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.size(120, 40)
+	b.press("7", "down", "t")
+	if got := b.ctl.asked; !slices.Equal(got, []string{"retime stem/conv/Conv + stem/norm/BatchNormalization + stem/act/Relu"}) {
+		t.Fatalf("asked for %q", got)
+	}
+	b.wants("timing the tactics of stem/conv/Conv +2 again; t cancels")
+	asked := *snap // the reports are all there, but not those that were asked for
+	asked.Retiming = snap.Tactics.Layers[1].Layer
+	b.publish(&asked)
+	if strings.Contains(b.screen(), "as fast as before") {
+		t.Error("tells what came of timing again before it has begun")
+	}
+	busy := *snap
+	busy.Retiming = snap.Tactics.Layers[1].Layer
+	busy.Busy = &sessions.Progress{Phase: "timing tactics", Item: "stem/conv/Conv: conv_f32_avx512", Done: 3}
+	b.publish(&busy)
+	b.wants("timing tactics 3", "re-timing one", "re-timing, t cancels")
+	b.press("tab", "t")
+	if b.ctl.reruns != 1 || len(b.ctl.asked) != 1 {
+		t.Errorf("t did not cancel: asked for %q, %d re-runs", b.ctl.asked, b.ctl.reruns)
+	}
+	b.wants("re-timing of stem/conv/Conv +2 is cancelled")
+	b.publish(snap)
+	if strings.Contains(b.screen(), "re-timing one") {
+		t.Error("the pane still says that a layer is re-timed")
+	}
+	b.press("t")
+	if len(b.ctl.asked) != 2 {
+		t.Errorf("t does not start anew: %q", b.ctl.asked)
+	}
+	b.publish(snap)
+	latency := ui.Duration(snap.Timings.EndToEnd.Median)
+	b.wants("int8/mse: " + latency + ", as fast as before (" + latency + ")")
+}
+
+// TestDropTimings asks before it drops entries of the timing cache.
+func TestDropTimings(t *testing.T) {
+	snap := fixture(t)
+	tactics := *snap.Tactics
+	tactics.Cache = slices.Clone(tactics.Cache)
+	for i := range tactics.Cache {
+		tactics.Cache[i].Stale = i < 3
+	}
+	snap.Tactics = &tactics
+	b := newBench(t, ui.Options{}, snap)
+	b.size(160, 50)
+	b.press("7", "tab", "tab", "D")
+	b.wants("keep all", "drop what is of other devices and builds: 3 of 20", "drop all 20: ")
+	b.press("enter")
+	if len(b.ctl.asked) != 0 {
+		t.Errorf("enter alone asks for %q", b.ctl.asked)
+	}
+	b.press("D", "down", "enter")
+	b.publish(snap)
+	b.press("D", "G", "enter")
+	if want := []string{"drop all false", "drop all true"}; !slices.Equal(b.ctl.asked, want) {
+		t.Errorf("asked for %q, want %q", b.ctl.asked, want)
+	}
+	tactics.Cache = nil
+	b.publish(snap)
+	b.press("D")
+	b.wants("the timing cache is empty")
+}
+
+// TestAge writes how old measurements are.
+func TestAge(t *testing.T) {
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{{-time.Hour, "now"}, {59 * time.Second, "now"}, {time.Minute, "1min"}, {119 * time.Minute, "1h"}, {49 * time.Hour, "2d"}, {800 * 24 * time.Hour, "2y"}} {
+		if got := ageText(c.d); got != c.want {
+			t.Errorf("%v: %s, want %s", c.d, got, c.want)
+		}
+	}
+}
