@@ -112,31 +112,36 @@ func (p *bringup) product(u unit, n int) error {
 	if err := p.backend.Upload(p.stream, in, l.x); err != nil {
 		return err
 	}
-	type bound struct {
+	// All are bound before any is measured: loading code may hold the device up.
+	type result struct {
 		kernel kernels.Kernel
 		err    error
 	}
-	inOrder(len(tactics), func(i int) bound {
+	var bound []result
+	inOrder(len(tactics), func(i int) result {
 		k, err := tactics[i].Bind(l.binding)
-		return bound{k, err}
-	}, func(i int, b bound) bool {
+		return result{k, err}
+	}, func(_ int, r result) bool {
+		bound = append(bound, r)
+		return p.ctx.Err() == nil
+	})
+	for i, r := range bound {
 		f := Finding{Name: fmt.Sprintf("%s, %d", tactics[i].Name, n)}
-		if b.err == nil {
-			b.err = p.runProduct(l, b.kernel, in, out, &f)
-		}
-		if b.err != nil {
-			f.Error = b.err.Error()
+		if r.err == nil {
+			r.err = p.runProduct(l, r.kernel, in, out, &f)
 		}
 		if p.ctx.Err() != nil {
-			return false
+			return p.ctx.Err()
+		}
+		if r.err != nil {
+			f.Error = r.err.Error()
 		}
 		p.report(f)
-		if lost(b.err) {
-			err = b.err
+		if lost(r.err) {
+			return r.err
 		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // runProduct measures a kernel and compares elements of its result with their definition.

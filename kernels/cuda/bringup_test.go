@@ -1,10 +1,12 @@
 package cuda
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -84,6 +86,41 @@ func TestBringupFailures(t *testing.T) {
 		})
 		if err != nil || len(failed) != 2 || failed["graph"] == "" || failed["event"] == "" || !fine["cubin"] || opened != c.opened {
 			t.Errorf("%v: %v, opened %d times: %v", c.result, failed, opened, err)
+		}
+	}
+}
+
+// linking is a simulated sm_90 device whose driver gives compiled code away: the text with a head.
+type linking struct{ *simulator }
+
+const elfHead = "\x7fELF"
+
+func (l linking) Device() driver.Device {
+	d := l.simulator.Device()
+	d.SM = 90
+	return d
+}
+
+func (l linking) Link(text []byte, _ driver.JITOptions) ([]byte, driver.JITLog, error) {
+	log := driver.JITLog{Wall: time.Millisecond, Info: "info    : Used 9 registers\nptxas info : (C7508) something ignored\n"}
+	return append([]byte(elfHead), text...), log, nil
+}
+
+func (l linking) ModuleLoad(image []byte, o driver.JITOptions) (driver.Module, driver.JITLog, error) {
+	return l.simulator.ModuleLoad(bytes.TrimPrefix(image, []byte(elfHead)), o)
+}
+
+// TestBringupCubins: compiled code is measured and loaded, for the device's own architecture too, with its warnings.
+func TestBringupCubins(t *testing.T) {
+	open := func() (*Backend, error) { return New(linking{newSimulator()}, "cuda:0"), nil }
+	found := map[string]Finding{}
+	if err := Bringup(context.Background(), open, []string{"cubin"}, func(f Finding) { found[f.Name] = f }); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"device", "sm_90a"} {
+		f := found[name]
+		if !f.OK || f.Value != "the cubin loads" || f.Bytes == 0 || f.JITms != 1 || f.Log != "ptxas info : (C7508) something ignored" {
+			t.Errorf("%s: %+v", name, f)
 		}
 	}
 }

@@ -30,17 +30,23 @@ func (p *bringup) launcher(k kernels.Kernel, n int) func() error {
 	}
 }
 
-// host returns how long the host takes to enqueue what f does, which fits into the device's queue, and waits for it.
+// host returns how long the host takes to enqueue what f does, which fits into the device's queue: the fastest of a few
+// times, since the others have something else in them.
 func (p *bringup) host(f func() error) (time.Duration, error) {
-	if err := p.stream.Wait(); err != nil {
-		return 0, err
+	var best time.Duration
+	for i := range bringupRounds {
+		if err := p.stream.Wait(); err != nil {
+			return 0, err
+		}
+		start := time.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		if d := time.Since(start); i == 0 || d < best {
+			best = d
+		}
 	}
-	start := time.Now()
-	if err := f(); err != nil {
-		return 0, err
-	}
-	d := time.Since(start)
-	return d, p.stream.Wait()
+	return best, p.stream.Wait()
 }
 
 // launches measures kernels that do nothing, launched one by one.
