@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // A Filter selects text: a substring, a regular expression if the text has the
@@ -103,7 +104,8 @@ func subsequence(s, pattern string) ([][2]int, bool) {
 			return nil, false
 		}
 		start := from + i
-		from = start + len(string(r))
+		_, width := utf8.DecodeRuneInString(s[start:]) // a byte that is no UTF-8 matches too, and is one byte wide
+		from = start + width
 		spans = append(spans, [2]int{start, from})
 	}
 	return spans, true

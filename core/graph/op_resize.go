@@ -104,13 +104,8 @@ func evalResize(l *Layer, in, out []Value) error {
 	dims, data := slices.Clone(in[0].Dims), in[0].Float64s()
 	for axis, n := range out[0].Dims {
 		from := dims[axis]
-		r := resampler{ResizeAttrs: a, in: from, out: n, scale: float64(n) / float64(max(1, from)), begin: 0, end: 1}
-		if a.Scales != nil {
-			r.scale = float64(a.Scales[axis])
-		}
-		if a.Coordinates == "tf_crop_and_resize" {
-			r.begin, r.end = float64(a.Region[axis]), float64(a.Region[len(dims)+axis])
-		} else if r.scale == 1 && n == from {
+		r := a.resampler(axis, len(dims), from, n)
+		if r.idle() {
 			continue
 		}
 		outer, inner := Count(dims[:axis]), Count(dims[axis+1:])
@@ -124,7 +119,7 @@ func evalResize(l *Layer, in, out []Value) error {
 						row[k] = float64(a.Extrapolation)
 					}
 					for _, t := range taps {
-						row[k] += t.weight * data[(o*from+t.index)*inner+k]
+						row[k] += t.Weight * data[(o*from+t.Index)*inner+k]
 					}
 				}
 			}
@@ -140,6 +135,43 @@ func evalResize(l *Layer, in, out []Value) error {
 	return nil
 }
 
+// ResizeTap is an index of an axis of the input and its share in an index of the output.
+type ResizeTap struct {
+	Index  int
+	Weight float64
+}
+
+// Taps returns, for each of the to indices of an axis of the output, the indices of the input's from that it is made of;
+// none where the value is the extrapolation. The result is nil where the axis stays as it is.
+func (a ResizeAttrs) Taps(axis, rank, from, to int) [][]ResizeTap {
+	r := a.resampler(axis, rank, from, to)
+	if r.idle() {
+		return nil
+	}
+	list := make([][]ResizeTap, to)
+	for i := range list {
+		list[i], _ = r.taps(i)
+	}
+	return list
+}
+
+// resampler returns the resampler of an axis.
+func (a ResizeAttrs) resampler(axis, rank, from, to int) resampler {
+	r := resampler{ResizeAttrs: a, in: from, out: to, scale: float64(to) / float64(max(1, from)), begin: 0, end: 1}
+	if a.Scales != nil {
+		r.scale = float64(a.Scales[axis])
+	}
+	if a.Coordinates == "tf_crop_and_resize" {
+		r.begin, r.end = float64(a.Region[axis]), float64(a.Region[rank+axis])
+	}
+	return r
+}
+
+// idle reports whether the axis stays as it is.
+func (r resampler) idle() bool {
+	return r.Coordinates != "tf_crop_and_resize" && r.scale == 1 && r.in == r.out
+}
+
 // resampler computes one axis.
 type resampler struct {
 	ResizeAttrs
@@ -148,19 +180,14 @@ type resampler struct {
 	begin, end float64 // of the region
 }
 
-type tap struct {
-	index  int
-	weight float64
-}
-
 // taps returns the weights of input indices for output index i; inside is false where the value is the extrapolation.
-func (r resampler) taps(i int) (taps []tap, inside bool) {
+func (r resampler) taps(i int) (taps []ResizeTap, inside bool) {
 	x := r.coordinate(float64(i))
 	if r.Coordinates == "tf_crop_and_resize" && (x < 0 || x > float64(r.in-1)) {
 		return nil, false
 	}
 	if r.Mode == "nearest" {
-		return []tap{{r.clamp(r.round(x)), 1}}, true
+		return []ResizeTap{{r.clamp(r.round(x)), 1}}, true
 	}
 	// An x on an index belongs to the interval on its left, as in ONNX's definition.
 	base := math.Ceil(x) - 1
@@ -175,16 +202,16 @@ func (r resampler) taps(i int) (taps []tap, inside bool) {
 	first := math.Floor(-support/scale) + 1
 	sum := 0.0
 	for k := first; k <= 1-first; k++ {
-		t := tap{int(base + k), kernel((k - ratio) * scale)}
-		if r.ExcludeOutside && (t.index < 0 || t.index >= r.in) {
-			t.weight = 0
+		t := ResizeTap{int(base + k), kernel((k - ratio) * scale)}
+		if r.ExcludeOutside && (t.Index < 0 || t.Index >= r.in) {
+			t.Weight = 0
 		}
-		t.index = r.clamp(t.index)
+		t.Index = r.clamp(t.Index)
 		taps = append(taps, t)
-		sum += t.weight
+		sum += t.Weight
 	}
 	for k := range taps {
-		taps[k].weight /= sum
+		taps[k].Weight /= sum
 	}
 	return taps, true
 }

@@ -60,7 +60,12 @@ func depthwiseOf(b kernels.Binding, columns int) (*depthwise, error) {
 }
 
 func (d *depthwise) emit(b kernels.Binding) (*work, error) {
-	w := &work{module: ptx.New(ptx.SM80), constants: d.packDirect()}
+	w := &work{module: ptx.New(ptx.SM80)}
+	if d.scale != nil {
+		w.constants = d.packBytes()
+	} else {
+		w.constants = d.packDirect()
+	}
 	var err error
 	if d.out, err = newRowOutput(b, d.joined(), w); err != nil {
 		return nil, err
@@ -68,13 +73,17 @@ func (d *depthwise) emit(b kernels.Binding) (*work, error) {
 	t, l := d.thread(w)
 	t.begin()
 	c := &depthwiseThread{directThread: t, valid: d.reaches(t.K, t.channel, directChannels)}
-	c.sum()
+	if d.scale != nil {
+		(&bytesThread{depthwiseThread: c}).sum()
+	} else {
+		c.sum()
+	}
 	t.finish()
 	w.end(t.K, l)
 	return w, nil
 }
 
-// depthwiseThread is the code of one thread.
+// depthwiseThread is the code of one thread, for reals.
 type depthwiseThread struct {
 	*directThread
 	valid *ptx.Cond // the channels are in the input's rows; nil: they are
@@ -129,26 +138,15 @@ func (t *depthwiseThread) also(a *ptx.Cond, b ptx.Cond) *ptx.Cond {
 	return &b
 }
 
-// element is the channels of the input pixel so many columns behind the begin of the first window: registers of floats, or
-// integers.
+// element is the channels of the input pixel so many columns behind the begin of the first window, as registers.
 func (t *depthwiseThread) element(line ptx.Uint, column int, inside *ptx.Cond) []ptx.Word {
 	x := t.Add(t.left, ptx.U(column))
 	if !t.inner() {
 		inside = t.also(inside, t.Lt(x, ptx.U(t.w)))
 	}
 	at := t.Mad(t.Add(line, x), ptx.U(t.pitchIn), t.channel)
-	otherwise := ptx.W(0)
-	if t.scale != nil {
-		otherwise = repeated(t.zeroX)
-	}
 	var list []ptx.Word
-	for _, w := range t.x.words(t.K, at, directChannels, inside, otherwise) {
-		if t.scale != nil {
-			for _, q := range bytesOf(t.K, w, t.typ == graph.I8) {
-				list = append(list, q.Word())
-			}
-			continue
-		}
+	for _, w := range t.x.words(t.K, at, directChannels, inside, ptx.W(0)) {
 		for _, f := range t.x.unpack(t.K, w) {
 			list = append(list, f.Register())
 		}
@@ -161,5 +159,8 @@ func (d *depthwise) jobs(b kernels.Binding) []job {
 	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.pitchOut, directChannels)
 	reads := min(d.columns*d.s, (d.columns-1)*d.stride[1]+(d.s-1)*d.dilation[1]+1)
 	each := reads*(4+directChannels) + d.s*(2+d.columns*directChannels)
+	if d.scale != nil { // four taps at a time
+		each = reads*4 + d.groupsOfTaps()*(2+d.columns*2*directChannels)
+	}
 	return []job{threadJob(threads, 30+25*d.columns+d.r*(4+each), traffic(b))}
 }

@@ -209,23 +209,127 @@ func (c modelCase) run(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := execute(t, n, c, host)
-			got := execute(t, n, c, b)
+			x, y := load(t, n, c, host), load(t, n, c, b)
 			tol := suite.Tolerance{Real: 1e-4}
 			if p == graph.F16 {
 				tol.Real = 2e-3
 			}
-			for name, w := range want {
-				if err := suite.Near(got[name], w, graph.Range{}, tol); err != nil {
-					t.Errorf("output %s: %v", name, err)
-				}
-			}
+			compareOutputs(t, x, y, tol)
+			compareLayers(t, x, y, tol)
 		})
 	}
 }
 
-// execute plans, loads and runs a lowered network once.
-func execute(t *testing.T, n *graph.Network, c modelCase, b run.Backend) map[string]graph.Value {
+// compareOutputs runs both contexts and compares what comes out.
+func compareOutputs(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
+	t.Helper()
+	for _, c := range []loadedModel{x, y} {
+		if err := c.Execute(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := x.Outputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := y.Outputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, w := range want {
+		if err := suite.Near(got[name], w, graph.Range{}, tol); err != nil {
+			t.Errorf("output %s: %v", name, err)
+		}
+	}
+}
+
+// compareLayers runs every layer of y on what x computed, one by one, and compares: bytes must be equal, but where a
+// transcendental function decides the last bit of what is rounded.
+func compareLayers(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
+	t.Helper()
+	want := map[string]graph.Value{}
+	plan := x.plan
+	read := func(c loadedModel, slot int) graph.Value {
+		v, err := c.Read(slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for i, s := range plan.Slots {
+		if s.Tensor != nil && plan.Network.IsInput(s.Tensor) && s.Of < 0 && s.First == -1 {
+			want[s.Tensor.Name] = read(x, i)
+		}
+	}
+	err := x.Observe(context.Background(), run.Observer{After: func(step int) error {
+		for _, slot := range plan.Steps[step].Out {
+			want[plan.Slots[slot].Tensor.Name] = read(x, slot)
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan = y.plan
+	exact := tol
+	err = y.Observe(context.Background(), run.Observer{
+		Before: func(step int) error {
+			for _, slot := range plan.Steps[step].In {
+				if slot < 0 || plan.Steps[step].Tactic == run.InMemory {
+					continue
+				}
+				if err := y.Write(slot, want[plan.Slots[slot].Tensor.Name]); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		After: func(step int) error {
+			s := plan.Steps[step]
+			exact.Step = 0
+			if transcendental(s.Layer) {
+				exact.Step = 1
+			}
+			for _, slot := range s.Out {
+				out := plan.Slots[slot].Tensor
+				if err := suite.Near(read(y, slot), want[out.Name], out.Range, exact); err != nil {
+					t.Errorf("layer %s by %s: %v", s.Name, s.Tactic, err)
+				}
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// transcendental reports whether a layer's elements are more than sums, products and comparisons.
+func transcendental(l *graph.Layer) bool {
+	programs := []graph.Program{l.Epilogue}
+	if e, ok := l.Attrs.(graph.Elementwise); ok {
+		programs = append(programs, e.Program)
+	}
+	for _, p := range programs {
+		for _, in := range p.Code {
+			switch in.Op {
+			case graph.EltRelu, graph.EltClamp, graph.EltAdd, graph.EltSub, graph.EltMul, graph.EltMax, graph.EltMin, graph.EltConst:
+			default:
+				return true
+			}
+		}
+	}
+	return l.Op == graph.Softmax
+}
+
+// loadedModel is a network that is ready to run.
+type loadedModel struct {
+	*run.ExecutionContext
+	plan *run.Plan
+}
+
+// load plans and loads a lowered network.
+func load(t *testing.T, n *graph.Network, c modelCase, b run.Backend) loadedModel {
 	t.Helper()
 	ctx := context.Background()
 	p, err := build.Plan(ctx, n, c.env, b, build.PlanConfig{Untimed: true})
@@ -236,21 +340,16 @@ func execute(t *testing.T, n *graph.Network, c modelCase, b run.Backend) map[str
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	x, err := l.NewContext()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer x.Close()
+	t.Cleanup(func() {
+		x.Close()
+		l.Close()
+	})
 	if err := x.SetInputs(c.inputs); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Execute(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := x.Outputs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return loadedModel{x, p}
 }

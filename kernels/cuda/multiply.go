@@ -300,8 +300,9 @@ func (c *multiplyBlock) fill(to ptx.SharedPtr, o *operand, batch, first, depth p
 	for at := 0; at < c.side*plainDepth; at += c.threads() {
 		place := c.Add(c.thread, ptx.U(at))
 		var i, k ptx.Uint
-		if o.column == 1 {
-			i, k = c.DivRem(place, plainDepth)
+		if o.column == 1 { // a warp's are 4 rows of 8: these go to different banks
+			i, k = c.And(c.Shr(place, 3), ptx.U(c.side-1)), c.And(place, ptx.U(7))
+			k = c.Add(k, c.Shl(c.Div(place, 8*c.side), 3))
 		} else {
 			k, i = c.DivRem(place, c.side)
 		}

@@ -290,10 +290,12 @@ func (p *pooling) averages(k *ptx.K, sums []ptx.Word, count ptx.Float) []ptx.Flo
 
 // storeBytes writes integers that are bytes already.
 func (p *pooling) storeBytes(k *ptx.K, to ptx.GlobalPtr, sums []ptx.Word) {
+	var words []ptx.Word
 	for i := 0; i < len(sums); i += 4 {
 		q := [4]ptx.Int{sums[i].Int(), sums[i+1].Int(), sums[i+2].Int(), sums[i+3].Int()}
-		k.Store(to.At(i), k.Saturate4(q, p.typ == graph.I8))
+		words = append(words, k.Saturate4(q, p.typ == graph.I8))
 	}
+	k.Store(to, words...)
 }
 
 // counts returns, for each output row or column, the taps that an average divides by, as words.

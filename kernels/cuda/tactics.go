@@ -37,6 +37,9 @@ func emitters() []emitter {
 		poolEmitters(),
 		reduceEmitters(),
 		softmaxEmitters(),
+		normalizeEmitters(),
+		resizeEmitters(),
+		gatherEmitters(),
 		moveEmitters(),
 		pieceEmitters(),
 	)

@@ -15,12 +15,18 @@ import (
 func TestTactics(t *testing.T) {
 	b := simulated(t)
 	used, full := map[string]bool{}, os.Getenv("TRTUI_SIM") == "full"
-	tile := map[string]bool{}
+	every := map[string]uint32{} // the shares of those that do not run on all layers
 	for _, e := range productEmitters() {
-		tile[e.name] = true
+		every[e.name] = 24
+	}
+	for _, e := range multiplyEmitters() {
+		every[e.name] = 4
+	}
+	for _, e := range directEmitters() {
+		every[e.name] = 2
 	}
 	runtest.Tactics(t, b, suite.Layers(), func(layer, tactic string) bool {
-		if used[tactic] && tile[tactic] && !full && !sampled(layer, tactic) {
+		if used[tactic] && every[tactic] > 1 && !full && !sampled(layer, tactic, every[tactic]) {
 			return false
 		}
 		used[tactic] = true
@@ -33,11 +39,11 @@ func TestTactics(t *testing.T) {
 	}
 }
 
-// sampled picks one pair of a layer and a tile in 24.
-func sampled(layer, tactic string) bool {
+// sampled picks one pair of a layer and a tactic in so many.
+func sampled(layer, tactic string, every uint32) bool {
 	h := fnv.New32a()
 	h.Write([]byte(layer + " " + tactic))
-	return h.Sum32()%24 == 0
+	return h.Sum32()%every == 0
 }
 
 // TestNetworks runs whole networks.

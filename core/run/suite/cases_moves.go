@@ -95,3 +95,26 @@ func (m *maker) reductions() {
 		}
 	}
 }
+
+// resizes are resamplings by all that decides on what coordinates are.
+func (m *maker) resizes() {
+	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		r := graph.Range{}
+		if t == graph.I8 {
+			r = graph.PerTensor(0.1, 3)
+		}
+		for i, a := range []graph.ResizeAttrs{
+			{Mode: "nearest", Scales: []float32{1, 1, 2, 2}, Coordinates: "asymmetric", Nearest: "floor"},
+			{Mode: "nearest", Sizes: []int{2, 17, 4, 13}, Coordinates: "half_pixel", Nearest: "round_prefer_floor"},
+			{Mode: "linear", Sizes: []int{2, 17, 10, 12}, Coordinates: "half_pixel", Nearest: "floor"},
+			{Mode: "linear", Scales: []float32{1, 1, 0.6, 3}, Coordinates: "align_corners", Nearest: "floor"},
+			{Mode: "cubic", Scales: []float32{1, 1, 2, 1.5}, Coordinates: "pytorch_half_pixel", Nearest: "floor", CubicA: -0.75},
+		} {
+			l := m.layer(graph.Resize, a, m.tensor(t, r, 2, 17, 5, 6))
+			if t == graph.I8 {
+				l.Outputs[0].Type, l.Outputs[0].Range = t, r
+			}
+			m.add(fmt.Sprintf("resize_%s_%d", t, i), l, Tolerance{Real: 1e-5, Step: 1})
+		}
+	}
+}

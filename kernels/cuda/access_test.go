@@ -1,0 +1,146 @@
+package cuda
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+)
+
+// layerTrial emits a kernel, by its emitter's name, for a layer with one input that is not a constant.
+func layerTrial(t *testing.T, name string, op *graph.Op, attrs any, typ graph.DataType, dims []int, constants ...*graph.Tensor) *trial {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	l := &graph.Layer{Name: op.Name, Op: op, Attrs: attrs, From: []string{op.Name}}
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
+	if typ == graph.I8 {
+		x.Range = graph.PerTensor(0.05, 3)
+	}
+	l.AddInput(x)
+	for _, c := range constants {
+		c.Weights = suite.Random(rnd, c).Data
+		l.AddInput(c)
+	}
+	y := &graph.Tensor{Name: "y", Producer: l}
+	l.Outputs = []*graph.Tensor{y}
+	if err := l.Infer(); err != nil {
+		t.Fatal(err)
+	}
+	if typ == graph.I8 && !y.Range.IsSet() {
+		y.Type, y.Range = graph.I8, graph.PerTensor(0.2, -3)
+	}
+	for _, e := range emitters() {
+		if e.name != name || e.op != op {
+			continue
+		}
+		b, _ := bindingOf(l, e)
+		if err := e.matches(b); err != nil {
+			t.Fatal(err)
+		}
+		w, err := e.emit(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr := &trial{binding: b, work: w}
+		ins := []graph.Value{suite.Random(rnd, x)}
+		stored := make([]byte, b.In[0].Bytes())
+		b.In[0].FromLinear(stored, ins[0].Data)
+		tr.inputs = [][]byte{stored}
+		for _, c := range constants {
+			v, _ := c.Const()
+			ins = append(ins, v)
+		}
+		tr.want = graph.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
+		if err := l.Eval(ins, []graph.Value{tr.want}); err != nil {
+			t.Fatal(err)
+		}
+		return tr
+	}
+	t.Fatalf("there is no kernel %s of %s", name, op.Name)
+	return nil
+}
+
+func weight(typ graph.DataType, dims ...int) *graph.Tensor {
+	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(dims...)}
+	if typ == graph.I8 {
+		w.Range = graph.PerTensor(0.01, 0)
+	}
+	return w
+}
+
+// kernelCase is a kernel on a layer whose rows are as wide as a warp's accesses.
+type kernelCase struct {
+	name      string
+	op        *graph.Op
+	attrs     any
+	typ       graph.DataType
+	dims      []int
+	constants []*graph.Tensor
+}
+
+func kernelCases() []kernelCase {
+	var list []kernelCase
+	pool := graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}}
+	conv := graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 128}
+	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		list = append(list,
+			kernelCase{"pool_nhwc", graph.MaxPool, pool, t, []int{1, 256, 9, 9}, nil},
+			kernelCase{"reduce_pixels_nhwc", graph.MaxPool, graph.PoolAttrs{Global: true}, t, []int{2, 128, 7, 7}, nil},
+			kernelCase{"reduce_linear", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}}, t, []int{8, 256}, nil},
+			kernelCase{"softmax_linear", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, t, []int{8, 256}, nil},
+			kernelCase{"softmax_linear", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, t, []int{2, 2048}, nil},
+			kernelCase{"transpose_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, t, []int{2, 8, 4, 64}, nil},
+			kernelCase{"conv_depthwise_nhwc_2x4", graph.Conv, conv, t, []int{1, 128, 6, 8}, []*graph.Tensor{weight(t, 128, 1, 3, 3)}},
+			kernelCase{"conv_direct_linear_4x4", graph.Conv, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, t, []int{1, 3, 8, 8}, []*graph.Tensor{weight(t, 128, 3, 3, 3)}},
+			kernelCase{"gemm_linear_plain_64x64", graph.MatMul, nil, t, []int{64, 64}, []*graph.Tensor{weight(t, 64, 64)}},
+		)
+	}
+	return list
+}
+
+// TestAccess: what the kernels read and write is coalesced, and shared memory is free of bank conflicts.
+func TestAccess(t *testing.T) {
+	for _, c := range kernelCases() {
+		t.Run(c.name+"_"+c.op.Name+"_"+c.typ.String(), func(t *testing.T) {
+			tr := layerTrial(t, c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
+			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll})
+			if err != nil || !right {
+				t.Fatal(right, err)
+			}
+			for _, op := range []string{"ld.global", "st.global", "ld.shared", "st.shared"} {
+				w := stats[0].Worst(op)
+				if w == nil {
+					continue
+				}
+				if w.Conflicts > 1 {
+					t.Errorf("%s meets in %d banks", w.Text, w.Conflicts)
+				}
+				if w.Efficiency() < 1 && !(c.op == graph.MatMul && op == "ld.global") { // whose rows' pieces are 8 elements
+					t.Errorf("%s uses %.2f of what it moves", w.Text, w.Efficiency())
+				}
+			}
+		})
+	}
+}
+
+// TestOrderings leaves each barrier out of the kernels that have some: each time the simulator must find it.
+func TestOrderings(t *testing.T) {
+	for _, c := range kernelCases() {
+		if c.typ != graph.F32 {
+			continue
+		}
+		tr := layerTrial(t, c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
+		k := tr.work.module.Kernels[0]
+		for _, i := range ptxsim.Orderings(k) {
+			broken, err := ptxsim.Without(tr.work.module, k.Name, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tr.survives(t, broken) {
+				t.Errorf("%s: nothing tells that %q is missing at %d", c.name, k.Text(&k.Body[i]), i)
+			}
+		}
+	}
+}
