@@ -7,13 +7,16 @@ BIN := bin/trtui
 # left out and the program is static.
 TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do [ -e $$f ] && exit; done; echo -tags nocuda)
 
+# The commit that trtui version names, and with it every result measured by the program.
+COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' 2>/dev/null || echo -dirty)
+
 .PHONY: run build test bench sim-full generate lint cross fuzz clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
 
 build:                     ## build bin/trtui
-	CGO_ENABLED=0 $(GO) build $(TAGS) -o $(BIN) ./cmd/trtui
+	CGO_ENABLED=0 $(GO) build $(TAGS) -ldflags "-X main.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
 
 test:                      ## pass the tests
 	$(GO) test $(TAGS) ./... ./testdata ./testdata/golden

@@ -20,16 +20,17 @@ var allowed = map[string][]string{
 	"core/quant":          {"core/graph"},
 	"kernels":             {"core/graph"},
 	"core/run":            {"core/graph", "kernels"},
-	"core/run/runtest":    {"core/graph", "core/run", "kernels"},
+	"core/run/suite":      {"core/graph", "core/run", "kernels"},
+	"core/run/runtest":    {"core/graph", "core/run", "core/run/suite", "kernels"},
 	"core/build":          {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
 	"kernels/null":        {"core/graph", "core/run", "kernels"},
 	"kernels/cpu":         {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
-	"kernels/cuda":        {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
+	"kernels/cuda":        {"core/graph", "core/run", "core/run/suite", "kernels", "kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
 	"kernels/cuda/ptxsim": {"kernels/cuda/ptx"},
 	"sessions/dataset":    {"core/graph", "core/graph/onnx"},
 	"sessions":            {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/dataset"},
 	"views":               {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "ui"},
-	"cmd/trtui":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "sessions", "sessions/dataset", "ui", "views", "testdata"},
+	"cmd/trtui":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "sessions", "sessions/dataset", "ui", "views", "testdata"},
 
 	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
 }

@@ -1,48 +1,57 @@
 #!/usr/bin/env bash
 # Measures this commit on the GPU of this machine, in stages that can be stopped and resumed.
 #
-#     scripts/gpu.sh [--budget SECONDS] [--out DIR] [--commit ID] [--trtui FILE] [STAGE...]
+#     scripts/gpu.sh [--budget SECONDS] [--out DIR] [--commit ID] [--trtui FILE] [--backend NAME] [--tiny] [STAGE...]
 #
 # Stages, in order: device bringup selftest baseline ours layers; all of them unless some are named. Needs the repository and
-# bin/trtui; baseline and the ONNX files of ours and layers need python3 with PyTorch. Nothing is downloaded.
+# bin/trtui (make build), whose own commit the results carry; baseline and the ONNX files of ours and layers need python3 with
+# PyTorch. Nothing is downloaded. --tiny runs every stage on next to nothing and leaves its results in bench/out: with
+# --backend cudasim, a trial of this script without a GPU.
 #
 # Each stage writes DIR/GPU/DATE-COMMIT/STAGE.json (DIR: results/gpu): {schema, stage, status, reason, commit, device, driver,
 # when, seconds, rows}, one row a line, kept up to date while it runs; messages go to gpu.log beside it. status is done, running
 # (it was killed), partial (out of time), failed or unavailable; a stage that is done is not run again for the same commit,
 # the others are. --budget is shared out among the stages; what one leaves over goes to the next. No stage stops another, and
 # the exit status is 0 unless the command line is wrong. A command of trtui prints its rows as JSON lines; exit status 2, a
-# usage error, means that this build lacks it. Then run scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
+# usage error, means that this build lacks it. What it learns about tactics is kept in DIR/GPU/timing.jsonl. Then run
+# scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 stages="device bringup selftest baseline ours layers"
-budget=3600 out=results/gpu commit='' trtui=bin/trtui chosen=''
+budget=3600 out='' commit='' trtui=bin/trtui backend=cuda tiny='' chosen=''
 unavailable=69 unfinished=75 # of sysexits.h
 usage() { sed -n '2,/^set -u/s/^# \{0,1\}//p' scripts/gpu.sh >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
-    --budget | --out | --commit | --trtui)
+    --budget | --out | --commit | --trtui | --backend)
       [ $# -ge 2 ] || usage
       declare "${1#--}=$2"; shift 2 ;;
+    --tiny) tiny=1; shift ;;
     device | bringup | selftest | baseline | ours | layers) chosen="$chosen $1"; shift ;;
     *) usage ;;
   esac
 done
 case $budget in '' | *[!0-9]*) usage ;; esac
 chosen=${chosen:-$stages}
+out=${out:-${tiny:+bench/out/tiny}} out=${out:-results/gpu}
 
 # json_string TEXT prints it as a JSON string on one line, in ASCII.
 json_string() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t' '  ' | LC_ALL=C tr -cd '\40-\176' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 query() { nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1; }
 left() { local s=$((stage_end - SECONDS)); echo $((s > 1 ? s : 1)); }
+# most is what a command is told that it has: a little less, so that it ends itself and sums up.
+most() { local s=$(($(left) * 9 / 10)); echo $((s > 1 ? s : 1)); }
 # bounded COMMAND... runs it for no longer than the stage has left; exit status 124 or 137 where it was stopped.
 bounded() { timeout -k 10 "$(left)" "$@" </dev/null; }
 
+[ -n "$commit" ] || commit=$("$trtui" version 2>/dev/null | sed -n 's/.*commit \([0-9a-f]*\(-dirty\)*\),.*/\1/p')
 if [ -z "$commit" ]; then
   commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
   [ "$commit" = unknown ] || git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' || commit=$commit-dirty
 fi
 device=$(query name) driver=$(query driver_version)
+case $backend in cudasim) device=cudasim driver='' ;; esac
 gpu=$(printf '%s' "${device:-none}" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9\n' '-')
 run=$(find "$out/$gpu" -maxdepth 1 -type d -name "????????-$commit" 2>/dev/null | sort | tail -n 1)
 run=${run:-$out/$gpu/$(date -u +%Y%m%d)-$commit}
@@ -69,6 +78,7 @@ stage_device() {
   property processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) threads"
   property python "$(python3 -c 'import sys; print(sys.version.split()[0])' 2>/dev/null || echo none)"
   property torch "$(timeout 60 python3 -c 'import torch; print(torch.__version__, "cudnn", torch.backends.cudnn.version())' 2>/dev/null || echo none)"
+  [ "$backend" != cudasim ] || return 0
   command -v nvidia-smi >/dev/null || { echo "nvidia-smi not found: no NVIDIA driver on this machine" >&2; return $unavailable; }
   nvidia-smi -L >/dev/null 2>&1 || { echo "nvidia-smi: $(nvidia-smi -L 2>&1 | head -n 1)" >&2; return $unavailable; }
   property cuda "$(nvidia-smi -q | sed -n 's/^CUDA Version *: *//p')"
@@ -80,13 +90,33 @@ stage_device() {
 }
 
 have_trtui() { [ -x "$trtui" ] || { echo "$trtui not found; run make build, or name it with --trtui" >&2; return $unavailable; }; }
-# lacks STATUS turns a usage error into what it means.
-lacks() { if [ "$1" -eq 2 ]; then echo "not available in this build of trtui: $2" >&2; return $unavailable; fi; return "$1"; }
-stage_bringup() { have_trtui || return; bounded "$trtui" gpu bringup --json; lacks $? "gpu bringup"; }
-stage_selftest() { have_trtui || return; bounded "$trtui" gpu selftest --json; lacks $? "gpu selftest"; }
+# lacks STATUS WHAT turns a usage error, and the lack of a device, into what they mean.
+lacks() {
+  case $1 in
+    2) echo "not available in this build of trtui: $2" >&2; return $unavailable ;;
+    1) if grep -q 'no CUDA' "$work/log"; then return $unavailable; fi ;;
+  esac
+  return "$1"
+}
+# summed STATUS makes a command's good end an unfinished one where its summary says that the time cut something off.
+summed() {
+  if [ "$1" -eq 0 ] && grep -q '"complete":false' "$rows"; then return $unfinished; fi
+  return "$1"
+}
+stage_bringup() {
+  have_trtui || return
+  bounded "$trtui" gpu bringup --backend "$backend" --json --budget "$(most)"
+  summed $? || lacks $? "gpu bringup"
+}
+stage_selftest() {
+  have_trtui || return
+  bounded "$trtui" gpu selftest --backend "$backend" --json --budget "$(most)" ${tiny:+--reps 1 --filter reformat_linear_nhwc}
+  summed $? || lacks $? "gpu selftest"
+}
 stage_baseline() {
   command -v python3 >/dev/null || { echo "python3 not found" >&2; return $unavailable; }
-  bounded python3 bench/peers/torch_gpu.py --out "$rows" --budget "$(left)" >&2
+  bounded python3 bench/peers/torch_gpu.py --out "$rows" --budget "$(left)" \
+    ${tiny:+--tiny --device cpu --modes eager --cases 'mobilenet_v2 1 fp32'} >&2
 }
 
 # onnx MODEL writes its ONNX file, if it is not there.
@@ -100,30 +130,33 @@ bench() {
     onnx "$1" || { echo "$key\"error\":\"no ONNX file: the export by PyTorch failed\"}"; return 0; }
     file=("$models/$1.onnx")
   fi
-  bounded "$trtui" bench ${file[@]+"${file[@]}"} --backend cuda --batch "$2" --precision "$3" --format json -q "${@:4}" \
-    >"$work/bench" 2>"$work/error"
+  bounded "$trtui" bench ${file[@]+"${file[@]}"} --backend "$backend" --batch "$2" --precision "$3" --format json -q \
+    --timing-cache "$out/$gpu/timing.jsonl" "${@:4}" >"$work/bench" 2>"$work/error"
   status=$?
   cat "$work/error" >&2
   case $status in
     0) echo "$key\"bench\":$(tr -d '\n' <"$work/bench")}" ;;
     2 | 124 | 137) return $status ;;
+    1) if grep -q 'no CUDA' "$work/error"; then return $unavailable; fi ;;&
     *) echo "$key\"error\":$(json_string "$(tail -n 1 "$work/error")")}" ;;
   esac
 }
 stage_ours() {
   have_trtui || return
   local model batch precision
-  bench digits 1 fp32 || { lacks $? "bench --backend cuda"; return; } # before any export: is there such a backend?
+  bench digits 1 fp32 || { lacks $? "bench --backend $backend"; return; } # before any export: is there such a backend?
+  [ -z "$tiny" ] || return 0
   while read -r model batch precision; do
     case $model in '#'* | '') continue ;; esac
-    bench "$model" "$batch" "$precision" || { lacks $? "bench --backend cuda"; return; }
+    bench "$model" "$batch" "$precision" || { lacks $? "bench --backend $backend"; return; }
   done <bench/peers/gpu_cases.txt
 }
 stage_layers() {
   have_trtui || return
-  local model batch precision
-  for model in digits resnet50 mobilenet_v2; do for batch in 1 32; do for precision in fp16 fp32 int8; do
-    bench "$model" "$batch" "$precision" --per-layer || { lacks $? "bench --backend cuda"; return; }
+  local model batch precision all='digits resnet50 mobilenet_v2' batches='1 32' precisions='fp16 fp32 int8'
+  [ -z "$tiny" ] || all=digits batches=1 precisions=fp32
+  for model in $all; do for batch in $batches; do for precision in $precisions; do
+    bench "$model" "$batch" "$precision" --per-layer || { lacks $? "bench --backend $backend"; return; }
   done; done; done
 }
 

@@ -26,7 +26,9 @@ func benchCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench [MODEL|ENGINE]",
 		Short: "Measure latency and throughput, with --per-layer the time of every layer",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "Measure latency and throughput, with --per-layer the time of every layer. Inputs and outputs stay where the device\n" +
+			"has them. On a GPU a sample is the mean of as many inferences in a row as last 5 ms.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
 			return o.bench(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
@@ -34,7 +36,7 @@ func benchCommand() *cobra.Command {
 	}
 	o.register(c)
 	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer too, in runs that alternate with whole ones")
-	c.Flags().IntVar(&iterations, "iterations", 50, "inferences at least")
+	c.Flags().IntVar(&iterations, "iterations", 50, "samples at least")
 	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "time to measure at least")
 	c.Flags().DurationVar(&warm, "warm-up", warmUp, "time to run before measuring")
 	return c

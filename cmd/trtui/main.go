@@ -30,6 +30,8 @@ var commands = []func() *cobra.Command{
 	recordCommand,
 	replayCommand,
 	conformanceCommand,
+	gpuCommand,
+	versionCommand,
 }
 
 // errReported is returned by a command that failed and has said so itself.

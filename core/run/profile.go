@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/trtui/trtui/kernels"
 )
 
 // Stats sums up repeated measurements of one thing.
@@ -55,13 +57,13 @@ func Percentile(sorted []time.Duration, p float64) time.Duration {
 	return sorted[max(0, min(n-1, i))]
 }
 
-// Sample is one timed inference.
+// Sample is a timed inference, or the mean of several that a device ran in a row.
 type Sample struct {
 	Latency time.Duration   // end to end, without the copies of inputs and outputs
 	Steps   []time.Duration // by step; nil where only the whole was timed. Valid until the next sample
 }
 
-// Profiling says how long to measure: until both a number of inferences and a time are reached.
+// Profiling says how long to measure: until both a number of samples and a time are reached.
 type Profiling struct {
 	WarmUp     time.Duration // runs before the first sample
 	Iterations int           // at least so many samples
@@ -69,7 +71,12 @@ type Profiling struct {
 	PerStep    bool          // time every step, in alternation with runs that are timed only as a whole
 }
 
-// Profile runs the context's plan again and again on the inputs that it has. each is given every sample as it comes.
+// Profile runs the context's plan again and again on the inputs that it has, which stay on the device as the outputs do:
+// caches are warm. each is given every sample as it comes.
+//
+// Where the stream captures, a sample is the device's time for inferences in a row that last sampleTime, by the inference:
+// marks are about 0.5 µs exact, and what a single launch and the wait for it cost the host is not the network's time.
+//
 // With PerStep, whole runs and stepped runs alternate, so that the latency is not one with marks in it and the gap
 // between it and the sum of the steps is honest.
 func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(Sample)) error {
@@ -81,21 +88,20 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 			return err
 		}
 	}
+	n, err := c.inARow()
+	if err != nil {
+		return err
+	}
 	times := make([]time.Duration, len(c.args))
 	start := time.Now()
 	for i := 0; i < p.Iterations || time.Since(start) < p.Duration; i++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		a := c.stream.Record()
-		if err := c.submit(); err != nil {
+		var s Sample
+		if s.Latency, err = c.executeTimed(n); err != nil {
 			return err
 		}
-		z := c.stream.Record()
-		if err := c.finish(); err != nil {
-			return err
-		}
-		s := Sample{Latency: c.stream.Elapsed(a, z)}
 		if p.PerStep {
 			if _, err := c.ExecuteTimed(times); err != nil {
 				return err
@@ -105,4 +111,42 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 		each(s)
 	}
 	return nil
+}
+
+// A sample of a captured plan lasts so long, but has no more inferences than that.
+const (
+	sampleTime    = 5 * time.Millisecond
+	maxPerSample  = 1000
+	roughEstimate = 4 // inferences to estimate the time of one
+)
+
+// inARow returns how many inferences a sample has: one where the host launches every step, and where times are estimates,
+// which do not vary.
+func (c *ExecutionContext) inARow() (int, error) {
+	if _, captures := c.stream.(kernels.Capturer); !captures || c.loaded.backend.Info().Estimated {
+		return 1, nil
+	}
+	if err := c.Execute(); err != nil { // the first captures
+		return 0, err
+	}
+	one, err := c.executeTimed(roughEstimate)
+	if err != nil {
+		return 0, err
+	}
+	return int(max(1, min(maxPerSample, sampleTime/max(1, one)))), nil
+}
+
+// executeTimed returns the time of an inference: the mean of n in a row.
+func (c *ExecutionContext) executeTimed(n int) (time.Duration, error) {
+	start := c.stream.Record()
+	for range n {
+		if err := c.submit(); err != nil {
+			return 0, err
+		}
+	}
+	end := c.stream.Record()
+	if err := c.finish(); err != nil {
+		return 0, err
+	}
+	return c.stream.Elapsed(start, end) / time.Duration(n), nil
 }

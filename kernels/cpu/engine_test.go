@@ -9,7 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/testdata"
 )
@@ -106,7 +106,7 @@ func checkEngine(t *testing.T, b run.Backend, p *run.Plan, tolerance float64) {
 		t.Fatal(err)
 	}
 	for _, y := range p.Network.Outputs {
-		if err := runtest.Near(got[y.Name], want[y.Name], y.Range, runtest.Tolerance{Real: tolerance}); err != nil {
+		if err := suite.Near(got[y.Name], want[y.Name], y.Range, suite.Tolerance{Real: tolerance}); err != nil {
 			t.Errorf("output %s: %v", y.Name, err)
 		}
 	}

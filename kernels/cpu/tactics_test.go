@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 )
 
 func TestTactics(t *testing.T) {
@@ -11,7 +12,7 @@ func TestTactics(t *testing.T) {
 	defer b.Close()
 	b.tactics = everyTactic(b.features, 2)
 	used := map[string]bool{}
-	runtest.Tactics(t, b, runtest.Layers(), func(_, tactic string) bool {
+	runtest.Tactics(t, b, suite.Layers(), func(_, tactic string) bool {
 		used[tactic] = true
 		return true
 	})

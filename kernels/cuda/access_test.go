@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cuda/ptxsim"
 )
 
@@ -20,7 +20,7 @@ func layerTrial(t *testing.T, name string, op *graph.Op, attrs any, typ graph.Da
 	}
 	l.AddInput(x)
 	for _, c := range constants {
-		c.Weights = runtest.Random(rnd, c).Data
+		c.Weights = suite.Random(rnd, c).Data
 		l.AddInput(c)
 	}
 	y := &graph.Tensor{Name: "y", Producer: l}
@@ -44,7 +44,7 @@ func layerTrial(t *testing.T, name string, op *graph.Op, attrs any, typ graph.Da
 			t.Fatal(err)
 		}
 		tr := &trial{binding: b, work: w}
-		ins := []graph.Value{runtest.Random(rnd, x)}
+		ins := []graph.Value{suite.Random(rnd, x)}
 		stored := make([]byte, b.In[0].Bytes())
 		b.In[0].FromLinear(stored, ins[0].Data)
 		tr.inputs = [][]byte{stored}

@@ -149,7 +149,7 @@ func (c *codeCache) load(k *code, text string) error {
 		c.forget(k.key)
 	}
 	cubin, log, err := k.ctx.Link([]byte(text), driver.JITOptions{})
-	k.binary = compiled{cubin, warnings(log)}
+	k.binary = compiled{cubin, warnings(log.Info)}
 	if err == nil {
 		if k.module, _, err = k.ctx.ModuleLoad(cubin, driver.JITOptions{}); err == nil {
 			c.keep(k.key, k.binary)
@@ -160,7 +160,7 @@ func (c *codeCache) load(k *code, text string) error {
 		return err
 	}
 	k.module, log, err = k.ctx.ModuleLoad([]byte(text), driver.JITOptions{})
-	k.binary = compiled{nil, warnings(log)}
+	k.binary = compiled{nil, warnings(log.Info)}
 	return err
 }
 
@@ -211,12 +211,17 @@ func (k *code) note() string {
 	return strings.Join(notes, "; ")
 }
 
-// warnings returns those lines of a log that tell of lost speed, such as C7508 (setmaxnreg ignored).
-func warnings(log driver.JITLog) string {
+// warnings returns those lines of a compiler's log that tell of lost speed, such as C7508 (setmaxnreg ignored), and not
+// its report of registers and memory.
+func warnings(info string) string {
 	var found []string
-	for line := range strings.Lines(log.Info) {
-		if strings.Contains(line, "warning") || strings.Contains(line, "Performance Loss") {
-			found = append(found, strings.Join(strings.Fields(line), " "))
+	for line := range strings.Lines(info) {
+		lower := strings.ToLower(line)
+		for _, word := range []string{"warning", "performance loss", "(c75", "ignored"} {
+			if strings.Contains(lower, word) {
+				found = append(found, strings.Join(strings.Fields(line), " "))
+				break
+			}
 		}
 	}
 	return strings.Join(found, "; ")

@@ -14,7 +14,7 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/testdata"
 )
@@ -210,7 +210,7 @@ func (c modelCase) run(t *testing.T) {
 				t.Fatal(err)
 			}
 			x, y := load(t, n, c, host), load(t, n, c, b)
-			tol := runtest.Tolerance{Real: 1e-4}
+			tol := suite.Tolerance{Real: 1e-4}
 			if p == graph.F16 {
 				tol.Real = 2e-3
 			}
@@ -221,7 +221,7 @@ func (c modelCase) run(t *testing.T) {
 }
 
 // compareOutputs runs both contexts and compares what comes out.
-func compareOutputs(t *testing.T, x, y loadedModel, tol runtest.Tolerance) {
+func compareOutputs(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
 	t.Helper()
 	for _, c := range []loadedModel{x, y} {
 		if err := c.Execute(); err != nil {
@@ -237,7 +237,7 @@ func compareOutputs(t *testing.T, x, y loadedModel, tol runtest.Tolerance) {
 		t.Fatal(err)
 	}
 	for name, w := range want {
-		if err := runtest.Near(got[name], w, graph.Range{}, tol); err != nil {
+		if err := suite.Near(got[name], w, graph.Range{}, tol); err != nil {
 			t.Errorf("output %s: %v", name, err)
 		}
 	}
@@ -245,7 +245,7 @@ func compareOutputs(t *testing.T, x, y loadedModel, tol runtest.Tolerance) {
 
 // compareLayers runs every layer of y on what x computed, one by one, and compares: bytes must be equal, but where a
 // transcendental function decides the last bit of what is rounded.
-func compareLayers(t *testing.T, x, y loadedModel, tol runtest.Tolerance) {
+func compareLayers(t *testing.T, x, y loadedModel, tol suite.Tolerance) {
 	t.Helper()
 	want := map[string]graph.Value{}
 	plan := x.plan
@@ -292,7 +292,7 @@ func compareLayers(t *testing.T, x, y loadedModel, tol runtest.Tolerance) {
 			}
 			for _, slot := range s.Out {
 				out := plan.Slots[slot].Tensor
-				if err := runtest.Near(read(y, slot), want[out.Name], out.Range, exact); err != nil {
+				if err := suite.Near(read(y, slot), want[out.Name], out.Range, exact); err != nil {
 					t.Errorf("layer %s by %s: %v", s.Name, s.Tactic, err)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 	"github.com/trtui/trtui/kernels/cuda/ptxsim"
@@ -32,7 +32,7 @@ func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *t
 	if typ == graph.I8 {
 		in.Range, weights.Range = graph.PerTensor(0.03, zero), graph.PerTensor(0.01, 0)
 	}
-	weights.Weights = runtest.Random(rnd, weights).Data
+	weights.Weights = suite.Random(rnd, weights).Data
 	l := &graph.Layer{Name: "conv", Op: graph.Conv, From: []string{"conv"}, Attrs: graph.ConvAttrs{
 		Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: 1,
 	}}
@@ -56,7 +56,7 @@ func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *t
 		t.Fatal(err)
 	}
 	tr := &trial{binding: b, work: work, scratch: e.workspace(b)}
-	v := runtest.Random(rnd, in)
+	v := suite.Random(rnd, in)
 	stored := make([]byte, b.In[0].Bytes())
 	b.In[0].FromLinear(stored, v.Data)
 	tr.inputs = [][]byte{stored}
@@ -105,7 +105,7 @@ func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 	}
 	got := graph.NewValue(tr.want.Type, tr.want.Dims...)
 	tr.binding.Out[0].ToLinear(got.Data, stored)
-	return stats, runtest.Near(got, tr.want, tr.binding.Layer.Outputs[0].Range, runtest.Tolerance{Real: 1e-3}) == nil, nil
+	return stats, suite.Near(got, tr.want, tr.binding.Layer.Outputs[0].Range, suite.Tolerance{Real: 1e-3}) == nil, nil
 }
 
 // TestProductAccess: the ring's copies are coalesced, and neither fragments nor operands meet in a bank.

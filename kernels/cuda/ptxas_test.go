@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -64,7 +64,7 @@ func TestAssembler(t *testing.T) {
 	}
 	defer b.Close()
 	done := map[string]bool{}
-	for _, c := range runtest.Layers() {
+	for _, c := range suite.Layers() {
 		for _, e := range emitters() {
 			if e.op != c.Layer.Op || done[e.name] {
 				continue

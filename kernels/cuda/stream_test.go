@@ -8,7 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
@@ -145,7 +145,7 @@ func TestConcurrentContexts(t *testing.T) {
 			for range 3 {
 				got, err := once(c)
 				if err == nil {
-					err = runtest.Near(got, want["y"], graph.Range{}, runtest.Tolerance{Real: 1e-4})
+					err = suite.Near(got, want["y"], graph.Range{}, suite.Tolerance{Real: 1e-4})
 				}
 				if err != nil {
 					t.Error(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
 )
 
 // TestTactics runs every tactic on the layers of the suite that it matches. The tiles are many and differ in their numbers
@@ -24,7 +25,7 @@ func TestTactics(t *testing.T) {
 	for _, e := range directEmitters() {
 		every[e.name] = 2
 	}
-	runtest.Tactics(t, b, runtest.Layers(), func(layer, tactic string) bool {
+	runtest.Tactics(t, b, suite.Layers(), func(layer, tactic string) bool {
 		if used[tactic] && every[tactic] > 1 && !full && !sampled(layer, tactic, every[tactic]) {
 			return false
 		}

@@ -58,6 +58,8 @@ func writeDevice(b *bytes.Buffer, cases []benchCase, d device) {
 	newest := d.Runs[0]
 	fmt.Fprintf(b, "\n## %s\n\nNewest run: commit %s, %s UTC.\n", d.Name, newest.commit(), strings.NewReplacer("T", " ", "Z", "").Replace(newest.newest()))
 	writeStages(b, d)
+	writeSelftest(b, d)
+	writeBringup(b, d)
 	b.WriteString("\n| model | batch | precision | ours | eager | graph | compile | ours / graph | ours / compile |\n|---|--:|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, c := range cases {
 		fmt.Fprintf(b, "| %s | %d | %s |", c.Model, c.Batch, c.Precision)
@@ -77,29 +79,6 @@ func writeDevice(b *bytes.Buffer, cases []benchCase, d device) {
 			}
 		}
 		fmt.Fprintf(b, " %s |\n", strings.Join(ratios, " | "))
-	}
-}
-
-// writeStages says what became of each stage, in the newest run that has it.
-func writeStages(b *bytes.Buffer, d device) {
-	b.WriteString("\n| stage | state | rows | failed | commit | driver |\n|---|---|--:|--:|---|---|\n")
-	for _, name := range stages {
-		i := slices.IndexFunc(d.Runs, func(r devRun) bool { _, ok := r.Stages[name]; return ok })
-		if i < 0 {
-			fmt.Fprintf(b, "| %s | not run yet | | | | |\n", name)
-			continue
-		}
-		s, failed := d.Runs[i].Stages[name], 0
-		for _, r := range s.Rows {
-			if r.failed() {
-				failed++
-			}
-		}
-		state := s.Status
-		if s.Reason != "" {
-			state += ": " + strings.ReplaceAll(s.Reason, "|", `\|`)
-		}
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %s | %s |\n", name, state, len(s.Rows), failed, d.Runs[i].commit(), s.Driver)
 	}
 }
 

@@ -49,6 +49,57 @@ type row struct {
 	}
 	Error string
 	OK    *bool // selftest, bringup
+	finding
+	summary
+}
+
+// finding is what this page shows of a row of bringup.
+type finding struct {
+	Check, Name, Value string
+	Count              int
+	Bytes              float64
+	EachUS             float64 `json:"each_us"`
+	HostUS             float64 `json:"host_us"`
+	GBs                float64 `json:"gb_s"`
+	TFLOPs             float64 `json:"tflops"`
+	JITms              float64 `json:"jit_ms"`
+}
+
+// summary is the last row of bringup and selftest.
+type summary struct {
+	Summary  string // which of them
+	Complete bool
+	Failed   int
+	Ran      int // selftest: pairs of a tactic and a layer
+	Pairs    int
+	Seen     int `json:"tactics_ran"`
+	Tactics  int
+	Reps     int
+	Seconds  float64
+}
+
+// summary returns the stage's summary, or nil.
+func (s stage) summary() *summary {
+	for i := range s.Rows {
+		if s.Rows[i].Summary != "" {
+			return &s.Rows[i].summary
+		}
+	}
+	return nil
+}
+
+// rows returns the number of rows that are results, and how many of them failed.
+func (s stage) rows() (n, failed int) {
+	for _, r := range s.Rows {
+		if r.Summary != "" {
+			continue
+		}
+		n++
+		if r.failed() {
+			failed++
+		}
+	}
+	return n, failed
 }
 
 // failed reports whether the row says that something went wrong.
@@ -103,7 +154,7 @@ func readCases(path string) ([]benchCase, error) {
 	return cases, nil
 }
 
-// readDevices reads dir/GPU/DATE-COMMIT/STAGE.json. GPU "none" is what a machine without one leaves.
+// readDevices reads dir/GPU/DATE-COMMIT/STAGE.json. GPU "none" is what a machine without one leaves, "cudasim" a trial.
 func readDevices(dir string) ([]device, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.json")) // sorted
 	if err != nil {
@@ -113,7 +164,7 @@ func readDevices(dir string) ([]device, error) {
 	for _, file := range files {
 		runName := filepath.Base(filepath.Dir(file))
 		gpu := filepath.Base(filepath.Dir(filepath.Dir(file)))
-		if gpu == "none" {
+		if gpu == "none" || gpu == "cudasim" {
 			continue
 		}
 		text, err := os.ReadFile(file)

@@ -22,8 +22,8 @@ esac
 `
 	fakeTrtui = `#!/bin/sh
 case "$*" in
-  "gpu bringup --json") echo '{"check":"driver","ok":true}'; echo '{"check":"copy","gb_s":4300}' ;;
-  "gpu selftest --json") echo '{"kernel":"gemm","ok":false}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
+  "gpu bringup --backend cuda --json --budget "*) echo '{"check":"driver","ok":true}'; echo '{"check":"copy","gb_s":4300}' ;;
+  "gpu selftest --backend cuda --json --budget "*) echo '{"tactic":"gemm","ok":false}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
   *--per-layer*) exit 124 ;;
   "bench --backend cuda --batch 32 --precision int8"*) echo 'no tactic' >&2; exit 1 ;;
   "bench --backend cuda"*) printf '{\n  "latency_ms": {\n    "median": 0.25\n  }\n}\n' ;;
@@ -41,7 +41,13 @@ func gpuScript(t *testing.T, dir, tools string, args ...string) map[string]stage
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("gpu.sh: %v\n%s", err, out)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*-0123456789ab", "*.json"))
+	return readStages(t, filepath.Join(dir, "*", "*-0123456789ab", "*.json"))
+}
+
+// readStages reads the files that match a pattern, by stage.
+func readStages(t *testing.T, pattern string) map[string]stage {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +168,78 @@ func TestScriptStages(t *testing.T) {
 	}
 	if s := again["layers"]; s.Status != "done" || failures(s) == 0 {
 		t.Errorf("stage layers was not resumed: %s, %d rows", s.Status, len(s.Rows))
+	}
+}
+
+// TestScriptNoDevice: a program that has the backend on a machine without a GPU is no failure.
+func TestScriptNoDevice(t *testing.T) {
+	needScript(t)
+	tools := t.TempDir()
+	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\necho 'trtui: backend cuda: no CUDA: libcuda.so.1 is not on this machine' >&2\nexit 1\n", 0o755)
+	got := gpuScript(t, t.TempDir(), tools, "--trtui", filepath.Join(tools, "trtui"), "--budget", "60", "bringup", "selftest", "ours", "layers")
+	for _, name := range []string{"bringup", "selftest", "ours", "layers"} {
+		if s := got[name]; s.Status != "unavailable" || !strings.Contains(s.Reason, "libcuda.so.1 is not on this machine") {
+			t.Errorf("stage %s: %s: %q", name, s.Status, s.Reason)
+		}
+	}
+}
+
+// TestScriptCutOff: what a command's summary calls incomplete is not done.
+func TestScriptCutOff(t *testing.T) {
+	needScript(t)
+	tools := t.TempDir()
+	write(t, filepath.Join(tools, "trtui"), `#!/bin/sh
+echo '{"ok":true,"tactic":"gemm"}'
+echo '{"summary":"'$2'","complete":false,"ran":1,"pairs":2}'
+`, 0o755)
+	got := gpuScript(t, t.TempDir(), tools, "--trtui", filepath.Join(tools, "trtui"), "--budget", "60", "bringup", "selftest")
+	for _, name := range []string{"bringup", "selftest"} {
+		if s := got[name]; s.Status != "partial" || len(s.Rows) != 2 || s.summary() == nil || s.summary().Ran != 1 {
+			t.Errorf("stage %s: %s: %q, %v", name, s.Status, s.Reason, s.Rows)
+		}
+	}
+}
+
+// TestScriptSimulated runs the stages that the program itself has on the simulated GPU, on next to nothing. The results
+// carry the commit that the program was built from.
+func TestScriptSimulated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
+	needScript(t)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "trtui")
+	build := exec.Command("go", "build", "-ldflags", "-X main.revision=0123456789ab", "-o", program, "./cmd/trtui")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	cmd := exec.Command("bash", filepath.Join(root, "scripts", "gpu.sh"), "--backend", "cudasim", "--tiny", "--out", dir, "--trtui", program, "--budget", "600",
+		"device", "bringup", "selftest", "ours", "layers")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("gpu.sh: %v\n%s", err, out)
+	}
+	got := readStages(t, filepath.Join(dir, "cudasim", "????????-0123456789ab", "*.json"))
+	for _, name := range []string{"device", "bringup", "selftest", "ours", "layers"} {
+		s := got[name]
+		if s.Status != "done" || s.Commit != "0123456789ab" || s.Device != "cudasim" {
+			t.Errorf("stage %s: %s: %q, commit %q, device %q\n%s", name, s.Status, s.Reason, s.Commit, s.Device, out)
+		}
+	}
+	for _, name := range []string{"bringup", "selftest"} {
+		s := got[name]
+		if sum := s.summary(); sum == nil || sum.Summary != name || sum.Failed != 0 || !sum.Complete || len(s.Rows) < 3 {
+			t.Errorf("stage %s: %d rows, summary %+v", name, len(s.Rows), sum)
+		}
+	}
+	for _, name := range []string{"ours", "layers"} {
+		if rows := got[name].Rows; len(rows) != 1 || rows[0].failed() || rows[0].Bench.LatencyMS.Median <= 0 {
+			t.Errorf("stage %s: %+v, want one result", name, rows)
+		}
+	}
+	if devices, err := readDevices(dir); err != nil || len(devices) != 0 {
+		t.Errorf("a simulated device is among %v: %v", devices, err)
 	}
 }
 

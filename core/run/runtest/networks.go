@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/core/run/suite"
 )
 
 // Networks runs whole small networks on the backend, from plan to output: two contexts of one loaded plan in turn, each
@@ -60,7 +61,7 @@ func runOnce(c *run.ExecutionContext, n *graph.Network, p *run.Plan, rnd *rand.R
 	for _, t := range n.Inputs {
 		bound := *t
 		bound.Dims = graph.Shape(graph.EvalDims(t.Dims, p.Env())...)
-		in[t.Name] = Random(rnd, &bound)
+		in[t.Name] = suite.Random(rnd, &bound)
 	}
 	want, err := n.Eval(in, nil)
 	if err != nil {
@@ -81,7 +82,7 @@ func runOnce(c *run.ExecutionContext, n *graph.Network, p *run.Plan, rnd *rand.R
 			return err
 		}
 		for name, w := range want {
-			if err := Near(got[name], w, graph.Range{}, Tolerance{Real: 1e-4}); err != nil {
+			if err := suite.Near(got[name], w, graph.Range{}, suite.Tolerance{Real: 1e-4}); err != nil {
 				return fmt.Errorf("output %s: %w", name, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package runtest
+package suite
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package runtest
+package suite
 
 import (
 	"fmt"
@@ -77,7 +77,7 @@ func (m *maker) layer(op *graph.Op, attrs any, inputs ...*graph.Tensor) *graph.L
 	l.Outputs = []*graph.Tensor{y}
 	y.Producer = l
 	if err := l.Infer(); err != nil {
-		panic(fmt.Sprintf("runtest: %v", err))
+		panic(fmt.Sprintf("suite: %v", err))
 	}
 	return l
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// gpuOptions are the flags of the commands that look at a GPU, which scripts/gpu.sh runs.
+type gpuOptions struct {
+	options
+	json   bool
+	budget int // seconds
+}
+
+func gpuCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "gpu",
+		Short: "Check a GPU: what it is and reaches, and that every kernel computes the right thing on it",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return usageError{fmt.Errorf("gpu takes a subcommand: bringup or selftest")}
+		},
+	}
+	c.AddCommand(bringupCommand(), selftestCommand())
+	return c
+}
+
+// register adds the flags to a command.
+func (o *gpuOptions) register(c *cobra.Command) {
+	if o.table == nil {
+		o.table = backends
+	}
+	f := c.Flags()
+	f.StringVar(&o.backend, "backend", "cuda", backendUsage(o.table))
+	f.BoolVar(&o.json, "json", false, "print a JSON object a line instead of text")
+	f.IntVar(&o.budget, "budget", 0, "begin nothing new after so many seconds; 0: no limit")
+}
+
+// bounded returns the context for as long as the budget allows.
+func (o *gpuOptions) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if o.budget <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Duration(o.budget)*time.Second)
+}
+
+// print writes a row: as JSON, or its text.
+func (o *gpuOptions) print(w io.Writer, row any, text string) error {
+	if !o.json {
+		_, err := fmt.Fprintln(w, text)
+		return err
+	}
+	line, err := json.Marshal(row)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s\n", line)
+	}
+	return err
+}

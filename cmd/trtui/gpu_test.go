@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// gpuCall runs a gpu command and returns its rows and all that it printed.
+func gpuCall(t *testing.T, c *cobra.Command, args ...string) (rows []map[string]any, out string, err error) {
+	t.Helper()
+	var text, errs strings.Builder
+	c.SetArgs(args)
+	c.SetOut(&text)
+	c.SetErr(&errs)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	err = c.Execute()
+	for line := range strings.Lines(text.String()) {
+		var row map[string]any
+		if json.Unmarshal([]byte(line), &row) == nil {
+			rows = append(rows, row)
+		}
+	}
+	return rows, text.String() + errs.String(), err
+}
+
+func TestGPUSelftest(t *testing.T) {
+	rows, out, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "reformat_linear_nhwc reformat_f32", "--json", "--reps", "2")
+	if err != nil || len(rows) < 4 {
+		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
+	}
+	pairs := len(rows) - 1
+	for _, r := range rows[:pairs] {
+		if r["ok"] != true || r["tactic"] != "reformat_linear_nhwc" || r["us"].(float64) <= 0 || r["shape"] == "" {
+			t.Errorf("%v", r)
+		}
+	}
+	sum := rows[pairs]
+	if sum["summary"] != "selftest" || sum["complete"] != true || sum["ran"] != float64(pairs) || sum["pairs"] != float64(pairs) || sum["tactics"] != 1.0 || sum["estimated"] != true {
+		t.Errorf("%v", sum)
+	}
+	_, out, err = gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "reformat_linear_nhwc reformat_i8", "--reps", "1")
+	if err != nil || !strings.Contains(out, "pairs of a tactic and a layer ran, 1 of 1 tactics; 0 failed") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestGPUBringup(t *testing.T) {
+	rows, out, err := gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "device,graph", "--json")
+	if err != nil || len(rows) < 3 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if sum := rows[len(rows)-1]; sum["summary"] != "bringup" || sum["complete"] != true || sum["failed"] != 0.0 || sum["findings"] != float64(len(rows)-1) {
+		t.Errorf("%v", sum)
+	}
+	_, out, err = gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "peak")
+	if err != nil || !strings.Contains(out, "peak    f16_mma: ") || !strings.Contains(out, "estimated") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestGPURefuses(t *testing.T) {
+	for _, c := range []struct {
+		command *cobra.Command
+		args    string
+		want    string
+	}{
+		{gpuCommand(), "", "bringup or selftest"},
+		{selftestCommand(), "--reps 0", "--reps 0"},
+		{bringupCommand(), "--steps warp", `"warp": there are device, launch`},
+		{bringupCommand(), "--backend cpu", "want an NVIDIA GPU"},
+		{bringupCommand(), "--backend tpu", "this program has"},
+	} {
+		if _, out, err := gpuCall(t, c.command, strings.Fields(c.args)...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q\n%s", c.args, err, c.want, out)
+		}
+	}
+	if _, _, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "no such thing"); err == nil || errors.Is(err, errReported) {
+		t.Errorf("a filter that nothing matches: %v", err)
+	}
+}

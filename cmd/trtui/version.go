@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// revision is the commit where make built the program: the linker sets it.
+var revision string
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Say which commit this program was built from",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			info, _ := debug.ReadBuildInfo()
+			_, err := fmt.Fprintf(c.OutOrStdout(), "trtui, commit %s, %s, %s/%s\n", commit(revision, info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}
+
+// commit returns the first 12 digits of the commit that the program was built from, with "-dirty" behind them where its
+// tree had changes: revision, or what go build noted; "unknown" where it was not built in a clone of the repository.
+func commit(revision string, info *debug.BuildInfo) string {
+	if id, _, _ := strings.Cut(revision, "-"); id != "" {
+		return revision
+	}
+	id, dirty := "unknown", ""
+	if info == nil {
+		return id
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && len(s.Value) >= 12:
+			id = s.Value[:12]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			dirty = "-dirty"
+		}
+	}
+	if id == "unknown" {
+		return id
+	}
+	return id + dirty
+}

@@ -1,0 +1,256 @@
+package suite
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Sweep is every tactic of a backend on every layer that it computes, in an order that leaves the least unseen wherever
+// it is stopped: each tactic once, then the layers one after the other, mixed.
+type Sweep struct {
+	backend run.Backend
+	pairs   []pair
+	tactics int
+}
+
+// pair is a tactic on a layer.
+type pair struct {
+	group   *group
+	tactic  kernels.Tactic
+	binding kernels.Binding
+}
+
+// group are pairs in a row on one layer, which share its references.
+type group struct {
+	Case
+	left int // pairs to come
+	once sync.Once
+	refs []Reference
+	err  error
+}
+
+// Row is what became of a pair.
+type Row struct {
+	OK       bool    `json:"ok"`
+	Tactic   string  `json:"tactic"`
+	Layer    string  `json:"layer"`
+	Shape    string  `json:"shape"`     // of the inputs that are not constants, and of the outputs
+	MaxError float64 `json:"max_error"` // as Result has it; 0 where there is none, or it is not a number
+	US       float64 `json:"us"`        // microseconds of a launch on the device
+	Error    string  `json:"error,omitempty"`
+}
+
+// NewSweep pairs the backend's tactics, but for references, with the layers. Pairs that keep returns false for are left
+// out; nil keeps all.
+func NewSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool) *Sweep {
+	s := &Sweep{backend: b}
+	byTactic := map[string][]int{} // indices of found
+	var found []pair
+	var names []string
+	for _, c := range layers {
+		g := &group{Case: c}
+		for _, tac := range b.Tactics(c.Layer.Op) {
+			if tac.Reference || keep != nil && !keep(c.Name, tac.Name) {
+				continue
+			}
+			for _, extra := range []int{0, 48} {
+				binding, ok := Bind(c.Layer, tac, extra)
+				if !ok || tac.Match(binding) != nil {
+					continue
+				}
+				if byTactic[tac.Name] == nil {
+					names = append(names, tac.Name)
+				}
+				byTactic[tac.Name] = append(byTactic[tac.Name], len(found))
+				found = append(found, pair{g, tac, binding})
+			}
+		}
+	}
+	s.tactics = len(names)
+	first := map[int]bool{}
+	for _, name := range names { // each on a layer of its own choice
+		list := byTactic[name]
+		first[list[hash(name)%uint64(len(list))]] = true
+	}
+	var rest []pair
+	for i, p := range found {
+		if first[i] {
+			s.pairs = append(s.pairs, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b pair) int { return cmp.Compare(hash(a.group.Name), hash(b.group.Name)) })
+	s.pairs = append(s.pairs, rest...)
+	s.regroup()
+	return s
+}
+
+// regroup gives every run of pairs on one layer a group of its own, so that references live no longer than they must.
+func (s *Sweep) regroup() {
+	var from, to *group
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		if p.group != from {
+			from, to = p.group, &group{Case: p.group.Case}
+		}
+		to.left++
+		p.group = to
+	}
+}
+
+func hash(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}
+
+// Len returns the number of pairs, Tactics how many tactics are among them.
+func (s *Sweep) Len() int     { return len(s.pairs) }
+func (s *Sweep) Tactics() int { return s.tactics }
+
+// ErrLost is returned by Run where the device's context is beyond use, as after a wild access: another backend may go on.
+var ErrLost = errors.New("the device's context is lost")
+
+// Run checks the pairs from index from on, each with so many repetitions on inputs of their own, and reports a row for
+// each. References and code are made ahead on all processors, while one pair at a time has the device. It returns how far
+// it came: the index of the next pair. The error is ctx's, or ErrLost, after the row that says how.
+func (s *Sweep) Run(ctx context.Context, from, repetitions int, report func(Row)) (next int, err error) {
+	stream, err := s.backend.NewStream()
+	if err != nil {
+		return from, err
+	}
+	defer stream.Close()
+	ahead, stop := context.WithCancel(ctx)
+	ready := s.prepare(ahead, from, repetitions)
+	defer func() {
+		stop()
+		for range ready { // until all preparation has ended
+		}
+	}()
+	for i := from; i < len(s.pairs); i++ {
+		one, ok := <-ready
+		if !ok || ctx.Err() != nil {
+			return i, ctx.Err()
+		}
+		bound := <-one
+		row, err := s.check(stream, s.pairs[i], bound)
+		report(row)
+		var e interface{ Sticky() bool }
+		if errors.As(err, &e) && e.Sticky() {
+			return i + 1, ErrLost
+		}
+	}
+	return len(s.pairs), nil
+}
+
+// bound is a pair's kernel.
+type bound struct {
+	kernel kernels.Kernel
+	err    error
+}
+
+// prepare evaluates and binds the pairs from index from on, a few ahead of what is read; in the channel's order.
+func (s *Sweep) prepare(ctx context.Context, from, repetitions int) <-chan chan bound {
+	workers := runtime.GOMAXPROCS(0)
+	ready := make(chan chan bound, 2*workers)
+	free := make(chan struct{}, workers)
+	go func() {
+		var running sync.WaitGroup
+		defer close(ready)
+		defer running.Wait()
+		for _, p := range s.pairs[from:] {
+			one := make(chan bound, 1)
+			select {
+			case ready <- one:
+			case <-ctx.Done():
+				return
+			}
+			free <- struct{}{}
+			running.Go(func() {
+				defer func() { <-free }()
+				one <- s.bind(ctx, p, repetitions)
+			})
+		}
+	}()
+	return ready
+}
+
+func (s *Sweep) bind(ctx context.Context, p pair, repetitions int) bound {
+	if err := ctx.Err(); err != nil {
+		return bound{err: err}
+	}
+	g := p.group
+	g.once.Do(func() {
+		for i := range repetitions {
+			r, err := NewReference(g.Layer, rand.New(rand.NewPCG(hash(g.Name), uint64(i))))
+			if err != nil {
+				g.err = fmt.Errorf("the layer's own Eval: %w", err)
+				return
+			}
+			g.refs = append(g.refs, r)
+		}
+	})
+	if g.err != nil {
+		return bound{err: g.err}
+	}
+	k, err := p.tactic.Bind(p.binding)
+	return bound{k, err}
+}
+
+// check runs a pair on the device.
+func (s *Sweep) check(stream kernels.Stream, p pair, k bound) (Row, error) {
+	g := p.group
+	row := Row{Tactic: p.tactic.Name, Layer: g.Name, Shape: shape(p.binding)}
+	err := k.err
+	if err == nil {
+		var r Result
+		r, err = Check(s.backend, stream, p.tactic, p.binding, k.kernel, g.refs, g.Tolerance, true)
+		if !math.IsInf(r.MaxError, 0) && !math.IsNaN(r.MaxError) {
+			row.MaxError = r.MaxError
+		}
+		row.US = float64(r.Time) / float64(time.Microsecond)
+		err = errors.Join(err, kernels.Close(k.kernel))
+	}
+	if g.left--; g.left == 0 {
+		g.refs = nil
+	}
+	if row.OK = err == nil; !row.OK {
+		row.Error = err.Error()
+	}
+	return row, err
+}
+
+// shape writes the tensors of a binding but for constants: "f32[1 16 7 7] nhwc -> f32[1 16 7 7] nhwc".
+func shape(b kernels.Binding) string {
+	text := ""
+	for i, d := range b.In {
+		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil {
+			text += describe(d) + " "
+		}
+	}
+	text += "->"
+	for _, d := range b.Out {
+		text += " " + describe(d)
+	}
+	return text
+}
+
+func describe(d kernels.Desc) string {
+	if d.Dense() {
+		return d.String()
+	}
+	return d.String() + " in slices"
+}

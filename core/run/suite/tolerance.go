@@ -1,0 +1,101 @@
+package suite
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Random returns a value for t: floats and quantised integers over a few units, indices small.
+func Random(rnd *rand.Rand, t *graph.Tensor) graph.Value {
+	v := graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...)
+	switch t.Type {
+	case graph.F32:
+		for i := range v.F32() {
+			v.F32()[i] = float32(rnd.NormFloat64() * 2)
+		}
+	case graph.F16:
+		for i, d := 0, graph.View[uint16](v.Data); i < len(d); i++ {
+			d[i] = graph.F32ToF16(float32(rnd.NormFloat64() * 2))
+		}
+	case graph.I8, graph.U8:
+		for i := range v.Data {
+			v.Data[i] = byte(rnd.Uint32())
+		}
+	case graph.Bool:
+		for i := range v.Data {
+			v.Data[i] = byte(rnd.IntN(2))
+		}
+	case graph.I32:
+		for i := range v.I32() {
+			v.I32()[i] = int32(rnd.IntN(7))
+		}
+	case graph.I64:
+		for i := range v.I64() {
+			v.I64()[i] = rnd.Int64N(7)
+		}
+	}
+	return v
+}
+
+// Tolerance says how far a result may be from the reference.
+type Tolerance struct {
+	Real float64 // as a share of the largest magnitude in the reference, or of 1 if that is larger
+	Step int     // for quantised outputs: so many steps of the range
+}
+
+// Near returns an error where got differs from want by more than the tolerance.
+func Near(got, want graph.Value, r graph.Range, tol Tolerance) error {
+	_, err := distance(got, want, r, tol)
+	return err
+}
+
+// distance returns the largest difference between got and want, in steps for integers and as a share of the largest
+// magnitude in want, or of 1 if that is larger, for reals; and an error where it is more than the tolerance.
+func distance(got, want graph.Value, r graph.Range, tol Tolerance) (float64, error) {
+	if got.Type.IsInteger() || got.Type == graph.Bool {
+		step := 0
+		if r.IsSet() {
+			step = tol.Step
+		}
+		return steps(got.Ints(), want.Ints(), step)
+	}
+	a, b := got.Floats(), want.Floats()
+	largest := 1.0
+	for _, f := range b {
+		if m := math.Abs(float64(f)); m > largest && !math.IsInf(m, 0) {
+			largest = m
+		}
+	}
+	limit := tol.Real * largest
+	if got.Type == graph.F16 {
+		limit += largest / 1024
+	}
+	worst := 0.0
+	for i := range b {
+		x, y := float64(a[i]), float64(b[i])
+		if x == y || math.IsNaN(x) && math.IsNaN(y) {
+			continue
+		}
+		if !(math.Abs(x-y) <= limit) {
+			return math.Abs(x-y) / largest, fmt.Errorf("element %d is %v, want %v within %.3g", i, x, y, limit)
+		}
+		worst = max(worst, math.Abs(x-y))
+	}
+	return worst / largest, nil
+}
+
+// steps is distance for integers.
+func steps(a, b []int64, limit int) (float64, error) {
+	worst := int64(0)
+	for i := range b {
+		d := max(a[i]-b[i], b[i]-a[i])
+		if d > int64(limit) {
+			return float64(d), fmt.Errorf("element %d is %d, want %d within %d", i, a[i], b[i], limit)
+		}
+		worst = max(worst, d)
+	}
+	return float64(worst), nil
+}

@@ -1,0 +1,182 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// cubins finds out whether the driver gives its compiled code away, whether it takes that back, and whether it compiles
+// for the device's own architecture ("sm_90a"), whose instructions others do not have.
+func (p *bringup) cubins() error {
+	plain := emitCopy(4, smallDevice).module.String()
+	p.report(p.linked("device", plain, "copy"))
+	if sm := p.backend.ctx.Device().SM; sm == 90 {
+		m := ptx.New(ptx.Target{SM: 90, Arch: true})
+		m.Kernel("empty", 32).End()
+		p.report(p.linked("sm_90a", m.String(), "empty"))
+	} else {
+		p.report(Finding{Name: "sm_90a", Value: fmt.Sprintf("not for this device, which is sm_%d", sm)})
+	}
+	broken := strings.Replace(plain, "ld.global", "ld.nowhere", 1)
+	_, log, err := p.backend.ctx.ModuleLoad([]byte(broken), driver.JITOptions{})
+	var refused *driver.Error
+	if !errors.As(err, &refused) || lost(err) {
+		return fmt.Errorf("text that is not PTX: %v, want it refused", err)
+	}
+	p.report(Finding{Name: "what is not PTX", Value: refused.Result.Name(), Log: strings.TrimSpace(log.Error)})
+	return nil
+}
+
+// linked compiles text, loads the result as an engine file's, and looks at what the compiler made of a kernel.
+func (p *bringup) linked(name, text, kernel string) Finding {
+	ctx, f := p.backend.ctx, Finding{Name: name}
+	cubin, log, err := ctx.Link([]byte(text), driver.JITOptions{})
+	if err != nil {
+		if f.Value = "no cubin: " + err.Error(); !p.small { // a simulator has none to give
+			f.Error = f.Value
+		}
+		return f
+	}
+	f.Bytes, f.JITms, f.Log = len(cubin), milliseconds(log.Wall), warnings(log.Info)
+	start := time.Now()
+	m, _, err := ctx.ModuleLoad(cubin, driver.JITOptions{})
+	if err != nil {
+		f.Error = "the cubin does not load: " + err.Error()
+		return f
+	}
+	f.LoadMS = milliseconds(time.Since(start))
+	f.Value = "the cubin loads"
+	if err := errors.Join(p.look(&f, m, kernel), ctx.ModuleUnload(m)); err != nil {
+		f.Error = err.Error()
+	}
+	return f
+}
+
+// look adds what the compiler made of a kernel to a finding, the largest of several.
+func (p *bringup) look(f *Finding, m driver.Module, kernel string) error {
+	fn, err := p.backend.ctx.ModuleGetFunction(m, kernel)
+	if err != nil {
+		return err
+	}
+	a, err := p.backend.ctx.FuncAttributes(fn)
+	if err != nil {
+		return err
+	}
+	f.Registers, f.LocalBytes = max(f.Registers, a.Registers), max(f.LocalBytes, a.LocalBytes)
+	f.SharedBytes = max(f.SharedBytes, a.SharedBytes)
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// example is a tactic with a layer that it computes.
+type example struct {
+	emitter
+	binding kernels.Binding
+}
+
+// examples returns every tactic, each with the first layer of the suite that it computes.
+func examples() []example {
+	var list []example
+	layers, seen := suite.Layers(), map[string]bool{}
+	for _, e := range emitters() {
+		for _, c := range layers {
+			if c.Layer.Op != e.op || seen[e.name] {
+				continue
+			}
+			b, ok := suite.Bind(c.Layer, kernels.Tactic{In: e.in, Out: e.out}, 0)
+			if ok && e.matches(b) == nil {
+				seen[e.name] = true
+				list = append(list, example{e, b})
+			}
+		}
+	}
+	return list
+}
+
+// everyNth example is compiled where the device is simulated.
+const everyNth = 40
+
+// compileAll compiles every tactic's code on all processors, as a build does.
+func (p *bringup) compileAll() error {
+	list := examples()
+	if p.small {
+		var few []example
+		for i := 0; i < len(list); i += everyNth {
+			few = append(few, list[i])
+		}
+		list = few
+	}
+	start, done, spilled, warned, bytes := time.Now(), 0, 0, 0, 0
+	slowest := Finding{}
+	inOrder(len(list), func(i int) Finding {
+		if p.ctx.Err() != nil {
+			return Finding{}
+		}
+		return p.compiled(list[i])
+	}, func(_ int, f Finding) bool {
+		if p.ctx.Err() != nil {
+			return false
+		}
+		p.report(f)
+		done++
+		bytes += f.Bytes
+		if f.LocalBytes > 0 {
+			spilled++
+		}
+		if f.Log != "" {
+			warned++
+		}
+		if f.JITms > slowest.JITms {
+			slowest = f
+		}
+		return true
+	})
+	p.report(Finding{
+		Name: "all", Count: done, Bytes: bytes, HostUS: microseconds(time.Since(start)),
+		Value: fmt.Sprintf("%d of %d tactics; %d use local memory, %d with warnings; slowest %s", done, len(list), spilled, warned, slowest.Name),
+		JITms: slowest.JITms,
+	})
+	return p.ctx.Err()
+}
+
+// compiled compiles one tactic's code to a cubin and loads that, or the text where there is none.
+func (p *bringup) compiled(e example) Finding {
+	f := Finding{Name: e.name}
+	w, err := e.emit(e.binding)
+	if err != nil {
+		f.Error = err.Error()
+		return f
+	}
+	ctx, text := p.backend.ctx, []byte(w.module.String())
+	image, log, err := ctx.Link(text, driver.JITOptions{})
+	if f.Bytes = len(image); err != nil {
+		image = text
+	}
+	start := time.Now()
+	m, own, err := ctx.ModuleLoad(image, driver.JITOptions{})
+	if err != nil {
+		f.Error = err.Error()
+		return f
+	}
+	f.LoadMS, f.JITms = milliseconds(time.Since(start)), milliseconds(log.Wall+own.Wall)
+	f.Log = warnings(log.Info + own.Info)
+	shared := 0
+	for _, l := range w.launches {
+		if err = errors.Join(err, p.look(&f, m, l.kernel)); l.shared > shared {
+			shared = l.shared
+		}
+	}
+	f.SharedBytes += shared
+	if err = errors.Join(err, ctx.ModuleUnload(m)); err != nil {
+		f.Error = err.Error()
+	}
+	return f
+}

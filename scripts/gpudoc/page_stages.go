@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// newestStage returns the newest run's stage of that name.
+func (d device) newestStage(name string) (stage, devRun, bool) {
+	for _, r := range d.Runs {
+		if s, ok := r.Stages[name]; ok {
+			return s, r, true
+		}
+	}
+	return stage{}, devRun{}, false
+}
+
+// writeStages says what became of each stage, in the newest run that has it.
+func writeStages(b *bytes.Buffer, d device) {
+	b.WriteString("\n| stage | state | rows | failed | commit | driver |\n|---|---|--:|--:|---|---|\n")
+	for _, name := range stages {
+		s, r, ok := d.newestStage(name)
+		if !ok {
+			fmt.Fprintf(b, "| %s | not run yet | | | | |\n", name)
+			continue
+		}
+		n, failed := s.rows()
+		state := s.Status
+		if s.Reason != "" {
+			state += ": " + cellText(s.Reason)
+		}
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %s | %s |\n", name, state, n, failed, r.commit(), s.Driver)
+	}
+}
+
+func cellText(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// writeSelftest says how much of the product of tactics and layers was checked.
+func writeSelftest(b *bytes.Buffer, d device) {
+	s, r, ok := d.newestStage("selftest")
+	if !ok || s.summary() == nil {
+		return
+	}
+	sum := s.summary()
+	fmt.Fprintf(b, "\nSelftest of commit %s: %d of %d pairs of a tactic and a layer ran, %d of %d tactics, each in %d repetitions against\nthe layer's definition; %d failed.\n",
+		r.commit(), sum.Ran, sum.Pairs, sum.Seen, sum.Tactics, sum.Reps, sum.Failed)
+}
+
+// shown are the checks of bringup that the page has every row of.
+var shown = map[string]bool{"launch": true, "graph": true, "event": true, "copy": true, "peak": true, "cubin": true}
+
+// writeBringup shows what the device reaches: of the large products the fastest of each type, of the compiler the sum; and what
+// failed.
+func writeBringup(b *bytes.Buffer, d device) {
+	s, r, ok := d.newestStage("bringup")
+	if !ok || s.summary() == nil {
+		return
+	}
+	best := map[string]float64{}
+	for _, row := range s.Rows {
+		if row.Check == "gemm" {
+			best[elements(row.Name)] = max(best[elements(row.Name)], row.TFLOPs)
+		}
+	}
+	fmt.Fprintf(b, "\nBring-up of commit %s:\n\n| check | what | number | us each | host us | GB/s | TFLOP/s | |\n|---|---|--:|--:|--:|--:|--:|---|\n", r.commit())
+	for _, row := range s.Rows {
+		fastest := row.Check == "gemm" && row.TFLOPs > 0 && row.TFLOPs == best[elements(row.Name)]
+		if all := row.Check == "jit" && row.Name == "all"; !shown[row.Check] && !fastest && !all && !row.failed() {
+			continue
+		}
+		note := row.Value
+		if row.failed() {
+			note = strings.TrimSpace("failed: " + row.Error)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", row.Check, cellText(row.Name), number(float64(row.Count)),
+			number(row.EachUS), number(row.HostUS), number(row.GBs), number(row.TFLOPs), cellText(note))
+	}
+}
+
+// elements returns the type and unit in a tactic's name: "f16_mma" of "gemm_linear_f16_mma_128x128x128_s3".
+func elements(tactic string) string {
+	parts := strings.Split(tactic, "_")
+	if len(parts) < 4 {
+		return tactic
+	}
+	return parts[2] + "_" + parts[3]
+}
+
+// number shows a figure in as many digits as one reads; nothing where there is none.
+func number(x float64) string {
+	switch {
+	case x == 0:
+		return ""
+	case x >= 100 || x == float64(int(x)):
+		return fmt.Sprintf("%.0f", x)
+	}
+	return fmt.Sprintf("%.3g", x)
+}
