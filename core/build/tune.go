@@ -112,7 +112,7 @@ func (t *tuner) failed(b kernels.Binding, tac kernels.Tactic, err error) error {
 	if r, ok := t.backend.(run.Recoverer); ok && r.Lost(err) && t.lost == nil {
 		t.lost = fmt.Errorf("layer %s: tactic %s, which can be forbidden: %w", b.Layer.Name, tac.Name, err)
 	}
-	return fmt.Errorf("measuring failed: %w", err)
+	return fmt.Errorf("%w: %w", run.ErrFailed, err)
 }
 
 // compile binds what is to be measured, several tactics at a time, and lets go of it: a backend that compiles remembers the

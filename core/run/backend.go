@@ -28,6 +28,8 @@ type Info struct {
 	Device      string // the processor's or the GPU's own name
 	Fingerprint string // what a plan depends on: instruction sets, or SM and driver
 	Threads     int    // workers, on a CPU
+	// Align is what the bytes of every tensor must begin at a multiple of, slices of larger tensors too; 0 for anywhere.
+	Align int
 	// Estimated says that times on this backend are a model's, not measured.
 	Estimated bool
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,13 +59,16 @@ type Unsupported struct {
 	Layers  []UnsupportedLayer
 }
 
+// ErrFailed is wrapped by the reasons of a Cost for tactics that take a layer, but did not run.
+var ErrFailed = errors.New("measuring failed")
+
 // UnsupportedLayer is one layer with what each tactic said.
 type UnsupportedLayer struct {
 	Layer, Op string
 	Reasons   []Candidate
 }
 
-// Error lists the layers, a line each, with what the tactic that came first says.
+// Error lists the layers, a line each, with the reason that tells most.
 func (u *Unsupported) Error() string {
 	if len(u.Layers) == 1 {
 		l := u.Layers[0]
@@ -78,16 +82,24 @@ func (u *Unsupported) Error() string {
 	return s.String()
 }
 
-// Reason says in one line why the layer is not computed: what the first tactic, the backend's best guess, says.
+// Reason says in one line why the layer is not computed: what a tactic says that takes it but could not be measured, or else
+// the last one, which in a backend's table is the most general.
 func (l UnsupportedLayer) Reason() string {
-	switch n := len(l.Reasons); n {
-	case 0:
+	n := len(l.Reasons)
+	if n == 0 {
 		return "there is none for the op"
-	case 1:
-		return l.Reasons[0].Tactic + ": " + l.Reasons[0].Reason
-	default:
-		return fmt.Sprintf("%s: %s; and %d more", l.Reasons[0].Tactic, l.Reasons[0].Reason, n-1)
 	}
+	c := l.Reasons[n-1]
+	for _, r := range l.Reasons {
+		if r.Failed {
+			c = r
+			break
+		}
+	}
+	if n == 1 {
+		return c.Tactic + ": " + c.Reason
+	}
+	return fmt.Sprintf("%s: %s; and %d more", c.Tactic, c.Reason, n-1)
 }
 
 // unsupported returns the error of one layer.
@@ -198,7 +210,7 @@ func (c *chooser) enumerate(ctx context.Context) error {
 			cand := Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed, Note: o.price.Note}
 			switch {
 			case err != nil:
-				cand.Reason = err.Error()
+				cand.Reason, cand.Failed = err.Error(), errors.Is(err, ErrFailed)
 			case t.Reference:
 				reference = &o
 				if launching(c.options[l]) {

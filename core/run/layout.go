@@ -211,6 +211,9 @@ func (y *layout) scratch(step *Step, o option, b kernels.Binding) {
 // sliceable reports whether the slots of a concatenation's inputs can become parts of its output: each has memory of
 // its own, and everyone who touches it can work on slices. With one batch index a slice is dense, and any tactic can.
 func (y *layout) sliceable(l *graph.Layer, in []int) bool {
+	if !y.aligned(l, in) {
+		return false
+	}
 	dense := l.Outputs[0].Dims[0].Eval(y.env) == 1 || concatAxis(l) == 0
 	for i, slot := range in {
 		s := y.plan.Slots[slot]
@@ -230,6 +233,25 @@ func (y *layout) sliceable(l *graph.Layer, in []int) bool {
 		}
 	}
 	return true
+}
+
+// aligned reports whether the parts of a concatenation's output begin where the backend's kernels can read and write them.
+func (y *layout) aligned(l *graph.Layer, in []int) bool {
+	align := y.backend.Info().Align
+	if align <= 1 {
+		return true
+	}
+	batches, offset := 1, 0
+	if concatAxis(l) > 0 {
+		batches = max(1, l.Outputs[0].Dims[0].Eval(y.env))
+	}
+	for _, slot := range in {
+		if offset%align != 0 {
+			return false
+		}
+		offset += y.plan.Slots[slot].Desc.Bytes() / batches
+	}
+	return batches == 1 || offset%align == 0
 }
 
 // launching returns the fastest option of l in a format that launches a kernel, or in any format.

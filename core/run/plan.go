@@ -60,6 +60,7 @@ type Candidate struct {
 	Time    time.Duration
 	Timed   bool
 	Reason  string // why it cannot be used here; empty if it can
+	Failed  bool   `json:",omitempty"` // it takes the layer, but could not be measured: Reason says what happened
 	Note    string // what its kernel says about itself, such as "spills 44 bytes"
 }
 

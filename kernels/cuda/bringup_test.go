@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 )
 
@@ -135,6 +136,13 @@ func TestPeakSums(t *testing.T) {
 	}
 	defer s.Close()
 	p := &bringup{ctx: context.Background(), backend: b, stream: s.(*stream), small: true}
+	defer func() {
+		for _, k := range p.bound {
+			if err := kernels.Close(k); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
 	for _, u := range []unit{tensorF16, tensorI8, simtF32} {
 		data := peakData(u)
 		got, _, err := p.runPeak(u, peakUnroll, 1, data, false)

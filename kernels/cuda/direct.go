@@ -70,9 +70,6 @@ func directOf(b kernels.Binding, columns int) (*direct, error) {
 	if columns > 1 && p.q < columns {
 		return nil, fmt.Errorf("output rows of %d pixels are shorter than a thread's %d", p.q, columns)
 	}
-	if max(p.h, p.w)+max(p.pad[0], p.pad[1]) >= farAway {
-		return nil, fmt.Errorf("an image of %dx%d is too large", p.h, p.w)
-	}
 	return d, nil
 }
 

@@ -23,9 +23,11 @@ type implicit struct {
 	p *product
 	t tile
 
-	x, w, taps    ptx.GlobalPtr
-	ring          ptx.SharedPtr
-	thread        ptx.Uint
+	x, w, taps           ptx.GlobalPtr
+	ring                 ptx.SharedPtr
+	thread               ptx.Uint
+	blockM, blockN, part ptx.Uint // the block's place in the grid
+
 	group, column ptx.Uint // the block's group and first channel in it
 	pixel         ptx.Uint // its first pixel
 
@@ -39,12 +41,12 @@ type implicit struct {
 // pixelRow is a row of the tile's pixels that a thread copies pieces of.
 type pixelRow struct {
 	offset     ptx.Int // bytes from the input's begin to the pixel under tap 0
-	top, left  ptx.Int // its place in the image; farAway above it for rows behind the last pixel
+	top, left  ptx.Int // its place in the image; far above it for rows behind the last pixel
 	size       ptx.Uint
 	windowless bool
 }
 
-// farAway is a coordinate that no image has.
+// farAway is a distance that the taps of a kernel do not reach over.
 const farAway = 1 << 14
 
 // pieces returns the pieces of a row of a stage.
@@ -67,20 +69,20 @@ func (p *product) windowless() bool { return p.r*p.s == 1 && p.pad == [2]int{} }
 // begin finds what the thread copies.
 func (m *implicit) begin() {
 	t, p := m.t, m.p
-	blockN := m.BlockY()
+	blockN := m.blockN
 	perGroup := ceilDiv(p.k, t.bn)
 	group, n := m.DivRem(blockN, perGroup)
 	if p.groups == 1 {
 		group, n = ptx.U(0), blockN
 	}
 	m.group, m.column = group, m.Mul(n, ptx.U(t.bn))
-	m.pixel = m.Mul(m.BlockX(), ptx.U(t.bm))
+	m.pixel = m.Mul(m.blockM, ptx.U(t.bm))
 
 	row, piece := m.DivRem(m.thread, t.pieces())
 	m.slot = m.OffsetShared(m.ring, m.Mad(row, ptx.U(t.bk), t.swizzled(m.K, row, piece)), 1)
 	first := ptx.U(0)
 	if t.split > 1 {
-		first = m.Mul(m.BlockZ(), ptx.U(ceilDiv(p.steps(t.bk), t.split)*t.pieces()))
+		first = m.Mul(m.part, ptx.U(ceilDiv(p.steps(t.bk), t.split)*t.pieces()))
 	}
 	m.piece = m.Var(m.Add(first, piece))
 	for r := 0; r < t.bm; r += t.rowsAtOnce() {
@@ -117,7 +119,7 @@ func (m *implicit) pixelRow(pixel ptx.Uint) pixelRow {
 	if r.windowless {
 		r.size = m.Select(inside, ptx.U(16), ptx.U(0))
 	} else {
-		r.top = m.Select(inside, top.Uint(), ptx.I(-2*farAway).Uint()).Int()
+		r.top = m.Select(inside, top.Uint(), ptx.I(-1<<30).Uint()).Int()
 		r.left = left
 	}
 	return r
@@ -157,6 +159,9 @@ func (m *implicit) copyPixels(to ptx.SharedPtr) {
 	for i, r := range m.rowsA {
 		y, x := m.AddS(r.top, row).Uint(), m.AddS(r.left, column).Uint()
 		inside := m.Both(m.Lt(y, ptx.U(p.h)), m.Lt(x, ptx.U(p.w)))
+		if used := p.r * p.s * p.depthC() * p.typ.Size() / 16; max(p.h, p.w) >= farAway && used%t.pieces() != 0 {
+			inside = m.Both(inside, m.Lt(m.piece, ptx.U(used))) // so large an image has what lies farAway
+		}
 		from := m.OffsetS(m.x, m.AddS(r.offset, entry[0].Int()), 1)
 		if p.zeroX == 0 {
 			m.CopyAsync(at(i), from, m.Select(inside, ptx.U(16), ptx.U(0)))
@@ -201,7 +206,7 @@ func (m *implicit) sum(e engine) {
 	per := ceilDiv(steps, t.split)
 	count := ptx.U(steps)
 	if t.split > 1 { // the last part may be shorter
-		done := m.Mul(m.BlockZ(), ptx.U(per))
+		done := m.Mul(m.part, ptx.U(per))
 		count = m.Min(m.Sub(m.Max(ptx.U(steps), done), done), ptx.U(per))
 	}
 	for s := range t.stages - 1 {
@@ -239,7 +244,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: p.packWeights()}
 	k := w.module.Kernel("product", t.threads())
 	k.Resident(t.resident())
-	l := launch{kernel: "product", grid: t.grid(p), block: [3]int{t.threads(), 1, 1}, shared: t.shared()}
+	l := launch{kernel: "product", block: [3]int{t.threads(), 1, 1}, shared: t.shared()}
 	m := &implicit{K: k, p: p, t: t, x: k.Pointer("x"), w: k.Pointer("w")}
 	l.args = []arg{inArg(0), constArg(0)}
 	if !p.windowless() {
@@ -258,6 +263,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 		l.args = append(l.args, scratchArg(0))
 	}
 	m.ring, m.thread = k.Dynamic(), k.Thread()
+	m.blockM, m.blockN, m.part, l.grid = blockIndices(k, t.grid(p))
 	m.begin()
 	e := newEngine(m)
 	m.sum(e)
@@ -323,7 +329,7 @@ func (m *implicit) keep(parts ptx.GlobalPtr) {
 		pixel, channel := m.Add(m.pixel, row), m.Add(m.column, column)
 		inside := m.Both(m.Lt(pixel, ptx.U(p.pixels())), m.Lt(channel, ptx.U(p.k)))
 		sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), column), 4)
-		line := m.Mad(m.BlockZ(), ptx.U(p.pixels()), pixel)
+		line := m.Mad(m.part, ptx.U(p.pixels()), pixel)
 		at := m.Mad(line, ptx.U(channels), m.Mad(m.group, ptx.U(p.k), channel))
 		m.If(inside, func() { m.Store(m.Offset(parts, at, 4), m.loadSums(sums, n)...) })
 	})

@@ -148,7 +148,7 @@ func (m *multiplication) finish(b kernels.Binding) error {
 			m.scale[i] = x.Range.ScaleAt(0) * w.Range.ScaleAt(i)
 		}
 	}
-	if m.batch*ceilDiv(m.m, m.side) > 1<<30 || m.batch > 65535 || ceilDiv(m.m, m.side) > 65535 {
+	if g := m.grid(); g[0]*g[1]*g[2] > maxElements {
 		return fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
 	}
 	first := len(b.Layer.OpInputs())
@@ -201,6 +201,11 @@ const (
 // threads returns how many threads a block has: each computes plainEach rows and columns.
 func (m *multiplication) threads() int { return m.side * m.side / (plainEach * plainEach) }
 
+// grid returns the blocks: columns, rows, matrices of the batch.
+func (m *multiplication) grid() [3]int {
+	return [3]int{ceilDiv(m.n, m.side), ceilDiv(m.m, m.side), m.batch}
+}
+
 // pitch is the distance in words of two k in shared memory.
 func (m *multiplication) pitch() int { return m.side + 4 }
 
@@ -211,10 +216,7 @@ func (m *multiplication) emit(b kernels.Binding) (*work, error) {
 		return nil, err
 	}
 	k := w.module.Kernel("multiply", m.threads())
-	l := &launch{
-		kernel: "multiply", block: [3]int{m.threads(), 1, 1},
-		grid: [3]int{ceilDiv(m.n, m.side), ceilDiv(m.m, m.side), m.batch},
-	}
+	l := &launch{kernel: "multiply", block: [3]int{m.threads(), 1, 1}}
 	for _, o := range []*operand{&m.left, &m.right} {
 		if o.fixed != nil {
 			o.base = l.constant(k, fmt.Sprintf("c%d", o.input), w.append(o.fixed))
@@ -223,14 +225,16 @@ func (m *multiplication) emit(b kernels.Binding) (*work, error) {
 		}
 	}
 	out.parameters(k, l)
-	c := &multiplyBlock{multiplication: m, K: k, thread: k.Thread(), row: k.Mul(k.BlockY(), ptx.U(m.side)), column: k.Mul(k.BlockX(), ptx.U(m.side))}
+	x, y, z, grid := blockIndices(k, m.grid())
+	l.grid = grid
+	c := &multiplyBlock{multiplication: m, K: k, thread: k.Thread(), row: k.Mul(y, ptx.U(m.side)), column: k.Mul(x, ptx.U(m.side)), matrix: z}
 	bytes := plainDepth * m.pitch() * 4
 	c.a, c.b = k.Array("a", bytes, 16), k.Array("b", bytes, 16)
 	c.run()
 	for i, sums := range c.sums {
 		row := k.Add(c.row, k.Add(k.Mul(c.y, ptx.U(plainEach)), ptx.U(i)))
 		column := k.Add(c.column, k.Mul(c.x, ptx.U(plainEach)))
-		k.If(k.Lt(row, ptx.U(m.m)), func() { c.finishRow(out, k.Mad(k.BlockZ(), ptx.U(m.m), row), column, sums) })
+		k.If(k.Lt(row, ptx.U(m.m)), func() { c.finishRow(out, k.Mad(c.matrix, ptx.U(m.m), row), column, sums) })
 	}
 	w.end(k, l)
 	return w, nil
@@ -243,6 +247,7 @@ type multiplyBlock struct {
 	a, b        ptx.SharedPtr
 	thread      ptx.Uint
 	row, column ptx.Uint // of the tile
+	matrix      ptx.Uint // of the batch
 	y, x        ptx.Uint // of the thread in it, in plainEach
 	sums        [][]ptx.Word
 }
@@ -261,7 +266,7 @@ func (c *multiplyBlock) run() {
 		}
 		c.sums = append(c.sums, line)
 	}
-	from := [2]ptx.Uint{rowOffset(c.K, c.BlockZ(), c.left.batch), rowOffset(c.K, c.BlockZ(), c.right.batch)}
+	from := [2]ptx.Uint{rowOffset(c.K, c.matrix, c.left.batch), rowOffset(c.K, c.matrix, c.right.batch)}
 	at := c.OffsetShared(c.a, c.y, 4*plainEach)
 	bt := c.OffsetShared(c.b, c.x, 4*plainEach)
 	c.For(ptx.U(0), ptx.U(c.k), ptx.U(plainDepth), func(first ptx.Uint) {

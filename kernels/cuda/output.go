@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"fmt"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
@@ -69,7 +71,7 @@ func (o *rowOutput) parameters(k *ptx.K, l *launch) {
 	}
 	o.biasP, o.scaleP, o.zeroSumP = table("bias", o.bias), table("scale", o.scale), table("zero", o.zero)
 	for i := range o.args {
-		o.args[i].parameter(k, l, "e"+string(rune('a'+i)))
+		o.args[i].parameter(k, l, fmt.Sprintf("e%d", i))
 	}
 	o.y.base = k.Pointer("y")
 	l.args = append(l.args, outArg(0))
@@ -126,5 +128,6 @@ func (o *rowOutput) store(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float) {
 		}
 		x[e] = translate(k, o.program, in)
 	}
+	clearPads(k, o.program, channel, o.p.k*o.p.groups, o.pitch, x)
 	o.y.store(k, k.Mad(pixel, ptx.U(o.pitch), channel), x)
 }

@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"fmt"
+
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -54,7 +56,10 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	to := flat(layoutOf(b.Out[0]), args)
+	to := layoutOf(b.Out[0])
+	if to.last == to.pitch || staysFinite(p) {
+		to = flat(to, args)
+	}
 	n := vectorOf(b.Out[0].Type.Size(), to.pitch)
 	for _, a := range args {
 		if a.input >= 0 && a.whole {
@@ -64,7 +69,7 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 	k := w.module.Kernel("pointwise", blockThreads)
 	l := launch{kernel: "pointwise", block: [3]int{blockThreads, 1, 1}}
 	for i := range args {
-		args[i].parameter(k, &l, "x"+string(rune('a'+i)))
+		args[i].parameter(k, &l, fmt.Sprintf("x%d", i))
 	}
 	y := storage{b.Out[0].Type, b.Layer.Outputs[0].Range, k.Pointer("y")}
 	l.args = append(l.args, outArg(0))
@@ -88,6 +93,7 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 		}
 		out[e] = translate(k, p, x)
 	}
+	clearPads(k, p, column, to.last, to.pitch, out)
 	y.store(k, k.Mad(row, ptx.U(to.pitch), column), out)
 	k.End()
 	w.launches = []launch{l}

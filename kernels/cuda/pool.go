@@ -173,7 +173,13 @@ func emitPool(b kernels.Binding) (*work, error) {
 	case p.maximum && p.typ.Size() == 1:
 		p.storeBytes(k, k.Offset(out.y.base, k.Mad(pixel, ptx.U(p.pitchOut), channel), 1), sums)
 	case p.maximum:
-		out.store(k, pixel, channel, floatsOf(sums))
+		x := floatsOf(sums)
+		if valid := p.reaches(k, channel, n); valid != nil { // behind the input's rows there is no largest
+			for i := range x {
+				x[i] = k.SelectF(*valid, x[i], ptx.F(0))
+			}
+		}
+		out.store(k, pixel, channel, x)
 	default:
 		count := k.Mul(k.Load(k.Offset(counts[0], at.y, 4), 1)[0].Uint(), k.Load(k.Offset(counts[1], at.x, 4), 1)[0].Uint())
 		out.store(k, pixel, channel, p.averages(k, sums, k.UintToFloat(count)))

@@ -238,13 +238,15 @@ func (r *reduction) emitPixels(w *work, out *rowOutput) {
 	rows := max(1, min(blockThreads/across, r.length))
 	count := across * rows
 	k := w.module.Kernel("reduce", count)
-	l := &launch{kernel: "reduce", grid: [3]int{ceilDiv(vectors, across), r.outer, 1}, block: [3]int{count, 1, 1}}
+	l := &launch{kernel: "reduce", block: [3]int{count, 1, 1}}
 	r.x.base = l.input(k, 0)
 	out.parameters(k, l)
 	shared := k.Array("partial", count*n*4, 16)
-	thread, image := k.Thread(), k.BlockY()
+	thread := k.Thread()
+	piece, image, _, grid := blockIndices(k, [3]int{ceilDiv(vectors, across), r.outer, 1})
+	l.grid = grid
 	row, lane := k.DivRem(thread, across)
-	channel := k.Mul(k.Mad(k.BlockX(), ptx.U(across), lane), ptx.U(n))
+	channel := k.Mul(k.Mad(piece, ptx.U(across), lane), ptx.U(n))
 	sums := make([]ptx.Word, n)
 	for i := range sums {
 		sums[i] = r.partial(k)

@@ -65,8 +65,8 @@ func emitReformat(b kernels.Binding) (*work, error) {
 	tile := k.Array("tile", transposeTile*(transposeTile+1)*4, 16)
 	thread := k.Thread()
 	tx, ty := k.And(thread, ptx.U(transposeTile-1)), k.Shr(thread, 5)
-	image := k.BlockZ()
-	p0, c0 := k.Shl(k.BlockX(), 5), k.Shl(k.BlockY(), 5)
+	tileP, tileC, image, grid := blockIndices(k, [3]int{ceilDiv(pixels, transposeTile), ceilDiv(pitch, transposeTile), d.Dims[0]})
+	p0, c0 := k.Shl(tileP, 5), k.Shl(tileC, 5)
 	planar := k.Mul(image, ptx.U(channels*pixels))
 	padded := k.Mul(image, ptx.U(pixels*pitch))
 
@@ -117,7 +117,7 @@ func emitReformat(b kernels.Binding) (*work, error) {
 	}
 	k.End()
 	w.launches = []launch{{
-		kernel: "reformat", grid: [3]int{ceilDiv(pixels, transposeTile), ceilDiv(pitch, transposeTile), d.Dims[0]},
+		kernel: "reformat", grid: grid,
 		block: [3]int{transposeTile * transposeRows, 1, 1}, args: []arg{inArg(0), outArg(0)},
 	}}
 	return w, nil

@@ -78,8 +78,11 @@ func (e emitter) matches(b kernels.Binding) error {
 			if !d.Dense() {
 				return fmt.Errorf("slices of larger tensors are not read or written")
 			}
-			if graph.Count(d.Dims) > maxElements {
-				return fmt.Errorf("%v has more than %d elements", d, maxElements)
+			switch n := d.Span() / max(1, d.Type.Size()); {
+			case n > maxElements:
+				return fmt.Errorf("%v takes more than %d elements in memory", d, maxElements)
+			case n == 0 && d.Type.Size() > 0:
+				return fmt.Errorf("%v is empty", d)
 			}
 		}
 	}

@@ -105,8 +105,8 @@ func (t tile) fits(p *product) error {
 	if p.n*p.h*p.w*p.pitchIn*p.typ.Size() > maxElements {
 		return fmt.Errorf("the input has more than %d bytes", maxElements)
 	}
-	if max(p.h, p.w)+max(p.pad[0], p.pad[1]) >= farAway {
-		return fmt.Errorf("an image of %dx%d is too large", p.h, p.w)
+	if max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
+		return fmt.Errorf("the taps reach over more than %d pixels", farAway)
 	}
 	if p.pitchIn%v != 0 {
 		return fmt.Errorf("rows of %d elements do not begin at multiples of 16 bytes", p.pitchIn)

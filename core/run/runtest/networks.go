@@ -15,7 +15,7 @@ import (
 // Networks runs whole small networks on the backend, from plan to output: two contexts of one loaded plan in turn, each
 // twice, whole and stepped, and compares with the networks' Eval.
 func Networks(t *testing.T, b run.Backend) {
-	for _, define := range []func() (*graph.Network, error){residual, branches} {
+	for _, define := range []func() (*graph.Network, error){residual, branches, padding, oddParts, manyTerms, wideImage} {
 		n, err := define()
 		if err != nil {
 			t.Fatal(err)
@@ -148,5 +148,52 @@ func branches() (*graph.Network, error) {
 	d.Output("gated", y)
 	y = d.AveragePool(y, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}})
 	d.Output("features", d.Activation(graph.EltGelu, d.conv(y, 64, 24, 1, 1, 1)))
+	return d.Network()
+}
+
+// padding is a convolution of what is not finite for zeros: formats that pad 21 channels must not let that through.
+func padding() (*graph.Network, error) {
+	d := define("padding")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(8), graph.Const(6), graph.Const(5))
+	x = d.conv(x, 8, 21, 1, 1, 1)
+	y := d.ElementWise(graph.EltDiv, x, d.Activation(graph.EltAbs, x)) // signs, 0/0 behind the last channel
+	z := d.Activation(graph.EltLog, d.ElementWise(graph.EltAdd, d.Activation(graph.EltAbs, x), d.Weights("one", []float32{1e-2}, 1)))
+	d.Output("sums", d.conv(d.ElementWise(graph.EltAdd, y, z), 21, 16, 3, 1, 1))
+	return d.Network()
+}
+
+// oddParts is a concatenation whose parts begin at odd places.
+func oddParts() (*graph.Network, error) {
+	d := define("odd parts")
+	x := d.Input("x", graph.F32, graph.Const(1), graph.Const(8))
+	a := d.FullyConnected(x, d.weights(3, 5, 8), d.weights(1, 5))
+	b := d.FullyConnected(x, d.weights(3, 12, 8), d.weights(1, 12))
+	d.Output("y", d.Tanh(d.Concat(1, d.Activation(graph.EltExp, a), d.Relu(b))))
+	return d.Network()
+}
+
+// manyTerms is a program of more arguments than there are letters.
+func manyTerms() (*graph.Network, error) {
+	d := define("many terms")
+	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(7))
+	var args []*graph.Tensor
+	sum := graph.Program{Args: 30}
+	last := 0
+	for i := range 30 {
+		args = append(args, d.ElementWise(graph.EltAdd, x, d.weights(1, 3, 7)))
+		if i > 0 {
+			sum.Code = append(sum.Code, graph.Instr{Op: graph.EltAdd, Arg: [3]int{last, i}})
+			last = 30 + i - 1
+		}
+	}
+	d.Output("y", d.Program(sum, args...))
+	return d.Network()
+}
+
+// wideImage is longer than kernels with 16 bits for a coordinate reach.
+func wideImage() (*graph.Network, error) {
+	d := define("wide image")
+	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(1), graph.Const(40000))
+	d.Output("y", d.Conv(x, d.weights(5, 5, 3, 1, 11), nil, graph.ConvAttrs{Strides: []int{1, 16}, Pads: []int{0, 5, 0, 5}, Group: 1}))
 	return d.Network()
 }
