@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,6 +34,9 @@ func (s *Session) watch(ctx context.Context, m run.Monitor) {
 	failing := false
 	for {
 		t, err := telemetry(m)
+		if errors.Is(err, run.ErrNoTelemetry) {
+			return
+		}
 		if err != nil && !failing {
 			s.log("warning", "", "device telemetry: %v", err)
 		}

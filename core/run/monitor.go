@@ -1,5 +1,10 @@
 package run
 
+import "errors"
+
+// ErrNoTelemetry is returned by a Monitor whose device has no state to tell of, and never will.
+var ErrNoTelemetry = errors.New("the device tells nothing of its state")
+
 // Monitor is implemented by backends whose device tells how it is doing. A call takes no more than milliseconds and does
 // not disturb what runs; it may be made while the device works.
 type Monitor interface {

@@ -8,8 +8,11 @@ import (
 
 // Telemetry reads the device's state through NVML, where the driver has that.
 func (b *Backend) Telemetry() (run.Telemetry, error) {
-	if b.monitor == nil {
-		return run.Telemetry{}, errors.New("the device tells nothing of its state: NVML is missing")
+	switch {
+	case b.info.Estimated:
+		return run.Telemetry{}, run.ErrNoTelemetry
+	case b.monitor == nil:
+		return run.Telemetry{}, errors.New("NVML is missing, which comes with the driver")
 	}
 	r := b.monitor.Read()
 	return run.Telemetry{

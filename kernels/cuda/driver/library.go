@@ -40,6 +40,8 @@ func openLibrary(soname, env string, functions []prototype) (*library, error) {
 	if path := os.Getenv(env); path != "" {
 		candidates = []string{path}
 	}
+	runtime.LockOSThread() // the loader keeps the reason of a failure by thread
+	defer runtime.UnlockOSThread()
 	var refused []string
 	for _, path := range candidates {
 		if filepath.IsAbs(path) {
