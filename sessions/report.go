@@ -333,7 +333,8 @@ type CandidateInfo struct {
 	Timed  bool
 	Ratio  float64 // to the fastest
 	Chosen bool
-	Reason string // why it is not chosen, or cannot be
+	Reason string // why it is not chosen, or cannot be; one that is kept out by a pin has its time all the same
+	Unfit  bool   `json:",omitempty"` // it cannot compute the layer, so that it cannot be pinned
 	Note   string `json:",omitempty"` // what its kernel says about itself, such as "spills 44 bytes"
 }
 
