@@ -91,6 +91,9 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 		return nil, err
 	}
 	r := &PassesReport{Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable}
+	if cfg.Precision != FP32 {
+		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)
+	}
 	for _, p := range append(pass.Standard(), pass.Lowering()...) {
 		for _, rule := range p.Rules {
 			r.Rules = append(r.Rules, RuleInfo{Name: rule, Doc: p.Doc})
