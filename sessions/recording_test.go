@@ -121,7 +121,7 @@ func TestKilledRecordingOpens(t *testing.T) {
 			if tt.settled && !some {
 				t.Errorf("no state of %d is settled", len(steps))
 			}
-			if n := countRows(t, path, "SELECT count(*) FROM session WHERE ended IS NULL AND model_sha256 <> ''"); n != 1 {
+			if n := countRows(t, path, "SELECT count(*) FROM session WHERE ended IS NULL AND model_sha256 <> ''"); n != 1 || !r.CutShort() {
 				t.Error("the recording does not say that it was cut short")
 			}
 			if tt.settled {

@@ -17,6 +17,7 @@ type Replay struct {
 	file    *recordingFile
 	steps   []RecordedStep
 	configs map[int64]Config
+	cut     bool
 	events  chan *Snapshot
 	wake    chan struct{}
 	close   context.CancelFunc
@@ -106,8 +107,14 @@ func (r *Replay) index(ctx context.Context) error {
 		s.Time, err = time.Parse(time.RFC3339Nano, at)
 		return s, err
 	})
+	if err == nil {
+		err = r.file.conn.QueryRowContext(ctx, "SELECT count(*) = 0 FROM session WHERE ended <> ''").Scan(&r.cut)
+	}
 	return err
 }
+
+// CutShort reports whether the recording was not ended as it should: its writer was killed, or is still at it.
+func (r *Replay) CutShort() bool { return r.cut }
 
 // Path returns the recording's file.
 func (r *Replay) Path() string { return r.file.path }

@@ -153,6 +153,18 @@ type PassesReport struct {
 	BytesSaved                      int64 `output:"saved_bytes"`
 	Rules                           []RuleInfo
 	Disabled                        []string // rules and sites that are switched off, as Config has them
+	// Unlowered has the layers that were left in another precision than the configuration's, and Unchanged says why that is so
+	// of all, where the precision changes no layer.
+	Unlowered []UnloweredLayer `json:",omitempty"`
+	Unchanged string           `json:",omitempty"`
+}
+
+// UnloweredLayer is a layer that was left in another precision than the one asked for.
+type UnloweredLayer struct {
+	Layer     string
+	From      []string // source layers
+	Precision string
+	Reason    string
 }
 
 // RuleInfo is a pass that can be switched off.
@@ -333,7 +345,8 @@ type CandidateInfo struct {
 	Timed  bool
 	Ratio  float64 // to the fastest
 	Chosen bool
-	Reason string // why it is not chosen, or cannot be
+	Reason string // why it is not chosen, or cannot be; one that is kept out by a pin has its time all the same
+	Unfit  bool   `json:",omitempty"` // it cannot compute the layer, so that it cannot be pinned
 	Note   string `json:",omitempty"` // what its kernel says about itself, such as "spills 44 bytes"
 }
 

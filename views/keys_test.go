@@ -25,7 +25,10 @@ func TestKeymap(t *testing.T) {
 }
 
 // timeline is a replay of four states, the last of which is shown at first.
-type timeline struct{ at int }
+type timeline struct {
+	at  int
+	cut bool
+}
 
 func (l *timeline) Steps() []sessions.RecordedStep {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -37,12 +40,13 @@ func (l *timeline) Steps() []sessions.RecordedStep {
 	}
 }
 
-func (l *timeline) Position() int { return l.at }
-func (l *timeline) Seek(i int)    { l.at = i }
+func (l *timeline) Position() int  { return l.at }
+func (l *timeline) Seek(i int)     { l.at = i }
+func (l *timeline) CutShort() bool { return l.cut }
 
 // TestScrub goes back and forth in a recording.
 func TestScrub(t *testing.T) {
-	l := &timeline{3}
+	l := &timeline{at: 3}
 	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &sessions.Snapshot{}}
 	v := newStatesView(d)
 	press := func(code rune) { v.Update(tea.KeyPressMsg{Code: code, Text: string(code)}) }

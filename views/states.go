@@ -16,6 +16,8 @@ type Timeline interface {
 	Steps() []sessions.RecordedStep
 	// Position returns which of them is shown.
 	Position() int
+	// CutShort reports whether the last state is not one at which somebody stopped.
+	CutShort() bool
 	// Seek shows state i, or the nearest there is.
 	Seek(i int)
 }

@@ -252,6 +252,9 @@ func (d *desk) tell() tea.Cmd {
 		return nil
 	}
 	d.told = stage
+	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
+		return say(ui.Warn, p.Unchanged)
+	}
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
 		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}

@@ -108,6 +108,7 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 			fmt.Fprintln(w)
 		}
 	}
+	writeUnlowered(w, s)
 	fmt.Fprintln(w)
 	writeLedger(w, p)
 	fmt.Fprintln(w)
@@ -116,6 +117,19 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 		rows = append(rows, []string{short(e.Layer), e.Op, e.Fate, short(e.Into), e.Pass})
 	}
 	writeTable(w, []string{"source layer", "op", "fate", "into", "by"}, rows)
+}
+
+// writeUnlowered lists the layers that were left in another precision than the one asked for.
+func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
+	if list := s.Passes.Unlowered; len(list) > 0 {
+		fmt.Fprintf(w, "\nnot %s:\n", s.Config.Precision)
+		for _, u := range list {
+			fmt.Fprintf(w, "     - %s: %s (%s)\n", u.Layer, u.Precision, u.Reason)
+		}
+	}
+	if s.Passes.Unchanged != "" {
+		fmt.Fprintln(w, s.Passes.Unchanged)
+	}
 }
 
 func writeLedger(w io.Writer, p *sessions.PassesReport) {
