@@ -89,8 +89,7 @@ func (o *runOptions) check() error {
 }
 
 func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path string) error {
-	cfg, err := o.config()
-	if err != nil {
+	if _, err := o.config(); err != nil {
 		return err
 	}
 	if err := o.check(); err != nil {
@@ -102,8 +101,9 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	defer p.close()
-	if built, err := p.model.BuiltWith(); err == nil && !o.changed("precision", "calibrator", "batch") {
-		cfg = built
+	cfg, err := o.configFor(p.model)
+	if err != nil {
+		return err
 	}
 	contenders, closeAll, err := o.contenders(p)
 	defer closeAll()
