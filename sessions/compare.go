@@ -104,8 +104,8 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 			break
 		}
 	}
-	if engine.needsCalibration(cfg) && engine.storedRanges(cfg.Calibrator) == nil {
-		if _, err := engine.calibrate(ctx, cfg, cfg.Calibrator); err != nil {
+	if engine.needsCalibration(cfg) {
+		if _, err := engine.rangesFor(ctx, cfg); err != nil {
 			return nil, err
 		}
 	}
