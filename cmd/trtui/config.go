@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 )
@@ -13,6 +14,7 @@ import (
 const (
 	maxBatch   = 1 << 16
 	maxThreads = 1024
+	maxSize    = 1 << 14 // of images
 )
 
 // usageError is what is wrong with the command line.
@@ -32,6 +34,9 @@ func (o *options) config() (sessions.Config, error) {
 	if o.batch < 1 || o.batch > maxBatch {
 		return cfg, usageError{fmt.Errorf("--batch %d: want 1 to %d", o.batch, maxBatch)}
 	}
+	if last := len(pass.Standard()) + len(pass.Lowering()); o.until < 0 || o.until > last {
+		return cfg, usageError{fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", o.until, last)}
+	}
 	if o.threads < 0 || o.threads > maxThreads {
 		return cfg, usageError{fmt.Errorf("--threads %d: want 1 to %d, or 0 for all processors", o.threads, maxThreads)}
 	}
@@ -41,19 +46,38 @@ func (o *options) config() (sessions.Config, error) {
 	if _, err := quant.ParseRules(strings.Join(o.layers, ",")); err != nil {
 		return cfg, usageError{fmt.Errorf("--layer-precisions: %w", err)}
 	}
-	if o.labelOffset != 0 && o.data == "" {
-		return cfg, usageError{errors.New("--label-offset is for the labels of --data, which is missing")}
+	if err := o.checkData(); err != nil {
+		return cfg, usageError{err}
 	}
 	if _, _, err := findBackend(o.table, o.backend); err != nil {
 		return cfg, err
-	}
-	if o.calItems != "" && o.calData == "" {
-		return cfg, usageError{errors.New("--calib-items chooses from --calib-data, which is missing")}
 	}
 	if o.format != "text" && o.format != "json" {
 		return cfg, usageError{fmt.Errorf("--format %q: want text or json", o.format)}
 	}
 	return cfg, nil
+}
+
+// checkData refuses flags that say how data is read where no data is named, and values that cannot have been meant.
+func (o *options) checkData() error {
+	if o.changed("size") && (o.size < 1 || o.size > maxSize) {
+		return fmt.Errorf("--size %d: want 1 to %d", o.size, maxSize)
+	}
+	if o.data == "" && o.labelOffset != 0 {
+		return errors.New("--label-offset is for the labels of --data, which is missing")
+	}
+	if o.data == "" && o.labels != "" {
+		return errors.New("--labels is for the items of --data, which is missing")
+	}
+	if o.calItems != "" && o.calData == "" {
+		return errors.New("--calib-items chooses from --calib-data, which is missing")
+	}
+	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "shape", "type", "dequantize"} {
+		if o.changed(flag) && o.data == "" && o.calData == "" {
+			return fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)
+		}
+	}
+	return nil
 }
 
 // configFor returns the configuration for a model: what an engine was built with, int8 for a model that brings its own

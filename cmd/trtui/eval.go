@@ -201,12 +201,11 @@ func (v *listValue) Type() string   { return "strings" }
 func (v *listValue) Set(s string) error {
 	*v.list = nil
 	for word := range strings.SplitSeq(s, ",") {
-		if word = strings.TrimSpace(word); word != "" {
-			*v.list = append(*v.list, word)
+		word = strings.TrimSpace(word)
+		if word == "" {
+			return fmt.Errorf("a word of the list is empty")
 		}
-	}
-	if len(*v.list) == 0 {
-		return fmt.Errorf("the list is empty")
+		*v.list = append(*v.list, word)
 	}
 	return nil
 }
