@@ -75,7 +75,7 @@ func writeCalibration(w io.Writer, c *sessions.CalibrationReport, compare bool) 
 			}
 			rows = append(rows, []string{
 				name, c.Calibrators[i], fmt.Sprintf("%.5g", r.Amax), fmt.Sprintf("%.5g", r.Scale), fmt.Sprintf("%.4f", 100*r.Clip),
-				fmt.Sprintf("%.5f", r.KL), fmt.Sprintf("%.2f", r.SQNR), best(t, i),
+				fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), best(t, i),
 			})
 			name = ""
 		}

@@ -177,7 +177,7 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
 	for _, out := range a.Outputs {
-		fmt.Fprintf(w, "output %s: SQNR %s dB, max abs %.4g, cosine %.6f\n", out.Name, decibels(out.SQNR), out.MaxAbs, out.Cosine)
+		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f\n", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
 	}
 	fmt.Fprintf(w, "labels: top-1 %s %% (FP32 %s %%), agreement %s %% of %d items\n", percent(a.Labels.Top1), percent(a.Labels.FP32Top1), percent(a.Labels.Agreement), a.Items)
 	return nil

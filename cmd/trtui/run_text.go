@@ -123,7 +123,7 @@ func writeDifference(w io.Writer, d sessions.TensorDifference) {
 		return
 	}
 	fmt.Fprintf(w, "    |a - b|        max %.4g at %s, mean %.4g, median %.4g\n", d.MaxAbs, where(d.MaxAt), d.MeanAbs, d.MedianAbs)
-	fmt.Fprintf(w, "    |a - b| / |b|  max %.4g, mean %.4g; SQNR %s dB\n", d.MaxRel, d.MeanRel, decibels(d.SQNR))
+	fmt.Fprintf(w, "    |a - b| / |b|  max %.4g, mean %.4g; SQNR %s\n", d.MaxRel, d.MeanRel, ratio(d.SQNR))
 	alone := ""
 	if d.RelToPass > 0 {
 		alone = fmt.Sprintf(", or --atol 0 --rtol %.3g,", above(d.RelToPass))
