@@ -215,7 +215,7 @@ type LedgerEntry struct {
 // OverviewReport sums an engine up (trtui inspect engine).
 type OverviewReport struct {
 	Latency    Latency
-	Throughput float64 `unit:"items_per_s"`
+	Throughput float64 `unit:"items_per_s"` // items over the time that all inferences took
 	Batch      int
 	Split      []SplitEntry // time by precision
 	Top        []TopLayer   // by time

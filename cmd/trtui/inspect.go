@@ -17,6 +17,13 @@ func inspectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
 		Short: "Look at a model, its passes, engine, memory, tactics or a recording",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("inspect has no subcommand %q; name one of %s", args[0], strings.Join(subcommands(c), ", "))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		inspectPart(&options{}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
@@ -27,6 +34,15 @@ func inspectCommand() *cobra.Command {
 		inspectRecordingCommand(),
 	)
 	return c
+}
+
+// subcommands returns the names of a command's subcommands.
+func subcommands(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return names
 }
 
 // inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
