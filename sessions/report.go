@@ -153,6 +153,16 @@ type PassesReport struct {
 	BytesSaved                      int64 `output:"saved_bytes"`
 	Rules                           []RuleInfo
 	Disabled                        []string // rules and sites that are switched off, as Config has them
+	// Unmet are the layer precisions that were set and that the layers do not have.
+	Unmet []UnmetPrecision `json:",omitempty"`
+}
+
+// UnmetPrecision is a layer whose precision was set but is another one.
+type UnmetPrecision struct {
+	Layer     string // of the engine
+	Rule      string // as Config has it
+	Precision string // that it has
+	Reason    string
 }
 
 // RuleInfo is a pass that can be switched off.

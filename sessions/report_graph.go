@@ -90,7 +90,7 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 	if err != nil {
 		return nil, err
 	}
-	r := &PassesReport{Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable}
+	r := &PassesReport{Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l)}
 	for _, p := range append(pass.Standard(), pass.Lowering()...) {
 		for _, rule := range p.Rules {
 			r.Rules = append(r.Rules, RuleInfo{Name: rule, Doc: p.Doc})

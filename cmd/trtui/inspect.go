@@ -108,6 +108,9 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 			fmt.Fprintln(w)
 		}
 	}
+	for _, u := range p.Unmet {
+		fmt.Fprintf(w, "   ! %s\n", u)
+	}
 	fmt.Fprintln(w)
 	writeLedger(w, p)
 	fmt.Fprintln(w)
