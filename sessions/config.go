@@ -36,7 +36,7 @@ const (
 // --precisionConstraints does.
 type Constraints string
 
-// The constraints.
+// The constraints. A Config without any, as older recordings have it, prefers.
 const (
 	Prefer Constraints = "prefer" // a warning; so too where nothing is said
 	Obey   Constraints = "obey"   // an error
