@@ -294,11 +294,4 @@ func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *AccuracyRe
 
 // precisionOf returns the type in which a layer computes: that of its first quantised or 16-bit input, else of its
 // output.
-func precisionOf(l *graph.Layer) string {
-	for _, t := range l.OpInputs() {
-		if t != nil && !t.IsConst() && (t.Quantized() || t.Type == graph.F16) {
-			return t.Type.String()
-		}
-	}
-	return l.Outputs[0].RealType().String()
-}
+func precisionOf(l *graph.Layer) string { return build.PrecisionOf(l).String() }

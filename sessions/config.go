@@ -17,6 +17,7 @@ type Config struct {
 	Disable         []string            `json:",omitempty"`                       // rules ("fuse-conv-bn") and sites ("fuse-conv-bn(Conv_3,BatchNormalization_4)")
 	Until           int                 `json:",omitempty" output:"passes_until"` // stop after so many passes; 0: all
 	LayerPrecisions []string            `json:",omitempty"`                       // trtexec's grammar: "Conv_3:fp32", "*head*:fp16"; later ones win
+	Constraints     Constraints         `json:",omitempty"`                       // what a layer precision that cannot be had is; empty: Prefer
 	Pin             map[string]string   `json:",omitempty" entry:"layer,tactic"`  // tactic by layer
 	Forbid          map[string][]string `json:",omitempty" entry:"layer,tactics"` // tactics by layer
 }
@@ -29,6 +30,16 @@ const (
 	FP32 Precision = "fp32"
 	FP16 Precision = "fp16"
 	INT8 Precision = "int8"
+)
+
+// Constraints says what it means that a layer cannot have the precision that was set for it, as trtexec's
+// --precisionConstraints does.
+type Constraints string
+
+// The constraints. A Config without any, as older recordings have it, prefers.
+const (
+	Prefer Constraints = "prefer" // a warning; so too where nothing is said
+	Obey   Constraints = "obey"   // an error
 )
 
 // Next returns the precision that follows p when a person cycles through them.

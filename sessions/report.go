@@ -157,6 +157,16 @@ type PassesReport struct {
 	// of all, where the precision changes no layer.
 	Unlowered []UnloweredLayer `json:",omitempty"`
 	Unchanged string           `json:",omitempty"`
+	// Unmet are the layer precisions that were set and that the layers do not have.
+	Unmet []UnmetPrecision `json:",omitempty"`
+}
+
+// UnmetPrecision is a layer whose precision was set but is another one.
+type UnmetPrecision struct {
+	Layer     string // of the engine
+	Rule      string // as Config has it
+	Precision string // that it has
+	Reason    string
 }
 
 // UnloweredLayer is a layer that was left in another precision than the one asked for.

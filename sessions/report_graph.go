@@ -90,7 +90,9 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 	if err != nil {
 		return nil, err
 	}
-	r := &PassesReport{Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable}
+	r := &PassesReport{
+		Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
+	}
 	if cfg.Precision != FP32 {
 		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)
 	}

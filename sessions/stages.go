@@ -17,9 +17,12 @@ import (
 
 // Workplace is what a session works with, beside the model.
 type Workplace struct {
-	Backend  run.Backend
-	Host     run.Backend // runs the FP32 reference and collects activations; nil: Backend
-	Cache    *build.TimingCache
+	Backend run.Backend
+	Host    run.Backend // runs the FP32 reference and collects activations; nil: Backend
+	Cache   *build.TimingCache
+	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met. A Session has
+	// its log for that; nil tells nobody.
+	Warn     func(text string)
 	SaveTo   string // the timing cache's file; empty: nowhere
 	Data     Data   // to measure accuracy on
 	CalData  Data   // to calibrate with
@@ -249,10 +252,18 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 			return nil, err
 		}
 	}
-	return s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
+	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
 		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
-		return build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
+		l, err := build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
+		if err == nil && cfg.Constraints != Obey && s.Warn != nil {
+			warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
+		}
+		return l, err
 	})
+	if err == nil && cfg.Constraints == Obey {
+		err = obeyed(unmet(cfg, o, l))
+	}
+	return l, err
 }
 
 func (s *stages) loweredKey(cfg Config, pc pass.Config, calibrator string) string {

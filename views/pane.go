@@ -173,7 +173,7 @@ func configLabel(cfg sessions.Config, quantized bool) string {
 		extras = append(extras, fmt.Sprintf("%d off", n))
 	}
 	if n := len(cfg.LayerPrecisions); n > 0 {
-		extras = append(extras, plural(n, "layer")+" set")
+		extras = append(extras, plural(n, "layer")+" set"+map[bool]string{true: " to obey"}[cfg.Constraints == sessions.Obey])
 	}
 	if n := len(cfg.Pin); n > 0 {
 		extras = append(extras, fmt.Sprintf("%d pinned", n))

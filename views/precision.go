@@ -35,16 +35,24 @@ func (d *desk) setPrecision(name string, from []string) tea.Cmd {
 	if strings.Contains(rule, "*") {
 		items[len(items)-1] += ", or a rule says: now " + rule
 	}
+	constraints, says := sessions.Obey, "obey: from now on a precision that cannot be had is an error, not a warning"
+	if d.want.Constraints == sessions.Obey {
+		constraints, says = "", "prefer: from now on a precision that cannot be had is a warning, not an error"
+	}
+	items = append(items, says)
 	if n := len(d.want.LayerPrecisions); n > 0 {
 		items = append(items, fmt.Sprintf("reset: forget the precision of all layers (%s set)", plural(n, "rule")))
 	}
 	return ui.Open(&ui.Choice{Name: "Precision of " + shortName(name), Items: items, Active: slices.Index(choices, set), Pick: func(i int) tea.Cmd {
 		return d.change(func(c *sessions.Config) {
-			if i == len(choices) {
+			switch i - len(choices) {
+			case 0:
+				c.Constraints = constraints
+			case 1:
 				c.LayerPrecisions = nil
-				return
+			default:
+				c.SetLayerPrecision(source, choices[i])
 			}
-			c.SetLayerPrecision(source, choices[i])
 		})
 	}})
 }
@@ -103,7 +111,21 @@ func (d *desk) setText(name string, from []string, precision string) string {
 	}
 	text := fmt.Sprintf("%s by %s", set, rule)
 	if _, refused := d.setMark(name, from, precision); refused && precision != "" {
-		text += ", but it has no such form here: it runs in " + precision
+		why := "it has no such form here"
+		if u := d.unmet(name); u != nil {
+			why = u.Reason
+		}
+		text += ", but it runs in " + precision + ": " + why
 	}
 	return text
+}
+
+// unmet returns what is known of a layer of the engine whose precision is not the one that was set, nil where it is.
+func (d *desk) unmet(name string) *sessions.UnmetPrecision {
+	if p := d.snap.Passes; p != nil {
+		if i := slices.IndexFunc(p.Unmet, func(u sessions.UnmetPrecision) bool { return u.Layer == name }); i >= 0 {
+			return &p.Unmet[i]
+		}
+	}
+	return nil
 }

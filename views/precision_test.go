@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -54,4 +55,32 @@ func TestLayerPrecision(t *testing.T) {
 	b = newBench(t, ui.Options{}, &own)
 	b.press("2", "P")
 	b.wants("the model brings its own quantisation")
+}
+
+// TestUnmetLayerPrecision says on the Graph why a layer does not have the precision that was set for it, and chooses
+// whether that is an error.
+func TestUnmetLayerPrecision(t *testing.T) {
+	snap := fixture(t)
+	const rule = "softmax/Softmax:int8"
+	snap.Config.LayerPrecisions = []string{rule}
+	passes := *snap.Passes
+	passes.Unmet = []sessions.UnmetPrecision{{Layer: "softmax/Softmax", Rule: rule, Precision: "f32", Reason: "Softmax has no 8-bit form"}}
+	snap.Passes = &passes
+	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
+	b.size(160, 50)
+	b.press("2", "tab", "G")
+	b.wants("f32*", "int8 by "+rule+", but it runs in f32: Softmax has no 8-bit form")
+	b.press("P")
+	b.wants("obey: from now on a precision that cannot be had is an error")
+	b.press("G", "up", "enter")
+	if got := b.last(); got.Constraints != sessions.Obey || !slices.Equal(got.LayerPrecisions, []string{rule}) {
+		t.Errorf("asked for %+v", got)
+	}
+	b.wants("1 layer set to obey")
+	b.press("P")
+	b.wants("prefer: from now on a precision that cannot be had is a warning")
+	b.press("G", "up", "enter")
+	if got := b.last().Constraints; got != "" {
+		t.Errorf("asked for constraints %q", got)
+	}
 }

@@ -54,8 +54,12 @@ func (v *samplesView) Render(w, h int) string {
 			v.wait(c, "samples")
 			return
 		}
-		text := fmt.Sprintf("%s: median %s  avg %s  min %s  p90 %s  p99 %s  max %s", v.shown(l), ui.Duration(l.Median), ui.Duration(l.Mean),
-			ui.Duration(l.Min), ui.Duration(l.P90), ui.Duration(l.P99), ui.Duration(l.Max))
+		tail := "p99 " + ui.Duration(l.P99)
+		if w >= 110 {
+			tail = "p95 " + ui.Duration(l.P95) + "  " + tail
+		}
+		text := fmt.Sprintf("%s: median %s  avg %s  min %s  p90 %s  %s  max %s", v.shown(l), ui.Duration(l.Median), ui.Duration(l.Mean),
+			ui.Duration(l.Min), ui.Duration(l.P90), tail, ui.Duration(l.Max))
 		c.Fit(1, 0, w-2, ui.Muted, text)
 		c.Fit(1, 1, w-2, ui.Muted, workText(l))
 		rest := c.Sub(ui.Rect{Y: 2, W: w, H: h - 2})

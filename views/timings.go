@@ -90,14 +90,16 @@ func (v *timingsView) columns() []ui.Column {
 		median,
 		number("share", 6, 6, func(l *sessions.LayerTiming) float64 { return l.Share }, percent),
 		duration("avg", 2, func(l *sessions.LayerTiming) time.Duration { return l.Mean }),
+		duration("min", 8, func(l *sessions.LayerTiming) time.Duration { return l.Min }),
+		duration("p90", 10, func(l *sessions.LayerTiming) time.Duration { return l.P90 }),
+		duration("p95", 9, func(l *sessions.LayerTiming) time.Duration { return l.P95 }),
 		duration("p99", 1, func(l *sessions.LayerTiming) time.Duration { return l.P99 }),
 		cv,
-		duration("min", 11, func(l *sessions.LayerTiming) time.Duration { return l.Min }),
 		number("GFLOP/s", 7, 4, func(l *sessions.LayerTiming) float64 { return l.GFLOPS }, orDot),
-		number("GB/s", 6, 8, bandwidth, orDot),
+		number("GB/s", 6, 11, bandwidth, orDot),
 		text("type", 6, 0, 3, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Precision, precisionStyle(l.Precision) }),
-		text("op", 12, 0, 10, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
-		text("tactic", 24, 0, 9, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
+		text("op", 12, 0, 13, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
+		text("tactic", 24, 0, 12, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
 		{Title: "newest", Width: 12, Priority: 7, Cell: func(r int) ui.Cell {
 			return ui.Cell{Spark: floats(v.rows[r].Recent), Style: ui.Series1}
 		}},
@@ -123,7 +125,7 @@ func bandwidth(l *sessions.LayerTiming) float64 {
 // legend says what a bar is and what its marks are.
 func (v *timingsView) legend() string {
 	g := v.Look.Glyphs
-	return fmt.Sprintf("median %c avg %c p99", g.Mark, g.Tail)
+	return fmt.Sprintf("median %cavg %cp99", g.Mark, g.Tail)
 }
 
 // bar draws the median, with the mean and the 99th percentile as marks; what is beyond the scale is marked at its end.
@@ -325,6 +327,12 @@ func (v *timingsView) Render(w, h int) string {
 	})
 }
 
+// belowZero says how the layers can take longer than all of them from end to end.
+const (
+	belowZero      = "layers are timed in runs of their own"
+	belowZeroShort = "timed apart" // where there is no room
+)
+
 // drawGap states how the sum of the layers' medians compares with the latency from end to end, as a line and as a bar.
 func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
 	e := t.EndToEnd
@@ -339,7 +347,14 @@ func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
 		share = float64(t.Gap) / float64(e.Median)
 	}
 	x = c.Text(x, 0, ui.Muted, " gap ("+percent(share)+")")
-	c.Fit(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf(", p99 %s, CV %s", ui.Duration(e.P99), percent(e.CV)))
+	why := ""
+	if t.Gap < 0 {
+		why = ": " + belowZero
+		if x+ui.Width(why) >= c.W {
+			why = ": " + belowZeroShort
+		}
+	}
+	c.Fit(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf("%s, p99 %s, CV %s", why, ui.Duration(e.P99), percent(e.CV)))
 	total := max(float64(e.Median), float64(t.SumMedian))
 	at := 1.0
 	for i, l := range t.Layers {

@@ -46,6 +46,13 @@ func (o *options) config() (sessions.Config, error) {
 	if _, err := quant.ParseRules(strings.Join(o.layers, ",")); err != nil {
 		return cfg, usageError{fmt.Errorf("--layer-precisions: %w", err)}
 	}
+	switch c := sessions.Constraints(o.constraints); c {
+	case "", sessions.Prefer: // the zero Config says so
+	case sessions.Obey:
+		cfg.Constraints = c
+	default:
+		return cfg, usageError{fmt.Errorf("--precision-constraints %q: want prefer or obey", o.constraints)}
+	}
 	if err := o.checkData(); err != nil {
 		return cfg, usageError{err}
 	}
@@ -124,6 +131,9 @@ func (o *options) over(built, asked sessions.Config) sessions.Config {
 	}
 	if o.changed("layer-precisions") {
 		cfg.LayerPrecisions = asked.LayerPrecisions
+	}
+	if o.changed("precision-constraints") {
+		cfg.Constraints = asked.Constraints
 	}
 	return cfg
 }

@@ -125,6 +125,9 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 		}
 	}
 	writeUnlowered(w, s)
+	for _, u := range p.Unmet {
+		fmt.Fprintf(w, "   ! %s\n", u)
+	}
 	fmt.Fprintln(w)
 	writeLedger(w, p)
 	fmt.Fprintln(w)

@@ -45,6 +45,7 @@ type options struct {
 	cache       string
 	seed        uint64
 	layers      []string
+	constraints string
 	disable     []string
 	until       int
 	format      string
@@ -83,6 +84,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
 	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
+	f.StringVar(&o.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning) or obey (an error)")
 	f.StringSliceVar(&o.disable, "disable", nil, "rules or sites to switch off; trtui inspect passes lists them")
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
@@ -166,6 +168,7 @@ func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions
 		return err
 	}
 	defer p.close()
+	p.work.Warn = func(text string) { fmt.Fprintln(stderr, "warning:", text) }
 	return use(p, sessions.NewRunner(p.model, p.work, o.reporter(stderr)))
 }
 

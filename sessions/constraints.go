@@ -1,0 +1,49 @@
+package sessions
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/trtui/trtui/core/build"
+)
+
+// unmet returns the layer precisions of a configuration that lowering did not give.
+func unmet(cfg Config, o *build.Optimized, l *build.Lowered) []UnmetPrecision {
+	rules, err := cfg.rules()
+	if err != nil {
+		return nil // lowering has told
+	}
+	var list []UnmetPrecision
+	for _, u := range build.UnmetRules(o, l, rules) {
+		list = append(list, UnmetPrecision{u.Layer, u.Rule.String(), u.Got.String(), u.Reason})
+	}
+	return list
+}
+
+func (u UnmetPrecision) String() string {
+	return fmt.Sprintf("layer %s: precision %s is not met, it runs in %s: %s", u.Layer, u.Rule, u.Precision, u.Reason)
+}
+
+// mostUnmet is how many layers are named one by one; the report of passes has them all.
+const mostUnmet = 20
+
+// warnUnmet tells of layer precisions that are not met, a text for each layer.
+func warnUnmet(list []UnmetPrecision, warn func(layer, text string)) {
+	for i, u := range list {
+		if i == mostUnmet {
+			warn("", fmt.Sprintf("and %d more layers whose precision is not met; trtui inspect passes lists them", len(list)-i))
+			return
+		}
+		warn(u.Layer, u.String())
+	}
+}
+
+// obeyed returns an error that names the layers whose precision is not met.
+func obeyed(list []UnmetPrecision) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var texts []string
+	warnUnmet(list, func(_, text string) { texts = append(texts, text) })
+	return fmt.Errorf("%s; set another precision there, or precision constraints to prefer", strings.Join(texts, "; "))
+}
