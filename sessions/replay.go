@@ -129,7 +129,7 @@ func (r *Replay) At(i int) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: state %d: %w", r.file.path, i+1, damaged(err))
 	}
-	at := r.position(i)
+	at := r.Moment(i)
 	snap.At = &at
 	return snap, nil
 }
@@ -267,7 +267,7 @@ func (r *Replay) load(i int) *Snapshot {
 }
 
 func (r *Replay) unreadable(i int, err error) *Snapshot {
-	at := r.position(i)
+	at := r.Moment(i)
 	return &Snapshot{Schema: Schema, Config: r.steps[i].Config, Replay: r.file.path, At: &at, Err: err.Error()}
 }
 

@@ -21,15 +21,15 @@ func (m Moment) String() string {
 	return fmt.Sprintf("state %d/%d, %s after start, %s", m.State, m.States, Clock(m.After), m.Time.Format(time.DateTime))
 }
 
-// Position returns which state is shown, and when that was.
-func (r *Replay) Position() Moment {
+// Position returns which state is shown, counted from 0.
+func (r *Replay) Position() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.position(r.at)
+	return r.at
 }
 
-// position describes state i, counted from 0.
-func (r *Replay) position(i int) Moment {
+// Moment describes state i, counted from 0, which must be one that there is.
+func (r *Replay) Moment(i int) Moment {
 	return Moment{State: i + 1, States: len(r.steps), After: max(0, r.steps[i].Time.Sub(r.steps[0].Time)), Time: r.steps[i].Time}
 }
 
@@ -44,7 +44,7 @@ func (r *Replay) Find(text string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%q is neither a state's number nor a time after the start, as 00:14 or 14s", text)
 	}
-	later := sort.Search(len(r.steps), func(i int) bool { return r.position(i).After > after })
+	later := sort.Search(len(r.steps), func(i int) bool { return r.Moment(i).After > after })
 	return max(0, later-1), nil
 }
 

@@ -66,7 +66,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s is state %d, %v", c.text, i, err)
 		}
 	}
-	if got, want := r.position(3).String(), "state 4/4, 01:05.0 after start, 2025-03-04 05:07:12"; got != want {
+	if got, want := r.Moment(3).String(), "state 4/4, 01:05.0 after start, 2025-03-04 05:07:12"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -82,13 +82,13 @@ func TestSeekCountsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if at := r.Snapshot().At; at == nil || *at != r.Position() || at.State != 2 || at.States != 2 {
+	if at := r.Snapshot().At; at == nil || *at != r.Moment(r.Position()) || at.State != 2 || at.States != 2 {
 		t.Errorf("a recording opens at %v", at)
 	}
 	for i := range 200 {
 		r.Seek(i % 2)
-		if got := r.Position().State; got != i%2+1 {
-			t.Fatalf("state %d after asking for %d", got, i%2+1)
+		if got := r.Position(); got != i%2 {
+			t.Fatalf("state %d after asking for %d", got, i%2)
 		}
 	}
 	r.Seek(0)

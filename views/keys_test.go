@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,6 +21,41 @@ func TestKeymap(t *testing.T) {
 	d.Timeline = &timeline{}
 	if err := ui.CheckKeys(screens(d), append(ui.Intents(), scrubKeys()...)); err != nil {
 		t.Error(err)
+	}
+}
+
+// timeline is a replay of four states, the last of which is shown at first.
+type timeline struct {
+	at  int
+	cut bool
+}
+
+func (l *timeline) Steps() []sessions.RecordedStep {
+	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
+	return []sessions.RecordedStep{
+		{Time: start, Config: sessions.Config{Precision: sessions.FP32}},
+		{Time: start.Add(time.Second), Config: sessions.Config{Precision: sessions.FP32}, Settled: true},
+		{Time: start.Add(2 * time.Second), Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}},
+		{Time: start.Add(4 * time.Second), Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}, Settled: true},
+	}
+}
+
+func (l *timeline) Position() int  { return l.at }
+func (l *timeline) Seek(i int)     { l.at = i }
+func (l *timeline) CutShort() bool { return l.cut }
+
+// TestChooseState shows the state under the cursor.
+func TestChooseState(t *testing.T) {
+	l := &timeline{at: 3}
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &sessions.Snapshot{}}
+	v := newStatesView(d)
+	v.table.Select(2)
+	v.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
+	if l.at != 2 {
+		t.Errorf("enter shows state %d, want 2", l.at)
+	}
+	if out := v.Render(60, 6); !strings.Contains(out, "int8/mse") || !strings.Contains(out, "00:04.0") {
+		t.Errorf("states are missing in\n%s", out)
 	}
 }
 

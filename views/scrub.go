@@ -31,7 +31,7 @@ func scrubKeys() []ui.IntentKey {
 
 // scrub shows another state of the recording, counted from the one that is shown or on its way.
 func (d *desk) scrub(by int) tea.Cmd {
-	now := d.Timeline.Position()
+	now := d.Timeline.Moment(d.Timeline.Position())
 	to := min(max(now.State+by, 1), now.States)
 	if to == now.State {
 		edge := "first"

@@ -14,36 +14,37 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// timeline is a replay of 24 states, one every half second: FP32 first, then INT8; every third has all reports.
-type timeline struct {
-	at    int // counted from 0
-	snap  *sessions.Snapshot
-	ready chan *sessions.Snapshot
+func (l *timeline) Moment(i int) sessions.Moment {
+	steps := l.Steps()
+	return sessions.Moment{State: i + 1, States: len(steps), After: steps[i].Time.Sub(steps[0].Time), Time: steps[i].Time}
 }
 
-func (l *timeline) Steps() []sessions.RecordedStep {
+// film is a replay of 24 states, one every half second: FP32 first, then INT8; every third has all reports.
+type film struct {
+	timeline
+	snap *sessions.Snapshot
+}
+
+func (l *film) Steps() []sessions.RecordedStep {
 	steps := make([]sessions.RecordedStep, 24)
 	for i := range steps {
 		cfg := sessions.Config{Precision: sessions.FP32}
 		if i >= 12 {
 			cfg = sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}
 		}
-		steps[i] = sessions.RecordedStep{Time: l.moment(i).Time, Config: cfg, Settled: i%3 == 2}
+		steps[i] = sessions.RecordedStep{Time: l.Moment(i).Time, Config: cfg, Settled: i%3 == 2}
 	}
 	return steps
 }
 
-func (l *timeline) moment(i int) sessions.Moment {
+func (l *film) Moment(i int) sessions.Moment {
 	after := time.Duration(i) * 500 * time.Millisecond
 	return sessions.Moment{State: i + 1, States: 24, After: after, Time: time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC).Add(after)}
 }
 
-func (l *timeline) Position() sessions.Moment { return l.moment(l.at) }
-func (l *timeline) Seek(i int)                { l.at = i }
-
 // state returns the snapshot of the state that is shown.
-func (l *timeline) state() *sessions.Snapshot {
-	c, step, at := *l.snap, l.Steps()[l.at], l.Position()
+func (l *film) state() *sessions.Snapshot {
+	c, step, at := *l.snap, l.Steps()[l.at], l.Moment(l.at)
 	c.Replay, c.At, c.Config = "session.trtui", &at, step.Config
 	if !step.Settled {
 		c.Stale, c.Busy = sessions.PartAccuracy, &sessions.Progress{Phase: "timing", Item: "conv1"}
@@ -51,11 +52,11 @@ func (l *timeline) state() *sessions.Snapshot {
 	return &c
 }
 
-// newReplayBench shows the last state of a timeline.
-func newReplayBench(t *testing.T, o ui.Options) (*bench, *timeline) {
+// newReplayBench shows the last state of a film.
+func newReplayBench(t *testing.T, o ui.Options) (*bench, *film) {
 	t.Helper()
-	l := &timeline{at: 23, snap: fixture(t)}
-	b := &bench{t: t, ctl: &fake{snap: l.state(), events: make(chan *sessions.Snapshot, 1)}, now: l.moment(0).Time}
+	l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
+	b := &bench{t: t, ctl: &fake{snap: l.state(), events: make(chan *sessions.Snapshot, 1)}, now: l.Moment(0).Time}
 	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Timeline: l, Now: func() time.Time { return b.now }})
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +119,7 @@ func TestScrubTells(t *testing.T) {
 // TestStates lists the states with the time of each; the cursor follows what is shown, and enter shows what is under it.
 func TestStates(t *testing.T) {
 	for _, o := range []ui.Options{{NoColor: true}, {NoColor: true, ASCII: true}} {
-		l := &timeline{at: 23, snap: fixture(t)}
+		l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
 		d := &desk{Options: Options{Look: ui.NewLook(o), Timeline: l}, snap: &sessions.Snapshot{}}
 		v := newStatesView(d)
 		v.Update(l.state())

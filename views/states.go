@@ -9,14 +9,17 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// Timeline is a controller that can go back and forth in time, as a replay can. Its methods return at once.
+// Timeline is a controller that can go back and forth in time, as a replay can. States count from 0. Its methods
+// return at once.
 type Timeline interface {
 	// Steps returns the states that there are, in order.
 	Steps() []sessions.RecordedStep
 	// Position returns which of them is shown.
-	Position() sessions.Moment
-	// Seek shows state i, counted from 0, or the nearest there is.
+	Position() int
+	// Seek shows state i, or the nearest there is.
 	Seek(i int)
+	// Moment describes state i.
+	Moment(i int) sessions.Moment
 }
 
 // statesView lists the states of a recording; the other screens show the one that was chosen.
@@ -65,7 +68,7 @@ func (v *statesView) shown() sessions.Moment {
 	if v.snap.At != nil {
 		return *v.snap.At
 	}
-	return v.Timeline.Position()
+	return v.Timeline.Moment(v.Timeline.Position())
 }
 
 func (v *statesView) Title() string { return "States" }
