@@ -44,8 +44,8 @@ func (l *timeline) Position() int  { return l.at }
 func (l *timeline) Seek(i int)     { l.at = i }
 func (l *timeline) CutShort() bool { return l.cut }
 
-// TestChooseState shows the state under the cursor.
-func TestChooseState(t *testing.T) {
+// TestScrub goes back and forth in a recording.
+func TestScrub(t *testing.T) {
 	l := &timeline{at: 3}
 	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &sessions.Snapshot{}}
 	v := newStatesView(d)

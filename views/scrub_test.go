@@ -67,8 +67,8 @@ func newReplayBench(t *testing.T, o ui.Options) (*bench, *film) {
 	return b, l
 }
 
-// TestScrub goes back and forth in a recording, on every screen.
-func TestScrub(t *testing.T) {
+// TestScrubEverywhere goes back and forth in a recording, on every screen.
+func TestScrubEverywhere(t *testing.T) {
 	b, l := newReplayBench(t, ui.Options{NoColor: true})
 	b.wants("REPLAY 24/24")
 	for _, screen := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
