@@ -185,7 +185,7 @@ func checkDocumented(t *testing.T, path string) {
 func jsonOf(t *testing.T, s *sessions.Snapshot) string {
 	t.Helper()
 	c := *s
-	c.Seq, c.Replay, c.Recording = 0, "", ""
+	c.Seq, c.Replay, c.At, c.Recording = 0, "", nil, ""
 	b, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ type Snapshot struct {
 	Log         []LogLine `json:",omitempty"`                // the newest lines
 	Recording   string    `json:",omitempty"`                // the file being written
 	Replay      string    `json:",omitempty"`                // the file being shown
+	At          *Moment   `json:",omitempty"`                // which of its states
 
 	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
 	Telemetry *TelemetryReport `json:",omitempty"`

@@ -85,7 +85,7 @@ func (d *desk) badges() []ui.Badge {
 		if d.midBuild() {
 			badges = append(badges, ui.Badge{Text: "mid-build", Style: ui.Warn})
 		}
-		badges = append(badges, ui.Badge{Text: "REPLAY", Style: ui.Chip})
+		badges = append(badges, ui.Badge{Text: replayBadge(s.At), Style: ui.Chip})
 	}
 	return badges
 }
