@@ -59,7 +59,9 @@ func (p *parser) kernel() {
 	for k.scope != nil && k.err == nil {
 		k.statement()
 	}
-	k.resolve()
+	if k.err == nil {
+		k.resolve()
+	}
 	p.module.Kernels = append(p.module.Kernels, k.kernel)
 }
 
