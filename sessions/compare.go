@@ -20,7 +20,18 @@ type Contender struct {
 // Comparing says how contenders are compared.
 type Comparing struct {
 	Tolerance Tolerance
-	PerLayer  bool // tensors of layers too
+	Half      Tolerance // of tensors that either run stores in f16 or bf16
+	PerLayer  bool      // tensors of layers too
+}
+
+// tolerance returns the tolerance for a tensor that the two runs store in these types.
+func (c Comparing) tolerance(types [2]string) Tolerance {
+	for _, t := range types {
+		if t == graph.F16.String() || t == graph.BF16.String() {
+			return c.Half
+		}
+	}
+	return c.Tolerance
 }
 
 // Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
@@ -40,7 +51,7 @@ func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 	}
 	first := runs[0].stages
 	r := &ComparisonReport{
-		Model: m.Network.Name, Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Passed: true,
+		Model: m.Network.Name, Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Passed: true,
 	}
 	if first.needsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
@@ -104,8 +115,8 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 			break
 		}
 	}
-	if engine.needsCalibration(cfg) && engine.storedRanges(cfg.Calibrator) == nil {
-		if _, err := engine.calibrate(ctx, cfg, cfg.Calibrator); err != nil {
+	if engine.needsCalibration(cfg) {
+		if _, err := engine.rangesFor(ctx, cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -300,9 +311,7 @@ type pair struct {
 
 func newPair(first, second *contestant, how Comparing) *pair {
 	p := &pair{first: first, second: second, how: how, layers: map[string]*difference{}}
-	for range first.stages.model.Network.Outputs {
-		p.outputs = append(p.outputs, difference{tolerance: how.Tolerance})
-	}
+	p.outputs = make([]difference, len(first.stages.model.Network.Outputs))
 	return p
 }
 
@@ -310,7 +319,8 @@ func newPair(first, second *contestant, how Comparing) *pair {
 func (p *pair) add(item int) error {
 	for i, t := range p.first.stages.model.Network.Outputs {
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
-		p.outputs[i].types = [2]string{a.Type.String(), b.Type.String()}
+		types := [2]string{a.Type.String(), b.Type.String()}
+		p.outputs[i].types, p.outputs[i].tolerance = types, p.how.tolerance(types)
 		if err := p.outputs[i].add(item, a, b); err != nil {
 			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
 		}
@@ -322,7 +332,8 @@ func (p *pair) add(item int) error {
 		}
 		d := p.layers[name]
 		if d == nil {
-			d = &difference{tolerance: p.how.Tolerance, types: [2]string{p.first.types[name], p.second.types[name]}}
+			types := [2]string{p.first.types[name], p.second.types[name]}
+			d = &difference{tolerance: p.how.tolerance(types), types: types}
 			p.layers[name] = d
 		}
 		if err := d.add(item, a, b); err != nil {

@@ -27,6 +27,10 @@ type difference struct {
 	over        int
 	largest     float64
 	largestAt   Position
+	reference   float64            // the largest |b|
+	relative    map[uint64]float64 // the largest relative difference by |b|, as relativeBin sorts it
+	toPass      float64            // the largest relative difference where b is not 0
+	zeros       bool               // elements differ where b is 0
 	equal       int
 	notFinite   int
 	decades     [mostDecade - leastDecade + 2]int
@@ -55,6 +59,9 @@ func (d *difference) add(item int, a, b graph.Value) error {
 // pair compares two elements.
 func (d *difference) pair(a, b float64, at func() Position) {
 	d.count++
+	if m := math.Abs(b); m <= math.MaxFloat64 {
+		d.reference = max(d.reference, m)
+	}
 	if a == b || a != a && b != b {
 		d.equal++
 		return
@@ -69,6 +76,7 @@ func (d *difference) pair(a, b float64, at func() Position) {
 	default:
 		decade := int(math.Floor(math.Log10(abs)))
 		d.decades[min(max(decade-leastDecade+1, 0), len(d.decades)-1)]++
+		d.addRelative(abs, b)
 	}
 	if !(excess <= 1) {
 		d.over++
@@ -91,6 +99,41 @@ func (d *difference) pair(a, b float64, at func() Position) {
 	d.worstExcess, d.worst = d.worstExcess[:min(n+1, worstElements)], d.worst[:min(n+1, worstElements)]
 }
 
+// leastReference is the share of the largest |b| under which an element's relative difference does not count: there it is
+// one to what rounding left of a zero.
+const leastReference = 1e-6
+
+// relativeBin returns the bin of a magnitude, 32 an octave; the next bin begins at relativeBinEnd.
+func relativeBin(m float64) uint64 { return math.Float64bits(m) >> 47 }
+
+func relativeBinEnd(bin uint64) float64 { return math.Float64frombits((bin + 1) << 47) }
+
+// addRelative notes the relative difference of a pair. How large the largest b is stands fixed at the end only.
+func (d *difference) addRelative(abs, b float64) {
+	if d.relative == nil {
+		d.relative = map[uint64]float64{}
+	}
+	rel, bin := relative(abs, b), relativeBin(math.Abs(b))
+	d.relative[bin] = max(d.relative[bin], rel)
+	if b == 0 {
+		d.zeros = true
+	} else {
+		d.toPass = max(d.toPass, rel)
+	}
+}
+
+// maxRelative returns the largest relative difference of elements whose |b| is at least leastReference of the largest
+// one, within a bin.
+func (d *difference) maxRelative() float64 {
+	m := 0.0
+	for bin, rel := range d.relative { // a maximum, in whatever order
+		if relativeBinEnd(bin) > leastReference*d.reference {
+			m = max(m, rel)
+		}
+	}
+	return m
+}
+
 // relative returns a difference over the magnitude of b, where a b of zero counts as 2^-52.
 func relative(abs, b float64) float64 {
 	if b == 0 {
@@ -103,7 +146,11 @@ func relative(abs, b float64) float64 {
 func (d *difference) report(name string) TensorDifference {
 	r := TensorDifference{
 		Name: name, Type: d.types[0], SecondType: d.types[1], Shape: d.shape, Count: d.count, Differ: d.differ, Over: d.over,
-		Passed: d.over == 0, Errors: errorsOf(d.errors.Errors()), MaxAt: d.largestAt, Worst: d.worst,
+		Passed: d.over == 0, Errors: errorsOf(d.errors.Errors()), Tolerance: d.tolerance, MaxAt: d.largestAt, Worst: d.worst,
+	}
+	r.MaxRel = d.maxRelative()
+	if !d.zeros && d.notFinite == 0 {
+		r.RelToPass = d.toPass
 	}
 	bin := func(from, to float64, n int) {
 		if n > 0 {

@@ -69,3 +69,44 @@ func TestDifferenceKeepsTheWorst(t *testing.T) {
 		t.Error("shapes that differ are compared")
 	}
 }
+
+// Relative differences count where b is not far below its largest, whichever comes first.
+func TestMaxRelative(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		a, b         []float32
+		want, toPass float64
+	}{
+		{"tiny last", []float32{101, 1e-3}, []float32{100, 1e-5}, 0.01, 99},
+		{"tiny first", []float32{1e-3, 101}, []float32{1e-5, 100}, 0.01, 99},
+		{"the largest is equal", []float32{2, 1e-7}, []float32{2, 1e-8}, 0, 9},
+		{"small enough", []float32{100, 3e-4}, []float32{100, 2e-4}, 0.5, 0.5},
+		{"zero", []float32{1, 1.5}, []float32{0, 1}, 0.5, 0},
+		{"only zeros", []float32{1}, []float32{0}, 1 << 52, 0},
+		{"equal", []float32{1}, []float32{1}, 0, 0},
+	} {
+		d := difference{}
+		for i := range c.a {
+			if err := d.add(i, graph.Values(graph.F32, c.a[i:i+1], 1), graph.Values(graph.F32, c.b[i:i+1], 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-5*y }
+		if r := d.report(c.name); !near(r.MaxRel, c.want) || !near(r.RelToPass, c.toPass) {
+			t.Errorf("%s: max %g, to pass %g, want %g and %g", c.name, r.MaxRel, r.RelToPass, c.want, c.toPass)
+		}
+	}
+}
+
+// Tensors in 16 bits have a tolerance of their own, whichever run has them so.
+func TestToleranceByType(t *testing.T) {
+	c := Comparing{Tolerance: Tolerance{Abs: 1}, Half: Tolerance{Abs: 2}}
+	for _, k := range []struct {
+		types [2]string
+		want  float64
+	}{{[2]string{"f32", "f32"}, 1}, {[2]string{"f16", "f16"}, 2}, {[2]string{"f32", "bf16"}, 2}, {[2]string{"i8", "i8"}, 1}} {
+		if got := c.tolerance(k.types).Abs; got != k.want {
+			t.Errorf("%v: %g, want %g", k.types, got, k.want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -23,10 +24,10 @@ func (s *stages) engineReport(ctx context.Context, cfg Config) (json.RawMessage,
 	r := engineReport{Schema: Schema, Config: cfg}
 	if s.needsCalibration(cfg) {
 		var err error
-		if r.Ranges, err = s.calibrate(ctx, cfg, cfg.Calibrator); err != nil {
+		if r.Ranges, err = s.rangesFor(ctx, cfg); err != nil {
 			return nil, err
 		}
-		r.Data, r.Random = s.CalData.Name(), s.randomCalibration(cfg)
+		r.Data, r.Random = s.calibrationData(cfg), s.randomCalibration(cfg)
 	}
 	return json.Marshal(r)
 }
@@ -61,15 +62,32 @@ func (s *stages) randomCalibration(cfg Config) bool {
 	return s.CalData.Random()
 }
 
+// calibrationData names what the ranges that a configuration uses come from.
+func (s *stages) calibrationData(cfg Config) string {
+	if s.storedRanges(cfg.Calibrator) != nil {
+		r, _ := s.model.report()
+		return r.Data
+	}
+	return s.CalData.Name()
+}
+
+// rangesFor returns the ranges that lowering uses: those of an engine file, or what its calibrator finds.
+func (s *stages) rangesFor(ctx context.Context, cfg Config) (map[string]graph.Range, error) {
+	if r := s.storedRanges(cfg.Calibrator); r != nil {
+		return r, nil
+	}
+	return s.calibrate(ctx, cfg, cfg.Calibrator)
+}
+
 // stored returns the plan that an engine file has for a configuration, or nil: what it was built with, on a backend
-// with the same tactics.
+// with the same tactics and with the ranges that are still in use.
 func (s *stages) stored(cfg Config) *run.Plan {
 	e := s.model.Engine
 	if e == nil {
 		return nil
 	}
 	built, err := s.model.BuiltWith()
-	if err != nil || key(built) != key(cfg) || e.Plans[0].Target != s.Backend.Info().Fingerprint || s.outdated {
+	if err != nil || key(built) != key(cfg) || e.Plans[0].Target != s.Backend.Info().Fingerprint || s.outdated || s.recalibrated(cfg) {
 		return nil
 	}
 	return e.Plans[0]
@@ -86,6 +104,8 @@ func (s *stages) replanned(cfg Config) string {
 		return ""
 	}
 	switch target := s.Backend.Info().Fingerprint; {
+	case s.recalibrated(cfg):
+		return fmt.Sprintf("the engine was calibrated on random input: it was calibrated on %s and its tactics chosen again", s.CalData.Name())
 	case e.Plans[0].Target != target:
 		return fmt.Sprintf("the engine was built for %s: its tactics were chosen again for %s", e.Plans[0].Target, target)
 	case s.outdated:
@@ -94,16 +114,38 @@ func (s *stages) replanned(cfg Config) string {
 	return ""
 }
 
-// storedRanges returns the ranges that an engine file brings for a calibrator.
+// storedRanges returns the ranges that an engine file brings for a calibrator; nil where they come from random input and
+// there is real data to calibrate on.
 func (s *stages) storedRanges(calibrator string) map[string]graph.Range {
 	if s.model.Engine == nil {
 		return nil
 	}
 	r, err := s.model.report()
-	if err != nil || r.Config.Calibrator != calibrator {
+	if err != nil || !sameCalibrator(r.Config.Calibrator, calibrator) || s.outdoes(r) {
 		return nil
 	}
 	return r.Ranges
+}
+
+// outdoes reports whether the data at hand is worth more than what an engine was calibrated on.
+func (s *stages) outdoes(r engineReport) bool {
+	return r.Random && s.CalData != nil && !s.CalData.Random()
+}
+
+// recalibrated reports whether the ranges of the engine file's plan are replaced by better ones.
+func (s *stages) recalibrated(cfg Config) bool {
+	r, err := s.model.report()
+	return err == nil && s.needsCalibration(cfg) && s.outdoes(r)
+}
+
+// sameCalibrator reports whether two texts name one calibrator, as "percentile" and "percentile:99.99" do.
+func sameCalibrator(a, b string) bool {
+	x, err := quant.ParseCalibrator(a, quant.Scheme{})
+	if err != nil {
+		return a == b
+	}
+	y, err := quant.ParseCalibrator(b, quant.Scheme{})
+	return err == nil && x.String() == y.String()
 }
 
 // batchOf returns how many items one inference of a plan takes.

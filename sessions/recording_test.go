@@ -121,7 +121,7 @@ func TestKilledRecordingOpens(t *testing.T) {
 			if tt.settled && !some {
 				t.Errorf("no state of %d is settled", len(steps))
 			}
-			if n := countRows(t, path, "SELECT count(*) FROM session WHERE ended IS NULL AND model_sha256 <> ''"); n != 1 {
+			if n := countRows(t, path, "SELECT count(*) FROM session WHERE ended IS NULL AND model_sha256 <> ''"); n != 1 || !r.CutShort() {
 				t.Error("the recording does not say that it was cut short")
 			}
 			if tt.settled {
@@ -185,7 +185,7 @@ func checkDocumented(t *testing.T, path string) {
 func jsonOf(t *testing.T, s *sessions.Snapshot) string {
 	t.Helper()
 	c := *s
-	c.Seq, c.Replay, c.Recording = 0, "", ""
+	c.Seq, c.Replay, c.At, c.Recording = 0, "", nil, ""
 	b, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)

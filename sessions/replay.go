@@ -17,6 +17,7 @@ type Replay struct {
 	file    *recordingFile
 	steps   []RecordedStep
 	configs map[int64]Config
+	cut     bool
 	events  chan *Snapshot
 	wake    chan struct{}
 	close   context.CancelFunc
@@ -65,7 +66,8 @@ func OpenRecording(path string) (*Replay, error) {
 		f.Close()
 		return nil, fmt.Errorf("recording %s: %w", path, damaged(err))
 	}
-	r.publish(r.load(len(r.steps) - 1))
+	r.at = len(r.steps) - 1
+	r.publish(r.load(r.at))
 	go r.loop(ctx)
 	return r, nil
 }
@@ -106,8 +108,14 @@ func (r *Replay) index(ctx context.Context) error {
 		s.Time, err = time.Parse(time.RFC3339Nano, at)
 		return s, err
 	})
+	if err == nil {
+		err = r.file.conn.QueryRowContext(ctx, "SELECT count(*) = 0 FROM session WHERE ended <> ''").Scan(&r.cut)
+	}
 	return err
 }
+
+// CutShort reports whether the recording was not ended as it should: its writer was killed, or is still at it.
+func (r *Replay) CutShort() bool { return r.cut }
 
 // Path returns the recording's file.
 func (r *Replay) Path() string { return r.file.path }
@@ -115,17 +123,10 @@ func (r *Replay) Path() string { return r.file.path }
 // Steps returns the states that were recorded, in order.
 func (r *Replay) Steps() []RecordedStep { return slices.Clone(r.steps) }
 
-// Position returns which state is shown.
-func (r *Replay) Position() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.at
-}
-
-// At reads state i. The snapshot is the one that was recorded, with Replay set to the file.
+// At reads state i, counted from 0. The snapshot is the one that was recorded, with Replay and At set.
 func (r *Replay) At(i int) (*Snapshot, error) {
-	if i < 0 || i >= len(r.steps) {
-		return nil, fmt.Errorf("recording %s: there is no state %d; it has %d", r.file.path, i, len(r.steps))
+	if err := r.check(i); err != nil {
+		return nil, err
 	}
 	r.readMu.Lock()
 	defer r.readMu.Unlock()
@@ -133,8 +134,10 @@ func (r *Replay) At(i int) (*Snapshot, error) {
 	defer cancel()
 	snap, err := r.read(ctx, r.steps[i].Seq)
 	if err != nil {
-		return nil, fmt.Errorf("recording %s: state %d: %w", r.file.path, i, damaged(err))
+		return nil, fmt.Errorf("recording %s: state %d: %w", r.file.path, i+1, damaged(err))
 	}
+	at := r.Moment(i)
+	snap.At = &at
 	return snap, nil
 }
 
@@ -156,9 +159,8 @@ func (r *Replay) Set(cfg Config) {
 		r.show(func() *Snapshot { return r.missing(cfg) })
 		return
 	}
-	r.show(func() *Snapshot {
-		snap := r.load(i)
-		c := *snap
+	r.move(i, func() *Snapshot {
+		c := *r.load(i)
 		c.Config = cfg
 		return &c
 	})
@@ -247,20 +249,23 @@ func (r *Replay) Rerun() {
 	})
 }
 
-// Seek shows state i, or the nearest there is.
+// Seek shows state i, counted from 0, or the nearest there is.
 func (r *Replay) Seek(i int) {
 	i = min(max(i, 0), len(r.steps)-1)
+	r.move(i, func() *Snapshot { return r.load(i) })
+}
+
+// move shows state i as what returns it. The position changes at once, so that steps on from here count from it even
+// while the state is read.
+func (r *Replay) move(i int, what func() *Snapshot) {
 	r.mu.Lock()
-	r.at = i // at once, so that steps on from here count from it
+	r.at = i
 	r.mu.Unlock()
-	r.show(func() *Snapshot { return r.load(i) })
+	r.show(what)
 }
 
 // load reads state i, or says why it cannot be read.
 func (r *Replay) load(i int) *Snapshot {
-	r.mu.Lock()
-	r.at = i
-	r.mu.Unlock()
 	snap, err := r.At(i)
 	if err != nil {
 		return r.unreadable(i, err)
@@ -269,7 +274,8 @@ func (r *Replay) load(i int) *Snapshot {
 }
 
 func (r *Replay) unreadable(i int, err error) *Snapshot {
-	return &Snapshot{Schema: Schema, Config: r.steps[i].Config, Replay: r.file.path, Err: err.Error()}
+	at := r.Moment(i)
+	return &Snapshot{Schema: Schema, Config: r.steps[i].Config, Replay: r.file.path, At: &at, Err: err.Error()}
 }
 
 // show has the loop publish a snapshot; a later wish takes the place of one that is still to be fulfilled.

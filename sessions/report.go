@@ -29,6 +29,7 @@ type Snapshot struct {
 	Log         []LogLine `json:",omitempty"`                // the newest lines
 	Recording   string    `json:",omitempty"`                // the file being written
 	Replay      string    `json:",omitempty"`                // the file being shown
+	At          *Moment   `json:",omitempty"`                // which of its states
 
 	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
 	Telemetry *TelemetryReport `json:",omitempty"`
@@ -153,6 +154,10 @@ type PassesReport struct {
 	BytesSaved                      int64 `output:"saved_bytes"`
 	Rules                           []RuleInfo
 	Disabled                        []string // rules and sites that are switched off, as Config has them
+	// Unlowered has the layers that were left in another precision than the configuration's, and Unchanged says why that is so
+	// of all, where the precision changes no layer.
+	Unlowered []UnloweredLayer `json:",omitempty"`
+	Unchanged string           `json:",omitempty"`
 	// Unmet are the layer precisions that were set and that the layers do not have.
 	Unmet []UnmetPrecision `json:",omitempty"`
 }
@@ -162,6 +167,14 @@ type UnmetPrecision struct {
 	Layer     string // of the engine
 	Rule      string // as Config has it
 	Precision string // that it has
+	Reason    string
+}
+
+// UnloweredLayer is a layer that was left in another precision than the one asked for.
+type UnloweredLayer struct {
+	Layer     string
+	From      []string // source layers
+	Precision string
 	Reason    string
 }
 
@@ -213,7 +226,7 @@ type LedgerEntry struct {
 // OverviewReport sums an engine up (trtui inspect engine).
 type OverviewReport struct {
 	Latency    Latency
-	Throughput float64 `unit:"items_per_s"`
+	Throughput float64 `unit:"items_per_s"` // items over the time that all inferences took
 	Batch      int
 	Split      []SplitEntry // time by precision
 	Top        []TopLayer   // by time
@@ -343,7 +356,8 @@ type CandidateInfo struct {
 	Timed  bool
 	Ratio  float64 // to the fastest
 	Chosen bool
-	Reason string // why it is not chosen, or cannot be
+	Reason string // why it is not chosen, or cannot be; one that is kept out by a pin has its time all the same
+	Unfit  bool   `json:",omitempty"` // it cannot compute the layer, so that it cannot be pinned
 	Note   string `json:",omitempty"` // what its kernel says about itself, such as "spills 44 bytes"
 }
 

@@ -9,6 +9,7 @@ type ComparisonReport struct {
 	Random     bool `json:",omitempty"`
 	Items      int
 	Tolerance  Tolerance
+	Half       Tolerance `output:"half_tolerance"` // of tensors that either run stores in f16 or bf16
 	Runs       []BackendRun
 	Pairs      []PairReport // the first run with each of the others
 	Passed     bool
@@ -83,10 +84,12 @@ type TensorDifference struct {
 	Differ     int // that are not equal
 	Over       int // that do not agree
 	Passed     bool
-	Errors
-	MaxAt     Position // of the largest absolute difference
-	Worst     []DifferingElement
-	Histogram []DifferenceBin
+	Tolerance  Tolerance
+	Errors              // MaxRel leaves out where |b| is below a millionth of its largest, since zeros that were rounded say nothing
+	RelToPass  float64  `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
+	MaxAt      Position // of the largest absolute difference
+	Worst      []DifferingElement
+	Histogram  []DifferenceBin
 }
 
 // DifferingElement is one of the elements that are furthest beyond the tolerance, or nearest to it.

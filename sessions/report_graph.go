@@ -90,7 +90,12 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 	if err != nil {
 		return nil, err
 	}
-	r := &PassesReport{Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l)}
+	r := &PassesReport{
+		Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
+	}
+	if cfg.Precision != FP32 {
+		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)
+	}
 	for _, p := range append(pass.Standard(), pass.Lowering()...) {
 		for _, rule := range p.Rules {
 			r.Rules = append(r.Rules, RuleInfo{Name: rule, Doc: p.Doc})
@@ -195,6 +200,7 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 	if s.unsaved != nil {
 		r.CacheError = s.unsaved.Error()
 	}
+	choices := build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}
 	target, estimated := s.Backend.Info().Fingerprint, s.Backend.Info().Estimated
 	for _, e := range s.Cache.Entries() {
 		r.Cache = append(r.Cache, CacheInfo{
@@ -208,14 +214,17 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 		}
 		lt := LayerTactics{Layer: st.Name, Op: st.Layer.Op.Name, Chosen: st.Tactic}
 		fastest := st.Time
-		priced := func(c run.Candidate) bool { return c.Timed || estimated && c.Reason == "" }
+		priced := func(c run.Candidate) bool {
+			return c.Timed || estimated && c.Reason == choices.Reason(st.Name, c.Tactic)
+		}
 		for _, c := range st.Candidates {
-			if c.Reason == "" && priced(c) && c.Time < fastest {
+			if priced(c) && c.Time < fastest {
 				fastest = c.Time
 			}
 		}
 		for _, c := range st.Candidates {
 			info := CandidateInfo{Tactic: c.Tactic, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason, Note: c.Note}
+			info.Unfit = c.Unfit || c.Failed
 			if c.Out != c.In {
 				info.Format += " to " + c.Out.String()
 			}

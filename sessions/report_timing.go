@@ -148,8 +148,8 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		Latency: t.EndToEnd, Batch: t.BatchItems, Layers: launches(p), Source: len(s.model.Network.Layers),
 		Memory: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
 	}
-	if t.EndToEnd.Median > 0 {
-		r.Throughput = float64(t.BatchItems) / t.EndToEnd.Median.Seconds()
+	if t.EndToEnd.Mean > 0 {
+		r.Throughput = float64(t.BatchItems) / t.EndToEnd.Mean.Seconds()
 	}
 	byTime := slices.Clone(t.Layers)
 	slices.SortStableFunc(byTime, func(a, b LayerTiming) int { return int(b.Median - a.Median) })

@@ -59,7 +59,7 @@ func (s *Session) logRetimed(p *run.Plan, layer string) {
 		}
 		timed := 0
 		for _, c := range st.Candidates {
-			if c.Timed {
+			if c.Timed && c.Reason == "" {
 				timed++
 			}
 		}

@@ -256,6 +256,9 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		return err
 	}
 	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
+	if passes.Unchanged != "" {
+		s.log("warning", "", "%s", passes.Unchanged)
+	}
 	warnUnmet(passes.Unmet, func(layer, text string) { s.log("warning", layer, "%s", text) })
 	p, err := s.plan(ctx, cfg, once.retime)
 	if err != nil {

@@ -248,10 +248,8 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 	calibrator := ""
 	if s.needsCalibration(cfg) {
 		calibrator = cfg.Calibrator
-		if lc.Ranges = s.storedRanges(calibrator); lc.Ranges == nil {
-			if lc.Ranges, err = s.calibrate(ctx, cfg, calibrator); err != nil {
-				return nil, err
-			}
+		if lc.Ranges, err = s.rangesFor(ctx, cfg); err != nil {
+			return nil, err
 		}
 	}
 	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {

@@ -91,6 +91,12 @@ func (t *Table) Select(row int) bool {
 	return true
 }
 
+// Top puts the cursor on the row that is shown first.
+func (t *Table) Top() {
+	t.arrange()
+	t.position.at = 0
+}
+
 // Shown returns how many rows the filter leaves.
 func (t *Table) Shown() int {
 	t.arrange()

@@ -100,3 +100,30 @@ func TestRecordedMidBuild(t *testing.T) {
 		t.Errorf("a replay rebuilds:\n%s", s)
 	}
 }
+
+// TestMidBuild tells the states of a recording at which a build was not over from those at which only its times were still
+// getting better.
+func TestMidBuild(t *testing.T) {
+	busy := &sessions.Progress{Phase: "measuring"}
+	for _, c := range []struct {
+		name  string
+		stale sessions.Parts
+		busy  *sessions.Progress
+		at    int
+		cut   bool
+		want  bool
+	}{
+		{"ended while measuring", 0, busy, 3, false, false},
+		{"cut short while measuring", 0, busy, 3, true, true},
+		{"before it was cut short", 0, busy, 1, true, false},
+		{"stale", sessions.PartAccuracy, busy, 1, false, true},
+		{"at rest", 0, nil, 3, true, false},
+	} {
+		snap := fixture(t)
+		snap.Replay, snap.Stale, snap.Busy = "session.trtui", c.stale, c.busy
+		d := &desk{Options: Options{Timeline: &timeline{c.at, c.cut}}, snap: snap}
+		if got := d.midBuild(); got != c.want {
+			t.Errorf("%s: mid-build %v", c.name, got)
+		}
+	}
+}

@@ -118,13 +118,17 @@ func (v *tensorsView) Note() (string, ui.Style) {
 	return v.note(text)
 }
 
-// shared are the keys of all panes of the screen.
+// shared are the keys of all panes of the screen. In a replay, which has only what was recorded, comma and
+// period step through its states, as they do on every screen.
 func (v *tensorsView) shared() []ui.Key {
-	return []ui.Key{
+	keys := []ui.Key{
 		ui.K("C", "measure", "compare by SQNR, KL, share clipped, amax, scale"),
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
-		{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile, where that calibrator is active"},
 	}
+	if v.Timeline == nil {
+		keys = append(keys, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile, where that calibrator is active"})
+	}
+	return keys
 }
 
 func (v *tensorsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }

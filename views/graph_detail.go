@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -136,9 +137,24 @@ func (v *detailView) buildLayer() {
 	} else {
 		v.fact("set to", v.setText(l.Name, l.From, l.Precision))
 	}
+	v.addUnlowered(l)
 	v.fact("attributes", l.Attrs)
 	v.fact("epilogue", l.Epilogue)
 	v.addSites(v.sites())
+}
+
+// addUnlowered says why a layer, or a member of it, was left in another precision than the one asked for.
+func (v *detailView) addUnlowered(l *sessions.LayerInfo) {
+	members := l.From
+	if v.side == sourceSide {
+		members = []string{l.Name}
+	}
+	for _, u := range v.snap.Passes.Unlowered {
+		if slices.ContainsFunc(u.From, func(name string) bool { return slices.Contains(members, name) }) {
+			v.fact("not "+string(v.snap.Config.Precision), u.Precision+": "+u.Reason)
+			return
+		}
+	}
 }
 
 // addSites lists rewrites that were done, then those that were not, with the reason.

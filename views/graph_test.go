@@ -132,3 +132,25 @@ func TestDiffLayers(t *testing.T) {
 		t.Errorf("diff %q, want %q", got, want)
 	}
 }
+
+// TestPrecisionChangesNothing says why, on the footer and for the layer under the cursor.
+func TestPrecisionChangesNothing(t *testing.T) {
+	const reason = "the layer computes in f16 already; INT8 is placed on f32"
+	snap := fixture(t)
+	was := *snap
+	was.Config.Precision = sessions.FP32
+	b := newBench(t, ui.Options{}, &was)
+	b.size(160, 50)
+	b.press("f", "f")
+	passes := *snap.Passes
+	passes.Unchanged = "int8 changes nothing here: " + reason
+	for _, l := range passes.Source {
+		passes.Unlowered = append(passes.Unlowered, sessions.UnloweredLayer{Layer: l.Name, From: []string{l.Name}, Precision: "fp16", Reason: reason})
+	}
+	next := *snap
+	next.Passes, next.Config = &passes, b.last()
+	b.publish(&next)
+	b.wants(passes.Unchanged)
+	b.press("2")
+	b.wants("not int8", "fp16: "+reason)
+}

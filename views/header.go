@@ -82,12 +82,21 @@ func (d *desk) badges() []ui.Badge {
 		badges = append(badges, ui.Badge{Text: "throttled: " + strings.Join(t.Throttle, ", "), Style: ui.Warn})
 	}
 	if s.Replay != "" {
-		if s.Busy != nil {
+		if d.midBuild() {
 			badges = append(badges, ui.Badge{Text: "mid-build", Style: ui.Warn})
 		}
-		badges = append(badges, ui.Badge{Text: "REPLAY", Style: ui.Chip})
+		badges = append(badges, ui.Badge{Text: replayBadge(s.At), Style: ui.Chip})
 	}
 	return badges
+}
+
+// midBuild reports whether the recorded state is one of a build that was not over: reports are missing or stale, or the
+// recording breaks off there. One that was ended while times were still getting better is whole.
+func (d *desk) midBuild() bool {
+	if d.snap.Busy == nil || d.snap.Settled() && d.Timeline == nil {
+		return false
+	}
+	return !d.snap.Settled() || d.Timeline.CutShort() && d.Timeline.Position() == len(d.Timeline.Steps())-1
 }
 
 // job returns what is being done, with the time when it was asked for. In a replay nothing is being done, whatever was

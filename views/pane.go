@@ -140,8 +140,8 @@ func percent(share float64) string {
 	}
 }
 
-// exactSQNR is the SQNR, in dB, from which on a difference is no more than rounding: reports use 200 for equality.
-const exactSQNR = 150
+// exactSQNR is the SQNR, in dB, that stands for equality in reports.
+const exactSQNR = 200
 
 // decibels writes an SQNR; equality has none.
 func decibels(v float64) string {

@@ -2,7 +2,6 @@ package views
 
 import (
 	"fmt"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -10,14 +9,19 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// Timeline is a controller that can go back and forth in time, as a replay can. Its methods return at once.
+// Timeline is a controller that can go back and forth in time, as a replay can. States count from 0. Its methods
+// return at once.
 type Timeline interface {
 	// Steps returns the states that there are, in order.
 	Steps() []sessions.RecordedStep
 	// Position returns which of them is shown.
 	Position() int
+	// CutShort reports whether the last state is not one at which somebody stopped.
+	CutShort() bool
 	// Seek shows state i, or the nearest there is.
 	Seek(i int)
+	// Moment describes state i.
+	Moment(i int) sessions.Moment
 }
 
 // statesView lists the states of a recording; the other screens show the one that was chosen.
@@ -36,8 +40,8 @@ func newStatesView(d *desk) *statesView {
 	v.table = ui.Table{
 		Rows: len(v.steps),
 		Columns: []ui.Column{
-			right("state", 6, 0, func(r int) string { return fmt.Sprint(r) }),
-			right("after", 9, 0, func(r int) string { return v.steps[r].Time.Sub(v.steps[0].Time).Round(100 * time.Millisecond).String() }),
+			right("state", 6, 0, func(r int) string { return fmt.Sprint(r + 1) }),
+			right("after", 9, 0, func(r int) string { return sessions.Clock(v.steps[r].Time.Sub(v.steps[0].Time)) }),
 			{Title: "configuration", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 				c := v.steps[r].Config
 				return ui.Cell{Text: configLabel(c, false), Style: precisionStyle(string(c.Precision))}
@@ -51,50 +55,77 @@ func newStatesView(d *desk) *statesView {
 			right("time", 10, 1, func(r int) string { return v.steps[r].Time.Format("15:04:05") }),
 		},
 		Ground: func(r int) ui.Style {
-			if r == v.Timeline.Position() {
+			if r == v.shown().State-1 {
 				return ui.Selected
 			}
 			return ui.Plain
 		},
 	}
-	v.table.Select(d.Timeline.Position())
+	v.table.Select(v.shown().State - 1)
 	return v
+}
+
+// shown returns which state the panes show.
+func (v *statesView) shown() sessions.Moment {
+	if v.snap.At != nil {
+		return *v.snap.At
+	}
+	return v.Timeline.Moment(v.Timeline.Position())
 }
 
 func (v *statesView) Title() string { return "States" }
 
 func (v *statesView) Note() (string, ui.Style) {
-	return fmt.Sprintf("shown: %d of %d", v.Timeline.Position(), len(v.steps)), ui.Muted
+	all, _ := whenMark(v.Look.Glyphs, true)
+	some, _ := whenMark(v.Look.Glyphs, false)
+	return fmt.Sprintf("%c all reports  %c some", all, some), ui.Muted
 }
 
 func (v *statesView) Keys() []ui.Key {
-	return append(v.table.Keys(),
-		ui.K("enter", "show", "show the state under the cursor on every screen"),
-		ui.Key{Keys: []string{",", "."}, Short: "scrub", Long: "show the state before / after"})
+	return append(v.table.Keys(), ui.K("enter", "show", "show the state under the cursor on every screen"))
 }
 
 func (v *statesView) Update(msg tea.Msg) tea.Cmd {
+	before := v.shown().State
 	switch {
 	case v.take(msg):
 		v.table.Refresh()
+		if now := v.shown().State; now != before {
+			v.table.Select(now - 1)
+		}
 	case isKey(msg, "enter"):
-		v.seek(v.table.Row())
-	case isKey(msg, ","):
-		v.seek(v.Timeline.Position() - 1)
-	case isKey(msg, "."):
-		v.seek(v.Timeline.Position() + 1)
+		if r := v.table.Row(); r >= 0 {
+			v.Timeline.Seek(r)
+		}
 	default:
 		v.table.Update(msg)
 	}
 	return nil
 }
 
-// seek shows a state and moves the cursor there.
-func (v *statesView) seek(i int) {
-	if i >= 0 && i < len(v.steps) {
-		v.Timeline.Seek(i)
-		v.table.Select(i)
-	}
+func (v *statesView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		const least = 6 // lines of the table, which goes first where it is low
+		y := 0
+		if c.H > least {
+			v.drawShown(c.Sub(ui.Rect{X: 0, Y: 0, W: c.W, H: 1}))
+			y = 1
+		}
+		if c.H > least+4 {
+			drawWhen(c.Sub(ui.Rect{X: 0, Y: 1, W: c.W, H: 2}), v.steps, v.shown())
+			y = 3
+		}
+		v.table.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: c.W, H: c.H - y}))
+	})
 }
 
-func (v *statesView) Render(w, h int) string { return v.Look.Render(w, h, v.table.Draw) }
+// drawShown draws a line that says which state is shown, when it was, and what was being done.
+func (v *statesView) drawShown(c *ui.Canvas) {
+	x := c.Fit(1, 0, c.W-2, ui.Bold, v.shown().String())
+	if v.snap.At == nil {
+		return
+	}
+	if text, style := recordedState(v.snap); text != "" && x+4 < c.W {
+		c.Fit(x+2, 0, c.W-x-3, style, text)
+	}
+}

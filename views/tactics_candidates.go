@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/ui"
 )
@@ -17,6 +18,7 @@ import (
 type candidatesView struct {
 	*chosenView
 	table ui.Table
+	shown struct{ layer, tactic string } // what the cursor is on
 }
 
 func newCandidatesView(of *chosenView) *candidatesView {
@@ -26,12 +28,12 @@ func newCandidatesView(of *chosenView) *candidatesView {
 		{Title: "candidate", Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(rank(at(a)), rank(at(b))) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
-		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return timeCell(at(r)) }},
+		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return v.time(at(r)) }},
 		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			if at(r).Ratio == 0 {
 				return ui.Cell{}
 			}
-			return ui.Cell{Text: fmt.Sprintf("%.2fx", at(r).Ratio)}
+			return ui.Cell{Text: fmt.Sprintf("%.2fx", at(r).Ratio), Style: v.out(at(r))}
 		}},
 		{Title: "format", Width: 10, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
 		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(at(r)) }},
@@ -50,7 +52,22 @@ func (v *candidatesView) name(c *sessions.CandidateInfo) ui.Cell {
 	case !c.Timed:
 		return ui.Cell{Text: "  " + c.Tactic, Style: ui.Muted}
 	}
-	return ui.Cell{Text: "  " + c.Tactic}
+	return ui.Cell{Text: "  " + c.Tactic, Style: v.out(c)}
+}
+
+// out is the style of a candidate that was kept out by a pin or forbidden: muted, though its time is known.
+func (v *candidatesView) out(c *sessions.CandidateInfo) ui.Style {
+	t, layer := v.snap.Tactics, v.layer().Layer
+	if !c.Chosen && (t.Pinned[layer] != "" || slices.Contains(t.Forbidden[layer], c.Tactic)) {
+		return ui.Muted
+	}
+	return ui.Plain
+}
+
+func (v *candidatesView) time(c *sessions.CandidateInfo) ui.Cell {
+	cell := timeCell(c)
+	cell.Style = cmp.Or(cell.Style, v.out(c))
+	return cell
 }
 
 func (v *candidatesView) forbidden(tactic string) bool {
@@ -119,20 +136,32 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 	case r < 0:
 		return nil
 	case isKey(msg, "p"):
-		return v.pin(l, l.Candidates[r].Tactic)
+		return v.pin(l, &l.Candidates[r])
 	case isKey(msg, "x"):
 		return v.forbid(l, l.Candidates[r].Tactic)
 	case isKey(msg, "t"):
 		return v.retime(l.Layer)
 	}
 	v.table.Update(msg)
+	v.shown.tactic = l.Candidates[v.table.Row()].Tactic
 	return nil
 }
 
-// fit shows a layer's candidates: the one chosen, then those that were timed, the fastest first, then the others.
+// fit shows a layer's candidates: the one chosen, then those that were timed, the fastest first, then the others. The cursor
+// stays on its tactic wherever that goes; with another layer it begins at the top.
 func (v *candidatesView) fit(l *sessions.LayerTactics) {
 	v.table.Rows = len(l.Candidates)
 	v.table.SortBy(0, false)
+	row := slices.IndexFunc(l.Candidates, func(c sessions.CandidateInfo) bool { return c.Tactic == v.shown.tactic })
+	if l.Layer != v.shown.layer || row < 0 {
+		v.table.Top()
+		v.shown.layer, v.shown.tactic = l.Layer, ""
+		if row = v.table.Row(); row >= 0 {
+			v.shown.tactic = l.Candidates[row].Tactic
+		}
+		return
+	}
+	v.table.Select(row)
 }
 
 // rank orders candidates.
@@ -146,8 +175,18 @@ func rank(c *sessions.CandidateInfo) float64 {
 	return math.Inf(1)
 }
 
-// pin pins a tactic to the layer, which allows it again if it was forbidden; or lets the builder choose again.
-func (v *candidatesView) pin(l *sessions.LayerTactics, tactic string) tea.Cmd {
+// pin pins a tactic to the layer, which allows it again if it was forbidden; or lets the builder choose again. A tactic that
+// cannot compute the layer is refused.
+func (v *candidatesView) pin(l *sessions.LayerTactics, candidate *sessions.CandidateInfo) tea.Cmd {
+	tactic := candidate.Tactic
+	if v.want.Pin[l.Layer] != tactic {
+		switch {
+		case candidate.Unfit:
+			return say(ui.Warn, tactic+" cannot be pinned: "+candidate.Reason)
+		case l.Chosen == run.InMemory:
+			return say(ui.Warn, tactic+" cannot be pinned: "+shortName(l.Layer)+" only arranges memory and launches nothing")
+		}
+	}
 	return v.change(func(c *sessions.Config) {
 		if c.Pin[l.Layer] == tactic {
 			delete(c.Pin, l.Layer)

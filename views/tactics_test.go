@@ -115,3 +115,61 @@ func TestAge(t *testing.T) {
 		}
 	}
 }
+
+// TestPinRefused pins no tactic that cannot compute the layer, and says why.
+func TestPinRefused(t *testing.T) {
+	snap := fixture(t)
+	c := snap.Tactics.Layers[1].Candidates
+	at := slices.IndexFunc(c, func(c sessions.CandidateInfo) bool { return !c.Timed })
+	c[at].Tactic, c[at].Unfit, c[at].Reason = "zz_unfit", true, "the input is not u8"
+	b := newBench(t, ui.Options{}, snap)
+	b.size(120, 40)
+	b.press("7", "down", "tab")
+	for range c {
+		if strings.Contains(b.screen(), "zz_unfit: the input is not u8") {
+			break
+		}
+		b.press("down")
+	}
+	b.press("p")
+	if len(b.ctl.set) != 0 {
+		t.Errorf("pinned: %v", b.last().Pin)
+	}
+	b.wants("zz_unfit cannot be pinned: the input is not u8")
+}
+
+// TestCursorStaysOnTactic sorts the candidates anew, and gives them another order, under a cursor.
+func TestCursorStaysOnTactic(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.size(120, 40)
+	b.press("7", "down", "tab", "down", "p")
+	var layer, tactic string
+	for layer, tactic = range b.last().Pin {
+	}
+	next := *snap
+	tactics := *snap.Tactics
+	tactics.Layers = slices.Clone(tactics.Layers)
+	tactics.Pinned = map[string]string{layer: tactic}
+	for i := range tactics.Layers {
+		l := &tactics.Layers[i]
+		if l.Layer != layer {
+			continue
+		}
+		l.Candidates, l.Chosen = slices.Clone(l.Candidates), tactic
+		slices.Reverse(l.Candidates)
+		for k := range l.Candidates {
+			c := &l.Candidates[k]
+			if c.Chosen = c.Tactic == tactic; !c.Chosen {
+				c.Reason = "pinned to " + tactic
+			}
+		}
+	}
+	next.Tactics, next.Config = &tactics, b.last()
+	b.publish(&next)
+	b.wants(tactic + ": pinned")
+	b.press("p")
+	if c := b.last(); c.Pin != nil {
+		t.Errorf("the cursor has left %s: %v", tactic, c.Pin)
+	}
+}

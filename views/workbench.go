@@ -87,6 +87,8 @@ type desk struct {
 	told    string             // what was last compared in the status line
 	failed  string             // the error last reported
 
+	scrubTo int // the state of a recording that was asked for and is not shown yet; 0: none
+
 	jobStart time.Time // of the work that was asked for or is being done; zero: none
 }
 
@@ -96,7 +98,11 @@ func (d *desk) intents() []ui.IntentKey {
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
 		ui.Record: d.Recorder != nil,
 	}
-	return slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
+	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
+	if d.Timeline != nil {
+		list = append(list, scrubKeys()...)
+	}
+	return list
 }
 
 // intent fulfils a wish that is not one pane's.
@@ -116,6 +122,14 @@ func (d *desk) intent(i ui.Intent) tea.Cmd {
 		return d.step(&d.future, &d.past, "nothing to redo")
 	case ui.Record:
 		return d.record()
+	case stateBefore:
+		return d.scrub(-1)
+	case stateAfter:
+		return d.scrub(1)
+	case statesBefore:
+		return d.scrub(-statesAtATime)
+	case statesAfter:
+		return d.scrub(statesAtATime)
 	}
 	return nil
 }
@@ -217,6 +231,9 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 	if snap.Recording != recorded {
 		cmds = append(cmds, listRecordings(d.Recordings))
 	}
+	if d.scrubTo > 0 {
+		cmds = append(cmds, d.scrubbed())
+	}
 	if !reflect.DeepEqual(snap.Config, d.want) {
 		return tea.Batch(cmds...)
 	}
@@ -252,6 +269,9 @@ func (d *desk) tell() tea.Cmd {
 		return nil
 	}
 	d.told = stage
+	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
+		return say(ui.Warn, p.Unchanged)
+	}
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
 		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}

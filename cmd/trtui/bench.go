@@ -136,16 +136,15 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	}
 }
 
-// report opens the model and makes parts of a snapshot. An engine file that no precision was asked for is looked at as
-// it was built.
+// report opens the model and makes parts of a snapshot.
 func (o *options) report(ctx context.Context, stderr io.Writer, path string, parts sessions.Parts, profiling run.Profiling) (snap *sessions.Snapshot, err error) {
-	cfg, err := o.config()
-	if err != nil {
+	if _, err := o.config(); err != nil {
 		return nil, err
 	}
-	err = o.with(path, stderr, func(p *place, r *sessions.Runner) (err error) {
-		if built, err := p.model.BuiltWith(); err == nil && !o.changed("precision", "calibrator", "batch") {
-			cfg = built
+	err = o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(p.model)
+		if err != nil {
+			return err
 		}
 		snap, err = r.Report(ctx, cfg, parts, profiling)
 		return err

@@ -44,11 +44,14 @@ type buildOutput struct {
 }
 
 func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, output string) error {
-	cfg, err := o.config()
-	if err != nil {
+	if _, err := o.config(); err != nil {
 		return err
 	}
-	return o.with(path, stderr, func(_ *place, r *sessions.Runner) error {
+	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(p.model)
+		if err != nil {
+			return err
+		}
 		e, err := r.Engine(ctx, cfg)
 		if err != nil {
 			return err

@@ -29,12 +29,15 @@ func calibrateCommand() *cobra.Command {
 }
 
 func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path string, compare, weights bool) error {
-	o.precision = string(sessions.INT8)
-	cfg, err := o.config()
-	if err != nil {
+	if _, err := o.config(); err != nil {
 		return err
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(p.model)
+		if err != nil {
+			return err
+		}
+		cfg.Precision = sessions.INT8
 		snap, err := r.Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
 		if err != nil {
 			return err
@@ -72,7 +75,7 @@ func writeCalibration(w io.Writer, c *sessions.CalibrationReport, compare bool) 
 			}
 			rows = append(rows, []string{
 				name, c.Calibrators[i], fmt.Sprintf("%.5g", r.Amax), fmt.Sprintf("%.5g", r.Scale), fmt.Sprintf("%.4f", 100*r.Clip),
-				fmt.Sprintf("%.5f", r.KL), fmt.Sprintf("%.2f", r.SQNR), best(t, i),
+				fmt.Sprintf("%.5f", r.KL), decibels(r.SQNR), best(t, i),
 			})
 			name = ""
 		}

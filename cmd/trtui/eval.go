@@ -49,13 +49,16 @@ func evalCommand() *cobra.Command {
 
 // eval prints a row for each precision and, for int8, each calibrator.
 func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path string, precisions, calibrators []string, perLayer bool) error {
-	configs, err := o.configs(precisions, calibrators)
-	if err != nil {
+	if _, err := o.configs(precisions, calibrators); err != nil {
 		return err
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		configs, err := o.configsFor(p.model, precisions, calibrators)
+		if err != nil {
+			return err
+		}
 		if perLayer {
-			return o.evalLayers(ctx, stdout, r, o.layered(configs))
+			return o.evalLayers(ctx, stdout, r, o.layered(p.model, configs))
 		}
 		rows, offset, err := evalConfigs(ctx, r, p, configs)
 		if err != nil {
@@ -71,13 +74,9 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 	})
 }
 
-// evalConfigs returns a row for each configuration, and by how much the labels seem to be off. A model's own ranges leave
-// calibrators no say: they share a row.
+// evalConfigs returns a row for each configuration, and by how much the labels seem to be off.
 func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []sessions.Config) (rows []evalRow, offset int, err error) {
-	for i, cfg := range configs {
-		if p.model.Quantized && i > 0 && configs[i-1].Precision == cfg.Precision {
-			continue
-		}
+	for _, cfg := range configs {
 		row, acc, err := evalConfig(ctx, r, p, cfg)
 		if err != nil {
 			return nil, 0, err
@@ -139,13 +138,17 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	return nil
 }
 
-// layered returns the configuration whose layers are looked at: the last one asked for, or INT8 with the calibrator that
-// every command begins with.
-func (o *options) layered(configs []sessions.Config) sessions.Config {
+// layered returns the configuration whose layers are looked at: the last one asked for, or where none was what an engine
+// was built with, and of a model INT8 with the calibrator that every command begins with.
+func (o *options) layered(m *sessions.Model, configs []sessions.Config) sessions.Config {
 	cfg := configs[len(configs)-1]
-	if !o.changed("precision", "calibrator") {
-		cfg.Calibrator = "entropy"
+	if o.changed("precision", "calibrator") {
+		return cfg
 	}
+	if built, err := m.BuiltWith(); err == nil {
+		return o.over(built, cfg)
+	}
+	cfg.Calibrator = "entropy"
 	return cfg
 }
 
@@ -174,7 +177,7 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
 	for _, out := range a.Outputs {
-		fmt.Fprintf(w, "output %s: SQNR %s dB, max abs %.4g, cosine %.6f\n", out.Name, decibels(out.SQNR), out.MaxAbs, out.Cosine)
+		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f\n", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
 	}
 	fmt.Fprintf(w, "labels: top-1 %s %% (FP32 %s %%), agreement %s %% of %d items\n", percent(a.Labels.Top1), percent(a.Labels.FP32Top1), percent(a.Labels.Agreement), a.Items)
 	return nil
@@ -198,12 +201,11 @@ func (v *listValue) Type() string   { return "strings" }
 func (v *listValue) Set(s string) error {
 	*v.list = nil
 	for word := range strings.SplitSeq(s, ",") {
-		if word = strings.TrimSpace(word); word != "" {
-			*v.list = append(*v.list, word)
+		word = strings.TrimSpace(word)
+		if word == "" {
+			return fmt.Errorf("a word of the list is empty")
 		}
-	}
-	if len(*v.list) == 0 {
-		return fmt.Errorf("the list is empty")
+		*v.list = append(*v.list, word)
 	}
 	return nil
 }

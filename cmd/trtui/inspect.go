@@ -17,6 +17,13 @@ func inspectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
 		Short: "Look at a model, its passes, engine, memory, tactics or a recording",
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("inspect has no subcommand %q; name one of %s", args[0], strings.Join(subcommands(c), ", "))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		inspectPart(&options{}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
@@ -27,6 +34,15 @@ func inspectCommand() *cobra.Command {
 		inspectRecordingCommand(),
 	)
 	return c
+}
+
+// subcommands returns the names of a command's subcommands.
+func subcommands(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	return names
 }
 
 // inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
@@ -108,6 +124,7 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 			fmt.Fprintln(w)
 		}
 	}
+	writeUnlowered(w, s)
 	for _, u := range p.Unmet {
 		fmt.Fprintf(w, "   ! %s\n", u)
 	}
@@ -119,6 +136,19 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 		rows = append(rows, []string{short(e.Layer), e.Op, e.Fate, short(e.Into), e.Pass})
 	}
 	writeTable(w, []string{"source layer", "op", "fate", "into", "by"}, rows)
+}
+
+// writeUnlowered lists the layers that were left in another precision than the one asked for.
+func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
+	if list := s.Passes.Unlowered; len(list) > 0 {
+		fmt.Fprintf(w, "\nnot %s:\n", s.Config.Precision)
+		for _, u := range list {
+			fmt.Fprintf(w, "     - %s: %s (%s)\n", u.Layer, u.Precision, u.Reason)
+		}
+	}
+	if s.Passes.Unchanged != "" {
+		fmt.Fprintln(w, s.Passes.Unchanged)
+	}
 }
 
 func writeLedger(w io.Writer, p *sessions.PassesReport) {

@@ -71,7 +71,7 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 		}
 		rows = append(rows, []string{
 			c.Name, known(c.Median, ms), known(c.P99, ms), fmt.Sprint(c.Runs), known(c.Top1, percent), known(c.Agreement, percent),
-			known(c.SQNR, func(v float64) string { return fmt.Sprintf("%.1f", v) }), known(c.ArenaBytes, kib), known(c.Weights, kib), remark,
+			known(c.SQNR, decibels), known(c.ArenaBytes, kib), known(c.Weights, kib), remark,
 		})
 	}
 	median, p99 := ">median ms", ">p99 ms"

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
@@ -64,7 +62,7 @@ func (o *options) register(c *cobra.Command) {
 	}
 	f := c.Flags()
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
-	f.StringVar(&o.precision, "precision", "fp32", "fp32, fp16 or int8")
+	f.StringVar(&o.precision, "precision", "fp32", "fp32, fp16 or int8; where it is not given, an engine keeps its own and a quantised model is int8")
 	f.StringVar(&o.calibrator, "calibrator", "entropy", "minmax, entropy, percentile[:P] or mse")
 	f.StringVar(&o.data, "data", "", "evaluation data: .npz, .npy, idx, CIFAR .bin, a folder of images or of ONNX test data")
 	f.StringVar(&o.calData, "calib-data", "", "calibration data, in the same forms; default: the evaluation data")
@@ -102,60 +100,6 @@ func defaultCache() string {
 		return ""
 	}
 	return filepath.Join(dir, "trtui", "timing.jsonl")
-}
-
-// Bounds of what can be meant.
-const (
-	maxBatch   = 1 << 16
-	maxThreads = 1024
-)
-
-// usageError is what is wrong with the command line.
-type usageError struct{ error }
-
-// config returns the session's configuration.
-func (o *options) config() (sessions.Config, error) {
-	cfg := sessions.Config{
-		Precision: sessions.Precision(o.precision), Calibrator: o.calibrator, Batch: o.batch,
-		Disable: o.disable, Until: o.until, LayerPrecisions: o.layers,
-	}
-	switch cfg.Precision {
-	case sessions.FP32, sessions.FP16, sessions.INT8:
-	default:
-		return cfg, usageError{fmt.Errorf("--precision %q: want fp32, fp16 or int8", o.precision)}
-	}
-	if o.batch < 1 || o.batch > maxBatch {
-		return cfg, usageError{fmt.Errorf("--batch %d: want 1 to %d", o.batch, maxBatch)}
-	}
-	if o.threads < 0 || o.threads > maxThreads {
-		return cfg, usageError{fmt.Errorf("--threads %d: want 1 to %d, or 0 for all processors", o.threads, maxThreads)}
-	}
-	if _, err := quant.ParseCalibrator(o.calibrator, quant.Scheme{}); err != nil {
-		return cfg, usageError{fmt.Errorf("--calibrator: %w", err)}
-	}
-	if _, err := quant.ParseRules(strings.Join(o.layers, ",")); err != nil {
-		return cfg, usageError{fmt.Errorf("--layer-precisions: %w", err)}
-	}
-	switch c := sessions.Constraints(o.constraints); c {
-	case "", sessions.Prefer: // the zero Config says so
-	case sessions.Obey:
-		cfg.Constraints = c
-	default:
-		return cfg, usageError{fmt.Errorf("--precision-constraints %q: want prefer or obey", o.constraints)}
-	}
-	if o.labelOffset != 0 && o.data == "" {
-		return cfg, usageError{errors.New("--label-offset is for the labels of --data, which is missing")}
-	}
-	if _, _, err := findBackend(o.table, o.backend); err != nil {
-		return cfg, err
-	}
-	if o.calItems != "" && o.calData == "" {
-		return cfg, usageError{errors.New("--calib-items chooses from --calib-data, which is missing")}
-	}
-	if o.format != "text" && o.format != "json" {
-		return cfg, usageError{fmt.Errorf("--format %q: want text or json", o.format)}
-	}
-	return cfg, nil
 }
 
 // place is an opened model with what is needed to work on it.

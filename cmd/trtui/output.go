@@ -174,5 +174,13 @@ func decibels(db float64) string {
 	return fmt.Sprintf("%.1f", db)
 }
 
+// ratio prints a signal-to-noise ratio with its unit.
+func ratio(db float64) string {
+	if db >= quant.MaxDB {
+		return decibels(db)
+	}
+	return decibels(db) + " dB"
+}
+
 // kib prints bytes in KiB.
 func kib(n int) string { return fmt.Sprintf("%.1f", float64(n)/1024) }

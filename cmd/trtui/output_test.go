@@ -36,3 +36,14 @@ func TestWriteTable(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 }
+
+func TestDecibels(t *testing.T) {
+	for _, c := range []struct {
+		db          float64
+		alone, unit string
+	}{{200, "exact", "exact"}, {199.94, "199.9", "199.9 dB"}, {-3, "-3.0", "-3.0 dB"}} {
+		if decibels(c.db) != c.alone || ratio(c.db) != c.unit {
+			t.Errorf("%g: %q and %q, want %q and %q", c.db, decibels(c.db), ratio(c.db), c.alone, c.unit)
+		}
+	}
+}

@@ -44,11 +44,14 @@ func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path str
 		}
 		calibrators[i] = c.String()
 	}
-	configs, err := o.configs(precisions, calibrators)
-	if err != nil {
+	if _, err := o.configs(precisions, calibrators); err != nil {
 		return err
 	}
-	err = o.with(path, stderr, func(p *place, _ *sessions.Runner) error {
+	err := o.with(path, stderr, func(p *place, _ *sessions.Runner) error {
+		configs, err := o.recorded(p.model, precisions, calibrators)
+		if err != nil {
+			return err
+		}
 		s := sessions.Open(p.model, p.work, configs[0])
 		defer s.Close()
 		if err := s.Record(output); err != nil {
@@ -60,6 +63,23 @@ func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	return o.inspectRecording(stdout, output)
+}
+
+// recorded returns the configurations to record: those that the flags list, and where no precision was given the one
+// that an engine was built with, or int8 of a model that brings its own quantisation.
+func (o *options) recorded(m *sessions.Model, precisions, calibrators []string) ([]sessions.Config, error) {
+	if o.changed("precision") {
+		return o.configsFor(m, precisions, calibrators)
+	}
+	if built, err := m.BuiltWith(); err == nil {
+		precisions = []string{string(built.Precision)}
+		if !o.changed("calibrator") {
+			calibrators = []string{built.Calibrator}
+		}
+	} else if m.Quantized {
+		precisions = []string{string(sessions.INT8)}
+	}
+	return o.configsFor(m, precisions, calibrators)
 }
 
 // runConfigs leads a session through configurations, one after the other.

@@ -53,20 +53,33 @@ func TestRecordAndReplay(t *testing.T) {
 	if !strings.Contains(out, "int8/minmax") || !strings.Contains(out, "slowest layers") {
 		t.Errorf("the replay shows\n%s", out)
 	}
-	out, _ = command(t, 0, "replay", path, "--format", "json", "--state", "0")
-	checkJSON(t, out)
+	out, _ = command(t, 0, "replay", path, "--format", "json", "--at", "1")
+	for _, k := range []string{"states", "after_ms", "time"} {
+		if keys := checkJSON(t, out); !keys[k] {
+			t.Errorf("the state has no %q", k)
+		}
+	}
 	var snap struct {
 		Replay string
 		Config struct{ Precision sessions.Precision }
+		At     struct{ State int }
 	}
-	if err := json.Unmarshal([]byte(out), &snap); err != nil || snap.Replay != path || snap.Config.Precision != sessions.INT8 {
-		t.Errorf("state 0 is %+v, %v", snap.Config, err)
+	if err := json.Unmarshal([]byte(out), &snap); err != nil || snap.Replay != path || snap.Config.Precision != sessions.INT8 || snap.At.State != 1 {
+		t.Errorf("state 1 is %+v, %v", snap, err)
+	}
+	out, _ = command(t, 0, "replay", path, "--at", "00:00.0")
+	if !strings.Contains(out, "state 1/") || !strings.Contains(out, "00:00.0 after start") || !strings.Contains(out, "this state is not complete") {
+		t.Errorf("the first state is\n%s", out)
+	}
+	_, errOut := command(t, exitFailure, "replay", path, "--at", "soon")
+	if !strings.Contains(errOut, "--at: \"soon\" is neither") {
+		t.Errorf("a time that is none: %s", errOut)
 	}
 	out, _ = command(t, 0, "inspect", "recording", filepath.Dir(path))
 	if !strings.Contains(out, "digits.trtui") || !strings.Contains(out, "complete") {
 		t.Errorf("the folder's list is\n%s", out)
 	}
-	_, errOut := command(t, exitFailure, "replay", path, "--state", "1000")
+	_, errOut = command(t, exitFailure, "replay", path, "--at", "1000")
 	if !strings.Contains(errOut, "there is no state 1000") {
 		t.Errorf("a state that there is not: %s", errOut)
 	}

@@ -19,7 +19,7 @@ import (
 // replayFlags say which recorded state to show, and how.
 type replayFlags struct {
 	look   ui.Options
-	state  int
+	at     string
 	format string
 }
 
@@ -34,7 +34,7 @@ func replayCommand() *cobra.Command {
 		},
 	}
 	flags := c.Flags()
-	flags.IntVar(&f.state, "state", -1, "show this recorded state, from 0; default: the last")
+	flags.StringVar(&f.at, "at", "", "show this recorded state: its number, from 1, or a time after the start, as 00:14 or 14s; default: the last")
 	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
 	flags.BoolVar(&f.look.ASCII, "ascii", false, "ASCII only; the default where the locale is not UTF-8")
@@ -54,17 +54,20 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 		return err
 	}
 	defer r.Close()
-	if f.state < 0 {
-		f.state = len(r.Steps()) - 1
+	state := len(r.Steps()) - 1
+	if f.at != "" {
+		if state, err = r.Find(f.at); err != nil {
+			return fmt.Errorf("--at: %w", err)
+		}
 	}
-	snap, err := r.At(f.state)
+	snap, err := r.At(state)
 	if err != nil {
 		return err
 	}
 	if f.format == "" {
 		look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 		if err == nil {
-			r.Seek(f.state)
+			r.Seek(state)
 			return terminal{look, filepath.Dir(r.Path())}.show(ctx, r, nil)
 		}
 	}
@@ -81,7 +84,7 @@ func writeReplay(w io.Writer, r *sessions.Replay, snap *sessions.Snapshot) error
 		return err
 	}
 	writeRecording(w, rep)
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\n%s\n", snap.At)
 	if snap.Settled() && snap.Overview != nil && snap.Passes != nil {
 		_, err = lipgloss.Fprintln(w, views.OverviewText(snap, terminalWidth(w)))
 		return err

@@ -42,27 +42,31 @@ func (o *runOptions) command() *cobra.Command {
 	o.few = fewItems
 	f := c.Flags()
 	f.StringSliceVar(&o.backends, "backends", nil, "backends to compare, the first with each other one: "+backendNames(o.table)+", "+evaluation+"; default: --backend alone")
-	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; default: 1e-5, in fp16 1e-3")
-	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; default: 1e-4, in fp16 1e-2")
+	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; default: 1e-5, in fp16 and of tensors in 16 bits 1e-3")
+	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; default: 1e-4, in fp16 and of tensors in 16 bits 1e-2")
 	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one over the tolerance")
 	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
 	return c
 }
 
-// tolerance returns the tolerances for a precision: those of the flags, or such as rounding alone stays within. INT8's are
-// FP32's, since every backend computes the same integers.
-func (o *runOptions) tolerance(p sessions.Precision) sessions.Tolerance {
-	t := sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}
+// comparing returns how runs are compared: with the tolerances of the flags, or such as rounding alone stays within, for
+// the precision and for the types of tensors. INT8's are FP32's, since every backend computes the same integers.
+func (o *runOptions) comparing(p sessions.Precision) sessions.Comparing {
+	how := sessions.Comparing{
+		Tolerance: sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}, Half: sessions.Tolerance{Abs: 1e-3, Rel: 1e-2}, PerLayer: o.perLayer,
+	}
 	if p == sessions.FP16 {
-		t = sessions.Tolerance{Abs: 1e-3, Rel: 1e-2}
+		how.Tolerance = how.Half
 	}
-	if o.changed("atol") {
-		t.Abs = o.atol
+	for _, t := range []*sessions.Tolerance{&how.Tolerance, &how.Half} {
+		if o.changed("atol") {
+			t.Abs = o.atol
+		}
+		if o.changed("rtol") {
+			t.Rel = o.rtol
+		}
 	}
-	if o.changed("rtol") {
-		t.Rel = o.rtol
-	}
-	return t
+	return how
 }
 
 // check refuses what cannot have been meant before anything is opened.
@@ -89,8 +93,7 @@ func (o *runOptions) check() error {
 }
 
 func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path string) error {
-	cfg, err := o.config()
-	if err != nil {
+	if _, err := o.config(); err != nil {
 		return err
 	}
 	if err := o.check(); err != nil {
@@ -102,16 +105,16 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	defer p.close()
-	if built, err := p.model.BuiltWith(); err == nil && !o.changed("precision", "calibrator", "batch") {
-		cfg = built
+	cfg, err := o.configFor(p.model)
+	if err != nil {
+		return err
 	}
 	contenders, closeAll, err := o.contenders(p)
 	defer closeAll()
 	if err != nil {
 		return err
 	}
-	how := sessions.Comparing{Tolerance: o.tolerance(cfg.Precision), PerLayer: o.perLayer}
-	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, how, o.reporter(stderr))
+	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, o.comparing(cfg.Precision), o.reporter(stderr))
 	if err != nil {
 		return err
 	}

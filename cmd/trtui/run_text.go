@@ -17,7 +17,11 @@ func writeComparison(w io.Writer, r *sessions.ComparisonReport) {
 	}
 	fmt.Fprintf(w, "%s, %s, %s: %s\n", r.Model, precision, count(r.Items, "item"), r.Data)
 	if len(r.Pairs) > 0 {
-		fmt.Fprintf(w, "tolerance: |a - b| <= %g + %g |b|\n", r.Tolerance.Abs, r.Tolerance.Rel)
+		fmt.Fprintf(w, "tolerance: |a - b| <= %g + %g |b|", r.Tolerance.Abs, r.Tolerance.Rel)
+		if r.Half != r.Tolerance {
+			fmt.Fprintf(w, ", of tensors in f16 and bf16 %g + %g |b|", r.Half.Abs, r.Half.Rel)
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintln(w)
 	for _, one := range r.Runs {
@@ -119,8 +123,12 @@ func writeDifference(w io.Writer, d sessions.TensorDifference) {
 		return
 	}
 	fmt.Fprintf(w, "    |a - b|        max %.4g at %s, mean %.4g, median %.4g\n", d.MaxAbs, where(d.MaxAt), d.MeanAbs, d.MedianAbs)
-	fmt.Fprintf(w, "    |a - b| / |b|  max %.4g, mean %.4g; SQNR %s dB\n", d.MaxRel, d.MeanRel, decibels(d.SQNR))
-	fmt.Fprintf(w, "    it takes --atol %.3g --rtol 0, or --atol 0 --rtol %.3g, to pass\n\n", above(d.MaxAbs), above(d.MaxRel))
+	fmt.Fprintf(w, "    |a - b| / |b|  max %.4g, mean %.4g; SQNR %s\n", d.MaxRel, d.MeanRel, ratio(d.SQNR))
+	alone := ""
+	if d.RelToPass > 0 {
+		alone = fmt.Sprintf(", or --atol 0 --rtol %.3g,", above(d.RelToPass))
+	}
+	fmt.Fprintf(w, "    it takes --atol %.3g --rtol 0%s to pass\n\n", above(d.MaxAbs), alone)
 	most := 1
 	for _, b := range d.Histogram {
 		most = max(most, b.Count)

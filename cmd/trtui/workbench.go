@@ -68,10 +68,10 @@ func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
 	return err
 }
 
-// config returns the configuration to begin with; its calibrator is written as reports write it.
-func (f *workbenchFlags) config() (sessions.Config, error) {
-	cfg, err := f.options.config()
-	if err != nil {
+// begin returns the configuration to begin with; a calibrator that was asked for is written as reports write it.
+func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
+	cfg, err := f.configFor(m)
+	if err != nil || m.Engine != nil && !f.changed("calibrator") {
 		return cfg, err
 	}
 	calibrator, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{})
@@ -79,21 +79,6 @@ func (f *workbenchFlags) config() (sessions.Config, error) {
 		return cfg, fmt.Errorf("--calibrator: %w", err)
 	}
 	cfg.Calibrator = calibrator.String()
-	return cfg, nil
-}
-
-// begin is config, but for what the model itself says where no precision was asked for.
-func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
-	cfg, err := f.config()
-	if err != nil || f.changed("precision", "calibrator", "batch") {
-		return cfg, err
-	}
-	if built, err := m.BuiltWith(); err == nil {
-		return built, nil
-	}
-	if m.Quantized {
-		cfg.Precision = sessions.INT8
-	}
 	return cfg, nil
 }
 

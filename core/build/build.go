@@ -92,8 +92,20 @@ type PlanConfig struct {
 	Compiling func(done, total int)
 }
 
-// Plan lays a lowered network out for a backend, timing the tactics that the cache does not know.
+// Plan lays a lowered network out for a backend, timing the tactics that the cache does not know. A layer that cannot have
+// the tactic that it is pinned to is an error.
 func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
+	p, err := plan(ctx, n, env, b, cfg)
+	if ctx.Err() != nil {
+		return p, err
+	}
+	if refused := cfg.Choices.refused(p, err); refused != nil {
+		return nil, refused
+	}
+	return p, err
+}
+
+func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
 	t := &tuner{ctx: ctx, backend: b, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
 		first: map[CacheEntry]bool{}, remeasure: cfg.Remeasure}
 	if cfg.Untimed || b.Info().Estimated {

@@ -53,6 +53,8 @@ const (
 	maxCacheBytes = 64 << 20
 )
 
+var errNotCache = errors.New("not a timing cache")
+
 type cacheHeader struct {
 	Format  string
 	Version int
@@ -74,8 +76,14 @@ func OpenTimingCache(path string) (*TimingCache, error) {
 		return nil, fmt.Errorf("timing cache: %w", err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("timing cache %s: is a directory; name a file", path)
+	}
 	c, err := ReadTimingCache(f)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNotCache):
+		return nil, fmt.Errorf("timing cache %s: %w; name another file", path, err)
+	case err != nil:
 		return nil, fmt.Errorf("timing cache %s: %w; delete it to measure anew", path, err)
 	}
 	return c, nil
@@ -97,7 +105,7 @@ func ReadTimingCache(r io.Reader) (*TimingCache, error) {
 		if n == 0 {
 			var h cacheHeader
 			if err := json.Unmarshal(lines.Bytes(), &h); err != nil || h.Format != cacheFormat {
-				return nil, errors.New("not a timing cache")
+				return nil, errNotCache
 			}
 			if h.Version != cacheVersion {
 				return NewTimingCache(), nil

@@ -40,23 +40,6 @@ type buffer struct {
 	size int
 }
 
-// TacticChoices are a person's own decisions about tactics, by layer name.
-type TacticChoices struct {
-	Pin    map[string]string   // the only tactic that may be used
-	Forbid map[string][]string // tactics that may not; those under "" are forbidden everywhere
-}
-
-// reason returns why the choices exclude a tactic, or "".
-func (c TacticChoices) reason(layer, tactic string) string {
-	switch pin, ok := c.Pin[layer]; {
-	case ok && pin != tactic:
-		return "pinned to " + pin
-	case !ok && (slices.Contains(c.Forbid[layer], tactic) || slices.Contains(c.Forbid[""], tactic)):
-		return "forbidden"
-	}
-	return ""
-}
-
 // Measurement: a tactic is launched until its warm-up time has passed, then in rounds of as many launches as take
 // roundTime. The fastest round counts: what else the machine does only adds to the others.
 const (
@@ -68,10 +51,11 @@ const (
 
 // guess prices a tactic without running it.
 func (t *tuner) guess(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
-	if r := t.choices.reason(b.Layer.Name, tac.Name); r != "" {
-		return run.Price{}, errors.New(r)
+	p, err := run.BestGuess(b, tac, rank)
+	if r := t.choices.Reason(b.Layer.Name, tac.Name); r != "" && err == nil {
+		err = errors.New(r)
 	}
-	return run.BestGuess(b, tac, rank)
+	return p, err
 }
 
 // price returns the time of one launch, from the cache or measured.
@@ -79,8 +63,8 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 	if err := cmp.Or(t.ctx.Err(), t.lost); err != nil {
 		return run.Price{}, err
 	}
-	if r := t.choices.reason(b.Layer.Name, tac.Name); r != "" {
-		return run.Price{}, errors.New(r)
+	if r := t.choices.Reason(b.Layer.Name, tac.Name); r != "" {
+		return t.remembered(b, tac), errors.New(r)
 	}
 	target, layer := t.backend.Info().Fingerprint, signature(b)
 	known, ok := t.cache.Get(target, tac.Name, layer)
@@ -106,6 +90,16 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 	return run.Price{Time: d, Timed: true, Note: note}, nil
 }
 
+// remembered returns what the cache knows of a tactic that is not to be measured.
+func (t *tuner) remembered(b kernels.Binding, tac kernels.Tactic) run.Price {
+	entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+	if !t.cache.Has(entry) {
+		return run.Price{}
+	}
+	known, _ := t.cache.Get(entry.Target, entry.Tactic, entry.Layer)
+	return run.Price{Time: known.Time, Timed: true, Note: known.Note}
+}
+
 // failed is the reason not to use a tactic that could not be measured. A device that is lost ends the tuning: no tactic after
 // it could be measured either.
 func (t *tuner) failed(b kernels.Binding, tac kernels.Tactic, err error) error {
@@ -126,7 +120,7 @@ func (t *tuner) compile(n *graph.Network, env map[string]int, progress func(done
 	seen := map[CacheEntry]bool{}
 	_, err := run.NewPlan(t.ctx, n, env, t.backend, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
 		entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
-		if t.choices.reason(b.Layer.Name, tac.Name) == "" && !seen[entry] && !t.cache.Has(entry) {
+		if t.choices.Reason(b.Layer.Name, tac.Name) == "" && !seen[entry] && !t.cache.Has(entry) {
 			seen[entry] = true
 			list = append(list, candidate{b, tac})
 		}

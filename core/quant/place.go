@@ -160,11 +160,13 @@ func (p *placer) decide(layers []*graph.Layer) {
 // quantizable returns the tensors that must be quantised for l to run in 8 bits and why it does; or no tensors, and why
 // it cannot.
 func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason string) {
-	k := kindOf(l)
+	k, x := kindOf(l), l.Input(0)
+	if x != nil && x.Type == graph.F16 && l.Outputs[0].Type == graph.F16 {
+		return nil, "the layer computes in f16 already; INT8 is placed on f32"
+	}
 	if k == never {
 		return nil, l.Op.Name + " has no 8-bit form"
 	}
-	x := l.Input(0)
 	if x == nil || x.Type != graph.F32 || l.Outputs[0].Type != graph.F32 {
 		return nil, "its tensors are not f32"
 	}

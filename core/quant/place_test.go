@@ -347,3 +347,21 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaceOnF16 leaves a model whose tensors are F16 as it is, and says why for each layer.
+func TestPlaceOnF16(t *testing.T) {
+	b := newNet(t, "half")
+	x := b.n.AddInput("x", graph.F16, graph.Const(2), graph.Const(4))
+	w := b.n.AddConst("w", graph.NewValue(graph.F16, 4, 4))
+	y := b.add("fc", graph.MatMul, nil, x, w)
+	b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, y))
+	d, err := Place(b.n, nil, Policy{})
+	if err != nil || len(d) != 2 {
+		t.Fatalf("%v, %v", d, err)
+	}
+	for _, d := range d {
+		if d.Precision == graph.I8 || d.Reason != "the layer computes in f16 already; INT8 is placed on f32" {
+			t.Errorf("%s: %v, %s", d.Layer, d.Precision, d.Reason)
+		}
+	}
+}

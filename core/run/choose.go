@@ -20,8 +20,8 @@ type Price struct {
 	Note  string // what the kernel says about itself, where one was bound
 }
 
-// Cost prices a tactic for a binding that it matches. An error excludes it, and is shown as the reason. rank is the
-// tactic's place in the backend's table, whose order is the backend's best guess.
+// Cost prices a tactic for a binding that it matches. An error excludes it, and is shown as the reason, with the price if
+// there is one. rank is the tactic's place in the backend's table, whose order is the backend's best guess.
 type Cost func(b kernels.Binding, t kernels.Tactic, rank int) (Price, error)
 
 // BestGuess prices tactics by their own estimates, and by the backend's order where they have none, a microsecond a rank.
@@ -61,6 +61,15 @@ type Unsupported struct {
 
 // ErrFailed is wrapped by the reasons of a Cost for tactics that take a layer, but did not run.
 var ErrFailed = errors.New("measuring failed")
+
+// errUnfit is in the reasons of tactics that do not take a layer.
+var errUnfit = errors.New("the tactic does not take the layer")
+
+// unfit is the reason of a tactic that does not take a layer.
+type unfit struct{ error }
+
+func (unfit) Is(target error) bool { return target == errUnfit }
+func (u unfit) Unwrap() error      { return u.error }
 
 // UnsupportedLayer is one layer with what each tactic said.
 type UnsupportedLayer struct {
@@ -202,15 +211,13 @@ func (c *chooser) enumerate(ctx context.Context) error {
 		tactics := c.backend.Tactics(l.Op)
 		worth := c.shortlist(l, tactics)
 		for rank, t := range tactics {
-			var o option
-			err := worth[rank]
-			if err == nil {
-				o, err = c.consider(l, t, rank)
+			if worth[rank] != nil {
+				c.report[l] = append(c.report[l], Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Reason: worth[rank].Error()})
+				continue
 			}
-			cand := Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed, Note: o.price.Note}
+			cand, o := c.candidate(l, t, rank)
 			switch {
-			case err != nil:
-				cand.Reason, cand.Failed = err.Error(), errors.Is(err, ErrFailed)
+			case cand.Reason != "":
 			case t.Reference:
 				reference = &o
 				if launching(c.options[l]) {
@@ -220,6 +227,9 @@ func (c *chooser) enumerate(ctx context.Context) error {
 				c.options[l] = append(c.options[l], o)
 			}
 			c.report[l] = append(c.report[l], cand)
+		}
+		if !launching(c.options[l]) {
+			c.reconsider(l, tactics, worth)
 		}
 		if !launching(c.options[l]) && reference != nil {
 			c.options[l] = append(c.options[l], *reference)
@@ -232,6 +242,31 @@ func (c *chooser) enumerate(ctx context.Context) error {
 		return missing
 	}
 	return nil
+}
+
+// candidate considers a tactic for a layer; one that cannot be used has a reason, and a price if that is known.
+func (c *chooser) candidate(l *graph.Layer, t kernels.Tactic, rank int) (Candidate, option) {
+	o, err := c.consider(l, t, rank)
+	cand := Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed, Note: o.price.Note}
+	if err != nil {
+		cand.Reason, cand.Failed, cand.Unfit = err.Error(), errors.Is(err, ErrFailed), errors.Is(err, errUnfit)
+	}
+	return cand, o
+}
+
+// reconsider takes the tactics into account that the shortlist left out, where none on it can be used: those may be
+// forbidden, or another one asked for.
+func (c *chooser) reconsider(l *graph.Layer, tactics []kernels.Tactic, worth []error) {
+	for rank, t := range tactics {
+		if worth[rank] == nil {
+			continue
+		}
+		cand, o := c.candidate(l, t, rank)
+		if cand.Reason == "" {
+			c.options[l] = append(c.options[l], o)
+		}
+		c.report[l][rank] = cand
+	}
 }
 
 // shortlisted is how many tactics of one pair of formats are priced, where the backend's cost model can order them.
@@ -284,7 +319,7 @@ func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, 
 	o := option{tactic: t, in: t.In, out: t.Out}
 	b, err := c.match(l, t)
 	if err != nil {
-		return o, err
+		return o, unfit{err}
 	}
 	if t.Reference {
 		// A guess that keeps it behind everything that was measured.

@@ -61,6 +61,7 @@ type Candidate struct {
 	Timed   bool
 	Reason  string // why it cannot be used here; empty if it can
 	Failed  bool   `json:",omitempty"` // it takes the layer, but could not be measured: Reason says what happened
+	Unfit   bool   `json:",omitempty"` // it does not take the layer: Reason says why
 	Note    string // what its kernel says about itself, such as "spills 44 bytes"
 }
 

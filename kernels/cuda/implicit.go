@@ -63,6 +63,18 @@ func (t tile) swizzled(k *ptx.K, row, piece ptx.Uint) ptx.Uint {
 	return k.Shl(k.Xor(piece, k.And(row, ptx.U(t.pieces()-1))), 4)
 }
 
+// blocks returns the block's place among the tiles, and the grid. Blocks that follow each other in the grid run at the same
+// time: they share the rows of the larger operand, so that it comes from memory once, while the smaller one stays in the
+// cache.
+func (m *implicit) blocks() (pixels, channels, part ptx.Uint, grid [3]int) {
+	p, g := m.p, m.t.grid(m.p)
+	if p.n*p.h*p.w*p.pitchIn < p.k*p.groups*p.depth() {
+		return blockIndices(m.K, g)
+	}
+	channels, pixels, part, grid = blockIndices(m.K, [3]int{g[1], g[0], g[2]})
+	return pixels, channels, part, grid
+}
+
 // windowless reports whether every output pixel reads one input pixel, which is there.
 func (p *product) windowless() bool { return p.r*p.s == 1 && p.pad == [2]int{} }
 
@@ -263,7 +275,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 		l.args = append(l.args, scratchArg(0))
 	}
 	m.ring, m.thread = k.Dynamic(), k.Thread()
-	m.blockM, m.blockN, m.part, l.grid = blockIndices(k, t.grid(p))
+	m.blockM, m.blockN, m.part, l.grid = m.blocks()
 	m.begin()
 	e := newEngine(m)
 	m.sum(e)

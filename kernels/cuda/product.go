@@ -171,6 +171,9 @@ func (p *product) quantisation(b kernels.Binding) error {
 	if x.Type.Size() != 1 || w.Type.Size() != 1 || !x.Quantized() || !w.Quantized() {
 		return fmt.Errorf("input of %s with weights of %s: not quantised bytes", x.Type, w.Type)
 	}
+	if most := maxElements / (largestByte(x.Type) * largestByte(w.Type)); p.r*p.s*p.c > most {
+		return fmt.Errorf("a sum of %d products of bytes may leave 32 bits", p.r*p.s*p.c)
+	}
 	axis := 0
 	if p.column {
 		axis = 1
@@ -188,6 +191,14 @@ func (p *product) quantisation(b kernels.Binding) error {
 		}
 	}
 	return nil
+}
+
+// largestByte is the largest magnitude of a byte of the type.
+func largestByte(t graph.DataType) int {
+	if t == graph.U8 {
+		return 255
+	}
+	return 128
 }
 
 // steps returns into how many pieces of bk bytes the kernels cut the sum.

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
+)
+
+// parsed returns options and the command whose flags they are, after args.
+func parsed(t *testing.T, args string) *options {
+	t.Helper()
+	o, c := &options{}, &cobra.Command{}
+	o.register(c)
+	if err := c.ParseFlags(strings.Fields(args)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// engine returns an engine file's model, built with cfg.
+func engine(t *testing.T, cfg sessions.Config) *sessions.Model {
+	t.Helper()
+	report, err := json.Marshal(struct{ Config sessions.Config }{cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sessions.Model{Engine: &run.Engine{Report: report}}
+}
+
+// What an engine was built with counts, but for the flags that were given.
+func TestConfigFor(t *testing.T) {
+	built := sessions.Config{
+		Precision: sessions.INT8, Calibrator: "mse", Batch: 4, Disable: []string{"fuse-conv-bn"}, Until: 20,
+		LayerPrecisions: []string{"head:fp32"}, Pin: map[string]string{"conv": "direct"}, Shapes: map[string][]int{"x": {4, 3}},
+	}
+	change := func(f func(*sessions.Config)) sessions.Config { c := built; f(&c); return c }
+	model := func(quantized bool) *sessions.Model { return &sessions.Model{Quantized: quantized} }
+	plain := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{}, LayerPrecisions: []string{}}
+	for _, c := range []struct {
+		args  string
+		model *sessions.Model
+		want  sessions.Config
+	}{
+		{"", engine(t, built), built},
+		{"--precision int8 --batch 4", engine(t, built), built},
+		{"--batch 1", engine(t, built), change(func(c *sessions.Config) { c.Batch, c.Shapes = 1, nil })},
+		{"--calibrator minmax", engine(t, built), change(func(c *sessions.Config) { c.Calibrator = "minmax" })},
+		{"--precision fp16", engine(t, built), change(func(c *sessions.Config) { c.Precision, c.Pin = sessions.FP16, nil })},
+		{"--disable a,b --passes-until 3", engine(t, built), change(func(c *sessions.Config) { c.Disable, c.Until = []string{"a", "b"}, 3 })},
+		{"--layer-precisions x:fp16", engine(t, built), change(func(c *sessions.Config) { c.LayerPrecisions = []string{"x:fp16"} })},
+		{"", model(false), plain},
+		{"", model(true), func() sessions.Config { c := plain; c.Precision = sessions.INT8; return c }()},
+		{"--precision fp32", model(true), plain},
+		{"--batch 2", model(true), func() sessions.Config { c := plain; c.Precision, c.Batch = sessions.INT8, 2; return c }()},
+	} {
+		got, err := parsed(t, c.args).configFor(c.model)
+		if err != nil || !reflect.DeepEqual(compact(got), compact(c.want)) {
+			t.Errorf("%q: %+v, %v, want %+v", c.args, got, err, c.want)
+		}
+	}
+}
+
+// compact makes empty lists nil.
+func compact(c sessions.Config) sessions.Config {
+	if len(c.Disable) == 0 {
+		c.Disable = nil
+	}
+	if len(c.LayerPrecisions) == 0 {
+		c.LayerPrecisions = nil
+	}
+	return c
+}
+
+// What is recorded is what a model or an engine begins with; what was listed where it was.
+func TestRecordedConfigs(t *testing.T) {
+	built := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 2}
+	all := []string{"minmax", "entropy"}
+	for _, c := range []struct {
+		args  string
+		model *sessions.Model
+		want  []string
+	}{
+		{"", &sessions.Model{}, []string{"fp32 minmax 1", "int8 minmax 1", "int8 entropy 1"}},
+		{"", &sessions.Model{Quantized: true}, []string{"int8 minmax 1"}},
+		{"", engine(t, built), []string{"int8 mse 2"}},
+		{"--calibrator minmax,entropy", engine(t, built), []string{"int8 minmax 2", "int8 entropy 2"}},
+		{"--precision fp32,int8", engine(t, built), []string{"fp32 minmax 2", "int8 minmax 2", "int8 entropy 2"}},
+		{"--batch 1", engine(t, built), []string{"int8 mse 1"}},
+	} {
+		o, cmd := &options{}, &cobra.Command{}
+		o.register(cmd)
+		var precisions, calibrators []string
+		replaceList(cmd, "precision", &precisions, []string{"fp32", "int8"}, "")
+		replaceList(cmd, "calibrator", &calibrators, all, "")
+		if err := cmd.ParseFlags(strings.Fields(c.args)); err != nil {
+			t.Fatal(err)
+		}
+		configs, err := o.recorded(c.model, precisions, calibrators)
+		var got []string
+		for _, f := range configs {
+			got = append(got, strings.Join([]string{string(f.Precision), f.Calibrator, string(rune('0' + f.Batch))}, " "))
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%q: %v, %v, want %v", c.args, got, err, c.want)
+		}
+	}
+}
+
+// An engine stays what it is in every command.
+func TestEngineStaysInt8(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	dir := t.TempDir()
+	file, again := filepath.Join(dir, "a.engine"), filepath.Join(dir, "b.engine")
+	common := []string{"--timing-cache", filepath.Join(dir, "cache.jsonl"), "--format", "json"}
+	command(t, 0, append(common, "build", "--precision", "int8", "--calibrator", "minmax", "-o", file)...)
+	for _, args := range [][]string{
+		{"build", file, "-o", again},
+		{"bench", file, "--batch", "1", "--iterations", "1", "--duration", "1ms"},
+		{"bench", again, "--calibrator", "mse", "--iterations", "1", "--duration", "1ms"},
+		{"run", file, "--backends", "cpu,eval", "--batch", "1"},
+	} {
+		out, _ := command(t, 0, append(args, common...)...)
+		if !strings.Contains(out, `"precision": "int8"`) {
+			t.Errorf("%v:\n%.400s", args, out)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package build
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is no timing cache is not to be deleted; a damaged one is.
+func TestOpenTimingCacheRefuses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, c := range []struct{ path, says string }{
+		{dir, "is a directory; name a file"},
+		{write("model.onnx", "\x08\x07"), "not a timing cache; name another file"},
+		{write("damaged", `{"Format":"trtui timing cache","Version":1}`+"\n{\n"), "line 2 is damaged; delete it"},
+	} {
+		if _, err := OpenTimingCache(c.path); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", c.path, err, c.says)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package sessions_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions"
+)
+
+// TestInt8OnF16ChangesNothing asks for INT8 on a model whose tensors are F16: the report and the log say that it changes
+// nothing, and why, and so does every layer.
+func TestInt8OnF16ChangesNothing(t *testing.T) {
+	n := graph.NewNetwork("half")
+	x := n.AddInput("x", graph.F16, graph.Const(2), graph.Const(4))
+	l, err := n.Add("fc", graph.MatMul, nil, []*graph.Tensor{x, n.AddConst("w", graph.NewValue(graph.F16, 4, 4))}, "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.MarkOutput(l.Outputs[0])
+	b := cpu.Open(1)
+	defer b.Close()
+	s := sessions.Open(&sessions.Model{Network: n, Path: "half.onnx"}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: halves{}, CalData: halves{}},
+		sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1})
+	defer s.Close()
+	const reason = "the layer computes in f16 already; INT8 is placed on f32"
+	snap := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Timings != nil })
+	p := snap.Passes
+	if p.Unchanged != "int8 changes nothing here: "+reason || len(p.Unlowered) != 1 || p.Unlowered[0].Layer != "fc" || p.Unlowered[0].Reason != reason {
+		t.Errorf("%q, %+v", p.Unchanged, p.Unlowered)
+	}
+	if !slices.ContainsFunc(snap.Log, func(l sessions.LogLine) bool { return l.Level == "warning" && l.Text == p.Unchanged }) {
+		t.Errorf("no warning: %v", snap.Log)
+	}
+}
+
+// halves are two items of zeros for an F16 input.
+type halves struct{}
+
+func (halves) Len() int { return 2 }
+func (halves) Inputs(int) (map[string]graph.Value, error) {
+	return map[string]graph.Value{"x": graph.NewValue(graph.F16, 2, 4)}, nil
+}
+func (halves) Label(int) (int, bool) { return 0, false }
+func (halves) Name() string          { return "zeros" }
+func (halves) Random() bool          { return false }

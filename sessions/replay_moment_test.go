@@ -1,0 +1,100 @@
+package sessions
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestClock(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want time.Duration
+		back string
+	}{
+		{"00:14", 15*time.Second - 1, "00:14.9"},
+		{"00:14.3", 14400*time.Millisecond - 1, "00:14.3"},
+		{"00:00.0", 100*time.Millisecond - 1, "00:00.0"},
+		{"75:00", 75*time.Minute + time.Second - 1, "1:15:00.9"},
+		{"1:02:03", time.Hour + 2*time.Minute + 4*time.Second - 1, "1:02:03.9"},
+		{"0:00.000000001", 1, "00:00.0"},
+		{"14s", 14 * time.Second, "00:14.0"},
+		{"1m0.25s", 60250 * time.Millisecond, "01:00.2"},
+		{"65535:59:59", 65535*time.Hour + 60*time.Minute - 1, "65535:59:59.9"},
+	} {
+		got, err := ParseClock(c.text)
+		if err != nil || got != c.want {
+			t.Errorf("%s is %v, %v; want %v", c.text, got, err, c.want)
+		}
+		if back := Clock(got); back != c.back {
+			t.Errorf("%s is written %s, want %s", c.text, back, c.back)
+		}
+	}
+	for _, text := range []string{"", "x", ":", "00:60", "1:60:00", "00:-1", "-1:00", "00:14.", "0:0.1234567891", "1:2:3:4", "70000:00", "-3s", "00:1e1", "1.5:00", "00:+1"} {
+		if d, err := ParseClock(text); err == nil {
+			t.Errorf("%q is %v", text, d)
+		}
+	}
+	if got := Clock(-time.Second); got != "00:00.0" {
+		t.Errorf("before the start: %s", got)
+	}
+}
+
+// TestFind looks states up by number and by time.
+func TestFind(t *testing.T) {
+	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
+	r := &Replay{file: &recordingFile{path: "a.trtui"}}
+	for _, after := range []time.Duration{0, 1200 * time.Millisecond, 1230 * time.Millisecond, 65 * time.Second} {
+		r.steps = append(r.steps, RecordedStep{Time: start.Add(after)})
+	}
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{"1", 0}, {"4", 3}, {"00:00", 0}, {"0s", 0}, {"00:01.1", 0}, {"00:01.2", 2}, {"1.2s", 1}, {"00:01", 2}, {"01:04", 2}, {"01:05", 3}, {"9:00:00", 3},
+	} {
+		if got, err := r.Find(c.text); err != nil || got != c.want {
+			t.Errorf("%s is state %d, %v; want %d", c.text, got, err, c.want)
+		}
+	}
+	for _, c := range []struct{ text, says string }{
+		{"0", "no state 0; it has 1 to 4"}, {"5", "no state 5"}, {"-1", "no state -1"}, {"soon", "neither a state's number nor a time"},
+	} {
+		if i, err := r.Find(c.text); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s is state %d, %v", c.text, i, err)
+		}
+	}
+	if got, want := r.Moment(3).String(), "state 4/4, 01:05.0 after start, 2025-03-04 05:07:12"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSeekCountsOn steps on faster than states are read, and finds every snapshot where it says it is.
+func TestSeekCountsOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "small.trtui")
+	if err := os.WriteFile(path, smallRecording(t), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenRecording(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if at := r.Snapshot().At; at == nil || *at != r.Moment(r.Position()) || at.State != 2 || at.States != 2 {
+		t.Errorf("a recording opens at %v", at)
+	}
+	for i := range 200 {
+		r.Seek(i % 2)
+		if got := r.Position(); got != i%2 {
+			t.Fatalf("state %d after asking for %d", got, i%2)
+		}
+	}
+	r.Seek(0)
+	for snap := r.Snapshot(); ; snap = <-r.Events() {
+		if snap.At.State == 1 && snap.Config.Precision == FP32 {
+			break
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package sessions
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// unlowered lists the layers that were left in another precision than the one asked for, in the order of the network.
+func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) []UnloweredLayer {
+	from := map[string][]string{}
+	for _, l := range o.Network.Layers {
+		from[l.Name] = l.From
+	}
+	var list []UnloweredLayer
+	for _, d := range decisions {
+		if d.Precision != asked {
+			list = append(list, UnloweredLayer{d.Layer, from[d.Layer], quant.PrecisionName(d.Precision), d.Reason})
+		}
+	}
+	return list
+}
+
+// unchanged says why a precision changes no layer of a network; it is empty where it changes one, and where nothing was
+// asked to be changed.
+func (s *stages) unchanged(cfg Config, o *build.Optimized, l *build.Lowered) string {
+	asked := dataTypes[cfg.Precision]
+	if asked == graph.F32 || s.model.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {
+		return ""
+	}
+	return fmt.Sprintf("%s changes nothing here: %s", cfg.Precision, mainReason(asked, o, l.Decisions))
+}
+
+// countPrecision returns how many layers compute in a precision.
+func countPrecision(n *graph.Network, p graph.DataType) (count int) {
+	for _, l := range n.Layers {
+		if t := precisionOf(l); t == p.String() || p == graph.I8 && t == graph.U8.String() {
+			count++
+		}
+	}
+	return count
+}
+
+// mainReason is the reason that most layers have for their precision: of those with the most arithmetic, as long as there
+// are any, since it is for their sake that a person lowers it.
+func mainReason(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) string {
+	heavy := map[string]bool{}
+	for _, l := range o.Network.Layers {
+		heavy[l.Name] = l.Op == graph.Conv || l.Op == graph.Gemm || l.Op == graph.MatMul
+	}
+	const weight = 1 << 20 // of one such layer against all others
+	votes, best := map[string]int{}, ""
+	for _, d := range decisions {
+		reason := d.Reason
+		if d.Precision == asked {
+			reason = "the backend has no tactic for its layers in that precision"
+			if asked == graph.F16 {
+				reason = "its layers are stored as f16 already"
+			}
+		}
+		votes[reason]++
+		if heavy[d.Layer] {
+			votes[reason] += weight
+		}
+		if best == "" || votes[reason] > votes[best] {
+			best = reason
+		}
+	}
+	if best == "" {
+		return "no layer is left"
+	}
+	return best
+}

@@ -1,0 +1,127 @@
+package views
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// Intents that only a replay serves, on every screen.
+const (
+	stateBefore   ui.Intent = "state before"
+	stateAfter    ui.Intent = "state after"
+	statesBefore  ui.Intent = "ten states before"
+	statesAfter   ui.Intent = "ten states after"
+	statesAtATime           = 10
+)
+
+// scrubKeys step through the states of a recording.
+func scrubKeys() []ui.IntentKey {
+	return []ui.IntentKey{
+		{Intent: stateBefore, Key: ui.K(",", "before", "replay: the recorded state before")},
+		{Intent: stateAfter, Key: ui.K(".", "after", "replay: the recorded state after")},
+		{Intent: statesBefore, Key: ui.K("{", "", "replay: ten states before")},
+		{Intent: statesAfter, Key: ui.K("}", "", "replay: ten states after")},
+	}
+}
+
+// scrub shows another state of the recording, counted from the one that is shown or on its way.
+func (d *desk) scrub(by int) tea.Cmd {
+	now := d.Timeline.Moment(d.Timeline.Position())
+	to := min(max(now.State+by, 1), now.States)
+	if to == now.State {
+		edge := "first"
+		if by > 0 {
+			edge = "last"
+		}
+		return say(ui.Plain, now.String()+": the "+edge+" that was recorded")
+	}
+	d.scrubTo, d.asked = to, false
+	d.Timeline.Seek(to - 1)
+	return nil
+}
+
+// scrubbed says which state is shown, once it is the one that was asked for last.
+func (d *desk) scrubbed() tea.Cmd {
+	at := d.snap.At
+	if at == nil || at.State != d.scrubTo {
+		return nil
+	}
+	d.scrubTo, d.failed = 0, d.snap.Err
+	text, style := recordedState(d.snap)
+	line := at.String() + ": " + configLabel(d.snap.Config, ownRanges(d.snap))
+	if text != "" {
+		line += ", " + text
+	}
+	return say(style, line)
+}
+
+// recordedState says in what state a recorded snapshot was, where that is not a finished one.
+func recordedState(s *sessions.Snapshot) (string, ui.Style) {
+	switch {
+	case s.Err != "":
+		return s.Err, ui.Bad
+	case s.Settled():
+		return "", ui.Plain
+	case s.Busy != nil && s.Busy.Item != "":
+		return "mid-build: " + s.Busy.Phase + " " + s.Busy.Item, ui.Warn
+	case s.Busy != nil:
+		return "mid-build: " + s.Busy.Phase, ui.Warn
+	}
+	return "not all reports were made", ui.Warn
+}
+
+// replayBadge says that a recording is shown, and which of its states.
+func replayBadge(at *sessions.Moment) string {
+	if at == nil {
+		return "REPLAY"
+	}
+	return fmt.Sprintf("REPLAY %d/%d", at.State, at.States)
+}
+
+// drawWhen draws when the states of a recording were, in two lines: an axis from its start to its end with a column
+// wherever there is a state, high where one has all reports, and below it a mark at the state that is shown.
+func drawWhen(c *ui.Canvas, steps []sessions.RecordedStep, at sessions.Moment) {
+	after := func(i int) time.Duration { return max(0, steps[i].Time.Sub(steps[0].Time)) }
+	var total time.Duration
+	for i := range steps {
+		total = max(total, after(i))
+	}
+	first, last := sessions.Clock(0), sessions.Clock(total)
+	x := ui.Width(first) + 2
+	w := c.W - x - ui.Width(last) - 2
+	if w < 8 || c.H < 2 {
+		return
+	}
+	g := c.Glyphs()
+	c.Text(1, 0, ui.Muted, first)
+	c.Text(x+w+1, 0, ui.Muted, last)
+	c.Fill(ui.Rect{X: x, Y: 0, W: w, H: 1}, g.Empty, ui.Faint)
+	column := func(d time.Duration) int {
+		if total == 0 {
+			return x
+		}
+		return x + int(float64(min(d, total))/float64(total)*float64(w-1))
+	}
+	for _, settled := range []bool{false, true} { // those with all reports cover the others
+		mark, style := whenMark(g, settled)
+		for i, s := range steps {
+			if s.Settled == settled {
+				c.Set(column(after(i)), 0, mark, style)
+			}
+		}
+	}
+	c.Set(column(at.After), 1, g.Up, ui.Accent|ui.Bold)
+}
+
+// whenMark returns the column of a state that has all reports, or of one that has not.
+func whenMark(g *ui.Glyphs, settled bool) (rune, ui.Style) {
+	if settled {
+		return g.Columns[len(g.Columns)-1], ui.Good
+	}
+	return g.Columns[len(g.Columns)/2], ui.Warn
+}
