@@ -56,8 +56,14 @@ func UnmetRules(o *Optimized, l *Lowered, rules []quant.Rule) []Unmet {
 		case rule.Precision != graph.I8 && decided && d.Precision == rule.Precision: // it may read what an 8-bit layer wrote
 		default:
 			u := Unmet{Layer: built.Name, Rule: rule, Got: got, Reason: d.Reason}
-			if !decided || d.Precision == rule.Precision {
+			eight := got == graph.I8 || got == graph.U8
+			switch {
+			case !decided || d.Precision == rule.Precision:
 				u.Reason = o.unlowered(l, layer)
+			case eight && d.Precision != graph.I8:
+				u.Reason = "it is part of a layer that the model quantises"
+			case !eight && d.Precision == graph.I8:
+				u.Reason = d.Reason + ", but this target has no 8-bit form of it"
 			}
 			list = append(list, u)
 		}
