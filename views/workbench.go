@@ -285,11 +285,24 @@ func delta(was, now *sessions.Snapshot) string {
 	if what == snapshotLabel(now) {
 		what = "before"
 	}
-	text := fmt.Sprintf("%s: %s, %s %s (%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), what, ui.Duration(a))
+	noisy := ""
+	if overlap(was.Timings.EndToEnd, now.Timings.EndToEnd) {
+		noisy = "; noisy, runs overlap"
+	}
+	text := fmt.Sprintf("%s: %s, %s %s (%s%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), what, ui.Duration(a), noisy)
 	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
 		text += ", agreement with FP32 " + percent(acc.Labels.Agreement)
 	}
 	return text
+}
+
+// overlap reports whether the faster of two latencies is hardly beyond the other's reach: nine in ten of its runs are not
+// below the other's fastest, although the medians differ.
+func overlap(a, b sessions.Latency) bool {
+	if b.Median > a.Median {
+		a, b = b, a
+	}
+	return float64(a.Median) > 1.02*float64(b.Median) && b.P90 > a.Min
 }
 
 // speed says how b compares with a, in the words that go before the name of a.
