@@ -8,6 +8,7 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -151,6 +152,21 @@ func (b Binding) Const(i int) (graph.Value, bool) {
 		return graph.Value{}, false
 	}
 	return graph.Value{Type: b.In[i].Type, Dims: b.In[i].Dims, Data: b.Consts[i]}, true
+}
+
+// Only returns an error unless every activation, input or output, has one of the types.
+func (b Binding) Only(types ...graph.DataType) error {
+	for i, d := range b.In {
+		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil && !slices.Contains(types, d.Type) {
+			return fmt.Errorf("input %s is %s, the kernel takes %v", b.Layer.Inputs[i].Name, d.Type, types)
+		}
+	}
+	for i, d := range b.Out {
+		if !slices.Contains(types, d.Type) {
+			return fmt.Errorf("output %s is %s, the kernel writes %v", b.Layer.Outputs[i].Name, d.Type, types)
+		}
+	}
+	return nil
 }
 
 // Tactic is one way to compute an op on one device: a value in the backend's table.

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -236,4 +237,22 @@ func (p Program) expr(v, depth int) string {
 		return parts[0]
 	}
 	return info.Name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// StaysFinite reports whether a program of finite arguments of common size has a finite result.
+func (p Program) StaysFinite() bool {
+	for _, in := range p.Code {
+		switch in.Op {
+		case EltAdd, EltSub, EltMul, EltRelu, EltClamp, EltMax, EltMin, EltNeg,
+			EltAbs, EltSign, EltTanh, EltErf, EltSigmoid, EltSilu, EltGelu,
+			EltGeluTanh, EltHardSigmoid, EltHardSwish, EltLeakyRelu, EltPRelu, EltSoftsign:
+		case EltConst:
+			if f := float64(in.Imm[0]); math.IsNaN(f) || math.IsInf(f, 0) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }

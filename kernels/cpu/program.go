@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
@@ -89,7 +88,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 		run.args[i].finish(split)
 	}
 	if out.Format != kernels.Linear {
-		run.pads = out.Dims[1]%lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !staysFinite(p)
+		run.pads = out.Dims[1]%lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !p.StaysFinite()
 	}
 	for _, in := range p.Code {
 		run.code = append(run.code, prepareInstr(in))
@@ -102,24 +101,6 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 		return l
 	}
 	return run, nil
-}
-
-// staysFinite reports whether a program of finite arguments of common size has a finite result.
-func staysFinite(p graph.Program) bool {
-	for _, in := range p.Code {
-		switch in.Op {
-		case graph.EltAdd, graph.EltSub, graph.EltMul, graph.EltRelu, graph.EltClamp, graph.EltMax, graph.EltMin, graph.EltNeg,
-			graph.EltAbs, graph.EltTanh, graph.EltErf, graph.EltSigmoid, graph.EltSilu, graph.EltGelu, graph.EltGeluTanh,
-			graph.EltHardSigmoid, graph.EltHardSwish, graph.EltLeakyRelu, graph.EltPRelu:
-		case graph.EltConst:
-			if math.IsNaN(float64(in.Imm[0])) || math.IsInf(float64(in.Imm[0]), 0) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // single finds the constants of one element that their readers take as such.

@@ -26,7 +26,7 @@ type softmaxLaunch struct {
 }
 
 func matchSoftmax(b kernels.Binding) error {
-	if err := only(b, graph.F32); err != nil {
+	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
 	_, err := trailing(b, 0)

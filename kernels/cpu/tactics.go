@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -86,21 +85,6 @@ func isaName(f asm.Features) string {
 		return "avx512"
 	}
 	return "go"
-}
-
-// only returns an error unless every activation, input or output, has one of the types.
-func only(b kernels.Binding, types ...graph.DataType) error {
-	for i, d := range b.In {
-		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil && !slices.Contains(types, d.Type) {
-			return fmt.Errorf("input %s is %s, the kernel takes %v", b.Layer.Inputs[i].Name, d.Type, types)
-		}
-	}
-	for i, d := range b.Out {
-		if !slices.Contains(types, d.Type) {
-			return fmt.Errorf("output %s is %s, the kernel writes %v", b.Layer.Outputs[i].Name, d.Type, types)
-		}
-	}
-	return nil
 }
 
 // planes returns the extents of an activation [N,C,H,W] as kernels of two spatial axes see it: rank 2 has one pixel,

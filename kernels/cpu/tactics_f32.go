@@ -100,7 +100,7 @@ func realConst(b kernels.Binding, i int) []float32 {
 const planarChannels = 128
 
 func matchConvF32(b kernels.Binding, planar bool) error {
-	if err := only(b, graph.F32); err != nil {
+	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
 	s, err := convShape(b)
@@ -138,7 +138,7 @@ func bindConvF32(b kernels.Binding, cfg ConvF32Config) (kernels.Kernel, error) {
 }
 
 func matchDepthwiseF32(b kernels.Binding) error {
-	if err := only(b, graph.F32); err != nil {
+	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
 	s, err := convShape(b)

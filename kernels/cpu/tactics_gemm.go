@@ -99,7 +99,7 @@ func (p product) row(b kernels.Binding) []float32 {
 }
 
 func matchGemmF32(b kernels.Binding) error {
-	if err := only(b, graph.F32); err != nil {
+	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
 	if _, err := productOf(b); err != nil {

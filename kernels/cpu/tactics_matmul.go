@@ -46,7 +46,7 @@ func matricesOf(b kernels.Binding) (matrices, error) {
 }
 
 func matchMatMul(b kernels.Binding) error {
-	if err := only(b, graph.F32); err != nil {
+	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
 	if _, err := matricesOf(b); err != nil {

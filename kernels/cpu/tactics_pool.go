@@ -46,7 +46,7 @@ func poolShape(b kernels.Binding) (PoolShape, PoolMode, error) {
 }
 
 func matchPoolF32(b kernels.Binding) error {
-	if err := only(b, graph.F32); err != nil {
+	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
 	s, mode, err := poolShape(b)
@@ -109,7 +109,7 @@ func (k *poolKernelF32) Launch(st kernels.Stream, in, out []kernels.Mem, ws kern
 }
 
 func matchMeanF32(b kernels.Binding) error {
-	if err := only(b, graph.F32); err != nil {
+	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
 	if _, _, _, err := spatialMean(b); err != nil {

@@ -40,7 +40,7 @@ func byFilter[T int16 | float32](p product, w []T) []T {
 }
 
 func matchProductF32(b kernels.Binding) error {
-	if err := only(b, graph.F32); err != nil {
+	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
 	if _, _, err := productShape(b); err != nil {

@@ -57,7 +57,7 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 		return nil, err
 	}
 	to := layoutOf(b.Out[0])
-	if to.last == to.pitch || staysFinite(p) {
+	if to.last == to.pitch || p.StaysFinite() {
 		to = flat(to, args)
 	}
 	n := vectorOf(b.Out[0].Type.Size(), to.pitch)

@@ -57,7 +57,7 @@ func poolingOf(b kernels.Binding) (*pooling, error) {
 		return nil, fmt.Errorf("a tensor is empty")
 	}
 	in, out := b.Layer.Inputs[0], b.Layer.Outputs[0]
-	if err := only(b, graph.F32, graph.F16, graph.I8, graph.U8); err != nil {
+	if err := b.Only(graph.F32, graph.F16, graph.I8, graph.U8); err != nil {
 		return nil, err
 	}
 	a := b.Layer.Attrs.(graph.PoolAttrs)

@@ -31,28 +31,10 @@ func translate(k *ptx.K, p graph.Program, args []ptx.Float) ptx.Float {
 	return values[len(values)-1]
 }
 
-// staysFinite reports whether a program of finite arguments of common size has a finite result.
-func staysFinite(p graph.Program) bool {
-	for _, in := range p.Code {
-		switch in.Op {
-		case graph.EltAdd, graph.EltSub, graph.EltMul, graph.EltRelu, graph.EltClamp, graph.EltMax, graph.EltMin, graph.EltNeg,
-			graph.EltAbs, graph.EltSign, graph.EltTanh, graph.EltErf, graph.EltSigmoid, graph.EltSilu, graph.EltGelu,
-			graph.EltGeluTanh, graph.EltHardSigmoid, graph.EltHardSwish, graph.EltLeakyRelu, graph.EltPRelu, graph.EltSoftsign:
-		case graph.EltConst:
-			if f := float64(in.Imm[0]); math.IsNaN(f) || math.IsInf(f, 0) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
-}
-
 // clearPads makes zeros of what a program computed behind the last of a row's elements, where kernels that multiply by
 // zeros there expect finite numbers.
 func clearPads(k *ptx.K, p graph.Program, column ptx.Uint, last, pitch int, x []ptx.Float) {
-	if last == pitch || staysFinite(p) {
+	if last == pitch || p.StaysFinite() {
 		return
 	}
 	for i := range x {

@@ -113,18 +113,3 @@ func traffic(b kernels.Binding) float64 {
 	}
 	return float64(n)
 }
-
-// only returns an error unless every activation, input or output, has one of the types.
-func only(b kernels.Binding, types ...graph.DataType) error {
-	for i, d := range b.In {
-		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil && !slices.Contains(types, d.Type) {
-			return fmt.Errorf("input %s is %s, the kernel takes %v", b.Layer.Inputs[i].Name, d.Type, types)
-		}
-	}
-	for i, d := range b.Out {
-		if !slices.Contains(types, d.Type) {
-			return fmt.Errorf("output %s is %s, the kernel writes %v", b.Layer.Outputs[i].Name, d.Type, types)
-		}
-	}
-	return nil
-}
