@@ -24,7 +24,7 @@ test:                      ## pass the tests
 bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
 
-sim-full:                  ## every tile of the GPU's kernels on every layer of the suite, on the simulator: long
+sim-full:                  ## every GPU kernel on every layer of the suite, on the simulator, where the tests take a covering array: long
 	TRTUI_SIM=full $(GO) test $(TAGS) -timeout 4h -run TestTactics ./kernels/cuda
 
 generate:                  ## make the assembly and docs/gpu.md anew; a clean tree must stay clean
