@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -370,27 +371,29 @@ func depthOf(t tile, class string, taps, size int) int {
 	return (ceilDiv((steps+t.stages+1)*t.bk, 16*taps) + 1) * vector
 }
 
-// productRuns are the runs of the covering array.
-func productRuns(t *testing.T) (f factors, levels [][]int) {
-	t.Helper()
-	f = productFactors()
-	return f, f.array(wantedProducts(f))
+// productRuns are the runs of the covering array: of all pairs of levels; where TRTUI_SIM is "full", of all triples.
+func productRuns() (f factors, strength int, levels [][]int) {
+	if f, strength = productFactors(), 2; os.Getenv("TRTUI_SIM") == "full" {
+		strength = 3
+	}
+	return f, strength, f.array(strength, wantedProducts(f))
 }
 
-// TestProductCover proves that the array has every family with every tile and type, every tactic, and every pair of levels
-// but for those that exclude each other; and that what is excluded is refused.
+// TestProductCover proves that the array has every family with every tile and type, every tactic, and every pair (or triple)
+// of levels but for those that exclude each other; and that what is excluded is refused.
 func TestProductCover(t *testing.T) {
 	begin := time.Now()
-	f, runs := productRuns(t)
-	pairs := f.pairs()
-	t.Logf("%d runs for %d pairs and %d combinations, found in %v", len(runs), len(pairs), len(wantedProducts(f)), time.Since(begin))
+	f, strength, runs := productRuns()
+	pairs := f.tuples(2)
+	t.Logf("%d runs for %d combinations of %d levels and %d others, found in %v", len(runs), len(f.tuples(strength)), strength,
+		len(wantedProducts(f)), time.Since(begin))
 	describe := func(list []choice) (text string) {
 		for _, c := range list {
 			text += fmt.Sprintf("%s %d ", factorNames[c.factor], c.level)
 		}
 		return text
 	}
-	for _, want := range append(wantedProducts(f), pairs...) {
+	for _, want := range append(wantedProducts(f), f.tuples(strength)...) {
 		if !slices.ContainsFunc(runs, func(r []int) bool { return includes(r, want) }) {
 			t.Errorf("%sis in no run", describe(want))
 		}
@@ -456,7 +459,7 @@ func refused(t *testing.T, runs [][]int, p []choice) bool {
 
 // TestProducts runs the array on the simulator.
 func TestProducts(t *testing.T) {
-	_, runs := productRuns(t)
+	_, _, runs := productRuns()
 	b := simulated(t)
 	t.Run("runs", func(t *testing.T) {
 		for _, levels := range runs {
