@@ -22,7 +22,7 @@ func simulatedGPUs(calls func(*drivertest.Recorder)) []backend {
 			calls(r)
 			return r, nil
 		})
-	}})
+	}, false})
 }
 
 // TestCompiledCodeInEngines builds an engine on a simulated GPU and measures it there, where nothing is compiled again, and
