@@ -69,7 +69,10 @@ func (w worker) run(ctx context.Context, line func([]byte) time.Duration) error 
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case err := <-ended:
-		return errors.Join(failure, err)
+		if failure != nil {
+			return failure
+		}
+		return err
 	case <-time.After(killGrace):
 		return errors.Join(failure, fmt.Errorf("process %d does not end", cmd.Process.Pid))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/kernels/cuda/driver"
 )
 
 // ailing is a simulated GPU on which softmax does everything that a kernel may do wrong.
@@ -87,6 +88,8 @@ func ailingTable() []backend {
 		f.Close()
 		b, err := cuda.OpenSimulator()
 		return ailing{b}, err
+	}, true}, backend{"sick", "for tests", false, func(_, _ int) (run.Backend, error) {
+		return cuda.OpenSimulatorOn(func() (driver.Context, error) { return sickContext{cuda.Simulate(cuda.SimulatedDevice())}, nil })
 	}, true})
 }
 
@@ -167,6 +170,42 @@ func TestSelftestWithoutDevice(t *testing.T) {
 	if sum := rows[len(rows)-1]; sum["complete"] != false || sum["ran"] != float64(len(rows)-1) {
 		t.Errorf("%v", sum)
 	}
+}
+
+// TestBringupSurvives: a step whose process ends, and a backend that is none of CUDA's; a device that is not there.
+func TestBringupSurvives(t *testing.T) {
+	o := &bringupOptions{gpuOptions: workedBy(t)}
+	rows, out, err := gpuCall(t, o.command(), "--backend", "sick", "--steps", "device,copy,cubin", "--json")
+	if !errors.Is(err, errReported) || len(rows) < 10 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	failed, fine := map[string]string{}, map[string]bool{}
+	for _, r := range rows[:len(rows)-1] {
+		step := r["check"].(string)
+		if r["ok"] == true {
+			fine[step] = true
+		} else {
+			failed[step] += r["error"].(string)
+		}
+	}
+	if !fine["device"] || !fine["cubin"] || len(failed) != 1 || !strings.Contains(failed["copy"], "exit status 7") {
+		t.Errorf("failed %v, fine %v", failed, fine)
+	}
+	if sum := rows[len(rows)-1]; sum["complete"] != true || sum["failed"] != 1.0 || sum["findings"] != float64(len(rows)-1) {
+		t.Errorf("%v", sum)
+	}
+	o = &bringupOptions{gpuOptions: workedBy(t)}
+	if rows, out, err := gpuCall(t, o.command(), "--backend", "none", "--json"); !errors.Is(err, errReported) || len(rows) > 0 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// sickContext ends the process where device memory is copied.
+type sickContext struct{ driver.Context }
+
+func (sickContext) MemcpyDtoDAsync(driver.Ptr, driver.Ptr, int, driver.Stream) error {
+	os.Exit(7)
+	return nil
 }
 
 // TestSelftestResumes goes on behind the rows of an earlier run.
