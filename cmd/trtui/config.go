@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph/pass"
@@ -56,6 +58,13 @@ func (o *options) config() (sessions.Config, error) {
 	if err := o.checkData(); err != nil {
 		return cfg, usageError{err}
 	}
+	tactics, err := o.forbidden()
+	if err != nil {
+		return cfg, usageError{err}
+	}
+	if len(tactics) > 0 {
+		cfg.Forbid = map[string][]string{"": tactics}
+	}
 	if _, _, err := findBackend(o.table, o.backend); err != nil {
 		return cfg, err
 	}
@@ -63,6 +72,25 @@ func (o *options) config() (sessions.Config, error) {
 		return cfg, usageError{fmt.Errorf("--format %q: want text or json", o.format)}
 	}
 	return cfg, nil
+}
+
+// forbidden returns the tactics of --forbid, in order, with those of the files that it names.
+func (o *options) forbidden() ([]string, error) {
+	var list []string
+	for _, name := range o.forbid {
+		file, named := strings.CutPrefix(name, "@")
+		if !named {
+			list = append(list, name)
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--forbid: %w", err)
+		}
+		list = append(list, strings.Fields(string(text))...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
 }
 
 // checkData refuses flags that say how data is read where no data is named, and values that cannot have been meant.
@@ -114,6 +142,9 @@ func (o *options) over(built, asked sessions.Config) sessions.Config {
 	if cfg.Precision != built.Precision {
 		cfg.Pin, cfg.Forbid = nil, nil
 	}
+	if o.changed("forbid") {
+		cfg.Forbid = asked.Forbid
+	}
 	if o.changed("calibrator") {
 		cfg.Calibrator = asked.Calibrator
 	}
@@ -152,10 +183,10 @@ func (o *options) configsFor(m *sessions.Model, precisions, calibrators []string
 			continue
 		}
 		if err == nil {
-			precision, calibrator := cfg.Precision, cfg.Calibrator
+			precision, calibrator, forbid := cfg.Precision, cfg.Calibrator, cfg.Forbid
 			cfg = o.over(built, cfg)
 			if precision != built.Precision {
-				cfg.Pin, cfg.Forbid = nil, nil
+				cfg.Pin, cfg.Forbid = nil, forbid
 			}
 			cfg.Precision, cfg.Calibrator = precision, calibrator
 		}

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,5 +64,47 @@ func TestCompiledCodeInEngines(t *testing.T) {
 	}
 	if !strings.Contains(out, "estimated latency") {
 		t.Errorf("the bench says:\n%s", out)
+	}
+}
+
+// TestForbid leaves tactics out by name and by a file of names: as after a selftest that found them bad.
+func TestForbid(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bad")
+	tacticsOf := func(args ...string) map[string]bool {
+		t.Helper()
+		out, _ := command(t, 0, append([]string{"bench", "--backend", "cudasim", "--per-layer", "--format", "json", "--timing-cache", "none"}, args...)...)
+		var report struct{ Layers []struct{ Tactic string } }
+		if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Layers) == 0 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		used := map[string]bool{}
+		for _, l := range report.Layers {
+			used[l.Tactic] = true
+		}
+		return used
+	}
+	var tiled, names []string
+	for name := range tacticsOf() {
+		if strings.HasPrefix(name, "conv_f32_simt") {
+			tiled = append(tiled, name)
+		}
+	}
+	if len(tiled) == 0 {
+		t.Fatal("no tiles are in use")
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(tiled, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name := range tacticsOf("--forbid", "@"+file+",softmax_linear") {
+		if slices.Contains(tiled, name) || name == "softmax_linear" {
+			t.Errorf("%s is forbidden and in use", name)
+		}
+		names = append(names, name)
+	}
+	if len(names) < 3 {
+		t.Errorf("tactics in use: %v", names)
+	}
+	if _, errs := command(t, exitUsage, "bench", "--forbid", "@"+file+"x"); !strings.Contains(errs, "--forbid: open") {
+		t.Errorf("a file that is not there: %s", errs)
 	}
 }

@@ -47,6 +47,7 @@ type options struct {
 	layers      []string
 	constraints string
 	disable     []string
+	forbid      []string
 	until       int
 	format      string
 	quiet       bool
@@ -86,6 +87,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringVar(&o.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning) or obey (an error)")
 	f.StringSliceVar(&o.disable, "disable", nil, "rules or sites to switch off; trtui inspect passes lists them")
+	f.StringSliceVar(&o.forbid, "forbid", nil, "tactics that no layer may use; @FILE names a file of them, one a line")
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
