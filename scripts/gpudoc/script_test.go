@@ -189,7 +189,7 @@ func TestScriptResumes(t *testing.T) {
 	program := filepath.Join(tools, "trtui")
 	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
 	const row = `echo '{"ok":true,"tactic":"gemm","layer":"x"}'; `
-	write(t, program, "#!/bin/sh\ncase \"$*\" in *selftest*) "+row+"exit 75 ;; *fp16*) echo '{}' ;; *) exec sleep 60 ;; esac\n", 0o755)
+	write(t, program, "#!/bin/sh\ncase \"$*\" in *selftest*) "+row+"exit 75 ;; *bringup*) exit 1 ;; *fp16*) echo '{}' ;; *) exec sleep 60 ;; esac\n", 0o755)
 	args := []string{"--trtui", program, "--budget", "10", "selftest", "layers"}
 	got := gpuScript(t, dir, tools, args...)
 	if s := got["layers"]; s.Status != "partial" || len(s.Rows) != 1 || s.Rows[0].failed() {
