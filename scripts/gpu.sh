@@ -13,10 +13,12 @@
 # (it was killed), partial (out of time), failed or unavailable; a stage that is done is not run again for the same commit,
 # the others are, and go on where they stopped. --budget is shared out among the stages; what one leaves over goes to the next.
 # No stage stops another, and the exit status is 0 unless the command line is wrong. A kernel that hangs, crashes or computes
-# something else costs its own row: bringup and selftest end the process that it is in and go on, ours and layers give each
-# case $case_limit seconds, and do without the tactics that selftest found bad, of which their rows have the number. A command of trtui prints its rows as JSON lines; exit status 2, a
-# usage error, means that this build lacks it. What it learns about tactics is kept in DIR/GPU/timing.jsonl. Then run
-# scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
+# something else costs its own row: bringup and selftest end the process that it is in and go on; ours and layers give each
+# case 240 seconds and do without the tactics that selftest found wrong, or that ended a measurement before. Their rows have
+# the number of these.
+#
+# A command of trtui prints its rows as JSON lines; exit status 2, a usage error, means that this build lacks it. What it
+# learns about tactics is kept in DIR/GPU/timing.jsonl. Then run scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -142,35 +144,53 @@ stage_baseline() {
 
 # onnx MODEL writes its ONNX file, if it is not there.
 onnx() { [ -f "$models/$1.onnx" ] || bounded python3 bench/peers/torch_gpu.py --export "$1" --out "$models/$1.onnx" >&2; }
-# bad are the tactics that selftest found wrong, a line each.
-bad() { sed -n 's/^ *{"ok":false,"tactic":"\([^"]*\)".*/\1/p' "$run/selftest.json" 2>/dev/null | sort -u; }
+# bad are the tactics that selftest found wrong, and those that ended a measurement, a line each.
+bad() {
+  {
+    sed -n 's/^ *{"ok":false,"tactic":"\([^"]*\)".*/\1/p' "$run/selftest.json"
+    sed -n 's/.*"lost":"\([^"]*\)".*/\1/p' "$run/ours.json" "$run/layers.json" "$rows" | tr ' ' '\n'
+  } 2>/dev/null | sort -u
+}
+# culprit STATUS is the tactic that a measurement which ended so names, or was timing when it had to be killed.
+culprit() {
+  case $1 in
+    1) sed -n 's/.*tactic \([A-Za-z0-9_]*\), which can be forbidden.*/\1/p' "$work/error" | tail -n 1 ;;
+    137) tail -n 1 "$work/error" | sed -n 's/^timing tactics.*: \([A-Za-z0-9_]*\)$/\1/p' ;;
+  esac
+}
 # bench MODEL BATCH PRECISION FLAGS... prints a row {model, batch, precision, bench or error}, unless there is one.
 bench() {
-  local key file=() status limit forbid=() without=''
+  local key file=() status limit forbid lost='' tactic
   key=$(printf '{"model":"%s","batch":%d,"precision":"%s",' "$1" "$2" "$3")
   grep -qF "$key" "$rows" && return 0
   if [ "$1" != digits ]; then # which trtui carries
     onnx "$1" || { echo "$key\"error\":\"no ONNX file: the export by PyTorch failed\"}"; return 0; }
     file=("$models/$1.onnx")
   fi
-  bad >"$work/bad"
-  if [ -s "$work/bad" ]; then
-    forbid=(--forbid "@$work/bad") without="\"forbidden\":$(wc -l <"$work/bad" | tr -d ' '),"
-  fi
-  limit=$(left)
-  [ "$limit" -le $case_limit ] || limit=$case_limit
-  timeout -k 10 "$limit" "$trtui" bench ${file[@]+"${file[@]}"} --backend "$backend" --batch "$2" --precision "$3" --format json -q \
-    --timing-cache "$out/$gpu/timing.jsonl" ${forbid[@]+"${forbid[@]}"} "${@:4}" >"$work/bench" 2>"$work/error" </dev/null
-  status=$?
-  cat "$work/error" >&2
+  for _ in 1 2 3 4; do # a tactic that ended it is left out of the next try
+    { bad; printf '%s\n' $lost; } | sed '/^$/d' | sort -u >"$work/bad"
+    forbid=()
+    [ ! -s "$work/bad" ] || forbid=(--forbid "@$work/bad")
+    limit=$(left)
+    [ "$limit" -le $case_limit ] || limit=$case_limit
+    timeout -k 10 "$limit" "$trtui" bench ${file[@]+"${file[@]}"} --backend "$backend" --batch "$2" --precision "$3" --format json -v \
+      --timing-cache "$out/$gpu/timing.jsonl" ${forbid[@]+"${forbid[@]}"} "${@:4}" >"$work/bench" 2>"$work/error" </dev/null
+    status=$?
+    grep -v -e '^timing tactics' -e '^compiling kernels' "$work/error" >&2
+    tactic=$(culprit $status)
+    [ -n "$tactic" ] || break
+    lost="$lost${lost:+ }$tactic"
+  done
+  key=$key${lost:+"\"lost\":\"$lost\","}
+  [ ! -s "$work/bad" ] || key="$key\"forbidden\":$(wc -l <"$work/bad" | tr -d ' '),"
   case $status in
-    0) echo "$key$without\"bench\":$(tr -d '\n' <"$work/bench")}" ;;
+    0) echo "$key\"bench\":$(tr -d '\n' <"$work/bench")}" ;;
     124 | 137)
       [ "$(left)" -gt 5 ] || return $status
-      echo "$key$without\"error\":\"it had not ended after $limit s\"}" ;;
+      echo "$key\"error\":\"it had not ended after $limit s\"}" ;;
     2) return $status ;;
     1) if grep -q 'no CUDA' "$work/error"; then return $unavailable; fi ;;&
-    *) echo "$key$without\"error\":$(json_string "$(tail -n 1 "$work/error")")}" ;;
+    *) echo "$key\"error\":$(json_string "$(tail -n 1 "$work/error")")}" ;;
   esac
 }
 stage_ours() {

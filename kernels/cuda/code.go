@@ -140,8 +140,8 @@ func (c *codeCache) release(k *code) error {
 }
 
 // load gives the module to the driver: the stored binary if it takes that, else its own compilation, else the text. What is
-// compiled is checked before: a driver says less about a fault, and takes some in silence; the check costs a hundredth of a
-// compilation.
+// compiled is checked before: a driver says less about a fault, and takes some in silence; the check takes less than a
+// millisecond, for most.
 func (c *codeCache) load(k *code, m *ptx.Module, text string) error {
 	var err error
 	if k.binary.cubin != nil {

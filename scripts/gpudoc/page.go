@@ -81,7 +81,7 @@ func writeDevice(b *bytes.Buffer, cases []benchCase, d device) {
 		fmt.Fprintf(b, " %s |\n", strings.Join(ratios, " | "))
 	}
 	if n := d.forbidden(); n > 0 {
-		fmt.Fprintf(b, "\nSome of ours were measured without the tactics that selftest had found wrong by then, %d at most.\n", n)
+		fmt.Fprintf(b, "\nSome of ours were measured without the tactics that had been found wrong by then, %d at most.\n", n)
 	}
 }
 

@@ -47,7 +47,8 @@ type row struct {
 	Bench     struct {
 		LatencyMS struct{ Median float64 } `json:"latency_ms"`
 	}
-	Forbidden int // ours: tactics that were left out, as selftest found them wrong
+	Forbidden int    // ours: tactics that were left out, as they were found wrong
+	Lost      string // those of them that ended this measurement at first
 	Error     string
 	OK        *bool // selftest, bringup
 	finding

@@ -232,6 +232,36 @@ echo '{"check":"device","name":"driver","ok":true,"value":"CUDA 13.0"}'
 	}
 }
 
+// TestScriptLeavesOut: a tactic that ends a measurement is left out of the next try and of all others; one that was being
+// timed when the process had to be killed counts as one.
+func TestScriptLeavesOut(t *testing.T) {
+	needScript(t)
+	tools, dir := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
+	program := filepath.Join(tools, "trtui")
+	write(t, program, `#!/bin/sh
+case "$*" in gpu*) exit 1 ;; *@*) while [ "${1#@}" = "$1" ]; do shift; done; bad=$(cat "${1#@}") ;; esac
+case "$bad" in
+  *conv_a*conv_b*) echo '{}' ;;
+  *conv_a*) echo 'timing tactics 3: c1: conv_a' >&2; echo 'timing tactics 4: c1: conv_b' >&2; exit 137 ;;
+  *) echo 'trtui: layer c1: tactic conv_a, which can be forbidden: illegal address' >&2; exit 1 ;;
+esac
+`, 0o755)
+	got := gpuScript(t, dir, tools, "--trtui", program, "--budget", "60", "layers")["layers"]
+	tried := 0
+	for _, r := range got.Rows {
+		if r.Model != "digits" {
+			continue
+		}
+		if tried++; r.failed() || r.Forbidden != 2 || (r.Lost == "conv_a conv_b") != (tried == 1) {
+			t.Errorf("row %d: %+v", tried, r)
+		}
+	}
+	if tried != 6 {
+		t.Errorf("%d rows of 6", tried)
+	}
+}
+
 // TestScriptNoDevice: a program that has the backend on a machine without a GPU is no failure.
 func TestScriptNoDevice(t *testing.T) {
 	needScript(t)
