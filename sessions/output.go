@@ -14,8 +14,8 @@ import (
 )
 
 // OutputSchema is the version of what [MarshalOutput] writes. It grows when a field changes its name or its meaning or
-// goes away; 1 had Go's names and nanoseconds.
-const OutputSchema = 2
+// goes away; 1 had Go's names and nanoseconds, and 2 called saved layers kernels, and the steps of a precision layers.
+const OutputSchema = 3
 
 // MarshalOutput returns the JSON form in which the commands print a report, for scripts. Unlike the stored form, which
 // is read back and has the fields as they are, it can be read without this source:

@@ -223,13 +223,13 @@ func configName(c Config) string {
 		name += fmt.Sprintf(" batch %d", c.Batch)
 	}
 	if n := len(c.Disable); n > 0 {
-		name += fmt.Sprintf(" with %d rules or sites off", n)
+		name += " with " + countOf(n, "rule or site", "rules or sites") + " off"
 	}
 	if c.Until > 0 {
-		name += fmt.Sprintf(" after %d passes", c.Until)
+		name += " after " + countOf(c.Until, "pass", "passes")
 	}
 	if n := len(c.LayerPrecisions) + len(c.Pin) + len(c.Forbid); n > 0 {
-		name += fmt.Sprintf(" with %d choices by layer", n)
+		name += " with " + countOf(n, "choice by layer", "choices by layer")
 	}
 	return name
 }

@@ -277,7 +277,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		s.log("warning", "", "%s", why)
 	}
 	built := time.Since(begin)
-	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), launches(p), p.Memory.Peak)
+	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), countSteps(p, 0).Launches, p.Memory.Peak)
 	t := newTimings(p, max(1, cfg.Batch))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err

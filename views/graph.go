@@ -294,7 +294,7 @@ func flip(list []string, s string) []string {
 func savings(kernels int, bytes int64) string {
 	var parts []string
 	if kernels != 0 {
-		parts = append(parts, plural(kernels, "launch"))
+		parts = append(parts, plural(kernels, "layer"))
 	}
 	if bytes != 0 {
 		parts = append(parts, ui.Bytes(bytes)+" of traffic")

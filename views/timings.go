@@ -177,7 +177,7 @@ func (v *timingsView) Note() (string, ui.Style) {
 	if t == nil {
 		return "", ui.Muted
 	}
-	text := plural(t.Samples, "sample")
+	text := plural(len(t.Layers), "step") + ", " + plural(t.Samples, "sample")
 	if v.log {
 		text = "log scale " + text
 	}
