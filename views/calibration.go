@@ -205,13 +205,13 @@ func (v *tensorsView) columns() {
 	m := &measures[v.measure]
 	at := func(r int) *sessions.TensorCalibration { return &v.report.Tensors[r] }
 	columns := []ui.Column{
-		{Title: "tensor", Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
+		{Title: "tensor", Name: true, Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
 			t := at(r)
 			style := ui.Plain
 			if !t.Used {
 				style = ui.Muted
 			}
-			return ui.Cell{Text: t.Tensor, Style: style}
+			return ui.Cell{Text: tensorName(t.Tensor), Style: style}
 		}},
 		{Title: "int8", Width: 4, Priority: 2, Cell: func(r int) ui.Cell {
 			if at(r).Used {

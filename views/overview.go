@@ -254,7 +254,7 @@ func (v *compositionView) Render(w, h int) string {
 			y++
 		}
 		if h > 5 {
-			c.Fit(1, y, w-2, ui.Muted, ledgerText(p))
+			c.FitClauses(1, y, w-2, ui.Muted, ledgerText(p))
 			y++
 		}
 		ledger := ui.Proportions{Unit: " "}

@@ -249,8 +249,8 @@ func joinLayers(names []string) string {
 	return out
 }
 
-// fit cuts or fills s to n cells.
-func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Truncate(s, n, g.Ellipsis), n) }
+// fit cuts a name in its middle, or fills it up, to n cells.
+func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Middle(s, n, g.Ellipsis), n) }
 
 // pad fills s up to n cells.
 func pad(s string, n int) string {

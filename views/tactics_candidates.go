@@ -25,7 +25,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 	v := &candidatesView{chosenView: of}
 	at := func(r int) *sessions.CandidateInfo { return &of.layer().Candidates[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "candidate", Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
+		{Title: "candidate", Name: true, Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(rank(at(a)), rank(at(b))) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return v.time(at(r)) }},

@@ -56,7 +56,7 @@ func newTimingsView(d *desk) *timingsView {
 
 func (v *timingsView) columns() []ui.Column {
 	text := func(title string, width, flex, priority int, value func(*sessions.LayerTiming) (string, ui.Style)) ui.Column {
-		return ui.Column{Title: title, Width: width, Flex: flex, Priority: priority,
+		return ui.Column{Title: title, Width: width, Flex: flex, Priority: priority, Name: true,
 			Cell:  func(r int) ui.Cell { s, style := value(&v.rows[r]); return ui.Cell{Text: s, Style: style} },
 			Order: func(a, b int) int { x, _ := value(&v.rows[a]); y, _ := value(&v.rows[b]); return cmp.Compare(x, y) }}
 	}
@@ -354,7 +354,7 @@ func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
 			why = ": " + belowZeroShort
 		}
 	}
-	c.Fit(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf("%s, p99 %s, CV %s", why, ui.Duration(e.P99), percent(e.CV)))
+	c.FitClauses(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf("%s, p99 %s, CV %s", why, ui.Duration(e.P99), percent(e.CV)))
 	total := max(float64(e.Median), float64(t.SumMedian))
 	at := 1.0
 	for i, l := range t.Layers {
