@@ -234,6 +234,9 @@ func configName(c Config) string {
 	return name
 }
 
+// Cancel does nothing: a replay does no work.
+func (r *Replay) Cancel() {}
+
 // Retime says that a replay does not measure.
 func (r *Replay) Retime(string) { r.Rerun() }
 

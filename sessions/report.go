@@ -25,6 +25,7 @@ type Snapshot struct {
 	Stale       Parts     // reports that are of an older configuration
 	Busy        *Progress `json:",omitempty"`                // what is being done now
 	Err         string    `json:",omitempty" output:"error"` // why the last run of the stages ended early
+	Stopped     bool      `json:",omitempty"`                // by a person: Stale reports are not on their way
 	Retiming    string    `json:",omitempty"`                // the layer whose tactics are being timed again
 	Log         []LogLine `json:",omitempty"`                // the newest lines
 	Recording   string    `json:",omitempty"`                // the file being written

@@ -107,7 +107,7 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*Tim
 		return nil, err
 	}
 	defer c.Close()
-	s.progress(Progress{Phase: "measuring"})
+	s.progress(Progress{Phase: s.measuring()})
 	t := newTimings(l.Plan, s.batchOf(l.Plan))
 	err = c.Profile(ctx, s.profiling(p), t.add)
 	return t.report(false, s.Backend.Info().Estimated), err
@@ -119,6 +119,14 @@ func (s *stages) profiling(p run.Profiling) run.Profiling {
 		return run.Profiling{Iterations: 1, PerStep: p.PerStep}
 	}
 	return p
+}
+
+// measuring names what is done to get times: where there is no device, they are a cost model's.
+func (s *stages) measuring() string {
+	if s.Backend.Info().Estimated {
+		return "estimating"
+	}
+	return "measuring"
 }
 
 // Engine builds the engine of a configuration, to be written to a file.

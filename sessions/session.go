@@ -25,6 +25,7 @@ type Session struct {
 	todo   todo               // what to do besides, once
 	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
+	halted bool               // the present work was stopped, and nothing takes its place
 	wake   chan struct{}      // there is something new to do
 	close  context.CancelFunc
 	done   chan struct{}
@@ -90,8 +91,33 @@ func (s *Session) Rerun() {
 	s.mu.Unlock()
 }
 
+// Cancel stops what is being done. What has been made stays, and what has not stays stale until the configuration is set
+// or Rerun begins again.
+func (s *Session) Cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.snap.Busy == nil || s.cancel == nil {
+		return
+	}
+	s.halted, s.todo.retime = true, ""
+	s.cancel()
+}
+
+// stopped says that work was stopped, unless something else is to be done instead.
+func (s *Session) stopped() {
+	s.mu.Lock()
+	halted := s.halted
+	s.mu.Unlock()
+	if !halted {
+		return
+	}
+	s.update(func(snap *Snapshot) { snap.Busy, snap.Retiming, snap.Stopped = nil, "", true })
+	s.log("info", "", "stopped; what is stale belongs to an older configuration")
+}
+
 // interrupt makes the loop look at what is wanted; s.mu is held.
 func (s *Session) interrupt() {
+	s.halted = false
 	if s.cancel != nil {
 		s.cancel()
 	}
@@ -197,6 +223,7 @@ func (s *Session) loop(ctx context.Context) {
 		err := s.guarded(work, cfg, once)
 		cancel()
 		if errors.Is(err, context.Canceled) {
+			s.stopped()
 			continue
 		}
 		if err != nil {
@@ -236,7 +263,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	s.update(func(snap *Snapshot) {
 		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
 		snap.Config, snap.Model, snap.Err, snap.Busy = cfg, model, "", &Progress{Phase: "rebuilding"}
-		snap.Retiming = once.retime
+		snap.Retiming, snap.Stopped = once.retime, false
 	})
 	if once.drop != nil {
 		n := st.Cache.Drop(once.drop)
@@ -319,7 +346,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		return err
 	}
 	defer c.Close()
-	s.stages.progress(Progress{Phase: "measuring"})
+	s.stages.progress(Progress{Phase: s.stages.measuring()})
 	last, add := time.Now(), s.sampler(cfg, t)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)

@@ -59,7 +59,7 @@ type Table struct {
 
 // Keys returns the keys of a table, for the view's Keys.
 func (t *Table) Keys() []Key {
-	return append(FilterKeys(), Key{[]string{"o", "O"}, "sort", "sort by the next column / reverse"})
+	return append(FilterKeys(), Key{Keys: []string{"o", "O"}, Short: "sort", Long: "sort by the next column / reverse"})
 }
 
 // Refresh says that rows were added, removed or changed. The cursor stays on its row.

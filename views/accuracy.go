@@ -166,7 +166,7 @@ func (v *errorsView) Keys() []ui.Key {
 		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
 		ui.K("F", "first bad", "first layer whose accumulated error is over the tolerance"),
 		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
-		precisionKey(),
+		v.precisionKey(),
 		v.strip(),
 	}, v.table.Keys()...)
 }

@@ -126,7 +126,7 @@ func (v *tensorsView) shared() []ui.Key {
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
 	}
 	if v.Timeline == nil {
-		keys = append(keys, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile, where that calibrator is active"})
+		keys = append(keys, v.when(needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"}))
 	}
 	return keys
 }
@@ -166,7 +166,7 @@ var percentiles = []float64{90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.995, 99
 func (v *tensorsView) percentile(by int) tea.Cmd {
 	text, ok := strings.CutPrefix(v.want.Calibrator, "percentile:")
 	if !ok {
-		return say(ui.Warn, "the active calibrator is "+v.want.Calibrator+"; press c for the percentile calibrator")
+		return nil
 	}
 	now, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -93,6 +93,9 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 	case b != nil:
 		c.Fit(1, y, c.W-2, ui.Muted, what+" will follow")
 		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
+	case p.snap.Stopped:
+		c.Fit(1, y, c.W-2, ui.Muted, what+": stopped before it was made")
+		c.Fit(1, y+1, c.W-2, ui.Plain, "r goes on")
 	case p.snap.Seq == 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "opening the model")
 	default:

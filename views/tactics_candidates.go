@@ -110,7 +110,7 @@ func (v *candidatesView) Title() string {
 func (v *candidatesView) Note() (string, ui.Style) {
 	switch l := v.layer(); {
 	case l != nil && l.Layer == v.snap.Retiming:
-		return "re-timing, t cancels", ui.Accent
+		return "re-timing, esc stops", ui.Accent
 	case l != nil:
 		return v.note(l.Op)
 	}
@@ -119,9 +119,9 @@ func (v *candidatesView) Note() (string, ui.Style) {
 
 func (v *candidatesView) Keys() []ui.Key {
 	return []ui.Key{
-		ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again"),
-		ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again"),
-		retimeKey(),
+		v.when(needsModel, ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again")),
+		v.when(needsModel, ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again")),
+		v.retimeKey(),
 	}
 }
 

@@ -117,7 +117,7 @@ func (v *cacheView) stale() int {
 }
 
 func (v *cacheView) Keys() []ui.Key {
-	return append(v.table.Keys(), ui.K("D", "drop", "drop entries: those of other devices and builds, or all"))
+	return append(v.table.Keys(), v.when(needsModel, ui.K("D", "drop", "drop entries: those of other devices and builds, or all")))
 }
 
 // drop asks which entries to drop.

@@ -194,7 +194,7 @@ func (v *timingsView) Keys() []ui.Key {
 		ui.K("%", "share", "share of the layers / time"),
 		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
 		ui.K("L", "log", "bars on a logarithmic / linear scale"),
-		precisionKey())
+		v.precisionKey())
 }
 
 func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
