@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -76,7 +77,12 @@ func (s *stages) accuracy(ctx context.Context, cfg Config, perLayer bool) (*Accu
 		return nil, err
 	}
 	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*AccuracyReport, error) {
-		return s.compare(ctx, cfg, perLayer)
+		begin := time.Now()
+		r, err := s.compare(ctx, cfg, perLayer)
+		if err == nil {
+			s.logAccuracy(r, begin)
+		}
+		return r, err
 	})
 }
 

@@ -30,6 +30,8 @@ type Session struct {
 	close  context.CancelFunc
 	done   chan struct{}
 
+	building string // the configuration that the log speaks of; only the loop reads it
+
 	watching sync.WaitGroup // for the end of telemetry
 }
 
@@ -51,7 +53,7 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
 		want: cfg, close: cancel,
 	}
-	s.stages.progress = s.progressed()
+	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
 	info := w.Backend.Info()
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
 	s.wake <- struct{}{}
@@ -174,9 +176,13 @@ func (s *Session) progressed() func(Progress) {
 	}
 }
 
-// log adds a line to the log; the newest thousand are kept.
+// log adds a line to the log.
 func (s *Session) log(level, layer, format string, args ...any) {
-	line := LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer}
+	s.keepLine(LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer})
+}
+
+// keepLine adds a line to the log; the newest thousand are kept.
+func (s *Session) keepLine(line LogLine) {
 	s.update(func(snap *Snapshot) {
 		keep := snap.Log[max(0, len(snap.Log)-999):]
 		snap.Log = append(keep[:len(keep):len(keep)], line)
@@ -270,6 +276,13 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		st.saveCache()
 		s.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Cache.Entries()))
 	}
+	if name := configName(cfg); name != s.building {
+		if s.building == "" {
+			st.logModel()
+		}
+		s.building = name
+		s.log("info", "", "%s", name)
+	}
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {
 		return err
@@ -347,7 +360,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	}
 	defer c.Close()
 	s.stages.progress(Progress{Phase: s.stages.measuring()})
-	last, add := time.Now(), s.sampler(cfg, t)
+	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		o := s.stages.overview(cfg, l.Plan, r)
@@ -363,6 +376,9 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	})
 	if err == nil {
 		show(false)
+		if p.Duration > 0 || s.stages.Backend.Info().Estimated { // the first impression is for the eye alone
+			s.stages.logTimings(t.report(false, s.stages.Backend.Info().Estimated), begin)
+		}
 	}
 	return err
 }

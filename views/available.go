@@ -15,9 +15,9 @@ type need int
 
 // The needs.
 const (
-	needsModel     need = iota // to change what is built from the model, or to measure it
-	needsDevice                // to measure: estimates do not get better
-	needsChoice                // of the precision of layers: the model must leave one
+	needsModel  need = iota // to change what is built from the model, or to measure it
+	needsDevice             // to measure: estimates do not get better
+	needsChoice             // of the precision of layers: the model must leave one
 	needsRecorder
 	needsPast
 	needsFuture

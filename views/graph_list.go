@@ -105,6 +105,8 @@ func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 			}
 			return v.key(name)
 		}
+	case showLayerMsg:
+		v.showLayer(msg.layer)
 	case ui.FilterMsg:
 		v.filter = msg.Filter
 		v.move(msg)
@@ -112,6 +114,32 @@ func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 		v.move(msg)
 	}
 	return nil
+}
+
+// showLayerMsg asks the graph to put the cursor on a layer of either network.
+type showLayerMsg struct{ layer string }
+
+// showLayer returns a command that goes to a layer on the graph.
+func showLayer(layer string) tea.Cmd {
+	return tea.Sequence(ui.Goto("2"), func() tea.Msg { return showLayerMsg{layer} })
+}
+
+// showLayer puts the cursor on a layer: on this side if it has one of that name, the engine's side first.
+func (v *graphList) showLayer(name string) {
+	named := func(l graphLine, layers []sessions.LayerInfo) bool { return layers[l.layer].Name == name }
+	if v.side == engineSide && v.step != engineStep && v.snap.Passes != nil {
+		v.show(len(v.snap.Passes.Steps))
+	}
+	at := slices.IndexFunc(v.lines, func(l graphLine) bool { return named(l, v.layers) })
+	if at < 0 {
+		return
+	}
+	if engine := v.lists[engineSide]; v.side == sourceSide && slices.ContainsFunc(engine.lines, func(l graphLine) bool { return named(l, engine.layers) }) {
+		return // it is the engine's too
+	}
+	v.list.Select(at)
+	v.graphLink.side, v.ofPass = v.side, false
+	v.follow()
 }
 
 // move gives the list a message that may move its cursor, and takes the other side along.

@@ -1,6 +1,8 @@
 package views
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
@@ -12,7 +14,8 @@ func logScreen(d *desk) *ui.Screen {
 	return &ui.Screen{Key: "0", Name: "Log", Views: []ui.View{newLogView(d)}}
 }
 
-// logView follows the newest line until the cursor moves up. What a message says over several lines is shown as such.
+// logView follows the newest line until the cursor moves up. What a message says over several lines is shown as such, and
+// from a line that names a layer one gets to it.
 type logView struct {
 	pane
 	list  ui.List
@@ -34,18 +37,29 @@ func (v *logView) Title() string { return "Log" }
 
 func (v *logView) Note() (string, ui.Style) { return plural(len(v.snap.Log), "message"), ui.Muted }
 
-func (v *logView) Keys() []ui.Key { return v.list.Keys() }
+func (v *logView) Keys() []ui.Key {
+	k := ui.K("enter", "layer", "show the layer that the line is about, on the graph")
+	if at := v.list.At(); at < 0 || at >= len(v.lines) || v.lines[at].Layer == "" {
+		k.Off = "this line is about no layer"
+	}
+	return append(v.list.Keys(), k)
+}
 
 func (v *logView) Update(msg tea.Msg) tea.Cmd {
+	if isKey(msg, "enter") {
+		return showLayer(v.lines[v.list.At()].Layer)
+	}
 	if !v.take(msg) {
 		v.list.Update(msg)
 		return nil
 	}
 	v.lines = v.lines[:0]
 	for _, l := range v.snap.Log {
-		for i, text := range ui.Wrap(l.Text, 4096) {
+		first := true
+		for text := range strings.SplitSeq(l.Text, "\n") {
 			l.Text = text
-			v.lines = append(v.lines, logLine{l, i == 0})
+			v.lines = append(v.lines, logLine{l, first})
+			first = false
 		}
 	}
 	v.list.Lines = len(v.lines)
@@ -64,13 +78,16 @@ func (v *logView) line(i int) ui.ListLine {
 		out.Mark, out.Style, style = g.Warn, ui.Warn, ui.Warn
 	}
 	if !l.first {
+		if style == ui.Plain {
+			style = ui.Muted
+		}
 		out.Mark = ' '
-		out.Spans = []ui.Span{{Text: "             " + l.Text, Style: style}}
+		out.Spans = []ui.Span{{Text: "               " + l.Text, Style: style}}
 		return out
 	}
 	out.Spans = []ui.Span{{Text: l.Time.Format("15:04:05.000 "), Style: ui.Muted}}
 	if l.Layer != "" {
-		out.Spans = append(out.Spans, ui.Span{Text: l.Layer + ": ", Style: ui.Accent})
+		out.Spans = append(out.Spans, ui.Span{Text: shortName(l.Layer), Style: ui.Accent, Name: true}, ui.Span{Text: ": "})
 	}
 	out.Spans = append(out.Spans, ui.Span{Text: l.Text, Style: style})
 	return out
