@@ -28,7 +28,11 @@ func (s *stages) fp32(cfg Config) Config {
 // referenceOutputs runs the FP32 engine over the data, once for each set of shapes.
 func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, error) {
 	base := s.fp32(cfg)
-	loaded, err := s.loadReference(ctx, base)
+	var loaded *run.Loaded
+	err := s.asOne("built the FP32 reference", func() (err error) {
+		loaded, err = s.loadReference(ctx, base)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -18,9 +18,23 @@ import (
 
 // say adds a line to the log of the build, if somebody reads it.
 func (s *stages) say(level, layer, format string, args ...any) {
-	if s.Log != nil {
+	if s.hushed != nil && level == "info" {
+		*s.hushed++
+	} else if s.Log != nil {
 		s.Log(LogLine{Time: time.Now(), Level: level, Text: fmt.Sprintf(format, args...), Layer: layer})
 	}
+}
+
+// asOne does work of several stages that has one line in the log, if there was anything to do.
+func (s *stages) asOne(what string, work func() error) error {
+	begin, lines := time.Now(), 0
+	s.hushed = &lines
+	err := work()
+	s.hushed = nil
+	if err == nil && lines > 0 {
+		s.say("info", "", "%s in %s", what, took(begin))
+	}
+	return err
 }
 
 // String is the line as commands print it.
@@ -180,7 +194,7 @@ func (s *stages) logTactics(p *run.Plan, hits, timed int, begin time.Time) {
 func (s *stages) logPlan(p *run.Plan) {
 	m := p.Memory
 	s.say("info", "", "planned %s", countSteps(p, 0).Text())
-	text := fmt.Sprintf("arena %s, lower bound %s, without reuse %s", size(m.Peak), size(m.LowerBound), size(m.Naive))
+	text := fmt.Sprintf("arena: peak %s, lower bound %s, without reuse %s", size(m.Peak), size(m.LowerBound), size(m.Naive))
 	if m.Workspace > 0 {
 		text += ", workspace " + size(m.Workspace)
 	}
@@ -196,7 +210,7 @@ func (s *stages) logTimings(r *TimingsReport, begin time.Time) {
 	}
 	level, text := "info", ""
 	if e.CV > unstableCV {
-		level, text = "warning", ", unstable: other work on the machine, or a changing clock"
+		level, text = "warning", ", unstable: other work on the machine?"
 	}
 	s.say(level, "", "measured %s in %s: median %s, p99 %s, CV %.1f%%%s",
 		countOf(r.Samples, "inference", "inferences"), took(begin), brief(e.Median), brief(e.P99), 100*e.CV, text)

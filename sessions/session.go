@@ -281,7 +281,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 			st.logModel()
 		}
 		s.building = name
-		s.log("info", "", "%s", name)
+		s.log("info", "", "building %s", name)
 	}
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {
@@ -317,7 +317,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		s.log("warning", "", "%s", why)
 	}
 	built := time.Since(begin)
-	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), countSteps(p, 0).Launches, p.Memory.Peak)
+	s.log("info", "", "built %s in %s: weights %s, arena %s", configName(cfg), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
 	t := newTimings(p, max(1, cfg.Batch))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err

@@ -39,6 +39,7 @@ type stages struct {
 	Workplace
 	model    *Model
 	progress func(Progress)
+	hushed   *int // counts the lines that are left out of the log; nil: none is
 
 	device    sync.Mutex // one measurement at a time
 	unsaved   error      // why the timing cache could not be written

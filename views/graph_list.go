@@ -106,7 +106,7 @@ func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 			return v.key(name)
 		}
 	case showLayerMsg:
-		v.showLayer(msg.layer)
+		return v.showLayer(msg.layer)
 	case ui.FilterMsg:
 		v.filter = msg.Filter
 		v.move(msg)
@@ -121,25 +121,26 @@ type showLayerMsg struct{ layer string }
 
 // showLayer returns a command that goes to a layer on the graph.
 func showLayer(layer string) tea.Cmd {
-	return tea.Sequence(ui.Goto("2"), func() tea.Msg { return showLayerMsg{layer} })
+	return func() tea.Msg { return showLayerMsg{layer} }
 }
 
-// showLayer puts the cursor on a layer: on this side if it has one of that name, the engine's side first.
-func (v *graphList) showLayer(name string) {
+// showLayer goes to a layer and puts the cursor on it: on this side if it has one of that name, the engine's side first.
+func (v *graphList) showLayer(name string) tea.Cmd {
 	named := func(l graphLine, layers []sessions.LayerInfo) bool { return layers[l.layer].Name == name }
 	if v.side == engineSide && v.step != engineStep && v.snap.Passes != nil {
 		v.show(len(v.snap.Passes.Steps))
 	}
 	at := slices.IndexFunc(v.lines, func(l graphLine) bool { return named(l, v.layers) })
 	if at < 0 {
-		return
+		return nil
 	}
 	if engine := v.lists[engineSide]; v.side == sourceSide && slices.ContainsFunc(engine.lines, func(l graphLine) bool { return named(l, engine.layers) }) {
-		return // it is the engine's too
+		return nil // it is the engine's too
 	}
 	v.list.Select(at)
 	v.graphLink.side, v.ofPass = v.side, false
 	v.follow()
+	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: v.side + 1} }
 }
 
 // move gives the list a message that may move its cursor, and takes the other side along.

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -20,6 +21,7 @@ type logView struct {
 	pane
 	list  ui.List
 	lines []logLine
+	width int // that lines are wrapped to: the one drawn last
 }
 
 type logLine struct {
@@ -47,23 +49,55 @@ func (v *logView) Keys() []ui.Key {
 
 func (v *logView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "enter") {
-		return showLayer(v.lines[v.list.At()].Layer)
+		return v.jump(v.lines[v.list.At()].Layer)
 	}
 	if !v.take(msg) {
 		v.list.Update(msg)
 		return nil
 	}
+	v.build()
+	return nil
+}
+
+// jump goes to a layer on the graph, if it is there.
+func (v *logView) jump(layer string) tea.Cmd {
+	named := func(l sessions.LayerInfo) bool { return l.Name == layer }
+	if p := v.snap.Passes; p == nil || !slices.ContainsFunc(p.Engine, named) && !slices.ContainsFunc(p.Source, named) {
+		return say(ui.Warn, shortName(layer)+" is not in the networks that are shown now")
+	}
+	return showLayer(layer)
+}
+
+// The cells that stand before the text of a line: a margin, the mark and the time.
+const (
+	logMargin = 4
+	logTime   = 13
+)
+
+// build makes the lines: a message's own, wrapped where they are too long.
+func (v *logView) build() {
 	v.lines = v.lines[:0]
 	for _, l := range v.snap.Log {
-		first := true
-		for text := range strings.SplitSeq(l.Text, "\n") {
-			l.Text = text
-			v.lines = append(v.lines, logLine{l, first})
-			first = false
+		room := max(v.width-logMargin-logTime, 40)
+		before := 0
+		if l.Layer != "" {
+			before = ui.Width(shortName(l.Layer)) + 2
+		}
+		text, first := l.Text, true
+		for line := range strings.SplitSeq(text, "\n") {
+			parts := []string{line}
+			if ui.Width(line)+before > room {
+				parts = ui.Wrap(strings.Repeat("x", min(before, room/2))+line, room) // the layer's name stands before the first
+				parts[0] = parts[0][min(before, room/2):]
+			}
+			for _, part := range parts {
+				l.Text = part
+				v.lines = append(v.lines, logLine{l, first})
+				first, before = false, 0
+			}
 		}
 	}
 	v.list.Lines = len(v.lines)
-	return nil
 }
 
 func (v *logView) line(i int) ui.ListLine {
@@ -93,4 +127,10 @@ func (v *logView) line(i int) ui.ListLine {
 	return out
 }
 
-func (v *logView) Render(w, h int) string { return v.Look.Render(w, h, v.list.Draw) }
+func (v *logView) Render(w, h int) string {
+	if v.width != w {
+		v.width = w
+		v.build()
+	}
+	return v.Look.Render(w, h, v.list.Draw)
+}

@@ -99,11 +99,11 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 
 // countsNote tells what the launches are made of.
 func countsNote(c sessions.Counts) string {
-	source := fmt.Sprintf("of %d source layers", c.Source)
+	note := fmt.Sprintf("of %d source layers", c.Source)
 	if sum := c.Sum(); sum != "" {
-		return sum + ", " + source
+		note += ", " + sum
 	}
-	return source
+	return note
 }
 
 // accuracyFacts states how well the engine predicts, as far as the data lets one say.
