@@ -4,6 +4,7 @@ package sessions
 type AccuracyReport struct {
 	Precision  string
 	Calibrator string
+	Ranges     string `json:",omitempty"` // where the ranges that the calibrator found come from
 	Layers     []LayerError
 	Outputs    []OutputError
 	Labels     LabelAccuracy

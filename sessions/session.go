@@ -51,6 +51,14 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		want: cfg, close: cancel,
 	}
 	s.stages.progress = s.progressed()
+	begun := key(cfg)
+	s.stages.unknown = func(cfg Config, err error) error {
+		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
+			return err
+		}
+		s.log("warning", "", "%v", err)
+		return nil
+	}
 	info := w.Backend.Info()
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
 	s.wake <- struct{}{}
@@ -258,6 +266,9 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
 	if passes.Unchanged != "" {
 		s.log("warning", "", "%s", passes.Unchanged)
+	}
+	if text := ignored(cfg); text != "" {
+		s.log("warning", "", "%s", text)
 	}
 	warnUnmet(passes.Unmet, func(layer, text string) { s.log("warning", layer, "%s", text) })
 	p, err := s.plan(ctx, cfg, once.retime)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -55,6 +56,13 @@ func TestConfigFor(t *testing.T) {
 		{"--calibrator minmax", engine(t, built), change(func(c *sessions.Config) { c.Calibrator = "minmax" })},
 		{"--precision fp16", engine(t, built), change(func(c *sessions.Config) { c.Precision, c.Pin = sessions.FP16, nil })},
 		{"--disable a,b --passes-until 3", engine(t, built), change(func(c *sessions.Config) { c.Disable, c.Until = []string{"a", "b"}, 3 })},
+		{"--tactic conv=a --tactic b=c=d --forbid-tactic eval --forbid-tactic conv=x", engine(t, built), change(func(c *sessions.Config) {
+			c.Pin, c.Forbid = map[string]string{"conv": "a", "b=c": "d"}, map[string][]string{"": {"eval"}, "conv": {"x"}}
+		})},
+		{"--disable fuse-residual:a,b:0,no-op --disable dead-code:c", engine(t, built), change(func(c *sessions.Config) {
+			c.Disable = []string{"fuse-residual:a,b:0", "no-op", "dead-code:c"}
+		})},
+		{"--shapes x:2x5,y:1", engine(t, built), change(func(c *sessions.Config) { c.Shapes = map[string][]int{"x": {2, 5}, "y": {1}} })},
 		{"--layer-precisions x:fp16", engine(t, built), change(func(c *sessions.Config) { c.LayerPrecisions = []string{"x:fp16"} })},
 		{"", model(false), plain},
 		{"", model(true), func() sessions.Config { c := plain; c.Precision = sessions.INT8; return c }()},
@@ -63,6 +71,35 @@ func TestConfigFor(t *testing.T) {
 	} {
 		got, err := parsed(t, c.args).configFor(c.model)
 		if err != nil || !reflect.DeepEqual(compact(got), compact(c.want)) {
+			t.Errorf("%q: %+v, %v, want %+v", c.args, got, err, c.want)
+		}
+	}
+}
+
+// What a file says goes before what an engine was built with, and flags go before both.
+func TestConfigFileFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.json")
+	text := `{"precision": "int8", "calibrator": "percentile:99.9", "tactics": {"conv": "direct"}, "layer_precisions": ["head:fp32"]}`
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	saved := sessions.Config{
+		Precision: sessions.INT8, Calibrator: "percentile:99.9", Batch: 1, Pin: map[string]string{"conv": "direct"}, LayerPrecisions: []string{"head:fp32"},
+	}
+	change := func(f func(*sessions.Config)) sessions.Config { c := saved; f(&c); return c }
+	built := engine(t, sessions.Config{Precision: sessions.FP16, Calibrator: "mse", Batch: 4, Pin: map[string]string{"conv": "other"}})
+	for _, c := range []struct {
+		args  string
+		model *sessions.Model
+		want  sessions.Config
+	}{
+		{"", &sessions.Model{}, saved},
+		{"", built, change(func(c *sessions.Config) { c.Batch = 4 })},
+		{"--precision fp32", &sessions.Model{}, change(func(c *sessions.Config) { c.Precision, c.Pin = sessions.FP32, nil })},
+		{"--calibrator mse --tactic a=b", &sessions.Model{}, change(func(c *sessions.Config) { c.Calibrator, c.Pin = "mse", map[string]string{"a": "b"} })},
+	} {
+		got, err := parsed(t, "--config "+path+" "+c.args).configFor(c.model)
+		if err != nil || !reflect.DeepEqual(compact(got), c.want) {
 			t.Errorf("%q: %+v, %v, want %+v", c.args, got, err, c.want)
 		}
 	}
@@ -92,7 +129,7 @@ func TestRecordedConfigs(t *testing.T) {
 		{"", &sessions.Model{Quantized: true}, []string{"int8 minmax 1"}},
 		{"", engine(t, built), []string{"int8 mse 2"}},
 		{"--calibrator minmax,entropy", engine(t, built), []string{"int8 minmax 2", "int8 entropy 2"}},
-		{"--precision fp32,int8", engine(t, built), []string{"fp32 minmax 2", "int8 minmax 2", "int8 entropy 2"}},
+		{"--precision fp32,int8", engine(t, built), []string{"fp32 mse 2", "int8 mse 2"}},
 		{"--batch 1", engine(t, built), []string{"int8 mse 1"}},
 	} {
 		o, cmd := &options{}, &cobra.Command{}

@@ -47,6 +47,12 @@ type options struct {
 	layers      []string
 	constraints string
 	disable     []string
+	pins, bans  []string // of tactics
+	shapes      string
+	configPath  string
+	file        *sessions.ConfigFile // that is at configPath, once it was read
+	anew        bool                 // several calibrators are compared: on the same data, whatever an engine has
+	dataShapes  map[string][]int     // of inputs, where a model needs shapes and data has them
 	until       int
 	format      string
 	quiet       bool
@@ -84,8 +90,12 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
 	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
-	f.StringVar(&o.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning) or obey (an error)")
-	f.StringSliceVar(&o.disable, "disable", nil, "rules or sites to switch off; trtui inspect passes lists them")
+	f.StringVar(&o.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
+	f.StringArrayVar(&o.disable, "disable", nil, "rules, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
+	f.StringArrayVar(&o.pins, "tactic", nil, "the only tactic that a layer may have, as LAYER=TACTIC; may be given again; trtui inspect tactics lists both")
+	f.StringArrayVar(&o.bans, "forbid-tactic", nil, "a tactic that no layer may have, or that LAYER may not, as LAYER=TACTIC; may be given again")
+	f.StringVar(&o.shapes, "shapes", "", "shapes of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data, else 1 for each symbol")
+	f.StringVar(&o.configPath, "config", "", "configuration file, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags go before it")
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
@@ -132,7 +142,7 @@ func openModel(path string) (*sessions.Model, error) {
 
 // equip opens what a model is worked on with: timing cache, data, backend.
 func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
-	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache()}
+	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache(), Recalibrate: o.anew || o.changed("calib-data")}
 	var err error
 	if o.cache == "none" {
 		w.SaveTo = ""
@@ -191,8 +201,16 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 			return nil, nil, err
 		}
 	}
+	if data != nil && !embedded {
+		if o.dataShapes, err = m.DataShapes(data); err != nil {
+			return nil, nil, err
+		}
+	}
 	if data == nil {
-		env := map[string]int{}
+		env, err := o.symbols(m)
+		if err != nil {
+			return nil, nil, err
+		}
 		set, err := dataset.Random(m.Network.Inputs, env, o.randomItems, o.seed)
 		if err != nil {
 			return nil, nil, err
@@ -214,6 +232,16 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 		}
 	}
 	return data, cal, nil
+}
+
+// symbols returns the values of dimension symbols of which random input is made, one item at a time.
+func (o *options) symbols(m *sessions.Model) (map[string]int, error) {
+	cfg, err := o.configFor(m)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Batch = 1
+	return m.Symbols(m.Shaped(cfg))
 }
 
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
