@@ -91,7 +91,7 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 	}
 	r := &AccuracyReport{Precision: string(cfg.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
 	if s.needsCalibration(cfg) {
-		r.Calibrator, r.Ranges = cfg.Calibrator, s.rangesFrom(cfg)
+		r.Calibrator, r.Ranges, r.RandomRanges = cfg.Calibrator, s.rangesFrom(cfg), s.randomCalibration(cfg)
 	}
 	errs := make([]quant.ErrorAccumulator, len(s.model.Network.Outputs))
 	score := newScore(s, cfg)

@@ -98,8 +98,8 @@ func TestConfigFileErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                 "want a JSON object",
 		`[1]`:                              "want a JSON object",
-		"{\n\"batch\": 1,\n}":               "line 3",
-		"{\n\"batch\": \"x\"}":              `line 2: field "batch" cannot be a JSON string`,
+		"{\n\"batch\": 1,\n}":              "line 3",
+		"{\n\"batch\": \"x\"}":             `line 2: field "batch" cannot be a JSON string`,
 		`{"calibrater": "mse"}`:            `unknown field "calibrater"; did you mean "calibrator"?`,
 		`{"version": 9}`:                   "version 9 is not known",
 		`{"precision": "bf16"}`:            `precision "bf16": want fp32, fp16 or int8`,

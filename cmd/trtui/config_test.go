@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 )
@@ -170,5 +172,58 @@ func TestEngineStaysInt8(t *testing.T) {
 		if !strings.Contains(out, `"precision": "int8"`) {
 			t.Errorf("%v:\n%.400s", args, out)
 		}
+	}
+}
+
+// A saved configuration builds the engine that it was saved from.
+func TestSavedConfigBuildsTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "cache.jsonl")
+	build := func(file string, args ...string) []byte {
+		file = filepath.Join(dir, file)
+		command(t, 0, append(args, "build", "--timing-cache", cache, "-o", file)...)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	open := func(file string) *sessions.Model {
+		m, err := sessions.OpenModel(graph.Ops(), filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	args := []string{
+		"--precision", "int8", "--calibrator", "percentile:99.9", "--layer-precisions", "*head*:fp32", "--batch", "2", "--disable", "fuse-residual",
+	}
+	build("first.engine", args...)
+	for _, s := range open("first.engine").Engine.Plans[0].Steps {
+		for _, c := range s.Candidates {
+			if c.Timed && c.Tactic != s.Tactic && len(args) < 12 {
+				args = append(args, "--tactic", s.Name+"="+c.Tactic)
+				break
+			}
+		}
+	}
+	want := build("want.engine", args...)
+	cfg, err := open("want.engine").BuiltWith()
+	if err != nil || len(cfg.Pin) == 0 {
+		t.Fatal(cfg, err)
+	}
+	path, err := sessions.NewConfigSaver(dir, "net").Save(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := build("got.engine", "--config", path); !bytes.Equal(got, want) {
+		t.Error("the engines differ")
+	}
+	_, text := command(t, exitFailure, "build", "--config", path, "--disable", "fuse-residul", "-o", filepath.Join(dir, "x.engine"))
+	if !strings.Contains(text, `did you mean "fuse-residual"?`) {
+		t.Error(text)
 	}
 }

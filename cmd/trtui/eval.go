@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type evalRow struct {
 	ArenaBytes   int      `json:"arena_bytes"`
 	Ranges       string   `json:"ranges,omitempty"` // of activations: where they come from
 	Random       bool     `json:"random_data,omitempty"`
+	RandomRanges bool     `json:"random_ranges,omitempty"`
 	Estimated    bool     `json:"estimated,omitempty"` // latencies are a cost model's
 }
 
@@ -113,7 +115,7 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 	row := evalRow{
 		Precision: string(cfg.Precision), Calibrator: acc.Calibrator, Ranges: acc.Ranges, Agreement: 100 * acc.Labels.Agreement,
 		Latency: float64(snap.Overview.Latency.Median) / 1e6, LatencyP99: float64(snap.Overview.Latency.P99) / 1e6,
-		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random,
+		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random, RandomRanges: acc.RandomRanges,
 		Estimated: snap.Timings.Estimated,
 	}
 	if len(acc.Outputs) > 0 {
@@ -131,8 +133,11 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintf(w, "%s on %s: %d items\n", p.model.Network.Name, p.work.Data.Name(), p.work.Data.Len())
-	if p.work.CalData.Random() && !p.model.Quantized {
-		fmt.Fprintln(w, "random calibration: no data was given, so ranges come from random input and accuracy is agreement with FP32 only")
+	if p.work.Data.Random() {
+		fmt.Fprintln(w, "random data: none was given, so accuracy is agreement with FP32 only")
+	}
+	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
+		fmt.Fprintln(w, "random calibration: ranges come from random input and say nothing about real ones")
 	}
 	said := ""
 	for _, r := range rows {
