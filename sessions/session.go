@@ -23,6 +23,7 @@ type Session struct {
 	snap   Snapshot           // the newest state; copied when it is published
 	want   Config             // the configuration to work on
 	todo   todo               // what to do besides, once
+	asked  bool               // calibration was asked for
 	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
 	wake   chan struct{}      // there is something new to do
@@ -96,6 +97,24 @@ func (s *Session) Rerun() {
 	s.todo.retime = ""
 	s.interrupt()
 	s.mu.Unlock()
+}
+
+// Calibrate asks for the report of calibration, from now on with every configuration. A model that brings its own
+// quantisation has none otherwise: nothing but that report needs its activations.
+func (s *Session) Calibrate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.asked && s.stages.model.Quantized {
+		s.asked, s.todo.retime = true, s.snap.Retiming // which goes on
+		s.interrupt()
+	}
+}
+
+// calibrates reports whether the report of calibration is made.
+func (s *Session) calibrates() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stages.CalData != nil && (s.asked || !s.stages.model.Quantized)
 }
 
 // interrupt makes the loop look at what is wanted; s.mu is held.
@@ -300,13 +319,13 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		}
 		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
 	}
-	if st.CalData != nil {
-		c, err := st.calibration(ctx, cfg)
-		if err != nil {
+	var calibration *CalibrationReport
+	if s.calibrates() {
+		if calibration, err = st.calibration(ctx, cfg); err != nil {
 			return err
 		}
-		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
 	}
+	s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = calibration })
 	if st.Backend.Info().Estimated {
 		return nil // another sample would be the same
 	}

@@ -23,6 +23,9 @@ type Controller interface {
 	Set(sessions.Config)
 	// Rerun asks for the measurements to be made again; it ends a re-timing.
 	Rerun()
+	// Calibrate asks for the report of calibration where it is not made by itself: of models that bring their own
+	// quantisation.
+	Calibrate()
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)
 	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.
@@ -65,6 +68,11 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	return ui.New(ui.Config{
 		Look: o.Look, Screens: screens(d), Intents: d.intents(),
 		OnIntent: d.intent, OnEvent: d.event, Header: d.header(), Now: o.Now,
+		OnScreen: func(digit string) {
+			if digit == calibrationKey {
+				ctl.Calibrate()
+			}
+		},
 		Start: tea.Batch(
 			func() tea.Msg { return ctl.Snapshot() },
 			ui.Listen(ctl.Events()),
