@@ -274,9 +274,9 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	if err != nil {
 		return err
 	}
-	l, err := st.lower(ctx, cfg)
-	if err != nil {
-		return err
+	l, refused := st.lower(ctx, cfg)
+	if l == nil {
+		return refused
 	}
 	passes, err := st.passesReport(cfg, o, l)
 	if err != nil {
@@ -288,6 +288,9 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	}
 	if text := ignored(cfg); text != "" {
 		s.log("warning", "", "%s", text)
+	}
+	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen
+		return refused
 	}
 	warnUnmet(passes.Unmet, func(layer, text string) { s.log("warning", layer, "%s", text) })
 	p, err := s.plan(ctx, cfg, once.retime)

@@ -221,6 +221,8 @@ func (s *stages) needsCalibration(cfg Config) bool {
 	return cfg.Quantizes() && !s.model.Quantized
 }
 
+// lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
+// returns what there is together with the error.
 func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
 	if _, ok := dataTypes[cfg.Precision]; !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
