@@ -160,6 +160,12 @@ func (o *options) checkData() error {
 	if o.changed("size") && (o.size < 1 || o.size > maxSize) {
 		return fmt.Errorf("--size %d: want 1 to %d", o.size, maxSize)
 	}
+	if o.layout != "nchw" && o.layout != "nhwc" {
+		return fmt.Errorf("--layout %q: want nchw or nhwc", o.layout)
+	}
+	if o.order != "rgb" && o.order != "bgr" {
+		return fmt.Errorf("--channel-order %q: want rgb or bgr", o.order)
+	}
 	if o.data == "" && o.labelOffset != 0 {
 		return errors.New("--label-offset is for the labels of --data, which is missing")
 	}
@@ -169,7 +175,7 @@ func (o *options) checkData() error {
 	if o.calItems != "" && o.calData == "" {
 		return errors.New("--calib-items chooses from --calib-data, which is missing")
 	}
-	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "shape", "type", "dequantize"} {
+	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "layout", "channel-order", "shape", "type", "dequantize"} {
 		if o.changed(flag) && o.data == "" && o.calData == "" {
 			return fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)
 		}
