@@ -34,12 +34,8 @@ func (c Comparing) tolerance(types [2]string) Tolerance {
 	return c.Tolerance
 }
 
-// Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
-// each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers.
-func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
-	if progress == nil {
-		progress = func(Progress) {}
-	}
+// compare is Compare where no device is lost.
+func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
 	runs, err := contestants(ctx, m, w, cfg, on, progress)
 	defer func() {
 		for _, r := range runs {
