@@ -101,16 +101,34 @@ type contestant struct {
 	classes []ItemClasses
 }
 
+// firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
+// another, and that is a warning.
+func firstStages(m *Model, w Workplace, on []Contender, progress func(Progress)) *stages {
+	s := &stages{Workplace: w, model: m, progress: progress}
+	backends := 0
+	for _, c := range on {
+		if c.Backend == nil {
+			continue
+		}
+		if backends++; backends == 1 {
+			s.Backend = c.Backend
+		}
+	}
+	if backends > 1 {
+		s.unknown = func(_ Config, err error) error {
+			if w.Warn != nil {
+				w.Warn(err.Error())
+			}
+			return nil
+		}
+	}
+	return s
+}
+
 // contestants builds an engine for every contender. Calibration is done once, by the first of them.
 func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, progress func(Progress)) ([]*contestant, error) {
 	var runs []*contestant
-	engine := &stages{Workplace: w, model: m, progress: progress} // of the first backend
-	for _, c := range on {
-		if c.Backend != nil {
-			engine.Backend = c.Backend
-			break
-		}
-	}
+	engine := firstStages(m, w, on, progress)
 	if engine.needsCalibration(cfg) {
 		if _, err := engine.rangesFor(ctx, cfg); err != nil {
 			return nil, err
@@ -130,7 +148,7 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 			}
 		default:
 			if c.Backend != engine.Backend {
-				one.stages = &stages{Workplace: w, model: m, progress: progress, hist: engine.hist, ranges: engine.ranges}
+				one.stages = &stages{Workplace: w, model: m, progress: progress, hist: engine.hist, ranges: engine.ranges, unknown: engine.unknown}
 				one.stages.Backend = c.Backend
 			}
 			err = one.open(ctx, cfg)
