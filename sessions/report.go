@@ -376,6 +376,6 @@ type CacheInfo struct {
 	Stale                 bool // of another device or build
 
 	Measured  time.Time `json:",omitzero"`               // zero: not known
-	Spread    float64   `json:",omitempty" unit:"share"` // of its rounds: the median's excess over the fastest; 0: not known
+	Spread    float64   `json:",omitempty" unit:"share"` // by what share the second best of its occasions was longer; 0: not known
 	Disturbed bool      `json:",omitempty"`              // the machine did something else while it was measured
 }
