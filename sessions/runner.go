@@ -109,6 +109,7 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*Tim
 	defer c.Close()
 	s.progress(Progress{Phase: "measuring"})
 	t := newTimings(l.Plan, s.batchOf(l.Plan))
+	t.of(c)
 	err = c.Profile(ctx, s.profiling(p), t.add)
 	return t.report(false, s.Backend.Info().Estimated), err
 }
