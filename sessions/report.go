@@ -235,6 +235,7 @@ type OverviewReport struct {
 	Source     int `output:"source_layers"` // source layers
 	Badges     []Badge
 	BuildTime  time.Duration
+	Inference  *InferenceSplit `json:",omitempty"` // of Timings
 }
 
 // Latency holds the statistics of repeated measurements.
@@ -275,7 +276,7 @@ type TimingsReport struct {
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`
 	Estimated  bool
 	BatchItems int
-	Split      *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
+	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
 }
 
 // InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians

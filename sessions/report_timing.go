@@ -126,7 +126,7 @@ func binTimes(samples []time.Duration, l Latency) *TimeBins {
 func (t *timings) report(live, estimated bool) *TimingsReport {
 	r := &TimingsReport{
 		Samples: len(t.latency), EndToEnd: latencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
-		Estimated: estimated, BatchItems: t.batch, Split: t.inference(),
+		Estimated: estimated, BatchItems: t.batch, Inference: t.inference(),
 	}
 	env := t.plan.Env()
 	for i, st := range t.plan.Steps {
@@ -180,7 +180,7 @@ const (
 func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewReport {
 	m := p.Memory
 	r := &OverviewReport{
-		Latency: t.EndToEnd, Batch: t.BatchItems, Layers: launches(p), Source: len(s.model.Network.Layers),
+		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Layers: launches(p), Source: len(s.model.Network.Layers),
 		Memory: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
 	}
 	if t.EndToEnd.Mean > 0 {
@@ -203,7 +203,7 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 	if t.EndToEnd.CV > unstableCV {
 		r.Badges = append(r.Badges, Badge{"unstable", "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
 	}
-	if i := t.Split; i != nil && float64(i.Enqueue) > enqueueBound*float64(i.Compute) {
+	if i := t.Inference; i != nil && float64(i.Enqueue) > enqueueBound*float64(i.Compute) {
 		r.Badges = append(r.Badges, Badge{"enqueue bound", "handing the work to the device takes the host over 0.8 of the time that the device computes: more work an inference, such as a larger batch, would keep it busy"})
 	}
 	if s.CalData != nil && s.randomCalibration(cfg) {

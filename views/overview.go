@@ -78,7 +78,7 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 		{Name: "sum of layers", Value: ui.Duration(t.SumMedian), Note: gapText(t)},
 		{Name: "launches", Value: ui.Count(o.Layers), Note: fmt.Sprintf("of %d source layers", o.Source)},
 	}
-	facts = append(facts, splitFacts(t.Split)...)
+	facts = append(facts, splitFacts(t.Inference)...)
 	facts = append(facts, accuracyFacts(s.Accuracy)...)
 	if m := s.Model; m != nil {
 		if e.Median > 0 && m.FLOPs > 0 {

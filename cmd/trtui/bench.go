@@ -52,7 +52,7 @@ type benchOutput struct {
 	Latency    benchLatency `unit:"ms"`
 	Throughput float64      `unit:"items_per_s"`
 	Gap        time.Duration
-	Split      *sessions.InferenceSplit `json:",omitempty"`
+	Inference  *sessions.InferenceSplit `json:",omitempty"`
 	Memory     sessions.MemoryNumbers
 	Layers     []sessions.LayerTiming `json:",omitempty"`
 }
@@ -79,7 +79,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	if o.format == "json" {
 		out := benchOutput{
 			Model: snap.Model.Name, Precision: snap.Config.Precision, Batch: v.Batch, Device: snap.Device,
-			Latency: latencyMillis(t.EndToEnd), Throughput: v.Throughput, Gap: t.Gap, Split: t.Split, Memory: snap.Memory.MemoryNumbers,
+			Latency: latencyMillis(t.EndToEnd), Throughput: v.Throughput, Gap: t.Gap, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
 			out.Layers = t.Layers
@@ -133,7 +133,7 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	fmt.Fprintf(w, "%slatency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
 		estimatedMark(t.Estimated), ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)
-	if s := t.Split; s != nil {
+	if s := t.Inference; s != nil {
 		fmt.Fprintf(w, "split µs: %s\n", splitText(s))
 	}
 	for _, b := range v.Badges {
