@@ -376,6 +376,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	defer c.Close()
 	s.stages.progress(Progress{Phase: s.stages.measuring()})
 	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
+	t.of(c)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		o := s.stages.overview(cfg, l.Plan, r)

@@ -16,7 +16,7 @@ import (
 func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backend, cost Cost) (*Plan, error) {
 	c := &chooser{
 		network: n, env: env, backend: b, cost: cost,
-		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[string]Price{},
+		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[conversion]term{},
 	}
 	if err := c.bounded(); err != nil {
 		return nil, err
