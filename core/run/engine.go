@@ -403,6 +403,9 @@ func checkDesc(s Slot, env map[string]int) error {
 		}
 		n *= max(1, e)
 	}
+	if d.Pitch != 0 && (d.Format != kernels.NHWC || len(d.Dims) < 2 || d.Pitch < d.Width() || n > 1<<58/d.Pitch) {
+		return fmt.Errorf("%v with %d elements from pixel to pixel", d, d.Pitch)
+	}
 	if d.Span() > s.Size {
 		return fmt.Errorf("%d bytes in a slot of %d", d.Span(), s.Size)
 	}

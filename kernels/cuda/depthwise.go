@@ -14,6 +14,7 @@ func depthwiseEmitters() []emitter {
 	for _, columns := range []int{1, 2, 4} {
 		list = append(list, emitter{
 			name: fmt.Sprintf("conv_depthwise_nhwc_%dx%d", columns, directChannels), op: graph.Conv, in: kernels.NHWC, out: kernels.NHWC,
+			strided: true,
 			match: func(b kernels.Binding) error {
 				if _, err := depthwiseOf(b, columns); err != nil {
 					return err
@@ -156,7 +157,7 @@ func (t *depthwiseThread) element(line ptx.Uint, column int, inside *ptx.Cond) [
 
 // jobs estimates the launch.
 func (d *depthwise) jobs(b kernels.Binding) []job {
-	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.pitchOut, directChannels)
+	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.widthOut, directChannels)
 	reads := min(d.columns*d.s, (d.columns-1)*d.stride[1]+(d.s-1)*d.dilation[1]+1)
 	each := reads*(4+directChannels) + d.s*(2+d.columns*directChannels)
 	if d.scale != nil { // four taps at a time

@@ -16,6 +16,7 @@ func directEmitters() []emitter {
 		for _, columns := range []int{1, 4} {
 			list = append(list, emitter{
 				name: fmt.Sprintf("conv_direct_%s_%dx%d", f, columns, directChannels), op: graph.Conv, in: f, out: kernels.NHWC,
+				strided: f == kernels.NHWC,
 				match: func(b kernels.Binding) error {
 					if _, err := directOf(b, columns); err != nil {
 						return err
@@ -141,7 +142,7 @@ func (d *direct) emit(b kernels.Binding) (*work, error) {
 
 // thread starts the kernel and finds what a thread computes: neighbouring threads neighbouring channels, then pixels.
 func (d *direct) thread(w *work) (*directThread, *launch) {
-	vectors, perRow := ceilDiv(d.pitchOut, directChannels), ceilDiv(d.q, d.columns)
+	vectors, perRow := ceilDiv(d.widthOut, directChannels), ceilDiv(d.q, d.columns)
 	total := d.n * d.p * perRow * vectors
 	k, l := w.threads("conv", total)
 	d.x.base = l.input(k, 0)
@@ -167,7 +168,7 @@ func (d *direct) thread(w *work) (*directThread, *launch) {
 // finish writes the outputs.
 func (t *directThread) finish() {
 	for i, sums := range t.sums {
-		finishRow(t.K, t.out, t.Add(t.pixel, ptx.U(i)), t.channel, sums, t.pitchOut%directChannels == 0)
+		finishRow(t.K, t.out, t.Add(t.pixel, ptx.U(i)), t.channel, sums, t.widthOut%directChannels == 0)
 	}
 }
 
@@ -181,7 +182,7 @@ func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Wor
 		if whole {
 			emit()
 		} else {
-			k.If(k.Lt(at, ptx.U(out.pitch)), emit)
+			k.If(k.Lt(at, ptx.U(out.width)), emit)
 		}
 	}
 }
@@ -320,7 +321,7 @@ func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
 
 // jobs estimates the launch: all of a block's loads come through one unit, a quarter as fast as products.
 func (d *direct) jobs(b kernels.Binding) []job {
-	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.pitchOut, directChannels)
+	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.widthOut, directChannels)
 	reads := 1
 	if !d.shared() {
 		reads = directChannels

@@ -165,7 +165,7 @@ func (m *multiplication) finish(b kernels.Binding) error {
 
 // output returns what becomes of the sums: alpha, the addition of input 2 times beta, then the epilogue.
 func (m *multiplication) output(b kernels.Binding, w *work) (*rowOutput, error) {
-	out, err := newRowOutput(b, &product{k: m.n, groups: 1, pitchOut: m.n, alpha: m.alpha, scale: m.scale}, w)
+	out, err := newRowOutput(b, &product{k: m.n, groups: 1, widthOut: m.n, pitchOut: m.n, alpha: m.alpha, scale: m.scale}, w)
 	if err != nil || len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil {
 		return out, err
 	}
@@ -175,7 +175,7 @@ func (m *multiplication) output(b kernels.Binding, w *work) (*rowOutput, error) 
 	}
 	for _, a := range add {
 		if a.input >= 0 && a.whole {
-			out.vector = min(out.vector, vectorOf(a.typ.Size(), a.pitch))
+			out.vector = min(out.vector, vectorOf(a.typ.Size(), a.width|a.pitch))
 		}
 	}
 	out.args = append(add, out.args...)

@@ -20,7 +20,9 @@ type product struct {
 	stride   [2]int
 	dilation [2]int
 	pad      [2]int // top, left
-	pitchIn  int    // elements from one pixel to the next
+	widthIn  int    // elements of a pixel, padding included
+	widthOut int
+	pitchIn  int // elements from one pixel to the next: more than the width in a slice of channels
 	pitchOut int
 
 	alpha float32
@@ -97,7 +99,7 @@ func (p *product) convolution(b kernels.Binding) error {
 		p.stride[i], p.dilation[i], p.pad[i] = d.Stride, d.Dilation, d.PadBegin
 	}
 	p.r, p.s = win[0].Kernel, win[1].Kernel
-	p.pitchIn, p.pitchOut = pitch(b.In[0]), pitch(b.Out[0])
+	p.rows(b.In[0], b.Out[0])
 	return p.addBias(b, 1, p.k*p.groups)
 }
 
@@ -126,21 +128,15 @@ func (p *product) matrices(b kernels.Binding) error {
 	if x.Format == kernels.NHWC && len(x.Dims) > 2 {
 		return fmt.Errorf("columns are not channels in %v", x)
 	}
-	p.pitchIn, p.pitchOut = rowPitch(x), rowPitch(b.Out[0])
+	p.rows(x, b.Out[0])
 	return p.addBias(b, beta, p.k)
 }
 
-// rowPitch returns the elements from one row of the last axis to the next.
-func rowPitch(d kernels.Desc) int {
-	n := d.Dims[len(d.Dims)-1]
-	if d.Format == kernels.NHWC {
-		return roundUp(n, d.Block())
-	}
-	return n
+// rows sets how the pixels, or rows of matrices, of input and output lie.
+func (p *product) rows(x, y kernels.Desc) {
+	in, out := layoutOf(x), layoutOf(y)
+	p.widthIn, p.pitchIn, p.widthOut, p.pitchOut = in.width, in.pitch, out.width, out.pitch
 }
-
-// pitch returns the elements from one pixel to the next of a tensor in NHWC.
-func pitch(d kernels.Desc) int { return roundUp(d.Dims[1], d.Block()) }
 
 // addBias reads input 2, a constant row.
 func (p *product) addBias(b kernels.Binding, beta float32, channels int) error {

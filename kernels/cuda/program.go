@@ -33,8 +33,8 @@ func translate(k *ptx.K, p graph.Program, args []ptx.Float) ptx.Float {
 
 // clearPads makes zeros of what a program computed behind the last of a row's elements, where kernels that multiply by
 // zeros there expect finite numbers.
-func clearPads(k *ptx.K, p graph.Program, column ptx.Uint, last, pitch int, x []ptx.Float) {
-	if last == pitch || p.StaysFinite() {
+func clearPads(k *ptx.K, p graph.Program, column ptx.Uint, last, width int, x []ptx.Float) {
+	if last == width || p.StaysFinite() {
 		return
 	}
 	for i := range x {
