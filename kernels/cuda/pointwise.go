@@ -26,8 +26,13 @@ func pointwiseEmitters() []emitter {
 		for _, op := range []*graph.Op{graph.Cast, graph.Quantize, graph.Dequantize, graph.Reformat} {
 			list = append(list, emitter{
 				name: "convert_" + f.String(), op: op, in: f, out: f, strided: f == kernels.NHWC,
-				match: func(b kernels.Binding) error { return checkArguments(b, identity, 0) },
-				emit:  func(b kernels.Binding) (*work, error) { return emitPointwise(b, identity) },
+				match: func(b kernels.Binding) error {
+					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Type == graph.Bool) {
+						return fmt.Errorf("a cast from %s to %s is not of real numbers", x.TypeString(), y.TypeString())
+					}
+					return checkArguments(b, identity, 0)
+				},
+				emit: func(b kernels.Binding) (*work, error) { return emitPointwise(b, identity) },
 			})
 		}
 	}

@@ -31,6 +31,8 @@ type emitter struct {
 func emitters() []emitter {
 	return slices.Concat(
 		pointwiseEmitters(),
+		integerEmitters(),
+		castEmitters(),
 		reformatEmitters(),
 		productEmitters(),
 		depthwiseEmitters(),

@@ -39,6 +39,8 @@ func Layers() []Case {
 	m.resizes()
 	m.reductions()
 	m.constants()
+	m.integerPointwise()
+	m.casts()
 	m.rest()
 	return m.cases
 }
