@@ -42,6 +42,7 @@ func emitters() []emitter {
 		reduceEmitters(),
 		softmaxEmitters(),
 		normalizeEmitters(),
+		orderEmitters(),
 		resizeEmitters(),
 		gatherEmitters(),
 		moveEmitters(),

@@ -41,6 +41,7 @@ func Layers() []Case {
 	m.constants()
 	m.integerPointwise()
 	m.casts()
+	m.orders()
 	m.rest()
 	return m.cases
 }
