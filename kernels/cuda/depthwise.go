@@ -54,6 +54,9 @@ func depthwiseOf(b kernels.Binding, columns int) (*depthwise, error) {
 	if d.c != 1 || d.k != 1 {
 		return nil, fmt.Errorf("groups of %d to %d channels, the kernel takes 1 to 1", d.c, d.k)
 	}
+	if d.zeros != nil {
+		return nil, fmt.Errorf("the weights have a zero point for every channel")
+	}
 	if d.s*columns > 32 {
 		return nil, fmt.Errorf("windows of %d columns are too wide for %d pixels", d.s, columns)
 	}

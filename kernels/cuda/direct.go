@@ -104,7 +104,7 @@ func (p *product) packDirect() []byte {
 	n := p.r * p.s * p.c * row
 	if p.scale != nil {
 		list, src := make([]int32, n), p.weight.Ints()
-		put(func(d, s int) { list[d] = int32(src[s]) - p.zeroW })
+		put(func(d, s int) { list[d] = int32(src[s]) - p.zeroOf(d%row) })
 		return graph.Bytes(list)
 	}
 	list, src := make([]float32, n), p.reals()
@@ -231,7 +231,6 @@ func (t *directThread) firstInput(channel ptx.Uint) ptx.Uint {
 
 // sum adds the products of all taps and input channels.
 func (t *directThread) sum() {
-	row := 4 * t.rowWeights()
 	at := t.VarGlobal(t.weights)
 	t.For(ptx.U(0), ptx.U(t.r*t.dilation[0]), ptx.U(t.dilation[0]), func(dy ptx.Uint) {
 		y := t.Add(t.top, dy)
@@ -250,18 +249,24 @@ func (t *directThread) sum() {
 				}
 				pixels = append(pixels, p)
 			}
-			if t.c <= 4 {
-				for c := range t.c {
-					t.multiply(pixels, ptx.U(c), at.At(c*row))
-				}
-				t.SetGlobal(at, at.At(t.c*row))
-				return
-			}
-			t.For(ptx.U(0), ptx.U(t.c), ptx.U(1), func(c ptx.Uint) {
-				t.multiply(pixels, c, at)
-				t.SetGlobal(at, at.At(row))
-			})
+			t.tap(pixels, at)
 		})
+	})
+}
+
+// tap adds the products of one tap, whose weights begin at the address, and moves that behind them.
+func (t *directThread) tap(pixels []tapPixel, at ptx.GlobalPtr) {
+	row := 4 * t.rowWeights()
+	if t.c <= 4 {
+		for c := range t.c {
+			t.multiply(pixels, ptx.U(c), at.At(c*row))
+		}
+		t.SetGlobal(at, at.At(t.c*row))
+		return
+	}
+	t.For(ptx.U(0), ptx.U(t.c), ptx.U(1), func(c ptx.Uint) {
+		t.multiply(pixels, c, at)
+		t.SetGlobal(at, at.At(row))
 	})
 }
 
@@ -316,6 +321,9 @@ func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
 	t.When(p.inside, func() {
 		t.SetS(v, t.LoadByteAs(from, t.typ == graph.I8))
 	})
+	if t.transposed { // whose taps do not all meet the input: there is no sum of all weights to take off
+		v = t.SubS(v, ptx.I(int(t.zeroX)))
+	}
 	return v.Word()
 }
 

@@ -30,9 +30,12 @@ type product struct {
 	scale []float32 // of integer sums, by output channel; nil for reals
 	zeroX int32     // of quantised inputs
 	zeroW int32     // of the weights
+	zeros []int32   // of the weights by output channel, where they differ; else nil
 
 	weight graph.Value // [k*groups, c, r, s], or [c, k] if columns is set
 	column bool
+	// transposed weights are [c*groups, k, r, s].
+	transposed bool
 }
 
 // pixels returns the rows of the product's result.
@@ -59,9 +62,12 @@ func productOf(b kernels.Binding) (*product, error) {
 	p := &product{typ: b.In[0].Type, groups: 1, alpha: 1, stride: [2]int{1, 1}, dilation: [2]int{1, 1}}
 	p.weight, _ = b.Const(1)
 	var err error
-	if b.Layer.Op == graph.Conv {
+	switch b.Layer.Op {
+	case graph.Conv:
 		err = p.convolution(b)
-	} else {
+	case graph.ConvTranspose:
+		err = p.transposedConvolution(b)
+	default:
 		err = p.matrices(b)
 	}
 	if err == nil {
@@ -171,7 +177,7 @@ func (p *product) quantisation(b kernels.Binding) error {
 		return fmt.Errorf("a sum of %d products of bytes may leave 32 bits", p.r*p.s*p.c)
 	}
 	axis := 0
-	if p.column {
+	if p.column || p.transposed {
 		axis = 1
 	}
 	if w.Range.PerChannel() && w.Range.Axis != axis {
@@ -180,10 +186,15 @@ func (p *product) quantisation(b kernels.Binding) error {
 	channels := p.k * p.groups
 	p.scale = make([]float32, channels)
 	p.zeroX, p.zeroW = x.Range.ZeroAt(0), w.Range.ZeroAt(0)
+	zeros := make([]int32, channels)
 	for i := range p.scale {
-		p.scale[i] = x.Range.ScaleAt(0) * w.Range.ScaleAt(i)
-		if w.Range.ZeroAt(i) != p.zeroW {
-			return fmt.Errorf("%s has a zero point for every channel", w.Name)
+		at := i
+		if p.transposed {
+			at = i % p.k
+		}
+		p.scale[i] = x.Range.ScaleAt(0) * w.Range.ScaleAt(at)
+		if zeros[i] = w.Range.ZeroAt(at); zeros[i] != p.zeroW {
+			p.zeros = zeros
 		}
 	}
 	return nil
@@ -205,7 +216,21 @@ func (p *product) source(channel, c, tap int) int {
 	if p.column {
 		return c*p.k + channel
 	}
+	if p.transposed {
+		return ((channel/p.k*p.c+c)*p.k+channel%p.k)*p.r*p.s + tap
+	}
 	return (channel*p.c+c)*p.r*p.s + tap
+}
+
+// zeroOf is the zero point of an output channel's weights, 0 behind the last channel.
+func (p *product) zeroOf(channel int) int32 {
+	switch {
+	case p.zeros == nil:
+		return p.zeroW
+	case channel < len(p.zeros):
+		return p.zeros[channel]
+	}
+	return 0
 }
 
 // packWeights returns the weights as rows of depth() elements, one for each output channel: tap after tap, each with its
@@ -249,7 +274,7 @@ func (p *product) zeroSums() []int32 {
 	for o := range sums {
 		for t := range p.r * p.s {
 			for c := range p.c {
-				sums[o] += int32(weights[p.source(o, c, t)]) - p.zeroW
+				sums[o] += int32(weights[p.source(o, c, t)]) - p.zeroOf(o)
 			}
 		}
 		sums[o] *= p.zeroX

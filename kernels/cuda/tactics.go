@@ -37,6 +37,7 @@ func emitters() []emitter {
 		productEmitters(),
 		depthwiseEmitters(),
 		directEmitters(),
+		transposedEmitters(),
 		multiplyEmitters(),
 		poolEmitters(),
 		reduceEmitters(),

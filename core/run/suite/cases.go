@@ -42,6 +42,7 @@ func Layers() []Case {
 	m.integerPointwise()
 	m.casts()
 	m.orders()
+	m.transposedConvolutions()
 	m.rest()
 	return m.cases
 }

@@ -39,3 +39,34 @@ func (m *maker) oddConvolutions() {
 		}
 	}
 }
+
+// transposedConvolutions are transposed convolutions of all strides, dilations, groups and output paddings.
+func (m *maker) transposedConvolutions() {
+	for i, s := range []struct {
+		x, w []int
+		a    graph.ConvTransposeAttrs
+	}{
+		{[]int{1, 1, 1, 1}, []int{1, 1, 1, 1}, graph.ConvTransposeAttrs{}},
+		{[]int{2, 17, 5, 7}, []int{17, 20, 2, 2}, graph.ConvTransposeAttrs{Strides: []int{2, 2}}},
+		{[]int{1, 16, 4, 5}, []int{16, 24, 4, 4}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}}},
+		{[]int{1, 3, 6, 5}, []int{3, 5, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 3}, Pads: []int{1, 0, 0, 1}, OutputPadding: []int{1, 2}}},
+		{[]int{2, 8, 5, 5}, []int{8, 4, 3, 2}, graph.ConvTransposeAttrs{Strides: []int{1, 2}, Dilations: []int{2, 3}, Group: 2}},
+		{[]int{1, 6, 3, 4}, []int{6, 1, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Dilations: []int{2, 1}, Group: 6}},
+		{[]int{2, 4, 9}, []int{4, 6, 5}, graph.ConvTransposeAttrs{Strides: []int{3}, Pads: []int{2, 1}}},
+	} {
+		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
+			e := epilogues[(i+j)%len(epilogues)]
+			r, wt, wr := graph.Range{}, graph.F32, graph.Range{}
+			if t.IsInteger() {
+				r, wt, wr = graph.PerTensor(0.02, int32(i)), graph.I8, graph.PerTensor(0.01, int32(j-2))
+			}
+			fan := s.x[1] * graph.Count(s.w[2:])
+			w := m.constant(wt, wr, 1+fan/4, s.w...)
+			attrs := s.a
+			attrs.Group = max(1, attrs.Group)
+			l := m.layer(graph.ConvTranspose, attrs, m.tensor(t, r, s.x...), w, m.constant(graph.F32, graph.Range{}, 1, s.w[1]*attrs.Group))
+			m.fuse(l, e, l.Outputs[0].Type, graph.Range{})
+			m.add(fmt.Sprintf("conv_transposed_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5, Step: 1})
+		}
+	}
+}
