@@ -146,7 +146,12 @@ func (d *direct) thread(w *work) (*directThread, *launch) {
 	total := d.n * d.p * perRow * vectors
 	k, l := w.threads("conv", total)
 	d.x.base = l.input(k, 0)
-	weights := l.constant(k, "w", 0)
+	var weights ptx.GlobalPtr
+	if d.given {
+		weights = l.scratch(k, "w", 0)
+	} else {
+		weights = l.constant(k, "w", 0)
+	}
 	d.out.parameters(k, l)
 	index := threadIndex(k, total)
 	rest, vector := k.DivRem(index, vectors)

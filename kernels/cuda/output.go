@@ -20,12 +20,13 @@ type rowOutput struct {
 	channels int // of a group that are written: those behind the last too, as zeros, where the format pads them
 
 	bias, scale, zero       int // offsets among the constants; -1 where there is none
+	givenBias               int // offset of the bias in the workspace, as a kernel before packed it; -1 where there is none
 	biasP, scaleP, zeroSumP ptx.GlobalPtr
 }
 
 // newRowOutput places what the output reads among the constants.
 func newRowOutput(b kernels.Binding, p *product, w *work) (*rowOutput, error) {
-	o := &rowOutput{p: p, program: b.Layer.Epilogue, width: p.widthOut, pitch: p.pitchOut, bias: -1, scale: -1, zero: -1}
+	o := &rowOutput{p: p, program: b.Layer.Epilogue, width: p.widthOut, pitch: p.pitchOut, bias: -1, scale: -1, zero: -1, givenBias: -1}
 	if o.program.Args == 0 {
 		o.program = identity
 	}
@@ -70,7 +71,13 @@ func (o *rowOutput) parameters(k *ptx.K, l *launch) {
 		l.args = append(l.args, constArg(at))
 		return k.Pointer(name)
 	}
-	o.biasP, o.scaleP, o.zeroSumP = table("bias", o.bias), table("scale", o.scale), table("zero", o.zero)
+	if o.givenBias >= 0 {
+		o.bias = o.givenBias
+		o.biasP = l.scratch(k, "bias", o.givenBias)
+	} else {
+		o.biasP = table("bias", o.bias)
+	}
+	o.scaleP, o.zeroSumP = table("scale", o.scale), table("zero", o.zero)
 	for i := range o.args {
 		o.args[i].parameter(k, l, fmt.Sprintf("e%d", i))
 	}

@@ -27,6 +27,7 @@ type product struct {
 
 	alpha float32
 	bias  []float32 // by output channel of all groups; nil for none
+	given bool      // weights and bias are inputs: a kernel before the product's packs them
 	scale []float32 // of integer sums, by output channel; nil for reals
 	zeroX int32     // of quantised inputs
 	zeroW int32     // of the weights
@@ -146,7 +147,7 @@ func (p *product) rows(x, y kernels.Desc) {
 
 // addBias reads input 2, a constant row.
 func (p *product) addBias(b kernels.Binding, beta float32, channels int) error {
-	if len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil {
+	if len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil || p.given {
 		return nil
 	}
 	v, ok := b.Const(2)

@@ -38,6 +38,7 @@ func emitters() []emitter {
 		depthwiseEmitters(),
 		directEmitters(),
 		transposedEmitters(),
+		givenEmitters(),
 		multiplyEmitters(),
 		poolEmitters(),
 		reduceEmitters(),

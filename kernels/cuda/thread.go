@@ -45,6 +45,12 @@ func (l *launch) constant(k *ptx.K, name string, offset int) ptx.GlobalPtr {
 	return k.Pointer(name)
 }
 
+// scratch declares the address of a place in the workspace.
+func (l *launch) scratch(k *ptx.K, name string, offset int) ptx.GlobalPtr {
+	l.args = append(l.args, scratchArg(offset))
+	return k.Pointer(name)
+}
+
 // plainOutput is what becomes of a row of real numbers that need neither scale nor bias: the epilogue and the output's type.
 func plainOutput(b kernels.Binding, w *work) (*rowOutput, error) {
 	to := layoutOf(b.Out[0])

@@ -43,6 +43,8 @@ func Layers() []Case {
 	m.casts()
 	m.orders()
 	m.transposedConvolutions()
+	m.givenWeights()
+	m.channelZeros()
 	m.rest()
 	return m.cases
 }
