@@ -44,6 +44,7 @@ func emitters() []emitter {
 		reduceEmitters(),
 		softmaxEmitters(),
 		normalizeEmitters(),
+		momentEmitters(),
 		orderEmitters(),
 		resizeEmitters(),
 		gatherEmitters(),

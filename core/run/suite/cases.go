@@ -42,6 +42,7 @@ func Layers() []Case {
 	m.integerPointwise()
 	m.casts()
 	m.orders()
+	m.rowNormalizations()
 	m.transposedConvolutions()
 	m.givenWeights()
 	m.channelZeros()

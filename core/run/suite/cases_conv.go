@@ -105,7 +105,7 @@ func (m *maker) channelZeros() {
 		r := scales(n)
 		r.Axis, r.Zero = axis, nil
 		for i := range n {
-			r.Zero = append(r.Zero, int32(i*5%11-4))
+			r.Zero = append(r.Zero, int32(i*5%11))
 		}
 		return r
 	}
