@@ -39,6 +39,7 @@ func emitters() []emitter {
 		directEmitters(),
 		transposedEmitters(),
 		givenEmitters(),
+		batchedEmitters(),
 		multiplyEmitters(),
 		poolEmitters(),
 		reduceEmitters(),

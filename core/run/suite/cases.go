@@ -43,6 +43,7 @@ func Layers() []Case {
 	m.casts()
 	m.orders()
 	m.rowNormalizations()
+	m.batchedProducts()
 	m.transposedConvolutions()
 	m.givenWeights()
 	m.channelZeros()
