@@ -50,6 +50,7 @@ func emitters() []emitter {
 		resizeEmitters(),
 		gatherEmitters(),
 		moveEmitters(),
+		knownEmitters(),
 		pieceEmitters(),
 	)
 }
