@@ -41,7 +41,7 @@ type Profile struct {
 // one section, in which each constant is at a multiple of 64 and equal constants are stored once.
 const (
 	engineMagic   = "trtuiEng"
-	engineVersion = 1
+	engineVersion = 2
 	headerSize    = 64
 	entrySize     = 24
 	sectionAlign  = 64

@@ -47,6 +47,7 @@ func emitters() []emitter {
 		normalizeEmitters(),
 		momentEmitters(),
 		orderEmitters(),
+		cumulateEmitters(),
 		resizeEmitters(),
 		gatherEmitters(),
 		moveEmitters(),

@@ -45,6 +45,7 @@ func Layers() []Case {
 	m.rowNormalizations()
 	m.trigonometry()
 	m.known()
+	m.cumulations()
 	m.batchedProducts()
 	m.transposedConvolutions()
 	m.givenWeights()

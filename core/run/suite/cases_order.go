@@ -39,3 +39,19 @@ func (m *maker) topK(a graph.TopKAttrs, x *graph.Tensor) *graph.Layer {
 	}
 	return l
 }
+
+// cumulations are running sums and products, and gathers of single elements.
+func (m *maker) cumulations() {
+	for i, t := range append([]graph.DataType{graph.F32, graph.F16}, integerTypes...) {
+		x := func(dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+		for j, a := range []graph.CumAttrs{{}, {Axis: 1, Exclusive: true}, {Axis: -1, Reverse: true}, {Axis: 1, Exclusive: true, Reverse: true}} {
+			m.add(fmt.Sprintf("cumsum_%s_%v", t, a), m.layer(graph.CumSum, a, x(2, 9, 5)), Tolerance{Real: 1e-5})
+			if (i+j)%2 == 0 {
+				m.add(fmt.Sprintf("cumprod_%s_%v", t, a), m.layer(graph.CumProd, a, x(3, 4, 2)), Tolerance{Real: 1e-5})
+			}
+		}
+		a := graph.GatherAttrs{Axis: i%3 - 1}
+		index := []graph.DataType{graph.I32, graph.I64}[i%2]
+		m.add(fmt.Sprintf("gather_elements_%s_%v", t, a), m.layer(graph.GatherElements, a, x(9, 8, 7), m.tensor(index, graph.Range{}, 2, 8, 3)), Tolerance{})
+	}
+}
