@@ -170,7 +170,7 @@ bench() {
   for _ in 1 2 3 4; do # a tactic that ended it is left out of the next try
     { bad; printf '%s\n' $lost; } | sed '/^$/d' | sort -u >"$work/bad"
     forbid=()
-    [ ! -s "$work/bad" ] || forbid=(--forbid "@$work/bad")
+    [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
     limit=$(left)
     [ "$limit" -le $case_limit ] || limit=$case_limit
     timeout -k 10 "$limit" "$trtui" bench ${file[@]+"${file[@]}"} --backend "$backend" --batch "$2" --precision "$3" --format json -v \

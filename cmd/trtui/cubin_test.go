@@ -95,7 +95,7 @@ func TestForbid(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Join(tiled, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name := range tacticsOf("--forbid", "@"+file+",softmax_linear") {
+	for name := range tacticsOf("--forbid-tactic", "@"+file, "--forbid-tactic", "softmax_linear") {
 		if slices.Contains(tiled, name) || name == "softmax_linear" {
 			t.Errorf("%s is forbidden and in use", name)
 		}
@@ -104,7 +104,7 @@ func TestForbid(t *testing.T) {
 	if len(names) < 3 {
 		t.Errorf("tactics in use: %v", names)
 	}
-	if _, errs := command(t, exitUsage, "bench", "--forbid", "@"+file+"x"); !strings.Contains(errs, "--forbid: open") {
+	if _, errs := command(t, exitUsage, "bench", "--forbid-tactic", "@"+file+"x"); !strings.Contains(errs, "--forbid-tactic: open") {
 		t.Errorf("a file that is not there: %s", errs)
 	}
 }

@@ -25,14 +25,14 @@ case "$*" in
   "gpu bringup --backend cuda --json --budget "*) echo '{"check":"driver","ok":true}'; echo '{"check":"copy","gb_s":4300}' ;;
   "gpu selftest --backend cuda --json --budget "*) echo '{"ok":false,"tactic":"gemm","layer":"x"}'; echo '{"ok":true,"tactic":"copy","layer":"x"}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
   "gpu bringup --backend cuda --steps device --json") exit 1 ;;
-  bench*--forbid\ @*) ;;
+  bench*--forbid-tactic\ @*) ;;
   bench*) echo 'it uses what selftest found bad' >&2; exit 4 ;;
 esac
 case "$*" in
   gpu*) ;;
   *--per-layer*) exit 124 ;;
   "bench --backend cuda --batch 32 --precision int8"*) echo 'no tactic' >&2; exit 1 ;;
-  "bench --backend cuda"*) printf '{\n  "latency_ms": {\n    "median": 0.25\n  }\n}\n' ;;
+  "bench --backend cuda"*) printf '{\n  "latency": {\n    "median_ms": 0.25\n  }\n}\n' ;;
   *) exit 3 ;;
 esac
 `
@@ -325,7 +325,7 @@ func TestScriptSimulated(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"ours", "layers"} {
-		if rows := got[name].Rows; len(rows) != 1 || rows[0].failed() || rows[0].Bench.LatencyMS.Median <= 0 {
+		if rows := got[name].Rows; len(rows) != 1 || rows[0].failed() || rows[0].Bench.Latency.MedianMS <= 0 {
 			t.Errorf("stage %s: %+v, want one result", name, rows)
 		}
 	}
