@@ -21,6 +21,7 @@ type simulator struct {
 	device driver.Device
 	model  machine
 	memory *ptxsim.Memory
+	races  bool // look for races in global memory: it takes a dozen times the memory that kernels touch
 
 	mu            sync.Mutex
 	closed        bool
@@ -39,6 +40,8 @@ type (
 		module   *simModule
 		name     string
 		launches int
+		dynamic  int  // bytes of dynamic shared memory that a launch may have
+		allowed  bool // dynamic was set
 	}
 	simStream struct {
 		clock   time.Duration

@@ -165,11 +165,40 @@ func (s *simulator) FuncAttributes(f driver.Function) (driver.FuncAttributes, er
 
 func (s *simulator) FuncSetMaxDynamicShared(f driver.Function, n int) error {
 	const call = "cuFuncSetAttribute"
-	_, err := s.kernel(call, f)
-	if err == nil && (n < 0 || n > s.device.SharedPerBlockMax) {
-		err = fail(call, driver.InvalidValue, "%d bytes of dynamic shared memory", n)
+	k, err := s.kernel(call, f)
+	if err != nil {
+		return err
 	}
-	return err
+	needs, err := k.module.program.Needs(k.name)
+	if err != nil {
+		return err
+	}
+	if n < 0 || n+needs.Shared > s.device.SharedPerBlockMax {
+		return fail(call, driver.InvalidValue, "%d bytes of dynamic shared memory", n)
+	}
+	s.mu.Lock()
+	k.dynamic, k.allowed = n, true
+	s.mu.Unlock()
+	return nil
+}
+
+// checkDynamic refuses a launch with more dynamic shared memory than the function has been allowed: without a word what a
+// block has on every device, less its static part.
+func (s *simulator) checkDynamic(call string, k *simKernel, shared int) error {
+	needs, err := k.module.program.Needs(k.name)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	most := s.device.SharedPerBlock - needs.Shared
+	if k.allowed {
+		most = k.dynamic
+	}
+	s.mu.Unlock()
+	if shared > most {
+		return fail(call, driver.InvalidValue, "kernel %s: %d bytes of dynamic shared memory, %d are allowed: cuFuncSetAttribute allows more", k.name, shared, most)
+	}
+	return nil
 }
 
 func (s *simulator) MaxActiveBlocks(f driver.Function, threads, shared int) (int, error) {
@@ -187,7 +216,9 @@ func (s *simulator) MaxActiveBlocks(f driver.Function, threads, shared int) (int
 }
 
 // LaunchKernel runs a kernel. The first two launches of each are checked in every respect, asynchronous copies arriving as
-// late as they may in one and as early in the other; later ones run faster, with bounds and alignment checked alone.
+// late as they may in one and as early in the other, and where the
+// simulator looks for races the first for those in global memory too; later ones run faster, with bounds and alignment
+// checked alone.
 func (s *simulator) LaunchKernel(f driver.Function, grid, block [3]int, shared int, st driver.Stream, params []byte) error {
 	const call = "cuLaunchKernel"
 	n, err := s.node(call, driver.KernelNode{Function: f, Grid: grid, Block: block, Shared: shared, Params: params})
@@ -200,13 +231,16 @@ func (s *simulator) LaunchKernel(f driver.Function, grid, block [3]int, shared i
 // node makes a launch; its parameters are copied.
 func (s *simulator) node(call string, launch driver.KernelNode) (simNode, error) {
 	k, err := s.kernel(call, launch.Function)
+	if err == nil {
+		err = s.checkDynamic(call, k, launch.Shared)
+	}
 	launch.Params = append([]byte(nil), launch.Params...)
 	return simNode{kernel: true, launch: launch, run: func(st *simStream) error {
 		s.mu.Lock()
 		n := k.launches
 		k.launches++
 		s.mu.Unlock()
-		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Lints: ptxsim.LintNone}
+		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.races && n == 0, Lints: ptxsim.LintNone}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}

@@ -187,6 +187,7 @@ func simulated(t testing.TB) *Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.ctx.(*simulator).races = true
 	t.Cleanup(func() {
 		if left := b.ctx.(*simulator).live(); len(left) > 0 {
 			t.Errorf("the test leaves behind: %v", left)

@@ -2,7 +2,10 @@ package ptxsim
 
 import (
 	"encoding/binary"
+	"fmt"
+	"maps"
 	"math/bits"
+	"slices"
 
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
@@ -50,17 +53,10 @@ func (w *warp) readable(in *inst, space ptx.Space, lane int, addr, size uint64) 
 	switch space {
 	case ptx.Global, ptx.Const:
 		a, off := w.global(in, lane, addr, size, "reads")
-		if a == nil {
+		if a == nil || a.shadow != nil && !w.checkGlobal(in, lane, a, off, size, usesRead, nil) {
 			return nil
 		}
-		if !w.block.launch.opt.Unchecked && !written(a.written[off:off+size]) {
-			w.failf(in, lane, Uninitialised, "%d bytes at global address %#x, %d into the allocation at %#x, hold nothing that was written", size, addr, off, a.base)
-			return nil
-		}
-		if a.owners != nil && !w.checkBlocks(in, lane, a, off, size, false) {
-			return nil
-		}
-		return a.data[off : off+size]
+		return w.initialised(in, lane, a, off, size)
 	case ptx.Shared:
 		off, ok := w.sharedOffset(in, lane, addr, size, "reads")
 		if !ok || w.block.cells != nil && !w.readShared(in, lane, off, size) {
@@ -89,6 +85,15 @@ func (w *warp) readable(in *inst, space ptx.Space, lane int, addr, size uint64) 
 	return w.readable(in, space, lane, addr, size)
 }
 
+// initialised returns bytes [off, off+size) of a if they hold a value; nil, with a fault, if they do not.
+func (w *warp) initialised(in *inst, lane int, a *allocation, off, size uint64) []byte {
+	if !w.block.launch.opt.Unchecked && !written(a.written[off:off+size]) {
+		w.failf(in, lane, Uninitialised, "%d bytes at global address %#x, %d into the allocation at %#x, hold nothing that was written", size, a.base+off, off, a.base)
+		return nil
+	}
+	return a.data[off : off+size]
+}
+
 // store writes data, at most 32 bytes, to addr for lane; false, with a fault, if it may not.
 func (w *warp) store(in *inst, space ptx.Space, lane int, addr uint64, data []byte) bool {
 	size := uint64(len(data))
@@ -99,7 +104,7 @@ func (w *warp) store(in *inst, space ptx.Space, lane int, addr uint64, data []by
 	switch space {
 	case ptx.Global:
 		a, off := w.global(in, lane, addr, size, "writes")
-		if a == nil || a.owners != nil && !w.checkBlocks(in, lane, a, off, size, true) {
+		if a == nil || a.shadow != nil && !w.checkGlobal(in, lane, a, off, size, usesWrite, data) {
 			return false
 		}
 		copy(a.data[off:off+size], data)
@@ -165,15 +170,41 @@ func (w *warp) global(in *inst, lane int, addr, size uint64, does string) (*allo
 // sharedOffset is the place of size bytes at a shared address.
 func (w *warp) sharedOffset(in *inst, lane int, addr, size uint64, does string) (uint64, bool) {
 	off, have := addr-sharedStart, uint64(len(w.block.shared))
-	if off < have && have-off >= size {
+	if off < have && have-off >= size && w.block.kernel.inVariable(off, size) {
 		return off, true
 	}
 	if s, a := generic(addr); s == ptx.Shared && a != addr {
 		w.failf(in, lane, OutOfBounds, "%s %d bytes: %#x is a generic address; cvta.to.shared makes it one of shared memory", does, size, addr)
+	} else if off < have && have-off >= size {
+		w.failf(in, lane, OutOfBounds, "%s %d bytes at shared address %#x, beyond the end of a variable: %s", does, size, addr, w.block.kernel.nearest(off))
 	} else {
 		w.failf(in, lane, OutOfBounds, "%s %d bytes at shared address %#x; the block has %#x to %#x", does, size, addr, sharedStart, sharedStart+have)
 	}
 	return 0, false
+}
+
+// inVariable reports whether size bytes at a place in shared memory lie within one variable.
+func (k *kernel) inVariable(off, size uint64) bool {
+	if k.areas == nil {
+		return true
+	}
+	for i, v := range k.areas {
+		if off >= uint64(v.addr) && (off+size <= uint64(v.addr+v.size) || v.size == 0 && i == len(k.areas)-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// nearest names the last variable that begins before a place in shared memory.
+func (k *kernel) nearest(off uint64) string {
+	best, at := "", -1
+	for _, name := range slices.Sorted(maps.Keys(k.shared)) {
+		if v := k.shared[name]; uint64(v.addr-sharedStart) <= off && v.addr > at {
+			best, at = name, v.addr
+		}
+	}
+	return fmt.Sprintf("%s has %d bytes from %#x", best, k.shared[best].size, at)
 }
 
 // localOffset is the place of size bytes at a local address of lane.

@@ -123,11 +123,11 @@ func (w *warp) newCopy() *asyncCopy {
 func (w *warp) issue(c *asyncCopy, l int, early bool) bool {
 	in, size, n := c.in, uint64(c.in.size), uint64(c.n[l])
 	var data [16]byte
+	if c.src[l]%size != 0 { // even of a copy that reads nothing: ptxas takes all addresses to be aligned
+		w.failf(in, l, Misaligned, "global address %#x is no multiple of %d", c.src[l], size)
+		return false
+	}
 	if n > 0 {
-		if c.src[l]%size != 0 {
-			w.failf(in, l, Misaligned, "global address %#x is no multiple of %d", c.src[l], size)
-			return false
-		}
 		p := w.readGlobal(in, l, c.src[l], n)
 		if p == nil {
 			return false
@@ -146,17 +146,10 @@ func (w *warp) issue(c *asyncCopy, l int, early bool) bool {
 // readGlobal is readable for a number of bytes that is no power of two.
 func (w *warp) readGlobal(in *inst, l int, addr, n uint64) []byte {
 	a, off := w.global(in, l, addr, n, "reads")
-	if a == nil {
+	if a == nil || a.shadow != nil && !w.checkGlobal(in, l, a, off, n, usesCopy, nil) {
 		return nil
 	}
-	if !w.block.launch.opt.Unchecked && !written(a.written[off:off+n]) {
-		w.failf(in, l, Uninitialised, "%d bytes at global address %#x, %d into the allocation at %#x, hold nothing that was written", n, addr, off, a.base)
-		return nil
-	}
-	if a.owners != nil && !w.checkBlocks(in, l, a, off, n, false) {
-		return nil
-	}
-	return a.data[off : off+n]
+	return w.initialised(in, l, a, off, n)
 }
 
 // deliverCopies ends the copies of lanes m but for the newest pending groups of each; -1 ends those too that are in no
@@ -192,6 +185,9 @@ func (w *warp) land(c *asyncCopy, l int, late bool) {
 			copy(data[:n], a.data[c.src[l]-a.base:])
 		}
 		copy(w.block.shared[c.dst[l]:], data[:size])
+	}
+	if w.block.launch.syncs != nil {
+		w.landed(c, l)
 	}
 	if w.block.cells != nil {
 		w.deliver(c.in, l, c.dst[l], size)

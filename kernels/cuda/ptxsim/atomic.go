@@ -48,6 +48,7 @@ func (d *decoder) atomic() {
 	d.out.space, d.out.size, d.out.wide = d.spaceOf(), uint32(width/8), width == 64
 	d.out.x = d.atomicFunction(op, t)
 	d.out.exec = execAtomic
+	d.ordering()
 	d.out.work.bytes, d.out.work.moves = int64(width/8), movesWrite
 }
 
@@ -128,7 +129,6 @@ func execAtomic(w *warp, in *inst, m uint32) {
 	addr := w.addresses(in)
 	w.measure(in, addr, m)
 	f := in.x.(update)
-	w.block.acquired = true
 	for rest := m; rest != 0; rest &= rest - 1 {
 		l := bits.TrailingZeros32(rest)
 		x := addr[l]
@@ -143,6 +143,7 @@ func execAtomic(w *warp, in *inst, m uint32) {
 		putLittleEndian(p, f(old, b, c))
 		lock.Unlock()
 		w.put(in.d, in.wide, l, old)
+		w.synchronise(in, x, 1<<l, true, true)
 	}
 }
 
@@ -173,7 +174,11 @@ func (w *warp) atomicCell(in *inst, l int, addr uint64) []byte {
 	lock := w.lockOf(addr)
 	lock.Lock()
 	defer lock.Unlock()
-	return w.readable(in, space, l, addr, size)
+	a, off := w.global(in, l, addr, size, "updates")
+	if a == nil || a.shadow != nil && !w.checkGlobal(in, l, a, off, size, usesUpdate, nil) {
+		return nil
+	}
+	return w.initialised(in, l, a, off, size)
 }
 
 // atomicShared checks an atomic on shared memory: other atomics are never in its way.

@@ -16,8 +16,8 @@ type block struct {
 	warps    []warp // that run
 	all      []warp // and those of larger blocks before
 	random   uint64
-	ticks    uint64 // of its clock
-	acquired bool   // an atomic or an acquiring load was executed
+	ticks    uint64     // of its clock
+	acquired []acquired // by its warps
 
 	shared   []byte // from sharedStart on
 	cells    []cell // one for each 4 bytes of shared; nil if unchecked
@@ -41,7 +41,7 @@ func (b *block) start(n int) {
 	b.index = n
 	b.at = [3]int{n % l.grid[0], n / l.grid[0] % l.grid[1], n / l.grid[0] / l.grid[1]}
 	b.random = mix(l.opt.Seed + uint64(n)*0x9e3779b97f4a7c15)
-	b.barriers, b.acquired, b.ticks = [16]blockBarrier{}, false, 0
+	b.barriers, b.acquired, b.ticks = [16]blockBarrier{}, b.acquired[:0], 0
 	fill(b.shared, poison)
 	clear(b.cells)
 	threads := l.block[0] * l.block[1] * l.block[2]
@@ -58,7 +58,7 @@ func (b *block) start(n int) {
 		clear(w.localWritten)
 		w.spare = append(w.spare, w.copies...)
 		w.copies, w.groupN = w.copies[:0], vec32{}
-		w.epoch, w.clock = 1, [maxWarps]uint32{}
+		w.epoch, w.clock, w.released = 1, [maxWarps]uint32{}, nil
 		w.setSpecials()
 	}
 }

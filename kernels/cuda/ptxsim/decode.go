@@ -192,6 +192,9 @@ func (d *decoder) track(g *graph) {
 					number[r] = int32(len(number))
 				}
 				in.uses = append(in.uses, number[r])
+				if g := d.k.src.Body[in.src].Guard; g.On && g.Reg == r {
+					in.guardUse = true // registers names it first
+				}
 			}
 		}
 	}

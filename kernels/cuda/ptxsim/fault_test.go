@@ -65,6 +65,12 @@ var faultCases = []struct {
 	{"shuffle from a lane that takes no part", 32, "", "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra J;\n!shfl.sync.bfly.b32 %r4, %r1, 16, 31, 0xffff0000;\n?shfl.sync.bfly.b32 %r4, %r1, 8, 31, 0xffff0000;\nJ: add.u32 %r5, %r1, 1;", Illegal, "takes no part"},
 	{"lane not in its own mask", 32, "", "!shfl.sync.bfly.b32 %r4, %r1, 1, 31, 0xffff;", Illegal, "not in its own member mask"},
 	{"endless loop", 32, "", "L:\n!bra L;", Budget, "endless"},
+	{"guard never written", 32, "", "?setp.lt.u32 %p7, %r1, 5;\n@%p7 st.global.u32 [%rd1], 1;", Uninitialised, "%p7 is read before"},
+	{"guard of a branch never written", 32, "", "?setp.lt.u32 %p7, %r1, 5;\n@!%p7 bra K; add.u32 %r4, %r1, 1;\nK:", Uninitialised, "%p7 is read before"},
+	{"guard written on one path", 32, "", "setp.lt.u32 %p1, %r1, 5; setp.ne.u32 %p7, %r1, %r1;\n!@%p1 bra M; bra N;\n!M: setp.lt.u32 %p6, %r1, 5;\n?setp.lt.u32 %p6, %r1, 5;\nN: @%p6 add.u32 %r4, %r1, 1;", Uninitialised, "%p6 is read before"},
+	{"copy of nothing from a misaligned address", 1, sharedWords, mySlot + "!add.s64 %rd2, %rd1, 2;\n?add.s64 %rd2, %rd1, 4;\nmov.u32 %r5, 0; cp.async.ca.shared.global [%r2], [%rd2], 4, %r5;\ncp.async.wait_all;", Misaligned, "no multiple of 4"},
+	{"over the end of a shared variable", 32, sharedWords + " .shared .align 16 .b8 t[1024];", mySlot + "mov.u32 %r4, t; st.shared.u32 [%r4], 1;\n!st.shared.u32 [%r2+1024], %r1;\n?st.shared.u32 [%r2+128], %r1;", OutOfBounds, "s has 1024 bytes from 0x400"},
+	{"a row over the end of a shared variable", 32, sharedWords + " .shared .align 16 .b8 t[64];", "mov.u32 %r2, s; and.b32 %r4, %r1, 7; shl.b32 %r3, %r4, 4; add.u32 %r2, %r2, %r3; st.shared.v4.u32 [%r2], {%r4,%r4,%r4,%r4};\nbar.sync 0;\n!add.u32 %r2, %r2, 1024;\nldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r5}, [%r2];", OutOfBounds, "s has 1024 bytes"},
 	{"atomic on what holds nothing", 1, "", "!red.global.add.u32 [%rd1+128], 1;\n?red.global.add.u32 [%rd1], 1;", Uninitialised, "hold nothing"},
 }
 
@@ -178,15 +184,90 @@ func TestLaunchErrors(t *testing.T) {
 // TestBlockRaces finds blocks that overwrite each other, and leaves alone those that an atomic orders.
 func TestBlockRaces(t *testing.T) {
 	r := newRig(t, kernelText("", "mov.u32 %r2, %ctaid.x; st.global.u32 [%rd1], %r2;"))
-	r.opt = Options{BlockRaces: true, Workers: 1}
+	r.opt = Options{Races: true, Workers: 1}
 	_, err := r.try("k", line(2), line(1), 0, r.alloc(4))
-	checkFault(t, err, Race, "written by block 0")
+	checkFault(t, err, Race, "which block 0 wrote")
 	r = newRig(t, kernelText("", `atom.global.add.u32 %r3, [%rd1], 1; setp.ne.u32 %p1, %r3, 1; @%p1 bra END; st.global.u32 [%rd1+4], %r3; st.global.u32 [%rd1], 0;
 END:`))
-	r.opt = Options{BlockRaces: true, Workers: 1}
+	r.opt = Options{Races: true, Workers: 1}
 	p := r.put([]uint32{0, 0})
 	r.run("k", line(2), line(1), p)
 	equal(r, get[uint32](r, p, 2), []uint32{0, 1})
+}
+
+// raceCases are programs with one mistake each in their use of global memory, and without it.
+var raceCases = []struct {
+	name            string
+	blocks, threads int
+	decl, body      string
+	kind            Kind
+	says            string
+}{
+	{"neighbouring warp", 1, 64, "", mine + "st.global.u32 [%rd2], %r1;\n?bar.sync 0;\nld.global.u32 %r5, [%rd3];", Race, "with no barrier between"},
+	{"neighbouring lane", 1, 64, "", mine + "xor.b32 %r4, %r1, 1; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd3, %rd3, %rd1; st.global.u32 [%rd2], %r1;\n?bar.warp.sync -1;\nld.global.u32 %r5, [%rd3];", Race, "with no barrier between"},
+	{"write after read", 1, 64, "", mine + "ld.global.u32 %r5, [%rd3];\n?bar.sync 0;\nadd.u32 %r6, %r1, 9; st.global.u32 [%rd2], %r6;", Race, "with no barrier between"},
+	{"write after read of another block", 2, 32, "", "mov.u32 %r4, %ctaid.x; setp.eq.u32 %p1, %r4, 0;\n!@!%p1 st.global.u32 [%rd1], %r1;\n@%p1 ld.global.u32 %r5, [%rd1];", Race, "which block 0 read"},
+	{"part without a fence", 3, 1, "", lastBlock("", "membar.gl;"), Race, "wrote"},
+	{"part read without a fence", 3, 1, "", lastBlock("membar.gl;", ""), Race, "wrote"},
+	{"part with fences", 3, 1, "", "\n?" + lastBlock("membar.gl;", "membar.gl;"), "", ""},
+	{"part with an atomic that orders", 3, 1, "", "\n?" + strings.Replace(lastBlock("", ""), "atom.", "atom.acq_rel.gpu.", 1), "", ""},
+	{"fence for the block alone", 3, 1, "", lastBlock("membar.cta;", "membar.gl;"), Race, "wrote"},
+	{"read-only load of what was written", 1, 64, "", mine + "st.global.u32 [%rd2], %r1; bar.sync 0;\n!ld.global.nc.u32 %r5, [%rd3];\n?ld.global.u32 %r5, [%rd3];", Race, "of what no thread writes"},
+	{"source of a copy overwritten", 1, 32, sharedWords, mySlot + mine + "cp.async.ca.shared.global [%r2], [%rd2], 4;\n?cp.async.wait_all;\nst.global.u32 [%rd2], %r1;\ncp.async.wait_all;", Pending, "from which the copy"},
+	{"atomics", 4, 64, "", "\n?red.global.add.u32 [%rd1], 1;", "", ""},
+	{"atomic and plain", 1, 64, "", "setp.lt.u32 %p1, %r1, 32;\n@%p1 red.global.add.u32 [%rd1], 1;\n?bar.sync 0;\n@!%p1 ld.global.u32 %r5, [%rd1];", Race, "with no barrier between"},
+}
+
+// mine leaves in %rd2 the address of the thread's own word, and in %rd3 that of the other warp's.
+const mine = "xor.b32 %r4, %r1, 32; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd2, %rd1; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd3, %rd3, %rd1;\n"
+
+// lastBlock has every block write its part and count itself, and the last one read the first part.
+func lastBlock(release, acquire string) string {
+	return "mov.u32 %r4, %ctaid.x; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd2, %rd2, %rd1; st.global.u32 [%rd2+16], %r4;" + release +
+		"atom.global.add.u32 %r5, [%rd1], 1; setp.ne.u32 %p1, %r5, 0x01010103; @%p1 bra LAST;" + acquire +
+		"ld.global.u32 %r6, [%rd1+16]; LAST: add.u32 %r7, %r1, 1;"
+}
+
+// TestRaces finds what threads do to global memory that nothing orders.
+func TestRaces(t *testing.T) {
+	for _, c := range raceCases {
+		t.Run(c.name, func(t *testing.T) {
+			for _, mistake := range []bool{true, false} {
+				if mistake && c.kind == "" || !mistake && !strings.Contains(c.body, "?") {
+					continue
+				}
+				for seed := range uint64(4) {
+					r := newRig(t, kernelText(c.decl, variant(c.body, mistake)))
+					r.opt = Options{Seed: seed, Async: Async(seed % 2), Races: true}
+					p := r.alloc(256)
+					if err := r.mem.Fill(p, 1, 256); err != nil {
+						t.Fatal(err)
+					}
+					_, err := r.try("k", line(c.blocks), line(c.threads), 0, p)
+					if mistake {
+						checkFault(t, err, c.kind, c.says)
+					} else if err != nil {
+						t.Fatalf("seed %d: without its mistake: %v", seed, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestAbandoned counts the copies for which nobody waits.
+func TestAbandoned(t *testing.T) {
+	for wait, want := range map[string]int64{"": 32, "cp.async.wait_all;": 0} {
+		r := newRig(t, kernelText(sharedWords, mySlot+mine+"cp.async.ca.shared.global [%r2], [%rd2], 4;"+wait))
+		p := r.alloc(256)
+		if err := r.mem.Fill(p, 1, 256); err != nil {
+			t.Fatal(err)
+		}
+		s, err := r.try("k", line(1), line(32), 0, p)
+		if err != nil || s.Abandoned != want {
+			t.Errorf("%q: %d copies abandoned, %v; want %d", wait, s.Abandoned, err, want)
+		}
+	}
 }
 
 // TestLastBlock adds up in the block that comes last, as a split product does: every block writes its part, then counts
@@ -216,7 +297,7 @@ END:
 	ret;
 }`
 	const blocks = 37
-	for _, opt := range []Options{{Workers: 4}, {Workers: 4, BlockRaces: true}, {Workers: 1, Async: Early}} {
+	for _, opt := range []Options{{Workers: 4}, {Workers: 4, Races: true}, {Workers: 1, Async: Early}} {
 		r := newRig(t, text)
 		r.opt = opt
 		count, out := r.put([]uint32{0}), r.alloc(4)

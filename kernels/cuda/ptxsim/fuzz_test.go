@@ -47,7 +47,7 @@ func FuzzLaunch(f *testing.F) {
 			}
 			params := slices.Repeat([]byte{byte(addr), byte(addr >> 8), byte(addr >> 16), byte(addr >> 24), byte(addr >> 32), 0, 0, 0}, size/8+1)[:size]
 			shape := Shape{Grid: [3]int{2, 1, 1}, Block: [3]int{int(threads)%256 + 1, 1, 1}, Shared: 256}
-			_, err = p.Launch(ctx, name, shape, params, Options{Budget: 5000, Seed: uint64(threads), Async: Async(threads % 2), BlockRaces: threads&4 != 0})
+			_, err = p.Launch(ctx, name, shape, params, Options{Budget: 5000, Seed: uint64(threads), Async: Async(threads % 2), Races: threads&4 != 0})
 			if ctx.Err() != nil {
 				t.Fatalf("kernel %s ran too long: %v", name, err)
 			}

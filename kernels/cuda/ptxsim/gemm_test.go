@@ -149,7 +149,7 @@ func TestGEMM(t *testing.T) {
 	g := newGEMM(128, 192, 160)
 	for _, stages := range []int{2, 3, 4} {
 		m := parse(t, gemmText(stages))
-		for _, opt := range []Options{{}, {Async: Early, Seed: 1}, {Seed: 2, Lints: LintAll}, {Seed: 3, Unchecked: true}, {BlockRaces: true}} {
+		for _, opt := range []Options{{}, {Async: Early, Seed: 1}, {Seed: 2, Lints: LintAll}, {Seed: 3, Unchecked: true}, {Races: true}} {
 			s, worst, err := g.run(t, m, opt)
 			if err != nil {
 				t.Fatalf("%d stages, %+v: %v", stages, opt, err)

@@ -37,9 +37,10 @@ type Options struct {
 	// Unchecked leaves out the checks of races in shared memory and of what has been written. Bounds, alignment and
 	// divergence are always checked.
 	Unchecked bool
-	// BlockRaces looks for blocks that use what another block writes with nothing between them that orders it.
-	BlockRaces bool
-	SM         *SM // whose limits hold; nil: those of the module's target
+	// Races looks for threads, of one block or of several, that use global memory which another writes with nothing between
+	// them that orders the two, and for loads through the read-only cache of what the launch writes. Blocks run one at a time.
+	Races bool
+	SM    *SM // whose limits hold; nil: those of the module's target
 }
 
 // Shape is how many threads run: blocks in the grid, threads in a block, and the dynamic shared memory of a block, in bytes.
@@ -58,7 +59,8 @@ type launch struct {
 	params []byte
 	opt    Options
 	blocks int
-	shared int // bytes, static and dynamic
+	shared int             // bytes, static and dynamic, with the gaps between variables
+	syncs  map[uint64]view // what was released, by address; nil unless races are looked for
 
 	ctx    context.Context
 	done   atomic.Bool  // ctx has ended
@@ -75,6 +77,8 @@ type worker struct {
 	idle  []int64 // lanes that did not take part in them
 	lints []lintCount
 	lint  bool // in this block
+	// abandoned counts copies that were under way when their block ended.
+	abandoned int64
 }
 
 // Launch runs a kernel over a grid, with the bytes of its parameters as ParamBytes lays them out. What the program does
@@ -130,8 +134,11 @@ func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params 
 	threads := shape.Block[0] * shape.Block[1] * shape.Block[2]
 	warps := (threads + warpSize - 1) / warpSize
 	l.blocks = shape.Grid[0] * shape.Grid[1] * shape.Grid[2]
-	l.shared = k.static + shape.Shared
+	l.shared = k.span + shape.Shared
 	l.opt.Workers = min(l.opt.Workers, l.blocks)
+	if opt.Races {
+		l.opt.Workers = 1
+	}
 	if bytes := warps * l.opt.Workers * warpSize * (4*k.regs32 + 8*k.regs64 + 2*k.localBytes); bytes > maxThreadBytes {
 		return nil, fmt.Errorf("%d registers and %d bytes of local memory for %d threads are more than the simulator holds", k.regs32+k.regs64, k.localBytes, threads)
 	}
@@ -139,8 +146,8 @@ func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params 
 	p.mem.mu.Lock()
 	l.table = p.mem.table
 	p.mem.mu.Unlock()
-	if opt.BlockRaces {
-		l.table = withOwners(l.table)
+	if opt.Races {
+		l.table, l.syncs = withShadows(l.table), map[uint64]view{}
 	}
 	return l, nil
 }
@@ -193,6 +200,7 @@ func (l *launch) takeWorker() *worker {
 	clear(wk.count)
 	clear(wk.idle)
 	clear(wk.lints)
+	wk.abandoned = 0
 	b := &wk.block
 	b.kernel, b.launch, b.worker = k, l, wk
 	b.shared = resize(b.shared, l.shared)
@@ -237,6 +245,20 @@ func (wk *worker) run() {
 		wk.block.start(int(n))
 		if f := wk.block.run(); f != nil {
 			l.report(n, f)
+		}
+		wk.countAbandoned()
+	}
+}
+
+// countAbandoned counts the copies that are still under way.
+func (wk *worker) countAbandoned() {
+	for i := range wk.block.warps {
+		for _, c := range wk.block.warps[i].copies {
+			for l := range c.n {
+				if c.mask>>l&1 != 0 && c.n[l] > 0 {
+					wk.abandoned++
+				}
+			}
 		}
 	}
 }

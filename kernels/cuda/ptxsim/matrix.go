@@ -43,11 +43,9 @@ func (w *warp) rows(in *inst, out *[warpSize]uint64, does string) bool {
 	addr := w.addresses(in)
 	m := ^uint32(0) >> (warpSize - 8*uint(in.n))
 	w.measure(in, addr, m)
-	have := uint64(len(w.block.shared))
 	for l := range 8 * int(in.n) {
-		off := addr[l] - sharedStart
-		if off >= have || have-off < 16 {
-			w.sharedOffset(in, l, addr[l], 16, does)
+		off, ok := w.sharedOffset(in, l, addr[l], 16, does)
+		if !ok {
 			return false
 		}
 		if addr[l]%16 != 0 {

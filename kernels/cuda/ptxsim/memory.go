@@ -39,7 +39,7 @@ type allocation struct {
 	data    []byte
 	written []byte // 1 for each byte that holds a value
 	freed   bool
-	owners  *ownership // who wrote what; nil unless the launch looks for races between blocks
+	shadow  *globalShadow // who accessed what; nil unless the launch looks for races
 }
 
 // NewMemory returns an empty memory of at most limit bytes; 0 means 16 GiB.

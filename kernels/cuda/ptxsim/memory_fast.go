@@ -20,7 +20,7 @@ func execStoreShared32(w *warp, in *inst, m uint32) {
 		for i, s := range in.v {
 			binary.LittleEndian.PutUint32(buf[i*4&15:], w.r[s][l])
 		}
-		if off >= uint64(len(mem)) || uint64(len(mem))-off < size || off&(size-1) != 0 {
+		if off >= uint64(len(mem)) || uint64(len(mem))-off < size || off&(size-1) != 0 || !w.block.kernel.inVariable(off, size) {
 			w.store(in, ptx.Shared, l, addr[l], buf[:size])
 			return
 		}
@@ -40,7 +40,7 @@ func execLoadGlobal32(w *warp, in *inst, m uint32) {
 	for rest := m; rest != 0; rest &= rest - 1 {
 		l := bits.TrailingZeros32(rest) & 31
 		x, a := addr[l], w.last
-		if a == nil || a.owners != nil || x&(size-1) != 0 || x-a.base >= uint64(len(a.data)) || uint64(len(a.data))-(x-a.base) < size ||
+		if a == nil || a.shadow != nil || x&(size-1) != 0 || x-a.base >= uint64(len(a.data)) || uint64(len(a.data))-(x-a.base) < size ||
 			!unchecked && !written(a.written[x-a.base:x-a.base+size]) {
 			p := w.readable(in, ptx.Global, l, x, size)
 			if p == nil {
@@ -64,7 +64,7 @@ func execStoreGlobal32(w *warp, in *inst, m uint32) {
 	for rest := m; rest != 0; rest &= rest - 1 {
 		l := bits.TrailingZeros32(rest) & 31
 		x, a := addr[l], w.last
-		if a == nil || a.owners != nil || x&(size-1) != 0 || x-a.base >= uint64(len(a.data)) || uint64(len(a.data))-(x-a.base) < size {
+		if a == nil || a.shadow != nil || x&(size-1) != 0 || x-a.base >= uint64(len(a.data)) || uint64(len(a.data))-(x-a.base) < size {
 			var buf [32]byte
 			w.getLane(in, l, &buf)
 			if !w.store(in, ptx.Global, l, x, buf[:size]) {
@@ -90,7 +90,7 @@ func execLoadShared32(w *warp, in *inst, m uint32) {
 	for rest := m; rest != 0; rest &= rest - 1 {
 		l := bits.TrailingZeros32(rest) & 31
 		off := addr[l] - sharedStart
-		if off >= uint64(len(mem)) || uint64(len(mem))-off < size || off&(size-1) != 0 {
+		if off >= uint64(len(mem)) || uint64(len(mem))-off < size || off&(size-1) != 0 || !w.block.kernel.inVariable(off, size) {
 			w.readable(in, ptx.Shared, l, addr[l], size)
 			return
 		}

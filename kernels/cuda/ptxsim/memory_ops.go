@@ -3,6 +3,7 @@ package ptxsim
 import (
 	"encoding/binary"
 	"math/bits"
+	"strings"
 
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
@@ -50,6 +51,7 @@ func (d *decoder) memory() {
 	if width == 16 {
 		d.out.mask = 0xffff
 	}
+	d.out.readOnly = loads && d.has("nc")
 	d.out.work.bytes = int64(d.out.size)
 	words := elem == 32 && width == 32 && n <= 4
 	if d.has("acquire") || d.has("volatile") || d.has("release") || d.has("relaxed") {
@@ -117,31 +119,46 @@ func (d *decoder) ordered(loads bool) {
 		plain = execLoad
 		d.out.work.moves = movesRead
 	}
+	d.ordering()
 	d.out.exec = func(w *warp, in *inst, m uint32) {
 		addr := *w.addresses(in)
 		for rest := m; rest != 0 && w.fault == nil; rest &= rest - 1 {
 			l := bits.TrailingZeros32(rest)
 			lock := w.lockOf(addr[l])
 			lock.Lock()
-			if loads {
-				w.block.acquired = true
-			}
 			plain(w, in, 1<<l)
 			lock.Unlock()
+			w.synchronise(in, addr[l], 1<<l, loads, !loads)
 		}
 	}
 }
 
-// nothing decodes instructions without a meaning here: memory is always in order between a block's warps, and the locks of
-// atomics order it between blocks.
+// ordering notes what an access that is strong for others means for their order.
+func (d *decoder) ordering() {
+	d.out.strong = strongDevice
+	if d.has("cta") {
+		d.out.strong = strongBlock
+	}
+	d.out.acquire = d.has("acquire") || d.has("acq_rel")
+	d.out.release = d.has("release") || d.has("acq_rel")
+}
+
+// nothing decodes instructions without a meaning for values: memory is always in order between a block's warps, and the
+// locks of atomics order it between blocks. Fences count where races are looked for.
 func (d *decoder) nothing() {
-	acquires := d.in.Op == "membar" || d.in.Op == "fence"
-	d.out.exec = func(w *warp, _ *inst, _ uint32) {
-		if acquires {
-			lock := w.lockOf(0)
-			lock.Lock()
-			//lint:ignore SA2001 what was written before is ordered before what follows the next lock
-			lock.Unlock()
+	root, _, _ := strings.Cut(d.in.Op, ".")
+	fences := root == "membar" || root == "fence" && !d.has("proxy")
+	wide := !d.has("cta")
+	d.out.exec = func(w *warp, _ *inst, m uint32) {
+		if !fences {
+			return
+		}
+		lock := w.lockOf(0)
+		lock.Lock()
+		//lint:ignore SA2001 what was written before is ordered before what follows the next lock
+		lock.Unlock()
+		if wide && w.block.launch.syncs != nil {
+			w.fence(m)
 		}
 	}
 }
@@ -232,9 +249,9 @@ func (w *warp) special(name string, lane int) uint32 {
 	case "%lanemask_ge":
 		return -(uint32(1) << lane)
 	case "%dynamic_smem_size":
-		return uint32(l.shared - b.kernel.static)
+		return uint32(l.shared - b.kernel.span)
 	case "%total_smem_size":
-		return uint32(l.shared)
+		return uint32(l.shared - b.kernel.span + b.kernel.static)
 	}
 	return 0
 }

@@ -33,6 +33,8 @@ type kernel struct {
 	paramBytes int
 	shared     map[string]variable // by name; addresses are those of shared space
 	static     int                 // bytes of shared memory that are not dynamic
+	span       int                 // the same with the gaps that part the variables, in which no access may lie
+	areas      []variable          // of the variables in shared memory, from 0 on; nil where there is one
 	dynamic    []string            // extern shared arrays: all begin after the static ones
 	align      int                 // of the dynamic part
 	local      map[string]variable
@@ -106,7 +108,13 @@ type inst struct {
 	work    work // counted by Stats
 	uses    []int32
 	defs    []int32 // tracked registers it reads and writes
-	x       any
+	// guardUse: the first of uses is the guard's.
+	guardUse bool
+	readOnly bool     // ld.global.nc
+	strong   strength // of an atomic, volatile, relaxed, acquiring or releasing access
+	acquire  bool
+	release  bool
+	x        any
 }
 
 // work is what an execution adds to the totals of Stats, per lane.
@@ -240,6 +248,7 @@ func (p *Program) layout(k *kernel) error {
 		k.paramBytes += sizeOf(v)
 	}
 	end := sharedStart
+	var statics []*ptx.Var
 	for _, vars := range [][]ptx.Var{p.module.Vars, k.src.Vars} {
 		for i := range vars {
 			v := &vars[i]
@@ -249,7 +258,7 @@ func (p *Program) layout(k *kernel) error {
 				k.align = max(k.align, alignOf(v))
 			case v.Space == ptx.Shared:
 				end = alignUp(end, alignOf(v))
-				k.shared[v.Name] = variable{end, sizeOf(v)}
+				statics = append(statics, v)
 				end += sizeOf(v)
 			case v.Space == ptx.Local:
 				k.localBytes = alignUp(k.localBytes, alignOf(v))
@@ -263,10 +272,37 @@ func (p *Program) layout(k *kernel) error {
 	}
 	end = alignUp(end, max(k.align, 1))
 	k.static = end - sharedStart
-	for _, name := range k.dynamic {
-		k.shared[name] = variable{end, 0}
-	}
+	k.placeShared(statics)
 	return nil
+}
+
+// sharedGap is how far shared variables lie apart, so that running over the end of one hits nothing. It is a multiple of a
+// row of the banks, which keeps their conflicts.
+const sharedGap = 256
+
+// placeShared gives the static variables of shared memory their places, and the dynamic ones theirs behind them.
+func (k *kernel) placeShared(statics []*ptx.Var) {
+	end := 0
+	for _, v := range statics {
+		end = alignUp(end, alignOf(v))
+		k.shared[v.Name] = variable{sharedStart + end, sizeOf(v)}
+		k.areas = append(k.areas, variable{end, sizeOf(v)})
+		k.span = end + sizeOf(v)
+		end = k.span + sharedGap
+	}
+	if len(k.dynamic) > 0 {
+		if len(statics) == 0 {
+			end = 0
+		}
+		k.span = alignUp(end, max(k.align, 1))
+		k.areas = append(k.areas, variable{k.span, 0})
+		for _, name := range k.dynamic {
+			k.shared[name] = variable{sharedStart + k.span, 0}
+		}
+	}
+	if len(k.areas) < 2 {
+		k.areas = nil
+	}
 }
 
 // Kernels lists the names of the kernels, in the module's order.

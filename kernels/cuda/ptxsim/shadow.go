@@ -1,9 +1,5 @@
 package ptxsim
 
-import (
-	"sync/atomic"
-)
-
 // cell is what is known about 4 bytes of a block's shared memory: who wrote and who read them, in which epoch of his
 // warp. An access is ordered after another if its warp has synchronised with that epoch of the other's warp: vector
 // clocks, as in C. Flanagan and S. Freund, "FastTrack", 2009, with the last two reading warps instead of all.
@@ -164,38 +160,4 @@ func (w *warp) faultShared(in *inst, lane int, other access, i uint64, does, did
 func (w *warp) sync() {
 	w.clock[w.index] = w.epoch
 	w.epoch++
-}
-
-// ownership is which block wrote each byte of an allocation in a launch, plus one; 0 is none.
-type ownership struct{ block []atomic.Uint32 }
-
-func withOwners(table []*allocation) []*allocation {
-	out := make([]*allocation, len(table))
-	for i, a := range table {
-		if a != nil {
-			c := *a
-			c.owners = &ownership{make([]atomic.Uint32, len(a.data))}
-			out[i] = &c
-		}
-	}
-	return out
-}
-
-// checkBlocks faults if bytes [off, off+size) of a were written by another block that nothing orders before this one. A
-// block that has executed an atomic or an acquiring load is taken to be ordered.
-func (w *warp) checkBlocks(in *inst, lane int, a *allocation, off, size uint64, write bool) bool {
-	me := uint32(w.block.index) + 1
-	for i := off; i < off+size; i++ {
-		var other uint32
-		if write {
-			other = a.owners.block[i].Swap(me)
-		} else {
-			other = a.owners.block[i].Load()
-		}
-		if other != 0 && other != me && !w.block.acquired {
-			w.failf(in, lane, Race, "global address %#x was written by block %d of the same launch, with nothing that orders the two", a.base+i, other-1)
-			return false
-		}
-	}
-	return true
 }

@@ -24,7 +24,10 @@ type Stats struct {
 	Registers    int   // the most 32-bit registers live at one place: a lower bound of what a compiler allocates
 	Shared       int   // bytes of shared memory of a block
 	Occupancy    int   // blocks that fit an SM at a time
-	Insts        []InstStats
+	// Abandoned counts asynchronous copies of threads that read something and that no wait ends. The ISA does not forbid
+	// them; whoever issues one has most likely forgotten it.
+	Abandoned int64
+	Insts     []InstStats
 }
 
 // InstStats is what one instruction did. Counts of a load or store that found no memory to measure are zero.
@@ -116,7 +119,10 @@ func (c *lintCount) add(o *lintCount) {
 func (l *launch) stats(workers []*worker) *Stats {
 	k := l.kernel
 	names := k.insts()
-	s := &Stats{Kernel: k.src.Name, Blocks: l.blocks, Threads: l.block[0] * l.block[1] * l.block[2], Registers: k.live, Shared: l.shared, Insts: make([]InstStats, 0, len(k.code))}
+	s := &Stats{Kernel: k.src.Name, Blocks: l.blocks, Threads: l.block[0] * l.block[1] * l.block[2], Registers: k.live, Shared: l.shared - k.span + k.static, Insts: make([]InstStats, 0, len(k.code))}
+	for _, w := range workers {
+		s.Abandoned += w.abandoned
+	}
 	s.Occupancy = l.opt.SM.Occupancy(s.Threads, s.Registers, s.Shared)
 	for pc := range k.code {
 		in := &k.code[pc]

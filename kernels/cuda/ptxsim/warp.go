@@ -54,11 +54,12 @@ type warp struct {
 	tmp32  vec32
 	tmp64  vec64
 
-	epoch  uint32           // counts the warp's synchronisations
-	clock  [maxWarps]uint32 // the newest epoch of each warp that this one is ordered after
-	copies []*asyncCopy     // issued and not delivered
-	spare  []*asyncCopy
-	groupN vec32 // cp.async groups committed, by lane
+	epoch    uint32           // counts the warp's synchronisations
+	clock    [maxWarps]uint32 // the newest epoch of each warp that this one is ordered after
+	released *released        // by its last fence
+	copies   []*asyncCopy     // issued and not delivered
+	spare    []*asyncCopy
+	groupN   vec32 // cp.async groups committed, by lane
 
 	local        []byte // frames of local memory, a lane after another
 	localWritten []byte
@@ -106,7 +107,7 @@ func (w *warp) runGroup(cur, limit, left int) int {
 		if m != all {
 			idle[pc] += int64(warpSize - bits.OnesCount32(m))
 		}
-		if in.uses != nil && !w.checkKnown(in, m) {
+		if in.uses != nil && !w.checkKnown(in, act, m) {
 			return left
 		}
 		switch {
@@ -254,11 +255,14 @@ func (w *warp) converged(in *inst, act, m uint32, full bool) bool {
 	return false
 }
 
-// checkKnown faults if lanes that read a tracked register have not written it. The guard counts as read by lanes that it
-// then leaves out; those that it lets in stand for them.
-func (w *warp) checkKnown(in *inst, m uint32) bool {
-	for _, u := range in.uses {
-		if missing := m &^ w.known[u]; missing != 0 {
+// checkKnown faults if lanes that read a tracked register have not written it: lanes m, of the guard all those that act.
+func (w *warp) checkKnown(in *inst, act, m uint32) bool {
+	for i, u := range in.uses {
+		lanes := m
+		if i == 0 && in.guardUse {
+			lanes = act
+		}
+		if missing := lanes &^ w.known[u]; missing != 0 {
 			w.failf(in, bits.TrailingZeros32(missing), Uninitialised, "%s is read before it is written", w.block.kernel.tracked[u])
 			return false
 		}
