@@ -137,6 +137,7 @@ stage_selftest() {
   summed $? || lacks $? "gpu selftest"
 }
 stage_baseline() {
+  [ -n "$tiny" ] || { [ "$backend" != cudasim ] && [ -n "$device" ]; } || { echo "no NVIDIA GPU to measure PyTorch on" >&2; return $unavailable; }
   command -v python3 >/dev/null || { echo "python3 not found" >&2; return $unavailable; }
   bounded python3 bench/peers/torch_gpu.py --out "$rows" --budget "$(left)" \
     ${tiny:+--tiny --device cpu --modes eager --cases 'mobilenet_v2 1 fp32'} >&2

@@ -270,7 +270,7 @@ type TimingsReport struct {
 	Samples    int
 	EndToEnd   Latency
 	SumMedian  time.Duration   // of the layers' medians
-	Gap        time.Duration   // EndToEnd.Median - SumMedian
+	Gap        time.Duration   // EndToEnd.Median - SumMedian; 0 where layers were not timed
 	Layers     []LayerTiming   // in order of execution
 	Live       bool            // still being measured
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`

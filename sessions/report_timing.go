@@ -147,7 +147,9 @@ func (t *timings) report(live, estimated bool) *TimingsReport {
 			r.Layers[i].Share = float64(r.Layers[i].Median) / float64(r.SumMedian)
 		}
 	}
-	r.Gap = r.EndToEnd.Median - r.SumMedian
+	if r.SumMedian > 0 {
+		r.Gap = r.EndToEnd.Median - r.SumMedian
+	}
 	return r
 }
 

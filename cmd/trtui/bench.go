@@ -51,8 +51,8 @@ type benchOutput struct {
 	Batch      int
 	Device     sessions.DeviceReport
 	Latency    sessions.Latency
-	Throughput float64 `unit:"items_per_s"`
-	Gap        time.Duration
+	Throughput float64                  `unit:"items_per_s"`
+	Gap        *time.Duration           `json:",omitempty"` // where layers were timed
 	Inference  *sessions.InferenceSplit `json:",omitempty"`
 	Memory     sessions.MemoryNumbers
 	Layers     []sessions.LayerTiming `json:",omitempty"`
@@ -67,10 +67,10 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	if o.format == "json" {
 		out := benchOutput{
 			Model: snap.Model.Name, Precision: snap.Config.Precision, Batch: v.Batch, Device: snap.Device,
-			Latency: t.EndToEnd, Throughput: v.Throughput, Gap: t.Gap, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
+			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
-			out.Layers = t.Layers
+			out.Layers, out.Gap = t.Layers, &t.Gap
 		}
 		return writeReport(stdout, out)
 	}

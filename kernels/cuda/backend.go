@@ -29,7 +29,7 @@ type Backend struct {
 func New(ctx driver.Context, name string) *Backend {
 	d := ctx.Device()
 	b := &Backend{ctx: ctx, held: map[driver.Ptr]int{}, info: run.Info{
-		Name: name, Device: d.Name, Align: 16, Fingerprint: fmt.Sprintf("cuda %s sm_%d driver %s", d.Name, d.SM, d.Driver),
+		Name: name, Device: d.Name, Align: 16, Fingerprint: fmt.Sprintf("cuda %s sm_%d driver %s", d.Name, d.SM, d.Compiler()),
 	}}
 	b.codes = newCodeCache()
 	b.tactics = b.table()

@@ -160,7 +160,7 @@ func (p *bringup) describe() error {
 		return err
 	}
 	facts := [][2]string{
-		{"name", d.Name}, {"pci", d.PCI}, {"architecture", fmt.Sprintf("sm_%d", d.SM)}, {"driver", "CUDA " + d.Driver.String()},
+		{"name", d.Name}, {"pci", d.PCI}, {"architecture", fmt.Sprintf("sm_%d", d.SM)}, {"driver", "CUDA " + d.Compiler()},
 		{"multiprocessors", fmt.Sprint(d.Multiprocessors)}, {"clock", fmt.Sprintf("%d MHz", d.ClockKHz/1000)},
 		{"memory", fmt.Sprintf("%d bytes, %d free", total, free)},
 		{"memory clock", fmt.Sprintf("%d MHz, %d bits", d.MemoryClockKHz/1000, d.MemoryBusBits)},

@@ -56,7 +56,7 @@ func newCodeCache() codeCache {
 // codeKey names the code that the driver makes of a text: it holds as long as text, device and driver do.
 func codeKey(d driver.Device, text string) string {
 	sum := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("%s sm_%d driver %s", hex.EncodeToString(sum[:]), d.SM, d.Driver)
+	return fmt.Sprintf("%s sm_%d driver %s", hex.EncodeToString(sum[:]), d.SM, d.Compiler())
 }
 
 // Adopt takes binaries from an engine file. What was made for another device or driver has other keys and is never

@@ -97,12 +97,12 @@ func TestScriptWithoutGPU(t *testing.T) {
 		want  map[string]string
 	}{
 		{filepath.Join(tools, "trtui"), map[string]string{
-			"device": "nvidia-smi not found", "baseline": "torch sees no CUDA device",
+			"device": "nvidia-smi not found", "baseline": "no NVIDIA GPU",
 			"bringup": "not available in this build of trtui: gpu bringup", "selftest": "not available in this build of trtui: gpu selftest",
 			"ours": "not available in this build of trtui: bench --backend cuda", "layers": "not available in this build of trtui: bench",
 		}},
 		{filepath.Join(tools, "none"), map[string]string{
-			"device": "nvidia-smi not found", "baseline": "torch sees no CUDA device", "bringup": "run make build",
+			"device": "nvidia-smi not found", "baseline": "no NVIDIA GPU", "bringup": "run make build",
 			"selftest": "run make build", "ours": "run make build", "layers": "run make build",
 		}},
 	} {

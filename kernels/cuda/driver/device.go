@@ -16,6 +16,7 @@ type Device struct {
 	SM      int      // compute capability: 90 is 9.0
 	Memory  uint64   // bytes
 	Driver  Version  // newest CUDA version that the driver supports
+	Build   string   // of the driver, such as "535.104.05"; empty where NVML does not tell, and from Probe
 
 	Multiprocessors   int
 	ThreadsPerSM      int
@@ -36,6 +37,14 @@ type Device struct {
 	MemoryPools       bool
 	UnifiedAddressing bool
 	ConcurrentKernels bool
+}
+
+// Compiler names what compiles PTX for the device: drivers for one version of CUDA come in many builds.
+func (d Device) Compiler() string {
+	if d.Build == "" {
+		return d.Driver.String()
+	}
+	return d.Driver.String() + " build " + d.Build
 }
 
 // String is one line: name, architecture, memory, driver.

@@ -114,6 +114,27 @@ func TestErrors(t *testing.T) {
 	golden.RequireEqual(t, b.String())
 }
 
+// TestThreadWithoutContext has the context refused by a thread: the error names that call, and not the one that was to come.
+func TestThreadWithoutContext(t *testing.T) {
+	stub := newStub(t)
+	c := open(t, 0)
+	stub.fail("cuCtxSetCurrent", 1, int32(InvalidContext))
+	if _, err := c.MemAlloc(8); !errors.Is(err, &Error{Call: "cuCtxSetCurrent", Result: InvalidContext}) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestBuild asks NVML for the driver's build, which a device without NVML lacks.
+func TestBuild(t *testing.T) {
+	newStub(t)
+	for lib, want := range map[string]string{"/nonexistent": "12.4", build(t, "nvml.c"): "12.4 build 535.104.05"} {
+		t.Setenv("TRTUI_LIBNVML", lib)
+		if got := open(t, 0).Device().Compiler(); got != want {
+			t.Errorf("with %s: %q, want %q", lib, got, want)
+		}
+	}
+}
+
 // TestStepsCoverContext keeps the two tests above complete.
 func TestStepsCoverContext(t *testing.T) {
 	have := map[string]bool{}
@@ -143,7 +164,7 @@ func TestOpenErrors(t *testing.T) {
 	}{
 		{"wrong path", map[string]string{"TRTUI_LIBCUDA": "/nonexistent/libcuda.so"}, 0, "TRTUI_LIBCUDA: /nonexistent/libcuda.so"},
 		{"not a library", map[string]string{"TRTUI_LIBCUDA": text}, 0, "TRTUI_LIBCUDA: " + text},
-		{"another library", map[string]string{"TRTUI_LIBCUDA": build(t, "nvml.c")}, 0, "has no cuDriverGetVersion"},
+		{"another library", map[string]string{"TRTUI_LIBCUDA": build(t, "nvml.c")}, 0, "is not an NVIDIA driver library: it has no cuInit"},
 		{"old driver", map[string]string{"STUB_VERSION": "11040"}, 0,
 			"no CUDA: the NVIDIA driver is too old: it is for CUDA 11.4; update it to one for CUDA 12.0 or newer"},
 		{"no device", map[string]string{"STUB_DEVICES": "0"}, 0, "no NVIDIA device is visible"},

@@ -20,6 +20,7 @@ const (
 	nvmlUtilization
 	nvmlThrottleReasons
 	nvmlEventReasons
+	nvmlDriverVersion
 )
 
 var nvmlFunctions = []prototype{
@@ -33,6 +34,7 @@ var nvmlFunctions = []prototype{
 	nvmlUtilization:     {name: "nvmlDeviceGetUtilizationRates", args: "hp"},
 	nvmlThrottleReasons: {name: "nvmlDeviceGetCurrentClocksThrottleReasons", args: "hp"},
 	nvmlEventReasons:    {name: "nvmlDeviceGetCurrentClocksEventReasons", args: "hp"},
+	nvmlDriverVersion:   {name: "nvmlSystemGetDriverVersion", args: "su"},
 }
 
 // nvmlResults are the results (nvmlReturn_t) that a person may meet.
@@ -68,6 +70,25 @@ func OpenMonitor(pci string) (*Monitor, error) {
 		return nil, errors.Join(fmt.Errorf("no NVML for device %s: %w", pci, err), m.Close())
 	}
 	return m, nil
+}
+
+// driverBuild asks NVML for the driver's own version; empty where it does not tell.
+func driverBuild() string {
+	nvml, err := openLibrary("libnvidia-ml.so.1", "TRTUI_LIBNVML", nvmlFunctions)
+	if err != nil {
+		return ""
+	}
+	nvml.missing = func(prototype) error { return errNoFunction }
+	m := &Monitor{nvml: nvml}
+	if m.doPointers(nvmlInit) != nil {
+		return ""
+	}
+	defer m.Close()
+	var text [80]byte // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+	if m.doPointers(nvmlDriverVersion, uintptr(unsafe.Pointer(&text)), uintptr(len(text))) != nil {
+		return ""
+	}
+	return cString(text[:])
 }
 
 // Close ends the use of NVML.

@@ -63,6 +63,19 @@ func TestMonitorErrors(t *testing.T) {
 	}
 }
 
+// TestThrottleWords compares the bits with those that nvml.h documents.
+func TestThrottleWords(t *testing.T) {
+	for bit, want := range map[uint64]string{
+		0x1: "idle", 0x2: "application clocks", 0x4: "power cap", 0x8: "hardware slowdown", 0x10: "sync boost",
+		0x20: "software thermal slowdown", 0x40: "hardware thermal slowdown", 0x80: "power brake", 0x100: "display clocks",
+		0x200: "board limit", 0x400: "reliability", 0x800: "reason 0x800",
+	} {
+		if got := throttleWords(bit); len(got) != 1 || got[0] != want {
+			t.Errorf("%#x: %q, want %q", bit, got, want)
+		}
+	}
+}
+
 // TestMonitorRenamed has a library with the throttle reasons under their new name alone.
 func TestMonitorRenamed(t *testing.T) {
 	t.Setenv("TRTUI_LIBNVML", build(t, "nvml.c", "-DNEW"))

@@ -21,7 +21,8 @@ type Reading struct {
 	Missing []string
 }
 
-// throttleReasons are the bits of NVML's clock throttle (now: event) reasons, lowest first.
+// throttleReasons are the bits of NVML's clock throttle (now: event) reasons, lowest first: nvml.h,
+// nvmlClocksEventReasonGpuIdle 0x1 to nvmlClocksEventReasonReliability 0x400.
 var throttleReasons = [...]string{
 	"idle", "application clocks", "power cap", "hardware slowdown", "sync boost", "software thermal slowdown",
 	"hardware thermal slowdown", "power brake", "display clocks", "board limit", "reliability",

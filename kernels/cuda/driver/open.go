@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/ebitengine/purego"
 )
 
 // gpu is the real [Context]: the primary context of a device, which it shares with other libraries in the process.
@@ -51,6 +53,7 @@ func Open(ordinal int) (Context, error) {
 		return nil, errors.Join(err, g.Close())
 	}
 	g.device.StreamPriority = [2]int{int(least), int(most)}
+	g.device.Build = driverBuild()
 	return g, nil
 }
 
@@ -77,6 +80,9 @@ func openCUDA() (*library, int, error) {
 	cuda, err := openLibrary("libcuda.so.1", "TRTUI_LIBCUDA", functions)
 	if err != nil {
 		return nil, 0, fmt.Errorf("no CUDA: %w", err)
+	}
+	if _, err := purego.Dlsym(cuda.handle, functions[cuInit].name); err != nil {
+		return nil, 0, fmt.Errorf("no CUDA: %s is not an NVIDIA driver library: it has no %s", cuda.path, functions[cuInit].name)
 	}
 	cuda.missing = func(f prototype) error {
 		return fmt.Errorf("the NVIDIA driver is too old: %s has no %s; update it to one for CUDA %s or newer",
@@ -185,14 +191,16 @@ func (g *gpu) do(s symbol, args ...uintptr) error {
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r, err := g.cuda.call(cuCtxSetCurrent, g.primary)
+	called := cuCtxSetCurrent
+	r, err := g.cuda.call(called, g.primary)
 	if err == nil && r == Success {
+		called = s
 		r, err = g.cuda.call(s, args...)
 	}
 	if err != nil || r == Success {
 		return err
 	}
-	e := g.cuda.newError(s, r)
+	e := g.cuda.newError(called, r)
 	if e.Sticky() {
 		g.broken.Store(true)
 	}

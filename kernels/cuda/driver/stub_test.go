@@ -73,6 +73,7 @@ func newStub(t testing.TB) *stub {
 	t.Helper()
 	path := build(t, "cuda.c")
 	t.Setenv("TRTUI_LIBCUDA", path)
+	t.Setenv("TRTUI_LIBNVML", "/nonexistent/libnvidia-ml.so")
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		t.Fatal(err)

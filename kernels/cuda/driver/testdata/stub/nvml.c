@@ -22,6 +22,11 @@ static int result(const char *name) {
 
 int nvmlInit_v2(void) { TRY(nvmlInit_v2); users++; return 0; }
 int nvmlShutdown(void) { users--; return 0; }
+int nvmlSystemGetDriverVersion(char *text, unsigned int n) {
+	TRY(nvmlSystemGetDriverVersion);
+	snprintf(text, n, "535.104.05");
+	return 0;
+}
 int nvmlDeviceGetHandleByPciBusId_v2(const char *pci, device_t *d) {
 	TRY(nvmlDeviceGetHandleByPciBusId_v2);
 	*d = DEVICE;
