@@ -32,7 +32,12 @@ func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 
 // surviving does work again where the device was lost.
 func (r *Runner) surviving(ctx context.Context, cfg Config, work func() error) error {
-	warn := func(text string) { r.stages.progress(Progress{Phase: "device lost", Item: text}) }
+	warn := func(text string) {
+		r.stages.progress(Progress{Phase: "device lost", Item: text})
+		if r.stages.Warn != nil {
+			r.stages.Warn(text)
+		}
+	}
 	return r.stages.surviving(ctx, cfg, warn, work)
 }
 

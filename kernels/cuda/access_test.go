@@ -105,7 +105,7 @@ func TestAccess(t *testing.T) {
 	for _, c := range kernelCases() {
 		t.Run(c.name+"_"+c.op.Name+"_"+c.typ.String(), func(t *testing.T) {
 			tr := layerTrial(t, c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
-			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll})
+			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
 			if err != nil || !right {
 				t.Fatal(right, err)
 			}

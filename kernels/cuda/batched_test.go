@@ -12,7 +12,7 @@ func TestBatchedAccess(t *testing.T) {
 	for _, tl := range batchedTiles {
 		t.Run(tl.String(), func(t *testing.T) {
 			tr := layerTrial(t, "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{2, 128, 128}, weight(graph.F16, 128, 256))
-			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll})
+			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
 			if err != nil || !right {
 				t.Fatal(right, err)
 			}

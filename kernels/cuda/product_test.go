@@ -117,11 +117,14 @@ func TestProductAccess(t *testing.T) {
 			}
 			t.Run(tl.String(), func(t *testing.T) {
 				tr := trialOf(t, tl, [4]int{1, 128, 12, 12}, [4]int{256, 128, 1, 1}, 0, 1, 0)
-				stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll})
+				stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
 				if err != nil || !right {
 					t.Fatal(right, err)
 				}
 				s := stats[0]
+				if s.Abandoned != 0 {
+					t.Errorf("nobody waits for %d copies", s.Abandoned)
+				}
 				if w := s.Worst("ldmatrix"); u != simtF32 && (w == nil || w.Conflicts > 1) {
 					t.Errorf("fragments meet in banks: %v", w)
 				}

@@ -26,6 +26,7 @@ func TestTactics(t *testing.T) {
 	for _, e := range slices.Concat(multiplyEmitters(), directEmitters()) {
 		sampled[e.name] = true
 	}
+	b.ctx.(*simulator).races = true
 	layers := suite.Layers()
 	chosen, full := map[suiteRun]bool{}, os.Getenv("TRTUI_SIM") == "full"
 	for _, r := range cover(suiteRuns(b, layers, sampled)) {
@@ -187,7 +188,6 @@ func simulated(t testing.TB) *Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.ctx.(*simulator).races = true
 	t.Cleanup(func() {
 		if left := b.ctx.(*simulator).live(); len(left) > 0 {
 			t.Errorf("the test leaves behind: %v", left)
