@@ -25,6 +25,28 @@ type Compiled interface {
 	Code() []Code
 }
 
+// Explained is implemented by kernels that can show what runs on their device.
+type Explained interface {
+	Explain() (Explanation, error)
+}
+
+// Explanation is the code of a kernel and what is known of it.
+type Explanation struct {
+	Language string // "PTX"
+	Text     string
+	Launches []LaunchNote // in order
+}
+
+// LaunchNote is one launch of a function of the code.
+type LaunchNote struct {
+	Function    string
+	Grid, Block [3]int
+	Registers   int // of a thread
+	SharedBytes int // of a block, static and dynamic
+	SpillBytes  int // local memory of a thread: what the registers did not hold
+	Resident    int // blocks that a multiprocessor holds at a time
+}
+
 // Noted is implemented by kernels that have something to say about themselves that a person who wonders about their time
 // should know.
 type Noted interface {

@@ -31,6 +31,7 @@ func inspectCommand() *cobra.Command {
 		inspectPart(&options{}, "engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses, writeEngine),
 		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
 		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer", sessions.PartTactics, writeTactics),
+		(&options{}).inspectKernelCommand(),
 		inspectRecordingCommand(),
 	)
 	return c

@@ -21,6 +21,7 @@ var jsonCommands = []struct {
 	{[]string{"inspect", "engine"}, []string{"latency", "median_ms", "throughput_items_per_s", "peak_bytes"}},
 	{[]string{"inspect", "memory"}, []string{"lower_bound_bytes", "live_bytes", "first_step"}},
 	{[]string{"inspect", "tactics"}, []string{"candidates", "time_ms", "cache_hits"}},
+	{[]string{"inspect", "kernel", "softmax", "--backend", "cudasim"}, []string{"tactic", "launches", "registers", "shared_bytes", "time_ms", "text"}},
 	{[]string{"calibrate", "--compare"}, []string{"clip_share", "kl_nats", "sqnr_db"}},
 	{[]string{"calibrate", "--weights"}, []string{"weights", "spread_ratio", "per_tensor_sqnr_db", "nearly_dead"}},
 	{[]string{"bench", "--per-layer", "--duration", "10ms", "--iterations", "5"}, []string{"latency", "median_ms", "p99_ms", "gap_ms", "mean_ms", "gflop_per_s"}},

@@ -122,6 +122,20 @@ func (l *Loaded) Code() []kernels.Code {
 	return all
 }
 
+// Explain shows the code of a step; the error says where its backend has none to show.
+func (l *Loaded) Explain(step int) (kernels.Explanation, error) {
+	s := l.Plan.Steps[step]
+	k, ok := l.kernels[step].(kernels.Explained)
+	if !ok {
+		return kernels.Explanation{}, fmt.Errorf("layer %s: tactic %s of %s has no code of its own to show", s.Name, s.Tactic, l.backend.Info().Name)
+	}
+	e, err := k.Explain()
+	if err != nil {
+		return e, fmt.Errorf("layer %s: tactic %s: %w", s.Name, s.Tactic, err)
+	}
+	return e, nil
+}
+
 // Backend returns the backend that the plan is loaded on.
 func (l *Loaded) Backend() Backend { return l.backend }
 

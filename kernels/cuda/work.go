@@ -101,6 +101,26 @@ func (k *bound) Code() []kernels.Code {
 	return []kernels.Code{{Key: k.code.key, Data: k.code.binary.cubin}}
 }
 
+// Explain returns the module's text, and what the driver tells of each launch.
+func (k *bound) Explain() (kernels.Explanation, error) {
+	e := kernels.Explanation{Language: "PTX", Text: k.module.String()}
+	for i, l := range k.launches {
+		a, err := k.ctx.FuncAttributes(k.functions[i])
+		if err != nil {
+			return e, fmt.Errorf("kernel %s: %w", l.kernel, err)
+		}
+		resident, err := k.ctx.MaxActiveBlocks(k.functions[i], l.block[0]*l.block[1]*l.block[2], l.shared)
+		if err != nil {
+			return e, fmt.Errorf("kernel %s: %w", l.kernel, err)
+		}
+		e.Launches = append(e.Launches, kernels.LaunchNote{
+			Function: l.kernel, Grid: l.grid, Block: l.block, Registers: a.Registers, SharedBytes: a.SharedBytes + l.shared,
+			SpillBytes: a.LocalBytes, Resident: resident,
+		})
+	}
+	return e, nil
+}
+
 // Launch enqueues the kernels.
 func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
 	st := s.(*stream)

@@ -102,9 +102,7 @@ func (k *Kernel) print(b *strings.Builder) {
 		fmt.Fprintf(b, ".maxnreg %d\n", k.MaxRegs)
 	}
 	b.WriteString("{\n")
-	for _, r := range k.Regs {
-		fmt.Fprintf(b, "\t.reg .%s %s;\n", r.Type, r.Name)
-	}
+	k.printRegisters(b)
 	for _, v := range k.Vars {
 		b.WriteString("\t")
 		printVar(b, v)

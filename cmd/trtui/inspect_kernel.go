@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions"
+)
+
+// inspectKernelCommand shows the code of one layer.
+func (o *options) inspectKernelCommand() *cobra.Command {
+	var tactic string
+	c := &cobra.Command{
+		Use:   "kernel LAYER [MODEL|ENGINE]",
+		Short: "Show the code that computes a layer, and what it takes of the device",
+		Long: "Show the code that computes a layer of the engine on a GPU, real or simulated: registers, shared memory and spills as\n" +
+			"the device's driver tells them, blocks and threads, the time measured or predicted, and the PTX text. LAYER is a layer's\n" +
+			"name, a part of it that no other layer has, or a source layer of the model. On a simulated GPU registers are those live\n" +
+			"at a time, of which a compiler takes a few more.",
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.inspectKernel(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
+		},
+	}
+	o.register(c)
+	c.Flags().StringVar(&tactic, "of-tactic", "", "show the code of this tactic instead of the chosen one")
+	return c
+}
+
+func (o *options) inspectKernel(ctx context.Context, stdout, stderr io.Writer, path, layer, tactic string) error {
+	if _, err := o.config(); err != nil {
+		return err
+	}
+	var report *sessions.KernelReport
+	err := o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		cfg, err := o.configFor(p.model)
+		if err != nil {
+			return err
+		}
+		report, err = r.Kernel(ctx, cfg, layer, tactic)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if o.format == "json" {
+		return writeReport(stdout, report)
+	}
+	writeKernel(stdout, report)
+	return nil
+}
+
+// writeKernel prints the code behind what is known of it.
+func writeKernel(w io.Writer, r *sessions.KernelReport) {
+	fmt.Fprintf(w, "%s (%s), tactic %s\n", r.Layer, r.Op, r.Tactic)
+	fmt.Fprintf(w, "%.3f MFLOP, %s KiB of tensors read and written\n", float64(r.FLOPs)/1e6, kib(int(r.Bytes)))
+	if r.Time > 0 {
+		how := "predicted"
+		if r.Timed {
+			how = "measured"
+		}
+		fmt.Fprintf(w, "%s: %s µs\n", how, us(r.Time))
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, l := range r.Launches {
+		rows = append(rows, []string{l.Function, extents(l.Grid), extents(l.Block), fmt.Sprint(l.Registers), fmt.Sprint(l.Shared), fmt.Sprint(l.Spill), fmt.Sprint(l.ResidentBlocks)})
+	}
+	writeTable(w, []string{"function", "blocks", "threads", ">registers", ">shared bytes", ">spill bytes", ">blocks an SM"}, rows)
+	fmt.Fprintf(w, "\n%s", r.Text)
+}
+
+// extents prints the three extents of a grid or a block.
+func extents(d []int) string { return fmt.Sprintf("%dx%dx%d", d[0], d[1], d[2]) }

@@ -1,0 +1,118 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+)
+
+// KernelReport is the code that computes a layer of an engine, and what is known of it.
+type KernelReport struct {
+	Layer, Op, Tactic string
+	Timed             bool          // Time was measured; otherwise it is the cost model's
+	Time              time.Duration // of the layer's launches together; 0 where neither knows
+	FLOPs             int64
+	Bytes             int64 // of the tensors that it reads and writes
+	Language          string
+	Launches          []LaunchReport
+	Text              string
+}
+
+// LaunchReport is one launch of a function of the code.
+type LaunchReport struct {
+	Function       string
+	Grid, Block    []int
+	Registers      int // of a thread
+	Shared         int `unit:"bytes"` // of a block
+	Spill          int `unit:"bytes"` // of a thread
+	ResidentBlocks int // of a multiprocessor, at a time
+}
+
+// Kernel shows the code of a layer, which is named by its name, a part of it that no other has, or a source layer. With a
+// tactic, it is that tactic's.
+func (r *Runner) Kernel(ctx context.Context, cfg Config, layer, tactic string) (*KernelReport, error) {
+	var report *KernelReport
+	err := r.surviving(ctx, cfg, func() (err error) {
+		report, err = r.stages.kernel(ctx, cfg, layer, tactic)
+		return err
+	})
+	return report, err
+}
+
+func (s *stages) kernel(ctx context.Context, cfg Config, layer, tactic string) (*KernelReport, error) {
+	p, err := s.plan(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	i, err := findStep(p, layer)
+	if err != nil {
+		return nil, err
+	}
+	if tactic != "" && p.Steps[i].Tactic != tactic {
+		name := p.Steps[i].Name
+		cfg.Pin = map[string]string{name: tactic}
+		if p, err = s.plan(ctx, cfg); err != nil {
+			return nil, err
+		}
+		if i, err = findStep(p, name); err != nil {
+			return nil, err
+		}
+		if got := p.Steps[i].Tactic; got != tactic {
+			return nil, fmt.Errorf("layer %s: tactic %s does not compute it here, which has %s; trtui inspect tactics says why", name, tactic, got)
+		}
+	}
+	l, err := s.load(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	e, err := l.Explain(i)
+	if err != nil {
+		return nil, err
+	}
+	return kernelReport(p, p.Steps[i], e), nil
+}
+
+// kernelReport describes a step and its code.
+func kernelReport(p *run.Plan, st run.Step, e kernels.Explanation) *KernelReport {
+	r := &KernelReport{
+		Layer: st.Name, Op: st.Layer.Op.Name, Tactic: st.Tactic, Timed: st.Timed, Time: st.Time, Language: e.Language, Text: e.Text,
+		FLOPs: graph.FLOPs(st.Layer, p.Env()), Bytes: stepBytes(p, st),
+	}
+	for _, n := range e.Launches {
+		r.Launches = append(r.Launches, LaunchReport{
+			Function: n.Function, Grid: n.Grid[:], Block: n.Block[:], Registers: n.Registers, Shared: n.SharedBytes,
+			Spill: n.SpillBytes, ResidentBlocks: n.Resident,
+		})
+	}
+	return r
+}
+
+// findStep returns the step that a person means by a name.
+func findStep(p *run.Plan, name string) (int, error) {
+	for _, fits := range []func(run.Step) bool{
+		func(st run.Step) bool { return st.Name == name },
+		func(st run.Step) bool { return slices.Contains(st.From, name) },
+		func(st run.Step) bool { return name != "" && strings.Contains(st.Name, name) },
+	} {
+		var found []int
+		for i, st := range p.Steps {
+			if fits(st) {
+				found = append(found, i)
+			}
+		}
+		if len(found) == 1 {
+			return found[0], nil
+		}
+	}
+	var names []string
+	for _, st := range p.Steps {
+		names = append(names, "  "+st.Name)
+	}
+	return 0, fmt.Errorf("%q names no one layer of the engine, which has\n%s", name, strings.Join(names, "\n"))
+}
