@@ -209,7 +209,11 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		r.Badges = append(r.Badges, Badge{"enqueue bound", "handing the work to the device takes the host over 0.8 of the time that the device computes: more work an inference, such as a larger batch, would keep it busy"})
 	}
 	if s.CalData != nil && s.randomCalibration(cfg) {
-		r.Badges = append(r.Badges, Badge{"random calibration", "no data was given: ranges come from random input and accuracy is agreement with FP32 only"})
+		why := "no data was given: ranges come from random input and accuracy is agreement with FP32 only"
+		if s.storedRanges(cfg.Calibrator) != nil {
+			why = "the engine was built without data: its ranges come from random input"
+		}
+		r.Badges = append(r.Badges, Badge{"random calibration", why})
 	}
 	if why := s.replanned(cfg); why != "" {
 		r.Badges = append(r.Badges, Badge{"planned again", why})

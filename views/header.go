@@ -62,6 +62,15 @@ func gauges(t *sessions.TelemetryReport) []string {
 	return list
 }
 
+// randomRanges reports whether ranges come from random input, or would if there were some: those of an engine may come from
+// data that is not at hand here.
+func randomRanges(s *sessions.Snapshot) bool {
+	if s.Overview != nil && s.Config.Quantizes() {
+		return slices.ContainsFunc(s.Overview.Badges, func(b sessions.Badge) bool { return b.Text == "random calibration" })
+	}
+	return s.Model != nil && s.Model.Random && !ownRanges(s)
+}
+
 // badges returns the lasting remarks.
 func (d *desk) badges() []ui.Badge {
 	s := d.snap
@@ -69,7 +78,7 @@ func (d *desk) badges() []ui.Badge {
 	if s.Err != "" {
 		badges = append(badges, ui.Badge{Text: "ERROR", Style: ui.Bad | ui.Bold})
 	}
-	if m := s.Model; m != nil && m.Random && !ownRanges(s) {
+	if randomRanges(s) {
 		badges = append(badges, ui.Badge{Text: "random calibration", Style: ui.Warn})
 	}
 	if n := len(d.want.LayerPrecisions); n > 0 {

@@ -158,7 +158,7 @@ func sqnrText(v float64) string {
 
 // gapText states what part of the latency the layers do not account for.
 func gapText(t *sessions.TimingsReport) string {
-	if t.EndToEnd.Median == 0 {
+	if t.EndToEnd.Median == 0 || t.Estimated {
 		return ""
 	}
 	return fmt.Sprintf("gap %s, %s", signed(t.Gap), percent(float64(t.Gap)/float64(t.EndToEnd.Median)))

@@ -54,6 +54,11 @@ func (v *samplesView) Render(w, h int) string {
 			v.wait(c, "samples")
 			return
 		}
+		if v.snap.Timings.Estimated {
+			c.FitClauses(1, 0, w-2, ui.Muted, fmt.Sprintf("%s: %s, estimated by the cost model; an estimate has no samples", v.shown(l), ui.Duration(l.Median)))
+			c.FitClauses(1, 1, w-2, ui.Muted, workText(l))
+			return
+		}
 		tail := "p99 " + ui.Duration(l.P99)
 		if w >= 110 {
 			tail = "p95 " + ui.Duration(l.P95) + "  " + tail

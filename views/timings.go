@@ -340,6 +340,10 @@ func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
 	x = c.Text(x, 0, ui.Bold, ui.Duration(e.Median))
 	x = c.Text(x, 0, ui.Muted, " = ")
 	x = c.Text(x, 0, ui.Plain, ui.Duration(t.SumMedian))
+	if t.Estimated { // one figure, which does not vary
+		c.FitClauses(x, 0, c.W-x-1, ui.Muted, " in layers: estimated by the cost model, nothing was measured")
+		return
+	}
 	sign := " in layers + "
 	if t.Gap < 0 {
 		sign = " in layers - "

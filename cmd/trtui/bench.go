@@ -78,20 +78,32 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	if !p.PerStep {
 		return nil
 	}
-	fmt.Fprintf(stdout, "\n%ssum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", estimatedMark(t.Estimated), ms(t.SumMedian), ms(t.Gap), t.Samples)
+	writeLayerTimes(stdout, t)
+	return nil
+}
+
+// writeLayerTimes prints the time of every layer; of times that were estimated, which do not vary, the one that there is.
+func writeLayerTimes(w io.Writer, t *sessions.TimingsReport) {
+	header := []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", ">GFLOP/s"}
+	if t.Estimated {
+		fmt.Fprintf(w, "\nestimated sum of layers %s ms\n\n", ms(t.SumMedian))
+		header = []string{"layer", "type", "tactic", ">estimated µs", ">share %", "~", ">GFLOP/s"}
+	} else {
+		fmt.Fprintf(w, "\nsum of layers %s ms, gap to end-to-end %s ms (%d samples)\n\n", ms(t.SumMedian), ms(t.Gap), t.Samples)
+	}
 	var rows [][]string
 	for _, l := range t.Layers {
 		gflops := ""
 		if l.GFLOPS > 0 {
 			gflops = fmt.Sprintf("%.0f", l.GFLOPS)
 		}
-		rows = append(rows, []string{
-			short(l.Name), l.Precision, l.Tactic, us(l.Mean), us(l.Median), us(l.P99), fmt.Sprintf("%.1f", 100*l.CV),
-			fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops,
-		})
+		row := []string{short(l.Name), l.Precision, l.Tactic, us(l.Median)}
+		if !t.Estimated {
+			row = []string{row[0], row[1], row[2], us(l.Mean), us(l.Median), us(l.P99), fmt.Sprintf("%.1f", 100*l.CV)}
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/maxShare(t.Layers), 20), gflops))
 	}
-	writeTable(stdout, []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", ">GFLOP/s"}, rows)
-	return nil
+	writeTable(w, header, rows)
 }
 
 func maxShare(layers []sessions.LayerTiming) float64 {
@@ -118,8 +130,11 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 		device += fmt.Sprintf(", %d threads", n)
 	}
 	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s)\n", snap.Model.Name, snap.Config.Precision, v.Batch, snap.Device.Backend, device)
-	fmt.Fprintf(w, "%slatency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
-		estimatedMark(t.Estimated), ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
+	if t.Estimated {
+		fmt.Fprintf(w, "estimated latency ms: %s, by the cost model: nothing was measured\n", ms(t.EndToEnd.Median))
+	} else {
+		fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n", ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
+	}
 	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)
 	if s := t.Inference; s != nil {
 		fmt.Fprintf(w, "split µs: %s\n", splitText(s))
