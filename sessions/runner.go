@@ -2,8 +2,10 @@ package sessions
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -80,6 +82,7 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 		if err != nil {
 			return nil, err
 		}
+		s.warnOfSimulation(plan)
 		built := time.Since(begin)
 		if snap.Timings, err = s.time(ctx, loaded, p); err != nil {
 			return nil, err
@@ -178,4 +181,25 @@ func (r *Runner) engine(ctx context.Context, cfg Config) (*run.Engine, error) {
 	return &run.Engine{
 		Source: s.model.Network, Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{p}, Report: report,
 	}, err
+}
+
+// What a simulated device does in a second, about, and how much of it is worth a word before it begins.
+const (
+	simulatedFLOPs = 3e8
+	longSimulation = 30 * time.Second
+)
+
+// warnOfSimulation says beforehand how long a simulated device will be at work.
+func (s *stages) warnOfSimulation(p *run.Plan) {
+	if !s.Backend.Info().Estimated || s.Warn == nil {
+		return
+	}
+	var flops int64
+	for _, st := range p.Steps {
+		flops += graph.FLOPs(st.Layer, p.Env())
+	}
+	if d := time.Duration(float64(flops) / simulatedFLOPs * 1e9); d > longSimulation {
+		s.Warn(fmt.Sprintf("an inference is %.1f GFLOP, for which %s takes about %s; a smaller batch takes less (ctrl-c ends it)",
+			float64(flops)/1e9, s.Backend.Info().Name, d.Round(time.Second)))
+	}
 }
