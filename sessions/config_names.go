@@ -72,7 +72,7 @@ func (m *Model) checkShapes(cfg Config) error {
 }
 
 // checkLayerPrecisions returns an error that names every rule that is for no layer.
-func checkLayerPrecisions(cfg Config, o *build.Optimized) error {
+func (s *stages) checkLayerPrecisions(cfg Config, o *build.Optimized) error {
 	rules, err := cfg.rules()
 	if err != nil || cfg.Constraints == Ignore {
 		return err
@@ -82,7 +82,7 @@ func checkLayerPrecisions(cfg Config, o *build.Optimized) error {
 		if slices.ContainsFunc(o.Network.Layers, r.Matches) {
 			continue
 		}
-		text := fmt.Sprintf("no layer of %s is called %q", o.Network.Name, r.Pattern)
+		text := fmt.Sprintf("no layer of %s is called %q", s.model.Name(), r.Pattern)
 		if !strings.Contains(r.Pattern, "*") {
 			text += didYouMean(r.Pattern, sourceNames(o.Network))
 		}

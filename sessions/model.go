@@ -6,17 +6,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
 )
 
+// Embedded is the path of the model in the program.
+const Embedded = "embedded"
+
 // Model is what a session is opened on: a source network and, if it came from an engine file, the engine.
 type Model struct {
 	Network   *graph.Network
 	Engine    *run.Engine // nil for an ONNX model
-	Path      string      // "embedded" for the model in the program
+	Path      string      // Embedded for the model in the program
 	Bytes     int64
 	SHA256    string
 	Quantized bool // the model brings quantisation of its own
@@ -63,6 +67,22 @@ func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	}
 	sum := sha256.Sum256(data)
 	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n)}, nil
+}
+
+// Name returns what a person calls the model: its file's name, and of the model in the program that of its graph.
+func (m *Model) Name() string {
+	if m.Path == "" || m.Path == Embedded {
+		return m.Network.Name
+	}
+	return filepath.Base(m.Path)
+}
+
+// kind says from what the model was read.
+func (m *Model) kind() string {
+	if m.Engine != nil {
+		return "engine"
+	}
+	return "onnx"
 }
 
 // Close unmaps the file; the network must not be used any more.

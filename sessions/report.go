@@ -1,6 +1,10 @@
 package sessions
 
-import "time"
+import (
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+)
 
 // Schema is the version of the reports' stored JSON form, in recordings. It grows when a field changes its meaning or
 // goes away; a reader takes a field that is missing as one that was not known. The commands print another form:
@@ -10,10 +14,10 @@ const Schema = 1
 // Snapshot is all that is known at one moment. It never changes; a newer one takes its place. A report that has not
 // been made yet is nil, and one that no longer fits Config is named in Stale.
 type Snapshot struct {
-	Seq         int // counts up
-	Schema      int `output:"-"` // of the stored form
-	Config      Config
-	Model       *ModelReport
+	Seq         int          // counts up
+	Schema      int          `output:"-"` // of the stored form
+	Config      Config       `output:"-"` // the head has it
+	Model       *ModelReport `output:"network"`
 	Passes      *PassesReport
 	Overview    *OverviewReport
 	Timings     *TimingsReport
@@ -21,15 +25,15 @@ type Snapshot struct {
 	Calibration *CalibrationReport
 	Accuracy    *AccuracyReport
 	Tactics     *TacticsReport
-	Device      DeviceReport
-	Stale       Parts     // reports that are of an older configuration
-	Busy        *Progress `json:",omitempty"`                // what is being done now
-	Err         string    `json:",omitempty" output:"error"` // why the last run of the stages ended early
-	Retiming    string    `json:",omitempty"`                // the layer whose tactics are being timed again
-	Log         []LogLine `json:",omitempty"`                // the newest lines
-	Recording   string    `json:",omitempty"`                // the file being written
-	Replay      string    `json:",omitempty"`                // the file being shown
-	At          *Moment   `json:",omitempty"`                // which of its states
+	Device      DeviceReport `output:"-"` // the head has it
+	Stale       Parts        // reports that are of an older configuration
+	Busy        *Progress    `json:",omitempty"`                // what is being done now
+	Err         string       `json:",omitempty" output:"error"` // why the last run of the stages ended early
+	Retiming    string       `json:",omitempty"`                // the layer whose tactics are being timed again
+	Log         []LogLine    `json:",omitempty"`                // the newest lines
+	Recording   string       `json:",omitempty"`                // the file being written
+	Replay      string       `json:",omitempty"`                // the file being shown
+	At          *Moment      `json:",omitempty"`                // which of its states
 
 	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
 	Telemetry *TelemetryReport `json:",omitempty"`
@@ -57,6 +61,7 @@ const (
 	PartCalibration
 	PartAccuracy
 	PartTactics
+	PartScore // accuracy without that of layers
 )
 
 // Has reports whether p is in the set.
@@ -100,22 +105,23 @@ type DeviceReport struct {
 
 // ModelReport describes the source network as it was imported (trtui inspect model).
 type ModelReport struct {
-	Name     string
-	Path     string // "embedded" for the model in the program
-	Bytes    int64
-	SHA256   string
-	Kind     string // "onnx", "engine"
+	Name     string `output:"-"`                   // of its file
+	Graph    string `json:",omitempty" output:"-"` // the graph's own name, which the exporter gave
+	Path     string `output:"-"`                   // Embedded for the model in the program
+	Bytes    int64  `output:"-"`
+	SHA256   string `output:"-"`
+	Kind     string `output:"-"` // "onnx", "engine"
 	Inputs   []TensorInfo
 	Outputs  []TensorInfo
 	Layers   []LayerInfo
 	Params   int64          `output:"parameters"` // elements of constants
 	FLOPs    int64          `output:"flops"`      // two for each multiply-add of convolutions and matrix products, at the session's shapes
 	Ops      map[string]int `entry:"op,layers"`   // layers by op
-	Data     string         // where inputs come from
-	Random   bool           // the data is random: accuracy is agreement only
-	Items    int            // of evaluation data
-	CalItems int            `output:"calibration_items"` // of calibration data
-	Labelled bool
+	Data     string         `output:"-"`          // where inputs come from
+	Random   bool           `output:"-"`          // the data is random: accuracy is agreement only
+	Items    int            `output:"-"`          // of evaluation data
+	CalItems int            `output:"-"`          // of calibration data
+	Labelled bool           `output:"-"`
 }
 
 // TensorInfo describes a tensor.
@@ -235,6 +241,7 @@ type OverviewReport struct {
 	Source     int `output:"source_layers"` // source layers
 	Badges     []Badge
 	BuildTime  time.Duration
+	Unchanged  string `json:",omitempty"` // why the configuration's precision changes no layer
 }
 
 // Latency holds the statistics of repeated measurements.
@@ -253,9 +260,19 @@ type SplitEntry struct {
 
 // TopLayer is one of the slowest layers.
 type TopLayer struct {
-	Name  string
-	Time  time.Duration
-	Share float64 // of the sum of layers, 0 to 1
+	Name      string
+	Time      time.Duration // median
+	Share     float64       // of the sum of layers, 0 to 1
+	P99       time.Duration
+	CV        float64
+	Precision string
+	Tactic    string
+}
+
+// deviceReport describes a backend.
+func deviceReport(b run.Backend) DeviceReport {
+	info := b.Info()
+	return DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
 }
 
 // Badge is a short warning that stays on the screen.

@@ -55,11 +55,8 @@ func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
 	}
 	n := s.model.Network
 	r := &ModelReport{
-		Name: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: "onnx",
+		Name: s.model.Name(), Graph: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: s.model.kind(),
 		Layers: layerInfos(n, env), Ops: map[string]int{},
-	}
-	if s.model.Engine != nil {
-		r.Kind = "engine"
 	}
 	if s.Data != nil {
 		_, r.Labelled = s.Data.Label(0)

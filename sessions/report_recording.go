@@ -24,17 +24,17 @@ type RecordingReport struct {
 	Started     time.Time
 	Ended       time.Time `json:",omitzero"` // zero: still being written, or cut short
 	Complete    bool
-	Model       string
-	ModelPath   string
-	ModelKind   string
-	ModelBytes  int64
-	ModelSHA256 string
-	Data        string
-	Items       int
-	CalItems    int `output:"calibration_items"`
-	Labelled    bool
-	Random      bool
-	Device      DeviceReport
+	Model       string       `output:"-"` // the head has these
+	ModelPath   string       `output:"-"`
+	ModelKind   string       `output:"-"`
+	ModelBytes  int64        `output:"-"`
+	ModelSHA256 string       `output:"-"`
+	Data        string       `output:"-"`
+	Items       int          `output:"-"`
+	CalItems    int          `output:"-"`
+	Labelled    bool         `output:"-"`
+	Random      bool         `output:"-"`
+	Device      DeviceReport `output:"-"`
 	Configs     []RecordedConfig
 	States      int
 	Err         string `json:",omitempty" output:"error"` // why the file cannot be read; the rest is then empty

@@ -60,8 +60,7 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		s.log("warning", "", "%v", err)
 		return nil
 	}
-	info := w.Backend.Info()
-	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
+	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: deviceReport(w.Backend)}
 	s.wake <- struct{}{}
 	go s.loop(ctx)
 	if m, ok := w.Backend.(run.Monitor); ok {

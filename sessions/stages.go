@@ -20,7 +20,8 @@ type Workplace struct {
 	Backend run.Backend
 	Host    run.Backend // runs the FP32 reference and collects activations; nil: Backend
 	Cache   *build.TimingCache
-	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met. A Session has
+	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met, a precision that
+	// changes nothing. A Session has
 	// its log for that; nil tells nobody.
 	Warn     func(text string)
 	SaveTo   string // the timing cache's file; empty: nowhere
@@ -154,13 +155,17 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 	if err != nil {
 		return nil, err
 	}
-	return s.optimized.get(key(cfg.Disable, cfg.Until, pc.Shapes), func() (*build.Optimized, error) {
+	return s.optimized.get(s.optimizedKey(cfg, pc), func() (*build.Optimized, error) {
 		s.progress(Progress{Phase: "optimising"})
 		if err := s.model.checkDisabled(cfg); err != nil {
 			return nil, err
 		}
 		return build.Optimize(ctx, s.model.Network, pc)
 	})
+}
+
+func (s *stages) optimizedKey(cfg Config, pc pass.Config) string {
+	return key(cfg.Disable, cfg.Until, pc.Shapes)
 }
 
 // histograms collects activations of the unfused network. Nothing that is toggled changes them.
@@ -248,7 +253,7 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 	}
 	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
 		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
-		if err := checkLayerPrecisions(cfg, o); err != nil {
+		if err := s.checkLayerPrecisions(cfg, o); err != nil {
 			return nil, err
 		}
 		if text := ignored(cfg); text != "" && s.Warn != nil {
@@ -257,6 +262,11 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 		l, err := build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
 		if err == nil && cfg.Constraints != Obey && s.Warn != nil {
 			warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
+		}
+		if err == nil && s.Warn != nil {
+			if text := s.unchanged(cfg, o, l); text != "" {
+				s.Warn(text)
+			}
 		}
 		return l, err
 	})

@@ -28,6 +28,9 @@ func OverviewText(s *sessions.Snapshot, width int) string {
 	}
 	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render(fmt.Sprintf("  %s, %d threads", s.Device.Backend, s.Device.Threads))
 	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width), footprintText(s)}
+	if s.Overview.Unchanged != "" {
+		blocks = append(blocks, "! "+s.Overview.Unchanged)
+	}
 	for _, b := range s.Overview.Badges {
 		blocks = append(blocks, "! "+b.Text+": "+b.Why)
 	}

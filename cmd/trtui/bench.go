@@ -44,14 +44,13 @@ func benchCommand() *cobra.Command {
 
 // benchOutput is the JSON of trtui bench.
 type benchOutput struct {
-	Model      string
 	Precision  sessions.Precision
 	Batch      int
-	Device     sessions.DeviceReport
 	Latency    sessions.Latency
 	Throughput float64 `unit:"items_per_s"`
 	Gap        time.Duration
 	Memory     sessions.MemoryNumbers
+	Unchanged  string                 `json:",omitempty"` // why the precision changes no layer
 	Layers     []sessions.LayerTiming `json:",omitempty"`
 }
 
@@ -63,13 +62,13 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	t, v := snap.Timings, snap.Overview
 	if o.format == "json" {
 		out := benchOutput{
-			Model: snap.Model.Name, Precision: snap.Config.Precision, Batch: v.Batch, Device: snap.Device,
+			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged,
 			Latency: t.EndToEnd, Throughput: v.Throughput, Gap: t.Gap, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
 			out.Layers = t.Layers
 		}
-		return writeReport(stdout, out)
+		return writeReport(stdout, snap.Head(), out)
 	}
 	writeLatency(stdout, snap)
 	if !p.PerStep {
@@ -118,6 +117,9 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	fmt.Fprintf(w, "%slatency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
 		estimatedMark(t.Estimated), ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)
+	if v.Unchanged != "" {
+		fmt.Fprintln(w, v.Unchanged)
+	}
 	for _, b := range v.Badges {
 		fmt.Fprintf(w, "%s: %s\n", b.Text, b.Why)
 	}

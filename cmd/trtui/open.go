@@ -135,7 +135,7 @@ func (o *options) open(path string) (*place, error) {
 // openModel opens a model or an engine; no path names the embedded model.
 func openModel(path string) (*sessions.Model, error) {
 	if path == "" {
-		return sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+		return sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
 	}
 	return sessions.OpenModel(graph.Ops(), path)
 }
@@ -178,7 +178,13 @@ func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions
 		return err
 	}
 	defer p.close()
-	p.work.Warn = func(text string) { fmt.Fprintln(stderr, "warning:", text) }
+	warned := map[string]bool{} // of several configurations, each has its warnings
+	p.work.Warn = func(text string) {
+		if !warned[text] {
+			warned[text] = true
+			fmt.Fprintln(stderr, "warning:", text)
+		}
+	}
 	return use(p, sessions.NewRunner(p.model, p.work, o.reporter(stderr)))
 }
 

@@ -16,9 +16,10 @@ import (
 	"github.com/trtui/trtui/sessions"
 )
 
-// writeReport writes a report in the form for scripts, with the schema's version as its first field.
-func writeReport(w io.Writer, report any) error {
-	data, err := sessions.MarshalOutput(report)
+// writeReport writes a report in the form for scripts, behind the schema's version and the head of all documents.
+func writeReport(w io.Writer, head sessions.Head, report any) error {
+	head.Commit = ownCommit()
+	data, err := sessions.MarshalOutput(head, report)
 	if err != nil {
 		return err
 	}

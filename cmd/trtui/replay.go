@@ -72,7 +72,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 		}
 	}
 	if f.format == "json" {
-		return writeReport(stdout, snap)
+		return writeReport(stdout, snap.Head(), snap)
 	}
 	return writeReplay(stdout, r, snap)
 }

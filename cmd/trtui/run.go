@@ -119,7 +119,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	if o.format == "json" {
-		err = writeReport(stdout, r)
+		err = writeReport(stdout, sessions.NewRunner(p.model, p.work, nil).Head(&cfg), r)
 	} else {
 		writeComparison(stdout, r)
 	}

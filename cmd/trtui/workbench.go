@@ -142,7 +142,7 @@ func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Se
 		return err
 	}
 	if f.format == "json" {
-		return writeReport(out, snap.Overview)
+		return writeReport(out, snap.Head(), engineDocument(snap))
 	}
 	_, err = lipgloss.Fprintln(out, views.OverviewText(snap, terminalWidth(out)))
 	return err
