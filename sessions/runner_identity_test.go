@@ -54,7 +54,7 @@ func TestIdentity(t *testing.T) {
 		}), true},
 		{"fp16", change(func(c *sessions.Config) { c.Precision = sessions.FP16 }), false},
 		{"batch", change(func(c *sessions.Config) { c.Batch = 2 }), false},
-		{"rule", change(func(c *sessions.Config) { c.Disable = []string{"fuse-conv-bn"} }), false},
+		{"rule", change(func(c *sessions.Config) { c.Disable = []string{"batchnorm-into-producer"} }), false},
 		{"ban", change(func(c *sessions.Config) { c.Forbid = map[string][]string{"": {"conv_f32_eval"}} }), false},
 	} {
 		if got := identity(c.cfg) == identity(fp32); got != c.same {
