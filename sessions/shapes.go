@@ -102,7 +102,7 @@ func (m *Model) free(shapes map[string][]int) []*graph.Tensor {
 
 // assumed adds to an error what was assumed of the shapes of inputs, since that may be its reason.
 func (s *stages) assumed(cfg Config, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, new(*unknownNames)) {
+	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, new(*unknownNames)) || errors.As(err, new(*assumedShapes)) {
 		return err
 	}
 	inputs := s.model.free(cfg.Shapes)
@@ -113,9 +113,17 @@ func (s *stages) assumed(cfg Config, err error) error {
 	for _, t := range inputs {
 		given = append(given, fmt.Sprintf("%s is %s, of which every open axis was taken to be 1", t.Name, t.TypeString()))
 	}
-	return fmt.Errorf("%w; input %s: name shapes as in --shapes %s, or data that has them",
-		err, strings.Join(given, ", "), exampleShape(inputs[0]))
+	return &assumedShapes{err, fmt.Sprintf("input %s: name shapes as in --shapes %s, or data that has them", strings.Join(given, ", "), exampleShape(inputs[0]))}
 }
+
+// assumedShapes is an error that shapes which nobody named may have led to.
+type assumedShapes struct {
+	err  error
+	text string
+}
+
+func (a *assumedShapes) Error() string { return a.err.Error() + "; " + a.text }
+func (a *assumedShapes) Unwrap() error { return a.err }
 
 // exampleShape writes a shape for an input as --shapes takes it.
 func exampleShape(t *graph.Tensor) string {

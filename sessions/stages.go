@@ -295,19 +295,27 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 		return nil, err
 	}
 	return s.plans.get(s.planKey(cfg, pc), func() (*run.Plan, error) {
-		if err := s.checkTactics(cfg, l); err != nil {
-			if s.unknown != nil {
-				err = s.unknown(cfg, err)
-			}
-			if err != nil {
-				return nil, err
-			}
+		if err := s.knownTactics(cfg, l); err != nil {
+			return nil, err
 		}
 		if p := s.stored(cfg); p != nil {
 			return p, nil
 		}
 		return s.tune(ctx, cfg, l, pc.Shapes, nil)
 	})
+}
+
+// knownTactics returns an error for layers and tactics that a configuration names and that there are not, unless unknown
+// lets it pass. What an engine was built with had them then; another backend may have others.
+func (s *stages) knownTactics(cfg Config, l *build.Lowered) error {
+	if built, err := s.model.BuiltWith(); err == nil && key(built) == key(cfg) {
+		return nil
+	}
+	err := s.checkTactics(cfg, l)
+	if err != nil && s.unknown != nil {
+		return s.unknown(cfg, err)
+	}
+	return err
 }
 
 // tune chooses tactics and lays out memory, and saves what was measured for that.

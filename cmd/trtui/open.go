@@ -32,6 +32,8 @@ type options struct {
 	mean, std   []float32
 	scale       float32
 	nhwc        bool
+	layout      string
+	order       string // of channels
 	shape       []int
 	elements    string
 	dequantize  []float32
@@ -78,7 +80,9 @@ func (o *options) register(c *cobra.Command) {
 	f.Float32SliceVar(&o.mean, "mean", nil, "mean of pixels, for all or each channel, taken off before the division by --std")
 	f.Float32SliceVar(&o.std, "std", nil, "standard deviation of pixels, for all or each channel")
 	f.Float32Var(&o.scale, "scale", 0, "factor of pixels before --mean; default 1/255")
-	f.BoolVar(&o.nhwc, "nhwc", false, "the model takes pixels as [H,W,C]")
+	f.StringVar(&o.layout, "layout", "nchw", "how the model takes images: nchw or nhwc")
+	f.BoolVar(&o.nhwc, "nhwc", false, "as --layout nhwc")
+	f.StringVar(&o.order, "channel-order", "rgb", "which colour of images the model takes first: rgb or bgr; --mean and --std are in that order")
 	f.IntSliceVar(&o.shape, "shape", nil, "shape of one item of a raw file, as in 1,49,10")
 	f.StringVar(&o.elements, "type", "", "type of a raw file's elements: f32, u8, i8, ...")
 	f.Float32SliceVar(&o.dequantize, "dequantize", nil, "SCALE,ZERO of a raw file's integers")
@@ -251,7 +255,7 @@ func (o *options) symbols(m *sessions.Model) (map[string]int, error) {
 }
 
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
-	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc, Shape: o.shape}
+	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape}
 	if path == o.data {
 		opt.Labels, opt.LabelOffset = o.labels, o.labelOffset
 	}
