@@ -139,61 +139,6 @@ func writeModel(w io.Writer, s *sessions.Snapshot) {
 	}
 }
 
-func writePasses(w io.Writer, s *sessions.Snapshot) {
-	p := s.Passes
-	for i, st := range p.Steps {
-		fmt.Fprintf(w, "%2d %-24s %3d fired, %3d missed, %3d layers after it, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
-		for _, f := range st.Fired {
-			into := f.Into
-			if into == "" {
-				into = "(removed)"
-			}
-			fmt.Fprintf(w, "     + %s: %s -> %s", f.Rule, strings.Join(f.Layers, " + "), into)
-			if f.KernelsSaved != 0 || f.BytesSaved != 0 {
-				fmt.Fprintf(w, " [%d kernels, %s KiB saved]", f.KernelsSaved, kib(int(f.BytesSaved)))
-			}
-			fmt.Fprintln(w)
-		}
-		for _, m := range st.Missed {
-			fmt.Fprintf(w, "     - %s: %s: %s", m.Rule, strings.Join(m.Layers, " + "), m.Reason)
-			if m.Detail != "" {
-				fmt.Fprintf(w, " (%s)", m.Detail)
-			}
-			fmt.Fprintln(w)
-		}
-	}
-	writeUnlowered(w, s)
-	for _, u := range p.Unmet {
-		fmt.Fprintf(w, "   ! %s\n", u)
-	}
-	fmt.Fprintln(w)
-	writeLedger(w, p)
-	fmt.Fprintln(w)
-	var rows [][]string
-	for _, e := range p.Ledger {
-		rows = append(rows, []string{short(e.Layer), e.Op, e.Fate, short(e.Into), e.Pass})
-	}
-	writeTable(w, []string{"source layer", "op", "fate", "into", "by"}, rows)
-}
-
-// writeUnlowered lists the layers that were left in another precision than the one asked for.
-func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
-	if list := s.Passes.Unlowered; len(list) > 0 {
-		fmt.Fprintf(w, "\nnot %s:\n", s.Config.Precision)
-		for _, u := range list {
-			fmt.Fprintf(w, "     - %s: %s (%s)\n", u.Layer, u.Precision, u.Reason)
-		}
-	}
-	if s.Passes.Unchanged != "" {
-		fmt.Fprintln(w, s.Passes.Unchanged)
-	}
-}
-
-func writeLedger(w io.Writer, p *sessions.PassesReport) {
-	fmt.Fprintf(w, "%d source layers: %d kept, %d fused, %d folded, %d eliminated; %d kernels and %s KiB of traffic saved\n",
-		len(p.Ledger), p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, kib(int(p.BytesSaved)))
-}
-
 func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	writeLatency(w, s)
 	v := s.Overview
