@@ -29,6 +29,7 @@ type evalRow struct {
 	Random       bool   `json:",omitempty" output:"random_data"`
 	RandomRanges bool   `json:",omitempty"`
 	Estimated    bool   `json:",omitempty"` // latencies are a cost model's
+	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
 	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 	Config       sessions.Config
@@ -145,7 +146,7 @@ func evalConfig(ctx context.Context, r *sessions.Runner, cfg sessions.Config) (e
 		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
 	}
 	if len(acc.Outputs) > 0 {
-		row.SQNR = acc.Outputs[0].SQNR
+		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
 	}
 	return row, nil
 }
@@ -187,13 +188,16 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintln(w)
 	var lines [][]string
 	for _, r := range rows {
-		median, p99, speed, same := ms(r.Latency), ms(r.LatencyP99), fmt.Sprintf("%.2f×", float64(rows[0].Latency)/float64(r.Latency)), ""
+		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), fmt.Sprintf("%.2f×", float64(rows[0].Latency)/float64(r.Latency)), ""
 		if r.SameAs != "" {
-			median, p99, speed, same = "-", "-", "-", "same engine as "+r.SameAs
+			median, p99, speed, remark = "-", "-", "-", "same engine as "+r.SameAs
+		}
+		if r.NotFinite > 0 {
+			remark = strings.TrimSuffix(count(int(r.NotFinite), "element")+" NaN or infinite; "+remark, "; ")
 		}
 		lines = append(lines, []string{
 			r.Precision, r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
-			median, p99, speed, kib(r.WeightsBytes), kib(r.ArenaBytes), same,
+			median, p99, speed, kib(r.WeightsBytes), kib(r.ArenaBytes), remark,
 		})
 	}
 	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB", ""}, lines)

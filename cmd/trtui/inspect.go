@@ -172,7 +172,11 @@ func writeScore(w io.Writer, a *sessions.AccuracyReport) {
 		fmt.Fprintf(w, "ranges of %s: %s\n", a.Calibrator, a.Ranges)
 	}
 	for _, out := range a.Outputs {
-		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f\n", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
+		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
+		if out.NotFinite > 0 {
+			fmt.Fprintf(w, "; %s NaN or infinite", count(int(out.NotFinite), "element"))
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "labels: top-1 %s %% (FP32 %s %%), agreement %s %% of %s\n", percent(a.Labels.Top1), percent(a.Labels.FP32Top1), percent(a.Labels.Agreement), count(a.Items, "item"))
 }

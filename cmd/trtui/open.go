@@ -34,6 +34,7 @@ type options struct {
 	nhwc        bool
 	layout      string
 	order       string // of channels
+	notFinite   bool   // NaN and infinities in data are taken
 	shape       []int
 	elements    string
 	dequantize  []float32
@@ -83,6 +84,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.layout, "layout", "nchw", "how the model takes images: nchw or nhwc")
 	f.BoolVar(&o.nhwc, "nhwc", false, "as --layout nhwc")
 	f.StringVar(&o.order, "channel-order", "rgb", "which colour of images the model takes first: rgb or bgr; --mean and --std are in that order")
+	f.BoolVar(&o.notFinite, "allow-not-finite", false, "take data with NaN and infinities, which are errors else")
 	f.IntSliceVar(&o.shape, "shape", nil, "shape of one item of a raw file, as in 1,49,10")
 	f.StringVar(&o.elements, "type", "", "type of a raw file's elements: f32, u8, i8, ...")
 	f.Float32SliceVar(&o.dequantize, "dequantize", nil, "SCALE,ZERO of a raw file's integers")
@@ -255,7 +257,7 @@ func (o *options) symbols(m *sessions.Model) (map[string]int, error) {
 }
 
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
-	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape}
+	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape, NotFinite: o.notFinite}
 	if path == o.data {
 		opt.Labels, opt.LabelOffset = o.labels, o.labelOffset
 	}
