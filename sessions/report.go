@@ -352,7 +352,7 @@ type TacticsReport struct {
 	CacheMisses int
 	Cache       []CacheInfo
 	CachePath   string
-	CacheError  string              `json:",omitempty"` // why the cache could not be written
+	CacheError  string              `json:",omitempty"` // why the cache could not be read or written
 	Pinned      map[string]string   `entry:"layer,tactic"`
 	Forbidden   map[string][]string `entry:"layer,tactics"`
 }

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"cmp"
+
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -194,8 +196,8 @@ func usedBy(t *graph.Tensor, l *graph.Layer) bool {
 func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 	r := &TacticsReport{CachePath: s.SaveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
 	r.CacheHits, r.CacheMisses = s.Cache.Stats()
-	if s.unsaved != nil {
-		r.CacheError = s.unsaved.Error()
+	if err := cmp.Or(s.unsaved, s.CacheError); err != nil {
+		r.CacheError = err.Error()
 	}
 	choices := build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}
 	target, estimated := s.Backend.Info().Fingerprint, s.Backend.Info().Estimated

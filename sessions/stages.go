@@ -23,12 +23,14 @@ type Workplace struct {
 	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met, a precision that
 	// changes nothing. A Session has
 	// its log for that; nil tells nobody.
-	Warn     func(text string)
-	SaveTo   string // the timing cache's file; empty: nowhere
-	Data     Data   // to measure accuracy on
-	CalData  Data   // to calibrate with
-	CalItems int    // of CalData at most; 0: all
-	TapItems int    // items on which layers are compared; 0: 8
+	Warn   func(text string)
+	SaveTo string // the timing cache's file; empty: nowhere
+	// CacheError says why a timing cache that was there could not be read; work goes on without.
+	CacheError error
+	Data       Data // to measure accuracy on
+	CalData    Data // to calibrate with
+	CalItems   int  // of CalData at most; 0: all
+	TapItems   int  // items on which layers are compared; 0: 8
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool
@@ -343,7 +345,9 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 // saveCache writes the timing cache to its file. An error is a warning: what was measured is still in memory.
 func (s *stages) saveCache() {
 	if s.SaveTo != "" {
-		s.unsaved = s.Cache.Save(s.SaveTo)
+		if s.unsaved = s.Cache.Save(s.SaveTo); s.unsaved != nil && s.Warn != nil {
+			s.Warn(s.unsaved.Error())
+		}
 	}
 }
 

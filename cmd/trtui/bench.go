@@ -118,10 +118,10 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 		estimatedMark(t.Estimated), ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)
 	if v.Unchanged != "" {
-		fmt.Fprintln(w, v.Unchanged)
+		writeNote(w, "%s", v.Unchanged)
 	}
 	for _, b := range v.Badges {
-		fmt.Fprintf(w, "%s: %s\n", b.Text, b.Why)
+		writeNote(w, "%s: %s", b.Text, b.Why)
 	}
 }
 
@@ -138,8 +138,5 @@ func (o *options) report(ctx context.Context, stderr io.Writer, path string, par
 		snap, err = r.Report(ctx, cfg, parts, profiling)
 		return err
 	})
-	if err == nil && snap.Tactics != nil && snap.Tactics.CacheError != "" {
-		fmt.Fprintf(stderr, "trtui: warning: %s\n", snap.Tactics.CacheError)
-	}
 	return snap, err
 }

@@ -70,7 +70,7 @@ func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, out
 		}
 		fmt.Fprintf(stdout, "%s: %s, %d steps, arena %s KiB, weights %s KiB, file %s KiB\n", output, cfg.Precision, len(e.Plans[0].Steps), kib(m.Peak), kib(m.Weights), kib(int(size)))
 		if unchanged != "" {
-			fmt.Fprintln(stdout, unchanged)
+			writeNote(stdout, "%s", unchanged)
 		}
 		return nil
 	})

@@ -118,7 +118,7 @@ func (r *conformanceReport) add(c conformanceResult) {
 
 func (r *conformanceReport) write(w io.Writer, format string, verbose bool) error {
 	if format == "json" {
-		return json.NewEncoder(w).Encode(r)
+		return json.NewEncoder(underlying(w)).Encode(r)
 	}
 	for _, c := range r.Cases {
 		var err error

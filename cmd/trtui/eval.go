@@ -89,7 +89,7 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 			return err
 		}
 		if offset != 0 {
-			fmt.Fprintf(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d\n", offset, o.labelOffset+offset)
+			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d", offset, o.labelOffset+offset)
 		}
 		if o.format == "json" {
 			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
@@ -163,16 +163,16 @@ func percentage(share float64) *float64 {
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintf(w, "%s on %s: %d items\n", p.model.Name(), p.work.Data.Name(), p.work.Data.Len())
 	if p.work.Data.Random() {
-		fmt.Fprintln(w, "random data: none was given, so accuracy is agreement with FP32 only")
+		writeNote(w, "random data: none was given, so accuracy is agreement with FP32 only")
 	}
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
-		fmt.Fprintln(w, "random calibration: ranges come from random input and say nothing about real ones")
+		writeNote(w, "random calibration: ranges come from random input and say nothing about real ones")
 	}
 	said := ""
 	for _, r := range rows {
 		if r.Ranges != said && r.Ranges != "" {
 			said = r.Ranges
-			fmt.Fprintf(w, "ranges of %s: %s\n", r.Calibrator, said)
+			writeNote(w, "ranges of %s: %s", r.Calibrator, said)
 		}
 	}
 	if rows[0].Estimated {
@@ -182,7 +182,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	for _, r := range rows {
 		if r.Unchanged != said && r.Unchanged != "" {
 			said = r.Unchanged
-			fmt.Fprintln(w, said)
+			writeNote(w, "%s", said)
 		}
 	}
 	fmt.Fprintln(w)

@@ -7,10 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/build"
@@ -153,8 +150,10 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 	if o.cache == "none" {
 		w.SaveTo = ""
 	} else if o.cache != "" {
-		if w.Cache, err = build.OpenTimingCache(o.cache); err != nil {
-			return nil, err
+		if cache, err := build.OpenTimingCache(o.cache); err == nil {
+			w.Cache = cache
+		} else { // nothing is read, and nothing written over what is there
+			w.SaveTo, w.CacheError = "", fmt.Errorf("%w; this goes on without it", err)
 		}
 	}
 	if w.Data, w.CalData, err = o.datasets(m, embedded); err != nil {
@@ -177,6 +176,14 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 	return &place{m, w, func() { closeDevices(); m.Close() }}, nil
 }
 
+// warn writes warnings to w: that the timing cache cannot be read, and those of a build.
+func (p *place) warn(w io.Writer) {
+	p.work.Warn = warner(w)
+	if p.work.CacheError != nil {
+		p.work.Warn(p.work.CacheError.Error())
+	}
+}
+
 // with opens the model at path, hands it to use with a runner that reports its progress to stderr, and closes it.
 func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions.Runner) error) error {
 	p, err := o.open(path)
@@ -184,14 +191,10 @@ func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions
 		return err
 	}
 	defer p.close()
-	warned := map[string]bool{} // of several configurations, each has its warnings
-	p.work.Warn = func(text string) {
-		if !warned[text] {
-			warned[text] = true
-			fmt.Fprintln(stderr, "warning:", text)
-		}
-	}
-	return use(p, sessions.NewRunner(p.model, p.work, o.reporter(stderr)))
+	p.warn(stderr)
+	report, stop := o.reporter(stderr)
+	defer stop()
+	return use(p, sessions.NewRunner(p.model, p.work, report))
 }
 
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
@@ -292,41 +295,4 @@ func modelArg(args []string) string {
 		return ""
 	}
 	return args[0]
-}
-
-// reporter returns a function that shows progress on one line of w, where that is a terminal, or a line each with
-// --verbose.
-func (o *options) reporter(w io.Writer) func(sessions.Progress) {
-	if o.verbose {
-		return func(p sessions.Progress) { fmt.Fprintln(w, progressText(p)) }
-	}
-	f, ok := w.(*os.File)
-	if !ok || o.quiet || !term.IsTerminal(f.Fd()) {
-		return nil
-	}
-	var last time.Time
-	return func(p sessions.Progress) {
-		if time.Since(last) < 100*time.Millisecond {
-			return
-		}
-		last = time.Now()
-		s := progressText(p)
-		width := terminalWidth(f)
-		if len(s) > width-1 {
-			s = s[:width-1]
-		}
-		fmt.Fprintf(f, "\r%s%s\r", s, strings.Repeat(" ", max(0, width-1-len(s))))
-	}
-}
-
-// progressText prints progress as in "timing tactics 12/40: conv1".
-func progressText(p sessions.Progress) string {
-	s := p.Phase
-	if p.Total > 0 {
-		s += " " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)
-	}
-	if p.Item != "" {
-		s += ": " + p.Item
-	}
-	return s
 }

@@ -105,7 +105,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	defer p.close()
-	p.work.Warn = func(text string) { fmt.Fprintln(stderr, "warning:", text) }
+	p.warn(stderr)
 	cfg, err := o.configFor(p.model)
 	if err != nil {
 		return err
@@ -115,7 +115,9 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 	if err != nil {
 		return err
 	}
-	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, o.comparing(cfg.Precision), o.reporter(stderr))
+	report, stop := o.reporter(stderr)
+	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, o.comparing(cfg.Precision), report)
+	stop()
 	if err != nil {
 		return err
 	}
