@@ -32,7 +32,11 @@ func RuleNames() []string {
 // CheckConfig returns an error for rules, places and inputs that a configuration names and that there are not. Layers and
 // tactics of the engine are checked when it is built.
 func (m *Model) CheckConfig(cfg Config) error {
-	return errors.Join(m.checkDisabled(cfg), m.checkShapes(cfg))
+	if err := errors.Join(m.checkDisabled(cfg), m.checkShapes(cfg)); err != nil {
+		return err
+	}
+	_, err := m.Symbols(cfg)
+	return err
 }
 
 // checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.

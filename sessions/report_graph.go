@@ -21,7 +21,10 @@ func layerInfos(n *graph.Network, env map[string]int) []LayerInfo {
 func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
 	info := LayerInfo{
 		Name: l.Name, Op: l.Op.Name, Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
-		Precision: precisionOf(l), FLOPs: graph.FLOPs(l, env), Text: l.String(),
+		Precision: precisionOf(l), Text: l.String(),
+	}
+	if env != nil {
+		info.FLOPs = graph.FLOPs(l, env)
 	}
 	if l.Epilogue.Args > 0 {
 		info.Epilogue = l.Epilogue.String()
@@ -42,7 +45,10 @@ func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
 }
 
 func tensorInfo(t *graph.Tensor, env map[string]int) TensorInfo {
-	info := TensorInfo{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims), Shape: graph.EvalDims(t.Dims, env)}
+	info := TensorInfo{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims)}
+	if env != nil {
+		info.Shape = graph.EvalDims(t.Dims, env)
+	}
 	if t.Range.IsSet() {
 		info.Range = t.Range.String()
 	}
@@ -55,6 +61,11 @@ func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.modelReportAt(env), nil
+}
+
+// modelReportAt describes the source network at values of its symbols; where there are none, without shapes and arithmetic.
+func (s *stages) modelReportAt(env map[string]int) *ModelReport {
 	n := s.model.Network
 	r := &ModelReport{
 		Name: s.model.Name(), Graph: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: s.model.kind(),
@@ -80,7 +91,7 @@ func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
 	for _, t := range n.Consts() {
 		r.Params += int64(graph.Count(graph.EvalDims(t.Dims, nil)))
 	}
-	return r, nil
+	return r
 }
 
 // passesReport tells how the source network became the engine's.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,7 +43,11 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 	s, begin := r.stages, time.Now()
 	snap := &Snapshot{Schema: Schema, Config: cfg, Device: deviceReport(s.Backend)}
 	var err error
-	if snap.Model, err = s.modelReport(cfg); err != nil {
+	snap.Model, err = s.modelReport(cfg)
+	if parts == PartModel && errors.As(err, new(*UnboundShapes)) { // a look at the model needs no shapes
+		snap.Model, err = s.modelReportAt(nil), nil
+	}
+	if err != nil {
 		return snap, err
 	}
 	if parts.Has(PartCalibration) {

@@ -26,7 +26,7 @@ func inspectCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		inspectPart(&options{}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
+		inspectPart(&options{lookOnly: true}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
 		inspectPart(&options{}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
 		inspectPart(&options{}, "engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses|sessions.PartScore, writeEngine),
 		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
@@ -126,7 +126,11 @@ func engineDocument(s *sessions.Snapshot) engineOutput {
 func writeModel(w io.Writer, s *sessions.Snapshot) {
 	m := s.Model
 	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256, m.Graph)
-	fmt.Fprintf(w, "%d layers, %d parameters, %.1f MFLOP an inference\n", len(m.Layers), m.Params, float64(m.FLOPs)/1e6)
+	fmt.Fprintf(w, "%d layers, %d parameters", len(m.Layers), m.Params)
+	if m.FLOPs > 0 {
+		fmt.Fprintf(w, ", %.1f MFLOP an inference", float64(m.FLOPs)/1e6)
+	}
+	fmt.Fprintln(w)
 	for _, t := range m.Inputs {
 		fmt.Fprintf(w, "input  %s %s%s\n", t.Name, t.Type, t.Dims)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -58,6 +59,7 @@ type options struct {
 	quiet       bool
 	verbose     bool
 	randomItems int
+	lookOnly    bool                       // the model is looked at and not run: it needs neither data nor shapes
 	changed     func(flags ...string) bool // whether one of them was given
 }
 
@@ -97,7 +99,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringArrayVar(&o.disable, "disable", nil, "rules, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
 	f.StringArrayVar(&o.pins, "tactic", nil, "the only tactic that a layer may have, as LAYER=TACTIC; may be given again; trtui inspect tactics lists both")
 	f.StringArrayVar(&o.bans, "forbid-tactic", nil, "a tactic that no layer may have, or that LAYER may not, as LAYER=TACTIC; may be given again")
-	f.StringVar(&o.shapes, "shapes", "", "shapes of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data, else 1 for each symbol")
+	f.StringVar(&o.shapes, "shapes", "", "shapes of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data")
 	f.StringVar(&o.configPath, "config", "", "configuration file, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags go before it")
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
@@ -167,7 +169,7 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 	if w.Backend.Info().Estimated {
 		few, w.TapItems = fewItems, fewTaps
 	}
-	if o.items == "" && few > 0 {
+	if o.items == "" && few > 0 && w.Data != nil {
 		if w.Data, err = sessions.Subset(w.Data, 0, min(few, w.Data.Len())); err != nil {
 			closeDevices()
 			return nil, err
@@ -223,6 +225,9 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 	}
 	if data == nil {
 		env, err := o.symbols(m)
+		if o.lookOnly && errors.As(err, new(*sessions.UnboundShapes)) {
+			return nil, nil, nil
+		}
 		if err != nil {
 			return nil, nil, err
 		}
