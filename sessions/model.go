@@ -3,6 +3,7 @@ package sessions
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -46,6 +47,9 @@ func OpenModel(ops graph.OpSet, path string) (*Model, error) {
 		m.Network = m.Engine.Source
 	} else {
 		f, err := onnx.Open(ops, path)
+		if none := new(onnx.NotModelError); errors.As(err, &none) {
+			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged; as a model: %w", path, none.Err)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -106,14 +106,20 @@ func estimatedMark(estimated bool) string {
 	return ""
 }
 
+// writeHeading prints which model this is about, under which configuration, and on what.
+func writeHeading(w io.Writer, snap *sessions.Snapshot) {
+	device := snap.Device.Device
+	if n := snap.Device.Threads; n > 0 {
+		device += ", " + count(n, "thread")
+	}
+	cfg := snap.Config
+	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s)\n", snap.Model.Name, cfg.Precision, max(1, cfg.Batch), snap.Device.Backend, device)
+}
+
 // writeLatency prints what was measured end to end.
 func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	t, v := snap.Timings, snap.Overview
-	device := snap.Device.Device
-	if n := snap.Device.Threads; n > 0 {
-		device += fmt.Sprintf(", %d threads", n)
-	}
-	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s)\n", snap.Model.Name, snap.Config.Precision, v.Batch, snap.Device.Backend, device)
+	writeHeading(w, snap)
 	fmt.Fprintf(w, "%slatency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
 		estimatedMark(t.Estimated), ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)

@@ -192,6 +192,7 @@ func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
 
 func writeMemory(w io.Writer, s *sessions.Snapshot) {
 	m := s.Memory
+	writeHeading(w, s)
 	writeMemoryNumbers(w, m.MemoryNumbers)
 	if m.PeakStep >= 0 && m.PeakStep < len(m.Steps) {
 		fmt.Fprintf(w, "most bytes are live at step %d, %s\n", m.PeakStep, m.Steps[m.PeakStep])
@@ -226,6 +227,7 @@ func lifeLine(s sessions.SlotInfo, steps, cells int) string {
 
 func writeTactics(w io.Writer, s *sessions.Snapshot) {
 	t := s.Tactics
+	writeHeading(w, s)
 	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n", t.CacheHits, t.CacheMisses, len(t.Cache))
 	if s.Device.Estimated {
 		fmt.Fprintln(w, "untimed: the cost model chose, and ~ marks its estimates")

@@ -11,6 +11,7 @@ import (
 
 func writePasses(w io.Writer, s *sessions.Snapshot) {
 	p := s.Passes
+	writeHeading(w, s)
 	for i, st := range p.Steps {
 		fmt.Fprintf(w, "%2d %-24s %3d fired, %3d missed, %3d layers after it, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
 		for _, f := range st.Fired {
