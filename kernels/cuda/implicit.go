@@ -207,6 +207,9 @@ func (p *product) tapTable(pieces int) []byte {
 type engine interface {
 	// step adds the products of a stage, which begins at the address.
 	step(stage ptx.SharedPtr)
+	// sums ends the multiplication and returns the thread's sums, registers that may be set. They are words, or the
+	// registers of floats; which of the tile's they are is the same in every block.
+	sums() []ptx.Word
 	// spill writes the sums as words to shared memory: row by row of the tile, sumPitch words apart.
 	spill(to ptx.SharedPtr)
 }
@@ -251,7 +254,7 @@ func (m *implicit) ifStep(step, count ptx.Uint, body func()) {
 	m.If(m.Lt(step, count), body)
 }
 
-// emitProduct emits a product with the layer's epilogue; a split sum takes a second kernel.
+// emitProduct emits a product with the layer's epilogue.
 func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: p.packWeights()}
 	k := w.module.Kernel("product", t.threads())
@@ -267,32 +270,26 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parts ptx.GlobalPtr
-	if t.split == 1 {
-		out.parameters(k, &l)
-	} else {
-		parts = k.Pointer("parts")
-		l.args = append(l.args, scratchArg(0))
+	out.parameters(k, &l)
+	var shared parts
+	if t.split > 1 {
+		shared = parts{k.Pointer("parts"), k.Pointer("counters")}
+		l.args = append(l.args, scratchArg(0), countersArg())
 	}
 	m.ring, m.thread = k.Dynamic(), k.Thread()
 	m.blockM, m.blockN, m.part, l.grid = m.blocks()
 	m.begin()
 	e := newEngine(m)
 	m.sum(e)
+	sums := e.sums()
+	if t.split > 1 {
+		m.join(sums, shared)
+	}
 	e.spill(m.ring)
 	m.Barrier()
-	if t.split == 1 {
-		m.finish(out)
-	} else {
-		m.keep(parts)
-	}
+	m.finish(out)
 	k.End()
 	w.launches = []launch{l}
-	if t.split > 1 {
-		if err := emitParts(b, p, t, w); err != nil {
-			return nil, err
-		}
-	}
 	return w, nil
 }
 
@@ -330,65 +327,4 @@ func (m *implicit) loadSums(from ptx.SharedPtr, n int) []ptx.Word {
 		list = append(list, m.LoadShared(from.At(4*i), min(4, n-i))...)
 	}
 	return list
-}
-
-// keep writes the tile's sums to the parts, [part][pixel][channel].
-func (m *implicit) keep(parts ptx.GlobalPtr) {
-	p := m.p
-	channels := p.k * p.groups
-	n := vectorOf(4, p.k)
-	m.tileRows(n, func(row, column ptx.Uint) {
-		pixel, channel := m.Add(m.pixel, row), m.Add(m.column, column)
-		inside := m.Both(m.Lt(pixel, ptx.U(p.pixels())), m.Lt(channel, ptx.U(p.k)))
-		sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), column), 4)
-		line := m.Mad(m.part, ptx.U(p.pixels()), pixel)
-		at := m.Mad(line, ptx.U(channels), m.Mad(m.group, ptx.U(p.k), channel))
-		m.If(inside, func() { m.Store(m.Offset(parts, at, 4), m.loadSums(sums, n)...) })
-	})
-}
-
-// emitParts emits the kernel that adds the parts of a split sum up, in their order, and finishes.
-func emitParts(b kernels.Binding, p *product, t tile, w *work) error {
-	out, err := newRowOutput(b, p, w)
-	if err != nil {
-		return err
-	}
-	k := w.module.Kernel("parts", blockThreads)
-	l := launch{kernel: "parts", block: [3]int{blockThreads, 1, 1}, args: []arg{scratchArg(0)}}
-	parts := k.Pointer("parts")
-	out.parameters(k, &l)
-	channels := p.k * p.groups
-	n := out.vector
-	perRow := ceilDiv(out.pitch, n)
-	total := p.pixels() * perRow
-	l.grid = [3]int{ceilDiv(total, blockThreads), 1, 1}
-	index := k.Mad(k.BlockX(), ptx.U(blockThreads), k.Thread())
-	k.Exit(k.Ge(index, ptx.U(total)))
-	pixel, piece := k.DivRem(index, perRow)
-	channel := k.Mul(piece, ptx.U(n))
-	sums := make([]ptx.Word, n)
-	for part := range t.split {
-		line := k.Add(pixel, ptx.U(part*p.pixels()))
-		for i := range n {
-			at := k.Offset(parts, k.Mad(line, ptx.U(channels), k.Add(channel, ptx.U(i))), 4)
-			var word ptx.Word
-			if (perRow-1)*n+i < channels { // behind the last channel there is no sum
-				word = k.Load(at, 1)[0]
-			} else {
-				word = k.LoadWhen(k.Lt(k.Add(channel, ptx.U(i)), ptx.U(channels)), at, 1)[0]
-			}
-			switch {
-			case part == 0:
-				sums[i] = word
-			case p.scale != nil:
-				sums[i] = k.AddS(sums[i].Int(), word.Int()).Word()
-			default:
-				sums[i] = k.Bits(k.AddF(k.FloatOf(sums[i]), k.FloatOf(word)))
-			}
-		}
-	}
-	out.emit(k, pixel, channel, sums)
-	k.End()
-	w.launches = append(w.launches, l)
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
@@ -83,6 +84,7 @@ func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 	}
 	constants, scratch := alloc(tr.work.constants, 0), alloc(nil, tr.scratch)
 	in, out := alloc(tr.inputs[0], 0), alloc(nil, tr.binding.Out[0].Bytes())
+	counters := alloc(make([]byte, 4*maxCounters), 0)
 	program, err := ptxsim.Load(mem, m)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +92,7 @@ func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 	for _, l := range tr.work.launches {
 		var params []byte
 		for _, a := range l.args {
-			base := map[argKind]uint64{inputArg: in, outputArg: out, constantArg: constants, workspaceArg: scratch}[a.kind]
+			base := map[argKind]uint64{inputArg: in, outputArg: out, constantArg: constants, workspaceArg: scratch, counterArg: counters}[a.kind]
 			params = binary.LittleEndian.AppendUint64(params, base+uint64(a.offset))
 		}
 		s, err := program.Launch(context.Background(), l.kernel, ptxsim.Shape{Grid: l.grid, Block: l.block, Shared: l.shared}, params, opt)
@@ -98,6 +100,10 @@ func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 			return stats, false, err
 		}
 		stats = append(stats, s)
+	}
+	left := make([]byte, 4*maxCounters)
+	if err := mem.Read(counters, left); err != nil || slices.Max(left) != 0 {
+		return stats, false, err
 	}
 	stored := make([]byte, tr.binding.Out[0].Bytes())
 	if err := mem.Read(out, stored); err != nil {
@@ -143,7 +149,8 @@ func TestProductAccess(t *testing.T) {
 // it, or the result be wrong.
 func TestProductOrderings(t *testing.T) {
 	for _, u := range []unit{simtF32, tensorF16, tensorI8} {
-		tl := tiles(u)[len(tiles(u))-8] // the smallest, unsplit
+		list := slices.DeleteFunc(tiles(u), func(t tile) bool { return t.split > 1 || t.stages > 3 })
+		tl := list[len(list)-1] // the smallest
 		t.Run(tl.String(), func(t *testing.T) {
 			tr := trialOf(t, tl, [4]int{1, 40, 7, 9}, [4]int{48, 40, 3, 3}, 1, 1, 5)
 			k := tr.work.module.Kernels[0]
@@ -159,6 +166,34 @@ func TestProductOrderings(t *testing.T) {
 				if tr.survives(t, broken) {
 					t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
 				}
+			}
+		})
+	}
+}
+
+// TestSharedSums splits sums among blocks: the result is right in whatever order they end, and the last one must not go on
+// before the barrier that tells it so.
+func TestSharedSums(t *testing.T) {
+	for _, u := range []unit{simtF32, tensorF16, tensorI8} {
+		tl := tiles(u)[len(tiles(u))-1]
+		if tl.split < 8 {
+			t.Fatalf("%s is not split", tl)
+		}
+		t.Run(tl.String(), func(t *testing.T) {
+			tr := trialOf(t, tl, [4]int{1, 256, 5, 9}, [4]int{72, 256, 3, 3}, 1, 1, 5)
+			if !tr.survives(t, tr.work.module) {
+				t.Fatal("the result is wrong")
+			}
+			k := tr.work.module.Kernels[0]
+			count := slices.IndexFunc(k.Body, func(i ptx.Inst) bool { return i.Op == "atom" })
+			found := ptxsim.Orderings(k)
+			next := found[slices.IndexFunc(found, func(i int) bool { return i > count })]
+			broken, err := ptxsim.Without(tr.work.module, k.Name, next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tr.survives(t, broken) {
+				t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[next]), next)
 			}
 		})
 	}
