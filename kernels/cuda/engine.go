@@ -7,14 +7,20 @@ import (
 
 // newEngine returns the unit's engine, its sums zero.
 func newEngine(m *implicit) engine {
-	warp, lane := m.Shr(m.thread, 5), m.And(m.thread, ptx.U(31))
-	wn, wm := m.DivRem(warp, m.t.warpsM)
-	w := warpTile{implicit: m, lane: lane, rows: m.t.bm / m.t.warpsM, columns: m.t.bn / m.t.warpsN}
-	w.row, w.column = m.Mul(wm, ptx.U(w.rows)), m.Mul(wn, ptx.U(w.columns))
+	w := newWarpTile(m)
 	if m.t.unit == simtF32 {
 		return newSimt(w)
 	}
 	return newTensor(w)
+}
+
+// newWarpTile finds the part of the thread's warp.
+func newWarpTile(m *implicit) warpTile {
+	warp, lane := m.Shr(m.thread, 5), m.And(m.thread, ptx.U(31))
+	wn, wm := m.DivRem(warp, m.t.warpsM)
+	w := warpTile{implicit: m, lane: lane, rows: m.t.bm / m.t.warpsM, columns: m.t.bn / m.t.warpsN}
+	w.row, w.column = m.Mul(wm, ptx.U(w.rows)), m.Mul(wn, ptx.U(w.columns))
+	return w
 }
 
 // warpTile is a warp's part of the tile.
@@ -55,19 +61,26 @@ func newTensor(w warpTile) *tensor {
 		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, w.Add(halfA, ptx.U(2*i))))
 		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, w.Add(halfB, ptx.U(2*i))))
 	}
-	for range w.rows / 16 {
-		line := make([][4]ptx.Word, w.columns/8)
+	e.zero()
+	if w.p.zeroW != 0 {
+		for range e.acc {
+			e.rowSums = append(e.rowSums, [2]ptx.Int{w.VarS(ptx.I(0)), w.VarS(ptx.I(0))})
+		}
+	}
+	return e
+}
+
+// zero begins the sums.
+func (e *tensor) zero() {
+	for range e.rows / 16 {
+		line := make([][4]ptx.Word, e.columns/8)
 		for j := range line {
 			for i := range line[j] {
 				line[j][i] = e.variable()
 			}
 		}
 		e.acc = append(e.acc, line)
-		if w.p.zeroW != 0 {
-			e.rowSums = append(e.rowSums, [2]ptx.Int{w.VarS(ptx.I(0)), w.VarS(ptx.I(0))})
-		}
 	}
-	return e
 }
 
 // variable is a sum that is zero.

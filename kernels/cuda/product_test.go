@@ -26,7 +26,12 @@ type trial struct {
 // trialOf emits a tile's product for a convolution of the geometry.
 func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *trial {
 	t.Helper()
-	typ := units[tl.unit].typ
+	return trialBy(t, productEmitter("", graph.Conv, kernels.NHWC, tl), units[tl.unit].typ, x, w, pad, stride, zero)
+}
+
+// trialBy emits a convolution of the geometry with an emitter.
+func trialBy(t *testing.T, e emitter, typ graph.DataType, x, w [4]int, pad, stride int, zero int32) *trial {
+	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	in := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(x[:]...)}
 	weights := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(w[:]...)}
@@ -47,7 +52,6 @@ func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *t
 	if typ == graph.I8 {
 		y.Type, y.Range = graph.I8, graph.PerTensor(0.4, -3)
 	}
-	e := productEmitter("", graph.Conv, kernels.NHWC, tl)
 	b, _ := bindingOf(l, e)
 	if err := e.matches(b); err != nil {
 		t.Fatal(err)
@@ -56,7 +60,10 @@ func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &trial{binding: b, work: work, scratch: e.workspace(b)}
+	tr := &trial{binding: b, work: work}
+	if e.workspace != nil {
+		tr.scratch = e.workspace(b)
+	}
 	v := suite.Random(rnd, in)
 	stored := make([]byte, b.In[0].Bytes())
 	b.In[0].FromLinear(stored, v.Data)

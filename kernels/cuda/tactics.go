@@ -30,6 +30,7 @@ func emitters() []emitter {
 	return slices.Concat(
 		pointwiseEmitters(),
 		reformatEmitters(),
+		stemEmitters(),
 		productEmitters(),
 		depthwiseEmitters(),
 		directEmitters(),
