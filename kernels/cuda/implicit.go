@@ -31,7 +31,8 @@ type implicit struct {
 	group, column ptx.Uint // the block's group and first channel in it
 	pixel         ptx.Uint // its first pixel
 
-	piece   ptx.Uint // of the next step that is copied, this thread's
+	piece   ptx.Uint    // of the next step that is copied, this thread's
+	tap     [2]ptx.Uint // its entry of the taps' table, which was loaded a step before
 	rowsA   []pixelRow
 	weights ptx.GlobalPtr // this thread's first row, at the next step
 	sizesB  []ptx.Uint    // bytes to copy of each row, 16 or 0
@@ -97,6 +98,10 @@ func (m *implicit) begin() {
 		first = m.Mul(m.part, ptx.U(ceilDiv(p.steps(t.bk), t.split)*t.pieces()))
 	}
 	m.piece = m.Var(m.Add(first, piece))
+	if !p.windowless() {
+		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
+		m.nextTap()
+	}
 	for r := 0; r < t.bm; r += t.rowsAtOnce() {
 		m.rowsA = append(m.rowsA, m.pixelRow(m.Add(m.pixel, m.Add(row, ptx.U(r)))))
 	}
@@ -148,6 +153,16 @@ func (m *implicit) copyStep(offset ptx.Uint) {
 	}
 	m.SetGlobal(m.weights, m.weights.At(t.bk))
 	m.Set(m.piece, m.Add(m.piece, ptx.U(t.pieces())))
+	if !m.p.windowless() {
+		m.nextTap()
+	}
+}
+
+// nextTap loads the piece's entry: bytes from tap 0, then its row and column in 16 bits each. It has a step's time to come.
+func (m *implicit) nextTap() {
+	for i, w := range m.LoadConst(m.Offset(m.taps, m.piece, 8), 2) {
+		m.Set(m.tap[i], w.Uint())
+	}
 }
 
 // copyPixels starts the copies of this thread's pieces of pixels.
@@ -165,16 +180,14 @@ func (m *implicit) copyPixels(to ptx.SharedPtr) {
 		}
 		return
 	}
-	// A tap's entry: bytes from tap 0, then its row and column in 16 bits each.
-	entry := m.LoadConst(m.Offset(m.taps, m.piece, 8), 2)
-	row, column := m.BfeS(entry[1], 16, 16), m.BfeS(entry[1], 0, 16)
+	row, column := m.BfeS(m.tap[1].Word(), 16, 16), m.BfeS(m.tap[1].Word(), 0, 16)
 	for i, r := range m.rowsA {
 		y, x := m.AddS(r.top, row).Uint(), m.AddS(r.left, column).Uint()
 		inside := m.Both(m.Lt(y, ptx.U(p.h)), m.Lt(x, ptx.U(p.w)))
 		if used := p.r * p.s * p.depthC() * p.typ.Size() / 16; max(p.h, p.w) >= farAway && used%t.pieces() != 0 {
 			inside = m.Both(inside, m.Lt(m.piece, ptx.U(used))) // so large an image has what lies farAway
 		}
-		from := m.OffsetS(m.x, m.AddS(r.offset, entry[0].Int()), 1)
+		from := m.OffsetS(m.x, m.AddS(r.offset, m.tap[0].Int()), 1)
 		if p.zeroX == 0 {
 			m.CopyAsync(at(i), from, m.Select(inside, ptx.U(16), ptx.U(0)))
 			continue
@@ -186,7 +199,10 @@ func (m *implicit) copyPixels(to ptx.SharedPtr) {
 	}
 }
 
-// tapTable returns the entries that copyPixels reads, one for each piece of a row of weights.
+// tableSteps returns for how many steps the table has entries: those of all parts, and one that is loaded but not used.
+func (t tile) tableSteps(p *product) int { return t.split*ceilDiv(p.steps(t.bk), t.split) + 1 }
+
+// tapTable returns the entries of the pieces of a row of weights.
 func (p *product) tapTable(pieces int) []byte {
 	table := make([]byte, 0, 8*pieces)
 	perTap := p.depthC() * p.typ.Size() / 16
@@ -264,7 +280,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	l.args = []arg{inArg(0), constArg(0)}
 	if !p.windowless() {
 		m.taps = k.Pointer("taps")
-		l.args = append(l.args, constArg(w.append(p.tapTable(p.steps(t.bk)*t.pieces()))))
+		l.args = append(l.args, constArg(w.append(p.tapTable(t.tableSteps(p)*t.pieces()))))
 	}
 	out, err := newRowOutput(b, p, w)
 	if err != nil {

@@ -92,7 +92,8 @@ func (t tile) splits() []int {
 }
 
 var tensorTiles = []tile{
-	{bm: 128, bn: 128, bk: 128, warpsM: 2, warpsN: 4},
+	{bm: 128, bn: 128, bk: 128, warpsM: 2, warpsN: 2},
+	{bm: 128, bn: 128, bk: 64, warpsM: 2, warpsN: 4},
 	{bm: 128, bn: 256, bk: 64, warpsM: 2, warpsN: 4},
 	{bm: 128, bn: 64, bk: 128, warpsM: 4, warpsN: 1},
 	{bm: 64, bn: 128, bk: 128, warpsM: 2, warpsN: 2},
@@ -174,5 +175,8 @@ func (t tile) resident() int {
 // registers estimates what a thread needs: its sums, two sets of operands, addresses.
 func (t tile) registers() int {
 	sums := t.bm * t.bn / t.threads()
+	if t.unit == simtF32 && t.resident() == 1 {
+		return 255 // it is given more operands at a time
+	}
 	return min(255, sums+64)
 }
