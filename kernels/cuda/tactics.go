@@ -41,6 +41,7 @@ func emitters() []emitter {
 		normalizeEmitters(),
 		resizeEmitters(),
 		gatherEmitters(),
+		transposeEmitters(),
 		moveEmitters(),
 		pieceEmitters(),
 	)
