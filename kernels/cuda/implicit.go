@@ -303,7 +303,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	}
 	e.spill(m.ring)
 	m.Barrier()
-	m.finish(out)
+	m.finish(out, m.pixelOf)
 	k.End()
 	w.launches = []launch{l}
 	return w, nil
@@ -314,33 +314,4 @@ func (w *work) append(data []byte) int {
 	at := roundUp(len(w.constants), 256)
 	w.constants = append(append(w.constants, make([]byte, at-len(w.constants))...), data...)
 	return at
-}
-
-// tileRows calls body for the vectors of n words of the tile that are this thread's: its row and column in the tile.
-func (m *implicit) tileRows(n int, body func(row, column ptx.Uint)) {
-	perRow := m.t.bn / n
-	for at := 0; at < m.t.bm*perRow; at += m.t.threads() {
-		row, piece := m.DivRem(m.Add(m.thread, ptx.U(at)), perRow)
-		body(row, m.Mul(piece, ptx.U(n)))
-	}
-}
-
-// finish computes the outputs of the tile from its sums.
-func (m *implicit) finish(out *rowOutput) {
-	m.tileRows(out.vector, func(row, column ptx.Uint) {
-		pixel, channel := m.Add(m.pixel, row), m.Add(m.column, column)
-		inside := m.Both(m.Lt(pixel, ptx.U(m.p.pixels())), m.Lt(channel, ptx.U(out.channels)))
-		sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), column), 4)
-		m.If(inside, func() {
-			out.emit(m.K, pixel, m.Mad(m.group, ptx.U(m.p.k), channel), m.loadSums(sums, out.vector))
-		})
-	})
-}
-
-func (m *implicit) loadSums(from ptx.SharedPtr, n int) []ptx.Word {
-	var list []ptx.Word
-	for i := 0; i < n; i += 4 {
-		list = append(list, m.LoadShared(from.At(4*i), min(4, n-i))...)
-	}
-	return list
 }

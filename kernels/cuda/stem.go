@@ -183,7 +183,7 @@ func (s *stem) emit(b kernels.Binding) (*work, error) {
 	k.Barrier()
 	e.spill(m.ring)
 	k.Barrier()
-	c.finish(out)
+	m.finish(out, c.pixelOf)
 	k.End()
 	w.launches = []launch{l}
 	return w, nil
@@ -317,19 +317,16 @@ func (c *stemBlock) multiply(e *tensor) {
 	}
 }
 
-// finish computes the outputs of the tile from its sums.
-func (c *stemBlock) finish(out *rowOutput) {
+// pixelOf returns the output pixel of a row of the tile.
+func (c *stemBlock) pixelOf(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 	s := c.stem
-	c.tileRows(out.vector, func(row, column ptx.Uint) {
-		y, x := c.Add(c.line, c.Shr(row, 4)), c.Add(c.left, c.And(row, ptx.U(stemColumns-1)))
-		channel := c.Add(c.column, column)
-		inside := c.Both(c.Both(c.Lt(y, ptx.U(s.p)), c.Lt(x, ptx.U(s.q))), c.Lt(channel, ptx.U(out.channels)))
-		sums := c.OffsetShared(c.ring, c.Mad(row, ptx.U(s.t.sumPitch()), column), 4)
-		c.If(inside, func() {
-			pixel := c.Mad(c.Mad(c.image, ptx.U(s.p), y), ptx.U(s.q), x)
-			out.emit(c.implicit.K, pixel, channel, c.loadSums(sums, out.vector))
-		})
-	})
+	y, x := c.Add(c.line, c.Shr(row, 4)), c.Add(c.left, c.And(row, ptx.U(stemColumns-1)))
+	pixel := c.Mad(c.Mad(c.image, ptx.U(s.p), y), ptx.U(s.q), x)
+	if s.p%s.lines == 0 && s.q%stemColumns == 0 {
+		return pixel, nil
+	}
+	inside := c.Both(c.Lt(y, ptx.U(s.p)), c.Lt(x, ptx.U(s.q)))
+	return pixel, &inside
 }
 
 // jobs estimates the launch.
