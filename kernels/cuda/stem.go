@@ -338,7 +338,7 @@ func (s *stem) jobs(b kernels.Binding) []job {
 	fill := float64(s.haloBytes()+t.bn*s.pitchW()) / 32
 	g := s.grid()
 	return []job{{
-		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), 65536/(t.threads()*t.registers()))), shared: s.shared(),
+		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), registersPerSM/(t.threads()*t.registers()))), shared: s.shared(),
 		cycles: max(multiply, read) + fill, latency: max(multiply, read) + fill + tileLatency, bytes: traffic(b),
 	}}
 }

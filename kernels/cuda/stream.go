@@ -47,7 +47,7 @@ func (b *Backend) NewStream() (kernels.Stream, error) {
 	b.mu.Unlock()
 	if err != nil {
 		_ = s.Close() // the first error tells all
-		return nil, fmt.Errorf("counters of a stream on %s: %w", b.info.Name, err)
+		return nil, fmt.Errorf("stream on %s: its counters: %w", b.info.Name, err)
 	}
 	return s, nil
 }

@@ -161,25 +161,39 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 	}
 	g := t.grid(p)
 	return []job{{
-		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), 65536/(t.threads()*t.registers()))), shared: t.shared(),
+		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), registersPerSM/(t.threads()*t.registers()))), shared: t.shared(),
 		cycles: steps * step, latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
 	}}
 }
 
 // resident returns how many blocks are to share an SM of the largest kind: two where memory and registers allow, so that one
-// multiplies while the other begins or ends.
+// multiplies while the other begins or ends. A block that adds parts up would take all registers there are, to load as many
+// of them as it can at a time: small ones get joinRegisters a thread.
 func (t tile) resident() int {
-	if sums := t.bm * t.bn / t.threads(); sums > 64 || t.unit == simtF32 && sums > 32 || 2*(t.shared()+1024) > 228<<10 {
+	const shared = 228 << 10
+	sums, most := t.bm*t.bn/t.threads(), shared/(t.shared()+sharedReserved)
+	switch {
+	case sums > 64 || t.unit == simtF32 && sums > 32 || most < 2:
 		return 1
+	case t.split > 1 && t.unit != simtF32 && sums <= 32:
+		return min(most, registersPerSM/(t.threads()*joinRegisters))
 	}
 	return 2
 }
 
+const (
+	registersPerSM = 65536
+	joinRegisters  = 128
+)
+
 // registers estimates what a thread needs: its sums, two sets of operands, addresses.
 func (t tile) registers() int {
 	sums := t.bm * t.bn / t.threads()
-	if t.unit == simtF32 && t.resident() == 1 {
+	switch {
+	case t.unit == simtF32 && t.resident() == 1:
 		return 255 // it is given more operands at a time
+	case t.split > 1:
+		return max(joinRegisters, min(255, sums+64))
 	}
 	return min(255, sums+64)
 }
