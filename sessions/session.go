@@ -23,6 +23,7 @@ type Session struct {
 	snap   Snapshot           // the newest state; copied when it is published
 	want   Config             // the configuration to work on
 	todo   todo               // what to do besides, once
+	asked  bool               // calibration was asked for
 	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
 	halted bool               // the present work was stopped, and nothing takes its place
@@ -54,6 +55,14 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		want: cfg, close: cancel,
 	}
 	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
+	begun := key(cfg)
+	s.stages.unknown = func(cfg Config, err error) error {
+		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
+			return err
+		}
+		s.log("warning", "", "%v", err)
+		return nil
+	}
 	info := w.Backend.Info()
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
 	s.wake <- struct{}{}
@@ -287,9 +296,9 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	if err != nil {
 		return err
 	}
-	l, err := st.lower(ctx, cfg)
-	if err != nil {
-		return err
+	l, refused := st.lower(ctx, cfg)
+	if l == nil {
+		return refused
 	}
 	passes, err := st.passesReport(cfg, o, l)
 	if err != nil {
@@ -298,6 +307,12 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
 	if passes.Unchanged != "" {
 		s.log("warning", "", "%s", passes.Unchanged)
+	}
+	if text := ignored(cfg); text != "" {
+		s.log("warning", "", "%s", text)
+	}
+	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen
+		return refused
 	}
 	warnUnmet(passes.Unmet, func(layer, text string) { s.log("warning", layer, "%s", text) })
 	p, err := s.plan(ctx, cfg, once.retime)
@@ -329,13 +344,13 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		}
 		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
 	}
-	if st.CalData != nil {
-		c, err := st.calibration(ctx, cfg)
-		if err != nil {
+	var calibration *CalibrationReport
+	if s.calibrates() {
+		if calibration, err = st.calibration(ctx, cfg); err != nil {
 			return err
 		}
-		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
 	}
+	s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = calibration })
 	if st.Backend.Info().Estimated {
 		return nil // another sample would be the same
 	}
@@ -361,6 +376,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	defer c.Close()
 	s.stages.progress(Progress{Phase: s.stages.measuring()})
 	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
+	t.of(c)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		o := s.stages.overview(cfg, l.Plan, r)
