@@ -285,7 +285,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		st.saveCache()
 		s.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Cache.Entries()))
 	}
-	if name := configName(cfg); name != s.building {
+	if name := st.nameOf(cfg); name != s.building {
 		if s.building == "" {
 			st.logModel()
 		}
@@ -332,7 +332,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		s.log("warning", "", "%s", why)
 	}
 	built := time.Since(begin)
-	s.log("info", "", "built %s in %s: weights %s, arena %s", configName(cfg), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
+	s.log("info", "", "built %s in %s: weights %s, arena %s", st.nameOf(cfg), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
 	t := newTimings(p, max(1, cfg.Batch))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
