@@ -286,7 +286,7 @@ func (c *contestant) report() BackendRun {
 	} else {
 		info := c.loaded.Backend().Info()
 		r.Device = DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
-		r.Launches, r.Replanned = launches(c.loaded.Plan), c.stages.replanned(c.cfg)
+		r.Launches, r.Replanned = countSteps(c.loaded.Plan, 0).Launches, c.stages.replanned(c.cfg)
 	}
 	for i := range c.stats {
 		r.Outputs = append(r.Outputs, c.stats[i].report())

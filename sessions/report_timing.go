@@ -145,7 +145,7 @@ const unstableCV = 0.025
 func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewReport {
 	m := p.Memory
 	r := &OverviewReport{
-		Latency: t.EndToEnd, Batch: t.BatchItems, Layers: launches(p), Source: len(s.model.Network.Layers),
+		Latency: t.EndToEnd, Batch: t.BatchItems, Counts: countSteps(p, len(s.model.Network.Layers)),
 		Memory: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
 	}
 	if t.EndToEnd.Mean > 0 {
@@ -178,15 +178,4 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		r.Badges = append(r.Badges, Badge{"estimated", "times are a cost model's and tactics are untimed, chosen by it: this backend has no device to measure on"})
 	}
 	return r
-}
-
-// launches counts the steps that launch a kernel.
-func launches(p *run.Plan) int {
-	n := 0
-	for _, st := range p.Steps {
-		if st.Tactic != run.InMemory {
-			n++
-		}
-	}
-	return n
 }

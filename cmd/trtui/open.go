@@ -103,7 +103,7 @@ func (o *options) register(c *cobra.Command) {
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "messages of build and run on standard error")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "the log of build and run on standard error: what each stage did and how long it took")
 	f.IntVar(&o.randomItems, "random-items", 32, "items of random input where there is no data")
 }
 
@@ -183,6 +183,9 @@ func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions
 	}
 	defer p.close()
 	p.work.Warn = func(text string) { fmt.Fprintln(stderr, "warning:", text) }
+	if o.verbose {
+		p.work.Log = func(l sessions.LogLine) { fmt.Fprintln(stderr, l) }
+	}
 	return use(p, sessions.NewRunner(p.model, p.work, o.reporter(stderr)))
 }
 
@@ -286,14 +289,11 @@ func modelArg(args []string) string {
 	return args[0]
 }
 
-// reporter returns a function that shows progress on one line of w, where that is a terminal, or a line each with
-// --verbose.
+// reporter returns a function that shows progress on one line of w, where that is a terminal; not with --verbose, whose
+// lines tell what was done.
 func (o *options) reporter(w io.Writer) func(sessions.Progress) {
-	if o.verbose {
-		return func(p sessions.Progress) { fmt.Fprintln(w, progressText(p)) }
-	}
 	f, ok := w.(*os.File)
-	if !ok || o.quiet || !term.IsTerminal(f.Fd()) {
+	if !ok || o.quiet || o.verbose || !term.IsTerminal(f.Fd()) {
 		return nil
 	}
 	var last time.Time
