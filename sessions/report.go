@@ -25,6 +25,7 @@ type Snapshot struct {
 	Stale       Parts     // reports that are of an older configuration
 	Busy        *Progress `json:",omitempty"`                // what is being done now
 	Err         string    `json:",omitempty" output:"error"` // why the last run of the stages ended early
+	Stopped     bool      `json:",omitempty"`                // by a person: Stale reports are not on their way
 	Retiming    string    `json:",omitempty"`                // the layer whose tactics are being timed again
 	Log         []LogLine `json:",omitempty"`                // the newest lines
 	Recording   string    `json:",omitempty"`                // the file being written
@@ -150,7 +151,7 @@ type PassesReport struct {
 	Engine []LayerInfo // the lowered network
 	// Kept, Fused, Folded and Eliminated count source layers; they sum to len(Ledger).
 	Kept, Fused, Folded, Eliminated int
-	KernelsSaved                    int
+	KernelsSaved                    int   `output:"layers_saved"` // len(Source) - len(Engine)
 	BytesSaved                      int64 `output:"saved_bytes"`
 	Rules                           []RuleInfo
 	Disabled                        []string // rules and sites that are switched off, as Config has them
@@ -201,8 +202,8 @@ type FiredSite struct {
 	Site         string // identifies it in Config.Disable
 	Layers       []string
 	Into         string // the layer that came of it; empty if they were removed
-	KernelsSaved int
-	BytesSaved   int64 `output:"saved_bytes"`
+	KernelsSaved int    `output:"layers_saved"` // layers that were not needed any more, less those that took their place
+	BytesSaved   int64  `output:"saved_bytes"`
 }
 
 // MissedSite is a rewrite that was looked at and not done.
@@ -231,11 +232,10 @@ type OverviewReport struct {
 	Split      []SplitEntry // time by precision
 	Top        []TopLayer   // by time
 	Memory     MemoryNumbers
-	Layers     int `output:"launches"`      // launches
-	Source     int `output:"source_layers"` // source layers
-	Badges     []Badge
-	BuildTime  time.Duration
-	Inference  *InferenceSplit `json:",omitempty"` // of Timings
+	Counts
+	Badges    []Badge
+	BuildTime time.Duration
+	Inference *InferenceSplit `json:",omitempty"` // of Timings
 }
 
 // Latency holds the statistics of repeated measurements.
@@ -248,7 +248,7 @@ type Latency struct {
 // SplitEntry is a precision's share.
 type SplitEntry struct {
 	Precision string
-	Layers    int
+	Layers    int `output:"steps"` // steps of the plan
 	Time      time.Duration
 }
 

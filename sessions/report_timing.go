@@ -173,14 +173,14 @@ func stepBytes(p *run.Plan, st run.Step) int64 {
 // The thresholds at which trtexec warns: a coefficient of variation over 2.5 %, and a share of the host over 0.8.
 const (
 	unstableCV   = 0.025
-	enqueueBound = 0.8
+	EnqueueBound = 0.8
 )
 
 // overview sums an engine up.
 func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewReport {
 	m := p.Memory
 	r := &OverviewReport{
-		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Layers: launches(p), Source: len(s.model.Network.Layers),
+		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: countSteps(p, len(s.model.Network.Layers)),
 		Memory: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
 	}
 	if t.EndToEnd.Mean > 0 {
@@ -203,7 +203,7 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 	if t.EndToEnd.CV > unstableCV {
 		r.Badges = append(r.Badges, Badge{"unstable", "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
 	}
-	if i := t.Inference; i != nil && float64(i.Enqueue) > enqueueBound*float64(i.Compute) {
+	if i := t.Inference; i != nil && float64(i.Enqueue) > EnqueueBound*float64(i.Compute) {
 		r.Badges = append(r.Badges, Badge{"enqueue bound", "handing the work to the device takes the host over 0.8 of the time that the device computes: more work an inference, such as a larger batch, would keep it busy"})
 	}
 	if s.CalData != nil && s.randomCalibration(cfg) {
@@ -216,15 +216,4 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		r.Badges = append(r.Badges, Badge{"estimated", "times are a cost model's and tactics are untimed, chosen by it: this backend has no device to measure on"})
 	}
 	return r
-}
-
-// launches counts the steps that launch a kernel.
-func launches(p *run.Plan) int {
-	n := 0
-	for _, st := range p.Steps {
-		if st.Tactic != run.InMemory {
-			n++
-		}
-	}
-	return n
 }

@@ -23,11 +23,15 @@ type Session struct {
 	snap   Snapshot           // the newest state; copied when it is published
 	want   Config             // the configuration to work on
 	todo   todo               // what to do besides, once
+	asked  bool               // calibration was asked for
 	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
+	halted bool               // the present work was stopped, and nothing takes its place
 	wake   chan struct{}      // there is something new to do
 	close  context.CancelFunc
 	done   chan struct{}
+
+	building string // the configuration that the log speaks of; only the loop reads it
 
 	watching sync.WaitGroup // for the end of telemetry
 }
@@ -50,7 +54,15 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
 		want: cfg, close: cancel,
 	}
-	s.stages.progress = s.progressed()
+	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
+	begun := key(cfg)
+	s.stages.unknown = func(cfg Config, err error) error {
+		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
+			return err
+		}
+		s.log("warning", "", "%v", err)
+		return nil
+	}
 	info := w.Backend.Info()
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
 	s.wake <- struct{}{}
@@ -90,8 +102,33 @@ func (s *Session) Rerun() {
 	s.mu.Unlock()
 }
 
+// Cancel stops what is being done. What has been made stays, and what has not stays stale until the configuration is set
+// or Rerun begins again.
+func (s *Session) Cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.snap.Busy == nil || s.cancel == nil {
+		return
+	}
+	s.halted, s.todo.retime = true, ""
+	s.cancel()
+}
+
+// stopped says that work was stopped, unless something else is to be done instead.
+func (s *Session) stopped() {
+	s.mu.Lock()
+	halted := s.halted
+	s.mu.Unlock()
+	if !halted {
+		return
+	}
+	s.update(func(snap *Snapshot) { snap.Busy, snap.Retiming, snap.Stopped = nil, "", true })
+	s.log("info", "", "stopped; what is stale belongs to an older configuration")
+}
+
 // interrupt makes the loop look at what is wanted; s.mu is held.
 func (s *Session) interrupt() {
+	s.halted = false
 	if s.cancel != nil {
 		s.cancel()
 	}
@@ -148,9 +185,13 @@ func (s *Session) progressed() func(Progress) {
 	}
 }
 
-// log adds a line to the log; the newest thousand are kept.
+// log adds a line to the log.
 func (s *Session) log(level, layer, format string, args ...any) {
-	line := LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer}
+	s.keepLine(LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer})
+}
+
+// keepLine adds a line to the log; the newest thousand are kept.
+func (s *Session) keepLine(line LogLine) {
 	s.update(func(snap *Snapshot) {
 		keep := snap.Log[max(0, len(snap.Log)-999):]
 		snap.Log = append(keep[:len(keep):len(keep)], line)
@@ -197,6 +238,7 @@ func (s *Session) loop(ctx context.Context) {
 		err := s.guarded(work, cfg, once)
 		cancel()
 		if errors.Is(err, context.Canceled) {
+			s.stopped()
 			continue
 		}
 		if err != nil {
@@ -236,20 +278,27 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	s.update(func(snap *Snapshot) {
 		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
 		snap.Config, snap.Model, snap.Err, snap.Busy = cfg, model, "", &Progress{Phase: "rebuilding"}
-		snap.Retiming = once.retime
+		snap.Retiming, snap.Stopped = once.retime, false
 	})
 	if once.drop != nil {
 		n := st.Cache.Drop(once.drop)
 		st.saveCache()
 		s.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Cache.Entries()))
 	}
+	if name := configName(cfg); name != s.building {
+		if s.building == "" {
+			st.logModel()
+		}
+		s.building = name
+		s.log("info", "", "building %s", name)
+	}
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	l, err := st.lower(ctx, cfg)
-	if err != nil {
-		return err
+	l, refused := st.lower(ctx, cfg)
+	if l == nil {
+		return refused
 	}
 	passes, err := st.passesReport(cfg, o, l)
 	if err != nil {
@@ -258,6 +307,12 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
 	if passes.Unchanged != "" {
 		s.log("warning", "", "%s", passes.Unchanged)
+	}
+	if text := ignored(cfg); text != "" {
+		s.log("warning", "", "%s", text)
+	}
+	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen
+		return refused
 	}
 	warnUnmet(passes.Unmet, func(layer, text string) { s.log("warning", layer, "%s", text) })
 	p, err := s.plan(ctx, cfg, once.retime)
@@ -277,7 +332,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		s.log("warning", "", "%s", why)
 	}
 	built := time.Since(begin)
-	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), launches(p), p.Memory.Peak)
+	s.log("info", "", "built %s in %s: weights %s, arena %s", configName(cfg), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
 	t := newTimings(p, max(1, cfg.Batch))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
@@ -289,13 +344,13 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		}
 		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
 	}
-	if st.CalData != nil {
-		c, err := st.calibration(ctx, cfg)
-		if err != nil {
+	var calibration *CalibrationReport
+	if s.calibrates() {
+		if calibration, err = st.calibration(ctx, cfg); err != nil {
 			return err
 		}
-		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
 	}
+	s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = calibration })
 	if st.Backend.Info().Estimated {
 		return nil // another sample would be the same
 	}
@@ -319,8 +374,8 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		return err
 	}
 	defer c.Close()
-	s.stages.progress(Progress{Phase: "measuring"})
-	last, add := time.Now(), s.sampler(cfg, t)
+	s.stages.progress(Progress{Phase: s.stages.measuring()})
+	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
 	t.of(c)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
@@ -337,6 +392,9 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	})
 	if err == nil {
 		show(false)
+		if p.Duration > 0 || s.stages.Backend.Info().Estimated { // the first impression is for the eye alone
+			s.stages.logTimings(t.report(false, s.stages.Backend.Info().Estimated), begin)
+		}
 	}
 	return err
 }

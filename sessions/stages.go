@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -22,12 +23,17 @@ type Workplace struct {
 	Cache   *build.TimingCache
 	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met. A Session has
 	// its log for that; nil tells nobody.
-	Warn     func(text string)
+	Warn func(text string)
+	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
+	Log      func(LogLine)
 	SaveTo   string // the timing cache's file; empty: nowhere
 	Data     Data   // to measure accuracy on
 	CalData  Data   // to calibrate with
 	CalItems int    // of CalData at most; 0: all
 	TapItems int    // items on which layers are compared; 0: 8
+	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
+	// in the file, unless they come from random input and CalData does not.
+	Recalibrate bool
 }
 
 // stages computes what a configuration asks for and remembers it. Each stage is a pure function of the model and of
@@ -36,10 +42,13 @@ type stages struct {
 	Workplace
 	model    *Model
 	progress func(Progress)
+	hushed   *int // counts the lines that are left out of the log; nil: none is
 
-	device    sync.Mutex // one measurement at a time
-	unsaved   error      // why the timing cache could not be written
-	outdated  bool       // the engine file's plan names tactics that the backend has no more
+	device  sync.Mutex // one measurement at a time
+	unsaved error      // why the timing cache could not be written
+	// unknown decides on a configuration whose tactics name layers or tactics that there are not; nil: that is an error.
+	unknown   func(Config, error) error
+	outdated  bool // the engine file's plan names tactics that the backend has no more
 	optimized memo[*build.Optimized]
 	hist      memo[map[string]*quant.Histogram]
 	ranges    memo[map[string]graph.Range]
@@ -121,26 +130,10 @@ func (s *stages) host() run.Backend {
 
 // env returns the values of the network's symbols under a configuration.
 func (s *stages) env(cfg Config) (map[string]int, error) {
-	shapes := map[string][]int{}
-	for _, t := range s.model.Network.Inputs {
-		if given, ok := cfg.Shapes[t.Name]; ok {
-			shapes[t.Name] = given
-			continue
-		}
-		dims := make([]int, len(t.Dims))
-		for i, d := range t.Dims {
-			switch _, symbol := d.SymbolName(); {
-			case symbol && i == 0:
-				dims[i] = max(1, cfg.Batch)
-			case symbol:
-				dims[i] = 1
-			default:
-				dims[i] = d.Eval(nil)
-			}
-		}
-		shapes[t.Name] = dims
+	if err := s.model.checkShapes(cfg); err != nil {
+		return nil, err
 	}
-	return s.model.Network.BindShapes(shapes)
+	return s.model.Symbols(cfg)
 }
 
 // passConfig translates the toggles of rules and sites.
@@ -167,7 +160,15 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 	}
 	return s.optimized.get(key(cfg.Disable, cfg.Until, pc.Shapes), func() (*build.Optimized, error) {
 		s.progress(Progress{Phase: "optimising"})
-		return build.Optimize(ctx, s.model.Network, pc)
+		if err := s.model.checkDisabled(cfg); err != nil {
+			return nil, err
+		}
+		begin := time.Now()
+		o, err := build.Optimize(ctx, s.model.Network, pc)
+		if err == nil {
+			s.logPasses("optimised", len(s.model.Network.Layers), o.Steps, begin)
+		}
+		return o, err
 	})
 }
 
@@ -175,7 +176,7 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.Histogram, error) {
 	one := cfg
 	one.Batch = 1
-	env, err := s.env(one)
+	env, err := s.env(s.model.Shaped(one))
 	if err != nil {
 		return nil, err
 	}
@@ -191,9 +192,14 @@ func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.
 				}
 			}
 		}
-		return build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
+		begin := time.Now()
+		hist, err := build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
 			s.progress(Progress{Phase: "collecting activations", Done: done, Total: n})
 		})
+		if err == nil {
+			s.logCollected(hist, n, begin)
+		}
+		return hist, err
 	})
 }
 
@@ -217,7 +223,10 @@ func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (
 	}
 	return s.ranges.get(key(c.String(), cfg.Shapes), func() (map[string]graph.Range, error) {
 		s.progress(Progress{Phase: "calibrating", Item: calibrator})
-		return build.Ranges(hist, c), nil
+		begin := time.Now()
+		ranges := build.Ranges(hist, c)
+		s.say("info", "", "calibrated with %s: %s in %s", calibrator, countOf(len(ranges), "range", "ranges"), took(begin))
+		return ranges, nil
 	})
 }
 
@@ -229,6 +238,8 @@ func (s *stages) needsCalibration(cfg Config) bool {
 	return cfg.Quantizes() && !s.model.Quantized
 }
 
+// lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
+// returns what there is together with the error.
 func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
 	if _, ok := dataTypes[cfg.Precision]; !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
@@ -254,7 +265,17 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 	}
 	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
 		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
+		if err := checkLayerPrecisions(cfg, o); err != nil {
+			return nil, err
+		}
+		if text := ignored(cfg); text != "" && s.Warn != nil {
+			s.Warn(text)
+		}
+		begin := time.Now()
 		l, err := build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
+		if err == nil {
+			s.logLowering(cfg, o, l, begin)
+		}
 		if err == nil && cfg.Constraints != Obey && s.Warn != nil {
 			warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
 		}
@@ -267,7 +288,11 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 }
 
 func (s *stages) loweredKey(cfg Config, pc pass.Config, calibrator string) string {
-	return key(cfg.Precision, calibrator, cfg.LayerPrecisions, cfg.Disable, cfg.Until, pc.Shapes)
+	layers := cfg.LayerPrecisions
+	if cfg.Constraints == Ignore {
+		layers = nil
+	}
+	return key(cfg.Precision, calibrator, layers, cfg.Disable, cfg.Until, pc.Shapes)
 }
 
 // plan chooses tactics and lays out memory.
@@ -281,6 +306,9 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 		return nil, err
 	}
 	return s.plans.get(s.planKey(cfg, pc), func() (*run.Plan, error) {
+		if err := s.knownTactics(cfg, l); err != nil {
+			return nil, err
+		}
 		if p := s.stored(cfg); p != nil {
 			return p, nil
 		}
@@ -288,16 +316,31 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 	})
 }
 
+// knownTactics returns an error for layers and tactics that a configuration names and that there are not, unless unknown
+// lets it pass. What an engine was built with had them then; another backend may have others.
+func (s *stages) knownTactics(cfg Config, l *build.Lowered) error {
+	if built, err := s.model.BuiltWith(); err == nil && key(built) == key(cfg) {
+		return nil
+	}
+	err := s.checkTactics(cfg, l)
+	if err != nil && s.unknown != nil {
+		return s.unknown(cfg, err)
+	}
+	return err
+}
+
 // tune chooses tactics and lays out memory, and saves what was measured for that.
 func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
 	s.progress(Progress{Phase: "choosing tactics"})
-	measured := 0
+	measured, begin, timed := 0, time.Now(), map[string]bool{} // each is timed several times
+	before, _ := s.Cache.Stats()
 	p, err := build.Plan(ctx, l.Network, env, s.Backend, build.PlanConfig{
 		Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}, Remeasure: remeasure,
 		Progress: func(layer, tactic string) {
 			measured++
+			timed[layer+"\x00"+tactic] = true
 			s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
 		},
 		Compiling: func(done, total int) {
@@ -306,6 +349,9 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 	})
 	if err == nil {
 		s.saveCache()
+		hits, _ := s.Cache.Stats()
+		s.logTactics(p, hits-before, len(timed), begin)
+		s.logPlan(p)
 	}
 	return p, err
 }
@@ -338,7 +384,12 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 	s.loaded.drop = (*run.Loaded).Close
 	l, err := s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
 		s.progress(Progress{Phase: "packing weights"})
-		return run.Load(ctx, p, s.Backend)
+		begin := time.Now()
+		l, err := run.Load(ctx, p, s.Backend)
+		if err == nil {
+			s.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
+		}
+		return l, err
 	})
 	if errors.Is(err, run.ErrStale) && p == s.stored(cfg) {
 		s.outdated, s.plans = true, memo[*run.Plan]{}

@@ -23,12 +23,16 @@ type Config struct {
 	Screens  []*Screen
 	Intents  []IntentKey // the intents that OnIntent serves
 	OnIntent func(Intent) tea.Cmd
+	// Lacks says why an intent does nothing in the state at hand, "" where it does something; see [Key.Off]. It may be nil.
+	Lacks func(Intent) string
 	// OnEvent sees every event of Listen as it arrives, even while the views are
 	// frozen, and may change the header. It may be nil.
 	OnEvent func(event any, h *Header) tea.Cmd
-	Header  Header
-	Start   tea.Cmd          // run first: usually Listen on the session's events
-	Now     func() time.Time // nil: time.Now
+	// OnScreen is told the digit of a screen when it is shown. It may be nil.
+	OnScreen func(digit string)
+	Header   Header
+	Start    tea.Cmd          // run first: usually Listen on the session's events
+	Now      func() time.Time // nil: time.Now
 }
 
 // App is the frame of the workbench and the only tea.Model.
@@ -37,7 +41,9 @@ type App struct {
 	screens  []*Screen
 	intents  []IntentKey
 	onIntent func(Intent) tea.Cmd
+	lacks    func(Intent) string
 	onEvent  func(any, *Header) tea.Cmd
+	onScreen func(string)
 	header   Header
 	start    tea.Cmd
 	now      func() time.Time
@@ -63,10 +69,13 @@ func New(c Config) (*App, error) {
 	if err := CheckKeys(c.Screens, c.Intents); err != nil {
 		return nil, err
 	}
-	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent,
-		onEvent: c.OnEvent, header: c.Header, start: c.Start, now: c.Now}
+	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent, lacks: c.Lacks,
+		onEvent: c.OnEvent, onScreen: c.OnScreen, header: c.Header, start: c.Start, now: c.Now}
 	if a.look == nil {
 		a.look = NewLook(Options{})
+	}
+	if a.lacks == nil {
+		a.lacks = func(Intent) string { return "" }
 	}
 	if a.now == nil {
 		a.now = time.Now
@@ -196,6 +205,9 @@ func (a *App) show(digit string, view int) bool {
 	for i, s := range a.screens {
 		if s.Key == digit {
 			a.active = i
+			if a.onScreen != nil {
+				a.onScreen(digit)
+			}
 			if view > 0 && view <= len(s.Views) {
 				s.focus = view - 1
 			}

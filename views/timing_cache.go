@@ -23,7 +23,7 @@ func newCacheView(d *desk) *cacheView {
 	v := &cacheView{pane: d.pane(sessions.PartTactics)}
 	at := func(r int) *sessions.CacheInfo { return &v.snap.Tactics.Cache[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "tactic", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
+		{Title: "tactic", Name: true, Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 			if at(r).Stale {
 				return ui.Cell{Text: string(v.Look.Glyphs.Bad) + " " + at(r).Tactic, Style: ui.Muted}
 			}
@@ -118,7 +118,7 @@ func (v *cacheView) stale() int {
 }
 
 func (v *cacheView) Keys() []ui.Key {
-	return append(v.table.Keys(), ui.K("D", "drop", "drop entries: those of other devices and builds, or all"))
+	return append(v.table.Keys(), v.when(needsModel, ui.K("D", "drop", "drop entries: those of other devices and builds, or all")))
 }
 
 // drop asks which entries to drop.

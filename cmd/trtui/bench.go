@@ -49,25 +49,12 @@ type benchOutput struct {
 	Precision  sessions.Precision
 	Batch      int
 	Device     sessions.DeviceReport
-	Latency    benchLatency `unit:"ms"`
-	Throughput float64      `unit:"items_per_s"`
+	Latency    sessions.Latency
+	Throughput float64 `unit:"items_per_s"`
 	Gap        time.Duration
 	Inference  *sessions.InferenceSplit `json:",omitempty"`
 	Memory     sessions.MemoryNumbers
 	Layers     []sessions.LayerTiming `json:",omitempty"`
-}
-
-// benchLatency is a latency in milliseconds.
-type benchLatency struct {
-	Median, Mean, Min, Max, P90, P95, P99 float64
-
-	CV    float64
-	Count int
-}
-
-func latencyMillis(l sessions.Latency) benchLatency {
-	f := func(d time.Duration) float64 { return float64(d) / 1e6 }
-	return benchLatency{f(l.Median), f(l.Mean), f(l.Min), f(l.Max), f(l.P90), f(l.P95), f(l.P99), l.CV, l.Count}
 }
 
 func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path string, p run.Profiling) error {
@@ -79,7 +66,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	if o.format == "json" {
 		out := benchOutput{
 			Model: snap.Model.Name, Precision: snap.Config.Precision, Batch: v.Batch, Device: snap.Device,
-			Latency: latencyMillis(t.EndToEnd), Throughput: v.Throughput, Gap: t.Gap, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
+			Latency: t.EndToEnd, Throughput: v.Throughput, Gap: t.Gap, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
 			out.Layers = t.Layers

@@ -112,7 +112,7 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 			}
 			fmt.Fprintf(w, "     + %s: %s -> %s", f.Rule, strings.Join(f.Layers, " + "), into)
 			if f.KernelsSaved != 0 || f.BytesSaved != 0 {
-				fmt.Fprintf(w, " [%d kernels, %s KiB saved]", f.KernelsSaved, kib(int(f.BytesSaved)))
+				fmt.Fprintf(w, " [%d layers, %s KiB saved]", f.KernelsSaved, kib(int(f.BytesSaved)))
 			}
 			fmt.Fprintln(w)
 		}
@@ -152,14 +152,14 @@ func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
 }
 
 func writeLedger(w io.Writer, p *sessions.PassesReport) {
-	fmt.Fprintf(w, "%d source layers: %d kept, %d fused, %d folded, %d eliminated; %d kernels and %s KiB of traffic saved\n",
+	fmt.Fprintf(w, "%d source layers: %d kept, %d fused, %d folded, %d eliminated; %d layers and %s KiB of traffic saved\n",
 		len(p.Ledger), p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, kib(int(p.BytesSaved)))
 }
 
 func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	writeLatency(w, s)
 	v := s.Overview
-	fmt.Fprintf(w, "%d launches for %d source layers\n", v.Layers, v.Source)
+	fmt.Fprintf(w, "%s, of %d source layers\n", v.Counts.Text(), v.Source)
 	writeLedger(w, s.Passes)
 	writeMemoryNumbers(w, v.Memory)
 	fmt.Fprintln(w)
@@ -167,7 +167,7 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	for _, e := range v.Split {
 		rows = append(rows, []string{e.Precision, fmt.Sprint(e.Layers), us(e.Time), bar(float64(e.Time)/float64(max(1, s.Timings.SumMedian)), 30)})
 	}
-	writeTable(w, []string{"precision", ">layers", ">µs", "~"}, rows)
+	writeTable(w, []string{"precision", ">steps", ">µs", "~"}, rows)
 	fmt.Fprintln(w)
 	rows = nil
 	for _, l := range v.Top {

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/term"
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
 )
 
 // writeReport writes a report in the form for scripts, with the schema's version as its first field.
@@ -107,7 +107,10 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 		if c.width == 0 {
 			continue
 		}
-		text := ansi.Truncate(cells[i], c.width, "…")
+		text := ui.Middle(cells[i], c.width, '…') // names of layers, tensors and tactics
+		if i == len(columns)-1 {
+			text = ui.Truncate(cells[i], c.width, '…') // the last column may be a sentence
+		}
 		space := strings.Repeat(" ", c.width-lipgloss.Width(text))
 		if c.number {
 			text = space + text

@@ -285,12 +285,23 @@ func (c *chooser) memoryOptions(l *graph.Layer) {
 	case l.Op.View && viewable(c.network, l):
 		c.options[l] = append(c.options[l], option{memory: true})
 	case l.Op == graph.Concat:
-		for _, f := range []kernels.Format{kernels.Linear, kernels.C16} {
+		for _, f := range c.formats(l.Op) {
 			if sliceable(c.network, l, f, c.env) == nil {
 				c.options[l] = append(c.options[l], option{in: f, out: f, memory: true})
 			}
 		}
 	}
+}
+
+// formats returns Linear and the formats in which the backend computes an op.
+func (c *chooser) formats(op *graph.Op) []kernels.Format {
+	list := []kernels.Format{kernels.Linear}
+	for _, t := range c.backend.Tactics(op) {
+		if !t.Reference && t.In == t.Out && !slices.Contains(list, t.Out) {
+			list = append(list, t.Out)
+		}
+	}
+	return list
 }
 
 // viewable reports whether the output of a view may share its input's memory: not where a network output would have
