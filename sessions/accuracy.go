@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -27,7 +28,11 @@ func (s *stages) fp32(cfg Config) Config {
 // referenceOutputs runs the FP32 engine over the data, once for each set of shapes.
 func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, error) {
 	base := s.fp32(cfg)
-	loaded, err := s.loadReference(ctx, base)
+	var loaded *run.Loaded
+	err := s.asOne("built the FP32 reference", func() (err error) {
+		loaded, err = s.loadReference(ctx, base)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +81,12 @@ func (s *stages) accuracy(ctx context.Context, cfg Config, perLayer bool) (*Accu
 		return nil, err
 	}
 	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*AccuracyReport, error) {
-		return s.compare(ctx, cfg, perLayer)
+		begin := time.Now()
+		r, err := s.compare(ctx, cfg, perLayer)
+		if err == nil {
+			s.logAccuracy(r, begin)
+		}
+		return r, err
 	})
 }
 

@@ -285,7 +285,7 @@ func (c *contestant) report() BackendRun {
 		r.Launches = len(c.network.Layers)
 	} else {
 		r.Device = deviceReport(c.loaded.Backend())
-		r.Launches, r.Replanned = launches(c.loaded.Plan), c.stages.replanned(c.cfg)
+		r.Launches, r.Replanned = countSteps(c.loaded.Plan, 0).Launches, c.stages.replanned(c.cfg)
 	}
 	for i := range c.stats {
 		r.Outputs = append(r.Outputs, c.stats[i].report())

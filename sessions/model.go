@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
@@ -24,13 +25,15 @@ type Model struct {
 	Path      string      // Embedded for the model in the program
 	Bytes     int64
 	SHA256    string
-	Quantized bool // the model brings quantisation of its own
+	Quantized bool          // the model brings quantisation of its own
+	Opened    time.Duration // what reading it took
 
 	file io.Closer
 }
 
 // OpenModel opens an ONNX model or an engine file. Constants point into the mapped file until Close.
 func OpenModel(ops graph.OpSet, path string) (*Model, error) {
+	begin := time.Now()
 	head, size, err := peek(path)
 	if err != nil {
 		return nil, err
@@ -59,18 +62,19 @@ func OpenModel(ops graph.OpSet, path string) (*Model, error) {
 		m.Close()
 		return nil, err
 	}
-	m.Quantized = isQuantized(m.Network)
+	m.Quantized, m.Opened = isQuantized(m.Network), time.Since(begin)
 	return m, nil
 }
 
 // ParseModel opens an ONNX model that is in memory, as the embedded one is.
 func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
+	begin := time.Now()
 	n, err := onnx.Parse(ops, name, data)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(data)
-	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n)}, nil
+	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n), Opened: time.Since(begin)}, nil
 }
 
 // Name returns what a person calls the model: its file's name, and of the model in the program that of its graph.

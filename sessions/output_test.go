@@ -17,7 +17,7 @@ func TestMarshalOutput(t *testing.T) {
 		want   string
 	}{
 		{"a time is milliseconds", sessions.SplitEntry{Precision: "i8", Layers: 2, Time: 1500 * time.Nanosecond},
-			`{"schema":4,"precision":"i8","layers":2,"time_ms":0.0015}`},
+			`{"schema":4,"precision":"i8","steps":2,"time_ms":0.0015}`},
 		{"a map is a list in order", &sessions.Config{Precision: "int8", Calibrator: "mse", Batch: 1, Until: 3,
 			Pin: map[string]string{"B": "y", "A": "x"}, Forbid: map[string][]string{"C": {"z"}}, Shapes: map[string][]int{"image": {1, 3}}},
 			`{"schema":4,"precision":"int8","calibrator":"mse","batch":1,"shapes":[{"input":"image","shape":[1,3]}],"passes_until":3,

@@ -223,16 +223,19 @@ func configName(c Config) string {
 		name += fmt.Sprintf(" batch %d", c.Batch)
 	}
 	if n := len(c.Disable); n > 0 {
-		name += fmt.Sprintf(" with %d rules or sites off", n)
+		name += " with " + countOf(n, "rule or site", "rules or sites") + " off"
 	}
 	if c.Until > 0 {
-		name += fmt.Sprintf(" after %d passes", c.Until)
+		name += " after " + countOf(c.Until, "pass", "passes")
 	}
 	if n := len(c.LayerPrecisions) + len(c.Pin) + len(c.Forbid); n > 0 {
-		name += fmt.Sprintf(" with %d choices by layer", n)
+		name += " with " + countOf(n, "choice by layer", "choices by layer")
 	}
 	return name
 }
+
+// Cancel does nothing: a replay does no work.
+func (r *Replay) Cancel() {}
 
 // Retime says that a replay does not measure.
 func (r *Replay) Retime(string) { r.Rerun() }

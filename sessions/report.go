@@ -29,6 +29,7 @@ type Snapshot struct {
 	Stale       Parts        // reports that are of an older configuration
 	Busy        *Progress    `json:",omitempty"`                // what is being done now
 	Err         string       `json:",omitempty" output:"error"` // why the last run of the stages ended early
+	Stopped     bool         `json:",omitempty"`                // by a person: Stale reports are not on their way
 	Retiming    string       `json:",omitempty"`                // the layer whose tactics are being timed again
 	Log         []LogLine    `json:",omitempty"`                // the newest lines
 	Recording   string       `json:",omitempty"`                // the file being written
@@ -156,7 +157,7 @@ type PassesReport struct {
 	Engine []LayerInfo // the lowered network
 	// Kept, Fused, Folded and Eliminated count source layers; they sum to len(Ledger).
 	Kept, Fused, Folded, Eliminated int
-	KernelsSaved                    int
+	KernelsSaved                    int   `output:"layers_saved"` // len(Source) - len(Engine)
 	BytesSaved                      int64 `output:"saved_bytes"`
 	Rules                           []RuleInfo
 	Disabled                        []string // rules and sites that are switched off, as Config has them
@@ -207,8 +208,8 @@ type FiredSite struct {
 	Site         string // identifies it in Config.Disable
 	Layers       []string
 	Into         string // the layer that came of it; empty if they were removed
-	KernelsSaved int
-	BytesSaved   int64 `output:"saved_bytes"`
+	KernelsSaved int    `output:"layers_saved"` // layers that were not needed any more, less those that took their place
+	BytesSaved   int64  `output:"saved_bytes"`
 }
 
 // MissedSite is a rewrite that was looked at and not done.
@@ -237,11 +238,11 @@ type OverviewReport struct {
 	Split      []SplitEntry // time by precision
 	Top        []TopLayer   // by time
 	Memory     MemoryNumbers
-	Layers     int `output:"launches"`      // launches
-	Source     int `output:"source_layers"` // source layers
-	Badges     []Badge
-	BuildTime  time.Duration
-	Unchanged  string `json:",omitempty"` // why the configuration's precision changes no layer
+	Counts
+	Badges    []Badge
+	BuildTime time.Duration
+	Inference *InferenceSplit `json:",omitempty"` // of Timings
+	Unchanged string          `json:",omitempty"` // why the configuration's precision changes no layer
 }
 
 // Latency holds the statistics of repeated measurements.
@@ -254,7 +255,7 @@ type Latency struct {
 // SplitEntry is a precision's share.
 type SplitEntry struct {
 	Precision string
-	Layers    int
+	Layers    int `output:"steps"` // steps of the plan
 	Time      time.Duration
 }
 
@@ -292,6 +293,20 @@ type TimingsReport struct {
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`
 	Estimated  bool
 	BatchItems int
+	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
+}
+
+// InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
+// of inferences apart from those of EndToEnd, which leave the data where it is.
+type InferenceSplit struct {
+	Samples     int
+	Enqueue     time.Duration // of the host, to hand the work to the device
+	InPlace     bool          `output:"enqueue_in_place"` // the host does the work itself: nothing is enqueued, and copies stay in its memory
+	H2D         time.Duration `output:"h2d"`
+	Compute     time.Duration
+	D2H         time.Duration `output:"d2h"`
+	InputBytes  int64         // copied in
+	OutputBytes int64         // copied out
 }
 
 // LayerTiming is one step's times.
@@ -393,6 +408,6 @@ type CacheInfo struct {
 	Stale                 bool // of another device or build
 
 	Measured  time.Time `json:",omitzero"`               // zero: not known
-	Spread    float64   `json:",omitempty" unit:"share"` // of its rounds: the median's excess over the fastest; 0: not known
+	Spread    float64   `json:",omitempty" unit:"share"` // by what share the second best of its occasions was longer; 0: not known
 	Disturbed bool      `json:",omitempty"`              // the machine did something else while it was measured
 }

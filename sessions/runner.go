@@ -20,7 +20,9 @@ func NewRunner(m *Model, w Workplace, progress func(Progress)) *Runner {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	return &Runner{&stages{Workplace: w, model: m, progress: progress}}
+	s := &stages{Workplace: w, model: m, progress: progress}
+	s.logModel()
+	return &Runner{s}
 }
 
 // Report makes the wanted parts of a snapshot for a configuration. Timings are measured as p says. With an error the
@@ -136,10 +138,16 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*Tim
 		return nil, err
 	}
 	defer c.Close()
-	s.progress(Progress{Phase: "measuring"})
+	s.progress(Progress{Phase: s.measuring()})
 	t := newTimings(l.Plan, s.batchOf(l.Plan))
+	t.of(c)
+	begin := time.Now()
 	err = c.Profile(ctx, s.profiling(p), t.add)
-	return t.report(false, s.Backend.Info().Estimated), err
+	r := t.report(false, s.Backend.Info().Estimated)
+	if err == nil {
+		s.logTimings(r, begin)
+	}
+	return r, err
 }
 
 // profiling returns how long to measure: what was asked for, but once where times are estimates, which do not vary.
@@ -148,6 +156,14 @@ func (s *stages) profiling(p run.Profiling) run.Profiling {
 		return run.Profiling{Iterations: 1, PerStep: p.PerStep}
 	}
 	return p
+}
+
+// measuring names what is done to get times: where there is no device, they are a cost model's.
+func (s *stages) measuring() string {
+	if s.Backend.Info().Estimated {
+		return "estimating"
+	}
+	return "measuring"
 }
 
 // Engine builds the engine of a configuration, to be written to a file.

@@ -26,9 +26,12 @@ type Session struct {
 	asked  bool               // calibration was asked for
 	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
+	halted bool               // the present work was stopped, and nothing takes its place
 	wake   chan struct{}      // there is something new to do
 	close  context.CancelFunc
 	done   chan struct{}
+
+	building string // the configuration that the log speaks of; only the loop reads it
 
 	watching sync.WaitGroup // for the end of telemetry
 }
@@ -51,7 +54,7 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
 		want: cfg, close: cancel,
 	}
-	s.stages.progress = s.progressed()
+	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
 	begun := key(cfg)
 	s.stages.unknown = func(cfg Config, err error) error {
 		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
@@ -98,8 +101,33 @@ func (s *Session) Rerun() {
 	s.mu.Unlock()
 }
 
+// Cancel stops what is being done. What has been made stays, and what has not stays stale until the configuration is set
+// or Rerun begins again.
+func (s *Session) Cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.snap.Busy == nil || s.cancel == nil {
+		return
+	}
+	s.halted, s.todo.retime = true, ""
+	s.cancel()
+}
+
+// stopped says that work was stopped, unless something else is to be done instead.
+func (s *Session) stopped() {
+	s.mu.Lock()
+	halted := s.halted
+	s.mu.Unlock()
+	if !halted {
+		return
+	}
+	s.update(func(snap *Snapshot) { snap.Busy, snap.Retiming, snap.Stopped = nil, "", true })
+	s.log("info", "", "stopped; what is stale belongs to an older configuration")
+}
+
 // interrupt makes the loop look at what is wanted; s.mu is held.
 func (s *Session) interrupt() {
+	s.halted = false
 	if s.cancel != nil {
 		s.cancel()
 	}
@@ -156,9 +184,13 @@ func (s *Session) progressed() func(Progress) {
 	}
 }
 
-// log adds a line to the log; the newest thousand are kept.
+// log adds a line to the log.
 func (s *Session) log(level, layer, format string, args ...any) {
-	line := LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer}
+	s.keepLine(LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer})
+}
+
+// keepLine adds a line to the log; the newest thousand are kept.
+func (s *Session) keepLine(line LogLine) {
 	s.update(func(snap *Snapshot) {
 		keep := snap.Log[max(0, len(snap.Log)-999):]
 		snap.Log = append(keep[:len(keep):len(keep)], line)
@@ -205,6 +237,7 @@ func (s *Session) loop(ctx context.Context) {
 		err := s.guarded(work, cfg, once)
 		cancel()
 		if errors.Is(err, context.Canceled) {
+			s.stopped()
 			continue
 		}
 		if err != nil {
@@ -244,12 +277,19 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	s.update(func(snap *Snapshot) {
 		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
 		snap.Config, snap.Model, snap.Err, snap.Busy = cfg, model, "", &Progress{Phase: "rebuilding"}
-		snap.Retiming = once.retime
+		snap.Retiming, snap.Stopped = once.retime, false
 	})
 	if once.drop != nil {
 		n := st.Cache.Drop(once.drop)
 		st.saveCache()
 		s.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Cache.Entries()))
+	}
+	if name := st.nameOf(cfg); name != s.building {
+		if s.building == "" {
+			st.logModel()
+		}
+		s.building = name
+		s.log("info", "", "building %s", name)
 	}
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {
@@ -291,7 +331,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		s.log("warning", "", "%s", why)
 	}
 	built := time.Since(begin)
-	s.log("info", "", "built %s in %v: %d source layers, %d launches, arena %d bytes", cfg.Precision, built.Round(time.Millisecond), len(model.Layers), launches(p), p.Memory.Peak)
+	s.log("info", "", "built %s in %s: weights %s, arena %s", st.nameOf(cfg), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
 	t := newTimings(p, max(1, cfg.Batch))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
@@ -322,53 +362,4 @@ func (s *Session) publish(parts Part, change func(*Snapshot)) {
 		change(snap)
 		snap.Stale &^= parts
 	})
-}
-
-// measure adds samples and publishes the timings as they come in.
-func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
-	s.stages.device.Lock()
-	defer s.stages.device.Unlock()
-	c, err := s.stages.ready(l)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	s.stages.progress(Progress{Phase: "measuring"})
-	last, add := time.Now(), s.sampler(cfg, t)
-	show := func(live bool) {
-		r := t.report(live, s.stages.Backend.Info().Estimated)
-		o := s.stages.overview(cfg, l.Plan, r)
-		o.BuildTime = built
-		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
-	}
-	err = c.Profile(ctx, s.stages.profiling(p), func(sample run.Sample) {
-		add(sample)
-		if time.Since(last) >= progressInterval {
-			last = time.Now()
-			show(true)
-		}
-	})
-	if err == nil {
-		show(false)
-	}
-	return err
-}
-
-// ready returns a context with the first items of the data as its inputs.
-func (s *stages) ready(l *run.Loaded) (*run.ExecutionContext, error) {
-	c, err := l.NewContext()
-	if err != nil {
-		return nil, err
-	}
-	if s.Data == nil || s.Data.Len() == 0 {
-		return c, nil
-	}
-	in, err := batch(s.Data, s.model.Network, 0, s.batchOf(l.Plan))
-	if err == nil {
-		err = c.SetInputs(in)
-	}
-	if err != nil {
-		c.Close()
-	}
-	return c, err
 }

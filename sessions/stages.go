@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -23,7 +24,9 @@ type Workplace struct {
 	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met, a precision that
 	// changes nothing. A Session has
 	// its log for that; nil tells nobody.
-	Warn   func(text string)
+	Warn func(text string)
+	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
+	Log    func(LogLine)
 	SaveTo string // the timing cache's file; empty: nowhere
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError error
@@ -42,6 +45,7 @@ type stages struct {
 	Workplace
 	model    *Model
 	progress func(Progress)
+	hushed   *int // counts the lines that are left out of the log; nil: none is
 
 	device  sync.Mutex // one measurement at a time
 	unsaved error      // why the timing cache could not be written
@@ -162,7 +166,12 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 		if err := s.model.checkDisabled(cfg); err != nil {
 			return nil, err
 		}
-		return build.Optimize(ctx, s.model.Network, pc)
+		begin := time.Now()
+		o, err := build.Optimize(ctx, s.model.Network, pc)
+		if err == nil {
+			s.logPasses("optimised", len(s.model.Network.Layers), o.Steps, begin)
+		}
+		return o, err
 	})
 }
 
@@ -190,9 +199,14 @@ func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.
 				}
 			}
 		}
-		return build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
+		begin := time.Now()
+		hist, err := build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
 			s.progress(Progress{Phase: "collecting activations", Done: done, Total: n})
 		})
+		if err == nil {
+			s.logCollected(hist, n, begin)
+		}
+		return hist, err
 	})
 }
 
@@ -216,7 +230,10 @@ func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (
 	}
 	return s.ranges.get(key(c.String(), cfg.Shapes), func() (map[string]graph.Range, error) {
 		s.progress(Progress{Phase: "calibrating", Item: calibrator})
-		return build.Ranges(hist, c), nil
+		begin := time.Now()
+		ranges := build.Ranges(hist, c)
+		s.say("info", "", "calibrated with %s: %s in %s", calibrator, countOf(len(ranges), "range", "ranges"), took(begin))
+		return ranges, nil
 	})
 }
 
@@ -261,7 +278,11 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 		if text := ignored(cfg); text != "" && s.Warn != nil {
 			s.Warn(text)
 		}
+		begin := time.Now()
 		l, err := build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
+		if err == nil {
+			s.logLowering(cfg, o, l, begin)
+		}
 		if err == nil && cfg.Constraints != Obey && s.Warn != nil {
 			warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
 		}
@@ -325,19 +346,24 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 	s.device.Lock()
 	defer s.device.Unlock()
 	s.progress(Progress{Phase: "choosing tactics"})
-	measured := 0
+	measured, begin, timed := 0, time.Now(), map[string]bool{} // each is timed several times
+	before, _ := s.Cache.Stats()
 	p, err := build.Plan(ctx, l.Network, env, s.Backend, build.PlanConfig{
 		Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}, Remeasure: remeasure,
 		Progress: func(layer, tactic string) {
 			measured++
+			timed[layer+"\x00"+tactic] = true
 			s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
 		},
 		Compiling: func(done, total int) {
 			s.progress(Progress{Phase: "compiling kernels", Done: done, Total: total})
 		},
 	})
-	if err == nil {
+	if err == nil || measured > 0 { // what was timed before it was stopped need not be timed again
 		s.saveCache()
+		hits, _ := s.Cache.Stats()
+		s.logTactics(p, hits-before, len(timed), begin)
+		s.logPlan(p)
 	}
 	return p, err
 }
@@ -372,7 +398,12 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 	s.loaded.drop = (*run.Loaded).Close
 	l, err := s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
 		s.progress(Progress{Phase: "packing weights"})
-		return run.Load(ctx, p, s.Backend)
+		begin := time.Now()
+		l, err := run.Load(ctx, p, s.Backend)
+		if err == nil {
+			s.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
+		}
+		return l, err
 	})
 	if errors.Is(err, run.ErrStale) && p == s.stored(cfg) {
 		s.outdated, s.plans = true, memo[*run.Plan]{}

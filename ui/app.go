@@ -23,6 +23,8 @@ type Config struct {
 	Screens  []*Screen
 	Intents  []IntentKey // the intents that OnIntent serves
 	OnIntent func(Intent) tea.Cmd
+	// Lacks says why an intent does nothing in the state at hand, "" where it does something; see [Key.Off]. It may be nil.
+	Lacks func(Intent) string
 	// OnEvent sees every event of Listen as it arrives, even while the views are
 	// frozen, and may change the header. It may be nil.
 	OnEvent func(event any, h *Header) tea.Cmd
@@ -39,6 +41,7 @@ type App struct {
 	screens  []*Screen
 	intents  []IntentKey
 	onIntent func(Intent) tea.Cmd
+	lacks    func(Intent) string
 	onEvent  func(any, *Header) tea.Cmd
 	onScreen func(string)
 	header   Header
@@ -66,10 +69,13 @@ func New(c Config) (*App, error) {
 	if err := CheckKeys(c.Screens, c.Intents); err != nil {
 		return nil, err
 	}
-	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent,
+	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent, lacks: c.Lacks,
 		onEvent: c.OnEvent, onScreen: c.OnScreen, header: c.Header, start: c.Start, now: c.Now}
 	if a.look == nil {
 		a.look = NewLook(Options{})
+	}
+	if a.lacks == nil {
+		a.lacks = func(Intent) string { return "" }
 	}
 	if a.now == nil {
 		a.now = time.Now

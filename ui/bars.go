@@ -2,7 +2,7 @@ package ui
 
 // LabelledBar is one line of [Bars].
 type LabelledBar struct {
-	Label string
+	Label string // a name: cut in the middle where it is too long
 	Bar   Bar
 	Value string
 }
@@ -20,7 +20,7 @@ func (b Bars) Draw(c *Canvas) {
 	}
 	labels = min(labels, c.W*2/5)
 	for y, line := range b[:min(len(b), c.H)] {
-		c.Fit(1, y, labels, Plain, line.Label)
+		c.FitName(1, y, labels, Plain, line.Label)
 		right := c.W - 1 - values
 		c.FitRight(right, y, values, Plain, line.Value)
 		x := 1 + labels + 2

@@ -102,6 +102,16 @@ func (c *Canvas) Fit(x, y, w int, s Style, text string) int {
 	return c.Text(x, y, s, Truncate(text, w, c.look.Glyphs.Ellipsis))
 }
 
+// FitName is Fit for a name, which is cut in its middle.
+func (c *Canvas) FitName(x, y, w int, s Style, name string) int {
+	return c.Text(x, y, s, Middle(name, w, c.look.Glyphs.Ellipsis))
+}
+
+// FitClauses is Fit for a line of several facts, of which the last are left out whole.
+func (c *Canvas) FitClauses(x, y, w int, s Style, text string) int {
+	return c.Text(x, y, s, Clauses(text, w, c.look.Glyphs.Ellipsis))
+}
+
 // FitRight is Fit with the text at the right end of the w cells.
 func (c *Canvas) FitRight(x, y, w int, s Style, text string) {
 	text = Truncate(text, w, c.look.Glyphs.Ellipsis)

@@ -183,7 +183,7 @@ type demoList struct {
 func newDemoList(look *Look, title string, fused bool) *demoList {
 	v := &demoList{look: look, title: title}
 	v.list = List{Lines: 60, Line: func(i int) ListLine {
-		l := ListLine{Mark: look.Glyphs.Dot, Style: Muted, Spans: []Span{{fmt.Sprintf("Conv_%d", i), Plain}, {"  1x16x28x28", Muted}}}
+		l := ListLine{Mark: look.Glyphs.Dot, Style: Muted, Spans: []Span{{Text: fmt.Sprintf("Conv_%d", i)}, {Text: "  1x16x28x28", Style: Muted}}}
 		if i%4 != 0 {
 			l.Prefix = look.Glyphs.Branch + " "
 			l.Spans[0].Text = []string{"", "BatchNormalization", "Relu", "Add"}[i%4]
@@ -193,7 +193,7 @@ func newDemoList(look *Look, title string, fused bool) *demoList {
 		}
 		if fused {
 			l.Mark, l.Style = look.Glyphs.Good, Good
-			l.Spans = append(l.Spans, Span{"  int8", I8})
+			l.Spans = append(l.Spans, Span{Text: "  int8", Style: I8})
 		}
 		if i >= 4 && i < 8 {
 			l.Ground = Selected

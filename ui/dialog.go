@@ -35,7 +35,7 @@ func (d *Confirm) Title() string { return d.Name }
 
 // Keys implements Dialog.
 func (d *Confirm) Keys() []Key {
-	return []Key{{[]string{"y", "enter"}, "yes", "yes"}, {[]string{"n", "esc"}, "no", "no"}}
+	return []Key{{Keys: []string{"y", "enter"}, Short: "yes", Long: "yes"}, {Keys: []string{"n", "esc"}, Short: "no", Long: "no"}}
 }
 
 // Size implements Dialog.

@@ -19,16 +19,12 @@ type helpSection struct {
 	keys  []Key
 }
 
-// newHelp makes the help for the focused pane of screen s.
-func newHelp(s *Screen, intents []IntentKey) *help {
+// newHelp makes the help for the focused pane of screen s: the keys that do something in the state at hand.
+func newHelp(s *Screen, intents []Key) *help {
 	h := &help{}
-	h.add(s.focused().Title(), s.focused().Keys())
+	h.add(s.focused().Title(), working(s.focused().Keys()))
 	h.add("Motion", MotionKeys())
-	var own []Key
-	for _, k := range intents {
-		own = append(own, k.Key)
-	}
-	h.add("Workbench", own)
+	h.add("Workbench", working(intents))
 	h.add("Everywhere", append(frameKeys(s), K("0-9", "", "screen")))
 	return h
 }

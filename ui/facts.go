@@ -8,6 +8,9 @@ type Fact struct {
 	Note  string
 }
 
+// leastNote is how many cells a note needs to tell anything when it is cut.
+const leastNote = 20
+
 // Facts is a block of names and values, aligned; in wide canvases in columns.
 type Facts []Fact
 
@@ -37,8 +40,8 @@ func (f Facts) drawColumn(c *Canvas, gap int) {
 		c.Fit(1, y, names, Muted, fact.Name)
 		x := 1 + names + gap
 		c.Fit(x, y, c.W-x-1, fact.Style, fact.Value)
-		if x += min(values, max(c.W-x-1, 0)) + gap; fact.Note != "" && 3*(c.W-x-1) >= 2*Width(fact.Note) { // a stump of a note tells nothing
-			c.Fit(x, y, c.W-x-1, Muted, fact.Note)
+		if x += min(values, max(c.W-x-1, 0)) + gap; fact.Note != "" && (Width(fact.Note) <= c.W-x-1 || c.W-x > leastNote) { // a stump of a note tells nothing
+			c.FitClauses(x, y, c.W-x-1, Muted, fact.Note)
 		}
 	}
 }

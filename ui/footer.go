@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -53,11 +54,17 @@ func (a *App) drawFooter(c *Canvas) {
 // footerKeys returns the keys worth a word, the focused pane's first.
 func (a *App) footerKeys() []Key {
 	s := a.screen()
-	keys := append([]Key(nil), s.focused().Keys()...)
+	return slices.Concat(working(s.focused().Keys()), working(a.intentKeys()), frameKeys(s))
+}
+
+// intentKeys returns the keys of the intents, as they are in the state at hand.
+func (a *App) intentKeys() []Key {
+	var keys []Key
 	for _, k := range a.intents {
+		k.Off = a.lacks(k.Intent)
 		keys = append(keys, k.Key)
 	}
-	return append(keys, frameKeys(s)...)
+	return keys
 }
 
 // drawKeys draws the keys that have a short text, as many as fit, and last at the

@@ -57,18 +57,28 @@ func (a *App) drawHeader(c *Canvas) {
 		right -= w
 		c.Text(right, 0, badges[i].Style, " "+badges[i].Text+" ")
 	}
-	a.drawChips(c.Sub(Rect{0, 0, right, 1}), h)
-
-	tabs, job := a.tabs(), c.W
+	tabs := a.tabs()
+	place := jobPlace(tabs, c.W)
+	tabs.Draw(c.Sub(Rect{0, 1, c.W - place, 1}))
+	var p *Progress
 	if h.Job != nil {
-		job = max(c.W-min(max(c.W*3/10, 44), 50), min(tabs.Least(), c.W))
-		p := Progress{Job: *h.Job}
+		p = &Progress{Job: *h.Job}
 		if !h.Job.Start.IsZero() {
 			p.Elapsed = max(a.clock().Sub(h.Job.Start), 0)
 		}
-		p.Draw(c.Sub(Rect{job, 1, c.W - job, 1}))
+		p.Draw(c.Sub(Rect{c.W - place, 1, place, 1}))
+		if place >= leastProgress {
+			p = nil // it is told in full there
+		}
 	}
-	tabs.Draw(c.Sub(Rect{0, 1, job, 1}))
+	a.drawChips(c.Sub(Rect{0, 0, right, 1}), h, p)
+}
+
+// jobPlace returns the cells at the right end of the tabs' line that are kept for the job that runs, whether one runs or
+// not, so that the tabs stay where they are: what whole tabs leave free, or enough for a small bar.
+func jobPlace(tabs Tabs, w int) int {
+	const most, least = 50, 12
+	return min(max(w-tabsWidth(tabs.Names, 2), least), most, max(w-tabs.Least(), 0))
 }
 
 // shownHeader returns the header to draw: while frozen that of the moment when the screen was frozen, except that a
@@ -113,8 +123,8 @@ func (a *App) beat() tea.Cmd {
 }
 
 // drawChips draws model, backend, precision, calibrator and profile; what does
-// not fit is left out from the right.
-func (a *App) drawChips(c *Canvas, h *Header) {
+// not fit is left out from the right. A job takes the place of what was measured last.
+func (a *App) drawChips(c *Canvas, h *Header, job *Progress) {
 	g := c.Glyphs()
 	x := c.Fit(1, 0, max(c.W/3, 8), Bold, h.Model)
 	piece := func(s Style, text string) {
@@ -133,15 +143,19 @@ func (a *App) drawChips(c *Canvas, h *Header) {
 		piece(Plain, h.Calibrator)
 	}
 	piece(Muted, h.Profile)
-	if h.Iterations > 0 {
-		piece(Muted, Count(h.Iterations)+" runs")
+	if job != nil {
+		c.Fit(x+2, 0, c.W-x-3, Accent, strings.TrimSpace(job.Job.Phase+job.elapsed()))
+		return
 	}
-	if h.CV > 0 {
+	if h.CV > 0 { // before how often it ran, since it says whether to trust it
 		s, mark := Muted, ""
 		if h.CV > unstable {
 			s, mark = Warn, string(g.Warn)
 		}
 		piece(s, fmt.Sprintf("CV %.1f%%%s", h.CV, mark))
+	}
+	if h.Iterations > 1 { // once is no measurement
+		piece(Muted, Count(h.Iterations)+" runs")
 	}
 	for i, gauge := range h.Gauges {
 		if i > 0 && x+Width(gauge)+1 <= c.W {

@@ -115,3 +115,29 @@ func TestSmall(t *testing.T) {
 		t.Errorf("the help is cut:\n%s", s)
 	}
 }
+
+// TestTabsStay starts and ends a job: the tabs stay where they are, and the job is told of in full at every width.
+func TestTabsStay(t *testing.T) {
+	app := demoApp(t, Options{})
+	header := app.header
+	header.Badges, header.Recording = nil, false // they have their place first
+	for _, w := range []int{MinWidth, 80, 100, 120, 160, 200, 300} {
+		tabs := func() string {
+			s := strings.Split(ansi.Strip(app.Content()), "\n")[1]
+			return string([]rune(s)[:w-jobPlace(app.tabs(), w)])
+		}
+		header.Job = nil
+		send(app, header)
+		send(app, tea.WindowSizeMsg{Width: w, Height: 40})
+		idle := tabs()
+		header.Job = &Job{Phase: "timing tactics", Done: 0.42}
+		send(app, header)
+		if got := tabs(); got != idle {
+			t.Errorf("%d cells: the tabs are %q with a job and %q without", w, got, idle)
+		}
+		top := strings.Join(strings.Split(ansi.Strip(app.Content()), "\n")[:2], "\n")
+		if w >= 80 && !strings.Contains(top, "timing tactics") || !strings.Contains(top, "42%") {
+			t.Errorf("%d cells: the job is not told of:\n%s", w, top)
+		}
+	}
+}

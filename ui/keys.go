@@ -24,6 +24,9 @@ const (
 	Redo           Intent = "redo"               // ctrl+r
 	Copy           Intent = "copy"               // y
 	Export         Intent = "export"             // ctrl+s
+
+	// Cancel is what esc means where it has nothing to go back from: stop what is running.
+	Cancel Intent = "cancel"
 )
 
 // IntentKey binds a key to an intent.
@@ -55,7 +58,7 @@ func Intents() []IntentKey {
 func frameKeys(s *Screen) []Key {
 	keys := []Key{
 		K("?", "help", "this help"),
-		K("esc", "", "back: close, leave zoom, clear the filter"),
+		K("esc", "", "back: close, leave zoom, clear the filter; else stop what is running"),
 		K("q", "quit", "quit"),
 		K("ctrl+c", "", "quit at once"),
 		K("ctrl+z", "", "suspend, where the shell can"),
@@ -63,11 +66,11 @@ func frameKeys(s *Screen) []Key {
 		K("T", "", "light or dark theme"),
 	}
 	if len(s.Views) > 1 {
-		keys = append(keys, Key{[]string{"tab", "shift+tab"}, "pane", "next / previous pane"},
+		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},
 			K("z", "zoom", "the focused pane alone, or all again"))
 	}
 	if len(s.Layouts) > 1 {
-		keys = append(keys, Key{[]string{"+", "_"}, "", "next / previous layout"})
+		keys = append(keys, Key{Keys: []string{"+", "_"}, Short: "", Long: "next / previous layout"})
 	}
 	return keys
 }
@@ -146,7 +149,22 @@ func checkView(s *Screen, v View, taken map[string]string) (problems []error) {
 	return problems
 }
 
+// find returns the one of keys that is named name.
+func find(keys []Key, name string) (Key, bool) {
+	i := slices.IndexFunc(keys, func(k Key) bool { return slices.Contains(k.Keys, name) })
+	if i < 0 {
+		return Key{}, false
+	}
+	return keys[i], true
+}
+
 // has reports whether one of keys is named name.
 func has(keys []Key, name string) bool {
-	return slices.ContainsFunc(keys, func(k Key) bool { return slices.Contains(k.Keys, name) })
+	_, ok := find(keys, name)
+	return ok
+}
+
+// working returns those of keys that do something in the state at hand.
+func working(keys []Key) []Key {
+	return slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Off != "" })
 }

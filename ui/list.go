@@ -10,6 +10,7 @@ import (
 type Span struct {
 	Text  string
 	Style Style
+	Name  bool // a name, which is cut in its middle where the line is too long
 }
 
 // ListLine is a line of a list: a mark in front, a tree prefix, and pieces of text.
@@ -27,7 +28,8 @@ type ListLine struct {
 type List struct {
 	Lines  int
 	Line   func(i int) ListLine
-	Label  func(i int) string // what filters look at; nil: the text of the line
+	Fit    func(i, w int) ListLine // the line for w cells, unless it is scrolled sideways; nil: Line
+	Label  func(i int) string      // what filters look at; nil: the text of the line
 	Empty  string
 	Follow bool // keep the last line in view until the cursor moves up
 
@@ -168,9 +170,44 @@ func (l *List) Draw(c *Canvas) {
 	l.position.drawScrollbar(c, 0, n)
 }
 
+// listMargin is what marks, margins and scroll bar take of a line.
+const listMargin = 4
+
+// shorten cuts the names among spans so that all take w cells if that leaves something of each name: the longest first.
+func shorten(spans []Span, w int, mark rune) []Span {
+	const least = 12
+	over := -w
+	for _, s := range spans {
+		over += Width(s.Text)
+	}
+	if over <= 0 {
+		return spans
+	}
+	spans = slices.Clone(spans)
+	for over > 0 {
+		longest := -1
+		for i, s := range spans {
+			if n := Width(s.Text); s.Name && n > least && (longest < 0 || n > Width(spans[longest].Text)) {
+				longest = i
+			}
+		}
+		if longest < 0 {
+			break
+		}
+		was := Width(spans[longest].Text)
+		spans[longest].Text = Middle(spans[longest].Text, max(least, was-over), mark)
+		spans[longest].Name = false
+		over -= was - Width(spans[longest].Text)
+	}
+	return spans
+}
+
 // drawLine draws the line that is shown at a place.
 func (l *List) drawLine(c *Canvas, y, place int) {
 	line := l.Line(l.at(place))
+	if l.Fit != nil && l.shift == 0 {
+		line = l.Fit(l.at(place), c.W-listMargin)
+	}
 	x := 1
 	if line.Mark != 0 {
 		c.Set(x, y, line.Mark, line.Style)
@@ -178,6 +215,9 @@ func (l *List) drawLine(c *Canvas, y, place int) {
 	}
 	part := c.Sub(Rect{x, y, max(c.W-x-1, 0), 1})
 	x = part.Text(-l.shift, 0, Faint, line.Prefix)
+	if l.shift == 0 {
+		line.Spans = shorten(line.Spans, part.W-x, c.Glyphs().Ellipsis)
+	}
 	for _, s := range line.Spans {
 		from := x
 		x = part.Text(x, 0, s.Style, s.Text)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Block is a rectangle of a [Map]: what occupies addresses From to To (exclusive)
@@ -119,7 +118,7 @@ func (m Map) textStyle(c *Canvas, i int) Style {
 }
 
 // drawName writes a block's name into the longest run of the cells that are the block's own, the middle one of several;
-// a name that is too long is cut at a slash. A cursor in the run would cut the name in two: it ends the run.
+// a name that is too long is cut in its middle. A cursor in the run would cut the name in two: it ends the run.
 func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
 	r := m.cells(m.Blocks[i], c.W, c.H)
 	var best Rect
@@ -137,6 +136,9 @@ func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
 		}
 	}
 	name := m.Blocks[i].Name
+	if cursor >= 0 && best.X == cursor+1 && Width(name) > best.W-1 { // the cursor's mark is no part of the name
+		best.X, best.W = best.X+1, best.W-1
+	}
 	switch {
 	case name == "":
 	case Width(name)+2 <= best.W:
@@ -145,26 +147,16 @@ func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
 	case Width(name) <= best.W:
 		c.Text(best.X+(best.W-Width(name))/2, best.Y, m.textStyle(c, i), name)
 	default:
-		if cut := cutPath(name, best.W-1); cut != "" {
-			c.Text(best.X, best.Y, m.textStyle(c, i), cut+string(c.Glyphs().Ellipsis))
+		if best.W >= leastName {
+			c.FitName(best.X, best.Y, best.W, m.textStyle(c, i), name)
 		}
 	}
 }
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// cutPath returns the longest beginning of a name of at most w cells that ends in a slash, "" if there is none.
-func cutPath(name string, w int) string {
-	for {
-		at := strings.LastIndexByte(strings.TrimSuffix(name, "/"), '/')
-		if at < 0 {
-			return ""
-		}
-		if name = name[:at+1]; Width(name) <= w {
-			return name
-		}
-	}
-}
+// leastName is how many cells a name needs to tell anything when it is cut.
+const leastName = 9
 
 // drawMarks writes the marks of the blocks that the cursor's column crosses into it, each in the middle of the cells
 // that are the block's own there.

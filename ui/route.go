@@ -31,15 +31,34 @@ func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case (name == "n" || name == "N") && has(view.Keys(), "/"):
 		return a.match(name)
-	case has(MotionKeys(), name), has(view.Keys(), name):
+	case has(MotionKeys(), name):
+		return s.update(s.focus, msg)
+	}
+	if k, ok := find(view.Keys(), name); ok {
+		if k.Off != "" {
+			a.status = StatusMsg{Text: k.Off, Style: Warn}
+			return nil
+		}
 		return s.update(s.focus, msg)
 	}
 	for _, k := range a.intents {
-		if slices.Contains(k.Keys, name) && a.onIntent != nil {
-			return a.onIntent(k.Intent)
+		if slices.Contains(k.Keys, name) {
+			return a.intend(k.Intent)
 		}
 	}
 	return a.frameKey(name)
+}
+
+// intend gives an intent to the owner, or says why it would do nothing.
+func (a *App) intend(i Intent) tea.Cmd {
+	if a.onIntent == nil {
+		return nil
+	}
+	if why := a.lacks(i); why != "" {
+		a.status = StatusMsg{Text: why, Style: Warn}
+		return nil
+	}
+	return a.onIntent(i)
 }
 
 // frameKey handles the keys of the frame itself.
@@ -51,7 +70,7 @@ func (a *App) frameKey(name string) tea.Cmd {
 	case "esc":
 		return a.back()
 	case "?":
-		a.dialogs = append(a.dialogs, newHelp(s, a.intents))
+		a.dialogs = append(a.dialogs, newHelp(s, a.intentKeys()))
 	case "tab":
 		s.cycleFocus(1)
 	case "shift+tab":
@@ -69,12 +88,14 @@ func (a *App) frameKey(name string) tea.Cmd {
 	case "space":
 		return a.freeze()
 	default:
-		a.show(name, 0)
+		if !a.show(name, 0) {
+			a.status = StatusMsg{Text: name + " does nothing here; ? lists the keys that do"}
+		}
 	}
 	return nil
 }
 
-// back undoes the last narrowing of what is shown; it never quits.
+// back undoes the last narrowing of what is shown, or else stops what is running; it never quits.
 func (a *App) back() tea.Cmd {
 	s := a.screen()
 	p := &s.panes[s.focus]
@@ -83,6 +104,8 @@ func (a *App) back() tea.Cmd {
 		s.zoomed = false
 	case p.filter != "":
 		return a.setFilter("")
+	case a.onIntent != nil && a.lacks(Cancel) == "":
+		return a.onIntent(Cancel)
 	}
 	return nil
 }

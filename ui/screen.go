@@ -220,16 +220,17 @@ func (s *Screen) drawTitle(c *Canvas, i int) {
 	right := c.W
 	if n, ok := v.(Noter); ok {
 		if note, noteStyle := n.Note(); note != "" {
-			w := min(Width(note), max(c.W-Width(v.Title())-6, 0))
+			note = Clauses(note, max(c.W-Width(v.Title())-6, 0), c.Glyphs().Ellipsis)
+			w := Width(note)
 			right = c.W - w - 2
 			if w > 0 {
 				c.Set(right, 0, ' ', Plain)
 				c.Set(c.W-1, 0, ' ', Plain)
-				c.Fit(right+1, 0, w, noteStyle, note)
+				c.Text(right+1, 0, noteStyle, note)
 			}
 		}
 	}
-	x := c.Fit(1, 0, right-1, style, " "+v.Title()+" ")
+	x := c.FitName(1, 0, right-1, style, " "+v.Title()+" ")
 	if p.filter != "" {
 		c.Fit(x, 0, right-x, Warn, "/"+p.filter+" ")
 	}

@@ -62,7 +62,7 @@ func widgets(look *Look, name func(int) string, value func(int) float64) map[str
 	}}
 	table.Update(FilterMsg{ParseFilter("-f a")})
 	list := &List{Lines: 30, Line: func(i int) ListLine {
-		return ListLine{Mark: look.Glyphs.Good, Prefix: look.Glyphs.Branch, Spans: []Span{{name(i), Bold}, {name(i + 1), Muted}}, Ground: Selected}
+		return ListLine{Mark: look.Glyphs.Good, Prefix: look.Glyphs.Branch, Spans: []Span{{Text: name(i), Style: Bold, Name: true}, {Text: name(i + 1), Style: Muted}}, Ground: Selected}
 	}}
 	list.Update(FilterMsg{ParseFilter("名")})
 	list.key("right")

@@ -34,6 +34,7 @@ type Column struct {
 	Cell     func(row int) Cell
 	Order    func(a, b int) int // compares two rows, smallest first; nil: cannot be sorted by
 	Down     bool               // sorting by it starts with the largest first
+	Name     bool               // its cells are names: cut in the middle if they must, but space that is left over goes to them first
 }
 
 // A Table shows rows of columns. Only the visible rows are asked for, so that
@@ -52,12 +53,13 @@ type Table struct {
 	sort     int   // column + 1, 0 for the owner's order
 	reverse  bool
 	filter   *Filter
-	shift    int // cells by which the first column is scrolled
+	shift    int   // cells by which the first column is scrolled
+	wants    []int // by column, the cells of its longest name; nil where that must be found out anew
 }
 
 // Keys returns the keys of a table, for the view's Keys.
 func (t *Table) Keys() []Key {
-	return append(FilterKeys(), Key{[]string{"o", "O"}, "sort", "sort by the next column / reverse"})
+	return append(FilterKeys(), Key{Keys: []string{"o", "O"}, Short: "sort", Long: "sort by the next column / reverse"})
 }
 
 // Refresh says that rows were added, removed or changed. The cursor stays on its row.
@@ -160,7 +162,7 @@ func (t *Table) arrange() {
 	if t.position.at < len(t.shown) {
 		row = t.shown[t.position.at]
 	}
-	t.fresh = true
+	t.fresh, t.wants = true, nil
 	t.shown = t.shown[:0]
 	for r := range t.Rows {
 		if t.filter.Match(t.label(r)) {

@@ -35,45 +35,98 @@ func (t *Table) Draw(c *Canvas) {
 // layout decides which columns are shown, and where.
 func (t *Table) layout(w int) []span {
 	dropped := make([]bool, len(t.Columns))
-	used := -columnGap
-	for _, c := range t.Columns {
+	used, short := -columnGap, 0 // what all columns take, and what names lack of a comfortable width
+	for i, c := range t.Columns {
 		used += c.Width + columnGap
+		if c.Name && c.Flex > 0 {
+			short += max(min(t.want(i), comfortable)-c.Width, 0)
+		}
 	}
-	for used > w {
+	for used+short > w {
 		last := -1
 		for i, c := range t.Columns {
 			if !dropped[i] && c.Priority > 0 && (last < 0 || c.Priority >= t.Columns[last].Priority) {
 				last = i
 			}
 		}
-		if last < 0 {
+		if last < 0 || used <= w && t.Columns[last].Priority < dispensable {
 			break
 		}
 		dropped[last] = true
 		used -= t.Columns[last].Width + columnGap
 	}
-	flex := 0
-	for i, c := range t.Columns {
-		if !dropped[i] {
-			flex += c.Flex
-		}
-	}
+	extra := t.share(dropped, max(w-used, 0))
 	spans := make([]span, 0, len(t.Columns))
-	x, left := 1, max(w-used, 0)
+	x := 1
 	for i, c := range t.Columns {
 		if dropped[i] {
 			continue
 		}
-		size := c.Width
-		if c.Flex > 0 {
-			extra := left * c.Flex / flex
-			size, left, flex = size+extra, left-extra, flex-c.Flex
-		}
-		size = min(size, max(w+1-x, 0))
+		size := min(c.Width+extra[i], max(w+1-x, 0))
 		spans = append(spans, span{i, x, size})
 		x += size + columnGap
 	}
 	return spans
+}
+
+// share divides the cells that are left over among the flexible columns: first names get what they need to be whole, the
+// rest is for the others, or for all where there are no others.
+func (t *Table) share(dropped []bool, left int) []int {
+	extra := make([]int, len(t.Columns))
+	flexes := func(i int) bool { return !dropped[i] && t.Columns[i].Flex > 0 }
+	names, all := 0, 0
+	for i, c := range t.Columns {
+		if !flexes(i) {
+			continue
+		}
+		all++
+		if c.Name {
+			names++
+			extra[i] = max(min(t.want(i)-c.Width, left), 0)
+			left -= extra[i]
+		}
+	}
+	flex := 0
+	for i, c := range t.Columns {
+		if flexes(i) && (names == all || !c.Name) {
+			flex += c.Flex
+		}
+	}
+	for i, c := range t.Columns {
+		if flexes(i) && (names == all || !c.Name) {
+			part := left * c.Flex / flex
+			extra[i], left, flex = extra[i]+part, left-part, flex-c.Flex
+		}
+	}
+	return extra
+}
+
+// comfortable is the width up to which names push out columns whose priority is at least dispensable.
+const (
+	comfortable = 30
+	dispensable = 4
+)
+
+// mostNames is how many rows are asked for the width of their names: more would cost too much.
+const mostNames = 2000
+
+// longestName is how many cells a column of names grows to as long as others could use the space.
+const longestName = 56
+
+// want returns the cells of the longest name in column i.
+func (t *Table) want(i int) int {
+	if t.wants == nil {
+		t.wants = make([]int, len(t.Columns))
+		for k, c := range t.Columns {
+			for r := range min(t.Rows, mostNames) {
+				if !c.Name || c.Flex == 0 {
+					break
+				}
+				t.wants[k] = min(max(t.wants[k], Width(c.Cell(r).Text)), longestName)
+			}
+		}
+	}
+	return t.wants[i]
 }
 
 func (t *Table) drawTitles(c *Canvas, spans []span) {
@@ -115,7 +168,9 @@ func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
 		case column.Align == AlignRight:
 			part.FitRight(0, 0, part.W, cell.Style, cell.Text)
 		case k == 0:
-			t.drawLabel(part, cell)
+			t.drawLabel(part, cell, column.Name)
+		case column.Name:
+			part.FitName(0, 0, part.W, cell.Style, cell.Text)
 		default:
 			part.Fit(0, 0, part.W, cell.Style, cell.Text)
 		}
@@ -133,8 +188,11 @@ func (t *Table) drawRow(c *Canvas, y, i int, spans []span) {
 
 // drawLabel draws the first column: scrolled sideways, with what matches the
 // filter marked.
-func (t *Table) drawLabel(c *Canvas, cell Cell) {
+func (t *Table) drawLabel(c *Canvas, cell Cell, name bool) {
 	text := cell.Text
+	if name && t.shift == 0 {
+		text = Middle(text, c.W, c.Glyphs().Ellipsis)
+	}
 	shift := min(t.shift, max(Width(text)-c.W, 0))
 	c.scrolled(0, 0, shift, cell.Style, text, t.filter)
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -57,6 +58,49 @@ func Truncate(s string, w int, mark rune) string {
 		return s[:prefix(s, w)]
 	}
 	return s[:prefix(s, w-1)] + string(mark)
+}
+
+// Clauses shortens a line of several facts to at most w cells by leaving out the last ones whole: it cuts at a comma, a
+// semicolon or two spaces, and as [Truncate] does where not even half a line would be left.
+func Clauses(s string, w int, mark rune) string {
+	if w <= 0 || len(s) <= w || Width(s) <= w {
+		return Truncate(s, w, mark)
+	}
+	end := 0
+	for _, separator := range []string{", ", "; ", "  "} {
+		end = max(end, strings.LastIndex(s[:min(prefix(s, w)+len(separator), len(s))], separator))
+	}
+	if end < prefix(s, w/2) {
+		return Truncate(s, w, mark)
+	}
+	return s[:end]
+}
+
+// Middle shortens a name to at most w cells by putting mark in place of its middle: names of layers and tensors begin with
+// where they are and end with what they are, "layer1.0…conv2", and shapes differ at either end.
+func Middle(s string, w int, mark rune) string {
+	if w <= 0 {
+		return ""
+	}
+	if len(s) <= w || Width(s) <= w {
+		return s
+	}
+	if mark == 0 || w < 4 { // too little for two ends
+		return Truncate(s, w, mark)
+	}
+	return s[:prefix(s, w/2)] + string(mark) + s[suffix(s, w-1-w/2):]
+}
+
+// suffix returns where the end of s begins that fits into w cells.
+func suffix(s string, w int) int {
+	for i := len(s); i > 0; {
+		r, n := utf8.DecodeLastRuneInString(s[:i])
+		if w -= max(glyphWidth(r), 1); w < 0 {
+			return i
+		}
+		i -= n
+	}
+	return 0
 }
 
 // prefix returns the length in bytes of what of s fits into w cells.

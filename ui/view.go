@@ -34,6 +34,7 @@ type Key struct {
 	Keys  []string // as Bubble Tea names them: "x", "ctrl+s", "enter", "space"
 	Short string   // a word for the footer; empty leaves it out
 	Long  string   // a line for the help
+	Off   string   // why it does nothing in the state at hand: it is in no footer and no help, and pressing it says so
 }
 
 // K makes a Key of one key.

@@ -115,7 +115,7 @@ func TestTableVirtual(t *testing.T) {
 
 // TestListSearch goes through matches without hiding the other lines.
 func TestListSearch(t *testing.T) {
-	list := &List{Lines: 20, Line: func(i int) ListLine { return ListLine{Spans: []Span{{fmt.Sprint("line", i), Plain}}} }}
+	list := &List{Lines: 20, Line: func(i int) ListLine { return ListLine{Spans: []Span{{Text: fmt.Sprint("line", i)}}} }}
 	var seen []int
 	list.Update(FilterMsg{ParseFilter("5")})
 	for range 3 {
@@ -130,7 +130,7 @@ func TestListSearch(t *testing.T) {
 
 // TestListFollow keeps the end of a growing log in view until the cursor leaves it.
 func TestListFollow(t *testing.T) {
-	list := &List{Lines: 5, Follow: true, Line: func(i int) ListLine { return ListLine{Spans: []Span{{fmt.Sprint("line", i), Plain}}} }}
+	list := &List{Lines: 5, Follow: true, Line: func(i int) ListLine { return ListLine{Spans: []Span{{Text: fmt.Sprint("line", i)}}} }}
 	draw := func() string { return NewLook(Options{}).Render(20, 3, list.Draw) }
 	draw()
 	list.Lines = 50
@@ -222,6 +222,51 @@ func TestListFilter(t *testing.T) {
 		}
 		if l.At() != c.at || shown != c.shown || l.Shown() != len(c.shown) {
 			t.Errorf("cursor on %d, %d shown: %s; want %d and %s", l.At(), l.Shown(), shown, c.at, c.shown)
+		}
+	}
+}
+
+// TestMiddle cuts names so that both ends stay, and never takes more cells than there are.
+func TestMiddle(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		w    int
+		want string
+	}{
+		{"layer1.0.block.conv2", 14, "layer1.….conv2"},
+		{"layer1.0.block.conv2", 20, "layer1.0.block.conv2"},
+		{"[1,256,56,56]", 9, "[1,2…,56]"},
+		{"conv", 3, "co…"},
+		{"conv", 1, "…"},
+		{"conv", 0, ""},
+		{"", 5, ""},
+		{"畳み込み層/出力", 9, "畳み…出力"},
+		{"\x1b[31mred", 5, "\x1b[…ed"},
+	} {
+		got := Middle(c.name, c.w, '…')
+		if got != c.want || Width(got) > c.w {
+			t.Errorf("%q in %d cells: %q, want %q", c.name, c.w, got, c.want)
+		}
+	}
+}
+
+// TestClauses leaves out whole facts, the last ones first.
+func TestClauses(t *testing.T) {
+	const line = "69 hits, 56 misses, 0 of other devices, 3 disturbed"
+	for _, c := range []struct {
+		w    int
+		want string
+	}{
+		{51, line},
+		{50, "69 hits, 56 misses, 0 of other devices"},
+		{38, "69 hits, 56 misses, 0 of other devices"},
+		{37, "69 hits, 56 misses"},
+		{7, "69 hits"},
+		{6, "69 hi…"},
+		{0, ""},
+	} {
+		if got := Clauses(line, c.w, '…'); got != c.want {
+			t.Errorf("in %d cells: %q, want %q", c.w, got, c.want)
 		}
 	}
 }

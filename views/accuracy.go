@@ -73,7 +73,7 @@ func newErrorsView(d *desk) *errorsView {
 		}
 	}
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 20, Flex: 3, Cell: func(r int) ui.Cell {
+		{Title: "layer", Name: true, Width: 20, Flex: 3, Cell: func(r int) ui.Cell {
 			return v.layerCell(at(r).Name, at(r).From, at(r).Precision, ui.Plain)
 		}},
 		{Title: "type", Width: 5, Priority: 2, Cell: func(r int) ui.Cell {
@@ -87,7 +87,7 @@ func newErrorsView(d *desk) *errorsView {
 		ui.Column{Title: "cosine", Width: 8, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			return ui.Cell{Text: fmt.Sprintf("%.6f", at(r).Accumulated.Cosine), Style: ui.Muted}
 		}},
-		ui.Column{Title: "tensor", Width: 14, Flex: 1, Priority: 6, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Tensor, Style: ui.Muted} }})
+		ui.Column{Title: "tensor", Name: true, Width: 14, Flex: 1, Priority: 6, Cell: func(r int) ui.Cell { return ui.Cell{Text: tensorName(at(r).Tensor), Style: ui.Muted} }})
 	v.table.Label = func(r int) string { return at(r).Name + " " + at(r).Op + " " + at(r).Precision }
 	v.table.Empty = "no layer's output can be compared"
 	v.retitle()
@@ -166,7 +166,7 @@ func (v *errorsView) Keys() []ui.Key {
 		ui.K("s", "metric", "SQNR, absolute and relative errors, L2, cosine, PSNR"),
 		ui.K("F", "first bad", "first layer whose accumulated error is over the tolerance"),
 		{Keys: []string{"<", ">"}, Short: "tolerance", Long: "tolerance lower / higher by 5 dB"},
-		precisionKey(),
+		v.precisionKey(),
 		v.strip(),
 	}, v.table.Keys()...)
 }
@@ -285,7 +285,7 @@ type outputsView struct {
 
 func newOutputsView(d *desk) *outputsView {
 	v := &outputsView{pane: d.pane(sessions.PartAccuracy)}
-	v.table.Columns = []ui.Column{{Title: "output", Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.snap.Accuracy.Outputs[r].Name} }}}
+	v.table.Columns = []ui.Column{{Title: "output", Name: true, Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.snap.Accuracy.Outputs[r].Name} }}}
 	for i := range metrics {
 		m := &metrics[i]
 		v.table.Columns = append(v.table.Columns, ui.Column{Title: m.name, Width: max(8, len(m.name)), Align: ui.AlignRight, Priority: []int{0, 1, 2, 5, 3, 6, 7, 4, 8}[i],

@@ -83,7 +83,7 @@ func drawErrorMap(c *ui.Canvas, m *sessions.ErrorMap) {
 	for _, v := range m.RMS {
 		top = max(top, v)
 	}
-	c.Fit(1, 0, c.W-2, ui.Muted, errorText(m, top))
+	c.FitClauses(1, 0, c.W-2, ui.Muted, errorText(m, top))
 	if c.H < 3 || c.W < 24 {
 		return
 	}

@@ -129,7 +129,7 @@ func (v *tensorsView) shared() []ui.Key {
 		ui.K("L", "log", "histogram on a logarithmic / linear scale"),
 	}
 	if v.Timeline == nil {
-		keys = append(keys, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile, where that calibrator is active"})
+		keys = append(keys, v.when(needsPercentile, ui.Key{Keys: []string{",", "."}, Short: "percentile", Long: "lower / higher percentile of that calibrator"}))
 	}
 	return keys
 }
@@ -169,7 +169,7 @@ var percentiles = []float64{90, 95, 98, 99, 99.5, 99.9, 99.95, 99.99, 99.995, 99
 func (v *tensorsView) percentile(by int) tea.Cmd {
 	text, ok := strings.CutPrefix(v.want.Calibrator, "percentile:")
 	if !ok {
-		return say(ui.Warn, "the active calibrator is "+v.want.Calibrator+"; press c for the percentile calibrator")
+		return nil
 	}
 	now, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -208,13 +208,13 @@ func (v *tensorsView) columns() {
 	m := &measures[v.measure]
 	at := func(r int) *sessions.TensorCalibration { return &v.report.Tensors[r] }
 	columns := []ui.Column{
-		{Title: "tensor", Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
+		{Title: "tensor", Name: true, Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
 			t := at(r)
 			style := ui.Plain
 			if !t.Used {
 				style = ui.Muted
 			}
-			return ui.Cell{Text: t.Tensor, Style: style}
+			return ui.Cell{Text: tensorName(t.Tensor), Style: style}
 		}},
 		{Title: "int8", Width: 4, Priority: 2, Cell: func(r int) ui.Cell {
 			if at(r).Used {

@@ -67,7 +67,7 @@ func (v *channelsView) Render(w, h int) string {
 			v.wait(c, "weights")
 			return
 		}
-		c.Fit(1, 0, w-2, ui.Plain, channelText(l, v.order[v.channel]))
+		c.FitClauses(1, 0, w-2, ui.Plain, channelText(l, v.order[v.channel]))
 		median := medianOf(l.Amax)
 		cols := ui.Columns{Cursor: v.channel, Log: v.log, Line: float64(median), Style: func(i int) ui.Style {
 			if l.Amax[v.order[i]] < median/100 {

@@ -17,7 +17,7 @@ type rangesView struct {
 
 func newRangesView(t *tensorsView) *rangesView {
 	v := &rangesView{tensorsView: t}
-	columns := []ui.Column{{Title: "calibrator", Width: 12, Flex: 2, Cell: func(r int) ui.Cell {
+	columns := []ui.Column{{Title: "calibrator", Name: true, Width: 12, Flex: 2, Cell: func(r int) ui.Cell {
 		name := t.report.Calibrators[r]
 		if name == t.report.Active {
 			return ui.Cell{Text: name, Style: thresholdStyle(r) | ui.Bold | ui.Underline}
@@ -125,7 +125,7 @@ func (v *histogramView) Render(w, h int) string {
 		}
 		text := fmt.Sprintf("min %s  max %s  mean %s  std %s  zeros %s", ui.Number(float64(t.Min)), ui.Number(float64(t.Max)),
 			ui.Number(t.Mean), ui.Number(t.Std), percent(t.Zeros))
-		c.Fit(1, 0, w-2, ui.Muted, text)
+		c.FitClauses(1, 0, w-2, ui.Muted, text)
 		h := ui.Histogram{Lo: float64(t.Histogram.Low), Hi: float64(t.Histogram.High), Log: v.log, Style: ui.Series1}
 		for _, n := range t.Histogram.Counts {
 			h.Counts = append(h.Counts, float64(n))

@@ -116,7 +116,7 @@ func newWeightsView(d *desk) *weightsView {
 			Order: func(a, b int) int { return cmp.Compare(value(at(a)), value(at(b))) }}
 	}
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
+		{Title: "layer", Name: true, Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
 			if !at(r).Used {
 				return ui.Cell{Text: shortName(at(r).Layer), Style: ui.Muted}
 			}

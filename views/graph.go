@@ -145,9 +145,9 @@ func (l *graphLink) selected() []string {
 func (l *graphLink) keys() []ui.Key {
 	return []ui.Key{
 		{Keys: []string{"[", "]"}, Short: "pass", Long: "the network after the previous / next pass"},
-		ui.K("x", "on/off", "switch a rule off or on: here or everywhere"),
+		l.when(needsModel, ui.K("x", "on/off", "switch a rule off or on: here or everywhere")),
 		ui.K("a", "affected", "only layers that something happened to / all"),
-		precisionKey(),
+		l.precisionKey(),
 	}
 }
 
@@ -294,7 +294,7 @@ func flip(list []string, s string) []string {
 func savings(kernels int, bytes int64) string {
 	var parts []string
 	if kernels != 0 {
-		parts = append(parts, plural(kernels, "launch"))
+		parts = append(parts, plural(kernels, "layer"))
 	}
 	if bytes != 0 {
 		parts = append(parts, ui.Bytes(bytes)+" of traffic")

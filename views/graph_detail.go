@@ -16,6 +16,7 @@ type detailView struct {
 	*graphLink
 	list  ui.List
 	lines []detailLine
+	width int // that was drawn last: facts are wrapped to it
 }
 
 // detailLine is a line of the detail; on a site's line x is about that site alone.
@@ -72,6 +73,7 @@ func (v *detailView) Render(w, h int) string {
 			v.wait(c, "what the passes did")
 			return
 		}
+		v.width = w
 		v.build()
 		v.list.Draw(c)
 	})
@@ -98,9 +100,15 @@ func (v *detailView) add(spans ...ui.Span) {
 	v.lines = append(v.lines, detailLine{ListLine: ui.ListLine{Spans: spans}})
 }
 
+// fact adds a name and what is to be said of it, over as many lines as that needs.
 func (v *detailView) fact(name, text string) {
-	if text != "" {
-		v.add(ui.Span{Text: pad(name, 12), Style: ui.Muted}, ui.Span{Text: text})
+	const column, margins = 12, 3
+	if text == "" {
+		return
+	}
+	for _, line := range ui.Wrap(text, max(v.width-column-margins, 24)) {
+		v.add(ui.Span{Text: pad(name, column), Style: ui.Muted}, ui.Span{Text: line})
+		name = ""
 	}
 }
 
@@ -167,19 +175,23 @@ func (v *detailView) addSites(sites []site) {
 		switch s.reason {
 		case "":
 			line.Mark, line.Style = g.Good, ui.Good
-			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: fmt.Sprintf(" pass %d ", s.pass+1), Style: ui.Muted}, {Text: layers}}
+			pass := " "
+			if !v.ofPass { // else the title names it
+				pass = fmt.Sprintf(" pass %d ", s.pass+1)
+			}
+			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
 			if s.into != "" && s.into != strings.Join(s.layers, memberSeparator) {
-				line.Spans = append(line.Spans, ui.Span{Text: " into " + shortName(s.into), Style: ui.Muted})
+				line.Spans = append(line.Spans, ui.Span{Text: " into ", Style: ui.Muted}, ui.Span{Text: shortName(s.into), Style: ui.Muted, Name: true})
 			}
 			if text := savings(s.kernels, s.bytes); text != "" {
-				line.Spans = append(line.Spans, ui.Span{Text: ", " + text, Style: ui.Good})
+				line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
 			}
 		case disabled:
 			line.Mark, line.Style = g.Pause, ui.Warn
-			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " off ", Style: ui.Warn}, {Text: layers}, {Text: ", " + s.detail, Style: ui.Muted}}
+			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " off ", Style: ui.Warn}, {Text: layers, Name: true}, {Text: ", " + s.detail, Style: ui.Muted}}
 		default:
 			line.Mark, line.Style = g.Bad, ui.Warn
-			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " not: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers}}
+			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: " not: ", Style: ui.Muted}, {Text: s.reason, Style: ui.Warn}, {Text: " " + layers, Name: true}}
 			if s.detail != "" {
 				line.Spans = append(line.Spans, ui.Span{Text: ", " + s.detail, Style: ui.Muted})
 			}

@@ -22,6 +22,7 @@ type graphList struct {
 	times  map[string]sessions.LayerTiming // by engine layer
 	names  int                             // width of the longest name
 	shapes int                             // and of the longest shape
+	ops    int                             // and of the longest op
 	filter *ui.Filter
 }
 
@@ -35,7 +36,7 @@ type graphLine struct {
 
 func newGraphList(l *graphLink, side int) *graphList {
 	v := &graphList{graphLink: l, side: side}
-	v.list = ui.List{Line: v.line, Label: v.label, Empty: "no layers that anything happened to: press a for all"}
+	v.list = ui.List{Line: func(i int) ui.ListLine { return v.line(i, 0) }, Fit: v.line, Label: v.label, Empty: "no layers that anything happened to: press a for all"}
 	return v
 }
 
@@ -104,6 +105,8 @@ func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 			}
 			return v.key(name)
 		}
+	case showLayerMsg:
+		return v.showLayer(msg.layer)
 	case ui.FilterMsg:
 		v.filter = msg.Filter
 		v.move(msg)
@@ -111,6 +114,33 @@ func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 		v.move(msg)
 	}
 	return nil
+}
+
+// showLayerMsg asks the graph to put the cursor on a layer of either network.
+type showLayerMsg struct{ layer string }
+
+// showLayer returns a command that goes to a layer on the graph.
+func showLayer(layer string) tea.Cmd {
+	return func() tea.Msg { return showLayerMsg{layer} }
+}
+
+// showLayer goes to a layer and puts the cursor on it: on this side if it has one of that name, the engine's side first.
+func (v *graphList) showLayer(name string) tea.Cmd {
+	named := func(l graphLine, layers []sessions.LayerInfo) bool { return layers[l.layer].Name == name }
+	if v.side == engineSide && v.step != engineStep && v.snap.Passes != nil {
+		v.show(len(v.snap.Passes.Steps))
+	}
+	at := slices.IndexFunc(v.lines, func(l graphLine) bool { return named(l, v.layers) })
+	if at < 0 {
+		return nil
+	}
+	if engine := v.lists[engineSide]; v.side == sourceSide && slices.ContainsFunc(engine.lines, func(l graphLine) bool { return named(l, engine.layers) }) {
+		return nil // it is the engine's too
+	}
+	v.list.Select(at)
+	v.graphLink.side, v.ofPass = v.side, false
+	v.follow()
+	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: v.side + 1} }
 }
 
 // move gives the list a message that may move its cursor, and takes the other side along.
@@ -134,7 +164,7 @@ func (v *graphList) build() {
 	if l := v.layer(); l != nil {
 		name, members = l.Name, l.From[:min(1, len(l.From))]
 	}
-	v.lines, v.names, v.shapes = v.lines[:0:0], 0, 0
+	v.lines, v.names, v.shapes, v.ops = v.lines[:0:0], 0, 0, 0
 	before := map[string]string{}
 	if p := v.snap.Passes; p == nil {
 		v.layers = nil
@@ -186,6 +216,7 @@ func (v *graphList) add(i int, before map[string]string) {
 	}
 	v.lines = append(v.lines, line)
 	v.names, v.shapes = max(v.names, ui.Width(shortName(l.Name))), max(v.shapes, min(ui.Width(v.dims(l)), 24))
+	v.ops = max(v.ops, ui.Width(l.Op))
 	for _, text := range v.below(l) {
 		v.lines = append(v.lines, graphLine{layer: i, text: text})
 	}
@@ -265,8 +296,8 @@ func (v *graphList) label(i int) string {
 	return l.Name + " " + l.Op + " " + l.Precision + " " + v.dims(l)
 }
 
-// line draws one line of the list.
-func (v *graphList) line(i int) ui.ListLine {
+// line draws one line of the list for w cells; 0: with all that there is.
+func (v *graphList) line(i, w int) ui.ListLine {
 	line := v.lines[i]
 	l := &v.layers[line.layer]
 	out := ui.ListLine{}
@@ -284,7 +315,7 @@ func (v *graphList) line(i int) ui.ListLine {
 	}
 	if off := v.off[l.Name]; v.side == sourceSide && len(off) > 0 {
 		out.Mark, out.Style = g.Pause, ui.Warn
-		out.Spans = append(v.spans(l)[:1], ui.Span{Text: "  off: " + strings.Join(off, ", "), Style: ui.Warn})
+		out.Spans = append(v.spans(l, 0)[:1], ui.Span{Text: "  off: " + strings.Join(off, ", "), Style: ui.Warn})
 		return out
 	} else if v.side == sourceSide {
 		out.Mark, out.Style = fateMark(g, v.fates[l.Name].Fate)
@@ -297,13 +328,42 @@ func (v *graphList) line(i int) ui.ListLine {
 			out.Mark, out.Style = g.Point, ui.Accent
 		}
 	}
-	out.Spans = v.spans(l)
+	out.Spans = v.spans(l, w)
 	return out
 }
 
-// spans are the columns of a layer's line.
-func (v *graphList) spans(l *sessions.LayerInfo) []ui.Span {
-	const longest = 34
+// The cells of a time in a list, and what a name may be cut to so that time and shape have room.
+const (
+	listTime  = 10
+	leastName = 20
+)
+
+// columns says which columns have room beside the name in w cells, and how many cells are left for the name. The same
+// holds for all lines, so that columns stay columns.
+func (v *graphList) columns(w int) (name int, time, shape, op bool) {
+	if w == 0 {
+		return v.names, v.times != nil, true, true
+	}
+	name = w
+	if v.side == engineSide {
+		name -= 4
+	}
+	take := func(n, least int) bool {
+		if name-n < least {
+			return false
+		}
+		name -= n
+		return true
+	}
+	time = v.times != nil && take(listTime, min(leastName, v.names))
+	shape = take(2+v.shapes, min(leastName+6, v.names))
+	op = shape && take(2+v.ops, v.names)
+	return min(name, v.names), time, shape, op
+}
+
+// spans are the columns of a layer's line that have room in w cells; 0: all.
+func (v *graphList) spans(l *sessions.LayerInfo, w int) []ui.Span {
+	name, time, shape, op := v.columns(w)
 	g := v.Look.Glyphs
 	var spans []ui.Span
 	set, _ := v.want.LayerPrecision(l.Name, l.From)
@@ -315,18 +375,28 @@ func (v *graphList) spans(l *sessions.LayerInfo) []ui.Span {
 		}
 		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, 4), Style: style})
 	}
-	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), min(v.names, longest))})
+	mark := ""
 	if v.side == sourceSide && set != "" {
-		spans = append(spans, ui.Span{Text: " " + string(set) + precisionMark, Style: precisionStyle(string(set))})
+		mark = " " + string(set) + precisionMark
 	}
-	if v.times != nil {
+	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), max(name-ui.Width(mark), 1)), Name: true})
+	if mark != "" {
+		spans = append(spans, ui.Span{Text: mark, Style: precisionStyle(string(set))})
+	}
+	if time {
 		text := ""
 		if t, ok := v.times[l.Name]; ok {
 			text = ui.Duration(t.Median)
 		}
 		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %9s", text)})
 	}
-	return append(spans, ui.Span{Text: "  " + pad(v.dims(l), v.shapes), Style: ui.Muted}, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
+	if shape {
+		spans = append(spans, ui.Span{Text: "  " + fit(g, v.dims(l), v.shapes), Style: ui.Muted})
+	}
+	if op {
+		spans = append(spans, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
+	}
+	return spans
 }
 
 func (v *graphList) dims(l *sessions.LayerInfo) string {

@@ -94,7 +94,7 @@ func (v *passesView) Note() (string, ui.Style) {
 	if p == nil {
 		return "", ui.Muted
 	}
-	return v.note(savings(p.KernelsSaved, p.BytesSaved))
+	return v.note(ledgerText(p))
 }
 
 func (v *passesView) Update(msg tea.Msg) tea.Cmd {

@@ -56,7 +56,7 @@ func TestLinked(t *testing.T) {
 	}
 	marked := 0
 	for i := range source.list.Lines {
-		if source.line(i).Ground == ui.Selected {
+		if source.line(i, 0).Ground == ui.Selected {
 			marked++
 		}
 	}

@@ -1,6 +1,9 @@
 package views
 
 import (
+	"slices"
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
@@ -12,11 +15,13 @@ func logScreen(d *desk) *ui.Screen {
 	return &ui.Screen{Key: "0", Name: "Log", Views: []ui.View{newLogView(d)}}
 }
 
-// logView follows the newest line until the cursor moves up. What a message says over several lines is shown as such.
+// logView follows the newest line until the cursor moves up. What a message says over several lines is shown as such, and
+// from a line that names a layer one gets to it.
 type logView struct {
 	pane
 	list  ui.List
 	lines []logLine
+	width int // that lines are wrapped to: the one drawn last
 }
 
 type logLine struct {
@@ -34,22 +39,65 @@ func (v *logView) Title() string { return "Log" }
 
 func (v *logView) Note() (string, ui.Style) { return plural(len(v.snap.Log), "message"), ui.Muted }
 
-func (v *logView) Keys() []ui.Key { return v.list.Keys() }
+func (v *logView) Keys() []ui.Key {
+	k := ui.K("enter", "layer", "show the layer that the line is about, on the graph")
+	if at := v.list.At(); at < 0 || at >= len(v.lines) || v.lines[at].Layer == "" {
+		k.Off = "this line is about no layer"
+	}
+	return append(v.list.Keys(), k)
+}
 
 func (v *logView) Update(msg tea.Msg) tea.Cmd {
+	if isKey(msg, "enter") {
+		return v.jump(v.lines[v.list.At()].Layer)
+	}
 	if !v.take(msg) {
 		v.list.Update(msg)
 		return nil
 	}
+	v.build()
+	return nil
+}
+
+// jump goes to a layer on the graph, if it is there.
+func (v *logView) jump(layer string) tea.Cmd {
+	named := func(l sessions.LayerInfo) bool { return l.Name == layer }
+	if p := v.snap.Passes; p == nil || !slices.ContainsFunc(p.Engine, named) && !slices.ContainsFunc(p.Source, named) {
+		return say(ui.Warn, shortName(layer)+" is not in the networks that are shown now")
+	}
+	return showLayer(layer)
+}
+
+// The cells that stand before the text of a line: a margin, the mark and the time.
+const (
+	logMargin = 4
+	logTime   = 13
+)
+
+// build makes the lines: a message's own, wrapped where they are too long.
+func (v *logView) build() {
 	v.lines = v.lines[:0]
 	for _, l := range v.snap.Log {
-		for i, text := range ui.Wrap(l.Text, 4096) {
-			l.Text = text
-			v.lines = append(v.lines, logLine{l, i == 0})
+		room := max(v.width-logMargin-logTime, 40)
+		before := 0
+		if l.Layer != "" {
+			before = ui.Width(shortName(l.Layer)) + 2
+		}
+		text, first := l.Text, true
+		for line := range strings.SplitSeq(text, "\n") {
+			parts := []string{line}
+			if ui.Width(line)+before > room {
+				parts = ui.Wrap(strings.Repeat("x", min(before, room/2))+line, room) // the layer's name stands before the first
+				parts[0] = parts[0][min(before, room/2):]
+			}
+			for _, part := range parts {
+				l.Text = part
+				v.lines = append(v.lines, logLine{l, first})
+				first, before = false, 0
+			}
 		}
 	}
 	v.list.Lines = len(v.lines)
-	return nil
 }
 
 func (v *logView) line(i int) ui.ListLine {
@@ -64,16 +112,25 @@ func (v *logView) line(i int) ui.ListLine {
 		out.Mark, out.Style, style = g.Warn, ui.Warn, ui.Warn
 	}
 	if !l.first {
+		if style == ui.Plain {
+			style = ui.Muted
+		}
 		out.Mark = ' '
-		out.Spans = []ui.Span{{Text: "             " + l.Text, Style: style}}
+		out.Spans = []ui.Span{{Text: "               " + l.Text, Style: style}}
 		return out
 	}
 	out.Spans = []ui.Span{{Text: l.Time.Format("15:04:05.000 "), Style: ui.Muted}}
 	if l.Layer != "" {
-		out.Spans = append(out.Spans, ui.Span{Text: l.Layer + ": ", Style: ui.Accent})
+		out.Spans = append(out.Spans, ui.Span{Text: shortName(l.Layer), Style: ui.Accent, Name: true}, ui.Span{Text: ": "})
 	}
 	out.Spans = append(out.Spans, ui.Span{Text: l.Text, Style: style})
 	return out
 }
 
-func (v *logView) Render(w, h int) string { return v.Look.Render(w, h, v.list.Draw) }
+func (v *logView) Render(w, h int) string {
+	if v.width != w {
+		v.width = w
+		v.build()
+	}
+	return v.Look.Render(w, h, v.list.Draw)
+}

@@ -24,7 +24,7 @@ func (t *slotTable) columns(of *mapView) []ui.Column {
 			Order: func(a, b int) int { return cmp.Compare(value(&t.slots[a]), value(&t.slots[b])) }}
 	}
 	return []ui.Column{
-		{Title: "tensor", Width: 12, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: tensorName(t.slots[r].Tensor)} },
+		{Title: "tensor", Name: true, Width: 12, Flex: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: tensorName(t.slots[r].Tensor)} },
 			Order: func(a, b int) int { return cmp.Compare(t.slots[a].Tensor, t.slots[b].Tensor) }},
 		{Width: 6, Flex: 2, Priority: 2, Cell: func(r int) ui.Cell {
 			s := t.slots[r]
@@ -44,7 +44,7 @@ func (t *slotTable) columns(of *mapView) []ui.Column {
 		number("steps", 9, 3, func(s *slotInfo) int { return s.First }, func(s *slotInfo) string { return of.lifetime(s) }),
 		{Title: "kind", Width: 8, Priority: 4, Cell: func(r int) ui.Cell { return kindCell(&t.slots[r]) },
 			Order: func(a, b int) int { return cmp.Compare(t.slots[a].Kind, t.slots[b].Kind) }},
-		{Title: "form", Width: 16, Flex: 1, Priority: 5, Cell: func(r int) ui.Cell { return ui.Cell{Text: t.slots[r].Desc, Style: ui.Muted} }},
+		{Title: "form", Name: true, Width: 16, Flex: 1, Priority: 5, Cell: func(r int) ui.Cell { return ui.Cell{Text: t.slots[r].Desc, Style: ui.Muted} }},
 	}
 }
 
@@ -164,7 +164,7 @@ type slotsView struct {
 func newSlotsView(m *mapView) *slotsView {
 	v := &slotsView{mapView: m}
 	v.table = ui.Table{Columns: v.columns(m), Empty: "the arena is empty"}
-	v.table.Columns = append(v.table.Columns, ui.Column{Title: "in the memory of", Width: 16, Priority: 6, Cell: func(r int) ui.Cell {
+	v.table.Columns = append(v.table.Columns, ui.Column{Title: "in the memory of", Name: true, Width: 16, Priority: 6, Cell: func(r int) ui.Cell {
 		return ui.Cell{Text: tensorName(v.slots[r].Of), Style: ui.Muted}
 	}})
 	v.table.Ground = func(r int) ui.Style {
@@ -189,7 +189,16 @@ func (v *slotsView) Note() (string, ui.Style) {
 			kinds[s.Kind]++
 		}
 	}
-	return v.note(fmt.Sprintf("%d own, %d in place, %d views, %d slices", kinds["own"], kinds["in place"], kinds["view"], kinds["slice"]))
+	text := fmt.Sprintf("%d own", kinds["own"])
+	for _, shared := range []struct {
+		n    int
+		text string
+	}{{kinds["in place"], fmt.Sprintf("%d in place", kinds["in place"])}, {kinds["view"], plural(kinds["view"], "view")}, {kinds["slice"], plural(kinds["slice"], "slice")}} {
+		if shared.n > 0 {
+			text += ", " + shared.text
+		}
+	}
+	return v.note(text)
 }
 
 func (v *slotsView) Keys() []ui.Key { return append(v.table.Keys(), v.mapView.Keys()...) }

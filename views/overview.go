@@ -76,8 +76,9 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 		{Name: "p99", Value: ui.Duration(e.P99), Note: fmt.Sprintf("%s to %s", ui.Duration(e.Min), ui.Duration(e.Max))},
 		{Name: "throughput", Value: ui.Number(o.Throughput) + "/s", Note: fmt.Sprintf("items, batch %d", o.Batch)},
 		{Name: "sum of layers", Value: ui.Duration(t.SumMedian), Note: gapText(t)},
-		{Name: "launches", Value: ui.Count(o.Layers), Note: fmt.Sprintf("of %d source layers", o.Source)},
+		{Name: "launches", Value: ui.Count(o.Launches), Note: countsNote(o.Counts)},
 	}
+	facts = append(facts, splitFacts(t.Inference)...)
 	facts = append(facts, accuracyFacts(s.Accuracy)...)
 	if m := s.Model; m != nil {
 		if e.Median > 0 && m.FLOPs > 0 {
@@ -94,7 +95,39 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 	if s.Model != nil {
 		facts = append(facts, dataFact(s.Model))
 	}
+	if t.Estimated { // an estimate does not vary
+		facts = slices.DeleteFunc(facts, func(f ui.Fact) bool { return slices.Contains([]string{"p99", "mean", "CV"}, f.Name) })
+	}
 	return facts
+}
+
+// countsNote tells what the launches are made of.
+func countsNote(c sessions.Counts) string {
+	note := fmt.Sprintf("of %d source layers", c.Source)
+	if sum := c.Sum(); sum != "" {
+		note += ", " + sum
+	}
+	return note
+}
+
+// splitFacts states what an inference takes besides computing whose data is in the caller's memory.
+func splitFacts(s *sessions.InferenceSplit) ui.Facts {
+	if s == nil {
+		return nil
+	}
+	enqueue := ui.Fact{Name: "enqueue", Value: "none", Note: "the host computes"}
+	if !s.InPlace {
+		share := float64(s.Enqueue) / float64(max(s.Compute, 1))
+		enqueue = ui.Fact{Name: "enqueue", Value: ui.Duration(s.Enqueue), Note: percent(share) + " of computing"}
+		if share > sessions.EnqueueBound {
+			enqueue.Style, enqueue.Note = ui.Warn, enqueue.Note+": over 80%"
+		}
+	}
+	return ui.Facts{
+		{Name: "copies", Value: ui.Duration(s.H2D + s.D2H),
+			Note: fmt.Sprintf("in %s, out %s; compute %s", ui.Duration(s.H2D), ui.Duration(s.D2H), ui.Duration(s.Compute))},
+		enqueue,
+	}
 }
 
 // accuracyFacts states how well the engine predicts, as far as the data lets one say.
@@ -245,7 +278,7 @@ func (v *compositionView) Render(w, h int) string {
 			y++
 		}
 		if h > 5 {
-			c.Fit(1, y, w-2, ui.Muted, fmt.Sprintf("%s; fusion %s", plural(len(p.Ledger), "source layer"), savings(p.KernelsSaved, p.BytesSaved)))
+			c.FitClauses(1, y, w-2, ui.Muted, ledgerText(p))
 			y++
 		}
 		ledger := ui.Proportions{Unit: " "}
@@ -260,6 +293,15 @@ func (v *compositionView) Render(w, h int) string {
 		}
 		ledger.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: w, H: h - y}))
 	})
+}
+
+// ledgerText says how many layers the passes left of how many, and what that saves.
+func ledgerText(p *sessions.PassesReport) string {
+	text := fmt.Sprintf("%d source to %s", len(p.Source), plural(len(p.Engine), "engine layer"))
+	if p.BytesSaved > 0 {
+		text += ", saves " + ui.Bytes(p.BytesSaved) + " of traffic"
+	}
+	return text
 }
 
 // footprintView compares the arena's size with what no reuse would need and with what is the least possible.

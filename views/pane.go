@@ -93,6 +93,9 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 	case b != nil:
 		c.Fit(1, y, c.W-2, ui.Muted, what+" will follow")
 		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
+	case p.snap.Stopped:
+		c.Fit(1, y, c.W-2, ui.Muted, what+": stopped before it was made")
+		c.Fit(1, y+1, c.W-2, ui.Plain, "r goes on")
 	case p.snap.Seq == 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "opening the model")
 	default:
@@ -216,8 +219,8 @@ func signed(d time.Duration) string {
 	return ui.Duration(d)
 }
 
-// shortName names a fused layer by its first member and the number of the others: fused layers are named after all of
-// their members, which no column is wide enough for.
+// shortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
+// their members, the principal first, which no column is wide enough for.
 func shortName(name string) string {
 	first, rest, fused := strings.Cut(name, memberSeparator)
 	if !fused {
@@ -249,8 +252,8 @@ func joinLayers(names []string) string {
 	return out
 }
 
-// fit cuts or fills s to n cells.
-func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Truncate(s, n, g.Ellipsis), n) }
+// fit cuts a name in its middle, or fills it up, to n cells.
+func fit(g *ui.Glyphs, s string, n int) string { return pad(ui.Middle(s, n, g.Ellipsis), n) }
 
 // pad fills s up to n cells.
 func pad(s string, n int) string {

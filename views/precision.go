@@ -12,15 +12,12 @@ import (
 )
 
 // precisionKey is the key of every pane with a layer under its cursor that sets that layer's precision.
-func precisionKey() ui.Key {
-	return ui.K("P", "set type", "precision of the layer: fp32, fp16, int8, or as the builder chooses")
+func (d *desk) precisionKey() ui.Key {
+	return d.when(needsChoice, ui.K("P", "set type", "precision of the layer: fp32, fp16, int8, or as the builder chooses"))
 }
 
 // setPrecision asks which precision a layer is to have: a layer of either graph, by its name and source layers.
 func (d *desk) setPrecision(name string, from []string) tea.Cmd {
-	if ownRanges(d.snap) {
-		return say(ui.Warn, "the model brings its own quantisation: its layers keep the precision that it gives them")
-	}
 	source := d.anchor(from)
 	if source == "" {
 		return say(ui.Warn, shortName(name)+" is no layer of the model's own: it follows its neighbours")

@@ -79,14 +79,14 @@ func newRecordingsView(d *desk) *recordingsView {
 	v := &recordingsView{pane: d.pane(0)}
 	at := func(r int) *sessions.RecordingReport { return v.list[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "recording", Width: 30, Flex: 1, Cell: func(r int) ui.Cell {
+		{Title: "recording", Name: true, Width: 30, Flex: 1, Cell: func(r int) ui.Cell {
 			name := filepath.Base(at(r).Path)
 			if at(r).Path == v.snap.Recording {
 				return ui.Cell{Text: string(v.Look.Glyphs.Record) + " " + name, Style: ui.Bad}
 			}
 			return ui.Cell{Text: name}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Path, at(b).Path) }},
-		{Title: "model", Width: 14, Priority: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Model, Style: ui.Accent} },
+		{Title: "model", Name: true, Width: 14, Priority: 2, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Model, Style: ui.Accent} },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Model, at(b).Model) }},
 		{Title: "configurations", Width: 28, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell {
 			if at(r).Err != "" {

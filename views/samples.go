@@ -60,8 +60,8 @@ func (v *samplesView) Render(w, h int) string {
 		}
 		text := fmt.Sprintf("%s: median %s  avg %s  min %s  p90 %s  %s  max %s", v.shown(l), ui.Duration(l.Median), ui.Duration(l.Mean),
 			ui.Duration(l.Min), ui.Duration(l.P90), tail, ui.Duration(l.Max))
-		c.Fit(1, 0, w-2, ui.Muted, text)
-		c.Fit(1, 1, w-2, ui.Muted, workText(l))
+		c.FitClauses(1, 0, w-2, ui.Muted, text)
+		c.FitClauses(1, 1, w-2, ui.Muted, workText(l))
 		rest := c.Sub(ui.Rect{Y: 2, W: w, H: h - 2})
 		switch {
 		case plots[v.of.plot] == "trace":

@@ -36,8 +36,8 @@ func newChosenView(d *desk) *chosenView {
 	at := func(r int) *sessions.LayerTactics { return &v.snap.Tactics.Layers[r] }
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{
-		{Title: "layer", Width: 16, Flex: 4, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
-		{Title: "tactic", Width: 20, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
+		{Title: "layer", Name: true, Width: 16, Flex: 4, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
+		{Title: "tactic", Name: true, Width: 20, Flex: 2, Cell: func(r int) ui.Cell { return v.tactic(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(at(a).Chosen, at(b).Chosen) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell {
 			if !priced(chosen(at(r))) { // what stands there is a guess
@@ -119,25 +119,30 @@ func (v *chosenView) Note() (string, ui.Style) {
 }
 
 func (v *chosenView) Keys() []ui.Key {
-	return append(v.table.Keys(), ui.K("p", "unpin", "let the builder choose for this layer again"), retimeKey())
+	return append(v.table.Keys(), v.unpinKey(), v.retimeKey())
 }
 
-func retimeKey() ui.Key {
-	return ui.K("t", "re-time", "measure all tactics of this layer again; once more ends that")
+func (d *desk) retimeKey() ui.Key {
+	return d.when(needsDevice, ui.K("t", "re-time", "measure all tactics of this layer again; once more, or esc, stops that"))
+}
+
+// unpinKey lets the builder choose for the layer under the cursor, where it is pinned.
+func (v *chosenView) unpinKey() ui.Key {
+	k := v.when(needsModel, ui.K("p", "unpin", "let the builder choose for this layer again"))
+	if l := v.layer(); k.Off == "" && (l == nil || v.want.Pin[l.Layer] == "") {
+		k.Off = "not pinned; choose a candidate in the next pane (tab) and press p there"
+	}
+	return k
 }
 
 // retime has the tactics of a layer timed again, or ends that.
 func (v *chosenView) retime(layer string) tea.Cmd {
-	if now := v.desk.snap.Retiming; now != "" {
-		v.ctl.Rerun()
-		return v.begin("re-timing of " + shortName(now) + " is cancelled")
-	}
-	if v.snap.Device.Estimated {
-		return say(ui.Warn, "this backend has no device: times are a cost model's, and there is nothing to measure")
+	if v.desk.snap.Retiming != "" {
+		return v.endRetiming()
 	}
 	v.before = v.settled
 	v.ctl.Retime(layer)
-	return v.begin("timing the tactics of " + shortName(layer) + " again; t cancels")
+	return v.begin("timing the tactics of " + shortName(layer) + " again; esc or t stops")
 }
 
 func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
@@ -156,9 +161,6 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 		return v.retime(l.Layer)
 	}
 	if l := v.layer(); isKey(msg, "p") && l != nil {
-		if v.want.Pin[l.Layer] == "" {
-			return say(ui.Plain, "not pinned; choose a candidate in the next pane (tab) and press p there")
-		}
 		return v.change(func(c *sessions.Config) { delete(c.Pin, l.Layer); c.Pin = orNil(c.Pin) })
 	}
 	return nil

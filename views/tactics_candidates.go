@@ -25,7 +25,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 	v := &candidatesView{chosenView: of}
 	at := func(r int) *sessions.CandidateInfo { return &of.layer().Candidates[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "candidate", Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
+		{Title: "candidate", Name: true, Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(rank(at(a)), rank(at(b))) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return v.time(at(r)) }},
@@ -35,7 +35,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 			}
 			return ui.Cell{Text: fmt.Sprintf("%.2fx", at(r).Ratio), Style: v.out(at(r))}
 		}},
-		{Title: "format", Width: 10, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
+		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
 		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(at(r)) }},
 	}
 	v.table.Empty = "no candidates"
@@ -110,7 +110,7 @@ func (v *candidatesView) Title() string {
 func (v *candidatesView) Note() (string, ui.Style) {
 	switch l := v.layer(); {
 	case l != nil && l.Layer == v.snap.Retiming:
-		return "re-timing, t cancels", ui.Accent
+		return "re-timing, esc stops", ui.Accent
 	case l != nil:
 		return v.note(l.Op)
 	}
@@ -119,9 +119,9 @@ func (v *candidatesView) Note() (string, ui.Style) {
 
 func (v *candidatesView) Keys() []ui.Key {
 	return []ui.Key{
-		ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again"),
-		ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again"),
-		retimeKey(),
+		v.when(needsModel, ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again")),
+		v.when(needsModel, ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again")),
+		v.retimeKey(),
 	}
 }
 

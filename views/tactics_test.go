@@ -45,7 +45,7 @@ func TestRetime(t *testing.T) {
 	if got := b.ctl.asked; !slices.Equal(got, []string{"retime stem/conv/Conv + stem/norm/BatchNormalization + stem/act/Relu"}) {
 		t.Fatalf("asked for %q", got)
 	}
-	b.wants("timing the tactics of stem/conv/Conv +2 again; t cancels")
+	b.wants("timing the tactics of stem/conv/Conv +2 again; esc or t stops")
 	asked := *snap // the reports are all there, but not those that were asked for
 	asked.Retiming = snap.Tactics.Layers[1].Layer
 	b.publish(&asked)
@@ -56,7 +56,7 @@ func TestRetime(t *testing.T) {
 	busy.Retiming = snap.Tactics.Layers[1].Layer
 	busy.Busy = &sessions.Progress{Phase: "timing tactics", Item: "stem/conv/Conv: conv_f32_avx512", Done: 3}
 	b.publish(&busy)
-	b.wants("timing tactics 3", "re-timing one", "re-timing, t cancels")
+	b.wants("timing tactics 3", "re-timing one", "re-timing, esc stops")
 	b.press("tab", "t")
 	if b.ctl.reruns != 1 || len(b.ctl.asked) != 1 {
 		t.Errorf("t did not cancel: asked for %q, %d re-runs", b.ctl.asked, b.ctl.reruns)

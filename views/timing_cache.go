@@ -23,7 +23,7 @@ func newCacheView(d *desk) *cacheView {
 	v := &cacheView{pane: d.pane(sessions.PartTactics)}
 	at := func(r int) *sessions.CacheInfo { return &v.snap.Tactics.Cache[r] }
 	v.table.Columns = []ui.Column{
-		{Title: "tactic", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
+		{Title: "tactic", Name: true, Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 			if at(r).Stale {
 				return ui.Cell{Text: string(v.Look.Glyphs.Bad) + " " + at(r).Tactic, Style: ui.Muted}
 			}
@@ -58,7 +58,8 @@ func (v *cacheView) age(e *sessions.CacheInfo) ui.Cell {
 	return ui.Cell{Text: ageText(v.Now().Sub(e.Measured)), Style: ui.Muted}
 }
 
-// spread writes how far the rounds of a measurement lay apart; where that is far, the machine did something else.
+// spread writes by how much the best time of a tactic was missed on the next best occasion; where that is much, the machine
+// did something else.
 func (v *cacheView) spread(e *sessions.CacheInfo) ui.Cell {
 	switch {
 	case e.Disturbed:
@@ -117,7 +118,7 @@ func (v *cacheView) stale() int {
 }
 
 func (v *cacheView) Keys() []ui.Key {
-	return append(v.table.Keys(), ui.K("D", "drop", "drop entries: those of other devices and builds, or all"))
+	return append(v.table.Keys(), v.when(needsModel, ui.K("D", "drop", "drop entries: those of other devices and builds, or all")))
 }
 
 // drop asks which entries to drop.

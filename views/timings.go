@@ -56,7 +56,7 @@ func newTimingsView(d *desk) *timingsView {
 
 func (v *timingsView) columns() []ui.Column {
 	text := func(title string, width, flex, priority int, value func(*sessions.LayerTiming) (string, ui.Style)) ui.Column {
-		return ui.Column{Title: title, Width: width, Flex: flex, Priority: priority,
+		return ui.Column{Title: title, Width: width, Flex: flex, Priority: priority, Name: true,
 			Cell:  func(r int) ui.Cell { s, style := value(&v.rows[r]); return ui.Cell{Text: s, Style: style} },
 			Order: func(a, b int) int { x, _ := value(&v.rows[a]); y, _ := value(&v.rows[b]); return cmp.Compare(x, y) }}
 	}
@@ -177,7 +177,7 @@ func (v *timingsView) Note() (string, ui.Style) {
 	if t == nil {
 		return "", ui.Muted
 	}
-	text := plural(t.Samples, "sample")
+	text := plural(len(t.Layers), "step") + ", " + plural(t.Samples, "sample")
 	if v.log {
 		text = "log scale " + text
 	}
@@ -194,7 +194,7 @@ func (v *timingsView) Keys() []ui.Key {
 		ui.K("%", "share", "share of the layers / time"),
 		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
 		ui.K("L", "log", "bars on a logarithmic / linear scale"),
-		precisionKey())
+		v.precisionKey())
 }
 
 func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
@@ -340,8 +340,12 @@ func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
 	x = c.Text(x, 0, ui.Bold, ui.Duration(e.Median))
 	x = c.Text(x, 0, ui.Muted, " = ")
 	x = c.Text(x, 0, ui.Plain, ui.Duration(t.SumMedian))
-	x = c.Text(x, 0, ui.Muted, " in layers + ")
-	x = c.Text(x, 0, ui.Plain, signed(t.Gap))
+	sign := " in layers + "
+	if t.Gap < 0 {
+		sign = " in layers - "
+	}
+	x = c.Text(x, 0, ui.Muted, sign)
+	x = c.Text(x, 0, ui.Plain, ui.Duration(max(t.Gap, -t.Gap)))
 	share := 0.0
 	if e.Median > 0 {
 		share = float64(t.Gap) / float64(e.Median)
@@ -354,7 +358,7 @@ func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
 			why = ": " + belowZeroShort
 		}
 	}
-	c.Fit(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf("%s, p99 %s, CV %s", why, ui.Duration(e.P99), percent(e.CV)))
+	c.FitClauses(x, 0, c.W-x-1, ui.Muted, fmt.Sprintf("%s, p99 %s, CV %s", why, ui.Duration(e.P99), percent(e.CV)))
 	total := max(float64(e.Median), float64(t.SumMedian))
 	at := 1.0
 	for i, l := range t.Layers {

@@ -27,6 +27,7 @@ func (f *fake) Snapshot() *sessions.Snapshot      { return f.snap }
 func (f *fake) Events() <-chan *sessions.Snapshot { return f.events }
 func (f *fake) Set(c sessions.Config)             { f.set = append(f.set, c) }
 func (f *fake) Rerun()                            { f.reruns++ }
+func (f *fake) Cancel()                           { f.asked = append(f.asked, "cancel") }
 func (f *fake) Retime(layer string)               { f.asked = append(f.asked, "retime "+layer) }
 func (f *fake) Calibrate()                        { f.asked = append(f.asked, "calibrate") }
 func (f *fake) DropTimings(all bool)              { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }

@@ -23,6 +23,8 @@ type Controller interface {
 	Set(sessions.Config)
 	// Rerun asks for the measurements to be made again; it ends a re-timing.
 	Rerun()
+	// Cancel stops what is being done; what it would have made stays stale.
+	Cancel()
 	// Calibrate asks for the report of calibration where it is not made by itself: of models that bring their own
 	// quantisation.
 	Calibrate()
@@ -67,9 +69,9 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	d.want = d.snap.Config
 	return ui.New(ui.Config{
 		Look: o.Look, Screens: screens(d), Intents: d.intents(),
-		OnIntent: d.intent, OnEvent: d.event, Header: d.header(), Now: o.Now,
+		OnIntent: d.intent, Lacks: d.lacksFor, OnEvent: d.event, Header: d.header(), Now: o.Now,
 		OnScreen: func(digit string) {
-			if digit == calibrationKey {
+			if digit == calibrationKey && d.lacks(needsModel) == "" {
 				ctl.Calibrate()
 			}
 		},
@@ -106,7 +108,7 @@ type desk struct {
 func (d *desk) intents() []ui.IntentKey {
 	serves := map[ui.Intent]bool{
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
-		ui.Record: d.Recorder != nil, ui.SaveConfig: d.SaveConfig != nil,
+		ui.Record: true, ui.SaveConfig: d.SaveConfig != nil,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
 	if d.Timeline != nil {
@@ -119,13 +121,15 @@ func (d *desk) intents() []ui.IntentKey {
 func (d *desk) intent(i ui.Intent) tea.Cmd {
 	switch i {
 	case ui.NextPrecision:
-		return d.change(func(c *sessions.Config) { c.Precision = c.Precision.Next() })
+		return d.nextPrecision()
 	case ui.NextCalibrator:
 		return d.nextCalibrator()
 	case ui.Rerun, ui.Rebuild:
 		d.before = nil
 		d.ctl.Rerun()
-		return d.begin("measuring again")
+		return d.begin(d.measuring() + " again")
+	case ui.Cancel:
+		return d.cancel()
 	case ui.Undo:
 		return d.step(&d.past, &d.future, "nothing to undo")
 	case ui.Redo:
@@ -149,13 +153,34 @@ func (d *desk) intent(i ui.Intent) tea.Cmd {
 // calibrators are what c cycles through, unless the report says which there are.
 var calibrators = []string{"minmax", "entropy", "percentile:99.99", "mse"}
 
-func (d *desk) nextCalibrator() tea.Cmd {
-	if ownRanges(d.snap) {
-		return say(ui.Warn, "the model brings its own quantisation: no calibrator has a say")
+func (d *desk) nextPrecision() tea.Cmd {
+	if d.Timeline == nil {
+		return d.change(func(c *sessions.Config) { c.Precision = c.Precision.Next() })
 	}
+	var all []string
+	for _, p := range precisions {
+		all = append(all, string(p))
+	}
+	precision := func(c sessions.Config) string { return string(c.Precision) }
+	return d.showRecorded(all, precision, func(sessions.Config) bool { return true })
+}
+
+// showRecorded shows the recorded configuration that is the next one by what of gives.
+func (d *desk) showRecorded(all []string, of func(sessions.Config) string, among func(sessions.Config) bool) tea.Cmd {
+	next, ok := d.nextRecorded(all, of, among)
+	if !ok {
+		return nil
+	}
+	return d.change(func(c *sessions.Config) { *c = cloneConfig(next) })
+}
+
+func (d *desk) nextCalibrator() tea.Cmd {
 	list := calibrators
 	if r := d.snap.Calibration; r != nil && len(r.Calibrators) > 0 {
 		list = r.Calibrators
+	}
+	if d.Timeline != nil {
+		return d.showRecorded(list, func(c sessions.Config) string { return c.Calibrator }, d.otherCalibrator)
 	}
 	at := slices.Index(list, d.want.Calibrator)
 	cmd := d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
@@ -163,6 +188,38 @@ func (d *desk) nextCalibrator() tea.Cmd {
 		return tea.Batch(cmd, say(ui.Warn, d.want.Calibrator+": calibrators matter for INT8 only; press f to get there"))
 	}
 	return cmd
+}
+
+// working reports whether something is being done that can be stopped.
+func (d *desk) working() bool { return d.snap.Busy != nil && d.snap.Replay == "" }
+
+// cancel stops what is being done. Tactics that were being timed again are left for the engine as it was.
+func (d *desk) cancel() tea.Cmd {
+	if d.snap.Retiming != "" {
+		return d.endRetiming()
+	}
+	d.ctl.Cancel()
+	d.asked = false
+	what := "r starts it again"
+	if len(d.past) > 0 && !d.snap.Settled() {
+		what += ", u takes the last change back"
+	}
+	return say(ui.Warn, "stopped: "+what)
+}
+
+// endRetiming ends the timing of a layer's tactics.
+func (d *desk) endRetiming() tea.Cmd {
+	layer := d.snap.Retiming
+	d.ctl.Rerun()
+	return d.begin("re-timing of " + shortName(layer) + " is cancelled")
+}
+
+// measuring says what is done to get times: on a backend without a device they are a cost model's.
+func (d *desk) measuring() string {
+	if d.snap.Device.Estimated {
+		return "estimating"
+	}
+	return "measuring"
 }
 
 // change asks for the configuration that edit makes of the present one.
@@ -193,7 +250,7 @@ func (d *desk) step(from, to *[]sessions.Config, nothing string) tea.Cmd {
 func (d *desk) set(cfg sessions.Config) tea.Cmd {
 	d.want, d.before = cfg, d.settled
 	d.ctl.Set(cfg)
-	return d.begin(configLabel(cfg, ownRanges(d.snap)) + ": rebuilding")
+	return d.begin(configLabel(cfg, ownRanges(d.snap)) + ": rebuilding; esc stops")
 }
 
 // begin says what work has been asked for; the line goes away when the work is over. A replay does none.
@@ -205,18 +262,6 @@ func (d *desk) begin(what string) tea.Cmd {
 		return header
 	}
 	return tea.Batch(header, func() tea.Msg { return ui.StatusMsg{Text: what, Job: true} })
-}
-
-// saveConfig writes the configuration that is asked for to a file and says where that is.
-func (d *desk) saveConfig() tea.Cmd {
-	cfg, label := cloneConfig(d.want), configLabel(d.want, ownRanges(d.snap))
-	return func() tea.Msg {
-		path, err := d.SaveConfig(cfg)
-		if err != nil {
-			return ui.StatusMsg{Text: "save the configuration: " + err.Error(), Style: ui.Bad}
-		}
-		return ui.StatusMsg{Text: label + " saved: build it with --config " + path, Style: ui.Good}
-	}
 }
 
 func cloneConfig(c sessions.Config) sessions.Config {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,7 +98,11 @@ func (o *options) tactics() (pin map[string]string, forbid map[string][]string, 
 		}
 		pin[text[:at]] = text[at+1:]
 	}
-	for _, text := range o.bans {
+	bans, err := o.banned()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, text := range bans {
 		at := strings.LastIndexByte(text, '=')
 		if text == "" || at == 0 || at == len(text)-1 {
 			return nil, nil, fmt.Errorf("--forbid-tactic %q: want TACTIC or LAYER=TACTIC, as trtui inspect tactics names them", text)
@@ -151,6 +156,28 @@ func splitDisabled(lists []string) []string {
 		}
 	}
 	return out
+}
+
+// banned returns the values of --forbid-tactic with the lines of the files that it names in place of those.
+func (o *options) banned() ([]string, error) {
+	var list []string
+	for _, value := range o.bans {
+		file, named := strings.CutPrefix(value, "@")
+		if !named {
+			list = append(list, value)
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--forbid-tactic: %w", err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" {
+				list = append(list, line)
+			}
+		}
+	}
+	return list, nil
 }
 
 // checkData refuses flags that say how data is read where no data is named, and values that cannot have been meant.

@@ -96,7 +96,7 @@ type engineOutput struct {
 // ledgerOutput counts what became of the source layers.
 type ledgerOutput struct {
 	Kept, Fused, Folded, Eliminated int
-	KernelsSaved                    int
+	LayersSaved                     int
 	BytesSaved                      int64 `output:"saved_bytes"`
 }
 
@@ -146,7 +146,7 @@ func writeModel(w io.Writer, s *sessions.Snapshot) {
 func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	writeLatency(w, s)
 	v := s.Overview
-	fmt.Fprintf(w, "%d launches for %d source layers\n", v.Layers, v.Source)
+	fmt.Fprintf(w, "%s, of %d source layers\n", v.Counts.Text(), v.Source)
 	writeLedger(w, s.Passes)
 	writeMemoryNumbers(w, v.Memory)
 	writeScore(w, s.Accuracy)
@@ -155,7 +155,7 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	for _, e := range v.Split {
 		rows = append(rows, []string{e.Precision, fmt.Sprint(e.Layers), us(e.Time), bar(float64(e.Time)/float64(max(1, s.Timings.SumMedian)), 30)})
 	}
-	writeTable(w, []string{"precision", ">layers", ">µs", "~"}, rows)
+	writeTable(w, []string{"precision", ">steps", ">µs", "~"}, rows)
 	fmt.Fprintln(w)
 	rows = nil
 	for _, l := range v.Top {

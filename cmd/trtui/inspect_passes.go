@@ -21,7 +21,7 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 			}
 			fmt.Fprintf(w, "     + %s -> %s", siteArgument(f.Site), into)
 			if f.KernelsSaved != 0 || f.BytesSaved != 0 {
-				fmt.Fprintf(w, " [%d kernels, %s KiB saved]", f.KernelsSaved, kib(int(f.BytesSaved)))
+				fmt.Fprintf(w, " [%d layers, %s KiB saved]", f.KernelsSaved, kib(int(f.BytesSaved)))
 			}
 			fmt.Fprintln(w)
 		}
@@ -64,7 +64,7 @@ func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
 }
 
 func writeLedger(w io.Writer, p *sessions.PassesReport) {
-	fmt.Fprintf(w, "%d source layers: %d kept, %d fused, %d folded, %d eliminated; %d kernels and %s KiB of traffic saved\n",
+	fmt.Fprintf(w, "%d source layers: %d kept, %d fused, %d folded, %d eliminated; %d layers and %s KiB of traffic saved\n",
 		len(p.Ledger), p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, kib(int(p.BytesSaved)))
 }
 

@@ -17,7 +17,7 @@ var jsonCommands = []struct {
 	has  []string // keys that must be somewhere in the output
 }{
 	{[]string{"inspect", "model"}, []string{"parameters", "flops", "sha256"}},
-	{[]string{"inspect", "passes"}, []string{"ledger", "kernels_saved", "elapsed_ms"}},
+	{[]string{"inspect", "passes"}, []string{"ledger", "layers_saved", "elapsed_ms"}},
 	{[]string{"inspect", "engine"}, []string{"latency", "median_ms", "throughput_items_per_s", "peak_bytes", "ledger", "accuracy", "agreement_share", "tactic"}},
 	{[]string{"inspect", "memory"}, []string{"lower_bound_bytes", "live_bytes", "first_step"}},
 	{[]string{"inspect", "tactics"}, []string{"candidates", "time_ms", "cache_hits"}},

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
 )
 
 // writeReport writes a report in the form for scripts, behind the schema's version and the head of all documents.
@@ -107,7 +107,10 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 		if c.width == 0 {
 			continue
 		}
-		text := ansi.Truncate(cells[i], c.width, "…")
+		text := ui.Middle(cells[i], c.width, '…') // names of layers, tensors and tactics
+		if i == len(columns)-1 {
+			text = ui.Truncate(cells[i], c.width, '…') // the last column may be a sentence
+		}
 		space := strings.Repeat(" ", c.width-lipgloss.Width(text))
 		if c.number {
 			text = space + text
@@ -119,7 +122,7 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 }
 
-// short returns a layer's name for a column of text: a fused layer's is that of its first member and the number of the
+// short returns a layer's name for a column of text: a fused layer's is that of its principal member and the number of the
 // others, in at most 44 cells.
 func short(name string) string {
 	first, rest, fused := strings.Cut(name, " + ")

@@ -34,12 +34,10 @@ type progressWriter struct {
 }
 
 // reporter returns a function that takes what is being done, and one that ends its being shown: on one line of w, where
-// that is a terminal, on a line each with --verbose, and else on a line now and then, so that a long wait is not silent.
+// that is a terminal, and else on a line now and then, so that a long wait is not silent; not with --verbose, whose lines
+// tell what was done.
 func (o *options) reporter(w io.Writer) (report func(sessions.Progress), stop func()) {
-	if o.verbose {
-		return func(p sessions.Progress) { fmt.Fprintln(w, progressText(p)) }, func() {}
-	}
-	if o.quiet {
+	if o.quiet || o.verbose {
 		return nil, func() {}
 	}
 	p := &progressWriter{w: w, began: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}

@@ -133,7 +133,7 @@ func (o *options) awaitIdle(ctx context.Context, s *sessions.Session, cfg sessio
 		case snap := <-s.Events():
 			if o.verbose {
 				for _, l := range snap.Log[min(logged, len(snap.Log)):] {
-					fmt.Fprintf(stderr, "%s %s: %s\n", l.Time.Format("15:04:05.000"), l.Level, l.Text)
+					fmt.Fprintln(stderr, l)
 				}
 				logged = len(snap.Log)
 			}

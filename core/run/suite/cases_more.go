@@ -105,7 +105,7 @@ func (m *maker) moves() {
 		if t == graph.I8 {
 			r = graph.PerTensor(0.1, 3)
 		}
-		for _, perm := range [][]int{{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {0, 1, 3, 2}, {1, 0, 2, 3}} {
+		for _, perm := range [][]int{{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {0, 1, 3, 2}, {1, 0, 2, 3}, {2, 0, 3, 1}} {
 			m.add(fmt.Sprintf("transpose_%s_%v", t, perm), m.layer(graph.Transpose, graph.TransposeAttrs{Perm: perm}, m.tensor(t, r, 2, 17, 5, 9)), Tolerance{})
 		}
 		m.add(fmt.Sprintf("slice_%s", t), m.layer(graph.Slice, graph.SliceAttrs{Starts: []int{1, -2}, Ends: []int{9, -9}, Axes: []int{1, 3}, Steps: []int{3, -1}}, m.tensor(t, r, 2, 17, 5, 9)), Tolerance{})
@@ -130,5 +130,29 @@ func (m *maker) moves() {
 			l.Outputs[0].Type, l.Outputs[0].Range = to, r
 			m.add(fmt.Sprintf("convert_%s_%s", from, to), l, Tolerance{})
 		}
+	}
+}
+
+// batchedProducts are products of two activations: one of a batch, all of it, broadcast.
+func (m *maker) batchedProducts() {
+	for i, s := range []struct{ x, y []int }{
+		{[]int{1, 8}, []int{8, 8}},
+		{[]int{33, 40}, []int{40, 72}},
+		{[]int{2, 3, 70, 64}, []int{2, 3, 64, 136}},
+		{[]int{5, 1, 17, 200}, []int{2, 200, 16}},
+		{[]int{130, 24}, []int{3, 24, 264}},
+		{[]int{2, 9, 7}, []int{2, 7, 5}},
+	} {
+		for j, t := range []graph.DataType{graph.F16, graph.F32} {
+			e := epilogues[(i+2*j)%len(epilogues)]
+			l := m.layer(graph.MatMul, nil, m.tensor(t, graph.Range{}, s.x...), m.tensor(t, graph.Range{}, s.y...))
+			m.fuse(l, e, t, graph.Range{})
+			m.add(fmt.Sprintf("matmul_batched_%s_%v_%v_%s", t, s.x, s.y, e.name), l, Tolerance{Real: 1e-4})
+		}
+	}
+	for _, t := range []graph.DataType{graph.F16, graph.F32} {
+		a := graph.GemmAttrs{Alpha: 0.5, Beta: 2}
+		l := m.layer(graph.Gemm, a, m.tensor(t, graph.Range{}, 66, 80), m.tensor(t, graph.Range{}, 80, 24), m.tensor(t, graph.Range{}, 24))
+		m.add(fmt.Sprintf("gemm_batched_%s", t), l, Tolerance{Real: 1e-4})
 	}
 }

@@ -1,0 +1,39 @@
+package sessions_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/sessions"
+)
+
+// TestCancel stops a build: what was made stays, nothing is done until it is asked for, and then all of it.
+func TestCancel(t *testing.T) {
+	s := open(t, sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1})
+	s.Cancel() // most often before the work has begun, which it then does not stop
+	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && (snap.Settled() || snap.Stopped) })
+	s.Rerun()
+	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && snap.Settled() && !snap.Stopped })
+
+	s.Set(sessions.Config{Precision: sessions.INT8, Calibrator: "entropy", Batch: 1})
+	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy != nil && snap.Config.Precision == sessions.INT8 })
+	s.Cancel()
+	snap := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil })
+	if !snap.Stopped || snap.Settled() || snap.Timings == nil {
+		t.Fatalf("stopped %v, settled %v", snap.Stopped, snap.Settled())
+	}
+	select {
+	case later := <-s.Events():
+		for later.Busy == nil && len(s.Events()) > 0 { // the line in the log
+			later = <-s.Events()
+		}
+		if later.Busy != nil {
+			t.Errorf("it goes on: %+v", later.Busy)
+		}
+	case <-time.After(300 * time.Millisecond):
+	}
+	s.Set(sessions.Config{Precision: sessions.INT8, Calibrator: "entropy", Batch: 1})
+	await(t, s, func(snap *sessions.Snapshot) bool {
+		return snap.Busy == nil && snap.Settled() && snap.Config.Precision == sessions.INT8
+	})
+}
