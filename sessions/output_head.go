@@ -1,5 +1,7 @@
 package sessions
 
+import "github.com/trtui/trtui/core/run"
+
 // Head is what every document of the commands begins with: what made it, of which model, on what, and how. What a command
 // does not have, or has several of, is nil; then the document's own rows tell.
 type Head struct {
@@ -65,4 +67,10 @@ func (r *RecordingReport) Head() Head {
 		Device: &r.Device,
 		Data:   &DataHead{Name: r.Data, Random: r.Random, Items: r.Items, CalItems: r.CalItems, Labelled: r.Labelled},
 	}
+}
+
+// deviceReport describes a backend.
+func deviceReport(b run.Backend) DeviceReport {
+	info := b.Info()
+	return DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
 }

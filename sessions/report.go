@@ -1,10 +1,6 @@
 package sessions
 
-import (
-	"time"
-
-	"github.com/trtui/trtui/core/run"
-)
+import "time"
 
 // Schema is the version of the reports' stored JSON form, in recordings. It grows when a field changes its meaning or
 // goes away; a reader takes a field that is missing as one that was not known. The commands print another form:
@@ -268,12 +264,6 @@ type TopLayer struct {
 	CV        float64
 	Precision string
 	Tactic    string
-}
-
-// deviceReport describes a backend.
-func deviceReport(b run.Backend) DeviceReport {
-	info := b.Info()
-	return DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
 }
 
 // Badge is a short warning that stays on the screen.

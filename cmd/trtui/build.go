@@ -69,7 +69,7 @@ func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, out
 		if o.format == "json" {
 			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(e.Plans[0].Steps), e.Plans[0].Target, m.Peak, m.Weights, unchanged})
 		}
-		fmt.Fprintf(stdout, "%s: %s, %s, %d steps, arena %s KiB, weights %s KiB, file %s KiB\n", output, p.model.Name(), cfg.Precision, len(e.Plans[0].Steps), kib(m.Peak), kib(m.Weights), kib(int(size)))
+		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB, file %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(e.Plans[0].Steps), "step"), kib(m.Peak), kib(m.Weights), kib(int(size)))
 		if unchanged != "" {
 			writeNote(stdout, "%s", unchanged)
 		}

@@ -51,7 +51,7 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 		if o.format == "json" {
 			return writeReport(stdout, snap.Head(), c)
 		}
-		fmt.Fprintf(stdout, "%s: %d items of %s\n", p.model.Name(), c.Batches, p.work.CalData.Name())
+		fmt.Fprintf(stdout, "%s: %s of %s\n", p.model.Name(), count(c.Batches, "item"), p.work.CalData.Name())
 		if c.Random {
 			fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
 		}

@@ -161,7 +161,7 @@ func percentage(share float64) *float64 {
 }
 
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
-	fmt.Fprintf(w, "%s on %s: %d items\n", p.model.Name(), p.work.Data.Name(), p.work.Data.Len())
+	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
 	if p.work.Data.Random() {
 		writeNote(w, "random data: none was given, so accuracy is agreement with FP32 only")
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -221,8 +222,8 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 			return nil, nil, err
 		}
 	}
-	if data != nil && !embedded {
-		if o.dataShapes, err = m.DataShapes(data); err != nil {
+	if shaped := cmp.Or(data, cal); shaped != nil && !embedded {
+		if o.dataShapes, err = m.DataShapes(shaped); err != nil {
 			return nil, nil, err
 		}
 	}
