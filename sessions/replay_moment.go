@@ -12,7 +12,7 @@ import (
 type Moment struct {
 	State  int           // counts from 1
 	States int           // how many there are
-	After  time.Duration // after the first state; not negative
+	After  time.Duration // after the recording began; not negative
 	Time   time.Time     // by the clock of the machine that recorded
 }
 
@@ -30,7 +30,7 @@ func (r *Replay) Position() int {
 
 // Moment describes state i, counted from 0, which must be one that there is.
 func (r *Replay) Moment(i int) Moment {
-	return Moment{State: i + 1, States: len(r.steps), After: max(0, r.steps[i].Time.Sub(r.steps[0].Time)), Time: r.steps[i].Time}
+	return Moment{State: i + 1, States: len(r.steps), After: r.steps[i].After, Time: r.steps[i].Time}
 }
 
 // Find returns the state, counted from 0, that text names: by its number, counted from 1, or by a time after the start of

@@ -56,6 +56,7 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
 	info := w.Backend.Info()
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
+	s.todo.build = true
 	s.wake <- struct{}{}
 	go s.loop(ctx)
 	if m, ok := w.Backend.(run.Monitor); ok {
@@ -75,14 +76,6 @@ func (s *Session) Snapshot() *Snapshot {
 	defer s.mu.Unlock()
 	c := s.snap
 	return &c
-}
-
-// Set changes the configuration: work on the old one is cancelled.
-func (s *Session) Set(cfg Config) {
-	s.mu.Lock()
-	s.want, s.todo.retime = cfg, ""
-	s.interrupt()
-	s.mu.Unlock()
 }
 
 // Rerun measures again with the configuration as it is. It ends a re-timing.
@@ -119,10 +112,15 @@ func (s *Session) stopped() {
 
 // interrupt makes the loop look at what is wanted; s.mu is held.
 func (s *Session) interrupt() {
-	s.halted = false
+	s.halted, s.todo.build = false, true
 	if s.cancel != nil {
 		s.cancel()
 	}
+	s.awake()
+}
+
+// awake makes the loop look for what is to be done.
+func (s *Session) awake() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -145,7 +143,11 @@ func (s *Session) update(change func(*Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.snap)
-	c := s.deliver()
+	s.record(s.deliver())
+}
+
+// record hands a snapshot to the recording, if there is one.
+func (s *Session) record(c *Snapshot) {
 	if r := s.recorder.Load(); r != nil {
 		r.Snapshot(c)
 	}
@@ -223,6 +225,10 @@ func (s *Session) loop(ctx context.Context) {
 		}
 		cfg, once := s.want, s.todo
 		s.todo = todo{}
+		if !once.build && (s.snap.Err != "" || s.halted) { // there is nothing that calibrators could be compared beside
+			s.mu.Unlock()
+			continue
+		}
 		work, cancel := context.WithCancel(ctx)
 		s.cancel = cancel
 		s.mu.Unlock()
@@ -236,10 +242,13 @@ func (s *Session) loop(ctx context.Context) {
 			s.logError(err)
 		}
 		s.update(func(snap *Snapshot) {
-			snap.Config, snap.Busy, snap.Err = cfg, nil, ""
-			if err != nil {
+			snap.Config, snap.Busy, snap.Err = s.named(cfg), nil, ""
+			switch {
+			case err != nil:
 				snap.Err = err.Error()
-			} else {
+			case s.todo.calibrators:
+				snap.Stale = PartCalibration
+			default:
 				snap.Stale = 0 // what the model has no data for is not awaited
 			}
 		})
@@ -254,7 +263,12 @@ func (s *Session) guarded(ctx context.Context, cfg Config, once todo) (err error
 		}
 	}()
 	warn := func(text string) { s.log("warning", "", "%s", text) }
-	return s.stages.surviving(ctx, cfg, warn, func() error { return s.work(ctx, cfg, once) })
+	return s.stages.surviving(ctx, cfg, warn, func() error {
+		if !once.build {
+			return s.compareCalibrators(ctx, cfg)
+		}
+		return s.work(ctx, cfg, once)
+	})
 }
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
@@ -268,7 +282,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	}
 	s.update(func(snap *Snapshot) {
 		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
-		snap.Config, snap.Model, snap.Err, snap.Busy = cfg, model, "", &Progress{Phase: "rebuilding"}
+		snap.Config, snap.Model, snap.Err, snap.Busy = s.named(cfg), model, "", &Progress{Phase: "rebuilding"}
 		snap.Retiming, snap.Stopped = once.retime, false
 	})
 	if once.drop != nil {
@@ -276,7 +290,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		st.saveCache()
 		s.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Cache.Entries()))
 	}
-	if name := configName(cfg); name != s.building {
+	if name := cfg.Label(st.model.Quantized); name != s.building {
 		if s.building == "" {
 			st.logModel()
 		}
@@ -317,7 +331,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		s.log("warning", "", "%s", why)
 	}
 	built := time.Since(begin)
-	s.log("info", "", "built %s in %s: weights %s, arena %s", configName(cfg), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
+	s.log("info", "", "built %s in %s: weights %s, arena %s", cfg.Label(st.model.Quantized), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
 	t := newTimings(p, max(1, cfg.Batch))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
@@ -330,11 +344,9 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
 	}
 	if st.CalData != nil {
-		c, err := st.calibration(ctx, cfg)
-		if err != nil {
+		if err := s.compareCalibrators(ctx, cfg); err != nil {
 			return err
 		}
-		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = c })
 	}
 	if st.Backend.Info().Estimated {
 		return nil // another sample would be the same

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ type Workplace struct {
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
 	Log      func(LogLine)
 	SaveTo   string // the timing cache's file; empty: nowhere
+	Program  string // that recordings name as their writer, with its version
 	Data     Data   // to measure accuracy on
 	CalData  Data   // to calibrate with
 	CalItems int    // of CalData at most; 0: all
@@ -114,6 +116,9 @@ func key(parts ...any) string {
 	}
 	return string(b)
 }
+
+// program names the writer of recordings.
+func (s *stages) program() string { return cmp.Or(s.Program, "unknown") }
 
 // host returns the backend for what is the same whatever the device.
 func (s *stages) host() run.Backend {
