@@ -53,7 +53,7 @@ func (d *desk) scrubbed() tea.Cmd {
 	}
 	d.scrubTo, d.failed = 0, d.snap.Err
 	text, style := recordedState(d.snap)
-	line := at.String() + ": " + configLabel(d.snap.Config, ownRanges(d.snap))
+	line := at.String() + ": " + snapshotLabel(d.snap)
 	if text != "" {
 		line += ", " + text
 	}
@@ -83,13 +83,12 @@ func replayBadge(at *sessions.Moment) string {
 	return fmt.Sprintf("REPLAY %d/%d", at.State, at.States)
 }
 
-// drawWhen draws when the states of a recording were, in two lines: an axis from its start to its end with a column
+// drawWhen draws when the states of a recording were, in two lines: an axis from its start to its last state with a column
 // wherever there is a state, high where one has all reports, and below it a mark at the state that is shown.
 func drawWhen(c *ui.Canvas, steps []sessions.RecordedStep, at sessions.Moment) {
-	after := func(i int) time.Duration { return max(0, steps[i].Time.Sub(steps[0].Time)) }
 	var total time.Duration
-	for i := range steps {
-		total = max(total, after(i))
+	for _, s := range steps {
+		total = max(total, s.After)
 	}
 	first, last := sessions.Clock(0), sessions.Clock(total)
 	x := ui.Width(first) + 2
@@ -109,9 +108,9 @@ func drawWhen(c *ui.Canvas, steps []sessions.RecordedStep, at sessions.Moment) {
 	}
 	for _, settled := range []bool{false, true} { // those with all reports cover the others
 		mark, style := whenMark(g, settled)
-		for i, s := range steps {
+		for _, s := range steps {
 			if s.Settled == settled {
-				c.Set(column(after(i)), 0, mark, style)
+				c.Set(column(s.After), 0, mark, style)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -171,11 +172,7 @@ func (d *desk) nextCalibrator() tea.Cmd {
 		return d.showRecorded(list, func(c sessions.Config) string { return c.Calibrator }, d.otherCalibrator)
 	}
 	at := slices.Index(list, d.want.Calibrator)
-	cmd := d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
-	if !d.want.Quantizes() {
-		return tea.Batch(cmd, say(ui.Warn, d.want.Calibrator+": calibrators matter for INT8 only; press f to get there"))
-	}
-	return cmd
+	return d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
 }
 
 // working reports whether something is being done that can be stopped.
@@ -235,10 +232,28 @@ func (d *desk) step(from, to *[]sessions.Config, nothing string) tea.Cmd {
 	return d.set(cfg)
 }
 
+// set asks for a configuration. One that builds the same engine, which is there or being made, begins no work.
 func (d *desk) set(cfg sessions.Config) tea.Cmd {
-	d.want, d.before = cfg, d.settled
+	was, own := d.want, ownRanges(d.snap)
+	d.want = cfg
 	d.ctl.Set(cfg)
-	return d.begin(configLabel(cfg, ownRanges(d.snap)) + ": rebuilding; esc stops")
+	if d.snap.Replay == "" && d.snap.Err == "" && !d.snap.Stopped && cfg.SameEngine(was, own) {
+		h := d.header()
+		return tea.Batch(func() tea.Msg { return h }, say(ui.Warn, withoutSay(was, cfg)))
+	}
+	d.before = d.settled
+	return d.begin(cfg.Label(own) + ": rebuilding; esc stops")
+}
+
+// withoutSay says why a change of the configuration changes no engine.
+func withoutSay(was, cfg sessions.Config) string {
+	switch {
+	case was.Calibrator != cfg.Calibrator:
+		return cfg.Calibrator + ": calibrators matter for INT8 only; press f to get there"
+	case was.Constraints != cfg.Constraints:
+		return string(cmp.Or(cfg.Constraints, sessions.Prefer)) + ": it matters where the precision of a layer is set; nothing is to be rebuilt"
+	}
+	return "the engine stays the same: nothing is to be rebuilt"
 }
 
 // begin says what work has been asked for; the line goes away when the work is over. A replay does none.
@@ -338,8 +353,9 @@ func (d *desk) tell() tea.Cmd {
 // delta compares two snapshots: "int8/entropy: 1.92 ms, 2.1x faster than fp32 (4.03 ms), agreement 99.8%".
 func delta(was, now *sessions.Snapshot) string {
 	a, b := was.Timings.EndToEnd.Median, now.Timings.EndToEnd.Median
-	what := snapshotLabel(was)
-	if what == snapshotLabel(now) {
+	names := sessions.Labels([]sessions.Config{was.Config, now.Config}, ownRanges(now))
+	what := names[0]
+	if what == names[1] {
 		what = "before"
 	}
 	noisy := ""
