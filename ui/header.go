@@ -147,15 +147,15 @@ func (a *App) drawChips(c *Canvas, h *Header, job *Progress) {
 		c.Fit(x+2, 0, c.W-x-3, Accent, strings.TrimSpace(job.Job.Phase+job.elapsed()))
 		return
 	}
-	if h.Iterations > 0 {
-		piece(Muted, Count(h.Iterations)+" runs")
-	}
-	if h.CV > 0 {
+	if h.CV > 0 { // before how often it ran, since it says whether to trust it
 		s, mark := Muted, ""
 		if h.CV > unstable {
 			s, mark = Warn, string(g.Warn)
 		}
 		piece(s, fmt.Sprintf("CV %.1f%%%s", h.CV, mark))
+	}
+	if h.Iterations > 1 { // once is no measurement
+		piece(Muted, Count(h.Iterations)+" runs")
 	}
 	for i, gauge := range h.Gauges {
 		if i > 0 && x+Width(gauge)+1 <= c.W {

@@ -175,12 +175,16 @@ func (v *detailView) addSites(sites []site) {
 		switch s.reason {
 		case "":
 			line.Mark, line.Style = g.Good, ui.Good
-			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: fmt.Sprintf(" pass %d ", s.pass+1), Style: ui.Muted}, {Text: layers, Name: true}}
+			pass := " "
+			if !v.ofPass { // else the title names it
+				pass = fmt.Sprintf(" pass %d ", s.pass+1)
+			}
+			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
 			if s.into != "" && s.into != strings.Join(s.layers, memberSeparator) {
 				line.Spans = append(line.Spans, ui.Span{Text: " into ", Style: ui.Muted}, ui.Span{Text: shortName(s.into), Style: ui.Muted, Name: true})
 			}
 			if text := savings(s.kernels, s.bytes); text != "" {
-				line.Spans = append(line.Spans, ui.Span{Text: ", " + text, Style: ui.Good})
+				line.Spans = append(line.Spans, ui.Span{Text: ", " + strings.TrimSuffix(text, " of traffic"), Style: ui.Good})
 			}
 		case disabled:
 			line.Mark, line.Style = g.Pause, ui.Warn

@@ -94,6 +94,9 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 	if s.Model != nil {
 		facts = append(facts, dataFact(s.Model))
 	}
+	if t.Estimated { // an estimate does not vary
+		facts = slices.DeleteFunc(facts, func(f ui.Fact) bool { return slices.Contains([]string{"p99", "mean", "CV"}, f.Name) })
+	}
 	return facts
 }
 

@@ -340,8 +340,12 @@ func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
 	x = c.Text(x, 0, ui.Bold, ui.Duration(e.Median))
 	x = c.Text(x, 0, ui.Muted, " = ")
 	x = c.Text(x, 0, ui.Plain, ui.Duration(t.SumMedian))
-	x = c.Text(x, 0, ui.Muted, " in layers + ")
-	x = c.Text(x, 0, ui.Plain, signed(t.Gap))
+	sign := " in layers + "
+	if t.Gap < 0 {
+		sign = " in layers - "
+	}
+	x = c.Text(x, 0, ui.Muted, sign)
+	x = c.Text(x, 0, ui.Plain, ui.Duration(max(t.Gap, -t.Gap)))
 	share := 0.0
 	if e.Median > 0 {
 		share = float64(t.Gap) / float64(e.Median)
