@@ -91,6 +91,7 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 		return nil, err
 	}
 	r := &PassesReport{
+		Precision: cfg.Precision,
 		Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
 	}
 	if cfg.Precision != FP32 {

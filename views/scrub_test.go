@@ -32,7 +32,7 @@ func (l *film) Steps() []sessions.RecordedStep {
 		if i >= 12 {
 			cfg = sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}
 		}
-		steps[i] = sessions.RecordedStep{Time: l.Moment(i).Time, Config: cfg, Settled: i%3 == 2}
+		steps[i] = sessions.RecordedStep{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
 	}
 	return steps
 }

@@ -2,7 +2,6 @@ package views
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -347,46 +346,8 @@ func (d *desk) tell() tea.Cmd {
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
 		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}
-	return say(ui.Good, delta(was, now))
-}
-
-// delta compares two snapshots: "int8/entropy: 1.92 ms, 2.1x faster than fp32 (4.03 ms), agreement 99.8%".
-func delta(was, now *sessions.Snapshot) string {
-	a, b := was.Timings.EndToEnd.Median, now.Timings.EndToEnd.Median
-	names := sessions.Labels([]sessions.Config{was.Config, now.Config}, ownRanges(now))
-	what := names[0]
-	if what == names[1] {
-		what = "before"
-	}
-	noisy := ""
-	if overlap(was.Timings.EndToEnd, now.Timings.EndToEnd) {
-		noisy = "; noisy, runs overlap"
-	}
-	text := fmt.Sprintf("%s: %s, %s %s (%s%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), what, ui.Duration(a), noisy)
-	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
-		text += ", agreement with FP32 " + percent(acc.Labels.Agreement)
-	}
-	return text
-}
-
-// overlap reports whether the faster of two latencies is hardly beyond the other's reach: nine in ten of its runs are not
-// below the other's fastest, although the medians differ.
-func overlap(a, b sessions.Latency) bool {
-	if b.Median > a.Median {
-		a, b = b, a
-	}
-	return float64(a.Median) > 1.02*float64(b.Median) && b.P90 > a.Min
-}
-
-// speed says how b compares with a, in the words that go before the name of a.
-func speed(a, b time.Duration) string {
-	switch ratio := float64(a) / float64(b); {
-	case ratio >= 1.02:
-		return fmt.Sprintf("%.2fx faster than", ratio)
-	case ratio <= 0.98:
-		return fmt.Sprintf("%.2fx slower than", 1/ratio)
-	}
-	return "as fast as"
+	lines := delta(was, now)
+	return func() tea.Msg { return ui.StatusMsg{Text: lines[0], Shorter: lines[1:], Style: ui.Good} }
 }
 
 func say(s ui.Style, text string) tea.Cmd {

@@ -115,7 +115,7 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 }
 
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
-	fmt.Fprintf(w, "%s on %s: %d items\n", p.model.Network.Name, p.work.Data.Name(), p.work.Data.Len())
+	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Network.Name, p.work.Data.Name(), count(p.work.Data.Len(), "item"))
 	if p.work.CalData.Random() && !p.model.Quantized {
 		fmt.Fprintln(w, "random calibration: no data was given, so ranges come from random input and accuracy is agreement with FP32 only")
 	}
