@@ -8,7 +8,7 @@ import (
 
 // Equal reports whether two descriptions are of the same type, shape, format and place.
 func (d Desc) Equal(o Desc) bool {
-	return d.Type == o.Type && d.Format == o.Format && d.BatchStride() == o.BatchStride() && slices.Equal(d.Dims, o.Dims)
+	return d.Type == o.Type && d.Format == o.Format && d.BatchStride() == o.BatchStride() && d.Pitch == o.Pitch && slices.Equal(d.Dims, o.Dims)
 }
 
 // SameBytes reports whether d and o lay out the same elements in the same order, so that a reformat between them
@@ -48,15 +48,27 @@ func (d Desc) copy(linear, stored []byte, toLinear bool) {
 	batch := graph.Count(d.Dims[1:]) * size
 	for n := range d.Dims[0] {
 		at := n * d.BatchStride() * size
-		lin, st := linear[n*batch:(n+1)*batch], stored[at:at+d.perBatch()*size]
+		lin, st := linear[n*batch:(n+1)*batch], stored[at:at+d.extent()*size]
 		if d.Format == Linear {
 			move(lin, st, toLinear)
 			continue
 		}
 		if !toLinear {
-			clear(st)
+			d.clear(st)
 		}
 		d.copyBlocks(lin, st, toLinear)
+	}
+}
+
+// clear makes zeros of one batch index, but not of what lies between the pixels of a slice.
+func (d Desc) clear(stored []byte) {
+	if d.Pitch == 0 {
+		clear(stored)
+		return
+	}
+	pitch, width := d.Pitch*d.Type.Size(), d.Width()*d.Type.Size()
+	for at := 0; at < len(stored); at += pitch {
+		clear(stored[at : at+width])
 	}
 }
 
@@ -89,7 +101,7 @@ func interleave[T any](d Desc, linear, stored []T, toLinear bool) {
 		row := linear[c*plane : (c+1)*plane]
 		at, step := c/block*block*plane+c%block, block
 		if d.Format == NHWC {
-			at, step = c, (channels+block-1)/block*block
+			at, step = c, d.PixelPitch()
 		}
 		for i := range row {
 			if toLinear {

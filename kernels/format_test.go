@@ -16,14 +16,18 @@ func TestFormatRoundTrip(t *testing.T) {
 				for i := range src {
 					src[i] = byte(i*7 + 1)
 				}
-				for _, stride := range []int{0, d.perBatch() + 64} {
-					d.Batch = stride
+				for _, extra := range []int{0, 64} {
+					if d.Batch, d.Pitch = 0, 0; extra > 0 && f == NHWC {
+						d.Pitch = d.Width() + extra
+					} else if extra > 0 {
+						d.Batch = d.perBatch() + extra
+					}
 					stored := make([]byte, d.BatchStride()*dims[0]*typ.Size())
 					back := make([]byte, len(src))
 					d.FromLinear(stored, src)
 					d.ToLinear(back, stored)
 					if !bytes.Equal(src, back) {
-						t.Errorf("%v stride %d: round trip changed the elements", d, stride)
+						t.Errorf("%v with %d elements between: round trip changed the elements", d, extra)
 					}
 				}
 			}

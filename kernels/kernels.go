@@ -77,32 +77,54 @@ type Desc struct {
 	// Batch is the distance in elements between two indices of axis 0 where the tensor is a slice of a larger one (a
 	// concatenation written in place); 0 means that it is dense. The slice itself starts at the kernel's Mem.
 	Batch int
+	// Pitch is the distance in elements between two pixels where a tensor in NHWC is a slice of the channels of a larger
+	// one; 0 means that its own padded channels follow each other.
+	Pitch int
 }
 
 // Block returns to what multiple the channels are padded.
 func (d Desc) Block() int { return d.Format.Block(d.Type) }
 
-// perBatch returns the number of elements of one index of axis 0 in memory, the format's padding included.
+// perBatch returns the number of elements of one index of axis 0 of a dense tensor, the format's padding included.
 func (d Desc) perBatch() int {
-	if len(d.Dims) == 0 {
+	if len(d.Dims) < 2 {
 		return 1
 	}
-	n := 1
-	for i, e := range d.Dims[1:] {
-		if b := d.Block(); i == 0 && b > 1 {
-			e = (e + b - 1) / b * b
-		}
-		n *= e
+	return d.Width() * graph.Count(d.Dims[2:])
+}
+
+// Width returns the channels of a tensor of at least two axes, those that pad them included.
+func (d Desc) Width() int {
+	b := d.Block()
+	return (d.Dims[1] + b - 1) / b * b
+}
+
+// PixelPitch returns the distance in elements between two pixels of a tensor in NHWC.
+func (d Desc) PixelPitch() int {
+	if d.Pitch > 0 {
+		return d.Pitch
 	}
-	return n
+	return d.Width()
 }
 
 // BatchStride returns the distance in elements between two indices of axis 0.
 func (d Desc) BatchStride() int {
-	if d.Batch > 0 {
+	switch {
+	case d.Batch > 0:
 		return d.Batch
+	case d.Pitch > 0:
+		return d.Pitch * graph.Count(d.Dims[2:])
 	}
 	return d.perBatch()
+}
+
+// extent returns the elements from the first of an index of axis 0 to the last, as they lie.
+func (d Desc) extent() int {
+	n := d.perBatch()
+	if d.Pitch > 0 && n > 0 {
+		n = (graph.Count(d.Dims[2:])-1)*d.Pitch + d.Width()
+	}
+	return n
 }
 
 // Bytes returns the size in memory of the dense tensor, with the padding of its format.
@@ -119,11 +141,13 @@ func (d Desc) Span() int {
 	if len(d.Dims) == 0 || d.Dims[0] == 0 {
 		return d.Bytes()
 	}
-	return ((d.Dims[0]-1)*d.BatchStride() + d.perBatch()) * d.Type.Size()
+	return ((d.Dims[0]-1)*d.BatchStride() + d.extent()) * d.Type.Size()
 }
 
 // Dense reports whether the tensor is not a slice of a larger one.
-func (d Desc) Dense() bool { return d.Batch == 0 || d.Batch == d.perBatch() }
+func (d Desc) Dense() bool {
+	return (d.Batch == 0 || d.Batch == d.perBatch()) && (d.Pitch == 0 || d.Pitch == d.Width())
+}
 
 func (d Desc) String() string { return fmt.Sprintf("%s%v %s", d.Type, d.Dims, d.Format) }
 

@@ -101,7 +101,7 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 	}
 	r := &AccuracyReport{Precision: string(cfg.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
 	if s.needsCalibration(cfg) {
-		r.Calibrator = cfg.Calibrator
+		r.Calibrator, r.Ranges, r.RandomRanges = cfg.Calibrator, s.rangesFrom(cfg), s.randomCalibration(cfg)
 	}
 	errs := make([]quant.ErrorAccumulator, len(s.model.Network.Outputs))
 	score := newScore(s, cfg)

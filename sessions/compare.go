@@ -34,12 +34,8 @@ func (c Comparing) tolerance(types [2]string) Tolerance {
 	return c.Tolerance
 }
 
-// Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
-// each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers.
-func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
-	if progress == nil {
-		progress = func(Progress) {}
-	}
+// compare is Compare where no device is lost.
+func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
 	runs, err := contestants(ctx, m, w, cfg, on, progress)
 	defer func() {
 		for _, r := range runs {
@@ -105,16 +101,34 @@ type contestant struct {
 	classes []ItemClasses
 }
 
+// firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
+// another, and that is a warning.
+func firstStages(m *Model, w Workplace, on []Contender, progress func(Progress)) *stages {
+	s := &stages{Workplace: w, model: m, progress: progress}
+	backends := 0
+	for _, c := range on {
+		if c.Backend == nil {
+			continue
+		}
+		if backends++; backends == 1 {
+			s.Backend = c.Backend
+		}
+	}
+	if backends > 1 {
+		s.unknown = func(_ Config, err error) error {
+			if w.Warn != nil {
+				w.Warn(err.Error())
+			}
+			return nil
+		}
+	}
+	return s
+}
+
 // contestants builds an engine for every contender. Calibration is done once, by the first of them.
 func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, progress func(Progress)) ([]*contestant, error) {
 	var runs []*contestant
-	engine := &stages{Workplace: w, model: m, progress: progress} // of the first backend
-	for _, c := range on {
-		if c.Backend != nil {
-			engine.Backend = c.Backend
-			break
-		}
-	}
+	engine := firstStages(m, w, on, progress)
 	if engine.needsCalibration(cfg) {
 		if _, err := engine.rangesFor(ctx, cfg); err != nil {
 			return nil, err
@@ -134,7 +148,7 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 			}
 		default:
 			if c.Backend != engine.Backend {
-				one.stages = &stages{Workplace: w, model: m, progress: progress, hist: engine.hist, ranges: engine.ranges}
+				one.stages = &stages{Workplace: w, model: m, progress: progress, hist: engine.hist, ranges: engine.ranges, unknown: engine.unknown}
 				one.stages.Backend = c.Backend
 			}
 			err = one.open(ctx, cfg)

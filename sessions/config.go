@@ -40,6 +40,7 @@ type Constraints string
 const (
 	Prefer Constraints = "prefer" // a warning; so too where nothing is said
 	Obey   Constraints = "obey"   // an error
+	Ignore Constraints = "none"   // nothing: no layer's precision is set
 )
 
 // Next returns the precision that follows p when a person cycles through them.
@@ -53,7 +54,7 @@ func (p Precision) Next() Precision {
 func (c Config) lowering() (graph.DataType, []quant.Rule, error) {
 	whole := dataTypes[c.Precision]
 	rules, err := c.rules()
-	if err != nil {
+	if err != nil || c.Constraints == Ignore {
 		return whole, nil, err
 	}
 	order := []graph.DataType{graph.F32, graph.F16, graph.I8}

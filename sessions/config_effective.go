@@ -16,7 +16,9 @@ func (c Config) Effective(quantized bool) Config {
 	if quantized || !c.Quantizes() {
 		c.Calibrator = ""
 	}
-	c.LayerPrecisions = c.effectiveRules()
+	if c.LayerPrecisions = c.effectiveRules(); c.Constraints == Ignore {
+		c.LayerPrecisions = nil
+	}
 	if len(c.LayerPrecisions) == 0 || c.Constraints != Obey {
 		c.Constraints = ""
 	}

@@ -10,7 +10,7 @@ import (
 // unmet returns the layer precisions of a configuration that lowering did not give.
 func unmet(cfg Config, o *build.Optimized, l *build.Lowered) []UnmetPrecision {
 	rules, err := cfg.rules()
-	if err != nil {
+	if err != nil || cfg.Constraints == Ignore {
 		return nil // lowering has told
 	}
 	var list []UnmetPrecision
@@ -46,4 +46,12 @@ func obeyed(list []UnmetPrecision) error {
 	var texts []string
 	warnUnmet(list, func(_, text string) { texts = append(texts, text) })
 	return fmt.Errorf("%s; set another precision there, or precision constraints to prefer", strings.Join(texts, "; "))
+}
+
+// ignored tells of layer precisions that count for nothing; "" where none do.
+func ignored(cfg Config) string {
+	if cfg.Constraints != Ignore || len(cfg.LayerPrecisions) == 0 {
+		return ""
+	}
+	return "precision constraints are none: the layer precisions " + strings.Join(cfg.LayerPrecisions, ", ") + " are ignored"
 }

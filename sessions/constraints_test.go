@@ -57,6 +57,35 @@ func TestConstraints(t *testing.T) {
 	}
 }
 
+// TestIgnoredConstraints builds as if no layer's precision was set, and says which were.
+func TestIgnoredConstraints(t *testing.T) {
+	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(0)
+	defer b.Close()
+	warned := ""
+	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Warn: func(text string) { warned += text }}, nil)
+	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"*:fp16"}, Constraints: sessions.Ignore}
+	snap, err := r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range snap.Passes.Engine {
+		if l.Precision == "f16" {
+			t.Errorf("%s is %s", l.Name, l.Precision)
+		}
+	}
+	if warned != "precision constraints are none: the layer precisions *:fp16 are ignored" {
+		t.Error(warned)
+	}
+	cfg.Constraints = ""
+	if snap, err = r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{}); err != nil || !strings.Contains(snap.Passes.Engine[0].Text, "f16") {
+		t.Error(snap.Passes.Engine[0].Text, err)
+	}
+}
+
 // TestUnmetPrecisionIsLogged has a session tell of a precision that is not met.
 func TestUnmetPrecisionIsLogged(t *testing.T) {
 	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
@@ -80,6 +109,9 @@ func TestUnmetPrecisionIsLogged(t *testing.T) {
 		if snap.Config.Constraints == sessions.Obey && snap.Busy == nil && snap.Err != "" {
 			if !strings.Contains(snap.Err, "softmax/Softmax: precision softmax/Softmax:int8 is not met") {
 				t.Errorf("the error is %q", snap.Err)
+			}
+			if snap.Stale.Has(sessions.PartPasses) || len(snap.Passes.Unmet) != 1 || !snap.Stale.Has(sessions.PartTactics) {
+				t.Errorf("stale %v with %d unmet precisions: the graph should be fresh, and no more", snap.Stale, len(snap.Passes.Unmet))
 			}
 			return
 		}

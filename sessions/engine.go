@@ -71,6 +71,18 @@ func (s *stages) calibrationData(cfg Config) string {
 	return s.CalData.Name()
 }
 
+// rangesFrom says where the ranges that a configuration uses come from; "" where it uses none or the model's own.
+func (s *stages) rangesFrom(cfg Config) string {
+	if !s.needsCalibration(cfg) {
+		return ""
+	}
+	from := s.calibrationData(cfg)
+	if s.storedRanges(cfg.Calibrator) != nil {
+		return "the engine's own, found on " + from
+	}
+	return "found on " + from
+}
+
 // rangesFor returns the ranges that lowering uses: those of an engine file, or what its calibrator finds.
 func (s *stages) rangesFor(ctx context.Context, cfg Config) (map[string]graph.Range, error) {
 	if r := s.storedRanges(cfg.Calibrator); r != nil {
@@ -104,6 +116,8 @@ func (s *stages) replanned(cfg Config) string {
 		return ""
 	}
 	switch target := s.Backend.Info().Fingerprint; {
+	case s.recalibrated(cfg) && s.Recalibrate:
+		return fmt.Sprintf("the engine was calibrated anew on %s and its tactics chosen again, as was asked for", s.CalData.Name())
 	case s.recalibrated(cfg):
 		return fmt.Sprintf("the engine was calibrated on random input: it was calibrated on %s and its tactics chosen again", s.CalData.Name())
 	case e.Plans[0].Target != target:
@@ -114,28 +128,28 @@ func (s *stages) replanned(cfg Config) string {
 	return ""
 }
 
-// storedRanges returns the ranges that an engine file brings for a calibrator; nil where they come from random input and
-// there is real data to calibrate on.
+// storedRanges returns the ranges that an engine file brings for a calibrator; nil where they are to be found anew.
 func (s *stages) storedRanges(calibrator string) map[string]graph.Range {
 	if s.model.Engine == nil {
 		return nil
 	}
 	r, err := s.model.report()
-	if err != nil || !sameCalibrator(r.Config.Calibrator, calibrator) || s.outdoes(r) {
+	if err != nil || !sameCalibrator(r.Config.Calibrator, calibrator) || s.anew(r) {
 		return nil
 	}
 	return r.Ranges
 }
 
-// outdoes reports whether the data at hand is worth more than what an engine was calibrated on.
-func (s *stages) outdoes(r engineReport) bool {
-	return r.Random && s.CalData != nil && !s.CalData.Random()
+// anew reports whether the ranges in an engine file are replaced: because that was asked for, or because the data at hand
+// is worth more than the random input that they come from.
+func (s *stages) anew(r engineReport) bool {
+	return s.CalData != nil && (s.Recalibrate || r.Random && !s.CalData.Random())
 }
 
 // recalibrated reports whether the ranges of the engine file's plan are replaced by better ones.
 func (s *stages) recalibrated(cfg Config) bool {
 	r, err := s.model.report()
-	return err == nil && s.needsCalibration(cfg) && s.outdoes(r)
+	return err == nil && s.needsCalibration(cfg) && s.anew(r)
 }
 
 // sameCalibrator reports whether two texts name one calibrator, as "percentile" and "percentile:99.99" do.

@@ -14,11 +14,11 @@ import (
 )
 
 // OutputSchema is the version of what [MarshalOutput] writes. It grows when a field changes its name or its meaning or
-// goes away; 1 had Go's names and nanoseconds, and 2 called saved layers kernels, and the steps of a precision layers.
+// goes away; docs/json.md lists what changed.
 const OutputSchema = 3
 
 // MarshalOutput returns the JSON form in which the commands print a report, for scripts. Unlike the stored form, which
-// is read back and has the fields as they are, it can be read without this source:
+// is read back and has the fields as they are, it can be read without this source (docs/json.md):
 //
 //   - Names are in snake case and end in their unit: "peak_bytes", "sqnr_db". The unit is the field's tag unit, and
 //     milliseconds for every time.Duration; the tag output gives another name, and "-" leaves the field out.

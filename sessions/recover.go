@@ -10,7 +10,7 @@ import (
 // surviving does work, and once more where the device was lost meanwhile: it is started anew, and the engine of the
 // configuration is run step by step, which names the layer at fault if it is one that fails every time. warn is told.
 func (s *stages) surviving(ctx context.Context, cfg Config, warn func(string), work func() error) error {
-	err := work()
+	err := s.assumed(cfg, work())
 	device, ok := s.Backend.(run.Recoverer)
 	if err == nil || !ok || !device.Lost(err) {
 		return err
@@ -63,4 +63,35 @@ func (s *stages) stepwise(ctx context.Context, cfg Config) error {
 	}
 	defer c.Close()
 	return c.Observe(ctx, run.Observer{})
+}
+
+// Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
+// each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers. Where a device
+// is lost it is started anew and all is done once more; an error names the layer at fault if it is one.
+func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	var r *ComparisonReport
+	work := func() (err error) {
+		r, err = compare(ctx, m, w, cfg, on, c, progress)
+		return err
+	}
+	warn := func(text string) {
+		progress(Progress{Phase: "device lost", Item: text})
+		if w.Warn != nil {
+			w.Warn(text)
+		}
+	}
+	for _, one := range on {
+		if _, ok := one.Backend.(run.Recoverer); ok {
+			s := &stages{Workplace: w, model: m, progress: progress}
+			s.Backend = one.Backend
+			defer s.release()
+			once := work
+			work = func() error { return s.surviving(ctx, cfg, warn, once) }
+		}
+	}
+	s := &stages{Workplace: w, model: m}
+	return r, s.assumed(cfg, work())
 }

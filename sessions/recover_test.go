@@ -128,3 +128,31 @@ func TestRunnerSurvives(t *testing.T) {
 		t.Errorf("nobody was told: %v", told)
 	}
 }
+
+// So does a comparison of devices; where a layer is at fault every time the error names it and the device is left ready.
+func TestCompareSurvives(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		t.Run(fmt.Sprintf("always %v", always), func(t *testing.T) {
+			host := cpu.Open(0)
+			defer host.Close()
+			d := &fragile{Backend: cpu.Open(0), fatal: 2, always: always}
+			defer d.Close()
+			w := workplace(t, host)
+			var warned []string
+			w.Host, w.Warn = host, func(text string) { warned = append(warned, text) }
+			on := []sessions.Contender{{Name: "cpu", Backend: host}, {Name: "fragile", Backend: d}}
+			how := sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}}
+			r, err := sessions.Compare(t.Context(), embedded(t), w, sessions.Config{Precision: sessions.FP32, Batch: 1}, on, how, nil)
+			switch {
+			case d.lost:
+				t.Error("the device was left lost")
+			case !always && (err != nil || !r.Passed || d.recoveries != 1):
+				t.Errorf("after %d recoveries: %v", d.recoveries, err)
+			case always && (err == nil || !strings.Contains(err.Error(), "layer softmax/Softmax: tactic ") || d.recoveries != 2):
+				t.Errorf("after %d recoveries: %v", d.recoveries, err)
+			case len(warned) == 0 || !strings.Contains(warned[0], "started anew: "):
+				t.Errorf("warned of %q", warned)
+			}
+		})
+	}
+}

@@ -238,6 +238,9 @@ func (r *Replay) Cancel() {}
 // Retime says that a replay does not measure.
 func (r *Replay) Retime(string) { r.Rerun() }
 
+// Calibrate does nothing: a recording has the report or not.
+func (r *Replay) Calibrate() {}
+
 // DropTimings says that a replay does not measure.
 func (r *Replay) DropTimings(bool) { r.Rerun() }
 

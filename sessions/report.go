@@ -238,6 +238,7 @@ type OverviewReport struct {
 	Counts
 	Badges    []Badge
 	BuildTime time.Duration
+	Inference *InferenceSplit `json:",omitempty"` // of Timings
 }
 
 // Latency holds the statistics of repeated measurements.
@@ -278,6 +279,20 @@ type TimingsReport struct {
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`
 	Estimated  bool
 	BatchItems int
+	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
+}
+
+// InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
+// of inferences apart from those of EndToEnd, which leave the data where it is.
+type InferenceSplit struct {
+	Samples     int
+	Enqueue     time.Duration // of the host, to hand the work to the device
+	InPlace     bool          `output:"enqueue_in_place"` // the host does the work itself: nothing is enqueued, and copies stay in its memory
+	H2D         time.Duration `output:"h2d"`
+	Compute     time.Duration
+	D2H         time.Duration `output:"d2h"`
+	InputBytes  int64         // copied in
+	OutputBytes int64         // copied out
 }
 
 // LayerTiming is one step's times.
@@ -379,6 +394,6 @@ type CacheInfo struct {
 	Stale                 bool // of another device or build
 
 	Measured  time.Time `json:",omitzero"`               // zero: not known
-	Spread    float64   `json:",omitempty" unit:"share"` // of its rounds: the median's excess over the fastest; 0: not known
+	Spread    float64   `json:",omitempty" unit:"share"` // by what share the second best of its occasions was longer; 0: not known
 	Disturbed bool      `json:",omitempty"`              // the machine did something else while it was measured
 }

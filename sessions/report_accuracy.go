@@ -4,6 +4,7 @@ package sessions
 type AccuracyReport struct {
 	Precision  string
 	Calibrator string
+	Ranges     string `json:",omitempty"` // where the ranges that the calibrator found come from
 	Layers     []LayerError
 	Outputs    []OutputError
 	Labels     LabelAccuracy
@@ -12,6 +13,8 @@ type AccuracyReport struct {
 	Items      int     // compared for outputs and labels
 	TapItems   int     // compared for layers
 	Random     bool
+	// RandomRanges says that the ranges come from random input.
+	RandomRanges bool `json:",omitempty"`
 }
 
 // Errors are measures of the difference between two tensors.

@@ -92,7 +92,7 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 	}
 	r := &PassesReport{
 		Precision: cfg.Precision,
-		Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
+		Source:    layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
 	}
 	if cfg.Precision != FP32 {
 		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)

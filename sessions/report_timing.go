@@ -18,6 +18,8 @@ type timings struct {
 	batch   int
 	latency []time.Duration
 	steps   [][]time.Duration // by step
+	splits  []run.Split
+	split   InferenceSplit // what is the same for all of them
 }
 
 func newTimings(p *run.Plan, batch int) *timings {
@@ -35,6 +37,9 @@ func (t *timings) add(s run.Sample) {
 		}
 	}
 	t.latency = append(t.latency, s.Latency)
+	if s.Split != nil {
+		t.splits = append(t.splits[max(0, len(t.splits)-maxSamples/2):], *s.Split)
+	}
 	for i, d := range s.Steps {
 		t.steps[i] = append(t.steps[i], d)
 	}
@@ -58,6 +63,33 @@ func (t *timings) all() iter.Seq[run.Sample] {
 			}
 		}
 	}
+}
+
+// of notes what is the same for all inferences of a context.
+func (t *timings) of(c *run.ExecutionContext) {
+	in, out := c.Copied()
+	t.split = InferenceSplit{InPlace: c.Shared(), InputBytes: int64(in), OutputBytes: int64(out)}
+}
+
+// inference sums the splits up; nil where there are none.
+func (t *timings) inference() *InferenceSplit {
+	if len(t.splits) == 0 {
+		return nil
+	}
+	median := func(part func(run.Split) time.Duration) time.Duration {
+		list := make([]time.Duration, len(t.splits))
+		for i, s := range t.splits {
+			list[i] = part(s)
+		}
+		return run.Summarize(list).Median
+	}
+	r := t.split
+	r.Samples = len(t.splits)
+	r.Enqueue = median(func(s run.Split) time.Duration { return s.Enqueue })
+	r.H2D = median(func(s run.Split) time.Duration { return s.H2D })
+	r.Compute = median(func(s run.Split) time.Duration { return s.Compute })
+	r.D2H = median(func(s run.Split) time.Duration { return s.D2H })
+	return &r
 }
 
 func latencyOf(samples []time.Duration) Latency {
@@ -94,7 +126,7 @@ func binTimes(samples []time.Duration, l Latency) *TimeBins {
 func (t *timings) report(live, estimated bool) *TimingsReport {
 	r := &TimingsReport{
 		Samples: len(t.latency), EndToEnd: latencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
-		Estimated: estimated, BatchItems: t.batch,
+		Estimated: estimated, BatchItems: t.batch, Inference: t.inference(),
 	}
 	env := t.plan.Env()
 	for i, st := range t.plan.Steps {
@@ -139,13 +171,16 @@ func stepBytes(p *run.Plan, st run.Step) int64 {
 }
 
 // The thresholds at which trtexec warns: a coefficient of variation over 2.5 %, and a share of the host over 0.8.
-const unstableCV = 0.025
+const (
+	unstableCV   = 0.025
+	EnqueueBound = 0.8
+)
 
 // overview sums an engine up.
 func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewReport {
 	m := p.Memory
 	r := &OverviewReport{
-		Latency: t.EndToEnd, Batch: t.BatchItems, Counts: countSteps(p, len(s.model.Network.Layers)),
+		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: countSteps(p, len(s.model.Network.Layers)),
 		Memory: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
 	}
 	if t.EndToEnd.Mean > 0 {
@@ -167,6 +202,9 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 	}
 	if t.EndToEnd.CV > unstableCV {
 		r.Badges = append(r.Badges, Badge{"unstable", "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
+	}
+	if i := t.Inference; i != nil && float64(i.Enqueue) > EnqueueBound*float64(i.Compute) {
+		r.Badges = append(r.Badges, Badge{"enqueue bound", "handing the work to the device takes the host over 0.8 of the time that the device computes: more work an inference, such as a larger batch, would keep it busy"})
 	}
 	if s.CalData != nil && s.randomCalibration(cfg) {
 		r.Badges = append(r.Badges, Badge{"random calibration", "no data was given: ranges come from random input and accuracy is agreement with FP32 only"})

@@ -111,6 +111,7 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*Tim
 	defer c.Close()
 	s.progress(Progress{Phase: s.measuring()})
 	t := newTimings(l.Plan, s.batchOf(l.Plan))
+	t.of(c)
 	begin := time.Now()
 	err = c.Profile(ctx, s.profiling(p), t.add)
 	r := t.report(false, s.Backend.Info().Estimated)

@@ -23,6 +23,7 @@ type Session struct {
 	snap   Snapshot           // the newest state; copied when it is published
 	want   Config             // the configuration to work on
 	todo   todo               // what to do besides, once
+	asked  bool               // calibration was asked for
 	timed  timed              // what was measured last, for a recording that begins later
 	cancel context.CancelFunc // of the present work
 	halted bool               // the present work was stopped, and nothing takes its place
@@ -54,6 +55,14 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		want: cfg, close: cancel,
 	}
 	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
+	begun := key(cfg)
+	s.stages.unknown = func(cfg Config, err error) error {
+		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
+			return err
+		}
+		s.log("warning", "", "%v", err)
+		return nil
+	}
 	info := w.Backend.Info()
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
 	s.todo.build = true
@@ -290,7 +299,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		st.saveCache()
 		s.log("info", "", "dropped %d entries of the timing cache: it has %d", n, len(st.Cache.Entries()))
 	}
-	if name := cfg.Label(st.model.Quantized); name != s.building {
+	if name := st.nameOf(cfg); name != s.building {
 		if s.building == "" {
 			st.logModel()
 		}
@@ -301,9 +310,9 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	if err != nil {
 		return err
 	}
-	l, err := st.lower(ctx, cfg)
-	if err != nil {
-		return err
+	l, refused := st.lower(ctx, cfg)
+	if l == nil {
+		return refused
 	}
 	passes, err := st.passesReport(cfg, o, l)
 	if err != nil {
@@ -312,6 +321,12 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
 	if passes.Unchanged != "" {
 		s.log("warning", "", "%s", passes.Unchanged)
+	}
+	if text := ignored(cfg); text != "" {
+		s.log("warning", "", "%s", text)
+	}
+	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen
+		return refused
 	}
 	warnUnmet(passes.Unmet, func(layer, text string) { s.log("warning", layer, "%s", text) })
 	p, err := s.plan(ctx, cfg, once.retime)
@@ -331,7 +346,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		s.log("warning", "", "%s", why)
 	}
 	built := time.Since(begin)
-	s.log("info", "", "built %s in %s: weights %s, arena %s", cfg.Label(st.model.Quantized), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
+	s.log("info", "", "built %s in %s: weights %s, arena %s", st.nameOf(cfg), brief(built), size(p.Memory.Weights), size(p.Memory.Peak))
 	t := newTimings(p, max(1, cfg.Batch))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
@@ -343,10 +358,12 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		}
 		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
 	}
-	if st.CalData != nil {
+	if s.calibrates() {
 		if err := s.compareCalibrators(ctx, cfg); err != nil {
 			return err
 		}
+	} else {
+		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = nil })
 	}
 	if st.Backend.Info().Estimated {
 		return nil // another sample would be the same
@@ -373,6 +390,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	defer c.Close()
 	s.stages.progress(Progress{Phase: s.stages.measuring()})
 	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
+	t.of(c)
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		o := s.stages.overview(cfg, l.Plan, r)

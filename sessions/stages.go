@@ -33,6 +33,9 @@ type Workplace struct {
 	CalData  Data   // to calibrate with
 	CalItems int    // of CalData at most; 0: all
 	TapItems int    // items on which layers are compared; 0: 8
+	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
+	// in the file, unless they come from random input and CalData does not.
+	Recalibrate bool
 }
 
 // stages computes what a configuration asks for and remembers it. Each stage is a pure function of the model and of
@@ -43,9 +46,11 @@ type stages struct {
 	progress func(Progress)
 	hushed   *int // counts the lines that are left out of the log; nil: none is
 
-	device    sync.Mutex // one measurement at a time
-	unsaved   error      // why the timing cache could not be written
-	outdated  bool       // the engine file's plan names tactics that the backend has no more
+	device  sync.Mutex // one measurement at a time
+	unsaved error      // why the timing cache could not be written
+	// unknown decides on a configuration whose tactics name layers or tactics that there are not; nil: that is an error.
+	unknown   func(Config, error) error
+	outdated  bool // the engine file's plan names tactics that the backend has no more
 	optimized memo[*build.Optimized]
 	hist      memo[map[string]*quant.Histogram]
 	ranges    memo[map[string]graph.Range]
@@ -130,26 +135,10 @@ func (s *stages) host() run.Backend {
 
 // env returns the values of the network's symbols under a configuration.
 func (s *stages) env(cfg Config) (map[string]int, error) {
-	shapes := map[string][]int{}
-	for _, t := range s.model.Network.Inputs {
-		if given, ok := cfg.Shapes[t.Name]; ok {
-			shapes[t.Name] = given
-			continue
-		}
-		dims := make([]int, len(t.Dims))
-		for i, d := range t.Dims {
-			switch _, symbol := d.SymbolName(); {
-			case symbol && i == 0:
-				dims[i] = max(1, cfg.Batch)
-			case symbol:
-				dims[i] = 1
-			default:
-				dims[i] = d.Eval(nil)
-			}
-		}
-		shapes[t.Name] = dims
+	if err := s.model.checkShapes(cfg); err != nil {
+		return nil, err
 	}
-	return s.model.Network.BindShapes(shapes)
+	return s.model.Symbols(cfg)
 }
 
 // passConfig translates the toggles of rules and sites.
@@ -176,6 +165,9 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 	}
 	return s.optimized.get(key(cfg.Disable, cfg.Until, pc.Shapes), func() (*build.Optimized, error) {
 		s.progress(Progress{Phase: "optimising"})
+		if err := s.model.checkDisabled(cfg); err != nil {
+			return nil, err
+		}
 		begin := time.Now()
 		o, err := build.Optimize(ctx, s.model.Network, pc)
 		if err == nil {
@@ -189,7 +181,7 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.Histogram, error) {
 	one := cfg
 	one.Batch = 1
-	env, err := s.env(one)
+	env, err := s.env(s.model.Shaped(one))
 	if err != nil {
 		return nil, err
 	}
@@ -251,6 +243,8 @@ func (s *stages) needsCalibration(cfg Config) bool {
 	return cfg.Quantizes() && !s.model.Quantized
 }
 
+// lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
+// returns what there is together with the error.
 func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
 	if _, ok := dataTypes[cfg.Precision]; !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
@@ -276,6 +270,12 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 	}
 	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
 		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
+		if err := checkLayerPrecisions(cfg, o); err != nil {
+			return nil, err
+		}
+		if text := ignored(cfg); text != "" && s.Warn != nil {
+			s.Warn(text)
+		}
 		begin := time.Now()
 		l, err := build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
 		if err == nil {
@@ -293,7 +293,11 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 }
 
 func (s *stages) loweredKey(cfg Config, pc pass.Config, calibrator string) string {
-	return key(cfg.Precision, calibrator, cfg.LayerPrecisions, cfg.Disable, cfg.Until, pc.Shapes)
+	layers := cfg.LayerPrecisions
+	if cfg.Constraints == Ignore {
+		layers = nil
+	}
+	return key(cfg.Precision, calibrator, layers, cfg.Disable, cfg.Until, pc.Shapes)
 }
 
 // plan chooses tactics and lays out memory.
@@ -307,11 +311,27 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 		return nil, err
 	}
 	return s.plans.get(s.planKey(cfg, pc), func() (*run.Plan, error) {
+		if err := s.knownTactics(cfg, l); err != nil {
+			return nil, err
+		}
 		if p := s.stored(cfg); p != nil {
 			return p, nil
 		}
 		return s.tune(ctx, cfg, l, pc.Shapes, nil)
 	})
+}
+
+// knownTactics returns an error for layers and tactics that a configuration names and that there are not, unless unknown
+// lets it pass. What an engine was built with had them then; another backend may have others.
+func (s *stages) knownTactics(cfg Config, l *build.Lowered) error {
+	if built, err := s.model.BuiltWith(); err == nil && key(built) == key(cfg) {
+		return nil
+	}
+	err := s.checkTactics(cfg, l)
+	if err != nil && s.unknown != nil {
+		return s.unknown(cfg, err)
+	}
+	return err
 }
 
 // tune chooses tactics and lays out memory, and saves what was measured for that.

@@ -28,9 +28,11 @@ type Config struct {
 	// OnEvent sees every event of Listen as it arrives, even while the views are
 	// frozen, and may change the header. It may be nil.
 	OnEvent func(event any, h *Header) tea.Cmd
-	Header  Header
-	Start   tea.Cmd          // run first: usually Listen on the session's events
-	Now     func() time.Time // nil: time.Now
+	// OnScreen is told the digit of a screen when it is shown. It may be nil.
+	OnScreen func(digit string)
+	Header   Header
+	Start    tea.Cmd          // run first: usually Listen on the session's events
+	Now      func() time.Time // nil: time.Now
 }
 
 // App is the frame of the workbench and the only tea.Model.
@@ -41,6 +43,7 @@ type App struct {
 	onIntent func(Intent) tea.Cmd
 	lacks    func(Intent) string
 	onEvent  func(any, *Header) tea.Cmd
+	onScreen func(string)
 	header   Header
 	start    tea.Cmd
 	now      func() time.Time
@@ -67,7 +70,7 @@ func New(c Config) (*App, error) {
 		return nil, err
 	}
 	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent, lacks: c.Lacks,
-		onEvent: c.OnEvent, header: c.Header, start: c.Start, now: c.Now}
+		onEvent: c.OnEvent, onScreen: c.OnScreen, header: c.Header, start: c.Start, now: c.Now}
 	if a.look == nil {
 		a.look = NewLook(Options{})
 	}
@@ -202,6 +205,9 @@ func (a *App) show(digit string, view int) bool {
 	for i, s := range a.screens {
 		if s.Key == digit {
 			a.active = i
+			if a.onScreen != nil {
+				a.onScreen(digit)
+			}
 			if view > 0 && view <= len(s.Views) {
 				s.focus = view - 1
 			}

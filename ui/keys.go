@@ -12,17 +12,18 @@ type Intent string
 
 // The intents of the workbench, with the keys that [Intents] binds them to.
 const (
-	NextPrecision  Intent = "next precision"  // f
-	NextCalibrator Intent = "next calibrator" // c
-	NextProfile    Intent = "next profile"    // ctrl+p
-	NextBackend    Intent = "next backend"    // b
-	Rerun          Intent = "re-run"          // r
-	Rebuild        Intent = "rebuild"         // R
-	Record         Intent = "record"          // w
-	Undo           Intent = "undo"            // u
-	Redo           Intent = "redo"            // ctrl+r
-	Copy           Intent = "copy"            // y
-	Export         Intent = "export"          // ctrl+s
+	NextPrecision  Intent = "next precision"     // f
+	NextCalibrator Intent = "next calibrator"    // c
+	NextProfile    Intent = "next profile"       // ctrl+p
+	NextBackend    Intent = "next backend"       // b
+	Rerun          Intent = "re-run"             // r
+	Rebuild        Intent = "rebuild"            // R
+	Record         Intent = "record"             // w
+	SaveConfig     Intent = "save configuration" // W
+	Undo           Intent = "undo"               // u
+	Redo           Intent = "redo"               // ctrl+r
+	Copy           Intent = "copy"               // y
+	Export         Intent = "export"             // ctrl+s
 
 	// Cancel is what esc means where it has nothing to go back from: stop what is running.
 	Cancel Intent = "cancel"
@@ -45,6 +46,7 @@ func Intents() []IntentKey {
 		{Rerun, K("r", "run", "run the inference again")},
 		{Rebuild, K("R", "", "rebuild the engine")},
 		{Record, K("w", "", "start or stop recording")},
+		{SaveConfig, K("W", "", "save the configuration to a file, for --config")},
 		{Undo, K("u", "", "undo the last change of the configuration")},
 		{Redo, K("ctrl+r", "", "redo it")},
 		{Copy, K("y", "", "copy what is under the cursor")},

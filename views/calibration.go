@@ -13,6 +13,9 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
+// calibrationKey is the digit of the screen that shows what calibration found.
+const calibrationKey = "5"
+
 // calibrationScreen compares the calibrators tensor by tensor, and draws the thresholds that they find over the
 // histogram of the tensor under the cursor; or, on its other side, shows the weights of the layers by channel.
 func calibrationScreen(d *desk) *ui.Screen {
@@ -21,7 +24,7 @@ func calibrationScreen(d *desk) *ui.Screen {
 	side := func(activations, weights ui.View) ui.View { return &sideView{v, activations, weights} }
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "5", Name: "Calibration", Views: []ui.View{
+		Key: calibrationKey, Name: "Calibration", Views: []ui.View{
 			side(v, w), side(newRangesView(v), &weightFactsView{w}), side(&histogramView{tensorsView: v}, &channelsView{w}),
 		},
 		Layouts: []ui.Box{

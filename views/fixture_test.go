@@ -135,6 +135,8 @@ func settleTimes(s *sessions.Snapshot) {
 	t.EndToEnd = around(t.SumMedian*27/25, 200)
 	t.Gap = t.EndToEnd.Median - t.SumMedian
 	t.RecentE2E = samples("end to end", t.EndToEnd.Median)
+	t.Inference = &sessions.InferenceSplit{Samples: 50, InPlace: true, H2D: 900 * time.Nanosecond, Compute: t.EndToEnd.Median,
+		D2H: 100 * time.Nanosecond, InputBytes: 4096, OutputBytes: 40}
 	settleOverview(s)
 	s.Calibration.Elapsed = 230 * time.Millisecond
 	for i := range s.Tactics.Layers {

@@ -2,6 +2,8 @@ package views
 
 import (
 	"errors"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,5 +215,35 @@ func TestRecord(t *testing.T) {
 	r.err = errors.New("disk full")
 	if msg := d.record()().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
 		t.Errorf("%v", msg)
+	}
+}
+
+// TestSaveConfig saves what is asked for and says where, or why not.
+func TestSaveConfig(t *testing.T) {
+	var saved sessions.Config
+	var failure error
+	save := func(c sessions.Config) (string, error) { saved = c; return "net.config.json", failure }
+	d := &desk{Options: Options{SaveConfig: save}, snap: fixture(t)}
+	d.want = sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
+	msg := d.intent(ui.SaveConfig)().(ui.StatusMsg)
+	if msg.Style != ui.Good || !strings.Contains(msg.Text, "--config net.config.json") || !reflect.DeepEqual(saved, d.want) {
+		t.Errorf("%v, %+v", msg, saved)
+	}
+	failure = errors.New("disk full")
+	if msg := d.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
+		t.Errorf("%v", msg)
+	}
+}
+
+// TestCalibrationIsAskedFor asks for the report of calibration when its screen is shown.
+func TestCalibrationIsAskedFor(t *testing.T) {
+	b := newBench(t, ui.Options{}, fixture(t))
+	b.press("4")
+	if len(b.ctl.asked) != 0 {
+		t.Error(b.ctl.asked)
+	}
+	b.press("5")
+	if !slices.Equal(b.ctl.asked, []string{"calibrate"}) {
+		t.Error(b.ctl.asked)
 	}
 }

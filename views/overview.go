@@ -78,6 +78,7 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 		{Name: "sum of layers", Value: ui.Duration(t.SumMedian), Note: gapText(t)},
 		{Name: "launches", Value: ui.Count(o.Launches), Note: countsNote(o.Counts)},
 	}
+	facts = append(facts, splitFacts(t.Inference)...)
 	facts = append(facts, accuracyFacts(s)...)
 	if m := s.Model; m != nil {
 		if e.Median > 0 && m.FLOPs > 0 {
@@ -107,6 +108,26 @@ func countsNote(c sessions.Counts) string {
 		note += ", " + sum
 	}
 	return note
+}
+
+// splitFacts states what an inference takes besides computing whose data is in the caller's memory.
+func splitFacts(s *sessions.InferenceSplit) ui.Facts {
+	if s == nil {
+		return nil
+	}
+	enqueue := ui.Fact{Name: "enqueue", Value: "none", Note: "the host computes"}
+	if !s.InPlace {
+		share := float64(s.Enqueue) / float64(max(s.Compute, 1))
+		enqueue = ui.Fact{Name: "enqueue", Value: ui.Duration(s.Enqueue), Note: percent(share) + " of computing"}
+		if share > sessions.EnqueueBound {
+			enqueue.Style, enqueue.Note = ui.Warn, enqueue.Note+": over 80%"
+		}
+	}
+	return ui.Facts{
+		{Name: "copies", Value: ui.Duration(s.H2D + s.D2H),
+			Note: fmt.Sprintf("in %s, out %s; compute %s", ui.Duration(s.H2D), ui.Duration(s.D2H), ui.Duration(s.Compute))},
+		enqueue,
+	}
 }
 
 // accuracyFacts states how well the engine predicts, as far as the data lets one say.

@@ -29,6 +29,7 @@ func (f *fake) Set(c sessions.Config)             { f.set = append(f.set, c) }
 func (f *fake) Rerun()                            { f.reruns++ }
 func (f *fake) Cancel()                           { f.asked = append(f.asked, "cancel") }
 func (f *fake) Retime(layer string)               { f.asked = append(f.asked, "retime "+layer) }
+func (f *fake) Calibrate()                        { f.asked = append(f.asked, "calibrate") }
 func (f *fake) DropTimings(all bool)              { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
 
 // bench is a workbench in front of a fake controller.

@@ -25,6 +25,9 @@ type Controller interface {
 	Rerun()
 	// Cancel stops what is being done; what it would have made stays stale.
 	Cancel()
+	// Calibrate asks for the report of calibration where it is not made by itself: of models that bring their own
+	// quantisation.
+	Calibrate()
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)
 	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.
@@ -42,6 +45,8 @@ type Options struct {
 	Look *ui.Look
 	// Recorder is nil where nothing can be recorded, as in a replay.
 	Recorder Recorder
+	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.
+	SaveConfig func(sessions.Config) (string, error)
 	// Recordings is the folder of recordings: where new ones are written and screen 9 looks for them. Empty: none.
 	Recordings string
 	// Open opens a recording; nil where that cannot be done.
@@ -65,6 +70,11 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	return ui.New(ui.Config{
 		Look: o.Look, Screens: screens(d), Intents: d.intents(),
 		OnIntent: d.intent, Lacks: d.lacksFor, OnEvent: d.event, Header: d.header(), Now: o.Now,
+		OnScreen: func(digit string) {
+			if digit == calibrationKey && d.lacks(needsModel) == "" {
+				ctl.Calibrate()
+			}
+		},
 		Start: tea.Batch(
 			func() tea.Msg { return ctl.Snapshot() },
 			ui.Listen(ctl.Events()),
@@ -98,7 +108,7 @@ type desk struct {
 func (d *desk) intents() []ui.IntentKey {
 	serves := map[ui.Intent]bool{
 		ui.NextPrecision: true, ui.NextCalibrator: true, ui.Rerun: true, ui.Rebuild: true, ui.Undo: true, ui.Redo: true,
-		ui.Record: true,
+		ui.Record: true, ui.SaveConfig: d.SaveConfig != nil,
 	}
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
 	if d.Timeline != nil {
@@ -126,6 +136,8 @@ func (d *desk) intent(i ui.Intent) tea.Cmd {
 		return d.step(&d.future, &d.past, "nothing to redo")
 	case ui.Record:
 		return d.record()
+	case ui.SaveConfig:
+		return d.saveConfig()
 	case stateBefore:
 		return d.scrub(-1)
 	case stateAfter:
@@ -264,6 +276,18 @@ func (d *desk) begin(what string) tea.Cmd {
 		return header
 	}
 	return tea.Batch(header, func() tea.Msg { return ui.StatusMsg{Text: what, Job: true} })
+}
+
+// saveConfig writes the configuration that is asked for to a file and says where that is.
+func (d *desk) saveConfig() tea.Cmd {
+	cfg, label := cloneConfig(d.want), d.want.Label(ownRanges(d.snap))
+	return func() tea.Msg {
+		path, err := d.SaveConfig(cfg)
+		if err != nil {
+			return ui.StatusMsg{Text: "save the configuration: " + err.Error(), Style: ui.Bad}
+		}
+		return ui.StatusMsg{Text: label + " saved: build it with --config " + path, Style: ui.Good}
+	}
 }
 
 func cloneConfig(c sessions.Config) sessions.Config {

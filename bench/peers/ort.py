@@ -89,9 +89,9 @@ def ours(command, model, batch, threads):
     if done.returncode:
         raise SystemExit(f"{shlex.join(words)} failed:\n{done.stderr}")
     try:
-        return json.loads(done.stdout)["latency_ms"]["median"]
+        return json.loads(done.stdout)["latency"]["median_ms"]
     except (ValueError, KeyError, TypeError):
-        raise SystemExit(f"{shlex.join(words)} printed no latency_ms.median:\n{done.stdout[:500]}") from None
+        raise SystemExit(f"{shlex.join(words)} printed no latency.median_ms:\n{done.stdout[:500]}") from None
 
 
 def compare(options, threads):

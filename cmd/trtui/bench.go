@@ -27,7 +27,8 @@ func benchCommand() *cobra.Command {
 		Use:   "bench [MODEL|ENGINE]",
 		Short: "Measure latency and throughput, with --per-layer the time of every layer",
 		Long: "Measure latency and throughput, with --per-layer the time of every layer. Inputs and outputs stay where the device\n" +
-			"has them. On a GPU a sample is the mean of as many inferences in a row as last 5 ms.",
+			"has them. On a GPU a sample is the mean of as many inferences in a row as last 5 ms. The split is of other inferences, whose\n" +
+			"inputs and outputs are copied from and to the caller's memory.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
@@ -48,24 +49,12 @@ type benchOutput struct {
 	Precision  sessions.Precision
 	Batch      int
 	Device     sessions.DeviceReport
-	Latency    benchLatency `unit:"ms"`
-	Throughput float64      `unit:"items_per_s"`
+	Latency    sessions.Latency
+	Throughput float64 `unit:"items_per_s"`
 	Gap        time.Duration
+	Inference  *sessions.InferenceSplit `json:",omitempty"`
 	Memory     sessions.MemoryNumbers
 	Layers     []sessions.LayerTiming `json:",omitempty"`
-}
-
-// benchLatency is a latency in milliseconds.
-type benchLatency struct {
-	Median, Mean, Min, Max, P90, P95, P99 float64
-
-	CV    float64
-	Count int
-}
-
-func latencyMillis(l sessions.Latency) benchLatency {
-	f := func(d time.Duration) float64 { return float64(d) / 1e6 }
-	return benchLatency{f(l.Median), f(l.Mean), f(l.Min), f(l.Max), f(l.P90), f(l.P95), f(l.P99), l.CV, l.Count}
 }
 
 func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path string, p run.Profiling) error {
@@ -77,7 +66,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	if o.format == "json" {
 		out := benchOutput{
 			Model: snap.Model.Name, Precision: snap.Config.Precision, Batch: v.Batch, Device: snap.Device,
-			Latency: latencyMillis(t.EndToEnd), Throughput: v.Throughput, Gap: t.Gap, Memory: snap.Memory.MemoryNumbers,
+			Latency: t.EndToEnd, Throughput: v.Throughput, Gap: t.Gap, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
 			out.Layers = t.Layers
@@ -131,9 +120,22 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	fmt.Fprintf(w, "%slatency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
 		estimatedMark(t.Estimated), ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)
+	if s := t.Inference; s != nil {
+		fmt.Fprintf(w, "split µs: %s\n", splitText(s))
+	}
 	for _, b := range v.Badges {
 		fmt.Fprintf(w, "%s: %s\n", b.Text, b.Why)
 	}
+}
+
+// splitText writes where the time of an inference goes with its copies.
+func splitText(s *sessions.InferenceSplit) string {
+	enqueue := us(s.Enqueue)
+	if s.InPlace {
+		enqueue = "none, the host computes"
+	}
+	return fmt.Sprintf("enqueue %s; H2D %s (%d bytes), compute %s, D2H %s (%d bytes)", enqueue,
+		us(s.H2D), s.InputBytes, us(s.Compute), us(s.D2H), s.OutputBytes)
 }
 
 // report opens the model and makes parts of a snapshot.

@@ -23,7 +23,7 @@ func compareValues(got, want graph.Value) error {
 	if !slices.Equal(got.Dims, want.Dims) {
 		return fmt.Errorf("shape is %v, want %v", got.Dims, want.Dims)
 	}
-	if !got.Type.IsFloat() {
+	if !got.Type.IsFloat() && !got.Type.IsFloat8() {
 		a, b := got.Ints(), want.Ints()
 		for i := range b {
 			if a[i] != b[i] {
@@ -52,12 +52,5 @@ func compareValues(got, want graph.Value) error {
 
 // float64s returns the elements of a floating-point value.
 func float64s(v graph.Value) []float64 {
-	if v.Type == graph.F64 {
-		return graph.View[float64](v.Data)
-	}
-	out := make([]float64, v.Len())
-	for i, f := range v.Floats() {
-		out[i] = float64(f)
-	}
-	return out
+	return v.Float64s()
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph/pass"
@@ -15,43 +17,30 @@ const (
 	maxBatch   = 1 << 16
 	maxThreads = 1024
 	maxSize    = 1 << 14 // of images
+	maxExtent  = 1 << 24 // of an axis
 )
 
 // usageError is what is wrong with the command line.
 type usageError struct{ error }
 
-// config returns the configuration that the flags and their defaults ask for.
+// config returns the configuration that the flags and their defaults ask for, and reads the file of --config.
 func (o *options) config() (sessions.Config, error) {
 	cfg := sessions.Config{
 		Precision: sessions.Precision(o.precision), Calibrator: o.calibrator, Batch: o.batch,
-		Disable: o.disable, Until: o.until, LayerPrecisions: o.layers,
+		Disable: splitDisabled(o.disable), Until: o.until, LayerPrecisions: o.layers,
 	}
-	switch cfg.Precision {
-	case sessions.FP32, sessions.FP16, sessions.INT8:
-	default:
-		return cfg, usageError{fmt.Errorf("--precision %q: want fp32, fp16 or int8", o.precision)}
+	if err := o.checkFlags(); err != nil {
+		return cfg, usageError{err}
 	}
-	if o.batch < 1 || o.batch > maxBatch {
-		return cfg, usageError{fmt.Errorf("--batch %d: want 1 to %d", o.batch, maxBatch)}
-	}
-	if last := len(pass.Standard()) + len(pass.Lowering()); o.until < 0 || o.until > last {
-		return cfg, usageError{fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", o.until, last)}
-	}
-	if o.threads < 0 || o.threads > maxThreads {
-		return cfg, usageError{fmt.Errorf("--threads %d: want 1 to %d, or 0 for all processors", o.threads, maxThreads)}
-	}
-	if _, err := quant.ParseCalibrator(o.calibrator, quant.Scheme{}); err != nil {
-		return cfg, usageError{fmt.Errorf("--calibrator: %w", err)}
-	}
-	if _, err := quant.ParseRules(strings.Join(o.layers, ",")); err != nil {
-		return cfg, usageError{fmt.Errorf("--layer-precisions: %w", err)}
-	}
-	switch c := sessions.Constraints(o.constraints); c {
-	case "", sessions.Prefer: // the zero Config says so
-	case sessions.Obey:
+	if c := sessions.Constraints(o.constraints); c != sessions.Prefer { // the zero Config says so
 		cfg.Constraints = c
-	default:
-		return cfg, usageError{fmt.Errorf("--precision-constraints %q: want prefer or obey", o.constraints)}
+	}
+	var err error
+	if cfg.Pin, cfg.Forbid, err = o.tactics(); err != nil {
+		return cfg, usageError{err}
+	}
+	if cfg.Shapes, err = parseShapes(o.shapes); err != nil {
+		return cfg, usageError{err}
 	}
 	if err := o.checkData(); err != nil {
 		return cfg, usageError{err}
@@ -59,16 +48,123 @@ func (o *options) config() (sessions.Config, error) {
 	if _, _, err := findBackend(o.table, o.backend); err != nil {
 		return cfg, err
 	}
-	if o.format != "text" && o.format != "json" {
-		return cfg, usageError{fmt.Errorf("--format %q: want text or json", o.format)}
+	if o.configPath != "" && o.file == nil {
+		o.file, err = sessions.ReadConfigFile(o.configPath)
 	}
-	return cfg, nil
+	return cfg, err
+}
+
+// checkFlags refuses values that cannot have been meant, by the name of their flag.
+func (o *options) checkFlags() error {
+	switch sessions.Precision(o.precision) {
+	case sessions.FP32, sessions.FP16, sessions.INT8:
+	default:
+		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", o.precision)
+	}
+	if o.batch < 1 || o.batch > maxBatch {
+		return fmt.Errorf("--batch %d: want 1 to %d", o.batch, maxBatch)
+	}
+	if last := len(pass.Standard()) + len(pass.Lowering()); o.until < 0 || o.until > last {
+		return fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", o.until, last)
+	}
+	if o.threads < 0 || o.threads > maxThreads {
+		return fmt.Errorf("--threads %d: want 1 to %d, or 0 for all processors", o.threads, maxThreads)
+	}
+	if _, err := quant.ParseCalibrator(o.calibrator, quant.Scheme{}); err != nil {
+		return fmt.Errorf("--calibrator: %w", err)
+	}
+	if _, err := quant.ParseRules(strings.Join(o.layers, ",")); err != nil {
+		return fmt.Errorf("--layer-precisions: %w", err)
+	}
+	switch c := sessions.Constraints(o.constraints); c {
+	case "", sessions.Prefer, sessions.Obey, sessions.Ignore:
+	default:
+		return fmt.Errorf("--precision-constraints %q: want prefer, obey or none", o.constraints)
+	}
+	if o.format != "text" && o.format != "json" {
+		return fmt.Errorf("--format %q: want text or json", o.format)
+	}
+	return nil
+}
+
+// tactics returns the pins of --tactic and the bans of --forbid-tactic, by layer; those for every layer are under "".
+func (o *options) tactics() (pin map[string]string, forbid map[string][]string, err error) {
+	for _, text := range o.pins {
+		at := strings.LastIndexByte(text, '=')
+		if at < 1 || at == len(text)-1 {
+			return nil, nil, fmt.Errorf("--tactic %q: want LAYER=TACTIC, as trtui inspect tactics names them", text)
+		}
+		if pin == nil {
+			pin = map[string]string{}
+		}
+		pin[text[:at]] = text[at+1:]
+	}
+	for _, text := range o.bans {
+		at := strings.LastIndexByte(text, '=')
+		if text == "" || at == 0 || at == len(text)-1 {
+			return nil, nil, fmt.Errorf("--forbid-tactic %q: want TACTIC or LAYER=TACTIC, as trtui inspect tactics names them", text)
+		}
+		if forbid == nil {
+			forbid = map[string][]string{}
+		}
+		layer := text[:max(at, 0)]
+		forbid[layer] = append(forbid[layer], text[at+1:])
+	}
+	return pin, forbid, nil
+}
+
+// parseShapes reads shapes in trtexec's grammar, "x:1x3x224x224,mask:1x16"; a shape without a name is under "".
+func parseShapes(text string) (map[string][]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	shapes := map[string][]int{}
+	for item := range strings.SplitSeq(text, ",") {
+		item = strings.TrimSpace(item)
+		at := strings.LastIndexByte(item, ':')
+		var dims []int
+		for word := range strings.SplitSeq(item[at+1:], "x") {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 0 || n > maxExtent {
+				return nil, fmt.Errorf("--shapes %q: want INPUT:1x3x224x224, comma separated, with extents up to %d", item, maxExtent)
+			}
+			dims = append(dims, n)
+		}
+		shapes[item[:max(at, 0)]] = dims
+	}
+	return shapes, nil
+}
+
+// splitDisabled takes comma-separated rules and places apart. The layers of a place are behind commas too: what is no rule
+// goes on with the place before it.
+func splitDisabled(lists []string) []string {
+	rules := sessions.RuleNames()
+	var out []string
+	for _, list := range lists {
+		begins := true // an element
+		for word := range strings.SplitSeq(list, ",") {
+			rule, _, _ := strings.Cut(word, ":")
+			if begins || slices.Contains(rules, rule) || !strings.Contains(out[len(out)-1], ":") {
+				out = append(out, word)
+			} else {
+				out[len(out)-1] += "," + word
+			}
+			begins = false
+		}
+	}
+	return out
 }
 
 // checkData refuses flags that say how data is read where no data is named, and values that cannot have been meant.
 func (o *options) checkData() error {
 	if o.changed("size") && (o.size < 1 || o.size > maxSize) {
 		return fmt.Errorf("--size %d: want 1 to %d", o.size, maxSize)
+	}
+	if o.layout != "nchw" && o.layout != "nhwc" {
+		return fmt.Errorf("--layout %q: want nchw or nhwc", o.layout)
+	}
+	if o.order != "rgb" && o.order != "bgr" {
+		return fmt.Errorf("--channel-order %q: want rgb or bgr", o.order)
 	}
 	if o.data == "" && o.labelOffset != 0 {
 		return errors.New("--label-offset is for the labels of --data, which is missing")
@@ -79,7 +175,7 @@ func (o *options) checkData() error {
 	if o.calItems != "" && o.calData == "" {
 		return errors.New("--calib-items chooses from --calib-data, which is missing")
 	}
-	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "shape", "type", "dequantize"} {
+	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "layout", "channel-order", "shape", "type", "dequantize"} {
 		if o.changed(flag) && o.data == "" && o.calData == "" {
 			return fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)
 		}
@@ -88,30 +184,37 @@ func (o *options) checkData() error {
 }
 
 // configFor returns the configuration for a model: what an engine was built with, int8 for a model that brings its own
-// quantisation, and over that what flags were given for.
+// quantisation, over that what the file of --config says, and over that what flags were given for.
 func (o *options) configFor(m *sessions.Model) (sessions.Config, error) {
-	cfg, err := o.config()
+	asked, err := o.config()
 	if err != nil {
-		return cfg, err
+		return asked, err
 	}
-	built, err := m.BuiltWith()
-	if err == nil {
-		return o.over(built, cfg), nil
-	}
-	if m.Quantized && !o.changed("precision") {
-		cfg.Precision = sessions.INT8
-	}
-	return cfg, nil
+	return o.shaped(m, o.over(o.base(m, asked), asked))
 }
 
-// over returns what an engine was built with, changed by the flags that were given, whose values are in asked. The
-// engine's tactics by layer and its shapes of inputs count only where the flags leave precision and batch alone.
-func (o *options) over(built, asked sessions.Config) sessions.Config {
-	cfg := built
+// base returns what the flags that were given are applied to.
+func (o *options) base(m *sessions.Model, asked sessions.Config) sessions.Config {
+	base := asked
+	if built, err := m.BuiltWith(); err == nil {
+		base = built
+	} else if m.Quantized && !o.changed("precision") {
+		base.Precision = sessions.INT8
+	}
+	if o.file != nil {
+		base = o.file.Over(base)
+	}
+	return base
+}
+
+// over returns base, which an engine was built with or a file says, changed by the flags that were given, whose values are
+// in asked. Tactics by layer and shapes of inputs count only where the flags leave precision and batch alone.
+func (o *options) over(base, asked sessions.Config) sessions.Config {
+	cfg := base
 	if o.changed("precision") {
 		cfg.Precision = asked.Precision
 	}
-	if cfg.Precision != built.Precision {
+	if cfg.Precision != base.Precision {
 		cfg.Pin, cfg.Forbid = nil, nil
 	}
 	if o.changed("calibrator") {
@@ -120,8 +223,11 @@ func (o *options) over(built, asked sessions.Config) sessions.Config {
 	if o.changed("batch") {
 		cfg.Batch = asked.Batch
 	}
-	if cfg.Batch != built.Batch {
+	if cfg.Batch != base.Batch {
 		cfg.Shapes = nil
+	}
+	if o.changed("shapes") {
+		cfg.Shapes = asked.Shapes
 	}
 	if o.changed("disable") {
 		cfg.Disable = asked.Disable
@@ -135,7 +241,37 @@ func (o *options) over(built, asked sessions.Config) sessions.Config {
 	if o.changed("precision-constraints") {
 		cfg.Constraints = asked.Constraints
 	}
+	if o.changed("tactic") {
+		cfg.Pin = asked.Pin
+	}
+	if o.changed("forbid-tactic") {
+		cfg.Forbid = asked.Forbid
+	}
 	return cfg
+}
+
+// shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that
+// the data has.
+func (o *options) shaped(m *sessions.Model, cfg sessions.Config) (sessions.Config, error) {
+	if dims, ok := cfg.Shapes[""]; ok {
+		if m.Network == nil || len(m.Network.Inputs) != 1 || len(cfg.Shapes) > 1 {
+			return cfg, usageError{errors.New("--shapes: name the inputs, as in x:1x3x224x224: the model has several")}
+		}
+		cfg.Shapes = map[string][]int{m.Network.Inputs[0].Name: dims}
+	}
+	batch, given := m.BatchOfShapes(cfg.Shapes)
+	switch {
+	case given && batch < 1:
+		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want at least 1", batch)}
+	case given && o.changed("batch") && batch != cfg.Batch:
+		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have a batch of %d; give one of the two", cfg.Batch, batch)}
+	case given:
+		cfg.Batch = batch
+	}
+	if cfg.Shapes == nil {
+		cfg.Shapes = o.dataShapes
+	}
+	return m.Shaped(cfg), nil
 }
 
 // configsFor returns a configuration for each precision and, for int8, each calibrator, over what an engine was built
@@ -145,19 +281,19 @@ func (o *options) configsFor(m *sessions.Model, precisions, calibrators []string
 	if err != nil {
 		return nil, err
 	}
-	built, err := m.BuiltWith()
 	var list []sessions.Config
-	for i, cfg := range configs {
-		if m.Quantized && i > 0 && configs[i-1].Precision == cfg.Precision {
+	for i, asked := range configs {
+		if m.Quantized && i > 0 && configs[i-1].Precision == asked.Precision {
 			continue
 		}
-		if err == nil {
-			precision, calibrator := cfg.Precision, cfg.Calibrator
-			cfg = o.over(built, cfg)
-			if precision != built.Precision {
-				cfg.Pin, cfg.Forbid = nil, nil
-			}
-			cfg.Precision, cfg.Calibrator = precision, calibrator
+		cfg := o.base(m, asked)
+		if precision := asked.Precision; cfg.Precision != precision {
+			cfg.Precision, cfg.Pin, cfg.Forbid = precision, nil, nil
+		}
+		cfg = o.over(cfg, asked)
+		cfg.Calibrator = asked.Calibrator
+		if cfg, err = o.shaped(m, cfg); err != nil {
+			return nil, err
 		}
 		list = append(list, cfg)
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 )
@@ -55,6 +58,13 @@ func TestConfigFor(t *testing.T) {
 		{"--calibrator minmax", engine(t, built), change(func(c *sessions.Config) { c.Calibrator = "minmax" })},
 		{"--precision fp16", engine(t, built), change(func(c *sessions.Config) { c.Precision, c.Pin = sessions.FP16, nil })},
 		{"--disable a,b --passes-until 3", engine(t, built), change(func(c *sessions.Config) { c.Disable, c.Until = []string{"a", "b"}, 3 })},
+		{"--tactic conv=a --tactic b=c=d --forbid-tactic eval --forbid-tactic conv=x", engine(t, built), change(func(c *sessions.Config) {
+			c.Pin, c.Forbid = map[string]string{"conv": "a", "b=c": "d"}, map[string][]string{"": {"eval"}, "conv": {"x"}}
+		})},
+		{"--disable fuse-residual:a,b:0,no-op --disable dead-code:c", engine(t, built), change(func(c *sessions.Config) {
+			c.Disable = []string{"fuse-residual:a,b:0", "no-op", "dead-code:c"}
+		})},
+		{"--shapes x:2x5,y:1", engine(t, built), change(func(c *sessions.Config) { c.Shapes = map[string][]int{"x": {2, 5}, "y": {1}} })},
 		{"--layer-precisions x:fp16", engine(t, built), change(func(c *sessions.Config) { c.LayerPrecisions = []string{"x:fp16"} })},
 		{"", model(false), plain},
 		{"", model(true), func() sessions.Config { c := plain; c.Precision = sessions.INT8; return c }()},
@@ -63,6 +73,35 @@ func TestConfigFor(t *testing.T) {
 	} {
 		got, err := parsed(t, c.args).configFor(c.model)
 		if err != nil || !reflect.DeepEqual(compact(got), compact(c.want)) {
+			t.Errorf("%q: %+v, %v, want %+v", c.args, got, err, c.want)
+		}
+	}
+}
+
+// What a file says goes before what an engine was built with, and flags go before both.
+func TestConfigFileFor(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.json")
+	text := `{"precision": "int8", "calibrator": "percentile:99.9", "tactics": {"conv": "direct"}, "layer_precisions": ["head:fp32"]}`
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	saved := sessions.Config{
+		Precision: sessions.INT8, Calibrator: "percentile:99.9", Batch: 1, Pin: map[string]string{"conv": "direct"}, LayerPrecisions: []string{"head:fp32"},
+	}
+	change := func(f func(*sessions.Config)) sessions.Config { c := saved; f(&c); return c }
+	built := engine(t, sessions.Config{Precision: sessions.FP16, Calibrator: "mse", Batch: 4, Pin: map[string]string{"conv": "other"}})
+	for _, c := range []struct {
+		args  string
+		model *sessions.Model
+		want  sessions.Config
+	}{
+		{"", &sessions.Model{}, saved},
+		{"", built, change(func(c *sessions.Config) { c.Batch = 4 })},
+		{"--precision fp32", &sessions.Model{}, change(func(c *sessions.Config) { c.Precision, c.Pin = sessions.FP32, nil })},
+		{"--calibrator mse --tactic a=b", &sessions.Model{}, change(func(c *sessions.Config) { c.Calibrator, c.Pin = "mse", map[string]string{"a": "b"} })},
+	} {
+		got, err := parsed(t, "--config "+path+" "+c.args).configFor(c.model)
+		if err != nil || !reflect.DeepEqual(compact(got), c.want) {
 			t.Errorf("%q: %+v, %v, want %+v", c.args, got, err, c.want)
 		}
 	}
@@ -92,7 +131,7 @@ func TestRecordedConfigs(t *testing.T) {
 		{"", &sessions.Model{Quantized: true}, []string{"int8 minmax 1"}},
 		{"", engine(t, built), []string{"int8 mse 2"}},
 		{"--calibrator minmax,entropy", engine(t, built), []string{"int8 minmax 2", "int8 entropy 2"}},
-		{"--precision fp32,int8", engine(t, built), []string{"fp32 minmax 2", "int8 minmax 2", "int8 entropy 2"}},
+		{"--precision fp32,int8", engine(t, built), []string{"fp32 mse 2", "int8 mse 2"}},
 		{"--batch 1", engine(t, built), []string{"int8 mse 1"}},
 	} {
 		o, cmd := &options{}, &cobra.Command{}
@@ -133,5 +172,58 @@ func TestEngineStaysInt8(t *testing.T) {
 		if !strings.Contains(out, `"precision": "int8"`) {
 			t.Errorf("%v:\n%.400s", args, out)
 		}
+	}
+}
+
+// A saved configuration builds the engine that it was saved from.
+func TestSavedConfigBuildsTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the embedded model")
+	}
+	dir := t.TempDir()
+	cache := filepath.Join(dir, "cache.jsonl")
+	build := func(file string, args ...string) []byte {
+		file = filepath.Join(dir, file)
+		command(t, 0, append(args, "build", "--timing-cache", cache, "-o", file)...)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	open := func(file string) *sessions.Model {
+		m, err := sessions.OpenModel(graph.Ops(), filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	args := []string{
+		"--precision", "int8", "--calibrator", "percentile:99.9", "--layer-precisions", "*head*:fp32", "--batch", "2", "--disable", "fuse-residual",
+	}
+	build("first.engine", args...)
+	for _, s := range open("first.engine").Engine.Plans[0].Steps {
+		for _, c := range s.Candidates {
+			if c.Timed && c.Tactic != s.Tactic && len(args) < 12 {
+				args = append(args, "--tactic", s.Name+"="+c.Tactic)
+				break
+			}
+		}
+	}
+	want := build("want.engine", args...)
+	cfg, err := open("want.engine").BuiltWith()
+	if err != nil || len(cfg.Pin) == 0 {
+		t.Fatal(cfg, err)
+	}
+	path, err := sessions.NewConfigSaver(dir, "net").Save(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := build("got.engine", "--config", path); !bytes.Equal(got, want) {
+		t.Error("the engines differ")
+	}
+	_, text := command(t, exitFailure, "build", "--config", path, "--disable", "fuse-residul", "-o", filepath.Join(dir, "x.engine"))
+	if !strings.Contains(text, `did you mean "fuse-residual"?`) {
+		t.Error(text)
 	}
 }

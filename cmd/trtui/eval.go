@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,9 @@ type evalRow struct {
 	LatencyP99   float64  `json:"latency_p99_ms"`
 	WeightsBytes int      `json:"weights_bytes"`
 	ArenaBytes   int      `json:"arena_bytes"`
+	Ranges       string   `json:"ranges,omitempty"` // of activations: where they come from
 	Random       bool     `json:"random_data,omitempty"`
+	RandomRanges bool     `json:"random_ranges,omitempty"`
 	Estimated    bool     `json:"estimated,omitempty"` // latencies are a cost model's
 }
 
@@ -34,7 +37,12 @@ func evalCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval [MODEL]",
 		Short: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
-		Args:  cobra.MaximumNArgs(1),
+		Long: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory.\n\n" +
+			"An engine is compared with FP32 as it is, with the ranges that it was built with. They are found anew where\n" +
+			"--calib-data names data for that, where --calibrator lists several, which are compared on the same data, and\n" +
+			"where they come from random input and --data does not. The output says where ranges come from.\n" +
+			"A configuration of --config, too, is compared with FP32 alone, unless --precision or --calibrator list others.",
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.eval(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), precisions, calibrators, perLayer)
 		},
@@ -52,8 +60,17 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 	if _, err := o.configs(precisions, calibrators); err != nil {
 		return err
 	}
+	o.anew = len(calibrators) > 1 && o.changed("calibrator")
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
+		precisions, calibrators := o.listed(p.model, precisions, calibrators)
+		alone := !o.changed("precision") && precisions[0] != string(sessions.FP32)
+		if alone {
+			precisions = append([]string{string(sessions.FP32)}, precisions...)
+		}
 		configs, err := o.configsFor(p.model, precisions, calibrators)
+		if err == nil && alone {
+			configs[0].LayerPrecisions = nil // what the configuration is compared with
+		}
 		if err != nil {
 			return err
 		}
@@ -96,9 +113,9 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 		return evalRow{}, nil, err
 	}
 	row := evalRow{
-		Precision: string(cfg.Precision), Calibrator: acc.Calibrator, Agreement: 100 * acc.Labels.Agreement,
+		Precision: string(cfg.Precision), Calibrator: acc.Calibrator, Ranges: acc.Ranges, Agreement: 100 * acc.Labels.Agreement,
 		Latency: float64(snap.Overview.Latency.Median) / 1e6, LatencyP99: float64(snap.Overview.Latency.P99) / 1e6,
-		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random,
+		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random, RandomRanges: acc.RandomRanges,
 		Estimated: snap.Timings.Estimated,
 	}
 	if len(acc.Outputs) > 0 {
@@ -116,8 +133,18 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Network.Name, p.work.Data.Name(), count(p.work.Data.Len(), "item"))
-	if p.work.CalData.Random() && !p.model.Quantized {
-		fmt.Fprintln(w, "random calibration: no data was given, so ranges come from random input and accuracy is agreement with FP32 only")
+	if p.work.Data.Random() {
+		fmt.Fprintln(w, "random data: none was given, so accuracy is agreement with FP32 only")
+	}
+	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
+		fmt.Fprintln(w, "random calibration: ranges come from random input and say nothing about real ones")
+	}
+	said := ""
+	for _, r := range rows {
+		if r.Ranges != said && r.Ranges != "" {
+			said = r.Ranges
+			fmt.Fprintf(w, "ranges of %s: %s\n", r.Calibrator, said)
+		}
 	}
 	if rows[0].Estimated {
 		fmt.Fprintln(w, "estimated: latencies are a cost model's, not measured")
@@ -138,17 +165,13 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	return nil
 }
 
-// layered returns the configuration whose layers are looked at: the last one asked for, or where none was what an engine
-// was built with, and of a model INT8 with the calibrator that every command begins with.
+// layered returns the configuration whose layers are looked at: the last one, and where a model was given and nothing asked
+// for INT8 with the calibrator that every command begins with.
 func (o *options) layered(m *sessions.Model, configs []sessions.Config) sessions.Config {
 	cfg := configs[len(configs)-1]
-	if o.changed("precision", "calibrator") {
-		return cfg
+	if m.Engine == nil && o.file == nil && !o.changed("precision", "calibrator") {
+		cfg.Calibrator = "entropy"
 	}
-	if built, err := m.BuiltWith(); err == nil {
-		return o.over(built, cfg)
-	}
-	cfg.Calibrator = "entropy"
 	return cfg
 }
 

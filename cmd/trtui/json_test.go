@@ -23,7 +23,7 @@ var jsonCommands = []struct {
 	{[]string{"inspect", "tactics"}, []string{"candidates", "time_ms", "cache_hits"}},
 	{[]string{"calibrate", "--compare"}, []string{"clip_share", "kl_nats", "sqnr_db"}},
 	{[]string{"calibrate", "--weights"}, []string{"weights", "spread_ratio", "per_tensor_sqnr_db", "nearly_dead"}},
-	{[]string{"bench", "--per-layer", "--duration", "10ms", "--iterations", "5"}, []string{"latency_ms", "median", "gap_ms", "mean_ms", "gflop_per_s"}},
+	{[]string{"bench", "--per-layer", "--duration", "10ms", "--iterations", "5"}, []string{"latency", "median_ms", "p99_ms", "gap_ms", "mean_ms", "gflop_per_s"}},
 	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_p99_ms", "arena_bytes"}},
 	{[]string{"eval", "--per-layer", "--precision", "int8"}, []string{"accumulated", "tap_items", "agreement_share"}},
 	{[]string{"build"}, []string{"arena_bytes", "file", "config"}},

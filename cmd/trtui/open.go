@@ -32,6 +32,8 @@ type options struct {
 	mean, std   []float32
 	scale       float32
 	nhwc        bool
+	layout      string
+	order       string // of channels
 	shape       []int
 	elements    string
 	dequantize  []float32
@@ -47,6 +49,12 @@ type options struct {
 	layers      []string
 	constraints string
 	disable     []string
+	pins, bans  []string // of tactics
+	shapes      string
+	configPath  string
+	file        *sessions.ConfigFile // that is at configPath, once it was read
+	anew        bool                 // several calibrators are compared: on the same data, whatever an engine has
+	dataShapes  map[string][]int     // of inputs, where a model needs shapes and data has them
 	until       int
 	format      string
 	quiet       bool
@@ -72,7 +80,9 @@ func (o *options) register(c *cobra.Command) {
 	f.Float32SliceVar(&o.mean, "mean", nil, "mean of pixels, for all or each channel, taken off before the division by --std")
 	f.Float32SliceVar(&o.std, "std", nil, "standard deviation of pixels, for all or each channel")
 	f.Float32Var(&o.scale, "scale", 0, "factor of pixels before --mean; default 1/255")
-	f.BoolVar(&o.nhwc, "nhwc", false, "the model takes pixels as [H,W,C]")
+	f.StringVar(&o.layout, "layout", "nchw", "how the model takes images: nchw or nhwc")
+	f.BoolVar(&o.nhwc, "nhwc", false, "as --layout nhwc")
+	f.StringVar(&o.order, "channel-order", "rgb", "which colour of images the model takes first: rgb or bgr; --mean and --std are in that order")
 	f.IntSliceVar(&o.shape, "shape", nil, "shape of one item of a raw file, as in 1,49,10")
 	f.StringVar(&o.elements, "type", "", "type of a raw file's elements: f32, u8, i8, ...")
 	f.Float32SliceVar(&o.dequantize, "dequantize", nil, "SCALE,ZERO of a raw file's integers")
@@ -84,8 +94,12 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
 	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
-	f.StringVar(&o.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning) or obey (an error)")
-	f.StringSliceVar(&o.disable, "disable", nil, "rules or sites to switch off; trtui inspect passes lists them")
+	f.StringVar(&o.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
+	f.StringArrayVar(&o.disable, "disable", nil, "rules, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
+	f.StringArrayVar(&o.pins, "tactic", nil, "the only tactic that a layer may have, as LAYER=TACTIC; may be given again; trtui inspect tactics lists both")
+	f.StringArrayVar(&o.bans, "forbid-tactic", nil, "a tactic that no layer may have, or that LAYER may not, as LAYER=TACTIC; may be given again")
+	f.StringVar(&o.shapes, "shapes", "", "shapes of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data, else 1 for each symbol")
+	f.StringVar(&o.configPath, "config", "", "configuration file, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags go before it")
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
@@ -132,7 +146,7 @@ func openModel(path string) (*sessions.Model, error) {
 
 // equip opens what a model is worked on with: timing cache, data, backend.
 func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
-	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache(), Program: programName()}
+	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache(), Program: programName(), Recalibrate: o.anew || o.changed("calib-data")}
 	var err error
 	if o.cache == "none" {
 		w.SaveTo = ""
@@ -194,8 +208,16 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 			return nil, nil, err
 		}
 	}
+	if data != nil && !embedded {
+		if o.dataShapes, err = m.DataShapes(data); err != nil {
+			return nil, nil, err
+		}
+	}
 	if data == nil {
-		env := map[string]int{}
+		env, err := o.symbols(m)
+		if err != nil {
+			return nil, nil, err
+		}
 		set, err := dataset.Random(m.Network.Inputs, env, o.randomItems, o.seed)
 		if err != nil {
 			return nil, nil, err
@@ -219,8 +241,18 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 	return data, cal, nil
 }
 
+// symbols returns the values of dimension symbols of which random input is made, one item at a time.
+func (o *options) symbols(m *sessions.Model) (map[string]int, error) {
+	cfg, err := o.configFor(m)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Batch = 1
+	return m.Symbols(m.Shaped(cfg))
+}
+
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
-	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc, Shape: o.shape}
+	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape}
 	if path == o.data {
 		opt.Labels, opt.LabelOffset = o.labels, o.labelOffset
 	}

@@ -47,6 +47,7 @@ func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path str
 	if _, err := o.configs(precisions, calibrators); err != nil {
 		return err
 	}
+	o.anew = len(calibrators) > 1 && o.changed("calibrator")
 	err := o.with(path, stderr, func(p *place, _ *sessions.Runner) error {
 		configs, err := o.recorded(p.model, precisions, calibrators)
 		if err != nil {
@@ -66,20 +67,26 @@ func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path str
 }
 
 // recorded returns the configurations to record: those that the flags list, and where no precision was given the one
-// that an engine was built with, or int8 of a model that brings its own quantisation.
+// that an engine was built with or --config says, or int8 of a model that brings its own quantisation.
 func (o *options) recorded(m *sessions.Model, precisions, calibrators []string) ([]sessions.Config, error) {
-	if o.changed("precision") {
-		return o.configsFor(m, precisions, calibrators)
-	}
-	if built, err := m.BuiltWith(); err == nil {
-		precisions = []string{string(built.Precision)}
-		if !o.changed("calibrator") {
-			calibrators = []string{built.Calibrator}
-		}
-	} else if m.Quantized {
+	precisions, calibrators = o.listed(m, precisions, calibrators)
+	if m.Engine == nil && m.Quantized && !o.changed("precision") && (o.file == nil || !o.file.Has("precision")) {
 		precisions = []string{string(sessions.INT8)}
 	}
 	return o.configsFor(m, precisions, calibrators)
+}
+
+// listed returns the precisions and calibrators of a command that takes several: those that were given, else the one that
+// an engine was built with or --config says, else the lists by default.
+func (o *options) listed(m *sessions.Model, precisions, calibrators []string) (p, c []string) {
+	base := o.base(m, sessions.Config{})
+	if !o.changed("precision") && base.Precision != "" && (m.Engine != nil || o.file != nil) {
+		precisions = []string{string(base.Precision)}
+	}
+	if !o.changed("calibrator") && base.Calibrator != "" {
+		calibrators = []string{base.Calibrator}
+	}
+	return precisions, calibrators
 }
 
 // runConfigs leads a session through configurations, one after the other.

@@ -105,6 +105,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	defer p.close()
+	p.work.Warn = func(text string) { fmt.Fprintln(stderr, "warning:", text) }
 	cfg, err := o.configFor(p.model)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -15,6 +16,7 @@ import (
 type terminal struct {
 	look       ui.Options
 	recordings string // folder
+	configs    *sessions.ConfigSaver
 }
 
 // show shows the workbench on a session or a replay until a person quits it. A recording that is opened meanwhile is
@@ -35,11 +37,18 @@ func (t terminal) show(ctx context.Context, ctl views.Controller, rec views.Reco
 		if err != nil || opened == nil {
 			return err
 		}
-		err = errors.Join(t.show(ctx, opened, nil), opened.Close())
+		replay := t
+		replay.configs = replayConfigs(opened)
+		err = errors.Join(replay.show(ctx, opened, nil), opened.Close())
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// replayConfigs saves configurations beside the recording that they are in.
+func replayConfigs(r *sessions.Replay) *sessions.ConfigSaver {
+	return sessions.NewConfigSaver(filepath.Dir(r.Path()), r.Path())
 }
 
 // run runs the program once; it returns the recording that is to be shown next, if there is one.
@@ -65,6 +74,7 @@ func (t terminal) run(ctx context.Context, ctl views.Controller, rec views.Recor
 	timeline, _ := ctl.(views.Timeline) // nil for a session
 	app, err := views.NewWorkbench(events, views.Options{
 		Look: ui.NewLook(t.look), Recorder: rec, Recordings: t.recordings, Open: open, Timeline: timeline,
+		SaveConfig: t.configs.Save,
 	})
 	if err != nil {
 		return nil, err

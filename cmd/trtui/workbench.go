@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,10 @@ func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
 // begin returns the configuration to begin with; a calibrator that was asked for is written as reports write it.
 func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
 	cfg, err := f.configFor(m)
-	if err != nil || m.Engine != nil && !f.changed("calibrator") {
+	if err != nil || m.Engine != nil && !f.changed("calibrator", "config") {
+		return cfg, err
+	}
+	if err := m.CheckConfig(cfg); err != nil {
 		return cfg, err
 	}
 	calibrator, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{})
@@ -105,7 +109,16 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
 	}
-	return terminal{look, f.recording}.show(cmd.Context(), session, session)
+	return terminal{look, f.recording, f.configs(modelArg(args))}.show(cmd.Context(), session, session)
+}
+
+// configs saves configurations to the folder in which the program was started, named after the model.
+func (f *workbenchFlags) configs(model string) *sessions.ConfigSaver {
+	folder, err := filepath.Abs(".")
+	if err != nil {
+		folder = "."
+	}
+	return sessions.NewConfigSaver(folder, cmp.Or(model, "embedded"))
 }
 
 // closeSoon waits for release, but not for long: one inference of a large model cannot be interrupted, and the end of the

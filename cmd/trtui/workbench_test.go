@@ -20,7 +20,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 		{[]string{"a.onnx", "b.onnx"}, exitUsage, "accepts at most 1 arg"},
 		{[]string{"--batch", "0"}, exitUsage, "--batch 0: want 1 to"},
 		{[]string{"--precision", "int3"}, exitUsage, `--precision "int3": want fp32, fp16 or int8`},
-		{[]string{"--precision-constraints", "none"}, exitUsage, `--precision-constraints "none": want prefer or obey`},
+		{[]string{"--precision-constraints", "maybe"}, exitUsage, `--precision-constraints "maybe": want prefer, obey or none`},
 		{[]string{"--calibrator", "guess"}, exitUsage, "--calibrator: "},
 		{[]string{"--theme", "pink"}, exitUsage, `--theme "pink": want dark or light`},
 		{[]string{"--passes-until", "-1"}, exitUsage, "--passes-until -1: want 1 to "},

@@ -107,7 +107,7 @@ func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 
 func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
 	t := &tuner{ctx: ctx, backend: b, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
-		first: map[CacheEntry]bool{}, remeasure: cfg.Remeasure}
+		trials: map[CacheEntry]*trial{}, remeasure: cfg.Remeasure}
 	if cfg.Untimed || b.Info().Estimated {
 		return run.NewPlan(ctx, n, env, b, t.guess)
 	}
@@ -126,8 +126,7 @@ func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 		}
 	}
 	p, err := run.NewPlan(ctx, n, env, b, t.price)
-	if err == nil && len(t.first) > 0 && t.lost == nil {
-		t.again = true
+	for err == nil && t.lost == nil && t.next() {
 		p, err = run.NewPlan(ctx, n, env, b, t.price)
 	}
 	if t.lost != nil {

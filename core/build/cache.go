@@ -37,12 +37,12 @@ type CacheEntry struct {
 	Time   time.Duration // of one launch, in nanoseconds in the file
 
 	Measured time.Time `json:",omitzero"`  // when; zero: not known
-	Spread   float64   `json:",omitempty"` // of the rounds: the median's excess over the fastest, which counts; 0: not known
+	Spread   float64   `json:",omitempty"` // by what share of Time, which is the best of all occasions, the second best was longer; 0: not known
 	Note     string    `json:",omitempty"` // what the kernel said about itself
 }
 
-// Disturbed reports whether the machine did something else while the entry was measured: its rounds differed by more
-// than a quarter.
+// Disturbed reports whether the machine did something else while the entry was measured: its time was not met again but
+// for a quarter.
 func (e CacheEntry) Disturbed() bool { return e.Spread > 0.25 }
 
 func (e CacheEntry) key() string { return e.Target + "\x00" + e.Tactic + "\x00" + e.Layer }

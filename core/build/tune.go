@@ -1,7 +1,6 @@
 package build
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,19 +19,19 @@ import (
 
 // tuner prices tactics by running them: it is the run.Cost of a build.
 type tuner struct {
-	ctx      context.Context
-	backend  run.Backend
-	stream   kernels.Stream
-	cache    *TimingCache
-	choices  TacticChoices
-	progress func(layer, tactic string)
-	mems     []buffer // reused from one measurement to the next
-	// first has what was measured for the first time, to be measured once more when all others have had their turn: what
-	// disturbed one moment is over by then, and the better of both times counts.
-	first     map[CacheEntry]bool
-	again     bool
-	remeasure []string // layers for which the cache counts only as far as this tuner filled it
-	lost      error    // after which the device does nothing
+	ctx       context.Context
+	backend   run.Backend
+	stream    kernels.Stream
+	cache     *TimingCache
+	choices   TacticChoices
+	progress  func(layer, tactic string)
+	mems      []buffer              // reused from one measurement to the next
+	pass      int                   // over all layers; in each, what is open is measured once
+	trials    map[CacheEntry]*trial // what was measured in this build
+	last      *occasion             // measured last
+	open      map[string]bool       // layers whose tactics are to be measured in this pass, those measured before too
+	remeasure []string              // layers for which the cache counts only as far as this tuner filled it
+	lost      error                 // after which the device does nothing
 }
 
 type buffer struct {
@@ -56,48 +55,6 @@ func (t *tuner) guess(b kernels.Binding, tac kernels.Tactic, rank int) (run.Pric
 		err = errors.New(r)
 	}
 	return p, err
-}
-
-// price returns the time of one launch, from the cache or measured.
-func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
-	if err := cmp.Or(t.ctx.Err(), t.lost); err != nil {
-		return run.Price{}, err
-	}
-	if r := t.choices.Reason(b.Layer.Name, tac.Name); r != "" {
-		return t.remembered(b, tac), errors.New(r)
-	}
-	target, layer := t.backend.Info().Fingerprint, signature(b)
-	known, ok := t.cache.Get(target, tac.Name, layer)
-	entry := CacheEntry{Target: target, Tactic: tac.Name, Layer: layer}
-	first, measured := t.first[entry]
-	ok = ok && (measured || !slices.Contains(t.remeasure, b.Layer.Name))
-	if ok && !(t.again && first) {
-		return run.Price{Time: known.Time, Timed: true, Note: known.Note}, nil
-	}
-	if t.progress != nil {
-		t.progress(b.Layer.Name, tac.Name)
-	}
-	d, spread, note, err := t.measure(b, tac)
-	if err != nil {
-		return run.Price{}, t.failed(b, tac, err)
-	}
-	t.first[entry] = !t.again
-	if ok && known.Time <= d {
-		return run.Price{Time: known.Time, Timed: true, Note: known.Note}, nil
-	}
-	entry.Time, entry.Measured, entry.Spread, entry.Note = d, time.Now().Truncate(time.Second), spread, note
-	t.cache.Put(entry)
-	return run.Price{Time: d, Timed: true, Note: note}, nil
-}
-
-// remembered returns what the cache knows of a tactic that is not to be measured.
-func (t *tuner) remembered(b kernels.Binding, tac kernels.Tactic) run.Price {
-	entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
-	if !t.cache.Has(entry) {
-		return run.Price{}
-	}
-	known, _ := t.cache.Get(entry.Target, entry.Tactic, entry.Layer)
-	return run.Price{Time: known.Time, Timed: true, Note: known.Note}
 }
 
 // failed is the reason not to use a tactic that could not be measured. A device that is lost ends the tuning: no tactic after

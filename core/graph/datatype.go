@@ -5,7 +5,7 @@ import "fmt"
 // DataType is the type of a tensor's elements.
 type DataType uint8
 
-// The element types. Sub-byte and 8-bit floating types are not supported.
+// The element types. Types of less than a byte are not supported, and those of floating point in 8 bits only by Cast.
 const (
 	Invalid DataType = iota
 	F32
@@ -21,6 +21,10 @@ const (
 	I64
 	U64
 	Bool
+	F8E4M3FN
+	F8E4M3FNUZ
+	F8E5M2
+	F8E5M2FNUZ
 )
 
 var dataTypes = [...]struct {
@@ -30,6 +34,7 @@ var dataTypes = [...]struct {
 	Invalid: {"invalid", 0}, F32: {"f32", 4}, F16: {"f16", 2}, BF16: {"bf16", 2}, F64: {"f64", 8},
 	I8: {"i8", 1}, U8: {"u8", 1}, I16: {"i16", 2}, U16: {"u16", 2}, I32: {"i32", 4}, U32: {"u32", 4},
 	I64: {"i64", 8}, U64: {"u64", 8}, Bool: {"bool", 1},
+	F8E4M3FN: {"f8e4m3fn", 1}, F8E4M3FNUZ: {"f8e4m3fnuz", 1}, F8E5M2: {"f8e5m2", 1}, F8E5M2FNUZ: {"f8e5m2fnuz", 1},
 }
 
 // Size returns the bytes of one element.
@@ -47,7 +52,7 @@ func (t DataType) String() string {
 	return fmt.Sprintf("datatype(%d)", uint8(t))
 }
 
-// IsFloat reports whether t is a floating-point type.
+// IsFloat reports whether t is a floating-point type that layers compute in: not one of 8 bits.
 func (t DataType) IsFloat() bool { return t >= F32 && t <= F64 }
 
 // IsInteger reports whether t is an integer type; Bool is not.

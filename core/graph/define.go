@@ -350,4 +350,4 @@ func (d *Definition) Reduce(op *Op, x *Tensor, keepDims bool, axes ...int) *Tens
 }
 
 // Cast converts x to another type.
-func (d *Definition) Cast(x *Tensor, to DataType) *Tensor { return d.Layer(Cast, CastAttrs{to}, x) }
+func (d *Definition) Cast(x *Tensor, to DataType) *Tensor { return d.Layer(Cast, CastAttrs{To: to}, x) }

@@ -43,7 +43,7 @@ func TestShapeArithmetic(t *testing.T) {
 		}},
 		{"reversed twice, cast", "[batch,3,h,w]", func(add func(*Op, any, ...*Tensor) *Tensor, n *Network, shape *Tensor) *Tensor {
 			reverse := SliceAttrs{Starts: []int{-1}, Ends: []int{-1 << 62}, Steps: []int{-1}}
-			return add(Cast, CastAttrs{I64}, add(Slice, reverse, add(Cast, CastAttrs{I32}, add(Slice, reverse, shape))))
+			return add(Cast, CastAttrs{To: I64}, add(Slice, reverse, add(Cast, CastAttrs{To: I32}, add(Slice, reverse, shape))))
 		}},
 	} {
 		n := NewNetwork("shapes")

@@ -6,11 +6,14 @@ import (
 )
 
 // CastAttrs are the attributes of Cast.
-type CastAttrs struct{ To DataType }
+type CastAttrs struct {
+	To       DataType
+	Overflow bool // to an 8-bit floating type: what is too large becomes an infinity or NaN, and not the largest number
+}
 
 // Cast converts each element to another type, as ONNX does: floating to integer truncates toward 0 (where the result
 // does not fit it saturates, NaN gives 0; ONNX leaves both open), integers wrap around, to Bool is "not 0". A quantised
-// input counts by its integers. ONNX's saturate and round_mode concern 8-bit floating types, which do not exist here.
+// input counts by its integers. ONNX's round_mode concerns a type of exponents alone, which does not exist here.
 var Cast = &Op{
 	Name:  "Cast",
 	Attrs: CastAttrs{},
@@ -32,26 +35,31 @@ var Cast = &Op{
 		return nil
 	},
 	Eval: func(l *Layer, in, out []Value) error {
+		if a := l.Attrs.(CastAttrs); a.Overflow && a.To.IsFloat8() {
+			out[0].setFloat8s(in[0].Float64s(), false)
+			return nil
+		}
 		castTo(out[0], in[0])
 		return nil
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
-		n.Int("saturate", 1)
+		overflow := n.Int("saturate", 1) == 0
 		n.String("round_mode", "up")
 		if n.OpType == "CastLike" {
 			like := n.Input(1)
 			if like == nil {
 				return nil, nil, fmt.Errorf("input 1 (the tensor to be like) is missing")
 			}
-			return CastAttrs{like.Type}, n.Inputs[:1], nil
+			return CastAttrs{like.Type, overflow && like.Type.IsFloat8()}, n.Inputs[:1], nil
 		}
 		to, err := onnxDataType(n.Int("to", 0))
-		return CastAttrs{to}, n.Inputs, err
+		return CastAttrs{to, overflow && to.IsFloat8()}, n.Inputs, err
 	},
 }
 
 // onnxDataTypes are the element types by their number in ONNX's TensorProto.DataType.
-var onnxDataTypes = [...]DataType{1: F32, 2: U8, 3: I8, 4: U16, 5: I16, 6: I32, 7: I64, 9: Bool, 10: F16, 11: F64, 12: U32, 13: U64, 16: BF16}
+var onnxDataTypes = [...]DataType{1: F32, 2: U8, 3: I8, 4: U16, 5: I16, 6: I32, 7: I64, 9: Bool, 10: F16, 11: F64, 12: U32, 13: U64, 16: BF16,
+	17: F8E4M3FN, 18: F8E4M3FNUZ, 19: F8E5M2, 20: F8E5M2FNUZ}
 
 // onnxDataType returns the type with the given number in ONNX's TensorProto.DataType.
 func onnxDataType(n int) (DataType, error) {
@@ -66,7 +74,7 @@ func castTo(dst, src Value) {
 	switch {
 	case dst.Type == src.Type:
 		copy(dst.Data, src.Data)
-	case src.Type.IsFloat():
+	case src.Type.IsFloat(), src.Type.IsFloat8(), dst.Type.IsFloat8():
 		dst.setFloats(src.Float64s())
 	default:
 		dst.setInts(src.Ints(), src.Type == U64)
@@ -79,6 +87,12 @@ func (v Value) Float64s() []float64 {
 		return View[float64](v.Data)
 	}
 	out := make([]float64, v.Len())
+	if f, ok := float8s[v.Type]; ok {
+		for i, b := range v.Data {
+			out[i] = f.decode(b)
+		}
+		return out
+	}
 	if v.Type.IsFloat() {
 		convert(out, v.Floats())
 		return out
@@ -95,6 +109,8 @@ func (v Value) Float64s() []float64 {
 // setFloats stores x rounded to v's type; integers truncate and saturate.
 func (v Value) setFloats(x []float64) {
 	switch v.Type {
+	case F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ:
+		v.setFloat8s(x, true)
 	case F64:
 		copy(View[float64](v.Data), x)
 	case F32:

@@ -83,8 +83,8 @@ func (v Value) Floats() []float32 {
 		for i, h := range View[uint16](v.Data) {
 			out[i] = BF16ToF32(h)
 		}
-	case F64:
-		convert(out, View[float64](v.Data))
+	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ:
+		convert(out, v.Float64s())
 	case I8:
 		convert(out, View[int8](v.Data))
 	case U8, Bool:
@@ -128,8 +128,8 @@ func (v Value) Ints() []int64 {
 		convert(out, View[uint64](v.Data))
 	case F32:
 		convert(out, View[float32](v.Data))
-	case F64:
-		convert(out, View[float64](v.Data))
+	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ:
+		convert(out, v.Float64s())
 	}
 	return out
 }

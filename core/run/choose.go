@@ -15,7 +15,9 @@ import (
 // Price is what one launch costs.
 type Price struct {
 	Time  time.Duration
-	Timed bool   // measured on the device, not a guess
+	Timed bool // measured on the device, not a guess
+	// Noise is how far Time may be off: of two ways whose times differ by no more than their noise neither is the faster one.
+	Noise time.Duration
 	Note  string // what the kernel says about itself, where one was bound
 }
 
@@ -37,6 +39,7 @@ type option struct {
 	in     kernels.Format // of the op's inputs
 	out    kernels.Format // of outputs and epilogue inputs
 	price  Price
+	bytes  int  // that it writes, its workspace included
 	memory bool // InMemory
 }
 
@@ -49,7 +52,8 @@ type chooser struct {
 	options   map[*graph.Layer][]option
 	report    map[*graph.Layer][]Candidate
 	pick      map[*graph.Layer]int
-	reformats map[string]Price
+	reformats map[conversion]term
+	scratch   []term
 }
 
 // desc returns the form of a tensor in a format.
@@ -263,7 +267,16 @@ func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, 
 	} else {
 		o.price, err = c.cost(b, t, rank)
 	}
-	return o, err
+	if err != nil {
+		return o, err
+	}
+	for _, d := range b.Out {
+		o.bytes += d.Bytes()
+	}
+	if t.Workspace != nil {
+		o.bytes += t.Workspace(b)
+	}
+	return o, nil
 }
 
 // memoryOptions adds the ways to run l without launching anything.
@@ -272,12 +285,23 @@ func (c *chooser) memoryOptions(l *graph.Layer) {
 	case l.Op.View && viewable(c.network, l):
 		c.options[l] = append(c.options[l], option{memory: true})
 	case l.Op == graph.Concat:
-		for _, f := range []kernels.Format{kernels.Linear, kernels.C16} {
+		for _, f := range c.formats(l.Op) {
 			if sliceable(c.network, l, f, c.env) == nil {
 				c.options[l] = append(c.options[l], option{in: f, out: f, memory: true})
 			}
 		}
 	}
+}
+
+// formats returns Linear and the formats in which the backend computes an op.
+func (c *chooser) formats(op *graph.Op) []kernels.Format {
+	list := []kernels.Format{kernels.Linear}
+	for _, t := range c.backend.Tactics(op) {
+		if !t.Reference && t.In == t.Out && !slices.Contains(list, t.Out) {
+			list = append(list, t.Out)
+		}
+	}
+	return list
 }
 
 // viewable reports whether the output of a view may share its input's memory: not where a network output would have

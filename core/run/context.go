@@ -24,6 +24,7 @@ type ExecutionContext struct {
 	whole   kernels.Graph  // all steps, where the stream can capture them
 	stepped kernels.Graph  // all steps with a mark before, between and after
 	marks   []kernels.Mark // of stepped
+	caller  *[2]traffic    // the data of ExecuteSplit, inputs and outputs
 }
 
 type launch struct {
@@ -306,7 +307,7 @@ func (c *ExecutionContext) Write(slot int, v graph.Value) error {
 	}
 	s.Desc.FromLinear(stored, v.Data)
 	if err := c.loaded.backend.Upload(c.stream, c.mem[slot], stored); err != nil {
-		return fmt.Errorf("tensor %s: %w", s.Tensor.Name, err)
+		return ofTensor(s, err)
 	}
 	return nil
 }
@@ -318,10 +319,13 @@ func (c *ExecutionContext) download(dst []byte, slot int) error {
 		err = c.stream.Wait()
 	}
 	if err != nil {
-		return fmt.Errorf("tensor %s: %w", c.loaded.Plan.Slots[slot].Tensor.Name, err)
+		return ofTensor(c.loaded.Plan.Slots[slot], err)
 	}
 	return nil
 }
+
+// ofTensor says that an error is that of a slot's tensor.
+func ofTensor(s Slot, err error) error { return fmt.Errorf("tensor %s: %w", s.Tensor.Name, err) }
 
 // ExecuteTimed runs all steps once and sets times, which has room for one a step, to each step's; it returns the
 // time from end to end. Marks between steps cost little on a CPU, but are not free: it is a mode of its own.

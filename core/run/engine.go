@@ -41,7 +41,7 @@ type Profile struct {
 // one section, in which each constant is at a multiple of 64 and equal constants are stored once.
 const (
 	engineMagic   = "trtuiEng"
-	engineVersion = 1
+	engineVersion = 2
 	headerSize    = 64
 	entrySize     = 24
 	sectionAlign  = 64
@@ -402,6 +402,9 @@ func checkDesc(s Slot, env map[string]int) error {
 			return fmt.Errorf("shape %v", want)
 		}
 		n *= max(1, e)
+	}
+	if d.Pitch != 0 && (d.Format != kernels.NHWC || len(d.Dims) < 2 || d.Pitch < d.Width() || n > 1<<58/d.Pitch) {
+		return fmt.Errorf("%v with %d elements from pixel to pixel", d, d.Pitch)
 	}
 	if d.Span() > s.Size {
 		return fmt.Errorf("%d bytes in a slot of %d", d.Span(), s.Size)

@@ -16,7 +16,7 @@ import (
 func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backend, cost Cost) (*Plan, error) {
 	c := &chooser{
 		network: n, env: env, backend: b, cost: cost,
-		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[string]Price{},
+		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[conversion]term{},
 	}
 	if err := c.bounded(); err != nil {
 		return nil, err
@@ -209,12 +209,13 @@ func (y *layout) scratch(step *Step, o option, b kernels.Binding) {
 }
 
 // sliceable reports whether the slots of a concatenation's inputs can become parts of its output: each has memory of
-// its own, and everyone who touches it can work on slices. With one batch index a slice is dense, and any tactic can.
+// its own, and everyone who touches it can work on slices. With one batch index, or in NHWC one pixel, a slice is dense,
+// and any tactic can.
 func (y *layout) sliceable(l *graph.Layer, in []int) bool {
 	if !y.aligned(l, in) {
 		return false
 	}
-	dense := l.Outputs[0].Dims[0].Eval(y.env) == 1 || concatAxis(l) == 0
+	dense := pieces(desc(l.Outputs[0], y.chosen(l).out, y.env), concatAxis(l)) == 1
 	for i, slot := range in {
 		s := y.plan.Slots[slot]
 		if s.Of >= 0 || s.Region != Arena || y.whole[slot] {
@@ -227,12 +228,43 @@ func (y *layout) sliceable(l *graph.Layer, in []int) bool {
 			return false
 		}
 		for _, u := range l.Inputs[i].Users {
-			if u != l && !y.chosen(u).tactic.Strided {
+			if u != l && !y.readsSlices(u, l.Inputs[i], s.Desc.Format) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// readsSlices reports whether layer u can read its input x where that is a slice in the given format: with its own tactic
+// and, where that wants another format, with the reformat's.
+func (y *layout) readsSlices(u *graph.Layer, x *graph.Tensor, have kernels.Format) bool {
+	o := y.chosen(u)
+	if !o.tactic.Strided {
+		return false
+	}
+	for i, t := range u.Inputs {
+		want := formatOf(u, i, o.in, o.out)
+		if t != x || want == have {
+			continue
+		}
+		if r, err := y.reformatOption(x, have, want); err != nil || !r.tactic.Strided {
+			return false
+		}
+	}
+	return true
+}
+
+// pieces returns how many pieces of memory a part of a tensor along an axis consists of: one for each index of the axes
+// that lie before it, in NHWC for each pixel.
+func pieces(d kernels.Desc, axis int) int {
+	switch {
+	case axis == 0:
+		return 1
+	case d.Format == kernels.NHWC:
+		return d.Dims[0] * graph.Count(d.Dims[2:])
+	}
+	return d.Dims[0]
 }
 
 // aligned reports whether the parts of a concatenation's output begin where the backend's kernels can read and write them.
@@ -241,17 +273,14 @@ func (y *layout) aligned(l *graph.Layer, in []int) bool {
 	if align <= 1 {
 		return true
 	}
-	batches, offset := 1, 0
-	if concatAxis(l) > 0 {
-		batches = max(1, l.Outputs[0].Dims[0].Eval(y.env))
-	}
+	n, offset := max(1, pieces(desc(l.Outputs[0], y.chosen(l).out, y.env), concatAxis(l))), 0
 	for _, slot := range in {
 		if offset%align != 0 {
 			return false
 		}
-		offset += y.plan.Slots[slot].Desc.Bytes() / batches
+		offset += y.plan.Slots[slot].Desc.Bytes() / n
 	}
-	return batches == 1 || offset%align == 0
+	return n == 1 || offset%align == 0
 }
 
 // launching returns the fastest option of l in a format that launches a kernel, or in any format.
@@ -274,15 +303,17 @@ func (y *layout) slices(step *Step) {
 	out := step.Out[0]
 	y.whole[out] = true
 	whole := y.plan.Slots[out].Desc
-	axis, offset := concatAxis(step.Layer), 0
+	n, offset := pieces(whole, concatAxis(step.Layer)), 0
 	for _, in := range step.In {
 		s := &y.plan.Slots[in]
 		s.Of, s.Offset = out, offset
-		if axis > 0 && whole.Dims[0] > 1 {
-			offset += s.Desc.Bytes() / whole.Dims[0]
+		offset += s.Desc.Bytes() / max(1, n)
+		switch {
+		case n <= 1:
+		case whole.Format == kernels.NHWC:
+			s.Desc.Pitch = whole.PixelPitch()
+		default:
 			s.Desc.Batch = whole.BatchStride()
-		} else {
-			offset += s.Desc.Bytes()
 		}
 		s.Size = s.Desc.Span()
 	}

@@ -61,7 +61,11 @@ func Percentile(sorted []time.Duration, p float64) time.Duration {
 type Sample struct {
 	Latency time.Duration   // end to end, without the copies of inputs and outputs
 	Steps   []time.Duration // by step; nil where only the whole was timed. Valid until the next sample
+	Split   *Split          // of another inference, with the copies; nil for most samples. Valid until the next sample
 }
+
+// splitEvery is how many samples have one with a Split.
+const splitEvery = 4
 
 // Profiling says how long to measure: until both a number of samples and a time are reached.
 type Profiling struct {
@@ -77,7 +81,7 @@ type Profiling struct {
 // Where the stream captures, a sample is the device's time for inferences in a row that last sampleTime, by the inference:
 // marks are about 0.5 µs exact, and what a single launch and the wait for it cost the host is not the network's time.
 //
-// With PerStep, whole runs and stepped runs alternate, so that the latency is not one with marks in it and the gap
+// Every few samples an inference runs with the copies that the others go without, but where times are estimates. With PerStep, whole runs and stepped runs alternate, so that the latency is not one with marks in it and the gap
 // between it and the sum of the steps is honest.
 func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(Sample)) error {
 	for start := time.Now(); time.Since(start) < p.WarmUp; {
@@ -93,6 +97,8 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 		return err
 	}
 	times := make([]time.Duration, len(c.args))
+	var split Split
+	estimated := c.loaded.backend.Info().Estimated // no model has the copies
 	start := time.Now()
 	for i := 0; i < p.Iterations || time.Since(start) < p.Duration; i++ {
 		if err := ctx.Err(); err != nil {
@@ -107,6 +113,12 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 				return err
 			}
 			s.Steps = times
+		}
+		if i%splitEvery == 0 && !estimated {
+			if split, err = c.ExecuteSplit(); err != nil {
+				return err
+			}
+			s.Split = &split
 		}
 		each(s)
 	}

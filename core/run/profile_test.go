@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 	"time"
@@ -106,5 +107,51 @@ func TestProfileInARow(t *testing.T) {
 		}
 		x.Close()
 		l.Close()
+	}
+}
+
+// TestExecuteSplit: an inference with its copies leaves inputs and outputs as another does, keeps its memory, and on the CPU
+// enqueues nothing.
+func TestExecuteSplit(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	p, err := run.NewPlan(t.Context(), residual(t), map[string]int{"batch": 2}, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := run.Load(t.Context(), p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := l.NewContext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.SetInput("x", input(2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.Output("add")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.ExecuteSplit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Compute <= 0 || s.Enqueue != 0 || !c.Shared() {
+		t.Errorf("%+v, the host computes: %v", s, c.Shared())
+	}
+	if in, out := c.Copied(); in != 2*3*25*4 || out != in {
+		t.Errorf("%d bytes in, %d out", in, out)
+	}
+	if got, err := c.Output("add"); err != nil || !bytes.Equal(got.Data, want.Data) {
+		t.Errorf("the output differs from Execute's (%v)", err)
+	}
+	if n := testing.AllocsPerRun(20, func() { _, _ = c.ExecuteSplit() }); n > 6 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,7 +1,8 @@
 package run
 
 import (
-	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -9,8 +10,7 @@ import (
 )
 
 // choose settles on an option for every layer: it starts from each layer's fastest and from each format throughout,
-// changes one layer at a time, or one and the producer of an input, as long as the sum becomes smaller, and keeps the
-// best result.
+// makes changes as long as the sum becomes smaller, and keeps the best result. What differs from that by no more than the noise of the measurements is settled by settle.
 func (c *chooser) choose() {
 	var best map[*graph.Layer]int
 	var bestTime time.Duration
@@ -24,15 +24,16 @@ func (c *chooser) choose() {
 			c.pick[l] = fastest(c.options[l], prefer)
 		}
 		for range 20 {
-			if !c.improve() && !c.improvePairs() {
+			if !c.improve() {
 				break
 			}
 		}
-		if t := c.total(); best == nil || t < bestTime {
+		if t := c.time(c.network.Layers...); best == nil || t < bestTime {
 			best, bestTime = c.pick, t
 		}
 	}
 	c.pick = best
+	c.settle()
 }
 
 // fastest returns the index of the fastest option among the preferred ones, or among all if none is.
@@ -47,130 +48,181 @@ func fastest(options []option, prefer func(option) bool) int {
 	return best
 }
 
-// improve tries every option of every layer against its neighbours' present ones.
+// improve tries every change, and reports whether one was kept.
 func (c *chooser) improve() bool {
 	changed := false
-	for _, l := range c.network.Layers {
-		best, now := c.pick[l], c.local(l)
-		for i := range c.options[l] {
-			c.pick[l] = i
-			if t := c.local(l); t < now {
-				best, now, changed = i, t, true
-			}
+	for layers, picks := range c.changes() {
+		now := c.time(layers...)
+		before := c.set(layers, picks)
+		if c.time(layers...) < now {
+			changed = true
+		} else {
+			c.set(layers, before)
 		}
-		c.pick[l] = best
 	}
 	return changed
 }
 
-// improvePairs tries every pair of options of a layer and the producer of one of its inputs, which may be able to change
-// a format only together.
-func (c *chooser) improvePairs() bool {
-	changed := false
-	for _, l := range c.network.Layers {
-		for _, x := range l.Inputs {
-			if x == nil || x.Producer == nil || len(c.options[l])*len(c.options[x.Producer]) < 2 {
-				continue
+// set gives some layers other options, and returns those that they had.
+func (c *chooser) set(layers []*graph.Layer, picks []int) (before []int) {
+	for k, l := range layers {
+		before = append(before, c.pick[l])
+		c.pick[l] = picks[k]
+	}
+	return before
+}
+
+// changes yields the changes of choices that are worth a try, at the time when it is their turn: every option of a layer;
+// every pair of options of a layer and the producer of one of its inputs, which may be able to change a format only together;
+// and another format of a layer's results, with which all that read them change.
+func (c *chooser) changes() iter.Seq2[[]*graph.Layer, []int] {
+	return func(yield func([]*graph.Layer, []int) bool) {
+		for _, l := range c.network.Layers {
+			for i := range c.options[l] {
+				if i != c.pick[l] && !yield([]*graph.Layer{l}, []int{i}) {
+					return
+				}
 			}
-			p := x.Producer
-			best, now := [2]int{c.pick[p], c.pick[l]}, c.pair(p, l)
-			for i := range c.options[p] {
-				for j := range c.options[l] {
-					c.pick[p], c.pick[l] = i, j
-					if t := c.pair(p, l); t < now {
-						best, now, changed = [2]int{i, j}, t, true
+		}
+		for _, l := range c.network.Layers {
+			for _, p := range producers(l) {
+				for i := range c.options[p] {
+					for j := range c.options[l] {
+						if (i != c.pick[p] || j != c.pick[l]) && !yield([]*graph.Layer{p, l}, []int{i, j}) {
+							return
+						}
 					}
 				}
 			}
-			c.pick[p], c.pick[l] = best[0], best[1]
 		}
-	}
-	return changed
-}
-
-// pair returns the time of two layers, the first a producer for the second, and of all reformats next to them.
-func (c *chooser) pair(p, l *graph.Layer) time.Duration {
-	t := c.local(p) + c.local(l)
-	for i, x := range l.Inputs {
-		if x != nil && x.Producer == p {
-			t -= c.edge(l, i) // counted with both
-		}
-	}
-	return t
-}
-
-// local returns the time of a layer and of all reformats next to it.
-func (c *chooser) local(l *graph.Layer) time.Duration {
-	t := c.chosen(l).price.Time
-	for i := range l.Inputs {
-		t += c.edge(l, i)
-	}
-	for _, y := range l.Outputs {
-		if c.network.IsOutput(y) {
-			t += c.reformat(y, c.chosen(l).out, kernels.Linear)
-		}
-		for _, u := range y.Users {
-			for i, x := range u.Inputs {
-				if x == y {
-					t += c.edge(u, i)
+		for _, l := range c.network.Layers {
+			for i, o := range c.options[l] {
+				layers, picks := c.together(l, o.out)
+				if len(layers) > 1 && !yield(append(layers, l), append(picks, i)) {
+					return
 				}
 			}
 		}
 	}
+}
+
+// producers returns the layers that produce the inputs of l.
+func producers(l *graph.Layer) []*graph.Layer {
+	var list []*graph.Layer
+	for _, x := range l.Inputs {
+		if x != nil && x.Producer != nil && !slices.Contains(list, x.Producer) {
+			list = append(list, x.Producer)
+		}
+	}
+	return list
+}
+
+// together returns the layers that read the results of l, with their fastest options that read a format: one that writes what
+// the present one writes, if there is one.
+func (c *chooser) together(l *graph.Layer, f kernels.Format) (layers []*graph.Layer, picks []int) {
+	for _, t := range l.Outputs {
+		for _, u := range t.Users {
+			if slices.Contains(layers, u) {
+				continue
+			}
+			out := c.chosen(u).out
+			i := fastest(c.options[u], func(o option) bool { return o.in == f && o.out == out })
+			if c.options[u][i].in != f {
+				i = fastest(c.options[u], func(o option) bool { return o.in == f })
+			}
+			layers, picks = append(layers, u), append(picks, i)
+		}
+	}
+	return layers, picks
+}
+
+// time returns the time of some layers and of all reformats next to them.
+func (c *chooser) time(layers ...*graph.Layer) time.Duration {
+	var t time.Duration
+	c.scratch = c.terms(c.scratch[:0], layers)
+	for _, x := range c.scratch {
+		t += x.option.price.Time
+	}
 	return t
 }
 
-// total returns the time of the whole network.
-func (c *chooser) total() time.Duration {
-	var t time.Duration
-	for _, l := range c.network.Layers {
-		o := c.chosen(l)
-		t += o.price.Time
-		for i := range l.Inputs {
-			t += c.edge(l, i)
+// term is one launch that a choice of options makes: that of a layer, or of a reformat. The zero term launches nothing.
+type term struct {
+	option   option
+	rank     int // of a layer's option among the layer's
+	reformat bool
+}
+
+// terms appends the launches of some layers and of the reformats of every tensor that they read or write: as many terms,
+// in the same order, whatever the choices are.
+func (c *chooser) terms(list []term, layers []*graph.Layer) []term {
+	var seen []*graph.Tensor
+	for _, l := range layers {
+		list = append(list, term{option: c.chosen(l), rank: c.pick[l]})
+		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+			if t == nil || t.IsConst() || slices.Contains(seen, t) {
+				continue
+			}
+			seen = append(seen, t)
+			list = c.reformatsOf(list, t)
 		}
-		for _, y := range l.Outputs {
-			if c.network.IsOutput(y) {
-				t += c.reformat(y, o.out, kernels.Linear)
+	}
+	return list
+}
+
+// reformatsOf appends a term for every format: the reformat that brings t into it for those who want it so.
+func (c *chooser) reformatsOf(list []term, t *graph.Tensor) []term {
+	have := kernels.Linear
+	if t.Producer != nil {
+		have = c.chosen(t.Producer).out
+	}
+	for _, f := range kernels.Formats() {
+		if f == have || !c.wanted(t, f) {
+			list = append(list, term{})
+			continue
+		}
+		list = append(list, c.reformat(t, have, f))
+	}
+	return list
+}
+
+// wanted reports whether a reader of t wants it in a format.
+func (c *chooser) wanted(t *graph.Tensor, f kernels.Format) bool {
+	if f == kernels.Linear && t.Producer != nil && c.network.IsOutput(t) {
+		return true
+	}
+	for _, u := range t.Users {
+		o := c.chosen(u)
+		for i, x := range u.Inputs {
+			if x == t && formatOf(u, i, o.in, o.out) == f {
+				return true
 			}
 		}
 	}
-	return t
+	return false
 }
 
 func (c *chooser) chosen(l *graph.Layer) option { return c.options[l][c.pick[l]] }
 
-// edge returns the time of the reformat that layer l needs at its input i.
-func (c *chooser) edge(l *graph.Layer, i int) time.Duration {
-	x := l.Inputs[i]
-	if x == nil || x.IsConst() {
-		return 0
-	}
-	o := c.chosen(l)
-	have := kernels.Linear
-	if x.Producer != nil {
-		have = c.chosen(x.Producer).out
-	}
-	return c.reformat(x, have, formatOf(l, i, o.in, o.out))
+// conversion is a tensor to be brought from one format to another.
+type conversion struct {
+	t        *graph.Tensor
+	from, to kernels.Format
 }
 
-// reformat returns the time to bring t from one format to another.
-func (c *chooser) reformat(t *graph.Tensor, from, to kernels.Format) time.Duration {
-	if from == to {
-		return 0
-	}
-	a, b := desc(t, from, c.env), desc(t, to, c.env)
-	if a.SameBytes(b) {
-		return 0
-	}
-	key := fmt.Sprint(a, b)
-	p, ok := c.reformats[key]
+// reformat returns the launch that brings t from one format to another.
+func (c *chooser) reformat(t *graph.Tensor, from, to kernels.Format) term {
+	key := conversion{t, from, to}
+	r, ok := c.reformats[key]
 	if !ok {
-		p = Price{Time: time.Hour} // no way: chosen last, and reported when it comes to it
-		if o, err := c.reformatOption(t, from, to); err == nil {
-			p = o.price
+		if !desc(t, from, c.env).SameBytes(desc(t, to, c.env)) {
+			o, err := c.reformatOption(t, from, to)
+			if err != nil {
+				o = option{price: Price{Time: time.Hour}} // no way: chosen last, and reported when it comes to it
+			}
+			r = term{option: o, reformat: true}
 		}
-		c.reformats[key] = p
+		c.reformats[key] = r
 	}
-	return p.Time
+	return r
 }

@@ -17,7 +17,8 @@ type argument struct {
 	fixed  bool
 	axes   []axis
 	whole  bool // it has a row's elements; else it repeats one
-	pitch  int
+	width  int  // elements of a row, padding included
+	pitch  int  // from one row to the next
 }
 
 // arguments returns how a program's arguments from the layer's inputs are read, and appends those that are constants, as
@@ -49,7 +50,7 @@ func arguments(b kernels.Binding, inputs []int, out kernels.Desc, consts *[]byte
 		if a.axes, a.whole, err = to.reach(from); err != nil {
 			return nil, fmt.Errorf("input %d: %w", i, err)
 		}
-		a.pitch = from.pitch
+		a.width, a.pitch = from.width, from.pitch
 		list = append(list, a)
 	}
 	return list, nil
@@ -109,9 +110,9 @@ func (a *argument) parameter(k *ptx.K, w *launch, name string) {
 	}
 }
 
-// read returns n elements of a row of the output, from column on. pitch is the output's: where the argument's rows are
+// read returns n elements of a row of the output, from column on. width is the output's: where the argument's rows are
 // shorter, the elements behind are zeros.
-func (a *argument) read(k *ptx.K, row, column ptx.Uint, n, pitch int) []ptx.Float {
+func (a *argument) read(k *ptx.K, row, column ptx.Uint, n, width int) []ptx.Float {
 	list := make([]ptx.Float, n)
 	if a.input < 0 {
 		for i := range list {
@@ -128,8 +129,8 @@ func (a *argument) read(k *ptx.K, row, column ptx.Uint, n, pitch int) []ptx.Floa
 		return list
 	}
 	var when *ptx.Cond
-	if roundUp(a.pitch, n) < pitch && n*a.typ.Size() >= 4 {
-		p := k.Lt(column, ptx.U(a.pitch))
+	if roundUp(a.width, n) < width && n*a.typ.Size() >= 4 {
+		p := k.Lt(column, ptx.U(a.width))
 		when = &p
 	}
 	return a.load(k, k.Add(start, column), n, when)

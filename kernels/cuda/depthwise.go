@@ -14,6 +14,7 @@ func depthwiseEmitters() []emitter {
 	for _, columns := range []int{1, 2, 4} {
 		list = append(list, emitter{
 			name: fmt.Sprintf("conv_depthwise_nhwc_%dx%d", columns, directChannels), op: graph.Conv, in: kernels.NHWC, out: kernels.NHWC,
+			strided: true,
 			match: func(b kernels.Binding) error {
 				if _, err := depthwiseOf(b, columns); err != nil {
 					return err
@@ -52,6 +53,9 @@ func depthwiseOf(b kernels.Binding, columns int) (*depthwise, error) {
 	}
 	if d.c != 1 || d.k != 1 {
 		return nil, fmt.Errorf("groups of %d to %d channels, the kernel takes 1 to 1", d.c, d.k)
+	}
+	if d.zeros != nil {
+		return nil, fmt.Errorf("the weights have a zero point for every channel")
 	}
 	if d.s*columns > 32 {
 		return nil, fmt.Errorf("windows of %d columns are too wide for %d pixels", d.s, columns)
@@ -156,7 +160,7 @@ func (t *depthwiseThread) element(line ptx.Uint, column int, inside *ptx.Cond) [
 
 // jobs estimates the launch.
 func (d *depthwise) jobs(b kernels.Binding) []job {
-	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.pitchOut, directChannels)
+	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.widthOut, directChannels)
 	reads := min(d.columns*d.s, (d.columns-1)*d.stride[1]+(d.s-1)*d.dilation[1]+1)
 	each := reads*(4+directChannels) + d.s*(2+d.columns*directChannels)
 	if d.scale != nil { // four taps at a time

@@ -16,6 +16,7 @@ func directEmitters() []emitter {
 		for _, columns := range []int{1, 4} {
 			list = append(list, emitter{
 				name: fmt.Sprintf("conv_direct_%s_%dx%d", f, columns, directChannels), op: graph.Conv, in: f, out: kernels.NHWC,
+				strided: f == kernels.NHWC,
 				match: func(b kernels.Binding) error {
 					if _, err := directOf(b, columns); err != nil {
 						return err
@@ -103,7 +104,7 @@ func (p *product) packDirect() []byte {
 	n := p.r * p.s * p.c * row
 	if p.scale != nil {
 		list, src := make([]int32, n), p.weight.Ints()
-		put(func(d, s int) { list[d] = int32(src[s]) - p.zeroW })
+		put(func(d, s int) { list[d] = int32(src[s]) - p.zeroOf(d%row) })
 		return graph.Bytes(list)
 	}
 	list, src := make([]float32, n), p.reals()
@@ -141,11 +142,16 @@ func (d *direct) emit(b kernels.Binding) (*work, error) {
 
 // thread starts the kernel and finds what a thread computes: neighbouring threads neighbouring channels, then pixels.
 func (d *direct) thread(w *work) (*directThread, *launch) {
-	vectors, perRow := ceilDiv(d.pitchOut, directChannels), ceilDiv(d.q, d.columns)
+	vectors, perRow := ceilDiv(d.widthOut, directChannels), ceilDiv(d.q, d.columns)
 	total := d.n * d.p * perRow * vectors
 	k, l := w.threads("conv", total)
 	d.x.base = l.input(k, 0)
-	weights := l.constant(k, "w", 0)
+	var weights ptx.GlobalPtr
+	if d.given {
+		weights = l.scratch(k, "w", 0)
+	} else {
+		weights = l.constant(k, "w", 0)
+	}
 	d.out.parameters(k, l)
 	index := threadIndex(k, total)
 	rest, vector := k.DivRem(index, vectors)
@@ -167,7 +173,7 @@ func (d *direct) thread(w *work) (*directThread, *launch) {
 // finish writes the outputs.
 func (t *directThread) finish() {
 	for i, sums := range t.sums {
-		finishRow(t.K, t.out, t.Add(t.pixel, ptx.U(i)), t.channel, sums, t.pitchOut%directChannels == 0)
+		finishRow(t.K, t.out, t.Add(t.pixel, ptx.U(i)), t.channel, sums, t.widthOut%directChannels == 0)
 	}
 }
 
@@ -181,7 +187,7 @@ func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Wor
 		if whole {
 			emit()
 		} else {
-			k.If(k.Lt(at, ptx.U(out.pitch)), emit)
+			k.If(k.Lt(at, ptx.U(out.width)), emit)
 		}
 	}
 }
@@ -230,7 +236,6 @@ func (t *directThread) firstInput(channel ptx.Uint) ptx.Uint {
 
 // sum adds the products of all taps and input channels.
 func (t *directThread) sum() {
-	row := 4 * t.rowWeights()
 	at := t.VarGlobal(t.weights)
 	t.For(ptx.U(0), ptx.U(t.r*t.dilation[0]), ptx.U(t.dilation[0]), func(dy ptx.Uint) {
 		y := t.Add(t.top, dy)
@@ -249,18 +254,24 @@ func (t *directThread) sum() {
 				}
 				pixels = append(pixels, p)
 			}
-			if t.c <= 4 {
-				for c := range t.c {
-					t.multiply(pixels, ptx.U(c), at.At(c*row))
-				}
-				t.SetGlobal(at, at.At(t.c*row))
-				return
-			}
-			t.For(ptx.U(0), ptx.U(t.c), ptx.U(1), func(c ptx.Uint) {
-				t.multiply(pixels, c, at)
-				t.SetGlobal(at, at.At(row))
-			})
+			t.tap(pixels, at)
 		})
+	})
+}
+
+// tap adds the products of one tap, whose weights begin at the address, and moves that behind them.
+func (t *directThread) tap(pixels []tapPixel, at ptx.GlobalPtr) {
+	row := 4 * t.rowWeights()
+	if t.c <= 4 {
+		for c := range t.c {
+			t.multiply(pixels, ptx.U(c), at.At(c*row))
+		}
+		t.SetGlobal(at, at.At(t.c*row))
+		return
+	}
+	t.For(ptx.U(0), ptx.U(t.c), ptx.U(1), func(c ptx.Uint) {
+		t.multiply(pixels, c, at)
+		t.SetGlobal(at, at.At(row))
 	})
 }
 
@@ -315,12 +326,15 @@ func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
 	t.When(p.inside, func() {
 		t.SetS(v, t.LoadByteAs(from, t.typ == graph.I8))
 	})
+	if t.transposed { // whose taps do not all meet the input: there is no sum of all weights to take off
+		v = t.SubS(v, ptx.I(int(t.zeroX)))
+	}
 	return v.Word()
 }
 
 // jobs estimates the launch: all of a block's loads come through one unit, a quarter as fast as products.
 func (d *direct) jobs(b kernels.Binding) []job {
-	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.pitchOut, directChannels)
+	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.widthOut, directChannels)
 	reads := 1
 	if !d.shared() {
 		reads = directChannels

@@ -11,7 +11,7 @@ import (
 
 // gatherEmitters are the gathers whose indices, or data, are known at run time alone.
 func gatherEmitters() []emitter {
-	return []emitter{{
+	return []emitter{elementsEmitter(), {
 		name: "gather_rows_linear", op: graph.Gather, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			_, err := gatherOf(b)
@@ -76,11 +76,67 @@ func (g *gather) emit(b kernels.Binding) (*work, error) {
 	index := threadIndex(k, total)
 	line, column := k.DivRem(index, inner)
 	block, place := k.DivRem(line, g.count)
-	row := k.Load(k.Offset(indices, place, g.index.Size()), 1)[0].Int() // of an i64 the low word
-	row = k.Select(k.LtS(row, ptx.I(0)), k.AddS(row, ptx.I(g.length)).Uint(), row.Uint()).Int()
-	row = k.MinS(k.MaxS(row, ptx.I(0)), ptx.I(g.length-1))
-	from := k.Mad(k.Mad(block, ptx.U(g.length), row.Uint()), ptx.U(inner), column)
+	row := indexAt(k, k.Offset(indices, place, g.index.Size()), g.length)
+	from := k.Mad(k.Mad(block, ptx.U(g.length), row), ptx.U(inner), column)
 	copyElement(k, k.Offset(y, index, size), k.Offset(x, from, size), size, nil, nil)
+	w.end(k, l)
+	return w, nil
+}
+
+// indexAt is the index of an axis of the given extent, i32 or i64, at an address: a negative one counts from the end, one
+// out of range is the nearest.
+func indexAt(k *ptx.K, p ptx.GlobalPtr, extent int) ptx.Uint {
+	i := k.Load(p, 1)[0].Int() // of an i64 the low word
+	i = k.Select(k.LtS(i, ptx.I(0)), k.AddS(i, ptx.I(extent)).Uint(), i.Uint()).Int()
+	return k.MinS(k.MaxS(i, ptx.I(0)), ptx.I(extent-1)).Uint()
+}
+
+// elementsEmitter is GatherElements, whose indices are one for each element of the output.
+func elementsEmitter() emitter {
+	return emitter{
+		name: "gather_elements_linear", op: graph.GatherElements, in: kernels.Linear, out: kernels.Linear,
+		match: func(b kernels.Binding) error {
+			if b.Consts[0] != nil || b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
+				return fmt.Errorf("the kernel takes an activation, keeps the type, and has no epilogue")
+			}
+			if i := b.In[1].Type; i != graph.I64 && i != graph.I32 {
+				return fmt.Errorf("indices are %s, the kernel takes i32 and i64", i)
+			}
+			return nil
+		},
+		emit: emitElements,
+	}
+}
+
+// emitElements emits a kernel in which each thread copies an element.
+func emitElements(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	x, y := b.In[0].Dims, b.Out[0].Dims
+	axis := b.Layer.Attrs.(graph.GatherAttrs).Axis
+	if axis < 0 {
+		axis += len(x)
+	}
+	total, size := graph.Count(y), b.Out[0].Type.Size()
+	k, l := w.threads("elements", total)
+	data := l.input(k, 0)
+	var indices ptx.GlobalPtr
+	if b.Consts[1] != nil {
+		indices = l.constant(k, "indices", w.append(b.Consts[1]))
+	} else {
+		indices = l.input(k, 1)
+	}
+	to := l.output(k, 0)
+	index := threadIndex(k, total)
+	from, rest, strides := ptx.U(0), index, stridesOf(x)
+	for i := len(y) - 1; i >= 0; i-- {
+		var place ptx.Uint
+		rest, place = k.DivRem(rest, y[i])
+		if i == axis {
+			place = indexAt(k, k.Offset(indices, index, b.In[1].Type.Size()), x[i])
+		}
+		from = k.Mad(place, ptx.U(strides[i]), from)
+	}
+	copyElement(k, k.Offset(to, index, size), k.Offset(data, from, size), size, nil, nil)
 	w.end(k, l)
 	return w, nil
 }

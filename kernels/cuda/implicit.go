@@ -359,7 +359,7 @@ func emitParts(b kernels.Binding, p *product, t tile, w *work) error {
 	out.parameters(k, &l)
 	channels := p.k * p.groups
 	n := out.vector
-	perRow := ceilDiv(out.pitch, n)
+	perRow := ceilDiv(out.width, n)
 	total := p.pixels() * perRow
 	l.grid = [3]int{ceilDiv(total, blockThreads), 1, 1}
 	index := k.Mad(k.BlockX(), ptx.U(blockThreads), k.Thread())

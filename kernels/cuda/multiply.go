@@ -57,6 +57,8 @@ type operand struct {
 	fixed       []byte // its elements, where it is a constant
 	batch       []axis
 	row, column int
+	zeros       []int32 // of a right side, by column; nil where all have one
+	zeroTable   ptx.GlobalPtr
 }
 
 func multiplicationOf(b kernels.Binding, side int) (*multiplication, error) {
@@ -97,12 +99,8 @@ func (o *operand) read(b kernels.Binding, i int, leading bool) error {
 	switch {
 	case t.Type == graph.F32, t.Type == graph.F16:
 	case t.Type.Size() == 1 && t.Quantized() && (!t.Range.PerChannel() || i == 1):
-		if z := t.Range.ZeroAt(0); t.Range.PerChannel() {
-			for c := range t.Range.Scale {
-				if t.Range.ZeroAt(c) != z {
-					return fmt.Errorf("%s has a zero point for every channel", t.Name)
-				}
-			}
+		if i == 1 && t.Range.PerChannel() && t.Range.Zero != nil {
+			o.zeros = t.Range.Zero
 		}
 	default:
 		return fmt.Errorf("%s is %s, the kernel takes f32, f16 and quantised bytes", t.Name, t.Type)
@@ -165,7 +163,7 @@ func (m *multiplication) finish(b kernels.Binding) error {
 
 // output returns what becomes of the sums: alpha, the addition of input 2 times beta, then the epilogue.
 func (m *multiplication) output(b kernels.Binding, w *work) (*rowOutput, error) {
-	out, err := newRowOutput(b, &product{k: m.n, groups: 1, pitchOut: m.n, alpha: m.alpha, scale: m.scale}, w)
+	out, err := newRowOutput(b, &product{k: m.n, groups: 1, widthOut: m.n, pitchOut: m.n, alpha: m.alpha, scale: m.scale}, w)
 	if err != nil || len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil {
 		return out, err
 	}
@@ -175,7 +173,7 @@ func (m *multiplication) output(b kernels.Binding, w *work) (*rowOutput, error) 
 	}
 	for _, a := range add {
 		if a.input >= 0 && a.whole {
-			out.vector = min(out.vector, vectorOf(a.typ.Size(), a.pitch))
+			out.vector = min(out.vector, vectorOf(a.typ.Size(), a.width|a.pitch))
 		}
 	}
 	out.args = append(add, out.args...)
@@ -222,6 +220,9 @@ func (m *multiplication) emit(b kernels.Binding) (*work, error) {
 			o.base = l.constant(k, fmt.Sprintf("c%d", o.input), w.append(o.fixed))
 		} else {
 			o.base = l.input(k, o.input)
+		}
+		if o.zeros != nil {
+			o.zeroTable = l.constant(k, fmt.Sprintf("z%d", o.input), w.append(graph.Bytes(o.zeros)))
 		}
 	}
 	out.parameters(k, l)
@@ -315,12 +316,12 @@ func (c *multiplyBlock) fill(to ptx.SharedPtr, o *operand, batch, first, depth p
 		element := c.Add(batch, c.Add(c.Mul(row, ptx.U(o.row)), c.Mul(column, ptx.U(o.column))))
 		inside := c.Both(c.Lt(row, ptx.U(extent)), c.Lt(column, ptx.U(c.k)))
 		slot := c.OffsetShared(to, c.Mad(k, ptx.U(c.pitch()), i), 4)
-		c.copyNumber(slot, o, c.Offset(o.base, element, o.typ.Size()), inside)
+		c.copyNumber(slot, o, row, c.Offset(o.base, element, o.typ.Size()), inside)
 	}
 }
 
-// copyNumber stores what an element stands for.
-func (c *multiplyBlock) copyNumber(slot ptx.SharedPtr, o *operand, from ptx.GlobalPtr, inside ptx.Cond) {
+// copyNumber stores what an element of a row, of a right side a column, stands for.
+func (c *multiplyBlock) copyNumber(slot ptx.SharedPtr, o *operand, row ptx.Uint, from ptx.GlobalPtr, inside ptx.Cond) {
 	if !c.integers() {
 		v := c.VarF(ptx.F(0))
 		c.If(inside, func() { c.SetF(v, o.loadOne(c.K, from)) })
@@ -330,7 +331,11 @@ func (c *multiplyBlock) copyNumber(slot ptx.SharedPtr, o *operand, from ptx.Glob
 	v := c.VarS(ptx.I(0))
 	c.If(inside, func() {
 		q := c.LoadByteAs(from, o.typ == graph.I8)
-		c.SetS(v, c.SubS(q, ptx.I(int(o.rng.ZeroAt(0)))))
+		zero := ptx.I(int(o.rng.ZeroAt(0)))
+		if o.zeros != nil {
+			zero = c.LoadConst(c.Offset(o.zeroTable, row, 4), 1)[0].Int()
+		}
+		c.SetS(v, c.SubS(q, zero))
 	})
 	c.StoreShared(slot, v.Word())
 }

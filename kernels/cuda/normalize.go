@@ -15,7 +15,7 @@ func normalizeEmitters() []emitter {
 	var list []emitter
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
 		list = append(list, emitter{
-			name: "batchnorm_" + f.String(), op: graph.BatchNorm, in: f, out: f,
+			name: "batchnorm_" + f.String(), op: graph.BatchNorm, in: f, out: f, strided: f == kernels.NHWC,
 			match: func(b kernels.Binding) error {
 				p, program, err := normalization(b)
 				if err != nil {

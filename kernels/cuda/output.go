@@ -15,16 +15,18 @@ type rowOutput struct {
 	args     []argument
 	y        storage
 	vector   int // elements that a thread finishes together
-	pitch    int // of the output's rows
+	width    int // of the output's rows, padding included
+	pitch    int // from one of them to the next
 	channels int // of a group that are written: those behind the last too, as zeros, where the format pads them
 
 	bias, scale, zero       int // offsets among the constants; -1 where there is none
+	givenBias               int // offset of the bias in the workspace, as a kernel before packed it; -1 where there is none
 	biasP, scaleP, zeroSumP ptx.GlobalPtr
 }
 
 // newRowOutput places what the output reads among the constants.
 func newRowOutput(b kernels.Binding, p *product, w *work) (*rowOutput, error) {
-	o := &rowOutput{p: p, program: b.Layer.Epilogue, pitch: p.pitchOut, bias: -1, scale: -1, zero: -1}
+	o := &rowOutput{p: p, program: b.Layer.Epilogue, width: p.widthOut, pitch: p.pitchOut, bias: -1, scale: -1, zero: -1, givenBias: -1}
 	if o.program.Args == 0 {
 		o.program = identity
 	}
@@ -34,16 +36,16 @@ func newRowOutput(b kernels.Binding, p *product, w *work) (*rowOutput, error) {
 		return nil, err
 	}
 	o.y = storage{typ: b.Out[0].Type, rng: b.Layer.Outputs[0].Range}
-	o.vector = vectorOf(o.y.typ.Size(), p.pitchOut)
+	o.vector = vectorOf(o.y.typ.Size(), p.widthOut|p.pitchOut)
 	o.channels = p.k
 	if p.groups == 1 {
-		o.channels = p.pitchOut
+		o.channels = p.widthOut
 	} else {
 		o.vector = min(o.vector, vectorOf(1, p.k))
 	}
 	for _, a := range o.args {
 		if a.input >= 0 && a.whole {
-			o.vector = min(o.vector, vectorOf(a.typ.Size(), a.pitch))
+			o.vector = min(o.vector, vectorOf(a.typ.Size(), a.width|a.pitch))
 		}
 	}
 	// Tables are as long as padded rows, so that whole vectors may be read.
@@ -69,7 +71,13 @@ func (o *rowOutput) parameters(k *ptx.K, l *launch) {
 		l.args = append(l.args, constArg(at))
 		return k.Pointer(name)
 	}
-	o.biasP, o.scaleP, o.zeroSumP = table("bias", o.bias), table("scale", o.scale), table("zero", o.zero)
+	if o.givenBias >= 0 {
+		o.bias = o.givenBias
+		o.biasP = l.scratch(k, "bias", o.givenBias)
+	} else {
+		o.biasP = table("bias", o.bias)
+	}
+	o.scaleP, o.zeroSumP = table("scale", o.scale), table("zero", o.zero)
 	for i := range o.args {
 		o.args[i].parameter(k, l, fmt.Sprintf("e%d", i))
 	}
@@ -119,7 +127,7 @@ func (o *rowOutput) emit(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word) {
 func (o *rowOutput) store(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float) {
 	values := make([][]ptx.Float, len(o.args))
 	for i := range o.args {
-		values[i] = o.args[i].read(k, pixel, channel, len(x), o.pitch)
+		values[i] = o.args[i].read(k, pixel, channel, len(x), o.width)
 	}
 	for e := range x {
 		in := []ptx.Float{x[e]}
@@ -128,6 +136,6 @@ func (o *rowOutput) store(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float) {
 		}
 		x[e] = translate(k, o.program, in)
 	}
-	clearPads(k, o.program, channel, o.p.k*o.p.groups, o.pitch, x)
+	clearPads(k, o.program, channel, o.p.k*o.p.groups, o.width, x)
 	o.y.store(k, k.Mad(pixel, ptx.U(o.pitch), channel), x)
 }

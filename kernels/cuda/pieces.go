@@ -97,7 +97,7 @@ func piecesOf(b kernels.Binding) (*pieces, error) {
 // rowsFrom returns the rows of a tensor, each all from an axis on, with their elements and their distance.
 func rowsFrom(d kernels.Desc, axis int) (rows, length, distance int) {
 	if d.Format == kernels.NHWC {
-		return graph.Count(d.Dims) / max(1, d.Dims[1]), d.Dims[1], pitch(d)
+		return graph.Count(d.Dims) / max(1, d.Dims[1]), d.Dims[1], d.Width()
 	}
 	n := graph.Count(d.Dims[axis:])
 	return graph.Count(d.Dims[:axis]), n, n

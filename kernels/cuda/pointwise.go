@@ -19,15 +19,20 @@ func pointwiseEmitters() []emitter {
 	var list []emitter
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
 		list = append(list, emitter{
-			name: "pointwise_" + f.String(), op: graph.Pointwise, in: f, out: f, inPlace: true,
+			name: "pointwise_" + f.String(), op: graph.Pointwise, in: f, out: f, inPlace: true, strided: f == kernels.NHWC,
 			match: func(b kernels.Binding) error { return checkArguments(b, elementwiseProgram(b), 0) },
 			emit:  func(b kernels.Binding) (*work, error) { return emitPointwise(b, elementwiseProgram(b)) },
 		})
 		for _, op := range []*graph.Op{graph.Cast, graph.Quantize, graph.Dequantize, graph.Reformat} {
 			list = append(list, emitter{
-				name: "convert_" + f.String(), op: op, in: f, out: f,
-				match: func(b kernels.Binding) error { return checkArguments(b, identity, 0) },
-				emit:  func(b kernels.Binding) (*work, error) { return emitPointwise(b, identity) },
+				name: "convert_" + f.String(), op: op, in: f, out: f, strided: f == kernels.NHWC,
+				match: func(b kernels.Binding) error {
+					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Type == graph.Bool) {
+						return fmt.Errorf("a cast from %s to %s is not of real numbers", x.TypeString(), y.TypeString())
+					}
+					return checkArguments(b, identity, 0)
+				},
+				emit: func(b kernels.Binding) (*work, error) { return emitPointwise(b, identity) },
 			})
 		}
 	}
@@ -57,13 +62,13 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 		return nil, err
 	}
 	to := layoutOf(b.Out[0])
-	if to.last == to.pitch || p.StaysFinite() {
+	if to.width == to.pitch && (to.last == to.width || p.StaysFinite()) {
 		to = flat(to, args)
 	}
-	n := vectorOf(b.Out[0].Type.Size(), to.pitch)
+	n := vectorOf(b.Out[0].Type.Size(), to.width|to.pitch)
 	for _, a := range args {
 		if a.input >= 0 && a.whole {
-			n = min(n, vectorOf(a.typ.Size(), a.pitch))
+			n = min(n, vectorOf(a.typ.Size(), a.width|a.pitch))
 		}
 	}
 	k := w.module.Kernel("pointwise", blockThreads)
@@ -74,7 +79,7 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 	y := storage{b.Out[0].Type, b.Layer.Outputs[0].Range, k.Pointer("y")}
 	l.args = append(l.args, outArg(0))
 
-	perRow := ceilDiv(to.pitch, n)
+	perRow := ceilDiv(to.width, n)
 	total := to.rows() * perRow
 	l.grid = [3]int{ceilDiv(total, blockThreads), 1, 1}
 	index := k.Mad(k.BlockX(), ptx.U(blockThreads), k.Thread())
@@ -83,7 +88,7 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 	column := k.Mul(piece, ptx.U(n))
 	values := make([][]ptx.Float, len(args))
 	for i := range args {
-		values[i] = args[i].read(k, row, column, n, to.pitch)
+		values[i] = args[i].read(k, row, column, n, to.width)
 	}
 	out := make([]ptx.Float, n)
 	for e := range out {
@@ -93,7 +98,7 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 		}
 		out[e] = translate(k, p, x)
 	}
-	clearPads(k, p, column, to.last, to.pitch, out)
+	clearPads(k, p, column, to.last, to.width, out)
 	y.store(k, k.Mad(row, ptx.U(to.pitch), column), out)
 	k.End()
 	w.launches = []launch{l}
@@ -104,16 +109,16 @@ func emitPointwise(b kernels.Binding, p graph.Program) (*work, error) {
 // that are shorter than a vector are none any more.
 func flat(to layout, args []argument) layout {
 	for _, a := range args {
-		same := a.whole && a.pitch == to.pitch && (len(a.axes) == 0 || len(a.axes) == 1 && a.axes[0].stride == to.pitch)
+		same := a.whole && a.width == to.pitch && a.pitch == to.pitch && (len(a.axes) == 0 || len(a.axes) == 1 && a.axes[0].stride == to.pitch)
 		if a.input >= 0 && !same {
 			return to
 		}
 	}
 	n := to.rows() * to.pitch
 	for i := range args {
-		args[i].axes, args[i].pitch = nil, n
+		args[i].axes, args[i].width, args[i].pitch = nil, n, n
 	}
-	return layout{last: n, pitch: n}
+	return layout{last: n, width: n, pitch: n}
 }
 
 // elementwiseInputs returns a layer's inputs from first on that a program reads.

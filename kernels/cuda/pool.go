@@ -14,7 +14,7 @@ func poolEmitters() []emitter {
 	var list []emitter
 	for _, op := range []*graph.Op{graph.MaxPool, graph.AveragePool} {
 		list = append(list, emitter{
-			name: "pool_nhwc", op: op, in: kernels.NHWC, out: kernels.NHWC,
+			name: "pool_nhwc", op: op, in: kernels.NHWC, out: kernels.NHWC, strided: true,
 			match: func(b kernels.Binding) error {
 				if _, err := poolingOf(b); err != nil {
 					return err
@@ -28,7 +28,7 @@ func poolEmitters() []emitter {
 					return nil
 				}
 				n := p.vector(16)
-				return []job{threadJob(p.n*p.p*p.q*ceilDiv(p.pitchOut, n), 20+p.r*p.s*(6+3*n), traffic(b))}
+				return []job{threadJob(p.n*p.p*p.q*ceilDiv(p.widthOut, n), 20+p.r*p.s*(6+3*n), traffic(b))}
 			},
 		})
 	}
@@ -81,13 +81,13 @@ func poolingOf(b kernels.Binding) (*pooling, error) {
 		p.stride[i], p.dilation[i], p.pad[i] = d.Stride, d.Dilation, d.PadBegin
 	}
 	p.r, p.s = p.windows[0].Kernel, p.windows[1].Kernel
-	p.pitchIn, p.pitchOut = pitch(b.In[0]), pitch(b.Out[0])
+	p.rows(b.In[0], b.Out[0])
 	return p, nil
 }
 
 // vector returns how many channels a thread pools, given how many it writes at once.
 func (p *pooling) vector(most int) int {
-	return min(most, vectorOf(p.typ.Size(), p.pitchIn), 8)
+	return min(most, vectorOf(p.typ.Size(), p.widthIn|p.pitchIn), 8)
 }
 
 // inner reports whether every window lies within the image.
@@ -153,7 +153,7 @@ func emitPool(b kernels.Binding) (*work, error) {
 		return nil, err
 	}
 	n := p.vector(out.vector)
-	perPixel := ceilDiv(p.pitchOut, n)
+	perPixel := ceilDiv(p.widthOut, n)
 	total := p.pixels() * perPixel
 	k, l := w.threads("pool", total)
 	p.x.base = l.input(k, 0)
@@ -254,10 +254,10 @@ func (p *pooling) pool(k *ptx.K, at windowPlace, channel ptx.Uint, n int) []ptx.
 
 // reaches says where a vector of the output's channels lies in the input's rows, which may be shorter; nil: everywhere.
 func (p *product) reaches(k *ptx.K, channel ptx.Uint, n int) *ptx.Cond {
-	if roundUp(p.pitchOut, n) <= p.pitchIn {
+	if roundUp(p.widthOut, n) <= p.widthIn {
 		return nil
 	}
-	c := k.Lt(channel, ptx.U(p.pitchIn))
+	c := k.Lt(channel, ptx.U(p.widthIn))
 	return &c
 }
 

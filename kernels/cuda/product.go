@@ -20,17 +20,23 @@ type product struct {
 	stride   [2]int
 	dilation [2]int
 	pad      [2]int // top, left
-	pitchIn  int    // elements from one pixel to the next
+	widthIn  int    // elements of a pixel, padding included
+	widthOut int
+	pitchIn  int // elements from one pixel to the next: more than the width in a slice of channels
 	pitchOut int
 
 	alpha float32
 	bias  []float32 // by output channel of all groups; nil for none
+	given bool      // weights and bias are inputs: a kernel before the product's packs them
 	scale []float32 // of integer sums, by output channel; nil for reals
 	zeroX int32     // of quantised inputs
 	zeroW int32     // of the weights
+	zeros []int32   // of the weights by output channel, where they differ; else nil
 
 	weight graph.Value // [k*groups, c, r, s], or [c, k] if columns is set
 	column bool
+	// transposed weights are [c*groups, k, r, s].
+	transposed bool
 }
 
 // pixels returns the rows of the product's result.
@@ -57,9 +63,12 @@ func productOf(b kernels.Binding) (*product, error) {
 	p := &product{typ: b.In[0].Type, groups: 1, alpha: 1, stride: [2]int{1, 1}, dilation: [2]int{1, 1}}
 	p.weight, _ = b.Const(1)
 	var err error
-	if b.Layer.Op == graph.Conv {
+	switch b.Layer.Op {
+	case graph.Conv:
 		err = p.convolution(b)
-	} else {
+	case graph.ConvTranspose:
+		err = p.transposedConvolution(b)
+	default:
 		err = p.matrices(b)
 	}
 	if err == nil {
@@ -97,7 +106,7 @@ func (p *product) convolution(b kernels.Binding) error {
 		p.stride[i], p.dilation[i], p.pad[i] = d.Stride, d.Dilation, d.PadBegin
 	}
 	p.r, p.s = win[0].Kernel, win[1].Kernel
-	p.pitchIn, p.pitchOut = pitch(b.In[0]), pitch(b.Out[0])
+	p.rows(b.In[0], b.Out[0])
 	return p.addBias(b, 1, p.k*p.groups)
 }
 
@@ -126,25 +135,19 @@ func (p *product) matrices(b kernels.Binding) error {
 	if x.Format == kernels.NHWC && len(x.Dims) > 2 {
 		return fmt.Errorf("columns are not channels in %v", x)
 	}
-	p.pitchIn, p.pitchOut = rowPitch(x), rowPitch(b.Out[0])
+	p.rows(x, b.Out[0])
 	return p.addBias(b, beta, p.k)
 }
 
-// rowPitch returns the elements from one row of the last axis to the next.
-func rowPitch(d kernels.Desc) int {
-	n := d.Dims[len(d.Dims)-1]
-	if d.Format == kernels.NHWC {
-		return roundUp(n, d.Block())
-	}
-	return n
+// rows sets how the pixels, or rows of matrices, of input and output lie.
+func (p *product) rows(x, y kernels.Desc) {
+	in, out := layoutOf(x), layoutOf(y)
+	p.widthIn, p.pitchIn, p.widthOut, p.pitchOut = in.width, in.pitch, out.width, out.pitch
 }
-
-// pitch returns the elements from one pixel to the next of a tensor in NHWC.
-func pitch(d kernels.Desc) int { return roundUp(d.Dims[1], d.Block()) }
 
 // addBias reads input 2, a constant row.
 func (p *product) addBias(b kernels.Binding, beta float32, channels int) error {
-	if len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil {
+	if len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil || p.given {
 		return nil
 	}
 	v, ok := b.Const(2)
@@ -175,7 +178,7 @@ func (p *product) quantisation(b kernels.Binding) error {
 		return fmt.Errorf("a sum of %d products of bytes may leave 32 bits", p.r*p.s*p.c)
 	}
 	axis := 0
-	if p.column {
+	if p.column || p.transposed {
 		axis = 1
 	}
 	if w.Range.PerChannel() && w.Range.Axis != axis {
@@ -184,10 +187,15 @@ func (p *product) quantisation(b kernels.Binding) error {
 	channels := p.k * p.groups
 	p.scale = make([]float32, channels)
 	p.zeroX, p.zeroW = x.Range.ZeroAt(0), w.Range.ZeroAt(0)
+	zeros := make([]int32, channels)
 	for i := range p.scale {
-		p.scale[i] = x.Range.ScaleAt(0) * w.Range.ScaleAt(i)
-		if w.Range.ZeroAt(i) != p.zeroW {
-			return fmt.Errorf("%s has a zero point for every channel", w.Name)
+		at := i
+		if p.transposed {
+			at = i % p.k
+		}
+		p.scale[i] = x.Range.ScaleAt(0) * w.Range.ScaleAt(at)
+		if zeros[i] = w.Range.ZeroAt(at); zeros[i] != p.zeroW {
+			p.zeros = zeros
 		}
 	}
 	return nil
@@ -209,7 +217,21 @@ func (p *product) source(channel, c, tap int) int {
 	if p.column {
 		return c*p.k + channel
 	}
+	if p.transposed {
+		return ((channel/p.k*p.c+c)*p.k+channel%p.k)*p.r*p.s + tap
+	}
 	return (channel*p.c+c)*p.r*p.s + tap
+}
+
+// zeroOf is the zero point of an output channel's weights, 0 behind the last channel.
+func (p *product) zeroOf(channel int) int32 {
+	switch {
+	case p.zeros == nil:
+		return p.zeroW
+	case channel < len(p.zeros):
+		return p.zeros[channel]
+	}
+	return 0
 }
 
 // packWeights returns the weights as rows of depth() elements, one for each output channel: tap after tap, each with its
@@ -253,7 +275,7 @@ func (p *product) zeroSums() []int32 {
 	for o := range sums {
 		for t := range p.r * p.s {
 			for c := range p.c {
-				sums[o] += int32(weights[p.source(o, c, t)]) - p.zeroW
+				sums[o] += int32(weights[p.source(o, c, t)]) - p.zeroOf(o)
 			}
 		}
 		sums[o] *= p.zeroX

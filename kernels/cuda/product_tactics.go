@@ -25,7 +25,7 @@ func productEmitters() []emitter {
 
 func productEmitter(prefix string, op *graph.Op, f kernels.Format, t tile) emitter {
 	return emitter{
-		name: prefix + t.String(), op: op, in: f, out: f,
+		name: prefix + t.String(), op: op, in: f, out: f, strided: f == kernels.NHWC,
 		match: func(b kernels.Binding) error {
 			p, err := productOf(b)
 			if err != nil {

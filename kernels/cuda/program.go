@@ -33,8 +33,8 @@ func translate(k *ptx.K, p graph.Program, args []ptx.Float) ptx.Float {
 
 // clearPads makes zeros of what a program computed behind the last of a row's elements, where kernels that multiply by
 // zeros there expect finite numbers.
-func clearPads(k *ptx.K, p graph.Program, column ptx.Uint, last, pitch int, x []ptx.Float) {
-	if last == pitch || p.StaysFinite() {
+func clearPads(k *ptx.K, p graph.Program, column ptx.Uint, last, width int, x []ptx.Float) {
+	if last == width || p.StaysFinite() {
 		return
 	}
 	for i := range x {
@@ -85,6 +85,15 @@ var translations = map[graph.EltOp]translation{
 	graph.EltLog:        of1(log),
 	graph.EltSin:        of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.SinApprox(angle(k, x)) }),
 	graph.EltCos:        of1(func(k *ptx.K, x ptx.Float) ptx.Float { return k.CosApprox(angle(k, x)) }),
+	graph.EltTan:        of1(tan),
+	graph.EltAsin:       of1(asin),
+	graph.EltAcos:       of1(acos),
+	graph.EltAtan:       of1(atan),
+	graph.EltSinh:       of1(sinh),
+	graph.EltCosh:       of1(cosh),
+	graph.EltAsinh:      of1(asinh),
+	graph.EltAcosh:      of1(acosh),
+	graph.EltAtanh:      of1(atanh),
 	graph.EltTanh:       of1(tanh),
 	graph.EltErf:        of1(erf),
 	graph.EltSigmoid:    of1(sigmoid),

@@ -28,7 +28,7 @@ func reduceEmitters() []emitter {
 
 func reduceEmitter(name string, op *graph.Op, f kernels.Format) emitter {
 	return emitter{
-		name: name, op: op, in: f, out: f,
+		name: name, op: op, in: f, out: f, strided: f == kernels.NHWC,
 		match: func(b kernels.Binding) error {
 			if _, err := reductionOf(b); err != nil {
 				return err
@@ -56,7 +56,7 @@ func reduceEmitter(name string, op *graph.Op, f kernels.Format) emitter {
 // NHWC inner is a pixel.
 type reduction struct {
 	outer, length, inner int
-	pitch                int // elements from one inner row to the next
+	width, pitch         int // elements of an inner row, and from one to the next
 	x                    storage
 	merge                func(k *ptx.K, sum, v ptx.Float) ptx.Float
 	start                float32
@@ -89,12 +89,12 @@ func reductionOf(b kernels.Binding) (*reduction, error) {
 		outer: graph.Count(x.Dims[:first]), length: graph.Count(x.Dims[first : last+1]), inner: graph.Count(x.Dims[last+1:]),
 		x: storage{typ: in.Type, rng: in.Range},
 	}
-	r.pitch = r.inner
+	r.width, r.pitch = r.inner, r.inner
 	if x.Format == kernels.NHWC {
 		if first != 2 || last != len(x.Dims)-1 {
 			return nil, fmt.Errorf("axes %v are not all the spatial ones", axes)
 		}
-		r.outer, r.inner, r.pitch = x.Dims[0], x.Dims[1], pitch(x)
+		r.outer, r.inner, r.width, r.pitch = x.Dims[0], x.Dims[1], x.Width(), x.PixelPitch()
 	}
 	return r, r.arithmetic(b)
 }
@@ -233,7 +233,7 @@ const vectorsAtOnce = 32
 // as many; each row takes every rows-th pixel, and their partial sums meet in shared memory.
 func (r *reduction) emitPixels(w *work, out *rowOutput) {
 	n := min(16/r.x.typ.Size(), out.vector, 4)
-	vectors := ceilDiv(out.pitch, n)
+	vectors := ceilDiv(out.width, n)
 	across := min(vectorsAtOnce, vectors)
 	rows := max(1, min(blockThreads/across, r.length))
 	count := across * rows
@@ -251,7 +251,7 @@ func (r *reduction) emitPixels(w *work, out *rowOutput) {
 	for i := range sums {
 		sums[i] = r.partial(k)
 	}
-	limit := ptx.U(min(r.pitch, roundUp(out.pitch, n)))
+	limit := ptx.U(min(r.width, roundUp(out.width, n)))
 	k.If(k.Lt(channel, limit), func() {
 		first := k.Mul(image, ptx.U(r.length))
 		k.For(row, ptx.U(r.length), ptx.U(rows), func(pixel ptx.Uint) {
@@ -268,7 +268,7 @@ func (r *reduction) emitPixels(w *work, out *rowOutput) {
 	k.StoreShared(k.OffsetShared(shared, thread, 4*n), stored...)
 	k.Barrier()
 	k.Exit(k.Ge(thread, ptx.U(across)))
-	k.Exit(k.Ge(channel, ptx.U(out.pitch)))
+	k.Exit(k.Ge(channel, ptx.U(out.width)))
 	for i := 1; i < rows; i++ {
 		more := k.LoadShared(k.OffsetShared(shared, thread, 4*n).At(4*n*across*i), n)
 		for e := range sums {
@@ -350,7 +350,7 @@ func (r *reduction) jobs(b kernels.Binding) []job {
 	switch {
 	case b.In[0].Format == kernels.NHWC:
 		rows := max(1, blockThreads/vectorsAtOnce)
-		threads := r.outer * ceilDiv(r.pitch, 4*vectorsAtOnce) * blockThreads
+		threads := r.outer * ceilDiv(r.width, 4*vectorsAtOnce) * blockThreads
 		return []job{threadJob(threads, 12*ceilDiv(r.length, rows)+8*rows+60, traffic(b))}
 	case r.inner == 1:
 		return []job{threadJob(32*r.outer, 8*ceilDiv(r.length, 32)+40, traffic(b))}

@@ -14,7 +14,7 @@ func reformatEmitters() []emitter {
 	var list []emitter
 	for _, f := range [][2]kernels.Format{{kernels.Linear, kernels.NHWC}, {kernels.NHWC, kernels.Linear}} {
 		list = append(list, emitter{
-			name: fmt.Sprintf("reformat_%s_%s", f[0], f[1]), op: graph.Reformat, in: f[0], out: f[1],
+			name: fmt.Sprintf("reformat_%s_%s", f[0], f[1]), op: graph.Reformat, in: f[0], out: f[1], strided: true,
 			match: func(b kernels.Binding) error {
 				if size := b.In[0].Type.Size(); size > 4 || len(b.In[0].Dims) < 2 {
 					return fmt.Errorf("%v: the kernel takes elements of 1, 2 and 4 bytes in at least 2 axes", b.In[0])
@@ -50,13 +50,12 @@ const (
 //	  read 32x32 elements along the input's rows -> shared -> write along the output's rows
 func emitReformat(b kernels.Binding) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80)}
-	d := b.Out[0]
+	d, linear := b.Out[0], b.In[0]
 	toNHWC := d.Format == kernels.NHWC
 	if !toNHWC {
-		d = b.In[0]
+		d, linear = linear, d
 	}
 	channels, pixels := d.Dims[1], graph.Count(d.Dims[2:])
-	pitch := roundUp(channels, d.Block())
 
 	k := w.module.Kernel("reformat", transposeTile*transposeRows)
 	x := storage{b.In[0].Type, b.Layer.Inputs[0].Range, k.Pointer("x")}
@@ -65,10 +64,10 @@ func emitReformat(b kernels.Binding) (*work, error) {
 	tile := k.Array("tile", transposeTile*(transposeTile+1)*4, 16)
 	thread := k.Thread()
 	tx, ty := k.And(thread, ptx.U(transposeTile-1)), k.Shr(thread, 5)
-	tileP, tileC, image, grid := blockIndices(k, [3]int{ceilDiv(pixels, transposeTile), ceilDiv(pitch, transposeTile), d.Dims[0]})
+	tileP, tileC, image, grid := blockIndices(k, [3]int{ceilDiv(pixels, transposeTile), ceilDiv(d.Width(), transposeTile), d.Dims[0]})
 	p0, c0 := k.Shl(tileP, 5), k.Shl(tileC, 5)
-	planar := k.Mul(image, ptx.U(channels*pixels))
-	padded := k.Mul(image, ptx.U(pixels*pitch))
+	planar := k.Mul(image, ptx.U(linear.BatchStride()))
+	padded := k.Mul(image, ptx.U(d.BatchStride()))
 
 	// along reads or writes: a row of threads goes along the axis that is innermost in memory.
 	read := func(inner, outer ptx.Uint, innerMax, outerMax int, at func(inner, outer ptx.Uint) ptx.Uint) {
@@ -105,11 +104,11 @@ func emitReformat(b kernels.Binding) (*work, error) {
 		}
 	}
 	atPlanar := func(p, c ptx.Uint) ptx.Uint { return k.Add(planar, k.Mad(c, ptx.U(pixels), p)) }
-	atPadded := func(c, p ptx.Uint) ptx.Uint { return k.Add(padded, k.Mad(p, ptx.U(pitch), c)) }
+	atPadded := func(c, p ptx.Uint) ptx.Uint { return k.Add(padded, k.Mad(p, ptx.U(d.PixelPitch()), c)) }
 	if toNHWC {
 		read(p0, c0, pixels, channels, atPlanar)
 		k.Barrier()
-		write(c0, p0, pitch, pixels, atPadded)
+		write(c0, p0, d.Width(), pixels, atPadded)
 	} else {
 		read(c0, p0, channels, pixels, atPadded)
 		k.Barrier()

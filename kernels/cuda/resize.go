@@ -32,7 +32,7 @@ func resizeEmitters() []emitter {
 				if err != nil {
 					return nil
 				}
-				return []job{threadJob(layoutOf(b.Out[0]).rows()*ceilDiv(layoutOf(b.Out[0]).pitch, r.vector), 30+r.taps*(8+3*r.vector), traffic(b))}
+				return []job{threadJob(layoutOf(b.Out[0]).rows()*ceilDiv(layoutOf(b.Out[0]).width, r.vector), 30+r.taps*(8+3*r.vector), traffic(b))}
 			},
 		})
 	}
@@ -141,7 +141,7 @@ func (r *resize) emit(b kernels.Binding) (*work, error) {
 	}
 	to := layoutOf(b.Out[0])
 	n := min(r.vector, out.vector)
-	perRow := ceilDiv(to.pitch, n)
+	perRow := ceilDiv(to.width, n)
 	total := to.rows() * perRow
 	k, l := w.threads("resize", total)
 	r.x.base = l.input(k, 0)
@@ -157,7 +157,7 @@ func (r *resize) emit(b kernels.Binding) (*work, error) {
 	row, piece := k.DivRem(index, perRow)
 	column := k.Mul(piece, ptx.U(n))
 	at, weight := r.tapsOf(k, row, column, offsets, weights)
-	out.store(k, row, column, r.sum(k, at, weight, column, n, to.pitch))
+	out.store(k, row, column, r.sum(k, at, weight, column, n, to.width))
 	w.end(k, l)
 	return w, nil
 }
@@ -197,10 +197,10 @@ func (r *resize) tapsOf(k *ptx.K, row, column ptx.Uint, offsets, weights []ptx.G
 }
 
 // sum is the sum of all taps of n neighbours.
-func (r *resize) sum(k *ptx.K, at []ptx.Uint, weight []ptx.Float, column ptx.Uint, n, pitch int) []ptx.Float {
+func (r *resize) sum(k *ptx.K, at []ptx.Uint, weight []ptx.Float, column ptx.Uint, n, width int) []ptx.Float {
 	var when *ptx.Cond
-	if n > 1 && pitch > r.from.pitch { // the input's rows of channels are shorter
-		c := k.Lt(column, ptx.U(r.from.pitch))
+	if n > 1 && width > r.from.width { // the input's rows of channels are shorter
+		c := k.Lt(column, ptx.U(r.from.width))
 		when = &c
 	}
 	sums := make([]ptx.Float, n)

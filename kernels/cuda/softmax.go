@@ -71,7 +71,7 @@ func softmaxOf(b kernels.Binding) (*softmax, error) {
 		if axis != 1 || a.Flatten && graph.Count(x.Dims[2:]) > 1 {
 			return nil, fmt.Errorf("axis %d is not the channels'", axis)
 		}
-		s.outer, s.inner, s.pitch = graph.Count(x.Dims)/x.Dims[1], 1, pitch(x)
+		s.outer, s.inner, s.pitch = graph.Count(x.Dims)/x.Dims[1], 1, x.PixelPitch()
 	}
 	return s, nil
 }
@@ -240,7 +240,7 @@ func (s *softmaxLine) store(i ptx.Uint, y ptx.Float) {
 
 // padding writes zeros behind the last channel of the output's row.
 func (s *softmaxLine) padding() {
-	behind := s.out.pitch - s.length
+	behind := s.out.width - s.length
 	if s.inner > 1 || s.out.p.k != s.length || behind <= 0 {
 		return
 	}

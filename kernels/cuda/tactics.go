@@ -22,6 +22,8 @@ type emitter struct {
 	cost func(kernels.Binding) []job
 	// inPlace says that the output may lie where an equal input does: each element is read by the thread that writes it.
 	inPlace bool
+	// strided says that tensors may be slices of larger ones: in NHWC of their channels, in Linear of all behind axis 0.
+	strided bool
 }
 
 // emitters returns the families of kernels, for each op the best guess first. To add a kernel is to add a line in one of
@@ -29,18 +31,27 @@ type emitter struct {
 func emitters() []emitter {
 	return slices.Concat(
 		pointwiseEmitters(),
+		integerEmitters(),
+		castEmitters(),
 		reformatEmitters(),
 		productEmitters(),
 		depthwiseEmitters(),
 		directEmitters(),
+		transposedEmitters(),
+		givenEmitters(),
+		batchedEmitters(),
 		multiplyEmitters(),
 		poolEmitters(),
 		reduceEmitters(),
 		softmaxEmitters(),
 		normalizeEmitters(),
+		momentEmitters(),
+		orderEmitters(),
+		cumulateEmitters(),
 		resizeEmitters(),
 		gatherEmitters(),
 		moveEmitters(),
+		knownEmitters(),
 		pieceEmitters(),
 	)
 }
@@ -51,7 +62,7 @@ func (b *Backend) table() []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, e := range emitters() {
 		list = append(list, kernels.Tactic{
-			Name: e.name, Op: e.op, In: e.in, Out: e.out, Match: e.matches, Workspace: e.workspace, InPlace: e.inPlace,
+			Name: e.name, Op: e.op, In: e.in, Out: e.out, Match: e.matches, Workspace: e.workspace, InPlace: e.inPlace, Strided: e.strided,
 			Cost: func(bind kernels.Binding) time.Duration {
 				var t time.Duration
 				for _, j := range e.jobs(bind) {
@@ -75,7 +86,7 @@ func (b *Backend) table() []kernels.Tactic {
 func (e emitter) matches(b kernels.Binding) error {
 	for _, list := range [][]kernels.Desc{b.In, b.Out} {
 		for _, d := range list {
-			if !d.Dense() {
+			if !d.Dense() && (!e.strided || d.Format == kernels.NHWC && d.Batch > 0) {
 				return fmt.Errorf("slices of larger tensors are not read or written")
 			}
 			switch n := d.Span() / max(1, d.Type.Size()); {
@@ -105,11 +116,11 @@ func traffic(b kernels.Binding) float64 {
 	n := 0
 	for i, d := range b.In {
 		if b.Layer.Inputs[i] != nil {
-			n += d.Span()
+			n += d.Bytes()
 		}
 	}
 	for _, d := range b.Out {
-		n += d.Span()
+		n += d.Bytes()
 	}
 	return float64(n)
 }

@@ -14,6 +14,7 @@ import (
 type layout struct {
 	outer []int // extents of the other axes, in memory order
 	last  int   // extent of the innermost axis
+	width int   // elements of a row, padding included
 	pitch int   // elements from one row to the next
 }
 
@@ -21,13 +22,13 @@ type layout struct {
 func layoutOf(d kernels.Desc) layout {
 	switch {
 	case len(d.Dims) == 0:
-		return layout{last: 1, pitch: 1}
+		return layout{last: 1, width: 1, pitch: 1}
 	case d.Format == kernels.NHWC:
 		outer := append([]int{d.Dims[0]}, d.Dims[2:]...)
-		return layout{outer, d.Dims[1], roundUp(d.Dims[1], d.Block())}
+		return layout{outer, d.Dims[1], d.Width(), d.PixelPitch()}
 	}
 	n := len(d.Dims) - 1
-	return layout{d.Dims[:n], d.Dims[n], d.Dims[n]}
+	return layout{d.Dims[:n], d.Dims[n], d.Dims[n], d.Dims[n]}
 }
 
 // rows returns the number of rows.
@@ -68,7 +69,7 @@ func (l layout) reach(arg layout) (axes []axis, whole bool, err error) {
 		}
 		axes = append(axes, axis{n, strides[i]})
 	}
-	return axes, arg.last == l.last && l.last > 1 || arg.last == l.last && arg.pitch == l.pitch, nil
+	return axes, arg.last == l.last && l.last > 1 || arg.last == l.last && arg.width == l.width, nil
 }
 
 // rowOffset returns the element at which an argument's row begins.

@@ -45,10 +45,16 @@ func (l *launch) constant(k *ptx.K, name string, offset int) ptx.GlobalPtr {
 	return k.Pointer(name)
 }
 
+// scratch declares the address of a place in the workspace.
+func (l *launch) scratch(k *ptx.K, name string, offset int) ptx.GlobalPtr {
+	l.args = append(l.args, scratchArg(offset))
+	return k.Pointer(name)
+}
+
 // plainOutput is what becomes of a row of real numbers that need neither scale nor bias: the epilogue and the output's type.
 func plainOutput(b kernels.Binding, w *work) (*rowOutput, error) {
 	to := layoutOf(b.Out[0])
-	return newRowOutput(b, &product{k: to.last, groups: 1, pitchOut: to.pitch, alpha: 1}, w)
+	return newRowOutput(b, &product{k: to.last, groups: 1, widthOut: to.width, pitchOut: to.pitch, alpha: 1}, w)
 }
 
 // threadJob estimates a launch of so many threads that execute so many instructions each.

@@ -45,7 +45,9 @@ type row struct {
 	Layout    string
 	MedianUS  float64 `json:"median_us"`
 	Bench     struct {
-		LatencyMS struct{ Median float64 } `json:"latency_ms"`
+		Latency struct {
+			MedianMS float64 `json:"median_ms"`
+		}
 	}
 	Error string
 	OK    *bool // selftest, bringup
@@ -219,7 +221,7 @@ func (d device) find(c benchCase, column string) (figure, bool) {
 			found = true
 			us := r.MedianUS
 			if column == ours {
-				us = 1e3 * r.Bench.LatencyMS.Median
+				us = 1e3 * r.Bench.Latency.MedianMS
 			}
 			if us > 0 && (best.us == 0 || us < best.us) {
 				best.us, best.layout = us, r.Layout

@@ -26,7 +26,7 @@ case "$*" in
   "gpu selftest --backend cuda --json --budget "*) echo '{"tactic":"gemm","ok":false}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
   *--per-layer*) exit 124 ;;
   "bench --backend cuda --batch 32 --precision int8"*) echo 'no tactic' >&2; exit 1 ;;
-  "bench --backend cuda"*) printf '{\n  "latency_ms": {\n    "median": 0.25\n  }\n}\n' ;;
+  "bench --backend cuda"*) printf '{\n  "latency": {\n    "median_ms": 0.25\n  }\n}\n' ;;
   *) exit 3 ;;
 esac
 `
@@ -234,7 +234,7 @@ func TestScriptSimulated(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"ours", "layers"} {
-		if rows := got[name].Rows; len(rows) != 1 || rows[0].failed() || rows[0].Bench.LatencyMS.Median <= 0 {
+		if rows := got[name].Rows; len(rows) != 1 || rows[0].failed() || rows[0].Bench.Latency.MedianMS <= 0 {
 			t.Errorf("stage %s: %+v, want one result", name, rows)
 		}
 	}

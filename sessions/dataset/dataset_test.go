@@ -341,6 +341,21 @@ func TestImages(t *testing.T) {
 	if got := batch(t, s, 1, 1, 1, 3, 2, 2); s.Len() != 2 || s.Labels != nil || !slices.Equal(got, want) {
 		t.Errorf("%d images, %v", s.Len(), got)
 	}
+	o.BGR, o.Mean, o.Std = true, []float32{200, 0, 0}, []float32{1, 10, 1} // in the model's order
+	if s, err = Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	want = []float32{0, 0, 0, 0, 0, 1, 3, 4, 0, 1, 3, 4}
+	if got := batch(t, s, 1, 1, 1, 3, 2, 2); !slices.Equal(got, want) {
+		t.Errorf("blue first: %v, want %v", got, want)
+	}
+	o.NHWC = true
+	if s, err = Open(dir, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := batch(t, s, 1, 1, 1, 2, 2, 3)[3:6]; !slices.Equal(got, []float32{0, 1, 1}) {
+		t.Errorf("blue first, channels last: the second pixel is %v", got)
+	}
 	write(t, dir, "labels.tsv", []byte("file\tclass\tname\nb.png\t7\tthing\n"))
 	if s, err = Open(dir, o); err != nil || s.Len() != 1 || !slices.Equal(s.Labels, []int{7}) {
 		t.Errorf("with labels: %+v, %v", s, err)

@@ -21,6 +21,7 @@ type Options struct {
 	Resize    int       // of image files, the shorter side before a square of Size is cut from the middle; 0: Size*256/224
 	Channels  int       // 1 or 3; 0: as the data has it, for image files 3
 	NHWC      bool      // pixels as [H,W,C] instead of [C,H,W]
+	BGR       bool      // blue first instead of red; Mean and Std are in that order too
 
 	LabelOffset int // added to every label
 

@@ -56,6 +56,10 @@ func (l layout) store(p picture, dst graph.Value) error {
 	top, left := (l.height-p.height)/2, (l.width-p.width)/2
 	for c := range l.channels {
 		mean, std := channel(l.Mean, c, 0), channel(l.Std, c, 1)
+		plane := c
+		if l.BGR {
+			plane = l.channels - 1 - c
+		}
 		step, at := 1, c*l.height*l.width
 		if l.NHWC {
 			step, at = l.channels, c
@@ -68,7 +72,7 @@ func (l layout) store(p picture, dst graph.Value) error {
 			for x := range l.width {
 				var v byte
 				if py, px := y-top, x-left; py >= 0 && py < p.height && px >= 0 && px < p.width {
-					v = p.at(c, l.channels, py*p.width+px)
+					v = p.at(plane, l.channels, py*p.width+px)
 				}
 				out[at] = table[v]
 				at += step

@@ -18,8 +18,8 @@ var dataTypes = [...]struct {
 	4: {"uint16", graph.U16}, 5: {"int16", graph.I16}, 6: {"int32", graph.I32}, 7: {"int64", graph.I64},
 	8: {"string", graph.Invalid}, 9: {"bool", graph.Bool}, 10: {"float16", graph.F16}, 11: {"double", graph.F64},
 	12: {"uint32", graph.U32}, 13: {"uint64", graph.U64}, 14: {"complex64", graph.Invalid},
-	15: {"complex128", graph.Invalid}, 16: {"bfloat16", graph.BF16}, 17: {"float8e4m3fn", graph.Invalid},
-	18: {"float8e4m3fnuz", graph.Invalid}, 19: {"float8e5m2", graph.Invalid}, 20: {"float8e5m2fnuz", graph.Invalid},
+	15: {"complex128", graph.Invalid}, 16: {"bfloat16", graph.BF16}, 17: {"float8e4m3fn", graph.F8E4M3FN},
+	18: {"float8e4m3fnuz", graph.F8E4M3FNUZ}, 19: {"float8e5m2", graph.F8E5M2}, 20: {"float8e5m2fnuz", graph.F8E5M2FNUZ},
 	21: {"uint4", graph.Invalid}, 22: {"int4", graph.Invalid}, 23: {"float4e2m1", graph.Invalid},
 	24: {"float8e8m0", graph.Invalid}, 25: {"uint2", graph.Invalid}, 26: {"int2", graph.Invalid},
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -196,7 +195,7 @@ func needsTactic(op *graph.Op) bool {
 }
 
 // fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns
-// true. A single one stands for all of the members and gets their names; with none, the members are gone and the pass
+// true. A single one stands for all of the members and is named after them; with none, the members are gone and the pass
 // says how by drop.
 func (c *candidate) fire(into ...*graph.Layer) bool {
 	r := c.r
@@ -205,7 +204,7 @@ func (c *candidate) fire(into ...*graph.Layer) bool {
 	c.saved = c.traffic - r.traffic(into)
 	if len(into) == 1 && len(c.members) > 0 && !c.apart {
 		into[0].From = c.members
-		r.net.Rename(into[0], strings.Join(c.members, " + "))
+		r.net.Rename(into[0], r.name(into[0]))
 	}
 	if i, ok := r.missAt[c.site.String()]; ok {
 		r.missed = slices.Delete(r.missed, i, i+1)

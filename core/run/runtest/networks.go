@@ -15,7 +15,7 @@ import (
 // Networks runs whole small networks on the backend, from plan to output: two contexts of one loaded plan in turn, each
 // twice, whole and stepped, and compares with the networks' Eval.
 func Networks(t *testing.T, b run.Backend) {
-	for _, define := range []func() (*graph.Network, error){residual, branches, padding, oddParts, manyTerms, wideImage} {
+	for _, define := range []func() (*graph.Network, error){residual, branches, slices, padding, oddParts, manyTerms, wideImage} {
 		n, err := define()
 		if err != nil {
 			t.Fatal(err)
@@ -148,6 +148,22 @@ func branches() (*graph.Network, error) {
 	d.Output("gated", y)
 	y = d.AveragePool(y, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}})
 	d.Output("features", d.Activation(graph.EltGelu, d.conv(y, 64, 24, 1, 1, 1)))
+	return d.Network()
+}
+
+// slices is a concatenation of a convolution, a depthwise one, a pooling and a sum, whose parts are read
+// besides; the last fills no block.
+func slices() (*graph.Network, error) {
+	d := define("slices")
+	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Const(8), graph.Const(9))
+	x = d.Relu(d.conv(x, 3, 16, 3, 1, 1))
+	a := d.Relu(d.conv(x, 16, 32, 1, 1, 1))
+	b := d.Clip(d.conv(a, 32, 32, 3, 1, 32), 0, 6)
+	c := d.MaxPool(a, graph.PoolAttrs{Kernel: []int{3, 3}, Strides: []int{1, 1}, Pads: []int{1, 1, 1, 1}})
+	e := d.ElementWise(graph.EltAdd, d.Activation(graph.EltTanh, a), b)
+	f := d.conv(a, 32, 21, 1, 1, 1)
+	d.Output("mean", d.Reduce(graph.ReduceMean, b, false, 2, 3))
+	d.Output("y", d.conv(d.Concat(1, a, b, c, e, f), 149, 8, 3, 1, 1))
 	return d.Network()
 }
 

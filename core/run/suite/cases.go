@@ -39,6 +39,17 @@ func Layers() []Case {
 	m.resizes()
 	m.reductions()
 	m.constants()
+	m.integerPointwise()
+	m.casts()
+	m.orders()
+	m.rowNormalizations()
+	m.trigonometry()
+	m.known()
+	m.cumulations()
+	m.batchedProducts()
+	m.transposedConvolutions()
+	m.givenWeights()
+	m.channelZeros()
 	m.rest()
 	return m.cases
 }
@@ -303,6 +314,21 @@ func (m *maker) pointwise() {
 				}
 				m.add(fmt.Sprintf("pointwise_%s_%d_%v", t, i, dims), m.layer(graph.Pointwise, graph.Elementwise{Program: p}, in...), Tolerance{Real: 1e-5})
 			}
+		}
+	}
+}
+
+// trigonometry is all of it, of numbers up to 1 and, where that is defined, others.
+func (m *maker) trigonometry() {
+	up, sine := graph.Unary(graph.EltCosh), graph.Unary(graph.EltSin)
+	for _, p := range []graph.Program{
+		sine.Then(graph.Unary(graph.EltTan), 0), sine.Then(graph.Unary(graph.EltAsin), 0), sine.Then(graph.Unary(graph.EltAcos), 0),
+		graph.Unary(graph.EltAtan), graph.Unary(graph.EltSinh), graph.Unary(graph.EltCosh), graph.Unary(graph.EltAsinh),
+		up.Then(graph.Unary(graph.EltAcosh), 0), graph.Unary(graph.EltSoftsign).Then(graph.Unary(graph.EltAtanh), 0),
+	} {
+		for _, t := range []graph.DataType{graph.F32, graph.F16} {
+			l := m.layer(graph.Pointwise, graph.Elementwise{Program: p}, m.tensor(t, graph.Range{}, 2, 300))
+			m.add(fmt.Sprintf("pointwise_%s_%s", t, p), l, Tolerance{Real: 2e-5})
 		}
 	}
 }

@@ -39,3 +39,95 @@ func (m *maker) oddConvolutions() {
 		}
 	}
 }
+
+// transposedConvolutions are transposed convolutions of all strides, dilations, groups and output paddings.
+func (m *maker) transposedConvolutions() {
+	for i, s := range []struct {
+		x, w []int
+		a    graph.ConvTransposeAttrs
+	}{
+		{[]int{1, 1, 1, 1}, []int{1, 1, 1, 1}, graph.ConvTransposeAttrs{}},
+		{[]int{2, 17, 5, 7}, []int{17, 20, 2, 2}, graph.ConvTransposeAttrs{Strides: []int{2, 2}}},
+		{[]int{1, 16, 4, 5}, []int{16, 24, 4, 4}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}}},
+		{[]int{1, 3, 6, 5}, []int{3, 5, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 3}, Pads: []int{1, 0, 0, 1}, OutputPadding: []int{1, 2}}},
+		{[]int{2, 8, 5, 5}, []int{8, 4, 3, 2}, graph.ConvTransposeAttrs{Strides: []int{1, 2}, Dilations: []int{2, 3}, Group: 2}},
+		{[]int{1, 6, 3, 4}, []int{6, 1, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Dilations: []int{2, 1}, Group: 6}},
+		{[]int{2, 4, 9}, []int{4, 6, 5}, graph.ConvTransposeAttrs{Strides: []int{3}, Pads: []int{2, 1}}},
+	} {
+		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
+			e := epilogues[(i+j)%len(epilogues)]
+			r, wt, wr := graph.Range{}, graph.F32, graph.Range{}
+			if t.IsInteger() {
+				r, wt, wr = graph.PerTensor(0.02, int32(i)), graph.I8, graph.PerTensor(0.01, int32(j-2))
+			}
+			fan := s.x[1] * graph.Count(s.w[2:])
+			w := m.constant(wt, wr, 1+fan/4, s.w...)
+			attrs := s.a
+			attrs.Group = max(1, attrs.Group)
+			l := m.layer(graph.ConvTranspose, attrs, m.tensor(t, r, s.x...), w, m.constant(graph.F32, graph.Range{}, 1, s.w[1]*attrs.Group))
+			m.fuse(l, e, l.Outputs[0].Type, graph.Range{})
+			m.add(fmt.Sprintf("conv_transposed_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5, Step: 1})
+		}
+	}
+}
+
+// givenWeights are convolutions whose weights, and bias, are no constants.
+func (m *maker) givenWeights() {
+	for i, s := range []struct {
+		x, w []int
+		a    graph.ConvAttrs
+	}{
+		{[]int{1, 1, 3, 3}, []int{1, 1, 1, 1}, graph.ConvAttrs{Group: 1}},
+		{[]int{2, 7, 9, 8}, []int{21, 7, 3, 3}, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}},
+		{[]int{1, 8, 6, 5}, []int{12, 2, 2, 3}, graph.ConvAttrs{Strides: []int{2, 1}, Group: 4}},
+		{[]int{2, 6, 17}, []int{6, 1, 4}, graph.ConvAttrs{Dilations: []int{2}, Group: 6}},
+	} {
+		for j, t := range []graph.DataType{graph.F32, graph.F16} {
+			r := graph.Range{}
+			in := []*graph.Tensor{m.tensor(t, r, s.x...), m.tensor(t, r, s.w...)}
+			switch (i + j) % 3 {
+			case 1:
+				in = append(in, m.tensor(t, r, s.w[0]))
+			case 2:
+				in = append(in, m.constant(graph.F32, r, 1, s.w[0]))
+			}
+			e := epilogues[(i+2*j)%len(epilogues)]
+			l := m.layer(graph.Conv, s.a, in...)
+			m.fuse(l, e, t, r)
+			m.add(fmt.Sprintf("conv_given_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5})
+		}
+	}
+}
+
+// channelZeros are products of bytes with weights that have a zero point for every output channel.
+func (m *maker) channelZeros() {
+	zeros := func(n, axis int) graph.Range {
+		r := scales(n)
+		r.Axis, r.Zero = axis, nil
+		for i := range n {
+			r.Zero = append(r.Zero, int32(i*5%11))
+		}
+		return r
+	}
+	for i, s := range []struct {
+		x, w []int
+		a    graph.ConvAttrs
+	}{
+		{[]int{1, 3, 5, 5}, []int{8, 3, 3, 3}, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}},
+		{[]int{2, 20, 4, 6}, []int{17, 20, 1, 1}, graph.ConvAttrs{Group: 1}},
+		{[]int{1, 12, 6, 6}, []int{12, 1, 3, 3}, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 12}},
+	} {
+		for j, t := range []graph.DataType{graph.I8, graph.U8} {
+			l := m.layer(graph.Conv, s.a, m.tensor(t, graph.PerTensor(0.02, int32(3*i)), s.x...), m.constant(graph.I8, zeros(s.w[0], 0), 1, s.w...))
+			l.Outputs[0].Type, l.Outputs[0].Range = t, graph.PerTensor(0.3, int32(j))
+			m.add(fmt.Sprintf("conv_zeros_%s_%v", t, s.w), l, Tolerance{})
+		}
+	}
+	for _, t := range []graph.DataType{graph.I8, graph.U8} {
+		l := m.layer(graph.MatMul, nil, m.tensor(t, graph.PerTensor(0.02, 5), 3, 40), m.constant(t, zeros(21, 1), 1, 40, 21))
+		m.add(fmt.Sprintf("matmul_zeros_%s", t), l, Tolerance{Real: 1e-6, Step: 1})
+		a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}
+		l = m.layer(graph.Gemm, a, m.tensor(t, graph.PerTensor(0.02, 5), 3, 40), m.constant(t, zeros(21, 0), 1, 21, 40))
+		m.add(fmt.Sprintf("gemm_zeros_%s", t), l, Tolerance{Real: 1e-6, Step: 1})
+	}
+}

@@ -132,3 +132,27 @@ func (m *maker) moves() {
 		}
 	}
 }
+
+// batchedProducts are products of two activations: one of a batch, all of it, broadcast.
+func (m *maker) batchedProducts() {
+	for i, s := range []struct{ x, y []int }{
+		{[]int{1, 8}, []int{8, 8}},
+		{[]int{33, 40}, []int{40, 72}},
+		{[]int{2, 3, 70, 64}, []int{2, 3, 64, 136}},
+		{[]int{5, 1, 17, 200}, []int{2, 200, 16}},
+		{[]int{130, 24}, []int{3, 24, 264}},
+		{[]int{2, 9, 7}, []int{2, 7, 5}},
+	} {
+		for j, t := range []graph.DataType{graph.F16, graph.F32} {
+			e := epilogues[(i+2*j)%len(epilogues)]
+			l := m.layer(graph.MatMul, nil, m.tensor(t, graph.Range{}, s.x...), m.tensor(t, graph.Range{}, s.y...))
+			m.fuse(l, e, t, graph.Range{})
+			m.add(fmt.Sprintf("matmul_batched_%s_%v_%v_%s", t, s.x, s.y, e.name), l, Tolerance{Real: 1e-4})
+		}
+	}
+	for _, t := range []graph.DataType{graph.F16, graph.F32} {
+		a := graph.GemmAttrs{Alpha: 0.5, Beta: 2}
+		l := m.layer(graph.Gemm, a, m.tensor(t, graph.Range{}, 66, 80), m.tensor(t, graph.Range{}, 80, 24), m.tensor(t, graph.Range{}, 24))
+		m.add(fmt.Sprintf("gemm_batched_%s", t), l, Tolerance{Real: 1e-4})
+	}
+}

@@ -118,3 +118,18 @@ func (m *maker) resizes() {
 		}
 	}
 }
+
+// known are layers whose output follows from shapes and constants.
+func (m *maker) known() {
+	x := m.tensor(graph.F32, graph.Range{}, 2, 3, 5)
+	m.add("shape", m.layer(graph.ShapeOf, graph.ShapeAttrs{Start: 1, End: 3}, x), Tolerance{})
+	m.add("size", m.layer(graph.SizeOf, nil, x), Tolerance{})
+	m.add("eye_like", m.layer(graph.EyeLike, graph.EyeAttrs{Type: graph.F16, K: -1}, m.tensor(graph.I32, graph.Range{}, 5, 4)), Tolerance{})
+	m.add("constant_of_shape", m.layer(graph.ConstantOfShape, graph.FillAttrs{Type: graph.I64, Value: []byte{7, 0, 0, 0, 0, 0, 0, 1}}, m.integers(3, 5)), Tolerance{})
+	scalar := func(n int64) *graph.Tensor {
+		t := m.integers(n)
+		t.Dims = nil
+		return t
+	}
+	m.add("sequence", m.layer(graph.Sequence, nil, scalar(3), scalar(-20), scalar(-4)), Tolerance{})
+}

@@ -12,7 +12,7 @@ import (
 )
 
 // Bind returns a layer's binding in the tactic's formats, and whether there is one; extra elements between two batch
-// indices make the tensors slices of larger ones.
+// indices, or pixels in NHWC, make the tensors slices of larger ones.
 func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool) {
 	if extra > 0 && !tac.Strided {
 		return kernels.Binding{}, false
@@ -23,7 +23,11 @@ func Bind(l *graph.Layer, tac kernels.Tactic, extra int) (kernels.Binding, bool)
 		if f != kernels.Linear && len(d.Dims) < 2 {
 			return d, false
 		}
-		if extra > 0 && len(d.Dims) > 1 && d.Dims[0] > 1 {
+		switch {
+		case extra == 0 || len(d.Dims) < 2:
+		case f == kernels.NHWC:
+			d.Pitch = d.Width() + extra
+		case d.Dims[0] > 1:
 			d.Batch = d.BatchStride() + extra
 		}
 		return d, true
@@ -189,6 +193,11 @@ func (c *check) repeat(r Reference) error {
 		}
 		if launch == 0 {
 			first = stored
+			for i, d := range c.binding.Out {
+				if err := untouched(d, stored[i]); err != nil {
+					return fmt.Errorf("%s, output %d: %w", c.binding.Layer, i, err)
+				}
+			}
 			continue
 		}
 		for i := range stored {
@@ -237,6 +246,21 @@ func (c *check) compare(out []kernels.Mem, r Reference) ([][]byte, error) {
 		all = append(all, stored)
 	}
 	return all, nil
+}
+
+// untouched returns an error where what lies between the parts of a slice, which held NaN, was written.
+func untouched(d kernels.Desc, stored []byte) error {
+	if d.Dense() {
+		return nil
+	}
+	before, after := bytes.Repeat([]byte{0xff}, len(stored)), bytes.Clone(stored)
+	same := graph.NewValue(d.Type, d.Dims...).Data
+	d.FromLinear(before, same)
+	d.FromLinear(after, same)
+	if !bytes.Equal(before, after) {
+		return fmt.Errorf("memory outside of the slice %v was written", d)
+	}
+	return nil
 }
 
 // Launches before and within a measurement.

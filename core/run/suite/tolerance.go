@@ -28,13 +28,17 @@ func Random(rnd *rand.Rand, t *graph.Tensor) graph.Value {
 		for i := range v.Data {
 			v.Data[i] = byte(rnd.IntN(2))
 		}
-	case graph.I32:
-		for i := range v.I32() {
-			v.I32()[i] = int32(rnd.IntN(7))
+	case graph.I32, graph.U32:
+		for i, d := 0, graph.View[int32](v.Data); i < len(d); i++ {
+			d[i] = int32(rnd.IntN(7))
 		}
-	case graph.I64:
-		for i := range v.I64() {
-			v.I64()[i] = rnd.Int64N(7)
+	case graph.I64, graph.U64:
+		for i, d := 0, graph.View[int64](v.Data); i < len(d); i++ {
+			d[i] = rnd.Int64N(7)
+		}
+	case graph.I16, graph.U16:
+		for i, d := 0, graph.View[int16](v.Data); i < len(d); i++ {
+			d[i] = int16(rnd.IntN(7))
 		}
 	}
 	return v

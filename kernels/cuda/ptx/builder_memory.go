@@ -195,14 +195,19 @@ func (k *K) ShuffleXorWord(w Word, mask int) Word {
 
 // LoadMatrix4 loads four 8x8 matrices of halves (or 8x16 of bytes): lanes 8i to 8i+7 give the addresses of the 16-byte rows
 // of matrix i. Lane l gets of each matrix bytes 4*(l%4) to +3 of row l/4.
-func (k *K) LoadMatrix4(p SharedPtr) [4]Word {
+func (k *K) LoadMatrix4(p SharedPtr) [4]Word { return k.loadMatrix4("", p) }
+
+// LoadMatrix4Turned is LoadMatrix4 of halves with each matrix transposed.
+func (k *K) LoadMatrix4Turned(p SharedPtr) [4]Word { return k.loadMatrix4("trans.", p) }
+
+func (k *K) loadMatrix4(trans string, p SharedPtr) [4]Word {
 	var w [4]Word
 	var vec [4]Operand
 	for i := range w {
 		w[i] = Word{k.word()}
 		vec[i] = w[i].op
 	}
-	k.emit("ldmatrix", mods("sync.aligned.m8n8.x4.shared.b16"), Operand{Kind: VectorOperand, Vec: vec[:]}, p.address())
+	k.emit("ldmatrix", mods("sync.aligned.m8n8.x4."+trans+"shared.b16"), Operand{Kind: VectorOperand, Vec: vec[:]}, p.address())
 	return w
 }
 

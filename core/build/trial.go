@@ -1,0 +1,144 @@
+package build
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+)
+
+// trial is what this build measured of one tactic for one form of layer. A machine that is busy with something else is slow
+// for longer than a measurement takes, so that the rounds of one agree and are all wrong: only another occasion shows it.
+type trial struct {
+	occasions []*occasion // by time
+	pass      int         // of the last
+	layers    []string    // that asked for it
+}
+
+// occasion is one measurement of a trial.
+type occasion struct {
+	time          time.Duration // of the fastest round
+	trial         *trial
+	before, after *occasion // measured just then, of other trials; nil at the ends
+}
+
+// A trial ends when its best time was met twice, once of it in a quiet moment, or is as good as it gets.
+const (
+	reproduced   = 0.05 // two times that differ by no more than this share are the same
+	busy         = 0.2  // what takes longer than its best time by this share was disturbed
+	minOccasions = 3
+	maxOccasions = 8
+)
+
+func (t *trial) best() time.Duration { return t.occasions[0].time }
+
+// over returns by what share an occasion took longer than the best of its trial.
+func (o *occasion) over() float64 { return float64(o.time)/float64(o.trial.best()) - 1 }
+
+// quiet reports whether nothing disturbed the measurements just before and after.
+func (o *occasion) quiet() bool {
+	return (o.before == nil || o.before.over() <= busy) && (o.after == nil || o.after.over() <= busy)
+}
+
+// settled reports whether more occasions are of no use.
+func (t *trial) settled() bool {
+	if n := len(t.occasions); n < minOccasions || n >= maxOccasions {
+		return n >= maxOccasions
+	}
+	return t.occasions[1].over() <= reproduced && slices.ContainsFunc(t.occasions, func(o *occasion) bool {
+		return o.over() <= reproduced && o.quiet()
+	})
+}
+
+// add notes a measurement that follows another, which may be nil.
+func (t *trial) add(d time.Duration, before *occasion) *occasion {
+	o := &occasion{time: d, trial: t, before: before}
+	if before != nil {
+		before.after = o
+	}
+	t.occasions = append(t.occasions, o)
+	slices.SortStableFunc(t.occasions, func(a, b *occasion) int { return cmp.Compare(a.time, b.time) })
+	return o
+}
+
+// next begins another pass, in which all tactics of a layer are measured again of which one is not settled, so that each has
+// the same chance of a quiet moment. It returns false where nothing is open.
+func (t *tuner) next() bool {
+	t.open = map[string]bool{}
+	for _, trial := range t.trials {
+		if !trial.settled() {
+			for _, l := range trial.layers {
+				t.open[l] = true
+			}
+		}
+	}
+	t.pass++
+	return len(t.open) > 0
+}
+
+// price returns the time of one launch, from the cache or measured.
+func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, _ int) (run.Price, error) {
+	if err := cmp.Or(t.ctx.Err(), t.lost); err != nil {
+		return run.Price{}, err
+	}
+	if r := t.choices.Reason(b.Layer.Name, tac.Name); r != "" {
+		return t.remembered(b, tac), errors.New(r)
+	}
+	entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+	known, ok := t.cache.Get(entry.Target, entry.Tactic, entry.Layer)
+	tr := t.trials[entry]
+	if tr == nil {
+		if ok && !slices.Contains(t.remeasure, b.Layer.Name) {
+			return known.price(), nil
+		}
+		tr = &trial{}
+	}
+	if !slices.Contains(tr.layers, b.Layer.Name) {
+		tr.layers = append(tr.layers, b.Layer.Name)
+	}
+	if len(tr.occasions) > 0 && (tr.pass == t.pass || !t.open[b.Layer.Name] || len(tr.occasions) >= maxOccasions) {
+		return known.price(), nil
+	}
+	if t.progress != nil {
+		t.progress(b.Layer.Name, tac.Name)
+	}
+	d, spread, note, err := t.measure(b, tac)
+	if err != nil {
+		delete(t.trials, entry)
+		return run.Price{}, t.failed(b, tac, err)
+	}
+	tr.pass, t.last = t.pass, tr.add(d, t.last)
+	if t.trials[entry] = tr; len(tr.occasions) > 1 {
+		spread = tr.occasions[1].over()
+	}
+	entry.Time, entry.Measured, entry.Spread, entry.Note = tr.best(), time.Now().Truncate(time.Second), spread, note
+	t.cache.Put(entry)
+	return entry.price(), nil
+}
+
+// remembered returns what the cache knows of a tactic that is not to be measured.
+func (t *tuner) remembered(b kernels.Binding, tac kernels.Tactic) run.Price {
+	entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+	if !t.cache.Has(entry) {
+		return run.Price{}
+	}
+	known, _ := t.cache.Get(entry.Target, entry.Tactic, entry.Layer)
+	return known.price()
+}
+
+// The noise of a time is its spread, within bounds: two builds differ by leastNoise, or by what a clock resolves, even where
+// the occasions of one agree; and what was measured badly must still not count as equal to what takes half as long again.
+const (
+	leastNoise = 0.05
+	mostNoise  = 0.2
+	resolution = 100 * time.Nanosecond
+)
+
+// price returns the entry as what a launch costs.
+func (e CacheEntry) price() run.Price {
+	share := min(max(e.Spread, leastNoise), mostNoise)
+	return run.Price{Time: e.Time, Timed: true, Note: e.Note, Noise: max(resolution, time.Duration(share*float64(e.Time)))}
+}

@@ -1,0 +1,42 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// rowNormalizations are normalisations by statistics of the input: of rows as long as a warp's, a block's and longer.
+func (m *maker) rowNormalizations() {
+	for i, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		r := graph.Range{}
+		if t == graph.I8 {
+			r = graph.PerTensor(0.05, 3)
+		}
+		add := func(op *graph.Op, attrs any, dims []int, params ...*graph.Tensor) {
+			l := m.layer(op, attrs, append([]*graph.Tensor{m.tensor(t, r, dims...)}, params...)...)
+			e := epilogues[(len(dims)+i)%len(epilogues)]
+			m.fuse(l, e, l.Outputs[0].Type, graph.Range{})
+			m.add(fmt.Sprintf("%s_%s_%v_%v", op.Name, t, dims, attrs), l, Tolerance{Real: 2e-5})
+		}
+		c := func(dims ...int) *graph.Tensor { return m.constant(graph.F32, graph.Range{}, 1, dims...) }
+		for _, n := range []int{1, 5, 32, 768, 1100, 9000} {
+			add(graph.LayerNorm, graph.LayerNormAttrs{Axis: -1, Epsilon: 1e-5}, []int{2, 3, n}, c(n), c(n))
+			add(graph.RMSNorm, graph.LayerNormAttrs{Axis: -1, Epsilon: 1e-5}, []int{3, n}, c(n))
+		}
+		add(graph.LayerNorm, graph.LayerNormAttrs{Axis: 1, Epsilon: 1e-3}, []int{2, 3, 7}, c(3, 1), c(7))
+		add(graph.LayerNorm, graph.LayerNormAttrs{Axis: 2, Epsilon: 1e-5}, []int{2, 3, 7}, m.tensor(graph.F32, graph.Range{}, 7))
+		add(graph.InstanceNorm, graph.InstanceNormAttrs{Epsilon: 1e-5}, []int{2, 5, 9, 7}, c(5), c(5))
+		add(graph.InstanceNorm, graph.InstanceNormAttrs{Epsilon: 1e-5}, []int{1, 2, 40, 41}, c(2), c(2))
+		add(graph.GroupNorm, graph.GroupNormAttrs{Epsilon: 1e-5, Groups: 2}, []int{2, 6, 5}, c(6), c(6))
+		add(graph.GroupNorm, graph.GroupNormAttrs{Epsilon: 1e-5, Groups: 3, PerGroup: true}, []int{1, 6, 4, 4}, c(3), c(3))
+		add(graph.LpNorm, graph.LpNormAttrs{Axis: -1, P: 1}, []int{4, 50})
+		add(graph.LpNorm, graph.LpNormAttrs{Axis: 1, P: 2}, []int{4, 50})
+		add(graph.MeanVarianceNorm, graph.MeanVarianceNormAttrs{Axes: []int{2, 3}}, []int{2, 3, 5, 5})
+	}
+	for _, a := range []graph.TriluAttrs{{Upper: true}, {Upper: true, K: 2}, {K: -1}, {K: 9}, {Upper: true, K: 9}} {
+		for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I64, graph.Bool} {
+			m.add(fmt.Sprintf("trilu_%s_%v", t, a), m.layer(graph.Trilu, a, m.tensor(t, graph.Range{}, 2, 5, 7)), Tolerance{})
+		}
+	}
+}

@@ -1,0 +1,258 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// batchedTiles are the tiles of products of two matrices of halves that are both activations.
+var batchedTiles = []tile{
+	{unit: tensorF16, bm: 128, bn: 128, bk: 64, warpsM: 2, warpsN: 4, stages: 4, split: 1},
+	{unit: tensorF16, bm: 128, bn: 64, bk: 128, warpsM: 4, warpsN: 1, stages: 3, split: 1},
+	{unit: tensorF16, bm: 64, bn: 64, bk: 128, warpsM: 2, warpsN: 2, stages: 3, split: 1},
+	{unit: tensorF16, bm: 32, bn: 64, bk: 128, warpsM: 1, warpsN: 2, stages: 3, split: 1},
+}
+
+// batchedEmitters are these products, of batches that broadcast.
+func batchedEmitters() []emitter {
+	var list []emitter
+	for _, op := range []*graph.Op{graph.MatMul, graph.Gemm} {
+		for _, t := range batchedTiles {
+			list = append(list, emitter{
+				name: "gemm_batched_" + t.String(), op: op, in: kernels.Linear, out: kernels.Linear,
+				match: func(b kernels.Binding) error {
+					_, err := batchedOf(b, t)
+					return err
+				},
+				emit: func(b kernels.Binding) (*work, error) {
+					p, err := batchedOf(b, t)
+					if err != nil {
+						return nil, err
+					}
+					return p.emit(b)
+				},
+				cost: func(b kernels.Binding) []job {
+					p, err := batchedOf(b, t)
+					if err != nil {
+						return nil
+					}
+					one := &product{typ: graph.F16, n: p.m, p: 1, q: 1, r: 1, s: 1, c: p.k, k: p.n, groups: 1}
+					jobs := t.jobs(one, b)
+					jobs[0].blocks *= p.batch
+					return jobs
+				},
+			})
+		}
+	}
+	return list
+}
+
+// batched is a batch of products of row-major matrices of halves on tensor cores: the ring of the implicit products, with
+// rows of the left side, bk bytes of the sum each, and of the right side bk/2 rows, bn elements of the result each. These
+// are turned as they are read from shared memory. Piece j of such a row r lies at j ^ (r & 7).
+type batched struct {
+	*multiplication
+	tile tile
+}
+
+func batchedOf(b kernels.Binding, t tile) (*batched, error) {
+	m, err := multiplicationOf(b, t.bm)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case m.left.typ != graph.F16 || m.right.typ != graph.F16:
+		return nil, fmt.Errorf("%s times %s, the kernel multiplies f16", m.left.typ, m.right.typ)
+	case m.left.column != 1 || m.right.row != 1:
+		return nil, fmt.Errorf("a side is transposed")
+	case m.k%8 != 0 || m.n%8 != 0:
+		return nil, fmt.Errorf("rows of %d and %d elements do not begin at multiples of 16 bytes", m.k, m.n)
+	case ceilDiv(m.m, t.bm)*ceilDiv(m.n, t.bn)*m.batch > maxElements:
+		return nil, fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
+	}
+	return &batched{m, t}, nil
+}
+
+func (p *batched) emit(b kernels.Binding) (*work, error) {
+	w, t := &work{module: ptx.New(ptx.SM80)}, p.tile
+	out, err := p.output(b, w)
+	if err != nil {
+		return nil, err
+	}
+	k := w.module.Kernel("batched", t.threads())
+	if t.threads() < 256 { // of larger blocks two leave 128 registers to a thread, which spills
+		k.Resident(t.resident())
+	}
+	l := launch{kernel: "batched", block: [3]int{t.threads(), 1, 1}, shared: t.shared()}
+	for _, o := range []*operand{&p.left, &p.right} {
+		if o.fixed != nil {
+			o.base = l.constant(k, fmt.Sprintf("c%d", o.input), w.append(o.fixed))
+		} else {
+			o.base = l.input(k, o.input)
+		}
+	}
+	out.parameters(k, &l)
+	m := &implicit{K: k, t: t, p: &product{typ: graph.F16}, ring: k.Dynamic(), thread: k.Thread()}
+	c := &batchedBlock{batched: p, implicit: m}
+	matrix, grid := c.place()
+	l.grid = grid
+	c.begin(matrix)
+	e := newTurned(m)
+	c.sum(e)
+	e.spill(m.ring)
+	m.Barrier()
+	matrix, _ = c.place() // read again: nothing of it is kept while the sums take all registers
+	m.tileRows(out.vector, func(row, column ptx.Uint) {
+		i, j := m.Add(m.pixel, row), m.Add(m.column, column)
+		sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(t.sumPitch()), column), 4)
+		m.If(m.Both(m.Lt(i, ptx.U(p.m)), m.Lt(j, ptx.U(p.n))), func() {
+			out.emit(k, m.Mad(matrix, ptx.U(p.m), i), j, m.loadSums(sums, out.vector))
+		})
+	})
+	w.end(k, &l)
+	return w, nil
+}
+
+// batchedBlock is the code of a block: what its threads copy.
+type batchedBlock struct {
+	*batched
+	*implicit
+	left, right           ptx.GlobalPtr // this thread's first piece of each side, at the next step
+	depthLeft, depthRight ptx.Uint      // their places in the sum
+	slotLeft, slotRight   ptx.SharedPtr
+	insideLeft            []ptx.Cond // by row that it copies of the left side
+	insideRight           ptx.Cond
+	rowsRight, linesRight int // rows of the right side in a stage, and how many the block copies at once
+}
+
+// place finds the block's matrix of the batch and the tile's first row and column in it.
+func (c *batchedBlock) place() (matrix ptx.Uint, grid [3]int) {
+	t, k := c.tile, c.implicit.K
+	c.blockM, c.blockN, matrix, grid = blockIndices(k, [3]int{ceilDiv(c.m, t.bm), ceilDiv(c.n, t.bn), c.batch})
+	c.pixel, c.column = k.Mul(c.blockM, ptx.U(t.bm)), k.Mul(c.blockN, ptx.U(t.bn))
+	return matrix, grid
+}
+
+// begin finds what the thread copies.
+func (c *batchedBlock) begin(matrix ptx.Uint) {
+	t, k := c.tile, c.implicit.K
+	row, piece := k.DivRem(c.thread, t.pieces())
+	c.slotLeft = k.OffsetShared(c.ring, k.Mad(row, ptx.U(t.bk), t.swizzled(k, row, piece)), 1)
+	first := k.Add(c.pixel, row)
+	at := k.Add(rowOffset(k, matrix, c.batched.left.batch), k.Mad(first, ptx.U(c.batched.k), k.Shl(piece, 3)))
+	c.left = k.VarGlobal(k.Offset(c.batched.left.base, at, 2))
+	for r := 0; r < t.bm; r += t.rowsAtOnce() {
+		c.insideLeft = append(c.insideLeft, k.Lt(k.Add(first, ptx.U(r)), ptx.U(c.m)))
+	}
+	perLine := t.bn / 8
+	c.rowsRight, c.linesRight = t.bk/2, t.threads()/perLine
+	line, chunk := k.DivRem(c.thread, perLine)
+	place := k.Shl(k.Xor(chunk, k.And(line, ptx.U(7))), 4)
+	c.slotRight = k.OffsetShared(c.ring, k.Mad(line, ptx.U(2*t.bn), place), 1).At(t.bm * t.bk)
+	column := k.Mad(chunk, ptx.U(8), c.column)
+	c.insideRight = k.Lt(column, ptx.U(c.n))
+	at = k.Add(rowOffset(k, matrix, c.batched.right.batch), k.Mad(line, ptx.U(c.n), column))
+	c.right = k.VarGlobal(k.Offset(c.batched.right.base, at, 2))
+	if c.tail() {
+		c.depthLeft, c.depthRight = k.Var(k.Shl(piece, 3)), k.Var(line)
+	}
+}
+
+// tail reports whether the last step is shorter than the others.
+func (c *batchedBlock) tail() bool { return c.batched.k%(c.tile.bk/2) != 0 }
+
+// copyStep starts the copies of the next step into the stage that begins offset bytes into the ring.
+func (c *batchedBlock) copyStep(offset ptx.Uint) {
+	t, k := c.tile, c.implicit.K
+	to := ptx.SharedPtr{Uint: k.Add(c.slotLeft.Uint, offset)}
+	size := func(inside ptx.Cond) ptx.Uint { return k.Select(inside, ptx.U(16), ptx.U(0)) }
+	for i, inside := range c.insideLeft {
+		if c.tail() {
+			inside = k.Both(inside, k.Lt(c.depthLeft, ptx.U(c.batched.k)))
+		}
+		r := i * t.rowsAtOnce()
+		k.CopyAsync(to.At(r*t.bk), c.left.At(2*r*c.batched.k), size(inside))
+	}
+	to = ptx.SharedPtr{Uint: k.Add(c.slotRight.At(0).Uint, offset)}
+	to = to.At(t.bm * t.bk)
+	for r := 0; r < c.rowsRight; r += c.linesRight {
+		inside := c.insideRight
+		if c.tail() {
+			inside = k.Both(inside, k.Lt(k.Add(c.depthRight, ptx.U(r)), ptx.U(c.batched.k)))
+		}
+		k.CopyAsync(to.At(2*r*t.bn), c.right.At(2*r*c.n), size(inside))
+	}
+	k.SetGlobal(c.left, c.left.At(t.bk))
+	k.SetGlobal(c.right, c.right.At(t.bk*c.n))
+	if c.tail() {
+		k.Set(c.depthLeft, k.Add(c.depthLeft, ptx.U(t.bk/2)))
+		k.Set(c.depthRight, k.Add(c.depthRight, ptx.U(t.bk/2)))
+	}
+}
+
+// sum runs the ring, as the implicit product does.
+func (c *batchedBlock) sum(e engine) {
+	t, k := c.tile, c.implicit.K
+	steps := ceilDiv(2*c.batched.k, t.bk)
+	for s := range t.stages - 1 {
+		if s < steps {
+			c.copyStep(ptx.U(s * t.stageBytes()))
+		}
+		k.CommitGroup()
+	}
+	reading, writing := k.Var(ptx.U(0)), k.Var(ptx.U((t.stages-1)*t.stageBytes()))
+	k.For(ptx.U(0), ptx.U(steps), ptx.U(1), func(step ptx.Uint) {
+		k.WaitGroup(t.stages - 2)
+		k.Barrier()
+		k.If(k.Lt(k.Add(step, ptx.U(t.stages-1)), ptx.U(steps)), func() { c.copyStep(writing) })
+		k.CommitGroup()
+		e.step(ptx.SharedPtr{Uint: k.Add(c.ring.Uint, reading)})
+		for _, v := range []ptx.Uint{reading, writing} {
+			next := k.Add(v, ptx.U(t.stageBytes()))
+			k.Set(v, k.Select(k.Eq(next, ptx.U(t.stages*t.stageBytes())), ptx.U(0), next))
+		}
+	})
+	k.Barrier() // all groups that are still open are empty; now the ring is free for the sums
+}
+
+// turned is the tensor cores' engine for a right side whose rows are along the sum: ldmatrix transposes its 8x8 matrices.
+type turned struct {
+	*tensor
+	row     ptx.Uint   // offset of this lane's row in a stage
+	columns []ptx.Uint // by 16 columns of the warp: where this lane's piece lies in its row
+}
+
+func newTurned(m *implicit) *turned {
+	e := &turned{tensor: newEngine(m).(*tensor)}
+	// Lanes 0 to 15 give the addresses of 16 rows at 8 columns, the others of the same rows at the next 8.
+	row := m.And(e.lane, ptx.U(15))
+	e.row = m.Mad(row, ptx.U(2*m.t.bn), ptx.U(m.t.bm*m.t.bk))
+	first := m.Add(m.Shr(e.column, 3), m.Shr(e.lane, 4))
+	for j := 0; j < e.tensor.columns; j += 16 {
+		e.columns = append(e.columns, m.Shl(m.Xor(m.Add(first, ptx.U(j/8)), m.And(row, ptx.U(7))), 4))
+	}
+	return e
+}
+
+func (e *turned) step(stage ptx.SharedPtr) {
+	a := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.a)}
+	b := e.Add(stage.Uint, e.row)
+	for i, piece := range e.pieceA {
+		fromA := ptx.SharedPtr{Uint: e.Add(a.Uint, piece)}
+		var right [][2]ptx.Word
+		for _, column := range e.columns {
+			from := ptx.SharedPtr{Uint: e.Add(b, column)}
+			f := e.LoadMatrix4Turned(from.At(16 * i * 2 * e.t.bn))
+			right = append(right, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
+		}
+		for i := range e.sums {
+			left := e.LoadMatrix4(fromA.At(16 * i * e.t.bk))
+			for j := range e.sums[i] {
+				e.multiply(e.sums[i][j], left, right[j])
+			}
+		}
+	}
+}

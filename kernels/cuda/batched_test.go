@@ -1,0 +1,48 @@
+package cuda
+
+import (
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+)
+
+// TestBatchedAccess: the copies of products of activations are coalesced, and fragments do not meet in a bank.
+func TestBatchedAccess(t *testing.T) {
+	for _, tl := range batchedTiles {
+		t.Run(tl.String(), func(t *testing.T) {
+			tr := layerTrial(t, "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{2, 128, 128}, weight(graph.F16, 128, 256))
+			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll})
+			if err != nil || !right {
+				t.Fatal(right, err)
+			}
+			for _, op := range []string{"ldmatrix", "cp.async", "st.global"} {
+				w := stats[0].Worst(op)
+				if w == nil || w.Conflicts > 1 || op != "ldmatrix" && w.Efficiency() < 1 {
+					t.Errorf("%s: %+v", op, w)
+				}
+			}
+		})
+	}
+}
+
+// TestBatchedOrderings leaves each barrier, wait and commit out: each time the simulator must find it, or the result be
+// wrong.
+func TestBatchedOrderings(t *testing.T) {
+	tl := batchedTiles[len(batchedTiles)-1] // the last step reads the stage that the sums take over
+	tr := layerTrial(t, "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{1, 40, 392}, weight(graph.F16, 392, 72))
+	k := tr.work.module.Kernels[0]
+	found := ptxsim.Orderings(k)
+	if len(found) < 6 {
+		t.Fatalf("%d orderings in the kernel", len(found))
+	}
+	for _, i := range found {
+		broken, err := ptxsim.Without(tr.work.module, k.Name, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tr.survives(t, broken) {
+			t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// cumulateEmitters are the running sums and products along an axis.
+func cumulateEmitters() []emitter {
+	var list []emitter
+	for _, op := range []*graph.Op{graph.CumSum, graph.CumProd} {
+		list = append(list, emitter{
+			name: "cumulate_linear", op: op, in: kernels.Linear, out: kernels.Linear,
+			match: func(b kernels.Binding) error {
+				_, err := cumulationOf(b)
+				return err
+			},
+			emit: func(b kernels.Binding) (*work, error) {
+				c, err := cumulationOf(b)
+				if err != nil {
+					return nil, err
+				}
+				return c.emit(), nil
+			},
+			cost: func(b kernels.Binding) []job {
+				c, err := cumulationOf(b)
+				if err != nil {
+					return nil
+				}
+				return []job{threadJob(c.outer*c.inner, 400*c.length, traffic(b))} // each element waits for the last
+			},
+		})
+	}
+	return list
+}
+
+// cumulation is a tensor of [outer, length, inner] whose elements are summed, or multiplied, up along length.
+type cumulation struct {
+	graph.CumAttrs
+	typ                  graph.DataType
+	product              bool
+	outer, length, inner int
+}
+
+func cumulationOf(b kernels.Binding) (*cumulation, error) {
+	x, in := b.In[0], b.Layer.Inputs[0]
+	if b.Consts[0] != nil || b.Layer.Epilogue.Args > 0 || x.Type != b.Out[0].Type || in.Range.IsSet() {
+		return nil, fmt.Errorf("the kernel takes an activation that is not quantised, keeps its type, and has no epilogue")
+	}
+	if t := x.Type; t != graph.F32 && t != graph.F16 && !t.IsInteger() {
+		return nil, fmt.Errorf("elements are %s, the kernel takes f32, f16 and integers", t)
+	}
+	c := &cumulation{CumAttrs: b.Layer.Attrs.(graph.CumAttrs), typ: x.Type, product: b.Layer.Op == graph.CumProd}
+	if len(b.In) > 1 && b.Layer.Inputs[1] != nil {
+		v, ok := b.Const(1)
+		if !ok || v.Len() != 1 {
+			return nil, fmt.Errorf("the axis is no constant")
+		}
+		c.Axis = int(v.Ints()[0])
+	}
+	if c.Axis < -len(x.Dims) || c.Axis >= len(x.Dims) {
+		return nil, fmt.Errorf("axis %d of %d", c.Axis, len(x.Dims))
+	}
+	if c.Axis < 0 {
+		c.Axis += len(x.Dims)
+	}
+	c.outer, c.length, c.inner = graph.Count(x.Dims[:c.Axis]), x.Dims[c.Axis], graph.Count(x.Dims[c.Axis+1:])
+	return c, nil
+}
+
+// emit emits a kernel in which each thread goes along one line.
+func (c *cumulation) emit() *work {
+	w := &work{module: ptx.New(ptx.SM80)}
+	total := c.outer * c.inner
+	k, l := w.threads("cumulate", total)
+	x, y := l.input(k, 0), l.output(k, 0)
+	outer, inner := k.DivRem(threadIndex(k, total), c.inner)
+	first := k.Mad(outer, ptx.U(c.length*c.inner), inner)
+	size := c.typ.Size()
+	step := c.integers
+	if c.typ.IsFloat() {
+		step = c.reals
+	}
+	next := step(k)
+	k.For(ptx.U(0), ptx.U(c.length), ptx.U(1), func(i ptx.Uint) {
+		if c.Reverse {
+			i = k.Sub(ptx.U(c.length-1), i)
+		}
+		at := k.Mad(i, ptx.U(c.inner), first)
+		next(k.Offset(x, at, size), k.Offset(y, at, size))
+	})
+	w.end(k, l)
+	return w
+}
+
+// reals returns the code that takes one element more.
+func (c *cumulation) reals(k *ptx.K) func(from, to ptx.GlobalPtr) {
+	s, start, join := storage{typ: c.typ}, float32(0), (*ptx.K).AddF
+	if c.product {
+		start, join = 1, (*ptx.K).MulF
+	}
+	sum := k.VarF(ptx.F(start))
+	return func(from, to ptx.GlobalPtr) {
+		v := s.loadOne(k, from)
+		if c.Exclusive {
+			s.storeOne(k, to, sum)
+		}
+		k.SetF(sum, join(k, sum, v))
+		if !c.Exclusive {
+			s.storeOne(k, to, sum)
+		}
+	}
+}
+
+// integers is reals of integers, which wrap around.
+func (c *cumulation) integers(k *ptx.K) func(from, to ptx.GlobalPtr) {
+	start, join := int64(0), (*ptx.K).AddL
+	if c.product {
+		start, join = 1, (*ptx.K).MulL
+	}
+	sum := k.VarL(ptx.L(start))
+	return func(from, to ptx.GlobalPtr) {
+		v := loadInteger(k, from, c.typ)
+		if c.Exclusive {
+			storeInteger(k, to, c.typ, sum)
+		}
+		k.SetL(sum, join(k, sum, v))
+		if !c.Exclusive {
+			storeInteger(k, to, c.typ, sum)
+		}
+	}
+}

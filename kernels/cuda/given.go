@@ -1,0 +1,129 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// givenEmitters are the convolutions whose weights are computed by the network: a kernel packs them, and the bias, in the
+// workspace as the direct convolution reads them.
+func givenEmitters() []emitter {
+	return []emitter{{
+		name: "conv_given_linear", op: graph.Conv, in: kernels.Linear, out: kernels.NHWC,
+		match: func(b kernels.Binding) error {
+			if _, err := givenOf(b); err != nil {
+				return err
+			}
+			return checkArguments(b, b.Layer.Epilogue, len(b.Layer.OpInputs()))
+		},
+		workspace: func(b kernels.Binding) int {
+			g, err := givenOf(b)
+			if err != nil {
+				return 0
+			}
+			return g.weightBytes() + 4*g.rowWeights()
+		},
+		emit: func(b kernels.Binding) (*work, error) {
+			g, err := givenOf(b)
+			if err != nil {
+				return nil, err
+			}
+			return g.emit(b)
+		},
+		cost: func(b kernels.Binding) []job {
+			g, err := givenOf(b)
+			if err != nil {
+				return nil
+			}
+			pack := threadJob(g.weightBytes()/4, 30, float64(2*g.weightBytes()))
+			return append([]job{pack}, g.jobs(b)...)
+		},
+	}}
+}
+
+// given is such a convolution, of reals.
+type given struct {
+	*direct
+	weights storage
+	bias    *storage // nil: none
+}
+
+func givenOf(b kernels.Binding) (*given, error) {
+	if b.Consts[0] != nil || b.Consts[1] != nil {
+		return nil, fmt.Errorf("it takes an activation and weights that the network computes")
+	}
+	inputs := b.Layer.OpInputs()
+	for _, t := range inputs {
+		if t != nil && t.Type != graph.F32 && t.Type != graph.F16 {
+			return nil, fmt.Errorf("%s is %s, the kernel takes f32 and f16", t.Name, t.Type)
+		}
+	}
+	p := &product{typ: b.In[0].Type, groups: 1, alpha: 1, stride: [2]int{1, 1}, dilation: [2]int{1, 1}, given: true}
+	if err := p.convolution(b); err != nil {
+		return nil, err
+	}
+	g := &given{direct: &direct{product: p, planar: true, columns: 1, x: storage{typ: p.typ}}, weights: storage{typ: b.In[1].Type}}
+	if len(inputs) > 2 && inputs[2] != nil {
+		g.bias = &storage{typ: b.In[2].Type}
+	}
+	return g, nil
+}
+
+// weightBytes is what the packed weights take, [tap][input channel of a group][output channel] words.
+func (g *given) weightBytes() int { return 4 * g.r * g.s * g.c * g.rowWeights() }
+
+func (g *given) emit(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	g.pack(b, w)
+	var err error
+	if g.out, err = newRowOutput(b, g.joined(), w); err != nil {
+		return nil, err
+	}
+	if g.bias != nil {
+		g.out.givenBias = g.weightBytes()
+	}
+	t, l := g.thread(w)
+	t.begin()
+	t.sum()
+	t.finish()
+	w.end(t.K, l)
+	return w, nil
+}
+
+// pack emits the kernel whose threads each place one weight, as f32, and the last ones the bias; zeros behind the last
+// channel.
+func (g *given) pack(b kernels.Binding, w *work) {
+	row, channels, taps := g.rowWeights(), g.k*g.groups, g.r*g.s
+	rows := taps * g.c
+	total := rows * row
+	if g.bias != nil {
+		total += row
+	}
+	k, l := w.threads("pack", total)
+	g.weights.base = l.input(k, 1)
+	if g.bias != nil && b.Consts[2] != nil {
+		g.bias.base = l.constant(k, "b", w.append(b.Consts[2]))
+	} else if g.bias != nil {
+		g.bias.base = l.input(k, 2)
+	}
+	to := l.scratch(k, "to", 0)
+	index := threadIndex(k, total)
+	line, channel := k.DivRem(index, row)
+	tap, c := k.DivRem(line, g.c)
+	v := k.VarF(ptx.F(0))
+	place := func(s storage, at ptx.Uint) { k.SetF(v, s.loadOne(k, k.Offset(s.base, at, s.typ.Size()))) }
+	k.If(k.Lt(channel, ptx.U(channels)), func() {
+		if g.bias == nil {
+			place(g.weights, k.Mad(k.Mad(channel, ptx.U(g.c), c), ptx.U(taps), tap))
+			return
+		}
+		k.IfElse(k.Lt(line, ptx.U(rows)), func() {
+			place(g.weights, k.Mad(k.Mad(channel, ptx.U(g.c), c), ptx.U(taps), tap))
+		}, func() { place(*g.bias, channel) })
+	})
+	k.StoreF(k.Offset(to, index, 4), v)
+	w.end(k, l)
+}

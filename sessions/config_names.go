@@ -1,0 +1,252 @@
+package sessions
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+)
+
+// lastPass returns how many passes there are.
+func lastPass() int { return len(pass.Standard()) + len(pass.Lowering()) }
+
+// RuleNames returns what Config.Disable can name as a whole: passes, and the rules of each behind it.
+func RuleNames() []string {
+	var names []string
+	for _, p := range append(pass.Standard(), pass.Lowering()...) {
+		for _, name := range append([]string{p.Name}, p.Rules...) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// CheckConfig returns an error for rules, places and inputs that a configuration names and that there are not. Layers and
+// tactics of the engine are checked when it is built.
+func (m *Model) CheckConfig(cfg Config) error {
+	return errors.Join(m.checkDisabled(cfg), m.checkShapes(cfg))
+}
+
+// checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
+func (m *Model) checkDisabled(cfg Config) error {
+	rules, layers := RuleNames(), layerNames(m.Network)
+	var unknown []string
+	for _, text := range cfg.Disable {
+		site, err := pass.ParseSite(text)
+		if err != nil {
+			site.Rule = text
+		}
+		if !slices.Contains(rules, site.Rule) {
+			unknown = append(unknown, fmt.Sprintf("no rule or pass is called %q%s", site.Rule, didYouMean(site.Rule, rules)))
+			continue
+		}
+		for _, name := range site.Layers {
+			if !slices.Contains(layers, name) {
+				unknown = append(unknown, fmt.Sprintf("%s: the model has no layer %q%s", site.Rule, name, didYouMean(name, layers)))
+			}
+		}
+	}
+	return unknownError("disable", unknown)
+}
+
+// checkShapes returns an error that names every input that the model lacks.
+func (m *Model) checkShapes(cfg Config) error {
+	var inputs, unknown []string
+	for _, t := range m.Network.Inputs {
+		inputs = append(inputs, t.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Shapes)) {
+		if !slices.Contains(inputs, name) {
+			unknown = append(unknown, fmt.Sprintf("the model has no input %q%s", name, didYouMean(name, inputs)))
+		}
+	}
+	return unknownError("shapes", unknown)
+}
+
+// checkLayerPrecisions returns an error that names every rule that is for no layer.
+func checkLayerPrecisions(cfg Config, o *build.Optimized) error {
+	rules, err := cfg.rules()
+	if err != nil || cfg.Constraints == Ignore {
+		return err
+	}
+	var unknown []string
+	for _, r := range rules {
+		if slices.ContainsFunc(o.Network.Layers, r.Matches) {
+			continue
+		}
+		text := fmt.Sprintf("no layer of %s is called %q", o.Network.Name, r.Pattern)
+		if !strings.Contains(r.Pattern, "*") {
+			text += didYouMean(r.Pattern, sourceNames(o.Network))
+		}
+		unknown = append(unknown, text)
+	}
+	return unknownError("layer precisions", unknown)
+}
+
+// checkTactics returns an error that names every layer of a pin or ban that the engine lacks, and every tactic that the
+// backend lacks for its layer.
+func (s *stages) checkTactics(cfg Config, l *build.Lowered) error {
+	c := tacticNames{stages: s, layers: map[string]*graph.Layer{}}
+	for _, layer := range l.Network.Layers {
+		c.layers[layer.Name] = layer
+		c.names = append(c.names, layer.Name)
+		for _, from := range layer.From {
+			if from != layer.Name {
+				c.parts = append(c.parts, part{from, layer.Name})
+			}
+		}
+	}
+	for _, layer := range slices.Sorted(maps.Keys(cfg.Pin)) {
+		c.check("pinned", layer, cfg.Pin[layer])
+	}
+	for _, layer := range slices.Sorted(maps.Keys(cfg.Forbid)) {
+		for _, tactic := range cfg.Forbid[layer] {
+			c.check("forbidden", layer, tactic)
+		}
+	}
+	return unknownError("tactics", c.unknown)
+}
+
+// tacticNames looks for names of layers and tactics.
+type tacticNames struct {
+	*stages
+	layers  map[string]*graph.Layer // of the engine
+	names   []string
+	parts   []part
+	unknown []string
+}
+
+// part is a source layer that an engine layer of another name computes.
+type part struct{ source, engine string }
+
+// check notes a layer or its tactic if there is no such one; without a layer, any layer's tactic will do.
+func (c *tacticNames) check(what, name, tactic string) {
+	layer := c.layers[name]
+	if layer == nil && name != "" {
+		text := fmt.Sprintf("%s is %s for layer %q, which the engine does not have", tactic, what, name)
+		if i := slices.IndexFunc(c.parts, func(p part) bool { return p.source == name }); i >= 0 {
+			text += fmt.Sprintf(": it is a part of %q", c.parts[i].engine)
+		} else {
+			text += cmp.Or(didYouMean(name, c.names), "; trtui inspect tactics lists its layers")
+		}
+		c.unknown = append(c.unknown, text)
+		return
+	}
+	var tactics []string
+	for _, l := range c.layers { // the order is that of the names in the end
+		if layer == nil || l == layer {
+			for _, t := range c.Backend.Tactics(l.Op) {
+				tactics = append(tactics, t.Name)
+			}
+		}
+	}
+	if slices.Contains(tactics, tactic) {
+		return
+	}
+	slices.Sort(tactics)
+	of := "any layer"
+	if layer != nil {
+		of = fmt.Sprintf("%s (%s)", layer.Name, layer.Op.Name)
+	}
+	c.unknown = append(c.unknown, fmt.Sprintf("%s is %s, but %s has no such tactic for %s%s", tactic, what, c.Backend.Info().Name, of, didYouMean(tactic, slices.Compact(tactics))))
+}
+
+// unknownNames is the error of a configuration that names what there is not.
+type unknownNames struct {
+	field string
+	texts []string
+}
+
+func (u *unknownNames) Error() string { return u.field + ": " + strings.Join(u.texts, "; ") }
+
+// unknownError joins what is not known to one error.
+func unknownError(field string, unknown []string) error {
+	if len(unknown) == 0 {
+		return nil
+	}
+	return &unknownNames{field, unknown}
+}
+
+func layerNames(n *graph.Network) []string {
+	names := make([]string, len(n.Layers))
+	for i, l := range n.Layers {
+		names[i] = l.Name
+	}
+	return names
+}
+
+// sourceNames returns the names by which a network's layers can be set: their own and those of the source layers in them.
+func sourceNames(n *graph.Network) []string {
+	var names []string
+	for _, l := range n.Layers {
+		names = append(append(names, l.Name), l.From...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// didYouMean returns "; did you mean A, B or C?" with the names that are closest to one that does not exist; "" where none
+// is close.
+func didYouMean(name string, names []string) string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var list []candidate
+	for _, n := range names {
+		typed, there := strings.ToLower(name), strings.ToLower(n)
+		d := editDistance(typed, there)
+		if len(there) > len(typed) { // a longer name may be meant by its beginning
+			d = min(d, 1+editDistance(typed, there[:len(typed)]))
+		}
+		if d <= max(2, len(name)/3) {
+			list = append(list, candidate{n, d})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var words []string
+	for _, c := range list[:min(3, len(list))] {
+		words = append(words, fmt.Sprintf("%q", c.name))
+	}
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return "; did you mean " + words[0] + "?"
+	default:
+		return "; did you mean " + strings.Join(words[:n-1], ", ") + " or " + words[n-1] + "?"
+	}
+}
+
+// editDistance returns how many bytes are to be inserted, deleted or replaced to make b of a (Levenshtein); of long names
+// only the beginnings count.
+func editDistance(a, b string) int {
+	const most = 200
+	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := min(row[j], row[j+1]) + 1
+			if a[i] == b[j] {
+				next = min(next, diagonal)
+			} else {
+				next = min(next, diagonal+1)
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
