@@ -17,8 +17,11 @@ type Moment struct {
 }
 
 // String writes a moment as "state 12/57, 00:14.3 after start, 2025-03-04 05:06:21".
-func (m Moment) String() string {
-	return fmt.Sprintf("state %d/%d, %s after start, %s", m.State, m.States, Clock(m.After), m.Time.Format(time.DateTime))
+func (m Moment) String() string { return m.Short() + ", " + m.Time.Format(time.DateTime) }
+
+// Short is String without the time of day.
+func (m Moment) Short() string {
+	return fmt.Sprintf("state %d/%d, %s after start", m.State, m.States, Clock(m.After))
 }
 
 // Position returns which state is shown, counted from 0.

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -53,11 +54,13 @@ func (d *desk) scrubbed() tea.Cmd {
 	}
 	d.scrubTo, d.failed = 0, d.snap.Err
 	text, style := recordedState(d.snap)
-	line := at.String() + ": " + snapshotLabel(d.snap)
+	what := ": " + snapshotLabel(d.snap)
 	if text != "" {
-		line += ", " + text
+		what += ", " + text
 	}
-	return say(style, line)
+	line, _, _ := strings.Cut(at.String()+what, "\n")
+	short, _, _ := strings.Cut(at.Short()+what, "\n")
+	return func() tea.Msg { return ui.StatusMsg{Text: line, Shorter: []string{short}, Style: style} }
 }
 
 // recordedState says in what state a recorded snapshot was, where that is not a finished one.
