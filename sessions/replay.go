@@ -213,7 +213,7 @@ func (r *Replay) missing(cfg Config) *Snapshot {
 	c := *r.Snapshot()
 	c.Config, c.Busy = cfg, nil
 	c.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
-	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.own), strings.Join(r.names(), ", "))
+	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.own), strings.Join(r.names(), "; "))
 	return &c
 }
 

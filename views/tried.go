@@ -86,7 +86,7 @@ func newTriedView(d *desk) *triedView {
 		Empty:   "each configuration that you try gets a row: press f for another precision, c for another calibrator",
 		Columns: v.columns(),
 		Ground: func(r int) ui.Style {
-			if v.trials[r].config.SameEngine(v.snap.Config, ownRanges(v.snap)) {
+			if v.trials[r].config.SameEngine(v.snap.Config, ownRanges(v.desk.snap)) {
 				return ui.Selected
 			}
 			return ui.Plain
@@ -97,6 +97,7 @@ func newTriedView(d *desk) *triedView {
 		for _, c := range d.Timeline.Tried() {
 			v.keep(recordedTrial(c), false)
 		}
+		v.name()
 	}
 	return v
 }
@@ -191,7 +192,7 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 // keep remembers a trial. It takes the place of an earlier one of the same engine, unless that was measured better and
 // this measurement is not over.
 func (v *triedView) keep(t trial, final bool) {
-	own := ownRanges(v.snap)
+	own := ownRanges(v.desk.snap)
 	i := slices.IndexFunc(v.trials, func(old trial) bool { return old.config.SameEngine(t.config, own) })
 	switch {
 	case i >= 0 && !final && v.trials[i].median > 0 && t.samples < v.trials[i].samples:
@@ -210,7 +211,7 @@ func (v *triedView) name() {
 	for _, t := range v.trials {
 		list = append(list, t.config)
 	}
-	for i, label := range sessions.Labels(list, ownRanges(v.snap)) {
+	for i, label := range sessions.Labels(list, ownRanges(v.desk.snap)) {
 		v.trials[i].label = label
 	}
 	v.table.Rows = len(v.trials)
