@@ -149,7 +149,7 @@ func accuracyFacts(s *sessions.Snapshot) ui.Facts {
 	}
 	if s.Stale.Has(sessions.PartAccuracy) { // the facts above them are up to date before these are
 		for i := range facts {
-			facts[i].Style, facts[i].Note = ui.Muted, "stale, "+facts[i].Note
+			facts[i].Style, facts[i].Value = ui.Muted, facts[i].Value+" stale"
 		}
 	}
 	return facts

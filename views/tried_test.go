@@ -163,7 +163,10 @@ func TestStaleIsNamed(t *testing.T) {
 	snap.Config.Precision, snap.Stale = sessions.FP32, sessions.PartAccuracy
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(120, 40)
-	b.wants("stale, against FP32", "stale, FP32 ")
+	b.wants("99.1% stale", "48.5 dB stale")
+	b.size(80, 24)
+	b.wants("99.1% stale")
+	b.size(120, 40)
 	b.press("2")
 	b.wants("Engine FP32")
 	next := *snap
