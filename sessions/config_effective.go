@@ -4,19 +4,22 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 )
 
 // Effective returns the configuration in one form for all that build the same engine: what has no say is empty, and what
 // can be said in several ways is said in one. A calibrator has a say only where layers may run in 8 bits and the model does
-// not bring quantisation of its own, which quantized says; to obey or prefer only where the precision of layers was set.
+// not bring quantisation of its own, which quantized says; precisions of layers only where one of them, or that of the whole,
+// is below FP32, or where they must be obeyed; to obey or prefer only where there are such.
 func (c Config) Effective(quantized bool) Config {
 	c.Batch = max(1, c.Batch)
 	c.Calibrator = fullCalibrator(c.Calibrator)
 	if quantized || !c.Quantizes() {
 		c.Calibrator = ""
 	}
-	if c.LayerPrecisions = c.effectiveRules(); c.Constraints == Ignore {
+	c.LayerPrecisions = c.effectiveRules()
+	if lowest, _, err := c.lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {
 		c.LayerPrecisions = nil
 	}
 	if len(c.LayerPrecisions) == 0 || c.Constraints != Obey {

@@ -33,6 +33,8 @@ func TestSameEngine(t *testing.T) {
 		{"to obey a layer's precision",
 			with(int8, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp32"} }),
 			with(int8, func(c *sessions.Config) { c.LayerPrecisions, c.Constraints = []string{"Conv_1:fp32"}, sessions.Obey }), false, false},
+		{"fp32 for a layer in fp32", fp32, with(fp32, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp32"} }), false, true},
+		{"rules that are ignored", int8, with(int8, func(c *sessions.Config) { c.LayerPrecisions, c.Constraints = []string{"Conv_1:fp32"}, sessions.Ignore }), false, true},
 		{"a rule that is overruled",
 			with(int8, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp16", " Conv_1:fp32"} }),
 			with(int8, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp32"} }), false, true},
