@@ -11,16 +11,21 @@
 # Each stage writes DIR/GPU/DATE-COMMIT/STAGE.json (DIR: results/gpu): {schema, stage, status, reason, commit, device, driver,
 # when, seconds, rows}, one row a line, kept up to date while it runs; messages go to gpu.log beside it. status is done, running
 # (it was killed), partial (out of time), failed or unavailable; a stage that is done is not run again for the same commit,
-# the others are. --budget is shared out among the stages; what one leaves over goes to the next. No stage stops another, and
-# the exit status is 0 unless the command line is wrong. A command of trtui prints its rows as JSON lines; exit status 2, a
-# usage error, means that this build lacks it. What it learns about tactics is kept in DIR/GPU/timing.jsonl. Then run
-# scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
+# the others are, and go on where they stopped. --budget is shared out among the stages; what one leaves over goes to the next.
+# No stage stops another, and the exit status is 0 unless the command line is wrong. A kernel that hangs, crashes or computes
+# something else costs its own row: bringup and selftest end the process that it is in and go on; ours and layers give each
+# case 240 seconds and do without the tactics that selftest found wrong, or that ended a measurement before. Their rows have
+# the number of these.
+#
+# A command of trtui prints its rows as JSON lines; exit status 2, a usage error, means that this build lacks it. What it
+# learns about tactics is kept in DIR/GPU/timing.jsonl. Then run scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 stages="device bringup selftest baseline ours layers"
 budget=3600 out='' commit='' trtui=bin/trtui backend=cuda tiny='' chosen=''
 unavailable=69 unfinished=75 # of sysexits.h
+case_limit=240
 usage() { sed -n '2,/^set -u/s/^# \{0,1\}//p' scripts/gpu.sh >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
@@ -38,11 +43,14 @@ out=${out:-${tiny:+bench/out/tiny}} out=${out:-results/gpu}
 
 # json_string TEXT prints it as a JSON string on one line, in ASCII.
 json_string() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t' '  ' | LC_ALL=C tr -cd '\40-\176' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
-query() { nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1; }
+query() { timeout 20 nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1; }
+# fact NAME is what the driver itself says of the device, by way of trtui.
+fact() { timeout -k 5 60 "$trtui" gpu bringup --backend "$backend" --steps device --json 2>/dev/null </dev/null | sed -n 's/.*"name":"'"$1"'".*"value":"\([^"]*\)".*/\1/p' | head -n 1; }
 left() { local s=$((stage_end - SECONDS)); echo $((s > 1 ? s : 1)); }
 # most is what a command is told that it has: a little less, so that it ends itself and sums up.
 most() { local s=$(($(left) * 9 / 10)); echo $((s > 1 ? s : 1)); }
 # bounded COMMAND... runs it for no longer than the stage has left; exit status 124 or 137 where it was stopped.
+# trtui, when it is told to end, saves what it has timed.
 bounded() { timeout -k 10 "$(left)" "$@" </dev/null; }
 
 [ -n "$commit" ] || commit=$("$trtui" version 2>/dev/null | sed -n 's/.*commit \([0-9a-f]*\(-dirty\)*\),.*/\1/p')
@@ -50,8 +58,13 @@ if [ -z "$commit" ]; then
   commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || commit=unknown
   [ "$commit" = unknown ] || git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' || commit=$commit-dirty
 fi
-device=$(query name) driver=$(query driver_version)
-case $backend in cudasim) device=cudasim driver='' ;; esac
+case $backend in
+  cudasim) device=cudasim driver='' ;;
+  *)
+    device=$(query name) driver=$(query driver_version)
+    [ -n "$device" ] || { device=$(fact name); driver=${device:+$(fact driver)}; } # there may be a driver without nvidia-smi
+    ;;
+esac
 gpu=$(printf '%s' "${device:-none}" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9\n' '-')
 run=$(find "$out/$gpu" -maxdepth 1 -type d -name "????????-$commit" 2>/dev/null | sort | tail -n 1)
 run=${run:-$out/$gpu/$(date -u +%Y%m%d)-$commit}
@@ -78,10 +91,19 @@ stage_device() {
   property processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) threads"
   property python "$(python3 -c 'import sys; print(sys.version.split()[0])' 2>/dev/null || echo none)"
   property torch "$(timeout 60 python3 -c 'import torch; print(torch.__version__, "cudnn", torch.backends.cudnn.version())' 2>/dev/null || echo none)"
+  property trtui "$(timeout 20 "$trtui" version 2>/dev/null | head -n 1)"
+  property space "$(df -P "$run" 2>/dev/null | awk 'NR == 2 {print $4 " KiB free"}')"
   [ "$backend" != cudasim ] || return 0
-  command -v nvidia-smi >/dev/null || { echo "nvidia-smi not found: no NVIDIA driver on this machine" >&2; return $unavailable; }
-  nvidia-smi -L >/dev/null 2>&1 || { echo "nvidia-smi: $(nvidia-smi -L 2>&1 | head -n 1)" >&2; return $unavailable; }
-  property cuda "$(nvidia-smi -q | sed -n 's/^CUDA Version *: *//p')"
+  if ! timeout 20 nvidia-smi -L >/dev/null 2>&1; then
+    local why
+    why=$(command -v nvidia-smi >/dev/null && timeout 20 nvidia-smi -L 2>&1 | head -n 1)
+    why=${why:-nvidia-smi not found}
+    [ -n "$device" ] || { echo "$why: no NVIDIA driver on this machine" >&2; return $unavailable; }
+    property name "$device"
+    property nvidia-smi "$why"
+    return 0
+  fi
+  property cuda "$(timeout 60 nvidia-smi -q | sed -n 's/^CUDA Version *: *//p')"
   for name in name driver_version vbios_version compute_cap memory.total memory.used clocks.max.sm clocks.max.mem clocks.sm \
     clocks.mem power.limit power.draw temperature.gpu pcie.link.gen.max pcie.link.width.max ecc.mode.current mig.mode.current \
     persistence_mode clocks_throttle_reasons.active; do
@@ -110,7 +132,8 @@ stage_bringup() {
 }
 stage_selftest() {
   have_trtui || return
-  bounded "$trtui" gpu selftest --backend "$backend" --json --budget "$(most)" ${tiny:+--reps 1 --filter reformat_linear_nhwc}
+  cp "$rows" "$work/earlier"
+  bounded "$trtui" gpu selftest --backend "$backend" --json --budget "$(most)" --resume "$work/earlier" ${tiny:+--reps 1 --filter reformat_linear_nhwc}
   summed $? || lacks $? "gpu selftest"
 }
 stage_baseline() {
@@ -121,22 +144,51 @@ stage_baseline() {
 
 # onnx MODEL writes its ONNX file, if it is not there.
 onnx() { [ -f "$models/$1.onnx" ] || bounded python3 bench/peers/torch_gpu.py --export "$1" --out "$models/$1.onnx" >&2; }
+# bad are the tactics that selftest found wrong, and those that ended a measurement, a line each.
+bad() {
+  {
+    sed -n 's/^ *{"ok":false,"tactic":"\([^"]*\)".*/\1/p' "$run/selftest.json"
+    sed -n 's/.*"lost":"\([^"]*\)".*/\1/p' "$run/ours.json" "$run/layers.json" "$rows" | tr ' ' '\n'
+  } 2>/dev/null | sort -u
+}
+# culprit STATUS is the tactic that a measurement which ended so names, or was timing when it had to be killed.
+culprit() {
+  case $1 in
+    1) sed -n 's/.*tactic \([A-Za-z0-9_]*\), which can be forbidden.*/\1/p' "$work/error" | tail -n 1 ;;
+    137) tail -n 1 "$work/error" | sed -n 's/^timing tactics.*: \([A-Za-z0-9_]*\)$/\1/p' ;;
+  esac
+}
 # bench MODEL BATCH PRECISION FLAGS... prints a row {model, batch, precision, bench or error}, unless there is one.
 bench() {
-  local key file=() status
+  local key file=() status limit forbid lost='' tactic
   key=$(printf '{"model":"%s","batch":%d,"precision":"%s",' "$1" "$2" "$3")
   grep -qF "$key" "$rows" && return 0
   if [ "$1" != digits ]; then # which trtui carries
     onnx "$1" || { echo "$key\"error\":\"no ONNX file: the export by PyTorch failed\"}"; return 0; }
     file=("$models/$1.onnx")
   fi
-  bounded "$trtui" bench ${file[@]+"${file[@]}"} --backend "$backend" --batch "$2" --precision "$3" --format json -q \
-    --timing-cache "$out/$gpu/timing.jsonl" "${@:4}" >"$work/bench" 2>"$work/error"
-  status=$?
-  cat "$work/error" >&2
+  for _ in 1 2 3 4; do # a tactic that ended it is left out of the next try
+    { bad; printf '%s\n' $lost; } | sed '/^$/d' | sort -u >"$work/bad"
+    forbid=()
+    [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
+    limit=$(left)
+    [ "$limit" -le $case_limit ] || limit=$case_limit
+    timeout -k 10 "$limit" "$trtui" bench ${file[@]+"${file[@]}"} --backend "$backend" --batch "$2" --precision "$3" --format json -v \
+      --timing-cache "$out/$gpu/timing.jsonl" ${forbid[@]+"${forbid[@]}"} "${@:4}" >"$work/bench" 2>"$work/error" </dev/null
+    status=$?
+    grep -v -e '^timing tactics' -e '^compiling kernels' "$work/error" >&2
+    tactic=$(culprit $status)
+    [ -n "$tactic" ] || break
+    lost="$lost${lost:+ }$tactic"
+  done
+  key=$key${lost:+"\"lost\":\"$lost\","}
+  [ ! -s "$work/bad" ] || key="$key\"forbidden\":$(wc -l <"$work/bad" | tr -d ' '),"
   case $status in
     0) echo "$key\"bench\":$(tr -d '\n' <"$work/bench")}" ;;
-    2 | 124 | 137) return $status ;;
+    124 | 137)
+      [ "$(left)" -gt 5 ] || return $status
+      echo "$key\"error\":\"it had not ended after $limit s\"}" ;;
+    2) return $status ;;
     1) if grep -q 'no CUDA' "$work/error"; then return $unavailable; fi ;;&
     *) echo "$key\"error\":$(json_string "$(tail -n 1 "$work/error")")}" ;;
   esac
@@ -166,8 +218,8 @@ run_stage() {
   local job lines=-1 status reason
   rows=$work/$1.jsonl stage_begin=$SECONDS stage_end=$((SECONDS + $2))
   : >"$rows"
-  case $1 in baseline | ours | layers) # go on where an earlier run stopped
-    [ -f "$run/$1.json" ] && sed -n 's/^    \({.*}\),\{0,1\}$/\1/p' "$run/$1.json" >"$rows" ;;
+  case $1 in selftest | baseline | ours | layers) # go on where an earlier run stopped
+    [ -f "$run/$1.json" ] && sed -n 's/^    \({.*}\),\{0,1\}$/\1/p' "$run/$1.json" | grep -v -e '^{"summary"' -e 'no ONNX file' >"$rows" ;;
   esac
   "stage_$1" >>"$rows" 2>"$work/log" &
   job=$!

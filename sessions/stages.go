@@ -352,7 +352,7 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 			s.progress(Progress{Phase: "compiling kernels", Done: done, Total: total})
 		},
 	})
-	if err == nil {
+	if err == nil || measured > 0 { // what was timed before it was stopped need not be timed again
 		s.saveCache()
 		hits, _ := s.Cache.Stats()
 		s.logTactics(p, hits-before, len(timed), begin)

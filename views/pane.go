@@ -190,8 +190,8 @@ func signed(d time.Duration) string {
 	return ui.Duration(d)
 }
 
-// shortName names a fused layer by its first member and the number of the others: fused layers are named after all of
-// their members, which no column is wide enough for.
+// shortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
+// their members, the principal first, which no column is wide enough for.
 func shortName(name string) string {
 	first, rest, fused := strings.Cut(name, memberSeparator)
 	if !fused {

@@ -16,14 +16,16 @@ type backend struct {
 	doc  string
 	many bool // there may be several: NAME:1 is the second one
 	open func(device, threads int) (run.Backend, error)
+
+	native bool // real hardware beside the processor, which may hang, or take the process with it
 }
 
 // backends are the devices of this program; the first one runs what does not depend on the device, too: the FP32
 // reference and the collection of activations.
 var backends = []backend{
-	{"cpu", "this machine's processors", false, func(_, threads int) (run.Backend, error) { return cpu.Open(threads), nil }},
-	{"cuda", "an NVIDIA GPU", true, func(device, _ int) (run.Backend, error) { return cuda.Open(device) }},
-	{"cudasim", "a simulated NVIDIA GPU", false, func(_, _ int) (run.Backend, error) { return cuda.OpenSimulator() }},
+	{"cpu", "this machine's processors", false, func(_, threads int) (run.Backend, error) { return cpu.Open(threads), nil }, false},
+	{"cuda", "an NVIDIA GPU", true, func(device, _ int) (run.Backend, error) { return cuda.Open(device) }, true},
+	{"cudasim", "a simulated NVIDIA GPU", false, func(_, _ int) (run.Backend, error) { return cuda.OpenSimulator() }, false},
 }
 
 // Where a device is simulated an inference takes a moment: so many items are compared, and on so many every layer.

@@ -79,7 +79,7 @@ func testTable() []backend {
 			return nil, errors.New("there is no such device")
 		}
 		return s, nil
-	}})
+	}, false})
 }
 
 // call runs one command on its own and returns what it printed.

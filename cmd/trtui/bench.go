@@ -18,8 +18,9 @@ const (
 	evalTime = 300 * time.Millisecond
 )
 
-func benchCommand() *cobra.Command {
-	o := &options{}
+func benchCommand() *cobra.Command { return (&options{}).benchCommand() }
+
+func (o *options) benchCommand() *cobra.Command {
 	var perLayer bool
 	var iterations int
 	var duration, warm time.Duration

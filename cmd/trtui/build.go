@@ -13,8 +13,9 @@ import (
 	"github.com/trtui/trtui/sessions"
 )
 
-func buildCommand() *cobra.Command {
-	o := &options{}
+func buildCommand() *cobra.Command { return (&options{}).buildCommand() }
+
+func (o *options) buildCommand() *cobra.Command {
 	var output string
 	c := &cobra.Command{
 		Use:   "build [MODEL] -o FILE",

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,10 +15,8 @@ import (
 
 // Bounds of what can be meant.
 const (
-	maxBatch   = 1 << 16
 	maxThreads = 1024
 	maxSize    = 1 << 14 // of images
-	maxExtent  = 1 << 24 // of an axis
 )
 
 // usageError is what is wrong with the command line.
@@ -61,8 +60,8 @@ func (o *options) checkFlags() error {
 	default:
 		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", o.precision)
 	}
-	if o.batch < 1 || o.batch > maxBatch {
-		return fmt.Errorf("--batch %d: want 1 to %d", o.batch, maxBatch)
+	if o.batch < 1 || o.batch > sessions.MaxBatch {
+		return fmt.Errorf("--batch %d: want 1 to %d", o.batch, sessions.MaxBatch)
 	}
 	if last := len(pass.Standard()) + len(pass.Lowering()); o.until < 0 || o.until > last {
 		return fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", o.until, last)
@@ -99,7 +98,11 @@ func (o *options) tactics() (pin map[string]string, forbid map[string][]string, 
 		}
 		pin[text[:at]] = text[at+1:]
 	}
-	for _, text := range o.bans {
+	bans, err := o.banned()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, text := range bans {
 		at := strings.LastIndexByte(text, '=')
 		if text == "" || at == 0 || at == len(text)-1 {
 			return nil, nil, fmt.Errorf("--forbid-tactic %q: want TACTIC or LAYER=TACTIC, as trtui inspect tactics names them", text)
@@ -125,8 +128,8 @@ func parseShapes(text string) (map[string][]int, error) {
 		var dims []int
 		for word := range strings.SplitSeq(item[at+1:], "x") {
 			n, err := strconv.Atoi(word)
-			if err != nil || n < 0 || n > maxExtent {
-				return nil, fmt.Errorf("--shapes %q: want INPUT:1x3x224x224, comma separated, with extents up to %d", item, maxExtent)
+			if err != nil || n < 0 || n > sessions.MaxExtent {
+				return nil, fmt.Errorf("--shapes %q: want INPUT:1x3x224x224, comma separated, with extents up to %d", item, sessions.MaxExtent)
 			}
 			dims = append(dims, n)
 		}
@@ -153,6 +156,28 @@ func splitDisabled(lists []string) []string {
 		}
 	}
 	return out
+}
+
+// banned returns the values of --forbid-tactic with the lines of the files that it names in place of those.
+func (o *options) banned() ([]string, error) {
+	var list []string
+	for _, value := range o.bans {
+		file, named := strings.CutPrefix(value, "@")
+		if !named {
+			list = append(list, value)
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("--forbid-tactic: %w", err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if line = strings.TrimSpace(line); line != "" {
+				list = append(list, line)
+			}
+		}
+	}
+	return list, nil
 }
 
 // checkData refuses flags that say how data is read where no data is named, and values that cannot have been meant.
@@ -261,8 +286,8 @@ func (o *options) shaped(m *sessions.Model, cfg sessions.Config) (sessions.Confi
 	}
 	batch, given := m.BatchOfShapes(cfg.Shapes)
 	switch {
-	case given && batch < 1:
-		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want at least 1", batch)}
+	case given && (batch < 1 || batch > sessions.MaxBatch):
+		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want 1 to %d", batch, sessions.MaxBatch)}
 	case given && o.changed("batch") && batch != cfg.Batch:
 		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have a batch of %d; give one of the two", cfg.Batch, batch)}
 	case given:

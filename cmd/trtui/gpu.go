@@ -13,8 +13,19 @@ import (
 // gpuOptions are the flags of the commands that look at a GPU, which scripts/gpu.sh runs.
 type gpuOptions struct {
 	options
-	json   bool
-	budget int // seconds
+	json      bool
+	budget    int           // seconds
+	inProcess bool          // the device is used by this process
+	patience  time.Duration // with another process
+	worker    bool          // this is that process
+	from      int           // what it begins with
+	program   []string      // what runs as worker; empty: this program
+}
+
+// isolated reports whether another process is to use the device: what a simulated one does wrong is an error and no more.
+func (o *gpuOptions) isolated() bool {
+	row, _, err := findBackend(o.table, o.backend)
+	return err == nil && row.native && !o.inProcess
 }
 
 func gpuCommand() *cobra.Command {
@@ -39,6 +50,13 @@ func (o *gpuOptions) register(c *cobra.Command) {
 	f.StringVar(&o.backend, "backend", "cuda", backendUsage(o.table))
 	f.BoolVar(&o.json, "json", false, "print a JSON object a line instead of text")
 	f.IntVar(&o.budget, "budget", 0, "begin nothing new after so many seconds; 0: no limit")
+	f.BoolVar(&o.inProcess, "in-process", false, "use a GPU in this process, which a kernel may hang or end, as a debugger wants it")
+	f.DurationVar(&o.patience, "patience", time.Minute, "how long a kernel may take, compilation included, before it counts as one that hangs")
+	f.BoolVar(&o.worker, "worker", false, "be the process that uses the GPU")
+	f.IntVar(&o.from, "from", 0, "what the worker begins with")
+	for _, name := range []string{"worker", "from"} {
+		_ = f.MarkHidden(name) // they are there
+	}
 }
 
 // bounded returns the context for as long as the budget allows.

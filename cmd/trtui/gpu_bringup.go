@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -66,9 +68,13 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 	sum := bringupSummary{Summary: "bringup"}
 	step := ""
 	var failure error // of printing
-	err := cuda.Bringup(ctx, o.openGPU, o.steps, func(f cuda.Finding) {
+	err := o.findings(ctx, stderr, func(f cuda.Finding) {
 		sum.Findings++
 		sum.Estimated = f.Estimated
+		if o.worker {
+			failure = errors.Join(failure, o.print(stdout, f, ""))
+			return
+		}
 		if !f.OK {
 			sum.Failed++
 			fmt.Fprintf(stderr, "trtui: %s %s: %s\n", f.Check, f.Name, f.Error)
@@ -78,6 +84,9 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 		}
 		failure = errors.Join(failure, o.print(stdout, f, findingText(f)))
 	})
+	if o.worker {
+		return errors.Join(err, failure)
+	}
 	if sum.Complete = err == nil; errors.Is(err, context.DeadlineExceeded) {
 		err = nil // the budget's end
 	}
@@ -91,6 +100,43 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 	if sum.Failed > 0 {
 		fmt.Fprintf(stderr, "trtui: %s\n", sum)
 		return errReported
+	}
+	return nil
+}
+
+// findings brings the device up: in this process or, a step at a time, in others, so that a step that hangs, or ends its
+// process, is a finding like others.
+func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, report func(cuda.Finding)) error {
+	if o.worker || !o.isolated() {
+		return cuda.Bringup(ctx, o.openGPU, o.steps, report)
+	}
+	some := false
+	for _, step := range cuda.BringupSteps() {
+		if len(o.steps) > 0 && !slices.Contains(o.steps, step) {
+			continue
+		}
+		w := worker{program: o.program, patience: max(o.patience, openPatience), stderr: stderr, args: []string{
+			"gpu", "bringup", "--worker", "--json", "--backend", o.backend, "--steps", step,
+		}}
+		found := false
+		err := w.run(ctx, func(line []byte) time.Duration {
+			var f cuda.Finding
+			if json.Unmarshal(line, &f) == nil && f.Check != "" {
+				found, some = true, true
+				report(f)
+			}
+			return o.patience
+		})
+		exit := new(exec.ExitError)
+		failed := errors.As(err, &exit) && exit.ExitCode() == exitFailure // which it has told
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !some && failed:
+			return errReported // there is no device
+		case err != nil && !(failed && found):
+			report(cuda.Finding{Check: step, Error: fmt.Sprintf("the process that ran it ended: %v", err)})
+		}
 	}
 	return nil
 }

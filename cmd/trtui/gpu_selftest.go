@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +24,8 @@ type selftestOptions struct {
 	gpuOptions
 	filter      string
 	repetitions int
+	resume      string
+	skip        []string // tactics, of the worker
 }
 
 func selftestCommand() *cobra.Command { return (&selftestOptions{}).command() }
@@ -28,11 +36,16 @@ func (o *selftestOptions) command() *cobra.Command {
 		Short: "Run every tactic on every layer of the suite and compare with the layers' definition; exit code 1 where they differ",
 		Long: "Run every tactic of a backend on every layer of the suite that it computes, and compare with the layer's\n" +
 			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit by bit the same.\n" +
-			"Each tactic runs once before any runs twice, so that a budget cuts off the least; the summary says how much ran.",
+			"Each tactic runs once before any runs twice, so that a budget cuts off the least; the summary says how much ran.\n" +
+			"On a GPU the work is done by another process: a kernel that hangs or takes the device down is a failure like\n" +
+			"others, and the rest goes on.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.repetitions < 1 {
 				return usageError{fmt.Errorf("--reps %d: want 1 at least", o.repetitions)}
+			}
+			if o.worker {
+				return o.work(c.Context(), c.OutOrStdout())
 			}
 			return o.selftest(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -41,6 +54,9 @@ func (o *selftestOptions) command() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this in their names")
 	f.IntVar(&o.repetitions, "reps", 10, "repetitions on inputs of their own")
+	f.StringVar(&o.resume, "resume", "", "go on behind the rows in this file, which an earlier run with the same flags printed as JSON")
+	f.StringSliceVar(&o.skip, "skip", nil, "tactics that the worker leaves out")
+	_ = f.MarkHidden("skip") // it is there
 	return c
 }
 
@@ -70,63 +86,249 @@ func (s selftestSummary) String() string {
 // progressEvery is how often a long command says how far it is.
 const progressEvery = 5 * time.Second
 
+// selftesting is a selftest under way.
+type selftesting struct {
+	*selftestOptions
+	stdout, stderr io.Writer
+	begin, told    time.Time
+	sum            selftestSummary
+	seen           map[string]bool // tactics
+	pending        *suite.Row      // the pair that is being checked
+	last           suite.Row       // that was reported
+	losses         map[string]int  // by tactic: how often it lost the device
+	failure        error           // of printing
+}
+
 func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer) error {
-	begin := time.Now()
+	s := &selftesting{
+		selftestOptions: o, stdout: stdout, stderr: stderr, begin: time.Now(), told: time.Now(), seen: map[string]bool{}, losses: map[string]int{},
+		sum: selftestSummary{Summary: "selftest", Reps: o.repetitions},
+	}
+	if err := s.readEarlier(); err != nil {
+		return err
+	}
 	ctx, cancel := o.bounded(ctx)
 	defer cancel()
-	layers := suite.Layers()
-	sum := selftestSummary{Summary: "selftest", Reps: o.repetitions}
-	seen, told := map[string]bool{}, begin
-	var failure error // of printing
-	report := func(r suite.Row) {
-		seen[r.Tactic] = true
-		sum.Ran++
-		if !r.OK {
-			sum.Failed++
-			fmt.Fprintf(stderr, "trtui: %s on %s: %s\n", r.Tactic, r.Layer, r.Error)
-		}
-		if !r.OK || o.json {
-			failure = errors.Join(failure, o.print(stdout, r, "FAILED "+r.Tactic+" on "+r.Layer+": "+r.Error))
-		}
-		if time.Since(told) > progressEvery {
-			told = time.Now()
-			fmt.Fprintf(stderr, "%d of %d pairs, %d failed, %.0f s\n", sum.Ran, sum.Pairs, sum.Failed, time.Since(begin).Seconds())
-		}
-	}
-	err := suite.ErrLost
-	for next := 0; errors.Is(err, suite.ErrLost); {
-		if next, err = o.sweep(ctx, layers, next, &sum, report); errors.Is(err, suite.ErrLost) {
-			sum.Lost++
-		}
-	}
+	err := s.all(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // the budget's end
 	}
-	sum.Complete, sum.TacticsRan, sum.Seconds = sum.Ran == sum.Pairs, len(seen), time.Since(begin).Seconds()
-	if err = errors.Join(err, failure); err != nil {
+	s.sum.Complete, s.sum.TacticsRan, s.sum.Seconds = s.sum.Ran == s.sum.Pairs, len(s.seen), time.Since(s.begin).Seconds()
+	if err = errors.Join(err, s.failure); err != nil && s.sum.Ran == 0 {
 		return err
 	}
-	if sum.Pairs == 0 {
+	if s.sum.Pairs == 0 && err == nil {
 		return fmt.Errorf("no tactic of %s and layer have %q in their names", o.backend, o.filter)
 	}
-	if err := o.print(stdout, sum, sum.String()); err != nil {
+	if err = errors.Join(err, o.print(stdout, s.sum, s.sum.String())); err != nil {
 		return err
 	}
-	if sum.Failed > 0 {
-		fmt.Fprintf(stderr, "trtui: %s\n", sum)
+	if s.sum.Failed > 0 {
+		fmt.Fprintf(stderr, "trtui: %s\n", s.sum)
 		return errReported
 	}
 	return nil
 }
 
-// sweep opens the backend and runs the pairs from index next on; it returns how far it came.
-func (o *selftestOptions) sweep(ctx context.Context, layers []suite.Case, next int, sum *selftestSummary, report func(suite.Row)) (int, error) {
+// readEarlier counts the rows of an earlier run.
+func (s *selftesting) readEarlier() error {
+	if s.resume == "" {
+		return nil
+	}
+	f, err := os.Open(s.resume)
+	if err != nil {
+		return fmt.Errorf("--resume: %w", err)
+	}
+	defer f.Close()
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, 1<<20)
+	for in.Scan() {
+		var r suite.Row
+		if json.Unmarshal(in.Bytes(), &r) == nil && r.Tactic != "" {
+			s.count(r)
+		}
+	}
+	return in.Err()
+}
+
+func (s *selftesting) count(r suite.Row) {
+	s.seen[r.Tactic] = true
+	s.sum.Ran++
+	if !r.OK {
+		s.sum.Failed++
+	}
+}
+
+// report counts and prints a row.
+func (s *selftesting) report(r suite.Row) {
+	s.pending, s.last = nil, r
+	s.count(r)
+	if !r.OK {
+		fmt.Fprintf(s.stderr, "trtui: %s on %s: %s\n", r.Tactic, r.Layer, r.Error)
+	}
+	if !r.OK || s.json {
+		s.failure = errors.Join(s.failure, s.print(s.stdout, r, "FAILED "+r.Tactic+" on "+r.Layer+": "+r.Error))
+	}
+	if time.Since(s.told) > progressEvery {
+		s.told = time.Now()
+		fmt.Fprintf(s.stderr, "%d of %d pairs, %d failed, %.0f s\n", s.sum.Ran, s.sum.Pairs, s.sum.Failed, time.Since(s.begin).Seconds())
+	}
+}
+
+// After so many failures in a row to get the device going again, with a pause before each, there is no device any more.
+const (
+	maxRestarts  = 3
+	restartPause = time.Second
+)
+
+// maxLosses is how often a tactic may lose the device before it is left out: a new start takes seconds, and there are
+// hundreds of layers.
+const maxLosses = 2
+
+// openPatience is how long a device may take to be opened.
+const openPatience = time.Minute
+
+// launchPatience is how long a kernel may take that is compiled.
+const launchPatience = 15 * time.Second
+
+// all checks every pair, with a new context, or a new process, where one was lost.
+func (s *selftesting) all(ctx context.Context) error {
+	restarts := 0
+	for {
+		from := s.sum.Ran
+		lost, err := s.some(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if s.pending != nil { // it did not come back from this one
+			r := *s.pending
+			r.Error = fmt.Sprintf("the process that ran it ended: %v", err)
+			s.report(r)
+			lost = true
+		}
+		if lost && s.sum.Ran > from {
+			s.losses[s.last.Tactic]++
+		}
+		switch {
+		case !lost:
+			return err
+		case s.sum.Ran > from:
+			restarts = 0
+		default:
+			if restarts++; restarts > maxRestarts {
+				return fmt.Errorf("the device does not start again: %w", errors.Join(err, suite.ErrLost))
+			}
+		}
+		s.sum.Lost++
+		if s.isolated() {
+			select {
+			case <-time.After(restartPause):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// some checks pairs until all are done or the device is lost.
+func (s *selftesting) some(ctx context.Context) (lost bool, err error) {
+	if !s.isolated() {
+		err = s.sweep(ctx, s.sum.Ran, s.skipped(), s.handle)
+		return errors.Is(err, suite.ErrLost), err
+	}
+	w := worker{program: s.program, patience: max(s.patience, openPatience), stderr: s.stderr, args: []string{
+		"gpu", "selftest", "--worker", "--backend", s.backend, "--filter", s.filter, "--reps", fmt.Sprint(s.repetitions), "--from", fmt.Sprint(s.sum.Ran),
+		"--skip", strings.Join(s.skipped(), ","),
+	}}
+	opened := false
+	err = w.run(ctx, func(line []byte) time.Duration {
+		var e selftestEvent
+		if json.Unmarshal(line, &e) != nil {
+			return s.patience // not the worker's, but some library's
+		}
+		opened = true
+		lost = lost || e.Lost
+		s.handle(e)
+		if e.Launch {
+			return min(s.patience, launchPatience)
+		}
+		return s.patience
+	})
+	switch {
+	case err == nil:
+	case opened || s.sum.Lost > 0:
+		lost = true
+	case errors.As(err, new(*exec.ExitError)):
+		err = errReported // by the worker
+	}
+	return lost, err
+}
+
+// skipped are the tactics to leave out, in order.
+func (s *selftesting) skipped() []string {
+	var list []string
+	for _, tactic := range slices.Sorted(maps.Keys(s.losses)) {
+		if s.losses[tactic] >= maxLosses {
+			list = append(list, tactic)
+		}
+	}
+	return list
+}
+
+// selftestEvent is what happens in a sweep: one of these.
+type selftestEvent struct {
+	Sweep *selftestSummary `json:"sweep,omitempty"` // what there is to do
+	Begin *suite.Row       `json:"begin,omitempty"` // a pair
+	Row   *suite.Row       `json:"row,omitempty"`
+	Lost  bool             `json:"lost,omitempty"` // the device
+
+	Launch bool `json:"launch,omitempty"` // the pair of the last Begin is compiled
+}
+
+func (s *selftesting) handle(e selftestEvent) {
+	switch {
+	case e.Sweep != nil:
+		s.sum.Pairs, s.sum.Tactics, s.sum.Estimated = e.Sweep.Pairs, e.Sweep.Tactics, e.Sweep.Estimated
+	case e.Begin != nil:
+		s.pending = e.Begin
+	case e.Row != nil:
+		s.report(*e.Row)
+	}
+}
+
+// work is the worker's side: it writes events.
+func (o *selftestOptions) work(ctx context.Context, stdout io.Writer) error {
+	out := json.NewEncoder(stdout)
+	var failure error
+	write := func(e selftestEvent) { failure = errors.Join(failure, out.Encode(e)) }
+	err := o.sweep(ctx, o.from, o.skip, write)
+	if errors.Is(err, suite.ErrLost) {
+		write(selftestEvent{Lost: true})
+		err = nil
+	}
+	return errors.Join(err, failure)
+}
+
+// sweep opens the backend and runs the pairs from index from on.
+func (o *selftestOptions) sweep(ctx context.Context, from int, skip []string, event func(selftestEvent)) error {
 	b, err := o.openBackend(o.backend)
 	if err != nil {
-		return next, err
+		return err
 	}
 	defer b.Close()
-	s := suite.NewSweep(b, layers, func(layer, tactic string) bool { return strings.Contains(tactic+" "+layer, o.filter) })
-	sum.Pairs, sum.Tactics, sum.Estimated = s.Len(), s.Tactics(), b.Info().Estimated
-	return s.Run(ctx, next, o.repetitions, report)
+	s := suite.NewSweep(b, suite.Layers(), func(layer, tactic string) bool { return strings.Contains(tactic+" "+layer, o.filter) })
+	s.Skip = map[string]bool{}
+	for _, tactic := range skip {
+		s.Skip[tactic] = true
+	}
+	event(selftestEvent{Sweep: &selftestSummary{Pairs: s.Len(), Tactics: s.Tactics(), Estimated: b.Info().Estimated}})
+	_, err = s.Run(ctx, min(from, s.Len()), o.repetitions, func(i int, launch bool) {
+		if launch {
+			event(selftestEvent{Launch: true})
+			return
+		}
+		r := s.Pair(i)
+		event(selftestEvent{Begin: &r})
+	}, func(r suite.Row) { event(selftestEvent{Row: &r}) })
+	return err
 }

@@ -135,7 +135,7 @@ func terminalWidth(w io.Writer) int {
 	return width
 }
 
-// short returns a layer's name for a column of text: a fused layer's is that of its first member and the number of the
+// short returns a layer's name for a column of text: a fused layer's is that of its principal member and the number of the
 // others, in at most 44 cells.
 func short(name string) string {
 	first, rest, fused := strings.Cut(name, " + ")

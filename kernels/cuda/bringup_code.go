@@ -39,9 +39,7 @@ func (p *bringup) linked(name, text, kernel string) Finding {
 	ctx, f := p.backend.ctx, Finding{Name: name}
 	cubin, log, err := ctx.Link([]byte(text), driver.JITOptions{})
 	if err != nil {
-		if f.Value = "no cubin: " + err.Error(); !p.small { // a simulator has none to give
-			f.Error = f.Value
-		}
+		f.Error = "no cubin: " + err.Error()
 		return f
 	}
 	f.Bytes, f.JITms, f.Log = len(cubin), milliseconds(log.Wall), warnings(log.Info)
@@ -151,8 +149,11 @@ func (p *bringup) compileAll() error {
 func (p *bringup) compiled(e example) Finding {
 	f := Finding{Name: e.name}
 	w, err := e.emit(e.binding)
+	if err == nil {
+		err = w.module.Check()
+	}
 	if err != nil {
-		f.Error = err.Error()
+		f.Error = fmt.Sprintf("%v: %v", e.binding.Layer, err)
 		return f
 	}
 	ctx, text := p.backend.ctx, []byte(w.module.String())

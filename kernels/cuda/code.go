@@ -116,7 +116,7 @@ func (c *codeCache) acquire(ctx driver.Context, m *ptx.Module) (*code, error) {
 	}
 	k.users++
 	c.mu.Unlock()
-	k.once.Do(func() { k.err = c.load(k, text) })
+	k.once.Do(func() { k.err = c.load(k, m, text) })
 	if k.err != nil {
 		_ = c.release(k) // there is nothing to unload
 		return nil, k.err
@@ -139,14 +139,19 @@ func (c *codeCache) release(k *code) error {
 	return k.ctx.ModuleUnload(k.module)
 }
 
-// load gives the module to the driver: the stored binary if it takes that, else its own compilation, else the text.
-func (c *codeCache) load(k *code, text string) error {
+// load gives the module to the driver: the stored binary if it takes that, else its own compilation, else the text. What is
+// compiled is checked before: a driver says less about a fault, and takes some in silence; the check takes less than a
+// millisecond, for most.
+func (c *codeCache) load(k *code, m *ptx.Module, text string) error {
 	var err error
 	if k.binary.cubin != nil {
 		if k.module, _, err = k.ctx.ModuleLoad(k.binary.cubin, driver.JITOptions{}); err == nil || exhausted(err) {
 			return err
 		}
 		c.forget(k.key)
+	}
+	if err := m.Check(); err != nil {
+		return err
 	}
 	cubin, log, err := k.ctx.Link([]byte(text), driver.JITOptions{})
 	k.binary = compiled{cubin, warnings(log.Info)}

@@ -61,16 +61,26 @@ type (
 // simulatedMemory is how much memory the simulated device has.
 const simulatedMemory = 4 << 30
 
-// newSimulator returns a device that nobody sells, with the figures of a data-centre GPU of the sm_80 kind.
-func newSimulator() *simulator {
+// SimulatedDevice describes a device that nobody sells, with the figures of a data-centre GPU of the sm_80 kind.
+func SimulatedDevice() driver.Device {
+	return driver.Device{
+		Name: "simulated sm_80 GPU", PCI: "simulated", SM: 80, Memory: simulatedMemory, Driver: 12000,
+		Multiprocessors: 108, ThreadsPerSM: 2048, BlocksPerSM: 32, RegistersPerSM: 65536, SharedPerSM: 167936,
+		SharedPerBlock: 49152, SharedPerBlockMax: 166912, L2Bytes: 40 << 20, ClockKHz: 1410000,
+		MemoryClockKHz: 1215000, MemoryBusBits: 5120,
+	}
+}
+
+// Simulate returns the context of a simulated device with such figures, of which its own memory is the size.
+func Simulate(d driver.Device) driver.Context { return newSimulatorOf(d) }
+
+func newSimulator() *simulator { return newSimulatorOf(SimulatedDevice()) }
+
+func newSimulatorOf(d driver.Device) *simulator {
+	d.Memory = simulatedMemory
 	s := &simulator{
-		device: driver.Device{
-			Name: "simulated sm_80 GPU", PCI: "simulated", SM: 80, Memory: simulatedMemory, Driver: 12000,
-			Multiprocessors: 108, ThreadsPerSM: 2048, BlocksPerSM: 32, RegistersPerSM: 65536, SharedPerSM: 167936,
-			SharedPerBlock: 49152, SharedPerBlockMax: 166912, L2Bytes: 40 << 20, ClockKHz: 1410000,
-			MemoryClockKHz: 1215000, MemoryBusBits: 5120,
-		},
-		memory: ptxsim.NewMemory(simulatedMemory), handles: map[uintptr]any{}, blocks: map[driver.Ptr]int{}, host: map[*byte]int{},
+		device: d, memory: ptxsim.NewMemory(simulatedMemory),
+		handles: map[uintptr]any{}, blocks: map[driver.Ptr]int{}, host: map[*byte]int{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.model = newMachine(s.device)
@@ -80,9 +90,18 @@ func newSimulator() *simulator {
 // OpenSimulator returns the backend "cudasim": the kernels that a GPU gets, run by the simulator of PTX. Its times are
 // estimates.
 func OpenSimulator() (*Backend, error) {
-	b := New(newSimulator(), "cudasim")
-	b.info.Estimated = true
-	b.open = func() (driver.Context, error) { return newSimulator(), nil }
+	return OpenSimulatorOn(func() (driver.Context, error) { return newSimulator(), nil })
+}
+
+// OpenSimulatorOn returns the backend "cudasim" over what open returns, now and whenever the device is to start anew: a
+// context of Simulate, or something around one that records its calls or lets them fail.
+func OpenSimulatorOn(open func() (driver.Context, error)) (*Backend, error) {
+	ctx, err := open()
+	if err != nil {
+		return nil, err
+	}
+	b := New(ctx, "cudasim")
+	b.info.Estimated, b.open = true, open
 	return b, nil
 }
 

@@ -34,26 +34,50 @@ func (c *programCache) keep(sum [sha256.Size]byte, p *ptxsim.Program) {
 	c.programs[sum] = p
 }
 
-// ModuleLoad reads PTX text. There is nothing else that it takes: Link has no compiler to offer.
+// ModuleLoad takes PTX text, which it compiles, or a cubin of Link's.
 func (s *simulator) ModuleLoad(image []byte, _ driver.JITOptions) (driver.Module, driver.JITLog, error) {
 	const call = "cuModuleLoadDataEx"
-	sum := sha256.Sum256(image)
+	var log driver.JITLog
+	text := image
+	var err error
+	if isCubin(image) {
+		text, err = s.textOf(call, image)
+	}
+	var p *ptxsim.Program
+	if err == nil {
+		p, log, err = s.compile(call, text)
+	}
+	if err != nil {
+		return 0, log, err
+	}
 	unlock, err := s.enter(call)
 	if err != nil {
-		return 0, driver.JITLog{}, err
+		return 0, log, err
+	}
+	defer unlock()
+	return driver.Module(s.create(&simModule{p})), log, nil
+}
+
+// compile makes a program of text, or finds the one that was made of it.
+func (s *simulator) compile(call string, text []byte) (*ptxsim.Program, driver.JITLog, error) {
+	sum := sha256.Sum256(text)
+	unlock, err := s.enter(call)
+	if err != nil {
+		return nil, driver.JITLog{}, err
 	}
 	p := s.programs.programs[sum]
 	unlock()
-	if p == nil {
-		if p, err = s.decode(sum, image); err != nil {
-			return 0, driver.JITLog{Error: err.Error()}, &driver.Error{Call: call, Result: driver.InvalidPTX, Log: err.Error()}
-		}
+	if p != nil {
+		return p, driver.JITLog{}, nil
 	}
-	if unlock, err = s.enter(call); err != nil {
-		return 0, driver.JITLog{}, err
+	begin := time.Now()
+	p, err = s.decode(sum, text)
+	log := driver.JITLog{Wall: time.Since(begin)}
+	if err != nil {
+		log.Error = err.Error()
+		err = &driver.Error{Call: call, Result: driver.InvalidPTX, Log: log.Error}
 	}
-	defer unlock()
-	return driver.Module(s.create(&simModule{p})), driver.JITLog{}, nil
+	return p, log, err
 }
 
 // decode makes a program of text.
@@ -75,11 +99,6 @@ func (s *simulator) decode(sum [sha256.Size]byte, text []byte) (*ptxsim.Program,
 	defer s.mu.Unlock()
 	s.programs.keep(sum, p)
 	return p, nil
-}
-
-// Link has no compiler to offer.
-func (s *simulator) Link([]byte, driver.JITOptions) ([]byte, driver.JITLog, error) {
-	return nil, driver.JITLog{}, &driver.Error{Call: "cuLinkCreate_v2", Result: driver.NotSupported}
 }
 
 // ModuleUnload also takes the module's functions away.

@@ -1,49 +1,180 @@
 package cuda
 
 import (
-	"hash/fnv"
+	"cmp"
+	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/runtest"
 	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels"
 )
 
-// TestTactics runs every tactic on the layers of the suite that it matches. The tiles are many and differ in their numbers
-// alone: each runs on the first layer that it matches and then on one in so many, another one each; on all of them where
-// TRTUI_SIM is "full" (make sim-full).
+// TestTactics runs every tactic on the layers of the suite that it matches. Of the products that are not of tiles, and of the
+// convolutions that compute without shared memory, it takes runs that have all pairs of traits; what tiles run on is
+// TestProducts's. With TRTUI_SIM=full (make sim-full) all of them run on everything.
 func TestTactics(t *testing.T) {
 	b := simulated(t)
-	used, full := map[string]bool{}, os.Getenv("TRTUI_SIM") == "full"
-	every := map[string]uint32{} // the shares of those that do not run on all layers
+	tiled, sampled := map[string]bool{}, map[string]bool{}
 	for _, e := range productEmitters() {
-		every[e.name] = 24
+		tiled[e.name] = true
 	}
-	for _, e := range multiplyEmitters() {
-		every[e.name] = 4
+	for _, e := range slices.Concat(multiplyEmitters(), directEmitters()) {
+		sampled[e.name] = true
 	}
-	for _, e := range directEmitters() {
-		every[e.name] = 2
+	layers := suite.Layers()
+	chosen, full := map[suiteRun]bool{}, os.Getenv("TRTUI_SIM") == "full"
+	for _, r := range cover(suiteRuns(b, layers, sampled)) {
+		chosen[r.suiteRun] = true
 	}
-	runtest.Tactics(t, b, suite.Layers(), func(layer, tactic string) bool {
-		if used[tactic] && every[tactic] > 1 && !full && !sampled(layer, tactic, every[tactic]) {
-			return false
+	matched := map[string]bool{}
+	runtest.Tactics(t, b, layers, func(layer, tactic string) bool {
+		matched[tactic] = true
+		switch {
+		case full:
+			return true
+		case sampled[tactic]:
+			return chosen[suiteRun{layer, tactic}]
 		}
-		used[tactic] = true
-		return true
+		return !tiled[tactic]
 	})
 	for _, tac := range b.tactics {
-		if !used[tac.Name] {
+		if !matched[tac.Name] {
 			t.Errorf("no layer of the suite is computed by %s", tac.Name)
 		}
 	}
 }
 
-// sampled picks one pair of a layer and a tactic in so many.
-func sampled(layer, tactic string, every uint32) bool {
-	h := fnv.New32a()
-	h.Write([]byte(layer + " " + tactic))
-	return h.Sum32()%every == 0
+// suiteRun is a tactic on a layer of the suite.
+type suiteRun struct{ layer, tactic string }
+
+// traitsOf is a run with what distinguishes it from others, and its work.
+type traitsOf struct {
+	suiteRun
+	traits []string
+	work   int // multiply-adds
+}
+
+// suiteRuns returns the runs of some tactics on the layers that they match, those with the least work first.
+func suiteRuns(b *Backend, layers []suite.Case, tactics map[string]bool) []traitsOf {
+	var list []traitsOf
+	for _, c := range layers {
+		for _, tac := range b.Tactics(c.Layer.Op) {
+			if !tactics[tac.Name] {
+				continue
+			}
+			if binding, ok := suite.Bind(c.Layer, tac, 0); ok && tac.Match(binding) == nil {
+				list = append(list, traits(c.Name, tac.Name, binding))
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b traitsOf) int { return cmp.Compare(a.work, b.work) })
+	return list
+}
+
+// traits describes a run by its tactic, op, types, attributes, epilogue and kinds of extents.
+func traits(layer, tactic string, b kernels.Binding) traitsOf {
+	l := b.Layer
+	r := traitsOf{suiteRun: suiteRun{layer, tactic}, work: graph.Count(b.Out[0].Dims)}
+	add := func(name string, value any) { r.traits = append(r.traits, fmt.Sprintf("%s %v", name, value)) }
+	add("tactic", tactic)
+	add("op", l.Op.Name)
+	var types []string
+	for i, x := range l.OpInputs() {
+		types = append(types, fmt.Sprint(x.Type, b.Consts[i] != nil, x.Range.IsSet() && x.Range.ZeroAt(0) != 0))
+	}
+	add("types", strings.Join(types, ", ")+" to "+l.Outputs[0].Type.String())
+	add("epilogue", fmt.Sprint(l.Epilogue))
+	add("sum", extent(b.In[1].Dims[len(b.In[1].Dims)-1]))
+	add("columns", extent(b.Out[0].Dims[len(b.Out[0].Dims)-1]))
+	add("ranks", fmt.Sprint(len(b.In[0].Dims), len(b.In[1].Dims)))
+	switch a := l.Attrs.(type) {
+	case graph.ConvAttrs:
+		w := b.In[1].Dims
+		r.work *= graph.Count(w[1:])
+		add("taps", w[2:])
+		add("window", fmt.Sprint(a.Strides, a.Dilations, a.Pads))
+		add("channels", fmt.Sprint(extent(w[0]/max(1, a.Group)), " of ", extent(w[1])))
+		add("groups", extent(a.Group))
+	case graph.GemmAttrs:
+		r.work *= b.In[0].Dims[1]
+		add("transposed", fmt.Sprint(a.TransA, a.TransB))
+	default:
+		r.work *= b.In[0].Dims[len(b.In[0].Dims)-1]
+	}
+	return r
+}
+
+// extent is the kind of a number: one, or how it lies to a vector of 16 bytes and to a tile.
+func extent(n int) string {
+	switch {
+	case n <= 1:
+		return "one"
+	case n%16 == 0:
+		return "whole"
+	case n > 64:
+		return "long"
+	case n%4 == 0:
+		return "fours"
+	}
+	return "odd"
+}
+
+// pairsOf calls f with each two traits of a run.
+func (r traitsOf) pairsOf(f func(pair [2]string)) {
+	for i := range r.traits {
+		for j := range i {
+			f([2]string{r.traits[j], r.traits[i]})
+		}
+	}
+}
+
+// cover takes each run that has two traits together which none before it has.
+func cover(runs []traitsOf) []traitsOf {
+	var list []traitsOf
+	seen := map[[2]string]bool{}
+	for _, r := range runs {
+		fresh := false
+		r.pairsOf(func(pair [2]string) {
+			fresh = fresh || !seen[pair]
+			seen[pair] = true
+		})
+		if fresh {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// TestCover counts what is left out.
+func TestCover(t *testing.T) {
+	b := simulated(t)
+	all := map[string]bool{}
+	for _, e := range slices.Concat(multiplyEmitters(), directEmitters()) {
+		all[e.name] = true
+	}
+	runs := suiteRuns(b, suite.Layers(), all)
+	pairs := map[[2]string]bool{}
+	for _, r := range runs {
+		r.pairsOf(func(pair [2]string) { pairs[pair] = true })
+	}
+	chosen, work, most := cover(runs), 0, 0
+	t.Logf("%d of %d runs have all %d pairs of traits", len(chosen), len(runs), len(pairs))
+	for _, r := range chosen {
+		r.pairsOf(func(pair [2]string) { delete(pairs, pair) })
+		work += r.work
+	}
+	for _, r := range runs {
+		most += r.work
+	}
+	if len(pairs) > 0 || len(chosen) >= len(runs) {
+		t.Errorf("%d pairs are in none of %d runs of %d", len(pairs), len(chosen), len(runs))
+	}
+	t.Logf("%d of %d multiply-adds", work, most)
 }
 
 // TestNetworks runs whole networks.

@@ -80,6 +80,19 @@ func writeDevice(b *bytes.Buffer, cases []benchCase, d device) {
 		}
 		fmt.Fprintf(b, " %s |\n", strings.Join(ratios, " | "))
 	}
+	if n := d.forbidden(); n > 0 {
+		fmt.Fprintf(b, "\nSome of ours were measured without the tactics that had been found wrong by then, %d at most.\n", n)
+	}
+}
+
+// forbidden is how many tactics a figure of ours had to do without, at most.
+func (d device) forbidden() (n int) {
+	for _, r := range d.Runs {
+		for _, row := range r.Stages[ours].Rows {
+			n = max(n, row.Forbidden)
+		}
+	}
+	return n
 }
 
 // cell shows a figure with its layout, and its commit where that is not the newest run's.

@@ -39,6 +39,8 @@ func TestPage(t *testing.T) {
 func TestBadResults(t *testing.T) {
 	for _, c := range []struct{ name, json, want string }{
 		{"not JSON", "{", "unexpected end"},
+		{"a simulator's device", `{"schema": 1, "stage": "ours", "device": "cudasim"}`, "a simulator's"},
+		{"a simulator's times", `{"schema": 1, "stage": "bringup", "rows": [{"summary": "bringup", "estimated": true}]}`, "a simulator's"},
 		{"another schema", `{"schema": 2, "stage": "ours"}`, "schema 2"},
 		{"another stage", `{"schema": 1, "stage": "theirs"}`, `stage "theirs"`},
 	} {

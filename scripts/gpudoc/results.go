@@ -49,8 +49,10 @@ type row struct {
 			MedianMS float64 `json:"median_ms"`
 		}
 	}
-	Error string
-	OK    *bool // selftest, bringup
+	Forbidden int    // ours: tactics that were left out, as they were found wrong
+	Lost      string // those of them that ended this measurement at first
+	Error     string
+	OK        *bool // selftest, bringup
 	finding
 	summary
 }
@@ -69,15 +71,16 @@ type finding struct {
 
 // summary is the last row of bringup and selftest.
 type summary struct {
-	Summary  string // which of them
-	Complete bool
-	Failed   int
-	Ran      int // selftest: pairs of a tactic and a layer
-	Pairs    int
-	Seen     int `json:"tactics_ran"`
-	Tactics  int
-	Reps     int
-	Seconds  float64
+	Summary   string // which of them
+	Estimated bool   // by a model of a device
+	Complete  bool
+	Failed    int
+	Ran       int // selftest: pairs of a tactic and a layer
+	Pairs     int
+	Seen      int `json:"tactics_ran"`
+	Tactics   int
+	Reps      int
+	Seconds   float64
 }
 
 // summary returns the stage's summary, or nil.
@@ -176,6 +179,9 @@ func readDevices(dir string) ([]device, error) {
 		var s stage
 		if err := json.Unmarshal(text, &s); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		if sum := s.summary(); s.Device == "cudasim" || sum != nil && sum.Estimated {
+			return nil, fmt.Errorf("%s: its times are a simulator's: they do not belong among what was measured", file)
 		}
 		if s.Schema != 1 || !slices.Contains(stages, s.Stage) {
 			return nil, fmt.Errorf("%s: schema %d, stage %q: not a result of this gpu.sh", file, s.Schema, s.Stage)

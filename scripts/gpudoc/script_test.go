@@ -23,7 +23,13 @@ esac
 	fakeTrtui = `#!/bin/sh
 case "$*" in
   "gpu bringup --backend cuda --json --budget "*) echo '{"check":"driver","ok":true}'; echo '{"check":"copy","gb_s":4300}' ;;
-  "gpu selftest --backend cuda --json --budget "*) echo '{"tactic":"gemm","ok":false}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
+  "gpu selftest --backend cuda --json --budget "*) echo '{"ok":false,"tactic":"gemm","layer":"x"}'; echo '{"ok":true,"tactic":"copy","layer":"x"}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
+  "gpu bringup --backend cuda --steps device --json") exit 1 ;;
+  bench*--forbid-tactic\ @*) ;;
+  bench*) echo 'it uses what selftest found bad' >&2; exit 4 ;;
+esac
+case "$*" in
+  gpu*) ;;
   *--per-layer*) exit 124 ;;
   "bench --backend cuda --batch 32 --precision int8"*) echo 'no tactic' >&2; exit 1 ;;
   "bench --backend cuda"*) printf '{\n  "latency": {\n    "median_ms": 0.25\n  }\n}\n' ;;
@@ -119,7 +125,7 @@ func TestScriptStages(t *testing.T) {
 	args := []string{"--trtui", filepath.Join(tools, "trtui"), "--budget", "120"}
 	got := gpuScript(t, dir, tools, args...)
 	for name, want := range map[string]struct{ status, reason string }{
-		"device": {"done", ""}, "bringup": {"done", ""}, "ours": {"done", ""}, "layers": {"partial", "time"},
+		"device": {"done", ""}, "bringup": {"done", ""}, "ours": {"done", ""}, "layers": {"done", ""},
 		"baseline": {"unavailable", "torch sees no CUDA device"}, "selftest": {"failed", `status 1: layer "x": 1 of 2 kernels failed`},
 	} {
 		s := got[name]
@@ -140,6 +146,11 @@ func TestScriptStages(t *testing.T) {
 	}
 	if n := failures(got["selftest"]); n != 1 {
 		t.Errorf("selftest has %d failed rows, want 1", n)
+	}
+	for _, r := range got["layers"].Rows {
+		if r.Model == "digits" && (!strings.Contains(r.Error, "it had not ended after") || r.Forbidden != 1) {
+			t.Errorf("layers: %+v, want one that was stopped", r)
+		}
 	}
 	cases, err := readCases(filepath.Join(root, "bench", "peers", "gpu_cases.txt"))
 	if err != nil {
@@ -166,8 +177,88 @@ func TestScriptStages(t *testing.T) {
 			t.Errorf("stage %s was run again though it was done", name)
 		}
 	}
-	if s := again["layers"]; s.Status != "done" || failures(s) == 0 {
-		t.Errorf("stage layers was not resumed: %s, %d rows", s.Status, len(s.Rows))
+	if s := again["selftest"]; s.Status != "failed" || len(s.Rows) != 2 {
+		t.Errorf("selftest: %s, %d rows, want the earlier 2", s.Status, len(s.Rows))
+	}
+}
+
+// TestScriptResumes stops a case at the stage's end, and goes on with it, and with a selftest, in another run.
+func TestScriptResumes(t *testing.T) {
+	needScript(t)
+	tools, dir := t.TempDir(), t.TempDir()
+	program := filepath.Join(tools, "trtui")
+	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
+	const row = `echo '{"ok":true,"tactic":"gemm","layer":"x"}'; `
+	write(t, program, "#!/bin/sh\ncase \"$*\" in *selftest*) "+row+"exit 75 ;; *bringup*) exit 1 ;; *fp16*) echo '{}' ;; *) exec sleep 60 ;; esac\n", 0o755)
+	args := []string{"--trtui", program, "--budget", "10", "selftest", "layers"}
+	got := gpuScript(t, dir, tools, args...)
+	if s := got["layers"]; s.Status != "partial" || len(s.Rows) != 1 || s.Rows[0].failed() {
+		t.Errorf("layers: %s %q, %+v", s.Status, s.Reason, s.Rows)
+	}
+	if s := got["selftest"]; s.Status != "partial" || len(s.Rows) != 1 {
+		t.Errorf("selftest: %s %q, %+v", s.Status, s.Reason, s.Rows)
+	}
+	write(t, program, `#!/bin/sh
+case "$*" in
+  *selftest*--resume*) while [ "$1" != --resume ]; do shift; done
+    [ "$(grep -c gemm "$2")" -eq 1 ] && `+row+`echo '{"summary":"selftest","complete":true,"ran":2,"pairs":2}' ;;
+  *) echo '{}' ;;
+esac
+`, 0o755)
+	args[3] = "60"
+	got = gpuScript(t, dir, tools, args...)
+	for name, rows := range map[string]int{"selftest": 3, "layers": 18} {
+		if s := got[name]; s.Status != "done" || len(s.Rows) != rows {
+			t.Errorf("%s: %s %q, %d rows", name, s.Status, s.Reason, len(s.Rows))
+		}
+	}
+}
+
+// TestScriptWithoutSMI: the driver's library is there, nvidia-smi is not: the results still have the device's name.
+func TestScriptWithoutSMI(t *testing.T) {
+	needScript(t)
+	if _, err := exec.LookPath("nvidia-smi"); err == nil {
+		t.Skip("this machine has an NVIDIA driver")
+	}
+	tools := t.TempDir()
+	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
+	write(t, filepath.Join(tools, "trtui"), `#!/bin/sh
+echo '{"check":"device","name":"name","ok":true,"value":"Test GPU 7"}'
+echo '{"check":"device","name":"driver","ok":true,"value":"CUDA 13.0"}'
+`, 0o755)
+	s := gpuScript(t, t.TempDir(), tools, "--trtui", filepath.Join(tools, "trtui"), "--budget", "30", "device")["device"]
+	if s.Status != "done" || s.Device != "Test GPU 7" || s.Driver != "CUDA 13.0" {
+		t.Errorf("%s %q on %q, driver %q", s.Status, s.Reason, s.Device, s.Driver)
+	}
+}
+
+// TestScriptLeavesOut: a tactic that ends a measurement is left out of the next try and of all others; one that was being
+// timed when the process had to be killed counts as one.
+func TestScriptLeavesOut(t *testing.T) {
+	needScript(t)
+	tools, dir := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
+	program := filepath.Join(tools, "trtui")
+	write(t, program, `#!/bin/sh
+case "$*" in gpu*) exit 1 ;; *@*) while [ "${1#@}" = "$1" ]; do shift; done; bad=$(cat "${1#@}") ;; esac
+case "$bad" in
+  *conv_a*conv_b*) echo '{}' ;;
+  *conv_a*) echo 'timing tactics 3: c1: conv_a' >&2; echo 'timing tactics 4: c1: conv_b' >&2; exit 137 ;;
+  *) echo 'trtui: layer c1: tactic conv_a, which can be forbidden: illegal address' >&2; exit 1 ;;
+esac
+`, 0o755)
+	got := gpuScript(t, dir, tools, "--trtui", program, "--budget", "60", "layers")["layers"]
+	tried := 0
+	for _, r := range got.Rows {
+		if r.Model != "digits" {
+			continue
+		}
+		if tried++; r.failed() || r.Forbidden != 2 || (r.Lost == "conv_a conv_b") != (tried == 1) {
+			t.Errorf("row %d: %+v", tried, r)
+		}
+	}
+	if tried != 6 {
+		t.Errorf("%d rows of 6", tried)
 	}
 }
 

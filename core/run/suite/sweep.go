@@ -20,10 +20,16 @@ import (
 // Sweep is every tactic of a backend on every layer that it computes, in an order that leaves the least unseen wherever
 // it is stopped: each tactic once, then the layers one after the other, mixed.
 type Sweep struct {
+	// Skip are tactics that are not run, because they lost the device before: their rows say so.
+	Skip map[string]bool
+
 	backend run.Backend
 	pairs   []pair
 	tactics int
 }
+
+// ErrSkipped is what the rows of Skip's tactics tell.
+var ErrSkipped = errors.New("left out: the tactic lost the device on other layers")
 
 // pair is a tactic on a layer.
 type pair struct {
@@ -124,10 +130,16 @@ func (s *Sweep) Tactics() int { return s.tactics }
 // ErrLost is returned by Run where the device's context is beyond use, as after a wild access: another backend may go on.
 var ErrLost = errors.New("the device's context is lost")
 
+// Pair names the tactic and the layer of pair i, in a row without results.
+func (s *Sweep) Pair(i int) Row {
+	p := s.pairs[i]
+	return Row{Tactic: p.tactic.Name, Layer: p.group.Name, Shape: shape(p.binding)}
+}
+
 // Run checks the pairs from index from on, each with so many repetitions on inputs of their own, and reports a row for
-// each. References and code are made ahead on all processors, while one pair at a time has the device. It returns how far
+// each. begin is told before that a pair is waited for, and then that its code is there and is to be launched. References and code are made ahead on all processors, while one pair at a time has the device. It returns how far
 // it came: the index of the next pair. The error is ctx's, or ErrLost, after the row that says how.
-func (s *Sweep) Run(ctx context.Context, from, repetitions int, report func(Row)) (next int, err error) {
+func (s *Sweep) Run(ctx context.Context, from, repetitions int, begin func(i int, launch bool), report func(Row)) (next int, err error) {
 	stream, err := s.backend.NewStream()
 	if err != nil {
 		return from, err
@@ -145,7 +157,9 @@ func (s *Sweep) Run(ctx context.Context, from, repetitions int, report func(Row)
 		if !ok || ctx.Err() != nil {
 			return i, ctx.Err()
 		}
+		begin(i, false)
 		bound := <-one
+		begin(i, true)
 		row, err := s.check(stream, s.pairs[i], bound)
 		report(row)
 		var e interface{ Sticky() bool }
@@ -191,6 +205,9 @@ func (s *Sweep) prepare(ctx context.Context, from, repetitions int) <-chan chan 
 func (s *Sweep) bind(ctx context.Context, p pair, repetitions int) bound {
 	if err := ctx.Err(); err != nil {
 		return bound{err: err}
+	}
+	if s.Skip[p.tactic.Name] {
+		return bound{err: ErrSkipped}
 	}
 	g := p.group
 	g.once.Do(func() {

@@ -59,11 +59,13 @@ func few() []suite.Case {
 	return list
 }
 
+func ignore(int, bool) {}
+
 // rowsOf runs a whole sweep.
 func rowsOf(t *testing.T, s *suite.Sweep, repetitions int) []suite.Row {
 	t.Helper()
 	var rows []suite.Row
-	next, err := s.Run(context.Background(), 0, repetitions, func(r suite.Row) { rows = append(rows, r) })
+	next, err := s.Run(context.Background(), 0, repetitions, ignore, func(r suite.Row) { rows = append(rows, r) })
 	if err != nil || next != s.Len() || len(rows) != s.Len() {
 		t.Fatalf("%d of %d, %d rows: %v", next, s.Len(), len(rows), err)
 	}
@@ -88,6 +90,13 @@ func TestSweep(t *testing.T) {
 	}
 	if len(seen) != s.Tactics() || s.Tactics() < 2 {
 		t.Errorf("%d tactics ran, of %d", len(seen), s.Tactics())
+	}
+	left := suite.NewSweep(b, few(), nil)
+	left.Skip = map[string]bool{rows[0].Tactic: true}
+	for i, r := range rowsOf(t, left, 1) {
+		if skipped := r.Error == suite.ErrSkipped.Error(); skipped != (r.Tactic == rows[0].Tactic) || r.OK == skipped {
+			t.Errorf("row %d, with %s left out: %+v", i, rows[0].Tactic, r)
+		}
 	}
 	again := rowsOf(t, suite.NewSweep(b, few(), nil), 1)
 	for i := range rows {
@@ -135,7 +144,7 @@ func TestSweepFaults(t *testing.T) {
 		return sticky{errors.New("illegal address")}
 	}
 	rows := 0
-	next, err := suite.NewSweep(wrong{b, tactic, lost}, few(), keep).Run(context.Background(), 3, 1, func(suite.Row) { rows++ })
+	next, err := suite.NewSweep(wrong{b, tactic, lost}, few(), keep).Run(context.Background(), 3, 1, ignore, func(suite.Row) { rows++ })
 	if !errors.Is(err, suite.ErrLost) || next != 4 || rows != 1 {
 		t.Errorf("a lost context: next %d, %d rows, %v", next, rows, err)
 	}
@@ -149,7 +158,7 @@ func TestSweepBudget(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	rows := 0
-	next, err := s.Run(ctx, 0, 1, func(suite.Row) {
+	next, err := s.Run(ctx, 0, 1, ignore, func(suite.Row) {
 		if rows++; rows == 5 {
 			cancel()
 		}
@@ -157,7 +166,7 @@ func TestSweepBudget(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || next != rows || rows < 5 || rows > 6 {
 		t.Fatalf("next %d after %d rows: %v", next, rows, err)
 	}
-	if next, err = suite.NewSweep(b, few(), nil).Run(context.Background(), next, 1, func(suite.Row) { rows++ }); err != nil || next != s.Len() || rows != s.Len() {
+	if next, err = suite.NewSweep(b, few(), nil).Run(context.Background(), next, 1, ignore, func(suite.Row) { rows++ }); err != nil || next != s.Len() || rows != s.Len() {
 		t.Errorf("next %d after %d rows of %d: %v", next, rows, s.Len(), err)
 	}
 }

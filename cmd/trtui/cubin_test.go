@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
+)
+
+// simulatedGPUs is the program's table with simulated GPUs whose calls are recorded: gpu:0 is the usual one, gpu:1 has a newer
+// driver. calls is told of each context that is opened.
+func simulatedGPUs(calls func(*drivertest.Recorder)) []backend {
+	return append(backends[:1:1], backend{"gpu", "for tests", true, func(device, _ int) (run.Backend, error) {
+		d := cuda.SimulatedDevice()
+		d.Driver += driver.Version(device) * 1000
+		return cuda.OpenSimulatorOn(func() (driver.Context, error) {
+			r := drivertest.Record(cuda.Simulate(d))
+			calls(r)
+			return r, nil
+		})
+	}, false})
+}
+
+// TestCompiledCodeInEngines builds an engine on a simulated GPU and measures it there, where nothing is compiled again, and
+// under a newer driver, where everything is.
+func TestCompiledCodeInEngines(t *testing.T) {
+	var calls *drivertest.Recorder
+	table := simulatedGPUs(func(r *drivertest.Recorder) { calls = r })
+	file := filepath.Join(t.TempDir(), "digits.engine")
+	steps := func(what string, command func() (string, error)) (compiled, loaded int) {
+		t.Helper()
+		out, err := command()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", what, err, out)
+		}
+		t.Logf("%s: %d compilations, %d modules", what, calls.Count("Link"), calls.Count("ModuleLoad"))
+		return calls.Count("Link"), calls.Count("ModuleLoad")
+	}
+	gpu := func() *options { return &options{table: table} }
+	distinct, _ := steps("build", func() (string, error) {
+		return call(t, gpu().buildCommand(), "--backend", "gpu", "--precision", "fp16", "-o", file)
+	})
+	if distinct == 0 {
+		t.Fatal("nothing was compiled")
+	}
+	if compiled, loaded := steps("bench", func() (string, error) {
+		return call(t, gpu().benchCommand(), file, "--backend", "gpu")
+	}); compiled != 0 || loaded != distinct {
+		t.Errorf("the engine's own device compiled %d kernels of %d, and loaded %d", compiled, distinct, loaded)
+	}
+	var out string
+	if compiled, _ := steps("bench under a newer driver", func() (text string, err error) {
+		out, err = call(t, gpu().benchCommand(), file, "--backend", "gpu:1", "-v")
+		return out, err
+	}); compiled != distinct {
+		t.Errorf("a newer driver compiled %d kernels, want %d\n%s", compiled, distinct, out)
+	}
+	if !strings.Contains(out, "estimated latency") {
+		t.Errorf("the bench says:\n%s", out)
+	}
+}
+
+// TestForbid leaves tactics out by name and by a file of names: as after a selftest that found them bad.
+func TestForbid(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bad")
+	tacticsOf := func(args ...string) map[string]bool {
+		t.Helper()
+		out, _ := command(t, 0, append([]string{"bench", "--backend", "cudasim", "--per-layer", "--format", "json", "--timing-cache", "none"}, args...)...)
+		var report struct{ Layers []struct{ Tactic string } }
+		if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Layers) == 0 {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		used := map[string]bool{}
+		for _, l := range report.Layers {
+			used[l.Tactic] = true
+		}
+		return used
+	}
+	var tiled, names []string
+	for name := range tacticsOf() {
+		if strings.HasPrefix(name, "conv_f32_simt") {
+			tiled = append(tiled, name)
+		}
+	}
+	if len(tiled) == 0 {
+		t.Fatal("no tiles are in use")
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(tiled, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name := range tacticsOf("--forbid-tactic", "@"+file, "--forbid-tactic", "softmax_linear") {
+		if slices.Contains(tiled, name) || name == "softmax_linear" {
+			t.Errorf("%s is forbidden and in use", name)
+		}
+		names = append(names, name)
+	}
+	if len(names) < 3 {
+		t.Errorf("tactics in use: %v", names)
+	}
+	if _, errs := command(t, exitUsage, "bench", "--forbid-tactic", "@"+file+"x"); !strings.Contains(errs, "--forbid-tactic: open") {
+		t.Errorf("a file that is not there: %s", errs)
+	}
+}

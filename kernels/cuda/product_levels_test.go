@@ -1,0 +1,376 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels"
+)
+
+// The factors that the kernels of tiles differ in, and the layers that they are run on.
+const (
+	familyFactor = iota // op and layout
+	shapeFactor         // unit and tile
+	stagesFactor
+	splitFactor
+	typeFactor
+	windowFactor // taps, strides, dilations, pads, groups; or how the weights lie
+	epilogueFactor
+	pixelsFactor   // output pixels against the tile's
+	channelsFactor // output channels against the tile's
+	depthFactor    // the sum against vectors and steps
+)
+
+var factorNames = []string{"family", "tile", "stages", "split", "type", "window", "epilogue", "pixels", "channels", "depth"}
+
+// The levels of the factors.
+var (
+	coverFamilies = []struct {
+		name, prefix string
+		op           *graph.Op
+		format       kernels.Format
+	}{
+		{"conv", "conv_", graph.Conv, kernels.NHWC},
+		{"gemm_linear", "gemm_linear_", graph.Gemm, kernels.Linear},
+		{"gemm_nhwc", "gemm_nhwc_", graph.Gemm, kernels.NHWC},
+		{"matmul_linear", "gemm_linear_", graph.MatMul, kernels.Linear},
+		{"matmul_nhwc", "gemm_nhwc_", graph.MatMul, kernels.NHWC},
+	}
+	coverShapes = slices.Concat(shapesOf(simtF32), shapesOf(tensorF16), shapesOf(tensorI8))
+	coverStages = []int{3, 4}
+	coverSplits = []int{1, 2, 4, 8, 16}
+	coverTypes  = []struct {
+		name        string
+		in, w, out  graph.DataType
+		zx, zw, zy  int32
+		perChannelW bool
+	}{
+		{name: "f32", in: graph.F32, w: graph.F32, out: graph.F32},
+		{name: "f16", in: graph.F16, w: graph.F16, out: graph.F16},
+		{name: "s8_s8", in: graph.I8, w: graph.I8, out: graph.I8, perChannelW: true},
+		{name: "s8_f32", in: graph.I8, w: graph.I8, out: graph.F32, perChannelW: true},
+		{name: "u8_zeros_u8", in: graph.U8, w: graph.I8, out: graph.U8, zx: 119, zy: 7, perChannelW: true},
+		{name: "s8_zeros_s8", in: graph.I8, w: graph.I8, out: graph.I8, zx: -128, zy: -5},
+		{name: "u8_weights_u8", in: graph.U8, w: graph.U8, out: graph.U8, zx: 128, zw: 131, zy: 3},
+		{name: "s8_weights_u8", in: graph.I8, w: graph.U8, out: graph.I8, zx: 5, zw: 120, zy: 3},
+	}
+	coverWindows = []struct {
+		name string
+		conv graph.ConvAttrs // with taps of kernel
+		taps []int           // nil: a matrix product
+		row  bool            // whose weights lie in rows of the sum
+	}{
+		{name: "1x1", conv: graph.ConvAttrs{}, taps: []int{1, 1}},
+		{name: "1x1_strided", conv: graph.ConvAttrs{Strides: []int{2, 2}}, taps: []int{1, 1}},
+		{name: "3x3_same", conv: graph.ConvAttrs{Pads: []int{1, 1, 1, 1}}, taps: []int{3, 3}},
+		{name: "3x3_strided_uneven", conv: graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{0, 1, 1, 1}}, taps: []int{3, 3}},
+		{name: "3x3_dilated", conv: graph.ConvAttrs{Dilations: []int{2, 2}, Pads: []int{2, 2, 2, 2}}, taps: []int{3, 3}},
+		{name: "2x4_by_axis", conv: graph.ConvAttrs{Strides: []int{1, 3}, Dilations: []int{3, 1}, Pads: []int{0, 2, 3, 1}}, taps: []int{2, 4}},
+		{name: "line", conv: graph.ConvAttrs{Pads: []int{1, 1}}, taps: []int{3}},
+		{name: "grouped", conv: graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 2}, taps: []int{3, 3}},
+		{name: "columns"},
+		{name: "rows", row: true},
+	}
+	coverEpilogues = []struct {
+		name     string
+		residual bool // another activation of the output's shape
+		channel  bool // a constant by channel
+		program  graph.Program
+	}{
+		{name: "plain"},
+		{name: "relu", program: graph.Unary(graph.EltRelu)},
+		{name: "clamp", program: graph.Unary(graph.EltClamp, 0, 6)},
+		{name: "add", residual: true, program: graph.Binary(graph.EltAdd)},
+		{name: "add_relu", residual: true, program: graph.Binary(graph.EltAdd).Then(graph.Unary(graph.EltRelu), 0)},
+		{name: "silu", program: graph.Unary(graph.EltSilu)},
+		{name: "gelu_add", residual: true, program: graph.Unary(graph.EltGelu).Then(graph.Binary(graph.EltAdd), 0)},
+		{name: "prelu", channel: true, program: graph.Binary(graph.EltPRelu)},
+	}
+	coverPixels   = []string{"one", "under", "exact", "over"}
+	coverChannels = []string{"one", "under", "exact", "over"}
+	coverDepths   = []string{"odd", "exact", "long"}
+)
+
+// shapesOf returns the tiles of a unit, of whatever stages and split.
+func shapesOf(u unit) []tile {
+	var list []tile
+	for _, t := range tiles(u) {
+		if t.stages, t.split = 0, 0; !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// productFactors are the factors with what their levels exclude.
+func productFactors() factors {
+	return factors{
+		levels: []int{len(coverFamilies), len(coverShapes), len(coverStages), len(coverSplits), len(coverTypes), len(coverWindows),
+			len(coverEpilogues), len(coverPixels), len(coverChannels), len(coverDepths)},
+		excludes: func(a, b choice) bool { return excluded(a, b) != "" },
+	}
+}
+
+// excluded says why two choices never occur together; "" where they may.
+func excluded(a, b choice) string {
+	switch [2]int{a.factor, b.factor} {
+	case [2]int{shapeFactor, typeFactor}:
+		if want := units[coverShapes[a.level].unit].typ; want != coverTypes[b.level].in && (want != graph.I8 || coverTypes[b.level].in.Size() != 1) {
+			return "the tile multiplies other elements"
+		}
+	case [2]int{shapeFactor, splitFactor}:
+		if !slices.Contains(coverShapes[a.level].splits(), coverSplits[b.level]) {
+			return "a large tile has few parts"
+		}
+	case [2]int{familyFactor, windowFactor}:
+		f, w := coverFamilies[a.level], coverWindows[b.level]
+		if (f.op == graph.Conv) != (w.taps != nil) || f.op == graph.MatMul && w.row {
+			return "the op has no such attributes"
+		}
+	case [2]int{familyFactor, depthFactor}:
+		if coverFamilies[a.level].format == kernels.Linear && coverDepths[b.level] == "odd" {
+			return "rows of an odd length do not begin at multiples of 16 bytes"
+		}
+	case [2]int{windowFactor, depthFactor}:
+		if coverWindows[a.level].conv.Group > 1 && coverDepths[b.level] == "odd" {
+			return "groups of an odd width do not fill vectors"
+		}
+	case [2]int{windowFactor, channelsFactor}:
+		if c := coverChannels[b.level]; coverWindows[a.level].conv.Group > 1 && (c == "one" || c == "under") {
+			return "groups of an odd width do not fill vectors"
+		}
+	}
+	return ""
+}
+
+// wantedProducts are every family with every tile and type, and every tactic.
+func wantedProducts(f factors) [][]choice {
+	var list [][]choice
+	add := func(c ...choice) {
+		for i, x := range c {
+			if !f.allows(c[:i], x) {
+				return
+			}
+		}
+		list = append(list, c)
+	}
+	for family := range coverFamilies {
+		for shape := range coverShapes {
+			for typ := range coverTypes {
+				add(choice{familyFactor, family}, choice{shapeFactor, shape}, choice{typeFactor, typ})
+			}
+			for stages := range coverStages {
+				for split := range coverSplits {
+					if family < 3 { // MatMul has Gemm's tactics
+						add(choice{familyFactor, family}, choice{shapeFactor, shape}, choice{stagesFactor, stages}, choice{splitFactor, split})
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// productRun is a tile's kernel on a layer.
+type productRun struct {
+	name    string
+	emitter emitter
+	layer   *graph.Layer
+	tol     suite.Tolerance
+}
+
+// makeRun builds the layer that a run's levels describe.
+func makeRun(levels []int) (productRun, error) {
+	family, typ, window := coverFamilies[levels[familyFactor]], coverTypes[levels[typeFactor]], coverWindows[levels[windowFactor]]
+	t := coverShapes[levels[shapeFactor]]
+	t.stages, t.split = coverStages[levels[stagesFactor]], coverSplits[levels[splitFactor]]
+	if !slices.Contains(t.splits(), t.split) {
+		return productRun{}, fmt.Errorf("%v is not cut into %d parts", t, t.split)
+	}
+	var parts []string
+	for i, names := range [][]string{pixelsFactor: coverPixels, channelsFactor: coverChannels, depthFactor: coverDepths} {
+		if names != nil {
+			parts = append(parts, names[levels[i]])
+		}
+	}
+	r := productRun{
+		name:    strings.Join(append([]string{family.name, t.String(), typ.name, window.name, coverEpilogues[levels[epilogueFactor]].name}, parts...), "/"),
+		emitter: productEmitter(family.prefix, family.op, family.format, t),
+		tol:     suite.Tolerance{Real: 1e-4},
+	}
+	rnd := rand.New(rand.NewPCG(7, 7))
+	group := max(1, window.conv.Group)
+	taps := 1
+	for _, n := range window.taps {
+		taps *= n
+	}
+	c := group * depthOf(t, coverDepths[levels[depthFactor]], taps, typ.in.Size())
+	k := group * channelsOf(t, coverChannels[levels[channelsFactor]])
+	n, rows, columns := pixelsOf(t, coverPixels[levels[pixelsFactor]])
+
+	x, w, attrs := []int{n * rows * columns, c}, []int{c, k}, any(nil)
+	switch {
+	case window.taps != nil:
+		x, w, attrs = windowed(window.conv, window.taps, n, rows, columns, c, k)
+	case family.op == graph.Gemm:
+		if attrs = (graph.GemmAttrs{Alpha: 0.5, Beta: 2, TransB: window.row}); window.row {
+			w = []int{k, c}
+		}
+	case family.format == kernels.Linear:
+		x = []int{n, rows * columns, c}
+	}
+	l := &graph.Layer{Name: family.op.Name, Op: family.op, From: []string{family.op.Name}, Attrs: attrs}
+	in := &graph.Tensor{Name: "x", Type: typ.in, Dims: graph.Shape(x...)}
+	weights := &graph.Tensor{Name: "w", Type: typ.w, Dims: graph.Shape(w...)}
+	if typ.in.IsInteger() {
+		in.Range, weights.Range = graph.PerTensor(0.03, typ.zx), graph.PerTensor(0.01, typ.zw)
+		if typ.perChannelW {
+			weights.Range = graph.Range{Scale: make([]float32, k)}
+			for i := range k {
+				weights.Range.Scale[i] = 0.002 * float32(1+i%5)
+			}
+			if window.taps == nil && !window.row {
+				weights.Range.Axis = 1
+			}
+		}
+	}
+	weights.Weights = randomWeights(rnd, typ.w, graph.Count(w), taps*c/group)
+	l.AddInput(in)
+	l.AddInput(weights)
+	bias := graph.F32
+	if family.op == graph.Gemm && typ.w.IsFloat() {
+		bias = typ.w
+	}
+	if family.op != graph.MatMul {
+		l.AddInput(&graph.Tensor{Name: "b", Type: bias, Dims: graph.Shape(k), Weights: randomWeights(rnd, bias, k, 1)})
+	}
+	y := &graph.Tensor{Name: "y", Producer: l}
+	l.Outputs = []*graph.Tensor{y}
+	if err := l.Infer(); err != nil {
+		return r, err
+	}
+	if y.Type = typ.out; typ.out.IsInteger() {
+		y.Range = graph.PerTensor(0.02*float32(math.Sqrt(float64(taps*c/group))), typ.zy)
+	}
+	r.layer = l
+	r.fuse(rnd, levels[epilogueFactor], typ.in, graph.PerTensor(0.05, typ.zx), k)
+	return r, nil
+}
+
+// fuse puts an epilogue on the layer; a residual is of the type, and of the range if that is quantised.
+func (r *productRun) fuse(rnd *rand.Rand, level int, t graph.DataType, rng graph.Range, k int) {
+	e, y := coverEpilogues[level], r.layer.Outputs[0]
+	if e.name == "silu" || e.name == "gelu_add" || y.Type.IsInteger() && e.name == "prelu" {
+		r.tol.Step = 1 // near a boundary the last bit decides
+	}
+	switch {
+	case e.residual:
+		other := &graph.Tensor{Name: "r", Type: t, Dims: y.Dims}
+		if t.IsInteger() {
+			other.Range = rng
+		}
+		r.layer.Fuse(e.program, 0, other)
+	case e.channel:
+		dims := []int{k}
+		if r.layer.Op == graph.Conv {
+			dims = slices.Concat(dims, slices.Repeat([]int{1}, len(y.Dims)-2))
+		}
+		r.layer.Fuse(e.program, 0, &graph.Tensor{Name: "s", Type: graph.F32, Dims: graph.Shape(dims...), Weights: randomWeights(rnd, graph.F32, k, 1)})
+	case len(e.program.Code) > 0:
+		r.layer.Fuse(e.program, 0)
+	}
+}
+
+// randomWeights returns n elements: bytes, or reals such that sums of fan of them stay near 1.
+func randomWeights(rnd *rand.Rand, t graph.DataType, n, fan int) []byte {
+	v := graph.NewValue(t, n)
+	for i := range n {
+		f := float32(rnd.NormFloat64() / math.Sqrt(float64(fan)))
+		switch t {
+		case graph.F32:
+			v.F32()[i] = f
+		case graph.F16:
+			graph.View[uint16](v.Data)[i] = graph.F32ToF16(f)
+		default:
+			v.Data[i] = byte(rnd.Uint32())
+		}
+	}
+	return v.Data
+}
+
+// windowed returns the shapes of input and weights of a convolution with so many output rows and columns; in one spatial
+// axis where there is one tap axis. What a stride leaves over lies behind the last window.
+func windowed(a graph.ConvAttrs, taps []int, n, rows, columns, c, k int) (x, w []int, attrs graph.ConvAttrs) {
+	out := []int{rows, columns}
+	if len(taps) == 1 {
+		out = []int{rows * columns}
+	}
+	x, w = []int{n, c}, []int{k, c / max(1, a.Group)}
+	for i, kernel := range taps {
+		stride, dilation, pads := 1, 1, 0
+		if a.Strides != nil {
+			stride = a.Strides[i]
+		}
+		if a.Dilations != nil {
+			dilation = a.Dilations[i]
+		}
+		if a.Pads != nil {
+			pads = a.Pads[i] + a.Pads[i+len(taps)]
+		}
+		x = append(x, (out[i]-1)*stride+(kernel-1)*dilation+1-pads+(stride-1))
+		w = append(w, kernel)
+	}
+	if a.Group = max(1, a.Group); a.Group == 1 {
+		return x, w, a
+	}
+	return x, w, a
+}
+
+// pixelsOf returns images, rows and columns: one pixel, an odd number below the tile's, as many, or an odd number above in
+// images that do not end with a tile.
+func pixelsOf(t tile, class string) (n, rows, columns int) {
+	switch class {
+	case "one":
+		return 1, 1, 1
+	case "under":
+		return 1, 3, (t.bm - 2) / 3
+	case "exact":
+		return 2, 4, t.bm / 8
+	}
+	columns = ceilDiv(t.bm+1, 15)
+	return 3, 5, columns + (columns+1)%2
+}
+
+// channelsOf returns output channels of a group: one, an odd number below the tile's, as many, or more, odd in vectors.
+func channelsOf(t tile, class string) int {
+	switch class {
+	case "one":
+		return 1
+	case "under":
+		return t.bn - 3
+	case "exact":
+		return t.bn
+	}
+	return t.bn + 16
+}
+
+// depthOf returns the input channels of a group, so that the steps suffice for the split: an odd number, so many that steps
+// are full, or more steps than the ring has stages, of which the last is not full and the parts are not even.
+func depthOf(t tile, class string, taps, size int) int {
+	vector, steps := 16/size, 1
+	if t.split > 1 {
+		steps = 2 * t.split
+	}
+	switch class {
+	case "odd":
+		return ceilDiv(steps*t.bk, 16*taps)*vector - 1
+	case "exact":
+		return ceilDiv(steps, taps) * t.bk / size
+	}
+	return (ceilDiv((steps+t.stages+1)*t.bk, 16*taps) + 1) * vector
+}
