@@ -52,7 +52,7 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 	s := &Session{
 		stages: &stages{Workplace: w, model: m},
 		events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
-		want: cfg, close: cancel,
+		want: cfg, todo: todo{build: true}, close: cancel,
 	}
 	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
 	begun := key(cfg)
@@ -65,7 +65,6 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 	}
 	info := w.Backend.Info()
 	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
-	s.todo.build = true
 	s.wake <- struct{}{}
 	go s.loop(ctx)
 	if m, ok := w.Backend.(run.Monitor); ok {

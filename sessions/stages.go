@@ -28,7 +28,6 @@ type Workplace struct {
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
 	Log      func(LogLine)
 	SaveTo   string // the timing cache's file; empty: nowhere
-	Program  string // that recordings name as their writer, with its version
 	Data     Data   // to measure accuracy on
 	CalData  Data   // to calibrate with
 	CalItems int    // of CalData at most; 0: all
@@ -36,6 +35,7 @@ type Workplace struct {
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool
+	Program     string // that recordings name as their writer, with its version
 }
 
 // stages computes what a configuration asks for and remembers it. Each stage is a pure function of the model and of

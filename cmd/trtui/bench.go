@@ -115,7 +115,7 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	t, v := snap.Timings, snap.Overview
 	device := snap.Device.Device
 	if n := snap.Device.Threads; n > 0 {
-		device += ", " + count(n, "thread")
+		device += fmt.Sprintf(", %d threads", n)
 	}
 	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s)\n", snap.Model.Name, snap.Config.Precision, v.Batch, snap.Device.Backend, device)
 	fmt.Fprintf(w, "%slatency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",

@@ -65,7 +65,7 @@ func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, out
 		if o.format == "json" {
 			return writeReport(stdout, buildOutput{output, size, len(e.Plans[0].Steps), cfg, e.Plans[0].Target, m.Peak, m.Weights})
 		}
-		fmt.Fprintf(stdout, "%s: %s, %s, arena %s KiB, weights %s KiB, file %s KiB\n", output, cfg.Precision, count(len(e.Plans[0].Steps), "step"), kib(m.Peak), kib(m.Weights), kib(int(size)))
+		fmt.Fprintf(stdout, "%s: %s, %d steps, arena %s KiB, weights %s KiB, file %s KiB\n", output, cfg.Precision, len(e.Plans[0].Steps), kib(m.Peak), kib(m.Weights), kib(int(size)))
 		return nil
 	})
 }

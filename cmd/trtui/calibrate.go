@@ -51,7 +51,7 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 		if o.format == "json" {
 			return writeReport(stdout, c)
 		}
-		fmt.Fprintf(stdout, "%s of %s\n", count(c.Batches, "item"), p.work.CalData.Name())
+		fmt.Fprintf(stdout, "%d items of %s\n", c.Batches, p.work.CalData.Name())
 		if c.Random {
 			fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
 		}

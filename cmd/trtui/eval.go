@@ -132,7 +132,7 @@ func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.
 }
 
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
-	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Network.Name, p.work.Data.Name(), count(p.work.Data.Len(), "item"))
+	fmt.Fprintf(w, "%s on %s: %d items\n", p.model.Network.Name, p.work.Data.Name(), p.work.Data.Len())
 	if p.work.Data.Random() {
 		fmt.Fprintln(w, "random data: none was given, so accuracy is agreement with FP32 only")
 	}

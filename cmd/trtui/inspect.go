@@ -112,7 +112,7 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 			}
 			fmt.Fprintf(w, "     + %s: %s -> %s", f.Rule, strings.Join(f.Layers, " + "), into)
 			if f.KernelsSaved != 0 || f.BytesSaved != 0 {
-				fmt.Fprintf(w, " [%s, %s KiB saved]", count(f.KernelsSaved, "layer"), kib(int(f.BytesSaved)))
+				fmt.Fprintf(w, " [%d layers, %s KiB saved]", f.KernelsSaved, kib(int(f.BytesSaved)))
 			}
 			fmt.Fprintln(w)
 		}
@@ -152,8 +152,8 @@ func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
 }
 
 func writeLedger(w io.Writer, p *sessions.PassesReport) {
-	fmt.Fprintf(w, "%s: %d kept, %d fused, %d folded, %d eliminated; %s and %s KiB of traffic saved\n",
-		count(len(p.Ledger), "source layer"), p.Kept, p.Fused, p.Folded, p.Eliminated, count(p.KernelsSaved, "layer"), kib(int(p.BytesSaved)))
+	fmt.Fprintf(w, "%d source layers: %d kept, %d fused, %d folded, %d eliminated; %d layers and %s KiB of traffic saved\n",
+		len(p.Ledger), p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, kib(int(p.BytesSaved)))
 }
 
 func writeEngine(w io.Writer, s *sessions.Snapshot) {
