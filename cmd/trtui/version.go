@@ -18,11 +18,14 @@ func versionCommand() *cobra.Command {
 		Short: "Say which commit this program was built from",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "trtui, commit %s, %s, %s/%s\n", ownCommit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s/%s\n", programName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
 }
+
+// programName names the program with the commit that it was built from.
+func programName() string { return "trtui, commit " + ownCommit() }
 
 // ownCommit returns the commit of this program.
 func ownCommit() string {
