@@ -113,11 +113,7 @@ func concatAxis(l *graph.Layer) int {
 
 // sliceable returns why the inputs of a concatenation cannot be written straight to their places in its output.
 func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string]int) error {
-	axis := l.Attrs.(graph.ConcatAttrs).Axis
-	y := l.Outputs[0]
-	if axis < 0 {
-		axis += len(y.Dims)
-	}
+	axis, y := concatAxis(l), l.Outputs[0]
 	outer := graph.EvalDims(y.Dims, env)[:axis]
 	if axis > 1 && graph.Count(outer) > 1 || f != kernels.Linear && axis != 1 {
 		return fmt.Errorf("axis %d is not the outermost", axis)
