@@ -147,6 +147,9 @@ type LayerInfo struct {
 
 // PassesReport is the way from the source network to the engine's (trtui inspect passes).
 type PassesReport struct {
+	// Precision is the one that Engine was lowered to; older recordings do not say.
+	Precision Precision `json:",omitempty"`
+
 	Steps  []PassStep
 	Ledger []LedgerEntry // of every source layer, in order
 	Source []LayerInfo

@@ -101,7 +101,8 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 		return nil, err
 	}
 	r := &PassesReport{
-		Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
+		Precision: cfg.Precision,
+		Source:    layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
 	}
 	if cfg.Precision != FP32 {
 		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,7 @@ type Workplace struct {
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool
+	Program     string // that recordings name as their writer, with its version
 }
 
 // stages computes what a configuration asks for and remembers it. Each stage is a pure function of the model and of
@@ -122,6 +124,9 @@ func key(parts ...any) string {
 	}
 	return string(b)
 }
+
+// program names the writer of recordings.
+func (s *stages) program() string { return cmp.Or(s.Program, "unknown") }
 
 // host returns the backend for what is the same whatever the device.
 func (s *stages) host() run.Backend {

@@ -57,8 +57,8 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 	if r.Complete {
 		end = "complete, " + r.Ended.Sub(r.Started).Round(time.Second).String()
 	}
-	fmt.Fprintf(w, "recorded %s, %s; %d states, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, r.States, kib(int(r.Bytes)))
-	fmt.Fprintf(w, "data: %s, %d items to evaluate, %d to calibrate\n", r.Data, r.Items, r.CalItems)
+	fmt.Fprintf(w, "recorded %s, %s; %s, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, count(r.States, "state"), kib(int(r.Bytes)))
+	fmt.Fprintf(w, "data: %s, %s to evaluate, %d to calibrate\n", r.Data, count(r.Items, "item"), r.CalItems)
 	if r.Random {
 		fmt.Fprintln(w, "random data: accuracy is agreement with FP32 only")
 	}

@@ -148,7 +148,7 @@ func openModel(path string) (*sessions.Model, error) {
 
 // equip opens what a model is worked on with: timing cache, data, backend.
 func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
-	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache(), Recalibrate: o.anew || o.changed("calib-data")}
+	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache(), Program: programName(), Recalibrate: o.anew || o.changed("calib-data")}
 	var err error
 	if o.cache == "none" {
 		w.SaveTo = ""
