@@ -126,7 +126,7 @@ func engineDocument(s *sessions.Snapshot) engineOutput {
 func writeModel(w io.Writer, s *sessions.Snapshot) {
 	m := s.Model
 	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256, m.Graph)
-	fmt.Fprintf(w, "%d layers, %d parameters", len(m.Layers), m.Params)
+	fmt.Fprintf(w, "%s, %d parameters", count(len(m.Layers), "layer"), m.Params)
 	if m.FLOPs > 0 {
 		fmt.Fprintf(w, ", %.1f MFLOP an inference", float64(m.FLOPs)/1e6)
 	}
