@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +23,7 @@ const (
 // progressWriter shows what is being done.
 type progressWriter struct {
 	mu    sync.Mutex
-	w     io.Writer
+	w     *textOutput
 	width int // of the terminal whose line is rewritten; 0: lines follow one another
 	began time.Time
 	now   sessions.Progress
@@ -40,7 +39,11 @@ func (o *options) reporter(w io.Writer) (report func(sessions.Progress), stop fu
 	if o.quiet || o.verbose {
 		return nil, func() {}
 	}
-	p := &progressWriter{w: w, began: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
+	out, ok := w.(*textOutput)
+	if !ok {
+		out = &textOutput{w: w}
+	}
+	p := &progressWriter{w: out, began: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
 	every := progressElse
 	if isTerminal(w) {
 		if p.width, every = terminalWidth(w), progressRefresh; os.Getenv("TERM") == "dumb" {
@@ -89,17 +92,14 @@ func (p *progressWriter) show() {
 		fmt.Fprintln(p.w, s)
 		return
 	}
-	s = ui.Truncate(s, p.width-1, '…')
-	fmt.Fprintf(p.w, "\r%s%s\r", s, strings.Repeat(" ", max(0, p.width-1-ui.Width(s))))
+	p.w.showLine(ui.Truncate(s, p.width-1, '…'), p.width-1)
 }
 
 // stop ends it, and leaves the terminal's line empty.
 func (p *progressWriter) stop() {
 	close(p.quit)
 	<-p.done
-	if p.width > 0 && !p.shown.IsZero() {
-		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.width-1))
-	}
+	p.w.endLine()
 }
 
 // progressText prints progress as in "timing tactics 12/40: conv1".

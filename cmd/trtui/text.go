@@ -20,16 +20,43 @@ type textOutput struct {
 	mu     sync.Mutex
 	w      io.Writer
 	glyphs *strings.Replacer // nil: as they are
+	line   int               // cells of the line that showLine left
 }
 
 func (t *textOutput) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.wipe()
 	if t.glyphs == nil {
 		return t.w.Write(b)
 	}
 	_, err := t.glyphs.WriteString(t.w, string(b))
 	return len(b), err
+}
+
+// showLine shows a text on the terminal's line, of so many cells, until anything else is written.
+func (t *textOutput) showLine(s string, cells int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.glyphs != nil {
+		s = t.glyphs.Replace(s)
+	}
+	fmt.Fprintf(t.w, "\r%s%s\r", s, strings.Repeat(" ", max(0, cells-ui.Width(s))))
+	t.line = cells
+}
+
+// endLine leaves the terminal's line empty.
+func (t *textOutput) endLine() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.wipe()
+}
+
+func (t *textOutput) wipe() {
+	if t.line > 0 {
+		fmt.Fprintf(t.w, "\r%s\r", strings.Repeat(" ", t.line))
+		t.line = 0
+	}
 }
 
 // underlying returns what is behind a textOutput: JSON is written there, whose text is data.

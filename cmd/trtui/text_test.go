@@ -79,3 +79,15 @@ func TestProgressWriter(t *testing.T) {
 		t.Errorf("%d lines in %q", n, text.String())
 	}
 }
+
+// A line of progress is gone before anything else is written.
+func TestShowLine(t *testing.T) {
+	var text bytes.Buffer
+	out := &textOutput{w: &text}
+	out.showLine("measuring", 12)
+	writeNote(out, "warning: it is hot")
+	out.endLine()
+	if want := "\rmeasuring   \r" + "\r            \r" + "warning: it is hot\n"; text.String() != want {
+		t.Errorf("%q, want %q", text.String(), want)
+	}
+}
