@@ -70,6 +70,9 @@ func size(n int) string {
 	return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
 }
 
+// nameOf names a configuration.
+func (s *stages) nameOf(cfg Config) string { return cfg.Label(s.model.Quantized) }
+
 // logModel tells what was opened.
 func (s *stages) logModel() {
 	m := s.model

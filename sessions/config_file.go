@@ -237,12 +237,12 @@ func (c Config) Check() error {
 	if _, err := quant.ParseCalibrator(c.Calibrator, quant.Scheme{}); err != nil {
 		return fmt.Errorf("calibrator: %w", err)
 	}
-	if c.Batch < 1 || c.Batch > maxBatch {
-		return fmt.Errorf("batch %d: want 1 to %d", c.Batch, maxBatch)
+	if c.Batch < 1 || c.Batch > MaxBatch {
+		return fmt.Errorf("batch %d: want 1 to %d", c.Batch, MaxBatch)
 	}
 	for _, input := range slices.Sorted(maps.Keys(c.Shapes)) {
-		if dims := c.Shapes[input]; len(dims) > 0 && slices.Min(dims) < 0 {
-			return fmt.Errorf("shapes: %s %v: an extent is negative", input, dims)
+		if dims := c.Shapes[input]; len(dims) > 0 && (slices.Min(dims) < 0 || slices.Max(dims) > MaxExtent) {
+			return fmt.Errorf("shapes: %s %v: want extents of 0 to %d", input, dims, MaxExtent)
 		}
 	}
 	if last := lastPass(); c.Until < 0 || c.Until > last {
@@ -258,8 +258,11 @@ func (c Config) Check() error {
 	return fmt.Errorf("precision_constraints %q: want prefer, obey or none", c.Constraints)
 }
 
-// maxBatch bounds what can be meant by a batch.
-const maxBatch = 1 << 16
+// Bounds of what can be meant.
+const (
+	MaxBatch  = 1 << 16
+	MaxExtent = 1 << 24 // of an axis
+)
 
 // ConfigSaver writes the configurations of one session to one file of its own. Its methods may be called by several
 // goroutines.

@@ -136,6 +136,9 @@ func (m Map) drawName(c *Canvas, o owners, i, cursor int) {
 		}
 	}
 	name := m.Blocks[i].Name
+	if cursor >= 0 && best.X == cursor+1 && Width(name) > best.W-1 { // the cursor's mark is no part of the name
+		best.X, best.W = best.X+1, best.W-1
+	}
 	switch {
 	case name == "":
 	case Width(name)+2 <= best.W:

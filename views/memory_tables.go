@@ -189,7 +189,16 @@ func (v *slotsView) Note() (string, ui.Style) {
 			kinds[s.Kind]++
 		}
 	}
-	return v.note(fmt.Sprintf("%d own, %d in place, %d views, %d slices", kinds["own"], kinds["in place"], kinds["view"], kinds["slice"]))
+	text := fmt.Sprintf("%d own", kinds["own"])
+	for _, shared := range []struct {
+		n    int
+		text string
+	}{{kinds["in place"], fmt.Sprintf("%d in place", kinds["in place"])}, {kinds["view"], plural(kinds["view"], "view")}, {kinds["slice"], plural(kinds["slice"], "slice")}} {
+		if shared.n > 0 {
+			text += ", " + shared.text
+		}
+	}
+	return v.note(text)
 }
 
 func (v *slotsView) Keys() []ui.Key { return append(v.table.Keys(), v.mapView.Keys()...) }

@@ -112,6 +112,9 @@ func (d *desk) setText(name string, from []string, precision string) string {
 		if u := d.unmet(name); u != nil {
 			why = u.Reason
 		}
+		if d.want.Constraints == sessions.Ignore {
+			why = "precision constraints are none"
+		}
 		text += ", but it runs in " + precision + ": " + why
 	}
 	return text

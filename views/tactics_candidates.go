@@ -35,7 +35,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 			}
 			return ui.Cell{Text: fmt.Sprintf("%.2fx", at(r).Ratio), Style: v.out(at(r))}
 		}},
-		{Title: "format", Width: 10, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
+		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
 		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(at(r)) }},
 	}
 	v.table.Empty = "no candidates"

@@ -58,7 +58,8 @@ func (v *cacheView) age(e *sessions.CacheInfo) ui.Cell {
 	return ui.Cell{Text: ageText(v.Now().Sub(e.Measured)), Style: ui.Muted}
 }
 
-// spread writes how far the rounds of a measurement lay apart; where that is far, the machine did something else.
+// spread writes by how much the best time of a tactic was missed on the next best occasion; where that is much, the machine
+// did something else.
 func (v *cacheView) spread(e *sessions.CacheInfo) ui.Cell {
 	switch {
 	case e.Disturbed:

@@ -15,10 +15,8 @@ import (
 
 // Bounds of what can be meant.
 const (
-	maxBatch   = 1 << 16
 	maxThreads = 1024
 	maxSize    = 1 << 14 // of images
-	maxExtent  = 1 << 24 // of an axis
 )
 
 // usageError is what is wrong with the command line.
@@ -62,8 +60,8 @@ func (o *options) checkFlags() error {
 	default:
 		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", o.precision)
 	}
-	if o.batch < 1 || o.batch > maxBatch {
-		return fmt.Errorf("--batch %d: want 1 to %d", o.batch, maxBatch)
+	if o.batch < 1 || o.batch > sessions.MaxBatch {
+		return fmt.Errorf("--batch %d: want 1 to %d", o.batch, sessions.MaxBatch)
 	}
 	if last := len(pass.Standard()) + len(pass.Lowering()); o.until < 0 || o.until > last {
 		return fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", o.until, last)
@@ -130,8 +128,8 @@ func parseShapes(text string) (map[string][]int, error) {
 		var dims []int
 		for word := range strings.SplitSeq(item[at+1:], "x") {
 			n, err := strconv.Atoi(word)
-			if err != nil || n < 0 || n > maxExtent {
-				return nil, fmt.Errorf("--shapes %q: want INPUT:1x3x224x224, comma separated, with extents up to %d", item, maxExtent)
+			if err != nil || n < 0 || n > sessions.MaxExtent {
+				return nil, fmt.Errorf("--shapes %q: want INPUT:1x3x224x224, comma separated, with extents up to %d", item, sessions.MaxExtent)
 			}
 			dims = append(dims, n)
 		}
@@ -202,7 +200,7 @@ func (o *options) checkData() error {
 	if o.calItems != "" && o.calData == "" {
 		return errors.New("--calib-items chooses from --calib-data, which is missing")
 	}
-	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "layout", "channel-order", "shape", "type", "dequantize"} {
+	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize"} {
 		if o.changed(flag) && o.data == "" && o.calData == "" {
 			return fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)
 		}
@@ -288,8 +286,8 @@ func (o *options) shaped(m *sessions.Model, cfg sessions.Config) (sessions.Confi
 	}
 	batch, given := m.BatchOfShapes(cfg.Shapes)
 	switch {
-	case given && batch < 1:
-		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want at least 1", batch)}
+	case given && (batch < 1 || batch > sessions.MaxBatch):
+		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want 1 to %d", batch, sessions.MaxBatch)}
 	case given && o.changed("batch") && batch != cfg.Batch:
 		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have a batch of %d; give one of the two", cfg.Batch, batch)}
 	case given:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 )
 
@@ -35,9 +36,13 @@ func (o *options) inspectKernel(ctx context.Context, stdout, stderr io.Writer, p
 		return err
 	}
 	var report *sessions.KernelReport
+	var snap *sessions.Snapshot
 	err := o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
+			return err
+		}
+		if snap, err = r.Report(ctx, cfg, sessions.PartModel, run.Profiling{}); err != nil {
 			return err
 		}
 		report, err = r.Kernel(ctx, cfg, layer, tactic)
@@ -47,7 +52,7 @@ func (o *options) inspectKernel(ctx context.Context, stdout, stderr io.Writer, p
 		return err
 	}
 	if o.format == "json" {
-		return writeReport(stdout, report)
+		return writeReport(stdout, snap.Head(), report)
 	}
 	writeKernel(stdout, report)
 	return nil

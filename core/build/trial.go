@@ -132,7 +132,7 @@ func (t *tuner) remembered(b kernels.Binding, tac kernels.Tactic) run.Price {
 // The noise of a time is its spread, within bounds: two builds differ by leastNoise, or by what a clock resolves, even where
 // the occasions of one agree; and what was measured badly must still not count as equal to what takes half as long again.
 const (
-	leastNoise = 0.05
+	leastNoise = 0.03
 	mostNoise  = 0.2
 	resolution = 100 * time.Nanosecond
 )

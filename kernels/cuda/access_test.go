@@ -91,6 +91,7 @@ func kernelCases() []kernelCase {
 			kernelCase{"reduce_linear", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}}, t, []int{8, 256}, nil},
 			kernelCase{"softmax_linear", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, t, []int{8, 256}, nil},
 			kernelCase{"softmax_linear", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, t, []int{2, 2048}, nil},
+			kernelCase{"transpose_tiled_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{2, 1, 0}}, t, []int{64, 3, 96}, nil},
 			kernelCase{"transpose_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, t, []int{2, 8, 4, 64}, nil},
 			kernelCase{"conv_depthwise_nhwc_2x4", graph.Conv, conv, t, []int{1, 128, 6, 8}, []*graph.Tensor{weight(t, 128, 1, 3, 3)}},
 			kernelCase{"conv_direct_linear_4x4", graph.Conv, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, t, []int{1, 3, 8, 8}, []*graph.Tensor{weight(t, 128, 3, 3, 3)}},

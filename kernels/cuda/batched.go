@@ -95,7 +95,7 @@ func (p *batched) emit(b kernels.Binding) (*work, error) {
 		}
 	}
 	out.parameters(k, &l)
-	m := &implicit{K: k, t: t, p: &product{typ: graph.F16}, ring: k.Dynamic(), thread: k.Thread()}
+	m := &implicit{K: k, t: t, p: &product{typ: graph.F16, k: p.n}, ring: k.Dynamic(), thread: k.Thread(), group: ptx.U(0)}
 	c := &batchedBlock{batched: p, implicit: m}
 	matrix, grid := c.place()
 	l.grid = grid
@@ -105,12 +105,10 @@ func (p *batched) emit(b kernels.Binding) (*work, error) {
 	e.spill(m.ring)
 	m.Barrier()
 	matrix, _ = c.place() // read again: nothing of it is kept while the sums take all registers
-	m.tileRows(out.vector, func(row, column ptx.Uint) {
-		i, j := m.Add(m.pixel, row), m.Add(m.column, column)
-		sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(t.sumPitch()), column), 4)
-		m.If(m.Both(m.Lt(i, ptx.U(p.m)), m.Lt(j, ptx.U(p.n))), func() {
-			out.emit(k, m.Mad(matrix, ptx.U(p.m), i), j, m.loadSums(sums, out.vector))
-		})
+	m.finish(out, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
+		at := m.Add(m.pixel, row)
+		inside := m.Lt(at, ptx.U(p.m))
+		return m.Mad(matrix, ptx.U(p.m), at), &inside
 	})
 	w.end(k, &l)
 	return w, nil
@@ -248,10 +246,10 @@ func (e *turned) step(stage ptx.SharedPtr) {
 			f := e.LoadMatrix4Turned(from.At(16 * i * 2 * e.t.bn))
 			right = append(right, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
 		}
-		for i := range e.sums {
+		for i := range e.acc {
 			left := e.LoadMatrix4(fromA.At(16 * i * e.t.bk))
-			for j := range e.sums[i] {
-				e.multiply(e.sums[i][j], left, right[j])
+			for j := range e.acc[i] {
+				e.multiply(e.acc[i][j], left, right[j])
 			}
 		}
 	}

@@ -9,7 +9,8 @@ import (
 // job is what a launch asks of the device, for the estimate of its time.
 type job struct {
 	blocks   int
-	resident int     // blocks that an SM holds at a time, at least 1
+	resident int     // blocks that an SM's threads and registers suffice for, at least 1
+	shared   int     // bytes of shared memory of a block
 	cycles   float64 // of an SM's busiest unit, for one block
 	latency  float64 // cycles that a block takes even if the SM has nothing else to do
 	bytes    float64 // read from and written to device memory
@@ -24,11 +25,12 @@ type machine struct {
 	sms       float64
 	clock     float64 // Hz
 	bandwidth float64 // bytes a second
+	shared    int     // bytes of an SM's shared memory
 }
 
 // newMachine reads a device's figures. What a driver does not tell is taken from the smallest GPU that we support.
 func newMachine(d driver.Device) machine {
-	m := machine{sms: float64(d.Multiprocessors), clock: float64(d.ClockKHz) * 1e3}
+	m := machine{sms: float64(d.Multiprocessors), clock: float64(d.ClockKHz) * 1e3, shared: d.SharedPerSM}
 	m.bandwidth = 2 * float64(d.MemoryClockKHz) * 1e3 * float64(d.MemoryBusBits) / 8 * memoryEfficiency
 	if m.sms == 0 {
 		m.sms = 16
@@ -39,15 +41,21 @@ func newMachine(d driver.Device) machine {
 	if m.bandwidth == 0 {
 		m.bandwidth = 200e9
 	}
+	if m.shared == 0 {
+		m.shared = 100 << 10
+	}
 	return m
 }
+
+// sharedReserved is what the system takes of an SM's shared memory for each block.
+const sharedReserved = 1 << 10
 
 // memoryEfficiency is the share of the pins' bandwidth that a copy reaches: 4.3 of 4.8 TB/s on an H200.
 const memoryEfficiency = 0.88
 
 // time estimates a launch: waves of blocks over the SMs, or the memory's time if that is longer.
 func (m machine) time(j job) time.Duration {
-	resident := max(1, j.resident)
+	resident := max(1, min(j.resident, m.shared/(j.shared+sharedReserved)))
 	slots := m.sms * float64(resident)
 	waves := (float64(j.blocks) + slots - 1) / slots
 	if waves = float64(int(waves)); waves < 1 {

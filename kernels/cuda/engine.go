@@ -7,14 +7,20 @@ import (
 
 // newEngine returns the unit's engine, its sums zero.
 func newEngine(m *implicit) engine {
-	warp, lane := m.Shr(m.thread, 5), m.And(m.thread, ptx.U(31))
-	wn, wm := m.DivRem(warp, m.t.warpsM)
-	w := warpTile{implicit: m, lane: lane, rows: m.t.bm / m.t.warpsM, columns: m.t.bn / m.t.warpsN}
-	w.row, w.column = m.Mul(wm, ptx.U(w.rows)), m.Mul(wn, ptx.U(w.columns))
+	w := newWarpTile(m)
 	if m.t.unit == simtF32 {
 		return newSimt(w)
 	}
 	return newTensor(w)
+}
+
+// newWarpTile finds the part of the thread's warp.
+func newWarpTile(m *implicit) warpTile {
+	warp, lane := m.Shr(m.thread, 5), m.And(m.thread, ptx.U(31))
+	wn, wm := m.DivRem(warp, m.t.warpsM)
+	w := warpTile{implicit: m, lane: lane, rows: m.t.bm / m.t.warpsM, columns: m.t.bn / m.t.warpsN}
+	w.row, w.column = m.Mul(wm, ptx.U(w.rows)), m.Mul(wn, ptx.U(w.columns))
+	return w
 }
 
 // warpTile is a warp's part of the tile.
@@ -29,7 +35,7 @@ type warpTile struct {
 // four 8x8 matrices of ldmatrix, for the pixels and, two at a time, for the weights.
 type tensor struct {
 	warpTile
-	sums [][][4]ptx.Word // by 16 rows, by 8 columns: variables
+	acc  [][][4]ptx.Word // by 16 rows, by 8 columns: variables
 	a, b ptx.Uint        // offsets of this lane's rows in a stage
 
 	pieceA, pieceB []ptx.Uint // by 32 bytes: where this lane's piece lies in its row
@@ -55,19 +61,26 @@ func newTensor(w warpTile) *tensor {
 		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, w.Add(halfA, ptx.U(2*i))))
 		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, w.Add(halfB, ptx.U(2*i))))
 	}
-	for range w.rows / 16 {
-		line := make([][4]ptx.Word, w.columns/8)
+	e.zero()
+	if w.p.zeroW != 0 {
+		for range e.acc {
+			e.rowSums = append(e.rowSums, [2]ptx.Int{w.VarS(ptx.I(0)), w.VarS(ptx.I(0))})
+		}
+	}
+	return e
+}
+
+// zero begins the sums.
+func (e *tensor) zero() {
+	for range e.rows / 16 {
+		line := make([][4]ptx.Word, e.columns/8)
 		for j := range line {
 			for i := range line[j] {
 				line[j][i] = e.variable()
 			}
 		}
-		e.sums = append(e.sums, line)
-		if w.p.zeroW != 0 {
-			e.rowSums = append(e.rowSums, [2]ptx.Int{w.VarS(ptx.I(0)), w.VarS(ptx.I(0))})
-		}
+		e.acc = append(e.acc, line)
 	}
-	return e
 }
 
 // variable is a sum that is zero.
@@ -89,10 +102,10 @@ func (e *tensor) step(stage ptx.SharedPtr) {
 			f := e.LoadMatrix4(fromB.At(j * e.t.bk))
 			weights = append(weights, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
 		}
-		for i := range e.sums {
+		for i := range e.acc {
 			pixels := e.LoadMatrix4(fromA.At(16 * i * e.t.bk))
-			for j := range e.sums[i] {
-				e.multiply(e.sums[i][j], pixels, weights[j])
+			for j := range e.acc[i] {
+				e.multiply(e.acc[i][j], pixels, weights[j])
 			}
 			if e.rowSums != nil {
 				e.addRows(e.rowSums[i], pixels)
@@ -130,14 +143,24 @@ func (e *tensor) addRows(sums [2]ptx.Int, a [4]ptx.Word) {
 	}
 }
 
+func (e *tensor) sums() []ptx.Word {
+	e.subtractRows()
+	var list []ptx.Word
+	for i := range e.acc {
+		for _, c := range e.acc[i] {
+			list = append(list, c[:]...)
+		}
+	}
+	return list
+}
+
 // spill writes the fragments: with g = lane/4 and t = lane%4, row g and then g+8 of each 16, columns 2t and 2t+1 of each 8.
 func (e *tensor) spill(to ptx.SharedPtr) {
-	e.subtractRows()
 	g, t := e.Shr(e.lane, 2), e.And(e.lane, ptx.U(3))
 	at := e.Mad(e.Add(e.row, g), ptx.U(e.t.sumPitch()), e.Add(e.column, e.Shl(t, 1)))
 	base := e.OffsetShared(to, at, 4)
-	for i := range e.sums {
-		for j, c := range e.sums[i] {
+	for i := range e.acc {
+		for j, c := range e.acc[i] {
 			p := base.At(4 * (16*i*e.t.sumPitch() + 8*j))
 			e.StoreShared(p, c[0], c[1])
 			e.StoreShared(p.At(4*8*e.t.sumPitch()), c[2], c[3])
@@ -154,9 +177,9 @@ func (e *tensor) subtractRows() {
 				whole = e.AddS(whole, e.ShuffleXorWord(whole.Word(), mask).Int())
 			}
 			off := e.MulS(whole, ptx.I(int(e.p.zeroW)))
-			for j := range e.sums[i] {
+			for j := range e.acc[i] {
 				for c := range 2 {
-					e.sums[i][j][2*h+c] = e.SubS(e.sums[i][j][2*h+c].Int(), off).Word()
+					e.acc[i][j][2*h+c] = e.SubS(e.acc[i][j][2*h+c].Int(), off).Word()
 				}
 			}
 		}
@@ -167,7 +190,7 @@ func (e *tensor) subtractRows() {
 // and every 8th column of the warp's part. Four elements of a row are read at a time.
 type simt struct {
 	warpTile
-	sums           [][]ptx.Float // variables
+	acc            [][]ptx.Float // by row, by column: variables
 	a, b           ptx.Uint      // offsets of this lane's first rows in a stage
 	pieceA, pieceB []ptx.Uint    // where the pieces of these lie in their rows
 	laneM, laneN   ptx.Uint
@@ -189,7 +212,7 @@ func newSimt(w warpTile) *simt {
 		for j := range line {
 			line[j] = w.VarF(ptx.F(0))
 		}
-		e.sums = append(e.sums, line)
+		e.acc = append(e.acc, line)
 	}
 	return e
 }
@@ -200,16 +223,16 @@ func (e *simt) step(stage ptx.SharedPtr) {
 	for piece := range e.pieceA {
 		var weights [][]ptx.Float
 		fromB := ptx.SharedPtr{Uint: e.Add(b.Uint, e.pieceB[piece])}
-		for j := range e.sums[0] {
+		for j := range e.acc[0] {
 			weights = append(weights, e.LoadSharedF(fromB.At(j*simtColumns*e.t.bk), 4))
 		}
-		for i := range e.sums {
+		for i := range e.acc {
 			// Rows 4 apart are swizzled differently: in rows of 64 bytes, by two pieces for every other one.
 			from := ptx.SharedPtr{Uint: e.Add(a.Uint, e.pieceA[piece^e.turn(i)])}
 			pixels := e.LoadSharedF(from.At(i*simtRows*e.t.bk), 4)
 			for c := range 4 {
-				for j := range e.sums[i] {
-					e.FmaTo(e.sums[i][j], pixels[c], weights[j][c])
+				for j := range e.acc[i] {
+					e.FmaTo(e.acc[i][j], pixels[c], weights[j][c])
 				}
 			}
 		}
@@ -225,11 +248,21 @@ func (e *simt) turn(i int) int {
 	return rows & (e.t.pieces() - 1)
 }
 
+func (e *simt) sums() []ptx.Word {
+	var list []ptx.Word
+	for _, line := range e.acc {
+		for _, c := range line {
+			list = append(list, c.Register())
+		}
+	}
+	return list
+}
+
 func (e *simt) spill(to ptx.SharedPtr) {
 	at := e.Mad(e.Add(e.row, e.laneM), ptx.U(e.t.sumPitch()), e.Add(e.column, e.laneN))
 	base := e.OffsetShared(to, at, 4)
-	for i := range e.sums {
-		for j, c := range e.sums[i] {
+	for i := range e.acc {
+		for j, c := range e.acc[i] {
 			e.StoreSharedF(base.At(4*(i*simtRows*e.t.sumPitch()+j*simtColumns)), c)
 		}
 	}

@@ -31,7 +31,8 @@ type implicit struct {
 	group, column ptx.Uint // the block's group and first channel in it
 	pixel         ptx.Uint // its first pixel
 
-	piece   ptx.Uint // of the next step that is copied, this thread's
+	piece   ptx.Uint    // of the next step that is copied, this thread's
+	tap     [2]ptx.Uint // its entry of the taps' table, which was loaded a step before
 	rowsA   []pixelRow
 	weights ptx.GlobalPtr // this thread's first row, at the next step
 	sizesB  []ptx.Uint    // bytes to copy of each row, 16 or 0
@@ -97,6 +98,10 @@ func (m *implicit) begin() {
 		first = m.Mul(m.part, ptx.U(ceilDiv(p.steps(t.bk), t.split)*t.pieces()))
 	}
 	m.piece = m.Var(m.Add(first, piece))
+	if !p.windowless() {
+		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
+		m.nextTap()
+	}
 	for r := 0; r < t.bm; r += t.rowsAtOnce() {
 		m.rowsA = append(m.rowsA, m.pixelRow(m.Add(m.pixel, m.Add(row, ptx.U(r)))))
 	}
@@ -148,6 +153,16 @@ func (m *implicit) copyStep(offset ptx.Uint) {
 	}
 	m.SetGlobal(m.weights, m.weights.At(t.bk))
 	m.Set(m.piece, m.Add(m.piece, ptx.U(t.pieces())))
+	if !m.p.windowless() {
+		m.nextTap()
+	}
+}
+
+// nextTap loads the piece's entry: bytes from tap 0, then its row and column in 16 bits each. It has a step's time to come.
+func (m *implicit) nextTap() {
+	for i, w := range m.LoadConst(m.Offset(m.taps, m.piece, 8), 2) {
+		m.Set(m.tap[i], w.Uint())
+	}
 }
 
 // copyPixels starts the copies of this thread's pieces of pixels.
@@ -165,16 +180,14 @@ func (m *implicit) copyPixels(to ptx.SharedPtr) {
 		}
 		return
 	}
-	// A tap's entry: bytes from tap 0, then its row and column in 16 bits each.
-	entry := m.LoadConst(m.Offset(m.taps, m.piece, 8), 2)
-	row, column := m.BfeS(entry[1], 16, 16), m.BfeS(entry[1], 0, 16)
+	row, column := m.BfeS(m.tap[1].Word(), 16, 16), m.BfeS(m.tap[1].Word(), 0, 16)
 	for i, r := range m.rowsA {
 		y, x := m.AddS(r.top, row).Uint(), m.AddS(r.left, column).Uint()
 		inside := m.Both(m.Lt(y, ptx.U(p.h)), m.Lt(x, ptx.U(p.w)))
 		if used := p.r * p.s * p.depthC() * p.typ.Size() / 16; max(p.h, p.w) >= farAway && used%t.pieces() != 0 {
 			inside = m.Both(inside, m.Lt(m.piece, ptx.U(used))) // so large an image has what lies farAway
 		}
-		from := m.OffsetS(m.x, m.AddS(r.offset, entry[0].Int()), 1)
+		from := m.OffsetS(m.x, m.AddS(r.offset, m.tap[0].Int()), 1)
 		if p.zeroX == 0 {
 			m.CopyAsync(at(i), from, m.Select(inside, ptx.U(16), ptx.U(0)))
 			continue
@@ -186,7 +199,10 @@ func (m *implicit) copyPixels(to ptx.SharedPtr) {
 	}
 }
 
-// tapTable returns the entries that copyPixels reads, one for each piece of a row of weights.
+// tableSteps returns for how many steps the table has entries: those of all parts, and one that is loaded but not used.
+func (t tile) tableSteps(p *product) int { return t.split*ceilDiv(p.steps(t.bk), t.split) + 1 }
+
+// tapTable returns the entries of the pieces of a row of weights.
 func (p *product) tapTable(pieces int) []byte {
 	table := make([]byte, 0, 8*pieces)
 	perTap := p.depthC() * p.typ.Size() / 16
@@ -207,6 +223,9 @@ func (p *product) tapTable(pieces int) []byte {
 type engine interface {
 	// step adds the products of a stage, which begins at the address.
 	step(stage ptx.SharedPtr)
+	// sums ends the multiplication and returns the thread's sums, registers that may be set. They are words, or the
+	// registers of floats; which of the tile's they are is the same in every block.
+	sums() []ptx.Word
 	// spill writes the sums as words to shared memory: row by row of the tile, sumPitch words apart.
 	spill(to ptx.SharedPtr)
 }
@@ -251,7 +270,7 @@ func (m *implicit) ifStep(step, count ptx.Uint, body func()) {
 	m.If(m.Lt(step, count), body)
 }
 
-// emitProduct emits a product with the layer's epilogue; a split sum takes a second kernel.
+// emitProduct emits a product with the layer's epilogue.
 func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: p.packWeights()}
 	k := w.module.Kernel("product", t.threads())
@@ -261,38 +280,32 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	l.args = []arg{inArg(0), constArg(0)}
 	if !p.windowless() {
 		m.taps = k.Pointer("taps")
-		l.args = append(l.args, constArg(w.append(p.tapTable(p.steps(t.bk)*t.pieces()))))
+		l.args = append(l.args, constArg(w.append(p.tapTable(t.tableSteps(p)*t.pieces()))))
 	}
 	out, err := newRowOutput(b, p, w)
 	if err != nil {
 		return nil, err
 	}
-	var parts ptx.GlobalPtr
-	if t.split == 1 {
-		out.parameters(k, &l)
-	} else {
-		parts = k.Pointer("parts")
-		l.args = append(l.args, scratchArg(0))
+	out.parameters(k, &l)
+	var shared parts
+	if t.split > 1 {
+		shared = parts{k.Pointer("parts"), k.Pointer("counters")}
+		l.args = append(l.args, scratchArg(0), countersArg())
 	}
 	m.ring, m.thread = k.Dynamic(), k.Thread()
 	m.blockM, m.blockN, m.part, l.grid = m.blocks()
 	m.begin()
 	e := newEngine(m)
 	m.sum(e)
+	sums := e.sums()
+	if t.split > 1 {
+		m.join(sums, shared)
+	}
 	e.spill(m.ring)
 	m.Barrier()
-	if t.split == 1 {
-		m.finish(out)
-	} else {
-		m.keep(parts)
-	}
+	m.finish(out, m.pixelOf)
 	k.End()
 	w.launches = []launch{l}
-	if t.split > 1 {
-		if err := emitParts(b, p, t, w); err != nil {
-			return nil, err
-		}
-	}
 	return w, nil
 }
 
@@ -301,94 +314,4 @@ func (w *work) append(data []byte) int {
 	at := roundUp(len(w.constants), 256)
 	w.constants = append(append(w.constants, make([]byte, at-len(w.constants))...), data...)
 	return at
-}
-
-// tileRows calls body for the vectors of n words of the tile that are this thread's: its row and column in the tile.
-func (m *implicit) tileRows(n int, body func(row, column ptx.Uint)) {
-	perRow := m.t.bn / n
-	for at := 0; at < m.t.bm*perRow; at += m.t.threads() {
-		row, piece := m.DivRem(m.Add(m.thread, ptx.U(at)), perRow)
-		body(row, m.Mul(piece, ptx.U(n)))
-	}
-}
-
-// finish computes the outputs of the tile from its sums.
-func (m *implicit) finish(out *rowOutput) {
-	m.tileRows(out.vector, func(row, column ptx.Uint) {
-		pixel, channel := m.Add(m.pixel, row), m.Add(m.column, column)
-		inside := m.Both(m.Lt(pixel, ptx.U(m.p.pixels())), m.Lt(channel, ptx.U(out.channels)))
-		sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), column), 4)
-		m.If(inside, func() {
-			out.emit(m.K, pixel, m.Mad(m.group, ptx.U(m.p.k), channel), m.loadSums(sums, out.vector))
-		})
-	})
-}
-
-func (m *implicit) loadSums(from ptx.SharedPtr, n int) []ptx.Word {
-	var list []ptx.Word
-	for i := 0; i < n; i += 4 {
-		list = append(list, m.LoadShared(from.At(4*i), min(4, n-i))...)
-	}
-	return list
-}
-
-// keep writes the tile's sums to the parts, [part][pixel][channel].
-func (m *implicit) keep(parts ptx.GlobalPtr) {
-	p := m.p
-	channels := p.k * p.groups
-	n := vectorOf(4, p.k)
-	m.tileRows(n, func(row, column ptx.Uint) {
-		pixel, channel := m.Add(m.pixel, row), m.Add(m.column, column)
-		inside := m.Both(m.Lt(pixel, ptx.U(p.pixels())), m.Lt(channel, ptx.U(p.k)))
-		sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), column), 4)
-		line := m.Mad(m.part, ptx.U(p.pixels()), pixel)
-		at := m.Mad(line, ptx.U(channels), m.Mad(m.group, ptx.U(p.k), channel))
-		m.If(inside, func() { m.Store(m.Offset(parts, at, 4), m.loadSums(sums, n)...) })
-	})
-}
-
-// emitParts emits the kernel that adds the parts of a split sum up, in their order, and finishes.
-func emitParts(b kernels.Binding, p *product, t tile, w *work) error {
-	out, err := newRowOutput(b, p, w)
-	if err != nil {
-		return err
-	}
-	k := w.module.Kernel("parts", blockThreads)
-	l := launch{kernel: "parts", block: [3]int{blockThreads, 1, 1}, args: []arg{scratchArg(0)}}
-	parts := k.Pointer("parts")
-	out.parameters(k, &l)
-	channels := p.k * p.groups
-	n := out.vector
-	perRow := ceilDiv(out.width, n)
-	total := p.pixels() * perRow
-	l.grid = [3]int{ceilDiv(total, blockThreads), 1, 1}
-	index := k.Mad(k.BlockX(), ptx.U(blockThreads), k.Thread())
-	k.Exit(k.Ge(index, ptx.U(total)))
-	pixel, piece := k.DivRem(index, perRow)
-	channel := k.Mul(piece, ptx.U(n))
-	sums := make([]ptx.Word, n)
-	for part := range t.split {
-		line := k.Add(pixel, ptx.U(part*p.pixels()))
-		for i := range n {
-			at := k.Offset(parts, k.Mad(line, ptx.U(channels), k.Add(channel, ptx.U(i))), 4)
-			var word ptx.Word
-			if (perRow-1)*n+i < channels { // behind the last channel there is no sum
-				word = k.Load(at, 1)[0]
-			} else {
-				word = k.LoadWhen(k.Lt(k.Add(channel, ptx.U(i)), ptx.U(channels)), at, 1)[0]
-			}
-			switch {
-			case part == 0:
-				sums[i] = word
-			case p.scale != nil:
-				sums[i] = k.AddS(sums[i].Int(), word.Int()).Word()
-			default:
-				sums[i] = k.Bits(k.AddF(k.FloatOf(sums[i]), k.FloatOf(word)))
-			}
-		}
-	}
-	out.emit(k, pixel, channel, sums)
-	k.End()
-	w.launches = append(w.launches, l)
-	return nil
 }

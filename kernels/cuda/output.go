@@ -85,50 +85,66 @@ func (o *rowOutput) parameters(k *ptx.K, l *launch) {
 	l.args = append(l.args, outArg(0))
 }
 
-// emit finishes sums of consecutive channels of a pixel, and stores them.
-func (o *rowOutput) emit(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word) {
-	n := len(sums)
-	table := func(p ptx.GlobalPtr) []ptx.Word {
-		var list []ptx.Word
+// rowTables is what the output reads of its tables for a vector of channels.
+type rowTables struct{ bias, scale, zero []ptx.Word }
+
+// tables loads them for n channels.
+func (o *rowOutput) tables(k *ptx.K, channel ptx.Uint, n int) rowTables {
+	table := func(p ptx.GlobalPtr, at int) (list []ptx.Word) {
+		if at < 0 {
+			return nil
+		}
 		for i := 0; i < n; i += 4 {
 			list = append(list, k.LoadConst(k.Offset(p, channel, 4).At(4*i), min(4, n-i))...)
 		}
 		return list
 	}
-	x := make([]ptx.Float, n)
-	if o.p.scale != nil {
-		if o.zero >= 0 {
-			for i, z := range table(o.zeroSumP) {
-				sums[i] = k.SubS(sums[i].Int(), z.Int()).Word()
-			}
-		}
-		for i, s := range table(o.scaleP) {
-			x[i] = k.MulF(k.IntToFloat(sums[i].Int()), k.FloatOf(s))
-		}
-	} else {
-		for i, s := range sums {
-			x[i] = k.FloatOf(s)
-		}
-	}
-	if o.p.alpha != 1 {
-		for i := range x {
-			x[i] = k.MulF(x[i], ptx.F(o.p.alpha))
-		}
-	}
-	if o.bias >= 0 {
-		for i, c := range table(o.biasP) {
-			x[i] = k.AddF(x[i], k.FloatOf(c))
-		}
-	}
-	o.store(k, pixel, channel, x)
+	return rowTables{table(o.biasP, o.bias), table(o.scaleP, o.scale), table(o.zeroSumP, o.zero)}
 }
 
-// store runs the epilogue and writes the outputs.
-func (o *rowOutput) store(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float) {
+// fetch loads what the epilogue reads of other tensors for n channels of a pixel.
+func (o *rowOutput) fetch(k *ptx.K, pixel, channel ptx.Uint, n int) [][]ptx.Float {
 	values := make([][]ptx.Float, len(o.args))
 	for i := range o.args {
-		values[i] = o.args[i].read(k, pixel, channel, len(x), o.width)
+		values[i] = o.args[i].read(k, pixel, channel, n, o.width)
 	}
+	return values
+}
+
+// emit finishes sums of consecutive channels of a pixel, and stores them.
+func (o *rowOutput) emit(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word) {
+	o.finish(k, pixel, channel, sums, o.tables(k, channel, len(sums)), o.fetch(k, pixel, channel, len(sums)))
+}
+
+// finish is emit with what it reads.
+func (o *rowOutput) finish(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word, t rowTables, values [][]ptx.Float) {
+	x := make([]ptx.Float, len(sums))
+	for i, s := range sums {
+		if t.zero != nil {
+			s = k.SubS(s.Int(), t.zero[i].Int()).Word()
+		}
+		if t.scale != nil {
+			x[i] = k.MulF(k.IntToFloat(s.Int()), k.FloatOf(t.scale[i]))
+		} else {
+			x[i] = k.FloatOf(s)
+		}
+		if o.p.alpha != 1 {
+			x[i] = k.MulF(x[i], ptx.F(o.p.alpha))
+		}
+		if t.bias != nil {
+			x[i] = k.AddF(x[i], k.FloatOf(t.bias[i]))
+		}
+	}
+	o.complete(k, pixel, channel, x, values)
+}
+
+// store runs the epilogue on elements of consecutive channels, and writes the outputs.
+func (o *rowOutput) store(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float) {
+	o.complete(k, pixel, channel, x, o.fetch(k, pixel, channel, len(x)))
+}
+
+// complete is store with what the epilogue reads.
+func (o *rowOutput) complete(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float, values [][]ptx.Float) {
 	for e := range x {
 		in := []ptx.Float{x[e]}
 		for i := range values {

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -42,7 +43,7 @@ var (
 	}
 	coverShapes = slices.Concat(shapesOf(simtF32), shapesOf(tensorF16), shapesOf(tensorI8))
 	coverStages = []int{3, 4}
-	coverSplits = []int{1, 2, 4, 8}
+	coverSplits = []int{1, 2, 4, 8, 16}
 	coverTypes  = []struct {
 		name        string
 		in, w, out  graph.DataType
@@ -122,6 +123,10 @@ func excluded(a, b choice) string {
 		if want := units[coverShapes[a.level].unit].typ; want != coverTypes[b.level].in && (want != graph.I8 || coverTypes[b.level].in.Size() != 1) {
 			return "the tile multiplies other elements"
 		}
+	case [2]int{shapeFactor, splitFactor}:
+		if !slices.Contains(coverShapes[a.level].splits(), coverSplits[b.level]) {
+			return "a large tile has few parts"
+		}
 	case [2]int{familyFactor, windowFactor}:
 		f, w := coverFamilies[a.level], coverWindows[b.level]
 		if (f.op == graph.Conv) != (w.taps != nil) || f.op == graph.MatMul && w.row {
@@ -184,6 +189,9 @@ func makeRun(levels []int) (productRun, error) {
 	family, typ, window := coverFamilies[levels[familyFactor]], coverTypes[levels[typeFactor]], coverWindows[levels[windowFactor]]
 	t := coverShapes[levels[shapeFactor]]
 	t.stages, t.split = coverStages[levels[stagesFactor]], coverSplits[levels[splitFactor]]
+	if !slices.Contains(t.splits(), t.split) {
+		return productRun{}, fmt.Errorf("%v is not cut into %d parts", t, t.split)
+	}
 	var parts []string
 	for i, names := range [][]string{pixelsFactor: coverPixels, channelsFactor: coverChannels, depthFactor: coverDepths} {
 		if names != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
@@ -25,7 +26,12 @@ type trial struct {
 // trialOf emits a tile's product for a convolution of the geometry.
 func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *trial {
 	t.Helper()
-	typ := units[tl.unit].typ
+	return trialBy(t, productEmitter("", graph.Conv, kernels.NHWC, tl), units[tl.unit].typ, x, w, pad, stride, zero)
+}
+
+// trialBy emits a convolution of the geometry with an emitter.
+func trialBy(t *testing.T, e emitter, typ graph.DataType, x, w [4]int, pad, stride int, zero int32) *trial {
+	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	in := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(x[:]...)}
 	weights := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(w[:]...)}
@@ -46,7 +52,6 @@ func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *t
 	if typ == graph.I8 {
 		y.Type, y.Range = graph.I8, graph.PerTensor(0.4, -3)
 	}
-	e := productEmitter("", graph.Conv, kernels.NHWC, tl)
 	b, _ := bindingOf(l, e)
 	if err := e.matches(b); err != nil {
 		t.Fatal(err)
@@ -55,7 +60,10 @@ func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &trial{binding: b, work: work, scratch: e.workspace(b)}
+	tr := &trial{binding: b, work: work}
+	if e.workspace != nil {
+		tr.scratch = e.workspace(b)
+	}
 	v := suite.Random(rnd, in)
 	stored := make([]byte, b.In[0].Bytes())
 	b.In[0].FromLinear(stored, v.Data)
@@ -83,6 +91,7 @@ func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 	}
 	constants, scratch := alloc(tr.work.constants, 0), alloc(nil, tr.scratch)
 	in, out := alloc(tr.inputs[0], 0), alloc(nil, tr.binding.Out[0].Bytes())
+	counters := alloc(make([]byte, 4*maxCounters), 0)
 	program, err := ptxsim.Load(mem, m)
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +99,7 @@ func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 	for _, l := range tr.work.launches {
 		var params []byte
 		for _, a := range l.args {
-			base := map[argKind]uint64{inputArg: in, outputArg: out, constantArg: constants, workspaceArg: scratch}[a.kind]
+			base := map[argKind]uint64{inputArg: in, outputArg: out, constantArg: constants, workspaceArg: scratch, counterArg: counters}[a.kind]
 			params = binary.LittleEndian.AppendUint64(params, base+uint64(a.offset))
 		}
 		s, err := program.Launch(context.Background(), l.kernel, ptxsim.Shape{Grid: l.grid, Block: l.block, Shared: l.shared}, params, opt)
@@ -98,6 +107,10 @@ func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 			return stats, false, err
 		}
 		stats = append(stats, s)
+	}
+	left := make([]byte, 4*maxCounters)
+	if err := mem.Read(counters, left); err != nil || slices.Max(left) != 0 {
+		return stats, false, err
 	}
 	stored := make([]byte, tr.binding.Out[0].Bytes())
 	if err := mem.Read(out, stored); err != nil {
@@ -146,7 +159,8 @@ func TestProductAccess(t *testing.T) {
 // it, or the result be wrong.
 func TestProductOrderings(t *testing.T) {
 	for _, u := range []unit{simtF32, tensorF16, tensorI8} {
-		tl := tiles(u)[len(tiles(u))-8] // the smallest, unsplit
+		list := slices.DeleteFunc(tiles(u), func(t tile) bool { return t.split > 1 || t.stages > 3 })
+		tl := list[len(list)-1] // the smallest
 		t.Run(tl.String(), func(t *testing.T) {
 			tr := trialOf(t, tl, [4]int{1, 40, 7, 9}, [4]int{48, 40, 3, 3}, 1, 1, 5)
 			k := tr.work.module.Kernels[0]
@@ -162,6 +176,34 @@ func TestProductOrderings(t *testing.T) {
 				if tr.survives(t, broken) {
 					t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
 				}
+			}
+		})
+	}
+}
+
+// TestSharedSums splits sums among blocks: the result is right in whatever order they end, and the last one must not go on
+// before the barrier that tells it so.
+func TestSharedSums(t *testing.T) {
+	for _, u := range []unit{simtF32, tensorF16, tensorI8} {
+		tl := tiles(u)[len(tiles(u))-1]
+		if tl.split < 8 {
+			t.Fatalf("%s is not split", tl)
+		}
+		t.Run(tl.String(), func(t *testing.T) {
+			tr := trialOf(t, tl, [4]int{1, 256, 5, 9}, [4]int{72, 256, 3, 3}, 1, 1, 5)
+			if !tr.survives(t, tr.work.module) {
+				t.Fatal("the result is wrong")
+			}
+			k := tr.work.module.Kernels[0]
+			count := slices.IndexFunc(k.Body, func(i ptx.Inst) bool { return i.Op == "atom" })
+			found := ptxsim.Orderings(k)
+			next := found[slices.IndexFunc(found, func(i int) bool { return i > count })]
+			broken, err := ptxsim.Without(tr.work.module, k.Name, next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tr.survives(t, broken) {
+				t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[next]), next)
 			}
 		})
 	}

@@ -36,13 +36,6 @@ func sameElements(b kernels.Binding) bool {
 	return x.Type == y.Type && x.Range.Equal(y.Range)
 }
 
-// The transposed tile: 32 channels by 32 pixels in shared memory, whose rows are one word longer than that, so that neither
-// rows nor columns meet in a bank.
-const (
-	transposeTile = 32
-	transposeRows = 8 // rows of threads
-)
-
 // emitReformat emits a transposition of channels and pixels, image by image. In NHWC the channels behind the last become
 // zeros.
 //
@@ -61,58 +54,36 @@ func emitReformat(b kernels.Binding) (*work, error) {
 	x := storage{b.In[0].Type, b.Layer.Inputs[0].Range, k.Pointer("x")}
 	y := storage{b.Out[0].Type, b.Layer.Outputs[0].Range, k.Pointer("y")}
 	asStored := sameElements(b)
-	tile := k.Array("tile", transposeTile*(transposeTile+1)*4, 16)
-	thread := k.Thread()
-	tx, ty := k.And(thread, ptx.U(transposeTile-1)), k.Shr(thread, 5)
+	t := newTransposition(k)
+	t.load = func(at ptx.Uint) ptx.Word {
+		p := k.Offset(x.base, at, x.typ.Size())
+		if asStored {
+			return loadElement(k, p, x.typ.Size()).Word()
+		}
+		return k.Bits(x.loadOne(k, p))
+	}
+	t.store = func(at ptx.Uint, v ptx.Word) {
+		p := k.Offset(y.base, at, y.typ.Size())
+		if asStored {
+			storeElement(k, p, y.typ.Size(), v)
+		} else {
+			y.storeOne(k, p, k.FloatOf(v))
+		}
+	}
 	tileP, tileC, image, grid := blockIndices(k, [3]int{ceilDiv(pixels, transposeTile), ceilDiv(d.Width(), transposeTile), d.Dims[0]})
 	p0, c0 := k.Shl(tileP, 5), k.Shl(tileC, 5)
 	planar := k.Mul(image, ptx.U(linear.BatchStride()))
 	padded := k.Mul(image, ptx.U(d.BatchStride()))
-
-	// along reads or writes: a row of threads goes along the axis that is innermost in memory.
-	read := func(inner, outer ptx.Uint, innerMax, outerMax int, at func(inner, outer ptx.Uint) ptx.Uint) {
-		for r := 0; r < transposeTile; r += transposeRows {
-			line := k.Add(ty, ptx.U(r))
-			i, o := k.Add(inner, tx), k.Add(outer, line)
-			slot := k.OffsetShared(tile, k.Mad(line, ptx.U(transposeTile+1), tx), 4)
-			v := k.Var(ptx.U(0))
-			k.If(k.Both(k.Lt(i, ptx.U(innerMax)), k.Lt(o, ptx.U(outerMax))), func() {
-				p := k.Offset(x.base, at(i, o), x.typ.Size())
-				if asStored {
-					k.Set(v, loadElement(k, p, x.typ.Size()))
-				} else {
-					k.Set(v, k.Bits(x.loadOne(k, p)).Uint())
-				}
-			})
-			k.StoreShared(slot, v.Word())
-		}
-	}
-	write := func(inner, outer ptx.Uint, innerMax, outerMax int, at func(inner, outer ptx.Uint) ptx.Uint) {
-		for r := 0; r < transposeTile; r += transposeRows {
-			line := k.Add(ty, ptx.U(r))
-			i, o := k.Add(inner, tx), k.Add(outer, line)
-			slot := k.OffsetShared(tile, k.Mad(tx, ptx.U(transposeTile+1), line), 4)
-			v := k.LoadShared(slot, 1)[0]
-			k.If(k.Both(k.Lt(i, ptx.U(innerMax)), k.Lt(o, ptx.U(outerMax))), func() {
-				p := k.Offset(y.base, at(i, o), y.typ.Size())
-				if asStored {
-					storeElement(k, p, y.typ.Size(), v)
-				} else {
-					y.storeOne(k, p, k.FloatOf(v))
-				}
-			})
-		}
-	}
 	atPlanar := func(p, c ptx.Uint) ptx.Uint { return k.Add(planar, k.Mad(c, ptx.U(pixels), p)) }
 	atPadded := func(c, p ptx.Uint) ptx.Uint { return k.Add(padded, k.Mad(p, ptx.U(d.PixelPitch()), c)) }
 	if toNHWC {
-		read(p0, c0, pixels, channels, atPlanar)
+		t.read(p0, c0, pixels, channels, atPlanar)
 		k.Barrier()
-		write(c0, p0, d.Width(), pixels, atPadded)
+		t.write(c0, p0, d.Width(), pixels, atPadded)
 	} else {
-		read(c0, p0, channels, pixels, atPadded)
+		t.read(c0, p0, channels, pixels, atPadded)
 		k.Barrier()
-		write(p0, c0, pixels, channels, atPlanar)
+		t.write(p0, c0, pixels, channels, atPlanar)
 	}
 	k.End()
 	w.launches = []launch{{

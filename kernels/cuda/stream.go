@@ -19,11 +19,15 @@ type stream struct {
 	marks     []driver.Event // used again in turn
 	next      int
 	capturing *capturedGraph // nil where nothing is captured
+	counters  kernels.Mem    // maxCounters words, 0 whenever no kernel runs: kernels count blocks with them
 	err       error          // of a mark, which has no way to return it
 }
 
 // markCount is how many marks of a stream are good at a time; older ones are recorded anew.
 const markCount = 4096
+
+// maxCounters is how many counters a kernel has.
+const maxCounters = 1024
 
 // NewStream returns a queue of its own.
 func (b *Backend) NewStream() (kernels.Stream, error) {
@@ -32,10 +36,25 @@ func (b *Backend) NewStream() (kernels.Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stream on %s: %w", b.info.Name, err)
 	}
+	s := &stream{backend: b, ctx: ctx, handle: h}
+	p, err := ctx.MemAlloc(4 * maxCounters)
+	if err == nil {
+		s.counters.Addr = uint64(p)
+		err = s.clear()
+	}
 	b.mu.Lock()
 	b.streams++
 	b.mu.Unlock()
-	return &stream{backend: b, ctx: ctx, handle: h}, nil
+	if err != nil {
+		_ = s.Close() // the first error tells all
+		return nil, fmt.Errorf("stream on %s: its counters: %w", b.info.Name, err)
+	}
+	return s, nil
+}
+
+// clear makes the counters 0: at first, and after a kernel that did not run to its end.
+func (s *stream) clear() error {
+	return s.ctx.MemsetD8Async(driver.Ptr(s.counters.Addr), 0, 4*maxCounters, s.handle)
 }
 
 // Record marks the present end of the queue. A mark that is captured is reached whenever the graph runs, and lasts as long
@@ -109,6 +128,9 @@ func (s *stream) Close() error {
 	for i := range s.buffers {
 		first(s.buffers[i].close(s.ctx))
 	}
+	if s.counters.Addr != 0 {
+		first(s.ctx.MemFree(driver.Ptr(s.counters.Addr)))
+	}
 	first(s.ctx.StreamDestroy(s.handle))
 	s.backend.mu.Lock()
 	s.backend.streams--
@@ -160,7 +182,13 @@ type capturedGraph struct {
 }
 
 // Launch enqueues the graph in its stream.
-func (g *capturedGraph) Launch() error { return g.stream.ctx.GraphLaunch(g.exec, g.stream.handle) }
+func (g *capturedGraph) Launch() error {
+	err := g.stream.ctx.GraphLaunch(g.exec, g.stream.handle)
+	if err != nil {
+		_ = g.stream.clear() // the first error tells all
+	}
+	return err
+}
 
 // Close gives it back, when it has run.
 func (g *capturedGraph) Close() error {

@@ -9,7 +9,7 @@ import (
 
 // tile is how a block of threads computes a part of a product: bm output pixels by bn output channels, bk bytes of the
 // sum at a time, through a ring of stages in shared memory. Warps divide the tile among them, warpsM by warpsN. With
-// split above 1, so many blocks share one tile's sum, and a second kernel adds their parts up.
+// split above 1, so many blocks share one tile's sum, and the last of them adds their parts up.
 type tile struct {
 	unit           unit
 	bm, bn, bk     int
@@ -74,7 +74,7 @@ func tiles(u unit) []tile {
 	var list []tile
 	for _, s := range shapes[u] {
 		for _, stages := range []int{3, 4} {
-			for _, split := range []int{1, 2, 4, 8} {
+			for _, split := range s.splits() {
 				s.unit, s.stages, s.split = u, stages, split
 				list = append(list, s)
 			}
@@ -83,8 +83,17 @@ func tiles(u unit) []tile {
 	return list
 }
 
+// splits returns into how many parts a tile's sums may be cut. Large tiles are for large products.
+func (t tile) splits() []int {
+	if t.bm*t.bn > 64*128 {
+		return []int{1, 2, 4}
+	}
+	return []int{1, 2, 4, 8, 16}
+}
+
 var tensorTiles = []tile{
-	{bm: 128, bn: 128, bk: 128, warpsM: 2, warpsN: 4},
+	{bm: 128, bn: 128, bk: 128, warpsM: 2, warpsN: 2},
+	{bm: 128, bn: 128, bk: 64, warpsM: 2, warpsN: 4},
 	{bm: 128, bn: 256, bk: 64, warpsM: 2, warpsN: 4},
 	{bm: 128, bn: 64, bk: 128, warpsM: 4, warpsN: 1},
 	{bm: 64, bn: 128, bk: 128, warpsM: 2, warpsN: 2},
@@ -118,6 +127,9 @@ func (t tile) fits(p *product) error {
 	if t.split > 1 && steps < 2*t.split {
 		return fmt.Errorf("a sum of %d steps is too short for %d parts", steps, t.split)
 	}
+	if g := t.grid(p); t.split > 1 && g[0]*g[1] > maxCounters {
+		return fmt.Errorf("%d tiles are too many to share sums", g[0]*g[1])
+	}
 	return nil
 }
 
@@ -126,18 +138,12 @@ func (t tile) grid(p *product) [3]int {
 	return [3]int{ceilDiv(p.pixels(), t.bm), ceilDiv(p.k, t.bn) * p.groups, t.split}
 }
 
-// workspace returns the bytes of the parts of a split sum: [split][pixels][channels] words.
-func (t tile) workspace(p *product) int {
-	if t.split == 1 {
-		return 0
-	}
-	return t.split * p.pixels() * p.k * p.groups * 4
-}
-
 // Cycles of a block that do not grow with its work: to fill the ring and to write the result, and a step's barrier.
 const (
 	tileLatency = 2500
 	stepLatency = 60
+	joinLatency = 2000 // to write a part, count it and see the others'
+	joinBytes   = 64   // of the parts that a block reads in a cycle
 )
 
 // jobs estimates the launches.
@@ -149,33 +155,45 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 	read := float64((t.bm*t.warpsN + t.bn*t.warpsM) * t.bk / 128)
 	write := float64(t.stageBytes()) / 64
 	step := max(multiply, read+write) + stepLatency
+	latency := steps*(step+stepLatency) + tileLatency
+	if t.split > 1 { // the last block counts, and reads all parts
+		latency += joinLatency + float64(t.split*t.partBytes())/joinBytes
+	}
 	g := t.grid(p)
-	blocks := g[0] * g[1] * g[2]
-	resident := max(1, min(sharedPerSM/t.shared(), 2048/t.threads(), 65536/(t.threads()*t.registers())))
-	main := job{
-		blocks: blocks, resident: resident, cycles: steps * step, latency: steps*(step+stepLatency) + tileLatency,
-		bytes: traffic(b) + float64(2*t.workspace(p)),
-	}
-	if t.split == 1 {
-		return []job{main}
-	}
-	return []job{main, {blocks: 1, resident: 1, latency: tileLatency / 2, bytes: float64(t.workspace(p))}}
+	return []job{{
+		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), registersPerSM/(t.threads()*t.registers()))), shared: t.shared(),
+		cycles: steps * step, latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
+	}}
 }
 
-// sharedPerSM is what an SM of the smallest data-centre GPU that we tune for has for blocks.
-const sharedPerSM = 164 << 10
-
 // resident returns how many blocks are to share an SM of the largest kind: two where memory and registers allow, so that one
-// multiplies while the other begins or ends.
+// multiplies while the other begins or ends. A block that adds parts up would take all registers there are, to load as many
+// of them as it can at a time: small ones get joinRegisters a thread.
 func (t tile) resident() int {
-	if sums := t.bm * t.bn / t.threads(); sums > 64 || t.unit == simtF32 && sums > 32 || 2*(t.shared()+1024) > 228<<10 {
+	const shared = 228 << 10
+	sums, most := t.bm*t.bn/t.threads(), shared/(t.shared()+sharedReserved)
+	switch {
+	case sums > 64 || t.unit == simtF32 && sums > 32 || most < 2:
 		return 1
+	case t.split > 1 && t.unit != simtF32 && sums <= 32:
+		return min(most, registersPerSM/(t.threads()*joinRegisters))
 	}
 	return 2
 }
 
+const (
+	registersPerSM = 65536
+	joinRegisters  = 128
+)
+
 // registers estimates what a thread needs: its sums, two sets of operands, addresses.
 func (t tile) registers() int {
 	sums := t.bm * t.bn / t.threads()
+	switch {
+	case t.unit == simtF32 && t.resident() == 1:
+		return 255 // it is given more operands at a time
+	case t.split > 1:
+		return max(joinRegisters, min(255, sums+64))
+	}
 	return min(255, sums+64)
 }

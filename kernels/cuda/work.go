@@ -39,12 +39,14 @@ const (
 	outputArg
 	constantArg
 	workspaceArg
+	counterArg
 )
 
 func inArg(i int) arg           { return arg{inputArg, i, 0} }
 func outArg(i int) arg          { return arg{outputArg, i, 0} }
 func constArg(offset int) arg   { return arg{constantArg, 0, offset} }
 func scratchArg(offset int) arg { return arg{workspaceArg, 0, offset} }
+func countersArg() arg          { return arg{counterArg, 0, 0} }
 
 // bound is a work that was compiled.
 type bound struct {
@@ -137,10 +139,13 @@ func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernel
 				m = k.place
 			case workspaceArg:
 				m = workspace
+			case counterArg:
+				m = st.counters
 			}
 			params = binary.LittleEndian.AppendUint64(params, m.Addr+uint64(a.offset))
 		}
 		if err := k.ctx.LaunchKernel(k.functions[i], l.grid, l.block, l.shared, st.handle, params); err != nil {
+			_ = st.clear() // the first error tells all
 			return fmt.Errorf("kernel %s: %w", l.kernel, err)
 		}
 	}

@@ -229,7 +229,7 @@ func (m *maker) quantizedConvolutions() {
 }
 
 func (m *maker) products() {
-	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {2, 1000, 31}, {1, 512, 1000}, {5, 2112, 24}} {
+	for i, s := range [][3]int{{1, 1, 1}, {1, 64, 10}, {3, 17, 33}, {16, 128, 64}, {2, 1000, 31}, {1, 512, 1000}, {5, 4224, 24}} {
 		e := epilogues[i%len(epilogues)]
 		for _, trans := range []bool{false, true} {
 			w := []int{s[1], s[2]}

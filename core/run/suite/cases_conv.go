@@ -20,6 +20,9 @@ func (m *maker) oddConvolutions() {
 		{"groups_5_to_4", []int{1, 15, 6, 5}, []int{12, 5, 2, 2}, graph.ConvAttrs{Group: 3}},
 		{"multiplier_2", []int{1, 10, 7, 7}, []int{20, 1, 3, 3}, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 10}},
 		{"multiplier_4", []int{1, 6, 7, 7}, []int{24, 1, 3, 3}, graph.ConvAttrs{Strides: []int{2, 2}, Group: 6}},
+		{"stem", []int{2, 4, 31, 44}, []int{70, 4, 5, 6}, graph.ConvAttrs{
+			Strides: []int{3, 2}, Dilations: []int{2, 1}, Pads: []int{2, 3, 1, 2}, Group: 1,
+		}},
 		{"wide", []int{1, 8, 4, 40}, []int{8, 1, 1, 31}, graph.ConvAttrs{Pads: []int{0, 15, 0, 15}, Group: 8}},
 		{"uneven", []int{1, 5, 9, 11}, []int{6, 5, 2, 4}, graph.ConvAttrs{
 			Strides: []int{1, 3}, Dilations: []int{3, 1}, Pads: []int{0, 2, 3, 1}, Group: 1,

@@ -105,7 +105,7 @@ func (m *maker) moves() {
 		if t == graph.I8 {
 			r = graph.PerTensor(0.1, 3)
 		}
-		for _, perm := range [][]int{{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {0, 1, 3, 2}, {1, 0, 2, 3}} {
+		for _, perm := range [][]int{{0, 2, 3, 1}, {0, 3, 1, 2}, {3, 2, 1, 0}, {0, 1, 3, 2}, {1, 0, 2, 3}, {2, 0, 3, 1}} {
 			m.add(fmt.Sprintf("transpose_%s_%v", t, perm), m.layer(graph.Transpose, graph.TransposeAttrs{Perm: perm}, m.tensor(t, r, 2, 17, 5, 9)), Tolerance{})
 		}
 		m.add(fmt.Sprintf("slice_%s", t), m.layer(graph.Slice, graph.SliceAttrs{Starts: []int{1, -2}, Ends: []int{9, -9}, Axes: []int{1, 3}, Steps: []int{3, -1}}, m.tensor(t, r, 2, 17, 5, 9)), Tolerance{})

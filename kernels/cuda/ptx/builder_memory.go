@@ -103,6 +103,14 @@ func (k *K) StoreHalf(p GlobalPtr, h Half) { k.store("global", B16, p.address(),
 // StoreByte writes the lowest byte of w.
 func (k *K) StoreByte(p GlobalPtr, w Word) { k.store("global", U8, p.address(), w.value) }
 
+// CountUp adds 1 to a word of device memory, or makes it 0 again if it is last, and returns what it was. Between blocks it
+// orders memory: what the thread wrote before, and what it saw of others behind a Barrier, is seen behind a later CountUp.
+func (k *K) CountUp(p GlobalPtr, last Uint) Uint {
+	d := Uint{k.word()}
+	k.emit("atom", mods("acq_rel.gpu.global.inc.u32"), d.op, p.address(), last.op)
+	return d
+}
+
 func values(w []Word) []value {
 	list := make([]value, len(w))
 	for i, x := range w {

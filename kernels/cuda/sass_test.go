@@ -1,0 +1,156 @@
+package cuda
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/kernels"
+)
+
+// machineCode is a kernel's instructions as the GPU runs them, by name, and where its branches lead.
+type machineCode struct {
+	names   []string
+	targets []int // -1: not a branch
+}
+
+// disassemble returns the code of a module of one kernel.
+func disassemble(t *testing.T, arch, text string) machineCode {
+	t.Helper()
+	ptxas := assembler(t)
+	disassembler := filepath.Join(filepath.Dir(ptxas), "nvdisasm")
+	if _, err := os.Stat(disassembler); err != nil {
+		t.Skip("nvdisasm is not installed beside ptxas")
+	}
+	dir := t.TempDir()
+	in, cubin := filepath.Join(dir, "kernel.ptx"), filepath.Join(dir, "kernel.cubin")
+	if err := os.WriteFile(in, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(ptxas, "-arch="+arch, in, "-o", cubin).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.Command(disassembler, "-c", cubin).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parseMachineCode(string(out))
+}
+
+var (
+	machineLabel  = regexp.MustCompile(`^(\.L_x_\d+):`)
+	machineInst   = regexp.MustCompile(`^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_]+)(.*);`)
+	machineTarget = regexp.MustCompile("\\(?(\\.L_x_\\d+)\\)?")
+)
+
+func parseMachineCode(text string) machineCode {
+	var c machineCode
+	labels, leads := map[string]int{}, map[int]string{}
+	for line := range strings.Lines(text) {
+		if m := machineLabel.FindStringSubmatch(line); m != nil {
+			labels[m[1]] = len(c.names)
+			continue
+		}
+		m := machineInst.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if to := machineTarget.FindStringSubmatch(m[2]); to != nil && m[1] == "BRA" {
+			leads[len(c.names)] = to[1]
+		}
+		c.names, c.targets = append(c.names, m[1]), append(c.targets, -1)
+	}
+	for at, label := range leads {
+		if to, ok := labels[label]; ok {
+			c.targets[at] = to
+		}
+	}
+	return c
+}
+
+// counts returns how often each instruction occurs in a range.
+func (c machineCode) counts(from, to int) map[string]int {
+	n := map[string]int{}
+	for _, name := range c.names[from:to] {
+		n[name]++
+	}
+	return n
+}
+
+// mainLoop returns the counts of the loop with the most of an instruction, and of all its instructions.
+func (c machineCode) mainLoop(name string) (counts map[string]int, all int) {
+	for at, to := range c.targets {
+		if to < 0 || to > at {
+			continue
+		}
+		if n := c.counts(to, at+1); n[name] > counts[name] {
+			counts, all = n, at+1-to
+		}
+	}
+	return counts, all
+}
+
+// products are the instructions that the units multiply with.
+var products = [...]string{simtF32: "FFMA", tensorF16: "HMMA", tensorI8: "IMMA"}
+
+// TestMainLoops reads the machine code of every tile's loop for a convolution of 3x3 taps: it has the products, fragments
+// and copies of a step and no more, nothing is spilled, and what finds addresses is few.
+func TestMainLoops(t *testing.T) {
+	assembler(t)
+	for _, u := range []unit{simtF32, tensorF16, tensorI8} {
+		for _, tl := range tiles(u) {
+			if tl.stages != 3 || tl.split != 1 {
+				continue
+			}
+			t.Run(tl.String(), func(t *testing.T) {
+				tr := trialOf(t, tl, [4]int{1, 128, 28, 28}, [4]int{128, 128, 3, 3}, 1, 1, 0)
+				n, all := disassemble(t, "sm_90a", tr.work.module.String()).mainLoop(products[u])
+				rows, columns := tl.bm/tl.warpsM, tl.bn/tl.warpsN // of a warp
+				want, share := map[string]int{
+					"LDGSTS": (tl.bm + tl.bn) * tl.pieces() / tl.threads(), "LDL": 0, "STL": 0, "BAR": 1,
+				}, 0.19
+				if u == simtF32 {
+					want["FFMA"], share = rows*columns/32*tl.bk/4, 0.75
+				} else {
+					want[products[u]] = rows / 16 * columns / 8 * tl.bk / mmaBytes
+					want["LDSM"] = (rows + columns) / 16 * tl.bk / mmaBytes
+				}
+				for name, count := range want {
+					if n[name] != count {
+						t.Errorf("%d times %s, want %d", n[name], name, count)
+					}
+				}
+				got := float64(n[products[u]]) / float64(all)
+				t.Logf("%d of %d instructions are products", n[products[u]], all)
+				if got < share {
+					t.Errorf("%.2f of the instructions are products, want %.2f", got, share)
+				}
+			})
+		}
+	}
+}
+
+// TestStemCode reads the machine code of the stem of a residual network: its products, fragments that are loaded at most
+// once for each, and no spills.
+func TestStemCode(t *testing.T) {
+	assembler(t)
+	for _, u := range []unit{tensorF16, tensorI8} {
+		for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
+			for _, lines := range []int{8, 16} {
+				e := stemEmitter(u, f, lines)
+				t.Run(e.name, func(t *testing.T) {
+					tr := trialBy(t, e, units[u].typ, [4]int{1, 3, 64, 64}, [4]int{64, 3, 7, 7}, 3, 2, 0)
+					c := disassemble(t, "sm_90a", tr.work.module.String())
+					n := c.counts(0, len(c.names))
+					// 7 rows of 8 taps, 4 an instruction, by 2 lines, by 8 times 8 channels
+					if n[products[u]] != 7*2*2*8 || n["LDSM"] > 7*2*(2+4) || n["LDL"]+n["STL"] > 0 {
+						t.Errorf("%d products, %d fragments, %d spills", n[products[u]], n["LDSM"], n["LDL"]+n["STL"])
+					}
+				})
+			}
+		}
+	}
+}

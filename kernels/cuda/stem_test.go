@@ -1,0 +1,29 @@
+package cuda
+
+import (
+	"testing"
+
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+)
+
+// TestStemAccess: the fragments that a stem reads straight from the input's pixels do not meet in a bank, and its outputs
+// are coalesced.
+func TestStemAccess(t *testing.T) {
+	for _, u := range []unit{tensorF16, tensorI8} {
+		e := stemEmitter(u, kernels.NHWC, 8)
+		t.Run(e.name, func(t *testing.T) {
+			tr := trialBy(t, e, units[u].typ, [4]int{1, 3, 63, 65}, [4]int{64, 3, 7, 7}, 3, 2, 0)
+			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll})
+			if err != nil || !right {
+				t.Fatal(right, err)
+			}
+			if w := stats[0].Worst("ldmatrix"); w == nil || w.Conflicts > 1 {
+				t.Errorf("fragments meet in banks: %+v", w)
+			}
+			if w := stats[0].Worst("st.global"); w.Efficiency() < 1 {
+				t.Errorf("outputs are not coalesced: %+v", w)
+			}
+		})
+	}
+}
