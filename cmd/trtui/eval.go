@@ -85,7 +85,10 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 			fmt.Fprintf(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d\n", offset, o.labelOffset+offset)
 		}
 		if o.format == "json" {
-			return writeJSON(stdout, map[string]any{"schema": sessions.OutputSchema, "rows": rows})
+			return writeJSON(stdout, struct {
+				Schema int       `json:"schema"`
+				Rows   []evalRow `json:"rows"`
+			}{sessions.OutputSchema, rows})
 		}
 		return writeEval(stdout, p, rows)
 	})
