@@ -105,6 +105,9 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 	}
 	errs := make([]quant.ErrorAccumulator, len(s.model.Network.Outputs))
 	score := newScore(s, cfg)
+	if err := score.checkLabels(ref.outputs[0]); err != nil {
+		return nil, err
+	}
 	err = s.forEach(ctx, cfg, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
 		for i, t := range s.model.Network.Outputs {
 			if e := errs[i].Add(ref.outputs[b][t.Name].Floats(), out[t.Name].Floats()); e != nil {
@@ -135,7 +138,7 @@ const layerTolerance = 20
 func errorsOf(e quant.Errors) Errors {
 	return Errors{
 		MaxAbs: e.MaxAbs, MeanAbs: e.MeanAbs, MedianAbs: e.MedianAbs, MaxRel: e.MaxRel, MeanRel: e.MeanRel,
-		L2: e.L2, Cosine: e.Cosine, SQNR: e.SQNRdB, PSNR: e.PSNRdB,
+		L2: e.L2, Cosine: e.Cosine, SQNR: e.SQNRdB, PSNR: e.PSNRdB, NotFinite: e.NotFinite,
 	}
 }
 

@@ -70,14 +70,8 @@ func size(n int) string {
 	return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
 }
 
-// nameOf names a configuration, without a calibrator where none has a say.
-func (s *stages) nameOf(cfg Config) string {
-	name := configName(cfg)
-	if s.model.Quantized {
-		name = strings.Replace(name, "/"+cfg.Calibrator, "", 1)
-	}
-	return name
-}
+// nameOf names a configuration.
+func (s *stages) nameOf(cfg Config) string { return cfg.Label(s.model.Quantized) }
 
 // logModel tells what was opened.
 func (s *stages) logModel() {

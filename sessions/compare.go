@@ -47,7 +47,7 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 	}
 	first := runs[0].stages
 	r := &ComparisonReport{
-		Model: m.Network.Name, Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Passed: true,
+		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Passed: true,
 	}
 	if first.needsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
@@ -284,8 +284,7 @@ func (c *contestant) report() BackendRun {
 		r.Device = DeviceReport{Backend: c.name, Device: "the layers' own definition"}
 		r.Launches = len(c.network.Layers)
 	} else {
-		info := c.loaded.Backend().Info()
-		r.Device = DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
+		r.Device = deviceReport(c.loaded.Backend())
 		r.Launches, r.Replanned = countSteps(c.loaded.Plan, 0).Launches, c.stages.replanned(c.cfg)
 	}
 	for i := range c.stats {

@@ -32,7 +32,11 @@ func RuleNames() []string {
 // CheckConfig returns an error for rules, places and inputs that a configuration names and that there are not. Layers and
 // tactics of the engine are checked when it is built.
 func (m *Model) CheckConfig(cfg Config) error {
-	return errors.Join(m.checkDisabled(cfg), m.checkShapes(cfg))
+	if err := errors.Join(m.checkDisabled(cfg), m.checkShapes(cfg)); err != nil {
+		return err
+	}
+	_, err := m.Symbols(cfg)
+	return err
 }
 
 // checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
@@ -72,7 +76,7 @@ func (m *Model) checkShapes(cfg Config) error {
 }
 
 // checkLayerPrecisions returns an error that names every rule that is for no layer.
-func checkLayerPrecisions(cfg Config, o *build.Optimized) error {
+func (s *stages) checkLayerPrecisions(cfg Config, o *build.Optimized) error {
 	rules, err := cfg.rules()
 	if err != nil || cfg.Constraints == Ignore {
 		return err
@@ -82,7 +86,7 @@ func checkLayerPrecisions(cfg Config, o *build.Optimized) error {
 		if slices.ContainsFunc(o.Network.Layers, r.Matches) {
 			continue
 		}
-		text := fmt.Sprintf("no layer of %s is called %q", o.Network.Name, r.Pattern)
+		text := fmt.Sprintf("no layer of %s is called %q", s.model.Name(), r.Pattern)
 		if !strings.Contains(r.Pattern, "*") {
 			text += didYouMean(r.Pattern, sourceNames(o.Network))
 		}

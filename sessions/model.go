@@ -3,9 +3,11 @@ package sessions
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -13,11 +15,14 @@ import (
 	"github.com/trtui/trtui/core/run"
 )
 
+// Embedded is the path of the model in the program.
+const Embedded = "embedded"
+
 // Model is what a session is opened on: a source network and, if it came from an engine file, the engine.
 type Model struct {
 	Network   *graph.Network
 	Engine    *run.Engine // nil for an ONNX model
-	Path      string      // "embedded" for the model in the program
+	Path      string      // Embedded for the model in the program
 	Bytes     int64
 	SHA256    string
 	Quantized bool          // the model brings quantisation of its own
@@ -45,6 +50,9 @@ func OpenModel(ops graph.OpSet, path string) (*Model, error) {
 		m.Network = m.Engine.Source
 	} else {
 		f, err := onnx.Open(ops, path)
+		if none := new(onnx.NotModelError); errors.As(err, &none) {
+			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged; as a model: %w", path, none.Err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -67,6 +75,22 @@ func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	}
 	sum := sha256.Sum256(data)
 	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n), Opened: time.Since(begin)}, nil
+}
+
+// Name returns what a person calls the model: its file's name, and of the model in the program that of its graph.
+func (m *Model) Name() string {
+	if m.Path == "" || m.Path == Embedded {
+		return m.Network.Name
+	}
+	return filepath.Base(m.Path)
+}
+
+// kind says from what the model was read.
+func (m *Model) kind() string {
+	if m.Engine != nil {
+		return "engine"
+	}
+	return "onnx"
 }
 
 // Close unmaps the file; the network must not be used any more.

@@ -15,9 +15,10 @@ import (
 
 // OutputSchema is the version of what [MarshalOutput] writes. It grows when a field changes its name or its meaning or
 // goes away; docs/json.md lists what changed.
-const OutputSchema = 3
+const OutputSchema = 4
 
-// MarshalOutput returns the JSON form in which the commands print a report, for scripts. Unlike the stored form, which
+// MarshalOutput returns the JSON form in which the commands print reports, for scripts: one object that has the members of
+// all of them, the first of which is a [Head] where the document is about a model. Unlike the stored form, which
 // is read back and has the fields as they are, it can be read without this source (docs/json.md):
 //
 //   - Names are in snake case and end in their unit: "peak_bytes", "sqnr_db". The unit is the field's tag unit, and
@@ -26,25 +27,30 @@ const OutputSchema = 3
 //   - The fields of an embedded struct are the outer one's.
 //   - A map, whose keys are names of layers or tensors, is a list of objects; the tag entry names key and value.
 //
-// The object begins with "schema": OutputSchema.
-func MarshalOutput(report any) ([]byte, error) {
-	v := reflect.Indirect(reflect.ValueOf(report))
-	if v.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("output: %T is not a report", report)
-	}
-	var e outputEncoder
+// The object begins with "schema": OutputSchema. That two members have one name is an error.
+func MarshalOutput(reports ...any) ([]byte, error) {
+	e := outputEncoder{top: map[string]bool{}}
 	e.WriteByte('{')
 	e.member("schema")
 	fmt.Fprint(&e, OutputSchema)
-	if err := e.fields(v); err != nil {
-		return nil, err
+	for _, report := range reports {
+		v := reflect.Indirect(reflect.ValueOf(report))
+		if v.Kind() != reflect.Struct {
+			return nil, fmt.Errorf("output: %T is not a report", report)
+		}
+		if err := e.fields(v, 0); err != nil {
+			return nil, err
+		}
 	}
 	e.WriteByte('}')
 	return e.Bytes(), nil
 }
 
 // outputEncoder writes the output form of values.
-type outputEncoder struct{ bytes.Buffer }
+type outputEncoder struct {
+	bytes.Buffer
+	top map[string]bool // names of the outermost object's members
+}
 
 // outputValue is what stands for a value in the output.
 type outputValue interface{ output() any }
@@ -65,12 +71,12 @@ func (e *outputEncoder) string(s string) {
 	e.Write(b)
 }
 
-// fields writes the members of a struct without its braces.
-func (e *outputEncoder) fields(v reflect.Value) error {
+// fields writes the members of a struct without its braces; depth counts the objects around its own.
+func (e *outputEncoder) fields(v reflect.Value, depth int) error {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		if f.Anonymous && f.Type.Kind() == reflect.Struct {
-			if err := e.fields(v.Field(i)); err != nil {
+			if err := e.fields(v.Field(i), depth); err != nil {
 				return err
 			}
 			continue
@@ -78,6 +84,12 @@ func (e *outputEncoder) fields(v reflect.Value) error {
 		name := outputName(f)
 		if name == "" || omitted(f, v.Field(i)) {
 			continue
+		}
+		if depth == 0 {
+			if e.top[name] {
+				return fmt.Errorf("output: there are two members %q", name)
+			}
+			e.top[name] = true
 		}
 		e.member(name)
 		if err := e.value(v.Field(i), f.Tag.Get("entry")); err != nil {
@@ -119,7 +131,7 @@ func (e *outputEncoder) value(v reflect.Value, entry string) error {
 			break
 		}
 		e.WriteByte('{')
-		err := e.fields(v)
+		err := e.fields(v, 1)
 		e.WriteByte('}')
 		return err
 	case reflect.Slice, reflect.Array:

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"reflect"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -27,6 +25,8 @@ const writeInterval = 500 * time.Millisecond
 type Recorder struct {
 	path   string
 	writer *recordWriter
+
+	quantized bool // the model brings quantisation of its own
 
 	mu      sync.Mutex
 	pending pending
@@ -79,8 +79,8 @@ type recordedTelemetry struct {
 	*TelemetryReport
 }
 
-// Create begins a recording in a new file. It fails if the file exists.
-func Create(path string) (*Recorder, error) {
+// Create begins a recording in a new file, which names the program that writes it. It fails if the file exists.
+func Create(path, program string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return nil, fmt.Errorf("recording %s: the file exists; name a new one", path)
@@ -89,7 +89,7 @@ func Create(path string) (*Recorder, error) {
 		return nil, fmt.Errorf("recording: %w", err)
 	}
 	f.Close()
-	w, err := openWriter(path)
+	w, err := openWriter(path, program)
 	if err != nil {
 		os.Remove(path)
 		return nil, fmt.Errorf("recording %s: %w", path, err)
@@ -100,7 +100,7 @@ func Create(path string) (*Recorder, error) {
 }
 
 // openWriter opens a new database file and makes its tables.
-func openWriter(path string) (*recordWriter, error) {
+func openWriter(path, program string) (*recordWriter, error) {
 	uri, err := sqliteURI(path, url.Values{"_pragma": {
 		"busy_timeout(2000)", "journal_mode(delete)", "synchronous(normal)", "cache_spill(off)",
 		fmt.Sprintf("max_page_count(%d)", maxRecordingPages),
@@ -120,7 +120,7 @@ func openWriter(path string) (*recordWriter, error) {
 	begin := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;", recordingMagic, RecordingVersion)
 	_, err = conn.ExecContext(ctx, begin+recordingSchema)
 	if err == nil {
-		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program(), Schema, stamp(time.Now()))
+		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, Schema, stamp(time.Now()))
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(), db.Close())
@@ -128,27 +128,15 @@ func openWriter(path string) (*recordWriter, error) {
 	return newRecordWriter(db, conn), nil
 }
 
-// program returns the version of the running program.
-func program() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	version := info.Main.Version
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			version += " " + s.Value
-		}
-	}
-	return version
-}
-
 func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
 
 // Snapshot hands a snapshot over. It does not wait.
 func (r *Recorder) Snapshot(s *Snapshot) {
-	r.add(stamped{s, time.Now(), key(s.Config), false})
+	r.add(stamped{s, time.Now(), r.key(s.Config), false})
 }
+
+// key tells configurations apart: those that build the same engine are one in a recording.
+func (r *Recorder) key(cfg Config) string { return key(cfg.Effective(r.quantized)) }
 
 func (r *Recorder) add(s stamped) {
 	s.done = s.Err != "" || s.Settled() && (s.Busy == nil || !s.Timings.Live)
@@ -166,7 +154,7 @@ func (r *Recorder) add(s stamped) {
 	}
 }
 
-// sample hands a timed inference over. It does not wait; steps are copied.
+// sample hands a timed inference of a configuration, with its key, over. It does not wait; steps are copied.
 func (r *Recorder) sample(key string, cfg Config, s run.Sample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,7 +171,7 @@ func (r *Recorder) telemetry(cfg Config, t *TelemetryReport) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.dead && len(r.pending.telemetry) < maxPendingTelemetry {
-		r.pending.telemetry = append(r.pending.telemetry, recordedTelemetry{cfg, key(cfg), t})
+		r.pending.telemetry = append(r.pending.telemetry, recordedTelemetry{cfg, r.key(cfg), t})
 	}
 }
 
@@ -267,6 +255,3 @@ func describeWriteError(err error) error {
 	}
 	return err
 }
-
-// sameConfig reports whether two configurations ask for the same.
-func sameConfig(a, b Config) bool { return reflect.DeepEqual(a, b) || key(a) == key(b) }

@@ -67,7 +67,7 @@ func TestInterruptedWriteIsUndone(t *testing.T) {
 // TestRecorderDoesNotWait hands snapshots and samples over while a reader keeps the recorder from writing.
 func TestRecorderDoesNotWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "slow.trtui")
-	r, err := Create(path)
+	r, err := Create(path, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestRecorderDoesNotWait(t *testing.T) {
 			snap.Busy, snap.Stale = &Progress{Phase: "timing"}, PartTimings
 		}
 		r.Snapshot(snap)
-		r.sample(key(cfg), cfg, run.Sample{Latency: 1, Steps: steps})
+		r.sample(r.key(cfg), cfg, run.Sample{Latency: 1, Steps: steps})
 	}
 	r.mu.Lock()
 	held, samples := len(r.pending.settled), r.pending.samples
@@ -127,7 +127,7 @@ func TestRecorderDoesNotWait(t *testing.T) {
 
 func TestFullRecordingEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full.trtui")
-	r, err := Create(path)
+	r, err := Create(path, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestFullRecordingEnds(t *testing.T) {
 
 func TestLiveStatesReplaceOneAnother(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.trtui")
-	r, err := Create(path)
+	r, err := Create(path, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,14 +20,14 @@ import (
 func smallRecording(t testing.TB) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "small.trtui")
-	r, err := Create(path)
+	r, err := Create(path, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range []Precision{FP32, INT8} {
 		cfg := Config{Precision: p, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-conv-bn"}}
 		layer := LayerTiming{Name: "conv", Op: "Conv", Latency: Latency{Count: 2, Median: 5}}
-		r.sample(key(cfg), cfg, run.Sample{Latency: 10, Steps: []time.Duration{4, 5}})
+		r.sample(r.key(cfg), cfg, run.Sample{Latency: 10, Steps: []time.Duration{4, 5}})
 		r.Snapshot(&Snapshot{
 			Seq: i + 1, Schema: Schema, Config: cfg,
 			Model:       &ModelReport{Name: "m", Path: "m.onnx", SHA256: "00", Layers: []LayerInfo{{Name: "conv"}}},

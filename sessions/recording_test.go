@@ -221,7 +221,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	if err := s.StopRecording(); err == nil {
 		t.Error("a recording ends twice")
 	}
-	if _, err := sessions.Create(path); err == nil {
+	if _, err := sessions.Create(path, "test"); err == nil {
 		t.Error("an existing file is written over")
 	}
 	r, err := sessions.OpenRecording(path)

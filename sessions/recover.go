@@ -10,7 +10,7 @@ import (
 // surviving does work, and once more where the device was lost meanwhile: it is started anew, and the engine of the
 // configuration is run step by step, which names the layer at fault if it is one that fails every time. warn is told.
 func (s *stages) surviving(ctx context.Context, cfg Config, warn func(string), work func() error) error {
-	err := s.assumed(cfg, work())
+	err := work()
 	device, ok := s.Backend.(run.Recoverer)
 	if err == nil || !ok || !device.Lost(err) {
 		return err
@@ -92,6 +92,5 @@ func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 			work = func() error { return s.surviving(ctx, cfg, warn, once) }
 		}
 	}
-	s := &stages{Workplace: w, model: m}
-	return r, s.assumed(cfg, work())
+	return r, work()
 }

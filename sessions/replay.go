@@ -17,7 +17,9 @@ type Replay struct {
 	file    *recordingFile
 	steps   []RecordedStep
 	configs map[int64]Config
+	tried   []RecordedConfig
 	cut     bool
+	own     bool // the model brings quantisation of its own
 	events  chan *Snapshot
 	wake    chan struct{}
 	close   context.CancelFunc
@@ -43,6 +45,7 @@ type readReport struct {
 type RecordedStep struct {
 	Seq     int
 	Time    time.Time
+	After   time.Duration // after the recording began; not negative, whatever the clock did
 	Config  Config
 	Settled bool // every report fits the configuration
 	config  int64
@@ -111,8 +114,33 @@ func (r *Replay) index(ctx context.Context) error {
 	if err == nil {
 		err = r.file.conn.QueryRowContext(ctx, "SELECT count(*) = 0 FROM session WHERE ended <> ''").Scan(&r.cut)
 	}
+	if err == nil {
+		err = r.begun(ctx)
+	}
+	if err == nil {
+		r.own, err = r.file.quantized(ctx)
+	}
+	if err == nil {
+		r.tried, err = r.file.configs(ctx, r.own)
+	}
 	return err
 }
+
+// begun counts the states' times from when the recording began.
+func (r *Replay) begun(ctx context.Context) error {
+	var text string
+	if err := r.file.conn.QueryRowContext(ctx, "SELECT substr(started, 1, 64) FROM session LIMIT 1").Scan(&text); err != nil {
+		return err
+	}
+	start, err := time.Parse(time.RFC3339Nano, text)
+	for i := range r.steps {
+		r.steps[i].After = max(0, r.steps[i].Time.Sub(start))
+	}
+	return err
+}
+
+// Tried returns the configurations of the recording with what came of each in the end, in the order of trial.
+func (r *Replay) Tried() []RecordedConfig { return slices.Clone(r.tried) }
 
 // CutShort reports whether the recording was not ended as it should: its writer was killed, or is still at it.
 func (r *Replay) CutShort() bool { return r.cut }
@@ -166,27 +194,18 @@ func (r *Replay) Set(cfg Config) {
 	})
 }
 
-// find returns the state that shows a configuration best, or -1. A calibrator counts for 8-bit layers only.
+// find returns the state that shows a configuration best, or -1.
 func (r *Replay) find(cfg Config) int {
-	best := -1
-	for _, exact := range []bool{true, false} {
-		for i, s := range r.steps {
-			c := s.Config
-			if !exact && !c.Quantizes() {
-				c.Calibrator = cfg.Calibrator
-			}
-			if !sameConfig(c, cfg) {
-				continue
-			}
-			if best < 0 || s.Settled || !r.steps[best].Settled {
-				best = i
-			}
-		}
-		if best >= 0 {
-			return best
+	best, same := -1, map[int64]bool{}
+	for id, c := range r.configs {
+		same[id] = c.SameEngine(cfg, r.own)
+	}
+	for i, s := range r.steps {
+		if same[s.config] && (best < 0 || s.Settled || !r.steps[best].Settled) {
+			best = i
 		}
 	}
-	return -1
+	return best
 }
 
 // missing returns what is shown, marked as that of another configuration.
@@ -194,7 +213,7 @@ func (r *Replay) missing(cfg Config) *Snapshot {
 	c := *r.Snapshot()
 	c.Config, c.Busy = cfg, nil
 	c.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
-	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", configName(cfg), strings.Join(r.names(), ", "))
+	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.own), strings.Join(r.names(), "; "))
 	return &c
 }
 
@@ -202,36 +221,15 @@ func (r *Replay) missing(cfg Config) *Snapshot {
 func (r *Replay) names() []string {
 	const most = 8
 	var list []string
-	for _, s := range r.steps {
-		if name := configName(s.Config); !slices.Contains(list, name) {
+	for _, c := range r.tried {
+		if !slices.Contains(list, c.Name) {
 			if len(list) == most {
 				return append(list, "...")
 			}
-			list = append(list, name)
+			list = append(list, c.Name)
 		}
 	}
 	return list
-}
-
-// configName says what a configuration is in a word or a few: "int8/entropy", "fp32 with 2 rules or sites off".
-func configName(c Config) string {
-	name := string(c.Precision)
-	if c.Quantizes() {
-		name += "/" + c.Calibrator
-	}
-	if c.Batch > 1 {
-		name += fmt.Sprintf(" batch %d", c.Batch)
-	}
-	if n := len(c.Disable); n > 0 {
-		name += " with " + countOf(n, "rule or site", "rules or sites") + " off"
-	}
-	if c.Until > 0 {
-		name += " after " + countOf(c.Until, "pass", "passes")
-	}
-	if n := len(c.LayerPrecisions) + len(c.Pin) + len(c.Forbid); n > 0 {
-		name += " with " + countOf(n, "choice by layer", "choices by layer")
-	}
-	return name
 }
 
 // Cancel does nothing: a replay does no work.

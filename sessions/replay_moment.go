@@ -12,13 +12,16 @@ import (
 type Moment struct {
 	State  int           // counts from 1
 	States int           // how many there are
-	After  time.Duration // after the first state; not negative
+	After  time.Duration // after the recording began; not negative
 	Time   time.Time     // by the clock of the machine that recorded
 }
 
 // String writes a moment as "state 12/57, 00:14.3 after start, 2025-03-04 05:06:21".
-func (m Moment) String() string {
-	return fmt.Sprintf("state %d/%d, %s after start, %s", m.State, m.States, Clock(m.After), m.Time.Format(time.DateTime))
+func (m Moment) String() string { return m.Short() + ", " + m.Time.Format(time.DateTime) }
+
+// Short is String without the time of day.
+func (m Moment) Short() string {
+	return fmt.Sprintf("state %d/%d, %s after start", m.State, m.States, Clock(m.After))
 }
 
 // Position returns which state is shown, counted from 0.
@@ -30,7 +33,7 @@ func (r *Replay) Position() int {
 
 // Moment describes state i, counted from 0, which must be one that there is.
 func (r *Replay) Moment(i int) Moment {
-	return Moment{State: i + 1, States: len(r.steps), After: max(0, r.steps[i].Time.Sub(r.steps[0].Time)), Time: r.steps[i].Time}
+	return Moment{State: i + 1, States: len(r.steps), After: r.steps[i].After, Time: r.steps[i].Time}
 }
 
 // Find returns the state, counted from 0, that text names: by its number, counted from 1, or by a time after the start of

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func TestFind(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
 	r := &Replay{file: &recordingFile{path: "a.trtui"}}
 	for _, after := range []time.Duration{0, 1200 * time.Millisecond, 1230 * time.Millisecond, 65 * time.Second} {
-		r.steps = append(r.steps, RecordedStep{Time: start.Add(after)})
+		r.steps = append(r.steps, RecordedStep{Time: start.Add(after), After: after})
 	}
 	for _, c := range []struct {
 		text string
@@ -96,5 +97,48 @@ func TestSeekCountsOn(t *testing.T) {
 		if snap.At.State == 1 && snap.Config.Precision == FP32 {
 			break
 		}
+	}
+}
+
+// TestTimesCountFromTheStart counts from when the recording began, not from its first state, and not backwards where the
+// clock was set back.
+func TestTimesCountFromTheStart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "late.trtui")
+	r, err := Create(path, "trtui 1234")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var began string
+	if err := r.writer.conn.QueryRowContext(t.Context(), "SELECT started FROM session").Scan(&began); err != nil {
+		t.Fatal(err)
+	}
+	start, err := time.Parse(time.RFC3339Nano, began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, after := range []time.Duration{7 * time.Second, 9500 * time.Millisecond, -time.Hour} {
+		s := stamped{&Snapshot{Seq: i + 1, Config: Config{Precision: FP32, Batch: i}}, start.Add(after), fmt.Sprint(i), true}
+		if err := r.writer.write(pending{settled: []stamped{s}}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := OpenRecording(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for i, want := range []time.Duration{7 * time.Second, 9500 * time.Millisecond, 0} {
+		if got, step := p.Moment(i).After, p.Steps()[i].After; got != want || step != want {
+			t.Errorf("state %d is %v and %v after the start, want %v", i+1, got, step, want)
+		}
+	}
+	if i, err := p.Find("7s"); err != nil || i != 0 {
+		t.Errorf("7 s after the start is state %d, %v", i+1, err)
+	}
+	if rep, err := p.Report(); err != nil || rep.Program != "trtui 1234" {
+		t.Errorf("the report is %+v, %v", rep, err)
 	}
 }

@@ -10,10 +10,10 @@ const Schema = 1
 // Snapshot is all that is known at one moment. It never changes; a newer one takes its place. A report that has not
 // been made yet is nil, and one that no longer fits Config is named in Stale.
 type Snapshot struct {
-	Seq         int // counts up
-	Schema      int `output:"-"` // of the stored form
-	Config      Config
-	Model       *ModelReport
+	Seq         int          // counts up
+	Schema      int          `output:"-"` // of the stored form
+	Config      Config       `output:"-"` // the head has it
+	Model       *ModelReport `output:"network"`
 	Passes      *PassesReport
 	Overview    *OverviewReport
 	Timings     *TimingsReport
@@ -21,16 +21,16 @@ type Snapshot struct {
 	Calibration *CalibrationReport
 	Accuracy    *AccuracyReport
 	Tactics     *TacticsReport
-	Device      DeviceReport
-	Stale       Parts     // reports that are of an older configuration
-	Busy        *Progress `json:",omitempty"`                // what is being done now
-	Err         string    `json:",omitempty" output:"error"` // why the last run of the stages ended early
-	Stopped     bool      `json:",omitempty"`                // by a person: Stale reports are not on their way
-	Retiming    string    `json:",omitempty"`                // the layer whose tactics are being timed again
-	Log         []LogLine `json:",omitempty"`                // the newest lines
-	Recording   string    `json:",omitempty"`                // the file being written
-	Replay      string    `json:",omitempty"`                // the file being shown
-	At          *Moment   `json:",omitempty"`                // which of its states
+	Device      DeviceReport `output:"-"` // the head has it
+	Stale       Parts        // reports that are of an older configuration
+	Busy        *Progress    `json:",omitempty"`                // what is being done now
+	Err         string       `json:",omitempty" output:"error"` // why the last run of the stages ended early
+	Stopped     bool         `json:",omitempty"`                // by a person: Stale reports are not on their way
+	Retiming    string       `json:",omitempty"`                // the layer whose tactics are being timed again
+	Log         []LogLine    `json:",omitempty"`                // the newest lines
+	Recording   string       `json:",omitempty"`                // the file being written
+	Replay      string       `json:",omitempty"`                // the file being shown
+	At          *Moment      `json:",omitempty"`                // which of its states
 
 	// Telemetry is the device's state, also while nothing else changes; nil where it does not tell.
 	Telemetry *TelemetryReport `json:",omitempty"`
@@ -58,6 +58,7 @@ const (
 	PartCalibration
 	PartAccuracy
 	PartTactics
+	PartScore // accuracy without that of layers
 )
 
 // Has reports whether p is in the set.
@@ -101,22 +102,23 @@ type DeviceReport struct {
 
 // ModelReport describes the source network as it was imported (trtui inspect model).
 type ModelReport struct {
-	Name     string
-	Path     string // "embedded" for the model in the program
-	Bytes    int64
-	SHA256   string
-	Kind     string // "onnx", "engine"
+	Name     string `output:"-"`                   // of its file
+	Graph    string `json:",omitempty" output:"-"` // the graph's own name, which the exporter gave
+	Path     string `output:"-"`                   // Embedded for the model in the program
+	Bytes    int64  `output:"-"`
+	SHA256   string `output:"-"`
+	Kind     string `output:"-"` // "onnx", "engine"
 	Inputs   []TensorInfo
 	Outputs  []TensorInfo
 	Layers   []LayerInfo
 	Params   int64          `output:"parameters"` // elements of constants
 	FLOPs    int64          `output:"flops"`      // two for each multiply-add of convolutions and matrix products, at the session's shapes
 	Ops      map[string]int `entry:"op,layers"`   // layers by op
-	Data     string         // where inputs come from
-	Random   bool           // the data is random: accuracy is agreement only
-	Items    int            // of evaluation data
-	CalItems int            `output:"calibration_items"` // of calibration data
-	Labelled bool
+	Data     string         `output:"-"`          // where inputs come from
+	Random   bool           `output:"-"`          // the data is random: accuracy is agreement only
+	Items    int            `output:"-"`          // of evaluation data
+	CalItems int            `output:"-"`          // of calibration data
+	Labelled bool           `output:"-"`
 }
 
 // TensorInfo describes a tensor.
@@ -145,6 +147,9 @@ type LayerInfo struct {
 
 // PassesReport is the way from the source network to the engine's (trtui inspect passes).
 type PassesReport struct {
+	// Precision is the one that Engine was lowered to; older recordings do not say.
+	Precision Precision `json:",omitempty"`
+
 	Steps  []PassStep
 	Ledger []LedgerEntry // of every source layer, in order
 	Source []LayerInfo
@@ -236,6 +241,7 @@ type OverviewReport struct {
 	Badges    []Badge
 	BuildTime time.Duration
 	Inference *InferenceSplit `json:",omitempty"` // of Timings
+	Unchanged string          `json:",omitempty"` // why the configuration's precision changes no layer
 }
 
 // Latency holds the statistics of repeated measurements.
@@ -254,9 +260,13 @@ type SplitEntry struct {
 
 // TopLayer is one of the slowest layers.
 type TopLayer struct {
-	Name  string
-	Time  time.Duration
-	Share float64 // of the sum of layers, 0 to 1
+	Name      string
+	Time      time.Duration // median
+	Share     float64       // of the sum of layers, 0 to 1
+	P99       time.Duration
+	CV        float64
+	Precision string
+	Tactic    string
 }
 
 // Badge is a short warning that stays on the screen.
@@ -350,7 +360,7 @@ type TacticsReport struct {
 	CacheMisses int
 	Cache       []CacheInfo
 	CachePath   string
-	CacheError  string              `json:",omitempty"` // why the cache could not be written
+	CacheError  string              `json:",omitempty"` // why the cache could not be read or written
 	Pinned      map[string]string   `entry:"layer,tactic"`
 	Forbidden   map[string][]string `entry:"layer,tactics"`
 }

@@ -25,6 +25,7 @@ type Errors struct {
 	Cosine                     float64
 	SQNR                       float64 `unit:"db"` // 200 stands for equality
 	PSNR                       float64 `unit:"db"`
+	NotFinite                  uint64  `json:",omitempty"` // elements that are NaN or infinite in one or both; then SQNR is -200
 }
 
 // LayerError is one engine layer's error at its output.

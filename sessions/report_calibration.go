@@ -69,7 +69,7 @@ func (s *stages) compareCalibrators(ctx context.Context, cfg Config) (*Calibrati
 	if err != nil {
 		return nil, err
 	}
-	r := &CalibrationReport{Active: cfg.Calibrator, Batches: s.calibrationItems(), Random: s.CalData.Random()}
+	r := &CalibrationReport{Active: fullCalibrator(cfg.Calibrator), Batches: s.calibrationItems(), Random: s.CalData.Random()}
 	var names []string
 	for _, m := range quant.Calibrators() {
 		names = append(names, m.New(m.Value, quant.Scheme{}).String())

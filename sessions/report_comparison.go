@@ -2,11 +2,11 @@ package sessions
 
 // ComparisonReport sets runs of one model on several backends side by side (trtui run).
 type ComparisonReport struct {
-	Model      string
+	Model      string `output:"-"` // the head has it
 	Precision  string
 	Calibrator string `json:",omitempty"`
-	Data       string
-	Random     bool `json:",omitempty"`
+	Data       string `output:"-"`
+	Random     bool   `json:",omitempty" output:"-"`
 	Items      int
 	Tolerance  Tolerance
 	Half       Tolerance `output:"half_tolerance"` // of tensors that either run stores in f16 or bf16

@@ -1,6 +1,8 @@
 package sessions
 
 import (
+	"cmp"
+
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
@@ -19,7 +21,10 @@ func layerInfos(n *graph.Network, env map[string]int) []LayerInfo {
 func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
 	info := LayerInfo{
 		Name: l.Name, Op: l.Op.Name, Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
-		Precision: precisionOf(l), FLOPs: graph.FLOPs(l, env), Text: l.String(),
+		Precision: precisionOf(l), Text: l.String(),
+	}
+	if env != nil {
+		info.FLOPs = graph.FLOPs(l, env)
 	}
 	if l.Epilogue.Args > 0 {
 		info.Epilogue = l.Epilogue.String()
@@ -40,7 +45,10 @@ func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
 }
 
 func tensorInfo(t *graph.Tensor, env map[string]int) TensorInfo {
-	info := TensorInfo{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims), Shape: graph.EvalDims(t.Dims, env)}
+	info := TensorInfo{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims)}
+	if env != nil {
+		info.Shape = graph.EvalDims(t.Dims, env)
+	}
 	if t.Range.IsSet() {
 		info.Range = t.Range.String()
 	}
@@ -53,13 +61,15 @@ func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.modelReportAt(env), nil
+}
+
+// modelReportAt describes the source network at values of its symbols; where there are none, without shapes and arithmetic.
+func (s *stages) modelReportAt(env map[string]int) *ModelReport {
 	n := s.model.Network
 	r := &ModelReport{
-		Name: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: "onnx",
+		Name: s.model.Name(), Graph: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: s.model.kind(),
 		Layers: layerInfos(n, env), Ops: map[string]int{},
-	}
-	if s.model.Engine != nil {
-		r.Kind = "engine"
 	}
 	if s.Data != nil {
 		_, r.Labelled = s.Data.Label(0)
@@ -81,7 +91,7 @@ func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
 	for _, t := range n.Consts() {
 		r.Params += int64(graph.Count(graph.EvalDims(t.Dims, nil)))
 	}
-	return r, nil
+	return r
 }
 
 // passesReport tells how the source network became the engine's.
@@ -91,7 +101,8 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 		return nil, err
 	}
 	r := &PassesReport{
-		Source: layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
+		Precision: cfg.Precision,
+		Source:    layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
 	}
 	if cfg.Precision != FP32 {
 		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)
@@ -197,8 +208,8 @@ func usedBy(t *graph.Tensor, l *graph.Layer) bool {
 func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 	r := &TacticsReport{CachePath: s.SaveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
 	r.CacheHits, r.CacheMisses = s.Cache.Stats()
-	if s.unsaved != nil {
-		r.CacheError = s.unsaved.Error()
+	if err := cmp.Or(s.unsaved, s.CacheError); err != nil {
+		r.CacheError = err.Error()
 	}
 	choices := build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}
 	target, estimated := s.Backend.Info().Fingerprint, s.Backend.Info().Estimated

@@ -23,14 +23,35 @@ func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decis
 	return list
 }
 
-// unchanged says why a precision changes no layer of a network; it is empty where it changes one, and where nothing was
-// asked to be changed.
+// unchanged says why a precision changes no layer of a network; it is empty where it changes one, where nothing was asked
+// to be changed, and where layers were given precisions of their own.
 func (s *stages) unchanged(cfg Config, o *build.Optimized, l *build.Lowered) string {
 	asked := dataTypes[cfg.Precision]
+	if cfg.Constraints != Ignore && len(cfg.LayerPrecisions) > 0 {
+		return ""
+	}
 	if asked == graph.F32 || s.model.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {
 		return ""
 	}
 	return fmt.Sprintf("%s changes nothing here: %s", cfg.Precision, mainReason(asked, o, l.Decisions))
+}
+
+// unchangedBy says why the precision of a configuration that has been lowered changes no layer.
+func (s *stages) unchangedBy(cfg Config) string {
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return ""
+	}
+	calibrator := ""
+	if s.needsCalibration(cfg) {
+		calibrator = cfg.Calibrator
+	}
+	o, optimized := s.optimized.values[s.optimizedKey(cfg, pc)]
+	l, lowered := s.lowered.values[s.loweredKey(cfg, pc, calibrator)]
+	if !optimized || !lowered {
+		return ""
+	}
+	return s.unchanged(cfg, o, l)
 }
 
 // countPrecision returns how many layers compute in a precision.

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/trtui/trtui/core/graph"
 )
 
 // RecordingReport sums a recording up (trtui inspect recording).
@@ -24,17 +26,17 @@ type RecordingReport struct {
 	Started     time.Time
 	Ended       time.Time `json:",omitzero"` // zero: still being written, or cut short
 	Complete    bool
-	Model       string
-	ModelPath   string
-	ModelKind   string
-	ModelBytes  int64
-	ModelSHA256 string
-	Data        string
-	Items       int
-	CalItems    int `output:"calibration_items"`
-	Labelled    bool
-	Random      bool
-	Device      DeviceReport
+	Model       string       `output:"-"` // the head has these
+	ModelPath   string       `output:"-"`
+	ModelKind   string       `output:"-"`
+	ModelBytes  int64        `output:"-"`
+	ModelSHA256 string       `output:"-"`
+	Data        string       `output:"-"`
+	Items       int          `output:"-"`
+	CalItems    int          `output:"-"`
+	Labelled    bool         `output:"-"`
+	Random      bool         `output:"-"`
+	Device      DeviceReport `output:"-"`
 	Configs     []RecordedConfig
 	States      int
 	Err         string `json:",omitempty" output:"error"` // why the file cannot be read; the rest is then empty
@@ -65,7 +67,7 @@ func (r *Replay) Report() (*RecordingReport, error) {
 	rep, err := r.file.report(ctx)
 	if err == nil {
 		rep.States = len(r.steps)
-		rep.Configs, err = r.file.configs(ctx)
+		rep.Configs = r.Tried()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", r.file.path, damaged(err))
@@ -102,8 +104,8 @@ func (f *recordingFile) report(ctx context.Context) (*RecordingReport, error) {
 	return r, err
 }
 
-// configs reads the configurations and their results.
-func (f *recordingFile) configs(ctx context.Context) ([]RecordedConfig, error) {
+// configs reads the configurations and their results; quantized is as for [Config.Effective].
+func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]RecordedConfig, error) {
 	rows, err := f.conn.QueryContext(ctx, `
 		SELECT c.id, substr(c.config, 1, 65536), substr(c.first, 1, 64), c.settled IS NOT NULL, coalesce(substr(c.error, 1, 4096), ''),
 			coalesce((SELECT max(run) + 1 FROM runs WHERE config = c.id), 0), t.median_ns, t.p99_ns, a.top1, a.agreement,
@@ -116,7 +118,7 @@ func (f *recordingFile) configs(ctx context.Context) ([]RecordedConfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	return scanAll(rows, func(scan func(...any) error) (RecordedConfig, error) {
+	list, err := scanAll(rows, func(scan func(...any) error) (RecordedConfig, error) {
 		var c RecordedConfig
 		var text, first string
 		var median, p99 sql.NullInt64
@@ -127,10 +129,24 @@ func (f *recordingFile) configs(ctx context.Context) ([]RecordedConfig, error) {
 		if err := json.Unmarshal([]byte(text), &c.Config); err != nil {
 			return c, err
 		}
-		c.Name, c.Median, c.P99 = configName(c.Config), duration(median), duration(p99)
+		c.Median, c.P99 = duration(median), duration(p99)
 		c.First, err = time.Parse(time.RFC3339Nano, first)
 		return c, err
 	})
+	var configs []Config
+	for _, c := range list {
+		configs = append(configs, c.Config)
+	}
+	for i, name := range Labels(configs, quantized) {
+		list[i].Name = name
+	}
+	return list, err
+}
+
+// quantized reports whether the recorded model brings quantisation of its own.
+func (f *recordingFile) quantized(ctx context.Context) (own bool, err error) {
+	err = f.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM ledger WHERE op IN (?, ?))", graph.Quantize.Name, graph.Dequantize.Name).Scan(&own)
+	return own, err
 }
 
 func duration(n sql.NullInt64) *time.Duration {
@@ -183,7 +199,10 @@ func summarize(path string) (*RecordingReport, error) {
 		err = f.conn.QueryRowContext(ctx, "SELECT count(*) FROM snapshots").Scan(&r.States)
 	}
 	if err == nil {
-		r.Configs, err = f.configs(ctx)
+		var own bool
+		if own, err = f.quantized(ctx); err == nil {
+			r.Configs, err = f.configs(ctx, own)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", path, damaged(err))

@@ -189,7 +189,7 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 	byTime := slices.Clone(t.Layers)
 	slices.SortStableFunc(byTime, func(a, b LayerTiming) int { return int(b.Median - a.Median) })
 	for _, l := range byTime[:min(10, len(byTime))] {
-		r.Top = append(r.Top, TopLayer{l.Name, l.Median, l.Share})
+		r.Top = append(r.Top, TopLayer{l.Name, l.Median, l.Share, l.P99, l.CV, l.Precision, l.Tactic})
 	}
 	for _, l := range t.Layers {
 		i := slices.IndexFunc(r.Split, func(e SplitEntry) bool { return e.Precision == l.Precision })
@@ -200,6 +200,7 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		r.Split[i].Layers++
 		r.Split[i].Time += l.Median
 	}
+	r.Unchanged = s.unchangedBy(cfg)
 	if t.EndToEnd.CV > unstableCV {
 		r.Badges = append(r.Badges, Badge{"unstable", "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
 	}

@@ -10,8 +10,10 @@ import (
 
 // todo is what a person asks for that is done once, when the loop next begins to work.
 type todo struct {
-	retime string                      // the layer whose tactics to measure again
-	drop   func(build.CacheEntry) bool // the entries of the timing cache to forget
+	build       bool                        // the engine, and what is to be known of it
+	calibrators bool                        // their comparison, where it lacks the one that is set
+	retime      string                      // the layer whose tactics to measure again
+	drop        func(build.CacheEntry) bool // the entries of the timing cache to forget
 }
 
 // Retime measures every tactic of a layer again, whatever the timing cache knows of them, and chooses anew. What was

@@ -2,6 +2,10 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/trtui/trtui/core/run"
@@ -21,7 +25,8 @@ func NewRunner(m *Model, w Workplace, progress func(Progress)) *Runner {
 	return &Runner{s}
 }
 
-// Report makes the wanted parts of a snapshot for a configuration. Timings are measured as p says.
+// Report makes the wanted parts of a snapshot for a configuration. Timings are measured as p says. With an error the
+// snapshot has what was made before it.
 func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (snap *Snapshot, err error) {
 	err = r.surviving(ctx, cfg, func() error {
 		snap, err = r.report(ctx, cfg, parts, p)
@@ -38,46 +43,49 @@ func (r *Runner) surviving(ctx context.Context, cfg Config, work func() error) e
 
 func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (*Snapshot, error) {
 	s, begin := r.stages, time.Now()
-	info := s.Backend.Info()
-	snap := &Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
+	snap := &Snapshot{Schema: Schema, Config: cfg, Device: deviceReport(s.Backend)}
 	var err error
-	if snap.Model, err = s.modelReport(cfg); err != nil {
-		return nil, err
+	snap.Model, err = s.modelReport(cfg)
+	if parts == PartModel && errors.As(err, new(*UnboundShapes)) { // a look at the model needs no shapes
+		snap.Model, err = s.modelReportAt(nil), nil
+	}
+	if err != nil {
+		return snap, err
 	}
 	if parts.Has(PartCalibration) {
 		if snap.Calibration, err = s.calibration(ctx, cfg); err != nil {
-			return nil, err
+			return snap, err
 		}
 	}
 	if parts.Has(PartPasses) {
 		o, err := s.optimize(ctx, cfg)
 		if err != nil {
-			return nil, err
+			return snap, err
 		}
 		l, err := s.lower(ctx, cfg)
 		if err != nil {
-			return nil, err
+			return snap, err
 		}
 		if snap.Passes, err = s.passesReport(cfg, o, l); err != nil {
-			return nil, err
+			return snap, err
 		}
 	}
-	if parts&(PartTactics|PartMemory|PartTimings|PartOverview|PartAccuracy) == 0 {
+	if parts&(PartTactics|PartMemory|PartTimings|PartOverview|PartAccuracy|PartScore) == 0 {
 		return snap, nil
 	}
 	plan, err := s.plan(ctx, cfg)
 	if err != nil {
-		return nil, err
+		return snap, err
 	}
 	snap.Tactics, snap.Memory = s.tacticsReport(cfg, plan), memoryReport(plan)
 	if parts.Has(PartTimings) || parts.Has(PartOverview) {
 		loaded, err := s.load(ctx, cfg)
 		if err != nil {
-			return nil, err
+			return snap, err
 		}
 		built := time.Since(begin)
 		if snap.Timings, err = s.time(ctx, loaded, p); err != nil {
-			return nil, err
+			return snap, err
 		}
 		snap.Overview = s.overview(cfg, plan, snap.Timings)
 		snap.Overview.BuildTime = built
@@ -85,19 +93,40 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 	if m, ok := s.Backend.(run.Monitor); ok && parts.Has(PartTimings|PartOverview) {
 		snap.Telemetry, _ = telemetry(m) // what cannot be told is left out
 	}
-	if parts.Has(PartAccuracy) {
-		snap.Accuracy, err = s.accuracy(ctx, cfg, true)
+	if parts.Has(PartAccuracy | PartScore) {
+		snap.Accuracy, err = s.accuracy(ctx, cfg, parts.Has(PartAccuracy))
 	}
 	return snap, err
 }
 
-// Score compares a configuration's engine with FP32 by outputs and labels alone.
-func (r *Runner) Score(ctx context.Context, cfg Config) (a *AccuracyReport, err error) {
-	err = r.surviving(ctx, cfg, func() error {
-		a, err = r.stages.accuracy(ctx, cfg, false)
-		return err
+// Identity identifies the engine of a configuration before it is planned: two configurations that give the same network, to
+// the bit, with the same tactics asked for have one engine. Why their precision changes nothing is said where that is so.
+func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string, err error) {
+	s := r.stages
+	l, err := s.lower(ctx, cfg)
+	if err != nil {
+		return "", "", err
+	}
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return "", "", err
+	}
+	h := sha256.New()
+	var sizes []int
+	n := *l.Network
+	n.Lowered = true // FP32 need not be
+	text, err := n.Encode(func(weights []byte) int {
+		h.Write(weights)
+		sizes = append(sizes, len(weights))
+		return len(sizes)
 	})
-	return a, err
+	if err != nil {
+		return "", "", err
+	}
+	h.Write(text)
+	stored := s.stored(cfg) != nil // of an engine file, whose plan is not made anew
+	fmt.Fprint(h, key(sizes, pc.Shapes, cfg.Pin, cfg.Forbid, stored))
+	return hex.EncodeToString(h.Sum(nil)), s.unchangedBy(cfg), nil
 }
 
 // time measures an engine.

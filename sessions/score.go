@@ -1,6 +1,10 @@
 package sessions
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+)
 
 // score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
 // first one of floating type.
@@ -25,6 +29,23 @@ func newScore(s *stages, cfg Config) *score {
 	return sc
 }
 
+// checkLabels returns an error for a label that is none of the classes of an output; one value for each item is no class.
+func (sc *score) checkLabels(out map[string]graph.Value) error {
+	classes := 0
+	if v, ok := out[sc.output]; ok {
+		classes = v.Len() / sc.batch
+	}
+	if classes < 2 {
+		return nil
+	}
+	for i := range sc.Data.Len() {
+		if label, ok := sc.Data.Label(i); ok && (label < 0 || label >= classes) {
+			return fmt.Errorf("%s: item %d has label %d, but output %s has %d classes, from 0; mend the labels, or shift them with --label-offset", sc.Data.Name(), i, label, sc.output, classes)
+		}
+	}
+	return nil
+}
+
 func (sc *score) add(b int, ref, got map[string]graph.Value) {
 	if sc.output == "" {
 		return
@@ -39,11 +60,11 @@ func (sc *score) add(b int, ref, got map[string]graph.Value) {
 		x, y := r[k*each:(k+1)*each], g[k*each:(k+1)*each]
 		first := argmax(x)
 		sc.items++
-		if rank(y, first) == 0 {
+		if rank(x, first) == 0 && rank(y, first) == 0 {
 			sc.agree++
 		}
 		class, ok := sc.Data.Label(item)
-		if !ok || class < 0 || class >= each {
+		if !ok || class < 0 || class >= each { // only where there are no classes: checkLabels
 			continue
 		}
 		sc.labelled++
@@ -78,10 +99,13 @@ func argmax(x []float32) int {
 }
 
 // rank returns how many classes come before the given one: those of a higher value, and those of the same value and a
-// lower number.
+// lower number. Where a value is NaN there is no order, and all of them do.
 func rank(x []float32, class int) int {
 	n := 0
 	for i, v := range x {
+		if v != v {
+			return len(x)
+		}
 		if v > x[class] || v == x[class] && i < class {
 			n++
 		}

@@ -52,7 +52,7 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 	s := &Session{
 		stages: &stages{Workplace: w, model: m},
 		events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
-		want: cfg, close: cancel,
+		want: cfg, todo: todo{build: true}, close: cancel,
 	}
 	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
 	begun := key(cfg)
@@ -63,8 +63,7 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		s.log("warning", "", "%v", err)
 		return nil
 	}
-	info := w.Backend.Info()
-	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}}
+	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: deviceReport(w.Backend)}
 	s.wake <- struct{}{}
 	go s.loop(ctx)
 	if m, ok := w.Backend.(run.Monitor); ok {
@@ -84,14 +83,6 @@ func (s *Session) Snapshot() *Snapshot {
 	defer s.mu.Unlock()
 	c := s.snap
 	return &c
-}
-
-// Set changes the configuration: work on the old one is cancelled.
-func (s *Session) Set(cfg Config) {
-	s.mu.Lock()
-	s.want, s.todo.retime = cfg, ""
-	s.interrupt()
-	s.mu.Unlock()
 }
 
 // Rerun measures again with the configuration as it is. It ends a re-timing.
@@ -128,10 +119,15 @@ func (s *Session) stopped() {
 
 // interrupt makes the loop look at what is wanted; s.mu is held.
 func (s *Session) interrupt() {
-	s.halted = false
+	s.halted, s.todo.build = false, true
 	if s.cancel != nil {
 		s.cancel()
 	}
+	s.awake()
+}
+
+// awake makes the loop look for what is to be done.
+func (s *Session) awake() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -154,7 +150,11 @@ func (s *Session) update(change func(*Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.snap)
-	c := s.deliver()
+	s.record(s.deliver())
+}
+
+// record hands a snapshot to the recording, if there is one.
+func (s *Session) record(c *Snapshot) {
 	if r := s.recorder.Load(); r != nil {
 		r.Snapshot(c)
 	}
@@ -185,37 +185,6 @@ func (s *Session) progressed() func(Progress) {
 	}
 }
 
-// log adds a line to the log.
-func (s *Session) log(level, layer, format string, args ...any) {
-	s.keepLine(LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer})
-}
-
-// keepLine adds a line to the log; the newest thousand are kept.
-func (s *Session) keepLine(line LogLine) {
-	s.update(func(snap *Snapshot) {
-		keep := snap.Log[max(0, len(snap.Log)-999):]
-		snap.Log = append(keep[:len(keep):len(keep)], line)
-	})
-}
-
-// logError adds an error to the log: a line for each layer that the backend does not compute.
-func (s *Session) logError(err error) {
-	var missing *run.Unsupported
-	if !errors.As(err, &missing) || len(missing.Layers) == 1 {
-		s.log("error", "", "%v", err)
-		return
-	}
-	s.log("error", "", "no tactic of %s computes %d layers; trtui inspect tactics --backend %[1]s tells all reasons", missing.Backend, len(missing.Layers))
-	const most = 200 // the report of tactics has them all
-	for i, l := range missing.Layers {
-		if i == most {
-			s.log("error", "", "and %d more", len(missing.Layers)-most)
-			return
-		}
-		s.log("error", l.Layer, "%s: %s", l.Op, l.Reason())
-	}
-}
-
 // loop works on what is wanted until the session is closed.
 func (s *Session) loop(ctx context.Context) {
 	defer close(s.done)
@@ -232,6 +201,10 @@ func (s *Session) loop(ctx context.Context) {
 		}
 		cfg, once := s.want, s.todo
 		s.todo = todo{}
+		if !once.build && (s.snap.Err != "" || s.halted) { // there is nothing that calibrators could be compared beside
+			s.mu.Unlock()
+			continue
+		}
 		work, cancel := context.WithCancel(ctx)
 		s.cancel = cancel
 		s.mu.Unlock()
@@ -245,10 +218,13 @@ func (s *Session) loop(ctx context.Context) {
 			s.logError(err)
 		}
 		s.update(func(snap *Snapshot) {
-			snap.Config, snap.Busy, snap.Err = cfg, nil, ""
-			if err != nil {
+			snap.Config, snap.Busy, snap.Err = s.named(cfg), nil, ""
+			switch {
+			case err != nil:
 				snap.Err = err.Error()
-			} else {
+			case s.todo.calibrators:
+				snap.Stale = PartCalibration
+			default:
 				snap.Stale = 0 // what the model has no data for is not awaited
 			}
 		})
@@ -263,7 +239,12 @@ func (s *Session) guarded(ctx context.Context, cfg Config, once todo) (err error
 		}
 	}()
 	warn := func(text string) { s.log("warning", "", "%s", text) }
-	return s.stages.surviving(ctx, cfg, warn, func() error { return s.work(ctx, cfg, once) })
+	return s.stages.surviving(ctx, cfg, warn, func() error {
+		if !once.build {
+			return s.compareCalibrators(ctx, cfg)
+		}
+		return s.work(ctx, cfg, once)
+	})
 }
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
@@ -277,7 +258,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	}
 	s.update(func(snap *Snapshot) {
 		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
-		snap.Config, snap.Model, snap.Err, snap.Busy = cfg, model, "", &Progress{Phase: "rebuilding"}
+		snap.Config, snap.Model, snap.Err, snap.Busy = s.named(cfg), model, "", &Progress{Phase: "rebuilding"}
 		snap.Retiming, snap.Stopped = once.retime, false
 	})
 	if once.drop != nil {
@@ -344,13 +325,13 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 		}
 		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
 	}
-	var calibration *CalibrationReport
 	if s.calibrates() {
-		if calibration, err = st.calibration(ctx, cfg); err != nil {
+		if err := s.compareCalibrators(ctx, cfg); err != nil {
 			return err
 		}
+	} else {
+		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = nil })
 	}
-	s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = calibration })
 	if st.Backend.Info().Estimated {
 		return nil // another sample would be the same
 	}

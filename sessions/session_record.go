@@ -12,10 +12,11 @@ func (s *Session) Record(path string) error {
 	if r := s.recorder.Load(); r != nil {
 		return fmt.Errorf("already recording to %s", r.path)
 	}
-	r, err := Create(path)
+	r, err := Create(path, s.stages.program())
 	if err != nil {
 		return err
 	}
+	r.quantized = s.stages.model.Quantized
 	r.onFailure(func(err error) { s.recordingFailed(r, err) })
 	if !s.startRecorder(r) {
 		return errors.Join(errors.New("already recording"), r.Close())
@@ -59,7 +60,7 @@ func (s *Session) startRecorder(r *Recorder) bool {
 		return false
 	}
 	if s.timed.samples != nil {
-		k := key(s.timed.cfg)
+		k := r.key(s.timed.cfg)
 		for sample := range s.timed.samples.all() {
 			r.sample(k, s.timed.cfg, sample)
 		}
@@ -69,7 +70,7 @@ func (s *Session) startRecorder(r *Recorder) bool {
 
 // sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.
 func (s *Session) sampler(cfg Config, t *timings) func(run.Sample) {
-	k := key(cfg)
+	k := key(cfg.Effective(s.stages.model.Quantized))
 	s.mu.Lock()
 	s.timed = timed{cfg, t}
 	s.mu.Unlock()

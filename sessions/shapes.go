@@ -1,8 +1,6 @@
 package sessions
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,28 +9,72 @@ import (
 )
 
 // Symbols returns the values of the network's dimension symbols under a configuration: from its shapes, and of an input
-// that has none there the batch for a first axis that is a symbol, and 1 for every other one.
+// that has none there the batch for a first axis that is a symbol. Where other symbols have no value the error says how to
+// give them one: an [UnboundShapes].
 func (m *Model) Symbols(cfg Config) (map[string]int, error) {
+	if free := m.free(cfg.Shapes); len(free) > 0 {
+		return nil, &UnboundShapes{free}
+	}
+	known := m.known(cfg)
 	shapes := map[string][]int{}
 	for _, t := range m.Network.Inputs {
 		if given, ok := cfg.Shapes[t.Name]; ok {
 			shapes[t.Name] = given
 			continue
 		}
-		dims := make([]int, len(t.Dims))
-		for i, d := range t.Dims {
-			switch _, symbol := d.SymbolName(); {
-			case symbol && i == 0:
-				dims[i] = max(1, cfg.Batch)
-			case symbol:
-				dims[i] = 1
-			default:
-				dims[i] = d.Eval(nil)
-			}
-		}
-		shapes[t.Name] = dims
+		shapes[t.Name] = graph.EvalDims(t.Dims, known)
 	}
 	return m.Network.BindShapes(shapes)
+}
+
+// known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
+// other inputs.
+func (m *Model) known(cfg Config) map[string]int {
+	known := map[string]int{}
+	for _, t := range m.Network.Inputs {
+		for i, n := range cfg.Shapes[t.Name] {
+			if i < len(t.Dims) {
+				if name, symbol := t.Dims[i].SymbolName(); symbol {
+					known[name] = n
+				}
+			}
+		}
+	}
+	for _, t := range m.Network.Inputs {
+		if len(t.Dims) == 0 {
+			continue
+		}
+		if name, symbol := t.Dims[0].SymbolName(); symbol {
+			if _, ok := known[name]; !ok {
+				known[name] = max(1, cfg.Batch)
+			}
+		}
+	}
+	return known
+}
+
+// UnboundShapes is the error that axes of inputs have no extent.
+type UnboundShapes struct {
+	Inputs []*graph.Tensor // with such axes
+}
+
+func (u *UnboundShapes) Error() string {
+	var open, examples []string
+	for _, t := range u.Inputs {
+		var axes []string
+		for i, d := range t.Dims {
+			if name, symbol := d.SymbolName(); symbol && i > 0 {
+				axes = append(axes, name)
+			}
+		}
+		verb := "has"
+		if len(axes) > 1 {
+			verb = "have"
+		}
+		open = append(open, fmt.Sprintf("input %s is %s, where %s %s no value", t.Name, t.TypeString(), strings.Join(axes, " and "), verb))
+		examples = append(examples, exampleShape(t))
+	}
+	return fmt.Sprintf("%s: give shapes, as in --shapes %s, or --data that has them", strings.Join(open, "; "), strings.Join(examples, ","))
 }
 
 // Shaped returns the configuration with its batch in the first axis of its shapes, where that is a symbol.
@@ -86,12 +128,15 @@ func (m *Model) DataShapes(d Data) (map[string][]int, error) {
 	return shapes, nil
 }
 
-// free returns the inputs of which axes other than a first one are symbols that shapes say nothing of.
+// free returns the inputs that have symbols in other axes than a first one, to which neither the shapes nor a batch give a
+// value.
 func (m *Model) free(shapes map[string][]int) []*graph.Tensor {
+	known := m.known(Config{Shapes: shapes})
 	var list []*graph.Tensor
 	for _, t := range m.Network.Inputs {
 		for i, d := range t.Dims {
-			if _, symbol := d.SymbolName(); symbol && i > 0 && shapes[t.Name] == nil {
+			name, symbol := d.SymbolName()
+			if _, ok := known[name]; symbol && !ok && i > 0 {
 				list = append(list, t)
 				break
 			}
@@ -99,31 +144,6 @@ func (m *Model) free(shapes map[string][]int) []*graph.Tensor {
 	}
 	return list
 }
-
-// assumed adds to an error what was assumed of the shapes of inputs, since that may be its reason.
-func (s *stages) assumed(cfg Config, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, new(*unknownNames)) || errors.As(err, new(*assumedShapes)) {
-		return err
-	}
-	inputs := s.model.free(cfg.Shapes)
-	if len(inputs) == 0 {
-		return err
-	}
-	var given []string
-	for _, t := range inputs {
-		given = append(given, fmt.Sprintf("%s is %s, of which every open axis was taken to be 1", t.Name, t.TypeString()))
-	}
-	return &assumedShapes{err, fmt.Sprintf("input %s: name shapes as in --shapes %s, or data that has them", strings.Join(given, ", "), exampleShape(inputs[0]))}
-}
-
-// assumedShapes is an error that shapes which nobody named may have led to.
-type assumedShapes struct {
-	err  error
-	text string
-}
-
-func (a *assumedShapes) Error() string { return a.err.Error() + "; " + a.text }
-func (a *assumedShapes) Unwrap() error { return a.err }
 
 // exampleShape writes a shape for an input as --shapes takes it.
 func exampleShape(t *graph.Tensor) string {

@@ -16,7 +16,7 @@ import (
 )
 
 // A model with open axes is built at the shapes that are given, or that its data has; where there are none the error says
-// what was assumed and what to give.
+// which axes are open and what to give.
 func TestOpenAxes(t *testing.T) {
 	folder := filepath.Join(os.Getenv("TRTUI_DATA"), "models", "ppocr-det-cls")
 	if _, err := os.Stat(folder); err != nil || os.Getenv("TRTUI_DATA") == "" {
@@ -44,8 +44,12 @@ func TestOpenAxes(t *testing.T) {
 	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
 	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
 	_, err = r.Report(t.Context(), cfg, sessions.PartTimings, run.Profiling{Iterations: 1})
-	if err == nil || !strings.Contains(err.Error(), "every open axis was taken to be 1: name shapes as in --shapes x:1x3x64x64") {
+	if err == nil || !strings.Contains(err.Error(), "have no value: give shapes, as in --shapes x:1x3x64x64") {
 		t.Errorf("without shapes: %v", err)
+	}
+	snap, err := r.Report(t.Context(), cfg, sessions.PartModel, run.Profiling{})
+	if err != nil || len(snap.Model.Layers) == 0 || snap.Model.Inputs[0].Shape != nil || snap.Model.FLOPs != 0 {
+		t.Errorf("a look at the model: %v", err)
 	}
 	cfg.Shapes = map[string][]int{"x": {1, 3, 32, 64}}
 	if _, err := r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{}); err != nil {
@@ -54,5 +58,41 @@ func TestOpenAxes(t *testing.T) {
 	cfg.Batch = 2
 	if got := m.Shaped(cfg).Shapes["x"]; !reflect.DeepEqual(got, []int{2, 3, 32, 64}) || cfg.Shapes["x"][0] != 1 {
 		t.Errorf("shapes of a batch of 2: %v", got)
+	}
+}
+
+// The batch closes first axes, shapes close theirs, and what shares a symbol with either; nothing else has a value.
+func TestSymbols(t *testing.T) {
+	n := graph.NewNetwork("n")
+	n.AddInput("tokens", graph.I64, graph.Symbol("batch"), graph.Symbol("length"))
+	n.AddInput("mask", graph.F32, graph.Symbol("batch"), graph.Symbol("length"))
+	n.AddInput("page", graph.F32, graph.Const(1), graph.Symbol("height"), graph.Symbol("width"))
+	n.AddInput("alone", graph.F32, graph.Symbol("rows"))
+	m := &sessions.Model{Network: n}
+	for _, c := range []struct {
+		batch  int
+		shapes map[string][]int
+		want   map[string]int
+		says   []string // by the error
+	}{
+		{1, nil, nil, []string{"input tokens is", "where length has no value", "where height and width have no value", "tokens:1x64,mask:1x64,page:1x64x64"}},
+		{1, map[string][]int{"mask": {1, 7}}, nil, []string{"input page is"}},
+		{2, map[string][]int{"mask": {2, 7}, "page": {1, 5, 6}}, map[string]int{"batch": 2, "length": 7, "height": 5, "width": 6, "rows": 2}, nil},
+		{0, map[string][]int{"tokens": {3, 7}, "page": {1, 5, 6}, "alone": {4}}, map[string]int{"batch": 3, "length": 7, "height": 5, "width": 6, "rows": 4}, nil},
+		{1, map[string][]int{"tokens": {1, 7}, "mask": {1, 8}, "page": {1, 5, 6}}, nil, []string{"length"}},
+	} {
+		got, err := m.Symbols(sessions.Config{Batch: c.batch, Shapes: c.shapes})
+		if c.says == nil && (err != nil || !reflect.DeepEqual(got, c.want)) {
+			t.Errorf("%v: %v, %v, want %v", c.shapes, got, err, c.want)
+		}
+		for _, text := range c.says {
+			if err == nil || !strings.Contains(err.Error(), text) {
+				t.Errorf("%v: %v, want %q", c.shapes, err, text)
+			}
+		}
+	}
+	_, err := m.Symbols(sessions.Config{Batch: 1, Shapes: map[string][]int{"mask": {1, 7}}})
+	if err == nil || strings.Contains(err.Error(), "tokens") {
+		t.Errorf("the mask's shape closes that of tokens: %v", err)
 	}
 }

@@ -1,11 +1,11 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,19 +21,23 @@ type Workplace struct {
 	Backend run.Backend
 	Host    run.Backend // runs the FP32 reference and collects activations; nil: Backend
 	Cache   *build.TimingCache
-	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met. A Session has
+	// Warn is told what a person should know of a build that succeeds: layer precisions that are not met, a precision that
+	// changes nothing. A Session has
 	// its log for that; nil tells nobody.
 	Warn func(text string)
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
-	Log      func(LogLine)
-	SaveTo   string // the timing cache's file; empty: nowhere
-	Data     Data   // to measure accuracy on
-	CalData  Data   // to calibrate with
-	CalItems int    // of CalData at most; 0: all
-	TapItems int    // items on which layers are compared; 0: 8
+	Log    func(LogLine)
+	SaveTo string // the timing cache's file; empty: nowhere
+	// CacheError says why a timing cache that was there could not be read; work goes on without.
+	CacheError error
+	Data       Data // to measure accuracy on
+	CalData    Data // to calibrate with
+	CalItems   int  // of CalData at most; 0: all
+	TapItems   int  // items on which layers are compared; 0: 8
 	// Recalibrate finds all ranges on CalData, those of an engine file's own calibrator too; else that one keeps the ranges
 	// in the file, unless they come from random input and CalData does not.
 	Recalibrate bool
+	Program     string // that recordings name as their writer, with its version
 }
 
 // stages computes what a configuration asks for and remembers it. Each stage is a pure function of the model and of
@@ -65,51 +69,8 @@ type stages struct {
 	weightCalibrations memo[[]WeightCalibration]
 }
 
-// memo keeps the results of one stage by key, the newest few.
-type memo[T any] struct {
-	keys   []string
-	values map[string]T
-	drop   func(T) // is given what is kept no longer
-}
-
 // memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
 const memoSize = 12
-
-// get returns the result for a key, from memory or made.
-func (m *memo[T]) get(key string, make func() (T, error)) (T, error) {
-	if v, ok := m.values[key]; ok {
-		return v, nil
-	}
-	v, err := make()
-	if err == nil {
-		m.keep(key, v)
-	}
-	return v, err
-}
-
-// keep remembers a result; the oldest one goes where there are too many.
-func (m *memo[T]) keep(key string, v T) {
-	if m.values == nil {
-		m.values = map[string]T{}
-	}
-	if len(m.keys) == memoSize {
-		if m.drop != nil {
-			m.drop(m.values[m.keys[0]])
-		}
-		delete(m.values, m.keys[0])
-		m.keys = m.keys[1:]
-	}
-	m.keys = append(m.keys, key)
-	m.values[key] = v
-}
-
-// forget drops a result.
-func (m *memo[T]) forget(key string) {
-	if i := slices.Index(m.keys, key); i >= 0 {
-		m.keys = slices.Delete(m.keys, i, i+1)
-		delete(m.values, key)
-	}
-}
 
 // key makes a memo's key of anything that JSON can write; maps are written in order.
 func key(parts ...any) string {
@@ -119,6 +80,9 @@ func key(parts ...any) string {
 	}
 	return string(b)
 }
+
+// program names the writer of recordings.
+func (s *stages) program() string { return cmp.Or(s.Program, "unknown") }
 
 // host returns the backend for what is the same whatever the device.
 func (s *stages) host() run.Backend {
@@ -158,7 +122,7 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 	if err != nil {
 		return nil, err
 	}
-	return s.optimized.get(key(cfg.Disable, cfg.Until, pc.Shapes), func() (*build.Optimized, error) {
+	return s.optimized.get(s.optimizedKey(cfg, pc), func() (*build.Optimized, error) {
 		s.progress(Progress{Phase: "optimising"})
 		if err := s.model.checkDisabled(cfg); err != nil {
 			return nil, err
@@ -170,6 +134,10 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 		}
 		return o, err
 	})
+}
+
+func (s *stages) optimizedKey(cfg Config, pc pass.Config) string {
+	return key(cfg.Disable, cfg.Until, pc.Shapes)
 }
 
 // histograms collects activations of the unfused network. Nothing that is toggled changes them.
@@ -265,7 +233,7 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 	}
 	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
 		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
-		if err := checkLayerPrecisions(cfg, o); err != nil {
+		if err := s.checkLayerPrecisions(cfg, o); err != nil {
 			return nil, err
 		}
 		if text := ignored(cfg); text != "" && s.Warn != nil {
@@ -278,6 +246,11 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 		}
 		if err == nil && cfg.Constraints != Obey && s.Warn != nil {
 			warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
+		}
+		if err == nil && s.Warn != nil {
+			if text := s.unchanged(cfg, o, l); text != "" {
+				s.Warn(text)
+			}
 		}
 		return l, err
 	})
@@ -359,7 +332,9 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 // saveCache writes the timing cache to its file. An error is a warning: what was measured is still in memory.
 func (s *stages) saveCache() {
 	if s.SaveTo != "" {
-		s.unsaved = s.Cache.Save(s.SaveTo)
+		if s.unsaved = s.Cache.Save(s.SaveTo); s.unsaved != nil && s.Warn != nil {
+			s.Warn(s.unsaved.Error())
+		}
 	}
 }
 

@@ -100,7 +100,7 @@ func TestTelemetryFails(t *testing.T) {
 // The tables that version 2 added are not missed in a recording of version 1.
 func TestRecordingOfVersion1(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.trtui")
-	r, err := sessions.Create(path)
+	r, err := sessions.Create(path, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

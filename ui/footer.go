@@ -8,9 +8,23 @@ import (
 
 // StatusMsg shows a line at the bottom until the next key.
 type StatusMsg struct {
-	Text  string
-	Style Style // Bad for errors, Good, Plain
-	Job   bool  // about work in the background: it goes when that is over, see [IdleMsg]
+	Text    string
+	Shorter []string // ways to say the same in less room, the longest first
+	Style   Style    // Bad for errors, Good, Plain
+	Job     bool     // about work in the background: it goes when that is over, see [IdleMsg]
+}
+
+// line returns the first way to say it that fits w cells, or the shortest.
+func (m StatusMsg) line(w int) string {
+	text := m.Text
+	for _, shorter := range m.Shorter {
+		if Width(text) <= w {
+			break
+		}
+		text = shorter
+	}
+	text, _, _ = strings.Cut(text, "\n")
+	return text
 }
 
 // IdleMsg says that the work in the background is over, done or not: a status line about it goes away.
@@ -39,7 +53,7 @@ func (a *App) drawFooter(c *Canvas) {
 			c.Set(1, 0, mark, a.status.Style|Bold)
 			x = 3
 		}
-		text, _, _ := strings.Cut(a.status.Text, "\n")
+		text := a.status.line(c.W - x - 1)
 		if a.inbox.frozen && a.status.Job {
 			text += " (frozen: space shows what comes of it)"
 		}

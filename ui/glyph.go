@@ -1,5 +1,7 @@
 package ui
 
+import "strings"
+
 // Glyphs are the marks that widgets draw with: one set for terminals that show
 // Unicode blocks and lines, one for those that show ASCII only.
 type Glyphs struct {
@@ -56,4 +58,35 @@ func ASCIIGlyphs() *Glyphs {
 func (g *Glyphs) Fill(i int) rune {
 	n := len(g.Fills)
 	return g.Fills[((i%n)+n)%n]
+}
+
+// ASCIIText returns what replaces the glyphs of text by those of [ASCIIGlyphs]; letters of other scripts, which names may
+// have, stay.
+func ASCIIText() *strings.Replacer {
+	from, to := UnicodeGlyphs(), ASCIIGlyphs()
+	pairs := []string{"µ", "u", "×", "x", "°", "deg ", "→", "->", "←", "<-"}
+	add := func(a, b rune) { pairs = append(pairs, string(a), string(b)) }
+	for i, r := range from.Fills {
+		add(r, to.Fills[i])
+	}
+	for _, g := range [][2]rune{
+		{from.Rule, to.Rule}, {from.Wall, to.Wall}, {from.Focus, to.Focus}, {from.Point, to.Point}, {from.Up, to.Up}, {from.Down, to.Down},
+		{from.Left, to.Left}, {from.Thumb, to.Thumb}, {from.Good, to.Good}, {from.Bad, to.Bad}, {from.Dot, to.Dot}, {from.Ellipsis, to.Ellipsis},
+		{from.Record, to.Record}, {from.Pause, to.Pause}, {from.Mark, to.Mark}, {from.Tail, to.Tail},
+	} {
+		add(g[0], g[1])
+	}
+	for i, r := range from.Corners {
+		add(r, to.Corners[i])
+	}
+	for i, r := range from.Columns[1:] {
+		add(r, to.Columns[i+1])
+	}
+	for i, r := range from.Rows[1:] {
+		add(r, to.Rows[i+1])
+	}
+	for _, s := range [][2]string{{from.Branch, to.Branch}, {from.Last, to.Last}} {
+		pairs = append(pairs, s[0], s[1])
+	}
+	return strings.NewReplacer(pairs...)
 }

@@ -60,7 +60,7 @@ func newErrorsView(d *desk) *errorsView {
 	column := func(title string, of func(*sessions.LayerError) *sessions.Errors) []ui.Column {
 		value := func(r int) float64 { return v.by().value(of(at(r))) }
 		return []ui.Column{
-			{Title: title, Width: 11, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(of(at(r)), of) }},
+			{Title: title, Width: 11, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(of(at(r))) }},
 			{Title: "", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 				e := of(at(r))
 				return ui.Cell{Text: v.by().write(v.by().value(e)), Style: v.grade(e)}
@@ -123,8 +123,9 @@ func (v *errorsView) grade(e *sessions.Errors) ui.Style {
 // fullSQNR is the SQNR, in dB, at which a bar is full: no more than rounding of FP32 is left.
 const fullSQNR = 80
 
-// bar draws the metric: quality in decibels up to fullSQNR with the tolerance as a mark, errors up to the largest.
-func (v *errorsView) bar(e *sessions.Errors, of func(*sessions.LayerError) *sessions.Errors) ui.Cell {
+// bar draws the metric: quality in decibels up to fullSQNR with the tolerance as a mark, errors up to the largest of all,
+// local or accumulated, so that the bars of one column compare with those of the other.
+func (v *errorsView) bar(e *sessions.Errors) ui.Cell {
 	m := v.by()
 	b := &ui.Bar{Value: m.value(e), Style: v.grade(e)}
 	if m.higher {
@@ -135,7 +136,8 @@ func (v *errorsView) bar(e *sessions.Errors, of func(*sessions.LayerError) *sess
 		return ui.Cell{Bar: b}
 	}
 	for i := range v.snap.Accuracy.Layers {
-		b.Max = max(b.Max, m.value(of(&v.snap.Accuracy.Layers[i])))
+		l := &v.snap.Accuracy.Layers[i]
+		b.Max = max(b.Max, m.value(&l.Local), m.value(&l.Accumulated))
 	}
 	return ui.Cell{Bar: b}
 }

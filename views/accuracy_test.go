@@ -59,3 +59,22 @@ func TestErrorText(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorBarsCompare draws the bars of both columns to one scale.
+func TestErrorBarsCompare(t *testing.T) {
+	v := newErrorsView(&desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true})}, snap: &sessions.Snapshot{}})
+	v.Update(&sessions.Snapshot{Seq: 1, Accuracy: &sessions.AccuracyReport{Layers: []sessions.LayerError{
+		{Name: "a", Local: sessions.Errors{MaxAbs: 1, SQNR: 40}, Accumulated: sessions.Errors{MaxAbs: 2, SQNR: 35}},
+		{Name: "b", Local: sessions.Errors{MaxAbs: 2, SQNR: 38}, Accumulated: sessions.Errors{MaxAbs: 8, SQNR: 20}},
+	}}})
+	for range metrics {
+		local, accumulated := v.table.Columns[2].Cell(1).Bar, v.table.Columns[4].Cell(0).Bar
+		if local.Max != accumulated.Max {
+			t.Errorf("%s: the bars end at %g and %g", v.by().name, local.Max, accumulated.Max)
+		}
+		if v.by().name == "max abs" && (local.Max != 8 || local.Value != accumulated.Value) {
+			t.Errorf("equal errors are drawn as %+v and %+v", local, accumulated)
+		}
+		v.Update(key("s"))
+	}
+}

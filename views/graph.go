@@ -305,10 +305,15 @@ func savings(kernels int, bytes int64) string {
 	return "saves " + strings.Join(parts, ", ")
 }
 
-// passTitle names the step that the right side shows.
+// passTitle names the step that the right side shows: an engine by the precision that it has, not by one that is asked for.
 func (l *graphLink) passTitle() string {
-	if l.step == engineStep || l.snap.Passes == nil {
-		return "Engine " + strings.ToUpper(string(l.snap.Config.Precision))
+	p := l.snap.Passes
+	if p == nil || l.step == engineStep {
+		shown := l.snap.Config.Precision
+		if p != nil && l.snap.Stale.Has(sessions.PartPasses) {
+			shown = p.Precision
+		}
+		return strings.TrimSpace("Engine " + strings.ToUpper(string(shown)))
 	}
 	return fmt.Sprintf("After pass %d of %d: %s", l.step+1, len(l.snap.Passes.Steps), l.snap.Passes.Steps[l.step].Pass)
 }

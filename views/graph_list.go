@@ -290,121 +290,11 @@ func (v *graphList) jump() tea.Cmd {
 	return func() tea.Msg { return ui.GotoMsg{Screen: "2", View: 2 - v.side} }
 }
 
-// label is what a filter looks at: what is unfolded stays with its layer.
-func (v *graphList) label(i int) string {
-	l := &v.layers[v.lines[i].layer]
-	return l.Name + " " + l.Op + " " + l.Precision + " " + v.dims(l)
-}
-
-// line draws one line of the list for w cells; 0: with all that there is.
-func (v *graphList) line(i, w int) ui.ListLine {
-	line := v.lines[i]
-	l := &v.layers[line.layer]
-	out := ui.ListLine{}
-	if v.graphLink.side != v.side && v.belongs(l, v.selected()) {
-		out.Ground = ui.Selected
-	}
-	g := v.Look.Glyphs
-	if line.text != "" {
-		out.Prefix = "  " + g.Branch + " "
-		if line.last {
-			out.Prefix = "  " + g.Last + " "
-		}
-		out.Spans = []ui.Span{{Text: line.text, Style: ui.Muted}}
-		return out
-	}
-	if off := v.off[l.Name]; v.side == sourceSide && len(off) > 0 {
-		out.Mark, out.Style = g.Pause, ui.Warn
-		out.Spans = append(v.spans(l, 0)[:1], ui.Span{Text: "  off: " + strings.Join(off, ", "), Style: ui.Warn})
-		return out
-	} else if v.side == sourceSide {
-		out.Mark, out.Style = fateMark(g, v.fates[l.Name].Fate)
-	} else {
-		out.Mark, out.Style = g.Dot, ui.Faint
-		switch {
-		case line.changed != 0:
-			out.Mark, out.Style = line.changed, ui.Good
-		case len(l.From) > 1:
-			out.Mark, out.Style = g.Point, ui.Accent
-		}
-	}
-	out.Spans = v.spans(l, w)
-	return out
-}
-
 // The cells of a time in a list, and what a name may be cut to so that time and shape have room.
 const (
 	listTime  = 10
 	leastName = 20
 )
-
-// columns says which columns have room beside the name in w cells, and how many cells are left for the name. The same
-// holds for all lines, so that columns stay columns.
-func (v *graphList) columns(w int) (name int, time, shape, op bool) {
-	if w == 0 {
-		return v.names, v.times != nil, true, true
-	}
-	name = w
-	if v.side == engineSide {
-		name -= 4
-	}
-	take := func(n, least int) bool {
-		if name-n < least {
-			return false
-		}
-		name -= n
-		return true
-	}
-	time = v.times != nil && take(listTime, min(leastName, v.names))
-	shape = take(2+v.shapes, min(leastName+6, v.names))
-	op = shape && take(2+v.ops, v.names)
-	return min(name, v.names), time, shape, op
-}
-
-// spans are the columns of a layer's line that have room in w cells; 0: all.
-func (v *graphList) spans(l *sessions.LayerInfo, w int) []ui.Span {
-	name, time, shape, op := v.columns(w)
-	g := v.Look.Glyphs
-	var spans []ui.Span
-	set, _ := v.want.LayerPrecision(l.Name, l.From)
-	if v.side == engineSide {
-		mark, refused := v.setMark(l.Name, l.From, l.Precision)
-		style := precisionStyle(l.Precision)
-		if refused {
-			style = ui.Warn
-		}
-		spans = append(spans, ui.Span{Text: pad(l.Precision+mark, 4), Style: style})
-	}
-	mark := ""
-	if v.side == sourceSide && set != "" {
-		mark = " " + string(set) + precisionMark
-	}
-	spans = append(spans, ui.Span{Text: fit(g, shortName(l.Name), max(name-ui.Width(mark), 1)), Name: true})
-	if mark != "" {
-		spans = append(spans, ui.Span{Text: mark, Style: precisionStyle(string(set))})
-	}
-	if time {
-		text := ""
-		if t, ok := v.times[l.Name]; ok {
-			text = ui.Duration(t.Median)
-		}
-		spans = append(spans, ui.Span{Text: fmt.Sprintf(" %9s", text)})
-	}
-	if shape {
-		spans = append(spans, ui.Span{Text: "  " + fit(g, v.dims(l), v.shapes), Style: ui.Muted})
-	}
-	if op {
-		spans = append(spans, ui.Span{Text: "  " + l.Op, Style: ui.Muted})
-	}
-	return spans
-}
-
-func (v *graphList) dims(l *sessions.LayerInfo) string {
-	if len(l.Outputs) == 0 {
-		return ""
-	}
-	return l.Outputs[0].Dims
-}
 
 func (v *graphList) Render(w, h int) string {
 	return v.Look.Render(w, h, func(c *ui.Canvas) {
@@ -414,29 +304,4 @@ func (v *graphList) Render(w, h int) string {
 		}
 		v.list.Draw(c)
 	})
-}
-
-// fateMark is the sign of what became of a source layer.
-func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
-	switch fate {
-	case "fused":
-		return g.Point, ui.Accent
-	case "folded":
-		return g.Down, ui.Good
-	case "eliminated":
-		return g.Bad, ui.Warn
-	}
-	return g.Dot, ui.Faint
-}
-
-// fateText tells what became of a source layer.
-func fateText(e sessions.LedgerEntry) string {
-	text := e.Fate
-	if e.Fate == "fused" && e.Into != "" {
-		text += " into " + shortName(e.Into)
-	}
-	if e.Pass != "" {
-		text += " by " + e.Pass
-	}
-	return text
 }

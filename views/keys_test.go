@@ -36,15 +36,17 @@ func (l *timeline) Steps() []sessions.RecordedStep {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
 	return []sessions.RecordedStep{
 		{Time: start, Config: sessions.Config{Precision: sessions.FP32}},
-		{Time: start.Add(time.Second), Config: sessions.Config{Precision: sessions.FP32}, Settled: true},
-		{Time: start.Add(2 * time.Second), Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}},
-		{Time: start.Add(4 * time.Second), Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}, Settled: true},
+		{Time: start.Add(time.Second), After: time.Second, Config: sessions.Config{Precision: sessions.FP32}, Settled: true},
+		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}},
+		{Time: start.Add(4 * time.Second), After: 4 * time.Second, Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}, Settled: true},
 	}
 }
 
 func (l *timeline) Position() int  { return l.at }
 func (l *timeline) Seek(i int)     { l.at = i }
 func (l *timeline) CutShort() bool { return l.cut }
+
+func (l *timeline) Tried() []sessions.RecordedConfig { return nil }
 
 // TestScrub goes back and forth in a recording.
 func TestScrub(t *testing.T) {
@@ -112,6 +114,35 @@ func TestDelta(t *testing.T) {
 	b.size(120, 40)
 	b.wants("fp32: ", "2.00x slower than int8/mse", "agreement with FP32 "+percent(int8.Accuracy.Labels.Agreement))
 	b.wants("Configurations tried", "0.50x")
+}
+
+// TestDeltaShort says at every width what the ratio is and to what.
+func TestDeltaShort(t *testing.T) {
+	now := fixture(t)
+	now.Config.LayerPrecisions = []string{"a:fp32", "b:fp32"}
+	was, timings := *now, *now.Timings
+	was.Config = sessions.Config{Precision: sessions.INT8, Calibrator: "percentile:99.99", Batch: 1, Disable: []string{"fuse-activation"}}
+	was.Timings = &timings
+	timings.EndToEnd.Median *= 2
+	lines := delta(&was, now)
+	for i, line := range lines {
+		for _, want := range []string{"2.00x faster than int8/percentile:99.99"} {
+			if !strings.Contains(line, want) {
+				t.Errorf("%q lacks %q", line, want)
+			}
+		}
+		if i > 0 && ui.Width(line) > ui.Width(lines[0]) {
+			t.Errorf("%q is longer than %q", line, lines[0])
+		}
+	}
+	if short := lines[len(lines)-2]; ui.Width(short) > 76 {
+		t.Errorf("no line that names both fits 80 columns: %q", short)
+	}
+	was.Config, now.Config.LayerPrecisions = now.Config, []string{"c:fp32"}
+	was.Config.LayerPrecisions = nil
+	if lines := delta(&was, now); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "int8/mse: ") || !strings.Contains(lines[4], "faster than before (") {
+		t.Errorf("%q", lines)
+	}
 }
 
 // TestPercentile moves the percentile where that calibrator is active.

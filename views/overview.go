@@ -79,7 +79,7 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 		{Name: "launches", Value: ui.Count(o.Launches), Note: countsNote(o.Counts)},
 	}
 	facts = append(facts, splitFacts(t.Inference)...)
-	facts = append(facts, accuracyFacts(s.Accuracy)...)
+	facts = append(facts, accuracyFacts(s)...)
 	if m := s.Model; m != nil {
 		if e.Median > 0 && m.FLOPs > 0 {
 			facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs)/e.Median.Seconds(), "FLOP/s"),
@@ -131,7 +131,8 @@ func splitFacts(s *sessions.InferenceSplit) ui.Facts {
 }
 
 // accuracyFacts states how well the engine predicts, as far as the data lets one say.
-func accuracyFacts(a *sessions.AccuracyReport) ui.Facts {
+func accuracyFacts(s *sessions.Snapshot) ui.Facts {
+	a := s.Accuracy
 	if a == nil {
 		return nil
 	}
@@ -145,6 +146,11 @@ func accuracyFacts(a *sessions.AccuracyReport) ui.Facts {
 	}
 	if len(a.Outputs) > 0 {
 		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(a.Outputs[0].SQNR), Note: "against FP32"})
+	}
+	if s.Stale.Has(sessions.PartAccuracy) { // the facts above them are up to date before these are
+		for i := range facts {
+			facts[i].Style, facts[i].Value = ui.Muted, facts[i].Value+" stale"
+		}
 	}
 	return facts
 }

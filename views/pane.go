@@ -165,37 +165,8 @@ func plural(n int, noun string) string {
 	return ui.Count(n) + " " + noun + "s"
 }
 
-// configLabel names a configuration in a few words: "int8/entropy, 2 rules off".
-func configLabel(cfg sessions.Config, quantized bool) string {
-	label := string(cfg.Precision)
-	if cfg.Quantizes() && !quantized && cfg.Calibrator != "" {
-		label += "/" + cfg.Calibrator
-	}
-	var extras []string
-	if n := len(cfg.Disable); n > 0 {
-		extras = append(extras, fmt.Sprintf("%d off", n))
-	}
-	if n := len(cfg.LayerPrecisions); n > 0 {
-		extras = append(extras, plural(n, "layer")+" set"+map[bool]string{true: " to obey"}[cfg.Constraints == sessions.Obey])
-	}
-	if n := len(cfg.Pin); n > 0 {
-		extras = append(extras, fmt.Sprintf("%d pinned", n))
-	}
-	forbidden := 0
-	for _, list := range cfg.Forbid {
-		forbidden += len(list)
-	}
-	if forbidden > 0 {
-		extras = append(extras, fmt.Sprintf("%d forbidden", forbidden))
-	}
-	if len(extras) > 0 {
-		label += " (" + strings.Join(extras, ", ") + ")"
-	}
-	return label
-}
-
-// snapshotLabel names the configuration of a snapshot; a model with quantisation of its own needs no calibrator.
-func snapshotLabel(s *sessions.Snapshot) string { return configLabel(s.Config, ownRanges(s)) }
+// snapshotLabel names the configuration of a snapshot.
+func snapshotLabel(s *sessions.Snapshot) string { return s.Config.Label(ownRanges(s)) }
 
 // ownRanges reports whether the model brings its own quantisation, so that no calibrator has a say.
 func ownRanges(s *sessions.Snapshot) bool {

@@ -24,7 +24,7 @@ func TestLayerPrecision(t *testing.T) {
 	b.wants("Precision of stem/norm/BatchNormalization", "auto: as the builder chooses for INT8")
 	b.press("g", "enter")
 	want("stem/norm/BatchNormalization:fp32")
-	b.wants("1 layer set", " fp32*  [batch,24,32,32]", "i8* stem/conv/Conv +2", "fp32 by stem/norm/BatchNormalization:fp32", "(1 layer set): rebuilding")
+	b.wants("1 layer set", " fp32*  [batch,24,32,32]", "i8* stem/conv/Conv +2", "fp32 by stem/norm/BatchNormalization:fp32", "1 layer in fp32: rebuilding")
 	b.press("u")
 	want()
 	b.press("tab", "P", "g", "down", "enter")
@@ -76,7 +76,7 @@ func TestUnmetLayerPrecision(t *testing.T) {
 	if got := b.last(); got.Constraints != sessions.Obey || !slices.Equal(got.LayerPrecisions, []string{rule}) {
 		t.Errorf("asked for %+v", got)
 	}
-	b.wants("1 layer set to obey")
+	b.wants("1 layer in int8, obey")
 	b.press("P")
 	b.wants("prefer: from now on a precision that cannot be had is a warning")
 	b.press("G", "up", "enter")

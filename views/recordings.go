@@ -120,7 +120,7 @@ func triedNames(r *sessions.RecordingReport) string {
 	for _, c := range r.Configs {
 		names = append(names, c.Name)
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names, "; ")
 }
 
 func (v *recordingsView) Title() string { return "Recordings" }

@@ -20,11 +20,10 @@ type samplesView struct {
 }
 
 func (v *samplesView) Title() string {
-	name := "end to end"
 	if l := v.layer(); l != nil {
-		name = shortName(l.Name)
+		return "Samples of " + shortName(l.Name)
 	}
-	return "Samples of " + name
+	return "Samples"
 }
 
 func (v *samplesView) Note() (string, ui.Style) { return v.note(plots[v.of.plot]) }
@@ -50,6 +49,10 @@ func (v *samplesView) layer() *sessions.LayerTiming {
 func (v *samplesView) Render(w, h int) string {
 	return v.Look.Render(w, h, func(c *ui.Canvas) {
 		l := v.layer()
+		if l == nil && len(v.of.rows) > 0 {
+			c.Fit(1, min(1, h-1), w-2, ui.Muted, "the filter hides all rows: no samples to show")
+			return
+		}
 		if l == nil || len(l.Recent) == 0 {
 			v.wait(c, "samples")
 			return

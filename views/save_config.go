@@ -8,7 +8,7 @@ import (
 
 // saveConfig writes the configuration that is asked for to a file and says where that is.
 func (d *desk) saveConfig() tea.Cmd {
-	cfg, label := cloneConfig(d.want), configLabel(d.want, ownRanges(d.snap))
+	cfg, label := cloneConfig(d.want), d.want.Label(ownRanges(d.snap))
 	return func() tea.Msg {
 		path, err := d.SaveConfig(cfg)
 		if err != nil {

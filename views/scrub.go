@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -53,11 +54,13 @@ func (d *desk) scrubbed() tea.Cmd {
 	}
 	d.scrubTo, d.failed = 0, d.snap.Err
 	text, style := recordedState(d.snap)
-	line := at.String() + ": " + configLabel(d.snap.Config, ownRanges(d.snap))
+	what := ": " + snapshotLabel(d.snap)
 	if text != "" {
-		line += ", " + text
+		what += ", " + text
 	}
-	return say(style, line)
+	line, _, _ := strings.Cut(at.String()+what, "\n")
+	short, _, _ := strings.Cut(at.Short()+what, "\n")
+	return func() tea.Msg { return ui.StatusMsg{Text: line, Shorter: []string{short}, Style: style} }
 }
 
 // recordedState says in what state a recorded snapshot was, where that is not a finished one.
@@ -83,13 +86,12 @@ func replayBadge(at *sessions.Moment) string {
 	return fmt.Sprintf("REPLAY %d/%d", at.State, at.States)
 }
 
-// drawWhen draws when the states of a recording were, in two lines: an axis from its start to its end with a column
+// drawWhen draws when the states of a recording were, in two lines: an axis from its start to its last state with a column
 // wherever there is a state, high where one has all reports, and below it a mark at the state that is shown.
 func drawWhen(c *ui.Canvas, steps []sessions.RecordedStep, at sessions.Moment) {
-	after := func(i int) time.Duration { return max(0, steps[i].Time.Sub(steps[0].Time)) }
 	var total time.Duration
-	for i := range steps {
-		total = max(total, after(i))
+	for _, s := range steps {
+		total = max(total, s.After)
 	}
 	first, last := sessions.Clock(0), sessions.Clock(total)
 	x := ui.Width(first) + 2
@@ -109,9 +111,9 @@ func drawWhen(c *ui.Canvas, steps []sessions.RecordedStep, at sessions.Moment) {
 	}
 	for _, settled := range []bool{false, true} { // those with all reports cover the others
 		mark, style := whenMark(g, settled)
-		for i, s := range steps {
+		for _, s := range steps {
 			if s.Settled == settled {
-				c.Set(column(after(i)), 0, mark, style)
+				c.Set(column(s.After), 0, mark, style)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (l *film) Steps() []sessions.RecordedStep {
 		if i >= 12 {
 			cfg = sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}
 		}
-		steps[i] = sessions.RecordedStep{Time: l.Moment(i).Time, Config: cfg, Settled: i%3 == 2}
+		steps[i] = sessions.RecordedStep{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
 	}
 	return steps
 }
@@ -95,6 +95,9 @@ func TestScrubTells(t *testing.T) {
 	b.press(",")
 	b.publish(l.state())
 	b.wants("state 23/24, 00:11.0 after start, 2025-03-04 05:06:18: int8/mse, mid-build: timing conv1", "mid-build")
+	b.size(80, 24)
+	b.wants("state 23/24, 00:11.0 after start: int8/mse, mid-build: timing conv1")
+	b.size(120, 40)
 	b.press("{", ",")
 	on := l.state()
 	l.Seek(13)

@@ -22,6 +22,8 @@ type Timeline interface {
 	Seek(i int)
 	// Moment describes state i.
 	Moment(i int) sessions.Moment
+	// Tried returns the configurations that there are with what came of each in the end.
+	Tried() []sessions.RecordedConfig
 }
 
 // statesView lists the states of a recording; the other screens show the one that was chosen.
@@ -41,10 +43,10 @@ func newStatesView(d *desk) *statesView {
 		Rows: len(v.steps),
 		Columns: []ui.Column{
 			right("state", 6, 0, func(r int) string { return fmt.Sprint(r + 1) }),
-			right("after", 9, 0, func(r int) string { return sessions.Clock(v.steps[r].Time.Sub(v.steps[0].Time)) }),
+			right("after", 9, 0, func(r int) string { return sessions.Clock(v.steps[r].After) }),
 			{Title: "configuration", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 				c := v.steps[r].Config
-				return ui.Cell{Text: configLabel(c, false), Style: precisionStyle(string(c.Precision))}
+				return ui.Cell{Text: c.Label(ownRanges(v.snap)), Style: precisionStyle(string(c.Precision))}
 			}},
 			{Title: "reports", Width: 8, Cell: func(r int) ui.Cell {
 				if v.steps[r].Settled {

@@ -26,16 +26,27 @@ func OverviewText(s *sessions.Snapshot, width int) string {
 	if width > 0 {
 		box = max(40, min(width, 120))
 	}
-	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render(fmt.Sprintf("  %s, %d threads", s.Device.Backend, s.Device.Threads))
+	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render(fmt.Sprintf("  %s, %s", s.Device.Backend, plural(s.Device.Threads, "thread")))
 	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width), footprintText(s)}
+	if s.Overview.Unchanged != "" {
+		blocks = append(blocks, noteText("! "+s.Overview.Unchanged, width))
+	}
 	for _, b := range s.Overview.Badges {
-		blocks = append(blocks, "! "+b.Text+": "+b.Why)
+		blocks = append(blocks, noteText("! "+b.Text+": "+b.Why, width))
 	}
 	lines := strings.Split(strings.Join(blocks, "\n"), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// noteText breaks a sentence between words for a terminal of so many cells; 0 is any number.
+func noteText(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	return strings.Join(ui.Wrap(text, width), "\n")
 }
 
 // factsText aligns names, values and remarks.

@@ -3,8 +3,10 @@ package views
 import (
 	"cmp"
 	"fmt"
-	"reflect"
+	"math"
+	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -12,53 +14,144 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// triedView compares the configurations that were tried in this session.
+// trial is what came of a configuration. A time or size that is not known is zero, a share or ratio NaN.
+type trial struct {
+	config     sessions.Config
+	label      string
+	samples    int
+	median     time.Duration
+	top1       float64
+	agreement  float64
+	sqnr       float64
+	arena      int
+	weights    int
+	unfinished bool
+}
+
+// snapshotTrial returns what a settled snapshot says of its configuration.
+func snapshotTrial(s *sessions.Snapshot) trial {
+	t := trial{
+		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median,
+		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
+	}
+	if a := s.Accuracy; a != nil {
+		t.top1, t.agreement = knownShare(a.Labels.Top1), knownShare(a.Labels.Agreement)
+		if len(a.Outputs) > 0 {
+			t.sqnr = a.Outputs[0].SQNR
+		}
+	}
+	return t
+}
+
+// knownShare returns a share, NaN for one below zero, which stands for none.
+func knownShare(v float64) float64 {
+	if v < 0 {
+		return math.NaN()
+	}
+	return v
+}
+
+// recordedTrial returns what a recording says of a configuration in the end.
+func recordedTrial(c sessions.RecordedConfig) trial {
+	known := func(v *float64) float64 {
+		if v == nil {
+			return math.NaN()
+		}
+		return *v
+	}
+	t := trial{config: c.Config, samples: c.Runs, top1: known(c.Top1), agreement: known(c.Agreement), sqnr: known(c.SQNR), unfinished: !c.Settled}
+	if c.Median != nil {
+		t.median = *c.Median
+	}
+	if c.ArenaBytes != nil {
+		t.arena = *c.ArenaBytes
+	}
+	if c.Weights != nil {
+		t.weights = *c.Weights
+	}
+	return t
+}
+
+// triedView compares the configurations that were tried: in a session those of which all is known, in a replay all that
+// the recording has, with what came of them in the end wherever in it one is.
 type triedView struct {
 	pane
-	table ui.Table
-	runs  []*sessions.Snapshot
+	table  ui.Table
+	trials []trial
 }
 
 func newTriedView(d *desk) *triedView {
 	v := &triedView{pane: d.pane(0)}
-	right := func(title string, width, priority int, cell func(s *sessions.Snapshot) ui.Cell, value func(s *sessions.Snapshot) float64) ui.Column {
-		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
-			Cell:  func(r int) ui.Cell { return cell(v.runs[r]) },
-			Order: func(a, b int) int { return cmp.Compare(value(v.runs[a]), value(v.runs[b])) }}
-	}
 	v.table = ui.Table{
-		Empty: "each configuration that you try gets a row: press f for another precision, c for another calibrator",
-		Columns: []ui.Column{
-			{Title: "configuration", Width: 18, Flex: 3, Cell: func(r int) ui.Cell {
-				return ui.Cell{Text: snapshotLabel(v.runs[r]), Style: precisionStyle(string(v.runs[r].Config.Precision))}
-			}},
-			{Width: 6, Flex: 4, Cell: func(r int) ui.Cell {
-				return ui.Cell{Bar: &ui.Bar{Value: latencyOf(v.runs[r]), Max: v.slowest(), Style: precisionStyle(string(v.runs[r].Config.Precision))}}
-			}},
-			right("median", 9, 0, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Duration(s.Timings.EndToEnd.Median)} }, latencyOf),
-			right("speed", 6, 1, func(s *sessions.Snapshot) ui.Cell {
-				return ui.Cell{Text: fmt.Sprintf("%.2fx", latencyOf(v.runs[0])/latencyOf(s))}
-			}, func(s *sessions.Snapshot) float64 { return -latencyOf(s) }),
-			right("top-1", 6, 3, func(s *sessions.Snapshot) ui.Cell {
-				return ui.Cell{Text: labelShare(s, func(l sessions.LabelAccuracy) float64 { return l.Top1 })}
-			}, func(s *sessions.Snapshot) float64 { return s.Accuracy.Labels.Top1 }),
-			right("agree", 6, 0, func(s *sessions.Snapshot) ui.Cell {
-				return ui.Cell{Text: labelShare(s, func(l sessions.LabelAccuracy) float64 { return l.Agreement })}
-			}, func(s *sessions.Snapshot) float64 { return s.Accuracy.Labels.Agreement }),
-			right("SQNR dB", 7, 2, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: decibels(outputSQNR(s))} }, outputSQNR),
-			right("arena", 9, 4, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(s.Memory.Peak))} },
-				func(s *sessions.Snapshot) float64 { return float64(s.Memory.Peak) }),
-			right("weights", 9, 5, func(s *sessions.Snapshot) ui.Cell { return ui.Cell{Text: ui.Bytes(int64(s.Memory.Weights))} },
-				func(s *sessions.Snapshot) float64 { return float64(s.Memory.Weights) }),
-		},
+		Empty:   "each configuration that you try gets a row: press f for another precision, c for another calibrator",
+		Columns: v.columns(),
 		Ground: func(r int) ui.Style {
-			if reflect.DeepEqual(v.runs[r].Config, v.snap.Config) {
+			if v.trials[r].config.SameEngine(v.snap.Config, ownRanges(v.desk.snap)) {
 				return ui.Selected
 			}
 			return ui.Plain
 		},
 	}
+	if d.Timeline != nil {
+		v.table.Empty = "no configuration was recorded"
+		for _, c := range d.Timeline.Tried() {
+			v.keep(recordedTrial(c), false)
+		}
+		v.name()
+	}
 	return v
+}
+
+func (v *triedView) columns() []ui.Column {
+	right := func(title string, width, priority int, value func(t *trial) float64, write func(t *trial) string) ui.Column {
+		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight,
+			Cell: func(r int) ui.Cell {
+				if math.IsNaN(value(&v.trials[r])) {
+					return ui.Cell{Text: "·", Style: ui.Muted}
+				}
+				return ui.Cell{Text: write(&v.trials[r])}
+			},
+			Order: func(a, b int) int { return cmp.Compare(value(&v.trials[a]), value(&v.trials[b])) }}
+	}
+	style := func(r int) ui.Style { return precisionStyle(string(v.trials[r].config.Precision)) }
+	return []ui.Column{
+		{Title: "configuration", Width: 18, Flex: 3, Name: true, Cell: func(r int) ui.Cell {
+			text := v.trials[r].label
+			if v.trials[r].unfinished {
+				text += ", not finished"
+			}
+			return ui.Cell{Text: text, Style: style(r)}
+		}},
+		{Width: 6, Flex: 4, Cell: func(r int) ui.Cell {
+			return ui.Cell{Bar: &ui.Bar{Value: float64(v.trials[r].median), Max: v.slowest(), Style: style(r)}}
+		}},
+		right("median", 9, 0, func(t *trial) float64 { return orNaN(t.latency()) }, func(t *trial) string { return ui.Duration(t.median) }),
+		right("speed", 6, 1, v.speed, func(t *trial) string { return fmt.Sprintf("%.2fx", v.speed(t)) }),
+		right("top-1", 6, 3, func(t *trial) float64 { return t.top1 }, func(t *trial) string { return percent(t.top1) }),
+		right("agree", 6, 0, func(t *trial) float64 { return t.agreement }, func(t *trial) string { return percent(t.agreement) }),
+		right("SQNR dB", 7, 2, func(t *trial) float64 { return t.sqnr }, func(t *trial) string { return decibels(t.sqnr) }),
+		right("arena", 9, 4, func(t *trial) float64 { return orNaN(float64(t.arena)) }, func(t *trial) string { return ui.Bytes(int64(t.arena)) }),
+		right("weights", 9, 5, func(t *trial) float64 { return orNaN(float64(t.weights)) }, func(t *trial) string { return ui.Bytes(int64(t.weights)) }),
+	}
+}
+
+func (t *trial) latency() float64 { return float64(t.median) }
+
+// orNaN returns a number, NaN for zero, which stands for none.
+func orNaN(v float64) float64 {
+	if v == 0 {
+		return math.NaN()
+	}
+	return v
+}
+
+// speed returns how many times as fast as the first one that was measured a configuration is, NaN where that is not known.
+func (v *triedView) speed(t *trial) float64 {
+	i := slices.IndexFunc(v.trials, func(t trial) bool { return t.median > 0 })
+	if i < 0 || t.median == 0 {
+		return math.NaN()
+	}
+	return v.trials[i].latency() / t.latency()
 }
 
 func (v *triedView) Title() string { return "Configurations tried" }
@@ -71,7 +164,7 @@ func (v *triedView) Note() (string, ui.Style) {
 	if v.snap.Device.Estimated {
 		estimated = "estimated"
 	}
-	if len(v.runs) < 2 {
+	if len(v.trials) < 2 {
 		return estimated, ui.Muted
 	}
 	return strings.TrimSpace(estimated + " speed over the first"), ui.Muted
@@ -80,10 +173,14 @@ func (v *triedView) Note() (string, ui.Style) {
 func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case v.take(msg):
-		v.keep()
+		s := v.snap
+		if v.Timeline == nil && s.Settled() && s.Memory != nil && s.Timings.EndToEnd.Median > 0 {
+			v.keep(snapshotTrial(s), s.Busy == nil)
+		}
+		v.name()
 	case isKey(msg, "enter"):
 		if r := v.table.Row(); r >= 0 {
-			cfg := cloneConfig(v.runs[r].Config)
+			cfg := cloneConfig(v.trials[r].config)
 			return v.change(func(c *sessions.Config) { *c = cfg })
 		}
 	default:
@@ -92,47 +189,41 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// keep remembers a snapshot whose reports all fit, in the place of an earlier one of the same configuration.
-func (v *triedView) keep() {
-	s := v.snap
-	if !s.Settled() || s.Memory == nil || s.Timings.EndToEnd.Median == 0 {
+// keep remembers a trial. It takes the place of an earlier one of the same engine, unless that was measured better and
+// this measurement is not over.
+func (v *triedView) keep(t trial, final bool) {
+	own := ownRanges(v.desk.snap)
+	i := slices.IndexFunc(v.trials, func(old trial) bool { return old.config.SameEngine(t.config, own) })
+	switch {
+	case i >= 0 && !final && v.trials[i].median > 0 && t.samples < v.trials[i].samples:
+		return
+	case i >= 0:
+		v.trials[i] = t
 		return
 	}
-	defer v.table.Refresh()
-	for i, r := range v.runs {
-		if reflect.DeepEqual(r.Config, s.Config) {
-			v.runs[i] = s
-			return
-		}
-	}
 	const most = 100
-	v.runs = append(v.runs[max(0, len(v.runs)-most+1):], s)
-	v.table.Rows = len(v.runs)
+	v.trials = append(v.trials[max(0, len(v.trials)-most+1):], t)
+}
+
+// name labels the rows, so that no two of them read alike.
+func (v *triedView) name() {
+	var list []sessions.Config
+	for _, t := range v.trials {
+		list = append(list, t.config)
+	}
+	for i, label := range sessions.Labels(list, ownRanges(v.desk.snap)) {
+		v.trials[i].label = label
+	}
+	v.table.Rows = len(v.trials)
+	v.table.Refresh()
 }
 
 func (v *triedView) slowest() float64 {
 	top := 0.0
-	for _, s := range v.runs {
-		top = max(top, latencyOf(s))
+	for i := range v.trials {
+		top = max(top, v.trials[i].latency())
 	}
 	return top
 }
 
 func (v *triedView) Render(w, h int) string { return v.Look.Render(w, h, v.table.Draw) }
-
-func latencyOf(s *sessions.Snapshot) float64 { return float64(s.Timings.EndToEnd.Median) }
-
-func outputSQNR(s *sessions.Snapshot) float64 {
-	if s.Accuracy == nil || len(s.Accuracy.Outputs) == 0 {
-		return 0
-	}
-	return s.Accuracy.Outputs[0].SQNR
-}
-
-// labelShare writes one of the shares of label accuracy, or a dot where the data has none.
-func labelShare(s *sessions.Snapshot, share func(sessions.LabelAccuracy) float64) string {
-	if s.Accuracy == nil || share(s.Accuracy.Labels) < 0 {
-		return "·"
-	}
-	return percent(share(s.Accuracy.Labels))
-}

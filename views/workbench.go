@@ -1,7 +1,7 @@
 package views
 
 import (
-	"fmt"
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -183,11 +183,7 @@ func (d *desk) nextCalibrator() tea.Cmd {
 		return d.showRecorded(list, func(c sessions.Config) string { return c.Calibrator }, d.otherCalibrator)
 	}
 	at := slices.Index(list, d.want.Calibrator)
-	cmd := d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
-	if !d.want.Quantizes() {
-		return tea.Batch(cmd, say(ui.Warn, d.want.Calibrator+": calibrators matter for INT8 only; press f to get there"))
-	}
-	return cmd
+	return d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
 }
 
 // working reports whether something is being done that can be stopped.
@@ -247,10 +243,28 @@ func (d *desk) step(from, to *[]sessions.Config, nothing string) tea.Cmd {
 	return d.set(cfg)
 }
 
+// set asks for a configuration. One that builds the same engine, which is there or being made, begins no work.
 func (d *desk) set(cfg sessions.Config) tea.Cmd {
-	d.want, d.before = cfg, d.settled
+	was, own := d.want, ownRanges(d.snap)
+	d.want = cfg
 	d.ctl.Set(cfg)
-	return d.begin(configLabel(cfg, ownRanges(d.snap)) + ": rebuilding; esc stops")
+	if d.snap.Replay == "" && d.snap.Err == "" && !d.snap.Stopped && cfg.SameEngine(was, own) {
+		h := d.header()
+		return tea.Batch(func() tea.Msg { return h }, say(ui.Warn, withoutSay(was, cfg)))
+	}
+	d.before = d.settled
+	return d.begin(cfg.Label(own) + ": rebuilding; esc stops")
+}
+
+// withoutSay says why a change of the configuration changes no engine.
+func withoutSay(was, cfg sessions.Config) string {
+	switch {
+	case was.Calibrator != cfg.Calibrator:
+		return cfg.Calibrator + ": calibrators matter for INT8 only; press f to get there"
+	case was.Constraints != cfg.Constraints:
+		return string(cmp.Or(cfg.Constraints, sessions.Prefer)) + ": it matters where the precision of a layer is set; nothing is to be rebuilt"
+	}
+	return "the engine stays the same: nothing is to be rebuilt"
 }
 
 // begin says what work has been asked for; the line goes away when the work is over. A replay does none.
@@ -344,45 +358,8 @@ func (d *desk) tell() tea.Cmd {
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
 		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}
-	return say(ui.Good, delta(was, now))
-}
-
-// delta compares two snapshots: "int8/entropy: 1.92 ms, 2.1x faster than fp32 (4.03 ms), agreement 99.8%".
-func delta(was, now *sessions.Snapshot) string {
-	a, b := was.Timings.EndToEnd.Median, now.Timings.EndToEnd.Median
-	what := snapshotLabel(was)
-	if what == snapshotLabel(now) {
-		what = "before"
-	}
-	noisy := ""
-	if overlap(was.Timings.EndToEnd, now.Timings.EndToEnd) {
-		noisy = "; noisy, runs overlap"
-	}
-	text := fmt.Sprintf("%s: %s, %s %s (%s%s)", snapshotLabel(now), ui.Duration(b), speed(a, b), what, ui.Duration(a), noisy)
-	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
-		text += ", agreement with FP32 " + percent(acc.Labels.Agreement)
-	}
-	return text
-}
-
-// overlap reports whether the faster of two latencies is hardly beyond the other's reach: nine in ten of its runs are not
-// below the other's fastest, although the medians differ.
-func overlap(a, b sessions.Latency) bool {
-	if b.Median > a.Median {
-		a, b = b, a
-	}
-	return float64(a.Median) > 1.02*float64(b.Median) && b.P90 > a.Min
-}
-
-// speed says how b compares with a, in the words that go before the name of a.
-func speed(a, b time.Duration) string {
-	switch ratio := float64(a) / float64(b); {
-	case ratio >= 1.02:
-		return fmt.Sprintf("%.2fx faster than", ratio)
-	case ratio <= 0.98:
-		return fmt.Sprintf("%.2fx slower than", 1/ratio)
-	}
-	return "as fast as"
+	lines := delta(was, now)
+	return func() tea.Msg { return ui.StatusMsg{Text: lines[0], Shorter: lines[1:], Style: ui.Good} }
 }
 
 func say(s ui.Style, text string) tea.Cmd {

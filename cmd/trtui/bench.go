@@ -46,15 +46,14 @@ func (o *options) benchCommand() *cobra.Command {
 
 // benchOutput is the JSON of trtui bench.
 type benchOutput struct {
-	Model      string
 	Precision  sessions.Precision
 	Batch      int
-	Device     sessions.DeviceReport
 	Latency    sessions.Latency
 	Throughput float64 `unit:"items_per_s"`
 	Gap        time.Duration
 	Inference  *sessions.InferenceSplit `json:",omitempty"`
 	Memory     sessions.MemoryNumbers
+	Unchanged  string                 `json:",omitempty"` // why the precision changes no layer
 	Layers     []sessions.LayerTiming `json:",omitempty"`
 }
 
@@ -66,13 +65,13 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	t, v := snap.Timings, snap.Overview
 	if o.format == "json" {
 		out := benchOutput{
-			Model: snap.Model.Name, Precision: snap.Config.Precision, Batch: v.Batch, Device: snap.Device,
+			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged,
 			Latency: t.EndToEnd, Throughput: v.Throughput, Gap: t.Gap, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {
 			out.Layers = t.Layers
 		}
-		return writeReport(stdout, out)
+		return writeReport(stdout, snap.Head(), out)
 	}
 	writeLatency(stdout, snap)
 	if !p.PerStep {
@@ -110,22 +109,31 @@ func estimatedMark(estimated bool) string {
 	return ""
 }
 
+// writeHeading prints which model this is about, under which configuration, and on what.
+func writeHeading(w io.Writer, snap *sessions.Snapshot) {
+	device := snap.Device.Device
+	if n := snap.Device.Threads; n > 0 {
+		device += ", " + count(n, "thread")
+	}
+	cfg := snap.Config
+	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s)\n", snap.Model.Name, cfg.Precision, max(1, cfg.Batch), snap.Device.Backend, device)
+}
+
 // writeLatency prints what was measured end to end.
 func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	t, v := snap.Timings, snap.Overview
-	device := snap.Device.Device
-	if n := snap.Device.Threads; n > 0 {
-		device += fmt.Sprintf(", %d threads", n)
-	}
-	fmt.Fprintf(w, "%s, %s, batch %d, on %s (%s)\n", snap.Model.Name, snap.Config.Precision, v.Batch, snap.Device.Backend, device)
+	writeHeading(w, snap)
 	fmt.Fprintf(w, "%slatency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n",
 		estimatedMark(t.Estimated), ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	fmt.Fprintf(w, "%sthroughput: %.1f items/s\n", estimatedMark(t.Estimated), v.Throughput)
 	if s := t.Inference; s != nil {
 		fmt.Fprintf(w, "split µs: %s\n", splitText(s))
 	}
+	if v.Unchanged != "" {
+		writeNote(w, "%s", v.Unchanged)
+	}
 	for _, b := range v.Badges {
-		fmt.Fprintf(w, "%s: %s\n", b.Text, b.Why)
+		writeNote(w, "%s: %s", b.Text, b.Why)
 	}
 }
 
@@ -152,8 +160,5 @@ func (o *options) report(ctx context.Context, stderr io.Writer, path string, par
 		snap, err = r.Report(ctx, cfg, parts, profiling)
 		return err
 	})
-	if err == nil && snap.Tactics != nil && snap.Tactics.CacheError != "" {
-		fmt.Fprintf(stderr, "trtui: warning: %s\n", snap.Tactics.CacheError)
-	}
 	return snap, err
 }

@@ -38,10 +38,10 @@ type buildOutput struct {
 	File         string
 	Bytes        int64
 	Steps        int
-	Config       sessions.Config
 	Target       string
 	ArenaBytes   int
 	WeightsBytes int
+	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 }
 
 func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, output string) error {
@@ -61,11 +61,18 @@ func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, out
 		if err != nil {
 			return err
 		}
+		_, unchanged, err := r.Identity(ctx, cfg)
+		if err != nil {
+			return err
+		}
 		m := e.Plans[0].Memory
 		if o.format == "json" {
-			return writeReport(stdout, buildOutput{output, size, len(e.Plans[0].Steps), cfg, e.Plans[0].Target, m.Peak, m.Weights})
+			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(e.Plans[0].Steps), e.Plans[0].Target, m.Peak, m.Weights, unchanged})
 		}
-		fmt.Fprintf(stdout, "%s: %s, %d steps, arena %s KiB, weights %s KiB, file %s KiB\n", output, cfg.Precision, len(e.Plans[0].Steps), kib(m.Peak), kib(m.Weights), kib(int(size)))
+		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB, file %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(e.Plans[0].Steps), "step"), kib(m.Peak), kib(m.Weights), kib(int(size)))
+		if unchanged != "" {
+			writeNote(stdout, "%s", unchanged)
+		}
 		return nil
 	})
 }

@@ -49,9 +49,9 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 			c = &short
 		}
 		if o.format == "json" {
-			return writeReport(stdout, c)
+			return writeReport(stdout, snap.Head(), c)
 		}
-		fmt.Fprintf(stdout, "%d items of %s\n", c.Batches, p.work.CalData.Name())
+		fmt.Fprintf(stdout, "%s: %s of %s\n", p.model.Name(), count(c.Batches, "item"), p.work.CalData.Name())
 		if c.Random {
 			fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
 		}

@@ -200,7 +200,7 @@ func (o *options) checkData() error {
 	if o.calItems != "" && o.calData == "" {
 		return errors.New("--calib-items chooses from --calib-data, which is missing")
 	}
-	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "layout", "channel-order", "shape", "type", "dequantize"} {
+	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize"} {
 		if o.changed(flag) && o.data == "" && o.calData == "" {
 			return fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)
 		}

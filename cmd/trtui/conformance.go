@@ -45,16 +45,17 @@ func conformanceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "conformance PATH...",
 		Short: "Run ONNX backend test cases",
-		Long: `Run ONNX backend test cases: each PATH is the folder of a case (model.onnx beside test_data_set_0, ...),
-a folder of such folders, or a .tar.gz of them.
+		Long: `Run ONNX backend test cases: each PATH is the folder of a case (model.onnx, or the only
+model there, beside test_data_set_0, ...),
+a folder of such folders, the model itself, or a .tar.gz of folders.
 
 Outputs are computed by the layers' own definition, with --backend by an engine for that backend, in
 FP32 with all fusions.
 
 A case is unsupported if its model is refused when it is imported, even with its inputs fixed as
-constants, or if the backend does not compute one of its layers. It fails if an output has another type or shape than the expected one, or differs from it
-by more than 1e-7 + 1e-3 * |expected| (f16: 1e-3 + 1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|),
-or at all where it is of integers or booleans.`,
+constants, or if the backend does not compute one of its layers. It fails if an output has another type
+or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |expected| (f16: 1e-3 +
+1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|), or at all where it is of integers or booleans.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("conformance needs the path of at least one case")
@@ -118,7 +119,7 @@ func (r *conformanceReport) add(c conformanceResult) {
 
 func (r *conformanceReport) write(w io.Writer, format string, verbose bool) error {
 	if format == "json" {
-		return json.NewEncoder(w).Encode(r)
+		return json.NewEncoder(underlying(w)).Encode(r)
 	}
 	for _, c := range r.Cases {
 		var err error

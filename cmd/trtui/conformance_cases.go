@@ -53,13 +53,16 @@ func findCases(name string) ([]conformanceCase, error) {
 	switch {
 	case info.IsDir():
 		cases, err = folderCases(name)
+	case filepath.Ext(name) == ".onnx":
+		cases = make([]conformanceCase, 1)
+		cases[0], err = fileCase(name)
 	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
 		cases, err = archiveCases(name)
 	default:
-		err = fmt.Errorf("%s is neither a folder nor a .tar.gz", name)
+		err = fmt.Errorf("%s is neither a folder nor a model nor a .tar.gz", name)
 	}
 	if err == nil && len(cases) == 0 {
-		err = fmt.Errorf("%s has no cases: a case is a folder with model.onnx and test_data_set_0 in it", name)
+		err = fmt.Errorf("%s has no cases: a case is a folder with a model and test_data_set_0 in it", name)
 	}
 	slices.SortStableFunc(cases, func(a, b conformanceCase) int { return cmp.Compare(a.name, b.name) })
 	return cases, err
@@ -69,32 +72,65 @@ func findCases(name string) ([]conformanceCase, error) {
 func folderCases(root string) ([]conformanceCase, error) {
 	var cases []conformanceCase
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || d.Name() != "model.onnx" {
+		if err != nil || d.IsDir() || filepath.Ext(file) != ".onnx" {
 			return err
 		}
 		dir := filepath.Dir(file)
-		abs, err := filepath.Abs(dir)
-		if err != nil {
+		model, err := caseModel(dir)
+		if dir != filepath.Clean(root) && errors.Is(err, errWhichModel) {
+			return nil // among other cases, a folder that leaves it open
+		}
+		if err != nil || file != model {
 			return err
 		}
-		c := conformanceCase{name: filepath.Base(abs), open: func(im onnx.Importer) (*graph.Network, func() error, error) {
-			f, err := im.Open(file)
-			if err != nil {
-				return nil, nil, err
-			}
-			return f.Network, f.Close, nil
-		}}
-		data, err := filepath.Glob(filepath.Join(escapeGlob(dir), "test_data_set*", "*.pb"))
-		if err != nil {
-			return err
-		}
-		for _, file := range data {
-			c.add(filepath.Base(filepath.Dir(file)), filepath.Base(file), func() ([]byte, error) { return os.ReadFile(file) })
-		}
+		c, err := fileCase(file)
 		cases = append(cases, c)
-		return nil
+		return err
 	})
 	return cases, err
+}
+
+// fileCase returns the case of a model with the test data beside it; its name is the folder's.
+func fileCase(file string) (conformanceCase, error) {
+	dir := filepath.Dir(file)
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return conformanceCase{}, err
+	}
+	c := conformanceCase{name: filepath.Base(abs), open: func(im onnx.Importer) (*graph.Network, func() error, error) {
+		f, err := im.Open(file)
+		if err != nil {
+			return nil, nil, err
+		}
+		return f.Network, f.Close, nil
+	}}
+	data, err := filepath.Glob(filepath.Join(escapeGlob(dir), "test_data_set*", "*.pb"))
+	for _, file := range data {
+		c.add(filepath.Base(filepath.Dir(file)), filepath.Base(file), func() ([]byte, error) { return os.ReadFile(file) })
+	}
+	return c, err
+}
+
+var errWhichModel = errors.New("models, none of which is model.onnx")
+
+// caseModel returns the model of the case that a folder is: model.onnx, or beside test data the only model whatever its name;
+// "" of a folder that is no case.
+func caseModel(dir string) (string, error) {
+	models, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.onnx"))
+	if err != nil {
+		return "", err
+	}
+	if usual := filepath.Join(dir, "model.onnx"); slices.Contains(models, usual) {
+		return usual, nil
+	}
+	sets, err := filepath.Glob(filepath.Join(escapeGlob(dir), "test_data_set*", "*.pb"))
+	switch {
+	case err != nil || len(sets) == 0:
+		return "", err
+	case len(models) > 1:
+		return "", fmt.Errorf("%s has test data and %d %w; name one, as in %s", dir, len(models), errWhichModel, models[0])
+	}
+	return models[0], nil
 }
 
 // escapeGlob returns a pattern that matches a path literally.

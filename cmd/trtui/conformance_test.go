@@ -111,7 +111,8 @@ func TestConformance(t *testing.T) {
 		{[]string{dir, "--odd"}, 2, "", "unknown flag: --odd"},
 		{[]string{filepath.Join(dir, "none")}, 1, "", "no such file"},
 		{[]string{empty}, 1, "", "has no cases"},
-		{[]string{filepath.Join(one, "model.onnx")}, 1, "", "neither a folder nor a .tar.gz"},
+		{[]string{filepath.Join(one, "model.onnx")}, 0, "1 passed, 0 failed, 0 unsupported\n", ""},
+		{[]string{filepath.Join(one, "test_data_set_0", "input_0.pb")}, 1, "", "neither a folder nor a model nor a .tar.gz"},
 	} {
 		var out, errOut bytes.Buffer
 		code := execute(t.Context(), append([]string{"conformance"}, c.args...), &out, &errOut)
@@ -206,4 +207,30 @@ func caseTiers(t *testing.T, path string) map[string]string {
 		tiers[cells[0]] = cells[column]
 	}
 	return tiers
+}
+
+// The model of a case may have any name where it is the only one; of several one is named.
+func TestConformanceModelNames(t *testing.T) {
+	dir := t.TempDir()
+	files := writeCases(t, dir)
+	relu := filepath.Join(dir, "test_relu")
+	if err := os.Rename(filepath.Join(relu, "model.onnx"), filepath.Join(relu, "net.onnx")); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := command(t, 0, "conformance", relu)
+	if !strings.Contains(out, "1 passed, 0 failed") {
+		t.Error(out)
+	}
+	if err := os.WriteFile(filepath.Join(relu, "other.onnx"), files["test_abs/model.onnx"], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs := command(t, exitFailure, "conformance", relu); !strings.Contains(errs, "name one, as in "+filepath.Join(relu, "net.onnx")) {
+		t.Error(errs)
+	}
+	if out, _ := command(t, 0, "conformance", filepath.Join(relu, "net.onnx")); !strings.Contains(out, "1 passed, 0 failed") {
+		t.Error(out)
+	}
+	if out, _ := command(t, exitFailure, "conformance", dir); !strings.Contains(out, "0 passed, 1 failed, 1 unsupported") {
+		t.Error(out)
+	}
 }

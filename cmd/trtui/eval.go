@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,19 +16,25 @@ import (
 
 // evalRow is one configuration's result in the JSON of trtui eval.
 type evalRow struct {
-	Precision    string   `json:"precision"`
-	Calibrator   string   `json:"calibrator"`
-	Top1         *float64 `json:"top1"`      // percent; null without labels
-	Agreement    float64  `json:"agreement"` // percent of items whose first class is FP32's
-	SQNR         float64  `json:"sqnr_db"`   // of the first output; 200 stands for equality
-	Latency      float64  `json:"latency_ms"`
-	LatencyP99   float64  `json:"latency_p99_ms"`
-	WeightsBytes int      `json:"weights_bytes"`
-	ArenaBytes   int      `json:"arena_bytes"`
-	Ranges       string   `json:"ranges,omitempty"` // of activations: where they come from
-	Random       bool     `json:"random_data,omitempty"`
-	RandomRanges bool     `json:"random_ranges,omitempty"`
-	Estimated    bool     `json:"estimated,omitempty"` // latencies are a cost model's
+	Precision    string
+	Calibrator   string
+	Top1         *float64 // percent; null without labels
+	Agreement    *float64 // percent of items whose first class is FP32's; null without classes
+	SQNR         float64  `unit:"db"` // of the first output; 200 stands for equality
+	Latency      time.Duration
+	LatencyP99   time.Duration
+	WeightsBytes int
+	ArenaBytes   int
+	Ranges       string `json:",omitempty"` // of activations: where they come from
+	Random       bool   `json:",omitempty" output:"random_data"`
+	RandomRanges bool   `json:",omitempty"`
+	Estimated    bool   `json:",omitempty"` // latencies are a cost model's
+	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
+	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
+	Unchanged    string `json:",omitempty"` // why the precision changes no layer
+	Config       sessions.Config
+
+	offset int // by how much the labels seem to be off
 }
 
 func evalCommand() *cobra.Command {
@@ -82,91 +89,123 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 			return err
 		}
 		if offset != 0 {
-			fmt.Fprintf(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d\n", offset, o.labelOffset+offset)
+			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d", offset, o.labelOffset+offset)
 		}
 		if o.format == "json" {
-			return writeJSON(stdout, struct {
-				Schema int       `json:"schema"`
-				Rows   []evalRow `json:"rows"`
-			}{sessions.OutputSchema, rows})
+			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
 		}
 		return writeEval(stdout, p, rows)
 	})
 }
 
-// evalConfigs returns a row for each configuration, and by how much the labels seem to be off.
+// evalConfigs returns a row for each configuration, and by how much the labels seem to be off. An engine that two of them
+// have in common is measured once: what differed would be noise.
 func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []sessions.Config) (rows []evalRow, offset int, err error) {
+	engines := map[string]evalRow{}
 	for _, cfg := range configs {
-		row, acc, err := evalConfig(ctx, r, p, cfg)
+		id, unchanged, err := r.Identity(ctx, cfg)
 		if err != nil {
 			return nil, 0, err
 		}
-		rows, offset = append(rows, row), acc.Labels.Offset
+		row, known := engines[id]
+		if known {
+			row.SameAs = strings.TrimSpace(row.Precision + " " + row.Calibrator)
+		} else if row, err = evalConfig(ctx, r, cfg); err != nil {
+			return nil, 0, err
+		}
+		row.Precision, row.Calibrator, row.Config, row.Unchanged = string(cfg.Precision), p.calibrator(cfg), cfg, unchanged
+		if !known {
+			engines[id] = row
+		}
+		rows, offset = append(rows, row), row.offset
 	}
 	return rows, offset, nil
 }
 
-func evalConfig(ctx context.Context, r *sessions.Runner, p *place, cfg sessions.Config) (evalRow, *sessions.AccuracyReport, error) {
-	snap, err := r.Report(ctx, cfg, sessions.PartOverview, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime, PerStep: false})
-	if err != nil {
-		return evalRow{}, nil, err
+// calibrator names what gives a configuration its ranges; "" where nothing does.
+func (p *place) calibrator(cfg sessions.Config) string {
+	switch {
+	case p.model.Quantized && cfg.Precision == sessions.INT8:
+		return "the model's"
+	case cfg.Quantizes() && !p.model.Quantized:
+		return cfg.Calibrator
 	}
-	acc, err := r.Score(ctx, cfg)
+	return ""
+}
+
+func evalConfig(ctx context.Context, r *sessions.Runner, cfg sessions.Config) (evalRow, error) {
+	snap, err := r.Report(ctx, cfg, sessions.PartOverview|sessions.PartScore, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime, PerStep: false})
 	if err != nil {
-		return evalRow{}, nil, err
+		return evalRow{}, err
 	}
+	acc := snap.Accuracy
 	row := evalRow{
-		Precision: string(cfg.Precision), Calibrator: acc.Calibrator, Ranges: acc.Ranges, Agreement: 100 * acc.Labels.Agreement,
-		Latency: float64(snap.Overview.Latency.Median) / 1e6, LatencyP99: float64(snap.Overview.Latency.P99) / 1e6,
+		Ranges: acc.Ranges, Latency: snap.Overview.Latency.Median, LatencyP99: snap.Overview.Latency.P99,
 		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random, RandomRanges: acc.RandomRanges,
-		Estimated: snap.Timings.Estimated,
+		Estimated: snap.Timings.Estimated, offset: acc.Labels.Offset,
+		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
 	}
 	if len(acc.Outputs) > 0 {
-		row.SQNR = acc.Outputs[0].SQNR
+		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
 	}
-	if p.model.Quantized && cfg.Precision == sessions.INT8 {
-		row.Calibrator = "the model's"
+	return row, nil
+}
+
+// percentage returns a share in percent, nil where there is none.
+func percentage(share float64) *float64 {
+	if share < 0 {
+		return nil
 	}
-	if acc.Labels.Top1 >= 0 {
-		top1 := 100 * acc.Labels.Top1
-		row.Top1 = &top1
-	}
-	return row, acc, nil
+	share *= 100
+	return &share
 }
 
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
-	fmt.Fprintf(w, "%s on %s: %d items\n", p.model.Network.Name, p.work.Data.Name(), p.work.Data.Len())
+	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
 	if p.work.Data.Random() {
-		fmt.Fprintln(w, "random data: none was given, so accuracy is agreement with FP32 only")
+		writeNote(w, "random data: none was given, so accuracy is agreement with FP32 only")
 	}
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
-		fmt.Fprintln(w, "random calibration: ranges come from random input and say nothing about real ones")
+		writeNote(w, "random calibration: ranges come from random input and say nothing about real ones")
 	}
 	said := ""
 	for _, r := range rows {
 		if r.Ranges != said && r.Ranges != "" {
 			said = r.Ranges
-			fmt.Fprintf(w, "ranges of %s: %s\n", r.Calibrator, said)
+			writeNote(w, "ranges of %s: %s", r.Calibrator, said)
 		}
 	}
 	if rows[0].Estimated {
 		fmt.Fprintln(w, "estimated: latencies are a cost model's, not measured")
 	}
+	said = ""
+	for _, r := range rows {
+		if r.Unchanged != said && r.Unchanged != "" {
+			said = r.Unchanged
+			writeNote(w, "%s", said)
+		}
+	}
 	fmt.Fprintln(w)
 	var lines [][]string
 	for _, r := range rows {
-		top1 := "-"
-		if r.Top1 != nil {
-			top1 = fmt.Sprintf("%.2f", *r.Top1)
+		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), fmt.Sprintf("%.2f×", float64(rows[0].Latency)/float64(r.Latency)), ""
+		if r.SameAs != "" {
+			median, p99, speed, remark = "-", "-", "-", "same engine as "+r.SameAs
+		}
+		if r.NotFinite > 0 {
+			remark = strings.TrimSuffix(count(int(r.NotFinite), "element")+" NaN or infinite; "+remark, "; ")
 		}
 		lines = append(lines, []string{
-			r.Precision, r.Calibrator, top1, fmt.Sprintf("%.2f", r.Agreement), decibels(r.SQNR),
-			fmt.Sprintf("%.3f", r.Latency), fmt.Sprintf("%.3f", r.LatencyP99), fmt.Sprintf("%.2f×", rows[0].Latency/r.Latency), kib(r.WeightsBytes), kib(r.ArenaBytes),
+			r.Precision, r.Calibrator, known(r.Top1, hundredths), known(r.Agreement, hundredths), decibels(r.SQNR),
+			median, p99, speed, kib(r.WeightsBytes), kib(r.ArenaBytes), remark,
 		})
 	}
-	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB"}, lines)
+	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB", ""}, lines)
 	return nil
 }
+
+// hundredths prints a number with two digits behind the point.
+func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // layered returns the configuration whose layers are looked at: the last one, and where a model was given and nothing asked
 // for INT8 with the calibrator that every command begins with.
@@ -186,9 +225,9 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 	}
 	a := snap.Accuracy
 	if o.format == "json" {
-		return writeReport(w, a)
+		return writeReport(w, snap.Head(), a)
 	}
-	fmt.Fprintf(w, "%s %s: error of each layer against FP32, on %d items\n\n", a.Precision, a.Calibrator, a.TapItems)
+	fmt.Fprintf(w, "%s, %s: error of each layer against FP32, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), count(a.TapItems, "item"))
 	var rows [][]string
 	for _, l := range a.Layers {
 		mark := ""
@@ -202,10 +241,7 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 	}
 	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
-	for _, out := range a.Outputs {
-		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f\n", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
-	}
-	fmt.Fprintf(w, "labels: top-1 %s %% (FP32 %s %%), agreement %s %% of %d items\n", percent(a.Labels.Top1), percent(a.Labels.FP32Top1), percent(a.Labels.Agreement), a.Items)
+	writeScore(w, a)
 	return nil
 }
 

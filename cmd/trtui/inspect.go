@@ -26,9 +26,9 @@ func inspectCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		inspectPart(&options{}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
+		inspectPart(&options{lookOnly: true}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
 		inspectPart(&options{}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
-		inspectPart(&options{}, "engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses, writeEngine),
+		inspectPart(&options{}, "engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses|sessions.PartScore, writeEngine),
 		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
 		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer", sessions.PartTactics, writeTactics),
 		inspectRecordingCommand(),
@@ -63,7 +63,7 @@ func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path st
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
 	var missing *run.Unsupported
 	if parts == sessions.PartTactics && errors.As(err, &missing) {
-		return errors.Join(o.writeUnsupported(stdout, missing), errReported)
+		return errors.Join(o.writeUnsupported(stdout, snap.Head(), missing), errReported)
 	}
 	if err != nil {
 		return err
@@ -72,23 +72,65 @@ func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path st
 		write(stdout, snap)
 		return nil
 	}
+	var report any = engineDocument(snap)
 	switch parts {
 	case sessions.PartModel:
-		return writeReport(stdout, snap.Model)
+		report = snap.Model
 	case sessions.PartPasses:
-		return writeReport(stdout, snap.Passes)
+		report = snap.Passes
 	case sessions.PartMemory:
-		return writeReport(stdout, snap.Memory)
+		report = snap.Memory
 	case sessions.PartTactics:
-		return writeReport(stdout, snap.Tactics)
+		report = snap.Tactics
 	}
-	return writeReport(stdout, snap.Overview)
+	return writeReport(stdout, snap.Head(), report)
+}
+
+// engineOutput is the JSON of trtui inspect engine, and of trtui itself where there is no terminal.
+type engineOutput struct {
+	sessions.OverviewReport
+	Ledger   ledgerOutput
+	Accuracy *accuracyOutput
+}
+
+// ledgerOutput counts what became of the source layers.
+type ledgerOutput struct {
+	Kept, Fused, Folded, Eliminated int
+	LayersSaved                     int
+	BytesSaved                      int64 `output:"saved_bytes"`
+}
+
+// accuracyOutput is how an engine compares with FP32.
+type accuracyOutput struct {
+	Items      int
+	Calibrator string                 `json:",omitempty"`
+	Ranges     string                 `json:",omitempty"`
+	Labels     sessions.LabelAccuracy // shares are -1 without labels
+	Outputs    []sessions.OutputError
+}
+
+func engineDocument(s *sessions.Snapshot) engineOutput {
+	var out engineOutput
+	if s.Overview != nil {
+		out.OverviewReport = *s.Overview
+	}
+	if p := s.Passes; p != nil {
+		out.Ledger = ledgerOutput{p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, p.BytesSaved}
+	}
+	if a := s.Accuracy; a != nil {
+		out.Accuracy = &accuracyOutput{a.Items, a.Calibrator, a.Ranges, a.Labels, a.Outputs}
+	}
+	return out
 }
 
 func writeModel(w io.Writer, s *sessions.Snapshot) {
 	m := s.Model
-	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256)
-	fmt.Fprintf(w, "%d layers, %d parameters, %.1f MFLOP an inference\n", len(m.Layers), m.Params, float64(m.FLOPs)/1e6)
+	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256, m.Graph)
+	fmt.Fprintf(w, "%s, %d parameters", count(len(m.Layers), "layer"), m.Params)
+	if m.FLOPs > 0 {
+		fmt.Fprintf(w, ", %.1f MFLOP an inference", float64(m.FLOPs)/1e6)
+	}
+	fmt.Fprintln(w)
 	for _, t := range m.Inputs {
 		fmt.Fprintf(w, "input  %s %s%s\n", t.Name, t.Type, t.Dims)
 	}
@@ -101,67 +143,13 @@ func writeModel(w io.Writer, s *sessions.Snapshot) {
 	}
 }
 
-func writePasses(w io.Writer, s *sessions.Snapshot) {
-	p := s.Passes
-	for i, st := range p.Steps {
-		fmt.Fprintf(w, "%2d %-24s %3d fired, %3d missed, %3d layers after it, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
-		for _, f := range st.Fired {
-			into := f.Into
-			if into == "" {
-				into = "(removed)"
-			}
-			fmt.Fprintf(w, "     + %s: %s -> %s", f.Rule, strings.Join(f.Layers, " + "), into)
-			if f.KernelsSaved != 0 || f.BytesSaved != 0 {
-				fmt.Fprintf(w, " [%d layers, %s KiB saved]", f.KernelsSaved, kib(int(f.BytesSaved)))
-			}
-			fmt.Fprintln(w)
-		}
-		for _, m := range st.Missed {
-			fmt.Fprintf(w, "     - %s: %s: %s", m.Rule, strings.Join(m.Layers, " + "), m.Reason)
-			if m.Detail != "" {
-				fmt.Fprintf(w, " (%s)", m.Detail)
-			}
-			fmt.Fprintln(w)
-		}
-	}
-	writeUnlowered(w, s)
-	for _, u := range p.Unmet {
-		fmt.Fprintf(w, "   ! %s\n", u)
-	}
-	fmt.Fprintln(w)
-	writeLedger(w, p)
-	fmt.Fprintln(w)
-	var rows [][]string
-	for _, e := range p.Ledger {
-		rows = append(rows, []string{short(e.Layer), e.Op, e.Fate, short(e.Into), e.Pass})
-	}
-	writeTable(w, []string{"source layer", "op", "fate", "into", "by"}, rows)
-}
-
-// writeUnlowered lists the layers that were left in another precision than the one asked for.
-func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
-	if list := s.Passes.Unlowered; len(list) > 0 {
-		fmt.Fprintf(w, "\nnot %s:\n", s.Config.Precision)
-		for _, u := range list {
-			fmt.Fprintf(w, "     - %s: %s (%s)\n", u.Layer, u.Precision, u.Reason)
-		}
-	}
-	if s.Passes.Unchanged != "" {
-		fmt.Fprintln(w, s.Passes.Unchanged)
-	}
-}
-
-func writeLedger(w io.Writer, p *sessions.PassesReport) {
-	fmt.Fprintf(w, "%d source layers: %d kept, %d fused, %d folded, %d eliminated; %d layers and %s KiB of traffic saved\n",
-		len(p.Ledger), p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, kib(int(p.BytesSaved)))
-}
-
 func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	writeLatency(w, s)
 	v := s.Overview
 	fmt.Fprintf(w, "%s, of %d source layers\n", v.Counts.Text(), v.Source)
 	writeLedger(w, s.Passes)
 	writeMemoryNumbers(w, v.Memory)
+	writeScore(w, s.Accuracy)
 	fmt.Fprintln(w)
 	var rows [][]string
 	for _, e := range v.Split {
@@ -171,9 +159,30 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	fmt.Fprintln(w)
 	rows = nil
 	for _, l := range v.Top {
-		rows = append(rows, []string{short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 30)})
+		rows = append(rows, []string{
+			short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 20), us(l.P99),
+			fmt.Sprintf("%.1f", 100*l.CV), l.Precision, l.Tactic,
+		})
 	}
-	writeTable(w, []string{"slowest layers", ">µs", ">%", "~"}, rows)
+	writeTable(w, []string{"slowest layers", ">median µs", ">%", "~", "~>p99", "~>CV %", "type", "~tactic"}, rows)
+}
+
+// writeScore prints how an engine compares with FP32.
+func writeScore(w io.Writer, a *sessions.AccuracyReport) {
+	if a == nil {
+		return
+	}
+	if a.Calibrator != "" {
+		fmt.Fprintf(w, "ranges of %s: %s\n", a.Calibrator, a.Ranges)
+	}
+	for _, out := range a.Outputs {
+		fmt.Fprintf(w, "output %s: SQNR %s, max abs %.4g, cosine %.6f", out.Name, ratio(out.SQNR), out.MaxAbs, out.Cosine)
+		if out.NotFinite > 0 {
+			fmt.Fprintf(w, "; %s NaN or infinite", count(int(out.NotFinite), "element"))
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "labels: top-1 %s %% (FP32 %s %%), agreement %s %% of %s\n", percent(a.Labels.Top1), percent(a.Labels.FP32Top1), percent(a.Labels.Agreement), count(a.Items, "item"))
 }
 
 func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
@@ -183,6 +192,7 @@ func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
 
 func writeMemory(w io.Writer, s *sessions.Snapshot) {
 	m := s.Memory
+	writeHeading(w, s)
 	writeMemoryNumbers(w, m.MemoryNumbers)
 	if m.PeakStep >= 0 && m.PeakStep < len(m.Steps) {
 		fmt.Fprintf(w, "most bytes are live at step %d, %s\n", m.PeakStep, m.Steps[m.PeakStep])
@@ -217,6 +227,7 @@ func lifeLine(s sessions.SlotInfo, steps, cells int) string {
 
 func writeTactics(w io.Writer, s *sessions.Snapshot) {
 	t := s.Tactics
+	writeHeading(w, s)
 	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n", t.CacheHits, t.CacheMisses, len(t.Cache))
 	if s.Device.Estimated {
 		fmt.Fprintln(w, "untimed: the cost model chose, and ~ marks its estimates")

@@ -45,7 +45,7 @@ func (o *options) inspectRecording(w io.Writer, path string) error {
 		return err
 	}
 	if o.format == "json" {
-		return writeReport(w, rep)
+		return writeReport(w, rep.Head(), rep)
 	}
 	writeRecording(w, rep)
 	return nil
@@ -57,8 +57,8 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 	if r.Complete {
 		end = "complete, " + r.Ended.Sub(r.Started).Round(time.Second).String()
 	}
-	fmt.Fprintf(w, "recorded %s, %s; %d states, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, r.States, kib(int(r.Bytes)))
-	fmt.Fprintf(w, "data: %s, %d items to evaluate, %d to calibrate\n", r.Data, r.Items, r.CalItems)
+	fmt.Fprintf(w, "recorded %s, %s; %s, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, count(r.States, "state"), kib(int(r.Bytes)))
+	fmt.Fprintf(w, "data: %s, %s to evaluate, %d to calibrate\n", r.Data, count(r.Items, "item"), r.CalItems)
 	if r.Random {
 		fmt.Fprintln(w, "random data: accuracy is agreement with FP32 only")
 	}
@@ -89,6 +89,12 @@ func known[T any](v *T, print func(T) string) string {
 	return print(*v)
 }
 
+// recordingDocument is a recording among others in the JSON.
+type recordingDocument struct {
+	sessions.Head
+	sessions.RecordingReport
+}
+
 // listRecordings prints a line for each recording in a folder.
 func (o *options) listRecordings(w io.Writer, dir string) error {
 	list, err := sessions.ListRecordings(dir)
@@ -96,7 +102,11 @@ func (o *options) listRecordings(w io.Writer, dir string) error {
 		return err
 	}
 	if o.format == "json" {
-		return writeReport(w, struct{ Recordings []*sessions.RecordingReport }{list})
+		var out struct{ Recordings []recordingDocument }
+		for _, r := range list {
+			out.Recordings = append(out.Recordings, recordingDocument{r.Head(), *r})
+		}
+		return writeReport(w, sessions.Head{}, out)
 	}
 	if len(list) == 0 {
 		return errors.New("no recordings (*" + sessions.RecordingExtension + ") in " + dir)

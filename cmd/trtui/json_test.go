@@ -18,13 +18,13 @@ var jsonCommands = []struct {
 }{
 	{[]string{"inspect", "model"}, []string{"parameters", "flops", "sha256"}},
 	{[]string{"inspect", "passes"}, []string{"ledger", "layers_saved", "elapsed_ms"}},
-	{[]string{"inspect", "engine"}, []string{"latency", "median_ms", "throughput_items_per_s", "peak_bytes"}},
+	{[]string{"inspect", "engine"}, []string{"latency", "median_ms", "throughput_items_per_s", "peak_bytes", "ledger", "accuracy", "agreement_share", "tactic"}},
 	{[]string{"inspect", "memory"}, []string{"lower_bound_bytes", "live_bytes", "first_step"}},
 	{[]string{"inspect", "tactics"}, []string{"candidates", "time_ms", "cache_hits"}},
 	{[]string{"calibrate", "--compare"}, []string{"clip_share", "kl_nats", "sqnr_db"}},
 	{[]string{"calibrate", "--weights"}, []string{"weights", "spread_ratio", "per_tensor_sqnr_db", "nearly_dead"}},
 	{[]string{"bench", "--per-layer", "--duration", "10ms", "--iterations", "5"}, []string{"latency", "median_ms", "p99_ms", "gap_ms", "mean_ms", "gflop_per_s"}},
-	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_p99_ms", "arena_bytes"}},
+	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_ms", "latency_p99_ms", "arena_bytes", "sqnr_db"}},
 	{[]string{"eval", "--per-layer", "--precision", "int8"}, []string{"accumulated", "tap_items", "agreement_share"}},
 	{[]string{"build"}, []string{"arena_bytes", "file", "config"}},
 	{[]string{"run", "--items", "2"}, []string{"classes", "min_at", "not_finite"}},
@@ -69,6 +69,14 @@ func checkJSON(t *testing.T, text string) map[string]bool {
 	}
 	if v["schema"] != float64(sessions.OutputSchema) {
 		t.Errorf("the schema is %v, want %d", v["schema"], sessions.OutputSchema)
+	}
+	for _, name := range []string{"model", "device", "config", "data"} {
+		if _, ok := v[name]; !ok {
+			t.Errorf("the head has no %q", name)
+		}
+	}
+	if m, ok := v["model"].(map[string]any); ok && (m["name"] != "digits" || m["sha256"] == "") {
+		t.Errorf("the model is %v", m)
 	}
 	keys := map[string]bool{}
 	walkKeys(v, "", func(path, key string) {

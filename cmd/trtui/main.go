@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -60,21 +59,21 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	workbench(root)
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
+	stderr = root.ErrOrStderr()
 	switch {
 	case err == nil:
 		return 0
 	case errors.Is(err, errReported):
 		return exitFailure
 	case !started || errors.As(err, new(usageError)):
-		fmt.Fprintf(stderr, "trtui: %v\nusage: %s\n%s --help lists the flags\n", err, cmd.UseLine(), cmd.CommandPath())
+		writeNote(stderr, "trtui: %v\nusage: %s\n%s --help lists the flags", err, cmd.UseLine(), cmd.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "trtui: %v\n", err)
+	writeNote(stderr, "trtui: %v", err)
 	if hint := unsupportedHint(err); hint != "" {
-		fmt.Fprintln(stderr, hint)
+		writeNote(stderr, "%s", hint)
 	}
 	return exitFailure
 }

@@ -1,16 +1,15 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/build"
@@ -34,6 +33,7 @@ type options struct {
 	nhwc        bool
 	layout      string
 	order       string // of channels
+	notFinite   bool   // NaN and infinities in data are taken
 	shape       []int
 	elements    string
 	dequantize  []float32
@@ -60,6 +60,7 @@ type options struct {
 	quiet       bool
 	verbose     bool
 	randomItems int
+	lookOnly    bool                       // the model is looked at and not run: it needs neither data nor shapes
 	changed     func(flags ...string) bool // whether one of them was given
 }
 
@@ -83,6 +84,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.layout, "layout", "nchw", "how the model takes images: nchw or nhwc")
 	f.BoolVar(&o.nhwc, "nhwc", false, "as --layout nhwc")
 	f.StringVar(&o.order, "channel-order", "rgb", "which colour of images the model takes first: rgb or bgr; --mean and --std are in that order")
+	f.BoolVar(&o.notFinite, "allow-not-finite", false, "take data with NaN and infinities, which are errors else")
 	f.IntSliceVar(&o.shape, "shape", nil, "shape of one item of a raw file, as in 1,49,10")
 	f.StringVar(&o.elements, "type", "", "type of a raw file's elements: f32, u8, i8, ...")
 	f.Float32SliceVar(&o.dequantize, "dequantize", nil, "SCALE,ZERO of a raw file's integers")
@@ -98,7 +100,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringArrayVar(&o.disable, "disable", nil, "rules, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
 	f.StringArrayVar(&o.pins, "tactic", nil, "the only tactic that a layer may have, as LAYER=TACTIC; may be given again; trtui inspect tactics lists both")
 	f.StringArrayVar(&o.bans, "forbid-tactic", nil, "a tactic that no layer may have, or that LAYER may not, as LAYER=TACTIC; @FILE names a file of them, one a line; may be given again")
-	f.StringVar(&o.shapes, "shapes", "", "shapes of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data, else 1 for each symbol")
+	f.StringVar(&o.shapes, "shapes", "", "shapes of inputs whose axes are symbols, as in x:1x3x640x640; default: those of the data")
 	f.StringVar(&o.configPath, "config", "", "configuration file, as W in the workbench writes it: precisions, calibrator, rules, tactics, shapes; flags go before it")
 	f.IntVar(&o.until, "passes-until", 0, "stop after so many passes; 0: all")
 	f.StringVar(&o.format, "format", "text", "text or json")
@@ -139,20 +141,22 @@ func (o *options) open(path string) (*place, error) {
 // openModel opens a model or an engine; no path names the embedded model.
 func openModel(path string) (*sessions.Model, error) {
 	if path == "" {
-		return sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
+		return sessions.ParseModel(graph.Ops(), sessions.Embedded, testdata.Model())
 	}
 	return sessions.OpenModel(graph.Ops(), path)
 }
 
 // equip opens what a model is worked on with: timing cache, data, backend.
 func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
-	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache(), Recalibrate: o.anew || o.changed("calib-data")}
+	w := sessions.Workplace{SaveTo: o.cache, Cache: build.NewTimingCache(), Program: programName(), Recalibrate: o.anew || o.changed("calib-data")}
 	var err error
 	if o.cache == "none" {
 		w.SaveTo = ""
 	} else if o.cache != "" {
-		if w.Cache, err = build.OpenTimingCache(o.cache); err != nil {
-			return nil, err
+		if cache, err := build.OpenTimingCache(o.cache); err == nil {
+			w.Cache = cache
+		} else { // nothing is read, and nothing written over what is there
+			w.SaveTo, w.CacheError = "", fmt.Errorf("%w; this goes on without it", err)
 		}
 	}
 	if w.Data, w.CalData, err = o.datasets(m, embedded); err != nil {
@@ -166,13 +170,21 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 	if w.Backend.Info().Estimated {
 		few, w.TapItems = fewItems, fewTaps
 	}
-	if o.items == "" && few > 0 {
+	if o.items == "" && few > 0 && w.Data != nil {
 		if w.Data, err = sessions.Subset(w.Data, 0, min(few, w.Data.Len())); err != nil {
 			closeDevices()
 			return nil, err
 		}
 	}
 	return &place{m, w, func() { closeDevices(); m.Close() }}, nil
+}
+
+// warn writes warnings to w: that the timing cache cannot be read, and those of a build.
+func (p *place) warn(w io.Writer) {
+	p.work.Warn = warner(w)
+	if p.work.CacheError != nil {
+		p.work.Warn(p.work.CacheError.Error())
+	}
 }
 
 // with opens the model at path, hands it to use with a runner that reports its progress to stderr, and closes it.
@@ -182,11 +194,13 @@ func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions
 		return err
 	}
 	defer p.close()
-	p.work.Warn = func(text string) { fmt.Fprintln(stderr, "warning:", text) }
+	p.warn(stderr)
 	if o.verbose {
 		p.work.Log = func(l sessions.LogLine) { fmt.Fprintln(stderr, l) }
 	}
-	return use(p, sessions.NewRunner(p.model, p.work, o.reporter(stderr)))
+	report, stop := o.reporter(stderr)
+	defer stop()
+	return use(p, sessions.NewRunner(p.model, p.work, report))
 }
 
 // datasets opens the data to evaluate and to calibrate on: the embedded model's own, what the flags name, or random
@@ -208,13 +222,16 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 			return nil, nil, err
 		}
 	}
-	if data != nil && !embedded {
-		if o.dataShapes, err = m.DataShapes(data); err != nil {
+	if shaped := cmp.Or(data, cal); shaped != nil && !embedded {
+		if o.dataShapes, err = m.DataShapes(shaped); err != nil {
 			return nil, nil, err
 		}
 	}
 	if data == nil {
 		env, err := o.symbols(m)
+		if o.lookOnly && errors.As(err, new(*sessions.UnboundShapes)) {
+			return nil, nil, nil
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -252,7 +269,7 @@ func (o *options) symbols(m *sessions.Model) (map[string]int, error) {
 }
 
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
-	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape}
+	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape, NotFinite: o.notFinite}
 	if path == o.data {
 		opt.Labels, opt.LabelOffset = o.labels, o.labelOffset
 	}
@@ -287,38 +304,4 @@ func modelArg(args []string) string {
 		return ""
 	}
 	return args[0]
-}
-
-// reporter returns a function that shows progress on one line of w, where that is a terminal; not with --verbose, whose
-// lines tell what was done.
-func (o *options) reporter(w io.Writer) func(sessions.Progress) {
-	f, ok := w.(*os.File)
-	if !ok || o.quiet || o.verbose || !term.IsTerminal(f.Fd()) {
-		return nil
-	}
-	var last time.Time
-	return func(p sessions.Progress) {
-		if time.Since(last) < 100*time.Millisecond {
-			return
-		}
-		last = time.Now()
-		s := progressText(p)
-		width := terminalWidth(f)
-		if len(s) > width-1 {
-			s = s[:width-1]
-		}
-		fmt.Fprintf(f, "\r%s%s\r", s, strings.Repeat(" ", max(0, width-1-len(s))))
-	}
-}
-
-// progressText prints progress as in "timing tactics 12/40: conv1".
-func progressText(p sessions.Progress) string {
-	s := p.Phase
-	if p.Total > 0 {
-		s += " " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)
-	}
-	if p.Item != "" {
-		s += ": " + p.Item
-	}
-	return s
 }

@@ -4,21 +4,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"strings"
 	"time"
 
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/term"
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/ui"
 )
 
-// writeReport writes a report in the form for scripts, with the schema's version as its first field.
-func writeReport(w io.Writer, report any) error {
-	data, err := sessions.MarshalOutput(report)
+// writeReport writes a report in the form for scripts, behind the schema's version and the head of all documents.
+func writeReport(w io.Writer, head sessions.Head, report any) error {
+	head.Commit = ownCommit()
+	data, err := sessions.MarshalOutput(head, report)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func writeReport(w io.Writer, report any) error {
 
 // writeJSON writes a value as indented JSON.
 func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(underlying(w))
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
@@ -122,19 +122,6 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 	fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
 }
 
-// terminalWidth returns the width of the terminal that w is, or 0 if it is none: what is piped is never cut.
-func terminalWidth(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(f.Fd()) {
-		return 0
-	}
-	width, _, err := term.GetSize(f.Fd())
-	if err != nil || width < 20 {
-		return 80
-	}
-	return width
-}
-
 // short returns a layer's name for a column of text: a fused layer's is that of its principal member and the number of the
 // others, in at most 44 cells.
 func short(name string) string {
@@ -171,15 +158,18 @@ func percent(share float64) string {
 
 // decibels prints a signal-to-noise ratio; what is equal has none.
 func decibels(db float64) string {
-	if db >= quant.MaxDB {
+	switch {
+	case db >= quant.MaxDB:
 		return "exact"
+	case db <= -quant.MaxDB: // nothing is left, or it is not finite
+		return "none"
 	}
 	return fmt.Sprintf("%.1f", db)
 }
 
 // ratio prints a signal-to-noise ratio with its unit.
 func ratio(db float64) string {
-	if db >= quant.MaxDB {
+	if math.Abs(db) >= quant.MaxDB {
 		return decibels(db)
 	}
 	return decibels(db) + " dB"

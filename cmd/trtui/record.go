@@ -91,7 +91,8 @@ func (o *options) listed(m *sessions.Model, precisions, calibrators []string) (p
 
 // runConfigs leads a session through configurations, one after the other.
 func (o *options) runConfigs(ctx context.Context, s *sessions.Session, configs []sessions.Config, stderr io.Writer) error {
-	report := o.reporter(stderr)
+	report, stop := o.reporter(stderr)
+	defer stop()
 	for _, cfg := range configs {
 		s.Set(cfg)
 		if err := o.awaitIdle(ctx, s, cfg, report, stderr); err != nil {

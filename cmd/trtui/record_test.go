@@ -36,6 +36,7 @@ func TestRecordAndReplay(t *testing.T) {
 	out, _ = command(t, 0, "inspect", "recording", path, "--format", "json")
 	checkJSON(t, out)
 	var rep struct {
+		Program  string
 		Complete bool
 		Configs  []struct {
 			Settled bool
@@ -48,6 +49,9 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 	if !rep.Complete || len(rep.Configs) != 1 || !rep.Configs[0].Settled || rep.Configs[0].Runs < 200 || rep.Configs[0].Median == nil {
 		t.Errorf("the report is %+v", rep)
+	}
+	if want, _ := command(t, 0, "version"); !strings.HasPrefix(want, rep.Program+",") {
+		t.Errorf("the recording was written by %q, the program is %s", rep.Program, want)
 	}
 	out, _ = command(t, 0, "replay", path)
 	if !strings.Contains(out, "int8/minmax") || !strings.Contains(out, "slowest layers") {
@@ -68,7 +72,7 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Errorf("state 1 is %+v, %v", snap, err)
 	}
 	out, _ = command(t, 0, "replay", path, "--at", "00:00.0")
-	if !strings.Contains(out, "state 1/") || !strings.Contains(out, "00:00.0 after start") || !strings.Contains(out, "this state is not complete") {
+	if !strings.Contains(out, "state 1/") || !strings.Contains(out, " after start, ") || !strings.Contains(out, "this state is not complete") {
 		t.Errorf("the first state is\n%s", out)
 	}
 	_, errOut := command(t, exitFailure, "replay", path, "--at", "soon")

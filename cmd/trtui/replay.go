@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
@@ -30,6 +29,7 @@ func replayCommand() *cobra.Command {
 		Short: "Show a recording in the workbench, without its model or device; as text where there is no terminal",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			f.look.ASCII = asked(c, "ascii")
 			return f.replay(c.Context(), c.OutOrStdout(), args[0])
 		},
 	}
@@ -37,7 +37,6 @@ func replayCommand() *cobra.Command {
 	flags.StringVar(&f.at, "at", "", "show this recorded state: its number, from 1, or a time after the start, as 00:14 or 14s; default: the last")
 	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
-	flags.BoolVar(&f.look.ASCII, "ascii", false, "ASCII only; the default where the locale is not UTF-8")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
 	return c
 }
@@ -72,7 +71,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 		}
 	}
 	if f.format == "json" {
-		return writeReport(stdout, snap)
+		return writeReport(stdout, snap.Head(), snap)
 	}
 	return writeReplay(stdout, r, snap)
 }
@@ -86,8 +85,7 @@ func writeReplay(w io.Writer, r *sessions.Replay, snap *sessions.Snapshot) error
 	writeRecording(w, rep)
 	fmt.Fprintf(w, "\n%s\n", snap.At)
 	if snap.Settled() && snap.Overview != nil && snap.Passes != nil {
-		_, err = lipgloss.Fprintln(w, views.OverviewText(snap, terminalWidth(w)))
-		return err
+		return writeStyled(w, views.OverviewText(snap, terminalWidth(w)))
 	}
 	fmt.Fprintf(w, "%s: this state is not complete", snap.Config.Precision)
 	if snap.Busy != nil {

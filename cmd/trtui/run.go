@@ -105,7 +105,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	defer p.close()
-	p.work.Warn = func(text string) { fmt.Fprintln(stderr, "warning:", text) }
+	p.warn(stderr)
 	cfg, err := o.configFor(p.model)
 	if err != nil {
 		return err
@@ -115,12 +115,14 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 	if err != nil {
 		return err
 	}
-	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, o.comparing(cfg.Precision), o.reporter(stderr))
+	report, stop := o.reporter(stderr)
+	r, err := sessions.Compare(ctx, p.model, p.work, cfg, contenders, o.comparing(cfg.Precision), report)
+	stop()
 	if err != nil {
 		return err
 	}
 	if o.format == "json" {
-		err = writeReport(stdout, r)
+		err = writeReport(stdout, sessions.NewRunner(p.model, p.work, nil).Head(&cfg), r)
 	} else {
 		writeComparison(stdout, r)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
 )
 
 // unsupportedHint says what to do about layers that a backend does not compute; "" for other errors.
@@ -47,9 +48,9 @@ func unsupportedOutput(u *run.Unsupported) unsupportedReport {
 }
 
 // writeUnsupported prints every tactic's reason for each layer that has none.
-func (o *options) writeUnsupported(w io.Writer, u *run.Unsupported) error {
+func (o *options) writeUnsupported(w io.Writer, head sessions.Head, u *run.Unsupported) error {
 	if o.format == "json" {
-		return writeReport(w, unsupportedOutput(u))
+		return writeReport(w, head, unsupportedOutput(u))
 	}
 	fmt.Fprintf(w, "no tactic of %s computes these layers\n\n", u.Backend)
 	for _, l := range u.Layers {

@@ -18,11 +18,19 @@ func versionCommand() *cobra.Command {
 		Short: "Say which commit this program was built from",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprintf(c.OutOrStdout(), "trtui, commit %s, %s, %s/%s\n", commit(revision, info), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s/%s\n", programName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
+}
+
+// programName names the program with the commit that it was built from.
+func programName() string { return "trtui, commit " + ownCommit() }
+
+// ownCommit returns the commit of this program.
+func ownCommit() string {
+	info, _ := debug.ReadBuildInfo()
+	return commit(revision, info)
 }
 
 // commit returns the first 12 digits of the commit that the program was built from, with "-dirty" behind them where its

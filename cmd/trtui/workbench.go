@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
@@ -42,7 +41,6 @@ func workbench(root *cobra.Command) {
 	f.register(root)
 	flags := root.Flags()
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
-	flags.BoolVar(&f.look.ASCII, "ascii", false, "ASCII only; the default where the locale is not UTF-8")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
 	flags.StringVar(&f.recording, "recordings", ".", "folder of recordings")
 	root.RunE = func(cmd *cobra.Command, args []string) error { return f.open(cmd, args) }
@@ -102,9 +100,10 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 		session.Close()
 		p.close()
 	})
+	f.look.ASCII = asked(cmd, "ascii")
 	look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 	if err != nil {
-		return f.printOverview(cmd.Context(), session, cmd.OutOrStdout())
+		return f.printOverview(cmd.Context(), session, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
@@ -136,20 +135,22 @@ func closeSoon(release func()) {
 }
 
 // printOverview waits until every report is there and prints the overview.
-func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Session, out io.Writer) error {
-	snap, err := awaitSettled(ctx, session)
+func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Session, out, errs io.Writer) error {
+	report, stop := f.reporter(errs)
+	snap, err := awaitSettled(ctx, session, report)
+	stop()
 	if err != nil {
 		return err
 	}
 	if f.format == "json" {
-		return writeReport(out, snap.Overview)
+		return writeReport(out, snap.Head(), engineDocument(snap))
 	}
-	_, err = lipgloss.Fprintln(out, views.OverviewText(snap, terminalWidth(out)))
-	return err
+	return writeStyled(out, views.OverviewText(snap, terminalWidth(out)))
 }
 
-// awaitSettled returns the first snapshot whose reports all fit its configuration.
-func awaitSettled(ctx context.Context, session *sessions.Session) (*sessions.Snapshot, error) {
+// awaitSettled returns the first snapshot whose reports all fit its configuration; report, if not nil, is told what is being
+// done until then.
+func awaitSettled(ctx context.Context, session *sessions.Session, report func(sessions.Progress)) (*sessions.Snapshot, error) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -160,6 +161,9 @@ func awaitSettled(ctx context.Context, session *sessions.Session) (*sessions.Sna
 			}
 			if snap.Settled() {
 				return snap, nil
+			}
+			if snap.Busy != nil && report != nil {
+				report(*snap.Busy)
 			}
 		}
 	}

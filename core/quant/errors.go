@@ -7,11 +7,11 @@ import (
 )
 
 // Errors measures how far a tensor is from its reference; the names are those of Polygraphy and trtexec. Pairs in which
-// a number is not finite count in NotFinite and nowhere else, unless both are the same infinity or both NaN, which
-// agree.
+// a number is not finite, unless both are the same infinity, count in NotFinite and differ beyond all measure: they are
+// in L0, Cosine is 0 then, and SQNRdB and PSNRdB are -MaxDB. The other measures are of the other pairs.
 type Errors struct {
-	Count     uint64  // finite pairs, and pairs that agree without being finite
-	NotFinite uint64  // pairs of which one or both are not finite and that do not agree
+	Count     uint64  // finite pairs, and pairs of the same infinity
+	NotFinite uint64  // pairs of which one or both are not finite, but those
 	MaxAbs    float64 // of |got - ref|: trtexec's lInf
 	MeanAbs   float64
 	MedianAbs float64 // within 1.6 %; see ErrorAccumulator
@@ -30,7 +30,7 @@ type Errors struct {
 // ErrorAccumulator measures errors over any number of batches in bounded memory. Sums are in float64; the medians come
 // from histograms over the logarithm of the error with 32 bins an octave. The zero value is ready for use.
 type ErrorAccumulator struct {
-	finite, count                  uint64 // pairs of numbers; these and pairs that agree without being numbers
+	finite, count                  uint64 // pairs of numbers; these and pairs of the same infinity
 	notFinite, differ              uint64
 	maxAbs, maxRel, sumAbs, sumRel float64
 	noise, refPower, gotPower, dot float64 // sums of squares and of products
@@ -54,7 +54,7 @@ func (a *ErrorAccumulator) Add(ref, got []float32) error {
 func (a *ErrorAccumulator) pair(r, g float64) {
 	e := math.Abs(g - r)
 	if !(e <= math.MaxFloat64) {
-		if r == g || r != r && g != g {
+		if r == g {
 			a.count++
 			a.abs.add(0)
 			a.rel.add(0)
@@ -91,15 +91,20 @@ func (a *ErrorAccumulator) pair(r, g float64) {
 
 // Errors returns the measures of all that was added; the zero Errors if nothing was.
 func (a *ErrorAccumulator) Errors() Errors {
-	e := Errors{Count: a.count, NotFinite: a.notFinite}
+	e := Errors{Count: a.count, NotFinite: a.notFinite, L0: a.notFinite}
+	if a.notFinite > 0 {
+		e.SQNRdB, e.PSNRdB = -MaxDB, -MaxDB
+	}
 	if a.count == 0 {
 		return e
 	}
 	n := float64(a.count)
 	e.MaxAbs, e.MeanAbs, e.MedianAbs = a.maxAbs, a.sumAbs/n, min(a.maxAbs, a.abs.median())
 	e.MaxRel, e.MeanRel, e.MedianRel = a.maxRel, a.sumRel/n, min(a.maxRel, a.rel.median())
-	e.L0, e.L1, e.L2, e.RMSE = a.differ, a.sumAbs, math.Sqrt(a.noise), math.Sqrt(a.noise/n)
+	e.L0, e.L1, e.L2, e.RMSE = a.differ+a.notFinite, a.sumAbs, math.Sqrt(a.noise), math.Sqrt(a.noise/n)
 	switch {
+	case a.notFinite > 0:
+		return e
 	case a.noise == 0:
 		e.Cosine = 1
 	case a.refPower > 0 && a.gotPower > 0:

@@ -46,8 +46,9 @@ func TestErrorsSpecial(t *testing.T) {
 		{"nothing", nil, nil, Errors{}},
 		{"equal", []float32{1, 2}, []float32{1, 2}, Errors{Count: 2, Cosine: 1, SQNRdB: MaxDB, PSNRdB: MaxDB}},
 		{"zeros", []float32{0, 0}, []float32{0, 0}, Errors{Count: 2, Cosine: 1, SQNRdB: MaxDB, PSNRdB: MaxDB}},
-		{"agreeing infinities", []float32{inf, nan, 1}, []float32{inf, nan, 1}, Errors{Count: 3, Cosine: 1, SQNRdB: MaxDB, PSNRdB: MaxDB}},
-		{"infinite", []float32{inf, 1, nan}, []float32{-inf, nan, 1}, Errors{NotFinite: 3}},
+		{"agreeing infinities", []float32{inf, -inf, 1}, []float32{inf, -inf, 1}, Errors{Count: 3, Cosine: 1, SQNRdB: MaxDB, PSNRdB: MaxDB}},
+		{"infinite", []float32{inf, 1, nan}, []float32{-inf, nan, 1}, Errors{NotFinite: 3, L0: 3, SQNRdB: -MaxDB, PSNRdB: -MaxDB}},
+		{"both NaN", []float32{nan, 1}, []float32{nan, 1}, Errors{Count: 1, NotFinite: 1, L0: 1, SQNRdB: -MaxDB, PSNRdB: -MaxDB}},
 	} {
 		got, err := Compare(c.ref, c.got)
 		if err != nil || got != c.want {

@@ -322,39 +322,6 @@ func fromInput(n *graph.Network, t *graph.Tensor) bool {
 	return n.IsInput(t)
 }
 
-// sliceable returns why the inputs of a concatenation cannot be written straight to their places in its output.
-func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[string]int) error {
-	axis := l.Attrs.(graph.ConcatAttrs).Axis
-	y := l.Outputs[0]
-	if axis < 0 {
-		axis += len(y.Dims)
-	}
-	outer := graph.EvalDims(y.Dims, env)[:axis]
-	if axis > 1 && graph.Count(outer) > 1 || f != kernels.Linear && axis != 1 {
-		return fmt.Errorf("axis %d is not the outermost", axis)
-	}
-	seen := map[*graph.Tensor]bool{}
-	for i, x := range l.Inputs {
-		switch {
-		case x.Producer == nil || n.IsOutput(x) || n.IsOutput(y):
-			return fmt.Errorf("input %s is an input, output or constant of the network", x.Name)
-		case x.Producer.Op.View || x.Producer.Op == graph.Concat || seen[x]:
-			return fmt.Errorf("input %s has a place already", x.Name)
-		case x.Type != y.Type || !x.Range.Equal(y.Range):
-			return fmt.Errorf("input %s has another type or range", x.Name)
-		case f != kernels.Linear && i < len(l.Inputs)-1 && x.Dims[1].Eval(env)%f.Block(x.Type) != 0:
-			return fmt.Errorf("input %s does not fill whole blocks of channels", x.Name)
-		}
-		for _, u := range x.Users {
-			if u != l && u.Op == graph.Concat {
-				return fmt.Errorf("input %s goes into two concatenations", x.Name)
-			}
-		}
-		seen[x] = true
-	}
-	return nil
-}
-
 // reformatOption returns the tactic for a reformat.
 func (c *chooser) reformatOption(t *graph.Tensor, from, to kernels.Format) (option, error) {
 	l := reformatLayer(t, t)

@@ -208,81 +208,6 @@ func (y *layout) scratch(step *Step, o option, b kernels.Binding) {
 	}
 }
 
-// sliceable reports whether the slots of a concatenation's inputs can become parts of its output: each has memory of
-// its own, and everyone who touches it can work on slices. With one batch index, or in NHWC one pixel, a slice is dense,
-// and any tactic can.
-func (y *layout) sliceable(l *graph.Layer, in []int) bool {
-	if !y.aligned(l, in) {
-		return false
-	}
-	dense := pieces(desc(l.Outputs[0], y.chosen(l).out, y.env), concatAxis(l)) == 1
-	for i, slot := range in {
-		s := y.plan.Slots[slot]
-		if s.Of >= 0 || s.Region != Arena || y.whole[slot] {
-			return false
-		}
-		if dense {
-			continue
-		}
-		if !y.strided[slot] {
-			return false
-		}
-		for _, u := range l.Inputs[i].Users {
-			if u != l && !y.readsSlices(u, l.Inputs[i], s.Desc.Format) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// readsSlices reports whether layer u can read its input x where that is a slice in the given format: with its own tactic
-// and, where that wants another format, with the reformat's.
-func (y *layout) readsSlices(u *graph.Layer, x *graph.Tensor, have kernels.Format) bool {
-	o := y.chosen(u)
-	if !o.tactic.Strided {
-		return false
-	}
-	for i, t := range u.Inputs {
-		want := formatOf(u, i, o.in, o.out)
-		if t != x || want == have {
-			continue
-		}
-		if r, err := y.reformatOption(x, have, want); err != nil || !r.tactic.Strided {
-			return false
-		}
-	}
-	return true
-}
-
-// pieces returns how many pieces of memory a part of a tensor along an axis consists of: one for each index of the axes
-// that lie before it, in NHWC for each pixel.
-func pieces(d kernels.Desc, axis int) int {
-	switch {
-	case axis == 0:
-		return 1
-	case d.Format == kernels.NHWC:
-		return d.Dims[0] * graph.Count(d.Dims[2:])
-	}
-	return d.Dims[0]
-}
-
-// aligned reports whether the parts of a concatenation's output begin where the backend's kernels can read and write them.
-func (y *layout) aligned(l *graph.Layer, in []int) bool {
-	align := y.backend.Info().Align
-	if align <= 1 {
-		return true
-	}
-	n, offset := max(1, pieces(desc(l.Outputs[0], y.chosen(l).out, y.env), concatAxis(l))), 0
-	for _, slot := range in {
-		if offset%align != 0 {
-			return false
-		}
-		offset += y.plan.Slots[slot].Desc.Bytes() / n
-	}
-	return n == 1 || offset%align == 0
-}
-
 // launching returns the fastest option of l in a format that launches a kernel, or in any format.
 func (y *layout) launching(l *graph.Layer, f kernels.Format) option {
 	best := -1
@@ -296,35 +221,6 @@ func (y *layout) launching(l *graph.Layer, f kernels.Format) option {
 	}
 	y.pick[l] = best
 	return y.options[l][best]
-}
-
-// slices makes the inputs of a concatenation parts of its output.
-func (y *layout) slices(step *Step) {
-	out := step.Out[0]
-	y.whole[out] = true
-	whole := y.plan.Slots[out].Desc
-	n, offset := pieces(whole, concatAxis(step.Layer)), 0
-	for _, in := range step.In {
-		s := &y.plan.Slots[in]
-		s.Of, s.Offset = out, offset
-		offset += s.Desc.Bytes() / max(1, n)
-		switch {
-		case n <= 1:
-		case whole.Format == kernels.NHWC:
-			s.Desc.Pitch = whole.PixelPitch()
-		default:
-			s.Desc.Batch = whole.BatchStride()
-		}
-		s.Size = s.Desc.Span()
-	}
-}
-
-func concatAxis(l *graph.Layer) int {
-	axis := l.Attrs.(graph.ConcatAttrs).Axis
-	if axis < 0 {
-		axis += len(l.Outputs[0].Dims)
-	}
-	return axis
 }
 
 func roundUp(n int) int { return (n + Align - 1) / Align * Align }

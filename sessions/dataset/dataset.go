@@ -6,6 +6,7 @@ package dataset
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,8 @@ type Set struct {
 	Whole    bool
 	Identity Identity
 
-	length int
+	length    int
+	notFinite bool // NaN and infinities are taken
 	// read stores item i of input k in dst, which has the input's type and item shape.
 	read func(i, k int, dst graph.Value) error
 	// shapes gives the item shape of input k where items differ in it, as only whole items may; else nil.
@@ -144,9 +146,43 @@ func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]graph.Value, er
 		if err != nil {
 			return nil, fmt.Errorf("%s: input %s: %w", s.Name, t.Name, err)
 		}
+		if err := s.checkFinite(v, i, n); err != nil {
+			return nil, fmt.Errorf("%s: input %s: %w", s.Name, t.Name, err)
+		}
 		feed[t.Name] = v
 	}
 	return feed, nil
+}
+
+// checkFinite returns an error that names the first item, of n from first on, and its element that is NaN or infinite.
+func (s *Set) checkFinite(v graph.Value, first, n int) error {
+	if s.notFinite || !v.Type.IsFloat() {
+		return nil
+	}
+	at, what := notFinite(v)
+	if at < 0 {
+		return nil
+	}
+	each := max(1, v.Len()/n)
+	return fmt.Errorf("item %d: element %d is %g as %s; mend the data, or take it as it is with --allow-not-finite", first+at/each, at%each, what, v.Type)
+}
+
+// notFinite returns the index of the first element that is NaN or infinite, and the element; -1 where all are numbers.
+func notFinite(v graph.Value) (int, float64) {
+	if v.Type == graph.F64 {
+		for i, x := range graph.View[float64](v.Data) {
+			if !(math.Abs(x) <= math.MaxFloat64) {
+				return i, x
+			}
+		}
+		return -1, 0
+	}
+	for i, x := range v.Floats() {
+		if !(math.Abs(float64(x)) <= math.MaxFloat32) {
+			return i, float64(x)
+		}
+	}
+	return -1, 0
 }
 
 // Batches feeds all items in order, n at a time; the items of the last batch are repeated from its last one to n where

@@ -108,7 +108,7 @@ func TestOpenFiles(t *testing.T) {
 	x := []float32{1, 2, 3, 4, 5, 6}
 	dir := t.TempDir()
 	members := map[string][]byte{
-		"x.npy": npy(1, "<f4", "(3, 2)", floats(x...)), "y.npy": npy(2, "<i8", "(3,)", graph.Bytes([]int64{7, -1, 2})),
+		"x.npy": npy(1, "<f4", "(3, 2)", floats(x...)), "y.npy": npy(2, "<i8", "(3,)", graph.Bytes([]int64{7, 0, 2})),
 		"a.npy": npy(3, "|u1", "(3, 1)", []byte{9, 8, 7}),
 	}
 	pixels := idx(8, []int{3, 2, 2}, count(12))
@@ -130,8 +130,8 @@ func TestOpenFiles(t *testing.T) {
 		{"f8.npy", npy(1, "=f8", "(1, 1)", graph.Bytes([]float64{-2.5})), Options{}, []int{1, 1}, []float32{-2.5}, nil},
 		{"i2.npy", npy(1, "<i2", "(2,)", graph.Bytes([]int16{-5, 5})), Options{Scale: 0.5, Mean: []float32{1}}, []int{2}, []float32{-3.5, 1.5}, nil},
 		{"c.npy", npy(1, "|u1", "(1,2,2)", []byte{1, 2, 3, 4}), Options{Mean: []float32{1, 2}, Std: []float32{1, 2}}, []int{1, 2, 2}, []float32{0, 1, .5, 1}, nil},
-		{"d.npz", npz(t, members, "x.npy", "y.npy"), Options{}, []int{3, 2}, x, []int{7, -1, 2}},
-		{"e.npz", npz(t, members, "x.npy", "y.npy"), Options{First: 1}, []int{2, 2}, x[2:], []int{-1, 2}},
+		{"d.npz", npz(t, members, "x.npy", "y.npy"), Options{}, []int{3, 2}, x, []int{7, 0, 2}},
+		{"e.npz", npz(t, members, "x.npy", "y.npy"), Options{First: 1}, []int{2, 2}, x[2:], []int{0, 2}},
 		{"t-images-idx3-ubyte.gz", gzipped(t, pixels), Options{Scale: 1, First: 1, Limit: 2}, []int{2, 1, 2, 2}, []float32{4, 5, 6, 7, 8, 9, 10, 11}, []int{4, 5}},
 		{"p-idx", idx(8, []int{1, 2, 2}, count(4)), Options{Scale: 1, Size: 4, Pad: true, Mean: []float32{1}, Std: []float32{2}}, []int{1, 1, 4, 4},
 			[]float32{-.5, -.5, -.5, -.5, -.5, -.5, 0, -.5, -.5, .5, 1, -.5, -.5, -.5, -.5, -.5}, nil},
@@ -450,5 +450,48 @@ func TestBind(t *testing.T) {
 	n.Inputs[0].Dims[1] = graph.Const(2)
 	if _, err := s.Bind(n.Inputs); err == nil {
 		t.Error("another shape was bound")
+	}
+}
+
+// NaN and infinities are errors that name item, input and element, unless they are asked for; so is what becomes infinite
+// in the network's type.
+func TestNotFinite(t *testing.T) {
+	dir := t.TempDir()
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	n := graph.NewNetwork("n")
+	n.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(2))
+	half := graph.NewNetwork("half")
+	half.AddInput("x", graph.F16, graph.Symbol("batch"), graph.Const(2))
+	for _, c := range []struct {
+		values  []float32
+		inputs  []*graph.Tensor
+		options Options
+		want    string
+	}{
+		{[]float32{1, 2, 3, 70000}, n.Inputs, Options{}, ""},
+		{[]float32{1, 2, 3, nan}, n.Inputs, Options{}, "input x: item 1: element 1 is NaN as f32"},
+		{[]float32{1, 2, -inf, 4}, n.Inputs, Options{}, "item 1: element 0 is -Inf"},
+		{[]float32{1, 2, 3, 70000}, half.Inputs, Options{}, "item 1: element 1 is +Inf as f16"},
+		{[]float32{1, 2, 3, nan}, n.Inputs, Options{NotFinite: true}, ""},
+	} {
+		path := write(t, dir, "x.npy", npy(1, "<f4", "(2, 2)", floats(c.values...)))
+		s, err := Open(path, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.Bind(c.inputs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.Inputs(1)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v, want %q", c.values, err, c.want)
+		}
+	}
+	path := write(t, dir, "y.npz", npz(t, map[string][]byte{
+		"x.npy": npy(1, "<f4", "(1, 2)", floats(1, 2)), "y.npy": npy(1, "<i8", "(1,)", graph.Bytes([]int64{-1})),
+	}, "x.npy", "y.npy"))
+	if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "label -1 of item 0") {
+		t.Errorf("a label under 0: %v", err)
 	}
 }

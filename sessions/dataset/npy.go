@@ -175,8 +175,8 @@ func toLabels(v graph.Value) ([]int, error) {
 	}
 	labels := make([]int, n)
 	for i, x := range v.Ints() {
-		if x < -1 || x > 1<<31 {
-			return nil, fmt.Errorf("label %d of item %d", x, i)
+		if x < 0 || x > 1<<31 {
+			return nil, fmt.Errorf("label %d of item %d is no class", x, i)
 		}
 		labels[i] = int(x)
 	}

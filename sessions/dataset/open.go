@@ -26,11 +26,15 @@ func Open(path string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data %s: %w", path, err)
 	}
+	s.notFinite = o.NotFinite
 	if o.LabelOffset != 0 {
 		s.Labels = slices.Clone(s.Labels)
 		for i, l := range s.Labels {
-			if l >= 0 {
-				s.Labels[i] = l + o.LabelOffset
+			if l < 0 {
+				continue
+			}
+			if s.Labels[i] = l + o.LabelOffset; s.Labels[i] < 0 {
+				return nil, fmt.Errorf("data %s: label %d of item %d is no class with %d added to it", path, l, i, o.LabelOffset)
 			}
 		}
 	}

@@ -25,6 +25,8 @@ type Options struct {
 
 	LabelOffset int // added to every label
 
+	NotFinite bool // take NaN and infinities, which are errors else
+
 	// Of raw files, which have no header.
 	Shape  []int // of one item
 	Type   graph.DataType

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -13,8 +14,11 @@ import (
 // whole. The
 // same arguments give the same data, item by item.
 func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Set, error) {
-	if n < 1 || len(inputs) == 0 {
-		return nil, fmt.Errorf("random data: %d items for %d inputs", n, len(inputs))
+	if len(inputs) == 0 {
+		return nil, errors.New("random data: the network has no inputs")
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("random data: %d items are asked for; at least 1 is needed", n)
 	}
 	s := &Set{Name: "random", Random: true, length: n, Identity: Identity{Path: "random", Hash: fmt.Sprintf("random %d of %d %v", seed, n, env)}}
 	for _, t := range inputs {

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,14 +33,28 @@ type importer struct {
 	taken        map[string]bool          // symbols
 }
 
+// NotModelError says that a file cannot be read as an ONNX model at all.
+type NotModelError struct {
+	File string
+	Err  error // what was found in it
+}
+
+func (e *NotModelError) Error() string {
+	return fmt.Sprintf("%s is not an ONNX model, or is truncated: %v", e.File, e.Err)
+}
+
+func (e *NotModelError) Unwrap() error { return e.Err }
+
+var errNoGraph = errors.New("it has no graph")
+
 func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([]byte, error)) (*graph.Network, error) {
 	var d decoder
 	m := d.model(data)
 	if d.err != nil {
-		return nil, fmt.Errorf("%s is not an ONNX model, or is truncated: %w", name, d.err)
+		return nil, &NotModelError{name, d.err}
 	}
 	if !m.hasGraph {
-		return nil, fmt.Errorf("%s is not an ONNX model: it has no graph", name)
+		return nil, &NotModelError{name, errNoGraph}
 	}
 	im := &importer{
 		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,

@@ -1,0 +1,128 @@
+package sessions_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/sessions"
+)
+
+func TestSameEngine(t *testing.T) {
+	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "mse", Batch: 1}
+	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "percentile:99.99", Batch: 1}
+	with := func(c sessions.Config, edit func(*sessions.Config)) sessions.Config {
+		edit(&c)
+		return c
+	}
+	for _, c := range []struct {
+		name      string
+		a, b      sessions.Config
+		quantized bool
+		want      bool
+	}{
+		{"a calibrator without INT8", fp32, with(fp32, func(c *sessions.Config) { c.Calibrator = "entropy" }), false, true},
+		{"a percentile without INT8", fp32, with(fp32, func(c *sessions.Config) { c.Calibrator = "percentile:99.9" }), false, true},
+		{"a calibrator for one layer in INT8",
+			with(fp32, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:int8"} }),
+			with(fp32, func(c *sessions.Config) { c.LayerPrecisions, c.Calibrator = []string{"Conv_1:int8"}, "entropy" }), false, false},
+		{"a calibrator", int8, with(int8, func(c *sessions.Config) { c.Calibrator = "mse" }), false, false},
+		{"a calibrator of a quantised model", int8, with(int8, func(c *sessions.Config) { c.Calibrator = "mse" }), true, true},
+		{"the default percentile", int8, with(int8, func(c *sessions.Config) { c.Calibrator = "percentile" }), false, true},
+		{"to obey nothing", fp32, with(fp32, func(c *sessions.Config) { c.Constraints = sessions.Obey }), false, true},
+		{"to prefer, said or not", fp32, with(fp32, func(c *sessions.Config) { c.Constraints = sessions.Prefer }), false, true},
+		{"to obey a layer's precision",
+			with(int8, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp32"} }),
+			with(int8, func(c *sessions.Config) { c.LayerPrecisions, c.Constraints = []string{"Conv_1:fp32"}, sessions.Obey }), false, false},
+		{"fp32 for a layer in fp32", fp32, with(fp32, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp32"} }), false, true},
+		{"rules that are ignored", int8, with(int8, func(c *sessions.Config) { c.LayerPrecisions, c.Constraints = []string{"Conv_1:fp32"}, sessions.Ignore }), false, true},
+		{"a rule that is overruled",
+			with(int8, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp16", " Conv_1:fp32"} }),
+			with(int8, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp32"} }), false, true},
+		{"rules in another order",
+			with(int8, func(c *sessions.Config) { c.LayerPrecisions = []string{"*:fp16", "Conv_1:fp32"} }),
+			with(int8, func(c *sessions.Config) { c.LayerPrecisions = []string{"Conv_1:fp32", "*:fp16"} }), false, false},
+		{"what is off, in another order",
+			with(fp32, func(c *sessions.Config) { c.Disable = []string{"b", "a"} }),
+			with(fp32, func(c *sessions.Config) { c.Disable = []string{"a", "b"} }), false, true},
+		{"nothing off", fp32, with(fp32, func(c *sessions.Config) { c.Disable, c.Forbid = []string{}, map[string][]string{"Conv_1": {}} }), false, true},
+		{"a pin", fp32, with(fp32, func(c *sessions.Config) { c.Pin = map[string]string{"Conv_1": "gemm"} }), false, false},
+		{"no batch is a batch of one", fp32, with(fp32, func(c *sessions.Config) { c.Batch = 0 }), false, true},
+		{"a batch", fp32, with(fp32, func(c *sessions.Config) { c.Batch = 2 }), false, false},
+		{"shapes", fp32, with(fp32, func(c *sessions.Config) { c.Shapes = map[string][]int{"x": {1, 3}} }), false, false},
+		{"passes", fp32, with(fp32, func(c *sessions.Config) { c.Until = 3 }), false, false},
+	} {
+		if got := c.a.SameEngine(c.b, c.quantized); got != c.want {
+			t.Errorf("%s: the same engine is %v", c.name, got)
+		}
+		if labels := sessions.Labels([]sessions.Config{c.a, c.b}, c.quantized); (labels[0] == labels[1]) != c.want {
+			t.Errorf("%s: labelled %q", c.name, labels)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	base := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1}
+	rich := base
+	rich.Batch, rich.Until, rich.Shapes = 8, 1, map[string][]int{"x": {1, 3, 8}}
+	rich.LayerPrecisions, rich.Constraints = []string{"a:fp32", "b:fp32", "*head*:fp16"}, sessions.Obey
+	rich.Pin, rich.Forbid = map[string]string{"a": "gemm"}, map[string][]string{"b": {"x", "y"}}
+	rich.Disable = []string{"fuse-activation"}
+	if got, want := rich.Label(false), "int8/mse, batch 8, x 1x3x8, after 1 pass, *head* in fp16, 2 layers in fp32, 1 pin, 2 tactics forbidden, fuse-activation off, obey"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got, want := base.Label(true), "int8"; got != want {
+		t.Errorf("a quantised model: %s, want %s", got, want)
+	}
+	one, other := base, base
+	one.Pin, one.Disable = map[string]string{"a": "gemm"}, []string{"r", "s"}
+	other.Pin, other.Disable = map[string]string{"b": "gemm"}, []string{"r", "s"}
+	got := sessions.Labels([]sessions.Config{base, one, other}, false)
+	want := []string{"int8/mse", "int8/mse, gemm pinned to a, 2 rules off", "int8/mse, gemm pinned to b, 2 rules off"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	site := base
+	site.Disable = []string{"fuse-conv-bn:Conv_1,Bn_1"}
+	if got, want := site.Label(false), "int8/mse, 1 site off"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSameEngineStays changes what has no say while a session is at rest and while it works: the configuration follows,
+// and nothing is built or measured again.
+func TestSameEngineStays(t *testing.T) {
+	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+	s := open(t, cfg)
+	early := await(t, s, func(s *sessions.Snapshot) bool { return s.Timings != nil })
+	cfg.Calibrator = "minmax"
+	s.Set(cfg)
+	built := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && snap.Settled() })
+	if built.Config.Calibrator != "minmax" || built.Calibration.Active != "minmax" {
+		t.Errorf("the session ends with %s, its comparison with %s", built.Config.Calibrator, built.Calibration.Active)
+	}
+	if built.Passes != early.Passes {
+		t.Error("the change of a calibrator in FP32 rebuilt the engine")
+	}
+	for _, change := range []func(){
+		func() { cfg.Calibrator = "mse" },
+		func() { cfg.Constraints = sessions.Obey },
+		func() { cfg.Calibrator = "percentile:99.5" }, // not among those compared: that comparison is made anew
+	} {
+		change()
+		s.Set(cfg)
+		now := await(t, s, func(snap *sessions.Snapshot) bool {
+			return snap.Busy == nil && snap.Settled() && snap.Config.Calibrator == cfg.Calibrator && snap.Config.Constraints == cfg.Constraints
+		})
+		if now.Timings != built.Timings || now.Passes != built.Passes || now.Memory != built.Memory || now.Accuracy != built.Accuracy {
+			t.Errorf("%s, %s: something was made anew", cfg.Calibrator, cfg.Constraints)
+		}
+		if now.Calibration.Active != cfg.Calibrator || !slices.Contains(now.Calibration.Calibrators, cfg.Calibrator) {
+			t.Errorf("%s is compared as %s in %q", cfg.Calibrator, now.Calibration.Active, now.Calibration.Calibrators)
+		}
+	}
+	cfg.Precision = sessions.INT8
+	s.Set(cfg)
+	if now := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && settled(cfg)(snap) }); now.Timings == built.Timings {
+		t.Error("a change of precision measured nothing")
+	}
+}

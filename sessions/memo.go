@@ -1,0 +1,46 @@
+package sessions
+
+import "slices"
+
+// memo keeps the results of one stage by key, the newest few.
+type memo[T any] struct {
+	keys   []string
+	values map[string]T
+	drop   func(T) // is given what is kept no longer
+}
+
+// get returns the result for a key, from memory or made.
+func (m *memo[T]) get(key string, make func() (T, error)) (T, error) {
+	if v, ok := m.values[key]; ok {
+		return v, nil
+	}
+	v, err := make()
+	if err == nil {
+		m.keep(key, v)
+	}
+	return v, err
+}
+
+// keep remembers a result; the oldest one goes where there are too many.
+func (m *memo[T]) keep(key string, v T) {
+	if m.values == nil {
+		m.values = map[string]T{}
+	}
+	if len(m.keys) == memoSize {
+		if m.drop != nil {
+			m.drop(m.values[m.keys[0]])
+		}
+		delete(m.values, m.keys[0])
+		m.keys = m.keys[1:]
+	}
+	m.keys = append(m.keys, key)
+	m.values[key] = v
+}
+
+// forget drops a result.
+func (m *memo[T]) forget(key string) {
+	if i := slices.Index(m.keys, key); i >= 0 {
+		m.keys = slices.Delete(m.keys, i, i+1)
+		delete(m.values, key)
+	}
+}

@@ -1,0 +1,76 @@
+package sessions
+
+import "github.com/trtui/trtui/core/run"
+
+// Head is what every document of the commands begins with: what made it, of which model, on what, and how. What a command
+// does not have, or has several of, is nil; then the document's own rows tell.
+type Head struct {
+	Commit string `json:",omitempty"` // that the program was built from
+	Model  *ModelHead
+	Device *DeviceReport
+	Config *Config
+	Data   *DataHead
+}
+
+// ModelHead says which model a document is about.
+type ModelHead struct {
+	Name   string // of its file
+	Graph  string // that the exporter gave
+	Path   string // "embedded" for the model in the program
+	Kind   string // "onnx", "engine"
+	Bytes  int64
+	SHA256 string
+}
+
+// DataHead says on what data a model was run.
+type DataHead struct {
+	Name     string
+	Random   bool // made up: accuracy is agreement only
+	Items    int  // to evaluate on
+	CalItems int  `output:"calibration_items"`
+	Labelled bool
+}
+
+// Head returns the head of documents on a configuration, nil for several of them.
+func (r *Runner) Head(cfg *Config) Head {
+	s := r.stages
+	device := deviceReport(s.Backend)
+	h := Head{Model: s.model.head(), Device: &device, Config: cfg}
+	if s.Data != nil {
+		h.Data = &DataHead{Name: s.Data.Name(), Random: s.Data.Random(), Items: s.Data.Len()}
+		_, h.Data.Labelled = s.Data.Label(0)
+		if s.CalData != nil {
+			h.Data.CalItems = s.calibrationItems()
+		}
+	}
+	return h
+}
+
+func (m *Model) head() *ModelHead {
+	return &ModelHead{Name: m.Name(), Graph: m.Network.Name, Path: m.Path, Kind: m.kind(), Bytes: m.Bytes, SHA256: m.SHA256}
+}
+
+// Head returns the head of documents on the snapshot.
+func (s *Snapshot) Head() Head {
+	h := Head{Device: &s.Device, Config: &s.Config}
+	if m := s.Model; m != nil {
+		h.Model = &ModelHead{Name: m.Name, Graph: m.Graph, Path: m.Path, Kind: m.Kind, Bytes: m.Bytes, SHA256: m.SHA256}
+		h.Data = &DataHead{Name: m.Data, Random: m.Random, Items: m.Items, CalItems: m.CalItems, Labelled: m.Labelled}
+	}
+	return h
+}
+
+// Head returns the head of documents on the recording.
+func (r *RecordingReport) Head() Head {
+	return Head{
+		Model:  &ModelHead{Name: r.Model, Path: r.ModelPath, Kind: r.ModelKind, Bytes: r.ModelBytes, SHA256: r.ModelSHA256},
+		Device: &r.Device,
+		Data:   &DataHead{Name: r.Data, Random: r.Random, Items: r.Items, CalItems: r.CalItems, Labelled: r.Labelled},
+	}
+}
+
+// deviceReport describes a backend.
+func deviceReport(b run.Backend) DeviceReport {
+	info := b.Info()
+	return DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
+}

@@ -1,0 +1,61 @@
+package sessions
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// labelled is data of labels alone.
+type labelled []int
+
+func (d labelled) Len() int                                   { return len(d) }
+func (d labelled) Inputs(int) (map[string]graph.Value, error) { return nil, nil }
+func (d labelled) Label(i int) (int, bool)                    { return d[i], true }
+func (d labelled) Name() string                               { return "labels" }
+func (d labelled) Random() bool                               { return false }
+
+func newTestScore(labels ...int) *score {
+	n := graph.NewNetwork("n")
+	n.MarkOutput(n.NewTensor("y", graph.F32, []graph.Dim{graph.Const(1), graph.Const(3)}))
+	return newScore(&stages{Workplace: Workplace{Data: labelled(labels)}, model: &Model{Network: n}}, Config{})
+}
+
+func outputs(v ...float32) map[string]graph.Value {
+	return map[string]graph.Value{"y": graph.Values(graph.F32, v, 1, len(v))}
+}
+
+// An output with NaN agrees with nothing, itself included, and is right about nothing.
+func TestScoreNaN(t *testing.T) {
+	nan := float32(math.NaN())
+	s := newTestScore(0, 0, 0, 0)
+	s.add(0, outputs(3, 1, 2), outputs(3, 1, 2))
+	s.add(1, outputs(3, 1, 2), outputs(nan, 1, 2))
+	s.add(2, outputs(3, 1, 2), outputs(3, 1, nan))
+	s.add(3, outputs(nan, nan, nan), outputs(nan, nan, nan))
+	r, n := s.result()
+	if n != 4 || r.Agreement != 0.25 || r.Top1 != 0.25 || r.FP32Top1 != 0.75 {
+		t.Errorf("%d items, %+v", n, r)
+	}
+}
+
+func TestCheckLabels(t *testing.T) {
+	for _, c := range []struct {
+		labels []int
+		want   string
+	}{
+		{[]int{0, 2}, ""},
+		{[]int{0, 3}, "item 1 has label 3, but output y has 3 classes"},
+		{[]int{-1}, "item 0 has label -1"},
+	} {
+		err := newTestScore(c.labels...).checkLabels(outputs(1, 2, 3))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v, want %q", c.labels, err, c.want)
+		}
+	}
+	if err := newTestScore(1).checkLabels(outputs(1)); err != nil {
+		t.Errorf("one value for each item: %v", err)
+	}
+}

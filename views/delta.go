@@ -1,0 +1,63 @@
+package views
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// delta compares two snapshots: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
+// Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to.
+func delta(was, now *sessions.Snapshot) []string {
+	a, b := was.Timings.EndToEnd, now.Timings.EndToEnd
+	names := sessions.Labels([]sessions.Config{was.Config, now.Config}, ownRanges(now))
+	long, short := [2]string{names[0], names[1]}, [2]string{}
+	for i, name := range names {
+		short[i], _, _ = strings.Cut(name, ", ")
+	}
+	if long[0] == long[1] {
+		long[0] = "before"
+	}
+	if short[0] == short[1] {
+		short[0] = "before"
+	}
+	noisy, briefly := "", ""
+	if overlap(a, b) {
+		noisy, briefly = "; noisy, runs overlap", "; noisy"
+	}
+	line := func(names [2]string, noisy, agreement string) string {
+		return fmt.Sprintf("%s: %s, %s %s (%s%s)%s", names[1], ui.Duration(b.Median), speed(a.Median, b.Median), names[0], ui.Duration(a.Median), noisy, agreement)
+	}
+	with, and := "", ""
+	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
+		share := percent(acc.Labels.Agreement)
+		with, and = ", agreement with FP32 "+share, ", agreement "+share
+	}
+	return []string{
+		line(long, noisy, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""),
+		speed(a.Median, b.Median) + " " + short[0] + briefly,
+	}
+}
+
+// overlap reports whether the faster of two latencies is hardly beyond the other's reach: nine in ten of its runs are not
+// below the other's fastest, although the medians differ.
+func overlap(a, b sessions.Latency) bool {
+	if b.Median > a.Median {
+		a, b = b, a
+	}
+	return float64(a.Median) > 1.02*float64(b.Median) && b.P90 > a.Min
+}
+
+// speed says how b compares with a, in the words that go before the name of a.
+func speed(a, b time.Duration) string {
+	switch ratio := float64(a) / float64(b); {
+	case ratio >= 1.02:
+		return fmt.Sprintf("%.2fx faster than", ratio)
+	case ratio <= 0.98:
+		return fmt.Sprintf("%.2fx slower than", 1/ratio)
+	}
+	return "as fast as"
+}

@@ -1,0 +1,194 @@
+package views
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// recordedFilm is a film that says what came of its configurations.
+type recordedFilm struct {
+	film
+	tried []sessions.RecordedConfig
+}
+
+func (l *recordedFilm) Tried() []sessions.RecordedConfig { return l.tried }
+
+func recorded(cfg sessions.Config, runs int, median time.Duration) sessions.RecordedConfig {
+	share, weights := 0.991, 350_000
+	c := sessions.RecordedConfig{Config: cfg, Settled: median > 0}
+	if median > 0 {
+		c.Runs, c.Median, c.Top1, c.Agreement, c.Weights = runs, &median, &share, &share, &weights
+	}
+	return c
+}
+
+// triedRows returns what the pane lists, a line a row, and which of them is marked.
+func triedRows(v *triedView) (rows []string, marked int) {
+	marked = -1
+	for r := range v.trials {
+		if v.table.Ground(r) == ui.Selected {
+			marked = r
+		}
+	}
+	lines := strings.Split(ansi.Strip(v.Render(110, 2+len(v.trials))), "\n")
+	for _, l := range lines[1 : 1+len(v.trials)] {
+		rows = append(rows, regexp.MustCompile(` {2,}`).ReplaceAllString(strings.TrimSpace(l), " "))
+	}
+	return rows, marked
+}
+
+// TestTriedInReplay lists every recorded configuration from the start with its final numbers, and keeps them while one
+// steps through states with others.
+func TestTriedInReplay(t *testing.T) {
+	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax"}
+	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}
+	l := &recordedFilm{film{timeline: timeline{at: 23}, snap: fixture(t)}, []sessions.RecordedConfig{
+		recorded(fp32, 2761, 700*time.Microsecond),
+		recorded(sessions.Config{Precision: sessions.FP32, Calibrator: "entropy"}, 20, 900*time.Microsecond), // as an older program wrote it
+		recorded(int8, 1000, 350*time.Microsecond),
+		recorded(sessions.Config{Precision: sessions.INT8, Calibrator: "minmax"}, 0, 0),
+	}}
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &sessions.Snapshot{}}
+	v := newTriedView(d)
+	want := []string{"fp32 ", "int8/mse ", "int8/minmax, not finished "}
+	for _, at := range []int{23, 2, 0, 14} {
+		l.Seek(at)
+		v.Update(l.state())
+		rows, marked := triedRows(v)
+		if len(rows) != len(want) {
+			t.Fatalf("state %d: %d rows: %q", at+1, len(rows), rows)
+		}
+		for i, row := range rows {
+			if !strings.HasPrefix(row, want[i]) {
+				t.Errorf("state %d: row %d is %q", at+1, i+1, row)
+			}
+		}
+		if !strings.Contains(rows[0], "700.0 µs 1.00x 99.1% 99.1%") || !strings.Contains(rows[1], "350.0 µs 2.00x") || !strings.Contains(rows[2], "· · · ·") {
+			t.Errorf("state %d: %q", at+1, rows)
+		}
+		if wants := map[bool]int{true: 1, false: 0}[at >= 12]; marked != wants {
+			t.Errorf("state %d: row %d is marked, want %d", at+1, marked, wants)
+		}
+	}
+	l.tried = nil
+	if out := ansi.Strip(newTriedView(d).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
+		t.Errorf("nothing was recorded:\n%s", out)
+	}
+}
+
+// TestTriedInSession keeps one row for each engine: the better measurement, until a newer one is over.
+func TestTriedInSession(t *testing.T) {
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true})}, snap: &sessions.Snapshot{}}
+	v := newTriedView(d)
+	show := func(cfg sessions.Config, samples int, median time.Duration, over bool) {
+		s, timings := *fixture(t), sessions.TimingsReport{Samples: samples}
+		timings.EndToEnd.Median = median
+		s.Config, s.Timings = cfg, &timings
+		if !over {
+			s.Busy = &sessions.Progress{Phase: "measuring"}
+		}
+		v.Update(&s)
+	}
+	wants := func(what string, texts ...string) {
+		t.Helper()
+		rows, _ := triedRows(v)
+		if len(rows) != len(texts) {
+			t.Fatalf("%s: %q", what, rows)
+		}
+		for i := range rows {
+			if !strings.Contains(rows[i], texts[i]) {
+				t.Errorf("%s: row %d is %q, want %q in it", what, i+1, rows[i], texts[i])
+			}
+		}
+	}
+	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "mse", Batch: 1}
+	show(fp32, 2761, 700*time.Microsecond, true)
+	show(fp32, 20, 800*time.Microsecond, false)
+	wants("a quick look", "700.0 µs")
+	other := fp32
+	other.Calibrator, other.Constraints = "entropy", sessions.Obey
+	show(other, 20, 800*time.Microsecond, false)
+	wants("what has no say", "fp32 ")
+	show(fp32, 2500, 710*time.Microsecond, true)
+	wants("measured again", "710.0 µs")
+	one, two := fp32, fp32
+	one.Pin, two.Pin = map[string]string{"a": "gemm"}, map[string]string{"b": "gemm"}
+	show(one, 20, 500*time.Microsecond, false)
+	wants("a pin", "710.0 µs", "fp32, 1 pin ")
+	show(two, 20, 600*time.Microsecond, false)
+	wants("another pin", "710.0 µs", "fp32, gemm pinned to a ", "fp32, gemm pinned to b ")
+}
+
+// TestWithoutSay changes what has no say: the configuration is asked for, and nothing looks as if it were rebuilt.
+func TestWithoutSay(t *testing.T) {
+	snap := fixture(t)
+	snap.Config.Precision = sessions.FP32
+	for _, c := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"c"}, "minmax: calibrators matter for INT8 only; press f to get there"},
+		{[]string{"2", "down", "P", "G", "enter"}, "obey: it matters where the precision of a layer is set"},
+	} {
+		b := newBench(t, ui.Options{NoColor: true}, snap)
+		b.size(120, 40)
+		b.press(c.keys...)
+		b.wants(c.want)
+		next := *snap
+		next.Config = b.last()
+		b.publish(&next)
+		if s := b.screen(); strings.Contains(s, "rebuilding") || strings.Contains(s, "as fast as") {
+			t.Errorf("%v rebuilds:\n%s", c.keys, s)
+		}
+		b.press("1")
+		if n := strings.Count(b.screen(), " fp32 "); n != 1 {
+			t.Errorf("%v: %d rows:\n%s", c.keys, n, b.screen())
+		}
+	}
+}
+
+// TestStaleIsNamed marks what is of an older configuration by what it is of.
+func TestStaleIsNamed(t *testing.T) {
+	snap := fixture(t)
+	passes := *snap.Passes
+	passes.Precision = sessions.INT8
+	snap.Passes = &passes
+	snap.Config.Precision, snap.Stale = sessions.FP32, sessions.PartAccuracy
+	b := newBench(t, ui.Options{NoColor: true}, snap)
+	b.size(120, 40)
+	b.wants("99.1% stale", "48.5 dB stale")
+	b.size(80, 24)
+	b.wants("99.1% stale")
+	b.size(120, 40)
+	b.press("2")
+	b.wants("Engine FP32")
+	next := *snap
+	next.Stale |= sessions.PartPasses
+	b.publish(&next)
+	b.wants("Engine INT8")
+	older := passes
+	older.Precision = ""
+	next.Passes = &older
+	b.publish(&next)
+	if s := b.screen(); strings.Contains(s, "Engine FP32") || strings.Contains(s, "Engine INT8") {
+		t.Errorf("an engine of a precision that is not known is named:\n%s", s)
+	}
+}
+
+// TestFilteredSamples says why there are no samples to see.
+func TestFilteredSamples(t *testing.T) {
+	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
+	b.size(120, 40)
+	b.press("3", "/", "q", "q", "q", "enter")
+	b.wants("the filter hides all rows")
+	if s := b.screen(); strings.Contains(s, "for this model") {
+		t.Errorf("blames the model:\n%s", s)
+	}
+}
