@@ -23,7 +23,6 @@ var allowed = map[string][]string{
 	"core/run/suite":      {"core/graph", "core/run", "kernels"},
 	"core/run/runtest":    {"core/graph", "core/run", "core/run/suite", "kernels"},
 	"core/build":          {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
-	"kernels/null":        {"core/graph", "core/run", "kernels"},
 	"kernels/cpu":         {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
 	"kernels/cuda":        {"core/graph", "core/run", "core/run/suite", "kernels", "kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
 	"kernels/cuda/ptxsim": {"kernels/cuda/ptx"},

@@ -107,7 +107,7 @@ func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 
 func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
 	t := &tuner{ctx: ctx, backend: b, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
-		trials: map[CacheEntry]*trial{}, remeasure: cfg.Remeasure}
+		trials: map[CacheEntry]*trial{}, tactics: map[string][]string{}, remeasure: cfg.Remeasure}
 	if cfg.Untimed || b.Info().Estimated {
 		return run.NewPlan(ctx, n, env, b, t.guess)
 	}

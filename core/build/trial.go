@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 )
@@ -14,6 +15,7 @@ import (
 // for longer than a measurement takes, so that the rounds of one agree and are all wrong: only another occasion shows it.
 type trial struct {
 	occasions []*occasion // by time
+	price     run.Price   // by all of them
 	pass      int         // of the last
 	layers    []string    // that asked for it
 }
@@ -30,7 +32,8 @@ const (
 	reproduced   = 0.05 // two times that differ by no more than this share are the same
 	busy         = 0.2  // what takes longer than its best time by this share was disturbed
 	minOccasions = 3
-	maxOccasions = 8
+	maxOccasions = 6
+	beaten       = 2 // a tactic that takes so many times as long as the layer's best, on minOccasions, is out
 )
 
 func (t *trial) best() time.Duration { return t.occasions[0].time }
@@ -43,10 +46,13 @@ func (o *occasion) quiet() bool {
 	return (o.before == nil || o.before.over() <= busy) && (o.after == nil || o.after.over() <= busy)
 }
 
+// full reports whether there are as many occasions as a trial may have.
+func (t *trial) full() bool { return len(t.occasions) >= maxOccasions }
+
 // settled reports whether more occasions are of no use.
 func (t *trial) settled() bool {
-	if n := len(t.occasions); n < minOccasions || n >= maxOccasions {
-		return n >= maxOccasions
+	if len(t.occasions) < minOccasions || t.full() {
+		return t.full()
 	}
 	return t.occasions[1].over() <= reproduced && slices.ContainsFunc(t.occasions, func(o *occasion) bool {
 		return o.over() <= reproduced && o.quiet()
@@ -64,13 +70,20 @@ func (t *trial) add(d time.Duration, before *occasion) *occasion {
 	return o
 }
 
-// next begins another pass, in which all tactics of a layer are measured again of which one is not settled, so that each has
-// the same chance of a quiet moment. It returns false where nothing is open.
+// next begins another pass, in which all tactics of a layer that are not beaten are measured again if one of them is not
+// settled, so that each has the same chance of a quiet moment. It returns false where nothing is open.
 func (t *tuner) next() bool {
-	t.open = map[string]bool{}
+	t.open, t.best = map[string]bool{}, map[string]time.Duration{}
 	for _, trial := range t.trials {
-		if !trial.settled() {
-			for _, l := range trial.layers {
+		for _, l := range trial.layers {
+			if b, ok := t.best[l]; !ok || trial.best() < b {
+				t.best[l] = trial.best()
+			}
+		}
+	}
+	for _, trial := range t.trials {
+		for _, l := range trial.layers {
+			if !trial.settled() && !t.beaten(trial, l) && t.contested(l) {
 				t.open[l] = true
 			}
 		}
@@ -79,19 +92,44 @@ func (t *tuner) next() bool {
 	return len(t.open) > 0
 }
 
+// beaten reports whether a layer has a tactic that is faster by so much that no disturbance explains it.
+func (t *tuner) beaten(tr *trial, layer string) bool {
+	return len(tr.occasions) >= minOccasions && tr.best() > beaten*t.best[layer]
+}
+
+// without stands for the tactics of launches that a plan may do without.
+const without = ""
+
+// meet notes a tactic of a layer, forbidden ones too.
+func (t *tuner) meet(l *graph.Layer, tactic string) {
+	known := t.tactics[l.Name]
+	if len(known) == 0 && (l.Op == graph.Reformat || l.Op == graph.Concat) {
+		known = append(known, without)
+	}
+	if !slices.Contains(known, tactic) {
+		t.tactics[l.Name] = append(known, tactic)
+	}
+}
+
+// contested reports whether a layer's times decide anything, or were asked for. Where it has but one tactic its time is in
+// all plans alike, and one occasion will do.
+func (t *tuner) contested(layer string) bool {
+	return len(t.tactics[layer]) > 1 || slices.Contains(t.remeasure, layer)
+}
+
 // price returns the time of one launch, from the cache or measured.
 func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, _ int) (run.Price, error) {
 	if err := cmp.Or(t.ctx.Err(), t.lost); err != nil {
 		return run.Price{}, err
 	}
+	t.meet(b.Layer, tac.Name)
 	if r := t.choices.Reason(b.Layer.Name, tac.Name); r != "" {
 		return t.remembered(b, tac), errors.New(r)
 	}
 	entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
-	known, ok := t.cache.Get(entry.Target, entry.Tactic, entry.Layer)
 	tr := t.trials[entry]
 	if tr == nil {
-		if ok && !slices.Contains(t.remeasure, b.Layer.Name) {
+		if known, ok := t.cache.Get(entry.Target, entry.Tactic, entry.Layer); ok && !slices.Contains(t.remeasure, b.Layer.Name) {
 			return known.price(), nil
 		}
 		tr = &trial{}
@@ -99,8 +137,8 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, _ int) (run.Price, 
 	if !slices.Contains(tr.layers, b.Layer.Name) {
 		tr.layers = append(tr.layers, b.Layer.Name)
 	}
-	if len(tr.occasions) > 0 && (tr.pass == t.pass || !t.open[b.Layer.Name] || len(tr.occasions) >= maxOccasions) {
-		return known.price(), nil
+	if len(tr.occasions) > 0 && (tr.pass == t.pass || !t.open[b.Layer.Name] || tr.full() || t.beaten(tr, b.Layer.Name)) {
+		return tr.price, nil
 	}
 	if t.progress != nil {
 		t.progress(b.Layer.Name, tac.Name)
@@ -116,7 +154,8 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, _ int) (run.Price, 
 	}
 	entry.Time, entry.Measured, entry.Spread, entry.Note = tr.best(), time.Now().Truncate(time.Second), spread, note
 	t.cache.Put(entry)
-	return entry.price(), nil
+	tr.price = entry.price()
+	return tr.price, nil
 }
 
 // remembered returns what the cache knows of a tactic that is not to be measured.

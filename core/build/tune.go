@@ -25,13 +25,15 @@ type tuner struct {
 	cache     *TimingCache
 	choices   TacticChoices
 	progress  func(layer, tactic string)
-	mems      []buffer              // reused from one measurement to the next
-	pass      int                   // over all layers; in each, what is open is measured once
-	trials    map[CacheEntry]*trial // what was measured in this build
-	last      *occasion             // measured last
-	open      map[string]bool       // layers whose tactics are to be measured in this pass, those measured before too
-	remeasure []string              // layers for which the cache counts only as far as this tuner filled it
-	lost      error                 // after which the device does nothing
+	mems      []buffer                 // reused from one measurement to the next
+	pass      int                      // over all layers; in each, what is open is measured once
+	trials    map[CacheEntry]*trial    // what was measured in this build
+	last      *occasion                // measured last
+	tactics   map[string][]string      // by layer, all that match
+	best      map[string]time.Duration // by layer, of all tactics measured before this pass
+	open      map[string]bool          // layers whose tactics are to be measured in this pass, those measured before too
+	remeasure []string                 // layers for which the cache counts only as far as this tuner filled it
+	lost      error                    // after which the device does nothing
 }
 
 type buffer struct {

@@ -1,23 +1,30 @@
 package cpu
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
-// A concatenation of bytes in blocks of channels whose inputs do not fill their blocks: every block of the output is put
-// together from parts of blocks.
+// A concatenation in blocks of channels whose inputs do not fill their blocks: every block of the output is put together
+// from lanes of blocks.
 
-// lanePart moves lanes of one block of an input to lanes of a block of the output.
+// concatTactics are such concatenations.
+func concatTactics(isa asm.Features) []kernels.Tactic {
+	return []kernels.Tactic{{
+		Name: "concat_lanes_" + isaName(isa) + "_c16", Op: graph.Concat, Needs: kernels.Feature(isa),
+		In: kernels.C16, Out: kernels.C16, Strided: true, Match: matchConcatBlocks,
+		Bind: func(b kernels.Binding) (kernels.Kernel, error) { return bindConcatBlocks(b, layoutKernel(isa)), nil },
+	}}
+}
+
+// lanePart is lanes of one block of an input that become n lanes of a block of the output.
 type lanePart struct {
 	input, block int
-	left, right  uint // bits by which a pixel's 128 move; one of them is 0
-	low, high    uint64
+	from, to, n  int
 }
 
 // laneParts returns the parts of each output block for inputs of the given channels.
@@ -31,57 +38,20 @@ func laneParts(channels []int) [][]lanePart {
 	for i, c := range channels {
 		for from := 0; from < c; {
 			to := at + from
-			n := min(c-from, lanes-from%lanes, lanes-to%lanes)
-			p := lanePart{input: i, block: from / lanes}
-			p.low, p.high = laneMask(to%lanes, n)
-			if shift := 8 * (to%lanes - from%lanes); shift >= 0 {
-				p.left = uint(shift)
-			} else {
-				p.right = uint(-shift)
-			}
+			p := lanePart{input: i, block: from / lanes, from: from % lanes, to: to % lanes}
+			p.n = min(c-from, lanes-p.from, lanes-p.to)
 			parts[to/lanes] = append(parts[to/lanes], p)
-			from += n
+			from += p.n
 		}
 		at += c
 	}
 	return parts
 }
 
-// laneMask returns 128 bits that are set in n bytes from lane on.
-func laneMask(lane, n int) (low, high uint64) {
-	for l := lane; l < lane+n; l++ {
-		if l < 8 {
-			low |= 0xff << (8 * l)
-		} else {
-			high |= 0xff << (8 * (l - 8))
-		}
-	}
-	return low, high
-}
-
-// copy moves the part for all pixels: it overwrites dst if it is the block's first, and otherwise adds to it.
-func (p *lanePart) copy(dst, src []byte, first bool) {
-	keep := uint64(math.MaxUint64)
-	if first {
-		keep = 0
-	}
-	src = src[:len(dst)]
-	for i := 0; i+lanes <= len(dst); i += lanes {
-		a, b := binary.LittleEndian.Uint64(src[i:]), binary.LittleEndian.Uint64(src[i+8:])
-		if p.right > 0 { // shifts by 64 and more, as unsigned differences may be, give 0
-			a, b = a>>p.right|b<<(64-p.right)|b>>(p.right-64), b>>p.right
-		} else if p.left > 0 {
-			a, b = a<<p.left, b<<p.left|a>>(64-p.left)|a<<(p.left-64)
-		}
-		binary.LittleEndian.PutUint64(dst[i:], binary.LittleEndian.Uint64(dst[i:])&keep|a&p.low)
-		binary.LittleEndian.PutUint64(dst[i+8:], binary.LittleEndian.Uint64(dst[i+8:])&keep|b&p.high)
-	}
-}
-
 func matchConcatBlocks(b kernels.Binding) error {
 	out := b.Out[0]
-	if concatAxis(b) != 1 || out.Type.Size() != 1 {
-		return fmt.Errorf("the kernel concatenates bytes along channels, not %v along axis %d", out, concatAxis(b))
+	if concatAxis(b) != 1 || out.Type.Size() > 4 {
+		return fmt.Errorf("the kernel concatenates elements of up to 4 bytes along channels, not %v along axis %d", out, concatAxis(b))
 	}
 	if b.Layer.Epilogue.Args > 0 {
 		return fmt.Errorf("the kernel has no epilogue")
@@ -98,6 +68,7 @@ func matchConcatBlocks(b kernels.Binding) error {
 // concatBlocksKernel is such a concatenation bound to a layer.
 type concatBlocksKernel struct {
 	b        kernels.Binding
+	lanes    func(asm.LanesCall)
 	parts    [][]lanePart
 	plane    int // bytes of a block of channels
 	launches sync.Pool
@@ -111,8 +82,8 @@ type concatLaunch struct {
 	work   func(u int)
 }
 
-func bindConcatBlocks(b kernels.Binding) (kernels.Kernel, error) {
-	k := &concatBlocksKernel{b: b, plane: graph.Count(b.Out[0].Dims[2:]) * lanes}
+func bindConcatBlocks(b kernels.Binding, with asm.LayoutKernel) *concatBlocksKernel {
+	k := &concatBlocksKernel{b: b, lanes: with.Lanes, plane: graph.Count(b.Out[0].Dims[2:]) * lanes * b.Out[0].Type.Size()}
 	var channels []int
 	for _, d := range b.In {
 		channels = append(channels, d.Dims[1])
@@ -123,7 +94,7 @@ func bindConcatBlocks(b kernels.Binding) (kernels.Kernel, error) {
 		l.work = l.do
 		return l
 	}
-	return k, nil
+	return k
 }
 
 // Launch puts all blocks together.
@@ -139,9 +110,10 @@ func (k *concatBlocksKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ 
 func (l *concatLaunch) do(u int) {
 	k := l.kernel
 	n, block := u/len(k.parts), u%len(k.parts)
-	dst := l.out[n*k.b.Out[0].BatchStride()+block*k.plane:][:k.plane]
-	for i := range k.parts[block] {
-		p := &k.parts[block][i]
-		p.copy(dst, l.in[p.input].Host[n*k.b.In[p.input].BatchStride()+p.block*k.plane:], i == 0)
+	size := k.b.Out[0].Type.Size()
+	dst := l.out[n*k.b.Out[0].BatchStride()*size+block*k.plane:][:k.plane]
+	for i, p := range k.parts[block] {
+		src := l.in[p.input].Host[n*k.b.In[p.input].BatchStride()*size+p.block*k.plane:]
+		k.lanes(asm.LanesCall{Dst: dst, Src: src, Size: size, From: p.from, To: p.to, N: p.n, Clear: i == 0})
 	}
 }

@@ -72,6 +72,7 @@ func families(workers int) []family {
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
 		{float, pointwiseTactics},
 		{float, reformatTactics},
+		{float, concatTactics},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic { return moveTactics() }},
 	}
 }

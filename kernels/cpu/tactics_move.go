@@ -17,10 +17,6 @@ func moveTactics() []kernels.Tactic {
 		})
 	}
 	return append(list,
-		kernels.Tactic{
-			Name: "concat_lanes_c16", Op: graph.Concat, In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match: matchConcatBlocks, Bind: bindConcatBlocks,
-		},
 		regionTactic("transpose_copy", graph.Transpose, transposed),
 		regionTactic("slice_copy", graph.Slice, sliced),
 		regionTactic("pad_copy", graph.Pad, padded),

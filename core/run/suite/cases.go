@@ -373,10 +373,12 @@ func (m *maker) rest() {
 			l.Outputs[0].Range = r
 			m.add(fmt.Sprintf("concat_%s_%v", t, c), l, Tolerance{})
 		}
-		var in []*graph.Tensor
-		for _, n := range c {
-			in = append(in, m.tensor(graph.F32, graph.Range{}, 2, n, 3, 3))
+		for _, t := range []graph.DataType{graph.F32, graph.F16} {
+			var in []*graph.Tensor
+			for _, n := range c {
+				in = append(in, m.tensor(t, graph.Range{}, 2, n, 3, 3))
+			}
+			m.add(fmt.Sprintf("concat_%s_%v", t, c), m.layer(graph.Concat, graph.ConcatAttrs{Axis: 1}, in...), Tolerance{})
 		}
-		m.add(fmt.Sprintf("concat_%v", c), m.layer(graph.Concat, graph.ConcatAttrs{Axis: 1}, in...), Tolerance{})
 	}
 }

@@ -13,6 +13,8 @@ type LayoutKernel struct {
 	Gather func(c GatherCall)
 	// Evens sets dst[i] = src[2*i]; src has at least 2*len(dst)-1 elements.
 	Evens func(dst, src []float32)
+	// Lanes copies some lanes of vectors.
+	Lanes func(c LanesCall)
 }
 
 // GatherCall is the copy of Rows > 0 rows of vectors of 16: each row of Dst, DstRow elements apart, gets Left
@@ -26,6 +28,27 @@ type GatherCall struct {
 	Left, N, Right int
 	Step           int
 	Pad            float32
+}
+
+// LanesCall is the copy of lanes From to From+N of each vector of Src to lanes To to To+N of the same vector of Dst. A
+// vector is 16 elements of Size bytes, 1, 2 or 4; Dst is whole vectors, and Src no shorter. Where Clear is set, the other
+// lanes of Dst become zero; otherwise they stay.
+type LanesCall struct {
+	Dst, Src    []byte
+	Size        int
+	From, To, N int
+	Clear       bool
+}
+
+func lanesGeneric(c LanesCall) {
+	vector, bytes := 16*c.Size, c.N*c.Size
+	for i := 0; i < len(c.Dst); i += vector {
+		v := c.Dst[i:][:vector]
+		if c.Clear {
+			clear(v)
+		}
+		copy(v[c.To*c.Size:], c.Src[i+c.From*c.Size:][:bytes])
+	}
 }
 
 func interleaveGeneric(dst []float32, step int, src []float32, stride, rows, n int) {
@@ -71,5 +94,5 @@ func evensGeneric(dst, src []float32) {
 
 func layoutGenericKernels() []LayoutKernel {
 	return []LayoutKernel{{Name: "layout_f32_generic", Interleave: interleaveGeneric, Deinterleave: deinterleaveGeneric,
-		Gather: gatherGeneric, Evens: evensGeneric}}
+		Gather: gatherGeneric, Evens: evensGeneric, Lanes: lanesGeneric}}
 }

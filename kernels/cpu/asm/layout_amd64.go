@@ -5,7 +5,7 @@ package asm
 // LayoutKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func LayoutKernels() []LayoutKernel {
 	return append([]LayoutKernel{
-		{"layout_f32_avx512_16x16", AVX512, interleaveRun, deinterleaveRun, gatherRun, evensRun},
+		{"layout_f32_avx512_16x16", AVX512, interleaveRun, deinterleaveRun, gatherRun, evensRun, lanesRun},
 	}, layoutGenericKernels()...)
 }
 
@@ -43,5 +43,24 @@ func evensRun(dst, src []float32) {
 	}
 	if n < len(dst) {
 		evensGeneric(dst[n:], src[2*n:])
+	}
+}
+
+const lanesBytes = 1 << 18 // in one call
+
+// lanesRun copies 64 bytes at a time, whatever a vector has: the distance is the same for all, and the mask repeats.
+func lanesRun(c LanesCall) {
+	vector := 16 * c.Size
+	mask := (^uint64(0) >> (64 - c.N*c.Size)) << (c.To * c.Size)
+	for bits := vector; bits < 64; bits *= 2 {
+		mask |= mask << bits
+	}
+	store := mask
+	if c.Clear {
+		store = ^uint64(0)
+	}
+	c.Src = c.Src[:len(c.Dst)]
+	for at := 0; at < len(c.Dst); at += lanesBytes {
+		copyMaskedAVX512(&c.Dst[at], &c.Src[at], (c.From-c.To)*c.Size, min(len(c.Dst)-at, lanesBytes), mask, store)
 	}
 }

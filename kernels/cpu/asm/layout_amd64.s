@@ -576,3 +576,40 @@ DATA evenIndex<>+52(SB)/4, $0x0000001a
 DATA evenIndex<>+56(SB)/4, $0x0000001c
 DATA evenIndex<>+60(SB)/4, $0x0000001e
 GLOBL evenIndex<>(SB), RODATA|NOPTR, $64
+
+// func copyMaskedAVX512(dst *byte, src *byte, distance int, n int, load uint64, store uint64)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·copyMaskedAVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+24(FP), DX
+	MOVQ  load+32(FP), BX
+	MOVQ  store+40(FP), SI
+	MOVQ  distance+16(FP), DI
+	ADDQ  DI, CX
+	KMOVQ BX, K1
+	KMOVQ SI, K2
+	SUBQ  $0x40, DX
+	JLT   rest
+
+loop:
+	VMOVDQU8.Z (CX), K1, Z0
+	VMOVDQU8   Z0, K2, (AX)
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x40, DX
+	JGE        loop
+
+rest:
+	ADDQ       $0x40, DX
+	JEQ        done
+	BZHIQ      DX, BX, BX
+	BZHIQ      DX, SI, SI
+	KMOVQ      BX, K1
+	KMOVQ      SI, K2
+	VMOVDQU8.Z (CX), K1, Z0
+	VMOVDQU8   Z0, K2, (AX)
+
+done:
+	VZEROUPPER
+	RET

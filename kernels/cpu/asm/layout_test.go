@@ -80,6 +80,49 @@ func TestGatherKernels(t *testing.T) {
 	}
 }
 
+func TestLanesKernels(t *testing.T) {
+	for _, k := range LayoutKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			r := rand.New(rand.NewPCG(1, 2))
+			random := func(n int) []byte {
+				b := make([]byte, n)
+				for i := range b {
+					b[i] = byte(1 + r.IntN(255))
+				}
+				return b
+			}
+			for _, size := range []int{1, 2, 4} {
+				for _, vectors := range []int{0, 1, 2, 3, 4, 7, 49, 17000} {
+					for range 40 {
+						c := LanesCall{Size: size, From: r.IntN(16), To: r.IntN(16), Clear: r.IntN(2) == 0}
+						c.N = 1 + r.IntN(16-max(c.From, c.To))
+						c.Src, c.Dst = random(16*size*vectors), random(16*size*vectors+64)
+						before := append([]byte(nil), c.Dst...)
+						whole := c.Dst
+						c.Dst = whole[:16*size*vectors]
+						k.Lanes(c)
+						for i, got := range whole {
+							lane, want := i/size%16, before[i]
+							switch {
+							case i >= len(c.Dst):
+							case lane >= c.To && lane < c.To+c.N:
+								want = c.Src[i+(c.From-c.To)*size]
+							case c.Clear:
+								want = 0
+							}
+							if got != want {
+								t.Fatalf("%d vectors of %d bytes, %d lanes from %d to %d: byte %d = %d, want %d",
+									vectors, size, c.N, c.From, c.To, i, got, want)
+							}
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestHalfKernels(t *testing.T) {
 	all := make([]uint16, 1<<16)
 	for i := range all {

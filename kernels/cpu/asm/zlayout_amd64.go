@@ -23,3 +23,8 @@ func gatherRowsAVX512(dst *float32, dstRow int, src *float32, srcRow int, rows i
 //
 //go:noescape
 func evensAVX512(dst *float32, src *float32, n int)
+
+// copyMaskedAVX512 sets dst[i] = src[i+distance] where bit i%64 of load is set, and 0 where only that of store is, for i < n, n > 0.
+//
+//go:noescape
+func copyMaskedAVX512(dst *byte, src *byte, distance int, n int, load uint64, store uint64)

@@ -19,6 +19,7 @@ func layout(c *build.Context) {
 	deinterleave(c)
 	gather(c)
 	evens(c)
+	copyMasked(c)
 }
 
 // transpose16 transposes the 16x16 matrix of the rows zmm[0:16] in place, by pairs of elements, by pairs of
@@ -237,6 +238,44 @@ func evens(c *build.Context) {
 	c.ADDQ(operand.Imm(lane), dst)
 	c.SUBQ(operand.Imm(16), n)
 	c.JNE(operand.LabelRef("loop"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// copyMasked emits the copy of some bytes of every 64. Bytes that a mask leaves out are not touched, so the source may
+// begin before its memory and end behind it.
+func copyMasked(c *build.Context) {
+	function(c, "copyMaskedAVX512", "func(dst, src *byte, distance, n int, load, store uint64)",
+		"copyMaskedAVX512 sets dst[i] = src[i+distance] where bit i%64 of load is set, and 0 where only that of store is, for i < n, n > 0.")
+	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
+	src := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual)
+	n := c.Load(c.Param("n"), c.GP64())
+	load := c.Load(c.Param("load"), c.GP64())
+	store := c.Load(c.Param("store"), c.GP64())
+	c.ADDQ(c.Load(c.Param("distance"), c.GP64()), src)
+	c.KMOVQ(load, reg.K1)
+	c.KMOVQ(store, reg.K2)
+	move := func() {
+		c.VMOVDQU8_Z(operand.Mem{Base: src}, reg.K1, reg.Z0)
+		c.VMOVDQU8(reg.Z0, reg.K2, operand.Mem{Base: dst})
+	}
+	c.SUBQ(operand.Imm(lane), n)
+	c.JLT(operand.LabelRef("rest"))
+	c.Label("loop")
+	move()
+	c.ADDQ(operand.Imm(lane), src)
+	c.ADDQ(operand.Imm(lane), dst)
+	c.SUBQ(operand.Imm(lane), n)
+	c.JGE(operand.LabelRef("loop"))
+	c.Label("rest")
+	c.ADDQ(operand.Imm(lane), n)
+	c.JEQ(operand.LabelRef("done"))
+	c.BZHIQ(n, load, load)
+	c.BZHIQ(n, store, store)
+	c.KMOVQ(load, reg.K1)
+	c.KMOVQ(store, reg.K2)
+	move()
+	c.Label("done")
 	c.VZEROUPPER()
 	c.RET()
 }
