@@ -96,6 +96,11 @@ func reductionOf(b kernels.Binding) (*reduction, error) {
 		}
 		r.outer, r.inner, r.width, r.pitch = x.Dims[0], x.Dims[1], x.Width(), x.PixelPitch()
 	}
+	if x.Format == kernels.Linear && r.inner == 1 {
+		if err := threadsFit(r.outer * 32); err != nil {
+			return nil, err
+		}
+	}
 	return r, r.arithmetic(b)
 }
 

@@ -117,6 +117,9 @@ func (t tile) fits(p *product) error {
 	if p.n*p.h*p.w*p.pitchIn*p.typ.Size() > maxElements {
 		return fmt.Errorf("the input has more than %d bytes", maxElements)
 	}
+	if err := weightsFit(p.k*p.groups, p.depth()*p.typ.Size()); err != nil {
+		return err
+	}
 	if max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
 		return fmt.Errorf("the taps reach over more than %d pixels", farAway)
 	}
