@@ -178,6 +178,8 @@ func (t tile) resident() int {
 	switch {
 	case sums > 64 || t.unit == simtF32 && sums > 32 || most < 2:
 		return 1
+	case t.split > 1 && t.threads() > 128: // two of these leave 128 registers to a thread, which spills
+		return 1
 	case t.split > 1 && t.unit != simtF32 && sums <= 32:
 		return min(most, registersPerSM/(t.threads()*joinRegisters))
 	}
@@ -186,7 +188,7 @@ func (t tile) resident() int {
 
 const (
 	registersPerSM = 65536
-	joinRegisters  = 128
+	joinRegisters  = 160
 )
 
 // registers estimates what a thread needs: its sums, two sets of operands, addresses.

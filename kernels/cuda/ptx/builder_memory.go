@@ -187,6 +187,10 @@ func (k *K) WaitGroup(n int) { k.emit("cp.async.wait_group", nil, U(n).op) }
 // Barrier waits for all threads of the block: what they wrote before it to shared memory is seen behind it.
 func (k *K) Barrier() { k.emit("bar.sync", nil, U(0).op) }
 
+// WarpBarrier waits for all lanes of the warp, which must all come here: what they wrote before it is seen behind it. It
+// costs next to nothing, and the assembler moves no loads before it.
+func (k *K) WarpBarrier() { k.emit("bar.warp.sync", nil, U(-1).op) }
+
 // ShuffleXor is v of the lane whose index differs in the bits of mask. All lanes take part.
 func (k *K) ShuffleXor(v Float, mask int) Float {
 	d := k.float()
