@@ -68,6 +68,9 @@ func directOf(b kernels.Binding, columns int) (*direct, error) {
 	}
 	d := &direct{product: p, planar: b.In[0].Format == kernels.Linear, columns: columns}
 	d.x = storage{typ: p.typ}
+	if err := weightsFit(p.r*p.s*p.c, p.rowWeights()); err != nil {
+		return nil, err
+	}
 	if columns > 1 && p.q < columns {
 		return nil, fmt.Errorf("output rows of %d pixels are shorter than a thread's %d", p.q, columns)
 	}

@@ -66,6 +66,9 @@ func momentsOf(b kernels.Binding) (*moments, error) {
 		return nil, err
 	}
 	m.length = graph.Count(x) / m.outer
+	if err := threadsFit(m.outer * m.threads()); err != nil {
+		return nil, err
+	}
 	m.programOf()
 	one := m.binding
 	one.Out = one.Out[:1]

@@ -74,6 +74,9 @@ func orderingOf(b kernels.Binding) (*ordering, error) {
 		axis += len(x.Dims)
 	}
 	o.outer, o.length, o.inner = graph.Count(x.Dims[:axis]), x.Dims[axis], graph.Count(x.Dims[axis+1:])
+	if err := threadsFit(o.outer * o.inner * o.threads()); err != nil && o.count == 0 {
+		return nil, err
+	}
 	if o.count > 0 && o.length > maxCompared {
 		return nil, fmt.Errorf("%d elements in a row, the kernel compares up to %d", o.length, maxCompared)
 	}

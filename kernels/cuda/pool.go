@@ -82,7 +82,7 @@ func poolingOf(b kernels.Binding) (*pooling, error) {
 	}
 	p.r, p.s = p.windows[0].Kernel, p.windows[1].Kernel
 	p.rows(b.In[0], b.Out[0])
-	return p, nil
+	return p, p.windowsFit()
 }
 
 // vector returns how many channels a thread pools, given how many it writes at once.

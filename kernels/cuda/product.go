@@ -106,6 +106,9 @@ func (p *product) convolution(b kernels.Binding) error {
 		p.stride[i], p.dilation[i], p.pad[i] = d.Stride, d.Dilation, d.PadBegin
 	}
 	p.r, p.s = win[0].Kernel, win[1].Kernel
+	if err := p.windowsFit(); err != nil {
+		return err
+	}
 	p.rows(b.In[0], b.Out[0])
 	return p.addBias(b, 1, p.k*p.groups)
 }

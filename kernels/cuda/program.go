@@ -62,7 +62,9 @@ func bit(k *ptx.K, p ptx.Cond) ptx.Float { return k.SelectF(p, ptx.F(1), ptx.F(0
 
 func isTrue(k *ptx.K, x ptx.Float) ptx.Cond { return k.NeF(x, ptx.F(0)) }
 
-// translations says what each operation is in PTX. They are within a few ulp of the operation, or 1e-6 near 0.
+// translations says what each operation is in PTX. They are within a few ulp of the operation, or 1e-6 near 0. What
+// activations are made of has no branches: reciprocals and quotients that are correctly rounded call a routine for operands
+// near the ends of the range, and only operations that are these themselves are so exact.
 var translations = map[graph.EltOp]translation{
 	graph.EltConst:      func(_ *ptx.K, _ [3]ptx.Float, imm [2]float32) ptx.Float { return ptx.F(imm[0]) },
 	graph.EltAdd:        of2((*ptx.K).AddF),
@@ -169,16 +171,16 @@ func exp(k *ptx.K, x ptx.Float) ptx.Float {
 	t := k.MulF(x, ptx.F(hi))
 	rest := k.Fma(x, ptx.F(hi), k.NegF(t))
 	rest = k.Fma(x, ptx.F(lo), rest)
-	// 2^(t+rest) = 2^t * (1 + rest*ln 2); where t is not finite the rest says nothing.
+	// 2^(t+rest) = 2^t * (1 + rest*ln 2); where 2^t is not finite the rest says nothing.
 	y := k.Ex2(t)
 	better := k.Fma(y, k.MulF(rest, ptx.F(math.Ln2)), y)
-	return k.SelectF(k.LtF(k.AbsF(t), ptx.F(120)), better, y)
+	return k.SelectF(k.LtF(k.AbsF(t), ptx.F(128)), better, y)
 }
 
 func log(k *ptx.K, x ptx.Float) ptx.Float { return k.MulF(k.Lg2(x), ptx.F(math.Ln2)) }
 
 func sigmoid(k *ptx.K, x ptx.Float) ptx.Float {
-	return k.Rcp(k.AddF(ptx.F(1), exp(k, k.NegF(x))))
+	return k.RcpApprox(k.AddF(ptx.F(1), exp(k, k.NegF(x))))
 }
 
 // expm1 is e^x - 1 for x up to 0: a series near 0, where the difference would lose its digits.
@@ -197,13 +199,13 @@ func elu(k *ptx.K, x ptx.Float, a float32) ptx.Float {
 // tanh is (1 - u) / (1 + u) with u = e^(-2|x|), and the sign of x.
 func tanh(k *ptx.K, x ptx.Float) ptx.Float {
 	m := expm1(k, k.MulF(ptx.F(-2), k.AbsF(x))) // u - 1
-	return k.CopySign(x, k.DivF(k.NegF(m), k.AddF(m, ptx.F(2))))
+	return k.CopySign(x, k.DivApprox(k.NegF(m), k.AddF(m, ptx.F(2))))
 }
 
 // erf is Abramowitz and Stegun's 7.1.26, whose error is below 1.5e-7.
 func erf(k *ptx.K, x ptx.Float) ptx.Float {
 	a := k.AbsF(x)
-	t := k.Rcp(k.Fma(ptx.F(0.3275911), a, ptx.F(1)))
+	t := k.RcpApprox(k.Fma(ptx.F(0.3275911), a, ptx.F(1)))
 	p := ptx.F(1.061405429)
 	for _, c := range []float32{-1.453152027, 1.421413741, -0.284496736, 0.254829592} {
 		p = k.Fma(p, t, ptx.F(c))

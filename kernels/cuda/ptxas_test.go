@@ -1,16 +1,20 @@
 package cuda
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // assembler returns NVIDIA's assembler, where it is installed.
@@ -31,8 +35,14 @@ var (
 	spilled       = regexp.MustCompile(`(\d+) bytes spill stores`)
 )
 
-// assemble returns the registers and the bytes of spills of a module's greediest kernel.
-func assemble(t *testing.T, ptxas, arch, text string) (registers, spills int) {
+// assembled is what the assembler says of a module's greediest kernel.
+type assembled struct {
+	registers, spills int
+	lost              []string // lines that tell of lost speed
+}
+
+// assemble gives a module to the assembler.
+func assemble(t *testing.T, ptxas, arch, text string) assembled {
 	t.Helper()
 	dir := t.TempDir()
 	in := filepath.Join(dir, "kernel.ptx")
@@ -51,45 +61,207 @@ func assemble(t *testing.T, ptxas, arch, text string) (registers, spills int) {
 		}
 		return n
 	}
-	return most(registersUsed), most(spilled)
+	return assembled{most(registersUsed), most(spilled), slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
+		return !strings.Contains(line, "(C")
+	})}
 }
 
-// TestAssembler gives every tile's kernel, on a convolution that it matches, to NVIDIA's assembler: it must take it, and
-// spill nothing.
+// registerLimit returns how many registers a thread may have for as many blocks on a multiprocessor as the kernel declares.
+func registerLimit(k *ptx.Kernel) int {
+	const unit = 8 // registers of a thread are counted in eights
+	threads := k.MaxThreads[0] * max(1, k.MaxThreads[1]) * max(1, k.MaxThreads[2])
+	return min(255, registersPerSM/(max(1, k.MinBlocks)*max(1, threads))/unit*unit)
+}
+
+// mostSpills is how many bytes a thread may store and load once beside its loops: where an epilogue computes all of its
+// elements at a time, the assembler asks for a few registers more than there are.
+const mostSpills = 28
+
+// TestAssembler gives kernels to NVIDIA's assembler: the tiles' on runs that have all pairs of what they differ in and on
+// the layers of a residual network, every other tactic's on layers of the suite that have each of their traits. It must take
+// them for the oldest GPU that has what they need and for newer ones, within the registers that the kernels leave each other,
+// spill no more than a few words of what epilogues keep, and tell of no speed that is lost. That loops spill nothing is
+// TestMainLoops's.
 func TestAssembler(t *testing.T) {
 	ptxas := assembler(t)
-	b, err := OpenSimulator()
-	if err != nil {
-		t.Fatal(err)
+	for _, r := range assemblies(t) {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			binding, ok := bindingOf(r.layer, r.emitter)
+			if !ok {
+				t.Fatal("the layer has no such format")
+			}
+			if err := r.emitter.matches(binding); err != nil {
+				t.Fatal(err)
+			}
+			w, err := r.emitter.emit(binding)
+			if err != nil {
+				t.Fatal(err)
+			}
+			limit := 255
+			for _, k := range w.module.Kernels {
+				limit = min(limit, registerLimit(k))
+			}
+			text := w.module.String()
+			for _, arch := range []string{"sm_80", "sm_89", "sm_90a"} {
+				a := assemble(t, ptxas, arch, text)
+				if a.spills > 0 {
+					t.Logf("%s: %d bytes of spills with %d registers of %d", arch, a.spills, a.registers, limit)
+				}
+				if a.spills > mostSpills || a.registers > limit || len(a.lost) > 0 {
+					t.Errorf("%s: %d bytes of spills with %d registers of %d %s", arch, a.spills, a.registers, limit, strings.Join(a.lost, "; "))
+				}
+			}
+		})
 	}
-	defer b.Close()
-	done := map[string]bool{}
-	for _, c := range suite.Layers() {
-		for _, e := range emitters() {
-			if e.op != c.Layer.Op || done[e.name] {
+}
+
+// assemblies returns the runs whose kernels are assembled.
+func assemblies(t *testing.T) []productRun {
+	var list []productRun
+	_, _, levels := productRuns()
+	for _, l := range levels {
+		r, err := makeRun(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	return slices.Concat(list, residualRuns(t), suiteAssemblies())
+}
+
+// residualRuns are every tile on some of the convolutions of a residual network of 50 layers, such that each convolution
+// meets every third of them, in turn with each number of stages and parts.
+func residualRuns(t *testing.T) []productRun {
+	var list []productRun
+	for i, c := range residualConvolutions() {
+		for j, tl := range coverShapes {
+			if (i+j)%3 != 0 {
 				continue
 			}
-			binding, ok := bindingOf(c.Layer, e)
-			if !ok || e.matches(binding) != nil {
-				continue
+			splits := tl.splits()
+			tl.stages, tl.split = coverStages[(i/3+j)%2], splits[(i/3+j/3)%len(splits)]
+			e := productEmitter("conv_", graph.Conv, kernels.NHWC, tl)
+			l := c.layer(t, units[tl.unit].typ)
+			if b, ok := bindingOf(l, e); ok && e.matches(b) == nil {
+				list = append(list, productRun{name: fmt.Sprintf("residual/%v/%s", c, tl), emitter: e, layer: l})
 			}
-			done[e.name] = true
-			t.Run(e.name, func(t *testing.T) {
-				w, err := e.emit(binding)
-				if err != nil {
-					t.Fatal(err)
-				}
-				text := w.module.String()
-				for _, arch := range []string{"sm_80", "sm_90a"} {
-					registers, spills := assemble(t, ptxas, arch, text)
-					t.Logf("%s: %d registers", arch, registers)
-					if spills > 0 {
-						t.Errorf("%s: %d bytes of spills with %d registers", arch, spills, registers)
-					}
-				}
-			})
 		}
 	}
+	return list
+}
+
+// residualConvolution is one of them: channels, taps, the input's extent, and the stride.
+type residualConvolution struct{ in, out, taps, extent, stride int }
+
+// residualConvolutions returns those that differ.
+func residualConvolutions() []residualConvolution {
+	list := []residualConvolution{{64, 64, 1, 56, 1}}
+	width, extent, in := 64, 56, 64
+	for stage := range 4 {
+		stride := min(2, stage+1)
+		if stage > 0 {
+			list = append(list, residualConvolution{in, width, 1, extent, 1})
+		}
+		list = append(list, residualConvolution{in, 4 * width, 1, extent, stride}, residualConvolution{width, width, 3, extent, stride})
+		extent /= stride
+		list = append(list, residualConvolution{width, 4 * width, 1, extent, 1}, residualConvolution{4 * width, width, 1, extent, 1})
+		if stage > 0 {
+			list = append(list, residualConvolution{width, width, 3, extent, 1})
+		}
+		in, width = 4*width, 2*width
+	}
+	return list
+}
+
+// layer returns the convolution with its bias, for one image: what widens also adds, as the end of a block does.
+func (c residualConvolution) layer(t *testing.T, typ graph.DataType) *graph.Layer {
+	t.Helper()
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(1, c.in, c.extent, c.extent)}
+	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(c.out, c.in, c.taps, c.taps)}
+	w.Weights = make([]byte, c.out*c.in*c.taps*c.taps*typ.Size())
+	if typ == graph.I8 {
+		x.Range, w.Range = graph.PerTensor(0.03, 0), graph.PerTensor(0.01, 0)
+	}
+	pad := c.taps / 2
+	l := &graph.Layer{Name: "conv", Op: graph.Conv, From: []string{"conv"}, Attrs: graph.ConvAttrs{
+		Strides: []int{c.stride, c.stride}, Pads: []int{pad, pad, pad, pad}, Group: 1,
+	}}
+	l.AddInput(x)
+	l.AddInput(w)
+	l.AddInput(&graph.Tensor{Name: "b", Type: graph.F32, Dims: graph.Shape(c.out), Weights: make([]byte, 4*c.out)})
+	y := &graph.Tensor{Name: "y", Producer: l}
+	l.Outputs = []*graph.Tensor{y}
+	if err := l.Infer(); err != nil {
+		t.Fatal(err)
+	}
+	if y.Type = typ; typ == graph.I8 {
+		y.Range = graph.PerTensor(0.1, 0)
+	}
+	program := graph.Unary(graph.EltRelu)
+	if c.out > c.in {
+		other := &graph.Tensor{Name: "r", Type: typ, Dims: y.Dims, Range: y.Range}
+		l.Fuse(graph.Binary(graph.EltAdd).Then(program, 0), 0, other)
+	} else {
+		l.Fuse(program, 0)
+	}
+	return l
+}
+
+// suiteAssemblies returns, for each tactic that is not of tiles, layers of the suite such that each of the traits of those
+// that it matches is in one of them.
+func suiteAssemblies() []productRun {
+	tiled := map[string]bool{}
+	for _, e := range productEmitters() {
+		tiled[e.name] = true
+	}
+	seen := map[string]bool{}
+	var list []productRun
+	for _, c := range suite.Layers() {
+		for _, e := range emitters() {
+			if e.op != c.Layer.Op || tiled[e.name] {
+				continue
+			}
+			b, ok := bindingOf(c.Layer, e)
+			if !ok || e.matches(b) != nil {
+				continue
+			}
+			fresh := false
+			for _, trait := range codeTraits(b) {
+				key := e.name + " " + trait
+				fresh = fresh || !seen[key]
+				seen[key] = true
+			}
+			if fresh {
+				list = append(list, productRun{name: e.name + "/" + c.Name, emitter: e, layer: c.Layer})
+			}
+		}
+	}
+	return list
+}
+
+// codeTraits describes what of a binding makes code differ: the op, types, epilogue, and windows or the extents' kinds.
+func codeTraits(b kernels.Binding) []string {
+	l := b.Layer
+	var list []string
+	add := func(name string, value ...any) { list = append(list, l.Op.Name+" "+name+" "+fmt.Sprint(value...)) }
+	for i, x := range l.Inputs {
+		if x != nil {
+			add("in", i, x.Type, b.Consts[i] != nil, x.Range.IsSet() && x.Range.ZeroAt(0) != 0)
+		}
+	}
+	add("out", l.Outputs[0].Type)
+	add("epilogue", l.Epilogue)
+	if a, ok := l.Attrs.(graph.ConvAttrs); ok {
+		add("taps", b.In[1].Dims[2:])
+		add("window", a.Strides, a.Dilations, slices.Max(append(a.Pads, 0)) > 0)
+		add("groups", extent(a.Group))
+		return list
+	}
+	for _, d := range []kernels.Desc{b.In[0], b.Out[0]} {
+		add("extents", len(d.Dims), extent(graph.Count(d.Dims)))
+	}
+	return list
 }
 
 // bindingOf returns a layer's binding in an emitter's formats.

@@ -35,6 +35,12 @@ func reduceEmitter(name string, op *graph.Op, f kernels.Format) emitter {
 			}
 			return checkArguments(b, b.Layer.Epilogue, len(b.Layer.OpInputs()))
 		},
+		workspace: func(b kernels.Binding) int {
+			if r, err := reductionOf(b); err == nil && f == kernels.NHWC {
+				return r.pixelBlocks(b).workspace(r.outer)
+			}
+			return 0
+		},
 		emit: func(b kernels.Binding) (*work, error) {
 			r, err := reductionOf(b)
 			if err != nil {
@@ -95,6 +101,11 @@ func reductionOf(b kernels.Binding) (*reduction, error) {
 			return nil, fmt.Errorf("axes %v are not all the spatial ones", axes)
 		}
 		r.outer, r.inner, r.width, r.pitch = x.Dims[0], x.Dims[1], x.Width(), x.PixelPitch()
+	}
+	if x.Format == kernels.Linear && r.inner == 1 {
+		if err := threadsFit(r.outer * 32); err != nil {
+			return nil, err
+		}
 	}
 	return r, r.arithmetic(b)
 }
@@ -217,70 +228,13 @@ func (r *reduction) emit(b kernels.Binding) (*work, error) {
 	}
 	switch {
 	case b.In[0].Format == kernels.NHWC:
-		r.emitPixels(w, out)
+		r.emitPixels(b, w, out)
 	case r.inner == 1:
 		r.emitRows(w, out)
 	default:
 		r.emitColumns(w, out)
 	}
 	return w, nil
-}
-
-// vectorsAtOnce is how many vectors of channels a block reduces: a warp's loads are as many neighbouring vectors.
-const vectorsAtOnce = 32
-
-// emitPixels emits a kernel whose blocks each reduce some vectors of channels of one image. The block's threads are rows of
-// as many; each row takes every rows-th pixel, and their partial sums meet in shared memory.
-func (r *reduction) emitPixels(w *work, out *rowOutput) {
-	n := min(16/r.x.typ.Size(), out.vector, 4)
-	vectors := ceilDiv(out.width, n)
-	across := min(vectorsAtOnce, vectors)
-	rows := max(1, min(blockThreads/across, r.length))
-	count := across * rows
-	k := w.module.Kernel("reduce", count)
-	l := &launch{kernel: "reduce", block: [3]int{count, 1, 1}}
-	r.x.base = l.input(k, 0)
-	out.parameters(k, l)
-	shared := k.Array("partial", count*n*4, 16)
-	thread := k.Thread()
-	piece, image, _, grid := blockIndices(k, [3]int{ceilDiv(vectors, across), r.outer, 1})
-	l.grid = grid
-	row, lane := k.DivRem(thread, across)
-	channel := k.Mul(k.Mad(piece, ptx.U(across), lane), ptx.U(n))
-	sums := make([]ptx.Word, n)
-	for i := range sums {
-		sums[i] = r.partial(k)
-	}
-	limit := ptx.U(min(r.width, roundUp(out.width, n)))
-	k.If(k.Lt(channel, limit), func() {
-		first := k.Mul(image, ptx.U(r.length))
-		k.For(row, ptx.U(r.length), ptx.U(rows), func(pixel ptx.Uint) {
-			at := k.Mad(k.Add(first, pixel), ptx.U(r.pitch), channel)
-			r.add(k, sums, r.x.words(k, at, n, nil, ptx.W(0)))
-		})
-	})
-	stored := make([]ptx.Word, n)
-	for i, s := range sums {
-		if stored[i] = s; !r.integers {
-			stored[i] = k.Bits(s.FloatRegister())
-		}
-	}
-	k.StoreShared(k.OffsetShared(shared, thread, 4*n), stored...)
-	k.Barrier()
-	k.Exit(k.Ge(thread, ptx.U(across)))
-	k.Exit(k.Ge(channel, ptx.U(out.width)))
-	for i := 1; i < rows; i++ {
-		more := k.LoadShared(k.OffsetShared(shared, thread, 4*n).At(4*n*across*i), n)
-		for e := range sums {
-			sums[e] = r.join(k, sums[e], r.float(k, more[e]))
-		}
-	}
-	values := make([]ptx.Float, n)
-	for i, s := range sums {
-		values[i] = r.result(k, s)
-	}
-	out.store(k, image, channel, values)
-	w.end(k, l)
 }
 
 // float is a word of a float as the register of one; integers stay.
@@ -349,9 +303,7 @@ func (r *reduction) storeOne(k *ptx.K, out *rowOutput, index ptx.Uint, sum ptx.W
 func (r *reduction) jobs(b kernels.Binding) []job {
 	switch {
 	case b.In[0].Format == kernels.NHWC:
-		rows := max(1, blockThreads/vectorsAtOnce)
-		threads := r.outer * ceilDiv(r.width, 4*vectorsAtOnce) * blockThreads
-		return []job{threadJob(threads, 12*ceilDiv(r.length, rows)+8*rows+60, traffic(b))}
+		return []job{r.pixelsJob(b)}
 	case r.inner == 1:
 		return []job{threadJob(32*r.outer, 8*ceilDiv(r.length, 32)+40, traffic(b))}
 	}

@@ -84,6 +84,9 @@ func resizeOf(b kernels.Binding) (*resize, error) {
 		n, m := b.In[0].Dims[axis], b.Out[0].Dims[axis]
 		x := resizeAxis{extent: m, stride: strides[i]}
 		x.tabulate(a.Taps(axis, len(order), n, m))
+		if len(x.offsets) > maxElements {
+			return nil, fmt.Errorf("%d places along axis %d are sums of %d each, too many for a table", m, axis, x.count)
+		}
 		if x.count > 0 {
 			r.taps *= x.count
 		}

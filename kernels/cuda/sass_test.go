@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -151,6 +152,20 @@ func TestStemCode(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestActivationCode reads the machine code of activations: they call nothing, so that all elements of a vector are computed
+// at a time.
+func TestActivationCode(t *testing.T) {
+	assembler(t)
+	for _, a := range activations {
+		c := disassemble(t, "sm_90a", activationModule(a.op, 1<<20).String())
+		n := c.counts(0, len(c.names))
+		t.Logf("%s: %d instructions", graph.Unary(a.op), len(c.names))
+		if n["CALL"]+n["RET"]+n["BSSY"] > 0 {
+			t.Errorf("%s: %d calls", graph.Unary(a.op), n["CALL"])
 		}
 	}
 }

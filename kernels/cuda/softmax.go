@@ -73,7 +73,7 @@ func softmaxOf(b kernels.Binding) (*softmax, error) {
 		}
 		s.outer, s.inner, s.pitch = graph.Count(x.Dims)/x.Dims[1], 1, x.PixelPitch()
 	}
-	return s, nil
+	return s, threadsFit(s.outer * s.inner * s.threads())
 }
 
 // Rows of up to rowInWarp elements are a warp's, longer ones a block's. A thread keeps up to kept elements in registers;

@@ -25,19 +25,25 @@ func (m *implicit) join(sums []ptx.Word, p parts) {
 		m.Store(vector(own, i), sums[4*i:4*i+4]...)
 	}
 
-	place := m.Array("place", 4, 16)
+	place := m.Array("place", 8, 16)
 	m.Barrier()
 	m.If(m.Eq(m.thread, ptx.U(0)), func() {
-		m.StoreShared(place, m.CountUp(m.Offset(p.counters, tile, 4), ptx.U(t.split-1)).Word())
+		m.StoreShared(place, m.CountUp(m.Offset(p.counters, tile, 4), ptx.U(t.split-1)).Word(), ptx.W(1))
 	})
 	m.Barrier()
-	m.Exit(m.Ne(m.LoadShared(place, 1)[0].Uint(), ptx.U(t.split-1)))
+	told := m.LoadShared(place, 2)
+	m.Exit(m.Ne(told[0].Uint(), ptx.U(t.split-1)))
+	one := told[1].Int()
 
+	together := t.vectorsTogether()
 	for i := range len(sums) / 4 {
+		if i > 0 && i%together == 0 {
+			m.Barrier()
+		}
 		whole := m.Load(vector(first, i), 4)
 		for part := range t.split - 1 {
 			for e, w := range m.Load(vector(first.At((part+1)*size), i), 4) {
-				whole[e] = m.addWords(whole[e], w)
+				whole[e] = m.addWords(whole[e], w, one)
 			}
 		}
 		for e, w := range whole {
@@ -46,10 +52,19 @@ func (m *implicit) join(sums []ptx.Word, p parts) {
 	}
 }
 
-// addWords adds two sums that came from memory: integers, or floats in words.
-func (m *implicit) addWords(a, b ptx.Word) ptx.Word {
+// vectorsTogether returns of how many vectors of sums all parts are loaded at a time: as many as there are registers for,
+// beside the sums. The assembler would ask for more, and spill.
+func (t tile) vectorsTogether() int {
+	const others = 40 // registers
+	free := min(255, registersPerSM/(t.threads()*t.resident())) - t.bm*t.bn/t.threads() - others
+	return max(1, free/(4*t.split))
+}
+
+// addWords adds two sums that came from memory: integers, or floats in words. One is a 1 that the assembler does not know:
+// integers that are only added it adds in any order, which is to load all of them first, and to spill.
+func (m *implicit) addWords(a, b ptx.Word, one ptx.Int) ptx.Word {
 	if m.t.unit == tensorI8 {
-		return m.AddS(a.Int(), b.Int()).Word()
+		return m.MadS(b.Int(), one, a.Int()).Word()
 	}
 	return m.Bits(m.AddF(m.FloatOf(a), m.FloatOf(b)))
 }

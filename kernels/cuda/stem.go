@@ -106,6 +106,9 @@ func stemOf(b kernels.Binding, u unit, lines int) (*stem, error) {
 	if p.k <= 32 {
 		s.t.bn = 32
 	}
+	if err := weightsFit(roundUp(p.k, s.t.bn), s.pitchW()); err != nil {
+		return nil, err
+	}
 	const most = 96 << 10 // two blocks an SM on the largest, one on the smallest
 	if s.shared() > most {
 		return nil, fmt.Errorf("the input under a tile and the weights take %d bytes, the kernel has %d", s.shared(), most)

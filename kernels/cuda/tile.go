@@ -117,6 +117,9 @@ func (t tile) fits(p *product) error {
 	if p.n*p.h*p.w*p.pitchIn*p.typ.Size() > maxElements {
 		return fmt.Errorf("the input has more than %d bytes", maxElements)
 	}
+	if err := weightsFit(p.k*p.groups, p.depth()*p.typ.Size()); err != nil {
+		return err
+	}
 	if max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
 		return fmt.Errorf("the taps reach over more than %d pixels", farAway)
 	}
@@ -175,6 +178,8 @@ func (t tile) resident() int {
 	switch {
 	case sums > 64 || t.unit == simtF32 && sums > 32 || most < 2:
 		return 1
+	case t.split > 1 && t.threads() > 128: // two of these leave 128 registers to a thread, which spills
+		return 1
 	case t.split > 1 && t.unit != simtF32 && sums <= 32:
 		return min(most, registersPerSM/(t.threads()*joinRegisters))
 	}
@@ -183,7 +188,7 @@ func (t tile) resident() int {
 
 const (
 	registersPerSM = 65536
-	joinRegisters  = 128
+	joinRegisters  = 160
 )
 
 // registers estimates what a thread needs: its sums, two sets of operands, addresses.

@@ -75,6 +75,9 @@ func (p *product) transposedConvolution(b kernels.Binding) error {
 		p.stride[i], p.dilation[i], p.pad[i] = d.Stride, d.Dilation, d.PadBegin
 	}
 	p.r, p.s = windows[0].Kernel, windows[1].Kernel
+	if err := p.windowsFit(); err != nil {
+		return err
+	}
 	p.rows(b.In[0], b.Out[0])
 	return p.addBias(b, 1, p.k*p.groups)
 }

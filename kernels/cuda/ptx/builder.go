@@ -72,7 +72,16 @@ func (g GlobalPtr) At(bytes int) GlobalPtr { return GlobalPtr{g.Long, g.off + in
 // At is the address so many bytes further on.
 func (s SharedPtr) At(bytes int) SharedPtr { return SharedPtr{s.Uint, s.off + int64(bytes)} }
 
-func (g GlobalPtr) address() Operand { return address(g.value, g.off) }
+// global is the operand of an address: what an instruction has no room for is added before.
+func (k *K) global(p GlobalPtr) Operand {
+	if p.off == int64(int32(p.off)) {
+		return address(p.value, p.off)
+	}
+	d := k.long()
+	k.emit("add", mods("s64"), d.op, p.op, immediate(p.off, 0).op)
+	return address(d.value, 0)
+}
+
 func (s SharedPtr) address() Operand { return address(s.value, s.off) }
 
 func address(v value, off int64) Operand {

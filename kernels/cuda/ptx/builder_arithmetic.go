@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"math"
 	"math/bits"
 )
 
@@ -287,17 +288,20 @@ func (k *K) Bfe(a Word, start, length int) Uint {
 	return Uint{d}
 }
 
-// Offset is the address p + index*scale bytes, for any 32-bit product's operands.
+// Offset is the address p + index*scale bytes: the product has 64 bits.
 func (k *K) Offset(p GlobalPtr, index Uint, scale int) GlobalPtr {
 	if n, ok := index.Constant(); ok {
 		return p.At(int(n) * scale)
+	}
+	if uint64(scale) > math.MaxUint32 { // which is no operand of 32 bits
+		return GlobalPtr{k.AddL(p.Long, k.MulL(k.LongOfUint(index), L(int64(scale)))), p.off}
 	}
 	d := k.long()
 	k.emit("mad", mods("wide.u32"), d.op, index.op, U(scale).op, p.op)
 	return GlobalPtr{d, p.off}
 }
 
-// OffsetS is the address p + index*scale bytes for a signed index.
+// OffsetS is the address p + index*scale bytes for a signed index and a scale of 31 bits.
 func (k *K) OffsetS(p GlobalPtr, index Int, scale int) GlobalPtr {
 	d := k.long()
 	k.emit("mad", mods("wide.s32"), d.op, index.op, U(scale).op, p.op)

@@ -108,12 +108,12 @@ func (k *K) FloatToLong(a Float, signed bool) Long {
 
 // LoadLong is 64 bits of device memory.
 func (k *K) LoadLong(p GlobalPtr) Long {
-	return Long{k.load("global", "", B64, 1, func() value { return k.long().value }, p.address())[0]}
+	return Long{k.load("global", "", B64, 1, func() value { return k.long().value }, k.global(p))[0]}
 }
 
 // StoreLong writes 64 bits.
 func (k *K) StoreLong(p GlobalPtr, a Long) {
-	k.store("global", B64, p.address(), k.longRegister(a).value)
+	k.store("global", B64, k.global(p), k.longRegister(a).value)
 }
 
 // LoadShort is 16 bits of device memory as a word, signed or not.
@@ -122,8 +122,8 @@ func (k *K) LoadShort(p GlobalPtr, signed bool) Int {
 	if signed {
 		t = S16
 	}
-	return Int{k.load("global", "", t, 1, k.wordOf, p.address())[0]}
+	return Int{k.load("global", "", t, 1, k.wordOf, k.global(p))[0]}
 }
 
 // StoreShort writes the low 16 bits of a word.
-func (k *K) StoreShort(p GlobalPtr, w Word) { k.store("global", U16, p.address(), w.value) }
+func (k *K) StoreShort(p GlobalPtr, w Word) { k.store("global", U16, k.global(p), w.value) }

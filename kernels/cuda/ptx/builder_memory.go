@@ -43,12 +43,12 @@ func words(list []value) []Word {
 
 // Load is n words, 1, 2 or 4, of device memory, aligned to their size together.
 func (k *K) Load(p GlobalPtr, n int) []Word {
-	return words(k.load("global", "", B32, n, k.wordOf, p.address()))
+	return words(k.load("global", "", B32, n, k.wordOf, k.global(p)))
 }
 
 // LoadConst is Load of what nobody writes while the kernel runs.
 func (k *K) LoadConst(p GlobalPtr, n int) []Word {
-	return words(k.load("global", "nc", B32, n, k.wordOf, p.address()))
+	return words(k.load("global", "nc", B32, n, k.wordOf, k.global(p)))
 }
 
 // LoadWhen is Load where p holds, and zeros elsewhere.
@@ -67,23 +67,23 @@ func (k *K) LoadOr(p Cond, from GlobalPtr, n int, otherwise Word) []Word {
 	if n > 1 {
 		d, m = Operand{Kind: VectorOperand, Vec: vec}, []string{"global", "v" + strconv.Itoa(n), "b32"}
 	}
-	k.When(p, func() { k.emit("ld", m, d, from.address()) })
+	k.When(p, func() { k.emit("ld", m, d, k.global(from)) })
 	return list
 }
 
 // LoadHalf is 16 bits of device memory.
 func (k *K) LoadHalf(p GlobalPtr) Half {
-	return Half{k.load("global", "", B16, 1, func() value { return k.half().value }, p.address())[0]}
+	return Half{k.load("global", "", B16, 1, func() value { return k.half().value }, k.global(p))[0]}
 }
 
 // LoadByte is a byte of device memory, zero-extended.
 func (k *K) LoadByte(p GlobalPtr) Uint {
-	return Uint{k.load("global", "", U8, 1, k.wordOf, p.address())[0]}
+	return Uint{k.load("global", "", U8, 1, k.wordOf, k.global(p))[0]}
 }
 
 // LoadByteS is a byte of device memory, sign-extended.
 func (k *K) LoadByteS(p GlobalPtr) Int {
-	return Int{k.load("global", "", S8, 1, k.wordOf, p.address())[0]}
+	return Int{k.load("global", "", S8, 1, k.wordOf, k.global(p))[0]}
 }
 
 // LoadByteAs is a byte of device memory, signed or not.
@@ -95,19 +95,19 @@ func (k *K) LoadByteAs(p GlobalPtr, signed bool) Int {
 }
 
 // Store writes 1, 2 or 4 words to device memory, aligned to their size together.
-func (k *K) Store(p GlobalPtr, w ...Word) { k.store("global", B32, p.address(), values(w)...) }
+func (k *K) Store(p GlobalPtr, w ...Word) { k.store("global", B32, k.global(p), values(w)...) }
 
 // StoreHalf writes 16 bits.
-func (k *K) StoreHalf(p GlobalPtr, h Half) { k.store("global", B16, p.address(), h.value) }
+func (k *K) StoreHalf(p GlobalPtr, h Half) { k.store("global", B16, k.global(p), h.value) }
 
 // StoreByte writes the lowest byte of w.
-func (k *K) StoreByte(p GlobalPtr, w Word) { k.store("global", U8, p.address(), w.value) }
+func (k *K) StoreByte(p GlobalPtr, w Word) { k.store("global", U8, k.global(p), w.value) }
 
 // CountUp adds 1 to a word of device memory, or makes it 0 again if it is last, and returns what it was. Between blocks it
 // orders memory: what the thread wrote before, and what it saw of others behind a Barrier, is seen behind a later CountUp.
 func (k *K) CountUp(p GlobalPtr, last Uint) Uint {
 	d := Uint{k.word()}
-	k.emit("atom", mods("acq_rel.gpu.global.inc.u32"), d.op, p.address(), last.op)
+	k.emit("atom", mods("acq_rel.gpu.global.inc.u32"), d.op, k.global(p), last.op)
 	return d
 }
 
@@ -141,7 +141,7 @@ func (k *K) LoadF(p GlobalPtr, n int) []Float { return k.loadF("", p, n) }
 func (k *K) LoadConstF(p GlobalPtr, n int) []Float { return k.loadF("nc", p, n) }
 
 func (k *K) loadF(mod string, p GlobalPtr, n int) []Float {
-	list := k.load("global", mod, F32, n, func() value { return k.float().value }, p.address())
+	list := k.load("global", mod, F32, n, func() value { return k.float().value }, k.global(p))
 	f := make([]Float, n)
 	for i, v := range list {
 		f[i] = Float{v}
@@ -150,7 +150,7 @@ func (k *K) loadF(mod string, p GlobalPtr, n int) []Float {
 }
 
 // StoreF writes 1, 2 or 4 floats.
-func (k *K) StoreF(p GlobalPtr, list ...Float) { k.store("global", F32, p.address(), floats(list)...) }
+func (k *K) StoreF(p GlobalPtr, list ...Float) { k.store("global", F32, k.global(p), floats(list)...) }
 
 // StoreShared writes 1, 2 or 4 words to shared memory.
 func (k *K) StoreShared(p SharedPtr, w ...Word) { k.store("shared", B32, p.address(), values(w)...) }
@@ -172,10 +172,10 @@ func floats(list []Float) []value {
 // zeros fill the rest. It has arrived behind WaitGroup, for other threads behind a Barrier after that.
 func (k *K) CopyAsync(to SharedPtr, from GlobalPtr, size Uint) {
 	if size.is(16) {
-		k.emit("cp.async", mods("cg.shared.global"), to.address(), from.address(), U(16).op)
+		k.emit("cp.async", mods("cg.shared.global"), to.address(), k.global(from), U(16).op)
 		return
 	}
-	k.emit("cp.async", mods("cg.shared.global"), to.address(), from.address(), U(16).op, size.op)
+	k.emit("cp.async", mods("cg.shared.global"), to.address(), k.global(from), U(16).op, size.op)
 }
 
 // CommitGroup closes a group of the thread's copies, which may be empty.
@@ -186,6 +186,10 @@ func (k *K) WaitGroup(n int) { k.emit("cp.async.wait_group", nil, U(n).op) }
 
 // Barrier waits for all threads of the block: what they wrote before it to shared memory is seen behind it.
 func (k *K) Barrier() { k.emit("bar.sync", nil, U(0).op) }
+
+// WarpBarrier waits for all lanes of the warp, which must all come here: what they wrote before it is seen behind it. It
+// costs next to nothing, and the assembler moves no loads before it.
+func (k *K) WarpBarrier() { k.emit("bar.warp.sync", nil, U(-1).op) }
 
 // ShuffleXor is v of the lane whose index differs in the bits of mask. All lanes take part.
 func (k *K) ShuffleXor(v Float, mask int) Float {
