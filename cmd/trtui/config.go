@@ -15,8 +15,9 @@ import (
 
 // Bounds of what can be meant.
 const (
-	maxThreads = 1024
-	maxSize    = 1 << 14 // of images
+	maxThreads     = 1024
+	maxSize        = 1 << 14 // of images
+	maxRandomItems = 1 << 16
 )
 
 // usageError is what is wrong with the command line.
@@ -62,6 +63,9 @@ func (o *options) checkFlags() error {
 	}
 	if o.batch < 1 || o.batch > sessions.MaxBatch {
 		return fmt.Errorf("--batch %d: want 1 to %d", o.batch, sessions.MaxBatch)
+	}
+	if o.randomItems < 1 || o.randomItems > maxRandomItems {
+		return fmt.Errorf("--random-items %d: want 1 to %d", o.randomItems, maxRandomItems)
 	}
 	if last := len(pass.Standard()) + len(pass.Lowering()); o.until < 0 || o.until > last {
 		return fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", o.until, last)

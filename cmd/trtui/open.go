@@ -236,8 +236,11 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 			return nil, nil, err
 		}
 		set, err := dataset.Random(m.Network.Inputs, env, o.randomItems, o.seed)
+		if err != nil && o.lookOnly {
+			return nil, nil, nil
+		}
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, fmt.Errorf("%s: %w", m.Name(), err)
 		}
 		if data, err = set.Bind(m.Network.Inputs); err != nil {
 			return nil, nil, err

@@ -19,6 +19,8 @@ func TestWorkbenchRefuses(t *testing.T) {
 		{[]string{"conformanc"}, exitUsage, "did you mean conformance?"},
 		{[]string{"a.onnx", "b.onnx"}, exitUsage, "accepts at most 1 arg"},
 		{[]string{"--batch", "0"}, exitUsage, "--batch 0: want 1 to"},
+		{[]string{"--random-items", "0"}, exitUsage, "--random-items 0: want 1 to 65536"},
+		{[]string{"bench", "--random-items", "1000000000000"}, exitUsage, "--random-items 1000000000000: want 1 to 65536"},
 		{[]string{"--precision", "int3"}, exitUsage, `--precision "int3": want fp32, fp16 or int8`},
 		{[]string{"--precision-constraints", "maybe"}, exitUsage, `--precision-constraints "maybe": want prefer, obey or none`},
 		{[]string{"--calibrator", "guess"}, exitUsage, "--calibrator: "},

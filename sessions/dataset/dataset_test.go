@@ -407,9 +407,36 @@ func TestRandom(t *testing.T) {
 	if bound, err := f.Bind(fixed.Inputs); err != nil || bound.Len() != 3 {
 		t.Errorf("a batch that is fixed to 2: %v", err)
 	}
-	n.Inputs[0].Dims = graph.Shape(1<<30, 1<<30)
-	if _, err := Random(n.Inputs, nil, 1, 1); err == nil {
-		t.Error("a huge input was accepted")
+}
+
+// Random data that is too large is an error that names the input and what to give instead.
+func TestRandomTooLarge(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		dims  []graph.Dim
+		items int
+		want  string
+	}{
+		{"small", graph.Shape(1, 3), 1 << 16, ""},
+		{"the most", graph.Shape(1, 1<<28), 16, ""},
+		{"an item", graph.Shape(1, 1<<28+1), 1, "input x of shape [1 268435457] an item has 1.074e+09 bytes, and the limit is 1073741824; give a model whose input is smaller"},
+		{"overflow", []graph.Dim{graph.Symbol("batch"), graph.Symbol("wide"), graph.Const(1 << 40), graph.Const(1 << 40)}, 1, "give smaller shapes"},
+		{"items", graph.Shape(1, 1<<28), 17, "17 items have 1.825e+10 bytes, and the limit is 17179869184; give fewer items (--random-items 16)"},
+		{"empty", graph.Shape(0, 1<<40), 1, ""},
+		{"negative", []graph.Dim{graph.Const(1), graph.Symbol("n").AddN(-4)}, 1, "has extent -3 on axis 1"},
+	} {
+		n := graph.NewNetwork("n")
+		n.AddInput("x", graph.F32, c.dims...)
+		_, err := Random(n.Inputs, map[string]int{"wide": 1 << 24}, c.items, 1)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	n := graph.NewNetwork("two")
+	n.AddInput("x", graph.F32, graph.Shape(1, 1<<27+1)...)
+	n.AddInput("y", graph.F32, graph.Shape(1, 1<<27)...)
+	if _, err := Random(n.Inputs, nil, 1, 1); err == nil || !strings.Contains(err.Error(), "input y") {
+		t.Errorf("two inputs that are too large together: %v", err)
 	}
 }
 

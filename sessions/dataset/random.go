@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -21,6 +22,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		return nil, fmt.Errorf("random data: %d items are asked for; at least 1 is needed", n)
 	}
 	s := &Set{Name: "random", Random: true, length: n, Identity: Identity{Path: "random", Hash: fmt.Sprintf("random %d of %d %v", seed, n, env)}}
+	item := 0.0
 	for _, t := range inputs {
 		dims := make([]int, len(t.Dims))
 		for i, d := range t.Dims {
@@ -29,12 +31,8 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		if t.Type == graph.Invalid || t.Type.Size() == 0 {
 			return nil, fmt.Errorf("random data: input %s has no type", t.Name)
 		}
-		size := t.Type.Size()
-		for _, d := range dims {
-			if d < 0 || d > 0 && size > maxBytes/d {
-				return nil, fmt.Errorf("random data: input %s of shape %v is too large", t.Name, dims)
-			}
-			size *= d
+		if err := checkRandom(t, dims, n, &item); err != nil {
+			return nil, err
 		}
 		s.Inputs = append(s.Inputs, Input{t.Name, t.Type, dims})
 		s.Identity.Hash += fmt.Sprintf(" %s %s%v", t.Name, t.Type, dims)
@@ -52,6 +50,35 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		return nil
 	}
 	return s, nil
+}
+
+// maxRandomBytes bounds all items of random data together. They are made as they are needed, one at a time, so that it bounds
+// time more than memory.
+const maxRandomBytes = 16 * maxBytes
+
+// checkRandom returns an error where n items of input t with the given extents are more than can be meant. item is how many
+// bytes an item has in the inputs before, to which t's are added: in floating point, which no extents overflow.
+func checkRandom(t *graph.Tensor, dims []int, n int, item *float64) error {
+	size := float64(t.Type.Size())
+	for i, d := range dims {
+		if d < 0 {
+			return fmt.Errorf("random data: input %s has extent %d on axis %d; give shapes that it can have", t, d, i)
+		}
+		size *= float64(d)
+	}
+	*item += size
+	instead := "smaller shapes"
+	if !slices.ContainsFunc(t.Dims, func(d graph.Dim) bool { _, fixed := d.IsConst(); return !fixed }) {
+		instead = "a model whose input is smaller: this one fixes the shape"
+	}
+	switch {
+	case *item > maxBytes:
+		return fmt.Errorf("random data: with input %s of shape %v an item has %.4g bytes, and the limit is %d; give %s", t.Name, dims, *item, maxBytes, instead)
+	case *item*float64(n) > maxRandomBytes:
+		return fmt.Errorf("random data: with input %s of shape %v %d items have %.4g bytes, and the limit is %d; give fewer items (--random-items %d)",
+			t.Name, dims, n, *item*float64(n), maxRandomBytes, int(maxRandomBytes / *item))
+	}
+	return nil
 }
 
 // fixedBatch reports whether a first axis has more than one item in every inference.
