@@ -32,11 +32,8 @@ func RuleNames() []string {
 // CheckConfig returns an error for rules, places and inputs that a configuration names and that there are not. Layers and
 // tactics of the engine are checked when it is built.
 func (m *Model) CheckConfig(cfg Config) error {
-	if err := errors.Join(m.checkDisabled(cfg), m.checkShapes(cfg)); err != nil {
-		return err
-	}
 	_, err := m.Symbols(cfg)
-	return err
+	return errors.Join(m.checkDisabled(cfg), err)
 }
 
 // checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
@@ -61,18 +58,24 @@ func (m *Model) checkDisabled(cfg Config) error {
 	return unknownError("disable", unknown)
 }
 
-// checkShapes returns an error that names every input that the model lacks.
+// checkShapes returns an error that names every input that the model lacks, and every shape that its input cannot have.
 func (m *Model) checkShapes(cfg Config) error {
-	var inputs, unknown []string
+	var inputs, typed, wrong []string
 	for _, t := range m.Network.Inputs {
-		inputs = append(inputs, t.Name)
+		inputs, typed = append(inputs, t.Name), append(typed, t.String())
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Shapes)) {
-		if !slices.Contains(inputs, name) {
-			unknown = append(unknown, fmt.Sprintf("the model has no input %q%s", name, didYouMean(name, inputs)))
+		i := slices.Index(inputs, name)
+		if i < 0 {
+			has := cmp.Or(didYouMean(name, inputs), "; it has "+strings.Join(typed[:min(len(typed), 8)], ", "))
+			wrong = append(wrong, fmt.Sprintf("the model has no input %q%s", name, has))
+			continue
+		}
+		if text := misfit(m.Network.Inputs[i], cfg.Shapes[name]); text != "" {
+			wrong = append(wrong, fmt.Sprintf("%s %s: %s", name, timesText(cfg.Shapes[name]), text))
 		}
 	}
-	return unknownError("shapes", unknown)
+	return unknownError("shapes", wrong)
 }
 
 // checkLayerPrecisions returns an error that names every rule that is for no layer.

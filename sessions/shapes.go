@@ -12,6 +12,9 @@ import (
 // that has none there the batch for a first axis that is a symbol. Where other symbols have no value the error says how to
 // give them one: an [UnboundShapes].
 func (m *Model) Symbols(cfg Config) (map[string]int, error) {
+	if err := m.checkShapes(cfg); err != nil {
+		return nil, err
+	}
 	if free := m.free(cfg.Shapes); len(free) > 0 {
 		return nil, &UnboundShapes{free}
 	}
@@ -24,7 +27,51 @@ func (m *Model) Symbols(cfg Config) (map[string]int, error) {
 		}
 		shapes[t.Name] = graph.EvalDims(t.Dims, known)
 	}
-	return m.Network.BindShapes(shapes)
+	env, err := m.Network.BindShapes(shapes)
+	if err == nil {
+		err = m.checkEmpty(shapes, env)
+	}
+	return env, err
+}
+
+// checkEmpty returns an error where nothing would be computed: no input or no output has an element. One input among several
+// may be empty, as a cache of which nothing is used yet.
+func (m *Model) checkEmpty(shapes map[string][]int, env map[string]int) error {
+	empty := ""
+	fed, made := false, len(m.Network.Outputs) == 0
+	for _, t := range m.Network.Inputs {
+		if !slices.Contains(shapes[t.Name], 0) {
+			fed = true
+		} else if empty == "" {
+			empty = fmt.Sprintf("input %s of shape %s", t.Name, timesText(shapes[t.Name]))
+		}
+	}
+	for _, t := range m.Network.Outputs {
+		made = made || !slices.Contains(graph.EvalDims(t.Dims, env), 0)
+	}
+	if empty == "" || fed && made {
+		return nil
+	}
+	return fmt.Errorf("%s has no elements, so that nothing would be computed; give extents of at least 1", empty)
+}
+
+// misfit says what is wrong with a shape for an input; "" where it may have it.
+func misfit(t *graph.Tensor, dims []int) string {
+	if len(dims) != len(t.Dims) {
+		return fmt.Sprintf("%s, but the input is %s, which has %s; give a shape such as %s", countOf(len(dims), "axis", "axes"),
+			t.TypeString(), countOf(len(t.Dims), "axis", "axes"), exampleShape(t))
+	}
+	for i, d := range t.Dims {
+		if n, fixed := d.IsConst(); fixed && n != dims[i] {
+			return fmt.Sprintf("axis %d is %d, but the input is %s, where it is %d", i, dims[i], t.TypeString(), n)
+		}
+	}
+	return ""
+}
+
+// timesText writes a shape as --shapes takes it.
+func timesText(dims []int) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(dims), "[]"), " ", "x")
 }
 
 // known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of

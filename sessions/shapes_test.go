@@ -96,3 +96,40 @@ func TestSymbols(t *testing.T) {
 		t.Errorf("the mask's shape closes that of tokens: %v", err)
 	}
 }
+
+// Shapes that an input cannot have are errors that say what is wrong with them, whether or not the model needs shapes.
+func TestShapesThatDoNotFit(t *testing.T) {
+	n := graph.NewNetwork("n")
+	x := n.AddInput("image", graph.F32, graph.Symbol("batch"), graph.Const(3), graph.Symbol("height"), graph.Symbol("width"))
+	n.AddInput("past", graph.F32, graph.Symbol("batch"), graph.Symbol("length"))
+	n.MarkOutput(x)
+	m := &sessions.Model{Network: n}
+	for _, c := range []struct {
+		image, past []int
+		more        string
+		want        string
+	}{
+		{[]int{1, 3, 5, 6}, []int{1, 7}, "", ""},
+		{[]int{1, 3, 5, 6}, []int{1, 0}, "", ""},
+		{[]int{1, 3, 5, 6}, []int{1, 7}, "imago", `shapes: the model has no input "imago"; did you mean "image"?`},
+		{[]int{1, 3, 5, 6}, []int{1, 7}, "foo", `no input "foo"; it has image f32[batch,3,height,width], past f32[batch,length]`},
+		{nil, []int{1, 7}, "foo", `no input "foo"`},
+		{[]int{1, 3, 5}, []int{1, 7}, "", "shapes: image 1x3x5: 3 axes, but the input is f32[batch,3,height,width], which has 4 axes; give a shape such as image:1x3x64x64"},
+		{[]int{1, 4, 5, 6}, []int{1, 7}, "", "shapes: image 1x4x5x6: axis 1 is 4, but the input is f32[batch,3,height,width], where it is 3"},
+		{[]int{1, 3, 5}, []int{7}, "", "past 7: 1 axis, but"},
+		{[]int{1, 3, 0, 6}, []int{1, 7}, "", "input image of shape 1x3x0x6 has no elements, so that nothing would be computed; give extents of at least 1"},
+		{[]int{1, 3, 5, 0}, []int{1, 0}, "", "input image of shape 1x3x5x0 has no elements"},
+	} {
+		shapes := map[string][]int{"past": c.past}
+		if c.image != nil {
+			shapes["image"] = c.image
+		}
+		if c.more != "" {
+			shapes[c.more] = []int{1}
+		}
+		_, err := m.Symbols(sessions.Config{Batch: 1, Shapes: shapes})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v: %v, want %q", shapes, err, c.want)
+		}
+	}
+}

@@ -133,7 +133,7 @@ func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]graph.Value, er
 	if err != nil {
 		return nil, err
 	}
-	feed := map[string]graph.Value{}
+	feed, elements := map[string]graph.Value{}, 0
 	for _, t := range inputs {
 		k := slices.IndexFunc(s.Inputs, func(in Input) bool { return in.Name == t.Name })
 		if k < 0 && len(inputs) == 1 && len(s.Inputs) == 1 {
@@ -150,6 +150,10 @@ func (s *Set) Feed(inputs []*graph.Tensor, i, n int) (map[string]graph.Value, er
 			return nil, fmt.Errorf("%s: input %s: %w", s.Name, t.Name, err)
 		}
 		feed[t.Name] = v
+		elements += v.Len()
+	}
+	if elements == 0 && len(inputs) > 0 {
+		return nil, fmt.Errorf("%s: item %d: input %s of shape %v has no elements, so that nothing would be computed; give other data", s.Name, i, inputs[0].Name, feed[inputs[0].Name].Dims)
 	}
 	return feed, nil
 }

@@ -480,6 +480,21 @@ func TestBind(t *testing.T) {
 	}
 }
 
+// Data that feeds nothing to a network is an error; one of its inputs may be empty.
+func TestEmptyFeed(t *testing.T) {
+	s := &Set{Name: "nothing", Whole: true, length: 1, Inputs: []Input{{"x", graph.F32, []int{1, 0}}, {"y", graph.F32, []int{1, 2}}}}
+	s.read = func(int, int, graph.Value) error { return nil }
+	n := graph.NewNetwork("n")
+	n.AddInput("x", graph.F32, graph.Const(1), graph.Symbol("length"))
+	if _, err := s.Bind(n.Inputs); err == nil || !strings.Contains(err.Error(), "item 0: input x of shape [1 0] has no elements") {
+		t.Errorf("only an empty input: %v", err)
+	}
+	n.AddInput("y", graph.F32, graph.Const(1), graph.Const(2))
+	if _, err := s.Bind(n.Inputs); err != nil {
+		t.Errorf("an empty input among others: %v", err)
+	}
+}
+
 // NaN and infinities are errors that name item, input and element, unless they are asked for; so is what becomes infinite
 // in the network's type.
 func TestNotFinite(t *testing.T) {
