@@ -1,6 +1,10 @@
 package dataset
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
 
 // Bound is a set as the inputs of one network, item by item: a session's data.
 type Bound struct {
@@ -8,10 +12,18 @@ type Bound struct {
 	inputs []*graph.Tensor
 }
 
-// Bind returns the set as data for the given inputs. The error says what does not fit; the first item stands for all.
+// Bind returns the set as data for the given inputs. The error says what does not fit, or which element is NaN or infinite
+// though such are not taken. Real numbers that a file holds are all looked at, so that the same data is refused whichever of
+// its items are used then; of other data, whose elements are finite by their making, the first item stands for all.
 func (s *Set) Bind(inputs []*graph.Tensor) (*Bound, error) {
-	if _, err := s.Feed(inputs, 0, 1); err != nil {
-		return nil, err
+	items := 1
+	if s.asStored && !s.notFinite && slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Type.IsFloat() }) {
+		items = s.length
+	}
+	for i := range items {
+		if _, err := s.Feed(inputs, i, 1); err != nil {
+			return nil, err
+		}
 	}
 	return &Bound{s, inputs}, nil
 }

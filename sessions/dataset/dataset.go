@@ -28,6 +28,7 @@ type Set struct {
 
 	length    int
 	notFinite bool // NaN and infinities are taken
+	asStored  bool // elements are in memory as someone stored them
 	// read stores item i of input k in dst, which has the input's type and item shape.
 	read func(i, k int, dst graph.Value) error
 	// shapes gives the item shape of input k where items differ in it, as only whole items may; else nil.
@@ -54,7 +55,7 @@ func (s *Set) Len() int { return s.length }
 
 // New returns a set of arrays whose first axis counts the items. labels may be nil.
 func New(name string, arrays []Array, labels []int) (*Set, error) {
-	s := &Set{Name: name, Labels: labels}
+	s := &Set{Name: name, Labels: labels, asStored: true}
 	for i, a := range arrays {
 		if len(a.Value.Dims) == 0 {
 			return nil, fmt.Errorf("array %s is a single number; its first axis must count the items", a.Name)

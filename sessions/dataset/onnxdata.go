@@ -30,7 +30,7 @@ func openONNX(dir string, o Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{Name: filepath.Base(dir), Whole: true, length: count, Identity: Identity{Path: dir}}
+	s := &Set{Name: filepath.Base(dir), Whole: true, asStored: true, length: count, Identity: Identity{Path: dir}}
 	h := sha256.New()
 	var items [][]graph.Value
 	left := maxBytes
