@@ -20,24 +20,25 @@ const (
 
 // difference gathers how one tensor differs between two runs, item by item.
 type difference struct {
-	tolerance   Tolerance
-	errors      quant.ErrorAccumulator
-	count       int
-	differ      int
-	over        int
-	largest     float64
-	largestAt   Position
-	reference   float64            // the largest |b|
-	relative    map[uint64]float64 // the largest relative difference by |b|, as relativeBin sorts it
-	toPass      float64            // the largest relative difference where b is not 0
-	zeros       bool               // elements differ where b is 0
-	equal       int
-	notFinite   int
-	decades     [mostDecade - leastDecade + 2]int
-	worst       []DifferingElement
-	worstExcess []float64 // of worst: |a - b| over what the tolerance allows
-	shape       []int
-	types       [2]string
+	tolerance     Tolerance
+	errors        quant.ErrorAccumulator
+	count         int
+	differ        int
+	over          int
+	largest       float64
+	largestAt     Position
+	reference     float64            // the largest |b|
+	relative      map[uint64]float64 // the largest relative difference by |b|, as relativeBin sorts it
+	toPass        float64            // the largest relative difference where b is not 0
+	zeros         bool               // elements differ where b is 0
+	equal         int
+	notFinite     int
+	bothNotFinite int // and equal: NaN or the same infinity
+	decades       [mostDecade - leastDecade + 2]int
+	worst         []DifferingElement
+	worstExcess   []float64 // of worst: |a - b| over what the tolerance allows
+	shape         []int
+	types         [2]string
 }
 
 // add compares the tensors of one batch, whose first item is number item.
@@ -64,6 +65,9 @@ func (d *difference) pair(a, b float64, at func() Position) {
 	}
 	if a == b || a != a && b != b {
 		d.equal++
+		if !(math.Abs(a) <= math.MaxFloat64) {
+			d.bothNotFinite++
+		}
 		return
 	}
 	d.differ++
@@ -145,7 +149,7 @@ func relative(abs, b float64) float64 {
 // report sums the comparison up.
 func (d *difference) report(name string) TensorDifference {
 	r := TensorDifference{
-		Name: name, Type: d.types[0], SecondType: d.types[1], Shape: d.shape, Count: d.count, Differ: d.differ, Over: d.over,
+		Name: name, Type: d.types[0], SecondType: d.types[1], Shape: d.shape, Count: d.count, Differ: d.differ, Over: d.over, BothNotFinite: d.bothNotFinite,
 		Passed: d.over == 0, Errors: errorsOf(d.errors.Errors()), Tolerance: d.tolerance, MaxAt: d.largestAt, Worst: d.worst,
 	}
 	r.MaxRel = d.maxRelative()

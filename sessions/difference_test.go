@@ -14,22 +14,23 @@ func TestDifference(t *testing.T) {
 		a, b         []float32
 		tolerance    Tolerance
 		over, differ int
+		notFinite    int
 		worst        []int // index of the worst elements, in order
 	}{
-		{"equal", []float32{1, -2, 0}, []float32{1, -2, 0}, Tolerance{}, 0, 0, nil},
-		{"absolute", []float32{1, 2, 3}, []float32{1.5, 2.25, 3}, Tolerance{Abs: 0.25}, 1, 2, []int{0, 1}},
-		{"relative to b", []float32{1, 100}, []float32{2, 101}, Tolerance{Rel: 0.25}, 1, 2, []int{0, 1}},
-		{"both", []float32{0, 10}, []float32{0.5, 11}, Tolerance{Abs: 0.5, Rel: 0.125}, 0, 2, []int{0, 1}},
-		{"none allowed", []float32{1, 2}, []float32{1, 2.5}, Tolerance{}, 1, 1, []int{1}},
-		{"not finite, alike", []float32{inf, nan, -inf}, []float32{inf, nan, -inf}, Tolerance{}, 0, 0, nil},
-		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, Tolerance{Abs: 1}, 3, 4, []int{0, 1, 2, 3}},
+		{"equal", []float32{1, -2, 0}, []float32{1, -2, 0}, Tolerance{}, 0, 0, 0, nil},
+		{"absolute", []float32{1, 2, 3}, []float32{1.5, 2.25, 3}, Tolerance{Abs: 0.25}, 1, 2, 0, []int{0, 1}},
+		{"relative to b", []float32{1, 100}, []float32{2, 101}, Tolerance{Rel: 0.25}, 1, 2, 0, []int{0, 1}},
+		{"both", []float32{0, 10}, []float32{0.5, 11}, Tolerance{Abs: 0.5, Rel: 0.125}, 0, 2, 0, []int{0, 1}},
+		{"none allowed", []float32{1, 2}, []float32{1, 2.5}, Tolerance{}, 1, 1, 0, []int{1}},
+		{"not finite, alike", []float32{inf, nan, -inf}, []float32{inf, nan, -inf}, Tolerance{}, 0, 0, 3, nil},
+		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, Tolerance{Abs: 1}, 3, 4, 0, []int{0, 1, 2, 3}},
 	} {
 		d := difference{tolerance: c.tolerance}
 		if err := d.add(0, graph.Values(graph.F32, c.a, len(c.a)), graph.Values(graph.F32, c.b, len(c.b))); err != nil {
 			t.Fatal(err)
 		}
 		r := d.report(c.name)
-		if r.Over != c.over || r.Differ != c.differ || r.Passed != (c.over == 0) || len(r.Worst) != len(c.worst) {
+		if r.Over != c.over || r.Differ != c.differ || r.BothNotFinite != c.notFinite || r.Passed != (c.over == 0) || len(r.Worst) != len(c.worst) {
 			t.Errorf("%s: %+v", c.name, r)
 			continue
 		}

@@ -74,22 +74,23 @@ type PairReport struct {
 
 // TensorDifference is how a tensor of one run differs from the other's.
 type TensorDifference struct {
-	Name       string
-	Layer      string `json:",omitempty"` // of the first run that computes it
-	Op         string `json:",omitempty"`
-	Type       string // as the first run stores it
-	SecondType string
-	Shape      []int
-	Count      int // elements of all items
-	Differ     int // that are not equal
-	Over       int // that do not agree
-	Passed     bool
-	Tolerance  Tolerance
-	Errors              // MaxRel leaves out where |b| is below a millionth of its largest, since zeros that were rounded say nothing
-	RelToPass  float64  `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
-	MaxAt      Position // of the largest absolute difference
-	Worst      []DifferingElement
-	Histogram  []DifferenceBin
+	Name          string
+	Layer         string `json:",omitempty"` // of the first run that computes it
+	Op            string `json:",omitempty"`
+	Type          string // as the first run stores it
+	SecondType    string
+	Shape         []int
+	Count         int // elements of all items
+	Differ        int // that are not equal
+	Over          int // that do not agree
+	BothNotFinite int `json:",omitempty"` // that are equal as NaN or as the same infinity: an agreement that says little
+	Passed        bool
+	Tolerance     Tolerance
+	Errors                 // MaxRel leaves out where |b| is below a millionth of its largest, since zeros that were rounded say nothing
+	RelToPass     float64  `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
+	MaxAt         Position // of the largest absolute difference
+	Worst         []DifferingElement
+	Histogram     []DifferenceBin
 }
 
 // DifferingElement is one of the elements that are furthest beyond the tolerance, or nearest to it.

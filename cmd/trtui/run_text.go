@@ -106,10 +106,28 @@ func writePair(w io.Writer, p sessions.PairReport) {
 		writeLayers(w, p)
 	}
 	verdict := "PASSED: the outputs agree"
+	if text := bothNotFinite(p.Outputs); text != "" {
+		verdict = "PASSED, but " + text
+	}
 	if failed > 0 {
 		verdict = fmt.Sprintf("FAILED: %d of %s over the tolerance", failed, count(len(p.Outputs), "output"))
 	}
 	fmt.Fprintf(w, "%s\n\n", verdict)
+}
+
+// bothNotFinite says how many elements agree only as NaN and infinities do; "" where none does.
+func bothNotFinite(outputs []sessions.TensorDifference) string {
+	var texts []string
+	for _, o := range outputs {
+		if o.BothNotFinite > 0 {
+			verb := "are"
+			if o.BothNotFinite == 1 {
+				verb = "is"
+			}
+			texts = append(texts, fmt.Sprintf("%d of %s of output %s %s NaN or infinite on both sides", o.BothNotFinite, count(o.Count, "element"), o.Name, verb))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // writeDifference prints how an output differs.
