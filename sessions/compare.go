@@ -141,6 +141,10 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 		switch {
 		case c.Backend == nil && cfg.Precision == FP32:
 			one.network = m.Network
+			env, e := engine.env(cfg)
+			if err = e; err == nil {
+				err = m.checkExtents(env)
+			}
 		case c.Backend == nil:
 			lowered, e := engine.lower(ctx, cfg)
 			if err = e; e == nil {

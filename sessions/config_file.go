@@ -67,6 +67,9 @@ func ReadConfigFile(path string) (*ConfigFile, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("configuration %s is a directory; name the file, as the workbench's W writes it", path)
+	}
 	data, err := io.ReadAll(io.LimitReader(f, maxConfigBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
@@ -123,7 +126,11 @@ func at(data []byte, err error) error {
 	}
 	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
 		offset = e.Offset
-		err = fmt.Errorf("field %q cannot be a JSON %s", e.Field, e.Value)
+		what := fmt.Sprintf("field %q", e.Field)
+		if e.Field == "" {
+			what = "the file"
+		}
+		err = fmt.Errorf("%s cannot be a JSON %s", what, e.Value)
 	}
 	if offset < 0 || offset > int64(len(data)) {
 		return err

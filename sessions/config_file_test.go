@@ -97,7 +97,7 @@ func TestConfigFileOver(t *testing.T) {
 func TestConfigFileErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                 "want a JSON object",
-		`[1]`:                              "want a JSON object",
+		`[]`:                               "line 1: the file cannot be a JSON array: want a JSON object",
 		"{\n\"batch\": 1,\n}":              "line 3",
 		"{\n\"batch\": \"x\"}":             `line 2: field "batch" cannot be a JSON string`,
 		`{"calibrater": "mse"}`:            `unknown field "calibrater"; did you mean "calibrator"?`,
@@ -118,5 +118,9 @@ func TestConfigFileErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+	folder := t.TempDir()
+	if _, err := sessions.ReadConfigFile(folder); err == nil || err.Error() != "configuration "+folder+" is a directory; name the file, as the workbench's W writes it" {
+		t.Errorf("a directory: %v", err)
 	}
 }

@@ -55,6 +55,19 @@ func (m *Model) checkEmpty(shapes map[string][]int, env map[string]int) error {
 	return fmt.Errorf("%s has no elements, so that nothing would be computed; give extents of at least 1", empty)
 }
 
+// checkExtents returns an error where layers do not fit together at the values of symbols: a model may take the inputs to be
+// multiples of its strides without saying so.
+func (m *Model) checkExtents(env map[string]int) error {
+	if err := m.Network.CheckShapes(env); err != nil {
+		var shapes []string
+		for _, t := range m.Network.Inputs {
+			shapes = append(shapes, t.Name+":"+timesText(graph.EvalDims(t.Dims, env)))
+		}
+		return fmt.Errorf("%w; the model cannot take inputs of %s; give others with --shapes, --batch or --data", err, strings.Join(shapes, ","))
+	}
+	return nil
+}
+
 // misfit says what is wrong with a shape for an input; "" where it may have it.
 func misfit(t *graph.Tensor, dims []int) string {
 	if len(dims) != len(t.Dims) {

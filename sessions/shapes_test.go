@@ -133,3 +133,27 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		}
 	}
 }
+
+// Extents with which layers do not fit together are an error before anything is built, which names the layer once.
+func TestExtentsThatDoNotFit(t *testing.T) {
+	d := graph.Define("n")
+	x := d.Input("x", graph.F32, graph.Symbol("batch"), graph.Symbol("a"))
+	y := d.Input("y", graph.F32, graph.Symbol("batch"), graph.Symbol("b"))
+	d.Output("z", d.Named("sum").ElementWise(graph.EltAdd, x, y))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(0)
+	defer b.Close()
+	r := sessions.NewRunner(&sessions.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
+	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
+	if _, err := r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{}); err != nil {
+		t.Error(err)
+	}
+	cfg.Shapes = map[string][]int{"x": {1, 4}, "y": {1, 3}}
+	_, err = r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{})
+	if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give others with --shapes, --batch or --data") {
+		t.Errorf("%v", err)
+	}
+}

@@ -124,6 +124,9 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 		if err := s.model.checkDisabled(cfg); err != nil {
 			return nil, err
 		}
+		if err := s.model.checkExtents(pc.Shapes); err != nil {
+			return nil, err
+		}
 		begin := time.Now()
 		o, err := build.Optimize(ctx, s.model.Network, pc)
 		if err == nil {

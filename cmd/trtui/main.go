@@ -67,6 +67,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	case errors.Is(err, errReported):
 		return exitFailure
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		writeNote(stderr, "trtui: stopped")
+		return exitFailure
 	case !started || errors.As(err, new(usageError)):
 		writeNote(stderr, "trtui: %v\nusage: %s\n%s --help lists the flags", err, cmd.UseLine(), cmd.CommandPath())
 		return exitUsage

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,20 @@ func TestWorkbenchRefuses(t *testing.T) {
 		code := execute(t.Context(), c.args, io.Discard, &errOut)
 		if code != c.code || !strings.Contains(errOut.String(), c.says) {
 			t.Errorf("%v: exit code %d, want %d, and %q in\n%s", c.args, code, c.code, c.says, &errOut)
+		}
+	}
+}
+
+// What is interrupted says that it was stopped, and nothing of how.
+func TestStopped(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{{"bench"}, {"run"}, {"eval"}, {"inspect", "memory"}, {"calibrate", "--compare"}, {}} {
+		var errOut bytes.Buffer
+		code := execute(ctx, append(args, "-q", "--timing-cache", "none"), io.Discard, &errOut)
+		if code != exitFailure || errOut.String() != "trtui: stopped\n" {
+			t.Errorf("%v: exit code %d, %q", args, code, &errOut)
 		}
 	}
 }
