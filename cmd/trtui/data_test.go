@@ -58,3 +58,23 @@ func TestPassedOnNaN(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// Random input that is too large keeps nothing from being looked at; where it is needed the error names the model.
+func TestTooLargeToRun(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	model := filepath.Join(os.Getenv("TRTUI_DATA"), "models", "yunet-face", "yunet_n_dynamic.onnx")
+	if _, err := os.Stat(model); err != nil || os.Getenv("TRTUI_DATA") == "" {
+		t.Skip("TRTUI_DATA names no folder with the models")
+	}
+	for _, c := range []struct {
+		command string
+		code    int
+		says    string
+	}{{"inspect model", 0, ""}, {"bench", exitFailure, "yunet_n_dynamic.onnx: random data: with input input of shape [1 3 16000000 16000000]"}} {
+		var errOut bytes.Buffer
+		args := append(strings.Fields(c.command), model, "-q", "--timing-cache", "none", "--shapes", "input:1x3x16000000x16000000")
+		if code := execute(t.Context(), args, io.Discard, &errOut); code != c.code || !strings.Contains(errOut.String(), c.says) {
+			t.Errorf("%s: exit code %d, %s", c.command, code, &errOut)
+		}
+	}
+}
