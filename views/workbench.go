@@ -95,8 +95,9 @@ type desk struct {
 
 	settled *sessions.Snapshot // the newest whose reports all fit its configuration
 	before  *sessions.Snapshot // what settled was when another configuration was asked for
+	tried   []trial            // what came of each configuration so far
 	asked   bool               // work that is not over yet was asked for
-	told    string             // what was last compared in the status line
+	told    bool               // what came of it is in the status line
 	failed  string             // the error last reported
 
 	scrubTo int // the state of a recording that was asked for and is not shown yet; 0: none
@@ -269,7 +270,7 @@ func withoutSay(was, cfg sessions.Config) string {
 
 // begin says what work has been asked for; the line goes away when the work is over. A replay does none.
 func (d *desk) begin(what string) tea.Cmd {
-	d.asked, d.told, d.failed, d.jobStart = true, "", "", d.Now()
+	d.asked, d.told, d.failed, d.jobStart = true, false, "", d.Now()
 	h := d.header()
 	header := func() tea.Msg { return h }
 	if d.snap.Replay != "" {
@@ -310,6 +311,7 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 		d.want = snap.Config
 	}
 	*h = d.header()
+	d.try(snap)
 	var cmds []tea.Cmd
 	if snap.Recording != recorded {
 		cmds = append(cmds, listRecordings(d.Recordings))
@@ -337,28 +339,22 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// tell states what the last change of the configuration made of latency and agreement, once when all reports are there
-// and once more when the measurement is over.
+// tell states what the last change of the configuration made of latency and agreement, once and when the measurement is
+// over: until then medians still move, and what is said would not be what the table of configurations comes to show. In a
+// replay nothing moves.
 func (d *desk) tell() tea.Cmd {
 	now, was := d.settled, d.before
-	if !d.asked || now.Timings.EndToEnd.Median == 0 {
+	if !d.asked || d.told || now.Timings.EndToEnd.Median == 0 || now.Busy != nil && now.Replay == "" {
 		return nil
 	}
-	stage := "first"
-	if now.Busy == nil {
-		stage = "final"
-	}
-	if d.told == "final" || d.told == stage {
-		return nil
-	}
-	d.told = stage
+	d.told = true
 	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
 		return say(ui.Warn, p.Unchanged)
 	}
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
 		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}
-	lines := delta(was, now)
+	lines := delta(was.Config, d.took(was, now), now)
 	return func() tea.Msg { return ui.StatusMsg{Text: lines[0], Shorter: lines[1:], Style: ui.Good} }
 }
 
