@@ -245,20 +245,34 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestSaveConfig saves what is asked for and says where, or why not.
+// TestSaveConfig saves what is asked for and says, in the log too, where and over what, or why not.
 func TestSaveConfig(t *testing.T) {
 	var saved sessions.Config
 	var failure error
-	save := func(c sessions.Config) (string, error) { saved = c; return "net.config.json", failure }
-	d := &desk{Options: Options{SaveConfig: save}, snap: fixture(t)}
-	d.want = sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
-	msg := d.intent(ui.SaveConfig)().(ui.StatusMsg)
-	if msg.Style != ui.Good || !strings.Contains(msg.Text, "--config net.config.json") || !reflect.DeepEqual(saved, d.want) {
-		t.Errorf("%v, %+v", msg, saved)
+	save := func(c sessions.Config) (string, error) { saved = c; return "there/net.config.json", failure }
+	ctl := &fake{}
+	d := &desk{Options: Options{SaveConfig: save}, ctl: ctl, snap: fixture(t)}
+	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
+	for _, c := range []struct {
+		cfg  sessions.Config
+		want string
+	}{
+		{int8, "int8/mse, 1 pin saved: "},
+		{int8, "int8/mse, 1 pin saved again, overwriting what was saved before: "},
+		{sessions.Config{Precision: sessions.FP32}, "fp32 saved, overwriting int8/mse, 1 pin: "},
+	} {
+		d.want = c.cfg
+		msg := d.intent(ui.SaveConfig)().(ui.StatusMsg)
+		if msg.Style != ui.Good || msg.Text != c.want+"build it with --config there/net.config.json" || !reflect.DeepEqual(saved, d.want) {
+			t.Errorf("%v, %+v", msg, saved)
+		}
+		if got := ctl.notes[len(ctl.notes)-1]; got != c.want+"there/net.config.json" {
+			t.Errorf("the log says %q", got)
+		}
 	}
 	failure = errors.New("disk full")
-	if msg := d.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
-		t.Errorf("%v", msg)
+	if msg := d.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") || len(ctl.notes) != 3 {
+		t.Errorf("%v, %q", msg, ctl.notes)
 	}
 }
 

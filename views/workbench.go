@@ -30,6 +30,8 @@ type Controller interface {
 	Calibrate()
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)
+	// Note adds a line to the log, where one is kept.
+	Note(text string)
 	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.
 	DropTimings(all bool)
 }
@@ -99,6 +101,8 @@ type desk struct {
 	asked   bool               // work that is not over yet was asked for
 	told    bool               // what came of it is in the status line
 	failed  string             // the error last reported
+
+	saves saves
 
 	scrubTo int // the state of a recording that was asked for and is not shown yet; 0: none
 
@@ -324,7 +328,7 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 	}
 	if snap.Err != d.failed {
 		if d.failed = snap.Err; snap.Err != "" {
-			cmds = append(cmds, say(ui.Bad, snap.Err))
+			cmds = append(cmds, news(ui.Bad, snap.Err))
 		}
 	}
 	settled := snap.Settled() && snap.Retiming == ""
@@ -349,16 +353,23 @@ func (d *desk) tell() tea.Cmd {
 	}
 	d.told = true
 	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
-		return say(ui.Warn, p.Unchanged)
+		return news(ui.Warn, p.Unchanged)
 	}
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
-		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
+		return news(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}
 	lines := delta(was.Config, d.took(was, now), now)
-	return func() tea.Msg { return ui.StatusMsg{Text: lines[0], Shorter: lines[1:], Style: ui.Good} }
+	return news(ui.Good, lines[0], lines[1:]...)
 }
 
+// say answers a key.
 func say(s ui.Style, text string) tea.Cmd {
 	line, _, _ := strings.Cut(text, "\n") // the log has the others
 	return func() tea.Msg { return ui.StatusMsg{Text: line, Style: s} }
+}
+
+// news says what has come about, or shorter what follows.
+func news(s ui.Style, text string, shorter ...string) tea.Cmd {
+	line, _, _ := strings.Cut(text, "\n")
+	return func() tea.Msg { return ui.StatusMsg{Text: line, Shorter: shorter, Style: s, News: true} }
 }
