@@ -178,10 +178,13 @@ func (v *timingsView) Note() (string, ui.Style) {
 		return "", ui.Muted
 	}
 	text := plural(len(t.Layers), "step") + ", " + plural(t.Samples, "sample")
+	if n := cutShort(v.snap); n > 0 {
+		text = plural(len(t.Layers), "step") + ", stopped after " + plural(n, "run")
+	}
 	if v.log {
 		text = "log scale " + text
 	}
-	if t.Live && v.snap.Replay == "" && v.snap.Stale&sessions.PartTimings == 0 {
+	if live(v.snap) {
 		return string(v.Look.Glyphs.Record) + " LIVE " + text, ui.Good
 	}
 	return v.note(text)

@@ -33,7 +33,8 @@ type trial struct {
 func snapshotTrial(s *sessions.Snapshot) trial {
 	t := trial{
 		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median, latency: s.Timings.EndToEnd,
-		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
+		unfinished: cutShort(s) > 0,
+		top1:       math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
 	}
 	if a := s.Accuracy; a != nil {
 		t.top1, t.agreement = knownShare(a.Labels.Top1), knownShare(a.Labels.Agreement)
@@ -193,7 +194,7 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 // compared with.
 func (d *desk) try(s *sessions.Snapshot) {
 	if d.Timeline == nil && s.Settled() && s.Memory != nil && s.Timings.EndToEnd.Median > 0 {
-		d.tried = keep(d.tried, snapshotTrial(s), s.Busy == nil, ownRanges(s))
+		d.tried = keep(d.tried, snapshotTrial(s), s.Busy == nil && cutShort(s) == 0, ownRanges(s))
 	}
 }
 
