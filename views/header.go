@@ -36,7 +36,7 @@ func (d *desk) header() ui.Header {
 	if s.Model != nil {
 		h.Model = modelName(s.Model)
 	}
-	if t := s.Timings; t != nil {
+	if t := s.Timings; t != nil && !t.Estimated {
 		h.Iterations, h.CV = t.Samples, 100*t.EndToEnd.CV
 	}
 	if cutShort(s) > 0 { // a badge says how many there were
