@@ -37,3 +37,21 @@ func TestCancel(t *testing.T) {
 		return snap.Busy == nil && snap.Settled() && snap.Config.Precision == sessions.INT8
 	})
 }
+
+// TestCancelMeasuring stops the measurement itself: its times stay, and are not taken for those of one that was over.
+func TestCancelMeasuring(t *testing.T) {
+	s := open(t, sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1})
+	await(t, s, func(snap *sessions.Snapshot) bool {
+		return snap.Settled() && snap.Timings.Live && snap.Timings.Samples > 20
+	})
+	s.Cancel()
+	snap := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil })
+	if !snap.Stopped || !snap.Settled() || !snap.Timings.Live {
+		t.Errorf("stopped %v, settled %v, live %v", snap.Stopped, snap.Settled(), snap.Timings.Live)
+	}
+	s.Rerun()
+	snap = await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && snap.Settled() && !snap.Stopped })
+	if snap.Timings.Live {
+		t.Error("times of a measurement that is over are live")
+	}
+}

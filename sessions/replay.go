@@ -241,6 +241,9 @@ func (r *Replay) Retime(string) { r.Rerun() }
 // Calibrate does nothing: a recording has the report or not.
 func (r *Replay) Calibrate() {}
 
+// Note does nothing: what was recorded stays as it is.
+func (r *Replay) Note(string) {}
+
 // DropTimings says that a replay does not measure.
 func (r *Replay) DropTimings(bool) { r.Rerun() }
 

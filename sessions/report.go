@@ -282,7 +282,7 @@ type TimingsReport struct {
 	SumMedian  time.Duration   // of the layers' medians
 	Gap        time.Duration   // EndToEnd.Median - SumMedian; 0 where layers were not timed
 	Layers     []LayerTiming   // in order of execution
-	Live       bool            // still being measured
+	Live       bool            // still being measured, or stopped before that was over
 	RecentE2E  []time.Duration `output:"recent_end_to_end"`
 	Estimated  bool
 	BatchItems int

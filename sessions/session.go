@@ -31,6 +31,8 @@ type Session struct {
 	close  context.CancelFunc
 	done   chan struct{}
 
+	measured bool // the newest times are of a measurement that came to its end; only the loop uses it
+
 	building string // the configuration that the log speaks of; only the loop reads it
 
 	watching sync.WaitGroup // for the end of telemetry
@@ -105,7 +107,8 @@ func (s *Session) Cancel() {
 	s.cancel()
 }
 
-// stopped says that work was stopped, unless something else is to be done instead.
+// stopped says that work was stopped, unless something else is to be done instead. Times of a measurement that is not over
+// stay live, as they are from one impression to the next.
 func (s *Session) stopped() {
 	s.mu.Lock()
 	halted := s.halted
@@ -113,7 +116,14 @@ func (s *Session) stopped() {
 	if !halted {
 		return
 	}
-	s.update(func(snap *Snapshot) { snap.Busy, snap.Retiming, snap.Stopped = nil, "", true })
+	s.update(func(snap *Snapshot) {
+		snap.Busy, snap.Retiming, snap.Stopped = nil, "", true
+		if snap.Timings != nil && !snap.Stale.Has(PartTimings) && !s.measured {
+			t := *snap.Timings
+			t.Live = true
+			snap.Timings = &t
+		}
+	})
 	s.log("info", "", "stopped; what is stale belongs to an older configuration")
 }
 

@@ -13,6 +13,9 @@ func (s *Session) log(level, layer, format string, args ...any) {
 	s.keepLine(LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer})
 }
 
+// Note adds what a person did besides to the log.
+func (s *Session) Note(text string) { s.log("info", "", "%s", text) }
+
 // keepLine adds a line to the log; the newest thousand are kept.
 func (s *Session) keepLine(line LogLine) {
 	s.update(func(snap *Snapshot) {

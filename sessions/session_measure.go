@@ -19,6 +19,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	s.stages.progress(Progress{Phase: s.stages.measuring()})
 	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
 	t.of(c)
+	s.measured = false
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		o := s.stages.overview(cfg, l.Plan, r)
@@ -34,7 +35,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	})
 	if err == nil {
 		show(false)
-		if p.Duration > 0 || s.stages.Backend.Info().Estimated { // the first impression is for the eye alone
+		if s.measured = p.Duration > 0 || s.stages.Backend.Info().Estimated; s.measured { // the first impression is for the eye alone
 			s.stages.logTimings(t.report(false, s.stages.Backend.Info().Estimated), begin)
 		}
 	}

@@ -57,6 +57,8 @@ type App struct {
 	dialogs []Dialog
 	filter  *Line // being typed, or nil
 	status  StatusMsg
+	saidAt  time.Time // when status was
+	news    StatusMsg // waits until status has been read
 	inbox   inbox
 	frame   string // the last picture; empty if something changed since
 }
@@ -121,7 +123,9 @@ func (a *App) update(msg tea.Msg) tea.Cmd {
 			s.touch()
 		}
 	case StatusMsg:
-		a.status = msg
+		return a.say(msg)
+	case newsMsg:
+		return a.tellNews()
 	case IdleMsg:
 		if a.status.Job {
 			a.status = StatusMsg{}

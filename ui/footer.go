@@ -12,6 +12,7 @@ type StatusMsg struct {
 	Shorter []string // ways to say the same in less room, the longest first
 	Style   Style    // Bad for errors, Good, Plain
 	Job     bool     // about work in the background: it goes when that is over, see [IdleMsg]
+	News    bool     // of its own accord, not an answer to a key: it leaves an answer the time to be read
 }
 
 // line returns the first way to say it that fits w cells, or the shortest.

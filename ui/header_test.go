@@ -83,6 +83,43 @@ func TestJobStatus(t *testing.T) {
 	}
 }
 
+// TestNews leaves the answer to a key some seconds before news take its place; a line about work gives way at once, and new
+// work makes news old.
+func TestNews(t *testing.T) {
+	app, _ := probes(t, nil)
+	now := time.Unix(100, 0)
+	app.now = func() time.Time { return now }
+	shows := func(want string) {
+		t.Helper()
+		if s := app.Content(); !strings.Contains(s, want) {
+			t.Fatalf("%q is not shown:\n%s", want, ansi.Strip(s))
+		}
+	}
+	answer, news := StatusMsg{Text: "saved: net.config.json"}, StatusMsg{Text: "2.00x faster", News: true}
+	app.Update(StatusMsg{Text: "rebuilding", Job: true})
+	app.Update(news)
+	shows(news.Text)
+	app.Update(answer)
+	shows(answer.Text)
+	now = now.Add(time.Second)
+	if _, cmd := app.Update(news); cmd == nil {
+		t.Error("nothing shows the news later")
+	}
+	app.Update(IdleMsg{})
+	shows(answer.Text)
+	app.Update(newsMsg{}) // not due yet
+	shows(answer.Text)
+	now = now.Add(answerTime)
+	app.Update(newsMsg{})
+	shows(news.Text)
+	app.Update(answer)
+	app.Update(news)
+	app.Update(StatusMsg{Text: "rebuilding again", Job: true})
+	now = now.Add(answerTime)
+	app.Update(newsMsg{})
+	shows("rebuilding again")
+}
+
 // TestSmall draws the focused pane in full and the others as titles where there is little room, and says so where there
 // is too little.
 func TestSmall(t *testing.T) {

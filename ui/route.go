@@ -36,8 +36,7 @@ func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if k, ok := find(view.Keys(), name); ok {
 		if k.Off != "" {
-			a.status = StatusMsg{Text: k.Off, Style: Warn}
-			return nil
+			return a.say(StatusMsg{Text: k.Off, Style: Warn})
 		}
 		return s.update(s.focus, msg)
 	}
@@ -55,8 +54,7 @@ func (a *App) intend(i Intent) tea.Cmd {
 		return nil
 	}
 	if why := a.lacks(i); why != "" {
-		a.status = StatusMsg{Text: why, Style: Warn}
-		return nil
+		return a.say(StatusMsg{Text: why, Style: Warn})
 	}
 	return a.onIntent(i)
 }
@@ -89,7 +87,7 @@ func (a *App) frameKey(name string) tea.Cmd {
 		return a.freeze()
 	default:
 		if !a.show(name, 0) {
-			a.status = StatusMsg{Text: name + " does nothing here; ? lists the keys that do"}
+			return a.say(StatusMsg{Text: name + " does nothing here; ? lists the keys that do"})
 		}
 	}
 	return nil

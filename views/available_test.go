@@ -133,3 +133,33 @@ func TestEscStops(t *testing.T) {
 	b.press("3")
 	b.wants("layer times: stopped before it was made", "r goes on")
 }
+
+// TestCutShort says of times from a measurement that was stopped that they are, and after how many runs, in a recording too.
+func TestCutShort(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{NoColor: true}, snap)
+	for _, replay := range []string{"", "net.trtui"} {
+		short, timings := *snap, *snap.Timings
+		timings.Live, timings.Samples = true, 40
+		short.Timings, short.Stopped, short.Replay, short.Seq = &timings, true, replay, b.ctl.snap.Seq+1
+		b.size(80, 24)
+		b.publish(&short)
+		for _, digit := range []string{"1", "3"} {
+			b.press(digit)
+			b.wants(" stopped after 40 runs ", "[INT8]")
+			if s := b.screen(); strings.Contains(s, "LIVE") {
+				t.Errorf("screen %s looks as if it were measured on:\n%s", digit, s)
+			}
+		}
+		b.wants("steps, stopped after 40 runs")
+		b.press("1")
+		b.size(160, 50)
+		b.wants("median of 40, stopped")
+	}
+	stale := *b.ctl.snap // the times are of an older measurement, which came to its end or not
+	stale.Stale, stale.Seq = sessions.PartTimings, stale.Seq+1
+	b.publish(&stale)
+	if s := b.screen(); strings.Contains(s, "stopped after") {
+		t.Errorf("older times are those of the measurement that was stopped:\n%s", s)
+	}
+}

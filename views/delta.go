@@ -9,11 +9,11 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-// delta compares two snapshots: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
+// delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
 // Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to.
-func delta(was, now *sessions.Snapshot) []string {
-	a, b := was.Timings.EndToEnd, now.Timings.EndToEnd
-	names := sessions.Labels([]sessions.Config{was.Config, now.Config}, ownRanges(now))
+func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot) []string {
+	b := now.Timings.EndToEnd
+	names := sessions.Labels([]sessions.Config{was, now.Config}, ownRanges(now))
 	long, short := [2]string{names[0], names[1]}, [2]string{}
 	for i, name := range names {
 		short[i], _, _ = strings.Cut(name, ", ")

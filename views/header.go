@@ -36,8 +36,11 @@ func (d *desk) header() ui.Header {
 	if s.Model != nil {
 		h.Model = modelName(s.Model)
 	}
-	if t := s.Timings; t != nil {
+	if t := s.Timings; t != nil && !t.Estimated {
 		h.Iterations, h.CV = t.Samples, 100*t.EndToEnd.CV
+	}
+	if cutShort(s) > 0 { // a badge says how many there were
+		h.Iterations = 0
 	}
 	h.Gauges = gauges(s.Telemetry)
 	h.Badges = d.badges()
@@ -89,6 +92,9 @@ func (d *desk) badges() []ui.Badge {
 	}
 	if t := s.Telemetry; t != nil && len(t.Throttle) > 0 {
 		badges = append(badges, ui.Badge{Text: "throttled: " + strings.Join(t.Throttle, ", "), Style: ui.Warn})
+	}
+	if n := cutShort(s); n > 0 {
+		badges = append(badges, ui.Badge{Text: "stopped after " + plural(n, "run"), Style: ui.Warn})
 	}
 	if s.Replay != "" {
 		if d.midBuild() {

@@ -116,6 +116,33 @@ func TestDelta(t *testing.T) {
 	b.wants("Configurations tried", "0.50x")
 }
 
+// TestDeltaFollowsTable compares once the measurement is over, with the numbers that the table of configurations has: those
+// of a first impression are neither compared nor compared with where there are better ones.
+func TestDeltaFollowsTable(t *testing.T) {
+	snap := fixture(t)
+	b := newBench(t, ui.Options{NoColor: true}, snap)
+	b.size(120, 40)
+	show := func(precision sessions.Precision, samples int, median time.Duration, over bool) {
+		s, timings := *snap, *snap.Timings
+		timings.Samples, timings.EndToEnd = samples, around(median, samples)
+		s.Config.Precision, s.Timings, s.Seq = precision, &timings, b.ctl.snap.Seq+1
+		if !over {
+			s.Busy = &sessions.Progress{Phase: "measuring"}
+		}
+		b.publish(&s)
+	}
+	show(sessions.INT8, 2000, 200*time.Microsecond, true)
+	show(sessions.INT8, 20, 300*time.Microsecond, false) // measured again, and changed before that is over
+	b.press("f")
+	show(sessions.FP32, 20, 600*time.Microsecond, false)
+	if s := b.screen(); strings.Contains(s, "slower than") || strings.Contains(s, "faster than") {
+		t.Errorf("compares a first impression:\n%s", s)
+	}
+	b.wants("fp32: rebuilding")
+	show(sessions.FP32, 2000, 400*time.Microsecond, true)
+	b.wants("fp32: 400.0 µs, 2.00x slower than int8/mse (200.0 µs), agreement", "0.50x")
+}
+
 // TestDeltaShort says at every width what the ratio is and to what.
 func TestDeltaShort(t *testing.T) {
 	now := fixture(t)
@@ -124,7 +151,7 @@ func TestDeltaShort(t *testing.T) {
 	was.Config = sessions.Config{Precision: sessions.INT8, Calibrator: "percentile:99.99", Batch: 1, Disable: []string{"fuse-activation"}}
 	was.Timings = &timings
 	timings.EndToEnd.Median *= 2
-	lines := delta(&was, now)
+	lines := delta(was.Config, was.Timings.EndToEnd, now)
 	for i, line := range lines {
 		for _, want := range []string{"2.00x faster than int8/percentile:99.99"} {
 			if !strings.Contains(line, want) {
@@ -140,7 +167,7 @@ func TestDeltaShort(t *testing.T) {
 	}
 	was.Config, now.Config.LayerPrecisions = now.Config, []string{"c:fp32"}
 	was.Config.LayerPrecisions = nil
-	if lines := delta(&was, now); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "int8/mse: ") || !strings.Contains(lines[4], "faster than before (") {
+	if lines := delta(was.Config, was.Timings.EndToEnd, now); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "int8/mse: ") || !strings.Contains(lines[4], "faster than before (") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -218,20 +245,34 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestSaveConfig saves what is asked for and says where, or why not.
+// TestSaveConfig saves what is asked for and says, in the log too, where and over what, or why not.
 func TestSaveConfig(t *testing.T) {
 	var saved sessions.Config
 	var failure error
-	save := func(c sessions.Config) (string, error) { saved = c; return "net.config.json", failure }
-	d := &desk{Options: Options{SaveConfig: save}, snap: fixture(t)}
-	d.want = sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
-	msg := d.intent(ui.SaveConfig)().(ui.StatusMsg)
-	if msg.Style != ui.Good || !strings.Contains(msg.Text, "--config net.config.json") || !reflect.DeepEqual(saved, d.want) {
-		t.Errorf("%v, %+v", msg, saved)
+	save := func(c sessions.Config) (string, error) { saved = c; return "there/net.config.json", failure }
+	ctl := &fake{}
+	d := &desk{Options: Options{SaveConfig: save}, ctl: ctl, snap: fixture(t)}
+	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
+	for _, c := range []struct {
+		cfg  sessions.Config
+		want string
+	}{
+		{int8, "int8/mse, 1 pin saved: "},
+		{int8, "int8/mse, 1 pin saved again, overwriting what was saved before: "},
+		{sessions.Config{Precision: sessions.FP32}, "fp32 saved, overwriting int8/mse, 1 pin: "},
+	} {
+		d.want = c.cfg
+		msg := d.intent(ui.SaveConfig)().(ui.StatusMsg)
+		if msg.Style != ui.Good || msg.Text != c.want+"build it with --config there/net.config.json" || !reflect.DeepEqual(saved, d.want) {
+			t.Errorf("%v, %+v", msg, saved)
+		}
+		if got := ctl.notes[len(ctl.notes)-1]; got != c.want+"there/net.config.json" {
+			t.Errorf("the log says %q", got)
+		}
 	}
 	failure = errors.New("disk full")
-	if msg := d.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
-		t.Errorf("%v", msg)
+	if msg := d.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") || len(ctl.notes) != 3 {
+		t.Errorf("%v, %q", msg, ctl.notes)
 	}
 }
 

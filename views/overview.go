@@ -68,8 +68,11 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 	o, t := s.Overview, s.Timings
 	e := t.EndToEnd
 	basis := "median of " + ui.Count(t.Samples)
-	if t.Estimated {
+	switch {
+	case t.Estimated:
 		basis = "estimated by the cost model"
+	case cutShort(s) > 0:
+		basis += ", stopped"
 	}
 	facts := ui.Facts{
 		{Name: "latency", Value: ui.Duration(e.Median), Style: ui.Bold, Note: basis},
@@ -368,7 +371,7 @@ func (v *latencyView) Keys() []ui.Key             { return nil }
 func (v *latencyView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
 
 func (v *latencyView) Note() (string, ui.Style) {
-	if t := v.snap.Timings; t != nil && t.Live && v.snap.Replay == "" {
+	if live(v.snap) {
 		return v.note("LIVE")
 	}
 	return v.note("")

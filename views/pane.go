@@ -72,6 +72,20 @@ func made(s *sessions.Snapshot) (parts sessions.Parts) {
 	return parts
 }
 
+// live reports whether the times of a snapshot are being measured now.
+func live(s *sessions.Snapshot) bool {
+	t := s.Timings
+	return t != nil && t.Live && s.Replay == "" && !s.Stopped && !s.Stale.Has(sessions.PartTimings)
+}
+
+// cutShort returns after how many runs the measurement of the times was stopped, 0 where it was not.
+func cutShort(s *sessions.Snapshot) int {
+	if t := s.Timings; t != nil && t.Live && s.Stopped && !s.Stale.Has(sessions.PartTimings) {
+		return t.Samples
+	}
+	return 0
+}
+
 // wait draws what is shown in place of a report that has not been made yet: what is awaited and what is being done.
 func (p *pane) wait(c *ui.Canvas, what string) {
 	if c.W < 4 || c.H < 1 {

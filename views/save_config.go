@@ -1,19 +1,53 @@
 package views
 
 import (
+	"path/filepath"
+	"sync"
+
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/ui"
 )
 
-// saveConfig writes the configuration that is asked for to a file and says where that is.
+// saves is what was written to files of configurations from this workbench.
+type saves struct {
+	mu   sync.Mutex
+	last map[string]string // by path: the label of the configuration that is there now
+}
+
+// saveConfig writes the configuration that is asked for to a file and says, also in the log, where that is and what it
+// takes the place of.
 func (d *desk) saveConfig() tea.Cmd {
 	cfg, label := cloneConfig(d.want), d.want.Label(ownRanges(d.snap))
 	return func() tea.Msg {
-		path, err := d.SaveConfig(cfg)
+		path, what, err := d.saves.write(d.SaveConfig, cfg, label)
 		if err != nil {
 			return ui.StatusMsg{Text: "save the configuration: " + err.Error(), Style: ui.Bad}
 		}
-		return ui.StatusMsg{Text: label + " saved: build it with --config " + path, Style: ui.Good}
+		d.ctl.Note(what + ": " + path)
+		return ui.StatusMsg{Text: what + ": build it with --config " + path, Style: ui.Good,
+			Shorter: []string{what + ": " + path, what + ": " + filepath.Base(path)}}
 	}
+}
+
+// write saves a configuration and returns the file's path and what was done: "fp32 saved, overwriting int8/mse".
+func (s *saves) write(save func(sessions.Config) (string, error), cfg sessions.Config, label string) (path, what string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if path, err = save(cfg); err != nil {
+		return "", "", err
+	}
+	what = label + " saved"
+	switch was, again := s.last[path]; {
+	case again && was == label:
+		what = label + " saved again, overwriting what was saved before"
+	case again:
+		what += ", overwriting " + was
+	}
+	if s.last == nil {
+		s.last = map[string]string{}
+	}
+	s.last[path] = label
+	return path, what, nil
 }

@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -76,6 +77,9 @@ func numberStyle(row, column int) lipgloss.Style {
 // slowestText lists the layers that take the most time. Where that is too wide the last columns are left out.
 func slowestText(s *sessions.Snapshot, width int) string {
 	headers := []string{"slowest layers", "median", "share", "p99", "CV", "type", "tactic"}
+	if s.Timings.Estimated { // an estimate does not vary
+		headers = []string{"slowest layers", "estimate", "share", "type", "tactic"}
+	}
 	for n := len(headers); ; n-- {
 		if text := slowestTable(s, headers[:n]); n == 3 || width == 0 || lipgloss.Width(text) <= width+2 { // the last column's space
 			return text
@@ -85,7 +89,7 @@ func slowestText(s *sessions.Snapshot, width int) string {
 
 func slowestTable(s *sessions.Snapshot, headers []string) string {
 	t := textTable(headers...).StyleFunc(func(row, column int) lipgloss.Style {
-		if column == 6 {
+		if headers[column] == "tactic" {
 			return cellStyle.Align(lipgloss.Left).Faint(row == table.HeaderRow)
 		}
 		return numberStyle(row, column)
@@ -94,6 +98,9 @@ func slowestTable(s *sessions.Snapshot, headers []string) string {
 		for _, l := range s.Timings.Layers {
 			if l.Name == top.Name {
 				row := []string{shortName(l.Name), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic}
+				if s.Timings.Estimated {
+					row = slices.Delete(row, 3, 5)
+				}
 				t.Row(row[:len(headers)]...)
 				break
 			}

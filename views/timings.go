@@ -3,7 +3,6 @@ package views
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -39,6 +38,7 @@ type timingsView struct {
 	group int
 	unit  int
 	share bool // the column of times shows shares
+	guess bool // times are a cost model's, one figure each: there is no column for how samples vary
 	log   bool
 	plot  int // what the samples are shown as
 }
@@ -70,14 +70,14 @@ func (v *timingsView) columns() []ui.Column {
 	}
 	cv := number("CV", 6, 5, func(l *sessions.LayerTiming) float64 { return l.CV }, percent)
 	cv.Cell = func(r int) ui.Cell { return ui.Cell{Text: percent(v.rows[r].CV), Style: cvStyle(v.rows[r].CV)} }
-	median := duration("median", 0, func(l *sessions.LayerTiming) time.Duration { return l.Median })
+	median := duration(v.timeTitle(), 0, func(l *sessions.LayerTiming) time.Duration { return l.Median })
 	median.Cell = func(r int) ui.Cell {
 		if v.share {
 			return ui.Cell{Text: percent(v.rows[r].Share), Style: ui.Bold}
 		}
 		return ui.Cell{Text: v.duration(float64(v.rows[r].Median)), Style: ui.Bold}
 	}
-	return []ui.Column{
+	columns := []ui.Column{
 		text("layer", 26, 3, 0, func(l *sessions.LayerTiming) (string, ui.Style) {
 			style := ui.Plain
 			if l.Reformat {
@@ -104,6 +104,27 @@ func (v *timingsView) columns() []ui.Column {
 			return ui.Cell{Spark: floats(v.rows[r].Recent), Style: ui.Series1}
 		}},
 	}
+	if v.guess {
+		columns = slices.DeleteFunc(columns, func(c ui.Column) bool { return slices.Contains(sampled, c.Title) })
+	}
+	return columns
+}
+
+// timeColumn is the column of medians, or of shares in their place.
+const timeColumn = 2
+
+// sampled are the columns that samples are needed for.
+var sampled = []string{"avg", "min", "p90", "p95", "p99", "CV", "newest"}
+
+// timeTitle says what the column of times shows.
+func (v *timingsView) timeTitle() string {
+	switch {
+	case v.share:
+		return "share"
+	case v.guess:
+		return "estimate"
+	}
+	return "median"
 }
 
 // orDot writes a number, or a dot for none.
@@ -124,6 +145,9 @@ func bandwidth(l *sessions.LayerTiming) float64 {
 
 // legend says what a bar is and what its marks are.
 func (v *timingsView) legend() string {
+	if v.guess {
+		return "estimate"
+	}
 	g := v.Look.Glyphs
 	return fmt.Sprintf("median %cavg %cp99", g.Mark, g.Tail)
 }
@@ -139,6 +163,9 @@ func (v *timingsView) bar(r int) ui.Cell {
 	b := &ui.Bar{Value: float64(l.Median), Max: top, Log: v.log, Style: precisionStyle(l.Precision)}
 	if v.groupBy() == "type" || v.groupBy() == "tactic" {
 		b.Style = ui.Series1
+	}
+	if v.guess {
+		return ui.Cell{Bar: b}
 	}
 	for _, m := range []ui.BarMark{
 		{Value: float64(l.Mean), Glyph: g.Mark, Style: ui.Accent},
@@ -177,11 +204,17 @@ func (v *timingsView) Note() (string, ui.Style) {
 	if t == nil {
 		return "", ui.Muted
 	}
-	text := plural(len(t.Layers), "step") + ", " + plural(t.Samples, "sample")
+	text := plural(len(t.Layers), "step")
+	if !t.Estimated {
+		text += ", " + plural(t.Samples, "sample")
+	}
+	if n := cutShort(v.snap); n > 0 {
+		text = plural(len(t.Layers), "step") + ", stopped after " + plural(n, "run")
+	}
 	if v.log {
 		text = "log scale " + text
 	}
-	if t.Live && v.snap.Replay == "" && v.snap.Stale&sessions.PartTimings == 0 {
+	if live(v.snap) {
 		return string(v.Look.Glyphs.Record) + " LIVE " + text, ui.Good
 	}
 	return v.note(text)
@@ -213,7 +246,7 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 		v.unit = (v.unit + 1) % len(units)
 	case isKey(msg, "%"):
 		v.share = !v.share
-		v.table.Columns[2].Title = map[bool]string{true: "share", false: "median"}[v.share]
+		v.table.Columns[timeColumn].Title = v.timeTitle()
 	case isKey(msg, "L"):
 		v.log = !v.log
 	case isKey(msg, "P"):
@@ -232,79 +265,14 @@ func (v *timingsView) build() {
 	v.rows, v.count = nil, nil
 	if t := v.snap.Timings; t != nil {
 		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
+		if v.guess != t.Estimated {
+			v.guess = t.Estimated
+			v.table.Columns = v.columns()
+			v.table.SortBy(-1, false)
+		}
 	}
 	v.table.Rows = len(v.rows)
 	v.table.Refresh()
-}
-
-// groupLayers sums layers up by what they have in common. Medians and percentiles of a sum are not sums of theirs, but
-// for layers that run one after the other they come close.
-func groupLayers(layers []sessions.LayerTiming, by string) ([]sessions.LayerTiming, []int) {
-	count := make([]int, 0, len(layers))
-	if by == "layer" {
-		for range layers {
-			count = append(count, 1)
-		}
-		return layers, count
-	}
-	var rows []sessions.LayerTiming
-	for _, l := range layers {
-		name := map[string]string{"type": l.Op, "precision": l.Precision, "tactic": l.Tactic}[by]
-		if l.Reformat && by == "type" {
-			name = "Reformat"
-		}
-		i := slices.IndexFunc(rows, func(r sessions.LayerTiming) bool { return r.Name == name })
-		if i < 0 {
-			i = len(rows)
-			rows = append(rows, sessions.LayerTiming{Name: name, Precision: l.Precision, Op: l.Op, Tactic: l.Tactic})
-			count = append(count, 0)
-		}
-		addTiming(&rows[i], &l)
-		count[i]++
-	}
-	for i := range rows {
-		r := &rows[i]
-		if r.Median > 0 {
-			r.GFLOPS = float64(r.FLOPs) / float64(r.Median)
-		}
-		r.Name = fmt.Sprintf("%s (%d)", r.Name, count[i])
-	}
-	return rows, count
-}
-
-// addTiming adds the times of l to those of r.
-func addTiming(r, l *sessions.LayerTiming) {
-	// The variance of a sum of independent times is the sum of the variances.
-	variance := math.Pow(r.CV*float64(r.Mean), 2) + math.Pow(l.CV*float64(l.Mean), 2)
-	r.Mean += l.Mean
-	r.Median += l.Median
-	r.Min += l.Min
-	r.Max += l.Max
-	r.P90 += l.P90
-	r.P95 += l.P95
-	r.P99 += l.P99
-	r.Share += l.Share
-	r.FLOPs += l.FLOPs
-	r.Bytes += l.Bytes
-	r.Count = l.Count
-	if r.Mean > 0 {
-		r.CV = math.Sqrt(variance) / float64(r.Mean)
-	}
-	for i, d := range l.Recent {
-		if i == len(r.Recent) {
-			r.Recent = append(r.Recent, 0)
-		}
-		r.Recent[i] += d
-	}
-	if r.Precision != l.Precision {
-		r.Precision = "mixed"
-	}
-	if r.Op != l.Op {
-		r.Op = "·"
-	}
-	if r.Tactic != l.Tactic {
-		r.Tactic = "·"
-	}
 }
 
 func floats(list []time.Duration) []float64 {

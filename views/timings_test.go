@@ -18,6 +18,35 @@ func TestTimingsColumns(t *testing.T) {
 	b.wants("Layers by type", "p90", "p95", "newest")
 }
 
+// An estimate is one figure: nothing is shown of how samples vary, in the table, its groups, or where there is no terminal.
+func TestTimingsOfEstimates(t *testing.T) {
+	snap := estimated(t)
+	b := newBench(t, ui.Options{}, snap)
+	b.size(200, 50)
+	b.press("3")
+	for _, key := range []string{"", "a", "o", "%"} {
+		if key != "" {
+			b.press(key)
+		}
+		b.wants("estimate", "GFLOP/s")
+		for _, column := range append([]string{"median", "sample"}, sampled...) {
+			if s := strings.ToLower(b.screen()); strings.Contains(s, " "+strings.ToLower(column)+" ") {
+				t.Errorf("after %q the screen has %q:\n%s", key, column, s)
+			}
+		}
+	}
+	for _, width := range []int{0, 60} {
+		if text := OverviewText(snap, width); strings.Contains(text, "p99") || strings.Contains(text, " CV ") {
+			t.Errorf("an estimate is printed as if it varied:\n%s", text)
+		}
+	}
+	measured := fixture(t)
+	measured.Seq = snap.Seq + 1
+	b.publish(measured)
+	b.press("a", "a", "a", "%")
+	b.wants("median", "p99", "CV", "newest")
+}
+
 // A sum of layers that is over the latency from end to end is explained.
 func TestTimingsGapBelowZero(t *testing.T) {
 	snap := fixture(t)

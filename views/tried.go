@@ -20,6 +20,7 @@ type trial struct {
 	label      string
 	samples    int
 	median     time.Duration
+	latency    sessions.Latency // with that median; a recording has the median alone
 	top1       float64
 	agreement  float64
 	sqnr       float64
@@ -31,8 +32,9 @@ type trial struct {
 // snapshotTrial returns what a settled snapshot says of its configuration.
 func snapshotTrial(s *sessions.Snapshot) trial {
 	t := trial{
-		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median,
-		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
+		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median, latency: s.Timings.EndToEnd,
+		unfinished: cutShort(s) > 0,
+		top1:       math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
 	}
 	if a := s.Accuracy; a != nil {
 		t.top1, t.agreement = knownShare(a.Labels.Top1), knownShare(a.Labels.Agreement)
@@ -95,7 +97,7 @@ func newTriedView(d *desk) *triedView {
 	if d.Timeline != nil {
 		v.table.Empty = "no configuration was recorded"
 		for _, c := range d.Timeline.Tried() {
-			v.keep(recordedTrial(c), false)
+			v.trials = keep(v.trials, recordedTrial(c), false, ownRanges(d.snap))
 		}
 		v.name()
 	}
@@ -125,7 +127,7 @@ func (v *triedView) columns() []ui.Column {
 		{Width: 6, Flex: 4, Cell: func(r int) ui.Cell {
 			return ui.Cell{Bar: &ui.Bar{Value: float64(v.trials[r].median), Max: v.slowest(), Style: style(r)}}
 		}},
-		right("median", 9, 0, func(t *trial) float64 { return orNaN(t.latency()) }, func(t *trial) string { return ui.Duration(t.median) }),
+		right("median", 9, 0, func(t *trial) float64 { return orNaN(t.nanoseconds()) }, func(t *trial) string { return ui.Duration(t.median) }),
 		right("speed", 6, 1, v.speed, func(t *trial) string { return fmt.Sprintf("%.2fx", v.speed(t)) }),
 		right("top-1", 6, 3, func(t *trial) float64 { return t.top1 }, func(t *trial) string { return percent(t.top1) }),
 		right("agree", 6, 0, func(t *trial) float64 { return t.agreement }, func(t *trial) string { return percent(t.agreement) }),
@@ -135,7 +137,7 @@ func (v *triedView) columns() []ui.Column {
 	}
 }
 
-func (t *trial) latency() float64 { return float64(t.median) }
+func (t *trial) nanoseconds() float64 { return float64(t.median) }
 
 // orNaN returns a number, NaN for zero, which stands for none.
 func orNaN(v float64) float64 {
@@ -151,7 +153,7 @@ func (v *triedView) speed(t *trial) float64 {
 	if i < 0 || t.median == 0 {
 		return math.NaN()
 	}
-	return v.trials[i].latency() / t.latency()
+	return v.trials[i].nanoseconds() / t.nanoseconds()
 }
 
 func (v *triedView) Title() string { return "Configurations tried" }
@@ -173,9 +175,8 @@ func (v *triedView) Note() (string, ui.Style) {
 func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 	switch {
 	case v.take(msg):
-		s := v.snap
-		if v.Timeline == nil && s.Settled() && s.Memory != nil && s.Timings.EndToEnd.Median > 0 {
-			v.keep(snapshotTrial(s), s.Busy == nil)
+		if v.Timeline == nil {
+			v.trials = slices.Clone(v.tried)
 		}
 		v.name()
 	case isKey(msg, "enter"):
@@ -189,20 +190,38 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// keep remembers a trial. It takes the place of an earlier one of the same engine, unless that was measured better and
-// this measurement is not over.
-func (v *triedView) keep(t trial, final bool) {
-	own := ownRanges(v.desk.snap)
-	i := slices.IndexFunc(v.trials, func(old trial) bool { return old.config.SameEngine(t.config, own) })
+// try remembers what came of the configuration of a settled snapshot: what the table shows, and what later ones are
+// compared with.
+func (d *desk) try(s *sessions.Snapshot) {
+	if d.Timeline == nil && s.Settled() && s.Memory != nil && s.Timings.EndToEnd.Median > 0 {
+		d.tried = keep(d.tried, snapshotTrial(s), s.Busy == nil && cutShort(s) == 0, ownRanges(s))
+	}
+}
+
+// took returns the latency of a configuration as the table has it, or that of the snapshot where the table has none or
+// has by now what is compared with it.
+func (d *desk) took(was, now *sessions.Snapshot) sessions.Latency {
+	own := ownRanges(now)
+	i := slices.IndexFunc(d.tried, func(t trial) bool { return t.config.SameEngine(was.Config, own) })
+	if i < 0 || was.Config.SameEngine(now.Config, own) {
+		return was.Timings.EndToEnd
+	}
+	return d.tried[i].latency
+}
+
+// keep adds a trial. It takes the place of an earlier one of the same engine, unless that was measured better and this
+// measurement is not over.
+func keep(trials []trial, t trial, final, own bool) []trial {
+	i := slices.IndexFunc(trials, func(old trial) bool { return old.config.SameEngine(t.config, own) })
 	switch {
-	case i >= 0 && !final && v.trials[i].median > 0 && t.samples < v.trials[i].samples:
-		return
+	case i >= 0 && !final && trials[i].median > 0 && t.samples < trials[i].samples:
+		return trials
 	case i >= 0:
-		v.trials[i] = t
-		return
+		trials[i] = t
+		return trials
 	}
 	const most = 100
-	v.trials = append(v.trials[max(0, len(v.trials)-most+1):], t)
+	return append(trials[max(0, len(trials)-most+1):], t)
 }
 
 // name labels the rows, so that no two of them read alike.
@@ -221,7 +240,7 @@ func (v *triedView) name() {
 func (v *triedView) slowest() float64 {
 	top := 0.0
 	for i := range v.trials {
-		top = max(top, v.trials[i].latency())
+		top = max(top, v.trials[i].nanoseconds())
 	}
 	return top
 }

@@ -94,6 +94,7 @@ func TestTriedInSession(t *testing.T) {
 		if !over {
 			s.Busy = &sessions.Progress{Phase: "measuring"}
 		}
+		d.try(&s)
 		v.Update(&s)
 	}
 	wants := func(what string, texts ...string) {

@@ -21,6 +21,7 @@ type fake struct {
 	set    []sessions.Config
 	reruns int
 	asked  []string // what else was asked for
+	notes  []string
 }
 
 func (f *fake) Snapshot() *sessions.Snapshot      { return f.snap }
@@ -30,6 +31,7 @@ func (f *fake) Rerun()                            { f.reruns++ }
 func (f *fake) Cancel()                           { f.asked = append(f.asked, "cancel") }
 func (f *fake) Retime(layer string)               { f.asked = append(f.asked, "retime "+layer) }
 func (f *fake) Calibrate()                        { f.asked = append(f.asked, "calibrate") }
+func (f *fake) Note(text string)                  { f.notes = append(f.notes, text) }
 func (f *fake) DropTimings(all bool)              { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
 
 // bench is a workbench in front of a fake controller.

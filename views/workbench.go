@@ -30,6 +30,8 @@ type Controller interface {
 	Calibrate()
 	// Retime asks for the tactics of a layer to be timed again.
 	Retime(layer string)
+	// Note adds a line to the log, where one is kept.
+	Note(text string)
 	// DropTimings asks for the timing cache to forget what it has of other devices and builds, or all that it has.
 	DropTimings(all bool)
 }
@@ -95,9 +97,12 @@ type desk struct {
 
 	settled *sessions.Snapshot // the newest whose reports all fit its configuration
 	before  *sessions.Snapshot // what settled was when another configuration was asked for
+	tried   []trial            // what came of each configuration so far
 	asked   bool               // work that is not over yet was asked for
-	told    string             // what was last compared in the status line
+	told    bool               // what came of it is in the status line
 	failed  string             // the error last reported
+
+	saves saves
 
 	scrubTo int // the state of a recording that was asked for and is not shown yet; 0: none
 
@@ -269,7 +274,7 @@ func withoutSay(was, cfg sessions.Config) string {
 
 // begin says what work has been asked for; the line goes away when the work is over. A replay does none.
 func (d *desk) begin(what string) tea.Cmd {
-	d.asked, d.told, d.failed, d.jobStart = true, "", "", d.Now()
+	d.asked, d.told, d.failed, d.jobStart = true, false, "", d.Now()
 	h := d.header()
 	header := func() tea.Msg { return h }
 	if d.snap.Replay != "" {
@@ -310,6 +315,7 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 		d.want = snap.Config
 	}
 	*h = d.header()
+	d.try(snap)
 	var cmds []tea.Cmd
 	if snap.Recording != recorded {
 		cmds = append(cmds, listRecordings(d.Recordings))
@@ -322,7 +328,7 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 	}
 	if snap.Err != d.failed {
 		if d.failed = snap.Err; snap.Err != "" {
-			cmds = append(cmds, say(ui.Bad, snap.Err))
+			cmds = append(cmds, news(ui.Bad, snap.Err))
 		}
 	}
 	settled := snap.Settled() && snap.Retiming == ""
@@ -337,32 +343,33 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// tell states what the last change of the configuration made of latency and agreement, once when all reports are there
-// and once more when the measurement is over.
+// tell states what the last change of the configuration made of latency and agreement, once and when the measurement is
+// over: until then medians still move, and what is said would not be what the table of configurations comes to show. In a
+// replay nothing moves.
 func (d *desk) tell() tea.Cmd {
 	now, was := d.settled, d.before
-	if !d.asked || now.Timings.EndToEnd.Median == 0 {
+	if !d.asked || d.told || now.Timings.EndToEnd.Median == 0 || now.Busy != nil && now.Replay == "" {
 		return nil
 	}
-	stage := "first"
-	if now.Busy == nil {
-		stage = "final"
-	}
-	if d.told == "final" || d.told == stage {
-		return nil
-	}
-	d.told = stage
+	d.told = true
 	if p := now.Passes; p != nil && p.Unchanged != "" && (was == nil || was.Config.Precision != now.Config.Precision) {
-		return say(ui.Warn, p.Unchanged)
+		return news(ui.Warn, p.Unchanged)
 	}
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
-		return say(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
+		return news(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}
-	lines := delta(was, now)
-	return func() tea.Msg { return ui.StatusMsg{Text: lines[0], Shorter: lines[1:], Style: ui.Good} }
+	lines := delta(was.Config, d.took(was, now), now)
+	return news(ui.Good, lines[0], lines[1:]...)
 }
 
+// say answers a key.
 func say(s ui.Style, text string) tea.Cmd {
 	line, _, _ := strings.Cut(text, "\n") // the log has the others
 	return func() tea.Msg { return ui.StatusMsg{Text: line, Style: s} }
+}
+
+// news says what has come about, or shorter what follows.
+func news(s ui.Style, text string, shorter ...string) tea.Cmd {
+	line, _, _ := strings.Cut(text, "\n")
+	return func() tea.Msg { return ui.StatusMsg{Text: line, Shorter: shorter, Style: s, News: true} }
 }

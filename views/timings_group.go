@@ -1,0 +1,79 @@
+package views
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/trtui/trtui/sessions"
+)
+
+// groupLayers sums layers up by what they have in common. Medians and percentiles of a sum are not sums of theirs, but
+// for layers that run one after the other they come close.
+func groupLayers(layers []sessions.LayerTiming, by string) ([]sessions.LayerTiming, []int) {
+	count := make([]int, 0, len(layers))
+	if by == "layer" {
+		for range layers {
+			count = append(count, 1)
+		}
+		return layers, count
+	}
+	var rows []sessions.LayerTiming
+	for _, l := range layers {
+		name := map[string]string{"type": l.Op, "precision": l.Precision, "tactic": l.Tactic}[by]
+		if l.Reformat && by == "type" {
+			name = "Reformat"
+		}
+		i := slices.IndexFunc(rows, func(r sessions.LayerTiming) bool { return r.Name == name })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, sessions.LayerTiming{Name: name, Precision: l.Precision, Op: l.Op, Tactic: l.Tactic})
+			count = append(count, 0)
+		}
+		addTiming(&rows[i], &l)
+		count[i]++
+	}
+	for i := range rows {
+		r := &rows[i]
+		if r.Median > 0 {
+			r.GFLOPS = float64(r.FLOPs) / float64(r.Median)
+		}
+		r.Name = fmt.Sprintf("%s (%d)", r.Name, count[i])
+	}
+	return rows, count
+}
+
+// addTiming adds the times of l to those of r.
+func addTiming(r, l *sessions.LayerTiming) {
+	// The variance of a sum of independent times is the sum of the variances.
+	variance := math.Pow(r.CV*float64(r.Mean), 2) + math.Pow(l.CV*float64(l.Mean), 2)
+	r.Mean += l.Mean
+	r.Median += l.Median
+	r.Min += l.Min
+	r.Max += l.Max
+	r.P90 += l.P90
+	r.P95 += l.P95
+	r.P99 += l.P99
+	r.Share += l.Share
+	r.FLOPs += l.FLOPs
+	r.Bytes += l.Bytes
+	r.Count = l.Count
+	if r.Mean > 0 {
+		r.CV = math.Sqrt(variance) / float64(r.Mean)
+	}
+	for i, d := range l.Recent {
+		if i == len(r.Recent) {
+			r.Recent = append(r.Recent, 0)
+		}
+		r.Recent[i] += d
+	}
+	if r.Precision != l.Precision {
+		r.Precision = "mixed"
+	}
+	if r.Op != l.Op {
+		r.Op = "·"
+	}
+	if r.Tactic != l.Tactic {
+		r.Tactic = "·"
+	}
+}
