@@ -38,6 +38,7 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot) []st
 	}
 	return []string{
 		line(long, noisy, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""),
+		fmt.Sprintf("%s, %s %s (%s%s)", ui.Duration(b.Median), speed(a.Median, b.Median), short[0], ui.Duration(a.Median), briefly),
 		speed(a.Median, b.Median) + " " + short[0] + briefly,
 	}
 }

@@ -162,7 +162,7 @@ func TestDeltaShort(t *testing.T) {
 			t.Errorf("%q is longer than %q", line, lines[0])
 		}
 	}
-	if short := lines[len(lines)-2]; ui.Width(short) > 76 {
+	if short := lines[len(lines)-3]; ui.Width(short) > 76 {
 		t.Errorf("no line that names both fits 80 columns: %q", short)
 	}
 	was.Config, now.Config.LayerPrecisions = now.Config, []string{"c:fp32"}
@@ -258,7 +258,7 @@ func TestSaveConfig(t *testing.T) {
 		want string
 	}{
 		{int8, "int8/mse, 1 pin saved: "},
-		{int8, "int8/mse, 1 pin saved again, overwriting what was saved before: "},
+		{int8, "int8/mse, 1 pin saved again, overwritten: "},
 		{sessions.Config{Precision: sessions.FP32}, "fp32 saved, overwriting int8/mse, 1 pin: "},
 	} {
 		d.want = c.cfg

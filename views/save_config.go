@@ -41,7 +41,7 @@ func (s *saves) write(save func(sessions.Config) (string, error), cfg sessions.C
 	what = label + " saved"
 	switch was, again := s.last[path]; {
 	case again && was == label:
-		what = label + " saved again, overwriting what was saved before"
+		what = label + " saved again, overwritten"
 	case again:
 		what += ", overwriting " + was
 	}
