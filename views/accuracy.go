@@ -174,12 +174,19 @@ func (v *errorsView) Keys() []ui.Key {
 }
 
 func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
+	var was *sessions.LayerError
+	if a, r := v.snap.Accuracy, v.table.Row(); a != nil && r >= 0 && r < len(a.Layers) {
+		was = &a.Layers[r]
+	}
 	if v.take(msg) {
 		v.table.Rows = 0
 		if a := v.snap.Accuracy; a != nil {
 			v.table.Rows = len(a.Layers)
 		}
 		v.table.Refresh()
+		if a := v.snap.Accuracy; a != nil && was != nil {
+			follow(&v.table, was.Name, was.From, len(a.Layers), func(i int) (string, []string) { return a.Layers[i].Name, a.Layers[i].From })
+		}
 		return nil
 	}
 	if v.snap.Accuracy == nil || v.table.Update(msg) {

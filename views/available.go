@@ -44,6 +44,8 @@ func (d *desk) lacks(n need) string {
 		return d.onlyRecorded("in "+string(d.want.Precision), func(c sessions.Config) bool { return c.Precision != d.want.Precision })
 	case n == needsCalibrator && ownRanges(d.snap):
 		return "the model brings its own quantisation: no calibrator has a say"
+	case n == needsCalibrator && replay && !d.want.Quantizes():
+		return "calibrators matter for INT8 only; press f to get there"
 	case n == needsCalibrator && replay:
 		return d.onlyRecorded("with "+snapshotLabel(d.snap), d.otherCalibrator)
 	case n == needsChoice && ownRanges(d.snap):

@@ -3,6 +3,7 @@ package views
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -146,12 +147,19 @@ func (v *chosenView) retime(layer string) tea.Cmd {
 }
 
 func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
+	was := v.layer()
 	if v.take(msg) {
 		v.table.Rows = 0
 		if t := v.snap.Tactics; t != nil {
 			v.table.Rows = len(t.Layers)
 		}
 		v.table.Refresh()
+		if t := v.snap.Tactics; t != nil && was != nil {
+			sources := func(name string) []string { return strings.Split(name, " + ") }
+			follow(&v.table, was.Layer, sources(was.Layer), len(t.Layers), func(i int) (string, []string) {
+				return t.Layers[i].Layer, sources(t.Layers[i].Layer)
+			})
+		}
 		return nil
 	}
 	if v.table.Update(msg) {

@@ -262,6 +262,10 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 
 // build makes the rows: the layers, or their sums by group.
 func (v *timingsView) build() {
+	var was sessions.LayerTiming
+	if r := v.table.Row(); r >= 0 && r < len(v.rows) {
+		was = v.rows[r]
+	}
 	v.rows, v.count = nil, nil
 	if t := v.snap.Timings; t != nil {
 		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
@@ -273,6 +277,7 @@ func (v *timingsView) build() {
 	}
 	v.table.Rows = len(v.rows)
 	v.table.Refresh()
+	follow(&v.table, was.Name, was.From, len(v.rows), func(i int) (string, []string) { return v.rows[i].Name, v.rows[i].From })
 }
 
 func floats(list []time.Duration) []float64 {
