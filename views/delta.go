@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,16 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot) []st
 		fmt.Sprintf("%s, %s %s (%s%s)", ui.Duration(b.Median), speed(a.Median, b.Median), short[0], ui.Duration(a.Median), briefly),
 		speed(a.Median, b.Median) + " " + short[0] + briefly,
 	}
+}
+
+// sameKernels reports whether two configurations differ in pins and bans alone, if at all, and came to the same kernels: what
+// their times differ by is the machine's.
+func sameKernels(was, now *sessions.Snapshot) bool {
+	a, b := was.Config, now.Config
+	a.Pin, a.Forbid, b.Pin, b.Forbid = nil, nil, nil, nil
+	return a.SameEngine(b, ownRanges(now)) && slices.EqualFunc(was.Timings.Layers, now.Timings.Layers, func(a, b sessions.LayerTiming) bool {
+		return a.Name == b.Name && a.Tactic == b.Tactic
+	})
 }
 
 // overlap reports whether the faster of two latencies is hardly beyond the other's reach: nine in ten of its runs are not

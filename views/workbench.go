@@ -2,6 +2,7 @@ package views
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -357,6 +358,10 @@ func (d *desk) tell() tea.Cmd {
 	}
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
 		return news(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
+	}
+	if sameKernels(was, now) {
+		return news(ui.Good, fmt.Sprintf("%s: the same kernels as before; %s, before %s", snapshotLabel(now),
+			ui.Duration(now.Timings.EndToEnd.Median), ui.Duration(d.took(was, now).Median)))
 	}
 	lines := delta(was.Config, d.took(was, now), now)
 	return news(ui.Good, lines[0], lines[1:]...)

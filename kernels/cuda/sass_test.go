@@ -44,7 +44,7 @@ func disassemble(t *testing.T, arch, text string) machineCode {
 var (
 	machineLabel  = regexp.MustCompile(`^(\.L_x_\d+):`)
 	machineInst   = regexp.MustCompile(`^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_]+)(.*);`)
-	machineTarget = regexp.MustCompile("\\(?(\\.L_x_\\d+)\\)?")
+	machineTarget = regexp.MustCompile(`\(?(\.L_x_\d+)\)?`)
 )
 
 func parseMachineCode(text string) machineCode {
