@@ -49,7 +49,7 @@ func TestRetime(t *testing.T) {
 	asked := *snap // the reports are all there, but not those that were asked for
 	asked.Retiming = snap.Tactics.Layers[1].Layer
 	b.publish(&asked)
-	if strings.Contains(b.screen(), "as fast as before") {
+	if strings.Contains(b.screen(), "the same kernels") {
 		t.Error("tells what came of timing again before it has begun")
 	}
 	busy := *snap
@@ -72,7 +72,7 @@ func TestRetime(t *testing.T) {
 	}
 	b.publish(snap)
 	latency := ui.Duration(snap.Timings.EndToEnd.Median)
-	b.wants("int8/mse: " + latency + ", as fast as before (" + latency + ")")
+	b.wants("int8/mse: the same kernels as before; " + latency + ", before " + latency)
 }
 
 // TestDropTimings asks before it drops entries of the timing cache.
