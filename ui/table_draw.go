@@ -86,11 +86,18 @@ func (t *Table) share(dropped []bool, left int) []int {
 			left -= extra[i]
 		}
 	}
-	flex := 0
+	flex, name := 0, -1
 	for i, c := range t.Columns {
 		if flexes(i) && (names == all || !c.Name) {
 			flex += c.Flex
 		}
+		if flexes(i) && c.Name && name < 0 {
+			name = i
+		}
+	}
+	if name >= 0 && all-names > 1 { // bars of equal parts are of equal width, so that they compare: what does not divide is the name's
+		extra[name] += left % flex
+		left -= left % flex
 	}
 	for i, c := range t.Columns {
 		if flexes(i) && (names == all || !c.Name) {
