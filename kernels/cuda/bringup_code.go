@@ -86,7 +86,7 @@ func examples() []example {
 	layers, seen := suite.Layers(), map[string]bool{}
 	for _, e := range emitters() {
 		for _, c := range layers {
-			if c.Layer.Op != e.op || seen[e.name] {
+			if c.Layer.Op != e.op || seen[e.name] || e.emit == nil {
 				continue
 			}
 			b, ok := suite.Bind(c.Layer, kernels.Tactic{In: e.in, Out: e.out}, 0)

@@ -2,19 +2,55 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
+// nothingEmitters are the layers of any op whose outputs have no elements: nothing runs.
+func nothingEmitters() []emitter {
+	var list []emitter
+	for _, op := range allOps() {
+		list = append(list, emitter{
+			name: "nothing_linear", op: op, in: kernels.Linear, out: kernels.Linear, empty: true,
+			match: func(b kernels.Binding) error {
+				for _, d := range b.Out {
+					if graph.Count(d.Dims) > 0 {
+						return fmt.Errorf("the output has elements")
+					}
+				}
+				return nil
+			},
+		})
+	}
+	return list
+}
+
+// nothing is the kernel without launches.
+type nothing struct{}
+
+func (nothing) Launch(kernels.Stream, []kernels.Mem, []kernels.Mem, kernels.Mem) error { return nil }
+
+// allOps returns the built-in ops, element-wise ones as the one that has tactics.
+func allOps() []*graph.Op {
+	list := []*graph.Op{graph.Pointwise}
+	for _, op := range graph.Ops().All() {
+		if _, elementwise := op.Attrs.(graph.Elementwise); !elementwise {
+			list = append(list, op)
+		}
+	}
+	return list
+}
+
 // knownEmitters are the layers whose output follows from shapes and constants: it is one of the kernel's constants, which
-// the kernel copies.
+// the kernel copies. So it is of any op where no activation has elements: a sum of nothing, say.
 func knownEmitters() []emitter {
 	var list []emitter
-	for _, op := range []*graph.Op{graph.ShapeOf, graph.SizeOf, graph.ConstantOfShape, graph.EyeLike, graph.Sequence} {
+	for _, op := range allOps() {
 		list = append(list, emitter{
-			name: "known_linear", op: op, in: kernels.Linear, out: kernels.Linear,
+			name: "known_linear", op: op, in: kernels.Linear, out: kernels.Linear, empty: true,
 			match: func(b kernels.Binding) error {
 				_, err := knownOf(b)
 				return err
@@ -44,8 +80,11 @@ const maxKnown = 64 << 20
 // knownOf evaluates the layer.
 func knownOf(b kernels.Binding) (graph.Value, error) {
 	l := b.Layer
-	if l.Epilogue.Args > 0 || l.Op == graph.Sequence && (b.Consts[0] == nil || b.Consts[1] == nil || b.Consts[2] == nil) {
-		return graph.Value{}, fmt.Errorf("the bounds are no constants, or there is an epilogue")
+	if !isKnown(b) {
+		return graph.Value{}, fmt.Errorf("the output does not follow from shapes and constants")
+	}
+	if len(b.Out) != 1 || graph.Count(b.Out[0].Dims) == 0 {
+		return graph.Value{}, fmt.Errorf("there are %d outputs, or one is empty", len(b.Out))
 	}
 	if n := b.Out[0].Bytes(); n > maxKnown {
 		return graph.Value{}, fmt.Errorf("the output has %d bytes, the kernel takes up to %d", n, maxKnown)
@@ -54,6 +93,28 @@ func knownOf(b kernels.Binding) (graph.Value, error) {
 	for i, d := range b.In {
 		in[i] = graph.Value{Type: d.Type, Dims: d.Dims, Data: b.Consts[i]}
 	}
-	v := graph.NewValue(b.Out[0].Type, b.Out[0].Dims...)
-	return v, l.Op.Eval(l, in, []graph.Value{v})
+	out := []graph.Value{graph.NewValue(b.Out[0].Type, b.Out[0].Dims...)}
+	err := l.Eval(in, out)
+	return out[0], err
+}
+
+// isKnown reports whether the layer reads no element of an activation.
+func isKnown(b kernels.Binding) bool {
+	switch b.Layer.Op {
+	case graph.ShapeOf, graph.SizeOf, graph.EyeLike: // shapes alone
+		return b.Layer.Epilogue.Args == 0
+	case graph.ConstantOfShape, graph.Sequence:
+		return !slices.ContainsFunc(b.Consts, func(c []byte) bool { return c == nil }) && b.Layer.Epilogue.Args == 0
+	}
+	empty := false
+	for i, t := range b.Layer.Inputs {
+		switch {
+		case t == nil || b.Consts[i] != nil:
+		case graph.Count(b.In[i].Dims) > 0:
+			return false
+		default:
+			empty = true
+		}
+	}
+	return empty
 }

@@ -15,7 +15,7 @@ func pieceEmitters() []emitter {
 	for _, op := range []*graph.Op{graph.Concat, graph.Split} {
 		for _, f := range []kernels.Format{kernels.Linear, kernels.NHWC} {
 			list = append(list, emitter{
-				name: "pieces_" + f.String(), op: op, in: f, out: f,
+				name: "pieces_" + f.String(), op: op, in: f, out: f, empty: true,
 				match: func(b kernels.Binding) error {
 					_, err := piecesOf(b)
 					return err
@@ -45,9 +45,11 @@ type pieces struct {
 	concat bool
 }
 
-// piece is one of the several.
+// piece is one of the several that has elements.
 type piece struct {
-	length int // elements of a row, at most pitch
+	tensor int    // its index among the layer's inputs, or outputs
+	fixed  []byte // the piece itself in the whole's format, where it is a constant
+	length int    // elements of a row, at most pitch
 	pitch  int
 }
 
@@ -77,15 +79,24 @@ func piecesOf(b kernels.Binding) (*pieces, error) {
 	if !p.concat {
 		one = b.Layer.Outputs[0]
 	}
+	if !p.concat && b.Consts[0] != nil {
+		return nil, fmt.Errorf("the input is a constant")
+	}
 	for i, d := range parts {
-		if p.concat && b.Consts[i] != nil || !p.concat && b.Consts[0] != nil {
-			return nil, fmt.Errorf("a piece is a constant")
-		}
 		if d.Type != whole.Type || !tensors[i].Range.Equal(one.Range) {
 			return nil, fmt.Errorf("piece %s has another type or range", tensors[i].Name)
 		}
-		_, length, pitch := rowsFrom(d, axis)
-		p.list = append(p.list, piece{length, pitch})
+		if graph.Count(d.Dims) == 0 {
+			continue
+		}
+		one := piece{tensor: i}
+		if p.concat && b.Consts[i] != nil {
+			d.Format = whole.Format
+			one.fixed = make([]byte, d.Bytes())
+			d.FromLinear(one.fixed, b.Consts[i])
+		}
+		_, one.length, one.pitch = rowsFrom(d, axis)
+		p.list = append(p.list, one)
 	}
 	if y := b.Layer.Outputs[0]; p.concat && (y.Type != one.Type || !y.Range.Equal(one.Range)) {
 		return nil, fmt.Errorf("output %s has another type or range than the pieces", y.Name)
@@ -121,7 +132,7 @@ func (p *pieces) emit() (*work, error) {
 	}
 	total := p.rows * perRow
 	k, l := w.threads("pieces", total)
-	whole, parts := p.parameters(k, l)
+	whole, parts := p.parameters(k, l, w)
 	index := threadIndex(k, total)
 	row, column := k.DivRem(index, perRow)
 	if p.concat {
@@ -133,12 +144,15 @@ func (p *pieces) emit() (*work, error) {
 	return w, nil
 }
 
-func (p *pieces) parameters(k *ptx.K, l *launch) (whole ptx.GlobalPtr, parts []ptx.GlobalPtr) {
-	for i := range p.list {
-		if p.concat {
-			l.args = append(l.args, inArg(i))
-		} else {
-			l.args = append(l.args, outArg(i))
+func (p *pieces) parameters(k *ptx.K, l *launch, w *work) (whole ptx.GlobalPtr, parts []ptx.GlobalPtr) {
+	for i, x := range p.list {
+		switch {
+		case x.fixed != nil:
+			l.args = append(l.args, constArg(w.append(x.fixed)))
+		case p.concat:
+			l.args = append(l.args, inArg(x.tensor))
+		default:
+			l.args = append(l.args, outArg(x.tensor))
 		}
 		parts = append(parts, k.Pointer(fmt.Sprintf("p%d", i)))
 	}

@@ -234,7 +234,7 @@ func suiteAssemblies() []productRun {
 	var list []productRun
 	for _, c := range suite.Layers() {
 		for _, e := range emitters() {
-			if e.op != c.Layer.Op || tiled[e.name] {
+			if e.op != c.Layer.Op || tiled[e.name] || e.emit == nil {
 				continue
 			}
 			b, ok := bindingOf(c.Layer, e)

@@ -107,7 +107,7 @@ func largeLaunch(t *testing.T) (*work, launch) {
 	for _, c := range suite.Layers() {
 		for _, e := range emitters() {
 			b, ok := bindingOf(c.Layer, e)
-			if e.op != c.Layer.Op || !ok || e.matches(b) != nil {
+			if e.op != c.Layer.Op || e.emit == nil || !ok || e.matches(b) != nil {
 				continue
 			}
 			w, err := e.emit(b)

@@ -17,19 +17,24 @@ type emitter struct {
 	match   func(kernels.Binding) error
 	// workspace returns the bytes of scratch memory; nil: none.
 	workspace func(kernels.Binding) int
-	emit      func(kernels.Binding) (*work, error)
+	// emit returns the launches; nil: there are none.
+	emit func(kernels.Binding) (*work, error)
 	// cost returns what the launches ask of the device; nil: as much as the tensors' bytes.
 	cost func(kernels.Binding) []job
 	// inPlace says that the output may lie where an equal input does: each element is read by the thread that writes it.
 	inPlace bool
 	// strided says that tensors may be slices of larger ones: in NHWC of their channels, in Linear of all behind axis 0.
 	strided bool
+	// empty says that tensors without elements are taken.
+	empty bool
 }
 
-// emitters returns the families of kernels, for each op the best guess first. To add a kernel is to add a line in one of
-// them.
+// emitters returns the families of kernels, for each op what needs none, then the best guess first. To add a kernel is to add
+// a line in one of them.
 func emitters() []emitter {
 	return slices.Concat(
+		nothingEmitters(),
+		knownEmitters(),
 		pointwiseEmitters(),
 		integerEmitters(),
 		castEmitters(),
@@ -53,7 +58,6 @@ func emitters() []emitter {
 		gatherEmitters(),
 		transposeEmitters(),
 		moveEmitters(),
-		knownEmitters(),
 		pieceEmitters(),
 	)
 }
@@ -73,6 +77,9 @@ func (b *Backend) table() []kernels.Tactic {
 				return t
 			},
 			Bind: func(bind kernels.Binding) (kernels.Kernel, error) {
+				if e.emit == nil {
+					return nothing{}, nil
+				}
 				w, err := e.emit(bind)
 				if err != nil {
 					return nil, err
@@ -94,7 +101,7 @@ func (e emitter) matches(b kernels.Binding) error {
 			switch n := d.Span() / max(1, d.Type.Size()); {
 			case n > maxElements:
 				return fmt.Errorf("%v takes more than %d elements in memory", d, maxElements)
-			case n == 0 && d.Type.Size() > 0:
+			case graph.Count(d.Dims) == 0 && !e.empty && d.Type.Size() > 0:
 				return fmt.Errorf("%v is empty", d)
 			}
 		}
@@ -109,6 +116,9 @@ const maxElements = 1<<31 - 1
 func (e emitter) jobs(b kernels.Binding) []job {
 	if e.cost != nil {
 		return e.cost(b)
+	}
+	if e.emit == nil {
+		return nil
 	}
 	return []job{{blocks: 1, bytes: traffic(b)}}
 }

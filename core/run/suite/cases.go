@@ -51,6 +51,7 @@ func Layers() []Case {
 	m.givenWeights()
 	m.channelZeros()
 	m.rest()
+	m.empty()
 	return m.cases
 }
 
