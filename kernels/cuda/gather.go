@@ -11,7 +11,7 @@ import (
 
 // gatherEmitters are the gathers whose indices, or data, are known at run time alone.
 func gatherEmitters() []emitter {
-	return []emitter{elementsEmitter(), {
+	return []emitter{elementsEmitter(), tuplesEmitter(), {
 		name: "gather_rows_linear", op: graph.Gather, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			_, err := gatherOf(b)
@@ -66,13 +66,7 @@ func (g *gather) emit(b kernels.Binding) (*work, error) {
 	size, inner := g.size*n, g.inner/n
 	total := g.outer * g.count * inner
 	k, l := w.threads("gather", total)
-	var x ptx.GlobalPtr
-	if b.Consts[0] != nil {
-		x = l.constant(k, "x", w.append(b.Consts[0]))
-	} else {
-		x = l.input(k, 0)
-	}
-	indices, y := l.input(k, 1), l.output(k, 0)
+	x, indices, y := l.operand(k, w, b, 0), l.input(k, 1), l.output(k, 0)
 	index := threadIndex(k, total)
 	line, column := k.DivRem(index, inner)
 	block, place := k.DivRem(line, g.count)
@@ -96,8 +90,8 @@ func elementsEmitter() emitter {
 	return emitter{
 		name: "gather_elements_linear", op: graph.GatherElements, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
-			if b.Consts[0] != nil || b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
-				return fmt.Errorf("the kernel takes an activation, keeps the type, and has no epilogue")
+			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
+				return fmt.Errorf("the kernel keeps the type, and has no epilogue")
 			}
 			if i := b.In[1].Type; i != graph.I64 && i != graph.I32 {
 				return fmt.Errorf("indices are %s, the kernel takes i32 and i64", i)
@@ -118,14 +112,7 @@ func emitElements(b kernels.Binding) (*work, error) {
 	}
 	total, size := graph.Count(y), b.Out[0].Type.Size()
 	k, l := w.threads("elements", total)
-	data := l.input(k, 0)
-	var indices ptx.GlobalPtr
-	if b.Consts[1] != nil {
-		indices = l.constant(k, "indices", w.append(b.Consts[1]))
-	} else {
-		indices = l.input(k, 1)
-	}
-	to := l.output(k, 0)
+	data, indices, to := l.operand(k, w, b, 0), l.operand(k, w, b, 1), l.output(k, 0)
 	index := threadIndex(k, total)
 	from, rest, strides := ptx.U(0), index, stridesOf(x)
 	for i := len(y) - 1; i >= 0; i-- {
@@ -137,6 +124,50 @@ func emitElements(b kernels.Binding) (*work, error) {
 		from = k.Mad(place, ptx.U(strides[i]), from)
 	}
 	copyElement(k, k.Offset(to, index, size), k.Offset(data, from, size), size, nil, nil)
+	w.end(k, l)
+	return w, nil
+}
+
+// tuplesEmitter is GatherND, whose indices name slices of the data by tuples.
+func tuplesEmitter() emitter {
+	return emitter{
+		name: "gather_tuples_linear", op: graph.GatherND, in: kernels.Linear, out: kernels.Linear,
+		match: func(b kernels.Binding) error {
+			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
+				return fmt.Errorf("the kernel keeps the type, and has no epilogue")
+			}
+			if i := b.In[1].Type; i != graph.I64 && i != graph.I32 {
+				return fmt.Errorf("indices are %s, the kernel takes i32 and i64", i)
+			}
+			return nil
+		},
+		emit: emitTuples,
+	}
+}
+
+// emitTuples emits a kernel in which each thread copies a piece of a slice.
+func emitTuples(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	x, i, size := b.In[0].Dims, b.In[1], b.Out[0].Type.Size()
+	first, last := b.Layer.Attrs.(graph.GatherNDAttrs).BatchDims, len(i.Dims)-1
+	tuple := i.Dims[last]
+	slice := graph.Count(x[first+tuple:])
+	n := min(16/size, 1<<bits.TrailingZeros(uint(slice)))
+	perRow := slice / n
+	rows := graph.Count(i.Dims[:last])
+	k, l := w.threads("tuples", rows*perRow)
+	data, indices, to := l.operand(k, w, b, 0), l.operand(k, w, b, 1), l.output(k, 0)
+	index := threadIndex(k, rows*perRow)
+	row, column := k.DivRem(index, perRow)
+	strides := stridesOf(x)
+	from := k.Mul(k.Div(row, graph.Count(i.Dims[first:last])), ptx.U(graph.Count(x[first:])))
+	p := k.Offset(indices, row, tuple*i.Type.Size())
+	for j := range tuple {
+		place := indexAt(k, p.At(j*i.Type.Size()), x[first+j])
+		from = k.Mad(place, ptx.U(strides[first+j]), from)
+	}
+	source := k.Offset(k.Offset(data, from, size), column, n*size)
+	copyElement(k, k.Offset(to, index, n*size), source, n*size, nil, nil)
 	w.end(k, l)
 	return w, nil
 }

@@ -18,7 +18,7 @@ func moveEmitters() []emitter {
 		moveEmitter("depth_to_space_linear", graph.DepthToSpace, depthToSpaceMover),
 		moveEmitter("space_to_depth_linear", graph.SpaceToDepth, spaceToDepthMover),
 		moveEmitter("gather_linear", graph.Gather, gatherMover),
-		moveEmitter("trilu_linear", graph.Trilu, triluMover),
+		triluEmitter(),
 	}
 	// Views share their input's memory, but where a network's input and output would be one.
 	for _, op := range []*graph.Op{graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity} {
@@ -73,33 +73,6 @@ func depthToSpaceMover(b kernels.Binding) (*mover, error) {
 func spaceToDepthMover(b kernels.Binding) (*mover, error) {
 	n, x := b.Layer.Attrs.(graph.BlockAttrs).Size, b.In[0].Dims
 	return permuted([]int{x[0], x[1], x[2] / n, n, x[3] / n, n}, []int{0, 3, 5, 1, 2, 4}), nil
-}
-
-// maxTriangle bounds the matrices of Trilu, whose elements have a table.
-const maxTriangle = 1 << 22
-
-// triluMover makes the matrices' elements one axis, of which those outside of the triangle are nowhere.
-func triluMover(b kernels.Binding) (*mover, error) {
-	a, x := b.Layer.Attrs.(graph.TriluAttrs), b.In[0].Dims
-	if len(b.In) > 1 && b.Layer.Inputs[1] != nil {
-		v, ok := b.Const(1)
-		if !ok || v.Len() != 1 {
-			return nil, fmt.Errorf("the diagonal is no constant")
-		}
-		a.K = int(v.Ints()[0])
-	}
-	rows, columns := x[len(x)-2], x[len(x)-1]
-	if rows*columns > maxTriangle {
-		return nil, fmt.Errorf("matrices of %d elements, the kernel takes up to %d", rows*columns, maxTriangle)
-	}
-	matrix := axisOf(rows*columns, 1, func(i int) int {
-		if d := i%columns - i/columns - a.K; d != 0 && a.Upper == (d < 0) {
-			return -1
-		}
-		return i
-	})
-	n := graph.Count(x[:len(x)-2])
-	return &mover{axes: []moveAxis{straight(n, rows*columns), matrix}, fill: make([]byte, b.Out[0].Type.Size())}, nil
 }
 
 // sliceMover takes bounds from the attributes, or from inputs that are constants.

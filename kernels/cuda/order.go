@@ -63,10 +63,15 @@ func orderingOf(b kernels.Binding) (*ordering, error) {
 		return nil, fmt.Errorf("elements are %s, the kernel compares f32, f16, bool and integers", t)
 	}
 	o := &ordering{typ: x.Type}
-	axis := 0
+	axis, flatten := 0, false
 	switch a := b.Layer.Attrs.(type) {
 	case graph.ArgAttrs:
 		axis, o.last, o.smallest = a.Axis, a.Last, b.Layer.Op == graph.ArgMin
+	case graph.HardmaxAttrs:
+		axis, flatten = a.Axis, a.Flatten
+		if x.Type != b.Out[0].Type || !x.Type.IsFloat() {
+			return nil, fmt.Errorf("from %s to %s; the kernel is of f32 or f16", x.Type, b.Out[0].Type)
+		}
 	case graph.TopKAttrs:
 		axis, o.smallest, o.count = a.Axis, a.Smallest, a.K
 	}
@@ -74,6 +79,9 @@ func orderingOf(b kernels.Binding) (*ordering, error) {
 		axis += len(x.Dims)
 	}
 	o.outer, o.length, o.inner = graph.Count(x.Dims[:axis]), x.Dims[axis], graph.Count(x.Dims[axis+1:])
+	if flatten {
+		o.length, o.inner = o.length*o.inner, 1
+	}
 	if err := threadsFit(o.outer * o.inner * o.threads()); err != nil && o.count == 0 {
 		return nil, err
 	}
@@ -132,7 +140,18 @@ func (o *ordering) emitArg(kernels.Binding) *work {
 	line, lane := k.DivRem(index, t)
 	outer, inner := k.DivRem(line, o.inner)
 	size := o.typ.Size()
-	base := k.Offset(x, k.Mad(outer, ptx.U(o.length*o.inner), inner), size)
+	at := o.best(k, k.Offset(x, k.Mad(outer, ptx.U(o.length*o.inner), inner), size), lane)
+	if t > 1 {
+		k.Exit(k.Ne(lane, ptx.U(0)))
+	}
+	k.StoreLong(k.Offset(y, line, 8), k.LongOfUint(at))
+	w.end(k, l)
+	return w
+}
+
+// best is the place of the element that counts most of the line that begins at base, which every lane of the line gets.
+func (o *ordering) best(k *ptx.K, base ptx.GlobalPtr, lane ptx.Uint) ptx.Uint {
+	t, size := o.threads(), o.typ.Size()
 	start := k.Min(lane, ptx.U(o.length-1)) // an element that another lane has changes nothing
 	best, at := k.VarL(o.key(k, k.Offset(base, start, o.inner*size))), k.Var(start)
 	k.For(k.Add(lane, ptx.U(t)), ptx.U(o.length), ptx.U(t), func(i ptx.Uint) {
@@ -146,12 +165,7 @@ func (o *ordering) emitArg(kernels.Binding) *work {
 		better := o.before(k, key, i, best, at)
 		best, at = k.SelectL(better, key, best), k.Select(better, i, at)
 	}
-	if t > 1 {
-		k.Exit(k.Ne(lane, ptx.U(0)))
-	}
-	k.StoreLong(k.Offset(y, line, 8), k.LongOfUint(at))
-	w.end(k, l)
-	return w
+	return at
 }
 
 // shuffleLong is the value of another lane.

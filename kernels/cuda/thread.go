@@ -39,6 +39,14 @@ func (l *launch) output(k *ptx.K, i int) ptx.GlobalPtr {
 	return k.Pointer("y" + string(rune('a'+i)))
 }
 
+// operand declares the address of a layer's input, or of its elements among the constants where it is one.
+func (l *launch) operand(k *ptx.K, w *work, b kernels.Binding, i int) ptx.GlobalPtr {
+	if b.Consts[i] != nil {
+		return l.constant(k, "x"+string(rune('a'+i)), w.append(b.Consts[i]))
+	}
+	return l.input(k, i)
+}
+
 // constant declares the address of constants.
 func (l *launch) constant(k *ptx.K, name string, offset int) ptx.GlobalPtr {
 	l.args = append(l.args, constArg(offset))

@@ -52,6 +52,8 @@ func Layers() []Case {
 	m.channelZeros()
 	m.rest()
 	m.empty()
+	m.scatters()
+	m.marks()
 	return m.cases
 }
 

@@ -1,0 +1,61 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// triluEmitter is the triangle of a matrix, whose diagonal may be known at run time alone.
+func triluEmitter() emitter {
+	return emitter{
+		name: "trilu_linear", op: graph.Trilu, in: kernels.Linear, out: kernels.Linear, inPlace: true,
+		match: func(b kernels.Binding) error {
+			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type || b.Layer.Inputs[0].Range.IsSet() {
+				return fmt.Errorf("the kernel keeps the type, which is not quantised, and has no epilogue")
+			}
+			if givenDiagonal(b) && b.In[1].Type != graph.I64 {
+				return fmt.Errorf("the diagonal is %s, the kernel takes i64", b.In[1].Type)
+			}
+			return nil
+		},
+		emit: emitTrilu,
+	}
+}
+
+// givenDiagonal reports whether the diagonal is input 1.
+func givenDiagonal(b kernels.Binding) bool {
+	return len(b.In) > 1 && b.Layer.Inputs[1] != nil && graph.Count(b.In[1].Dims) == 1
+}
+
+// emitTrilu emits a kernel in which each thread copies an element, or writes 0.
+func emitTrilu(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	a, x := b.Layer.Attrs.(graph.TriluAttrs), b.In[0].Dims
+	rows, columns := x[len(x)-2], x[len(x)-1]
+	total, size := graph.Count(x), b.In[0].Type.Size()
+	k, l := w.threads("trilu", total)
+	from := l.operand(k, w, b, 0)
+	diagonal := ptx.L(int64(a.K))
+	var given ptx.GlobalPtr
+	if givenDiagonal(b) {
+		given = l.operand(k, w, b, 1)
+	}
+	to := l.output(k, 0)
+	index := threadIndex(k, total)
+	if givenDiagonal(b) {
+		diagonal = k.LoadLong(given)
+	}
+	line, column := k.DivRem(index, columns)
+	_, row := k.DivRem(line, rows)
+	of := k.LongOf(k.SubS(column.Int(), row.Int()))
+	inside := k.LtL(of, diagonal, true).Not()
+	if !a.Upper {
+		inside = k.LtL(diagonal, of, true).Not()
+	}
+	copyElement(k, k.Offset(to, index, size), k.Offset(from, index, size), size, &inside, make([]byte, size))
+	w.end(k, l)
+	return w, nil
+}
