@@ -10,13 +10,13 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// reduceEmitters are the reductions over neighbouring axes: along rows in Linear, and over all pixels in NHWC, which is
-// also what a pooling over the whole input is.
+// reduceEmitters are the reductions of reals: over any axes in Linear, and over all pixels in NHWC, which is also what a
+// pooling over the whole input is.
 func reduceEmitters() []emitter {
 	var list []emitter
 	for _, op := range []*graph.Op{
 		graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd, graph.ReduceL1, graph.ReduceL2,
-		graph.ReduceSumSquare, graph.ReduceLogSum,
+		graph.ReduceSumSquare, graph.ReduceLogSum, graph.ReduceLogSumExp,
 	} {
 		list = append(list, reduceEmitter("reduce_linear", op, kernels.Linear))
 	}
@@ -62,7 +62,8 @@ func reduceEmitter(name string, op *graph.Op, f kernels.Format) emitter {
 // NHWC inner is a pixel.
 type reduction struct {
 	outer, length, inner int
-	width, pitch         int // elements of an inner row, and from one to the next
+	width, pitch         int            // elements of an inner row, and from one to the next
+	axes                 *reducedPlaces // where elements lie, if the axes are not neighbours
 	x                    storage
 	merge                func(k *ptx.K, sum, v ptx.Float) ptx.Float
 	start                float32
@@ -84,30 +85,47 @@ func reductionOf(b kernels.Binding) (*reduction, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(axes) == 0 || graph.Count(x.Dims) == 0 {
-		return nil, fmt.Errorf("there is nothing to reduce")
-	}
-	first, last := axes[0], axes[len(axes)-1]
-	if last-first != len(axes)-1 {
-		return nil, fmt.Errorf("axes %v are not neighbours", axes)
-	}
-	r := &reduction{
-		outer: graph.Count(x.Dims[:first]), length: graph.Count(x.Dims[first : last+1]), inner: graph.Count(x.Dims[last+1:]),
-		x: storage{typ: in.Type, rng: in.Range},
-	}
+	r := &reduction{x: storage{typ: in.Type, rng: in.Range}}
+	r.outer, r.length, r.inner, r.axes = reducedShape(x.Dims, axes)
 	r.width, r.pitch = r.inner, r.inner
 	if x.Format == kernels.NHWC {
-		if first != 2 || last != len(x.Dims)-1 {
+		if len(axes) == 0 || len(axes) != len(x.Dims)-2 || axes[0] != 2 {
 			return nil, fmt.Errorf("axes %v are not all the spatial ones", axes)
 		}
 		r.outer, r.inner, r.width, r.pitch = x.Dims[0], x.Dims[1], x.Width(), x.PixelPitch()
 	}
-	if x.Format == kernels.Linear && r.inner == 1 {
+	if x.Format == kernels.Linear && r.neighbours() {
 		if err := threadsFit(r.outer * 32); err != nil {
 			return nil, err
 		}
 	}
 	return r, r.arithmetic(b)
+}
+
+// reducedPlaces says where elements lie whose axes are reduced with others in between: the first of a result, and each of
+// those that it is made of.
+type reducedPlaces struct{ kept, along []axis }
+
+// reducedShape returns a tensor's shape around axes that are reduced, which are sorted: [outer, length, inner], all as
+// columns where there are none, and with places where the axes are not neighbours: then outer counts the results.
+func reducedShape(dims, axes []int) (outer, length, inner int, places *reducedPlaces) {
+	if len(axes) == 0 {
+		return 1, 1, graph.Count(dims), nil
+	}
+	first, last := axes[0], axes[len(axes)-1]
+	if last-first == len(axes)-1 {
+		return graph.Count(dims[:first]), graph.Count(dims[first : last+1]), graph.Count(dims[last+1:]), nil
+	}
+	places = &reducedPlaces{}
+	outer, length, inner = 1, 1, 1
+	for i, stride := range stridesOf(dims) {
+		if a := (axis{dims[i], stride}); slices.Contains(axes, i) {
+			places.along, length = append(places.along, a), length*dims[i]
+		} else {
+			places.kept, inner = append(places.kept, a), inner*dims[i]
+		}
+	}
+	return outer, length, inner, places
 }
 
 // reducedAxes returns the axes, sorted. Of a pooling over the whole input they are the spatial ones.
@@ -159,11 +177,16 @@ func (r *reduction) arithmetic(b kernels.Binding) error {
 		r.merge, r.before = add, square
 	case graph.ReduceLogSum:
 		r.merge, r.after = add, log
+	case graph.ReduceLogSumExp:
+		r.merge, r.start = (*ptx.K).MaxNaN, float32(math.Inf(-1))
 	default:
 		return fmt.Errorf("%s is not reduced here", b.Layer.Op.Name)
 	}
 	return nil
 }
+
+// neighbours reports whether what a result is made of are neighbours.
+func (r *reduction) neighbours() bool { return r.inner == 1 && r.axes == nil }
 
 func square(k *ptx.K, v ptx.Float) ptx.Float { return k.MulF(v, v) }
 
@@ -229,8 +252,12 @@ func (r *reduction) emit(b kernels.Binding) (*work, error) {
 	switch {
 	case b.In[0].Format == kernels.NHWC:
 		r.emitPixels(b, w, out)
-	case r.inner == 1:
+	case r.neighbours() && b.Layer.Op == graph.ReduceLogSumExp:
+		r.emitRowExponents(w, out)
+	case r.neighbours():
 		r.emitRows(w, out)
+	case b.Layer.Op == graph.ReduceLogSumExp:
+		r.emitColumnExponents(w, out)
 	default:
 		r.emitColumns(w, out)
 	}
@@ -275,12 +302,27 @@ func (r *reduction) emitColumns(w *work, out *rowOutput) {
 	r.x.base = l.input(k, 0)
 	out.parameters(k, l)
 	index := threadIndex(k, r.outer*r.inner)
-	outer, inner := k.DivRem(index, r.inner)
 	sum := r.partial(k)
-	first := k.Mad(outer, ptx.U(r.length*r.inner), inner)
-	k.For(ptx.U(0), ptx.U(r.length*r.inner), ptx.U(r.inner), func(i ptx.Uint) { r.addElement(k, sum, k.Add(first, i)) })
+	r.eachOf(k, index, func(at ptx.Uint) { r.addElement(k, sum, at) })
 	r.storeOne(k, out, index, sum)
 	w.end(k, l)
+}
+
+// eachOf runs body for the elements that result index of a column is made of.
+func (r *reduction) eachOf(k *ptx.K, index ptx.Uint, body func(at ptx.Uint)) {
+	eachReduced(k, index, r.length, r.inner, r.axes, body)
+}
+
+// eachReduced runs body for the elements of column index of a tensor of [outer, length, inner], or at the places given.
+func eachReduced(k *ptx.K, index ptx.Uint, length, inner int, places *reducedPlaces, body func(at ptx.Uint)) {
+	if places != nil {
+		first := rowOffset(k, index, places.kept)
+		k.For(ptx.U(0), ptx.U(length), ptx.U(1), func(i ptx.Uint) { body(k.Add(first, rowOffset(k, i, places.along))) })
+		return
+	}
+	outer, column := k.DivRem(index, inner)
+	first := k.Mad(outer, ptx.U(length*inner), column)
+	k.For(ptx.U(0), ptx.U(length*inner), ptx.U(inner), func(i ptx.Uint) { body(k.Add(first, i)) })
 }
 
 // addElement merges one element.
@@ -304,7 +346,7 @@ func (r *reduction) jobs(b kernels.Binding) []job {
 	switch {
 	case b.In[0].Format == kernels.NHWC:
 		return []job{r.pixelsJob(b)}
-	case r.inner == 1:
+	case r.neighbours():
 		return []job{threadJob(32*r.outer, 8*ceilDiv(r.length, 32)+40, traffic(b))}
 	}
 	return []job{threadJob(r.outer*r.inner, 8*r.length+20, traffic(b))}

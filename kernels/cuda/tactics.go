@@ -48,6 +48,7 @@ func emitters() []emitter {
 		batchedEmitters(),
 		multiplyEmitters(),
 		poolEmitters(),
+		integerReduceEmitters(),
 		reduceEmitters(),
 		softmaxEmitters(),
 		normalizeEmitters(),

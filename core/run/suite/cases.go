@@ -54,6 +54,7 @@ func Layers() []Case {
 	m.empty()
 	m.scatters()
 	m.marks()
+	m.moreReductions()
 	return m.cases
 }
 

@@ -1,0 +1,51 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// moreReductions are those of integers and truth values, over axes that are no neighbours or none, and of exponentials.
+func (m *maker) moreReductions() {
+	axes := []graph.ReduceAttrs{{Axes: []int{-1}, KeepDims: true}, {Axes: []int{1}}, {Axes: []int{0, 2}}, {}, {NoopEmpty: true}}
+	ops := []*graph.Op{
+		graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd, graph.ReduceL1, graph.ReduceL2,
+		graph.ReduceSumSquare,
+	}
+	for i, op := range ops {
+		for j, t := range append([]graph.DataType{graph.Bool}, integerTypes...) {
+			if t == graph.Bool && op != graph.ReduceMax && op != graph.ReduceMin {
+				continue
+			}
+			for _, a := range []graph.ReduceAttrs{axes[(i+j)%len(axes)], axes[(i+2*j+1)%len(axes)]} {
+				l := m.layer(op, a, m.tensor(t, graph.Range{}, 3, 5, 43))
+				m.add(fmt.Sprintf("%s_%s_%v", op.Name, t, a), l, Tolerance{})
+			}
+		}
+		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+			r := graph.Range{}
+			if t == graph.I8 {
+				r = graph.PerTensor(0.02, int32(i))
+			}
+			for k, a := range axes[2:] {
+				l := m.layer(op, a, m.tensor(t, r, 3, 4, 5))
+				m.fuse(l, epilogues[(i+j+k)%3], l.Outputs[0].Type, graph.Range{})
+				m.add(fmt.Sprintf("%s_%s_%v_apart", op.Name, t, a), l, Tolerance{Real: 1e-5})
+			}
+		}
+	}
+	for i, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		r := graph.Range{}
+		if t == graph.I8 {
+			r = graph.PerTensor(0.05, 3)
+		}
+		for j, a := range axes {
+			l := m.layer(graph.ReduceLogSumExp, a, m.tensor(t, r, 3, 5, 43))
+			m.fuse(l, epilogues[(i+j)%3], l.Outputs[0].Type, graph.Range{})
+			m.add(fmt.Sprintf("%s_%s_%v", l.Op.Name, t, a), l, Tolerance{Real: 1e-5})
+		}
+	}
+	l := m.layer(graph.ReduceMean, graph.ReduceAttrs{Axes: []int{0, 2, 3}}, m.tensor(graph.F32, graph.Range{}, 4, 9, 11, 3))
+	m.add("mean_by_channel", l, Tolerance{Real: 1e-5})
+}
