@@ -2,13 +2,14 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// momentEmitters are the normalisations by statistics of the input's own rows.
+// momentEmitters are the normalisations by statistics of the input's own rows, or of what lies along other axes.
 func momentEmitters() []emitter {
 	var list []emitter
 	for _, op := range []*graph.Op{graph.LayerNorm, graph.RMSNorm, graph.InstanceNorm, graph.GroupNorm, graph.LpNorm, graph.MeanVarianceNorm} {
@@ -38,13 +39,14 @@ func momentEmitters() []emitter {
 	return list
 }
 
-// moments is a normalisation of rows of neighbours: (x - mean) / spread, then a program of what the layer multiplies and
+// moments is a normalisation of rows, of neighbours but where axes says otherwise: (x - mean) / spread, then a program of what the layer multiplies and
 // adds by element, and of its epilogue.
 type moments struct {
 	binding       kernels.Binding // with parameters in the form in which they broadcast
 	params        []int           // the inputs that the program takes behind the quotient, before the epilogue's
 	program       graph.Program
 	outer, length int
+	axes          *reducedPlaces // of rows that are not of neighbours
 	x             storage
 	centred       bool // the mean is taken off
 	power         int  // 1: the spread is the sum of magnitudes, 2: the root of the sum of squares; 0: of their mean
@@ -104,20 +106,29 @@ func (m *moments) attributes(b kernels.Binding) error {
 		}
 		return m.byChannel(repeat)
 	case graph.LpNormAttrs:
-		m.centred, m.power, first = false, a.P, (a.Axis+rank)%rank
-		if first != rank-1 {
-			return fmt.Errorf("axis %d is not the last", a.Axis)
-		}
+		m.centred, m.power = false, a.P
+		m.along(x, []int{a.Axis})
+		return nil
 	case graph.MeanVarianceNormAttrs:
-		m.epsilon, m.outside, first = 1e-9, true, rank-len(a.Axes)
-		for _, axis := range a.Axes {
-			if (axis+rank)%rank < first {
-				return fmt.Errorf("axes %v are not the last", a.Axes)
-			}
-		}
+		m.epsilon, m.outside = 1e-9, true
+		m.along(x, a.Axes)
+		return nil
 	}
 	m.outer = graph.Count(x[:first])
 	return nil
+}
+
+// along makes rows of what lies along some axes.
+func (m *moments) along(dims, axes []int) {
+	sorted := make([]int, len(axes))
+	for i, a := range axes {
+		sorted[i] = (a + len(dims)) % len(dims)
+	}
+	slices.Sort(sorted)
+	outer, length, inner, places := reducedShape(dims, sorted)
+	if m.outer, m.axes = outer*inner, places; inner > 1 && places == nil {
+		m.axes = &reducedPlaces{kept: []axis{{outer, length * inner}, {inner, 1}}, along: []axis{{length, inner}}}
+	}
 }
 
 // byChannel makes scale and bias, inputs 1 and 2, broadcast along the channels; constants are repeated for so many each.
@@ -191,10 +202,13 @@ func (m *moments) emit() (*work, error) {
 		stats = append(stats, l.output(k, i))
 	}
 	row, lane := k.DivRem(threadIndex(k, m.outer*t), t)
-	line := &momentLine{moments: m, K: k, out: out, threads: t, lane: lane, first: k.Mul(row, ptx.U(m.length))}
+	line := &momentLine{moments: m, K: k, out: out, threads: t, lane: lane}
+	if line.first = k.Mul(row, ptx.U(m.length)); m.axes != nil {
+		line.first = rowOffset(k, row, m.axes.kept)
+	}
 	mean, factor := line.statistics()
 	line.each(func(i ptx.Uint, x ptx.Float) {
-		at := k.Add(line.first, i)
+		at := line.place(i)
 		r, column := k.DivRem(at, out.width)
 		out.store(k, r, column, []ptx.Float{k.MulF(k.SubF(x, mean), factor)})
 	})
@@ -220,10 +234,18 @@ type momentLine struct {
 	elements []ptx.Float
 }
 
+// place is where element i of the row lies.
+func (m *momentLine) place(i ptx.Uint) ptx.Uint {
+	if m.axes != nil {
+		i = rowOffset(m.K, i, m.axes.along)
+	}
+	return m.Add(m.first, i)
+}
+
 // each runs body for the thread's elements: their index and value. Up to kept of them stay in registers.
 func (m *momentLine) each(body func(i ptx.Uint, x ptx.Float)) {
 	load := func(i ptx.Uint) ptx.Float {
-		return m.x.loadOne(m.K, m.Offset(m.x.base, m.Add(m.first, i), m.x.typ.Size()))
+		return m.x.loadOne(m.K, m.Offset(m.x.base, m.place(i), m.x.typ.Size()))
 	}
 	count := ceilDiv(m.length, m.threads)
 	if count > kept {

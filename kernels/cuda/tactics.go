@@ -53,6 +53,7 @@ func emitters() []emitter {
 		softmaxEmitters(),
 		normalizeEmitters(),
 		momentEmitters(),
+		responseEmitters(),
 		orderEmitters(),
 		oneHotEmitters(),
 		cumulateEmitters(),

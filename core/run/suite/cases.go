@@ -55,6 +55,7 @@ func Layers() []Case {
 	m.scatters()
 	m.marks()
 	m.moreReductions()
+	m.moreNormalizations()
 	return m.cases
 }
 

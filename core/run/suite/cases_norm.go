@@ -40,3 +40,32 @@ func (m *maker) rowNormalizations() {
 		}
 	}
 }
+
+// moreNormalizations are over axes that are not the last, and by what lies around in other channels.
+func (m *maker) moreNormalizations() {
+	for i, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+		r := graph.Range{}
+		if t == graph.I8 {
+			r = graph.PerTensor(0.05, 3)
+		}
+		add := func(j int, op *graph.Op, attrs any, dims ...int) {
+			l := m.layer(op, attrs, m.tensor(t, r, dims...))
+			m.fuse(l, epilogues[(i+j)%len(epilogues)], l.Outputs[0].Type, graph.Range{})
+			m.add(fmt.Sprintf("%s_%s_%v_%v", op.Name, t, dims, attrs), l, Tolerance{Real: 2e-5})
+		}
+		for j, axes := range [][]int{{0, 2, 3}, {0}, {1, 3}, {-1, 0}, {0, 1, 2, 3}} {
+			add(j, graph.MeanVarianceNorm, graph.MeanVarianceNormAttrs{Axes: axes}, 2, 3, 5, 7)
+		}
+		add(1, graph.MeanVarianceNorm, graph.MeanVarianceNormAttrs{Axes: []int{0, 2, 3}}, 3, 3, 20, 21)
+		for j, p := range []int{1, 2} {
+			add(j, graph.LpNorm, graph.LpNormAttrs{Axis: 0, P: p}, 50, 4)
+			add(j, graph.LpNorm, graph.LpNormAttrs{Axis: -2, P: p}, 2, 3, 5)
+		}
+		for j, dims := range [][]int{{1, 1, 1, 1}, {2, 17, 5, 3}, {1, 64, 8, 8}, {3, 20}, {2, 16, 9}} {
+			for k, size := range []int{1, 4, 5} {
+				a := graph.LRNAttrs{Size: size, Alpha: 0.1, Beta: []float32{0.75, 0.5, 1.25}[j%3], Bias: []float32{1, 2}[(j+k)%2]}
+				add(j+k, graph.LRN, a, dims...)
+			}
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// responseEmitters are the local response normalisations: by the squares of neighbouring channels.
+func responseEmitters() []emitter {
+	var list []emitter
+	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
+		list = append(list, emitter{
+			name: "lrn_" + f.String(), op: graph.LRN, in: f, out: f, strided: f == kernels.NHWC,
+			match: func(b kernels.Binding) error {
+				in := b.Layer.Inputs[0]
+				if b.Consts[0] != nil || storable(in) != nil || in.Type == graph.Bool {
+					return fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
+				}
+				return checkArguments(b, b.Layer.Epilogue, 1)
+			},
+			emit: emitResponse,
+			cost: func(b kernels.Binding) []job {
+				size := b.Layer.Attrs.(graph.LRNAttrs).Size
+				return []job{threadJob(graph.Count(b.Out[0].Dims), 40+6*size, traffic(b))}
+			},
+		})
+	}
+	return list
+}
+
+// emitResponse emits a kernel in which each thread computes an element: neighbours in memory are neighbouring threads', so
+// that what a window reads again comes from the cache.
+func emitResponse(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	out, err := plainOutput(b, w)
+	if err != nil {
+		return nil, err
+	}
+	a, x := b.Layer.Attrs.(graph.LRNAttrs), b.In[0]
+	s := storage{typ: x.Type, rng: b.Layer.Inputs[0].Range}
+	channels, to := x.Dims[1], layoutOf(b.Out[0])
+	total := to.rows() * to.width
+	k, l := w.threads("lrn", total)
+	s.base = l.input(k, 0)
+	out.parameters(k, l)
+	row, column := k.DivRem(threadIndex(k, total), to.width)
+	channel, first, apart := column, k.Mul(row, ptx.U(layoutOf(x).pitch)), 1
+	if x.Format == kernels.Linear {
+		index := k.Mad(row, ptx.U(to.width), column)
+		apart = graph.Count(x.Dims[2:])
+		plane, place := k.DivRem(index, apart)
+		image, c := k.DivRem(plane, channels)
+		channel, first = c, k.Mad(image, ptx.U(channels*apart), place)
+	}
+	load := func(c ptx.Uint) ptx.Float {
+		return s.loadOne(k, k.Offset(s.base, k.Mad(c, ptx.U(apart), first), s.typ.Size()))
+	}
+	begin := k.MaxS(k.SubS(channel.Int(), ptx.I((a.Size-1)/2)), ptx.I(0)).Uint()
+	end := k.Min(k.Add(channel, ptx.U(a.Size/2+1)), ptx.U(channels))
+	sum := k.VarF(ptx.F(0))
+	k.For(begin, end, ptx.U(1), func(c ptx.Uint) {
+		v := load(c)
+		k.SetF(sum, k.Fma(v, v, sum))
+	})
+	own := load(k.Min(channel, ptx.U(channels-1)))
+	y := k.DivF(own, power(k, k.Fma(sum, ptx.F(a.Alpha/float32(a.Size)), ptx.F(a.Bias)), ptx.F(a.Beta)))
+	out.store(k, row, column, []ptx.Float{k.SelectF(k.Lt(channel, ptx.U(channels)), y, ptx.F(0))})
+	w.end(k, l)
+	return w, nil
+}
