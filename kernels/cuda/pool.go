@@ -16,7 +16,8 @@ func poolEmitters() []emitter {
 		list = append(list, emitter{
 			name: "pool_nhwc", op: op, in: kernels.NHWC, out: kernels.NHWC, strided: true,
 			match: func(b kernels.Binding) error {
-				if _, err := poolingOf(b); err != nil {
+				p, err := poolingOf(b)
+				if err != nil || p.maximum && p.typ.Size() == 1 { // which nothing is done to
 					return err
 				}
 				return checkArguments(b, b.Layer.Epilogue, len(b.Layer.OpInputs()))
@@ -57,6 +58,9 @@ func poolingOf(b kernels.Binding) (*pooling, error) {
 		return nil, fmt.Errorf("a tensor is empty")
 	}
 	in, out := b.Layer.Inputs[0], b.Layer.Outputs[0]
+	if len(b.Out) > 1 {
+		return nil, fmt.Errorf("where the maxima are is not told")
+	}
 	if err := b.Only(graph.F32, graph.F16, graph.I8, graph.U8); err != nil {
 		return nil, err
 	}
@@ -306,15 +310,20 @@ func (p *pooling) storeBytes(k *ptx.K, to ptx.GlobalPtr, sums []ptx.Word) {
 
 // counts returns, for each output row or column, the taps that an average divides by, as words.
 func (p *pooling) counts(axis int) []byte {
-	w, in, out := p.windows[axis], p.h, p.p
+	in, out := p.h, p.p
 	if axis == 1 {
 		in, out = p.w, p.q
 	}
+	return windowCounts(p.windows[axis], in, out, p.counted)
+}
+
+// windowCounts returns, for each place along an axis, the taps on the input, or on the padded input, as words.
+func windowCounts(w graph.Window, in, out int, padded bool) []byte {
 	list := make([]uint32, out)
 	for o := range list {
 		for t := range w.Kernel {
 			at, low, high := o*w.Stride-w.PadBegin+t*w.Dilation, 0, in
-			if p.counted {
+			if padded {
 				low, high = -w.PadBegin, in+w.PadEnd
 			}
 			if at >= low && at < high {

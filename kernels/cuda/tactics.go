@@ -47,6 +47,7 @@ func emitters() []emitter {
 		givenEmitters(),
 		batchedEmitters(),
 		multiplyEmitters(),
+		plainPoolEmitters(),
 		poolEmitters(),
 		integerReduceEmitters(),
 		reduceEmitters(),

@@ -56,6 +56,7 @@ func Layers() []Case {
 	m.marks()
 	m.moreReductions()
 	m.moreNormalizations()
+	m.morePools()
 	return m.cases
 }
 

@@ -21,15 +21,15 @@ func (m *maker) orders() {
 		for axis, dims := range [][]int{{40}, {2, 17, 3}, {3, 2, 100}} {
 			for _, smallest := range []bool{false, true} {
 				a := graph.TopKAttrs{K: []int{1, 17, 10}[axis], Axis: axis, Smallest: smallest}
-				m.add(fmt.Sprintf("topk_%s_%v_smallest_%v", t, dims, smallest), m.topK(a, x(dims...)), Tolerance{})
+				m.add(fmt.Sprintf("topk_%s_%v_smallest_%v", t, dims, smallest), m.pairOf(graph.TopK, a, x(dims...)), Tolerance{})
 			}
 		}
 	}
 }
 
-// topK returns a TopK layer.
-func (m *maker) topK(a graph.TopKAttrs, x *graph.Tensor) *graph.Layer {
-	l := &graph.Layer{Name: "TopK", Op: graph.TopK, Attrs: a, From: []string{"TopK"}}
+// pairOf returns a layer of two outputs.
+func (m *maker) pairOf(op *graph.Op, attrs any, x *graph.Tensor) *graph.Layer {
+	l := &graph.Layer{Name: op.Name, Op: op, Attrs: attrs, From: []string{op.Name}}
 	l.AddInput(x)
 	for _, name := range []string{"values", "indices"} {
 		l.Outputs = append(l.Outputs, &graph.Tensor{Name: name, Producer: l})
