@@ -39,6 +39,7 @@ func emitters() []emitter {
 		integerEmitters(),
 		castEmitters(),
 		reformatEmitters(),
+		plainConvEmitters(),
 		stemEmitters(),
 		productEmitters(),
 		depthwiseEmitters(),

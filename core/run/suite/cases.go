@@ -57,6 +57,7 @@ func Layers() []Case {
 	m.moreReductions()
 	m.moreNormalizations()
 	m.morePools()
+	m.plainConvolutions()
 	return m.cases
 }
 

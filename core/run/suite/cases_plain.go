@@ -1,0 +1,65 @@
+package suite
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// plainConvolutions are those of plain kernels: over three axes, transposed with weights that are computed, and of integers
+// whose scales and zero points are inputs.
+func (m *maker) plainConvolutions() {
+	for i, t := range []graph.DataType{graph.F32, graph.F16} {
+		x := func(dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+		c := func(fan int, dims ...int) *graph.Tensor { return m.constant(graph.F32, graph.Range{}, fan, dims...) }
+		add := func(j int, op *graph.Op, attrs any, in ...*graph.Tensor) {
+			l := m.layer(op, attrs, in...)
+			m.fuse(l, epilogues[(i+2*j)%len(epilogues)], t, graph.Range{})
+			m.add(fmt.Sprintf("%s_%s_plain_%d", op.Name, t, j), l, Tolerance{Real: 2e-5})
+		}
+		add(0, graph.Conv, graph.ConvAttrs{Group: 1, Strides: []int{1, 2, 1}, Pads: []int{1, 0, 1, 1, 1, 0}}, x(2, 3, 4, 5, 6), c(4, 5, 3, 3, 2, 3), c(1, 5))
+		add(1, graph.Conv, graph.ConvAttrs{Group: 2, Dilations: []int{1, 2, 1}}, x(1, 4, 3, 7, 3), c(2, 6, 2, 2, 3, 1))
+		add(2, graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1, Strides: []int{2, 1, 2}, Pads: []int{1, 0, 1, 0, 1, 0}}, x(1, 3, 2, 3, 4), c(4, 3, 4, 3, 2, 3), c(1, 4))
+		add(3, graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 2, Strides: []int{2, 3}, OutputPadding: []int{1, 0}}, x(2, 4, 3, 5), x(4, 3, 3, 2), x(6))
+		add(4, graph.ConvTranspose, graph.ConvTransposeAttrs{Group: 1, Dilations: []int{2}, Strides: []int{2}, Pads: []int{2, 1}}, x(2, 7, 9), x(7, 5, 4))
+	}
+	for i, t := range []graph.DataType{graph.U8, graph.I8} {
+		other := []graph.DataType{graph.I8, graph.U8}[i]
+		p := m.parameters
+		x := func(t graph.DataType, dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
+		add := func(op *graph.Op, attrs any, in ...*graph.Tensor) {
+			m.add(fmt.Sprintf("%s_%s_%d", op.Name, t, len(in)), m.layer(op, attrs, in...), Tolerance{})
+		}
+		a := graph.ConvAttrs{Group: 1, Strides: []int{2, 1}, Pads: []int{1, 1, 1, 1}}
+		add(graph.ConvInteger, a, x(t, 2, 3, 7, 6), x(other, 5, 3, 3, 3))
+		add(graph.ConvInteger, a, x(t, 2, 3, 7, 6), m.constant(other, graph.Range{}, 1, 5, 3, 3, 3), p(t, 1), p(other, 5))
+		add(graph.QLinearConv, graph.ConvAttrs{Group: 3}, x(t, 1, 6, 9), p(graph.F32, 1), p(t, 1), x(other, 9, 2, 3), p(graph.F32, 9), p(other, 1), p(graph.F32, 1), p(t, 1), p(graph.I32, 9))
+	}
+}
+
+// parameters returns constant scales around 0.1, or zero points, of bytes around 0 or 128.
+func (m *maker) parameters(t graph.DataType, n int) *graph.Tensor {
+	p := m.constant(t, graph.Range{}, 1, n)
+	switch t {
+	case graph.F32:
+		for i := range graph.View[float32](p.Weights) {
+			graph.View[float32](p.Weights)[i] = 0.05 + float32(m.rnd.IntN(100))/1000
+		}
+	case graph.F16:
+		for i := range graph.View[uint16](p.Weights) {
+			graph.View[uint16](p.Weights)[i] = graph.F32ToF16(0.05 + float32(m.rnd.IntN(100))/1000)
+		}
+	case graph.I32:
+		for i := range graph.View[int32](p.Weights) {
+			graph.View[int32](p.Weights)[i] = int32(m.rnd.IntN(2000) - 1000)
+		}
+	default:
+		for i := range p.Weights {
+			p.Weights[i] = byte(m.rnd.IntN(20))
+			if t == graph.U8 {
+				p.Weights[i] += 118
+			}
+		}
+	}
+	return p
+}

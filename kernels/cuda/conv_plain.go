@@ -1,0 +1,178 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// plainConvEmitters are the convolutions that no faster kernel takes: over three spatial axes and more, transposed ones with
+// weights that the network computes, and those of plain integers.
+func plainConvEmitters() []emitter {
+	var list []emitter
+	for _, op := range []*graph.Op{graph.Conv, graph.ConvTranspose, graph.ConvInteger, graph.QLinearConv} {
+		list = append(list, emitter{
+			name: "conv_plain_linear", op: op, in: kernels.Linear, out: kernels.Linear,
+			match: func(b kernels.Binding) error {
+				_, err := plainConvOf(b)
+				return err
+			},
+			emit: func(b kernels.Binding) (*work, error) {
+				c, err := plainConvOf(b)
+				if err != nil {
+					return nil, err
+				}
+				return c.emit(b)
+			},
+			cost: func(b kernels.Binding) []job {
+				c, err := plainConvOf(b)
+				if err != nil {
+					return nil
+				}
+				return []job{threadJob(graph.Count(b.Out[0].Dims), 60+14*c.channels*c.count(), traffic(b))}
+			},
+		})
+	}
+	return list
+}
+
+// plainConv is a convolution of reals, or of integers with their zero points, in which each thread computes an element.
+type plainConv struct {
+	windowTaps
+	groups, channels, filters int // channels and filters of a group
+	weights, bias             int // inputs; bias is -1 where there is none
+	integers                  *integerSums
+}
+
+func plainConvOf(b kernels.Binding) (*plainConv, error) {
+	c := &plainConv{weights: 1, bias: -1}
+	inputs := b.Layer.OpInputs()
+	switch b.Layer.Op {
+	case graph.ConvInteger, graph.QLinearConv:
+		if c.integers = integerSumsOf(b); len(inputs) > 8 && inputs[8] != nil {
+			c.bias = 8
+		}
+		c.weights = c.integers.second
+	default:
+		if len(inputs) > 2 && inputs[2] != nil {
+			c.bias = 2
+		}
+	}
+	x, y, w := b.In[0].Dims, b.Out[0].Dims, b.In[c.weights].Dims
+	c.in, c.out = x[2:], y[2:]
+	switch a := b.Layer.Attrs.(type) {
+	case graph.ConvAttrs:
+		c.windows, c.groups = graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x[2:]), max(1, a.Group)
+	case graph.ConvTransposeAttrs:
+		c.windows, c.groups, c.transposed = a.Windows(w[2:], x[2:]), max(1, a.Group), true
+	}
+	c.channels, c.filters = x[1]/c.groups, y[1]/c.groups
+	if err := c.fits(); err != nil {
+		return nil, err
+	}
+	if c.integers != nil {
+		return c, c.integers.check(b, y[1])
+	}
+	if given := b.Consts[1] == nil && c.transposed; len(c.in) < 3 && !given {
+		return nil, fmt.Errorf("%d spatial axes, the kernel takes 3 and more, or transposed ones whose weights are computed", len(c.in))
+	}
+	for _, t := range inputs {
+		if t != nil && t.Type != graph.F32 && t.Type != graph.F16 {
+			return nil, fmt.Errorf("%s is %s, the kernel takes f32 and f16", t.Name, t.Type)
+		}
+	}
+	return c, checkArguments(b, b.Layer.Epilogue, len(inputs))
+}
+
+// emit emits the kernel.
+func (c *plainConv) emit(b kernels.Binding) (*work, error) {
+	w := &work{module: ptx.New(ptx.SM80)}
+	var out *rowOutput
+	if c.integers == nil {
+		var err error
+		if out, err = plainOutput(b, w); err != nil {
+			return nil, err
+		}
+	}
+	total := graph.Count(b.Out[0].Dims)
+	k, l := w.threads("conv", total)
+	t := &plainConvThread{plainConv: c, K: k}
+	t.x = storage{typ: b.In[0].Type, base: l.operand(k, w, b, 0)}
+	t.w = storage{typ: b.In[c.weights].Type, base: l.operand(k, w, b, c.weights)}
+	var bias ptx.GlobalPtr
+	if c.bias >= 0 {
+		bias = l.operand(k, w, b, c.bias)
+	}
+	if c.integers != nil {
+		c.integers.parameters(k, l, w, b)
+		y := l.output(k, 0)
+		index := threadIndex(k, total)
+		sum, filter := t.integers(index)
+		if c.bias >= 0 {
+			k.SetS(sum, k.AddS(sum, k.Load(k.Offset(bias, filter, 4), 1)[0].Int()))
+		}
+		c.integers.store(k, y, index, sum, filter)
+		w.end(k, l)
+		return w, nil
+	}
+	out.parameters(k, l)
+	index := threadIndex(k, total)
+	sum, filter := t.reals(index)
+	if c.bias >= 0 {
+		s := storage{typ: b.In[c.bias].Type}
+		k.SetF(sum, k.AddF(sum, s.loadOne(k, k.Offset(bias, filter, s.typ.Size()))))
+	}
+	row, column := k.DivRem(index, out.width)
+	out.store(k, row, column, []ptx.Float{sum})
+	w.end(k, l)
+	return w, nil
+}
+
+// plainConvThread is the code of one thread.
+type plainConvThread struct {
+	*plainConv
+	*ptx.K
+	x, w storage
+}
+
+// each runs body with the elements of the input and the weights whose products are summed for an element of the output, and
+// returns its filter.
+func (t *plainConvThread) each(index ptx.Uint, body func(x, w ptx.GlobalPtr, filter ptx.Uint)) (filter ptx.Uint) {
+	plane, place := t.DivRem(index, graph.Count(t.out))
+	image, filter := t.DivRem(plane, t.groups*t.filters)
+	group, own := t.DivRem(filter, t.filters)
+	places := t.places(t.K, place)
+	t.For(ptx.U(0), ptx.U(t.channels), ptx.U(1), func(c ptx.Uint) {
+		channel := t.Mad(group, ptx.U(t.channels), c)
+		line := t.Mul(t.Mad(image, ptx.U(t.groups*t.channels), channel), ptx.U(graph.Count(t.in)))
+		first := t.Mul(t.Mad(filter, ptx.U(t.channels), c), ptx.U(t.count()))
+		if t.transposed {
+			first = t.Mul(t.Mad(channel, ptx.U(t.filters), own), ptx.U(t.count()))
+		}
+		t.windowTaps.each(t.K, places, func(tap, at ptx.Uint) {
+			body(t.Offset(t.x.base, t.Add(line, at), t.x.typ.Size()), t.Offset(t.w.base, t.Add(first, tap), t.w.typ.Size()), filter)
+		})
+	})
+	return filter
+}
+
+func (t *plainConvThread) reals(index ptx.Uint) (sum ptx.Float, filter ptx.Uint) {
+	sum = t.VarF(ptx.F(0))
+	filter = t.each(index, func(x, w ptx.GlobalPtr, _ ptx.Uint) {
+		t.FmaTo(sum, t.x.loadOne(t.K, x), t.w.loadOne(t.K, w))
+	})
+	return sum, filter
+}
+
+func (t *plainConvThread) integers(index ptx.Uint) (sum ptx.Int, filter ptx.Uint) {
+	sum = t.VarS(ptx.I(0))
+	s := t.plainConv.integers
+	filter = t.each(index, func(x, w ptx.GlobalPtr, filter ptx.Uint) {
+		a := t.SubS(t.LoadByteAs(x, t.x.typ == graph.I8), s.zero(t.K, 0, filter))
+		b := t.SubS(t.LoadByteAs(w, t.w.typ == graph.I8), s.zero(t.K, 1, filter))
+		t.SetS(sum, t.MadS(a, b, sum))
+	})
+	return sum, filter
+}
