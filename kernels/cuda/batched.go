@@ -32,7 +32,7 @@ func batchedEmitters() []emitter {
 					if err != nil {
 						return nil, err
 					}
-					return p.emit(b)
+					return p.emit()
 				},
 				cost: func(b kernels.Binding) []job {
 					p, err := batchedOf(b, t)
@@ -76,9 +76,9 @@ func batchedOf(b kernels.Binding, t tile) (*batched, error) {
 	return &batched{m, t}, nil
 }
 
-func (p *batched) emit(b kernels.Binding) (*work, error) {
+func (p *batched) emit() (*work, error) {
 	w, t := &work{module: ptx.New(ptx.SM80)}, p.tile
-	out, err := p.output(b, w)
+	out, err := p.output(w)
 	if err != nil {
 		return nil, err
 	}

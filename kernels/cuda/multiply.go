@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -25,7 +26,7 @@ func multiplyEmitters() []emitter {
 					if err != nil {
 						return nil, err
 					}
-					return m.emit(b)
+					return m.emit()
 				},
 				cost: func(b kernels.Binding) []job {
 					m, err := multiplicationOf(b, side)
@@ -43,11 +44,13 @@ func multiplyEmitters() []emitter {
 // multiplication is a batch of products of an MxK with a KxN matrix. A block computes a tile of side x side, through tiles
 // of operands in shared memory, k-major, as numbers: floats, or integers less their zero points.
 type multiplication struct {
+	binding        kernels.Binding // with vectors as matrices
 	m, n, k, batch int
 	left, right    operand
 	side           int
 	scale          []float32 // by column; nil for reals
 	alpha          float32
+	exact          *integerSums // of plain integers
 }
 
 // operand is one side of a product: element (i, k) of matrix j lies at j's batch offset + i*row + k*column.
@@ -62,9 +65,10 @@ type operand struct {
 }
 
 func multiplicationOf(b kernels.Binding, side int) (*multiplication, error) {
-	m := &multiplication{side: side, alpha: 1}
+	b = asMatrices(b, 1)
+	m := &multiplication{binding: b, side: side, alpha: 1}
 	x, y, out := b.In[0].Dims, b.In[1].Dims, b.Out[0].Dims
-	if len(x) < 2 || len(y) < 2 || graph.Count(x) == 0 || graph.Count(y) == 0 {
+	if graph.Count(x) == 0 || graph.Count(y) == 0 {
 		return nil, fmt.Errorf("%v times %v: the kernel takes matrices that are not empty", x, y)
 	}
 	transA, transB := false, false
@@ -78,11 +82,46 @@ func multiplicationOf(b kernels.Binding, side int) (*multiplication, error) {
 	}
 	m.batch = graph.Count(out[:len(out)-2])
 	for i, o := range []*operand{&m.left, &m.right} {
-		if err := o.read(b, i, (i == 0) == transAt(i, transA, transB)); err != nil {
+		if err := o.check(b, i); err != nil {
 			return nil, err
 		}
+		o.read(b, i, (i == 0) == transAt(i, transA, transB))
 	}
 	return m, m.finish(b)
+}
+
+// asMatrices makes matrices of vectors: a row of the left side, a column of the right one, input second. The axis that the
+// output lacks is put there, and in what is read along with it.
+func asMatrices(b kernels.Binding, second int) kernels.Binding {
+	row, column := len(b.In[0].Dims) == 1, len(b.In[second].Dims) == 1
+	if !row && !column {
+		return b
+	}
+	in, out := slices.Clone(b.In), slices.Clone(b.Out)
+	widened := func(d kernels.Desc) kernels.Desc {
+		switch {
+		case len(d.Dims) == 0:
+		case row:
+			d.Dims = slices.Insert(slices.Clone(d.Dims), len(d.Dims)-1, 1)
+		default:
+			d.Dims = append(slices.Clone(d.Dims), 1)
+		}
+		return d
+	}
+	for i := len(b.Layer.OpInputs()); i < len(in); i++ {
+		in[i] = widened(in[i])
+	}
+	if out[0] = widened(out[0]); row && column {
+		out[0].Dims = []int{1, 1}
+	}
+	if row {
+		in[0].Dims = []int{1, in[0].Dims[0]}
+	}
+	if column {
+		in[second].Dims = []int{in[second].Dims[0], 1}
+	}
+	b.In, b.Out = in, out
+	return b
 }
 
 // transAt returns the transposition of operand i.
@@ -93,9 +132,9 @@ func transAt(i int, transA, transB bool) bool {
 	return transB
 }
 
-// read finds operand i. Its sum index is the first of its axes if leading.
-func (o *operand) read(b kernels.Binding, i int, leading bool) error {
-	t, dims, out := b.Layer.Inputs[i], b.In[i].Dims, b.Out[0].Dims
+// check returns an error where operand i is not of numbers that the kernel multiplies.
+func (o *operand) check(b kernels.Binding, i int) error {
+	t := b.Layer.Inputs[i]
 	switch {
 	case t.Type == graph.F32, t.Type == graph.F16:
 	case t.Type.Size() == 1 && t.Quantized() && (!t.Range.PerChannel() || i == 1):
@@ -105,6 +144,12 @@ func (o *operand) read(b kernels.Binding, i int, leading bool) error {
 	default:
 		return fmt.Errorf("%s is %s, the kernel takes f32, f16 and quantised bytes", t.Name, t.Type)
 	}
+	return nil
+}
+
+// read finds operand i. Its sum index is the first of its axes if leading.
+func (o *operand) read(b kernels.Binding, i int, leading bool) {
+	t, dims, out := b.Layer.Inputs[i], b.In[i].Dims, b.Out[0].Dims
 	o.input, o.storage, o.fixed = i, storage{typ: t.Type, rng: t.Range}, b.Consts[i]
 	rank := len(dims)
 	if o.row, o.column = dims[rank-1], 1; leading {
@@ -122,11 +167,10 @@ func (o *operand) read(b kernels.Binding, i int, leading bool) error {
 		list = append([]axis{at}, list...)
 	}
 	o.batch = list
-	return nil
 }
 
-// integers reports whether both operands are quantised, so that sums are integers.
-func (m *multiplication) integers() bool { return m.scale != nil }
+// integers reports whether both operands are of integers, quantised or plain, so that sums are integers.
+func (m *multiplication) integers() bool { return m.scale != nil || m.exact != nil }
 
 // finish finds how sums are scaled, and checks what follows.
 func (m *multiplication) finish(b kernels.Binding) error {
@@ -162,7 +206,8 @@ func (m *multiplication) finish(b kernels.Binding) error {
 }
 
 // output returns what becomes of the sums: alpha, the addition of input 2 times beta, then the epilogue.
-func (m *multiplication) output(b kernels.Binding, w *work) (*rowOutput, error) {
+func (m *multiplication) output(w *work) (*rowOutput, error) {
+	b := m.binding
 	out, err := newRowOutput(b, &product{k: m.n, groups: 1, widthOut: m.n, pitchOut: m.n, alpha: m.alpha, scale: m.scale}, w)
 	if err != nil || len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil {
 		return out, err
@@ -207,12 +252,25 @@ func (m *multiplication) grid() [3]int {
 // pitch is the distance in words of two k in shared memory.
 func (m *multiplication) pitch() int { return m.side + 4 }
 
-func (m *multiplication) emit(b kernels.Binding) (*work, error) {
+func (m *multiplication) emit() (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80)}
-	out, err := m.output(b, w)
+	out, err := m.output(w)
 	if err != nil {
 		return nil, err
 	}
+	c, l := m.block(w)
+	out.parameters(c.K, l)
+	c.run(l)
+	for i, sums := range c.sums {
+		row, column := c.rowOf(i)
+		c.If(c.Lt(row, ptx.U(m.m)), func() { c.finishRow(out, c.Mad(c.matrix, ptx.U(m.m), row), column, sums) })
+	}
+	w.end(c.K, l)
+	return w, nil
+}
+
+// block starts the kernel: its operands are its first parameters.
+func (m *multiplication) block(w *work) (*multiplyBlock, *launch) {
 	k := w.module.Kernel("multiply", m.threads())
 	l := &launch{kernel: "multiply", block: [3]int{m.threads(), 1, 1}}
 	for _, o := range []*operand{&m.left, &m.right} {
@@ -225,20 +283,7 @@ func (m *multiplication) emit(b kernels.Binding) (*work, error) {
 			o.zeroTable = l.constant(k, fmt.Sprintf("z%d", o.input), w.append(graph.Bytes(o.zeros)))
 		}
 	}
-	out.parameters(k, l)
-	x, y, z, grid := blockIndices(k, m.grid())
-	l.grid = grid
-	c := &multiplyBlock{multiplication: m, K: k, thread: k.Thread(), row: k.Mul(y, ptx.U(m.side)), column: k.Mul(x, ptx.U(m.side)), matrix: z}
-	bytes := plainDepth * m.pitch() * 4
-	c.a, c.b = k.Array("a", bytes, 16), k.Array("b", bytes, 16)
-	c.run()
-	for i, sums := range c.sums {
-		row := k.Add(c.row, k.Add(k.Mul(c.y, ptx.U(plainEach)), ptx.U(i)))
-		column := k.Add(c.column, k.Mul(c.x, ptx.U(plainEach)))
-		k.If(k.Lt(row, ptx.U(m.m)), func() { c.finishRow(out, k.Mad(c.matrix, ptx.U(m.m), row), column, sums) })
-	}
-	w.end(k, l)
-	return w, nil
+	return &multiplyBlock{multiplication: m, K: k}, l
 }
 
 // multiplyBlock is the code of a block.
@@ -253,8 +298,13 @@ type multiplyBlock struct {
 	sums        [][]ptx.Word
 }
 
-// run computes the sums.
-func (c *multiplyBlock) run() {
+// run finds the block's tile and computes the sums.
+func (c *multiplyBlock) run(l *launch) {
+	x, y, z, grid := blockIndices(c.K, c.grid())
+	l.grid = grid
+	c.thread, c.row, c.column, c.matrix = c.Thread(), c.Mul(y, ptx.U(c.side)), c.Mul(x, ptx.U(c.side)), z
+	bytes := plainDepth * c.pitch() * 4
+	c.a, c.b = c.Array("a", bytes, 16), c.Array("b", bytes, 16)
 	c.y, c.x = c.DivRem(c.thread, c.side/plainEach)
 	for range plainEach {
 		line := make([]ptx.Word, plainEach)
@@ -279,6 +329,12 @@ func (c *multiplyBlock) run() {
 		}
 		c.Barrier()
 	})
+}
+
+// rowOf returns row i of the thread's, and their first column.
+func (c *multiplyBlock) rowOf(i int) (row, column ptx.Uint) {
+	row = c.Add(c.row, c.Add(c.Mul(c.y, ptx.U(plainEach)), ptx.U(i)))
+	return row, c.Add(c.column, c.Mul(c.x, ptx.U(plainEach)))
 }
 
 // step adds the products of one k.
@@ -332,7 +388,10 @@ func (c *multiplyBlock) copyNumber(slot ptx.SharedPtr, o *operand, row ptx.Uint,
 	c.If(inside, func() {
 		q := c.LoadByteAs(from, o.typ == graph.I8)
 		zero := ptx.I(int(o.rng.ZeroAt(0)))
-		if o.zeros != nil {
+		switch {
+		case c.exact != nil:
+			zero = c.exact.zero(c.K, min(o.input, 1), row)
+		case o.zeros != nil:
 			zero = c.LoadConst(c.Offset(o.zeroTable, row, 4), 1)[0].Int()
 		}
 		c.SetS(v, c.SubS(q, zero))

@@ -48,6 +48,7 @@ func emitters() []emitter {
 		givenEmitters(),
 		batchedEmitters(),
 		multiplyEmitters(),
+		integerProductEmitters(),
 		plainPoolEmitters(),
 		poolEmitters(),
 		integerReduceEmitters(),

@@ -90,8 +90,8 @@ func traits(layer, tactic string, b kernels.Binding) traitsOf {
 	}
 	add("types", strings.Join(types, ", ")+" to "+l.Outputs[0].Type.String())
 	add("epilogue", fmt.Sprint(l.Epilogue))
-	add("sum", extent(b.In[1].Dims[len(b.In[1].Dims)-1]))
-	add("columns", extent(b.Out[0].Dims[len(b.Out[0].Dims)-1]))
+	add("sum", extent(lastOf(b.In[1].Dims)))
+	add("columns", extent(lastOf(b.Out[0].Dims)))
 	add("ranks", fmt.Sprint(len(b.In[0].Dims), len(b.In[1].Dims)))
 	switch a := l.Attrs.(type) {
 	case graph.ConvAttrs:
@@ -108,6 +108,14 @@ func traits(layer, tactic string, b kernels.Binding) traitsOf {
 		r.work *= b.In[0].Dims[len(b.In[0].Dims)-1]
 	}
 	return r
+}
+
+// lastOf is the extent of the last axis, 1 where there is none.
+func lastOf(dims []int) int {
+	if len(dims) == 0 {
+		return 1
+	}
+	return dims[len(dims)-1]
 }
 
 // extent is the kind of a number: one, or how it lies to a vector of 16 bytes and to a tile.

@@ -58,6 +58,7 @@ func Layers() []Case {
 	m.moreNormalizations()
 	m.morePools()
 	m.plainConvolutions()
+	m.vectorProducts()
 	return m.cases
 }
 

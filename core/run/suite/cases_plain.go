@@ -37,6 +37,36 @@ func (m *maker) plainConvolutions() {
 	}
 }
 
+// vectorProducts are matrix products with a vector on a side, and those of integers whose zero points are inputs.
+func (m *maker) vectorProducts() {
+	for i, s := range []struct{ x, y []int }{
+		{[]int{9}, []int{9}}, {[]int{9}, []int{9, 40}}, {[]int{8}, []int{2, 3, 8, 16}}, {[]int{40, 9}, []int{9}}, {[]int{2, 3, 7, 8}, []int{8}},
+		{[]int{3, 70, 33}, []int{33, 66}}, {[]int{2, 1, 5, 6}, []int{3, 6, 7}},
+	} {
+		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+			r, out := graph.Range{}, t
+			if t == graph.I8 {
+				r, out = graph.PerTensor(0.02, 5), graph.F32
+			}
+			l := m.layer(graph.MatMul, nil, m.tensor(t, r, s.x...), m.tensor(t, r, s.y...))
+			m.fuse(l, epilogues[(i+2*j)%len(epilogues)], out, graph.Range{})
+			m.add(fmt.Sprintf("matmul_vector_%s_%v_%v", t, s.x, s.y), l, Tolerance{Real: 1e-5, Step: 1})
+		}
+		n := 1
+		if len(s.y) > 1 {
+			n = s.y[len(s.y)-1]
+		}
+		for j, t := range []graph.DataType{graph.U8, graph.I8} {
+			x, p := m.tensor, m.parameters
+			w, scale := []graph.DataType{graph.I8, graph.U8}[(i+j)%2], []graph.DataType{graph.F32, graph.F16}[i%2]
+			in := []*graph.Tensor{x(t, graph.Range{}, s.x...), x(w, graph.Range{}, s.y...), p(t, 1), p(w, n)}
+			m.add(fmt.Sprintf("matmul_integer_%s_%v_%v", t, s.x, s.y), m.layer(graph.MatMulInteger, nil, in[:2+2*j]...), Tolerance{})
+			l := m.layer(graph.QLinearMatMul, nil, in[0], p(scale, 1), in[2], in[1], p(scale, n), in[3], p(scale, 1), p(t, 1))
+			m.add(fmt.Sprintf("qlinear_matmul_%s_%v_%v", t, s.x, s.y), l, Tolerance{})
+		}
+	}
+}
+
 // parameters returns constant scales around 0.1, or zero points, of bytes around 0 or 128.
 func (m *maker) parameters(t graph.DataType, n int) *graph.Tensor {
 	p := m.constant(t, graph.Range{}, 1, n)

@@ -1,0 +1,75 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+)
+
+// integerProductEmitters are the matrix products of plain integers, whose zero points and scales are inputs.
+func integerProductEmitters() []emitter {
+	var list []emitter
+	for _, op := range []*graph.Op{graph.MatMulInteger, graph.QLinearMatMul} {
+		for _, side := range []int{64, 32} {
+			list = append(list, emitter{
+				name: fmt.Sprintf("gemm_integers_%dx%d", side, side), op: op, in: kernels.Linear, out: kernels.Linear,
+				match: func(b kernels.Binding) error {
+					_, err := integerProductOf(b, side)
+					return err
+				},
+				emit: func(b kernels.Binding) (*work, error) {
+					m, err := integerProductOf(b, side)
+					if err != nil {
+						return nil, err
+					}
+					return m.emitIntegers(b), nil
+				},
+				cost: func(b kernels.Binding) []job {
+					m, err := integerProductOf(b, side)
+					if err != nil {
+						return nil
+					}
+					return m.jobs(b)
+				},
+			})
+		}
+	}
+	return list
+}
+
+func integerProductOf(b kernels.Binding, side int) (*multiplication, error) {
+	s := integerSumsOf(b)
+	b = asMatrices(b, s.second)
+	x, out := b.In[0].Dims, b.Out[0].Dims
+	m := &multiplication{binding: b, side: side, alpha: 1, exact: s}
+	m.m, m.n, m.k, m.batch = out[len(out)-2], out[len(out)-1], x[len(x)-1], graph.Count(out[:len(out)-2])
+	m.left.read(b, 0, false)
+	m.right.read(b, s.second, true)
+	if g := m.grid(); g[0]*g[1]*g[2] > maxElements {
+		return nil, fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
+	}
+	return m, s.check(b, m.n)
+}
+
+// emitIntegers emits the kernel, which stores the sums, or what they are at another scale.
+func (m *multiplication) emitIntegers(b kernels.Binding) *work {
+	w := &work{module: ptx.New(ptx.SM80)}
+	c, l := m.block(w)
+	m.exact.parameters(c.K, l, w, b)
+	y := l.output(c.K, 0)
+	c.run(l)
+	for i, sums := range c.sums {
+		row, column := c.rowOf(i)
+		line := c.Mul(c.Mad(c.matrix, ptx.U(m.m), row), ptx.U(m.n))
+		for j, sum := range sums {
+			at := c.Add(column, ptx.U(j))
+			c.If(c.Both(c.Lt(row, ptx.U(m.m)), c.Lt(at, ptx.U(m.n))), func() {
+				m.exact.store(c.K, y, c.Add(line, at), sum.Int(), at)
+			})
+		}
+	}
+	w.end(c.K, l)
+	return w
+}
