@@ -37,6 +37,7 @@ func emitters() []emitter {
 		knownEmitters(),
 		pointwiseEmitters(),
 		integerEmitters(),
+		quantizeEmitters(),
 		castEmitters(),
 		reformatEmitters(),
 		plainConvEmitters(),

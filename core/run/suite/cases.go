@@ -59,6 +59,7 @@ func Layers() []Case {
 	m.morePools()
 	m.plainConvolutions()
 	m.vectorProducts()
+	m.scalings()
 	return m.cases
 }
 

@@ -67,6 +67,49 @@ func (m *maker) vectorProducts() {
 	}
 }
 
+// scalings are changes between reals and integers of all types, by one scale or several, constant or computed.
+func (m *maker) scalings() {
+	for i, t := range []graph.DataType{graph.I8, graph.U8, graph.I16, graph.U16, graph.I32} {
+		real := []graph.DataType{graph.F32, graph.F16}[i%2]
+		for _, axis := range []int{-1, 0, 1, 2} {
+			dims, n := []int{3, 17, 5}, 1
+			r := graph.PerTensor(0.07, 3)
+			if axis >= 0 {
+				n = dims[axis]
+				r = graph.Range{Axis: axis}
+				for c := range n {
+					r.Scale, r.Zero = append(r.Scale, 0.01*float32(c+1)), append(r.Zero, int32(c%5))
+				}
+			}
+			x := m.tensor(real, graph.Range{}, dims...)
+			m.add(fmt.Sprintf("quantize_%s_%d", t, axis), m.layer(graph.Quantize, graph.QuantAttrs{Range: r, Type: t}, x), Tolerance{})
+			l := m.layer(graph.Dequantize, graph.QuantAttrs{Range: r, Type: real}, m.tensor(t, graph.Range{}, dims...))
+			m.add(fmt.Sprintf("dequantize_%s_%d", t, axis), l, Tolerance{Real: 1e-7})
+			a := graph.QuantAttrs{Range: graph.Range{Axis: max(0, axis)}, Type: t}
+			zero := m.parameters(t, n)
+			if t.Size() > 1 {
+				zero = m.tensor(t, graph.Range{}, n)
+			}
+			m.add(fmt.Sprintf("quantize_given_%s_%d", t, axis), m.layer(graph.Quantize, a, x, m.parameters(real, n), zero), Tolerance{})
+			a.Type = real
+			l = m.layer(graph.Dequantize, a, m.tensor(t, graph.Range{}, dims...), m.parameters(real, n), zero)
+			m.add(fmt.Sprintf("dequantize_given_%s_%d", t, axis), l, Tolerance{Real: 1e-7})
+		}
+	}
+	for i, n := range []int{1, 31, 5000, 40000} {
+		t := []graph.DataType{graph.F32, graph.F16}[i%2]
+		l := &graph.Layer{Name: "DynamicQuantize", Op: graph.DynamicQuantize, From: []string{"DynamicQuantize"}}
+		l.AddInput(m.tensor(t, graph.Range{}, n))
+		for range 3 {
+			l.Outputs = append(l.Outputs, &graph.Tensor{Name: fmt.Sprintf("y%d", len(l.Outputs)), Producer: l})
+		}
+		if err := l.Infer(); err != nil {
+			panic(fmt.Sprintf("suite: %v", err))
+		}
+		m.add(fmt.Sprintf("quantize_dynamic_%d", n), l, Tolerance{})
+	}
+}
+
 // parameters returns constant scales around 0.1, or zero points, of bytes around 0 or 128.
 func (m *maker) parameters(t graph.DataType, n int) *graph.Tensor {
 	p := m.constant(t, graph.Range{}, 1, n)
