@@ -8,22 +8,22 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// castEmitters are the casts from or to integers and truth values.
+// castEmitters are the casts from or to integers, truth values and 8-bit floats.
 func castEmitters() []emitter {
 	return []emitter{{
 		name: "cast_linear", op: graph.Cast, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			x, y := b.In[0].Type, b.Out[0].Type
 			for _, t := range []graph.DataType{x, y} {
-				if t != graph.F32 && t != graph.F16 && t != graph.Bool && !t.IsInteger() {
-					return fmt.Errorf("from %s to %s; the kernel takes f32, f16, bool and integers", x, y)
+				if !isReal(t) && t != graph.Bool && !t.IsInteger() {
+					return fmt.Errorf("from %s to %s; the kernel takes f32, f16, 8-bit floats, bool and integers", x, y)
 				}
 			}
 			if b.Consts[0] != nil || b.Layer.Epilogue.Args > 0 {
 				return fmt.Errorf("the input is a constant, or there is an epilogue")
 			}
 			if x.IsFloat() && y.IsFloat() {
-				return fmt.Errorf("from %s to %s; the kernel is for integers", x, y)
+				return fmt.Errorf("from %s to %s; the kernel is for integers and 8-bit floats", x, y)
 			}
 			return nil
 		},
@@ -38,22 +38,42 @@ func emitCast(b kernels.Binding) (*work, error) {
 	total := graph.Count(b.Out[0].Dims)
 	k, l := w.threads("cast", total)
 	x, y := l.input(k, 0), l.output(k, 0)
+	var table ptx.GlobalPtr
+	if from.IsFloat8() {
+		table = l.constant(k, "numbers", w.append(float8Table(from)))
+	}
 	index := threadIndex(k, total)
 	p, q := k.Offset(x, index, from.Size()), k.Offset(y, index, to.Size())
-	switch {
-	case !from.IsFloat() && !to.IsFloat():
+	if from == to || !isReal(from) && !isReal(to) {
 		storeInteger(k, q, to, loadInteger(k, p, from))
+		w.end(k, l)
+		return w, nil
+	}
+	var v ptx.Float
+	switch {
+	case from.IsFloat8():
+		v = k.LoadConstF(k.Offset(table, k.LoadByte(p), 4), 1)[0]
+	case from.IsFloat():
+		v = storage{typ: from}.loadOne(k, p)
+	default:
+		v = k.LongToFloat(loadInteger(k, p, from), from != graph.U64)
+	}
+	switch {
+	case to.IsFloat8():
+		k.StoreByte(q, float8Of(k, v, to, b.Layer.Attrs.(graph.CastAttrs).Overflow).Word())
 	case to.IsFloat():
-		storage{typ: to}.storeOne(k, q, k.LongToFloat(loadInteger(k, p, from), from != graph.U64))
+		storage{typ: to}.storeOne(k, q, v)
 	case to == graph.Bool:
-		v := storage{typ: from}.loadOne(k, p)
 		k.StoreByte(q, k.Select(k.NeF(v, ptx.F(0)), ptx.U(1), ptx.U(0)).Word())
 	default:
-		storeInteger(k, q, to, truncated(k, storage{typ: from}.loadOne(k, p), to))
+		storeInteger(k, q, to, truncated(k, v, to))
 	}
 	w.end(k, l)
 	return w, nil
 }
+
+// isReal reports whether a type is a floating one that is cast from and to.
+func isReal(t graph.DataType) bool { return t == graph.F32 || t == graph.F16 || t.IsFloat8() }
 
 // truncated is a float rounded toward 0 and saturated to an integer type; 0 of NaN.
 func truncated(k *ptx.K, v ptx.Float, t graph.DataType) ptx.Long {

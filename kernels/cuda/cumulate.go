@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -23,14 +24,14 @@ func cumulateEmitters() []emitter {
 				if err != nil {
 					return nil, err
 				}
-				return c.emit(), nil
+				return c.emit(b), nil
 			},
 			cost: func(b kernels.Binding) []job {
 				c, err := cumulationOf(b)
 				if err != nil {
 					return nil
 				}
-				return []job{threadJob(c.outer*c.inner, 400*c.length, traffic(b))} // each element waits for the last
+				return []job{threadJob(c.lines(), 400*c.length, traffic(b))} // each element waits for the last
 			},
 		})
 	}
@@ -43,6 +44,7 @@ type cumulation struct {
 	typ                  graph.DataType
 	product              bool
 	outer, length, inner int
+	given                []int // the tensor's shape, where input 1 says the axis; else nil
 }
 
 func cumulationOf(b kernels.Binding) (*cumulation, error) {
@@ -55,11 +57,14 @@ func cumulationOf(b kernels.Binding) (*cumulation, error) {
 	}
 	c := &cumulation{CumAttrs: b.Layer.Attrs.(graph.CumAttrs), typ: x.Type, product: b.Layer.Op == graph.CumProd}
 	if len(b.In) > 1 && b.Layer.Inputs[1] != nil {
-		v, ok := b.Const(1)
-		if !ok || v.Len() != 1 {
-			return nil, fmt.Errorf("the axis is no constant")
+		if t := b.In[1].Type; graph.Count(b.In[1].Dims) != 1 || t != graph.I32 && t != graph.I64 {
+			return nil, fmt.Errorf("the axis is %s, the kernel takes one i32 or i64", b.In[1])
 		}
-		c.Axis = int(v.Ints()[0])
+		if v, ok := b.Const(1); ok {
+			c.Axis = int(v.Ints()[0])
+		} else {
+			c.given, c.Axis = x.Dims, 0
+		}
 	}
 	if c.Axis < -len(x.Dims) || c.Axis >= len(x.Dims) {
 		return nil, fmt.Errorf("axis %d of %d", c.Axis, len(x.Dims))
@@ -67,17 +72,52 @@ func cumulationOf(b kernels.Binding) (*cumulation, error) {
 	if c.Axis < 0 {
 		c.Axis += len(x.Dims)
 	}
-	c.outer, c.length, c.inner = graph.Count(x.Dims[:c.Axis]), x.Dims[c.Axis], graph.Count(x.Dims[c.Axis+1:])
+	c.along(x.Dims, c.Axis)
 	return c, nil
 }
 
-// emit emits a kernel in which each thread goes along one line.
-func (c *cumulation) emit() *work {
+// along sets the axis.
+func (c *cumulation) along(dims []int, axis int) {
+	c.outer, c.length, c.inner = graph.Count(dims[:axis]), dims[axis], graph.Count(dims[axis+1:])
+}
+
+// lines returns the number of threads: the most lines that any axis has.
+func (c *cumulation) lines() int {
+	if c.given == nil {
+		return c.outer * c.inner
+	}
+	return graph.Count(c.given) / slices.Min(c.given)
+}
+
+// emit emits a kernel in which each thread goes along one line. Of an axis that is given at run time it has the code of all.
+func (c *cumulation) emit(b kernels.Binding) *work {
 	w := &work{module: ptx.New(ptx.SM80)}
-	total := c.outer * c.inner
-	k, l := w.threads("cumulate", total)
-	x, y := l.input(k, 0), l.output(k, 0)
-	outer, inner := k.DivRem(threadIndex(k, total), c.inner)
+	k, l := w.threads("cumulate", c.lines())
+	x := l.input(k, 0)
+	var given ptx.GlobalPtr
+	if c.given != nil {
+		given = l.input(k, 1)
+	}
+	y := l.output(k, 0)
+	index := threadIndex(k, c.lines())
+	if c.given == nil {
+		c.line(k, x, y, index)
+		w.end(k, l)
+		return w
+	}
+	chosen := indexAt(k, given, len(c.given))
+	for axis := range c.given {
+		one := *c
+		one.along(c.given, axis)
+		k.If(k.Both(k.Eq(chosen, ptx.U(axis)), k.Lt(index, ptx.U(one.outer*one.inner))), func() { one.line(k, x, y, index) })
+	}
+	w.end(k, l)
+	return w
+}
+
+// line is the code that goes along one line.
+func (c *cumulation) line(k *ptx.K, x, y ptx.GlobalPtr, index ptx.Uint) {
+	outer, inner := k.DivRem(index, c.inner)
 	first := k.Mad(outer, ptx.U(c.length*c.inner), inner)
 	size := c.typ.Size()
 	step := c.integers
@@ -92,8 +132,6 @@ func (c *cumulation) emit() *work {
 		at := k.Mad(i, ptx.U(c.inner), first)
 		next(k.Offset(x, at, size), k.Offset(y, at, size))
 	})
-	w.end(k, l)
-	return w
 }
 
 // reals returns the code that takes one element more.

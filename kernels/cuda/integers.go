@@ -13,7 +13,7 @@ import (
 
 // integerEmitters are these layers: programs, and what works on bits.
 func integerEmitters() []emitter {
-	list := []emitter{{
+	list := []emitter{mixedPowerEmitter(), {
 		name: "pointwise_integers", op: graph.Pointwise, in: kernels.Linear, out: kernels.Linear, inPlace: true,
 		match: func(b kernels.Binding) error {
 			p := b.Layer.Attrs.(graph.Elementwise).Program

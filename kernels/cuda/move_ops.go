@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // moveEmitters are the ops that move elements, whatever these are, from one place to another.
@@ -24,7 +25,31 @@ func moveEmitters() []emitter {
 	for _, op := range []*graph.Op{graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity} {
 		list = append(list, moveEmitter("copy_linear", op, copyMover))
 	}
-	return list
+	return append(list, maskEmitter())
+}
+
+// maskEmitter is a dropout that does nothing, but tells so: its second output is true everywhere.
+func maskEmitter() emitter {
+	return emitter{
+		name: "copy_mask_linear", op: graph.Identity, in: kernels.Linear, out: kernels.Linear,
+		match: func(b kernels.Binding) error {
+			if len(b.Out) != 2 || b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
+				return fmt.Errorf("the kernel has two outputs, keeps the type, and has no epilogue")
+			}
+			return nil
+		},
+		emit: func(b kernels.Binding) (*work, error) {
+			w := &work{module: ptx.New(ptx.SM80)}
+			total, size := graph.Count(b.Out[0].Dims), b.Out[0].Type.Size()
+			k, l := w.threads("mask", total)
+			x, y, mask := l.operand(k, w, b, 0), l.output(k, 0), l.output(k, 1)
+			index := threadIndex(k, total)
+			copyElement(k, k.Offset(y, index, size), k.Offset(x, index, size), size, nil, nil)
+			k.StoreByte(k.Offset(mask, index, 1), k.Var(ptx.U(1)).Word())
+			w.end(k, l)
+			return w, nil
+		},
+	}
 }
 
 // stridesOf returns the distances in elements of a shape's axes.

@@ -46,6 +46,7 @@ type resize struct {
 	axes   []resizeAxis // in memory order, the innermost last
 	taps   int          // of an element
 	vector int          // elements of a thread
+	beyond float32      // the value outside of the input
 }
 
 // resizeAxis is an axis of the output: extent indices, each the sum of count taps; with a count of 0 it is the input's.
@@ -54,6 +55,7 @@ type resizeAxis struct {
 	count          int
 	offsets        []int32   // [extent][count] elements
 	weights        []float32 // of these
+	outside        []uint32  // for each index 1 if it lies outside of the input; nil if none does
 }
 
 // maxTaps bounds what a thread reads.
@@ -65,13 +67,10 @@ func resizeOf(b kernels.Binding) (*resize, error) {
 	if b.Consts[0] != nil || storable(in) != nil || in.Type == graph.Bool {
 		return nil, fmt.Errorf("%s is %s, the kernel takes f32, f16 and bytes quantised by one scale", in.Name, in.Type)
 	}
-	if a.Coordinates == "tf_crop_and_resize" {
-		return nil, fmt.Errorf("coordinates are tf_crop_and_resize's")
-	}
 	if graph.Count(b.Out[0].Dims) == 0 || graph.Count(b.In[0].Dims) == 0 {
 		return nil, fmt.Errorf("a tensor is empty")
 	}
-	r := &resize{x: storage{typ: in.Type, rng: in.Range}, from: layoutOf(b.In[0]), taps: 1, vector: 1}
+	r := &resize{x: storage{typ: in.Type, rng: in.Range}, from: layoutOf(b.In[0]), taps: 1, vector: 1, beyond: a.Extrapolation}
 	order := memoryOrder(b.In[0])
 	strides := make([]int, len(order))
 	for i, s := len(order)-1, 1; i >= 0; i-- {
@@ -123,7 +122,13 @@ func (x *resizeAxis) tabulate(taps [][]graph.ResizeTap) {
 	for _, list := range taps {
 		x.count = max(x.count, len(list))
 	}
-	for _, list := range taps {
+	for j, list := range taps {
+		if len(list) == 0 {
+			if x.outside == nil {
+				x.outside = make([]uint32, len(taps))
+			}
+			x.outside[j] = 1
+		}
 		for i := range x.count {
 			if i < len(list) {
 				x.offsets = append(x.offsets, int32(list[i].Index*x.stride))
@@ -149,10 +154,14 @@ func (r *resize) emit(b kernels.Binding) (*work, error) {
 	k, l := w.threads("resize", total)
 	r.x.base = l.input(k, 0)
 	offsets, weights := make([]ptx.GlobalPtr, len(r.axes)), make([]ptx.GlobalPtr, len(r.axes))
+	outside := make([]ptx.GlobalPtr, len(r.axes))
 	for i, x := range r.axes {
 		if x.count > 0 {
 			offsets[i] = l.constant(k, fmt.Sprintf("o%d", i), w.append(graph.Bytes(x.offsets)))
 			weights[i] = l.constant(k, fmt.Sprintf("w%d", i), w.append(graph.Bytes(x.weights)))
+		}
+		if x.outside != nil {
+			outside[i] = l.constant(k, fmt.Sprintf("b%d", i), w.append(graph.Bytes(x.outside)))
 		}
 	}
 	out.parameters(k, l)
@@ -160,7 +169,9 @@ func (r *resize) emit(b kernels.Binding) (*work, error) {
 	row, piece := k.DivRem(index, perRow)
 	column := k.Mul(piece, ptx.U(n))
 	at, weight := r.tapsOf(k, row, column, offsets, weights)
-	out.store(k, row, column, r.sum(k, at, weight, column, n, to.width))
+	sums := r.sum(k, at, weight, column, n, to.width)
+	r.replace(k, row, column, outside, sums)
+	out.store(k, row, column, sums)
 	w.end(k, l)
 	return w, nil
 }
@@ -169,14 +180,9 @@ func (r *resize) emit(b kernels.Binding) (*work, error) {
 // others.
 func (r *resize) tapsOf(k *ptx.K, row, column ptx.Uint, offsets, weights []ptx.GlobalPtr) ([]ptx.Uint, []ptx.Float) {
 	at, weight := []ptx.Uint{ptx.U(0)}, []ptx.Float{ptx.F(1)}
-	rest := row
+	places := r.places(k, row, column)
 	for i := len(r.axes) - 1; i >= 0; i-- {
-		x, place := r.axes[i], column
-		if i < len(r.axes)-1 {
-			if place = rest; i > 0 {
-				rest, place = k.DivRem(rest, x.extent)
-			}
-		}
+		x, place := r.axes[i], places[i]
 		if x.count == 0 {
 			for j := range at {
 				at[j] = k.Mad(place, ptx.U(x.stride), at[j])
@@ -197,6 +203,32 @@ func (r *resize) tapsOf(k *ptx.K, row, column ptx.Uint, offsets, weights []ptx.G
 		at, weight = nextAt, nextWeight
 	}
 	return at, weight
+}
+
+// places returns an element's place along each axis.
+func (r *resize) places(k *ptx.K, row, column ptx.Uint) []ptx.Uint {
+	list, last := make([]ptx.Uint, len(r.axes)), len(r.axes)-1
+	list[last] = column
+	for i := last - 1; i >= 0; i-- {
+		if list[i] = row; i > 0 {
+			row, list[i] = k.DivRem(row, r.axes[i].extent)
+		}
+	}
+	return list
+}
+
+// replace sets elements that lie outside of the input along an axis.
+func (r *resize) replace(k *ptx.K, row, column ptx.Uint, outside []ptx.GlobalPtr, sums []ptx.Float) {
+	places := r.places(k, row, column)
+	for i, x := range r.axes {
+		if x.outside == nil {
+			continue
+		}
+		beyond := k.Ne(k.LoadConst(k.Offset(outside[i], places[i], 4), 1)[0].Uint(), ptx.U(0))
+		for e := range sums {
+			sums[e] = k.SelectF(beyond, ptx.F(r.beyond), sums[e])
+		}
+	}
 }
 
 // sum is the sum of all taps of n neighbours.

@@ -60,6 +60,9 @@ func Layers() []Case {
 	m.plainConvolutions()
 	m.vectorProducts()
 	m.scalings()
+	m.casts8()
+	m.powers()
+	m.givenAxes()
 	return m.cases
 }
 

@@ -55,3 +55,57 @@ func (m *maker) casts() {
 		}
 	}
 }
+
+// casts8 are conversions from and to 8-bit floats, of numbers about every step of their ranges.
+func (m *maker) casts8() {
+	small := []graph.DataType{graph.F8E4M3FN, graph.F8E4M3FNUZ, graph.F8E5M2, graph.F8E5M2FNUZ}
+	for _, t := range small {
+		for _, other := range []graph.DataType{graph.F32, graph.F16, graph.I32, graph.Bool} {
+			l := m.layer(graph.Cast, graph.CastAttrs{To: other}, m.tensor(t, graph.Range{}, 300))
+			m.add(fmt.Sprintf("cast_%s_%s", t, other), l, Tolerance{})
+			for _, overflow := range []bool{false, true} {
+				a := graph.CastAttrs{To: t, Overflow: overflow}
+				m.add(fmt.Sprintf("cast_%s_%s_%v", other, t, overflow), m.layer(graph.Cast, a, m.tensor(other, graph.Range{}, 300)), Tolerance{})
+			}
+		}
+		for _, to := range small {
+			l := m.layer(graph.Cast, graph.CastAttrs{To: to}, m.tensor(t, graph.Range{}, 300))
+			m.add(fmt.Sprintf("cast_%s_%s", t, to), l, Tolerance{})
+		}
+	}
+}
+
+// powers are those of operands of two kinds.
+func (m *maker) powers() {
+	p := graph.Elementwise{Program: graph.Binary(graph.EltPow)}
+	for i, t := range integerTypes {
+		real := []graph.DataType{graph.F32, graph.F16}[i%2]
+		l := m.layer(graph.Pointwise, p, m.tensor(real, graph.Range{}, 2, 3, 5), m.small(t, 5))
+		m.add(fmt.Sprintf("power_%s_%s", real, t), l, Tolerance{Real: 1e-5})
+		l = m.layer(graph.Pointwise, p, m.small(t, 3, 1), m.wholes(real, 2, 3, 5))
+		m.add(fmt.Sprintf("power_%s_%s", t, real), l, Tolerance{})
+	}
+}
+
+// small returns a constant of integers from 1 to 3.
+func (m *maker) small(t graph.DataType, dims ...int) *graph.Tensor {
+	c := m.constant(t, graph.Range{}, 1, dims...)
+	for i := range c.Weights {
+		if c.Weights[i] = 0; i%t.Size() == 0 {
+			c.Weights[i] = byte(1 + m.rnd.IntN(3))
+		}
+	}
+	return c
+}
+
+// wholes returns a constant of whole numbers from 0 to 4 as reals.
+func (m *maker) wholes(t graph.DataType, dims ...int) *graph.Tensor {
+	c := m.constant(t, graph.Range{}, 1, dims...)
+	v, _ := c.Const()
+	list := make([]float32, v.Len())
+	for i := range list {
+		list[i] = float32(m.rnd.IntN(5))
+	}
+	graph.FromReal(v, list, graph.Range{})
+	return c
+}

@@ -110,6 +110,30 @@ func (m *maker) scalings() {
 	}
 }
 
+// givenAxes are running sums and products whose axis is an input, a dropout with its mask, and crops that reach beyond the
+// input.
+func (m *maker) givenAxes() {
+	for i, t := range []graph.DataType{graph.F32, graph.F16, graph.I32} {
+		dims := [][]int{{2, 3, 4, 5, 1, 1, 2}, {9}, {3, 8}}[i] // as many as an index that is drawn may name
+		if len(dims) < 7 {
+			dims = append(dims, 2, 1, 3, 1, 2, 1)[:7]
+		}
+		for _, op := range []*graph.Op{graph.CumSum, graph.CumProd} {
+			axis := m.tensor([]graph.DataType{graph.I64, graph.I32}[i%2], graph.Range{})
+			l := m.layer(op, graph.CumAttrs{Exclusive: i == 1, Reverse: i > 0}, m.tensor(t, graph.Range{}, dims...), axis)
+			m.add(fmt.Sprintf("%s_given_%s", op.Name, t), l, Tolerance{Real: 1e-5})
+		}
+		m.add("dropout_mask_"+t.String(), m.pairOf(graph.Identity, nil, m.tensor(t, graph.Range{}, 3, 5)), Tolerance{})
+	}
+	for _, mode := range []string{"nearest", "linear"} {
+		a := graph.ResizeAttrs{
+			Mode: mode, Sizes: []int{1, 2, 7, 6}, Coordinates: "tf_crop_and_resize", Nearest: "round_prefer_floor", CubicA: -0.75,
+			Region: []float32{0, 0, 0.4, 0.6, 1, 1, 1.3, 0.8}, Extrapolation: 10,
+		}
+		m.add("resize_crop_"+mode, m.layer(graph.Resize, a, m.tensor(graph.F32, graph.Range{}, 1, 2, 5, 8)), Tolerance{Real: 1e-5})
+	}
+}
+
 // parameters returns constant scales around 0.1, or zero points, of bytes around 0 or 128.
 func (m *maker) parameters(t graph.DataType, n int) *graph.Tensor {
 	p := m.constant(t, graph.Range{}, 1, n)

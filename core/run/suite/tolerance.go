@@ -20,7 +20,7 @@ func Random(rnd *rand.Rand, t *graph.Tensor) graph.Value {
 		for i, d := 0, graph.View[uint16](v.Data); i < len(d); i++ {
 			d[i] = graph.F32ToF16(float32(rnd.NormFloat64() * 2))
 		}
-	case graph.I8, graph.U8:
+	case graph.I8, graph.U8, graph.F8E4M3FN, graph.F8E4M3FNUZ, graph.F8E5M2, graph.F8E5M2FNUZ:
 		for i := range v.Data {
 			v.Data[i] = byte(rnd.Uint32())
 		}
@@ -66,10 +66,10 @@ func distance(got, want graph.Value, r graph.Range, tol Tolerance) (float64, err
 		}
 		return steps(got.Ints(), want.Ints(), step)
 	}
-	a, b := got.Floats(), want.Floats()
+	a, b := got.Float64s(), want.Float64s()
 	largest := 1.0
 	for _, f := range b {
-		if m := math.Abs(float64(f)); m > largest && !math.IsInf(m, 0) {
+		if m := math.Abs(f); m > largest && !math.IsInf(m, 0) {
 			largest = m
 		}
 	}
@@ -79,7 +79,7 @@ func distance(got, want graph.Value, r graph.Range, tol Tolerance) (float64, err
 	}
 	worst := 0.0
 	for i := range b {
-		x, y := float64(a[i]), float64(b[i])
+		x, y := a[i], b[i]
 		if x == y || math.IsNaN(x) && math.IsNaN(y) {
 			continue
 		}
