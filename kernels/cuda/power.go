@@ -15,7 +15,7 @@ func mixedPowerEmitter() emitter {
 		name: "power_mixed_linear", op: graph.Pointwise, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			p := b.Layer.Attrs.(graph.Elementwise).Program
-			if len(p.Code) != 1 || p.Code[0].Op != graph.EltPow || p.Code[0].Arg != [3]int{0, 1} || b.Layer.Epilogue.Args > 0 {
+			if len(p.Code) != 1 || p.Code[0].Op != graph.EltPow || p.Code[0].Arg[0] != 0 || p.Code[0].Arg[1] != 1 || b.Layer.Epilogue.Args > 0 {
 				return fmt.Errorf("the layer is not one power")
 			}
 			kinds := 0
