@@ -40,6 +40,7 @@ var (
 		{"gemm_nhwc", "gemm_nhwc_", graph.Gemm, kernels.NHWC},
 		{"matmul_linear", "gemm_linear_", graph.MatMul, kernels.Linear},
 		{"matmul_nhwc", "gemm_nhwc_", graph.MatMul, kernels.NHWC},
+		{"conv_transposed", "conv_transposed_", graph.ConvTranspose, kernels.NHWC},
 	}
 	coverShapes = slices.Concat(shapesOf(simtF32), shapesOf(tensorF16), shapesOf(tensorI8))
 	coverStages = []int{3, 4}
@@ -64,6 +65,9 @@ var (
 		conv graph.ConvAttrs // with taps of kernel
 		taps []int           // nil: a matrix product
 		row  bool            // whose weights lie in rows of the sum
+
+		turned *graph.ConvTransposeAttrs // of a transposed convolution
+		most   int                       // taps of one of its phases
 	}{
 		{name: "1x1", conv: graph.ConvAttrs{}, taps: []int{1, 1}},
 		{name: "1x1_strided", conv: graph.ConvAttrs{Strides: []int{2, 2}}, taps: []int{1, 1}},
@@ -75,6 +79,13 @@ var (
 		{name: "grouped", conv: graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 2}, taps: []int{3, 3}},
 		{name: "columns"},
 		{name: "rows", row: true},
+		{name: "turned_3x3", turned: &graph.ConvTransposeAttrs{Pads: []int{1, 1, 1, 1}}, taps: []int{3, 3}, most: 9},
+		{name: "turned_2x2_by_2", turned: &graph.ConvTransposeAttrs{Strides: []int{2, 2}}, taps: []int{2, 2}, most: 1},
+		{name: "turned_4x4_by_2", turned: &graph.ConvTransposeAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}}, taps: []int{4, 4}, most: 4},
+		{name: "turned_3x3_by_2", turned: &graph.ConvTransposeAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, OutputPadding: []int{1, 1}}, taps: []int{3, 3}, most: 4},
+		{name: "turned_by_axis", turned: &graph.ConvTransposeAttrs{Strides: []int{3, 2}, Pads: []int{0, 2, 1, 1}, Dilations: []int{2, 1}}, taps: []int{2, 5}, most: 3},
+		{name: "turned_apart", turned: &graph.ConvTransposeAttrs{Strides: []int{4, 2}, Dilations: []int{1, 2}, Pads: []int{0, 1, 0, 2}}, taps: []int{2, 3}, most: 3},
+		{name: "turned_line", turned: &graph.ConvTransposeAttrs{Strides: []int{2}, Pads: []int{2, 1}, OutputPadding: []int{1}}, taps: []int{5}, most: 3},
 	}
 	coverEpilogues = []struct {
 		name     string
@@ -129,7 +140,8 @@ func excluded(a, b choice) string {
 		}
 	case [2]int{familyFactor, windowFactor}:
 		f, w := coverFamilies[a.level], coverWindows[b.level]
-		if (f.op == graph.Conv) != (w.taps != nil) || f.op == graph.MatMul && w.row {
+		if (f.op == graph.Conv || f.op == graph.ConvTranspose) != (w.taps != nil) || (f.op == graph.ConvTranspose) != (w.turned != nil) ||
+			f.op == graph.MatMul && w.row {
 			return "the op has no such attributes"
 		}
 	case [2]int{familyFactor, depthFactor}:
@@ -166,7 +178,7 @@ func wantedProducts(f factors) [][]choice {
 			}
 			for stages := range coverStages {
 				for split := range coverSplits {
-					if family < 3 { // MatMul has Gemm's tactics
+					if coverFamilies[family].op != graph.MatMul { // which has Gemm's tactics
 						add(choice{familyFactor, family}, choice{shapeFactor, shape}, choice{stagesFactor, stages}, choice{splitFactor, split})
 					}
 				}
@@ -209,12 +221,17 @@ func makeRun(levels []int) (productRun, error) {
 	for _, n := range window.taps {
 		taps *= n
 	}
+	if window.turned != nil {
+		taps = window.most
+	}
 	c := group * depthOf(t, coverDepths[levels[depthFactor]], taps, typ.in.Size())
 	k := group * channelsOf(t, coverChannels[levels[channelsFactor]])
 	n, rows, columns := pixelsOf(t, coverPixels[levels[pixelsFactor]])
 
 	x, w, attrs := []int{n * rows * columns, c}, []int{c, k}, any(nil)
 	switch {
+	case window.turned != nil:
+		x, w, attrs = windowedBack(*window.turned, window.taps, n, rows, columns, c, k)
 	case window.taps != nil:
 		x, w, attrs = windowed(window.conv, window.taps, n, rows, columns, c, k)
 	case family.op == graph.Gemm:
@@ -234,7 +251,7 @@ func makeRun(levels []int) (productRun, error) {
 			for i := range k {
 				weights.Range.Scale[i] = 0.002 * float32(1+i%5)
 			}
-			if window.taps == nil && !window.row {
+			if window.taps == nil && !window.row || window.turned != nil {
 				weights.Range.Axis = 1
 			}
 		}
@@ -277,7 +294,7 @@ func (r *productRun) fuse(rnd *rand.Rand, level int, t graph.DataType, rng graph
 		r.layer.Fuse(e.program, 0, other)
 	case e.channel:
 		dims := []int{k}
-		if r.layer.Op == graph.Conv {
+		if r.layer.Op != graph.Gemm && r.layer.Op != graph.MatMul {
 			dims = slices.Concat(dims, slices.Repeat([]int{1}, len(y.Dims)-2))
 		}
 		r.layer.Fuse(e.program, 0, &graph.Tensor{Name: "s", Type: graph.F32, Dims: graph.Shape(dims...), Weights: randomWeights(rnd, graph.F32, k, 1)})
@@ -328,6 +345,31 @@ func windowed(a graph.ConvAttrs, taps []int, n, rows, columns, c, k int) (x, w [
 	if a.Group = max(1, a.Group); a.Group == 1 {
 		return x, w, a
 	}
+	return x, w, a
+}
+
+// windowedBack returns the shapes of input and weights of a transposed convolution whose phases have so many rows and columns, or a
+// few more where its taps need them.
+func windowedBack(a graph.ConvTransposeAttrs, taps []int, n, rows, columns, c, k int) (x, w []int, attrs graph.ConvTransposeAttrs) {
+	out := []int{rows, columns}
+	if len(taps) == 1 {
+		out = []int{rows * columns}
+	}
+	x, w = []int{n, c}, []int{c, k}
+	for i, kernel := range taps {
+		at := func(list []int, i, or int) int {
+			if list == nil {
+				return or
+			}
+			return list[i]
+		}
+		stride := at(a.Strides, i, 1)
+		// One input pixel more makes one row of every phase more.
+		none := (kernel-1)*at(a.Dilations, i, 1) + 1 - stride + at(a.OutputPadding, i, 0) - at(a.Pads, i, 0) - at(a.Pads, i+len(taps), 0)
+		x = append(x, max(1, out[i]-int(math.Ceil(float64(none)/float64(stride)))))
+		w = append(w, kernel)
+	}
+	a.Group = 1
 	return x, w, a
 }
 

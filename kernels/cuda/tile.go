@@ -120,7 +120,7 @@ func (t tile) fits(p *product) error {
 	if err := weightsFit(p.k*p.groups, p.depth()*p.typ.Size()); err != nil {
 		return err
 	}
-	if max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
+	if p.subpixel == nil && max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
 		return fmt.Errorf("the taps reach over more than %d pixels", farAway)
 	}
 	if p.pitchIn%v != 0 {
@@ -136,9 +136,9 @@ func (t tile) fits(p *product) error {
 	return nil
 }
 
-// grid returns the blocks: channels by groups, pixels, parts.
+// grid returns the blocks: pixels, channels by groups or phases, parts.
 func (t tile) grid(p *product) [3]int {
-	return [3]int{ceilDiv(p.pixels(), t.bm), ceilDiv(p.k, t.bn) * p.groups, t.split}
+	return [3]int{ceilDiv(p.pixels(), t.bm), ceilDiv(p.k, t.bn) * p.parts(), t.split}
 }
 
 // Cycles of a block that do not grow with its work: to fill the ring and to write the result, and a step's barrier.
@@ -152,6 +152,10 @@ const (
 // jobs estimates the launches.
 func (t tile) jobs(p *product, b kernels.Binding) []job {
 	steps := float64(ceilDiv(p.steps(t.bk), t.split))
+	busy := steps
+	if p.subpixel != nil {
+		busy *= p.subpixel.share(p, t.bk)
+	}
 	elements := float64(t.bk / p.typ.Size())
 	multiply := float64(t.bm*t.bn) * elements / units[t.unit].rate
 	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
@@ -165,7 +169,7 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 	g := t.grid(p)
 	return []job{{
 		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), registersPerSM/(t.threads()*t.registers()))), shared: t.shared(),
-		cycles: steps * step, latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
+		cycles: busy * step, latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
 	}}
 }
 
