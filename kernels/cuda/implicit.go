@@ -30,7 +30,7 @@ type implicit struct {
 
 	group, column ptx.Uint // the block's group and first channel in it
 	pixel         ptx.Uint // its first pixel
-	phase, steps  ptx.Uint // of transposed convolutions: the block's phase, and its steps
+	steps         ptx.Uint // of transposed convolutions: those of the block's phase
 
 	piece   ptx.Uint    // of the next step that is copied, this thread's
 	tap     [2]ptx.Uint // its entry of the taps' table, which was loaded a step before

@@ -191,7 +191,6 @@ func (u *subpixel) zeroSums(p *product, row int) []int32 {
 
 // beginPhase finds the block's phase among the table's, its taps and its steps, and returns its first row of weights.
 func (m *implicit) beginPhase(index ptx.Uint) ptx.Uint {
-	m.phase = index
 	entry := m.LoadConst(m.Offset(m.phases, index, 16), 2)
 	m.steps = entry[0].Uint()
 	at := entry[1].Uint()
@@ -204,9 +203,13 @@ func (m *implicit) beginPhase(index ptx.Uint) ptx.Uint {
 // finishPhase finishes the tile: of a phase's pixels it writes those that the output has.
 func (m *implicit) finishPhase(out *rowOutput) {
 	p, u := m.p, m.p.subpixel.whole
-	entry := m.LoadConst(m.Offset(m.phases, m.phase, 16).At(8), 2)
+	pixels, channels, _, _ := m.blocks() // read again: nothing of it is kept while the sums take all registers
+	index, n := m.DivRem(channels, ceilDiv(p.k, m.t.bn))
+	m.pixel, m.column = m.Mul(pixels, ptx.U(m.t.bm)), m.Mul(n, ptx.U(m.t.bn))
+	// No constant to the assembler, so that it is not loaded, and no place computed of it, before the last barrier.
+	entry := m.Load(m.Offset(m.phases, index, 16).At(8), 2)
 	if out.zero >= 0 {
-		out.zeroSumP = m.Offset(out.zeroSumP, m.phase, 4*out.tableRow())
+		out.zeroSumP = m.Offset(out.zeroSumP, index, 4*out.tableRow())
 	}
 	m.finish(out, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 		at, inside := m.pixelOf(row)

@@ -43,7 +43,8 @@ func (m *maker) oddConvolutions() {
 	}
 }
 
-// transposedConvolutions are transposed convolutions of all strides, dilations, groups and output paddings.
+// transposedConvolutions are transposed convolutions of all strides, dilations, groups and output paddings; the last has sums
+// that are long enough to be split.
 func (m *maker) transposedConvolutions() {
 	for i, s := range []struct {
 		x, w []int
@@ -56,6 +57,9 @@ func (m *maker) transposedConvolutions() {
 		{[]int{2, 8, 5, 5}, []int{8, 4, 3, 2}, graph.ConvTransposeAttrs{Strides: []int{1, 2}, Dilations: []int{2, 3}, Group: 2}},
 		{[]int{1, 6, 3, 4}, []int{6, 1, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Dilations: []int{2, 1}, Group: 6}},
 		{[]int{2, 4, 9}, []int{4, 6, 5}, graph.ConvTransposeAttrs{Strides: []int{3}, Pads: []int{2, 1}}},
+		{[]int{1, 40, 3, 4}, []int{40, 12, 2, 3}, graph.ConvTransposeAttrs{Strides: []int{3, 2}, Dilations: []int{1, 2}}}, // rows and columns that no tap meets
+		{[]int{2, 24, 3, 5}, []int{24, 33, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, OutputShape: []int{6, 9}}},
+		{[]int{1, 464, 2, 3}, []int{464, 8, 3, 3}, graph.ConvTransposeAttrs{Pads: []int{1, 1, 1, 1}}},
 	} {
 		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
 			e := epilogues[(i+j)%len(epilogues)]
