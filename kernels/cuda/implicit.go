@@ -24,6 +24,7 @@ type implicit struct {
 	t tile
 
 	x, w, taps, phases   ptx.GlobalPtr
+	zeros                ptx.GlobalPtr // of the weights by channel
 	ring                 ptx.SharedPtr
 	thread               ptx.Uint
 	blockM, blockN, part ptx.Uint // the block's place in the grid
@@ -319,6 +320,9 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	}
 	if p.subpixel != nil {
 		m.phases = l.constant(k, "phases", w.append(p.subpixel.phaseTable(p, t.bk)))
+	}
+	if p.zeros != nil {
+		m.zeros = l.constant(k, "zeros", w.append(t.zeroTable(p)))
 	}
 	out, err := newRowOutput(b, p, w)
 	if err != nil {

@@ -227,6 +227,9 @@ func (p *product) source(channel, c, tap int) int {
 	return (channel*p.c+c)*p.r*p.s + tap
 }
 
+// weightsHaveZeros reports whether a zero point of the weights is not 0.
+func (p *product) weightsHaveZeros() bool { return p.zeroW != 0 || p.zeros != nil }
+
 // zeroOf is the zero point of an output channel's weights, 0 behind the last channel.
 func (p *product) zeroOf(channel int) int32 {
 	switch {
@@ -247,9 +250,9 @@ func (p *product) packWeights() []byte {
 		rows, put = p.subpixel.tapped*p.k, func(store func(dst, src int)) { p.subpixel.each(p, store) }
 	}
 	out := make([]byte, rows*depth*p.typ.Size())
-	if p.zeroW != 0 {
-		for i := range out {
-			out[i] = byte(p.zeroW)
+	if p.weightsHaveZeros() {
+		for i := range out { // a phase's rows are the channels again
+			out[i] = byte(p.zeroOf(i / depth % (p.k * p.groups)))
 		}
 	}
 	switch {

@@ -50,6 +50,7 @@ var (
 		in, w, out  graph.DataType
 		zx, zw, zy  int32
 		perChannelW bool
+		zeros       bool // of the weights, for every channel another
 	}{
 		{name: "f32", in: graph.F32, w: graph.F32, out: graph.F32},
 		{name: "f16", in: graph.F16, w: graph.F16, out: graph.F16},
@@ -59,6 +60,8 @@ var (
 		{name: "s8_zeros_s8", in: graph.I8, w: graph.I8, out: graph.I8, zx: -128, zy: -5},
 		{name: "u8_weights_u8", in: graph.U8, w: graph.U8, out: graph.U8, zx: 128, zw: 131, zy: 3},
 		{name: "s8_weights_u8", in: graph.I8, w: graph.U8, out: graph.I8, zx: 5, zw: 120, zy: 3},
+		{name: "u8_zeros_by_channel_u8", in: graph.U8, w: graph.U8, out: graph.U8, zx: 117, zy: 9, perChannelW: true, zeros: true},
+		{name: "s8_zeros_by_channel_s8", in: graph.I8, w: graph.I8, out: graph.I8, zx: 3, zy: -4, perChannelW: true, zeros: true},
 	}
 	coverWindows = []struct {
 		name string
@@ -250,6 +253,9 @@ func makeRun(levels []int) (productRun, error) {
 			weights.Range = graph.Range{Scale: make([]float32, k)}
 			for i := range k {
 				weights.Range.Scale[i] = 0.002 * float32(1+i%5)
+				if typ.zeros {
+					weights.Range.Zero = append(weights.Range.Zero, int32(i*37%128))
+				}
 			}
 			if window.taps == nil && !window.row || window.turned != nil {
 				weights.Range.Axis = 1

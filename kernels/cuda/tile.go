@@ -107,9 +107,6 @@ func (t tile) fits(p *product) error {
 	if size := p.typ.Size(); p.typ != units[t.unit].typ && !(t.unit == tensorI8 && size == 1) {
 		return fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, units[t.unit].typ)
 	}
-	if p.zeros != nil {
-		return fmt.Errorf("the weights have a zero point for every channel")
-	}
 	v := p.vector()
 	if p.groups > 1 && (p.c%v != 0 || p.k%4 != 0 || p.widthOut != p.k*p.groups) {
 		return fmt.Errorf("groups of %d to %d channels do not fill vectors of 16 bytes", p.c, p.k)
