@@ -103,9 +103,11 @@ func (m *implicit) begin() {
 	if p.parts() == 1 {
 		group, n = ptx.U(0), blockN
 	}
+	taps := ptx.U(0) // the first entry of the taps' table
 	var phaseRow ptx.Uint
 	if p.subpixel != nil {
-		phaseRow, group = m.beginPhase(group), ptx.U(0)
+		phaseRow, taps = m.beginPhase(group)
+		group = ptx.U(0)
 	}
 	m.group, m.column = group, m.Mul(n, ptx.U(t.bn))
 	m.pixel = m.Mul(m.blockM, ptx.U(t.bm))
@@ -116,7 +118,8 @@ func (m *implicit) begin() {
 	if t.split > 1 {
 		first = m.Mul(m.part, ptx.U(ceilDiv(p.steps(t.bk), t.split)*t.pieces()))
 	}
-	m.piece = m.Var(m.Add(first, piece))
+	start := m.Add(first, piece)
+	m.piece = m.Var(m.Add(start, taps))
 	if !p.windowless() {
 		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
 		m.nextTap()
@@ -130,7 +133,7 @@ func (m *implicit) begin() {
 		weightRow = m.Add(phaseRow, channel)
 	}
 	at := m.Offset(m.w, weightRow, p.depth()*p.typ.Size())
-	m.weights = m.VarGlobal(m.Offset(at, m.piece, 16))
+	m.weights = m.VarGlobal(m.Offset(at, start, 16))
 	for r := 0; r < t.bn; r += t.rowsAtOnce() {
 		size := ptx.U(16)
 		if p.k%t.bn != 0 {

@@ -116,6 +116,11 @@ func (f phase) steps(p *product, bk int) int {
 	return ceilDiv(len(f.taps)*p.depthC()*p.typ.Size(), bk)
 }
 
+// even reports whether the sums of all phases are cut into as many pieces.
+func (u *subpixel) even(p *product, bk int) bool {
+	return !slices.ContainsFunc(u.phases, func(f phase) bool { return f.steps(p, bk) != p.steps(bk) })
+}
+
 // share returns how many steps the phases have in the mean, of those that the longest one has.
 func (u *subpixel) share(p *product, bk int) float64 {
 	n := 0
@@ -189,15 +194,17 @@ func (u *subpixel) zeroSums(p *product, row int) []int32 {
 	return sums
 }
 
-// beginPhase finds the block's phase among the table's, its taps and its steps, and returns its first row of weights.
-func (m *implicit) beginPhase(index ptx.Uint) ptx.Uint {
+// beginPhase finds the block's phase and its steps, and returns its first row of weights and entry of the taps' table.
+func (m *implicit) beginPhase(index ptx.Uint) (row, tap ptx.Uint) {
 	entry := m.LoadConst(m.Offset(m.phases, index, 16), 2)
-	m.steps = entry[0].Uint()
-	at := entry[1].Uint()
-	if !m.p.windowless() {
-		m.taps = m.Offset(m.taps, at, 8*m.t.pieces()*m.t.tableSteps(m.p))
+	if m.steps = entry[0].Uint(); m.p.subpixel.even(m.p, m.t.bk) {
+		m.steps = ptx.U(m.p.steps(m.t.bk))
 	}
-	return m.Mul(at, ptx.U(m.p.k))
+	at := entry[1].Uint()
+	if tap = ptx.U(0); !m.p.windowless() {
+		tap = m.Mul(at, ptx.U(m.t.pieces()*m.t.tableSteps(m.p)))
+	}
+	return m.Mul(at, ptx.U(m.p.k)), tap
 }
 
 // finishPhase finishes the tile: of a phase's pixels it writes those that the output has.
