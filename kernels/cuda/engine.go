@@ -62,7 +62,7 @@ func newTensor(w warpTile) *tensor {
 		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, w.Add(halfB, ptx.U(2*i))))
 	}
 	e.zero()
-	if w.p.zeroW != 0 {
+	if w.p.weightsHaveZeros() {
 		for range e.acc {
 			e.rowSums = append(e.rowSums, [2]ptx.Int{w.VarS(ptx.I(0)), w.VarS(ptx.I(0))})
 		}
@@ -131,18 +131,6 @@ func (e *tensor) multiply(sums [4]ptx.Word, a [4]ptx.Word, b [2]ptx.Word) {
 	e.MmaI8(c, a, b, e.p.typ == graph.I8, e.p.weight.Type == graph.I8)
 }
 
-// addRows adds the bytes of a fragment to the sums of its two rows.
-func (e *tensor) addRows(sums [2]ptx.Int, a [4]ptx.Word) {
-	add := e.Dp4aUnsigned
-	if e.p.typ == graph.I8 {
-		add = e.Dp4aSigned
-	}
-	for i, w := range a {
-		sum := sums[i%2]
-		e.SetS(sum, add(w, ptx.W(0x01010101), sum))
-	}
-}
-
 func (e *tensor) sums() []ptx.Word {
 	e.subtractRows()
 	var list []ptx.Word
@@ -164,24 +152,6 @@ func (e *tensor) spill(to ptx.SharedPtr) {
 			p := base.At(4 * (16*i*e.t.sumPitch() + 8*j))
 			e.StoreShared(p, c[0], c[1])
 			e.StoreShared(p.At(4*8*e.t.sumPitch()), c[2], c[3])
-		}
-	}
-}
-
-// subtractRows takes what the weights' zero point adds off the sums: the four lanes of a row share its sum.
-func (e *tensor) subtractRows() {
-	for i, rows := range e.rowSums {
-		for h, sum := range rows {
-			whole := sum
-			for _, mask := range []int{1, 2} {
-				whole = e.AddS(whole, e.ShuffleXorWord(whole.Word(), mask).Int())
-			}
-			off := e.MulS(whole, ptx.I(int(e.p.zeroW)))
-			for j := range e.acc[i] {
-				for c := range 2 {
-					e.acc[i][j][2*h+c] = e.SubS(e.acc[i][j][2*h+c].Int(), off).Word()
-				}
-			}
 		}
 	}
 }

@@ -23,13 +23,15 @@ type implicit struct {
 	p *product
 	t tile
 
-	x, w, taps           ptx.GlobalPtr
+	x, w, taps, phases   ptx.GlobalPtr
+	zeros                ptx.GlobalPtr // of the weights by channel
 	ring                 ptx.SharedPtr
 	thread               ptx.Uint
 	blockM, blockN, part ptx.Uint // the block's place in the grid
 
 	group, column ptx.Uint // the block's group and first channel in it
 	pixel         ptx.Uint // its first pixel
+	steps         ptx.Uint // of transposed convolutions: those of the block's phase
 
 	piece   ptx.Uint    // of the next step that is copied, this thread's
 	tap     [2]ptx.Uint // its entry of the taps' table, which was loaded a step before
@@ -69,7 +71,7 @@ func (t tile) swizzled(k *ptx.K, row, piece ptx.Uint) ptx.Uint {
 // cache.
 func (m *implicit) blocks() (pixels, channels, part ptx.Uint, grid [3]int) {
 	p, g := m.p, m.t.grid(m.p)
-	if p.n*p.h*p.w*p.pitchIn < p.k*p.groups*p.depth() {
+	if p.n*p.h*p.w*p.pitchIn < p.k*p.parts()*p.depth() {
 		return blockIndices(m.K, g)
 	}
 	channels, pixels, part, grid = blockIndices(m.K, [3]int{g[1], g[0], g[2]})
@@ -77,7 +79,20 @@ func (m *implicit) blocks() (pixels, channels, part ptx.Uint, grid [3]int) {
 }
 
 // windowless reports whether every output pixel reads one input pixel, which is there.
-func (p *product) windowless() bool { return p.r*p.s == 1 && p.pad == [2]int{} }
+func (p *product) windowless() bool {
+	if p.subpixel != nil {
+		return p.subpixel.windowless(p)
+	}
+	return p.r*p.s == 1 && p.pad == [2]int{}
+}
+
+// parts returns the groups or phases, whose tiles are apart.
+func (p *product) parts() int {
+	if p.subpixel != nil {
+		return len(p.subpixel.phases)
+	}
+	return p.groups
+}
 
 // begin finds what the thread copies.
 func (m *implicit) begin() {
@@ -85,8 +100,14 @@ func (m *implicit) begin() {
 	blockN := m.blockN
 	perGroup := ceilDiv(p.k, t.bn)
 	group, n := m.DivRem(blockN, perGroup)
-	if p.groups == 1 {
+	if p.parts() == 1 {
 		group, n = ptx.U(0), blockN
+	}
+	taps := ptx.U(0) // the first entry of the taps' table
+	var phaseRow ptx.Uint
+	if p.subpixel != nil {
+		phaseRow, taps = m.beginPhase(group)
+		group = ptx.U(0)
 	}
 	m.group, m.column = group, m.Mul(n, ptx.U(t.bn))
 	m.pixel = m.Mul(m.blockM, ptx.U(t.bm))
@@ -97,7 +118,8 @@ func (m *implicit) begin() {
 	if t.split > 1 {
 		first = m.Mul(m.part, ptx.U(ceilDiv(p.steps(t.bk), t.split)*t.pieces()))
 	}
-	m.piece = m.Var(m.Add(first, piece))
+	start := m.Add(first, piece)
+	m.piece = m.Var(m.Add(start, taps))
 	if !p.windowless() {
 		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
 		m.nextTap()
@@ -106,8 +128,12 @@ func (m *implicit) begin() {
 		m.rowsA = append(m.rowsA, m.pixelRow(m.Add(m.pixel, m.Add(row, ptx.U(r)))))
 	}
 	channel := m.Add(m.column, row)
-	at := m.Offset(m.w, m.Mad(group, ptx.U(p.k), channel), p.depth()*p.typ.Size())
-	m.weights = m.VarGlobal(m.Offset(at, m.piece, 16))
+	weightRow := m.Mad(group, ptx.U(p.k), channel)
+	if p.subpixel != nil {
+		weightRow = m.Add(phaseRow, channel)
+	}
+	at := m.Offset(m.w, weightRow, p.depth()*p.typ.Size())
+	m.weights = m.VarGlobal(m.Offset(at, start, 16))
 	for r := 0; r < t.bn; r += t.rowsAtOnce() {
 		size := ptx.U(16)
 		if p.k%t.bn != 0 {
@@ -204,6 +230,9 @@ func (t tile) tableSteps(p *product) int { return t.split*ceilDiv(p.steps(t.bk),
 
 // tapTable returns the entries of the pieces of a row of weights.
 func (p *product) tapTable(pieces int) []byte {
+	if p.subpixel != nil {
+		return p.subpixel.tapTables(p, pieces)
+	}
 	table := make([]byte, 0, 8*pieces)
 	perTap := p.depthC() * p.typ.Size() / 16
 	for i := range pieces {
@@ -213,10 +242,17 @@ func (p *product) tapTable(pieces int) []byte {
 		if tap >= p.r*p.s { // behind the last: outside of every image
 			y, x, delta = farAway, farAway, 0
 		}
-		table = binary.LittleEndian.AppendUint32(table, uint32(int32(delta)))
-		table = binary.LittleEndian.AppendUint32(table, uint32(y)<<16|uint32(x))
+		table = tapEntry{delta, y, x}.append(table)
 	}
 	return table
+}
+
+// tapEntry is where a piece of 16 bytes lies: bytes from tap 0, and its tap's row and column.
+type tapEntry struct{ delta, y, x int }
+
+func (e tapEntry) append(table []byte) []byte {
+	table = binary.LittleEndian.AppendUint32(table, uint32(int32(e.delta)))
+	return binary.LittleEndian.AppendUint32(table, uint32(e.y)<<16|uint32(uint16(e.x)))
 }
 
 // engine multiplies what a stage holds.
@@ -236,9 +272,12 @@ func (m *implicit) sum(e engine) {
 	steps := m.p.steps(t.bk)
 	per := ceilDiv(steps, t.split)
 	count := ptx.U(steps)
+	if m.p.subpixel != nil {
+		count = m.steps
+	}
 	if t.split > 1 { // the last part may be shorter
 		done := m.Mul(m.part, ptx.U(per))
-		count = m.Min(m.Sub(m.Max(ptx.U(steps), done), done), ptx.U(per))
+		count = m.Min(m.Sub(m.Max(count, done), done), ptx.U(per))
 	}
 	for s := range t.stages - 1 {
 		m.ifStep(ptx.U(s), count, func() { m.copyStep(ptx.U(s * t.stageBytes())) })
@@ -282,6 +321,12 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 		m.taps = k.Pointer("taps")
 		l.args = append(l.args, constArg(w.append(p.tapTable(t.tableSteps(p)*t.pieces()))))
 	}
+	if p.subpixel != nil {
+		m.phases = l.constant(k, "phases", w.append(p.subpixel.phaseTable(p, t.bk)))
+	}
+	if p.zeros != nil {
+		m.zeros = l.constant(k, "zeros", w.append(t.zeroTable(p)))
+	}
 	out, err := newRowOutput(b, p, w)
 	if err != nil {
 		return nil, err
@@ -303,7 +348,11 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	}
 	e.spill(m.ring)
 	m.Barrier()
-	m.finish(out, m.pixelOf)
+	if p.subpixel != nil {
+		m.finishPhase(out)
+	} else {
+		m.finish(out, m.pixelOf)
+	}
 	k.End()
 	w.launches = []launch{l}
 	return w, nil

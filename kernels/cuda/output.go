@@ -49,18 +49,21 @@ func newRowOutput(b kernels.Binding, p *product, w *work) (*rowOutput, error) {
 		}
 	}
 	// Tables are as long as padded rows, so that whole vectors may be read.
-	padded := roundUp(p.k*p.groups, 16)
+	padded := o.tableRow()
 	if p.bias != nil {
 		o.bias = w.append(graph.Bytes(append(p.bias[:len(p.bias):len(p.bias)], make([]float32, padded-len(p.bias))...)))
 	}
 	if p.scale != nil {
 		o.scale = w.append(graph.Bytes(append(p.scale[:len(p.scale):len(p.scale)], make([]float32, padded-len(p.scale))...)))
 		if p.zeroX != 0 {
-			o.zero = w.append(graph.Bytes(append(p.zeroSums(), make([]int32, padded-p.k*p.groups)...)))
+			o.zero = w.append(graph.Bytes(p.zeroSums(padded)))
 		}
 	}
 	return o, nil
 }
+
+// tableRow returns the length of a table by channel.
+func (o *rowOutput) tableRow() int { return roundUp(o.p.k*o.p.groups, 16) }
 
 // parameters declares the kernel's parameters that the output reads and writes.
 func (o *rowOutput) parameters(k *ptx.K, l *launch) {

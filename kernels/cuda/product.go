@@ -37,6 +37,7 @@ type product struct {
 	column bool
 	// transposed weights are [c*groups, k, r, s].
 	transposed bool
+	subpixel   *subpixel // of transposed convolutions on tiles: its phases; else nil
 }
 
 // pixels returns the rows of the product's result.
@@ -226,6 +227,9 @@ func (p *product) source(channel, c, tap int) int {
 	return (channel*p.c+c)*p.r*p.s + tap
 }
 
+// weightsHaveZeros reports whether a zero point of the weights is not 0.
+func (p *product) weightsHaveZeros() bool { return p.zeroW != 0 || p.zeros != nil }
+
 // zeroOf is the zero point of an output channel's weights, 0 behind the last channel.
 func (p *product) zeroOf(channel int) int32 {
 	switch {
@@ -241,20 +245,14 @@ func (p *product) zeroOf(channel int) int32 {
 // input channels. Behind them are zeros, or zero points, which are numbers that add nothing too. Reals are converted to
 // typ.
 func (p *product) packWeights() []byte {
-	rows, depth := p.k*p.groups, p.depth()
-	out := make([]byte, rows*depth*p.typ.Size())
-	if p.zeroW != 0 {
-		for i := range out {
-			out[i] = byte(p.zeroW)
-		}
+	rows, depth, put := p.k*p.groups, p.depth(), p.each
+	if p.subpixel != nil {
+		rows, put = p.subpixel.tapped*p.k, func(store func(dst, src int)) { p.subpixel.each(p, store) }
 	}
-	put := func(store func(dst, src int)) {
-		for o := range rows {
-			for t := range p.r * p.s {
-				for c := range p.c {
-					store(o*depth+t*p.depthC()+c, p.source(o, c, t))
-				}
-			}
+	out := make([]byte, rows*depth*p.typ.Size())
+	if p.weightsHaveZeros() {
+		for i := range out { // a phase's rows are the channels again
+			out[i] = byte(p.zeroOf(i / depth % (p.k * p.groups)))
 		}
 	}
 	switch {
@@ -270,12 +268,26 @@ func (p *product) packWeights() []byte {
 	return out
 }
 
+// each calls store for all weights, with their place among the packed ones and in the constant.
+func (p *product) each(store func(dst, src int)) {
+	for o := range p.k * p.groups {
+		for t := range p.r * p.s {
+			for c := range p.c {
+				store(o*p.depth()+t*p.depthC()+c, p.source(o, c, t))
+			}
+		}
+	}
+}
+
 // zeroSums returns, by output channel, what an input's zero point adds to the sums of integers: zeroX times the sum of the
-// weights less their own zero point.
-func (p *product) zeroSums() []int32 {
-	sums := make([]int32, p.k*p.groups)
+// weights less their own zero point; zeros behind the last, up to the row's length. Of phases there is a row each.
+func (p *product) zeroSums(row int) []int32 {
+	if p.subpixel != nil {
+		return p.subpixel.zeroSums(p, row)
+	}
+	sums := make([]int32, row)
 	weights := p.weight.Ints()
-	for o := range sums {
+	for o := range p.k * p.groups {
 		for t := range p.r * p.s {
 			for c := range p.c {
 				sums[o] += int32(weights[p.source(o, c, t)]) - p.zeroOf(o)

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
 )
@@ -82,8 +81,8 @@ func refused(t *testing.T, runs [][]int, p []choice) bool {
 		}
 		levels = slices.Clone(levels)
 		levels[p[0].factor], levels[p[1].factor] = p[0].level, p[1].level
-		if f := coverFamilies[levels[familyFactor]]; (f.op == graph.Conv) != (coverWindows[levels[windowFactor]].taps != nil) {
-			continue
+		if excluded(choice{familyFactor, levels[familyFactor]}, choice{windowFactor, levels[windowFactor]}) != "" {
+			continue // there is no such attribute
 		}
 		if tried++; tried > 6 {
 			break

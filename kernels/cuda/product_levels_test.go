@@ -40,6 +40,7 @@ var (
 		{"gemm_nhwc", "gemm_nhwc_", graph.Gemm, kernels.NHWC},
 		{"matmul_linear", "gemm_linear_", graph.MatMul, kernels.Linear},
 		{"matmul_nhwc", "gemm_nhwc_", graph.MatMul, kernels.NHWC},
+		{"conv_transposed", "conv_transposed_", graph.ConvTranspose, kernels.NHWC},
 	}
 	coverShapes = slices.Concat(shapesOf(simtF32), shapesOf(tensorF16), shapesOf(tensorI8))
 	coverStages = []int{3, 4}
@@ -49,6 +50,7 @@ var (
 		in, w, out  graph.DataType
 		zx, zw, zy  int32
 		perChannelW bool
+		zeros       bool // of the weights, for every channel another
 	}{
 		{name: "f32", in: graph.F32, w: graph.F32, out: graph.F32},
 		{name: "f16", in: graph.F16, w: graph.F16, out: graph.F16},
@@ -58,12 +60,17 @@ var (
 		{name: "s8_zeros_s8", in: graph.I8, w: graph.I8, out: graph.I8, zx: -128, zy: -5},
 		{name: "u8_weights_u8", in: graph.U8, w: graph.U8, out: graph.U8, zx: 128, zw: 131, zy: 3},
 		{name: "s8_weights_u8", in: graph.I8, w: graph.U8, out: graph.I8, zx: 5, zw: 120, zy: 3},
+		{name: "u8_zeros_by_channel_u8", in: graph.U8, w: graph.U8, out: graph.U8, zx: 117, zy: 9, perChannelW: true, zeros: true},
+		{name: "s8_zeros_by_channel_s8", in: graph.I8, w: graph.I8, out: graph.I8, zx: 3, zy: -4, perChannelW: true, zeros: true},
 	}
 	coverWindows = []struct {
 		name string
 		conv graph.ConvAttrs // with taps of kernel
 		taps []int           // nil: a matrix product
 		row  bool            // whose weights lie in rows of the sum
+
+		turned *graph.ConvTransposeAttrs // of a transposed convolution
+		most   int                       // taps of one of its phases
 	}{
 		{name: "1x1", conv: graph.ConvAttrs{}, taps: []int{1, 1}},
 		{name: "1x1_strided", conv: graph.ConvAttrs{Strides: []int{2, 2}}, taps: []int{1, 1}},
@@ -75,6 +82,13 @@ var (
 		{name: "grouped", conv: graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 2}, taps: []int{3, 3}},
 		{name: "columns"},
 		{name: "rows", row: true},
+		{name: "turned_3x3", turned: &graph.ConvTransposeAttrs{Pads: []int{1, 1, 1, 1}}, taps: []int{3, 3}, most: 9},
+		{name: "turned_2x2_by_2", turned: &graph.ConvTransposeAttrs{Strides: []int{2, 2}}, taps: []int{2, 2}, most: 1},
+		{name: "turned_4x4_by_2", turned: &graph.ConvTransposeAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}}, taps: []int{4, 4}, most: 4},
+		{name: "turned_3x3_by_2", turned: &graph.ConvTransposeAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, OutputPadding: []int{1, 1}}, taps: []int{3, 3}, most: 4},
+		{name: "turned_by_axis", turned: &graph.ConvTransposeAttrs{Strides: []int{3, 2}, Pads: []int{0, 2, 1, 1}, Dilations: []int{2, 1}}, taps: []int{2, 5}, most: 3},
+		{name: "turned_apart", turned: &graph.ConvTransposeAttrs{Strides: []int{4, 2}, Dilations: []int{1, 2}, Pads: []int{0, 1, 0, 2}}, taps: []int{2, 3}, most: 3},
+		{name: "turned_line", turned: &graph.ConvTransposeAttrs{Strides: []int{2}, Pads: []int{2, 1}, OutputPadding: []int{1}}, taps: []int{5}, most: 3},
 	}
 	coverEpilogues = []struct {
 		name     string
@@ -129,7 +143,8 @@ func excluded(a, b choice) string {
 		}
 	case [2]int{familyFactor, windowFactor}:
 		f, w := coverFamilies[a.level], coverWindows[b.level]
-		if (f.op == graph.Conv) != (w.taps != nil) || f.op == graph.MatMul && w.row {
+		if (f.op == graph.Conv || f.op == graph.ConvTranspose) != (w.taps != nil) || (f.op == graph.ConvTranspose) != (w.turned != nil) ||
+			f.op == graph.MatMul && w.row {
 			return "the op has no such attributes"
 		}
 	case [2]int{familyFactor, depthFactor}:
@@ -166,7 +181,7 @@ func wantedProducts(f factors) [][]choice {
 			}
 			for stages := range coverStages {
 				for split := range coverSplits {
-					if family < 3 { // MatMul has Gemm's tactics
+					if coverFamilies[family].op != graph.MatMul { // which has Gemm's tactics
 						add(choice{familyFactor, family}, choice{shapeFactor, shape}, choice{stagesFactor, stages}, choice{splitFactor, split})
 					}
 				}
@@ -209,12 +224,17 @@ func makeRun(levels []int) (productRun, error) {
 	for _, n := range window.taps {
 		taps *= n
 	}
+	if window.turned != nil {
+		taps = window.most
+	}
 	c := group * depthOf(t, coverDepths[levels[depthFactor]], taps, typ.in.Size())
 	k := group * channelsOf(t, coverChannels[levels[channelsFactor]])
 	n, rows, columns := pixelsOf(t, coverPixels[levels[pixelsFactor]])
 
 	x, w, attrs := []int{n * rows * columns, c}, []int{c, k}, any(nil)
 	switch {
+	case window.turned != nil:
+		x, w, attrs = windowedBack(*window.turned, window.taps, n, rows, columns, c, k)
 	case window.taps != nil:
 		x, w, attrs = windowed(window.conv, window.taps, n, rows, columns, c, k)
 	case family.op == graph.Gemm:
@@ -233,8 +253,11 @@ func makeRun(levels []int) (productRun, error) {
 			weights.Range = graph.Range{Scale: make([]float32, k)}
 			for i := range k {
 				weights.Range.Scale[i] = 0.002 * float32(1+i%5)
+				if typ.zeros {
+					weights.Range.Zero = append(weights.Range.Zero, int32(i*37%128))
+				}
 			}
-			if window.taps == nil && !window.row {
+			if window.taps == nil && !window.row || window.turned != nil {
 				weights.Range.Axis = 1
 			}
 		}
@@ -277,7 +300,7 @@ func (r *productRun) fuse(rnd *rand.Rand, level int, t graph.DataType, rng graph
 		r.layer.Fuse(e.program, 0, other)
 	case e.channel:
 		dims := []int{k}
-		if r.layer.Op == graph.Conv {
+		if r.layer.Op != graph.Gemm && r.layer.Op != graph.MatMul {
 			dims = slices.Concat(dims, slices.Repeat([]int{1}, len(y.Dims)-2))
 		}
 		r.layer.Fuse(e.program, 0, &graph.Tensor{Name: "s", Type: graph.F32, Dims: graph.Shape(dims...), Weights: randomWeights(rnd, graph.F32, k, 1)})
@@ -301,76 +324,4 @@ func randomWeights(rnd *rand.Rand, t graph.DataType, n, fan int) []byte {
 		}
 	}
 	return v.Data
-}
-
-// windowed returns the shapes of input and weights of a convolution with so many output rows and columns; in one spatial
-// axis where there is one tap axis. What a stride leaves over lies behind the last window.
-func windowed(a graph.ConvAttrs, taps []int, n, rows, columns, c, k int) (x, w []int, attrs graph.ConvAttrs) {
-	out := []int{rows, columns}
-	if len(taps) == 1 {
-		out = []int{rows * columns}
-	}
-	x, w = []int{n, c}, []int{k, c / max(1, a.Group)}
-	for i, kernel := range taps {
-		stride, dilation, pads := 1, 1, 0
-		if a.Strides != nil {
-			stride = a.Strides[i]
-		}
-		if a.Dilations != nil {
-			dilation = a.Dilations[i]
-		}
-		if a.Pads != nil {
-			pads = a.Pads[i] + a.Pads[i+len(taps)]
-		}
-		x = append(x, (out[i]-1)*stride+(kernel-1)*dilation+1-pads+(stride-1))
-		w = append(w, kernel)
-	}
-	if a.Group = max(1, a.Group); a.Group == 1 {
-		return x, w, a
-	}
-	return x, w, a
-}
-
-// pixelsOf returns images, rows and columns: one pixel, an odd number below the tile's, as many, or an odd number above in
-// images that do not end with a tile.
-func pixelsOf(t tile, class string) (n, rows, columns int) {
-	switch class {
-	case "one":
-		return 1, 1, 1
-	case "under":
-		return 1, 3, (t.bm - 2) / 3
-	case "exact":
-		return 2, 4, t.bm / 8
-	}
-	columns = ceilDiv(t.bm+1, 15)
-	return 3, 5, columns + (columns+1)%2
-}
-
-// channelsOf returns output channels of a group: one, an odd number below the tile's, as many, or more, odd in vectors.
-func channelsOf(t tile, class string) int {
-	switch class {
-	case "one":
-		return 1
-	case "under":
-		return t.bn - 3
-	case "exact":
-		return t.bn
-	}
-	return t.bn + 16
-}
-
-// depthOf returns the input channels of a group, so that the steps suffice for the split: an odd number, so many that steps
-// are full, or more steps than the ring has stages, of which the last is not full and the parts are not even.
-func depthOf(t tile, class string, taps, size int) int {
-	vector, steps := 16/size, 1
-	if t.split > 1 {
-		steps = 2 * t.split
-	}
-	switch class {
-	case "odd":
-		return ceilDiv(steps*t.bk, 16*taps)*vector - 1
-	case "exact":
-		return ceilDiv(steps, taps) * t.bk / size
-	}
-	return (ceilDiv((steps+t.stages+1)*t.bk, 16*taps) + 1) * vector
 }

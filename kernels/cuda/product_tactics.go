@@ -13,6 +13,7 @@ func productEmitters() []emitter {
 	for _, u := range []unit{tensorI8, tensorF16, simtF32} {
 		for _, t := range tiles(u) {
 			list = append(list, productEmitter("conv_", graph.Conv, kernels.NHWC, t))
+			list = append(list, productEmitter("conv_transposed_", graph.ConvTranspose, kernels.NHWC, t))
 			for _, op := range []*graph.Op{graph.Gemm, graph.MatMul} {
 				for _, f := range []kernels.Format{kernels.Linear, kernels.NHWC} {
 					list = append(list, productEmitter("gemm_"+f.String()+"_", op, f, t))
@@ -24,6 +25,10 @@ func productEmitters() []emitter {
 }
 
 func productEmitter(prefix string, op *graph.Op, f kernels.Format, t tile) emitter {
+	productOf := productOf
+	if op == graph.ConvTranspose {
+		productOf = subpixelOf
+	}
 	return emitter{
 		name: prefix + t.String(), op: op, in: f, out: f, strided: f == kernels.NHWC,
 		match: func(b kernels.Binding) error {

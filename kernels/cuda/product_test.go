@@ -32,6 +32,12 @@ func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *t
 // trialBy emits a convolution of the geometry with an emitter.
 func trialBy(t *testing.T, e emitter, typ graph.DataType, x, w [4]int, pad, stride int, zero int32) *trial {
 	t.Helper()
+	return trialWith(t, e, graph.Conv, graph.ConvAttrs{Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: 1}, typ, x, w, zero)
+}
+
+// trialWith emits a convolution, plain or transposed, with an emitter.
+func trialWith(t *testing.T, e emitter, op *graph.Op, attrs any, typ graph.DataType, x, w [4]int, zero int32) *trial {
+	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	in := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(x[:]...)}
 	weights := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(w[:]...)}
@@ -39,9 +45,7 @@ func trialBy(t *testing.T, e emitter, typ graph.DataType, x, w [4]int, pad, stri
 		in.Range, weights.Range = graph.PerTensor(0.03, zero), graph.PerTensor(0.01, 0)
 	}
 	weights.Weights = suite.Random(rnd, weights).Data
-	l := &graph.Layer{Name: "conv", Op: graph.Conv, From: []string{"conv"}, Attrs: graph.ConvAttrs{
-		Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: 1,
-	}}
+	l := &graph.Layer{Name: "conv", Op: op, From: []string{"conv"}, Attrs: attrs}
 	l.AddInput(in)
 	l.AddInput(weights)
 	y := &graph.Tensor{Name: "y", Producer: l}

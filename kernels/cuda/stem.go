@@ -94,7 +94,7 @@ func stemOf(b kernels.Binding, u unit, lines int) (*stem, error) {
 		return nil, fmt.Errorf("columns are %d apart and taps %d, the kernel takes 2 and 1", p.stride[1], p.dilation[1])
 	}
 	s.taps = roundUp(p.s, stemTaps)
-	if p.zeroW != 0 || p.r*s.taps > maxStemTaps {
+	if p.zeroW != 0 || p.zeros != nil || p.r*s.taps > maxStemTaps {
 		return nil, fmt.Errorf("weights have a zero point, or more than %d taps", maxStemTaps)
 	}
 	s.rows = (lines-1)*p.stride[0] + (p.r-1)*p.dilation[0] + 1

@@ -107,9 +107,6 @@ func (t tile) fits(p *product) error {
 	if size := p.typ.Size(); p.typ != units[t.unit].typ && !(t.unit == tensorI8 && size == 1) {
 		return fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, units[t.unit].typ)
 	}
-	if p.zeros != nil {
-		return fmt.Errorf("the weights have a zero point for every channel")
-	}
 	v := p.vector()
 	if p.groups > 1 && (p.c%v != 0 || p.k%4 != 0 || p.widthOut != p.k*p.groups) {
 		return fmt.Errorf("groups of %d to %d channels do not fill vectors of 16 bytes", p.c, p.k)
@@ -120,7 +117,7 @@ func (t tile) fits(p *product) error {
 	if err := weightsFit(p.k*p.groups, p.depth()*p.typ.Size()); err != nil {
 		return err
 	}
-	if max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
+	if p.subpixel == nil && max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
 		return fmt.Errorf("the taps reach over more than %d pixels", farAway)
 	}
 	if p.pitchIn%v != 0 {
@@ -136,9 +133,9 @@ func (t tile) fits(p *product) error {
 	return nil
 }
 
-// grid returns the blocks: channels by groups, pixels, parts.
+// grid returns the blocks: pixels, channels by groups or phases, parts.
 func (t tile) grid(p *product) [3]int {
-	return [3]int{ceilDiv(p.pixels(), t.bm), ceilDiv(p.k, t.bn) * p.groups, t.split}
+	return [3]int{ceilDiv(p.pixels(), t.bm), ceilDiv(p.k, t.bn) * p.parts(), t.split}
 }
 
 // Cycles of a block that do not grow with its work: to fill the ring and to write the result, and a step's barrier.
@@ -152,6 +149,10 @@ const (
 // jobs estimates the launches.
 func (t tile) jobs(p *product, b kernels.Binding) []job {
 	steps := float64(ceilDiv(p.steps(t.bk), t.split))
+	busy := steps
+	if p.subpixel != nil {
+		busy *= p.subpixel.share(p, t.bk)
+	}
 	elements := float64(t.bk / p.typ.Size())
 	multiply := float64(t.bm*t.bn) * elements / units[t.unit].rate
 	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
@@ -165,7 +166,7 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 	g := t.grid(p)
 	return []job{{
 		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), registersPerSM/(t.threads()*t.registers()))), shared: t.shared(),
-		cycles: steps * step, latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
+		cycles: busy * step, latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
 	}}
 }
 

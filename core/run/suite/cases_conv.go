@@ -43,7 +43,8 @@ func (m *maker) oddConvolutions() {
 	}
 }
 
-// transposedConvolutions are transposed convolutions of all strides, dilations, groups and output paddings.
+// transposedConvolutions are transposed convolutions of all strides, dilations, groups and output paddings; the last has sums
+// that are long enough to be split.
 func (m *maker) transposedConvolutions() {
 	for i, s := range []struct {
 		x, w []int
@@ -56,6 +57,9 @@ func (m *maker) transposedConvolutions() {
 		{[]int{2, 8, 5, 5}, []int{8, 4, 3, 2}, graph.ConvTransposeAttrs{Strides: []int{1, 2}, Dilations: []int{2, 3}, Group: 2}},
 		{[]int{1, 6, 3, 4}, []int{6, 1, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Dilations: []int{2, 1}, Group: 6}},
 		{[]int{2, 4, 9}, []int{4, 6, 5}, graph.ConvTransposeAttrs{Strides: []int{3}, Pads: []int{2, 1}}},
+		{[]int{1, 40, 3, 4}, []int{40, 12, 2, 3}, graph.ConvTransposeAttrs{Strides: []int{3, 2}, Dilations: []int{1, 2}}}, // rows and columns that no tap meets
+		{[]int{2, 24, 3, 5}, []int{24, 33, 3, 3}, graph.ConvTransposeAttrs{Strides: []int{2, 2}, OutputShape: []int{6, 9}}},
+		{[]int{1, 464, 2, 3}, []int{464, 8, 3, 3}, graph.ConvTransposeAttrs{Pads: []int{1, 1, 1, 1}}},
 	} {
 		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
 			e := epilogues[(i+j)%len(epilogues)]
@@ -119,6 +123,8 @@ func (m *maker) channelZeros() {
 		{[]int{1, 3, 5, 5}, []int{8, 3, 3, 3}, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}},
 		{[]int{2, 20, 4, 6}, []int{17, 20, 1, 1}, graph.ConvAttrs{Group: 1}},
 		{[]int{1, 12, 6, 6}, []int{12, 1, 3, 3}, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 12}},
+		{[]int{1, 32, 7, 5}, []int{24, 16, 3, 3}, graph.ConvAttrs{Strides: []int{2, 1}, Pads: []int{1, 1, 1, 1}, Group: 2}},
+		{[]int{1, 3, 9, 11}, []int{16, 3, 3, 3}, graph.ConvAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 1, 1}, Group: 1}},
 	} {
 		for j, t := range []graph.DataType{graph.I8, graph.U8} {
 			l := m.layer(graph.Conv, s.a, m.tensor(t, graph.PerTensor(0.02, int32(3*i)), s.x...), m.constant(graph.I8, zeros(s.w[0], 0), 1, s.w...))
@@ -132,5 +138,9 @@ func (m *maker) channelZeros() {
 		a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}
 		l = m.layer(graph.Gemm, a, m.tensor(t, graph.PerTensor(0.02, 5), 3, 40), m.constant(t, zeros(21, 0), 1, 21, 40))
 		m.add(fmt.Sprintf("gemm_zeros_%s", t), l, Tolerance{Real: 1e-6, Step: 1})
+		up := graph.ConvTransposeAttrs{Strides: []int{2, 2}, Pads: []int{1, 1, 0, 0}, Group: 1}
+		l = m.layer(graph.ConvTranspose, up, m.tensor(t, graph.PerTensor(0.02, 7), 1, 20, 3, 5), m.constant(t, zeros(13, 1), 1, 20, 13, 3, 3))
+		l.Outputs[0].Type, l.Outputs[0].Range = t, graph.PerTensor(0.3, 4)
+		m.add(fmt.Sprintf("conv_transposed_zeros_%s", t), l, Tolerance{})
 	}
 }
