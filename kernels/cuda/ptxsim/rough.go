@@ -10,19 +10,23 @@ import (
 
 // errorOf is how far the result of an approximate instruction may be from v, of which x is the operand (PTX ISA 9.7.3, the
 // maximum errors of div, rcp, sqrt, rsqrt, sin, cos, lg2, ex2 and tanh of f32). Half a unit in the last place is the
-// rounding's own.
+// rounding's own. Powers of two, of which these but for sin and cos are tables, are exact.
 func errorOf(op string, v, x float64) float64 {
+	fraction, _ := math.Frexp(v)
 	if v == 0 || v != v || math.IsInf(v, 0) {
 		return 0
 	}
 	ulp := math.Ldexp(1, max(math.Ilogb(v), -126)-23)
 	switch op {
+	case "rcp", "sqrt", "div", "ex2", "rsqrt":
+		if math.Abs(fraction) == 0.5 {
+			return 0
+		}
+	}
+	switch op {
 	case "rcp", "sqrt":
 		return ulp / 2
 	case "div", "ex2":
-		if op == "ex2" && x == 0 {
-			return 0
-		}
 		return 3 * ulp / 2
 	case "rsqrt":
 		return math.Abs(v) * 0x1.12p-23 // 2^-22.9
