@@ -11,7 +11,7 @@
 # Each stage writes DIR/GPU/DATE-COMMIT/STAGE.json (DIR: results/gpu): {schema, stage, status, reason, commit, device, driver,
 # when, seconds, rows}, one row a line, kept up to date while it runs; messages go to gpu.log beside it. status is done, running
 # (it was killed), partial (out of time), failed or unavailable; a stage that is done is not run again for the same commit,
-# the others are, and go on where they stopped. --budget is shared out among the stages; what one leaves over goes to the next.
+# the others are, and go on where they stopped (bringup with the steps that it has no rows of). --budget is shared out among the stages; what one leaves over goes to the next.
 # No stage stops another, and the exit status is 0 unless the command line is wrong. A kernel that hangs, crashes or computes
 # something else costs its own row: bringup and selftest end the process that it is in and go on; ours and layers give each
 # case 240 seconds and do without the tactics that selftest found wrong, or that ended a measurement before. Their rows have
@@ -125,10 +125,24 @@ summed() {
   if [ "$1" -eq 0 ] && grep -q '"complete":false' "$rows"; then return $unfinished; fi
   return "$1"
 }
+bringup_steps='device launch graph event copy peak cubin gemm jit'
+# missing are the steps of bringup of which there are no rows, by comma.
+missing() {
+  local step list=''
+  for step in $bringup_steps; do
+    grep -q "^{\"check\":\"$step\"" "$rows" || list="$list${list:+,}$step"
+  done
+  echo "$list"
+}
 stage_bringup() {
   have_trtui || return
-  bounded "$trtui" gpu bringup --backend "$backend" --json --budget "$(most)"
-  summed $? || lacks $? "gpu bringup"
+  local steps
+  steps=$(missing)
+  if [ -n "$steps" ]; then # else the last one was cut short: what there is will do
+    bounded "$trtui" gpu bringup --backend "$backend" --json --budget "$(most)" --steps "$steps"
+    summed $? || { lacks $? "gpu bringup"; return; }
+  fi
+  ! grep -q '"ok":false' "$rows" || { echo "$(grep -c '"ok":false' "$rows") findings failed" >&2; return 1; }
 }
 stage_selftest() {
   have_trtui || return
@@ -226,7 +240,7 @@ run_stage() {
   local job lines=-1 status reason
   rows=$work/$1.jsonl stage_begin=$SECONDS stage_end=$((SECONDS + $2))
   : >"$rows"
-  case $1 in selftest | baseline | ours | layers) # go on where an earlier run stopped
+  case $1 in bringup | selftest | baseline | ours | layers) # go on where an earlier run stopped
     [ -f "$run/$1.json" ] && sed -n 's/^    \({.*}\),\{0,1\}$/\1/p' "$run/$1.json" | grep -v -e '^{"summary"' -e 'no ONNX file' >"$rows" ;;
   esac
   "stage_$1" >>"$rows" 2>"$work/log" &
