@@ -11,11 +11,11 @@
 # Each stage writes DIR/GPU/DATE-COMMIT/STAGE.json (DIR: results/gpu): {schema, stage, status, reason, commit, device, driver,
 # when, seconds, rows}, one row a line, kept up to date while it runs; messages go to gpu.log beside it. status is done, running
 # (it was killed), partial (out of time), failed or unavailable; a stage that is done is not run again for the same commit,
-# the others are, and go on where they stopped. --budget is shared out among the stages; what one leaves over goes to the next.
+# the others are, and go on where they stopped (bringup with the steps that it has no rows of). --budget is shared out among the stages; what one leaves over goes to the next.
 # No stage stops another, and the exit status is 0 unless the command line is wrong. A kernel that hangs, crashes or computes
 # something else costs its own row: bringup and selftest end the process that it is in and go on; ours and layers give each
 # case 240 seconds and do without the tactics that selftest found wrong, or that ended a measurement before. Their rows have
-# the number of these.
+# the number of these. Where a layer has no other, wrong ones are measured all the same, and the row says so: "despite".
 #
 # A command of trtui prints its rows as JSON lines; exit status 2, a usage error, means that this build lacks it. What it
 # learns about tactics is kept in DIR/GPU/timing.jsonl. Then run scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
@@ -125,10 +125,24 @@ summed() {
   if [ "$1" -eq 0 ] && grep -q '"complete":false' "$rows"; then return $unfinished; fi
   return "$1"
 }
+bringup_steps='device launch graph event copy peak cubin gemm jit'
+# missing are the steps of bringup of which there are no rows, by comma.
+missing() {
+  local step list=''
+  for step in $bringup_steps; do
+    grep -q "^{\"check\":\"$step\"" "$rows" || list="$list${list:+,}$step"
+  done
+  echo "$list"
+}
 stage_bringup() {
   have_trtui || return
-  bounded "$trtui" gpu bringup --backend "$backend" --json --budget "$(most)"
-  summed $? || lacks $? "gpu bringup"
+  local steps
+  steps=$(missing)
+  if [ -n "$steps" ]; then # else the last one was cut short: what there is will do
+    bounded "$trtui" gpu bringup --backend "$backend" --json --budget "$(most)" --steps "$steps"
+    summed $? || { lacks $? "gpu bringup"; return; }
+  fi
+  ! grep -q '"ok":false' "$rows" || { echo "$(grep -c '"ok":false' "$rows") findings failed" >&2; return 1; }
 }
 stage_selftest() {
   have_trtui || return
@@ -145,10 +159,11 @@ stage_baseline() {
 
 # onnx MODEL writes its ONNX file, if it is not there.
 onnx() { [ -f "$models/$1.onnx" ] || bounded python3 bench/peers/torch_gpu.py --export "$1" --out "$models/$1.onnx" >&2; }
-# bad are the tactics that selftest found wrong, and those that ended a measurement, a line each.
+# bad are the tactics that selftest found wrong, and those that ended a measurement, a line each; with an argument only those
+# that end a process, or take the device from it.
 bad() {
   {
-    sed -n 's/^ *{"ok":false,"tactic":"\([^"]*\)".*/\1/p' "$run/selftest.json"
+    sed -n "${1:+/the process that ran it ended\\|context is lost/}"'s/^ *{"ok":false,"tactic":"\([^"]*\)".*/\1/p' "$run/selftest.json"
     sed -n 's/.*"lost":"\([^"]*\)".*/\1/p' "$run/ours.json" "$run/layers.json" "$rows" | tr ' ' '\n'
   } 2>/dev/null | sort -u
 }
@@ -161,15 +176,15 @@ culprit() {
 }
 # bench MODEL BATCH PRECISION FLAGS... prints a row {model, batch, precision, bench or error}, unless there is one.
 bench() {
-  local key file=() status limit forbid lost='' tactic
+  local key file=() status limit forbid lost='' tactic despite=''
   key=$(printf '{"model":"%s","batch":%d,"precision":"%s",' "$1" "$2" "$3")
   grep -qF "$key" "$rows" && return 0
   if [ "$1" != digits ]; then # which trtui carries
     onnx "$1" || { echo "$key\"error\":\"no ONNX file: the export by PyTorch failed\"}"; return 0; }
     file=("$models/$1.onnx")
   fi
-  for _ in 1 2 3 4; do # a tactic that ended it is left out of the next try
-    { bad; printf '%s\n' $lost; } | sed '/^$/d' | sort -u >"$work/bad"
+  for _ in 1 2 3 4 5; do # a tactic that ended it is left out of the next try
+    { bad $despite; printf '%s\n' $lost; } | sed '/^$/d' | sort -u >"$work/bad"
     forbid=()
     [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
     limit=$(left)
@@ -179,11 +194,17 @@ bench() {
     status=$?
     grep -v -e '^timing tactics' -e '^compiling kernels' "$work/error" >&2
     tactic=$(culprit $status)
-    [ -n "$tactic" ] || break
-    lost="$lost${lost:+ }$tactic"
+    if [ -n "$tactic" ]; then
+      lost="$lost${lost:+ }$tactic"
+    elif [ $status -eq 1 ] && [ -z "$despite" ] && [ "$(bad | wc -l)" -gt "$(bad only | wc -l)" ]; then
+      despite=only # they may be all that a layer has
+    else
+      break
+    fi
   done
   key=$key${lost:+"\"lost\":\"$lost\","}
   [ ! -s "$work/bad" ] || key="$key\"forbidden\":$(wc -l <"$work/bad" | tr -d ' '),"
+  [ -z "$despite" ] || key="$key\"despite\":true,"
   case $status in
     0) echo "$key\"bench\":$(tr -d '\n' <"$work/bench")}" ;;
     124 | 137)
@@ -219,7 +240,7 @@ run_stage() {
   local job lines=-1 status reason
   rows=$work/$1.jsonl stage_begin=$SECONDS stage_end=$((SECONDS + $2))
   : >"$rows"
-  case $1 in selftest | baseline | ours | layers) # go on where an earlier run stopped
+  case $1 in bringup | selftest | baseline | ours | layers) # go on where an earlier run stopped
     [ -f "$run/$1.json" ] && sed -n 's/^    \({.*}\),\{0,1\}$/\1/p' "$run/$1.json" | grep -v -e '^{"summary"' -e 'no ONNX file' >"$rows" ;;
   esac
   "stage_$1" >>"$rows" 2>"$work/log" &

@@ -3,10 +3,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/kernels/cuda"
 )
 
 // gpuCall runs a gpu command and returns its rows and all that it printed.
@@ -59,6 +62,17 @@ func TestGPUBringup(t *testing.T) {
 	_, out, err = gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "peak")
 	if err != nil || !strings.Contains(out, "peak    f16_mma: ") || !strings.Contains(out, "estimated") {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestGPUScriptKnowsSteps compares the script's list of steps with the program's.
+func TestGPUScriptKnowsSteps(t *testing.T) {
+	script, err := os.ReadFile("../../scripts/gpu.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := "\nbringup_steps='" + strings.Join(cuda.BringupSteps(), " ") + "'\n"; !strings.Contains(string(script), line) {
+		t.Errorf("scripts/gpu.sh has no line %q", line)
 	}
 }
 

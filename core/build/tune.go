@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -25,7 +23,8 @@ type tuner struct {
 	cache     *TimingCache
 	choices   TacticChoices
 	progress  func(layer, tactic string)
-	mems      []buffer                 // reused from one measurement to the next
+	inputs    []buffer                 // of measurements, from one to the next
+	outputs   []buffer                 // and the workspace, behind them
 	pass      int                      // over all layers; in each, what is open is measured once
 	trials    map[CacheEntry]*trial    // what was measured in this build
 	last      *occasion                // measured last
@@ -34,11 +33,6 @@ type tuner struct {
 	open      map[string]bool          // layers whose tactics are to be measured in this pass, those measured before too
 	remeasure []string                 // layers for which the cache counts only as far as this tuner filled it
 	lost      error                    // after which the device does nothing
-}
-
-type buffer struct {
-	mem  kernels.Mem
-	size int
 }
 
 // Measurement: a tactic is launched until its warm-up time has passed, then in rounds of as many launches as take
@@ -163,24 +157,21 @@ func (t *tuner) launched(b kernels.Binding, tac kernels.Tactic, k kernels.Kernel
 	for i, d := range b.In {
 		var m kernels.Mem
 		if b.Layer.Inputs[i] != nil && b.Consts[i] == nil {
-			if m, err = t.memory(len(in), d.Span()); err != nil {
-				return 0, 0, err
-			}
-			if err := t.fill(m, d); err != nil {
+			if m, err = t.input(len(in), d); err != nil {
 				return 0, 0, err
 			}
 		}
 		in = append(in, m)
 	}
 	for _, d := range b.Out {
-		m, err := t.memory(len(b.In)+len(out), d.Span())
+		m, err := t.memory(&t.outputs, len(out), d.Span())
 		if err != nil {
 			return 0, 0, err
 		}
 		out = append(out, m)
 	}
 	if tac.Workspace != nil {
-		if scratch, err = t.memory(len(b.In)+len(b.Out), tac.Workspace(b)); err != nil {
+		if scratch, err = t.memory(&t.outputs, len(b.Out), tac.Workspace(b)); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -255,50 +246,3 @@ type oneByOne func() error
 
 func (f oneByOne) Launch() error { return f() }
 func (f oneByOne) Close() error  { return nil }
-
-// memory returns the i-th piece of memory for a measurement, n bytes.
-func (t *tuner) memory(i, n int) (kernels.Mem, error) {
-	for len(t.mems) <= i {
-		t.mems = append(t.mems, buffer{})
-	}
-	m := &t.mems[i]
-	if m.size < n {
-		t.backend.Free(m.mem)
-		*m = buffer{}
-		mem, err := t.backend.Alloc(n)
-		if err != nil {
-			return mem, err
-		}
-		*m = buffer{mem, n}
-	}
-	return t.backend.Slice(m.mem, 0, n), nil
-}
-
-// fill stores numbers of the size that activations have, so that no kernel meets subnormals or NaN.
-func (t *tuner) fill(m kernels.Mem, d kernels.Desc) error {
-	data := make([]byte, d.Span())
-	rnd := rand.New(rand.NewPCG(1, 2))
-	switch d.Type {
-	case graph.F32:
-		v := graph.View[uint32](data)
-		for i := range v {
-			v[i] = math.Float32bits(rnd.Float32()*4 - 2)
-		}
-	case graph.F16:
-		v := graph.View[uint16](data)
-		for i := range v {
-			v[i] = graph.F32ToF16(rnd.Float32()*4 - 2)
-		}
-	case graph.I8, graph.U8:
-		for i := range data {
-			data[i] = byte(rnd.Uint32())
-		}
-	}
-	return t.backend.Upload(t.stream, m, data)
-}
-
-func (t *tuner) close() {
-	for _, m := range t.mems {
-		t.backend.Free(m.mem)
-	}
-}

@@ -112,7 +112,7 @@ func (p *bringup) compileAll() error {
 		}
 		list = few
 	}
-	start, done, spilled, warned, bytes := time.Now(), 0, 0, 0, 0
+	start, done, spilled, warned, bytes, compiling := time.Now(), 0, 0, 0, 0, 0.0
 	slowest := Finding{}
 	inOrder(len(list), func(i int) Finding {
 		if p.ctx.Err() != nil {
@@ -126,6 +126,7 @@ func (p *bringup) compileAll() error {
 		p.report(f)
 		done++
 		bytes += f.Bytes
+		compiling += f.JITms
 		if f.LocalBytes > 0 {
 			spilled++
 		}
@@ -139,7 +140,7 @@ func (p *bringup) compileAll() error {
 	})
 	value := fmt.Sprintf("%d of %d tactics; %d use local memory, %d with warnings", done, len(list), spilled, warned)
 	if slowest.Name != "" { // a device that tells how long its compiler took
-		value += "; slowest " + slowest.Name
+		value += fmt.Sprintf("; %.1f at a time; slowest %s", compiling/milliseconds(time.Since(start)), slowest.Name)
 	}
 	p.report(Finding{
 		Name: "all", Count: done, Bytes: bytes, HostUS: microseconds(time.Since(start)), Value: value,

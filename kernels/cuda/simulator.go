@@ -22,6 +22,7 @@ type simulator struct {
 	model  machine
 	memory *ptxsim.Memory
 	races  bool // look for races in global memory: it takes a dozen times the memory that kernels touch
+	rough  bool // results that a GPU only approximates are as far off as they may be
 
 	mu            sync.Mutex
 	closed        bool

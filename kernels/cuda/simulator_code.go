@@ -240,7 +240,7 @@ func (s *simulator) node(call string, launch driver.KernelNode) (simNode, error)
 		n := k.launches
 		k.launches++
 		s.mu.Unlock()
-		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.races && n == 0, Lints: ptxsim.LintNone}
+		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.races && n == 0, Rough: s.rough, Lints: ptxsim.LintNone}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}

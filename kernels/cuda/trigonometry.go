@@ -38,11 +38,17 @@ func acos(k *ptx.K, x ptx.Float) ptx.Float {
 	return k.MulF(ptx.F(2), atan(k, root))
 }
 
-// sinh is (e^a - e^-a) / 2 of the magnitude a: with m = e^-a - 1, -m (2 + m) / (2 (1 + m)).
+// sinh is (e^a - e^-a) / 2 of the magnitude a, up to 1 its series.
 func sinh(k *ptx.K, x ptx.Float) ptx.Float {
-	m := expm1(k, k.NegF(k.AbsF(x)))
-	y := k.DivF(k.MulF(k.NegF(m), k.AddF(ptx.F(2), m)), k.MulF(ptx.F(2), k.AddF(ptx.F(1), m)))
-	return k.CopySign(x, y)
+	a := k.AbsF(x)
+	e := exp(k, a)
+	y := k.MulF(ptx.F(0.5), k.SubF(e, k.RcpApprox(e)))
+	z := k.MulF(a, a)
+	series := ptx.F(1.0 / 362880)
+	for _, c := range []float32{1.0 / 5040, 1.0 / 120, 1.0 / 6, 1} {
+		series = k.Fma(series, z, ptx.F(c))
+	}
+	return k.CopySign(x, k.SelectF(k.LtF(a, ptx.F(1)), k.MulF(series, a), y))
 }
 
 func cosh(k *ptx.K, x ptx.Float) ptx.Float {

@@ -83,6 +83,24 @@ func writeDevice(b *bytes.Buffer, cases []benchCase, d device) {
 	if n := d.forbidden(); n > 0 {
 		fmt.Fprintf(b, "\nSome of ours were measured without the tactics that had been found wrong by then, %d at most.\n", n)
 	}
+	if list := d.despite(cases); len(list) > 0 {
+		fmt.Fprintf(b, "\nMeasured with tactics that the selftest had found wrong, since a layer has no others: %s.\n", strings.Join(list, ", "))
+	}
+}
+
+// despite names the cases whose figure of ours is that of a measurement with tactics that were found wrong.
+func (d device) despite(cases []benchCase) (list []string) {
+	for _, c := range cases {
+		for _, r := range d.Runs {
+			for _, row := range r.Stages[ours].Rows {
+				name := fmt.Sprintf("%s %d %s", c.Model, c.Batch, c.Precision)
+				if row.Despite && (benchCase{row.Model, row.Batch, row.Precision}) == c && !slices.Contains(list, name) {
+					list = append(list, name)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // forbidden is how many tactics a figure of ours had to do without, at most.

@@ -54,7 +54,7 @@ var shown = map[string]bool{"launch": true, "graph": true, "event": true, "copy"
 // failed.
 func writeBringup(b *bytes.Buffer, d device) {
 	s, r, ok := d.newestStage("bringup")
-	if !ok || s.summary() == nil {
+	if !ok || len(s.Rows) == 0 {
 		return
 	}
 	best := map[string]float64{}

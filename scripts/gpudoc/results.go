@@ -51,6 +51,7 @@ type row struct {
 	}
 	Forbidden int    // ours: tactics that were left out, as they were found wrong
 	Lost      string // those of them that ended this measurement at first
+	Despite   bool   // ours: others that were found wrong were not left out, as a layer had nothing else
 	Error     string
 	OK        *bool // selftest, bringup
 	finding

@@ -262,6 +262,66 @@ esac
 	}
 }
 
+// TestScriptBringupGoesOn: a step that was seen is not run again, that it failed is not forgotten.
+func TestScriptBringupGoesOn(t *testing.T) {
+	needScript(t)
+	tools, dir := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
+	program := filepath.Join(tools, "trtui")
+	write(t, program, `#!/bin/sh
+case "$*" in
+  *"--steps device,launch,graph,event,copy,peak,cubin,gemm,jit") for s in device launch graph event copy; do echo '{"check":"'$s'","ok":true}'; done
+    echo '{"check":"peak","ok":false,"error":"it hangs"}'; echo '{"summary":"bringup","complete":false}' ;;
+  *"--steps cubin,gemm,jit") for s in cubin gemm jit; do echo '{"check":"'$s'","ok":true}'; done
+    echo '{"summary":"bringup","complete":true}' ;;
+  *) exit 3 ;;
+esac
+`, 0o755)
+	for i, want := range []struct {
+		status string
+		rows   int
+	}{{"partial", 7}, {"failed", 10}, {"failed", 9}} {
+		if s := gpuScript(t, dir, tools, "--trtui", program, "--budget", "60", "bringup")["bringup"]; s.Status != want.status || len(s.Rows) != want.rows {
+			t.Errorf("run %d: %s %q, %d rows; want %v", i, s.Status, s.Reason, len(s.Rows), want)
+		}
+	}
+}
+
+// TestScriptMeasuresDespite: where nothing is left without the tactics that selftest found wrong, a case is measured with
+// them and says so, but still without those that end a process.
+func TestScriptMeasuresDespite(t *testing.T) {
+	needScript(t)
+	tools, dir := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
+	program := filepath.Join(tools, "trtui")
+	write(t, program, `#!/bin/sh
+case "$*" in
+  *selftest*) echo '{"ok":false,"tactic":"pool","layer":"x","error":"element 1 is 2"}'
+    echo '{"ok":false,"tactic":"conv","layer":"x","error":"the process that ran it ended: exit status 3"}'; exit 1 ;;
+  gpu*) exit 1 ;;
+  *@*) while [ "${1#@}" = "$1" ]; do shift; done; bad=$(cat "${1#@}") ;;
+esac
+case "$bad" in
+  *conv*pool*) echo 'trtui: layer pool1 (MaxPool): no tactic' >&2; exit 1 ;;
+  *conv*) echo '{}' ;;
+  *) exit 3 ;;
+esac
+`, 0o755)
+	got := gpuScript(t, dir, tools, "--trtui", program, "--budget", "60", "selftest", "layers")["layers"]
+	n := 0
+	for _, r := range got.Rows {
+		if r.Model != "digits" {
+			continue
+		}
+		if n++; r.failed() || r.Forbidden != 1 || !r.Despite {
+			t.Errorf("row %d: %+v", n, r)
+		}
+	}
+	if n != 6 {
+		t.Errorf("%d rows of 6", n)
+	}
+}
+
 // TestScriptNoDevice: a program that has the backend on a machine without a GPU is no failure.
 func TestScriptNoDevice(t *testing.T) {
 	needScript(t)

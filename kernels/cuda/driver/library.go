@@ -66,6 +66,15 @@ func openLibrary(soname, env string, functions []prototype) (*library, error) {
 	return nil, fmt.Errorf("%s is not on this machine: install the NVIDIA driver, or set %s to the library's path", soname, env)
 }
 
+// openBeside opens a library that this one opens by name when it needs it, if it lies in the same folder: where a container
+// has the driver in a folder of its own, the loader finds the other libraries there no more than the first, but takes one
+// that is open already by its name. That it is missing is said by the call which needs it.
+func (l *library) openBeside(soname string) {
+	if filepath.IsAbs(l.path) {
+		_, _ = purego.Dlopen(filepath.Join(filepath.Dir(l.path), soname), purego.RTLD_NOW|purego.RTLD_LOCAL)
+	}
+}
+
 func libraryFolders() []string {
 	triplet := "/usr/lib/x86_64-linux-gnu"
 	if runtime.GOARCH == "arm64" {

@@ -84,6 +84,7 @@ func openCUDA() (*library, int, error) {
 	if _, err := purego.Dlsym(cuda.handle, functions[cuInit].name); err != nil {
 		return nil, 0, fmt.Errorf("no CUDA: %s is not an NVIDIA driver library: it has no %s", cuda.path, functions[cuInit].name)
 	}
+	cuda.openBeside("libnvidia-ptxjitcompiler.so.1")
 	cuda.missing = func(f prototype) error {
 		return fmt.Errorf("the NVIDIA driver is too old: %s has no %s; update it to one for CUDA %s or newer",
 			cuda.path, f.name, oldestDriver)

@@ -228,7 +228,9 @@ func (d *decoder) floats(t ptx.Type, sources int, f func(a, b, c float64) (v, er
 		}
 	}
 	step := width / parts
+	op, approximate := d.in.Op, d.approximate() && t == ptx.F32
 	d.out.exec = func(w *warp, in *inst, m uint32) {
+		rough := approximate && w.block.launch.opt.Rough
 		for l := range warpSize {
 			if m>>l&1 == 0 {
 				continue
@@ -237,7 +239,12 @@ func (d *decoder) floats(t ptx.Type, sources int, f func(a, b, c float64) (v, er
 			var out uint64
 			for p := range parts {
 				s := p * step
-				out |= o.set(f(o.get(extend(a>>s, step, false)), o.get(extend(b>>s, step, false)), o.get(extend(c>>s, step, false)))) << s
+				x := o.get(extend(a>>s, step, false))
+				v, err := f(x, o.get(extend(b>>s, step, false)), o.get(extend(c>>s, step, false)))
+				if rough {
+					v, err = roughly(op, v, x), 0
+				}
+				out |= o.set(v, err) << s
 			}
 			w.put(in.d, wide, l, out)
 		}
@@ -334,7 +341,7 @@ func bitType(width int) ptx.Type {
 }
 
 // function decodes functions of one number, and copysign. Those that the GPU approximates are given to the nearest float:
-// their last bits differ from any GPU's.
+// their last bits differ from any GPU's, by as much as may be with Options.Rough.
 func (d *decoder) function() {
 	t := d.typ()
 	one := func(f func(float64) float64) {

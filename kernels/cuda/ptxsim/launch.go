@@ -40,6 +40,9 @@ type Options struct {
 	// Races looks for threads, of one block or of several, that use global memory which another writes with nothing between
 	// them that orders the two, and for loads through the read-only cache of what the launch writes. Blocks run one at a time.
 	Races bool
+	// Rough makes results that the ISA leaves open as far off as it lets them be: of .approx and .full instructions, and of
+	// tensor cores' sums.
+	Rough bool
 	SM    *SM // whose limits hold; nil: those of the module's target
 }
 

@@ -189,7 +189,7 @@ func elementOf(t ptx.Type) func(uint32) float32 {
 	return func(v uint32) float32 { return halfToFloat(uint16(v)) }
 }
 
-// execMMA multiplies in float32, adding in the order of k. A tensor core's order and rounding are its own.
+// execMMA multiplies in float32, adding in the order of k. A tensor core's order and rounding are its own: see Options.Rough.
 func execMMA(w *warp, in *inst, m uint32) {
 	if !w.whole(in, m) {
 		return
@@ -204,8 +204,12 @@ func execMMA(w *warp, in *inst, m uint32) {
 	}
 	var c [16][8]float32
 	w.accumulators(in, s, &c)
+	multiply := multiplyRow
+	if w.block.launch.opt.Rough {
+		multiply = multiplyRowRough
+	}
 	for i := range s.m {
-		multiplyRow(a[i][:s.k], &b, &c[i])
+		multiply(a[i][:s.k], &b, &c[i])
 	}
 	for r, x := range in.v {
 		d := &w.r[x]
