@@ -202,7 +202,7 @@ func (c *batchedBlock) sum(e engine) {
 		k.CommitGroup()
 	}
 	reading, writing := k.Var(ptx.U(0)), k.Var(ptx.U((t.stages-1)*t.stageBytes()))
-	k.For(ptx.U(0), ptx.U(steps), ptx.U(1), func(step ptx.Uint) {
+	k.ForRolled(ptx.U(0), ptx.U(steps), ptx.U(1), func(step ptx.Uint) {
 		k.WaitGroup(t.stages - 2)
 		k.Barrier()
 		k.If(k.Lt(k.Add(step, ptx.U(t.stages-1)), ptx.U(steps)), func() { c.copyStep(writing) })

@@ -284,7 +284,7 @@ func (m *implicit) sum(e engine) {
 		m.CommitGroup()
 	}
 	reading, writing := m.Var(ptx.U(0)), m.Var(ptx.U((t.stages-1)*t.stageBytes()))
-	m.For(ptx.U(0), count, ptx.U(1), func(step ptx.Uint) {
+	m.ForRolled(ptx.U(0), count, ptx.U(1), func(step ptx.Uint) {
 		m.WaitGroup(t.stages - 2)
 		m.Barrier()
 		m.If(m.Lt(m.Add(step, ptx.U(t.stages-1)), count), func() { m.copyStep(writing) })
