@@ -47,7 +47,7 @@ func open(threads int, features asm.Features) *Backend {
 // Info describes the processor.
 func (b *Backend) Info() run.Info {
 	device := deviceName()
-	if b.features != asm.HostFeatures() {
+	if b.features.String() != asm.HostFeatures().String() {
 		device += fmt.Sprintf(", limited to %v", b.features)
 	}
 	return run.Info{
