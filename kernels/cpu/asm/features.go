@@ -15,6 +15,16 @@ const (
 	AVXVNNI                         // VPDPBUSD on YMM registers, in VEX encoding
 )
 
+// level is which assembly a kernel has whose calls stay on the stack: a switch on it rather than a function value.
+type level uint8
+
+const (
+	pureGo level = iota
+	avx2
+	avxVNNI
+	avx512 // with VNNI where the kernel multiplies bytes
+)
+
 // featureNames are the extensions in the order in which a set names them. One that another makes needless is not named.
 var featureNames = []struct {
 	name    string
