@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -23,9 +24,25 @@ type backend struct {
 // backends are the devices of this program; the first one runs what does not depend on the device, too: the FP32
 // reference and the collection of activations.
 var backends = []backend{
-	{"cpu", "this machine's processors", false, func(_, threads int) (run.Backend, error) { return cpu.Open(threads), nil }, false},
+	{"cpu", "this machine's processors", false, openCPU, false},
 	{"cuda", "an NVIDIA GPU", true, func(device, _ int) (run.Backend, error) { return cuda.Open(device) }, true},
 	{"cudasim", "a simulated NVIDIA GPU", false, func(_, _ int) (run.Backend, error) { return cuda.OpenSimulator() }, false},
+}
+
+// cpuFeatures is the environment variable that limits the processor to fewer vector instructions than it has: with those
+// of another machine its plans and timing cache can be reproduced.
+const cpuFeatures = "TRTUI_CPU_FEATURES"
+
+func openCPU(_, threads int) (run.Backend, error) {
+	features := os.Getenv(cpuFeatures)
+	if features == "" {
+		return cpu.Open(threads), nil
+	}
+	b, err := cpu.OpenLimited(threads, features)
+	if err != nil {
+		return nil, fmt.Errorf("%s=%s: %w", cpuFeatures, features, err)
+	}
+	return b, nil
 }
 
 // Where a device is simulated an inference takes a moment: so many items are compared, and on so many every layer.

@@ -21,18 +21,37 @@ type Backend struct {
 }
 
 // Open returns the CPU with the given number of workers; 0 means one for each processor that Go uses.
-func Open(threads int) *Backend {
+func Open(threads int) *Backend { return open(threads, asm.HostFeatures()) }
+
+// OpenLimited returns the CPU as one that has fewer vector instructions, so that a plan of another machine can be
+// reproduced: features is "generic" for none, or names joined by +, as in "avx2" or "avx512+vnni". What this processor
+// lacks is an error.
+func OpenLimited(threads int, features string) (*Backend, error) {
+	want, err := asm.ParseFeatures(features)
+	if err != nil {
+		return nil, err
+	}
+	if host := asm.HostFeatures(); !host.Has(want) {
+		return nil, fmt.Errorf("this processor has %v, not %v", host, want)
+	}
+	return open(threads, want), nil
+}
+
+func open(threads int, features asm.Features) *Backend {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	features := asm.HostFeatures()
 	return &Backend{pool: newPool(threads), features: features, tactics: table(features, threads)}
 }
 
 // Info describes the processor.
 func (b *Backend) Info() run.Info {
+	device := deviceName()
+	if b.features.String() != asm.HostFeatures().String() {
+		device += fmt.Sprintf(", limited to %v", b.features)
+	}
 	return run.Info{
-		Name: "cpu", Device: deviceName(), Threads: b.pool.threads,
+		Name: "cpu", Device: device, Threads: b.pool.threads,
 		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.threads),
 	}
 }

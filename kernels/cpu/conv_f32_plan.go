@@ -14,13 +14,21 @@ const (
 	unitPixels  = 56 // below this many output pixels a unit waits for its weights
 )
 
-// convKernels returns the kernels of a layout that features allow, by their number of blocks.
+// convKernels returns the kernels of a layout that features allow, by their number of blocks: those of the best
+// instruction set alone, one block always among them.
 func convKernels(planar bool, features asm.Features) map[int]*asm.ConvKernel {
 	found := map[int]*asm.ConvKernel{}
 	kernels := asm.ConvKernels()
+	var best *asm.ConvKernel
 	for i := range kernels {
 		k := &kernels[i]
-		if k.Planar == planar && features.Has(k.Needs) && found[k.Blocks] == nil {
+		if k.Planar != planar || !features.Has(k.Needs) {
+			continue
+		}
+		if best == nil {
+			best = k
+		}
+		if k.Needs == best.Needs {
 			found[k.Blocks] = k
 		}
 	}
@@ -37,7 +45,7 @@ func (c *ConvF32) split(cfg ConvF32Config) {
 		switch left := blocks - b; {
 		case left == 3 && kernels[3] != nil:
 			width = 3
-		case left == 1 && kernels[1] != nil:
+		case left == 1 || kernels[2] == nil:
 			width = 1
 		}
 		perGroup := s.Filters / s.Groups

@@ -98,7 +98,7 @@ func convShapes() []ConvShape {
 
 func TestConvF32(t *testing.T) {
 	for _, s := range convShapes() {
-		for _, features := range []asm.Features{0, asm.HostFeatures()} {
+		for _, features := range featureSets() {
 			for _, planar := range []bool{false, true} {
 				for _, workers := range []int{1, 3} {
 					name := fmt.Sprintf("%dx%dx%dx%d_%d_k%dx%d_s%d_d%d_g%d/%v/planar=%v/%d", s.Batch, s.Channels, s.Height, s.Width,

@@ -52,15 +52,15 @@ func (c *ConvInt8) split() {
 	}
 }
 
-// kernels returns the best kernels of two blocks and of one.
+// kernels returns the best kernels of two blocks, where one has so many, and of one.
 func (c *ConvInt8) kernels() (wide, narrow asm.QConvKernel) {
 	return qconvKernel(c.cfg.Features, 2), qconvKernel(c.cfg.Features, 1)
 }
 
-// qconvKernel returns the first kernel of the table that the features allow.
+// qconvKernel returns the first kernel of the table that the features allow and that has no more than so many blocks.
 func qconvKernel(have asm.Features, blocks int) asm.QConvKernel {
 	for _, k := range asm.QConvKernels() {
-		if k.Blocks == blocks && have.Has(k.Needs) {
+		if k.Blocks <= blocks && have.Has(k.Needs) {
 			return k
 		}
 	}

@@ -152,7 +152,7 @@ var int8Shapes = []ConvShape{
 
 func TestConvInt8(t *testing.T) {
 	for _, s := range int8Shapes {
-		for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+		for _, features := range featureSets() {
 			for _, limit := range []int{127, 255} {
 				for _, stem := range []bool{false, true} {
 					if stem && (s.Channels > 4 || s.DilationW > 1) {

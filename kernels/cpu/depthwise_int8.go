@@ -43,7 +43,7 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 		}
 	}
 	d.start, d.scale, d.bias = int8Constants(s.Filters, weights, scale, bias, cfg.InZero)
-	d.column = columnKernel(&s, weights, cfg.Features)
+	d.column = columnKernel(&s, weights, d.kernel.Needs)
 	for block := range d.window.blocks {
 		d.pack(weights, block)
 	}
@@ -73,9 +73,9 @@ func int8Constants(filters int, weights []int16, scale, bias []float32, zero int
 	return start, scales, biases
 }
 
-// columnKernel returns the kernel that computes whole columns, if there is one for the shape; it takes signed
-// bytes alone.
-func columnKernel(s *ConvShape, weights []int16, features asm.Features) *asm.QColumnKernel {
+// columnKernel returns the kernel of an instruction set that computes whole columns, if there is one for the shape; it
+// takes signed bytes alone.
+func columnKernel(s *ConvShape, weights []int16, isa asm.Features) *asm.QColumnKernel {
 	for _, w := range weights {
 		if w != int16(int8(w)) {
 			return nil
@@ -84,7 +84,7 @@ func columnKernel(s *ConvShape, weights []int16, features asm.Features) *asm.QCo
 	kernels := asm.QColumnKernels()
 	for i := range kernels {
 		k := &kernels[i]
-		if features.Has(k.Needs) && s.KernelH == k.KernelRows && s.StrideH == k.StrideRows && s.DilationH == 1 &&
+		if k.Needs == isa && s.KernelH == k.KernelRows && s.StrideH == k.StrideRows && s.DilationH == 1 &&
 			((s.KernelW-1)*s.DilationW+4)/4 == k.Chunks {
 			return k
 		}

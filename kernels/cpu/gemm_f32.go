@@ -9,17 +9,18 @@ import (
 
 // Sizes of a unit of a matrix product.
 const (
-	gemmPanel = 32   // columns of a full panel
+	gemmPanel = 32   // most columns of a full panel
 	gemmDepth = 2048 // most of k in one chunk: 256 KiB of a panel
 	gemmRows  = 112  // most rows of a unit when there are several
 )
 
 // PackedB is the right-hand matrix of a product, [K][N], in panels of 32 columns (the last one of 16, if that is
-// enough), each panel's values of one k adjacent.
+// enough) or, where the kernels have so many registers only, of 16, each panel's values of one k adjacent.
 type PackedB struct {
 	K, N    int
 	data    []float32
-	kernels [2]*asm.GemmKernel // by the number of blocks less one
+	panel   int                // columns of a full panel
+	kernels [2]*asm.GemmKernel // by the number of blocks less one: those of one instruction set
 	layout  asm.LayoutKernel
 }
 
@@ -30,10 +31,18 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 	}
 	b := &PackedB{K: k, N: n, data: alignedFloats(k * blocksOf(n) * lanes), layout: layoutKernel(features)}
 	kernels := asm.GemmKernels()
+	var best *asm.GemmKernel
 	for i := range kernels {
 		kernel := &kernels[i]
-		if features.Has(kernel.Needs) && b.kernels[kernel.Blocks-1] == nil {
+		if !features.Has(kernel.Needs) {
+			continue
+		}
+		if best == nil {
+			best = kernel
+		}
+		if kernel.Needs == best.Needs {
 			b.kernels[kernel.Blocks-1] = kernel
+			b.panel = max(b.panel, kernel.Blocks*lanes)
 		}
 	}
 	return b, nil
@@ -41,7 +50,7 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 
 // Pack stores the matrix whose element (k, n) is src[k*stride+n], or src[n*stride+k] when it is transposed.
 func (b *PackedB) Pack(src []float32, stride int, transposed bool) {
-	for n := 0; n < b.N; n += gemmPanel {
+	for n := 0; n < b.N; n += b.panel {
 		width := b.width(n)
 		panel := b.data[n*b.K:]
 		columns := min(b.N-n, width)
@@ -65,7 +74,7 @@ func (b *PackedB) Pack(src []float32, stride int, transposed bool) {
 }
 
 // width returns the columns, padding included, of the panel that begins at column n.
-func (b *PackedB) width(n int) int { return min(gemmPanel, (b.N-n+lanes-1)/lanes*lanes) }
+func (b *PackedB) width(n int) int { return min(b.panel, (b.N-n+lanes-1)/lanes*lanes) }
 
 // GemmF32Call is the operands of one product: Out = clamp(A*B + Bias + Residual).
 type GemmF32Call struct {
@@ -110,7 +119,7 @@ func Gemm(parallel Parallel, call *GemmF32Call) {
 	r := gemmRuns.Get().(*gemmRun)
 	r.call = *call
 	if call.Bias != nil {
-		copy(r.lastBias[:], call.Bias[(call.B.N-1)/gemmPanel*gemmPanel:])
+		copy(r.lastBias[:], call.Bias[(call.B.N-1)/call.B.panel*call.B.panel:])
 	}
 	r.cut()
 	r.crew.run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks)
@@ -123,7 +132,7 @@ func Gemm(parallel Parallel, call *GemmF32Call) {
 // worker read all of B.
 func (r *gemmRun) cut() {
 	c := &r.call
-	panels := (c.B.N + gemmPanel - 1) / gemmPanel
+	panels := (c.B.N + c.B.panel - 1) / c.B.panel
 	r.rows = evenly(c.M, min(c.M, gemmRows))
 	r.rowBlocks = (c.M + r.rows - 1) / r.rows
 	r.panels = panels
@@ -140,8 +149,9 @@ func (r *gemmRun) cut() {
 
 // do computes unit u. Units of the same panels follow each other.
 func (r *gemmRun) do(u, _ int) {
-	row, column := u%r.rowBlocks*r.rows, u/r.rowBlocks*r.panels*gemmPanel
-	rows, columns := min(r.rows, r.call.M-row), min(r.panels*gemmPanel, r.call.B.N-column)
+	width := r.panels * r.call.B.panel
+	row, column := u%r.rowBlocks*r.rows, u/r.rowBlocks*width
+	rows, columns := min(r.rows, r.call.M-row), min(width, r.call.B.N-column)
 	r.unit(row, column, rows, columns)
 	if r.call.After != nil {
 		r.call.After(row, column, rows, columns)
@@ -156,7 +166,7 @@ func (r *gemmRun) unit(row, column, rows, columns int) {
 	c := &r.call
 	depth := evenly(c.B.K, min(c.B.K, gemmDepth))
 	for k := 0; k < c.B.K; k += depth {
-		for n := column; n < column+columns; n += gemmPanel {
+		for n := column; n < column+columns; n += c.B.panel {
 			width := c.B.width(n)
 			call := asm.GemmCall{
 				A: c.A[row*c.AStride+k:], AStride: c.AStride, K: min(depth, c.B.K-k),

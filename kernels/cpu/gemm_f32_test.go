@@ -13,7 +13,7 @@ func TestGemm(t *testing.T) {
 	shapes := [][3]int{{1, 1, 1}, {1, 10, 64}, {3, 31, 5}, {4, 33, 17}, {13, 48, 100}, {15, 16, 3}, {29, 65, 33}, {128, 96, 64},
 		{250, 40, 7}, {5, 70, 4100}, {0, 3, 3}}
 	for _, shape := range shapes {
-		for _, features := range []asm.Features{0, asm.HostFeatures()} {
+		for _, features := range featureSets() {
 			for _, transposed := range []bool{false, true} {
 				for _, workers := range []int{1, 3} {
 					name := fmt.Sprintf("%dx%dx%d/%v/transposed=%v/%d", shape[0], shape[1], shape[2], features, transposed, workers)
@@ -68,7 +68,7 @@ func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool,
 
 func TestLayoutF32(t *testing.T) {
 	for _, channels := range []int{1, 3, 16, 40} {
-		for _, features := range []asm.Features{0, asm.HostFeatures()} {
+		for _, features := range featureSets() {
 			const batch, h, w = 2, 5, 7
 			x := normals(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
 			want := toBlocked(x, batch, channels, h*w, 0)

@@ -10,7 +10,7 @@ import (
 
 func TestGemmInt8(t *testing.T) {
 	for _, size := range [][3]int{{1, 1, 1}, {1, 10, 64}, {2, 16, 16}, {3, 33, 17}, {11, 48, 31}, {12, 31, 100}, {49, 100, 48}, {200, 65, 130}} {
-		for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+		for _, features := range featureSets() {
 			for variant := range 4 {
 				m, n, k := size[0], size[1], size[2]
 				t.Run(fmt.Sprintf("%dx%dx%d/%v/%d", m, n, k, features, variant), func(t *testing.T) {

@@ -65,7 +65,8 @@ type family struct {
 }
 
 func families(workers int) []family {
-	vnni, float := []asm.Features{asm.AVX512 | asm.AVX512VNNI, 0}, []asm.Features{asm.AVX512, 0}
+	vnni := []asm.Features{asm.AVX512 | asm.AVX512VNNI, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0}
+	float := []asm.Features{asm.AVX512, asm.AVX2, 0}
 	return []family{
 		{vnni, func(isa asm.Features) []kernels.Tactic { return int8Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
@@ -84,6 +85,10 @@ func isaName(f asm.Features) string {
 		return "vnni"
 	case f.Has(asm.AVX512):
 		return "avx512"
+	case f.Has(asm.AVXVNNI):
+		return "avxvnni"
+	case f.Has(asm.AVX2):
+		return "avx2"
 	}
 	return "go"
 }

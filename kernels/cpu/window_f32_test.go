@@ -39,7 +39,7 @@ func windowName(s ConvShape, features asm.Features) string {
 
 func TestDepthwiseF32(t *testing.T) {
 	for _, s := range windowShapes() {
-		for _, features := range []asm.Features{0, asm.HostFeatures()} {
+		for _, features := range featureSets() {
 			for _, workers := range []int{1, 3} {
 				t.Run(windowName(s, features), func(t *testing.T) { testDepthwise(t, s, features, workers) })
 			}
@@ -83,7 +83,7 @@ func checkBlocked(t *testing.T, s ConvShape, out Tensor4, elements []float64, wa
 
 func TestPoolF32(t *testing.T) {
 	for _, s := range windowShapes() {
-		for _, features := range []asm.Features{0, asm.HostFeatures()} {
+		for _, features := range featureSets() {
 			for _, mode := range []PoolMode{MaxPool, AveragePool, AveragePoolIncludingPad} {
 				for _, extra := range []int{0, 1} {
 					t.Run(fmt.Sprintf("%s/%d/extra=%d", windowName(s, features), mode, extra), func(t *testing.T) {
@@ -136,7 +136,7 @@ func testPool(t *testing.T, s ConvShape, features asm.Features, mode PoolMode, e
 func TestGlobalAverageF32(t *testing.T) {
 	const batch, channels, pixels = 2, 37, 49
 	x := normals(rand.New(rand.NewPCG(3, 3)), batch*channels*pixels)
-	for _, features := range []asm.Features{0, asm.HostFeatures()} {
+	for _, features := range featureSets() {
 		g := NewGlobalAverageF32(batch, channels, pixels, features)
 		out := Blocked(make([]float32, batch*blocksOf(channels)*lanes), channels, 1, 1)
 		for u := range g.Units() {

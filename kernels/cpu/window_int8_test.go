@@ -11,7 +11,7 @@ import (
 
 func TestDepthwiseInt8(t *testing.T) {
 	for _, s := range windowShapes() {
-		for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+		for _, features := range featureSets() {
 			for _, limit := range []int{127, 255} {
 				t.Run(fmt.Sprintf("%s/limit%d", windowName(s, features), limit), func(t *testing.T) {
 					c := newInt8Case(rand.New(rand.NewPCG(5, 6)), s, limit)
@@ -28,7 +28,7 @@ func TestDepthwiseInt8(t *testing.T) {
 
 func TestPoolInt8(t *testing.T) {
 	for _, s := range windowShapes() {
-		for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+		for _, features := range featureSets() {
 			for _, mode := range []PoolMode{MaxPool, AveragePool, AveragePoolIncludingPad} {
 				for extra := range 2 {
 					t.Run(fmt.Sprintf("%s/mode%d/extra%d", windowName(s, features), mode, extra), func(t *testing.T) {
@@ -110,7 +110,7 @@ func BenchmarkDepthwiseInt8(b *testing.B) {
 }
 
 func TestGlobalAverageInt8(t *testing.T) {
-	for _, features := range []asm.Features{asm.HostFeatures(), 0} {
+	for _, features := range featureSets() {
 		const batch, channels, h, w, scale, zero = 2, 21, 33, 40, 0.05, 99
 		g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, features, 2)
 		if err != nil {

@@ -25,5 +25,7 @@ func ConvKernels() []ConvKernel {
 		{"conv_f32_avx512_planar_14x32", AVX512, 2, 14, true, convFunc(convPlanar32AVX512).run},
 		{"conv_f32_avx512_planar_14x16", AVX512, 1, 14, true, convFunc(convPlanar16AVX512).run},
 		{"conv_f32_avx512_planar_9x48", AVX512, 3, 9, true, convFunc(convPlanar48AVX512).run},
+		{"conv_f32_avx2_6x16", AVX2, 1, 6, false, convFunc(convBlocked16AVX2).run},
+		{"conv_f32_avx2_planar_6x16", AVX2, 1, 6, true, convFunc(convPlanar16AVX2).run},
 	}, convGenericKernels()...)
 }

@@ -1376,3 +1376,580 @@ p14next:
 	JNE  p14row
 	VZEROUPPER
 	RET
+
+// func depthwiseAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
+// Requires: AVX, FMA3
+TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-112
+	MOVQ         pixels+0(FP), AX
+	CMPQ         AX, $0x00000006
+	JEQ          p6
+	CMPQ         AX, $0x00000005
+	JEQ          p5
+	CMPQ         AX, $0x00000004
+	JEQ          p4
+	CMPQ         AX, $0x00000003
+	JEQ          p3
+	CMPQ         AX, $0x00000002
+	JEQ          p2
+	VBROADCASTSS lo+104(FP), Y4
+	VBROADCASTSS hi+108(FP), Y5
+	MOVQ         rows+16(FP), AX
+	MOVQ         in+24(FP), CX
+	MOVQ         out+56(FP), DX
+	MOVQ         res+88(FP), BX
+
+p1row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p1tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVQ    w+72(FP), R13
+	MOVQ    bias+80(FP), R12
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+
+p1tap:
+	MOVLQSX     (R10), R12
+	ADDQ        $0x08, R10
+	VMOVUPS     (R13), Y2
+	VMOVUPS     32(R13), Y3
+	ADDQ        $0x40, R13
+	VFMADD231PS (SI)(R12*4), Y2, Y0
+	VFMADD231PS 32(SI)(R12*4), Y3, Y1
+	SUBQ        $0x01, R11
+	JNE         p1tap
+	TESTQ       R8, R8
+	JEQ         p1clamp
+	VADDPS      (R8), Y0, Y0
+	VADDPS      32(R8), Y1, Y1
+	ADDQ        $0x00000040, R8
+
+p1clamp:
+	VMAXPS  Y0, Y4, Y0
+	VMINPS  Y0, Y5, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y4, Y1
+	VMINPS  Y1, Y5, Y1
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $0x00000040, SI
+	ADDQ    $0x00000040, DI
+	SUBQ    $0x01, R9
+	JNE     p1tile
+	MOVQ    inRow+32(FP), SI
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    outRow+64(FP), SI
+	LEAQ    (DX)(SI*4), DX
+	TESTQ   BX, BX
+	JEQ     p1next
+	MOVQ    resRow+96(FP), SI
+	LEAQ    (BX)(SI*4), BX
+
+p1next:
+	SUBQ $0x01, AX
+	JNE  p1row
+	VZEROUPPER
+	RET
+
+p2:
+	VBROADCASTSS lo+104(FP), Y6
+	VBROADCASTSS hi+108(FP), Y7
+	MOVQ         rows+16(FP), AX
+	MOVQ         in+24(FP), CX
+	MOVQ         out+56(FP), DX
+	MOVQ         res+88(FP), BX
+
+p2row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p2tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVQ    w+72(FP), R13
+	MOVQ    bias+80(FP), R12
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+
+p2tap:
+	MOVLQSX     (R10), R12
+	ADDQ        $0x08, R10
+	VMOVUPS     (R13), Y4
+	VMOVUPS     32(R13), Y5
+	ADDQ        $0x40, R13
+	VFMADD231PS (SI)(R12*4), Y4, Y0
+	VFMADD231PS 32(SI)(R12*4), Y5, Y1
+	VFMADD231PS 64(SI)(R12*4), Y4, Y2
+	VFMADD231PS 96(SI)(R12*4), Y5, Y3
+	SUBQ        $0x01, R11
+	JNE         p2tap
+	TESTQ       R8, R8
+	JEQ         p2clamp
+	VADDPS      (R8), Y0, Y0
+	VADDPS      32(R8), Y1, Y1
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	ADDQ        $0x00000080, R8
+
+p2clamp:
+	VMAXPS  Y0, Y6, Y0
+	VMINPS  Y0, Y7, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y6, Y1
+	VMINPS  Y1, Y7, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y6, Y2
+	VMINPS  Y2, Y7, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y6, Y3
+	VMINPS  Y3, Y7, Y3
+	VMOVUPS Y3, 96(DI)
+	ADDQ    $0x00000080, SI
+	ADDQ    $0x00000080, DI
+	SUBQ    $0x01, R9
+	JNE     p2tile
+	MOVQ    inRow+32(FP), SI
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    outRow+64(FP), SI
+	LEAQ    (DX)(SI*4), DX
+	TESTQ   BX, BX
+	JEQ     p2next
+	MOVQ    resRow+96(FP), SI
+	LEAQ    (BX)(SI*4), BX
+
+p2next:
+	SUBQ $0x01, AX
+	JNE  p2row
+	VZEROUPPER
+	RET
+
+p3:
+	VBROADCASTSS lo+104(FP), Y8
+	VBROADCASTSS hi+108(FP), Y9
+	MOVQ         rows+16(FP), AX
+	MOVQ         in+24(FP), CX
+	MOVQ         out+56(FP), DX
+	MOVQ         res+88(FP), BX
+
+p3row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p3tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVQ    w+72(FP), R13
+	MOVQ    bias+80(FP), R12
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+
+p3tap:
+	MOVLQSX     (R10), R12
+	ADDQ        $0x08, R10
+	VMOVUPS     (R13), Y6
+	VMOVUPS     32(R13), Y7
+	ADDQ        $0x40, R13
+	VFMADD231PS (SI)(R12*4), Y6, Y0
+	VFMADD231PS 32(SI)(R12*4), Y7, Y1
+	VFMADD231PS 64(SI)(R12*4), Y6, Y2
+	VFMADD231PS 96(SI)(R12*4), Y7, Y3
+	VFMADD231PS 128(SI)(R12*4), Y6, Y4
+	VFMADD231PS 160(SI)(R12*4), Y7, Y5
+	SUBQ        $0x01, R11
+	JNE         p3tap
+	TESTQ       R8, R8
+	JEQ         p3clamp
+	VADDPS      (R8), Y0, Y0
+	VADDPS      32(R8), Y1, Y1
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	VADDPS      128(R8), Y4, Y4
+	VADDPS      160(R8), Y5, Y5
+	ADDQ        $0x000000c0, R8
+
+p3clamp:
+	VMAXPS  Y0, Y8, Y0
+	VMINPS  Y0, Y9, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y8, Y1
+	VMINPS  Y1, Y9, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y8, Y2
+	VMINPS  Y2, Y9, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y8, Y3
+	VMINPS  Y3, Y9, Y3
+	VMOVUPS Y3, 96(DI)
+	VMAXPS  Y4, Y8, Y4
+	VMINPS  Y4, Y9, Y4
+	VMOVUPS Y4, 128(DI)
+	VMAXPS  Y5, Y8, Y5
+	VMINPS  Y5, Y9, Y5
+	VMOVUPS Y5, 160(DI)
+	ADDQ    $0x000000c0, SI
+	ADDQ    $0x000000c0, DI
+	SUBQ    $0x01, R9
+	JNE     p3tile
+	MOVQ    inRow+32(FP), SI
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    outRow+64(FP), SI
+	LEAQ    (DX)(SI*4), DX
+	TESTQ   BX, BX
+	JEQ     p3next
+	MOVQ    resRow+96(FP), SI
+	LEAQ    (BX)(SI*4), BX
+
+p3next:
+	SUBQ $0x01, AX
+	JNE  p3row
+	VZEROUPPER
+	RET
+
+p4:
+	VBROADCASTSS lo+104(FP), Y10
+	VBROADCASTSS hi+108(FP), Y11
+	MOVQ         rows+16(FP), AX
+	MOVQ         in+24(FP), CX
+	MOVQ         out+56(FP), DX
+	MOVQ         res+88(FP), BX
+
+p4row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p4tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVQ    w+72(FP), R13
+	MOVQ    bias+80(FP), R12
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y1, Y7
+
+p4tap:
+	MOVLQSX     (R10), R12
+	ADDQ        $0x08, R10
+	VMOVUPS     (R13), Y8
+	VMOVUPS     32(R13), Y9
+	ADDQ        $0x40, R13
+	VFMADD231PS (SI)(R12*4), Y8, Y0
+	VFMADD231PS 32(SI)(R12*4), Y9, Y1
+	VFMADD231PS 64(SI)(R12*4), Y8, Y2
+	VFMADD231PS 96(SI)(R12*4), Y9, Y3
+	VFMADD231PS 128(SI)(R12*4), Y8, Y4
+	VFMADD231PS 160(SI)(R12*4), Y9, Y5
+	VFMADD231PS 192(SI)(R12*4), Y8, Y6
+	VFMADD231PS 224(SI)(R12*4), Y9, Y7
+	SUBQ        $0x01, R11
+	JNE         p4tap
+	TESTQ       R8, R8
+	JEQ         p4clamp
+	VADDPS      (R8), Y0, Y0
+	VADDPS      32(R8), Y1, Y1
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	VADDPS      128(R8), Y4, Y4
+	VADDPS      160(R8), Y5, Y5
+	VADDPS      192(R8), Y6, Y6
+	VADDPS      224(R8), Y7, Y7
+	ADDQ        $0x00000100, R8
+
+p4clamp:
+	VMAXPS  Y0, Y10, Y0
+	VMINPS  Y0, Y11, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y10, Y1
+	VMINPS  Y1, Y11, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y10, Y2
+	VMINPS  Y2, Y11, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y10, Y3
+	VMINPS  Y3, Y11, Y3
+	VMOVUPS Y3, 96(DI)
+	VMAXPS  Y4, Y10, Y4
+	VMINPS  Y4, Y11, Y4
+	VMOVUPS Y4, 128(DI)
+	VMAXPS  Y5, Y10, Y5
+	VMINPS  Y5, Y11, Y5
+	VMOVUPS Y5, 160(DI)
+	VMAXPS  Y6, Y10, Y6
+	VMINPS  Y6, Y11, Y6
+	VMOVUPS Y6, 192(DI)
+	VMAXPS  Y7, Y10, Y7
+	VMINPS  Y7, Y11, Y7
+	VMOVUPS Y7, 224(DI)
+	ADDQ    $0x00000100, SI
+	ADDQ    $0x00000100, DI
+	SUBQ    $0x01, R9
+	JNE     p4tile
+	MOVQ    inRow+32(FP), SI
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    outRow+64(FP), SI
+	LEAQ    (DX)(SI*4), DX
+	TESTQ   BX, BX
+	JEQ     p4next
+	MOVQ    resRow+96(FP), SI
+	LEAQ    (BX)(SI*4), BX
+
+p4next:
+	SUBQ $0x01, AX
+	JNE  p4row
+	VZEROUPPER
+	RET
+
+p5:
+	VBROADCASTSS lo+104(FP), Y12
+	VBROADCASTSS hi+108(FP), Y13
+	MOVQ         rows+16(FP), AX
+	MOVQ         in+24(FP), CX
+	MOVQ         out+56(FP), DX
+	MOVQ         res+88(FP), BX
+
+p5row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p5tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVQ    w+72(FP), R13
+	MOVQ    bias+80(FP), R12
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y1, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y1, Y9
+
+p5tap:
+	MOVLQSX     (R10), R12
+	ADDQ        $0x08, R10
+	VMOVUPS     (R13), Y10
+	VMOVUPS     32(R13), Y11
+	ADDQ        $0x40, R13
+	VFMADD231PS (SI)(R12*4), Y10, Y0
+	VFMADD231PS 32(SI)(R12*4), Y11, Y1
+	VFMADD231PS 64(SI)(R12*4), Y10, Y2
+	VFMADD231PS 96(SI)(R12*4), Y11, Y3
+	VFMADD231PS 128(SI)(R12*4), Y10, Y4
+	VFMADD231PS 160(SI)(R12*4), Y11, Y5
+	VFMADD231PS 192(SI)(R12*4), Y10, Y6
+	VFMADD231PS 224(SI)(R12*4), Y11, Y7
+	VFMADD231PS 256(SI)(R12*4), Y10, Y8
+	VFMADD231PS 288(SI)(R12*4), Y11, Y9
+	SUBQ        $0x01, R11
+	JNE         p5tap
+	TESTQ       R8, R8
+	JEQ         p5clamp
+	VADDPS      (R8), Y0, Y0
+	VADDPS      32(R8), Y1, Y1
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	VADDPS      128(R8), Y4, Y4
+	VADDPS      160(R8), Y5, Y5
+	VADDPS      192(R8), Y6, Y6
+	VADDPS      224(R8), Y7, Y7
+	VADDPS      256(R8), Y8, Y8
+	VADDPS      288(R8), Y9, Y9
+	ADDQ        $0x00000140, R8
+
+p5clamp:
+	VMAXPS  Y0, Y12, Y0
+	VMINPS  Y0, Y13, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y12, Y1
+	VMINPS  Y1, Y13, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y12, Y2
+	VMINPS  Y2, Y13, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y12, Y3
+	VMINPS  Y3, Y13, Y3
+	VMOVUPS Y3, 96(DI)
+	VMAXPS  Y4, Y12, Y4
+	VMINPS  Y4, Y13, Y4
+	VMOVUPS Y4, 128(DI)
+	VMAXPS  Y5, Y12, Y5
+	VMINPS  Y5, Y13, Y5
+	VMOVUPS Y5, 160(DI)
+	VMAXPS  Y6, Y12, Y6
+	VMINPS  Y6, Y13, Y6
+	VMOVUPS Y6, 192(DI)
+	VMAXPS  Y7, Y12, Y7
+	VMINPS  Y7, Y13, Y7
+	VMOVUPS Y7, 224(DI)
+	VMAXPS  Y8, Y12, Y8
+	VMINPS  Y8, Y13, Y8
+	VMOVUPS Y8, 256(DI)
+	VMAXPS  Y9, Y12, Y9
+	VMINPS  Y9, Y13, Y9
+	VMOVUPS Y9, 288(DI)
+	ADDQ    $0x00000140, SI
+	ADDQ    $0x00000140, DI
+	SUBQ    $0x01, R9
+	JNE     p5tile
+	MOVQ    inRow+32(FP), SI
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    outRow+64(FP), SI
+	LEAQ    (DX)(SI*4), DX
+	TESTQ   BX, BX
+	JEQ     p5next
+	MOVQ    resRow+96(FP), SI
+	LEAQ    (BX)(SI*4), BX
+
+p5next:
+	SUBQ $0x01, AX
+	JNE  p5row
+	VZEROUPPER
+	RET
+
+p6:
+	VBROADCASTSS lo+104(FP), Y14
+	VBROADCASTSS hi+108(FP), Y15
+	MOVQ         rows+16(FP), AX
+	MOVQ         in+24(FP), CX
+	MOVQ         out+56(FP), DX
+	MOVQ         res+88(FP), BX
+
+p6row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p6tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVQ    w+72(FP), R13
+	MOVQ    bias+80(FP), R12
+	VMOVUPS (R12), Y0
+	VMOVUPS 32(R12), Y1
+	VMOVAPS Y0, Y2
+	VMOVAPS Y1, Y3
+	VMOVAPS Y0, Y4
+	VMOVAPS Y1, Y5
+	VMOVAPS Y0, Y6
+	VMOVAPS Y1, Y7
+	VMOVAPS Y0, Y8
+	VMOVAPS Y1, Y9
+	VMOVAPS Y0, Y10
+	VMOVAPS Y1, Y11
+
+p6tap:
+	MOVLQSX     (R10), R12
+	ADDQ        $0x08, R10
+	VMOVUPS     (R13), Y12
+	VMOVUPS     32(R13), Y13
+	ADDQ        $0x40, R13
+	VFMADD231PS (SI)(R12*4), Y12, Y0
+	VFMADD231PS 32(SI)(R12*4), Y13, Y1
+	VFMADD231PS 64(SI)(R12*4), Y12, Y2
+	VFMADD231PS 96(SI)(R12*4), Y13, Y3
+	VFMADD231PS 128(SI)(R12*4), Y12, Y4
+	VFMADD231PS 160(SI)(R12*4), Y13, Y5
+	VFMADD231PS 192(SI)(R12*4), Y12, Y6
+	VFMADD231PS 224(SI)(R12*4), Y13, Y7
+	VFMADD231PS 256(SI)(R12*4), Y12, Y8
+	VFMADD231PS 288(SI)(R12*4), Y13, Y9
+	VFMADD231PS 320(SI)(R12*4), Y12, Y10
+	VFMADD231PS 352(SI)(R12*4), Y13, Y11
+	SUBQ        $0x01, R11
+	JNE         p6tap
+	TESTQ       R8, R8
+	JEQ         p6clamp
+	VADDPS      (R8), Y0, Y0
+	VADDPS      32(R8), Y1, Y1
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	VADDPS      128(R8), Y4, Y4
+	VADDPS      160(R8), Y5, Y5
+	VADDPS      192(R8), Y6, Y6
+	VADDPS      224(R8), Y7, Y7
+	VADDPS      256(R8), Y8, Y8
+	VADDPS      288(R8), Y9, Y9
+	VADDPS      320(R8), Y10, Y10
+	VADDPS      352(R8), Y11, Y11
+	ADDQ        $0x00000180, R8
+
+p6clamp:
+	VMAXPS  Y0, Y14, Y0
+	VMINPS  Y0, Y15, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y14, Y1
+	VMINPS  Y1, Y15, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y14, Y2
+	VMINPS  Y2, Y15, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y14, Y3
+	VMINPS  Y3, Y15, Y3
+	VMOVUPS Y3, 96(DI)
+	VMAXPS  Y4, Y14, Y4
+	VMINPS  Y4, Y15, Y4
+	VMOVUPS Y4, 128(DI)
+	VMAXPS  Y5, Y14, Y5
+	VMINPS  Y5, Y15, Y5
+	VMOVUPS Y5, 160(DI)
+	VMAXPS  Y6, Y14, Y6
+	VMINPS  Y6, Y15, Y6
+	VMOVUPS Y6, 192(DI)
+	VMAXPS  Y7, Y14, Y7
+	VMINPS  Y7, Y15, Y7
+	VMOVUPS Y7, 224(DI)
+	VMAXPS  Y8, Y14, Y8
+	VMINPS  Y8, Y15, Y8
+	VMOVUPS Y8, 256(DI)
+	VMAXPS  Y9, Y14, Y9
+	VMINPS  Y9, Y15, Y9
+	VMOVUPS Y9, 288(DI)
+	VMAXPS  Y10, Y14, Y10
+	VMINPS  Y10, Y15, Y10
+	VMOVUPS Y10, 320(DI)
+	VMAXPS  Y11, Y14, Y11
+	VMINPS  Y11, Y15, Y11
+	VMOVUPS Y11, 352(DI)
+	ADDQ    $0x00000180, SI
+	ADDQ    $0x00000180, DI
+	SUBQ    $0x01, R9
+	JNE     p6tile
+	MOVQ    inRow+32(FP), SI
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    outRow+64(FP), SI
+	LEAQ    (DX)(SI*4), DX
+	TESTQ   BX, BX
+	JEQ     p6next
+	MOVQ    resRow+96(FP), SI
+	LEAQ    (BX)(SI*4), BX
+
+p6next:
+	SUBQ $0x01, AX
+	JNE  p6row
+	VZEROUPPER
+	RET

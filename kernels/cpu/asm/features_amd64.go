@@ -8,11 +8,18 @@ import "golang.org/x/sys/cpu"
 func HostFeatures() Features {
 	var have Features
 	x := &cpu.X86
-	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL && x.HasFMA && x.HasBMI2 {
-		have |= AVX512
+	if !x.HasAVX2 || !x.HasFMA || !x.HasBMI2 || !x.HasF16C {
+		return 0
 	}
-	if x.HasAVX512VNNI {
-		have |= AVX512VNNI
+	have |= AVX2
+	if x.HasAVXVNNI {
+		have |= AVXVNNI
+	}
+	if x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL {
+		have |= AVX512
+		if x.HasAVX512VNNI {
+			have |= AVX512VNNI
+		}
 	}
 	return have
 }

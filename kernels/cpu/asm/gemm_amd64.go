@@ -22,5 +22,6 @@ func GemmKernels() []GemmKernel {
 	return append([]GemmKernel{
 		{"gemm_f32_avx512_14x32", AVX512, 2, 14, gemmFunc(gemm32AVX512).run},
 		{"gemm_f32_avx512_14x16", AVX512, 1, 14, gemmFunc(gemm16AVX512).run},
+		{"gemm_f32_avx2_6x16", AVX2, 1, 6, gemmFunc(gemm16AVX2).run},
 	}, gemmGenericKernels()...)
 }

@@ -37,3 +37,41 @@ loop:
 	JNE       loop
 	VZEROUPPER
 	RET
+
+// func halfToFloatAVX2(dst *float32, src *uint16, n int)
+// Requires: AVX, F16C
+TEXT ·halfToFloatAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VCVTPH2PS (CX), Y0
+	VMOVUPS   Y0, (AX)
+	VCVTPH2PS 16(CX), Y0
+	VMOVUPS   Y0, 32(AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DX
+	JNE       loop
+	VZEROUPPER
+	RET
+
+// func floatToHalfAVX2(dst *uint16, src *float32, n int)
+// Requires: AVX, F16C
+TEXT ·floatToHalfAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	VMOVUPS   (CX), Y0
+	VCVTPS2PH $0x00, Y0, (AX)
+	VMOVUPS   32(CX), Y0
+	VCVTPS2PH $0x00, Y0, 16(AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x20, AX
+	SUBQ      $0x10, DX
+	JNE       loop
+	VZEROUPPER
+	RET

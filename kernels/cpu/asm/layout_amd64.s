@@ -462,6 +462,270 @@ stored:
 	VZEROUPPER
 	RET
 
+// func copyMaskedAVX512(dst *byte, src *byte, distance int, n int, load uint64, store uint64)
+// Requires: AVX, AVX512BW, BMI2
+TEXT ·copyMaskedAVX512(SB), NOSPLIT, $0-48
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  n+24(FP), DX
+	MOVQ  load+32(FP), BX
+	MOVQ  store+40(FP), SI
+	MOVQ  distance+16(FP), DI
+	ADDQ  DI, CX
+	KMOVQ BX, K1
+	KMOVQ SI, K2
+	SUBQ  $0x40, DX
+	JLT   rest
+
+loop:
+	VMOVDQU8.Z (CX), K1, Z0
+	VMOVDQU8   Z0, K2, (AX)
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, AX
+	SUBQ       $0x40, DX
+	JGE        loop
+
+rest:
+	ADDQ       $0x40, DX
+	JEQ        done
+	BZHIQ      DX, BX, BX
+	BZHIQ      DX, SI, SI
+	KMOVQ      BX, K1
+	KMOVQ      SI, K2
+	VMOVDQU8.Z (CX), K1, Z0
+	VMOVDQU8   Z0, K2, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func interleaveAVX2(dst *float32, step int, src *float32, stride int, rows int, n int)
+// Requires: AVX
+TEXT ·interleaveAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ step+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ n+40(FP), DI
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+
+tile:
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    DX, R8
+	CMPQ    SI, $0x00
+	JLE     loaded
+	VMOVUPS (R8), Y0
+	ADDQ    BX, R8
+	CMPQ    SI, $0x01
+	JLE     loaded
+	VMOVUPS (R8), Y1
+	ADDQ    BX, R8
+	CMPQ    SI, $0x02
+	JLE     loaded
+	VMOVUPS (R8), Y2
+	ADDQ    BX, R8
+	CMPQ    SI, $0x03
+	JLE     loaded
+	VMOVUPS (R8), Y3
+	ADDQ    BX, R8
+	CMPQ    SI, $0x04
+	JLE     loaded
+	VMOVUPS (R8), Y4
+	ADDQ    BX, R8
+	CMPQ    SI, $0x05
+	JLE     loaded
+	VMOVUPS (R8), Y5
+	ADDQ    BX, R8
+	CMPQ    SI, $0x06
+	JLE     loaded
+	VMOVUPS (R8), Y6
+	ADDQ    BX, R8
+	CMPQ    SI, $0x07
+	JLE     loaded
+	VMOVUPS (R8), Y7
+
+loaded:
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y9
+	VUNPCKLPS  Y3, Y2, Y10
+	VUNPCKHPS  Y3, Y2, Y11
+	VUNPCKLPS  Y5, Y4, Y12
+	VUNPCKHPS  Y5, Y4, Y13
+	VUNPCKLPS  Y7, Y6, Y14
+	VUNPCKHPS  Y7, Y6, Y15
+	VUNPCKLPD  Y10, Y8, Y0
+	VUNPCKHPD  Y10, Y8, Y1
+	VUNPCKLPD  Y11, Y9, Y2
+	VUNPCKHPD  Y11, Y9, Y3
+	VUNPCKLPD  Y14, Y12, Y4
+	VUNPCKHPD  Y14, Y12, Y5
+	VUNPCKLPD  Y15, Y13, Y6
+	VUNPCKHPD  Y15, Y13, Y7
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y12
+	VPERM2F128 $0x20, Y5, Y1, Y9
+	VPERM2F128 $0x31, Y5, Y1, Y13
+	VPERM2F128 $0x20, Y6, Y2, Y10
+	VPERM2F128 $0x31, Y6, Y2, Y14
+	VPERM2F128 $0x20, Y7, Y3, Y11
+	VPERM2F128 $0x31, Y7, Y3, Y15
+	MOVQ       AX, R8
+	VMOVUPS    Y8, (R8)
+	ADDQ       CX, R8
+	VMOVUPS    Y9, (R8)
+	ADDQ       CX, R8
+	VMOVUPS    Y10, (R8)
+	ADDQ       CX, R8
+	VMOVUPS    Y11, (R8)
+	ADDQ       CX, R8
+	VMOVUPS    Y12, (R8)
+	ADDQ       CX, R8
+	VMOVUPS    Y13, (R8)
+	ADDQ       CX, R8
+	VMOVUPS    Y14, (R8)
+	ADDQ       CX, R8
+	VMOVUPS    Y15, (R8)
+	ADDQ       $0x20, DX
+	LEAQ       (AX)(CX*8), AX
+	SUBQ       $0x08, DI
+	JGT        tile
+	VZEROUPPER
+	RET
+
+// func deinterleaveAVX2(dst *float32, stride int, src *float32, step int, rows int, n int)
+// Requires: AVX
+TEXT ·deinterleaveAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ step+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ n+40(FP), DI
+	SHLQ $0x02, BX
+	SHLQ $0x02, CX
+
+tile:
+	MOVQ       DX, R8
+	VMOVUPS    (R8), Y0
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y1
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y2
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y3
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y4
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y5
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y6
+	ADDQ       BX, R8
+	VMOVUPS    (R8), Y7
+	VUNPCKLPS  Y1, Y0, Y8
+	VUNPCKHPS  Y1, Y0, Y9
+	VUNPCKLPS  Y3, Y2, Y10
+	VUNPCKHPS  Y3, Y2, Y11
+	VUNPCKLPS  Y5, Y4, Y12
+	VUNPCKHPS  Y5, Y4, Y13
+	VUNPCKLPS  Y7, Y6, Y14
+	VUNPCKHPS  Y7, Y6, Y15
+	VUNPCKLPD  Y10, Y8, Y0
+	VUNPCKHPD  Y10, Y8, Y1
+	VUNPCKLPD  Y11, Y9, Y2
+	VUNPCKHPD  Y11, Y9, Y3
+	VUNPCKLPD  Y14, Y12, Y4
+	VUNPCKHPD  Y14, Y12, Y5
+	VUNPCKLPD  Y15, Y13, Y6
+	VUNPCKHPD  Y15, Y13, Y7
+	VPERM2F128 $0x20, Y4, Y0, Y8
+	VPERM2F128 $0x31, Y4, Y0, Y12
+	VPERM2F128 $0x20, Y5, Y1, Y9
+	VPERM2F128 $0x31, Y5, Y1, Y13
+	VPERM2F128 $0x20, Y6, Y2, Y10
+	VPERM2F128 $0x31, Y6, Y2, Y14
+	VPERM2F128 $0x20, Y7, Y3, Y11
+	VPERM2F128 $0x31, Y7, Y3, Y15
+	MOVQ       AX, R8
+	CMPQ       SI, $0x00
+	JLE        stored
+	VMOVUPS    Y8, (R8)
+	ADDQ       CX, R8
+	CMPQ       SI, $0x01
+	JLE        stored
+	VMOVUPS    Y9, (R8)
+	ADDQ       CX, R8
+	CMPQ       SI, $0x02
+	JLE        stored
+	VMOVUPS    Y10, (R8)
+	ADDQ       CX, R8
+	CMPQ       SI, $0x03
+	JLE        stored
+	VMOVUPS    Y11, (R8)
+	ADDQ       CX, R8
+	CMPQ       SI, $0x04
+	JLE        stored
+	VMOVUPS    Y12, (R8)
+	ADDQ       CX, R8
+	CMPQ       SI, $0x05
+	JLE        stored
+	VMOVUPS    Y13, (R8)
+	ADDQ       CX, R8
+	CMPQ       SI, $0x06
+	JLE        stored
+	VMOVUPS    Y14, (R8)
+	ADDQ       CX, R8
+	CMPQ       SI, $0x07
+	JLE        stored
+	VMOVUPS    Y15, (R8)
+
+stored:
+	ADDQ $0x20, AX
+	LEAQ (DX)(BX*8), DX
+	SUBQ $0x08, DI
+	JGT  tile
+	VZEROUPPER
+	RET
+
+// func copyBlendedAVX2(dst *byte, src *byte, distance int, n int, load *[64]byte, keep *[64]byte)
+// Requires: AVX, AVX2
+TEXT ·copyBlendedAVX2(SB), NOSPLIT, $0-48
+	MOVQ    dst+0(FP), AX
+	MOVQ    src+8(FP), CX
+	MOVQ    n+24(FP), DX
+	MOVQ    load+32(FP), BX
+	MOVQ    keep+40(FP), SI
+	MOVQ    distance+16(FP), DI
+	ADDQ    DI, CX
+	VMOVDQU (BX), Y4
+	VMOVDQU (SI), Y6
+	VMOVDQU 32(BX), Y5
+	VMOVDQU 32(SI), Y7
+
+loop:
+	VPAND   (CX), Y4, Y0
+	VPAND   (AX), Y6, Y2
+	VPOR    Y2, Y0, Y0
+	VMOVDQU Y0, (AX)
+	VPAND   32(CX), Y5, Y1
+	VPAND   32(AX), Y7, Y3
+	VPOR    Y3, Y1, Y1
+	VMOVDQU Y1, 32(AX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, AX
+	SUBQ    $0x40, DX
+	JNE     loop
+	VZEROUPPER
+	RET
+
 // func gatherRowsAVX512(dst *float32, dstRow int, src *float32, srcRow int, rows int, left int, n int, right int, step int, pad float32)
 // Requires: AVX, AVX512F
 TEXT ·gatherRowsAVX512(SB), NOSPLIT, $0-76
@@ -540,22 +804,93 @@ rightdone:
 	VZEROUPPER
 	RET
 
-// func evensAVX512(dst *float32, src *float32, n int)
-// Requires: AVX, AVX512F
-TEXT ·evensAVX512(SB), NOSPLIT, $0-24
-	MOVQ      dst+0(FP), AX
-	MOVQ      src+8(FP), CX
-	MOVQ      n+16(FP), DX
-	VMOVDQU32 evenIndex<>+0(SB), Z1
+// func gatherRowsAVX2(dst *float32, dstRow int, src *float32, srcRow int, rows int, left int, n int, right int, step int, pad float32)
+// Requires: AVX
+TEXT ·gatherRowsAVX2(SB), NOSPLIT, $0-76
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstRow+8(FP), CX
+	MOVQ         src+16(FP), DX
+	MOVQ         srcRow+24(FP), BX
+	MOVQ         rows+32(FP), SI
+	MOVQ         step+64(FP), DI
+	SHLQ         $0x02, CX
+	SHLQ         $0x02, BX
+	SHLQ         $0x02, DI
+	VBROADCASTSS pad+72(FP), Y8
 
-loop:
-	VMOVUPS   (CX), Z0
-	VPERMT2PS 64(CX), Z1, Z0
-	VMOVUPS   Z0, (AX)
-	ADDQ      $0x00000080, CX
-	ADDQ      $0x40, AX
-	SUBQ      $0x10, DX
-	JNE       loop
+row:
+	MOVQ  AX, R8
+	MOVQ  DX, R9
+	MOVQ  left+40(FP), R10
+	TESTQ R10, R10
+	JEQ   leftdone
+
+left:
+	VMOVUPS Y8, (R8)
+	VMOVUPS Y8, 32(R8)
+	ADDQ    $0x40, R8
+	SUBQ    $0x01, R10
+	JNE     left
+
+leftdone:
+	MOVQ n+48(FP), R10
+	SUBQ $0x04, R10
+	JLT  few
+
+four:
+	LEAQ    (R9)(DI*2), R11
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	VMOVUPS (R9)(DI*1), Y2
+	VMOVUPS 32(R9)(DI*1), Y3
+	VMOVUPS (R11), Y4
+	VMOVUPS 32(R11), Y5
+	VMOVUPS (R11)(DI*1), Y6
+	VMOVUPS 32(R11)(DI*1), Y7
+	VMOVUPS Y0, (R8)
+	VMOVUPS Y1, 32(R8)
+	VMOVUPS Y2, 64(R8)
+	VMOVUPS Y3, 96(R8)
+	VMOVUPS Y4, 128(R8)
+	VMOVUPS Y5, 160(R8)
+	VMOVUPS Y6, 192(R8)
+	VMOVUPS Y7, 224(R8)
+	LEAQ    (R11)(DI*2), R9
+	ADDQ    $0x00000100, R8
+	SUBQ    $0x04, R10
+	JGE     four
+
+few:
+	ADDQ $0x04, R10
+	JEQ  copied
+
+one:
+	VMOVUPS (R9), Y0
+	VMOVUPS 32(R9), Y1
+	VMOVUPS Y0, (R8)
+	VMOVUPS Y1, 32(R8)
+	ADDQ    DI, R9
+	ADDQ    $0x40, R8
+	SUBQ    $0x01, R10
+	JNE     one
+
+copied:
+	MOVQ  right+56(FP), R10
+	TESTQ R10, R10
+	JEQ   rightdone
+
+right:
+	VMOVUPS Y8, (R8)
+	VMOVUPS Y8, 32(R8)
+	ADDQ    $0x40, R8
+	SUBQ    $0x01, R10
+	JNE     right
+
+rightdone:
+	ADDQ CX, AX
+	ADDQ BX, DX
+	SUBQ $0x01, SI
+	JNE  row
 	VZEROUPPER
 	RET
 
@@ -577,39 +912,44 @@ DATA evenIndex<>+56(SB)/4, $0x0000001c
 DATA evenIndex<>+60(SB)/4, $0x0000001e
 GLOBL evenIndex<>(SB), RODATA|NOPTR, $64
 
-// func copyMaskedAVX512(dst *byte, src *byte, distance int, n int, load uint64, store uint64)
-// Requires: AVX, AVX512BW, BMI2
-TEXT ·copyMaskedAVX512(SB), NOSPLIT, $0-48
-	MOVQ  dst+0(FP), AX
-	MOVQ  src+8(FP), CX
-	MOVQ  n+24(FP), DX
-	MOVQ  load+32(FP), BX
-	MOVQ  store+40(FP), SI
-	MOVQ  distance+16(FP), DI
-	ADDQ  DI, CX
-	KMOVQ BX, K1
-	KMOVQ SI, K2
-	SUBQ  $0x40, DX
-	JLT   rest
+// func evensAVX512(dst *float32, src *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·evensAVX512(SB), NOSPLIT, $0-24
+	MOVQ      dst+0(FP), AX
+	MOVQ      src+8(FP), CX
+	MOVQ      n+16(FP), DX
+	VMOVDQU32 evenIndex<>+0(SB), Z1
 
 loop:
-	VMOVDQU8.Z (CX), K1, Z0
-	VMOVDQU8   Z0, K2, (AX)
-	ADDQ       $0x40, CX
-	ADDQ       $0x40, AX
-	SUBQ       $0x40, DX
-	JGE        loop
+	VMOVUPS   (CX), Z0
+	VPERMT2PS 64(CX), Z1, Z0
+	VMOVUPS   Z0, (AX)
+	ADDQ      $0x00000080, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DX
+	JNE       loop
+	VZEROUPPER
+	RET
 
-rest:
-	ADDQ       $0x40, DX
-	JEQ        done
-	BZHIQ      DX, BX, BX
-	BZHIQ      DX, SI, SI
-	KMOVQ      BX, K1
-	KMOVQ      SI, K2
-	VMOVDQU8.Z (CX), K1, Z0
-	VMOVDQU8   Z0, K2, (AX)
+// func evensAVX2(dst *float32, src *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·evensAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
 
-done:
+loop:
+	VMOVUPS (CX), Y0
+	VSHUFPS $0x88, 32(CX), Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 64(CX), Y1
+	VSHUFPS $0x88, 96(CX), Y1, Y1
+	VPERMPD $0xd8, Y1, Y1
+	VMOVUPS Y1, 32(AX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, DX
+	JNE     loop
 	VZEROUPPER
 	RET

@@ -12,7 +12,7 @@ func TestLayoutKernels(t *testing.T) {
 			runnable(t, k.Needs)
 			r := rand.New(rand.NewPCG(1, 2))
 			for rows := 1; rows <= 16; rows++ {
-				for _, n := range []int{0, 1, 15, 16, 17, 49, 4100} {
+				for _, n := range []int{0, 1, 7, 8, 15, 16, 17, 49, 4100} {
 					stride, step := n+3, 16+16*(rows%2)
 					planes, vectors := normals(r, rows*stride), normals(r, n*step+16)
 					gotVectors := append([]float32(nil), vectors...)

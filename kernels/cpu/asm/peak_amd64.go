@@ -4,8 +4,11 @@ package asm
 
 // fmaLoop returns the widest loop of independent multiply-adds and its operations per iteration.
 func fmaLoop() (run func(n int), flops int) {
-	if HostFeatures().Has(AVX512) {
+	switch have := HostFeatures(); {
+	case have.Has(AVX512):
 		return peakFMAAVX512, 24 * 16 * 2
+	case have.Has(AVX2):
+		return peakFMAAVX2, 12 * 8 * 2
 	}
 	return nil, 0
 }

@@ -1948,7 +1948,7 @@ TEXT ·poolSumAVX512(SB), NOSPLIT, $0-32
 	SUBQ   $0x08, CX
 	JLT    tail
 
-eight:
+several:
 	VADDPS (AX), Z0, Z0
 	VADDPS 64(AX), Z1, Z1
 	VADDPS 128(AX), Z2, Z2
@@ -1959,7 +1959,7 @@ eight:
 	VADDPS 448(AX), Z7, Z7
 	ADDQ   $0x00000200, AX
 	SUBQ   $0x08, CX
-	JGE    eight
+	JGE    several
 
 tail:
 	ADDQ $0x08, CX
@@ -1982,5 +1982,888 @@ sum:
 	VBROADCASTSS factor+16(FP), Z8
 	VMULPS       Z8, Z0, Z0
 	VMOVUPS      Z0, (DX)
+	VZEROUPPER
+	RET
+
+// func poolMaxAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int)
+// Requires: AVX
+TEXT ·poolMaxAVX2(SB), NOSPLIT, $0-72
+	MOVQ pixels+0(FP), AX
+	CMPQ AX, $0x00000006
+	JEQ  p6
+	CMPQ AX, $0x00000005
+	JEQ  p5
+	CMPQ AX, $0x00000004
+	JEQ  p4
+	CMPQ AX, $0x00000003
+	JEQ  p3
+	CMPQ AX, $0x00000002
+	JEQ  p2
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+
+p1row:
+	MOVQ CX, BX
+	MOVQ DX, SI
+	MOVQ tiles+8(FP), DI
+
+p1tile:
+	MOVQ    taps+40(FP), R8
+	MOVQ    ntaps+48(FP), R9
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMOVUPS (BX)(R10*4), Y0
+	VMOVUPS 32(BX)(R10*4), Y1
+	SUBQ    $0x01, R9
+	JEQ     p1reduced
+
+p1tap:
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMAXPS  (BX)(R10*4), Y0, Y0
+	VMAXPS  32(BX)(R10*4), Y1, Y1
+	SUBQ    $0x01, R9
+	JNE     p1tap
+
+p1reduced:
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
+	ADDQ    $0x00000040, BX
+	ADDQ    $0x00000040, SI
+	SUBQ    $0x01, DI
+	JNE     p1tile
+	MOVQ    inRow+32(FP), BX
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    outRow+64(FP), BX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x01, AX
+	JNE     p1row
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+
+p2row:
+	MOVQ CX, BX
+	MOVQ DX, SI
+	MOVQ tiles+8(FP), DI
+
+p2tile:
+	MOVQ    taps+40(FP), R8
+	MOVQ    ntaps+48(FP), R9
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMOVUPS (BX)(R10*4), Y0
+	VMOVUPS 32(BX)(R10*4), Y1
+	VMOVUPS 64(BX)(R10*4), Y2
+	VMOVUPS 96(BX)(R10*4), Y3
+	SUBQ    $0x01, R9
+	JEQ     p2reduced
+
+p2tap:
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMAXPS  (BX)(R10*4), Y0, Y0
+	VMAXPS  32(BX)(R10*4), Y1, Y1
+	VMAXPS  64(BX)(R10*4), Y2, Y2
+	VMAXPS  96(BX)(R10*4), Y3, Y3
+	SUBQ    $0x01, R9
+	JNE     p2tap
+
+p2reduced:
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
+	VMOVUPS Y2, 64(SI)
+	VMOVUPS Y3, 96(SI)
+	ADDQ    $0x00000080, BX
+	ADDQ    $0x00000080, SI
+	SUBQ    $0x01, DI
+	JNE     p2tile
+	MOVQ    inRow+32(FP), BX
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    outRow+64(FP), BX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x01, AX
+	JNE     p2row
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+
+p3row:
+	MOVQ CX, BX
+	MOVQ DX, SI
+	MOVQ tiles+8(FP), DI
+
+p3tile:
+	MOVQ    taps+40(FP), R8
+	MOVQ    ntaps+48(FP), R9
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMOVUPS (BX)(R10*4), Y0
+	VMOVUPS 32(BX)(R10*4), Y1
+	VMOVUPS 64(BX)(R10*4), Y2
+	VMOVUPS 96(BX)(R10*4), Y3
+	VMOVUPS 128(BX)(R10*4), Y4
+	VMOVUPS 160(BX)(R10*4), Y5
+	SUBQ    $0x01, R9
+	JEQ     p3reduced
+
+p3tap:
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMAXPS  (BX)(R10*4), Y0, Y0
+	VMAXPS  32(BX)(R10*4), Y1, Y1
+	VMAXPS  64(BX)(R10*4), Y2, Y2
+	VMAXPS  96(BX)(R10*4), Y3, Y3
+	VMAXPS  128(BX)(R10*4), Y4, Y4
+	VMAXPS  160(BX)(R10*4), Y5, Y5
+	SUBQ    $0x01, R9
+	JNE     p3tap
+
+p3reduced:
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
+	VMOVUPS Y2, 64(SI)
+	VMOVUPS Y3, 96(SI)
+	VMOVUPS Y4, 128(SI)
+	VMOVUPS Y5, 160(SI)
+	ADDQ    $0x000000c0, BX
+	ADDQ    $0x000000c0, SI
+	SUBQ    $0x01, DI
+	JNE     p3tile
+	MOVQ    inRow+32(FP), BX
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    outRow+64(FP), BX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x01, AX
+	JNE     p3row
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+
+p4row:
+	MOVQ CX, BX
+	MOVQ DX, SI
+	MOVQ tiles+8(FP), DI
+
+p4tile:
+	MOVQ    taps+40(FP), R8
+	MOVQ    ntaps+48(FP), R9
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMOVUPS (BX)(R10*4), Y0
+	VMOVUPS 32(BX)(R10*4), Y1
+	VMOVUPS 64(BX)(R10*4), Y2
+	VMOVUPS 96(BX)(R10*4), Y3
+	VMOVUPS 128(BX)(R10*4), Y4
+	VMOVUPS 160(BX)(R10*4), Y5
+	VMOVUPS 192(BX)(R10*4), Y6
+	VMOVUPS 224(BX)(R10*4), Y7
+	SUBQ    $0x01, R9
+	JEQ     p4reduced
+
+p4tap:
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMAXPS  (BX)(R10*4), Y0, Y0
+	VMAXPS  32(BX)(R10*4), Y1, Y1
+	VMAXPS  64(BX)(R10*4), Y2, Y2
+	VMAXPS  96(BX)(R10*4), Y3, Y3
+	VMAXPS  128(BX)(R10*4), Y4, Y4
+	VMAXPS  160(BX)(R10*4), Y5, Y5
+	VMAXPS  192(BX)(R10*4), Y6, Y6
+	VMAXPS  224(BX)(R10*4), Y7, Y7
+	SUBQ    $0x01, R9
+	JNE     p4tap
+
+p4reduced:
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
+	VMOVUPS Y2, 64(SI)
+	VMOVUPS Y3, 96(SI)
+	VMOVUPS Y4, 128(SI)
+	VMOVUPS Y5, 160(SI)
+	VMOVUPS Y6, 192(SI)
+	VMOVUPS Y7, 224(SI)
+	ADDQ    $0x00000100, BX
+	ADDQ    $0x00000100, SI
+	SUBQ    $0x01, DI
+	JNE     p4tile
+	MOVQ    inRow+32(FP), BX
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    outRow+64(FP), BX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x01, AX
+	JNE     p4row
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+
+p5row:
+	MOVQ CX, BX
+	MOVQ DX, SI
+	MOVQ tiles+8(FP), DI
+
+p5tile:
+	MOVQ    taps+40(FP), R8
+	MOVQ    ntaps+48(FP), R9
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMOVUPS (BX)(R10*4), Y0
+	VMOVUPS 32(BX)(R10*4), Y1
+	VMOVUPS 64(BX)(R10*4), Y2
+	VMOVUPS 96(BX)(R10*4), Y3
+	VMOVUPS 128(BX)(R10*4), Y4
+	VMOVUPS 160(BX)(R10*4), Y5
+	VMOVUPS 192(BX)(R10*4), Y6
+	VMOVUPS 224(BX)(R10*4), Y7
+	VMOVUPS 256(BX)(R10*4), Y8
+	VMOVUPS 288(BX)(R10*4), Y9
+	SUBQ    $0x01, R9
+	JEQ     p5reduced
+
+p5tap:
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMAXPS  (BX)(R10*4), Y0, Y0
+	VMAXPS  32(BX)(R10*4), Y1, Y1
+	VMAXPS  64(BX)(R10*4), Y2, Y2
+	VMAXPS  96(BX)(R10*4), Y3, Y3
+	VMAXPS  128(BX)(R10*4), Y4, Y4
+	VMAXPS  160(BX)(R10*4), Y5, Y5
+	VMAXPS  192(BX)(R10*4), Y6, Y6
+	VMAXPS  224(BX)(R10*4), Y7, Y7
+	VMAXPS  256(BX)(R10*4), Y8, Y8
+	VMAXPS  288(BX)(R10*4), Y9, Y9
+	SUBQ    $0x01, R9
+	JNE     p5tap
+
+p5reduced:
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
+	VMOVUPS Y2, 64(SI)
+	VMOVUPS Y3, 96(SI)
+	VMOVUPS Y4, 128(SI)
+	VMOVUPS Y5, 160(SI)
+	VMOVUPS Y6, 192(SI)
+	VMOVUPS Y7, 224(SI)
+	VMOVUPS Y8, 256(SI)
+	VMOVUPS Y9, 288(SI)
+	ADDQ    $0x00000140, BX
+	ADDQ    $0x00000140, SI
+	SUBQ    $0x01, DI
+	JNE     p5tile
+	MOVQ    inRow+32(FP), BX
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    outRow+64(FP), BX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x01, AX
+	JNE     p5row
+	VZEROUPPER
+	RET
+
+p6:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+
+p6row:
+	MOVQ CX, BX
+	MOVQ DX, SI
+	MOVQ tiles+8(FP), DI
+
+p6tile:
+	MOVQ    taps+40(FP), R8
+	MOVQ    ntaps+48(FP), R9
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMOVUPS (BX)(R10*4), Y0
+	VMOVUPS 32(BX)(R10*4), Y1
+	VMOVUPS 64(BX)(R10*4), Y2
+	VMOVUPS 96(BX)(R10*4), Y3
+	VMOVUPS 128(BX)(R10*4), Y4
+	VMOVUPS 160(BX)(R10*4), Y5
+	VMOVUPS 192(BX)(R10*4), Y6
+	VMOVUPS 224(BX)(R10*4), Y7
+	VMOVUPS 256(BX)(R10*4), Y8
+	VMOVUPS 288(BX)(R10*4), Y9
+	VMOVUPS 320(BX)(R10*4), Y10
+	VMOVUPS 352(BX)(R10*4), Y11
+	SUBQ    $0x01, R9
+	JEQ     p6reduced
+
+p6tap:
+	MOVLQSX (R8), R10
+	ADDQ    $0x08, R8
+	VMAXPS  (BX)(R10*4), Y0, Y0
+	VMAXPS  32(BX)(R10*4), Y1, Y1
+	VMAXPS  64(BX)(R10*4), Y2, Y2
+	VMAXPS  96(BX)(R10*4), Y3, Y3
+	VMAXPS  128(BX)(R10*4), Y4, Y4
+	VMAXPS  160(BX)(R10*4), Y5, Y5
+	VMAXPS  192(BX)(R10*4), Y6, Y6
+	VMAXPS  224(BX)(R10*4), Y7, Y7
+	VMAXPS  256(BX)(R10*4), Y8, Y8
+	VMAXPS  288(BX)(R10*4), Y9, Y9
+	VMAXPS  320(BX)(R10*4), Y10, Y10
+	VMAXPS  352(BX)(R10*4), Y11, Y11
+	SUBQ    $0x01, R9
+	JNE     p6tap
+
+p6reduced:
+	VMOVUPS Y0, (SI)
+	VMOVUPS Y1, 32(SI)
+	VMOVUPS Y2, 64(SI)
+	VMOVUPS Y3, 96(SI)
+	VMOVUPS Y4, 128(SI)
+	VMOVUPS Y5, 160(SI)
+	VMOVUPS Y6, 192(SI)
+	VMOVUPS Y7, 224(SI)
+	VMOVUPS Y8, 256(SI)
+	VMOVUPS Y9, 288(SI)
+	VMOVUPS Y10, 320(SI)
+	VMOVUPS Y11, 352(SI)
+	ADDQ    $0x00000180, BX
+	ADDQ    $0x00000180, SI
+	SUBQ    $0x01, DI
+	JNE     p6tile
+	MOVQ    inRow+32(FP), BX
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    outRow+64(FP), BX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x01, AX
+	JNE     p6row
+	VZEROUPPER
+	RET
+
+// func poolAverageAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, factors *float32, factorRow int)
+// Requires: AVX
+TEXT ·poolAverageAVX2(SB), NOSPLIT, $0-88
+	MOVQ pixels+0(FP), AX
+	CMPQ AX, $0x00000006
+	JEQ  p6
+	CMPQ AX, $0x00000005
+	JEQ  p5
+	CMPQ AX, $0x00000004
+	JEQ  p4
+	CMPQ AX, $0x00000003
+	JEQ  p3
+	CMPQ AX, $0x00000002
+	JEQ  p2
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ factors+72(FP), BX
+
+p1row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p1tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VMOVUPS (SI)(R12*4), Y0
+	VMOVUPS 32(SI)(R12*4), Y1
+	SUBQ    $0x01, R11
+	JEQ     p1reduced
+
+p1tap:
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VADDPS  (SI)(R12*4), Y0, Y0
+	VADDPS  32(SI)(R12*4), Y1, Y1
+	SUBQ    $0x01, R11
+	JNE     p1tap
+
+p1reduced:
+	VBROADCASTSS (R8), Y2
+	VMULPS       Y2, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y1, 32(DI)
+	ADDQ         $0x00000004, R8
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, DI
+	SUBQ         $0x01, R9
+	JNE          p1tile
+	MOVQ         inRow+32(FP), SI
+	LEAQ         (CX)(SI*4), CX
+	MOVQ         outRow+64(FP), SI
+	LEAQ         (DX)(SI*4), DX
+	MOVQ         factorRow+80(FP), SI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x01, AX
+	JNE          p1row
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ factors+72(FP), BX
+
+p2row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p2tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VMOVUPS (SI)(R12*4), Y0
+	VMOVUPS 32(SI)(R12*4), Y1
+	VMOVUPS 64(SI)(R12*4), Y2
+	VMOVUPS 96(SI)(R12*4), Y3
+	SUBQ    $0x01, R11
+	JEQ     p2reduced
+
+p2tap:
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VADDPS  (SI)(R12*4), Y0, Y0
+	VADDPS  32(SI)(R12*4), Y1, Y1
+	VADDPS  64(SI)(R12*4), Y2, Y2
+	VADDPS  96(SI)(R12*4), Y3, Y3
+	SUBQ    $0x01, R11
+	JNE     p2tap
+
+p2reduced:
+	VBROADCASTSS (R8), Y4
+	VMULPS       Y4, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	VMULPS       Y4, Y1, Y1
+	VMOVUPS      Y1, 32(DI)
+	VBROADCASTSS 4(R8), Y4
+	VMULPS       Y4, Y2, Y2
+	VMOVUPS      Y2, 64(DI)
+	VMULPS       Y4, Y3, Y3
+	VMOVUPS      Y3, 96(DI)
+	ADDQ         $0x00000008, R8
+	ADDQ         $0x00000080, SI
+	ADDQ         $0x00000080, DI
+	SUBQ         $0x01, R9
+	JNE          p2tile
+	MOVQ         inRow+32(FP), SI
+	LEAQ         (CX)(SI*4), CX
+	MOVQ         outRow+64(FP), SI
+	LEAQ         (DX)(SI*4), DX
+	MOVQ         factorRow+80(FP), SI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x01, AX
+	JNE          p2row
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ factors+72(FP), BX
+
+p3row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p3tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VMOVUPS (SI)(R12*4), Y0
+	VMOVUPS 32(SI)(R12*4), Y1
+	VMOVUPS 64(SI)(R12*4), Y2
+	VMOVUPS 96(SI)(R12*4), Y3
+	VMOVUPS 128(SI)(R12*4), Y4
+	VMOVUPS 160(SI)(R12*4), Y5
+	SUBQ    $0x01, R11
+	JEQ     p3reduced
+
+p3tap:
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VADDPS  (SI)(R12*4), Y0, Y0
+	VADDPS  32(SI)(R12*4), Y1, Y1
+	VADDPS  64(SI)(R12*4), Y2, Y2
+	VADDPS  96(SI)(R12*4), Y3, Y3
+	VADDPS  128(SI)(R12*4), Y4, Y4
+	VADDPS  160(SI)(R12*4), Y5, Y5
+	SUBQ    $0x01, R11
+	JNE     p3tap
+
+p3reduced:
+	VBROADCASTSS (R8), Y6
+	VMULPS       Y6, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	VMULPS       Y6, Y1, Y1
+	VMOVUPS      Y1, 32(DI)
+	VBROADCASTSS 4(R8), Y6
+	VMULPS       Y6, Y2, Y2
+	VMOVUPS      Y2, 64(DI)
+	VMULPS       Y6, Y3, Y3
+	VMOVUPS      Y3, 96(DI)
+	VBROADCASTSS 8(R8), Y6
+	VMULPS       Y6, Y4, Y4
+	VMOVUPS      Y4, 128(DI)
+	VMULPS       Y6, Y5, Y5
+	VMOVUPS      Y5, 160(DI)
+	ADDQ         $0x0000000c, R8
+	ADDQ         $0x000000c0, SI
+	ADDQ         $0x000000c0, DI
+	SUBQ         $0x01, R9
+	JNE          p3tile
+	MOVQ         inRow+32(FP), SI
+	LEAQ         (CX)(SI*4), CX
+	MOVQ         outRow+64(FP), SI
+	LEAQ         (DX)(SI*4), DX
+	MOVQ         factorRow+80(FP), SI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x01, AX
+	JNE          p3row
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ factors+72(FP), BX
+
+p4row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p4tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VMOVUPS (SI)(R12*4), Y0
+	VMOVUPS 32(SI)(R12*4), Y1
+	VMOVUPS 64(SI)(R12*4), Y2
+	VMOVUPS 96(SI)(R12*4), Y3
+	VMOVUPS 128(SI)(R12*4), Y4
+	VMOVUPS 160(SI)(R12*4), Y5
+	VMOVUPS 192(SI)(R12*4), Y6
+	VMOVUPS 224(SI)(R12*4), Y7
+	SUBQ    $0x01, R11
+	JEQ     p4reduced
+
+p4tap:
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VADDPS  (SI)(R12*4), Y0, Y0
+	VADDPS  32(SI)(R12*4), Y1, Y1
+	VADDPS  64(SI)(R12*4), Y2, Y2
+	VADDPS  96(SI)(R12*4), Y3, Y3
+	VADDPS  128(SI)(R12*4), Y4, Y4
+	VADDPS  160(SI)(R12*4), Y5, Y5
+	VADDPS  192(SI)(R12*4), Y6, Y6
+	VADDPS  224(SI)(R12*4), Y7, Y7
+	SUBQ    $0x01, R11
+	JNE     p4tap
+
+p4reduced:
+	VBROADCASTSS (R8), Y8
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, 32(DI)
+	VBROADCASTSS 4(R8), Y8
+	VMULPS       Y8, Y2, Y2
+	VMOVUPS      Y2, 64(DI)
+	VMULPS       Y8, Y3, Y3
+	VMOVUPS      Y3, 96(DI)
+	VBROADCASTSS 8(R8), Y8
+	VMULPS       Y8, Y4, Y4
+	VMOVUPS      Y4, 128(DI)
+	VMULPS       Y8, Y5, Y5
+	VMOVUPS      Y5, 160(DI)
+	VBROADCASTSS 12(R8), Y8
+	VMULPS       Y8, Y6, Y6
+	VMOVUPS      Y6, 192(DI)
+	VMULPS       Y8, Y7, Y7
+	VMOVUPS      Y7, 224(DI)
+	ADDQ         $0x00000010, R8
+	ADDQ         $0x00000100, SI
+	ADDQ         $0x00000100, DI
+	SUBQ         $0x01, R9
+	JNE          p4tile
+	MOVQ         inRow+32(FP), SI
+	LEAQ         (CX)(SI*4), CX
+	MOVQ         outRow+64(FP), SI
+	LEAQ         (DX)(SI*4), DX
+	MOVQ         factorRow+80(FP), SI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x01, AX
+	JNE          p4row
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ factors+72(FP), BX
+
+p5row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p5tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VMOVUPS (SI)(R12*4), Y0
+	VMOVUPS 32(SI)(R12*4), Y1
+	VMOVUPS 64(SI)(R12*4), Y2
+	VMOVUPS 96(SI)(R12*4), Y3
+	VMOVUPS 128(SI)(R12*4), Y4
+	VMOVUPS 160(SI)(R12*4), Y5
+	VMOVUPS 192(SI)(R12*4), Y6
+	VMOVUPS 224(SI)(R12*4), Y7
+	VMOVUPS 256(SI)(R12*4), Y8
+	VMOVUPS 288(SI)(R12*4), Y9
+	SUBQ    $0x01, R11
+	JEQ     p5reduced
+
+p5tap:
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VADDPS  (SI)(R12*4), Y0, Y0
+	VADDPS  32(SI)(R12*4), Y1, Y1
+	VADDPS  64(SI)(R12*4), Y2, Y2
+	VADDPS  96(SI)(R12*4), Y3, Y3
+	VADDPS  128(SI)(R12*4), Y4, Y4
+	VADDPS  160(SI)(R12*4), Y5, Y5
+	VADDPS  192(SI)(R12*4), Y6, Y6
+	VADDPS  224(SI)(R12*4), Y7, Y7
+	VADDPS  256(SI)(R12*4), Y8, Y8
+	VADDPS  288(SI)(R12*4), Y9, Y9
+	SUBQ    $0x01, R11
+	JNE     p5tap
+
+p5reduced:
+	VBROADCASTSS (R8), Y10
+	VMULPS       Y10, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	VMULPS       Y10, Y1, Y1
+	VMOVUPS      Y1, 32(DI)
+	VBROADCASTSS 4(R8), Y10
+	VMULPS       Y10, Y2, Y2
+	VMOVUPS      Y2, 64(DI)
+	VMULPS       Y10, Y3, Y3
+	VMOVUPS      Y3, 96(DI)
+	VBROADCASTSS 8(R8), Y10
+	VMULPS       Y10, Y4, Y4
+	VMOVUPS      Y4, 128(DI)
+	VMULPS       Y10, Y5, Y5
+	VMOVUPS      Y5, 160(DI)
+	VBROADCASTSS 12(R8), Y10
+	VMULPS       Y10, Y6, Y6
+	VMOVUPS      Y6, 192(DI)
+	VMULPS       Y10, Y7, Y7
+	VMOVUPS      Y7, 224(DI)
+	VBROADCASTSS 16(R8), Y10
+	VMULPS       Y10, Y8, Y8
+	VMOVUPS      Y8, 256(DI)
+	VMULPS       Y10, Y9, Y9
+	VMOVUPS      Y9, 288(DI)
+	ADDQ         $0x00000014, R8
+	ADDQ         $0x00000140, SI
+	ADDQ         $0x00000140, DI
+	SUBQ         $0x01, R9
+	JNE          p5tile
+	MOVQ         inRow+32(FP), SI
+	LEAQ         (CX)(SI*4), CX
+	MOVQ         outRow+64(FP), SI
+	LEAQ         (DX)(SI*4), DX
+	MOVQ         factorRow+80(FP), SI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x01, AX
+	JNE          p5row
+	VZEROUPPER
+	RET
+
+p6:
+	MOVQ rows+16(FP), AX
+	MOVQ in+24(FP), CX
+	MOVQ out+56(FP), DX
+	MOVQ factors+72(FP), BX
+
+p6row:
+	MOVQ CX, SI
+	MOVQ DX, DI
+	MOVQ BX, R8
+	MOVQ tiles+8(FP), R9
+
+p6tile:
+	MOVQ    taps+40(FP), R10
+	MOVQ    ntaps+48(FP), R11
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VMOVUPS (SI)(R12*4), Y0
+	VMOVUPS 32(SI)(R12*4), Y1
+	VMOVUPS 64(SI)(R12*4), Y2
+	VMOVUPS 96(SI)(R12*4), Y3
+	VMOVUPS 128(SI)(R12*4), Y4
+	VMOVUPS 160(SI)(R12*4), Y5
+	VMOVUPS 192(SI)(R12*4), Y6
+	VMOVUPS 224(SI)(R12*4), Y7
+	VMOVUPS 256(SI)(R12*4), Y8
+	VMOVUPS 288(SI)(R12*4), Y9
+	VMOVUPS 320(SI)(R12*4), Y10
+	VMOVUPS 352(SI)(R12*4), Y11
+	SUBQ    $0x01, R11
+	JEQ     p6reduced
+
+p6tap:
+	MOVLQSX (R10), R12
+	ADDQ    $0x08, R10
+	VADDPS  (SI)(R12*4), Y0, Y0
+	VADDPS  32(SI)(R12*4), Y1, Y1
+	VADDPS  64(SI)(R12*4), Y2, Y2
+	VADDPS  96(SI)(R12*4), Y3, Y3
+	VADDPS  128(SI)(R12*4), Y4, Y4
+	VADDPS  160(SI)(R12*4), Y5, Y5
+	VADDPS  192(SI)(R12*4), Y6, Y6
+	VADDPS  224(SI)(R12*4), Y7, Y7
+	VADDPS  256(SI)(R12*4), Y8, Y8
+	VADDPS  288(SI)(R12*4), Y9, Y9
+	VADDPS  320(SI)(R12*4), Y10, Y10
+	VADDPS  352(SI)(R12*4), Y11, Y11
+	SUBQ    $0x01, R11
+	JNE     p6tap
+
+p6reduced:
+	VBROADCASTSS (R8), Y12
+	VMULPS       Y12, Y0, Y0
+	VMOVUPS      Y0, (DI)
+	VMULPS       Y12, Y1, Y1
+	VMOVUPS      Y1, 32(DI)
+	VBROADCASTSS 4(R8), Y12
+	VMULPS       Y12, Y2, Y2
+	VMOVUPS      Y2, 64(DI)
+	VMULPS       Y12, Y3, Y3
+	VMOVUPS      Y3, 96(DI)
+	VBROADCASTSS 8(R8), Y12
+	VMULPS       Y12, Y4, Y4
+	VMOVUPS      Y4, 128(DI)
+	VMULPS       Y12, Y5, Y5
+	VMOVUPS      Y5, 160(DI)
+	VBROADCASTSS 12(R8), Y12
+	VMULPS       Y12, Y6, Y6
+	VMOVUPS      Y6, 192(DI)
+	VMULPS       Y12, Y7, Y7
+	VMOVUPS      Y7, 224(DI)
+	VBROADCASTSS 16(R8), Y12
+	VMULPS       Y12, Y8, Y8
+	VMOVUPS      Y8, 256(DI)
+	VMULPS       Y12, Y9, Y9
+	VMOVUPS      Y9, 288(DI)
+	VBROADCASTSS 20(R8), Y12
+	VMULPS       Y12, Y10, Y10
+	VMOVUPS      Y10, 320(DI)
+	VMULPS       Y12, Y11, Y11
+	VMOVUPS      Y11, 352(DI)
+	ADDQ         $0x00000018, R8
+	ADDQ         $0x00000180, SI
+	ADDQ         $0x00000180, DI
+	SUBQ         $0x01, R9
+	JNE          p6tile
+	MOVQ         inRow+32(FP), SI
+	LEAQ         (CX)(SI*4), CX
+	MOVQ         outRow+64(FP), SI
+	LEAQ         (DX)(SI*4), DX
+	MOVQ         factorRow+80(FP), SI
+	LEAQ         (BX)(SI*4), BX
+	SUBQ         $0x01, AX
+	JNE          p6row
+	VZEROUPPER
+	RET
+
+// func poolSumAVX2(in *float32, n int, factor float32, out *float32)
+// Requires: AVX
+TEXT ·poolSumAVX2(SB), NOSPLIT, $0-32
+	MOVQ   in+0(FP), AX
+	MOVQ   n+8(FP), CX
+	MOVQ   out+24(FP), DX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	SUBQ   $0x04, CX
+	JLT    tail
+
+several:
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	VADDPS 64(AX), Y2, Y2
+	VADDPS 96(AX), Y3, Y3
+	VADDPS 128(AX), Y4, Y4
+	VADDPS 160(AX), Y5, Y5
+	VADDPS 192(AX), Y6, Y6
+	VADDPS 224(AX), Y7, Y7
+	ADDQ   $0x00000100, AX
+	SUBQ   $0x04, CX
+	JGE    several
+
+tail:
+	ADDQ $0x04, CX
+	JEQ  sum
+
+one:
+	VADDPS (AX), Y0, Y0
+	VADDPS 32(AX), Y1, Y1
+	ADDQ   $0x40, AX
+	SUBQ   $0x01, CX
+	JNE    one
+
+sum:
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y3, Y3
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VBROADCASTSS factor+16(FP), Y8
+	VMULPS       Y8, Y0, Y0
+	VMOVUPS      Y0, (DX)
+	VMULPS       Y8, Y1, Y1
+	VMOVUPS      Y1, 32(DX)
 	VZEROUPPER
 	RET

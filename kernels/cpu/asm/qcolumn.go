@@ -25,7 +25,7 @@ type QColumnKernel struct {
 	Chunks     int // of four kernel columns
 	StrideRows int
 	Rows       int // the most rows of a call
-	assembly   bool
+	level      level
 }
 
 // qcolumnShapes are the kernel rows, chunks and strides that there are kernels for.

@@ -11,14 +11,14 @@ import (
 func QColumnKernels() (kernels []QColumnKernel) {
 	for _, s := range qcolumnShapes {
 		kernels = append(kernels, QColumnKernel{fmt.Sprintf("qcolumn_u8s8_vnni_%dx%d_s%d", s[0], 4*s[1], s[2]),
-			AVX512 | AVX512VNNI, s[0], s[1], s[2], 8, true})
+			AVX512 | AVX512VNNI, s[0], s[1], s[2], 8, avx512})
 	}
 	return append(kernels, qcolumnGenericKernels()...)
 }
 
 // Run computes a band.
 func (k QColumnKernel) Run(c *QColumnCall) {
-	if !k.assembly {
+	if k.level == pureGo {
 		k.generic(c)
 		return
 	}

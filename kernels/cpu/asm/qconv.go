@@ -26,11 +26,11 @@ func (c *QConvCall) reach(n int) int { return int(c.Pixels[n-1]) + int(c.Steps[l
 // QConvKernel is one implementation of QConvCall: a row of a table. Its method Run is a switch rather than
 // a function value, so that calls stay on the stack.
 type QConvKernel struct {
-	Name     string
-	Needs    Features
-	Blocks   int  // output channel blocks of a tile
-	Pixels   int  // the most pixels of a tile
-	assembly bool // else generic
+	Name   string
+	Needs  Features
+	Blocks int // output channel blocks of a tile
+	Pixels int // the most pixels of a tile
+	level  level
 }
 
 // qconvGeneric computes a strip of any number of blocks in plain Go.

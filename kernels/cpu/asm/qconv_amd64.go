@@ -16,7 +16,7 @@ type qconvArgs struct {
 
 // Run computes a strip.
 func (k QConvKernel) Run(c *QConvCall) {
-	if !k.assembly {
+	if k.level == pureGo {
 		qconvGeneric(c, k.Blocks)
 		return
 	}
@@ -39,9 +39,14 @@ func (k QConvKernel) Run(c *QConvCall) {
 
 // tiles calls the function of the kernel's shape.
 func (k QConvKernel) tiles(pixels, tiles int, args *qconvArgs) {
-	if p := (*byte)(unsafe.Pointer(args)); k.Blocks == 2 {
+	switch p := (*byte)(unsafe.Pointer(args)); {
+	case k.level == avx2:
+		qconv16AVX2(pixels, tiles, p)
+	case k.level == avxVNNI:
+		qconv16AVXVNNI(pixels, tiles, p)
+	case k.Blocks == 2:
 		qconv32VNNI(pixels, tiles, p)
-	} else {
+	default:
 		qconv16VNNI(pixels, tiles, p)
 	}
 }
@@ -49,7 +54,9 @@ func (k QConvKernel) tiles(pixels, tiles int, args *qconvArgs) {
 // QConvKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func QConvKernels() []QConvKernel {
 	return append([]QConvKernel{
-		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, true},
-		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, true},
+		{"qconv_u8s8_vnni_11x32", AVX512 | AVX512VNNI, 2, 11, avx512},
+		{"qconv_u8s8_vnni_12x16", AVX512 | AVX512VNNI, 1, 12, avx512},
+		{"qconv_u8s8_avxvnni_6x16", AVX2 | AVXVNNI, 1, 6, avxVNNI},
+		{"qconv_u8s8_avx2_4x16", AVX2, 1, 4, avx2},
 	}, qconvGenericKernels()...)
 }

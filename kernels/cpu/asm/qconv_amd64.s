@@ -7571,3 +7571,3409 @@ p12done:
 	JNE  p12tile
 	VZEROUPPER
 	RET
+
+DATA qconvLow<>+0(SB)/4, $0x00ff00ff
+DATA qconvLow<>+4(SB)/4, $0x00ff00ff
+DATA qconvLow<>+8(SB)/4, $0x00ff00ff
+DATA qconvLow<>+12(SB)/4, $0x00ff00ff
+DATA qconvLow<>+16(SB)/4, $0x00ff00ff
+DATA qconvLow<>+20(SB)/4, $0x00ff00ff
+DATA qconvLow<>+24(SB)/4, $0x00ff00ff
+DATA qconvLow<>+28(SB)/4, $0x00ff00ff
+DATA qconvLow<>+32(SB)/4, $0x00ff00ff
+DATA qconvLow<>+36(SB)/4, $0x00ff00ff
+DATA qconvLow<>+40(SB)/4, $0x00ff00ff
+DATA qconvLow<>+44(SB)/4, $0x00ff00ff
+DATA qconvLow<>+48(SB)/4, $0x00ff00ff
+DATA qconvLow<>+52(SB)/4, $0x00ff00ff
+DATA qconvLow<>+56(SB)/4, $0x00ff00ff
+DATA qconvLow<>+60(SB)/4, $0x00ff00ff
+GLOBL qconvLow<>(SB), RODATA|NOPTR, $64
+
+// func qconv16AVXVNNI(pixels int, tiles int, args *byte)
+// Requires: AVX, AVX2, AVXVNNI
+TEXT ·qconv16AVXVNNI(SB), NOSPLIT, $0-24
+	MOVQ pixels+0(FP), AX
+	CMPQ AX, $0x00000006
+	JEQ  p6
+	CMPQ AX, $0x00000005
+	JEQ  p5
+	CMPQ AX, $0x00000004
+	JEQ  p4
+	CMPQ AX, $0x00000003
+	JEQ  p3
+	CMPQ AX, $0x00000002
+	JEQ  p2
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p1tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), DI
+	MOVQ    24(DI), DI
+	MOVQ    args+16(FP), R8
+	MOVQ    32(R8), R8
+
+p1step:
+	MOVLQSX      (SI), R9
+	VMOVDQU      (R8), Y2
+	VMOVDQU      32(R8), Y3
+	VPBROADCASTD (BX)(R9*1), Y4
+
+	// VPDPBUSD Y2, Y4, Y0
+	LONG $0x505de2c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y3, Y4, Y1
+	LONG         $0x505de2c4
+	BYTE         $0xcb
+	VMOVDQU      64(R8), Y2
+	VMOVDQU      96(R8), Y3
+	VPBROADCASTD 4(BX)(R9*1), Y4
+
+	// VPDPBUSD Y2, Y4, Y0
+	LONG $0x505de2c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y3, Y4, Y1
+	LONG         $0x505de2c4
+	BYTE         $0xcb
+	VMOVDQU      128(R8), Y2
+	VMOVDQU      160(R8), Y3
+	VPBROADCASTD 8(BX)(R9*1), Y4
+
+	// VPDPBUSD Y2, Y4, Y0
+	LONG $0x505de2c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y3, Y4, Y1
+	LONG         $0x505de2c4
+	BYTE         $0xcb
+	VMOVDQU      192(R8), Y2
+	VMOVDQU      224(R8), Y3
+	VPBROADCASTD 12(BX)(R9*1), Y4
+
+	// VPDPBUSD Y2, Y4, Y0
+	LONG $0x505de2c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y3, Y4, Y1
+	LONG         $0x505de2c4
+	BYTE         $0xcb
+	ADDQ         $0x00000100, R8
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, DI
+	JNE          p1step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	CMPL         96(BX), $0x00
+	JEQ          p1residual
+	VBROADCASTSS 64(BX), Y2
+	VBROADCASTSS 68(BX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+p1residual:
+	TESTQ        CX, CX
+	JEQ          p1outer
+	VBROADCASTSS 80(BX), Y2
+	VBROADCASTSS 84(BX), Y3
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       Y4, Y0, Y0
+	VPMOVZXBD    8(CX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       Y4, Y1, Y1
+	ADDQ         SI, CX
+
+p1outer:
+	VBROADCASTSS 72(BX), Y2
+	VBROADCASTSS 76(BX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p1bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	JMP          p1done
+
+p1bytes:
+	VBROADCASTSS 88(BX), Y2
+	VPBROADCASTD 92(BX), Y3
+	VDIVPS       Y2, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VDIVPS       Y2, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y3, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X4
+	VPACKUSWB    X4, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+
+p1done:
+	ADDQ $0x00000004, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p2tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), DI
+	ADDQ    SI, DI
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVLQSX 4(AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), R8
+	MOVQ    24(R8), R8
+	MOVQ    args+16(FP), R9
+	MOVQ    32(R9), R9
+
+p2step:
+	MOVLQSX      (SI), R10
+	VMOVDQU      (R9), Y4
+	VMOVDQU      32(R9), Y5
+	VPBROADCASTD (DI)(R10*1), Y6
+
+	// VPDPBUSD Y4, Y6, Y0
+	LONG $0x504de2c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y5, Y6, Y1
+	LONG         $0x504de2c4
+	BYTE         $0xcd
+	VPBROADCASTD (BX)(R10*1), Y7
+
+	// VPDPBUSD Y4, Y7, Y2
+	LONG $0x5045e2c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y5, Y7, Y3
+	LONG         $0x5045e2c4
+	BYTE         $0xdd
+	VMOVDQU      64(R9), Y4
+	VMOVDQU      96(R9), Y5
+	VPBROADCASTD 4(DI)(R10*1), Y6
+
+	// VPDPBUSD Y4, Y6, Y0
+	LONG $0x504de2c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y5, Y6, Y1
+	LONG         $0x504de2c4
+	BYTE         $0xcd
+	VPBROADCASTD 4(BX)(R10*1), Y7
+
+	// VPDPBUSD Y4, Y7, Y2
+	LONG $0x5045e2c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y5, Y7, Y3
+	LONG         $0x5045e2c4
+	BYTE         $0xdd
+	VMOVDQU      128(R9), Y4
+	VMOVDQU      160(R9), Y5
+	VPBROADCASTD 8(DI)(R10*1), Y6
+
+	// VPDPBUSD Y4, Y6, Y0
+	LONG $0x504de2c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y5, Y6, Y1
+	LONG         $0x504de2c4
+	BYTE         $0xcd
+	VPBROADCASTD 8(BX)(R10*1), Y7
+
+	// VPDPBUSD Y4, Y7, Y2
+	LONG $0x5045e2c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y5, Y7, Y3
+	LONG         $0x5045e2c4
+	BYTE         $0xdd
+	VMOVDQU      192(R9), Y4
+	VMOVDQU      224(R9), Y5
+	VPBROADCASTD 12(DI)(R10*1), Y6
+
+	// VPDPBUSD Y4, Y6, Y0
+	LONG $0x504de2c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y5, Y6, Y1
+	LONG         $0x504de2c4
+	BYTE         $0xcd
+	VPBROADCASTD 12(BX)(R10*1), Y7
+
+	// VPDPBUSD Y4, Y7, Y2
+	LONG $0x5045e2c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y5, Y7, Y3
+	LONG         $0x5045e2c4
+	BYTE         $0xdd
+	ADDQ         $0x00000100, R9
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, R8
+	JNE          p2step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	CMPL         96(BX), $0x00
+	JEQ          p2residual
+	VBROADCASTSS 64(BX), Y4
+	VBROADCASTSS 68(BX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+p2residual:
+	TESTQ        CX, CX
+	JEQ          p2outer
+	VBROADCASTSS 80(BX), Y4
+	VBROADCASTSS 84(BX), Y5
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y0, Y0
+	VPMOVZXBD    8(CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y2, Y2
+	VPMOVZXBD    8(CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y3, Y3
+	ADDQ         SI, CX
+
+p2outer:
+	VBROADCASTSS 72(BX), Y4
+	VBROADCASTSS 76(BX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p2bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	JMP          p2done
+
+p2bytes:
+	VBROADCASTSS 88(BX), Y4
+	VPBROADCASTD 92(BX), Y5
+	VDIVPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y5, Y0, Y0
+	VDIVPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y5, Y1, Y1
+	VDIVPS       Y4, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y5, Y2, Y2
+	VDIVPS       Y4, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y5, Y3, Y3
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X6
+	VPACKUSWB    X6, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X6
+	VPACKUSWB    X6, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+
+p2done:
+	ADDQ $0x00000008, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p3tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), DI
+	ADDQ    SI, DI
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVLQSX 4(AX), R8
+	ADDQ    SI, R8
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	MOVLQSX 8(AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), R9
+	MOVQ    24(R9), R9
+	MOVQ    args+16(FP), R10
+	MOVQ    32(R10), R10
+
+p3step:
+	MOVLQSX      (SI), R11
+	VMOVDQU      (R10), Y6
+	VMOVDQU      32(R10), Y7
+	VPBROADCASTD (DI)(R11*1), Y8
+
+	// VPDPBUSD Y6, Y8, Y0
+	LONG $0x503de2c4
+	BYTE $0xc6
+
+	// VPDPBUSD Y7, Y8, Y1
+	LONG         $0x503de2c4
+	BYTE         $0xcf
+	VPBROADCASTD (R8)(R11*1), Y9
+
+	// VPDPBUSD Y6, Y9, Y2
+	LONG $0x5035e2c4
+	BYTE $0xd6
+
+	// VPDPBUSD Y7, Y9, Y3
+	LONG         $0x5035e2c4
+	BYTE         $0xdf
+	VPBROADCASTD (BX)(R11*1), Y8
+
+	// VPDPBUSD Y6, Y8, Y4
+	LONG $0x503de2c4
+	BYTE $0xe6
+
+	// VPDPBUSD Y7, Y8, Y5
+	LONG         $0x503de2c4
+	BYTE         $0xef
+	VMOVDQU      64(R10), Y6
+	VMOVDQU      96(R10), Y7
+	VPBROADCASTD 4(DI)(R11*1), Y8
+
+	// VPDPBUSD Y6, Y8, Y0
+	LONG $0x503de2c4
+	BYTE $0xc6
+
+	// VPDPBUSD Y7, Y8, Y1
+	LONG         $0x503de2c4
+	BYTE         $0xcf
+	VPBROADCASTD 4(R8)(R11*1), Y9
+
+	// VPDPBUSD Y6, Y9, Y2
+	LONG $0x5035e2c4
+	BYTE $0xd6
+
+	// VPDPBUSD Y7, Y9, Y3
+	LONG         $0x5035e2c4
+	BYTE         $0xdf
+	VPBROADCASTD 4(BX)(R11*1), Y8
+
+	// VPDPBUSD Y6, Y8, Y4
+	LONG $0x503de2c4
+	BYTE $0xe6
+
+	// VPDPBUSD Y7, Y8, Y5
+	LONG         $0x503de2c4
+	BYTE         $0xef
+	VMOVDQU      128(R10), Y6
+	VMOVDQU      160(R10), Y7
+	VPBROADCASTD 8(DI)(R11*1), Y8
+
+	// VPDPBUSD Y6, Y8, Y0
+	LONG $0x503de2c4
+	BYTE $0xc6
+
+	// VPDPBUSD Y7, Y8, Y1
+	LONG         $0x503de2c4
+	BYTE         $0xcf
+	VPBROADCASTD 8(R8)(R11*1), Y9
+
+	// VPDPBUSD Y6, Y9, Y2
+	LONG $0x5035e2c4
+	BYTE $0xd6
+
+	// VPDPBUSD Y7, Y9, Y3
+	LONG         $0x5035e2c4
+	BYTE         $0xdf
+	VPBROADCASTD 8(BX)(R11*1), Y8
+
+	// VPDPBUSD Y6, Y8, Y4
+	LONG $0x503de2c4
+	BYTE $0xe6
+
+	// VPDPBUSD Y7, Y8, Y5
+	LONG         $0x503de2c4
+	BYTE         $0xef
+	VMOVDQU      192(R10), Y6
+	VMOVDQU      224(R10), Y7
+	VPBROADCASTD 12(DI)(R11*1), Y8
+
+	// VPDPBUSD Y6, Y8, Y0
+	LONG $0x503de2c4
+	BYTE $0xc6
+
+	// VPDPBUSD Y7, Y8, Y1
+	LONG         $0x503de2c4
+	BYTE         $0xcf
+	VPBROADCASTD 12(R8)(R11*1), Y9
+
+	// VPDPBUSD Y6, Y9, Y2
+	LONG $0x5035e2c4
+	BYTE $0xd6
+
+	// VPDPBUSD Y7, Y9, Y3
+	LONG         $0x5035e2c4
+	BYTE         $0xdf
+	VPBROADCASTD 12(BX)(R11*1), Y8
+
+	// VPDPBUSD Y6, Y8, Y4
+	LONG $0x503de2c4
+	BYTE $0xe6
+
+	// VPDPBUSD Y7, Y8, Y5
+	LONG         $0x503de2c4
+	BYTE         $0xef
+	ADDQ         $0x00000100, R10
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, R9
+	JNE          p3step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	CMPL         96(BX), $0x00
+	JEQ          p3residual
+	VBROADCASTSS 64(BX), Y6
+	VBROADCASTSS 68(BX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+
+p3residual:
+	TESTQ        CX, CX
+	JEQ          p3outer
+	VBROADCASTSS 80(BX), Y6
+	VBROADCASTSS 84(BX), Y7
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y0, Y0
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y2, Y2
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y4, Y4
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y5, Y5
+	ADDQ         SI, CX
+
+p3outer:
+	VBROADCASTSS 72(BX), Y6
+	VBROADCASTSS 76(BX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p3bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	JMP          p3done
+
+p3bytes:
+	VBROADCASTSS 88(BX), Y6
+	VPBROADCASTD 92(BX), Y7
+	VDIVPS       Y6, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y7, Y0, Y0
+	VDIVPS       Y6, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y7, Y1, Y1
+	VDIVPS       Y6, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y7, Y2, Y2
+	VDIVPS       Y6, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y7, Y3, Y3
+	VDIVPS       Y6, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VDIVPS       Y6, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X8
+	VPACKUSWB    X8, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X8
+	VPACKUSWB    X8, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKUSWB    X8, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+
+p3done:
+	ADDQ $0x0000000c, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p4tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), DI
+	ADDQ    SI, DI
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVLQSX 4(AX), R8
+	ADDQ    SI, R8
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	MOVLQSX 8(AX), R9
+	ADDQ    SI, R9
+	VMOVDQU (BX), Y6
+	VMOVDQU 32(BX), Y7
+	MOVLQSX 12(AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), R10
+	MOVQ    24(R10), R10
+	MOVQ    args+16(FP), R11
+	MOVQ    32(R11), R11
+
+p4step:
+	MOVLQSX      (SI), R12
+	VMOVDQU      (R11), Y8
+	VMOVDQU      32(R11), Y9
+	VPBROADCASTD (DI)(R12*1), Y10
+
+	// VPDPBUSD Y8, Y10, Y0
+	LONG $0x502dc2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y9, Y10, Y1
+	LONG         $0x502dc2c4
+	BYTE         $0xc9
+	VPBROADCASTD (R8)(R12*1), Y11
+
+	// VPDPBUSD Y8, Y11, Y2
+	LONG $0x5025c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y9, Y11, Y3
+	LONG         $0x5025c2c4
+	BYTE         $0xd9
+	VPBROADCASTD (R9)(R12*1), Y10
+
+	// VPDPBUSD Y8, Y10, Y4
+	LONG $0x502dc2c4
+	BYTE $0xe0
+
+	// VPDPBUSD Y9, Y10, Y5
+	LONG         $0x502dc2c4
+	BYTE         $0xe9
+	VPBROADCASTD (BX)(R12*1), Y11
+
+	// VPDPBUSD Y8, Y11, Y6
+	LONG $0x5025c2c4
+	BYTE $0xf0
+
+	// VPDPBUSD Y9, Y11, Y7
+	LONG         $0x5025c2c4
+	BYTE         $0xf9
+	VMOVDQU      64(R11), Y8
+	VMOVDQU      96(R11), Y9
+	VPBROADCASTD 4(DI)(R12*1), Y10
+
+	// VPDPBUSD Y8, Y10, Y0
+	LONG $0x502dc2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y9, Y10, Y1
+	LONG         $0x502dc2c4
+	BYTE         $0xc9
+	VPBROADCASTD 4(R8)(R12*1), Y11
+
+	// VPDPBUSD Y8, Y11, Y2
+	LONG $0x5025c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y9, Y11, Y3
+	LONG         $0x5025c2c4
+	BYTE         $0xd9
+	VPBROADCASTD 4(R9)(R12*1), Y10
+
+	// VPDPBUSD Y8, Y10, Y4
+	LONG $0x502dc2c4
+	BYTE $0xe0
+
+	// VPDPBUSD Y9, Y10, Y5
+	LONG         $0x502dc2c4
+	BYTE         $0xe9
+	VPBROADCASTD 4(BX)(R12*1), Y11
+
+	// VPDPBUSD Y8, Y11, Y6
+	LONG $0x5025c2c4
+	BYTE $0xf0
+
+	// VPDPBUSD Y9, Y11, Y7
+	LONG         $0x5025c2c4
+	BYTE         $0xf9
+	VMOVDQU      128(R11), Y8
+	VMOVDQU      160(R11), Y9
+	VPBROADCASTD 8(DI)(R12*1), Y10
+
+	// VPDPBUSD Y8, Y10, Y0
+	LONG $0x502dc2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y9, Y10, Y1
+	LONG         $0x502dc2c4
+	BYTE         $0xc9
+	VPBROADCASTD 8(R8)(R12*1), Y11
+
+	// VPDPBUSD Y8, Y11, Y2
+	LONG $0x5025c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y9, Y11, Y3
+	LONG         $0x5025c2c4
+	BYTE         $0xd9
+	VPBROADCASTD 8(R9)(R12*1), Y10
+
+	// VPDPBUSD Y8, Y10, Y4
+	LONG $0x502dc2c4
+	BYTE $0xe0
+
+	// VPDPBUSD Y9, Y10, Y5
+	LONG         $0x502dc2c4
+	BYTE         $0xe9
+	VPBROADCASTD 8(BX)(R12*1), Y11
+
+	// VPDPBUSD Y8, Y11, Y6
+	LONG $0x5025c2c4
+	BYTE $0xf0
+
+	// VPDPBUSD Y9, Y11, Y7
+	LONG         $0x5025c2c4
+	BYTE         $0xf9
+	VMOVDQU      192(R11), Y8
+	VMOVDQU      224(R11), Y9
+	VPBROADCASTD 12(DI)(R12*1), Y10
+
+	// VPDPBUSD Y8, Y10, Y0
+	LONG $0x502dc2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y9, Y10, Y1
+	LONG         $0x502dc2c4
+	BYTE         $0xc9
+	VPBROADCASTD 12(R8)(R12*1), Y11
+
+	// VPDPBUSD Y8, Y11, Y2
+	LONG $0x5025c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y9, Y11, Y3
+	LONG         $0x5025c2c4
+	BYTE         $0xd9
+	VPBROADCASTD 12(R9)(R12*1), Y10
+
+	// VPDPBUSD Y8, Y10, Y4
+	LONG $0x502dc2c4
+	BYTE $0xe0
+
+	// VPDPBUSD Y9, Y10, Y5
+	LONG         $0x502dc2c4
+	BYTE         $0xe9
+	VPBROADCASTD 12(BX)(R12*1), Y11
+
+	// VPDPBUSD Y8, Y11, Y6
+	LONG $0x5025c2c4
+	BYTE $0xf0
+
+	// VPDPBUSD Y9, Y11, Y7
+	LONG         $0x5025c2c4
+	BYTE         $0xf9
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, R10
+	JNE          p4step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (SI), Y6, Y6
+	VADDPS       (DI), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(SI), Y7, Y7
+	VADDPS       32(DI), Y7, Y7
+	CMPL         96(BX), $0x00
+	JEQ          p4residual
+	VBROADCASTSS 64(BX), Y8
+	VBROADCASTSS 68(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+p4residual:
+	TESTQ        CX, CX
+	JEQ          p4outer
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y6, Y6
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y7, Y7
+	ADDQ         SI, CX
+
+p4outer:
+	VBROADCASTSS 72(BX), Y8
+	VBROADCASTSS 76(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p4bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y6, (DX)
+	VMOVUPS      Y7, 32(DX)
+	ADDQ         SI, DX
+	JMP          p4done
+
+p4bytes:
+	VBROADCASTSS 88(BX), Y8
+	VPBROADCASTD 92(BX), Y9
+	VDIVPS       Y8, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y9, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y9, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y9, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y9, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y9, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y9, Y5, Y5
+	VDIVPS       Y8, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPADDD       Y9, Y6, Y6
+	VDIVPS       Y8, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X10
+	VPACKUSWB    X10, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X10
+	VPACKUSWB    X10, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X10
+	VPACKUSWB    X10, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y7, Y6, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X10
+	VPACKUSWB    X10, X6, X6
+	VMOVDQU      X6, (DX)
+	ADDQ         SI, DX
+
+p4done:
+	ADDQ $0x00000010, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p4tile
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p5tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), DI
+	ADDQ    SI, DI
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVLQSX 4(AX), R8
+	ADDQ    SI, R8
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	MOVLQSX 8(AX), R9
+	ADDQ    SI, R9
+	VMOVDQU (BX), Y6
+	VMOVDQU 32(BX), Y7
+	MOVLQSX 12(AX), R10
+	ADDQ    SI, R10
+	VMOVDQU (BX), Y8
+	VMOVDQU 32(BX), Y9
+	MOVLQSX 16(AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), R11
+	MOVQ    24(R11), R11
+	MOVQ    args+16(FP), R12
+	MOVQ    32(R12), R12
+
+p5step:
+	MOVLQSX      (SI), R13
+	VMOVDQU      (R12), Y10
+	VMOVDQU      32(R12), Y11
+	VPBROADCASTD (DI)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y0
+	LONG $0x501dc2c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y11, Y12, Y1
+	LONG         $0x501dc2c4
+	BYTE         $0xcb
+	VPBROADCASTD (R8)(R13*1), Y13
+
+	// VPDPBUSD Y10, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd2
+
+	// VPDPBUSD Y11, Y13, Y3
+	LONG         $0x5015c2c4
+	BYTE         $0xdb
+	VPBROADCASTD (R9)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y4
+	LONG $0x501dc2c4
+	BYTE $0xe2
+
+	// VPDPBUSD Y11, Y12, Y5
+	LONG         $0x501dc2c4
+	BYTE         $0xeb
+	VPBROADCASTD (R10)(R13*1), Y13
+
+	// VPDPBUSD Y10, Y13, Y6
+	LONG $0x5015c2c4
+	BYTE $0xf2
+
+	// VPDPBUSD Y11, Y13, Y7
+	LONG         $0x5015c2c4
+	BYTE         $0xfb
+	VPBROADCASTD (BX)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y8
+	LONG $0x501d42c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y11, Y12, Y9
+	LONG         $0x501d42c4
+	BYTE         $0xcb
+	VMOVDQU      64(R12), Y10
+	VMOVDQU      96(R12), Y11
+	VPBROADCASTD 4(DI)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y0
+	LONG $0x501dc2c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y11, Y12, Y1
+	LONG         $0x501dc2c4
+	BYTE         $0xcb
+	VPBROADCASTD 4(R8)(R13*1), Y13
+
+	// VPDPBUSD Y10, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd2
+
+	// VPDPBUSD Y11, Y13, Y3
+	LONG         $0x5015c2c4
+	BYTE         $0xdb
+	VPBROADCASTD 4(R9)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y4
+	LONG $0x501dc2c4
+	BYTE $0xe2
+
+	// VPDPBUSD Y11, Y12, Y5
+	LONG         $0x501dc2c4
+	BYTE         $0xeb
+	VPBROADCASTD 4(R10)(R13*1), Y13
+
+	// VPDPBUSD Y10, Y13, Y6
+	LONG $0x5015c2c4
+	BYTE $0xf2
+
+	// VPDPBUSD Y11, Y13, Y7
+	LONG         $0x5015c2c4
+	BYTE         $0xfb
+	VPBROADCASTD 4(BX)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y8
+	LONG $0x501d42c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y11, Y12, Y9
+	LONG         $0x501d42c4
+	BYTE         $0xcb
+	VMOVDQU      128(R12), Y10
+	VMOVDQU      160(R12), Y11
+	VPBROADCASTD 8(DI)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y0
+	LONG $0x501dc2c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y11, Y12, Y1
+	LONG         $0x501dc2c4
+	BYTE         $0xcb
+	VPBROADCASTD 8(R8)(R13*1), Y13
+
+	// VPDPBUSD Y10, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd2
+
+	// VPDPBUSD Y11, Y13, Y3
+	LONG         $0x5015c2c4
+	BYTE         $0xdb
+	VPBROADCASTD 8(R9)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y4
+	LONG $0x501dc2c4
+	BYTE $0xe2
+
+	// VPDPBUSD Y11, Y12, Y5
+	LONG         $0x501dc2c4
+	BYTE         $0xeb
+	VPBROADCASTD 8(R10)(R13*1), Y13
+
+	// VPDPBUSD Y10, Y13, Y6
+	LONG $0x5015c2c4
+	BYTE $0xf2
+
+	// VPDPBUSD Y11, Y13, Y7
+	LONG         $0x5015c2c4
+	BYTE         $0xfb
+	VPBROADCASTD 8(BX)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y8
+	LONG $0x501d42c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y11, Y12, Y9
+	LONG         $0x501d42c4
+	BYTE         $0xcb
+	VMOVDQU      192(R12), Y10
+	VMOVDQU      224(R12), Y11
+	VPBROADCASTD 12(DI)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y0
+	LONG $0x501dc2c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y11, Y12, Y1
+	LONG         $0x501dc2c4
+	BYTE         $0xcb
+	VPBROADCASTD 12(R8)(R13*1), Y13
+
+	// VPDPBUSD Y10, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd2
+
+	// VPDPBUSD Y11, Y13, Y3
+	LONG         $0x5015c2c4
+	BYTE         $0xdb
+	VPBROADCASTD 12(R9)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y4
+	LONG $0x501dc2c4
+	BYTE $0xe2
+
+	// VPDPBUSD Y11, Y12, Y5
+	LONG         $0x501dc2c4
+	BYTE         $0xeb
+	VPBROADCASTD 12(R10)(R13*1), Y13
+
+	// VPDPBUSD Y10, Y13, Y6
+	LONG $0x5015c2c4
+	BYTE $0xf2
+
+	// VPDPBUSD Y11, Y13, Y7
+	LONG         $0x5015c2c4
+	BYTE         $0xfb
+	VPBROADCASTD 12(BX)(R13*1), Y12
+
+	// VPDPBUSD Y10, Y12, Y8
+	LONG $0x501d42c4
+	BYTE $0xc2
+
+	// VPDPBUSD Y11, Y12, Y9
+	LONG         $0x501d42c4
+	BYTE         $0xcb
+	ADDQ         $0x00000100, R12
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, R11
+	JNE          p5step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (SI), Y6, Y6
+	VADDPS       (DI), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(SI), Y7, Y7
+	VADDPS       32(DI), Y7, Y7
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       (SI), Y8, Y8
+	VADDPS       (DI), Y8, Y8
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       32(SI), Y9, Y9
+	VADDPS       32(DI), Y9, Y9
+	CMPL         96(BX), $0x00
+	JEQ          p5residual
+	VBROADCASTSS 64(BX), Y10
+	VBROADCASTSS 68(BX), Y11
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y11, Y2
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y11, Y3
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y11, Y4
+	VMAXPS       Y5, Y10, Y5
+	VMINPS       Y5, Y11, Y5
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y11, Y6
+	VMAXPS       Y7, Y10, Y7
+	VMINPS       Y7, Y11, Y7
+	VMAXPS       Y8, Y10, Y8
+	VMINPS       Y8, Y11, Y8
+	VMAXPS       Y9, Y10, Y9
+	VMINPS       Y9, Y11, Y9
+
+p5residual:
+	TESTQ        CX, CX
+	JEQ          p5outer
+	VBROADCASTSS 80(BX), Y10
+	VBROADCASTSS 84(BX), Y11
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y0, Y0
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y2, Y2
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y4, Y4
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y5, Y5
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y6, Y6
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y7, Y7
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y8, Y8
+	VPMOVZXBD    8(CX), Y12
+	VCVTDQ2PS    Y12, Y12
+	VSUBPS       Y11, Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VADDPS       Y12, Y9, Y9
+	ADDQ         SI, CX
+
+p5outer:
+	VBROADCASTSS 72(BX), Y10
+	VBROADCASTSS 76(BX), Y11
+	VMAXPS       Y0, Y10, Y0
+	VMINPS       Y0, Y11, Y0
+	VMAXPS       Y1, Y10, Y1
+	VMINPS       Y1, Y11, Y1
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y11, Y2
+	VMAXPS       Y3, Y10, Y3
+	VMINPS       Y3, Y11, Y3
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y11, Y4
+	VMAXPS       Y5, Y10, Y5
+	VMINPS       Y5, Y11, Y5
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y11, Y6
+	VMAXPS       Y7, Y10, Y7
+	VMINPS       Y7, Y11, Y7
+	VMAXPS       Y8, Y10, Y8
+	VMINPS       Y8, Y11, Y8
+	VMAXPS       Y9, Y10, Y9
+	VMINPS       Y9, Y11, Y9
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p5bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y6, (DX)
+	VMOVUPS      Y7, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y8, (DX)
+	VMOVUPS      Y9, 32(DX)
+	ADDQ         SI, DX
+	JMP          p5done
+
+p5bytes:
+	VBROADCASTSS 88(BX), Y10
+	VPBROADCASTD 92(BX), Y11
+	VDIVPS       Y10, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y11, Y0, Y0
+	VDIVPS       Y10, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y11, Y1, Y1
+	VDIVPS       Y10, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y11, Y2, Y2
+	VDIVPS       Y10, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y11, Y3, Y3
+	VDIVPS       Y10, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y11, Y4, Y4
+	VDIVPS       Y10, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y11, Y5, Y5
+	VDIVPS       Y10, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPADDD       Y11, Y6, Y6
+	VDIVPS       Y10, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y11, Y7, Y7
+	VDIVPS       Y10, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y11, Y8, Y8
+	VDIVPS       Y10, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y11, Y9, Y9
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X12
+	VPACKUSWB    X12, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X12
+	VPACKUSWB    X12, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X12
+	VPACKUSWB    X12, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y7, Y6, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X12
+	VPACKUSWB    X12, X6, X6
+	VMOVDQU      X6, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y9, Y8, Y8
+	VPERMQ       $0xd8, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X12
+	VPACKUSWB    X12, X8, X8
+	VMOVDQU      X8, (DX)
+	ADDQ         SI, DX
+
+p5done:
+	ADDQ $0x00000014, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p5tile
+	VZEROUPPER
+	RET
+
+p6:
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p6tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), DI
+	ADDQ    SI, DI
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVLQSX 4(AX), R8
+	ADDQ    SI, R8
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	MOVLQSX 8(AX), R9
+	ADDQ    SI, R9
+	VMOVDQU (BX), Y6
+	VMOVDQU 32(BX), Y7
+	MOVLQSX 12(AX), R10
+	ADDQ    SI, R10
+	VMOVDQU (BX), Y8
+	VMOVDQU 32(BX), Y9
+	MOVLQSX 16(AX), R11
+	ADDQ    SI, R11
+	VMOVDQU (BX), Y10
+	VMOVDQU 32(BX), Y11
+	MOVLQSX 20(AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), R12
+	MOVQ    24(R12), R12
+	MOVQ    args+16(FP), R13
+	MOVQ    32(R13), R13
+
+p6step:
+	MOVLQSX      (SI), R14
+	VMOVDQU      (R13), Y12
+	VMOVDQU      32(R13), Y13
+	VPBROADCASTD (DI)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y0
+	LONG $0x500dc2c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y13, Y14, Y1
+	LONG         $0x500dc2c4
+	BYTE         $0xcd
+	VPBROADCASTD (R8)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y2
+	LONG $0x5005c2c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y13, Y15, Y3
+	LONG         $0x5005c2c4
+	BYTE         $0xdd
+	VPBROADCASTD (R9)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y4
+	LONG $0x500dc2c4
+	BYTE $0xe4
+
+	// VPDPBUSD Y13, Y14, Y5
+	LONG         $0x500dc2c4
+	BYTE         $0xed
+	VPBROADCASTD (R10)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y6
+	LONG $0x5005c2c4
+	BYTE $0xf4
+
+	// VPDPBUSD Y13, Y15, Y7
+	LONG         $0x5005c2c4
+	BYTE         $0xfd
+	VPBROADCASTD (R11)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y8
+	LONG $0x500d42c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y13, Y14, Y9
+	LONG         $0x500d42c4
+	BYTE         $0xcd
+	VPBROADCASTD (BX)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y10
+	LONG $0x500542c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y13, Y15, Y11
+	LONG         $0x500542c4
+	BYTE         $0xdd
+	VMOVDQU      64(R13), Y12
+	VMOVDQU      96(R13), Y13
+	VPBROADCASTD 4(DI)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y0
+	LONG $0x500dc2c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y13, Y14, Y1
+	LONG         $0x500dc2c4
+	BYTE         $0xcd
+	VPBROADCASTD 4(R8)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y2
+	LONG $0x5005c2c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y13, Y15, Y3
+	LONG         $0x5005c2c4
+	BYTE         $0xdd
+	VPBROADCASTD 4(R9)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y4
+	LONG $0x500dc2c4
+	BYTE $0xe4
+
+	// VPDPBUSD Y13, Y14, Y5
+	LONG         $0x500dc2c4
+	BYTE         $0xed
+	VPBROADCASTD 4(R10)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y6
+	LONG $0x5005c2c4
+	BYTE $0xf4
+
+	// VPDPBUSD Y13, Y15, Y7
+	LONG         $0x5005c2c4
+	BYTE         $0xfd
+	VPBROADCASTD 4(R11)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y8
+	LONG $0x500d42c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y13, Y14, Y9
+	LONG         $0x500d42c4
+	BYTE         $0xcd
+	VPBROADCASTD 4(BX)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y10
+	LONG $0x500542c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y13, Y15, Y11
+	LONG         $0x500542c4
+	BYTE         $0xdd
+	VMOVDQU      128(R13), Y12
+	VMOVDQU      160(R13), Y13
+	VPBROADCASTD 8(DI)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y0
+	LONG $0x500dc2c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y13, Y14, Y1
+	LONG         $0x500dc2c4
+	BYTE         $0xcd
+	VPBROADCASTD 8(R8)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y2
+	LONG $0x5005c2c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y13, Y15, Y3
+	LONG         $0x5005c2c4
+	BYTE         $0xdd
+	VPBROADCASTD 8(R9)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y4
+	LONG $0x500dc2c4
+	BYTE $0xe4
+
+	// VPDPBUSD Y13, Y14, Y5
+	LONG         $0x500dc2c4
+	BYTE         $0xed
+	VPBROADCASTD 8(R10)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y6
+	LONG $0x5005c2c4
+	BYTE $0xf4
+
+	// VPDPBUSD Y13, Y15, Y7
+	LONG         $0x5005c2c4
+	BYTE         $0xfd
+	VPBROADCASTD 8(R11)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y8
+	LONG $0x500d42c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y13, Y14, Y9
+	LONG         $0x500d42c4
+	BYTE         $0xcd
+	VPBROADCASTD 8(BX)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y10
+	LONG $0x500542c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y13, Y15, Y11
+	LONG         $0x500542c4
+	BYTE         $0xdd
+	VMOVDQU      192(R13), Y12
+	VMOVDQU      224(R13), Y13
+	VPBROADCASTD 12(DI)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y0
+	LONG $0x500dc2c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y13, Y14, Y1
+	LONG         $0x500dc2c4
+	BYTE         $0xcd
+	VPBROADCASTD 12(R8)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y2
+	LONG $0x5005c2c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y13, Y15, Y3
+	LONG         $0x5005c2c4
+	BYTE         $0xdd
+	VPBROADCASTD 12(R9)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y4
+	LONG $0x500dc2c4
+	BYTE $0xe4
+
+	// VPDPBUSD Y13, Y14, Y5
+	LONG         $0x500dc2c4
+	BYTE         $0xed
+	VPBROADCASTD 12(R10)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y6
+	LONG $0x5005c2c4
+	BYTE $0xf4
+
+	// VPDPBUSD Y13, Y15, Y7
+	LONG         $0x5005c2c4
+	BYTE         $0xfd
+	VPBROADCASTD 12(R11)(R14*1), Y14
+
+	// VPDPBUSD Y12, Y14, Y8
+	LONG $0x500d42c4
+	BYTE $0xc4
+
+	// VPDPBUSD Y13, Y14, Y9
+	LONG         $0x500d42c4
+	BYTE         $0xcd
+	VPBROADCASTD 12(BX)(R14*1), Y15
+
+	// VPDPBUSD Y12, Y15, Y10
+	LONG $0x500542c4
+	BYTE $0xd4
+
+	// VPDPBUSD Y13, Y15, Y11
+	LONG         $0x500542c4
+	BYTE         $0xdd
+	ADDQ         $0x00000100, R13
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, R12
+	JNE          p6step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (SI), Y6, Y6
+	VADDPS       (DI), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(SI), Y7, Y7
+	VADDPS       32(DI), Y7, Y7
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       (SI), Y8, Y8
+	VADDPS       (DI), Y8, Y8
+	VCVTDQ2PS    Y9, Y9
+	VMULPS       32(SI), Y9, Y9
+	VADDPS       32(DI), Y9, Y9
+	VCVTDQ2PS    Y10, Y10
+	VMULPS       (SI), Y10, Y10
+	VADDPS       (DI), Y10, Y10
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       32(SI), Y11, Y11
+	VADDPS       32(DI), Y11, Y11
+	CMPL         96(BX), $0x00
+	JEQ          p6residual
+	VBROADCASTSS 64(BX), Y12
+	VBROADCASTSS 68(BX), Y13
+	VMAXPS       Y0, Y12, Y0
+	VMINPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMINPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMINPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMINPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y12, Y7
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y13, Y8
+	VMAXPS       Y9, Y12, Y9
+	VMINPS       Y9, Y13, Y9
+	VMAXPS       Y10, Y12, Y10
+	VMINPS       Y10, Y13, Y10
+	VMAXPS       Y11, Y12, Y11
+	VMINPS       Y11, Y13, Y11
+
+p6residual:
+	TESTQ        CX, CX
+	JEQ          p6outer
+	VBROADCASTSS 80(BX), Y12
+	VBROADCASTSS 84(BX), Y13
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y0, Y0
+	VPMOVZXBD    8(CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y2, Y2
+	VPMOVZXBD    8(CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y4, Y4
+	VPMOVZXBD    8(CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y5, Y5
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y6, Y6
+	VPMOVZXBD    8(CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y7, Y7
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y8, Y8
+	VPMOVZXBD    8(CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y9, Y9
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y10, Y10
+	VPMOVZXBD    8(CX), Y14
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y13, Y14, Y14
+	VMULPS       Y12, Y14, Y14
+	VADDPS       Y14, Y11, Y11
+	ADDQ         SI, CX
+
+p6outer:
+	VBROADCASTSS 72(BX), Y12
+	VBROADCASTSS 76(BX), Y13
+	VMAXPS       Y0, Y12, Y0
+	VMINPS       Y0, Y13, Y0
+	VMAXPS       Y1, Y12, Y1
+	VMINPS       Y1, Y13, Y1
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y13, Y2
+	VMAXPS       Y3, Y12, Y3
+	VMINPS       Y3, Y13, Y3
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y13, Y4
+	VMAXPS       Y5, Y12, Y5
+	VMINPS       Y5, Y13, Y5
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y13, Y6
+	VMAXPS       Y7, Y12, Y7
+	VMINPS       Y7, Y13, Y7
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y13, Y8
+	VMAXPS       Y9, Y12, Y9
+	VMINPS       Y9, Y13, Y9
+	VMAXPS       Y10, Y12, Y10
+	VMINPS       Y10, Y13, Y10
+	VMAXPS       Y11, Y12, Y11
+	VMINPS       Y11, Y13, Y11
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p6bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y6, (DX)
+	VMOVUPS      Y7, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y8, (DX)
+	VMOVUPS      Y9, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y10, (DX)
+	VMOVUPS      Y11, 32(DX)
+	ADDQ         SI, DX
+	JMP          p6done
+
+p6bytes:
+	VBROADCASTSS 88(BX), Y12
+	VPBROADCASTD 92(BX), Y13
+	VDIVPS       Y12, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y13, Y0, Y0
+	VDIVPS       Y12, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y13, Y1, Y1
+	VDIVPS       Y12, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y13, Y2, Y2
+	VDIVPS       Y12, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y13, Y3, Y3
+	VDIVPS       Y12, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y13, Y4, Y4
+	VDIVPS       Y12, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y13, Y5, Y5
+	VDIVPS       Y12, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPADDD       Y13, Y6, Y6
+	VDIVPS       Y12, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y13, Y7, Y7
+	VDIVPS       Y12, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y13, Y8, Y8
+	VDIVPS       Y12, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y13, Y9, Y9
+	VDIVPS       Y12, Y10, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y13, Y10, Y10
+	VDIVPS       Y12, Y11, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y13, Y11, Y11
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X14
+	VPACKUSWB    X14, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X14
+	VPACKUSWB    X14, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X14
+	VPACKUSWB    X14, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y7, Y6, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X14
+	VPACKUSWB    X14, X6, X6
+	VMOVDQU      X6, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y9, Y8, Y8
+	VPERMQ       $0xd8, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X14
+	VPACKUSWB    X14, X8, X8
+	VMOVDQU      X8, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y11, Y10, Y10
+	VPERMQ       $0xd8, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X14
+	VPACKUSWB    X14, X10, X10
+	VMOVDQU      X10, (DX)
+	ADDQ         SI, DX
+
+p6done:
+	ADDQ $0x00000018, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p6tile
+	VZEROUPPER
+	RET
+
+// func qconv16AVX2(pixels int, tiles int, args *byte)
+// Requires: AVX, AVX2
+TEXT ·qconv16AVX2(SB), NOSPLIT, $0-24
+	MOVQ pixels+0(FP), AX
+	CMPQ AX, $0x00000004
+	JEQ  p4
+	CMPQ AX, $0x00000003
+	JEQ  p3
+	CMPQ AX, $0x00000002
+	JEQ  p2
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p1tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), DI
+	MOVQ    24(DI), DI
+	MOVQ    args+16(FP), R8
+	MOVQ    32(R8), R8
+
+p1step:
+	MOVLQSX      (SI), R9
+	VMOVDQU      (R8), Y2
+	VMOVDQU      32(R8), Y3
+	VPSRAW       $0x08, Y2, Y4
+	VPSLLW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y3, Y5
+	VPSLLW       $0x08, Y3, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPBROADCASTD (BX)(R9*1), Y6
+	VPSRLW       $0x08, Y6, Y7
+	VPAND        qconvLow<>+0(SB), Y6, Y6
+	VPMADDWD     Y2, Y6, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y3, Y6, Y6
+	VPADDD       Y6, Y1, Y1
+	VPMADDWD     Y4, Y7, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y7, Y1, Y1
+	VMOVDQU      64(R8), Y2
+	VMOVDQU      96(R8), Y3
+	VPSRAW       $0x08, Y2, Y4
+	VPSLLW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y3, Y5
+	VPSLLW       $0x08, Y3, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPBROADCASTD 4(BX)(R9*1), Y6
+	VPSRLW       $0x08, Y6, Y7
+	VPAND        qconvLow<>+0(SB), Y6, Y6
+	VPMADDWD     Y2, Y6, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y3, Y6, Y6
+	VPADDD       Y6, Y1, Y1
+	VPMADDWD     Y4, Y7, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y7, Y1, Y1
+	VMOVDQU      128(R8), Y2
+	VMOVDQU      160(R8), Y3
+	VPSRAW       $0x08, Y2, Y4
+	VPSLLW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y3, Y5
+	VPSLLW       $0x08, Y3, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPBROADCASTD 8(BX)(R9*1), Y6
+	VPSRLW       $0x08, Y6, Y7
+	VPAND        qconvLow<>+0(SB), Y6, Y6
+	VPMADDWD     Y2, Y6, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y3, Y6, Y6
+	VPADDD       Y6, Y1, Y1
+	VPMADDWD     Y4, Y7, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y7, Y1, Y1
+	VMOVDQU      192(R8), Y2
+	VMOVDQU      224(R8), Y3
+	VPSRAW       $0x08, Y2, Y4
+	VPSLLW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y2, Y2
+	VPSRAW       $0x08, Y3, Y5
+	VPSLLW       $0x08, Y3, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPBROADCASTD 12(BX)(R9*1), Y6
+	VPSRLW       $0x08, Y6, Y7
+	VPAND        qconvLow<>+0(SB), Y6, Y6
+	VPMADDWD     Y2, Y6, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y3, Y6, Y6
+	VPADDD       Y6, Y1, Y1
+	VPMADDWD     Y4, Y7, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y7, Y1, Y1
+	ADDQ         $0x00000100, R8
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, DI
+	JNE          p1step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	CMPL         96(BX), $0x00
+	JEQ          p1residual
+	VBROADCASTSS 64(BX), Y2
+	VBROADCASTSS 68(BX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+
+p1residual:
+	TESTQ        CX, CX
+	JEQ          p1outer
+	VBROADCASTSS 80(BX), Y2
+	VBROADCASTSS 84(BX), Y3
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       Y4, Y0, Y0
+	VPMOVZXBD    8(CX), Y4
+	VCVTDQ2PS    Y4, Y4
+	VSUBPS       Y3, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VADDPS       Y4, Y1, Y1
+	ADDQ         SI, CX
+
+p1outer:
+	VBROADCASTSS 72(BX), Y2
+	VBROADCASTSS 76(BX), Y3
+	VMAXPS       Y0, Y2, Y0
+	VMINPS       Y0, Y3, Y0
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p1bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	JMP          p1done
+
+p1bytes:
+	VBROADCASTSS 88(BX), Y2
+	VPBROADCASTD 92(BX), Y3
+	VDIVPS       Y2, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VDIVPS       Y2, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y3, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X4
+	VPACKUSWB    X4, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+
+p1done:
+	ADDQ $0x00000004, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p2tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), DI
+	ADDQ    SI, DI
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVLQSX 4(AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), R8
+	MOVQ    24(R8), R8
+	MOVQ    args+16(FP), R9
+	MOVQ    32(R9), R9
+
+p2step:
+	MOVLQSX      (SI), R10
+	VMOVDQU      (R9), Y4
+	VMOVDQU      32(R9), Y5
+	VPSRAW       $0x08, Y4, Y6
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y5, Y7
+	VPSLLW       $0x08, Y5, Y5
+	VPSRAW       $0x08, Y5, Y5
+	VPBROADCASTD (DI)(R10*1), Y8
+	VPSRLW       $0x08, Y8, Y9
+	VPAND        qconvLow<>+0(SB), Y8, Y8
+	VPMADDWD     Y4, Y8, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y1, Y1
+	VPMADDWD     Y6, Y9, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD (BX)(R10*1), Y8
+	VPSRLW       $0x08, Y8, Y9
+	VPAND        qconvLow<>+0(SB), Y8, Y8
+	VPMADDWD     Y4, Y8, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMADDWD     Y6, Y9, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y3, Y3
+	VMOVDQU      64(R9), Y4
+	VMOVDQU      96(R9), Y5
+	VPSRAW       $0x08, Y4, Y6
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y5, Y7
+	VPSLLW       $0x08, Y5, Y5
+	VPSRAW       $0x08, Y5, Y5
+	VPBROADCASTD 4(DI)(R10*1), Y8
+	VPSRLW       $0x08, Y8, Y9
+	VPAND        qconvLow<>+0(SB), Y8, Y8
+	VPMADDWD     Y4, Y8, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y1, Y1
+	VPMADDWD     Y6, Y9, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 4(BX)(R10*1), Y8
+	VPSRLW       $0x08, Y8, Y9
+	VPAND        qconvLow<>+0(SB), Y8, Y8
+	VPMADDWD     Y4, Y8, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMADDWD     Y6, Y9, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y3, Y3
+	VMOVDQU      128(R9), Y4
+	VMOVDQU      160(R9), Y5
+	VPSRAW       $0x08, Y4, Y6
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y5, Y7
+	VPSLLW       $0x08, Y5, Y5
+	VPSRAW       $0x08, Y5, Y5
+	VPBROADCASTD 8(DI)(R10*1), Y8
+	VPSRLW       $0x08, Y8, Y9
+	VPAND        qconvLow<>+0(SB), Y8, Y8
+	VPMADDWD     Y4, Y8, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y1, Y1
+	VPMADDWD     Y6, Y9, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 8(BX)(R10*1), Y8
+	VPSRLW       $0x08, Y8, Y9
+	VPAND        qconvLow<>+0(SB), Y8, Y8
+	VPMADDWD     Y4, Y8, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMADDWD     Y6, Y9, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y3, Y3
+	VMOVDQU      192(R9), Y4
+	VMOVDQU      224(R9), Y5
+	VPSRAW       $0x08, Y4, Y6
+	VPSLLW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPSRAW       $0x08, Y5, Y7
+	VPSLLW       $0x08, Y5, Y5
+	VPSRAW       $0x08, Y5, Y5
+	VPBROADCASTD 12(DI)(R10*1), Y8
+	VPSRLW       $0x08, Y8, Y9
+	VPAND        qconvLow<>+0(SB), Y8, Y8
+	VPMADDWD     Y4, Y8, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y1, Y1
+	VPMADDWD     Y6, Y9, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y1, Y1
+	VPBROADCASTD 12(BX)(R10*1), Y8
+	VPSRLW       $0x08, Y8, Y9
+	VPAND        qconvLow<>+0(SB), Y8, Y8
+	VPMADDWD     Y4, Y8, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y3, Y3
+	VPMADDWD     Y6, Y9, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y3, Y3
+	ADDQ         $0x00000100, R9
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, R8
+	JNE          p2step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	CMPL         96(BX), $0x00
+	JEQ          p2residual
+	VBROADCASTSS 64(BX), Y4
+	VBROADCASTSS 68(BX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+
+p2residual:
+	TESTQ        CX, CX
+	JEQ          p2outer
+	VBROADCASTSS 80(BX), Y4
+	VBROADCASTSS 84(BX), Y5
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y0, Y0
+	VPMOVZXBD    8(CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y2, Y2
+	VPMOVZXBD    8(CX), Y6
+	VCVTDQ2PS    Y6, Y6
+	VSUBPS       Y5, Y6, Y6
+	VMULPS       Y4, Y6, Y6
+	VADDPS       Y6, Y3, Y3
+	ADDQ         SI, CX
+
+p2outer:
+	VBROADCASTSS 72(BX), Y4
+	VBROADCASTSS 76(BX), Y5
+	VMAXPS       Y0, Y4, Y0
+	VMINPS       Y0, Y5, Y0
+	VMAXPS       Y1, Y4, Y1
+	VMINPS       Y1, Y5, Y1
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y5, Y2
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p2bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	JMP          p2done
+
+p2bytes:
+	VBROADCASTSS 88(BX), Y4
+	VPBROADCASTD 92(BX), Y5
+	VDIVPS       Y4, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y5, Y0, Y0
+	VDIVPS       Y4, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y5, Y1, Y1
+	VDIVPS       Y4, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y5, Y2, Y2
+	VDIVPS       Y4, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y5, Y3, Y3
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X6
+	VPACKUSWB    X6, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X6
+	VPACKUSWB    X6, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+
+p2done:
+	ADDQ $0x00000008, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p3tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), DI
+	ADDQ    SI, DI
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVLQSX 4(AX), R8
+	ADDQ    SI, R8
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	MOVLQSX 8(AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), R9
+	MOVQ    24(R9), R9
+	MOVQ    args+16(FP), R10
+	MOVQ    32(R10), R10
+
+p3step:
+	MOVLQSX      (SI), R11
+	VMOVDQU      (R10), Y6
+	VMOVDQU      32(R10), Y7
+	VPSRAW       $0x08, Y6, Y8
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y7, Y9
+	VPSLLW       $0x08, Y7, Y7
+	VPSRAW       $0x08, Y7, Y7
+	VPBROADCASTD (DI)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD (R8)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD (BX)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y5, Y5
+	VMOVDQU      64(R10), Y6
+	VMOVDQU      96(R10), Y7
+	VPSRAW       $0x08, Y6, Y8
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y7, Y9
+	VPSLLW       $0x08, Y7, Y7
+	VPSRAW       $0x08, Y7, Y7
+	VPBROADCASTD 4(DI)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 4(R8)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 4(BX)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y5, Y5
+	VMOVDQU      128(R10), Y6
+	VMOVDQU      160(R10), Y7
+	VPSRAW       $0x08, Y6, Y8
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y7, Y9
+	VPSLLW       $0x08, Y7, Y7
+	VPSRAW       $0x08, Y7, Y7
+	VPBROADCASTD 8(DI)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 8(R8)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 8(BX)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y5, Y5
+	VMOVDQU      192(R10), Y6
+	VMOVDQU      224(R10), Y7
+	VPSRAW       $0x08, Y6, Y8
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y7, Y9
+	VPSLLW       $0x08, Y7, Y7
+	VPSRAW       $0x08, Y7, Y7
+	VPBROADCASTD 12(DI)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y1, Y1
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y1, Y1
+	VPBROADCASTD 12(R8)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y3, Y3
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y3, Y3
+	VPBROADCASTD 12(BX)(R11*1), Y10
+	VPSRLW       $0x08, Y10, Y11
+	VPAND        qconvLow<>+0(SB), Y10, Y10
+	VPMADDWD     Y6, Y10, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y5, Y5
+	VPMADDWD     Y8, Y11, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y5, Y5
+	ADDQ         $0x00000100, R10
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, R9
+	JNE          p3step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	CMPL         96(BX), $0x00
+	JEQ          p3residual
+	VBROADCASTSS 64(BX), Y6
+	VBROADCASTSS 68(BX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+
+p3residual:
+	TESTQ        CX, CX
+	JEQ          p3outer
+	VBROADCASTSS 80(BX), Y6
+	VBROADCASTSS 84(BX), Y7
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y0, Y0
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y2, Y2
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y4, Y4
+	VPMOVZXBD    8(CX), Y8
+	VCVTDQ2PS    Y8, Y8
+	VSUBPS       Y7, Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VADDPS       Y8, Y5, Y5
+	ADDQ         SI, CX
+
+p3outer:
+	VBROADCASTSS 72(BX), Y6
+	VBROADCASTSS 76(BX), Y7
+	VMAXPS       Y0, Y6, Y0
+	VMINPS       Y0, Y7, Y0
+	VMAXPS       Y1, Y6, Y1
+	VMINPS       Y1, Y7, Y1
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y7, Y2
+	VMAXPS       Y3, Y6, Y3
+	VMINPS       Y3, Y7, Y3
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y7, Y4
+	VMAXPS       Y5, Y6, Y5
+	VMINPS       Y5, Y7, Y5
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p3bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	JMP          p3done
+
+p3bytes:
+	VBROADCASTSS 88(BX), Y6
+	VPBROADCASTD 92(BX), Y7
+	VDIVPS       Y6, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y7, Y0, Y0
+	VDIVPS       Y6, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y7, Y1, Y1
+	VDIVPS       Y6, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y7, Y2, Y2
+	VDIVPS       Y6, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y7, Y3, Y3
+	VDIVPS       Y6, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VDIVPS       Y6, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X8
+	VPACKUSWB    X8, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X8
+	VPACKUSWB    X8, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X8
+	VPACKUSWB    X8, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+
+p3done:
+	ADDQ $0x0000000c, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ args+16(FP), AX
+	MOVQ 8(AX), AX
+	MOVQ args+16(FP), CX
+	MOVQ 48(CX), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), CX
+
+p4tile:
+	MOVQ    args+16(FP), BX
+	MOVQ    40(BX), BX
+	MOVQ    args+16(FP), SI
+	MOVQ    (SI), SI
+	VMOVDQU (BX), Y0
+	VMOVDQU 32(BX), Y1
+	MOVLQSX (AX), DI
+	ADDQ    SI, DI
+	VMOVDQU (BX), Y2
+	VMOVDQU 32(BX), Y3
+	MOVLQSX 4(AX), R8
+	ADDQ    SI, R8
+	VMOVDQU (BX), Y4
+	VMOVDQU 32(BX), Y5
+	MOVLQSX 8(AX), R9
+	ADDQ    SI, R9
+	VMOVDQU (BX), Y6
+	VMOVDQU 32(BX), Y7
+	MOVLQSX 12(AX), BX
+	ADDQ    SI, BX
+	MOVQ    args+16(FP), SI
+	MOVQ    16(SI), SI
+	MOVQ    args+16(FP), R10
+	MOVQ    24(R10), R10
+	MOVQ    args+16(FP), R11
+	MOVQ    32(R11), R11
+
+p4step:
+	MOVLQSX      (SI), R12
+	VMOVDQU      (R11), Y8
+	VMOVDQU      32(R11), Y9
+	VPSRAW       $0x08, Y8, Y10
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y11
+	VPSLLW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPBROADCASTD (DI)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD (R8)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD (R9)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD (BX)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y7, Y7
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VMOVDQU      64(R11), Y8
+	VMOVDQU      96(R11), Y9
+	VPSRAW       $0x08, Y8, Y10
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y11
+	VPSLLW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPBROADCASTD 4(DI)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 4(R8)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 4(R9)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 4(BX)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y7, Y7
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VMOVDQU      128(R11), Y8
+	VMOVDQU      160(R11), Y9
+	VPSRAW       $0x08, Y8, Y10
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y11
+	VPSLLW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPBROADCASTD 8(DI)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 8(R8)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 8(R9)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 8(BX)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y7, Y7
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	VMOVDQU      192(R11), Y8
+	VMOVDQU      224(R11), Y9
+	VPSRAW       $0x08, Y8, Y10
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y9, Y11
+	VPSLLW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPBROADCASTD 12(DI)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y1, Y1
+	VPBROADCASTD 12(R8)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y3, Y3
+	VPBROADCASTD 12(R9)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y5, Y5
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y5, Y5
+	VPBROADCASTD 12(BX)(R12*1), Y12
+	VPSRLW       $0x08, Y12, Y13
+	VPAND        qconvLow<>+0(SB), Y12, Y12
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y7, Y7
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y11, Y13, Y13
+	VPADDD       Y13, Y7, Y7
+	ADDQ         $0x00000100, R11
+	ADDQ         $0x04, SI
+	SUBQ         $0x01, R10
+	JNE          p4step
+	MOVQ         args+16(FP), BX
+	MOVQ         48(BX), BX
+	MOVQ         (BX), SI
+	MOVQ         8(BX), DI
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (SI), Y0, Y0
+	VADDPS       (DI), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(SI), Y1, Y1
+	VADDPS       32(DI), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (SI), Y2, Y2
+	VADDPS       (DI), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(SI), Y3, Y3
+	VADDPS       32(DI), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (SI), Y4, Y4
+	VADDPS       (DI), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(SI), Y5, Y5
+	VADDPS       32(DI), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (SI), Y6, Y6
+	VADDPS       (DI), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(SI), Y7, Y7
+	VADDPS       32(DI), Y7, Y7
+	CMPL         96(BX), $0x00
+	JEQ          p4residual
+	VBROADCASTSS 64(BX), Y8
+	VBROADCASTSS 68(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+p4residual:
+	TESTQ        CX, CX
+	JEQ          p4outer
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
+	MOVQ         48(BX), SI
+	MOVQ         56(BX), DI
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	ADDQ         SI, CX
+	VPMOVZXBD    (CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y6, Y6
+	VPMOVZXBD    8(CX), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y7, Y7
+	ADDQ         SI, CX
+
+p4outer:
+	VBROADCASTSS 72(BX), Y8
+	VBROADCASTSS 76(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+	MOVQ         24(BX), SI
+	MOVQ         32(BX), DI
+	CMPL         100(BX), $0x00
+	JEQ          p4bytes
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y2, (DX)
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y4, (DX)
+	VMOVUPS      Y5, 32(DX)
+	ADDQ         SI, DX
+	VMOVUPS      Y6, (DX)
+	VMOVUPS      Y7, 32(DX)
+	ADDQ         SI, DX
+	JMP          p4done
+
+p4bytes:
+	VBROADCASTSS 88(BX), Y8
+	VPBROADCASTD 92(BX), Y9
+	VDIVPS       Y8, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y9, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y9, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y9, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y9, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y9, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y9, Y5, Y5
+	VDIVPS       Y8, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPADDD       Y9, Y6, Y6
+	VDIVPS       Y8, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X10
+	VPACKUSWB    X10, X0, X0
+	VMOVDQU      X0, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X10
+	VPACKUSWB    X10, X2, X2
+	VMOVDQU      X2, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X10
+	VPACKUSWB    X10, X4, X4
+	VMOVDQU      X4, (DX)
+	ADDQ         SI, DX
+	VPACKUSDW    Y7, Y6, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X10
+	VPACKUSWB    X10, X6, X6
+	VMOVDQU      X6, (DX)
+	ADDQ         SI, DX
+
+p4done:
+	ADDQ $0x00000010, AX
+	SUBQ $0x01, tiles+8(FP)
+	JNE  p4tile
+	VZEROUPPER
+	RET

@@ -7,10 +7,10 @@ package asm
 //
 // It reads all 64 bytes of a step even where weights are zero.
 type QDepthwiseKernel struct {
-	Name     string
-	Needs    Features
-	Pixels   int // the most pixels of a tile
-	assembly bool
+	Name   string
+	Needs  Features
+	Pixels int // the most pixels of a tile
+	level  level
 }
 
 func qdepthwiseGeneric(c *QConvCall) {

@@ -7,14 +7,16 @@ import "unsafe"
 // QDepthwiseKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func QDepthwiseKernels() []QDepthwiseKernel {
 	return []QDepthwiseKernel{
-		{"qdepthwise_u8s8_vnni_8x16", AVX512 | AVX512VNNI, 8, true},
+		{"qdepthwise_u8s8_vnni_8x16", AVX512 | AVX512VNNI, 8, avx512},
+		{"qdepthwise_u8s8_avxvnni_4x16", AVX2 | AVXVNNI, 4, avxVNNI},
+		{"qdepthwise_u8s8_avx2_4x16", AVX2, 4, avx2},
 		qdepthwiseGenericKernel(),
 	}
 }
 
 // Run computes a strip.
 func (k QDepthwiseKernel) Run(c *QConvCall) {
-	if !k.assembly {
+	if k.level == pureGo {
 		qdepthwiseGeneric(c)
 		return
 	}
@@ -25,11 +27,22 @@ func (k QDepthwiseKernel) Run(c *QConvCall) {
 	args := qconvArgs{&c.In[0], &c.Pixels[0], &c.Steps[0], len(c.Steps), &c.Weights[0], &c.Start[0], &requant}
 	full := n / k.Pixels
 	if full > 0 {
-		qdepthwiseVNNI(k.Pixels, full, (*byte)(unsafe.Pointer(&args)))
+		k.tiles(k.Pixels, full, &args)
 	}
 	if done := full * k.Pixels; done < n {
 		requant = requant.after(done)
 		args.pixels = &c.Pixels[done]
-		qdepthwiseVNNI(n-done, 1, (*byte)(unsafe.Pointer(&args)))
+		k.tiles(n-done, 1, &args)
+	}
+}
+
+func (k QDepthwiseKernel) tiles(pixels, tiles int, args *qconvArgs) {
+	switch p := (*byte)(unsafe.Pointer(args)); k.level {
+	case avx2:
+		qdepthwiseAVX2(pixels, tiles, p)
+	case avxVNNI:
+		qdepthwiseAVXVNNI(pixels, tiles, p)
+	default:
+		qdepthwiseVNNI(pixels, tiles, p)
 	}
 }

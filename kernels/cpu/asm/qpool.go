@@ -3,9 +3,9 @@ package asm
 // QPoolKernel is one implementation of the pooling of one block of 16 channels. Calls are QConvCalls of one
 // block without weights, a step being one pixel.
 type QPoolKernel struct {
-	Name     string
-	Needs    Features
-	assembly bool
+	Name  string
+	Needs Features
+	level level
 }
 
 // averageGeneric computes, for pixel x and channel o, Start[o] + sum over steps t of In[Pixels[x]+Steps[t]+o],

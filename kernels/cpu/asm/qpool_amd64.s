@@ -30,12 +30,12 @@ TEXT ·qaverageAVX512(SB), NOSPLIT, $0-24
 	MOVQ 40(BX), DI
 
 p1tile:
-	MOVQ      40(CX), R8
-	VMOVDQU32 (R8), Z0
-	MOVQ      (CX), R8
-	MOVQ      16(CX), R9
-	MOVQ      24(CX), R10
-	MOVQ      32(CX), R11
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Z0
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
 
 p1step:
 	MOVLQSX      (R9), R11
@@ -48,37 +48,37 @@ p1step:
 	JNE          p1step
 	MOVQ         (BX), R8
 	MOVQ         8(BX), R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z9
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z10, Z0, Z0
-	VADDPS       Z11, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VADDPS       Z9, Z0, Z0
 	CMPL         96(BX), $0x00
 	JEQ          p1residual
-	VBROADCASTSS 64(BX), Z10
-	VBROADCASTSS 68(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
+	VBROADCASTSS 64(BX), Z8
+	VBROADCASTSS 68(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
 
 p1residual:
 	TESTQ        DI, DI
 	JEQ          p1outer
-	VBROADCASTSS 80(BX), Z10
-	VBROADCASTSS 84(BX), Z11
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z0, Z0
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
 
 p1outer:
-	VBROADCASTSS 72(BX), Z10
-	VBROADCASTSS 76(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
+	VBROADCASTSS 72(BX), Z8
+	VBROADCASTSS 76(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
 	MOVQ         24(BX), R8
 	MOVQ         32(BX), R9
 	CMPL         100(BX), $0x00
@@ -88,13 +88,13 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS     88(BX), Z10
-	VPBROADCASTD     92(BX), Z11
-	VPXORD           Z12, Z12, Z12
-	VDIVPS           Z10, Z0, Z0
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z11, Z0, Z0
-	VPMAXSD          Z12, Z0, Z0
+	VPADDD           Z9, Z0, Z0
+	VPMAXSD          Z10, Z0, Z0
 	VPMOVUSDB        Z0, (SI)
 	ADDQ             R8, SI
 
@@ -114,13 +114,13 @@ p2:
 	MOVQ 40(BX), DI
 
 p2tile:
-	MOVQ      40(CX), R8
-	VMOVDQU32 (R8), Z0
-	VMOVDQU32 (R8), Z1
-	MOVQ      (CX), R8
-	MOVQ      16(CX), R9
-	MOVQ      24(CX), R10
-	MOVQ      32(CX), R11
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8), Z1
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
 
 p2step:
 	MOVLQSX      (R9), R11
@@ -136,50 +136,50 @@ p2step:
 	JNE          p2step
 	MOVQ         (BX), R8
 	MOVQ         8(BX), R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z9
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z10, Z0, Z0
-	VADDPS       Z11, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VADDPS       Z9, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z10, Z1, Z1
-	VADDPS       Z11, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z9, Z1, Z1
 	CMPL         96(BX), $0x00
 	JEQ          p2residual
-	VBROADCASTSS 64(BX), Z10
-	VBROADCASTSS 68(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
+	VBROADCASTSS 64(BX), Z8
+	VBROADCASTSS 68(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
 
 p2residual:
 	TESTQ        DI, DI
 	JEQ          p2outer
-	VBROADCASTSS 80(BX), Z10
-	VBROADCASTSS 84(BX), Z11
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z0, Z0
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z1, Z1
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
 
 p2outer:
-	VBROADCASTSS 72(BX), Z10
-	VBROADCASTSS 76(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
+	VBROADCASTSS 72(BX), Z8
+	VBROADCASTSS 76(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
 	MOVQ         24(BX), R8
 	MOVQ         32(BX), R9
 	CMPL         100(BX), $0x00
@@ -191,17 +191,17 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS     88(BX), Z10
-	VPBROADCASTD     92(BX), Z11
-	VPXORD           Z12, Z12, Z12
-	VDIVPS           Z10, Z0, Z0
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z11, Z0, Z0
-	VPMAXSD          Z12, Z0, Z0
-	VDIVPS           Z10, Z1, Z1
+	VPADDD           Z9, Z0, Z0
+	VPMAXSD          Z10, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
 	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z11, Z1, Z1
-	VPMAXSD          Z12, Z1, Z1
+	VPADDD           Z9, Z1, Z1
+	VPMAXSD          Z10, Z1, Z1
 	VPMOVUSDB        Z0, (SI)
 	ADDQ             R8, SI
 	VPMOVUSDB        Z1, (SI)
@@ -223,14 +223,14 @@ p3:
 	MOVQ 40(BX), DI
 
 p3tile:
-	MOVQ      40(CX), R8
-	VMOVDQU32 (R8), Z0
-	VMOVDQU32 (R8), Z1
-	VMOVDQU32 (R8), Z2
-	MOVQ      (CX), R8
-	MOVQ      16(CX), R9
-	MOVQ      24(CX), R10
-	MOVQ      32(CX), R11
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8), Z1
+	VMOVUPS (R8), Z2
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
 
 p3step:
 	MOVLQSX      (R9), R11
@@ -249,63 +249,63 @@ p3step:
 	JNE          p3step
 	MOVQ         (BX), R8
 	MOVQ         8(BX), R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z9
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z10, Z0, Z0
-	VADDPS       Z11, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VADDPS       Z9, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z10, Z1, Z1
-	VADDPS       Z11, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z9, Z1, Z1
 	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z10, Z2, Z2
-	VADDPS       Z11, Z2, Z2
+	VMULPS       Z8, Z2, Z2
+	VADDPS       Z9, Z2, Z2
 	CMPL         96(BX), $0x00
 	JEQ          p3residual
-	VBROADCASTSS 64(BX), Z10
-	VBROADCASTSS 68(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
+	VBROADCASTSS 64(BX), Z8
+	VBROADCASTSS 68(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
 
 p3residual:
 	TESTQ        DI, DI
 	JEQ          p3outer
-	VBROADCASTSS 80(BX), Z10
-	VBROADCASTSS 84(BX), Z11
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z0, Z0
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z1, Z1
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z2, Z2
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z2, Z2
 	ADDQ         R8, DI
 
 p3outer:
-	VBROADCASTSS 72(BX), Z10
-	VBROADCASTSS 76(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
+	VBROADCASTSS 72(BX), Z8
+	VBROADCASTSS 76(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
 	MOVQ         24(BX), R8
 	MOVQ         32(BX), R9
 	CMPL         100(BX), $0x00
@@ -319,21 +319,21 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS     88(BX), Z10
-	VPBROADCASTD     92(BX), Z11
-	VPXORD           Z12, Z12, Z12
-	VDIVPS           Z10, Z0, Z0
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z11, Z0, Z0
-	VPMAXSD          Z12, Z0, Z0
-	VDIVPS           Z10, Z1, Z1
+	VPADDD           Z9, Z0, Z0
+	VPMAXSD          Z10, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
 	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z11, Z1, Z1
-	VPMAXSD          Z12, Z1, Z1
-	VDIVPS           Z10, Z2, Z2
+	VPADDD           Z9, Z1, Z1
+	VPMAXSD          Z10, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
 	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z11, Z2, Z2
-	VPMAXSD          Z12, Z2, Z2
+	VPADDD           Z9, Z2, Z2
+	VPMAXSD          Z10, Z2, Z2
 	VPMOVUSDB        Z0, (SI)
 	ADDQ             R8, SI
 	VPMOVUSDB        Z1, (SI)
@@ -357,15 +357,15 @@ p4:
 	MOVQ 40(BX), DI
 
 p4tile:
-	MOVQ      40(CX), R8
-	VMOVDQU32 (R8), Z0
-	VMOVDQU32 (R8), Z1
-	VMOVDQU32 (R8), Z2
-	VMOVDQU32 (R8), Z3
-	MOVQ      (CX), R8
-	MOVQ      16(CX), R9
-	MOVQ      24(CX), R10
-	MOVQ      32(CX), R11
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8), Z1
+	VMOVUPS (R8), Z2
+	VMOVUPS (R8), Z3
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
 
 p4step:
 	MOVLQSX      (R9), R11
@@ -387,76 +387,76 @@ p4step:
 	JNE          p4step
 	MOVQ         (BX), R8
 	MOVQ         8(BX), R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z9
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z10, Z0, Z0
-	VADDPS       Z11, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VADDPS       Z9, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z10, Z1, Z1
-	VADDPS       Z11, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z9, Z1, Z1
 	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z10, Z2, Z2
-	VADDPS       Z11, Z2, Z2
+	VMULPS       Z8, Z2, Z2
+	VADDPS       Z9, Z2, Z2
 	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z10, Z3, Z3
-	VADDPS       Z11, Z3, Z3
+	VMULPS       Z8, Z3, Z3
+	VADDPS       Z9, Z3, Z3
 	CMPL         96(BX), $0x00
 	JEQ          p4residual
-	VBROADCASTSS 64(BX), Z10
-	VBROADCASTSS 68(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
+	VBROADCASTSS 64(BX), Z8
+	VBROADCASTSS 68(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
 
 p4residual:
 	TESTQ        DI, DI
 	JEQ          p4outer
-	VBROADCASTSS 80(BX), Z10
-	VBROADCASTSS 84(BX), Z11
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z0, Z0
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z1, Z1
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z2, Z2
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z2, Z2
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z3, Z3
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z3, Z3
 	ADDQ         R8, DI
 
 p4outer:
-	VBROADCASTSS 72(BX), Z10
-	VBROADCASTSS 76(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
+	VBROADCASTSS 72(BX), Z8
+	VBROADCASTSS 76(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
 	MOVQ         24(BX), R8
 	MOVQ         32(BX), R9
 	CMPL         100(BX), $0x00
@@ -472,25 +472,25 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS     88(BX), Z10
-	VPBROADCASTD     92(BX), Z11
-	VPXORD           Z12, Z12, Z12
-	VDIVPS           Z10, Z0, Z0
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z11, Z0, Z0
-	VPMAXSD          Z12, Z0, Z0
-	VDIVPS           Z10, Z1, Z1
+	VPADDD           Z9, Z0, Z0
+	VPMAXSD          Z10, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
 	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z11, Z1, Z1
-	VPMAXSD          Z12, Z1, Z1
-	VDIVPS           Z10, Z2, Z2
+	VPADDD           Z9, Z1, Z1
+	VPMAXSD          Z10, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
 	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z11, Z2, Z2
-	VPMAXSD          Z12, Z2, Z2
-	VDIVPS           Z10, Z3, Z3
+	VPADDD           Z9, Z2, Z2
+	VPMAXSD          Z10, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
 	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z11, Z3, Z3
-	VPMAXSD          Z12, Z3, Z3
+	VPADDD           Z9, Z3, Z3
+	VPMAXSD          Z10, Z3, Z3
 	VPMOVUSDB        Z0, (SI)
 	ADDQ             R8, SI
 	VPMOVUSDB        Z1, (SI)
@@ -516,16 +516,16 @@ p5:
 	MOVQ 40(BX), DI
 
 p5tile:
-	MOVQ      40(CX), R8
-	VMOVDQU32 (R8), Z0
-	VMOVDQU32 (R8), Z1
-	VMOVDQU32 (R8), Z2
-	VMOVDQU32 (R8), Z3
-	VMOVDQU32 (R8), Z4
-	MOVQ      (CX), R8
-	MOVQ      16(CX), R9
-	MOVQ      24(CX), R10
-	MOVQ      32(CX), R11
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8), Z1
+	VMOVUPS (R8), Z2
+	VMOVUPS (R8), Z3
+	VMOVUPS (R8), Z4
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
 
 p5step:
 	MOVLQSX      (R9), R11
@@ -550,89 +550,89 @@ p5step:
 	JNE          p5step
 	MOVQ         (BX), R8
 	MOVQ         8(BX), R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z9
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z10, Z0, Z0
-	VADDPS       Z11, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VADDPS       Z9, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z10, Z1, Z1
-	VADDPS       Z11, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z9, Z1, Z1
 	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z10, Z2, Z2
-	VADDPS       Z11, Z2, Z2
+	VMULPS       Z8, Z2, Z2
+	VADDPS       Z9, Z2, Z2
 	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z10, Z3, Z3
-	VADDPS       Z11, Z3, Z3
+	VMULPS       Z8, Z3, Z3
+	VADDPS       Z9, Z3, Z3
 	VCVTDQ2PS    Z4, Z4
-	VMULPS       Z10, Z4, Z4
-	VADDPS       Z11, Z4, Z4
+	VMULPS       Z8, Z4, Z4
+	VADDPS       Z9, Z4, Z4
 	CMPL         96(BX), $0x00
 	JEQ          p5residual
-	VBROADCASTSS 64(BX), Z10
-	VBROADCASTSS 68(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z11, Z4
+	VBROADCASTSS 64(BX), Z8
+	VBROADCASTSS 68(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
 
 p5residual:
 	TESTQ        DI, DI
 	JEQ          p5outer
-	VBROADCASTSS 80(BX), Z10
-	VBROADCASTSS 84(BX), Z11
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z0, Z0
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z1, Z1
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z2, Z2
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z2, Z2
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z3, Z3
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z3, Z3
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z4, Z4
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z4, Z4
 	ADDQ         R8, DI
 
 p5outer:
-	VBROADCASTSS 72(BX), Z10
-	VBROADCASTSS 76(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z11, Z4
+	VBROADCASTSS 72(BX), Z8
+	VBROADCASTSS 76(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
 	MOVQ         24(BX), R8
 	MOVQ         32(BX), R9
 	CMPL         100(BX), $0x00
@@ -650,29 +650,29 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS     88(BX), Z10
-	VPBROADCASTD     92(BX), Z11
-	VPXORD           Z12, Z12, Z12
-	VDIVPS           Z10, Z0, Z0
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z11, Z0, Z0
-	VPMAXSD          Z12, Z0, Z0
-	VDIVPS           Z10, Z1, Z1
+	VPADDD           Z9, Z0, Z0
+	VPMAXSD          Z10, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
 	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z11, Z1, Z1
-	VPMAXSD          Z12, Z1, Z1
-	VDIVPS           Z10, Z2, Z2
+	VPADDD           Z9, Z1, Z1
+	VPMAXSD          Z10, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
 	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z11, Z2, Z2
-	VPMAXSD          Z12, Z2, Z2
-	VDIVPS           Z10, Z3, Z3
+	VPADDD           Z9, Z2, Z2
+	VPMAXSD          Z10, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
 	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z11, Z3, Z3
-	VPMAXSD          Z12, Z3, Z3
-	VDIVPS           Z10, Z4, Z4
+	VPADDD           Z9, Z3, Z3
+	VPMAXSD          Z10, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
 	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z11, Z4, Z4
-	VPMAXSD          Z12, Z4, Z4
+	VPADDD           Z9, Z4, Z4
+	VPMAXSD          Z10, Z4, Z4
 	VPMOVUSDB        Z0, (SI)
 	ADDQ             R8, SI
 	VPMOVUSDB        Z1, (SI)
@@ -700,17 +700,17 @@ p6:
 	MOVQ 40(BX), DI
 
 p6tile:
-	MOVQ      40(CX), R8
-	VMOVDQU32 (R8), Z0
-	VMOVDQU32 (R8), Z1
-	VMOVDQU32 (R8), Z2
-	VMOVDQU32 (R8), Z3
-	VMOVDQU32 (R8), Z4
-	VMOVDQU32 (R8), Z5
-	MOVQ      (CX), R8
-	MOVQ      16(CX), R9
-	MOVQ      24(CX), R10
-	MOVQ      32(CX), R11
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8), Z1
+	VMOVUPS (R8), Z2
+	VMOVUPS (R8), Z3
+	VMOVUPS (R8), Z4
+	VMOVUPS (R8), Z5
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
 
 p6step:
 	MOVLQSX      (R9), R11
@@ -738,102 +738,102 @@ p6step:
 	JNE          p6step
 	MOVQ         (BX), R8
 	MOVQ         8(BX), R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z9
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z10, Z0, Z0
-	VADDPS       Z11, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VADDPS       Z9, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z10, Z1, Z1
-	VADDPS       Z11, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z9, Z1, Z1
 	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z10, Z2, Z2
-	VADDPS       Z11, Z2, Z2
+	VMULPS       Z8, Z2, Z2
+	VADDPS       Z9, Z2, Z2
 	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z10, Z3, Z3
-	VADDPS       Z11, Z3, Z3
+	VMULPS       Z8, Z3, Z3
+	VADDPS       Z9, Z3, Z3
 	VCVTDQ2PS    Z4, Z4
-	VMULPS       Z10, Z4, Z4
-	VADDPS       Z11, Z4, Z4
+	VMULPS       Z8, Z4, Z4
+	VADDPS       Z9, Z4, Z4
 	VCVTDQ2PS    Z5, Z5
-	VMULPS       Z10, Z5, Z5
-	VADDPS       Z11, Z5, Z5
+	VMULPS       Z8, Z5, Z5
+	VADDPS       Z9, Z5, Z5
 	CMPL         96(BX), $0x00
 	JEQ          p6residual
-	VBROADCASTSS 64(BX), Z10
-	VBROADCASTSS 68(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z11, Z4
-	VMAXPS       Z5, Z10, Z5
-	VMINPS       Z5, Z11, Z5
+	VBROADCASTSS 64(BX), Z8
+	VBROADCASTSS 68(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
 
 p6residual:
 	TESTQ        DI, DI
 	JEQ          p6outer
-	VBROADCASTSS 80(BX), Z10
-	VBROADCASTSS 84(BX), Z11
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z0, Z0
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z1, Z1
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z2, Z2
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z2, Z2
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z3, Z3
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z3, Z3
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z4, Z4
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z4, Z4
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z5, Z5
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z5, Z5
 	ADDQ         R8, DI
 
 p6outer:
-	VBROADCASTSS 72(BX), Z10
-	VBROADCASTSS 76(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z11, Z4
-	VMAXPS       Z5, Z10, Z5
-	VMINPS       Z5, Z11, Z5
+	VBROADCASTSS 72(BX), Z8
+	VBROADCASTSS 76(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
 	MOVQ         24(BX), R8
 	MOVQ         32(BX), R9
 	CMPL         100(BX), $0x00
@@ -853,33 +853,33 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS     88(BX), Z10
-	VPBROADCASTD     92(BX), Z11
-	VPXORD           Z12, Z12, Z12
-	VDIVPS           Z10, Z0, Z0
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z11, Z0, Z0
-	VPMAXSD          Z12, Z0, Z0
-	VDIVPS           Z10, Z1, Z1
+	VPADDD           Z9, Z0, Z0
+	VPMAXSD          Z10, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
 	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z11, Z1, Z1
-	VPMAXSD          Z12, Z1, Z1
-	VDIVPS           Z10, Z2, Z2
+	VPADDD           Z9, Z1, Z1
+	VPMAXSD          Z10, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
 	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z11, Z2, Z2
-	VPMAXSD          Z12, Z2, Z2
-	VDIVPS           Z10, Z3, Z3
+	VPADDD           Z9, Z2, Z2
+	VPMAXSD          Z10, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
 	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z11, Z3, Z3
-	VPMAXSD          Z12, Z3, Z3
-	VDIVPS           Z10, Z4, Z4
+	VPADDD           Z9, Z3, Z3
+	VPMAXSD          Z10, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
 	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z11, Z4, Z4
-	VPMAXSD          Z12, Z4, Z4
-	VDIVPS           Z10, Z5, Z5
+	VPADDD           Z9, Z4, Z4
+	VPMAXSD          Z10, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
 	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z11, Z5, Z5
-	VPMAXSD          Z12, Z5, Z5
+	VPADDD           Z9, Z5, Z5
+	VPMAXSD          Z10, Z5, Z5
 	VPMOVUSDB        Z0, (SI)
 	ADDQ             R8, SI
 	VPMOVUSDB        Z1, (SI)
@@ -909,18 +909,18 @@ p7:
 	MOVQ 40(BX), DI
 
 p7tile:
-	MOVQ      40(CX), R8
-	VMOVDQU32 (R8), Z0
-	VMOVDQU32 (R8), Z1
-	VMOVDQU32 (R8), Z2
-	VMOVDQU32 (R8), Z3
-	VMOVDQU32 (R8), Z4
-	VMOVDQU32 (R8), Z5
-	VMOVDQU32 (R8), Z6
-	MOVQ      (CX), R8
-	MOVQ      16(CX), R9
-	MOVQ      24(CX), R10
-	MOVQ      32(CX), R11
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8), Z1
+	VMOVUPS (R8), Z2
+	VMOVUPS (R8), Z3
+	VMOVUPS (R8), Z4
+	VMOVUPS (R8), Z5
+	VMOVUPS (R8), Z6
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
 
 p7step:
 	MOVLQSX      (R9), R11
@@ -951,115 +951,115 @@ p7step:
 	JNE          p7step
 	MOVQ         (BX), R8
 	MOVQ         8(BX), R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z9
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z10, Z0, Z0
-	VADDPS       Z11, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VADDPS       Z9, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z10, Z1, Z1
-	VADDPS       Z11, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z9, Z1, Z1
 	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z10, Z2, Z2
-	VADDPS       Z11, Z2, Z2
+	VMULPS       Z8, Z2, Z2
+	VADDPS       Z9, Z2, Z2
 	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z10, Z3, Z3
-	VADDPS       Z11, Z3, Z3
+	VMULPS       Z8, Z3, Z3
+	VADDPS       Z9, Z3, Z3
 	VCVTDQ2PS    Z4, Z4
-	VMULPS       Z10, Z4, Z4
-	VADDPS       Z11, Z4, Z4
+	VMULPS       Z8, Z4, Z4
+	VADDPS       Z9, Z4, Z4
 	VCVTDQ2PS    Z5, Z5
-	VMULPS       Z10, Z5, Z5
-	VADDPS       Z11, Z5, Z5
+	VMULPS       Z8, Z5, Z5
+	VADDPS       Z9, Z5, Z5
 	VCVTDQ2PS    Z6, Z6
-	VMULPS       Z10, Z6, Z6
-	VADDPS       Z11, Z6, Z6
+	VMULPS       Z8, Z6, Z6
+	VADDPS       Z9, Z6, Z6
 	CMPL         96(BX), $0x00
 	JEQ          p7residual
-	VBROADCASTSS 64(BX), Z10
-	VBROADCASTSS 68(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z11, Z4
-	VMAXPS       Z5, Z10, Z5
-	VMINPS       Z5, Z11, Z5
-	VMAXPS       Z6, Z10, Z6
-	VMINPS       Z6, Z11, Z6
+	VBROADCASTSS 64(BX), Z8
+	VBROADCASTSS 68(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
 
 p7residual:
 	TESTQ        DI, DI
 	JEQ          p7outer
-	VBROADCASTSS 80(BX), Z10
-	VBROADCASTSS 84(BX), Z11
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z0, Z0
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z1, Z1
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z2, Z2
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z2, Z2
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z3, Z3
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z3, Z3
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z4, Z4
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z4, Z4
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z5, Z5
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z5, Z5
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z6, Z6
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z6, Z6
 	ADDQ         R8, DI
 
 p7outer:
-	VBROADCASTSS 72(BX), Z10
-	VBROADCASTSS 76(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z11, Z4
-	VMAXPS       Z5, Z10, Z5
-	VMINPS       Z5, Z11, Z5
-	VMAXPS       Z6, Z10, Z6
-	VMINPS       Z6, Z11, Z6
+	VBROADCASTSS 72(BX), Z8
+	VBROADCASTSS 76(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
 	MOVQ         24(BX), R8
 	MOVQ         32(BX), R9
 	CMPL         100(BX), $0x00
@@ -1081,37 +1081,37 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS     88(BX), Z10
-	VPBROADCASTD     92(BX), Z11
-	VPXORD           Z12, Z12, Z12
-	VDIVPS           Z10, Z0, Z0
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z11, Z0, Z0
-	VPMAXSD          Z12, Z0, Z0
-	VDIVPS           Z10, Z1, Z1
+	VPADDD           Z9, Z0, Z0
+	VPMAXSD          Z10, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
 	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z11, Z1, Z1
-	VPMAXSD          Z12, Z1, Z1
-	VDIVPS           Z10, Z2, Z2
+	VPADDD           Z9, Z1, Z1
+	VPMAXSD          Z10, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
 	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z11, Z2, Z2
-	VPMAXSD          Z12, Z2, Z2
-	VDIVPS           Z10, Z3, Z3
+	VPADDD           Z9, Z2, Z2
+	VPMAXSD          Z10, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
 	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z11, Z3, Z3
-	VPMAXSD          Z12, Z3, Z3
-	VDIVPS           Z10, Z4, Z4
+	VPADDD           Z9, Z3, Z3
+	VPMAXSD          Z10, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
 	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z11, Z4, Z4
-	VPMAXSD          Z12, Z4, Z4
-	VDIVPS           Z10, Z5, Z5
+	VPADDD           Z9, Z4, Z4
+	VPMAXSD          Z10, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
 	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z11, Z5, Z5
-	VPMAXSD          Z12, Z5, Z5
-	VDIVPS           Z10, Z6, Z6
+	VPADDD           Z9, Z5, Z5
+	VPMAXSD          Z10, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z11, Z6, Z6
-	VPMAXSD          Z12, Z6, Z6
+	VPADDD           Z9, Z6, Z6
+	VPMAXSD          Z10, Z6, Z6
 	VPMOVUSDB        Z0, (SI)
 	ADDQ             R8, SI
 	VPMOVUSDB        Z1, (SI)
@@ -1143,19 +1143,19 @@ p8:
 	MOVQ 40(BX), DI
 
 p8tile:
-	MOVQ      40(CX), R8
-	VMOVDQU32 (R8), Z0
-	VMOVDQU32 (R8), Z1
-	VMOVDQU32 (R8), Z2
-	VMOVDQU32 (R8), Z3
-	VMOVDQU32 (R8), Z4
-	VMOVDQU32 (R8), Z5
-	VMOVDQU32 (R8), Z6
-	VMOVDQU32 (R8), Z7
-	MOVQ      (CX), R8
-	MOVQ      16(CX), R9
-	MOVQ      24(CX), R10
-	MOVQ      32(CX), R11
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Z0
+	VMOVUPS (R8), Z1
+	VMOVUPS (R8), Z2
+	VMOVUPS (R8), Z3
+	VMOVUPS (R8), Z4
+	VMOVUPS (R8), Z5
+	VMOVUPS (R8), Z6
+	VMOVUPS (R8), Z7
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
 
 p8step:
 	MOVLQSX      (R9), R11
@@ -1189,128 +1189,128 @@ p8step:
 	JNE          p8step
 	MOVQ         (BX), R8
 	MOVQ         8(BX), R9
-	VMOVUPS      (R8), Z10
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (R8), Z8
+	VMOVUPS      (R9), Z9
 	VCVTDQ2PS    Z0, Z0
-	VMULPS       Z10, Z0, Z0
-	VADDPS       Z11, Z0, Z0
+	VMULPS       Z8, Z0, Z0
+	VADDPS       Z9, Z0, Z0
 	VCVTDQ2PS    Z1, Z1
-	VMULPS       Z10, Z1, Z1
-	VADDPS       Z11, Z1, Z1
+	VMULPS       Z8, Z1, Z1
+	VADDPS       Z9, Z1, Z1
 	VCVTDQ2PS    Z2, Z2
-	VMULPS       Z10, Z2, Z2
-	VADDPS       Z11, Z2, Z2
+	VMULPS       Z8, Z2, Z2
+	VADDPS       Z9, Z2, Z2
 	VCVTDQ2PS    Z3, Z3
-	VMULPS       Z10, Z3, Z3
-	VADDPS       Z11, Z3, Z3
+	VMULPS       Z8, Z3, Z3
+	VADDPS       Z9, Z3, Z3
 	VCVTDQ2PS    Z4, Z4
-	VMULPS       Z10, Z4, Z4
-	VADDPS       Z11, Z4, Z4
+	VMULPS       Z8, Z4, Z4
+	VADDPS       Z9, Z4, Z4
 	VCVTDQ2PS    Z5, Z5
-	VMULPS       Z10, Z5, Z5
-	VADDPS       Z11, Z5, Z5
+	VMULPS       Z8, Z5, Z5
+	VADDPS       Z9, Z5, Z5
 	VCVTDQ2PS    Z6, Z6
-	VMULPS       Z10, Z6, Z6
-	VADDPS       Z11, Z6, Z6
+	VMULPS       Z8, Z6, Z6
+	VADDPS       Z9, Z6, Z6
 	VCVTDQ2PS    Z7, Z7
-	VMULPS       Z10, Z7, Z7
-	VADDPS       Z11, Z7, Z7
+	VMULPS       Z8, Z7, Z7
+	VADDPS       Z9, Z7, Z7
 	CMPL         96(BX), $0x00
 	JEQ          p8residual
-	VBROADCASTSS 64(BX), Z10
-	VBROADCASTSS 68(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z11, Z4
-	VMAXPS       Z5, Z10, Z5
-	VMINPS       Z5, Z11, Z5
-	VMAXPS       Z6, Z10, Z6
-	VMINPS       Z6, Z11, Z6
-	VMAXPS       Z7, Z10, Z7
-	VMINPS       Z7, Z11, Z7
+	VBROADCASTSS 64(BX), Z8
+	VBROADCASTSS 68(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
 
 p8residual:
 	TESTQ        DI, DI
 	JEQ          p8outer
-	VBROADCASTSS 80(BX), Z10
-	VBROADCASTSS 84(BX), Z11
+	VBROADCASTSS 80(BX), Z8
+	VBROADCASTSS 84(BX), Z9
 	MOVQ         48(BX), R8
 	MOVQ         56(BX), R9
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z0, Z0
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z0, Z0
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z1, Z1
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z1, Z1
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z2, Z2
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z2, Z2
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z3, Z3
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z3, Z3
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z4, Z4
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z4, Z4
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z5, Z5
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z5, Z5
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z6, Z6
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z6, Z6
 	ADDQ         R8, DI
-	VPMOVZXBD    (DI), Z12
-	VCVTDQ2PS    Z12, Z12
-	VSUBPS       Z11, Z12, Z12
-	VMULPS       Z10, Z12, Z12
-	VADDPS       Z12, Z7, Z7
+	VPMOVZXBD    (DI), Z10
+	VCVTDQ2PS    Z10, Z10
+	VSUBPS       Z9, Z10, Z10
+	VMULPS       Z8, Z10, Z10
+	VADDPS       Z10, Z7, Z7
 	ADDQ         R8, DI
 
 p8outer:
-	VBROADCASTSS 72(BX), Z10
-	VBROADCASTSS 76(BX), Z11
-	VMAXPS       Z0, Z10, Z0
-	VMINPS       Z0, Z11, Z0
-	VMAXPS       Z1, Z10, Z1
-	VMINPS       Z1, Z11, Z1
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z11, Z2
-	VMAXPS       Z3, Z10, Z3
-	VMINPS       Z3, Z11, Z3
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z11, Z4
-	VMAXPS       Z5, Z10, Z5
-	VMINPS       Z5, Z11, Z5
-	VMAXPS       Z6, Z10, Z6
-	VMINPS       Z6, Z11, Z6
-	VMAXPS       Z7, Z10, Z7
-	VMINPS       Z7, Z11, Z7
+	VBROADCASTSS 72(BX), Z8
+	VBROADCASTSS 76(BX), Z9
+	VMAXPS       Z0, Z8, Z0
+	VMINPS       Z0, Z9, Z0
+	VMAXPS       Z1, Z8, Z1
+	VMINPS       Z1, Z9, Z1
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z9, Z2
+	VMAXPS       Z3, Z8, Z3
+	VMINPS       Z3, Z9, Z3
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z9, Z4
+	VMAXPS       Z5, Z8, Z5
+	VMINPS       Z5, Z9, Z5
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z9, Z6
+	VMAXPS       Z7, Z8, Z7
+	VMINPS       Z7, Z9, Z7
 	MOVQ         24(BX), R8
 	MOVQ         32(BX), R9
 	CMPL         100(BX), $0x00
@@ -1334,41 +1334,41 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS     88(BX), Z10
-	VPBROADCASTD     92(BX), Z11
-	VPXORD           Z12, Z12, Z12
-	VDIVPS           Z10, Z0, Z0
+	VBROADCASTSS     88(BX), Z8
+	VPBROADCASTD     92(BX), Z9
+	VPXORD           Z10, Z10, Z10
+	VDIVPS           Z8, Z0, Z0
 	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z11, Z0, Z0
-	VPMAXSD          Z12, Z0, Z0
-	VDIVPS           Z10, Z1, Z1
+	VPADDD           Z9, Z0, Z0
+	VPMAXSD          Z10, Z0, Z0
+	VDIVPS           Z8, Z1, Z1
 	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z11, Z1, Z1
-	VPMAXSD          Z12, Z1, Z1
-	VDIVPS           Z10, Z2, Z2
+	VPADDD           Z9, Z1, Z1
+	VPMAXSD          Z10, Z1, Z1
+	VDIVPS           Z8, Z2, Z2
 	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z11, Z2, Z2
-	VPMAXSD          Z12, Z2, Z2
-	VDIVPS           Z10, Z3, Z3
+	VPADDD           Z9, Z2, Z2
+	VPMAXSD          Z10, Z2, Z2
+	VDIVPS           Z8, Z3, Z3
 	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z11, Z3, Z3
-	VPMAXSD          Z12, Z3, Z3
-	VDIVPS           Z10, Z4, Z4
+	VPADDD           Z9, Z3, Z3
+	VPMAXSD          Z10, Z3, Z3
+	VDIVPS           Z8, Z4, Z4
 	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z11, Z4, Z4
-	VPMAXSD          Z12, Z4, Z4
-	VDIVPS           Z10, Z5, Z5
+	VPADDD           Z9, Z4, Z4
+	VPMAXSD          Z10, Z4, Z4
+	VDIVPS           Z8, Z5, Z5
 	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z11, Z5, Z5
-	VPMAXSD          Z12, Z5, Z5
-	VDIVPS           Z10, Z6, Z6
+	VPADDD           Z9, Z5, Z5
+	VPMAXSD          Z10, Z5, Z5
+	VDIVPS           Z8, Z6, Z6
 	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z11, Z6, Z6
-	VPMAXSD          Z12, Z6, Z6
-	VDIVPS           Z10, Z7, Z7
+	VPADDD           Z9, Z6, Z6
+	VPMAXSD          Z10, Z6, Z6
+	VDIVPS           Z8, Z7, Z7
 	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z11, Z7, Z7
-	VPMAXSD          Z12, Z7, Z7
+	VPADDD           Z9, Z7, Z7
+	VPMAXSD          Z10, Z7, Z7
 	VPMOVUSDB        Z0, (SI)
 	ADDQ             R8, SI
 	VPMOVUSDB        Z1, (SI)
@@ -1393,9 +1393,712 @@ p8done:
 	VZEROUPPER
 	RET
 
-// func qmaxAVX512(pixels int, args *byte, out *byte, outPixel int)
+// func qaverageAVX2(pixels int, tiles int, args *byte)
+// Requires: AVX, AVX2
+TEXT ·qaverageAVX2(SB), NOSPLIT, $0-24
+	MOVQ pixels+0(FP), AX
+	CMPQ AX, $0x00000004
+	JEQ  p4
+	CMPQ AX, $0x00000003
+	JEQ  p3
+	CMPQ AX, $0x00000002
+	JEQ  p2
+	MOVQ tiles+8(FP), AX
+	MOVQ args+16(FP), CX
+	MOVQ 8(CX), DX
+	MOVQ 48(CX), BX
+	MOVQ 16(BX), SI
+	MOVQ 40(BX), DI
+
+p1tile:
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
+
+p1step:
+	MOVLQSX      (R9), R11
+	ADDQ         R8, R11
+	MOVLQSX      (DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y10
+	VPADDD       Y10, Y0, Y0
+	VPMOVZXBD    8(R11)(R12*1), Y10
+	VPADDD       Y10, Y1, Y1
+	ADDQ         $0x04, R9
+	SUBQ         $0x01, R10
+	JNE          p1step
+	MOVQ         (BX), R8
+	MOVQ         8(BX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	CMPL         96(BX), $0x00
+	JEQ          p1residual
+	VBROADCASTSS 64(BX), Y8
+	VBROADCASTSS 68(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+
+p1residual:
+	TESTQ        DI, DI
+	JEQ          p1outer
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
+	MOVQ         48(BX), R8
+	MOVQ         56(BX), R9
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	ADDQ         R8, DI
+
+p1outer:
+	VBROADCASTSS 72(BX), Y8
+	VBROADCASTSS 76(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	MOVQ         24(BX), R8
+	MOVQ         32(BX), R9
+	CMPL         100(BX), $0x00
+	JEQ          p1bytes
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         R8, SI
+	JMP          p1done
+
+p1bytes:
+	VBROADCASTSS 88(BX), Y8
+	VPBROADCASTD 92(BX), Y9
+	VDIVPS       Y8, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y9, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y9, Y1, Y1
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X10
+	VPACKUSWB    X10, X0, X0
+	VMOVDQU      X0, (SI)
+	ADDQ         R8, SI
+
+p1done:
+	ADDQ $0x00000004, DX
+	SUBQ $0x01, AX
+	JNE  p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ tiles+8(FP), AX
+	MOVQ args+16(FP), CX
+	MOVQ 8(CX), DX
+	MOVQ 48(CX), BX
+	MOVQ 16(BX), SI
+	MOVQ 40(BX), DI
+
+p2tile:
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
+
+p2step:
+	MOVLQSX      (R9), R11
+	ADDQ         R8, R11
+	MOVLQSX      (DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y10
+	VPADDD       Y10, Y0, Y0
+	VPMOVZXBD    8(R11)(R12*1), Y10
+	VPADDD       Y10, Y1, Y1
+	MOVLQSX      4(DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y11
+	VPADDD       Y11, Y2, Y2
+	VPMOVZXBD    8(R11)(R12*1), Y11
+	VPADDD       Y11, Y3, Y3
+	ADDQ         $0x04, R9
+	SUBQ         $0x01, R10
+	JNE          p2step
+	MOVQ         (BX), R8
+	MOVQ         8(BX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	CMPL         96(BX), $0x00
+	JEQ          p2residual
+	VBROADCASTSS 64(BX), Y8
+	VBROADCASTSS 68(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+
+p2residual:
+	TESTQ        DI, DI
+	JEQ          p2outer
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
+	MOVQ         48(BX), R8
+	MOVQ         56(BX), R9
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	ADDQ         R8, DI
+
+p2outer:
+	VBROADCASTSS 72(BX), Y8
+	VBROADCASTSS 76(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	MOVQ         24(BX), R8
+	MOVQ         32(BX), R9
+	CMPL         100(BX), $0x00
+	JEQ          p2bytes
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         R8, SI
+	VMOVUPS      Y2, (SI)
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         R8, SI
+	JMP          p2done
+
+p2bytes:
+	VBROADCASTSS 88(BX), Y8
+	VPBROADCASTD 92(BX), Y9
+	VDIVPS       Y8, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y9, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y9, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y9, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y9, Y3, Y3
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X10
+	VPACKUSWB    X10, X0, X0
+	VMOVDQU      X0, (SI)
+	ADDQ         R8, SI
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X10
+	VPACKUSWB    X10, X2, X2
+	VMOVDQU      X2, (SI)
+	ADDQ         R8, SI
+
+p2done:
+	ADDQ $0x00000008, DX
+	SUBQ $0x01, AX
+	JNE  p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ tiles+8(FP), AX
+	MOVQ args+16(FP), CX
+	MOVQ 8(CX), DX
+	MOVQ 48(CX), BX
+	MOVQ 16(BX), SI
+	MOVQ 40(BX), DI
+
+p3tile:
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	VMOVUPS (R8), Y4
+	VMOVUPS 32(R8), Y5
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
+
+p3step:
+	MOVLQSX      (R9), R11
+	ADDQ         R8, R11
+	MOVLQSX      (DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y10
+	VPADDD       Y10, Y0, Y0
+	VPMOVZXBD    8(R11)(R12*1), Y10
+	VPADDD       Y10, Y1, Y1
+	MOVLQSX      4(DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y11
+	VPADDD       Y11, Y2, Y2
+	VPMOVZXBD    8(R11)(R12*1), Y11
+	VPADDD       Y11, Y3, Y3
+	MOVLQSX      8(DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y12
+	VPADDD       Y12, Y4, Y4
+	VPMOVZXBD    8(R11)(R12*1), Y12
+	VPADDD       Y12, Y5, Y5
+	ADDQ         $0x04, R9
+	SUBQ         $0x01, R10
+	JNE          p3step
+	MOVQ         (BX), R8
+	MOVQ         8(BX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(R8), Y5, Y5
+	VADDPS       32(R9), Y5, Y5
+	CMPL         96(BX), $0x00
+	JEQ          p3residual
+	VBROADCASTSS 64(BX), Y8
+	VBROADCASTSS 68(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+
+p3residual:
+	TESTQ        DI, DI
+	JEQ          p3outer
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
+	MOVQ         48(BX), R8
+	MOVQ         56(BX), R9
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	ADDQ         R8, DI
+
+p3outer:
+	VBROADCASTSS 72(BX), Y8
+	VBROADCASTSS 76(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	MOVQ         24(BX), R8
+	MOVQ         32(BX), R9
+	CMPL         100(BX), $0x00
+	JEQ          p3bytes
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         R8, SI
+	VMOVUPS      Y2, (SI)
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         R8, SI
+	VMOVUPS      Y4, (SI)
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         R8, SI
+	JMP          p3done
+
+p3bytes:
+	VBROADCASTSS 88(BX), Y8
+	VPBROADCASTD 92(BX), Y9
+	VDIVPS       Y8, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y9, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y9, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y9, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y9, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y9, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y9, Y5, Y5
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X10
+	VPACKUSWB    X10, X0, X0
+	VMOVDQU      X0, (SI)
+	ADDQ         R8, SI
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X10
+	VPACKUSWB    X10, X2, X2
+	VMOVDQU      X2, (SI)
+	ADDQ         R8, SI
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X10
+	VPACKUSWB    X10, X4, X4
+	VMOVDQU      X4, (SI)
+	ADDQ         R8, SI
+
+p3done:
+	ADDQ $0x0000000c, DX
+	SUBQ $0x01, AX
+	JNE  p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ tiles+8(FP), AX
+	MOVQ args+16(FP), CX
+	MOVQ 8(CX), DX
+	MOVQ 48(CX), BX
+	MOVQ 16(BX), SI
+	MOVQ 40(BX), DI
+
+p4tile:
+	MOVQ    40(CX), R8
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	VMOVUPS (R8), Y4
+	VMOVUPS 32(R8), Y5
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
+	MOVQ    (CX), R8
+	MOVQ    16(CX), R9
+	MOVQ    24(CX), R10
+	MOVQ    32(CX), R11
+
+p4step:
+	MOVLQSX      (R9), R11
+	ADDQ         R8, R11
+	MOVLQSX      (DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y10
+	VPADDD       Y10, Y0, Y0
+	VPMOVZXBD    8(R11)(R12*1), Y10
+	VPADDD       Y10, Y1, Y1
+	MOVLQSX      4(DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y11
+	VPADDD       Y11, Y2, Y2
+	VPMOVZXBD    8(R11)(R12*1), Y11
+	VPADDD       Y11, Y3, Y3
+	MOVLQSX      8(DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y12
+	VPADDD       Y12, Y4, Y4
+	VPMOVZXBD    8(R11)(R12*1), Y12
+	VPADDD       Y12, Y5, Y5
+	MOVLQSX      12(DX), R12
+	VPMOVZXBD    (R11)(R12*1), Y13
+	VPADDD       Y13, Y6, Y6
+	VPMOVZXBD    8(R11)(R12*1), Y13
+	VPADDD       Y13, Y7, Y7
+	ADDQ         $0x04, R9
+	SUBQ         $0x01, R10
+	JNE          p4step
+	MOVQ         (BX), R8
+	MOVQ         8(BX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(R8), Y5, Y5
+	VADDPS       32(R9), Y5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       (R8), Y6, Y6
+	VADDPS       (R9), Y6, Y6
+	VCVTDQ2PS    Y7, Y7
+	VMULPS       32(R8), Y7, Y7
+	VADDPS       32(R9), Y7, Y7
+	CMPL         96(BX), $0x00
+	JEQ          p4residual
+	VBROADCASTSS 64(BX), Y8
+	VBROADCASTSS 68(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+
+p4residual:
+	TESTQ        DI, DI
+	JEQ          p4outer
+	VBROADCASTSS 80(BX), Y8
+	VBROADCASTSS 84(BX), Y9
+	MOVQ         48(BX), R8
+	MOVQ         56(BX), R9
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y6, Y6
+	VPMOVZXBD    8(DI), Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y9, Y10, Y10
+	VMULPS       Y8, Y10, Y10
+	VADDPS       Y10, Y7, Y7
+	ADDQ         R8, DI
+
+p4outer:
+	VBROADCASTSS 72(BX), Y8
+	VBROADCASTSS 76(BX), Y9
+	VMAXPS       Y0, Y8, Y0
+	VMINPS       Y0, Y9, Y0
+	VMAXPS       Y1, Y8, Y1
+	VMINPS       Y1, Y9, Y1
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y9, Y2
+	VMAXPS       Y3, Y8, Y3
+	VMINPS       Y3, Y9, Y3
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y9, Y4
+	VMAXPS       Y5, Y8, Y5
+	VMINPS       Y5, Y9, Y5
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y9, Y6
+	VMAXPS       Y7, Y8, Y7
+	VMINPS       Y7, Y9, Y7
+	MOVQ         24(BX), R8
+	MOVQ         32(BX), R9
+	CMPL         100(BX), $0x00
+	JEQ          p4bytes
+	VMOVUPS      Y0, (SI)
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         R8, SI
+	VMOVUPS      Y2, (SI)
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         R8, SI
+	VMOVUPS      Y4, (SI)
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         R8, SI
+	VMOVUPS      Y6, (SI)
+	VMOVUPS      Y7, 32(SI)
+	ADDQ         R8, SI
+	JMP          p4done
+
+p4bytes:
+	VBROADCASTSS 88(BX), Y8
+	VPBROADCASTD 92(BX), Y9
+	VDIVPS       Y8, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y9, Y0, Y0
+	VDIVPS       Y8, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y9, Y1, Y1
+	VDIVPS       Y8, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y9, Y2, Y2
+	VDIVPS       Y8, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y9, Y3, Y3
+	VDIVPS       Y8, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y9, Y4, Y4
+	VDIVPS       Y8, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y9, Y5, Y5
+	VDIVPS       Y8, Y6, Y6
+	VCVTPS2DQ    Y6, Y6
+	VPADDD       Y9, Y6, Y6
+	VDIVPS       Y8, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y9, Y7, Y7
+	VPACKUSDW    Y1, Y0, Y0
+	VPERMQ       $0xd8, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X10
+	VPACKUSWB    X10, X0, X0
+	VMOVDQU      X0, (SI)
+	ADDQ         R8, SI
+	VPACKUSDW    Y3, Y2, Y2
+	VPERMQ       $0xd8, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X10
+	VPACKUSWB    X10, X2, X2
+	VMOVDQU      X2, (SI)
+	ADDQ         R8, SI
+	VPACKUSDW    Y5, Y4, Y4
+	VPERMQ       $0xd8, Y4, Y4
+	VEXTRACTI128 $0x01, Y4, X10
+	VPACKUSWB    X10, X4, X4
+	VMOVDQU      X4, (SI)
+	ADDQ         R8, SI
+	VPACKUSDW    Y7, Y6, Y6
+	VPERMQ       $0xd8, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, X10
+	VPACKUSWB    X10, X6, X6
+	VMOVDQU      X6, (SI)
+	ADDQ         R8, SI
+
+p4done:
+	ADDQ $0x00000010, DX
+	SUBQ $0x01, AX
+	JNE  p4tile
+	VZEROUPPER
+	RET
+
+// func qmaxAVX(pixels int, args *byte, out *byte, outPixel int)
 // Requires: AVX
-TEXT ·qmaxAVX512(SB), NOSPLIT, $0-32
+TEXT ·qmaxAVX(SB), NOSPLIT, $0-32
 	MOVQ pixels+0(FP), AX
 	MOVQ args+8(FP), CX
 	MOVQ out+16(FP), DX

@@ -4,16 +4,27 @@ package asm
 
 // QuantKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func QuantKernels() []QuantKernel {
-	return []QuantKernel{{
-		Name: "quant_avx512", Needs: AVX512,
-		Quantize:        quantizeAVX512Slices,
-		Dequantize:      dequantizeAVX512Slices,
-		Requantize:      requantizeAVX512Slices,
-		Add:             addBytesAVX512Slices,
-		QuantizePixels:  quantizePixelsAVX512Slices,
-		QuantizeBlock:   quantizeBlockAVX512Slices,
-		DequantizeBlock: dequantizeBlockAVX512Slices,
-	}, quantKernelGeneric()}
+	return []QuantKernel{
+		quantAssembly(avx512).kernel("quant_avx512", AVX512),
+		quantAssembly(avx2).kernel("quant_avx2", AVX2),
+		quantKernelGeneric(),
+	}
+}
+
+// quantAssembly is the functions of an instruction set, called by name: their arguments stay on the stack.
+type quantAssembly level
+
+func (k quantAssembly) kernel(name string, needs Features) QuantKernel {
+	return QuantKernel{
+		Name: name, Needs: needs,
+		Quantize:        k.quantize,
+		Dequantize:      k.dequantize,
+		Requantize:      k.requantize,
+		Add:             k.add,
+		QuantizePixels:  k.quantizePixels,
+		QuantizeBlock:   k.quantizeBlock,
+		DequantizeBlock: k.dequantizeBlock,
+	}
 }
 
 // quantArgs is what the assembly of this family reads: at most two sources, a clamp, a destination.
@@ -41,86 +52,114 @@ func (a *quantArgs) to(q Quantization, limits [2]float32) {
 
 var unlimited = [2]float32{negInf, posInf}
 
-// quantizeAVX512Slices runs whole vectors in assembly and the rest in Go; so do all below.
-func quantizeAVX512Slices(dst []byte, src []float32, to Quantization) {
+// quantize runs whole vectors in assembly and the rest in Go; so do all below.
+func (k quantAssembly) quantize(dst []byte, src []float32, to Quantization) {
 	n := len(src) &^ 15
 	if n > 0 {
 		var a quantArgs
 		a.to(to, unlimited)
-		quantizeAVX512(&dst[:n][0], &src[0], n, &a.scaleA)
+		if level(k) == avx512 {
+			quantizeAVX512(&dst[:n][0], &src[0], n, &a.scaleA)
+		} else {
+			quantizeAVX2(&dst[:n][0], &src[0], n, &a.scaleA)
+		}
 	}
 	quantizeGeneric(dst[n:], src[n:], to)
 }
 
-func dequantizeAVX512Slices(dst []float32, src []byte, from Quantization) {
+func (k quantAssembly) dequantize(dst []float32, src []byte, from Quantization) {
 	n := len(src) &^ 15
 	if n > 0 {
 		var a quantArgs
 		a.from(from)
-		dequantizeAVX512(&dst[:n][0], &src[0], n, &a.scaleA)
+		if level(k) == avx512 {
+			dequantizeAVX512(&dst[:n][0], &src[0], n, &a.scaleA)
+		} else {
+			dequantizeAVX2(&dst[:n][0], &src[0], n, &a.scaleA)
+		}
 	}
 	dequantizeGeneric(dst[n:], src[n:], from)
 }
 
-func requantizeAVX512Slices(dst, src []byte, from Quantization, limits [2]float32, to Quantization) {
+func (k quantAssembly) requantize(dst, src []byte, from Quantization, limits [2]float32, to Quantization) {
 	n := len(src) &^ 15
 	if n > 0 {
 		var a quantArgs
 		a.from(from)
 		a.to(to, limits)
-		requantizeAVX512(&dst[:n][0], &src[0], n, &a.scaleA)
+		if level(k) == avx512 {
+			requantizeAVX512(&dst[:n][0], &src[0], n, &a.scaleA)
+		} else {
+			requantizeAVX2(&dst[:n][0], &src[0], n, &a.scaleA)
+		}
 	}
 	requantizeGeneric(dst[n:], src[n:], from, limits, to)
 }
 
-func addBytesAVX512Slices(dst, a, b []byte, fromA, fromB Quantization, limits [2]float32, to Quantization) {
+func (k quantAssembly) add(dst, a, b []byte, fromA, fromB Quantization, limits [2]float32, to Quantization) {
 	n := len(a) &^ 15
 	if n > 0 {
 		var q quantArgs
 		q.from(fromA)
 		q.fromB(fromB)
 		q.to(to, limits)
-		addBytesAVX512(&dst[:n][0], &a[0], &b[:n][0], n, &q.scaleA)
+		if level(k) == avx512 {
+			addBytesAVX512(&dst[:n][0], &a[0], &b[:n][0], n, &q.scaleA)
+		} else {
+			addBytesAVX2(&dst[:n][0], &a[0], &b[:n][0], n, &q.scaleA)
+		}
 	}
 	addBytesGeneric(dst[n:], a[n:], b[n:], fromA, fromB, limits, to)
 }
 
-func quantizePixelsAVX512Slices(dst []byte, src []float32, plane, channels int, to Quantization) {
+func (k quantAssembly) quantizePixels(dst []byte, src []float32, plane, channels int, to Quantization) {
 	pixels := len(dst) / 4
 	n := pixels &^ 15
 	if n > 0 && channels > 0 {
 		_ = src[(channels-1)*plane+n-1]
 		var a quantArgs
 		a.to(to, unlimited)
-		quantizePixelsAVX512(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		if level(k) == avx512 {
+			quantizePixelsAVX512(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		} else {
+			quantizePixelsAVX2(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		}
 	}
 	if n < pixels {
 		quantizePixelsGeneric(dst[4*n:], src[n:], plane, channels, to)
 	}
 }
 
-func quantizeBlockAVX512Slices(dst []byte, src []float32, plane, channels int, to Quantization) {
+func (k quantAssembly) quantizeBlock(dst []byte, src []float32, plane, channels int, to Quantization) {
 	pixels := len(dst) / 16
 	n := pixels &^ 15
 	if n > 0 {
 		_ = src[(channels-1)*plane+n-1]
 		var a quantArgs
 		a.to(to, unlimited)
-		quantizeBlockAVX512(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		if level(k) == avx512 {
+			quantizeBlockAVX512(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		} else {
+			quantizeBlockAVX2(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		}
 	}
 	if n < pixels {
 		quantizeBlockGeneric(dst[16*n:], src[n:], plane, channels, to)
 	}
 }
 
-func dequantizeBlockAVX512Slices(dst []float32, src []byte, plane, channels int, from Quantization) {
+func (k quantAssembly) dequantizeBlock(dst []float32, src []byte, plane, channels int, from Quantization) {
 	pixels := len(src) / 16
 	n := pixels &^ 15
 	if n > 0 {
 		_ = dst[(channels-1)*plane+n-1]
 		var a quantArgs
 		a.from(from)
-		dequantizeBlockAVX512(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		if level(k) == avx512 {
+			dequantizeBlockAVX512(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		} else {
+			dequantizeBlockAVX2(&dst[0], &src[0], plane, channels, n, &a.scaleA)
+		}
 	}
 	if n < pixels {
 		dequantizeBlockGeneric(dst[n:], src[16*n:], plane, channels, from)

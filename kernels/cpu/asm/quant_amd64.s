@@ -257,7 +257,7 @@ loop:
 	VPXORD           Z6, Z8, Z8
 	VPSLLD           $0x18, Z8, Z8
 	VPORD            Z8, Z7, Z7
-	VMOVDQU32        Z7, (DX)(AX*4)
+	VMOVUPS          Z7, (DX)(AX*4)
 	ADDQ             $0x10, AX
 	CMPQ             AX, CX
 	JLT              loop
@@ -265,7 +265,7 @@ loop:
 	RET
 
 // func quantizeBlockAVX512(dst *byte, src *float32, plane int, channels int, n int, args *float32)
-// Requires: AVX, AVX512F, AVX512VL, CMOV
+// Requires: AVX, AVX512F, CMOV
 TEXT ·quantizeBlockAVX512(SB), NOSPLIT, $0-48
 	MOVQ         args+40(FP), AX
 	MOVQ         n+32(FP), CX
@@ -516,19 +516,19 @@ loop:
 	VPUNPCKHQDQ      Z8, Z11, Z8
 	VPUNPCKLQDQ      Z10, Z7, Z11
 	VPUNPCKHQDQ      Z10, Z7, Z7
-	VMOVDQU32        X9, (DX)
+	VMOVUPS          X9, (DX)
 	VEXTRACTI32X4    $0x01, Z9, 64(DX)
 	VEXTRACTI32X4    $0x02, Z9, 128(DX)
 	VEXTRACTI32X4    $0x03, Z9, 192(DX)
-	VMOVDQU32        X8, 16(DX)
+	VMOVUPS          X8, 16(DX)
 	VEXTRACTI32X4    $0x01, Z8, 80(DX)
 	VEXTRACTI32X4    $0x02, Z8, 144(DX)
 	VEXTRACTI32X4    $0x03, Z8, 208(DX)
-	VMOVDQU32        X11, 32(DX)
+	VMOVUPS          X11, 32(DX)
 	VEXTRACTI32X4    $0x01, Z11, 96(DX)
 	VEXTRACTI32X4    $0x02, Z11, 160(DX)
 	VEXTRACTI32X4    $0x03, Z11, 224(DX)
-	VMOVDQU32        X7, 48(DX)
+	VMOVUPS          X7, 48(DX)
 	VEXTRACTI32X4    $0x01, Z7, 112(DX)
 	VEXTRACTI32X4    $0x02, Z7, 176(DX)
 	VEXTRACTI32X4    $0x03, Z7, 240(DX)
@@ -540,7 +540,7 @@ loop:
 	RET
 
 // func dequantizeBlockAVX512(dst *float32, src *byte, plane int, channels int, n int, args *float32)
-// Requires: AVX, AVX512F, AVX512VL, CMOV
+// Requires: AVX, AVX512DQ, AVX512F, CMOV
 TEXT ·dequantizeBlockAVX512(SB), NOSPLIT, $0-48
 	MOVQ         args+40(FP), AX
 	MOVQ         n+32(FP), CX
@@ -565,19 +565,19 @@ TEXT ·dequantizeBlockAVX512(SB), NOSPLIT, $0-48
 	MOVQ         channels+24(FP), DI
 
 loop:
-	VMOVDQU32    (BX), X5
+	VMOVUPS      (BX), X5
 	VINSERTI32X4 $0x01, 64(BX), Z5, Z5
 	VINSERTI32X4 $0x02, 128(BX), Z5, Z5
 	VINSERTI32X4 $0x03, 192(BX), Z5, Z5
-	VMOVDQU32    16(BX), X6
+	VMOVUPS      16(BX), X6
 	VINSERTI32X4 $0x01, 80(BX), Z6, Z6
 	VINSERTI32X4 $0x02, 144(BX), Z6, Z6
 	VINSERTI32X4 $0x03, 208(BX), Z6, Z6
-	VMOVDQU32    32(BX), X7
+	VMOVUPS      32(BX), X7
 	VINSERTI32X4 $0x01, 96(BX), Z7, Z7
 	VINSERTI32X4 $0x02, 160(BX), Z7, Z7
 	VINSERTI32X4 $0x03, 224(BX), Z7, Z7
-	VMOVDQU32    48(BX), X8
+	VMOVUPS      48(BX), X8
 	VINSERTI32X4 $0x01, 112(BX), Z8, Z8
 	VINSERTI32X4 $0x02, 176(BX), Z8, Z8
 	VINSERTI32X4 $0x03, 240(BX), Z8, Z8
@@ -592,7 +592,7 @@ loop:
 	VPUNPCKLQDQ  Z12, Z10, Z11
 	VPUNPCKHQDQ  Z12, Z10, Z10
 	VPSRLD       $0x00, Z9, Z12
-	VPANDD       Z4, Z12, Z12
+	VANDPS       Z4, Z12, Z12
 	VPXORD       Z2, Z12, Z12
 	VCVTDQ2PS    Z12, Z12
 	VSUBPS       Z1, Z12, Z12
@@ -603,7 +603,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x08, Z9, Z12
-	VPANDD       Z4, Z12, Z12
+	VANDPS       Z4, Z12, Z12
 	VPXORD       Z2, Z12, Z12
 	VCVTDQ2PS    Z12, Z12
 	VSUBPS       Z1, Z12, Z12
@@ -614,7 +614,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x10, Z9, Z12
-	VPANDD       Z4, Z12, Z12
+	VANDPS       Z4, Z12, Z12
 	VPXORD       Z2, Z12, Z12
 	VCVTDQ2PS    Z12, Z12
 	VSUBPS       Z1, Z12, Z12
@@ -625,7 +625,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x18, Z9, Z9
-	VPANDD       Z4, Z9, Z9
+	VANDPS       Z4, Z9, Z9
 	VPXORD       Z2, Z9, Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z1, Z9, Z9
@@ -636,7 +636,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x00, Z3, Z9
-	VPANDD       Z4, Z9, Z9
+	VANDPS       Z4, Z9, Z9
 	VPXORD       Z2, Z9, Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z1, Z9, Z9
@@ -647,7 +647,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x08, Z3, Z9
-	VPANDD       Z4, Z9, Z9
+	VANDPS       Z4, Z9, Z9
 	VPXORD       Z2, Z9, Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z1, Z9, Z9
@@ -658,7 +658,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x10, Z3, Z9
-	VPANDD       Z4, Z9, Z9
+	VANDPS       Z4, Z9, Z9
 	VPXORD       Z2, Z9, Z9
 	VCVTDQ2PS    Z9, Z9
 	VSUBPS       Z1, Z9, Z9
@@ -669,7 +669,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x18, Z3, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -680,7 +680,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x00, Z11, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -691,7 +691,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x08, Z11, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -702,7 +702,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x10, Z11, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -713,7 +713,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x18, Z11, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -724,7 +724,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x00, Z10, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -735,7 +735,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x08, Z10, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -746,7 +746,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x10, Z10, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -757,7 +757,7 @@ loop:
 	CMOVQGT      R9, R8
 	JLE          stored
 	VPSRLD       $0x18, Z10, Z3
-	VPANDD       Z4, Z3, Z3
+	VANDPS       Z4, Z3, Z3
 	VPXORD       Z2, Z3, Z3
 	VCVTDQ2PS    Z3, Z3
 	VSUBPS       Z1, Z3, Z3
@@ -767,6 +767,767 @@ loop:
 stored:
 	ADDQ $0x00000100, BX
 	ADDQ $0x10, AX
+	CMPQ AX, CX
+	JLT  loop
+	VZEROUPPER
+	RET
+
+// func quantizeAVX2(dst *byte, src *float32, n int, args *float32)
+// Requires: AVX, AVX2
+TEXT ·quantizeAVX2(SB), NOSPLIT, $0-32
+	MOVQ         args+24(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	VPBROADCASTD (AX), Y0
+	VPBROADCASTD 4(AX), Y0
+	VPBROADCASTD 8(AX), Y0
+	VPBROADCASTD 12(AX), Y0
+	VPBROADCASTD 16(AX), Y0
+	VPBROADCASTD 20(AX), Y1
+	VPBROADCASTD 24(AX), Y2
+	VPBROADCASTD 28(AX), Y3
+	VPBROADCASTD 32(AX), Y4
+	VPBROADCASTD 36(AX), Y4
+	VPBROADCASTD 40(AX), Y4
+	VXORPS       Y5, Y5, Y5
+	VPCMPEQD     Y6, Y6, Y6
+	VPSRLD       $0x18, Y6, Y6
+	XORQ         AX, AX
+
+loop:
+	VMOVUPS      (BX)(AX*4), Y7
+	VMAXPS       Y7, Y0, Y7
+	VMINPS       Y7, Y1, Y7
+	VDIVPS       Y2, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPMAXSD      Y5, Y7, Y7
+	VPMINSD      Y6, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X8
+	VPACKUSDW    X8, X7, X8
+	VPACKUSWB    X8, X8, X8
+	VMOVQ        X8, (DX)(AX*1)
+	ADDQ         $0x08, AX
+	CMPQ         AX, CX
+	JLT          loop
+	VZEROUPPER
+	RET
+
+// func dequantizeAVX2(dst *float32, src *byte, n int, args *float32)
+// Requires: AVX, AVX2
+TEXT ·dequantizeAVX2(SB), NOSPLIT, $0-32
+	MOVQ         args+24(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	VPBROADCASTD (AX), Y0
+	VPBROADCASTD 4(AX), Y1
+	VPBROADCASTD 8(AX), Y2
+	VPBROADCASTD 12(AX), Y2
+	VPBROADCASTD 16(AX), Y2
+	VPBROADCASTD 20(AX), Y2
+	VPBROADCASTD 24(AX), Y2
+	VPBROADCASTD 28(AX), Y2
+	VPBROADCASTD 32(AX), Y2
+	VPBROADCASTD 36(AX), Y3
+	VPBROADCASTD 40(AX), Y3
+	VXORPS       Y3, Y3, Y3
+	VPCMPEQD     Y3, Y3, Y3
+	VPSRLD       $0x18, Y3, Y3
+	XORQ         AX, AX
+
+loop:
+	VPMOVZXBD (BX)(AX*1), Y3
+	VPXOR     Y2, Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VSUBPS    Y1, Y3, Y3
+	VMULPS    Y0, Y3, Y3
+	VMOVUPS   Y3, (DX)(AX*4)
+	ADDQ      $0x08, AX
+	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
+// func requantizeAVX2(dst *byte, src *byte, n int, args *float32)
+// Requires: AVX, AVX2
+TEXT ·requantizeAVX2(SB), NOSPLIT, $0-32
+	MOVQ         args+24(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	VPBROADCASTD (AX), Y0
+	VPBROADCASTD 4(AX), Y1
+	VPBROADCASTD 8(AX), Y2
+	VPBROADCASTD 12(AX), Y2
+	VPBROADCASTD 16(AX), Y2
+	VPBROADCASTD 20(AX), Y3
+	VPBROADCASTD 24(AX), Y4
+	VPBROADCASTD 28(AX), Y5
+	VPBROADCASTD 32(AX), Y6
+	VPBROADCASTD 36(AX), Y7
+	VPBROADCASTD 40(AX), Y7
+	VXORPS       Y8, Y8, Y8
+	VPCMPEQD     Y9, Y9, Y9
+	VPSRLD       $0x18, Y9, Y9
+	XORQ         AX, AX
+
+loop:
+	VPMOVZXBD    (BX)(AX*1), Y10
+	VPXOR        Y6, Y10, Y10
+	VCVTDQ2PS    Y10, Y10
+	VSUBPS       Y1, Y10, Y10
+	VMULPS       Y0, Y10, Y10
+	VMAXPS       Y10, Y2, Y10
+	VMINPS       Y10, Y3, Y10
+	VDIVPS       Y4, Y10, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y5, Y10, Y10
+	VPMAXSD      Y8, Y10, Y10
+	VPMINSD      Y9, Y10, Y10
+	VPXOR        Y7, Y10, Y10
+	VEXTRACTI128 $0x01, Y10, X11
+	VPACKUSDW    X11, X10, X11
+	VPACKUSWB    X11, X11, X11
+	VMOVQ        X11, (DX)(AX*1)
+	ADDQ         $0x08, AX
+	CMPQ         AX, CX
+	JLT          loop
+	VZEROUPPER
+	RET
+
+// func addBytesAVX2(dst *byte, a *byte, b *byte, n int, args *float32)
+// Requires: AVX, AVX2
+TEXT ·addBytesAVX2(SB), NOSPLIT, $0-40
+	MOVQ         args+32(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         a+8(FP), BX
+	MOVQ         b+16(FP), SI
+	VPBROADCASTD (AX), Y0
+	VPBROADCASTD 4(AX), Y1
+	VPBROADCASTD 8(AX), Y2
+	VPBROADCASTD 12(AX), Y3
+	VPBROADCASTD 16(AX), Y4
+	VPBROADCASTD 20(AX), Y5
+	VPBROADCASTD 24(AX), Y6
+	VPBROADCASTD 28(AX), Y7
+	VPBROADCASTD 32(AX), Y8
+	VPBROADCASTD 36(AX), Y9
+	VPBROADCASTD 40(AX), Y10
+	VXORPS       Y11, Y11, Y11
+	VPCMPEQD     Y12, Y12, Y12
+	VPSRLD       $0x18, Y12, Y12
+	XORQ         AX, AX
+
+loop:
+	VPMOVZXBD    (BX)(AX*1), Y13
+	VPXOR        Y8, Y13, Y13
+	VPMOVZXBD    (SI)(AX*1), Y14
+	VPXOR        Y9, Y14, Y14
+	VCVTDQ2PS    Y13, Y13
+	VSUBPS       Y1, Y13, Y13
+	VMULPS       Y0, Y13, Y13
+	VCVTDQ2PS    Y14, Y14
+	VSUBPS       Y3, Y14, Y14
+	VMULPS       Y2, Y14, Y14
+	VADDPS       Y14, Y13, Y13
+	VMAXPS       Y13, Y4, Y13
+	VMINPS       Y13, Y5, Y13
+	VDIVPS       Y6, Y13, Y13
+	VCVTPS2DQ    Y13, Y13
+	VPADDD       Y7, Y13, Y13
+	VPMAXSD      Y11, Y13, Y13
+	VPMINSD      Y12, Y13, Y13
+	VPXOR        Y10, Y13, Y13
+	VEXTRACTI128 $0x01, Y13, X14
+	VPACKUSDW    X14, X13, X14
+	VPACKUSWB    X14, X14, X14
+	VMOVQ        X14, (DX)(AX*1)
+	ADDQ         $0x08, AX
+	CMPQ         AX, CX
+	JLT          loop
+	VZEROUPPER
+	RET
+
+// func quantizePixelsAVX2(dst *byte, src *float32, plane int, channels int, n int, args *float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·quantizePixelsAVX2(SB), NOSPLIT, $0-48
+	MOVQ         args+40(FP), AX
+	MOVQ         n+32(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	VPBROADCASTD (AX), Y0
+	VPBROADCASTD 4(AX), Y0
+	VPBROADCASTD 8(AX), Y0
+	VPBROADCASTD 12(AX), Y0
+	VPBROADCASTD 16(AX), Y0
+	VPBROADCASTD 20(AX), Y1
+	VPBROADCASTD 24(AX), Y2
+	VPBROADCASTD 28(AX), Y3
+	VPBROADCASTD 32(AX), Y4
+	VPBROADCASTD 36(AX), Y4
+	VPBROADCASTD 40(AX), Y4
+	VXORPS       Y5, Y5, Y5
+	VPCMPEQD     Y6, Y6, Y6
+	VPSRLD       $0x18, Y6, Y6
+	XORQ         AX, AX
+	MOVQ         plane+16(FP), SI
+	MOVQ         channels+24(FP), DI
+
+loop:
+	LEAQ      (BX)(AX*4), R8
+	MOVQ      DI, R10
+	VMOVUPS   (R8), Y7
+	LEAQ      (R8)(SI*4), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VMAXPS    Y7, Y0, Y7
+	VMINPS    Y7, Y1, Y7
+	VDIVPS    Y2, Y7, Y7
+	VCVTPS2DQ Y7, Y7
+	VPADDD    Y3, Y7, Y7
+	VPMAXSD   Y5, Y7, Y7
+	VPMINSD   Y6, Y7, Y7
+	VPXOR     Y4, Y7, Y7
+	VMOVUPS   (R8), Y8
+	LEAQ      (R8)(SI*4), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VMAXPS    Y8, Y0, Y8
+	VMINPS    Y8, Y1, Y8
+	VDIVPS    Y2, Y8, Y8
+	VCVTPS2DQ Y8, Y8
+	VPADDD    Y3, Y8, Y8
+	VPMAXSD   Y5, Y8, Y8
+	VPMINSD   Y6, Y8, Y8
+	VPXOR     Y4, Y8, Y8
+	VPSLLD    $0x08, Y8, Y8
+	VPOR      Y8, Y7, Y7
+	VMOVUPS   (R8), Y8
+	LEAQ      (R8)(SI*4), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VMAXPS    Y8, Y0, Y8
+	VMINPS    Y8, Y1, Y8
+	VDIVPS    Y2, Y8, Y8
+	VCVTPS2DQ Y8, Y8
+	VPADDD    Y3, Y8, Y8
+	VPMAXSD   Y5, Y8, Y8
+	VPMINSD   Y6, Y8, Y8
+	VPXOR     Y4, Y8, Y8
+	VPSLLD    $0x10, Y8, Y8
+	VPOR      Y8, Y7, Y7
+	VMOVUPS   (R8), Y8
+	LEAQ      (R8)(SI*4), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VMAXPS    Y8, Y0, Y8
+	VMINPS    Y8, Y1, Y8
+	VDIVPS    Y2, Y8, Y8
+	VCVTPS2DQ Y8, Y8
+	VPADDD    Y3, Y8, Y8
+	VPMAXSD   Y5, Y8, Y8
+	VPMINSD   Y6, Y8, Y8
+	VPXOR     Y4, Y8, Y8
+	VPSLLD    $0x18, Y8, Y8
+	VPOR      Y8, Y7, Y7
+	VMOVUPS   Y7, (DX)(AX*4)
+	ADDQ      $0x08, AX
+	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
+// func quantizeBlockAVX2(dst *byte, src *float32, plane int, channels int, n int, args *float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·quantizeBlockAVX2(SB), NOSPLIT, $0-48
+	MOVQ         args+40(FP), AX
+	MOVQ         n+32(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	VPBROADCASTD (AX), Y0
+	VPBROADCASTD 4(AX), Y0
+	VPBROADCASTD 8(AX), Y0
+	VPBROADCASTD 12(AX), Y0
+	VPBROADCASTD 16(AX), Y0
+	VPBROADCASTD 20(AX), Y1
+	VPBROADCASTD 24(AX), Y2
+	VPBROADCASTD 28(AX), Y3
+	VPBROADCASTD 32(AX), Y4
+	VPBROADCASTD 36(AX), Y4
+	VPBROADCASTD 40(AX), Y4
+	VXORPS       Y5, Y5, Y5
+	VPCMPEQD     Y6, Y6, Y6
+	VPSRLD       $0x18, Y6, Y6
+	XORQ         AX, AX
+	MOVQ         plane+16(FP), SI
+	MOVQ         channels+24(FP), DI
+
+loop:
+	LEAQ         (BX)(AX*4), R8
+	MOVQ         DI, R10
+	VMOVUPS      (R8), Y7
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y7, Y0, Y7
+	VMINPS       Y7, Y1, Y7
+	VDIVPS       Y2, Y7, Y7
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       Y3, Y7, Y7
+	VPMAXSD      Y5, Y7, Y7
+	VPMINSD      Y6, Y7, Y7
+	VPXOR        Y4, Y7, Y7
+	VMOVUPS      (R8), Y8
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y8, Y0, Y8
+	VMINPS       Y8, Y1, Y8
+	VDIVPS       Y2, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VPMAXSD      Y5, Y8, Y8
+	VPMINSD      Y6, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSLLD       $0x08, Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVUPS      (R8), Y8
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y8, Y0, Y8
+	VMINPS       Y8, Y1, Y8
+	VDIVPS       Y2, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VPMAXSD      Y5, Y8, Y8
+	VPMINSD      Y6, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVUPS      (R8), Y8
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y8, Y0, Y8
+	VMINPS       Y8, Y1, Y8
+	VDIVPS       Y2, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VPMAXSD      Y5, Y8, Y8
+	VPMINSD      Y6, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VPSLLD       $0x18, Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VMOVUPS      (R8), Y8
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y8, Y0, Y8
+	VMINPS       Y8, Y1, Y8
+	VDIVPS       Y2, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VPMAXSD      Y5, Y8, Y8
+	VPMINSD      Y6, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VMOVUPS      (R8), Y9
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y9, Y0, Y9
+	VMINPS       Y9, Y1, Y9
+	VDIVPS       Y2, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y3, Y9, Y9
+	VPMAXSD      Y5, Y9, Y9
+	VPMINSD      Y6, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPSLLD       $0x08, Y9, Y9
+	VPOR         Y9, Y8, Y8
+	VMOVUPS      (R8), Y9
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y9, Y0, Y9
+	VMINPS       Y9, Y1, Y9
+	VDIVPS       Y2, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y3, Y9, Y9
+	VPMAXSD      Y5, Y9, Y9
+	VPMINSD      Y6, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPSLLD       $0x10, Y9, Y9
+	VPOR         Y9, Y8, Y8
+	VMOVUPS      (R8), Y9
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y9, Y0, Y9
+	VMINPS       Y9, Y1, Y9
+	VDIVPS       Y2, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y3, Y9, Y9
+	VPMAXSD      Y5, Y9, Y9
+	VPMINSD      Y6, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VPSLLD       $0x18, Y9, Y9
+	VPOR         Y9, Y8, Y8
+	VMOVUPS      (R8), Y9
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y9, Y0, Y9
+	VMINPS       Y9, Y1, Y9
+	VDIVPS       Y2, Y9, Y9
+	VCVTPS2DQ    Y9, Y9
+	VPADDD       Y3, Y9, Y9
+	VPMAXSD      Y5, Y9, Y9
+	VPMINSD      Y6, Y9, Y9
+	VPXOR        Y4, Y9, Y9
+	VMOVUPS      (R8), Y10
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y10, Y0, Y10
+	VMINPS       Y10, Y1, Y10
+	VDIVPS       Y2, Y10, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y3, Y10, Y10
+	VPMAXSD      Y5, Y10, Y10
+	VPMINSD      Y6, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPSLLD       $0x08, Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VMOVUPS      (R8), Y10
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y10, Y0, Y10
+	VMINPS       Y10, Y1, Y10
+	VDIVPS       Y2, Y10, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y3, Y10, Y10
+	VPMAXSD      Y5, Y10, Y10
+	VPMINSD      Y6, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPSLLD       $0x10, Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VMOVUPS      (R8), Y10
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y10, Y0, Y10
+	VMINPS       Y10, Y1, Y10
+	VDIVPS       Y2, Y10, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y3, Y10, Y10
+	VPMAXSD      Y5, Y10, Y10
+	VPMINSD      Y6, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VPSLLD       $0x18, Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VMOVUPS      (R8), Y10
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y10, Y0, Y10
+	VMINPS       Y10, Y1, Y10
+	VDIVPS       Y2, Y10, Y10
+	VCVTPS2DQ    Y10, Y10
+	VPADDD       Y3, Y10, Y10
+	VPMAXSD      Y5, Y10, Y10
+	VPMINSD      Y6, Y10, Y10
+	VPXOR        Y4, Y10, Y10
+	VMOVUPS      (R8), Y11
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y11, Y0, Y11
+	VMINPS       Y11, Y1, Y11
+	VDIVPS       Y2, Y11, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y3, Y11, Y11
+	VPMAXSD      Y5, Y11, Y11
+	VPMINSD      Y6, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPSLLD       $0x08, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVUPS      (R8), Y11
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y11, Y0, Y11
+	VMINPS       Y11, Y1, Y11
+	VDIVPS       Y2, Y11, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y3, Y11, Y11
+	VPMAXSD      Y5, Y11, Y11
+	VPMINSD      Y6, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPSLLD       $0x10, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VMOVUPS      (R8), Y11
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y11, Y0, Y11
+	VMINPS       Y11, Y1, Y11
+	VDIVPS       Y2, Y11, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y3, Y11, Y11
+	VPMAXSD      Y5, Y11, Y11
+	VPMINSD      Y6, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VPSLLD       $0x18, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPUNPCKLDQ   Y8, Y7, Y11
+	VPUNPCKHDQ   Y8, Y7, Y7
+	VPUNPCKLDQ   Y10, Y9, Y8
+	VPUNPCKHDQ   Y10, Y9, Y10
+	VPUNPCKLQDQ  Y8, Y11, Y9
+	VPUNPCKHQDQ  Y8, Y11, Y8
+	VPUNPCKLQDQ  Y10, Y7, Y11
+	VPUNPCKHQDQ  Y10, Y7, Y7
+	VMOVUPS      X9, (DX)
+	VEXTRACTI128 $0x01, Y9, 64(DX)
+	VMOVUPS      X8, 16(DX)
+	VEXTRACTI128 $0x01, Y8, 80(DX)
+	VMOVUPS      X11, 32(DX)
+	VEXTRACTI128 $0x01, Y11, 96(DX)
+	VMOVUPS      X7, 48(DX)
+	VEXTRACTI128 $0x01, Y7, 112(DX)
+	ADDQ         $0x00000080, DX
+	ADDQ         $0x08, AX
+	CMPQ         AX, CX
+	JLT          loop
+	VZEROUPPER
+	RET
+
+// func dequantizeBlockAVX2(dst *float32, src *byte, plane int, channels int, n int, args *float32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·dequantizeBlockAVX2(SB), NOSPLIT, $0-48
+	MOVQ         args+40(FP), AX
+	MOVQ         n+32(FP), CX
+	MOVQ         dst+0(FP), DX
+	MOVQ         src+8(FP), BX
+	VPBROADCASTD (AX), Y0
+	VPBROADCASTD 4(AX), Y1
+	VPBROADCASTD 8(AX), Y2
+	VPBROADCASTD 12(AX), Y2
+	VPBROADCASTD 16(AX), Y2
+	VPBROADCASTD 20(AX), Y2
+	VPBROADCASTD 24(AX), Y2
+	VPBROADCASTD 28(AX), Y2
+	VPBROADCASTD 32(AX), Y2
+	VPBROADCASTD 36(AX), Y7
+	VPBROADCASTD 40(AX), Y7
+	VXORPS       Y7, Y7, Y7
+	VPCMPEQD     Y7, Y7, Y7
+	VPSRLD       $0x18, Y7, Y7
+	XORQ         AX, AX
+	MOVQ         plane+16(FP), SI
+	MOVQ         channels+24(FP), DI
+
+loop:
+	VMOVUPS     (BX), X3
+	VINSERTI128 $0x01, 64(BX), Y3, Y3
+	VMOVUPS     16(BX), X4
+	VINSERTI128 $0x01, 80(BX), Y4, Y4
+	VMOVUPS     32(BX), X5
+	VINSERTI128 $0x01, 96(BX), Y5, Y5
+	VMOVUPS     48(BX), X6
+	VINSERTI128 $0x01, 112(BX), Y6, Y6
+	LEAQ        (DX)(AX*4), R8
+	MOVQ        DI, R10
+	VPUNPCKLDQ  Y4, Y3, Y8
+	VPUNPCKHDQ  Y4, Y3, Y10
+	VPUNPCKLDQ  Y6, Y5, Y11
+	VPUNPCKHDQ  Y6, Y5, Y12
+	VPUNPCKLQDQ Y11, Y8, Y9
+	VPUNPCKHQDQ Y11, Y8, Y8
+	VPUNPCKLQDQ Y12, Y10, Y11
+	VPUNPCKHQDQ Y12, Y10, Y10
+	VPSRLD      $0x00, Y9, Y12
+	VANDPS      Y7, Y12, Y12
+	VPXOR       Y2, Y12, Y12
+	VCVTDQ2PS   Y12, Y12
+	VSUBPS      Y1, Y12, Y12
+	VMULPS      Y0, Y12, Y12
+	VMOVUPS     Y12, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x08, Y9, Y12
+	VANDPS      Y7, Y12, Y12
+	VPXOR       Y2, Y12, Y12
+	VCVTDQ2PS   Y12, Y12
+	VSUBPS      Y1, Y12, Y12
+	VMULPS      Y0, Y12, Y12
+	VMOVUPS     Y12, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x10, Y9, Y12
+	VANDPS      Y7, Y12, Y12
+	VPXOR       Y2, Y12, Y12
+	VCVTDQ2PS   Y12, Y12
+	VSUBPS      Y1, Y12, Y12
+	VMULPS      Y0, Y12, Y12
+	VMOVUPS     Y12, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x18, Y9, Y9
+	VANDPS      Y7, Y9, Y9
+	VPXOR       Y2, Y9, Y9
+	VCVTDQ2PS   Y9, Y9
+	VSUBPS      Y1, Y9, Y9
+	VMULPS      Y0, Y9, Y9
+	VMOVUPS     Y9, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x00, Y8, Y9
+	VANDPS      Y7, Y9, Y9
+	VPXOR       Y2, Y9, Y9
+	VCVTDQ2PS   Y9, Y9
+	VSUBPS      Y1, Y9, Y9
+	VMULPS      Y0, Y9, Y9
+	VMOVUPS     Y9, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x08, Y8, Y9
+	VANDPS      Y7, Y9, Y9
+	VPXOR       Y2, Y9, Y9
+	VCVTDQ2PS   Y9, Y9
+	VSUBPS      Y1, Y9, Y9
+	VMULPS      Y0, Y9, Y9
+	VMOVUPS     Y9, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x10, Y8, Y9
+	VANDPS      Y7, Y9, Y9
+	VPXOR       Y2, Y9, Y9
+	VCVTDQ2PS   Y9, Y9
+	VSUBPS      Y1, Y9, Y9
+	VMULPS      Y0, Y9, Y9
+	VMOVUPS     Y9, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x18, Y8, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x00, Y11, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x08, Y11, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x10, Y11, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x18, Y11, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x00, Y10, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x08, Y10, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x10, Y10, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+	LEAQ        (R8)(SI*4), R9
+	SUBQ        $0x01, R10
+	CMOVQGT     R9, R8
+	JLE         stored
+	VPSRLD      $0x18, Y10, Y8
+	VANDPS      Y7, Y8, Y8
+	VPXOR       Y2, Y8, Y8
+	VCVTDQ2PS   Y8, Y8
+	VSUBPS      Y1, Y8, Y8
+	VMULPS      Y0, Y8, Y8
+	VMOVUPS     Y8, (R8)
+
+stored:
+	ADDQ $0x00000080, BX
+	ADDQ $0x08, AX
 	CMPQ AX, CX
 	JLT  loop
 	VZEROUPPER

@@ -4,44 +4,80 @@ package asm
 
 // VecKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func VecKernels() []VecKernel {
-	return []VecKernel{{
-		Name: "vec_avx512", Needs: AVX512,
-		Unary:      unaryAVX512,
-		Binary:     binaryAVX512,
-		Select:     selectAVX512,
-		Sum:        sumAVX512,
-		SumSquares: sumSquaresAVX512,
-		Range:      rangeAVX512,
-		ExpSum:     expSumAVX512,
-		Histogram:  histogramAVX512,
-		Errors:     errorsAVX512,
-	}, vecKernelGeneric()}
+	return []VecKernel{
+		vecAVX512.kernel("vec_avx512", AVX512),
+		vecAVX2.kernel("vec_avx2", AVX2),
+		vecKernelGeneric(),
+	}
+}
+
+// vecAssembly is the generated functions of an instruction set. Those that are given arrays on the stack are called by
+// name, by wide: what a function value is given, escapes.
+type vecAssembly struct {
+	unary  [numUnary]func(dst, src *float32, n int, a, b float32)
+	binary [numBinary]func(dst, x, y *float32, n, xStep, yStep int)
+	choose func(dst, condition, x, y *float32, n, xStep, yStep int)
+	wide   bool // AVX-512
+}
+
+var vecAVX512 = vecAssembly{
+	unary: [numUnary]func(dst, src *float32, n int, a, b float32){
+		Neg: vecNegAVX512, Abs: vecAbsAVX512, Sqrt: vecSqrtAVX512, Reciprocal: vecReciprocalAVX512,
+		Floor: vecFloorAVX512, Ceil: vecCeilAVX512, Round: vecRoundAVX512,
+		Exp: vecExpAVX512, Log: vecLogAVX512, Tanh: vecTanhAVX512, Erf: vecErfAVX512, Sigmoid: vecSigmoidAVX512,
+		SiLU: vecSiLUAVX512, GELU: vecGELUAVX512, HardSigmoid: vecHardSigmoidAVX512, HardSwish: vecHardSwishAVX512,
+		LeakyReLU: vecLeakyReLUAVX512, Clamp: vecClampAVX512, Affine: vecAffineAVX512,
+	},
+	binary: [numBinary]func(dst, x, y *float32, n, xStep, yStep int){
+		Add: vecAddAVX512, Sub: vecSubAVX512, Mul: vecMulAVX512, Div: vecDivAVX512, Max: vecMaxAVX512, Min: vecMinAVX512,
+		Less: vecLessAVX512, LessOrEqual: vecLessOrEqualAVX512, Equal: vecEqualAVX512,
+	},
+	choose: vecSelectAVX512,
+	wide:   true,
+}
+
+var vecAVX2 = vecAssembly{
+	unary: [numUnary]func(dst, src *float32, n int, a, b float32){
+		Neg: vecNegAVX2, Abs: vecAbsAVX2, Sqrt: vecSqrtAVX2, Reciprocal: vecReciprocalAVX2,
+		Floor: vecFloorAVX2, Ceil: vecCeilAVX2, Round: vecRoundAVX2,
+		Exp: vecExpAVX2, Log: vecLogAVX2, Tanh: vecTanhAVX2, Erf: vecErfAVX2, Sigmoid: vecSigmoidAVX2,
+		SiLU: vecSiLUAVX2, GELU: vecGELUAVX2, HardSigmoid: vecHardSigmoidAVX2, HardSwish: vecHardSwishAVX2,
+		LeakyReLU: vecLeakyReLUAVX2, Clamp: vecClampAVX2, Affine: vecAffineAVX2,
+	},
+	binary: [numBinary]func(dst, x, y *float32, n, xStep, yStep int){
+		Add: vecAddAVX2, Sub: vecSubAVX2, Mul: vecMulAVX2, Div: vecDivAVX2, Max: vecMaxAVX2, Min: vecMinAVX2,
+		Less: vecLessAVX2, LessOrEqual: vecLessOrEqualAVX2, Equal: vecEqualAVX2,
+	},
+	choose: vecSelectAVX2,
+}
+
+// kernel is the table's entry.
+func (v *vecAssembly) kernel(name string, needs Features) VecKernel {
+	return VecKernel{
+		Name: name, Needs: needs,
+		Unary:      v.runUnary,
+		Binary:     v.runBinary,
+		Select:     v.runSelect,
+		Sum:        v.runSum,
+		SumSquares: v.runSumSquares,
+		Range:      v.runRange,
+		ExpSum:     v.runExpSum,
+		Histogram:  v.runHistogram,
+		Errors:     v.runErrors,
+	}
 }
 
 // vecCall is the most elements of one call of the assembly: a multiple of 64, and tens of microseconds.
 const vecCall = 1 << 15
 
-var unaryFunctions = [numUnary]func(dst, src *float32, n int, a, b float32){
-	Neg: vecNegAVX512, Abs: vecAbsAVX512, Sqrt: vecSqrtAVX512, Reciprocal: vecReciprocalAVX512,
-	Floor: vecFloorAVX512, Ceil: vecCeilAVX512, Round: vecRoundAVX512,
-	Exp: vecExpAVX512, Log: vecLogAVX512, Tanh: vecTanhAVX512, Erf: vecErfAVX512, Sigmoid: vecSigmoidAVX512,
-	SiLU: vecSiLUAVX512, GELU: vecGELUAVX512, HardSigmoid: vecHardSigmoidAVX512, HardSwish: vecHardSwishAVX512,
-	LeakyReLU: vecLeakyReLUAVX512, Clamp: vecClampAVX512, Affine: vecAffineAVX512,
-}
-
-func unaryAVX512(op UnaryOp, dst, src []float32, a, b float32) {
-	f := unaryFunctions[op]
+func (v *vecAssembly) runUnary(op UnaryOp, dst, src []float32, a, b float32) {
+	f := v.unary[op]
 	dst = dst[:len(src)]
 	for len(src) > 0 {
 		n := min(vecCall, len(src))
 		f(&dst[0], &src[0], n, a, b)
 		dst, src = dst[n:], src[n:]
 	}
-}
-
-var binaryFunctions = [numBinary]func(dst, x, y *float32, n, xStep, yStep int){
-	Add: vecAddAVX512, Sub: vecSubAVX512, Mul: vecMulAVX512, Div: vecDivAVX512, Max: vecMaxAVX512, Min: vecMinAVX512,
-	Less: vecLessAVX512, LessOrEqual: vecLessOrEqualAVX512, Equal: vecEqualAVX512,
 }
 
 // step returns the bytes by which an operand of n elements advances with each 16: none for a pattern of 16, a
@@ -65,8 +101,8 @@ func rest(x []float32, n, step int) []float32 {
 	return x
 }
 
-func binaryAVX512(op BinaryOp, dst, x, y []float32) {
-	f := binaryFunctions[op]
+func (v *vecAssembly) runBinary(op BinaryOp, dst, x, y []float32) {
+	f := v.binary[op]
 	xStep, yStep := step(x, len(dst)), step(y, len(dst))
 	for len(dst) > 0 {
 		n := min(vecCall, len(dst))
@@ -75,44 +111,56 @@ func binaryAVX512(op BinaryOp, dst, x, y []float32) {
 	}
 }
 
-func selectAVX512(dst, condition, x, y []float32) {
+func (v *vecAssembly) runSelect(dst, condition, x, y []float32) {
 	xStep, yStep := step(x, len(dst)), step(y, len(dst))
 	condition = condition[:len(dst)]
 	for len(dst) > 0 {
 		n := min(vecCall, len(dst))
-		vecSelectAVX512(&dst[0], &condition[0], &x[0], &y[0], n, xStep, yStep)
+		v.choose(&dst[0], &condition[0], &x[0], &y[0], n, xStep, yStep)
 		dst, condition, x, y = dst[n:], condition[n:], rest(x, n, xStep), rest(y, n, yStep)
 	}
 }
 
-func sumAVX512(src []float32) (sum float32) {
+func (v *vecAssembly) runSum(src []float32) (sum float32) {
 	for len(src) > 0 {
 		var lanes [16]float32
 		n := min(vecCall, len(src))
-		vecSumAVX512(&lanes[0], &src[0], n)
+		if v.wide {
+			vecSumAVX512(&lanes[0], &src[0], n)
+		} else {
+			vecSumAVX2(&lanes[0], &src[0], n)
+		}
 		sum += addLanes(&lanes)
 		src = src[n:]
 	}
 	return sum
 }
 
-func sumSquaresAVX512(src []float32) (sum float32) {
+func (v *vecAssembly) runSumSquares(src []float32) (sum float32) {
 	for len(src) > 0 {
 		var lanes [16]float32
 		n := min(vecCall, len(src))
-		vecSumSquaresAVX512(&lanes[0], &src[0], n)
+		if v.wide {
+			vecSumSquaresAVX512(&lanes[0], &src[0], n)
+		} else {
+			vecSumSquaresAVX2(&lanes[0], &src[0], n)
+		}
 		sum += addLanes(&lanes)
 		src = src[n:]
 	}
 	return sum
 }
 
-func rangeAVX512(src []float32) (low, high float32) {
+func (v *vecAssembly) runRange(src []float32) (low, high float32) {
 	low, high = posInf, negInf
 	for len(src) > 0 {
 		var lanes [32]float32
 		n := min(vecCall, len(src))
-		vecRangeAVX512(&lanes[0], &src[0], n)
+		if v.wide {
+			vecRangeAVX512(&lanes[0], &src[0], n)
+		} else {
+			vecRangeAVX2(&lanes[0], &src[0], n)
+		}
 		for i := range 16 {
 			low, high = min(low, lanes[i]), max(high, lanes[16+i])
 		}
@@ -121,21 +169,25 @@ func rangeAVX512(src []float32) (low, high float32) {
 	return low, high
 }
 
-func expSumAVX512(dst, src []float32, less float32) (sum float32) {
+func (v *vecAssembly) runExpSum(dst, src []float32, less float32) (sum float32) {
 	dst = dst[:len(src)]
 	for len(src) > 0 {
 		var lanes [16]float32
 		n := min(vecCall, len(src))
-		vecExpSumAVX512(&lanes[0], &dst[0], &src[0], n, less)
+		if v.wide {
+			vecExpSumAVX512(&lanes[0], &dst[0], &src[0], n, less)
+		} else {
+			vecExpSumAVX2(&lanes[0], &dst[0], &src[0], n, less)
+		}
 		sum += addLanes(&lanes)
 		dst, src = dst[n:], src[n:]
 	}
 	return sum
 }
 
-// histogramAVX512 counts in four tables by turns: neighbouring equal values, the zeros after a ReLU, would
+// runHistogram counts in four tables by turns: neighbouring equal values, the zeros after a ReLU, would
 // make each increment wait for the one before.
-func histogramAVX512(counts []uint64, src []float32, low, perUnit float32, absolute bool) (nan int) {
+func (v *vecAssembly) runHistogram(counts []uint64, src []float32, low, perUnit float32, absolute bool) (nan int) {
 	const most = 2048
 	if len(counts) > most {
 		return histogramGeneric(counts, src, low, perUnit, absolute)
@@ -148,7 +200,11 @@ func histogramAVX512(counts []uint64, src []float32, low, perUnit float32, absol
 	var bins [1024]uint32
 	for len(src) > 0 {
 		n := min(len(bins), len(src))
-		vecBinsAVX512(&bins[0], &src[0], n, low, perUnit, int32(len(counts)-1), keep)
+		if v.wide {
+			vecBinsAVX512(&bins[0], &src[0], n, low, perUnit, int32(len(counts)-1), keep)
+		} else {
+			vecBinsAVX2(&bins[0], &src[0], n, low, perUnit, int32(len(counts)-1), keep)
+		}
 		for i, b := range bins[:n] {
 			tables[i%4][b]++
 		}
@@ -163,13 +219,17 @@ func histogramAVX512(counts []uint64, src []float32, low, perUnit float32, absol
 	return nan
 }
 
-func errorsAVX512(a, b []float32) (e VecErrors) {
+func (v *vecAssembly) runErrors(a, b []float32) (e VecErrors) {
 	b = b[:len(a)]
 	whole := len(a) &^ 7
 	e = errorsGeneric(a[whole:], b[whole:])
 	for from := 0; from < whole; from += vecCall {
 		var lanes [48]float64
-		vecErrorsAVX512(&lanes[0], &a[from], &b[from], min(vecCall, whole-from))
+		if v.wide {
+			vecErrorsAVX512(&lanes[0], &a[from], &b[from], min(vecCall, whole-from))
+		} else {
+			vecErrorsAVX2(&lanes[0], &a[from], &b[from], min(vecCall, whole-from))
+		}
 		for i := range 8 {
 			e.MaxAbs = max(e.MaxAbs, lanes[i])
 			e.SumAbs += lanes[8+i]

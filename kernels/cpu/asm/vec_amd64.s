@@ -4,6 +4,40 @@
 
 #include "textflag.h"
 
+DATA vecTail<>+0(SB)/4, $0xffffffff
+DATA vecTail<>+4(SB)/4, $0xffffffff
+DATA vecTail<>+8(SB)/4, $0xffffffff
+DATA vecTail<>+12(SB)/4, $0xffffffff
+DATA vecTail<>+16(SB)/4, $0xffffffff
+DATA vecTail<>+20(SB)/4, $0xffffffff
+DATA vecTail<>+24(SB)/4, $0xffffffff
+DATA vecTail<>+28(SB)/4, $0xffffffff
+DATA vecTail<>+32(SB)/4, $0xffffffff
+DATA vecTail<>+36(SB)/4, $0xffffffff
+DATA vecTail<>+40(SB)/4, $0xffffffff
+DATA vecTail<>+44(SB)/4, $0xffffffff
+DATA vecTail<>+48(SB)/4, $0xffffffff
+DATA vecTail<>+52(SB)/4, $0xffffffff
+DATA vecTail<>+56(SB)/4, $0xffffffff
+DATA vecTail<>+60(SB)/4, $0xffffffff
+DATA vecTail<>+64(SB)/4, $0x00000000
+DATA vecTail<>+68(SB)/4, $0x00000000
+DATA vecTail<>+72(SB)/4, $0x00000000
+DATA vecTail<>+76(SB)/4, $0x00000000
+DATA vecTail<>+80(SB)/4, $0x00000000
+DATA vecTail<>+84(SB)/4, $0x00000000
+DATA vecTail<>+88(SB)/4, $0x00000000
+DATA vecTail<>+92(SB)/4, $0x00000000
+DATA vecTail<>+96(SB)/4, $0x00000000
+DATA vecTail<>+100(SB)/4, $0x00000000
+DATA vecTail<>+104(SB)/4, $0x00000000
+DATA vecTail<>+108(SB)/4, $0x00000000
+DATA vecTail<>+112(SB)/4, $0x00000000
+DATA vecTail<>+116(SB)/4, $0x00000000
+DATA vecTail<>+120(SB)/4, $0x00000000
+DATA vecTail<>+124(SB)/4, $0x00000000
+GLOBL vecTail<>(SB), RODATA|NOPTR, $128
+
 DATA vecConstants<>+0(SB)/4, $0x80000000
 DATA vecConstants<>+4(SB)/4, $0x7fffffff
 DATA vecConstants<>+8(SB)/4, $0x3f800000
@@ -47,7 +81,12 @@ DATA vecConstants<>+156(SB)/4, $0x3f909607
 DATA vecConstants<>+160(SB)/4, $0xb9452c1c
 DATA vecConstants<>+164(SB)/4, $0x3f3504f3
 DATA vecConstants<>+168(SB)/4, $0xff800000
-GLOBL vecConstants<>(SB), RODATA|NOPTR, $172
+DATA vecConstants<>+172(SB)/4, $0x00800000
+DATA vecConstants<>+176(SB)/4, $0x41b80000
+DATA vecConstants<>+180(SB)/4, $0x4b000000
+DATA vecConstants<>+184(SB)/4, $0x3f400000
+DATA vecConstants<>+188(SB)/4, $0x7fc00000
+GLOBL vecConstants<>(SB), RODATA|NOPTR, $192
 
 // func vecNegAVX512(dst *float32, src *float32, n int, a float32, b float32)
 // Requires: AVX, AVX512F, BMI2
@@ -1976,8 +2015,8 @@ TEXT ·vecBinsAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS perUnit+28(FP), Z1
 	VBROADCASTSS last+32(FP), Z2
 	VBROADCASTSS clearMask+36(FP), Z3
-	VCVTDQ2PS    Z2, Z4
 	VPTERNLOGD   $0xff, Z5, Z5, Z5
+	VCVTDQ2PS    Z2, Z4
 	VPSUBD       Z5, Z2, Z2
 	VXORPS       Z5, Z5, Z5
 	MOVL         CX, SI
@@ -1990,7 +2029,7 @@ TEXT ·vecBinsAVX512(SB), NOSPLIT, $0-40
 
 loop:
 	VMOVUPS    (AX), Z6
-	VPANDD     Z3, Z6, Z6
+	VANDPS     Z3, Z6, Z6
 	VSUBPS     Z0, Z6, Z6
 	VMULPS     Z1, Z6, Z6
 	VMAXPS     Z6, Z5, Z6
@@ -2007,7 +2046,7 @@ tail:
 	ADDQ       $0x10, CX
 	JE         done
 	VMOVUPS.Z  (AX), K1, Z6
-	VPANDD     Z3, Z6, Z6
+	VANDPS     Z3, Z6, Z6
 	VSUBPS     Z0, Z6, Z6
 	VMULPS     Z1, Z6, Z6
 	VMAXPS     Z6, Z5, Z6
@@ -2039,7 +2078,7 @@ loop:
 	VCVTPS2PD   (AX), Z7
 	VCVTPS2PD   (CX), Z8
 	VSUBPD      Z8, Z7, Z9
-	VPANDQ      Z6, Z9, Z10
+	VANDPD      Z6, Z9, Z10
 	VMAXPD      Z10, Z0, Z0
 	VADDPD      Z10, Z1, Z1
 	VFMADD231PD Z9, Z9, Z2
@@ -2062,5 +2101,3523 @@ loop:
 	VMOVUPD     Z4, 256(AX)
 	MOVQ        lanes+0(FP), AX
 	VMOVUPD     Z5, 320(AX)
+	VZEROUPPER
+	RET
+
+// func vecNegAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecNegAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VXORPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VXORPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VXORPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VXORPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAbsAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecAbsAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+4(SB), Y1
+	VANDPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+4(SB), Y1
+	VANDPS       Y1, Y0, Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSqrtAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecSqrtAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS (CX), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(CX), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, 32(AX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, DX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, DX
+	JE         done
+	NEGQ       DX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(DX*4), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VSQRTPS    Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    32(BX)(DX*4), Y0
+	VMASKMOVPS 32(CX), Y0, Y1
+	VSQRTPS    Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecReciprocalAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecReciprocalAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VDIVPS       Y0, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VDIVPS       Y0, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VDIVPS       Y1, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VDIVPS       Y1, Y2, Y2
+	VMASKMOVPS   Y2, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloorAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecFloorAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS  (CX), Y0
+	VROUNDPS $0x09, Y0, Y0
+	VMOVUPS  Y0, (AX)
+	VMOVUPS  32(CX), Y0
+	VROUNDPS $0x09, Y0, Y0
+	VMOVUPS  Y0, 32(AX)
+	ADDQ     $0x40, CX
+	ADDQ     $0x40, AX
+	SUBQ     $0x10, DX
+	JGE      loop
+
+tail:
+	ADDQ       $0x10, DX
+	JE         done
+	NEGQ       DX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(DX*4), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VROUNDPS   $0x09, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    32(BX)(DX*4), Y0
+	VMASKMOVPS 32(CX), Y0, Y1
+	VROUNDPS   $0x09, Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecCeilAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecCeilAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS  (CX), Y0
+	VROUNDPS $0x0a, Y0, Y0
+	VMOVUPS  Y0, (AX)
+	VMOVUPS  32(CX), Y0
+	VROUNDPS $0x0a, Y0, Y0
+	VMOVUPS  Y0, 32(AX)
+	ADDQ     $0x40, CX
+	ADDQ     $0x40, AX
+	SUBQ     $0x10, DX
+	JGE      loop
+
+tail:
+	ADDQ       $0x10, DX
+	JE         done
+	NEGQ       DX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(DX*4), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VROUNDPS   $0x0a, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    32(BX)(DX*4), Y0
+	VMASKMOVPS 32(CX), Y0, Y1
+	VROUNDPS   $0x0a, Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecRoundAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecRoundAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS  (CX), Y0
+	VROUNDPS $0x08, Y0, Y0
+	VMOVUPS  Y0, (AX)
+	VMOVUPS  32(CX), Y0
+	VROUNDPS $0x08, Y0, Y0
+	VMOVUPS  Y0, 32(AX)
+	ADDQ     $0x40, CX
+	ADDQ     $0x40, AX
+	SUBQ     $0x10, DX
+	JGE      loop
+
+tail:
+	ADDQ       $0x10, DX
+	JE         done
+	NEGQ       DX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(DX*4), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VROUNDPS   $0x08, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    32(BX)(DX*4), Y0
+	VMASKMOVPS 32(CX), Y0, Y1
+	VROUNDPS   $0x08, Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecExpAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecExpAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+12(SB), Y1
+	VBROADCASTSS vecConstants<>+16(SB), Y2
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y2, Y0
+	VBROADCASTSS vecConstants<>+20(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+24(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+28(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+32(SB), Y2
+	VBROADCASTSS vecConstants<>+36(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+40(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+44(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+48(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y0, Y0, Y3
+	VFMADD213PS  Y0, Y3, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VADDPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y1, Y0
+	VPSRAD       $0x01, Y0, Y1
+	VPSUBD       Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y3, Y1, Y1
+	VMULPS       Y1, Y2, Y2
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+12(SB), Y1
+	VBROADCASTSS vecConstants<>+16(SB), Y2
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y2, Y0
+	VBROADCASTSS vecConstants<>+20(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+24(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+28(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+32(SB), Y2
+	VBROADCASTSS vecConstants<>+36(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+40(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+44(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+48(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y0, Y0, Y3
+	VFMADD213PS  Y0, Y3, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VADDPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y1, Y0
+	VPSRAD       $0x01, Y0, Y1
+	VPSUBD       Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y3, Y1, Y1
+	VMULPS       Y1, Y2, Y2
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+12(SB), Y2
+	VBROADCASTSS vecConstants<>+16(SB), Y3
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+20(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+28(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+32(SB), Y3
+	VBROADCASTSS vecConstants<>+36(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+40(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+44(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD213PS  Y1, Y4, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VCVTPS2DQ    Y2, Y1
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y4, Y2, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y4, Y1, Y1
+	VMULPS       Y1, Y3, Y3
+	VMASKMOVPS   Y3, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+12(SB), Y2
+	VBROADCASTSS vecConstants<>+16(SB), Y3
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+20(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+28(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+32(SB), Y3
+	VBROADCASTSS vecConstants<>+36(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+40(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+44(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD213PS  Y1, Y4, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VCVTPS2DQ    Y2, Y1
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y4, Y2, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y4, Y1, Y1
+	VMULPS       Y1, Y3, Y3
+	VMASKMOVPS   Y3, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLogAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecLogAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+172(SB), Y1
+	VCMPPS       $0x01, Y1, Y0, Y2
+	VBROADCASTSS vecConstants<>+176(SB), Y3
+	VBROADCASTSS vecConstants<>+180(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VBLENDVPS    Y2, Y1, Y0, Y1
+	VANDPS       Y2, Y3, Y3
+	VBROADCASTSS vecConstants<>+184(SB), Y4
+	VPSUBD       Y4, Y1, Y4
+	VPSRAD       $0x17, Y4, Y4
+	VCVTDQ2PS    Y4, Y2
+	VSUBPS       Y3, Y2, Y2
+	VPSLLD       $0x17, Y4, Y4
+	VPSUBD       Y4, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+52(SB), Y3
+	VBROADCASTSS vecConstants<>+56(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+60(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+64(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+68(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+72(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+76(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+80(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFMADD231PS  Y5, Y2, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VADDPS       Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFMADD231PS  Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+84(SB), Y2
+	VCMPPS       $0x09, Y2, Y0, Y2
+	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+84(SB), Y2
+	VCMPPS       $0x00, Y2, Y0, Y2
+	VBROADCASTSS vecConstants<>+168(SB), Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+88(SB), Y2
+	VCMPPS       $0x00, Y2, Y0, Y0
+	VBROADCASTSS vecConstants<>+88(SB), Y2
+	VBLENDVPS    Y0, Y2, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+172(SB), Y1
+	VCMPPS       $0x01, Y1, Y0, Y2
+	VBROADCASTSS vecConstants<>+176(SB), Y3
+	VBROADCASTSS vecConstants<>+180(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VBLENDVPS    Y2, Y1, Y0, Y1
+	VANDPS       Y2, Y3, Y3
+	VBROADCASTSS vecConstants<>+184(SB), Y4
+	VPSUBD       Y4, Y1, Y4
+	VPSRAD       $0x17, Y4, Y4
+	VCVTDQ2PS    Y4, Y2
+	VSUBPS       Y3, Y2, Y2
+	VPSLLD       $0x17, Y4, Y4
+	VPSUBD       Y4, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+52(SB), Y3
+	VBROADCASTSS vecConstants<>+56(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+60(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+64(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+68(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+72(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+76(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+80(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VMULPS       Y1, Y3, Y3
+	VMULPS       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFMADD231PS  Y5, Y2, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VADDPS       Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFMADD231PS  Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+84(SB), Y2
+	VCMPPS       $0x09, Y2, Y0, Y2
+	VBROADCASTSS vecConstants<>+188(SB), Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+84(SB), Y2
+	VCMPPS       $0x00, Y2, Y0, Y2
+	VBROADCASTSS vecConstants<>+168(SB), Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+88(SB), Y2
+	VCMPPS       $0x00, Y2, Y0, Y0
+	VBROADCASTSS vecConstants<>+88(SB), Y2
+	VBLENDVPS    Y0, Y2, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+172(SB), Y2
+	VCMPPS       $0x01, Y2, Y1, Y3
+	VBROADCASTSS vecConstants<>+176(SB), Y4
+	VBROADCASTSS vecConstants<>+180(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VBLENDVPS    Y3, Y2, Y1, Y2
+	VANDPS       Y3, Y4, Y4
+	VBROADCASTSS vecConstants<>+184(SB), Y5
+	VPSUBD       Y5, Y2, Y5
+	VPSRAD       $0x17, Y5, Y5
+	VCVTDQ2PS    Y5, Y3
+	VSUBPS       Y4, Y3, Y3
+	VPSLLD       $0x17, Y5, Y5
+	VPSUBD       Y5, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VSUBPS       Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+52(SB), Y4
+	VBROADCASTSS vecConstants<>+56(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+60(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+64(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+68(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+72(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+76(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+80(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VMULPS       Y2, Y4, Y4
+	VMULPS       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+28(SB), Y6
+	VFMADD231PS  Y6, Y3, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VADDPS       Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+24(SB), Y4
+	VFMADD231PS  Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+84(SB), Y3
+	VCMPPS       $0x09, Y3, Y1, Y3
+	VBROADCASTSS vecConstants<>+188(SB), Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+84(SB), Y3
+	VCMPPS       $0x00, Y3, Y1, Y3
+	VBROADCASTSS vecConstants<>+168(SB), Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+88(SB), Y3
+	VCMPPS       $0x00, Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+88(SB), Y3
+	VBLENDVPS    Y1, Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+172(SB), Y2
+	VCMPPS       $0x01, Y2, Y1, Y3
+	VBROADCASTSS vecConstants<>+176(SB), Y4
+	VBROADCASTSS vecConstants<>+180(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VBLENDVPS    Y3, Y2, Y1, Y2
+	VANDPS       Y3, Y4, Y4
+	VBROADCASTSS vecConstants<>+184(SB), Y5
+	VPSUBD       Y5, Y2, Y5
+	VPSRAD       $0x17, Y5, Y5
+	VCVTDQ2PS    Y5, Y3
+	VSUBPS       Y4, Y3, Y3
+	VPSLLD       $0x17, Y5, Y5
+	VPSUBD       Y5, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VSUBPS       Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+52(SB), Y4
+	VBROADCASTSS vecConstants<>+56(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+60(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+64(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+68(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+72(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+76(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+80(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VMULPS       Y2, Y4, Y4
+	VMULPS       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+28(SB), Y6
+	VFMADD231PS  Y6, Y3, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VADDPS       Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+24(SB), Y4
+	VFMADD231PS  Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+84(SB), Y3
+	VCMPPS       $0x09, Y3, Y1, Y3
+	VBROADCASTSS vecConstants<>+188(SB), Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+84(SB), Y3
+	VCMPPS       $0x00, Y3, Y1, Y3
+	VBROADCASTSS vecConstants<>+168(SB), Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+88(SB), Y3
+	VCMPPS       $0x00, Y3, Y1, Y1
+	VBROADCASTSS vecConstants<>+88(SB), Y3
+	VBLENDVPS    Y1, Y3, Y2, Y2
+	VMASKMOVPS   Y2, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecTanhAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecTanhAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+4(SB), Y1
+	VANDPS       Y1, Y0, Y1
+	VBROADCASTSS vecConstants<>+92(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VADDPS       Y1, Y1, Y1
+	VBROADCASTSS vecConstants<>+20(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+28(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+32(SB), Y3
+	VBROADCASTSS vecConstants<>+36(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+40(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+44(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD213PS  Y1, Y4, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y4
+	VPSUBD       Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y5, Y4, Y4
+	VMULPS       Y4, Y1, Y1
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y5, Y2, Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VSUBPS       Y2, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y3
+	VBROADCASTSS vecConstants<>+96(SB), Y1
+	VADDPS       Y1, Y3, Y1
+	VDIVPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VANDPS       Y1, Y0, Y0
+	VORPS        Y0, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+4(SB), Y1
+	VANDPS       Y1, Y0, Y1
+	VBROADCASTSS vecConstants<>+92(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VADDPS       Y1, Y1, Y1
+	VBROADCASTSS vecConstants<>+20(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+28(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+32(SB), Y3
+	VBROADCASTSS vecConstants<>+36(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+40(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+44(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD213PS  Y1, Y4, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VCVTPS2DQ    Y2, Y2
+	VPSRAD       $0x01, Y2, Y4
+	VPSUBD       Y4, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y5, Y4, Y4
+	VMULPS       Y4, Y1, Y1
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y5, Y2, Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VSUBPS       Y2, Y1, Y2
+	VFMADD213PS  Y2, Y1, Y3
+	VBROADCASTSS vecConstants<>+96(SB), Y1
+	VADDPS       Y1, Y3, Y1
+	VDIVPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VANDPS       Y1, Y0, Y0
+	VORPS        Y0, Y3, Y3
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+92(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VADDPS       Y2, Y2, Y2
+	VBROADCASTSS vecConstants<>+20(SB), Y3
+	VMULPS       Y3, Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VBROADCASTSS vecConstants<>+24(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+28(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+32(SB), Y4
+	VBROADCASTSS vecConstants<>+36(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+40(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+44(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD213PS  Y2, Y5, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y6, Y5, Y5
+	VMULPS       Y5, Y2, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VSUBPS       Y3, Y2, Y3
+	VFMADD213PS  Y3, Y2, Y4
+	VBROADCASTSS vecConstants<>+96(SB), Y2
+	VADDPS       Y2, Y4, Y2
+	VDIVPS       Y2, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VANDPS       Y2, Y1, Y1
+	VORPS        Y1, Y4, Y4
+	VMASKMOVPS   Y4, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+92(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VADDPS       Y2, Y2, Y2
+	VBROADCASTSS vecConstants<>+20(SB), Y3
+	VMULPS       Y3, Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VBROADCASTSS vecConstants<>+24(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+28(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+32(SB), Y4
+	VBROADCASTSS vecConstants<>+36(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+40(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+44(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD213PS  Y2, Y5, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y5
+	VPSUBD       Y5, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y6, Y5, Y5
+	VMULPS       Y5, Y2, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VSUBPS       Y3, Y2, Y3
+	VFMADD213PS  Y3, Y2, Y4
+	VBROADCASTSS vecConstants<>+96(SB), Y2
+	VADDPS       Y2, Y4, Y2
+	VDIVPS       Y2, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VANDPS       Y2, Y1, Y1
+	VORPS        Y1, Y4, Y4
+	VMASKMOVPS   Y4, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecErfAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecErfAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VMULPS       Y0, Y0, Y1
+	VBROADCASTSS vecConstants<>+100(SB), Y2
+	VBROADCASTSS vecConstants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+116(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+120(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+124(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS vecConstants<>+4(SB), Y1
+	VANDPS       Y1, Y0, Y1
+	VBROADCASTSS vecConstants<>+128(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+132(SB), Y3
+	VBROADCASTSS vecConstants<>+136(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+140(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+144(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+148(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+152(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+156(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+160(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+0(SB), Y4
+	VXORPS       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+20(SB), Y4
+	VMULPS       Y4, Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VBROADCASTSS vecConstants<>+24(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+32(SB), Y5
+	VBROADCASTSS vecConstants<>+36(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+40(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+44(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VADDPS       Y3, Y5, Y5
+	VCVTPS2DQ    Y4, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y6, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VSUBPS       Y5, Y3, Y3
+	VBROADCASTSS vecConstants<>+0(SB), Y4
+	VANDPS       Y4, Y0, Y0
+	VORPS        Y0, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VCMPPS       $0x01, Y0, Y1, Y0
+	VBLENDVPS    Y0, Y2, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(CX), Y0
+	VMULPS       Y0, Y0, Y1
+	VBROADCASTSS vecConstants<>+100(SB), Y2
+	VBROADCASTSS vecConstants<>+104(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+108(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+112(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+116(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+120(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VBROADCASTSS vecConstants<>+124(SB), Y3
+	VFMADD213PS  Y3, Y1, Y2
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS vecConstants<>+4(SB), Y1
+	VANDPS       Y1, Y0, Y1
+	VBROADCASTSS vecConstants<>+128(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+132(SB), Y3
+	VBROADCASTSS vecConstants<>+136(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+140(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+144(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+148(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+152(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+156(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+160(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+0(SB), Y4
+	VXORPS       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+20(SB), Y4
+	VMULPS       Y4, Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VBROADCASTSS vecConstants<>+24(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+32(SB), Y5
+	VBROADCASTSS vecConstants<>+36(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+40(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+44(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VADDPS       Y3, Y5, Y5
+	VCVTPS2DQ    Y4, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y6, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VSUBPS       Y5, Y3, Y3
+	VBROADCASTSS vecConstants<>+0(SB), Y4
+	VANDPS       Y4, Y0, Y0
+	VORPS        Y0, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VCMPPS       $0x01, Y0, Y1, Y0
+	VBLENDVPS    Y0, Y2, Y3, Y3
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VMULPS       Y1, Y1, Y2
+	VBROADCASTSS vecConstants<>+100(SB), Y3
+	VBROADCASTSS vecConstants<>+104(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+108(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+112(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+116(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+120(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+124(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+128(SB), Y4
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS vecConstants<>+132(SB), Y4
+	VBROADCASTSS vecConstants<>+136(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+140(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+144(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+148(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+152(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+156(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+160(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y5
+	VXORPS       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+20(SB), Y5
+	VMULPS       Y5, Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VBROADCASTSS vecConstants<>+24(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+28(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+32(SB), Y6
+	VBROADCASTSS vecConstants<>+36(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+40(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+44(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD213PS  Y4, Y7, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VADDPS       Y4, Y6, Y6
+	VCVTPS2DQ    Y5, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y5
+	VANDPS       Y5, Y1, Y1
+	VORPS        Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VCMPPS       $0x01, Y1, Y2, Y1
+	VBLENDVPS    Y1, Y3, Y4, Y4
+	VMASKMOVPS   Y4, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VMULPS       Y1, Y1, Y2
+	VBROADCASTSS vecConstants<>+100(SB), Y3
+	VBROADCASTSS vecConstants<>+104(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+108(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+112(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+116(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+120(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+124(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+128(SB), Y4
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS vecConstants<>+132(SB), Y4
+	VBROADCASTSS vecConstants<>+136(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+140(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+144(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+148(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+152(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+156(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+160(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y5
+	VXORPS       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+20(SB), Y5
+	VMULPS       Y5, Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VBROADCASTSS vecConstants<>+24(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+28(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+32(SB), Y6
+	VBROADCASTSS vecConstants<>+36(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+40(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+44(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD213PS  Y4, Y7, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VADDPS       Y4, Y6, Y6
+	VCVTPS2DQ    Y5, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y5
+	VANDPS       Y5, Y1, Y1
+	VORPS        Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VCMPPS       $0x01, Y1, Y2, Y1
+	VBLENDVPS    Y1, Y3, Y4, Y4
+	VMASKMOVPS   Y4, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSigmoidAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecSigmoidAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VXORPS       Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+12(SB), Y1
+	VBROADCASTSS vecConstants<>+16(SB), Y2
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y2, Y0
+	VBROADCASTSS vecConstants<>+20(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+24(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+28(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+32(SB), Y2
+	VBROADCASTSS vecConstants<>+36(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+40(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+44(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+48(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y0, Y0, Y3
+	VFMADD213PS  Y0, Y3, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VADDPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y1, Y0
+	VPSRAD       $0x01, Y0, Y1
+	VPSUBD       Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y3, Y1, Y1
+	VMULPS       Y1, Y2, Y2
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VADDPS       Y0, Y2, Y2
+	VDIVPS       Y2, Y0, Y2
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VXORPS       Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+12(SB), Y1
+	VBROADCASTSS vecConstants<>+16(SB), Y2
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y2, Y0
+	VBROADCASTSS vecConstants<>+20(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VROUNDPS     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+24(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+28(SB), Y2
+	VFNMADD231PS Y2, Y1, Y0
+	VBROADCASTSS vecConstants<>+32(SB), Y2
+	VBROADCASTSS vecConstants<>+36(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+40(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+44(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VBROADCASTSS vecConstants<>+48(SB), Y3
+	VFMADD213PS  Y3, Y0, Y2
+	VMULPS       Y0, Y0, Y3
+	VFMADD213PS  Y0, Y3, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VADDPS       Y0, Y2, Y2
+	VCVTPS2DQ    Y1, Y0
+	VPSRAD       $0x01, Y0, Y1
+	VPSUBD       Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y3, Y1, Y1
+	VMULPS       Y1, Y2, Y2
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       Y3, Y0, Y0
+	VMULPS       Y0, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VADDPS       Y0, Y2, Y2
+	VDIVPS       Y2, Y0, Y2
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VXORPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+12(SB), Y2
+	VBROADCASTSS vecConstants<>+16(SB), Y3
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+20(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+28(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+32(SB), Y3
+	VBROADCASTSS vecConstants<>+36(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+40(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+44(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD213PS  Y1, Y4, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VCVTPS2DQ    Y2, Y1
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y4, Y2, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y4, Y1, Y1
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VDIVPS       Y3, Y1, Y3
+	VMASKMOVPS   Y3, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VXORPS       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+12(SB), Y2
+	VBROADCASTSS vecConstants<>+16(SB), Y3
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+20(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+28(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+32(SB), Y3
+	VBROADCASTSS vecConstants<>+36(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+40(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+44(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD213PS  Y1, Y4, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VCVTPS2DQ    Y2, Y1
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y4, Y2, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y4, Y1, Y1
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VDIVPS       Y3, Y1, Y3
+	VMASKMOVPS   Y3, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSiLUAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecSiLUAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VXORPS       Y1, Y0, Y1
+	VBROADCASTSS vecConstants<>+12(SB), Y2
+	VBROADCASTSS vecConstants<>+16(SB), Y3
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+20(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+28(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+32(SB), Y3
+	VBROADCASTSS vecConstants<>+36(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+40(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+44(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD213PS  Y1, Y4, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VCVTPS2DQ    Y2, Y1
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y4, Y2, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y4, Y1, Y1
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VDIVPS       Y3, Y1, Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+0(SB), Y1
+	VXORPS       Y1, Y0, Y1
+	VBROADCASTSS vecConstants<>+12(SB), Y2
+	VBROADCASTSS vecConstants<>+16(SB), Y3
+	VMAXPS       Y1, Y2, Y1
+	VMINPS       Y1, Y3, Y1
+	VBROADCASTSS vecConstants<>+20(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VROUNDPS     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VBROADCASTSS vecConstants<>+24(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+28(SB), Y3
+	VFNMADD231PS Y3, Y2, Y1
+	VBROADCASTSS vecConstants<>+32(SB), Y3
+	VBROADCASTSS vecConstants<>+36(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+40(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+44(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VBROADCASTSS vecConstants<>+48(SB), Y4
+	VFMADD213PS  Y4, Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VFMADD213PS  Y1, Y4, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VCVTPS2DQ    Y2, Y1
+	VPSRAD       $0x01, Y1, Y2
+	VPSUBD       Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y4, Y2, Y2
+	VMULPS       Y2, Y3, Y3
+	VPSLLD       $0x17, Y1, Y1
+	VPADDD       Y4, Y1, Y1
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y3, Y3
+	VDIVPS       Y3, Y1, Y3
+	VMULPS       Y0, Y3, Y3
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VXORPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+12(SB), Y3
+	VBROADCASTSS vecConstants<>+16(SB), Y4
+	VMAXPS       Y2, Y3, Y2
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS vecConstants<>+20(SB), Y3
+	VMULPS       Y3, Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VBROADCASTSS vecConstants<>+24(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+28(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+32(SB), Y4
+	VBROADCASTSS vecConstants<>+36(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+40(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+44(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD213PS  Y2, Y5, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VADDPS       Y2, Y4, Y4
+	VCVTPS2DQ    Y3, Y2
+	VPSRAD       $0x01, Y2, Y3
+	VPSUBD       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y5, Y3, Y3
+	VMULPS       Y3, Y4, Y4
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y5, Y2, Y2
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VADDPS       Y2, Y4, Y4
+	VDIVPS       Y4, Y2, Y4
+	VMULPS       Y1, Y4, Y4
+	VMASKMOVPS   Y4, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+0(SB), Y2
+	VXORPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+12(SB), Y3
+	VBROADCASTSS vecConstants<>+16(SB), Y4
+	VMAXPS       Y2, Y3, Y2
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS vecConstants<>+20(SB), Y3
+	VMULPS       Y3, Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VBROADCASTSS vecConstants<>+24(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+28(SB), Y4
+	VFNMADD231PS Y4, Y3, Y2
+	VBROADCASTSS vecConstants<>+32(SB), Y4
+	VBROADCASTSS vecConstants<>+36(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+40(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+44(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD213PS  Y2, Y5, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VADDPS       Y2, Y4, Y4
+	VCVTPS2DQ    Y3, Y2
+	VPSRAD       $0x01, Y2, Y3
+	VPSUBD       Y3, Y2, Y2
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y5, Y3, Y3
+	VMULPS       Y3, Y4, Y4
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       Y5, Y2, Y2
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VADDPS       Y2, Y4, Y4
+	VDIVPS       Y4, Y2, Y4
+	VMULPS       Y1, Y4, Y4
+	VMASKMOVPS   Y4, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGELUAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecGELUAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y0
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y0
+	VBROADCASTSS vecConstants<>+164(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VMULPS       Y1, Y1, Y2
+	VBROADCASTSS vecConstants<>+100(SB), Y3
+	VBROADCASTSS vecConstants<>+104(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+108(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+112(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+116(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+120(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+124(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+128(SB), Y4
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS vecConstants<>+132(SB), Y4
+	VBROADCASTSS vecConstants<>+136(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+140(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+144(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+148(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+152(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+156(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+160(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y5
+	VXORPS       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+20(SB), Y5
+	VMULPS       Y5, Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VBROADCASTSS vecConstants<>+24(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+28(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+32(SB), Y6
+	VBROADCASTSS vecConstants<>+36(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+40(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+44(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD213PS  Y4, Y7, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VADDPS       Y4, Y6, Y6
+	VCVTPS2DQ    Y5, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y5
+	VANDPS       Y5, Y1, Y1
+	VORPS        Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VCMPPS       $0x01, Y1, Y2, Y1
+	VBLENDVPS    Y1, Y3, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VMULPS       Y1, Y4, Y4
+	VMOVUPS      Y4, (AX)
+	VMOVUPS      32(CX), Y0
+	VBROADCASTSS vecConstants<>+164(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VMULPS       Y1, Y1, Y2
+	VBROADCASTSS vecConstants<>+100(SB), Y3
+	VBROADCASTSS vecConstants<>+104(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+108(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+112(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+116(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+120(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VBROADCASTSS vecConstants<>+124(SB), Y4
+	VFMADD213PS  Y4, Y2, Y3
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+4(SB), Y2
+	VANDPS       Y2, Y1, Y2
+	VBROADCASTSS vecConstants<>+128(SB), Y4
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS vecConstants<>+132(SB), Y4
+	VBROADCASTSS vecConstants<>+136(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+140(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+144(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+148(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+152(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+156(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+160(SB), Y5
+	VFMADD213PS  Y5, Y2, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y5
+	VXORPS       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+20(SB), Y5
+	VMULPS       Y5, Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VBROADCASTSS vecConstants<>+24(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+28(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+32(SB), Y6
+	VBROADCASTSS vecConstants<>+36(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+40(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+44(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD213PS  Y4, Y7, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VADDPS       Y4, Y6, Y6
+	VCVTPS2DQ    Y5, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VSUBPS       Y6, Y4, Y4
+	VBROADCASTSS vecConstants<>+0(SB), Y5
+	VANDPS       Y5, Y1, Y1
+	VORPS        Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VCMPPS       $0x01, Y1, Y2, Y1
+	VBLENDVPS    Y1, Y3, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VADDPS       Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+48(SB), Y1
+	VMULPS       Y1, Y0, Y1
+	VMULPS       Y1, Y4, Y4
+	VMOVUPS      Y4, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y0
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+164(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VMULPS       Y2, Y2, Y3
+	VBROADCASTSS vecConstants<>+100(SB), Y4
+	VBROADCASTSS vecConstants<>+104(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+108(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+112(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+116(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+120(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+124(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS vecConstants<>+4(SB), Y3
+	VANDPS       Y3, Y2, Y3
+	VBROADCASTSS vecConstants<>+128(SB), Y5
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS vecConstants<>+132(SB), Y5
+	VBROADCASTSS vecConstants<>+136(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+140(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+144(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+148(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+152(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+156(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+160(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y6
+	VXORPS       Y6, Y5, Y5
+	VBROADCASTSS vecConstants<>+20(SB), Y6
+	VMULPS       Y6, Y5, Y6
+	VROUNDPS     $0x08, Y6, Y6
+	VMOVAPS      Y5, Y5
+	VBROADCASTSS vecConstants<>+24(SB), Y7
+	VFNMADD231PS Y7, Y6, Y5
+	VBROADCASTSS vecConstants<>+28(SB), Y7
+	VFNMADD231PS Y7, Y6, Y5
+	VBROADCASTSS vecConstants<>+32(SB), Y7
+	VBROADCASTSS vecConstants<>+36(SB), Y8
+	VFMADD213PS  Y8, Y5, Y7
+	VBROADCASTSS vecConstants<>+40(SB), Y8
+	VFMADD213PS  Y8, Y5, Y7
+	VBROADCASTSS vecConstants<>+44(SB), Y8
+	VFMADD213PS  Y8, Y5, Y7
+	VBROADCASTSS vecConstants<>+48(SB), Y8
+	VFMADD213PS  Y8, Y5, Y7
+	VMULPS       Y5, Y5, Y8
+	VFMADD213PS  Y5, Y8, Y7
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VADDPS       Y5, Y7, Y7
+	VCVTPS2DQ    Y6, Y5
+	VPSRAD       $0x01, Y5, Y6
+	VPSUBD       Y6, Y5, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y8, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y8, Y5, Y5
+	VMULPS       Y5, Y7, Y7
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VSUBPS       Y7, Y5, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y6
+	VANDPS       Y6, Y2, Y2
+	VORPS        Y2, Y5, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VCMPPS       $0x01, Y2, Y3, Y2
+	VBLENDVPS    Y2, Y4, Y5, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VADDPS       Y2, Y5, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VMULPS       Y2, Y5, Y5
+	VMASKMOVPS   Y5, Y0, (AX)
+	VMOVUPS      32(BX)(DX*4), Y0
+	VMASKMOVPS   32(CX), Y0, Y1
+	VBROADCASTSS vecConstants<>+164(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VMULPS       Y2, Y2, Y3
+	VBROADCASTSS vecConstants<>+100(SB), Y4
+	VBROADCASTSS vecConstants<>+104(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+108(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+112(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+116(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+120(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VBROADCASTSS vecConstants<>+124(SB), Y5
+	VFMADD213PS  Y5, Y3, Y4
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS vecConstants<>+4(SB), Y3
+	VANDPS       Y3, Y2, Y3
+	VBROADCASTSS vecConstants<>+128(SB), Y5
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS vecConstants<>+132(SB), Y5
+	VBROADCASTSS vecConstants<>+136(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+140(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+144(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+148(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+152(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+156(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+160(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y6
+	VXORPS       Y6, Y5, Y5
+	VBROADCASTSS vecConstants<>+20(SB), Y6
+	VMULPS       Y6, Y5, Y6
+	VROUNDPS     $0x08, Y6, Y6
+	VMOVAPS      Y5, Y5
+	VBROADCASTSS vecConstants<>+24(SB), Y7
+	VFNMADD231PS Y7, Y6, Y5
+	VBROADCASTSS vecConstants<>+28(SB), Y7
+	VFNMADD231PS Y7, Y6, Y5
+	VBROADCASTSS vecConstants<>+32(SB), Y7
+	VBROADCASTSS vecConstants<>+36(SB), Y8
+	VFMADD213PS  Y8, Y5, Y7
+	VBROADCASTSS vecConstants<>+40(SB), Y8
+	VFMADD213PS  Y8, Y5, Y7
+	VBROADCASTSS vecConstants<>+44(SB), Y8
+	VFMADD213PS  Y8, Y5, Y7
+	VBROADCASTSS vecConstants<>+48(SB), Y8
+	VFMADD213PS  Y8, Y5, Y7
+	VMULPS       Y5, Y5, Y8
+	VFMADD213PS  Y5, Y8, Y7
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VADDPS       Y5, Y7, Y7
+	VCVTPS2DQ    Y6, Y5
+	VPSRAD       $0x01, Y5, Y6
+	VPSUBD       Y6, Y5, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y8
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       Y8, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y8, Y5, Y5
+	VMULPS       Y5, Y7, Y7
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VSUBPS       Y7, Y5, Y5
+	VBROADCASTSS vecConstants<>+0(SB), Y6
+	VANDPS       Y6, Y2, Y2
+	VORPS        Y2, Y5, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VCMPPS       $0x01, Y2, Y3, Y2
+	VBLENDVPS    Y2, Y4, Y5, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VADDPS       Y2, Y5, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y2
+	VMULPS       Y2, Y1, Y2
+	VMULPS       Y2, Y5, Y5
+	VMASKMOVPS   Y5, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecHardSigmoidAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecHardSigmoidAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y2
+	VMULPS       Y0, Y2, Y2
+	VADDPS       Y1, Y2, Y2
+	VBROADCASTSS vecConstants<>+84(SB), Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VMAXPS       Y2, Y3, Y2
+	VMINPS       Y2, Y4, Y2
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      32(CX), Y2
+	VMULPS       Y0, Y2, Y2
+	VADDPS       Y1, Y2, Y2
+	VBROADCASTSS vecConstants<>+84(SB), Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VMAXPS       Y2, Y3, Y2
+	VMINPS       Y2, Y4, Y2
+	VMOVUPS      Y2, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y2
+	VMASKMOVPS   (CX), Y2, Y3
+	VMULPS       Y0, Y3, Y3
+	VADDPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+84(SB), Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	VMASKMOVPS   Y3, Y2, (AX)
+	VMOVUPS      32(BX)(DX*4), Y2
+	VMASKMOVPS   32(CX), Y2, Y3
+	VMULPS       Y0, Y3, Y0
+	VADDPS       Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+84(SB), Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y3, Y0
+	VMASKMOVPS   Y0, Y2, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecHardSwishAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecHardSwishAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS      (CX), Y2
+	VMULPS       Y0, Y2, Y3
+	VADDPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+84(SB), Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	VMULPS       Y2, Y3, Y3
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(CX), Y2
+	VMULPS       Y0, Y2, Y3
+	VADDPS       Y1, Y3, Y3
+	VBROADCASTSS vecConstants<>+84(SB), Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y5
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	VMULPS       Y2, Y3, Y3
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, DX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, DX
+	JE           done
+	NEGQ         DX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(DX*4), Y2
+	VMASKMOVPS   (CX), Y2, Y3
+	VMULPS       Y0, Y3, Y4
+	VADDPS       Y1, Y4, Y4
+	VBROADCASTSS vecConstants<>+84(SB), Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VMAXPS       Y4, Y5, Y4
+	VMINPS       Y4, Y6, Y4
+	VMULPS       Y3, Y4, Y4
+	VMASKMOVPS   Y4, Y2, (AX)
+	VMOVUPS      32(BX)(DX*4), Y2
+	VMASKMOVPS   32(CX), Y2, Y3
+	VMULPS       Y0, Y3, Y0
+	VADDPS       Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+84(SB), Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VMAXPS       Y0, Y1, Y0
+	VMINPS       Y0, Y4, Y0
+	VMULPS       Y3, Y0, Y0
+	VMASKMOVPS   Y0, Y2, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLeakyReLUAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecLeakyReLUAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS   (CX), Y1
+	VMULPS    Y0, Y1, Y2
+	VBLENDVPS Y1, Y2, Y1, Y2
+	VMOVUPS   Y2, (AX)
+	VMOVUPS   32(CX), Y1
+	VMULPS    Y0, Y1, Y2
+	VBLENDVPS Y1, Y2, Y1, Y2
+	VMOVUPS   Y2, 32(AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DX
+	JGE       loop
+
+tail:
+	ADDQ       $0x10, DX
+	JE         done
+	NEGQ       DX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(DX*4), Y1
+	VMASKMOVPS (CX), Y1, Y2
+	VMULPS     Y0, Y2, Y3
+	VBLENDVPS  Y2, Y3, Y2, Y3
+	VMASKMOVPS Y3, Y1, (AX)
+	VMOVUPS    32(BX)(DX*4), Y1
+	VMASKMOVPS 32(CX), Y1, Y2
+	VMULPS     Y0, Y2, Y0
+	VBLENDVPS  Y2, Y0, Y2, Y0
+	VMASKMOVPS Y0, Y1, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecClampAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecClampAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS (CX), Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(CX), Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMOVUPS Y2, 32(AX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, DX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, DX
+	JE         done
+	NEGQ       DX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(DX*4), Y2
+	VMASKMOVPS (CX), Y2, Y3
+	VMAXPS     Y3, Y0, Y3
+	VMINPS     Y3, Y1, Y3
+	VMASKMOVPS Y3, Y2, (AX)
+	VMOVUPS    32(BX)(DX*4), Y2
+	VMASKMOVPS 32(CX), Y2, Y3
+	VMAXPS     Y3, Y0, Y0
+	VMINPS     Y0, Y1, Y0
+	VMASKMOVPS Y0, Y2, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAffineAVX2(dst *float32, src *float32, n int, a float32, b float32)
+// Requires: AVX
+TEXT ·vecAffineAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VBROADCASTSS a+24(FP), Y0
+	VBROADCASTSS b+28(FP), Y1
+	SUBQ         $0x10, DX
+	JLT          tail
+
+loop:
+	VMOVUPS (CX), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(CX), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, 32(AX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, DX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, DX
+	JE         done
+	NEGQ       DX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(DX*4), Y2
+	VMASKMOVPS (CX), Y2, Y3
+	VMULPS     Y0, Y3, Y3
+	VADDPS     Y1, Y3, Y3
+	VMASKMOVPS Y3, Y2, (AX)
+	VMOVUPS    32(BX)(DX*4), Y2
+	VMASKMOVPS 32(CX), Y2, Y3
+	VMULPS     Y0, Y3, Y0
+	VADDPS     Y1, Y0, Y0
+	VMASKMOVPS Y0, Y2, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAddAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecAddAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS (DX), Y0
+	VMOVUPS (SI), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(DX), Y0
+	VMOVUPS 32(SI), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)
+	ADDQ    BX, DX
+	ADDQ    DI, SI
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(CX*4), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    32(BX)(CX*4), Y0
+	VMASKMOVPS 32(DX), Y0, Y1
+	VMASKMOVPS 32(SI), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSubAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecSubAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS (DX), Y0
+	VMOVUPS (SI), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(DX), Y0
+	VMOVUPS 32(SI), Y1
+	VSUBPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)
+	ADDQ    BX, DX
+	ADDQ    DI, SI
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(CX*4), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VSUBPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    32(BX)(CX*4), Y0
+	VMASKMOVPS 32(DX), Y0, Y1
+	VMASKMOVPS 32(SI), Y0, Y2
+	VSUBPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMulAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecMulAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS (DX), Y0
+	VMOVUPS (SI), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(DX), Y0
+	VMOVUPS 32(SI), Y1
+	VMULPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)
+	ADDQ    BX, DX
+	ADDQ    DI, SI
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(CX*4), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    32(BX)(CX*4), Y0
+	VMASKMOVPS 32(DX), Y0, Y1
+	VMASKMOVPS 32(SI), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecDivAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecDivAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS (DX), Y0
+	VMOVUPS (SI), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(DX), Y0
+	VMOVUPS 32(SI), Y1
+	VDIVPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)
+	ADDQ    BX, DX
+	ADDQ    DI, SI
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(CX*4), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VDIVPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	VMOVUPS    32(BX)(CX*4), Y0
+	VMASKMOVPS 32(DX), Y0, Y1
+	VMASKMOVPS 32(SI), Y0, Y2
+	VDIVPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaxAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecMaxAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (SI), Y1
+	VMAXPS    Y1, Y0, Y2
+	VCMPPS    $0x03, Y1, Y0, Y3
+	VADDPS    Y1, Y0, Y0
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VMOVUPS   Y2, (AX)
+	VMOVUPS   32(DX), Y0
+	VMOVUPS   32(SI), Y1
+	VMAXPS    Y1, Y0, Y2
+	VCMPPS    $0x03, Y1, Y0, Y3
+	VADDPS    Y1, Y0, Y0
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VMOVUPS   Y2, 32(AX)
+	ADDQ      BX, DX
+	ADDQ      DI, SI
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, CX
+	JGE       loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(CX*4), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VMAXPS     Y2, Y1, Y3
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VADDPS     Y2, Y1, Y1
+	VBLENDVPS  Y4, Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, (AX)
+	VMOVUPS    32(BX)(CX*4), Y0
+	VMASKMOVPS 32(DX), Y0, Y1
+	VMASKMOVPS 32(SI), Y0, Y2
+	VMAXPS     Y2, Y1, Y3
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VADDPS     Y2, Y1, Y1
+	VBLENDVPS  Y4, Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecMinAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS   (DX), Y0
+	VMOVUPS   (SI), Y1
+	VMINPS    Y1, Y0, Y2
+	VCMPPS    $0x03, Y1, Y0, Y3
+	VADDPS    Y1, Y0, Y0
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VMOVUPS   Y2, (AX)
+	VMOVUPS   32(DX), Y0
+	VMOVUPS   32(SI), Y1
+	VMINPS    Y1, Y0, Y2
+	VCMPPS    $0x03, Y1, Y0, Y3
+	VADDPS    Y1, Y0, Y0
+	VBLENDVPS Y3, Y0, Y2, Y2
+	VMOVUPS   Y2, 32(AX)
+	ADDQ      BX, DX
+	ADDQ      DI, SI
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, CX
+	JGE       loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(CX*4), Y0
+	VMASKMOVPS (DX), Y0, Y1
+	VMASKMOVPS (SI), Y0, Y2
+	VMINPS     Y2, Y1, Y3
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VADDPS     Y2, Y1, Y1
+	VBLENDVPS  Y4, Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, (AX)
+	VMOVUPS    32(BX)(CX*4), Y0
+	VMASKMOVPS 32(DX), Y0, Y1
+	VMASKMOVPS 32(SI), Y0, Y2
+	VMINPS     Y2, Y1, Y3
+	VCMPPS     $0x03, Y2, Y1, Y4
+	VADDPS     Y2, Y1, Y1
+	VBLENDVPS  Y4, Y1, Y3, Y3
+	VMASKMOVPS Y3, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecLessAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS      (DX), Y0
+	VMOVUPS      (SI), Y1
+	VCMPPS       $0x01, Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VANDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(DX), Y0
+	VMOVUPS      32(SI), Y1
+	VCMPPS       $0x01, Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VANDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         BX, DX
+	ADDQ         DI, SI
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, CX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, CX
+	JE           done
+	NEGQ         CX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(CX*4), Y0
+	VMASKMOVPS   (DX), Y0, Y1
+	VMASKMOVPS   (SI), Y0, Y2
+	VCMPPS       $0x01, Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VANDPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+	VMOVUPS      32(BX)(CX*4), Y0
+	VMASKMOVPS   32(DX), Y0, Y1
+	VMASKMOVPS   32(SI), Y0, Y2
+	VCMPPS       $0x01, Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VANDPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessOrEqualAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecLessOrEqualAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS      (DX), Y0
+	VMOVUPS      (SI), Y1
+	VCMPPS       $0x02, Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VANDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(DX), Y0
+	VMOVUPS      32(SI), Y1
+	VCMPPS       $0x02, Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VANDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         BX, DX
+	ADDQ         DI, SI
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, CX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, CX
+	JE           done
+	NEGQ         CX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(CX*4), Y0
+	VMASKMOVPS   (DX), Y0, Y1
+	VMASKMOVPS   (SI), Y0, Y2
+	VCMPPS       $0x02, Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VANDPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+	VMOVUPS      32(BX)(CX*4), Y0
+	VMASKMOVPS   32(DX), Y0, Y1
+	VMASKMOVPS   32(SI), Y0, Y2
+	VCMPPS       $0x02, Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VANDPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecEqualAVX2(SB), NOSPLIT, $128-48
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         x+8(FP), DX
+	MOVQ         xStep+32(FP), BX
+	TESTQ        BX, BX
+	JGE          xvector
+	VBROADCASTSS (DX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), DX
+	XORQ         BX, BX
+
+xvector:
+	MOVQ         y+16(FP), SI
+	MOVQ         yStep+40(FP), DI
+	TESTQ        DI, DI
+	JGE          yvector
+	VBROADCASTSS (SI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), SI
+	XORQ         DI, DI
+
+yvector:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS      (DX), Y0
+	VMOVUPS      (SI), Y1
+	VCMPPS       $0x00, Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VANDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(DX), Y0
+	VMOVUPS      32(SI), Y1
+	VCMPPS       $0x00, Y1, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y1
+	VANDPS       Y0, Y1, Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         BX, DX
+	ADDQ         DI, SI
+	ADDQ         $0x40, AX
+	SUBQ         $0x10, CX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, CX
+	JE           done
+	NEGQ         CX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(CX*4), Y0
+	VMASKMOVPS   (DX), Y0, Y1
+	VMASKMOVPS   (SI), Y0, Y2
+	VCMPPS       $0x00, Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VANDPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (AX)
+	VMOVUPS      32(BX)(CX*4), Y0
+	VMASKMOVPS   32(DX), Y0, Y1
+	VMASKMOVPS   32(SI), Y0, Y2
+	VCMPPS       $0x00, Y2, Y1, Y1
+	VBROADCASTSS vecConstants<>+8(SB), Y2
+	VANDPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSelectAVX2(dst *float32, condition *float32, x *float32, y *float32, n int, xStep int, yStep int)
+// Requires: AVX
+TEXT ·vecSelectAVX2(SB), NOSPLIT, $128-56
+	MOVQ         dst+0(FP), AX
+	MOVQ         n+32(FP), CX
+	MOVQ         condition+8(FP), DX
+	MOVQ         x+16(FP), BX
+	MOVQ         xStep+40(FP), SI
+	TESTQ        SI, SI
+	JGE          xvector
+	VBROADCASTSS (BX), Y0
+	VMOVUPS      Y0, (SP)
+	VMOVUPS      Y0, 32(SP)
+	LEAQ         (SP), BX
+	XORQ         SI, SI
+
+xvector:
+	MOVQ         y+24(FP), DI
+	MOVQ         yStep+48(FP), R8
+	TESTQ        R8, R8
+	JGE          yvector
+	VBROADCASTSS (DI), Y0
+	VMOVUPS      Y0, 64(SP)
+	VMOVUPS      Y0, 96(SP)
+	LEAQ         64(SP), DI
+	XORQ         R8, R8
+
+yvector:
+	VXORPS Y0, Y0, Y0
+	SUBQ   $0x10, CX
+	JLT    tail
+
+loop:
+	VMOVUPS   (DX), Y1
+	VMOVUPS   (BX), Y2
+	VMOVUPS   (DI), Y3
+	VCMPPS    $0x04, Y0, Y1, Y1
+	VBLENDVPS Y1, Y2, Y3, Y3
+	VMOVUPS   Y3, (AX)
+	VMOVUPS   32(DX), Y1
+	VMOVUPS   32(BX), Y2
+	VMOVUPS   32(DI), Y3
+	VCMPPS    $0x04, Y0, Y1, Y1
+	VBLENDVPS Y1, Y2, Y3, Y3
+	VMOVUPS   Y3, 32(AX)
+	ADDQ      $0x40, DX
+	ADDQ      SI, BX
+	ADDQ      R8, DI
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, CX
+	JGE       loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), SI
+	VMOVUPS    (SI)(CX*4), Y1
+	VMASKMOVPS (DX), Y1, Y2
+	VMASKMOVPS (BX), Y1, Y3
+	VMASKMOVPS (DI), Y1, Y4
+	VCMPPS     $0x04, Y0, Y2, Y2
+	VBLENDVPS  Y2, Y3, Y4, Y4
+	VMASKMOVPS Y4, Y1, (AX)
+	VMOVUPS    32(SI)(CX*4), Y1
+	VMASKMOVPS 32(DX), Y1, Y2
+	VMASKMOVPS 32(BX), Y1, Y3
+	VMASKMOVPS 32(DI), Y1, Y4
+	VCMPPS     $0x04, Y0, Y2, Y0
+	VBLENDVPS  Y0, Y3, Y4, Y4
+	VMASKMOVPS Y4, Y1, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSumAVX2(lanes *float32, src *float32, n int)
+// Requires: AVX
+TEXT ·vecSumAVX2(SB), NOSPLIT, $0-24
+	MOVQ   src+8(FP), AX
+	MOVQ   n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+four:
+	CMPQ    CX, $0x40
+	JLT     rest
+	VMOVUPS (AX), Y8
+	VADDPS  Y8, Y0, Y0
+	VMOVUPS 32(AX), Y8
+	VADDPS  Y8, Y1, Y1
+	VMOVUPS 64(AX), Y8
+	VADDPS  Y8, Y2, Y2
+	VMOVUPS 96(AX), Y8
+	VADDPS  Y8, Y3, Y3
+	VMOVUPS 128(AX), Y8
+	VADDPS  Y8, Y4, Y4
+	VMOVUPS 160(AX), Y8
+	VADDPS  Y8, Y5, Y5
+	VMOVUPS 192(AX), Y8
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 224(AX), Y8
+	VADDPS  Y8, Y7, Y7
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x40, CX
+	JMP     four
+
+rest:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS (AX), Y8
+	VADDPS  Y8, Y0, Y0
+	VMOVUPS 32(AX), Y8
+	VADDPS  Y8, Y1, Y1
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), DX
+	VMOVUPS    (DX)(CX*4), Y8
+	VMASKMOVPS (AX), Y8, Y8
+	VADDPS     Y8, Y0, Y0
+	VMOVUPS    32(DX)(CX*4), Y8
+	VMASKMOVPS 32(AX), Y8, Y8
+	VADDPS     Y8, Y1, Y1
+
+done:
+	VADDPS  Y2, Y0, Y0
+	VADDPS  Y6, Y4, Y4
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y3, Y1, Y1
+	VADDPS  Y7, Y5, Y5
+	VADDPS  Y5, Y1, Y1
+	MOVQ    lanes+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func vecSumSquaresAVX2(lanes *float32, src *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·vecSumSquaresAVX2(SB), NOSPLIT, $0-24
+	MOVQ   src+8(FP), AX
+	MOVQ   n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+four:
+	CMPQ        CX, $0x40
+	JLT         rest
+	VMOVUPS     (AX), Y8
+	VFMADD231PS Y8, Y8, Y0
+	VMOVUPS     32(AX), Y8
+	VFMADD231PS Y8, Y8, Y1
+	VMOVUPS     64(AX), Y8
+	VFMADD231PS Y8, Y8, Y2
+	VMOVUPS     96(AX), Y8
+	VFMADD231PS Y8, Y8, Y3
+	VMOVUPS     128(AX), Y8
+	VFMADD231PS Y8, Y8, Y4
+	VMOVUPS     160(AX), Y8
+	VFMADD231PS Y8, Y8, Y5
+	VMOVUPS     192(AX), Y8
+	VFMADD231PS Y8, Y8, Y6
+	VMOVUPS     224(AX), Y8
+	VFMADD231PS Y8, Y8, Y7
+	ADDQ        $0x00000100, AX
+	SUBQ        $0x40, CX
+	JMP         four
+
+rest:
+	SUBQ $0x10, CX
+	JLT  tail
+
+loop:
+	VMOVUPS     (AX), Y8
+	VFMADD231PS Y8, Y8, Y0
+	VMOVUPS     32(AX), Y8
+	VFMADD231PS Y8, Y8, Y1
+	ADDQ        $0x40, AX
+	SUBQ        $0x10, CX
+	JGE         loop
+
+tail:
+	ADDQ        $0x10, CX
+	JE          done
+	NEGQ        CX
+	LEAQ        vecTail<>+64(SB), DX
+	VMOVUPS     (DX)(CX*4), Y8
+	VMASKMOVPS  (AX), Y8, Y8
+	VFMADD231PS Y8, Y8, Y0
+	VMOVUPS     32(DX)(CX*4), Y8
+	VMASKMOVPS  32(AX), Y8, Y8
+	VFMADD231PS Y8, Y8, Y1
+
+done:
+	VADDPS  Y2, Y0, Y0
+	VADDPS  Y6, Y4, Y4
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y3, Y1, Y1
+	VADDPS  Y7, Y5, Y5
+	VADDPS  Y5, Y1, Y1
+	MOVQ    lanes+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func vecRangeAVX2(lanes *float32, src *float32, n int)
+// Requires: AVX
+TEXT ·vecRangeAVX2(SB), NOSPLIT, $0-24
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), CX
+	VBROADCASTSS vecConstants<>+88(SB), Y0
+	VBROADCASTSS vecConstants<>+168(SB), Y1
+	VBROADCASTSS vecConstants<>+88(SB), Y2
+	VBROADCASTSS vecConstants<>+168(SB), Y3
+	SUBQ         $0x10, CX
+	JLT          tail
+
+loop:
+	VMOVUPS (AX), Y4
+	VMINPS  Y0, Y4, Y0
+	VMAXPS  Y1, Y4, Y1
+	VMOVUPS 32(AX), Y4
+	VMINPS  Y2, Y4, Y2
+	VMAXPS  Y3, Y4, Y3
+	ADDQ    $0x40, AX
+	SUBQ    $0x10, CX
+	JGE     loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), DX
+	VMOVUPS    (DX)(CX*4), Y4
+	VMASKMOVPS (AX), Y4, Y5
+	VMOVAPS    Y1, Y6
+	VBLENDVPS  Y4, Y5, Y6, Y6
+	VBLENDVPS  Y4, Y5, Y0, Y5
+	VMINPS     Y0, Y5, Y0
+	VMAXPS     Y1, Y6, Y1
+	VMOVUPS    32(DX)(CX*4), Y4
+	VMASKMOVPS 32(AX), Y4, Y5
+	VMOVAPS    Y3, Y6
+	VBLENDVPS  Y4, Y5, Y6, Y6
+	VBLENDVPS  Y4, Y5, Y2, Y5
+	VMINPS     Y2, Y5, Y2
+	VMAXPS     Y3, Y6, Y3
+
+done:
+	MOVQ    lanes+0(FP), AX
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y2, 32(AX)
+	MOVQ    lanes+0(FP), AX
+	VMOVUPS Y1, 64(AX)
+	VMOVUPS Y3, 96(AX)
+	VZEROUPPER
+	RET
+
+// func vecExpSumAVX2(lanes *float32, dst *float32, src *float32, n int, less float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecExpSumAVX2(SB), NOSPLIT, $0-36
+	MOVQ         src+16(FP), AX
+	MOVQ         n+24(FP), CX
+	MOVQ         dst+8(FP), DX
+	VBROADCASTSS less+32(FP), Y0
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	SUBQ         $0x10, CX
+	JLT          tail
+
+loop:
+	VMOVUPS      (AX), Y3
+	VSUBPS       Y0, Y3, Y3
+	VBROADCASTSS vecConstants<>+12(SB), Y4
+	VBROADCASTSS vecConstants<>+16(SB), Y5
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS vecConstants<>+20(SB), Y4
+	VMULPS       Y4, Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VBROADCASTSS vecConstants<>+24(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+32(SB), Y5
+	VBROADCASTSS vecConstants<>+36(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+40(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+44(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VADDPS       Y3, Y5, Y5
+	VCVTPS2DQ    Y4, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y6, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y5, (DX)
+	VADDPS       Y5, Y1, Y1
+	VMOVUPS      32(AX), Y3
+	VSUBPS       Y0, Y3, Y3
+	VBROADCASTSS vecConstants<>+12(SB), Y4
+	VBROADCASTSS vecConstants<>+16(SB), Y5
+	VMAXPS       Y3, Y4, Y3
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS vecConstants<>+20(SB), Y4
+	VMULPS       Y4, Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VBROADCASTSS vecConstants<>+24(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFNMADD231PS Y5, Y4, Y3
+	VBROADCASTSS vecConstants<>+32(SB), Y5
+	VBROADCASTSS vecConstants<>+36(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+40(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+44(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFMADD213PS  Y6, Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD213PS  Y3, Y6, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y3
+	VADDPS       Y3, Y5, Y5
+	VCVTPS2DQ    Y4, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y6, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y3, Y3
+	VPADDD       Y6, Y3, Y3
+	VMULPS       Y3, Y5, Y5
+	VMOVUPS      Y5, 32(DX)
+	VADDPS       Y5, Y2, Y2
+	ADDQ         $0x40, AX
+	ADDQ         $0x40, DX
+	SUBQ         $0x10, CX
+	JGE          loop
+
+tail:
+	ADDQ         $0x10, CX
+	JE           done
+	NEGQ         CX
+	LEAQ         vecTail<>+64(SB), BX
+	VMOVUPS      (BX)(CX*4), Y3
+	VMASKMOVPS   (AX), Y3, Y4
+	VSUBPS       Y0, Y4, Y4
+	VBROADCASTSS vecConstants<>+12(SB), Y5
+	VBROADCASTSS vecConstants<>+16(SB), Y6
+	VMAXPS       Y4, Y5, Y4
+	VMINPS       Y4, Y6, Y4
+	VBROADCASTSS vecConstants<>+20(SB), Y5
+	VMULPS       Y5, Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VBROADCASTSS vecConstants<>+24(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+28(SB), Y6
+	VFNMADD231PS Y6, Y5, Y4
+	VBROADCASTSS vecConstants<>+32(SB), Y6
+	VBROADCASTSS vecConstants<>+36(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+40(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+44(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VBROADCASTSS vecConstants<>+48(SB), Y7
+	VFMADD213PS  Y7, Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD213PS  Y4, Y7, Y6
+	VBROADCASTSS vecConstants<>+8(SB), Y4
+	VADDPS       Y4, Y6, Y6
+	VCVTPS2DQ    Y5, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VBROADCASTSS vecConstants<>+8(SB), Y7
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       Y7, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y7, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VMASKMOVPS   Y6, Y3, (DX)
+	VANDPS       Y3, Y6, Y6
+	VADDPS       Y6, Y1, Y1
+	VMOVUPS      32(BX)(CX*4), Y3
+	VMASKMOVPS   32(AX), Y3, Y4
+	VSUBPS       Y0, Y4, Y4
+	VBROADCASTSS vecConstants<>+12(SB), Y0
+	VBROADCASTSS vecConstants<>+16(SB), Y5
+	VMAXPS       Y4, Y0, Y0
+	VMINPS       Y0, Y5, Y0
+	VBROADCASTSS vecConstants<>+20(SB), Y4
+	VMULPS       Y4, Y0, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y0, Y0
+	VBROADCASTSS vecConstants<>+24(SB), Y5
+	VFNMADD231PS Y5, Y4, Y0
+	VBROADCASTSS vecConstants<>+28(SB), Y5
+	VFNMADD231PS Y5, Y4, Y0
+	VBROADCASTSS vecConstants<>+32(SB), Y5
+	VBROADCASTSS vecConstants<>+36(SB), Y6
+	VFMADD213PS  Y6, Y0, Y5
+	VBROADCASTSS vecConstants<>+40(SB), Y6
+	VFMADD213PS  Y6, Y0, Y5
+	VBROADCASTSS vecConstants<>+44(SB), Y6
+	VFMADD213PS  Y6, Y0, Y5
+	VBROADCASTSS vecConstants<>+48(SB), Y6
+	VFMADD213PS  Y6, Y0, Y5
+	VMULPS       Y0, Y0, Y6
+	VFMADD213PS  Y0, Y6, Y5
+	VBROADCASTSS vecConstants<>+8(SB), Y0
+	VADDPS       Y0, Y5, Y5
+	VCVTPS2DQ    Y4, Y0
+	VPSRAD       $0x01, Y0, Y4
+	VPSUBD       Y4, Y0, Y0
+	VBROADCASTSS vecConstants<>+8(SB), Y6
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       Y6, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPSLLD       $0x17, Y0, Y0
+	VPADDD       Y6, Y0, Y0
+	VMULPS       Y0, Y5, Y5
+	VMASKMOVPS   Y5, Y3, 32(DX)
+	VANDPS       Y3, Y5, Y5
+	VADDPS       Y5, Y2, Y2
+
+done:
+	MOVQ    lanes+0(FP), AX
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	VZEROUPPER
+	RET
+
+// func vecBinsAVX2(dst *uint32, src *float32, n int, low float32, perUnit float32, last int32, clearMask uint32)
+// Requires: AVX, AVX2
+TEXT ·vecBinsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         src+8(FP), AX
+	MOVQ         n+16(FP), CX
+	MOVQ         dst+0(FP), DX
+	VBROADCASTSS low+24(FP), Y0
+	VBROADCASTSS perUnit+28(FP), Y1
+	VBROADCASTSS last+32(FP), Y2
+	VBROADCASTSS clearMask+36(FP), Y3
+	VPCMPEQD     Y5, Y5, Y5
+	VCVTDQ2PS    Y2, Y4
+	VPSUBD       Y5, Y2, Y2
+	VXORPS       Y5, Y5, Y5
+	SUBQ         $0x10, CX
+	JLT          tail
+
+loop:
+	VMOVUPS    (AX), Y6
+	VANDPS     Y3, Y6, Y6
+	VSUBPS     Y0, Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VMAXPS     Y6, Y5, Y6
+	VMINPS     Y6, Y4, Y6
+	VCVTTPS2DQ Y6, Y6
+	VPMINUD    Y2, Y6, Y6
+	VMOVUPS    Y6, (DX)
+	VMOVUPS    32(AX), Y6
+	VANDPS     Y3, Y6, Y6
+	VSUBPS     Y0, Y6, Y6
+	VMULPS     Y1, Y6, Y6
+	VMAXPS     Y6, Y5, Y6
+	VMINPS     Y6, Y4, Y6
+	VCVTTPS2DQ Y6, Y6
+	VPMINUD    Y2, Y6, Y6
+	VMOVUPS    Y6, 32(DX)
+	ADDQ       $0x40, AX
+	ADDQ       $0x40, DX
+	SUBQ       $0x10, CX
+	JGE        loop
+
+tail:
+	ADDQ       $0x10, CX
+	JE         done
+	NEGQ       CX
+	LEAQ       vecTail<>+64(SB), BX
+	VMOVUPS    (BX)(CX*4), Y6
+	VMASKMOVPS (AX), Y6, Y7
+	VANDPS     Y3, Y7, Y7
+	VSUBPS     Y0, Y7, Y7
+	VMULPS     Y1, Y7, Y7
+	VMAXPS     Y7, Y5, Y7
+	VMINPS     Y7, Y4, Y7
+	VCVTTPS2DQ Y7, Y7
+	VPMINUD    Y2, Y7, Y7
+	VMASKMOVPS Y7, Y6, (DX)
+	VMOVUPS    32(BX)(CX*4), Y6
+	VMASKMOVPS 32(AX), Y6, Y7
+	VANDPS     Y3, Y7, Y7
+	VSUBPS     Y0, Y7, Y7
+	VMULPS     Y1, Y7, Y7
+	VMAXPS     Y7, Y5, Y7
+	VMINPS     Y7, Y4, Y7
+	VCVTTPS2DQ Y7, Y7
+	VPMINUD    Y2, Y7, Y7
+	VMASKMOVPS Y7, Y6, 32(DX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecErrorsAVX2(lanes *float64, a *float32, b *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·vecErrorsAVX2(SB), NOSPLIT, $0-32
+	MOVQ     a+8(FP), AX
+	MOVQ     b+16(FP), CX
+	MOVQ     n+24(FP), DX
+	VXORPD   Y0, Y0, Y0
+	VXORPD   Y1, Y1, Y1
+	VXORPD   Y2, Y2, Y2
+	VXORPD   Y3, Y3, Y3
+	VXORPD   Y4, Y4, Y4
+	VXORPD   Y5, Y5, Y5
+	VPCMPEQD Y6, Y6, Y6
+	VPSRLQ   $0x01, Y6, Y6
+
+loop:
+	VCVTPS2PD   (AX), Y7
+	VCVTPS2PD   (CX), Y8
+	VSUBPD      Y8, Y7, Y9
+	VANDPD      Y6, Y9, Y10
+	VMAXPD      Y10, Y0, Y0
+	VADDPD      Y10, Y1, Y1
+	VFMADD231PD Y9, Y9, Y2
+	VFMADD231PD Y7, Y8, Y3
+	VFMADD231PD Y7, Y7, Y4
+	VFMADD231PD Y8, Y8, Y5
+	ADDQ        $0x10, AX
+	ADDQ        $0x10, CX
+	SUBQ        $0x04, DX
+	JG          loop
+	MOVQ        lanes+0(FP), AX
+	VMOVUPD     Y0, (AX)
+	MOVQ        lanes+0(FP), AX
+	VMOVUPD     Y1, 64(AX)
+	MOVQ        lanes+0(FP), AX
+	VMOVUPD     Y2, 128(AX)
+	MOVQ        lanes+0(FP), AX
+	VMOVUPD     Y3, 192(AX)
+	MOVQ        lanes+0(FP), AX
+	VMOVUPD     Y4, 256(AX)
+	MOVQ        lanes+0(FP), AX
+	VMOVUPD     Y5, 320(AX)
 	VZEROUPPER
 	RET

@@ -33,3 +33,13 @@ func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps i
 //
 //go:noescape
 func convPlanar48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+
+// convBlocked16AVX2 computes tiles of 1 to 6 pixels x 16 output channels; see ConvCall.
+//
+//go:noescape
+func convBlocked16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+
+// convPlanar16AVX2 computes tiles of 1 to 6 pixels x 16 output channels; see ConvCall.
+//
+//go:noescape
+func convPlanar16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)

@@ -13,3 +13,13 @@ func halfToFloatAVX512(dst *float32, src *uint16, n int)
 //
 //go:noescape
 func floatToHalfAVX512(dst *uint16, src *float32, n int)
+
+// halfToFloatAVX2 converts n > 0 values, n a multiple of 16.
+//
+//go:noescape
+func halfToFloatAVX2(dst *float32, src *uint16, n int)
+
+// floatToHalfAVX2 converts n > 0 values, n a multiple of 16.
+//
+//go:noescape
+func floatToHalfAVX2(dst *uint16, src *float32, n int)

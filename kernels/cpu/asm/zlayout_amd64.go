@@ -14,17 +14,42 @@ func interleaveAVX512(dst *float32, step int, src *float32, stride int, rows int
 //go:noescape
 func deinterleaveAVX512(dst *float32, stride int, src *float32, step int, rows int, n int)
 
+// copyMaskedAVX512 sets dst[i] = src[i+distance] where bit i%64 of load is set, and 0 where only that of store is, for i < n, n > 0.
+//
+//go:noescape
+func copyMaskedAVX512(dst *byte, src *byte, distance int, n int, load uint64, store uint64)
+
+// interleaveAVX2 sets dst[i*step+r] = src[r*stride+i] for r < rows, i < n, and zero for rows <= r < 8; n > 0 is a multiple of 8.
+//
+//go:noescape
+func interleaveAVX2(dst *float32, step int, src *float32, stride int, rows int, n int)
+
+// deinterleaveAVX2 sets dst[r*stride+i] = src[i*step+r] for r < rows, 0 < rows <= 8, i < n; n > 0 is a multiple of 8.
+//
+//go:noescape
+func deinterleaveAVX2(dst *float32, stride int, src *float32, step int, rows int, n int)
+
+// copyBlendedAVX2 sets dst[i] = src[i+distance]&load[i%64] | dst[i]&keep[i%64] for i < n, n > 0 and a multiple of 64.
+//
+//go:noescape
+func copyBlendedAVX2(dst *byte, src *byte, distance int, n int, load *[64]byte, keep *[64]byte)
+
 // gatherRowsAVX512 copies rows of vectors of 16; see GatherCall.
 //
 //go:noescape
 func gatherRowsAVX512(dst *float32, dstRow int, src *float32, srcRow int, rows int, left int, n int, right int, step int, pad float32)
+
+// gatherRowsAVX2 copies rows of vectors of 16; see GatherCall.
+//
+//go:noescape
+func gatherRowsAVX2(dst *float32, dstRow int, src *float32, srcRow int, rows int, left int, n int, right int, step int, pad float32)
 
 // evensAVX512 sets dst[i] = src[2*i] for i < n, n > 0 and a multiple of 16; it reads 2*n elements.
 //
 //go:noescape
 func evensAVX512(dst *float32, src *float32, n int)
 
-// copyMaskedAVX512 sets dst[i] = src[i+distance] where bit i%64 of load is set, and 0 where only that of store is, for i < n, n > 0.
+// evensAVX2 sets dst[i] = src[2*i] for i < n, n > 0 and a multiple of 16; it reads 2*n elements.
 //
 //go:noescape
-func copyMaskedAVX512(dst *byte, src *byte, distance int, n int, load uint64, store uint64)
+func evensAVX2(dst *float32, src *float32, n int)

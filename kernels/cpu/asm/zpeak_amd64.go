@@ -4,7 +4,12 @@
 
 package asm
 
-// peakFMAAVX512 issues 24*n independent VFMADD231PS on ZMM registers.
+// peakFMAAVX512 issues 24*n independent VFMADD231PS on registers of 64 bytes.
 //
 //go:noescape
 func peakFMAAVX512(n int)
+
+// peakFMAAVX2 issues 12*n independent VFMADD231PS on registers of 32 bytes.
+//
+//go:noescape
+func peakFMAAVX2(n int)

@@ -18,3 +18,18 @@ func poolAverageAVX512(pixels int, tiles int, rows int, in *float32, inRow int, 
 //
 //go:noescape
 func poolSumAVX512(in *float32, n int, factor float32, out *float32)
+
+// poolMaxAVX2 computes tiles of 1 to 6 pixels x 16 channels; see PoolCall.
+//
+//go:noescape
+func poolMaxAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int)
+
+// poolAverageAVX2 computes tiles of 1 to 6 pixels x 16 channels; see PoolCall.
+//
+//go:noescape
+func poolAverageAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, factors *float32, factorRow int)
+
+// poolSumAVX2 sets out[0:16] to factor times the sum of n vectors of 16; n may be 0.
+//
+//go:noescape
+func poolSumAVX2(in *float32, n int, factor float32, out *float32)

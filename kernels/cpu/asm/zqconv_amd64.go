@@ -13,3 +13,13 @@ func qconv32VNNI(pixels int, tiles int, args *byte)
 //
 //go:noescape
 func qconv16VNNI(pixels int, tiles int, args *byte)
+
+// qconv16AVXVNNI computes tiles of 1 to 6 pixels x 16 output channels; see QConvCall.
+//
+//go:noescape
+func qconv16AVXVNNI(pixels int, tiles int, args *byte)
+
+// qconv16AVX2 computes tiles of 1 to 4 pixels x 16 output channels; see QConvCall.
+//
+//go:noescape
+func qconv16AVX2(pixels int, tiles int, args *byte)

@@ -8,3 +8,13 @@ package asm
 //
 //go:noescape
 func qdepthwiseVNNI(pixels int, tiles int, args *byte)
+
+// qdepthwiseAVXVNNI computes tiles of 1 to 4 pixels x 16 channels; see QDepthwiseKernel.
+//
+//go:noescape
+func qdepthwiseAVXVNNI(pixels int, tiles int, args *byte)
+
+// qdepthwiseAVX2 computes tiles of 1 to 4 pixels x 16 channels; see QDepthwiseKernel.
+//
+//go:noescape
+func qdepthwiseAVX2(pixels int, tiles int, args *byte)

@@ -9,7 +9,12 @@ package asm
 //go:noescape
 func qaverageAVX512(pixels int, tiles int, args *byte)
 
-// qmaxAVX512 computes any number of pixels x 16 channels; see QPoolKernel.Max.
+// qaverageAVX2 computes tiles of 1 to 4 pixels x 16 channels; see QPoolKernel.Average.
 //
 //go:noescape
-func qmaxAVX512(pixels int, args *byte, out *byte, outPixel int)
+func qaverageAVX2(pixels int, tiles int, args *byte)
+
+// qmaxAVX computes any number of pixels x 16 channels; see QPoolKernel.Max.
+//
+//go:noescape
+func qmaxAVX(pixels int, args *byte, out *byte, outPixel int)

@@ -38,3 +38,38 @@ func quantizeBlockAVX512(dst *byte, src *float32, plane int, channels int, n int
 //
 //go:noescape
 func dequantizeBlockAVX512(dst *float32, src *byte, plane int, channels int, n int, args *float32)
+
+// quantizeAVX2 is QuantKernel.Quantize for n elements, a multiple of 16.
+//
+//go:noescape
+func quantizeAVX2(dst *byte, src *float32, n int, args *float32)
+
+// dequantizeAVX2 is QuantKernel.Dequantize for n elements, a multiple of 16.
+//
+//go:noescape
+func dequantizeAVX2(dst *float32, src *byte, n int, args *float32)
+
+// requantizeAVX2 is QuantKernel.Requantize for n elements, a multiple of 16.
+//
+//go:noescape
+func requantizeAVX2(dst *byte, src *byte, n int, args *float32)
+
+// addBytesAVX2 is QuantKernel.Add for n elements, a multiple of 16.
+//
+//go:noescape
+func addBytesAVX2(dst *byte, a *byte, b *byte, n int, args *float32)
+
+// quantizePixelsAVX2 is QuantKernel.QuantizePixels for n pixels, a multiple of 16.
+//
+//go:noescape
+func quantizePixelsAVX2(dst *byte, src *float32, plane int, channels int, n int, args *float32)
+
+// quantizeBlockAVX2 is QuantKernel.QuantizeBlock for n pixels, a multiple of 16.
+//
+//go:noescape
+func quantizeBlockAVX2(dst *byte, src *float32, plane int, channels int, n int, args *float32)
+
+// dequantizeBlockAVX2 is QuantKernel.DequantizeBlock for n pixels, a multiple of 16.
+//
+//go:noescape
+func dequantizeBlockAVX2(dst *float32, src *byte, plane int, channels int, n int, args *float32)

@@ -174,7 +174,182 @@ func vecExpSumAVX512(lanes *float32, dst *float32, src *float32, n int, less flo
 //go:noescape
 func vecBinsAVX512(dst *uint32, src *float32, n int, low float32, perUnit float32, last int32, clearMask uint32)
 
-// vecErrorsAVX512 leaves, for n elements, a multiple of 8, eight partial results each of VecErrors' fields.
+// vecErrorsAVX512 leaves, for n elements, a multiple of 8, 8 partial results each of VecErrors' fields, 8 elements apart.
 //
 //go:noescape
 func vecErrorsAVX512(lanes *float64, a *float32, b *float32, n int)
+
+// vecNegAVX2 is UnaryOp Neg of n elements.
+//
+//go:noescape
+func vecNegAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecAbsAVX2 is UnaryOp Abs of n elements.
+//
+//go:noescape
+func vecAbsAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecSqrtAVX2 is UnaryOp Sqrt of n elements.
+//
+//go:noescape
+func vecSqrtAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecReciprocalAVX2 is UnaryOp Reciprocal of n elements.
+//
+//go:noescape
+func vecReciprocalAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecFloorAVX2 is UnaryOp Floor of n elements.
+//
+//go:noescape
+func vecFloorAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecCeilAVX2 is UnaryOp Ceil of n elements.
+//
+//go:noescape
+func vecCeilAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecRoundAVX2 is UnaryOp Round of n elements.
+//
+//go:noescape
+func vecRoundAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecExpAVX2 is UnaryOp Exp of n elements.
+//
+//go:noescape
+func vecExpAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecLogAVX2 is UnaryOp Log of n elements.
+//
+//go:noescape
+func vecLogAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecTanhAVX2 is UnaryOp Tanh of n elements.
+//
+//go:noescape
+func vecTanhAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecErfAVX2 is UnaryOp Erf of n elements.
+//
+//go:noescape
+func vecErfAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecSigmoidAVX2 is UnaryOp Sigmoid of n elements.
+//
+//go:noescape
+func vecSigmoidAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecSiLUAVX2 is UnaryOp SiLU of n elements.
+//
+//go:noescape
+func vecSiLUAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecGELUAVX2 is UnaryOp GELU of n elements.
+//
+//go:noescape
+func vecGELUAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecHardSigmoidAVX2 is UnaryOp HardSigmoid of n elements.
+//
+//go:noescape
+func vecHardSigmoidAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecHardSwishAVX2 is UnaryOp HardSwish of n elements.
+//
+//go:noescape
+func vecHardSwishAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecLeakyReLUAVX2 is UnaryOp LeakyReLU of n elements.
+//
+//go:noescape
+func vecLeakyReLUAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecClampAVX2 is UnaryOp Clamp of n elements.
+//
+//go:noescape
+func vecClampAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecAffineAVX2 is UnaryOp Affine of n elements.
+//
+//go:noescape
+func vecAffineAVX2(dst *float32, src *float32, n int, a float32, b float32)
+
+// vecAddAVX2 is BinaryOp Add of n elements.
+//
+//go:noescape
+func vecAddAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecSubAVX2 is BinaryOp Sub of n elements.
+//
+//go:noescape
+func vecSubAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecMulAVX2 is BinaryOp Mul of n elements.
+//
+//go:noescape
+func vecMulAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecDivAVX2 is BinaryOp Div of n elements.
+//
+//go:noescape
+func vecDivAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecMaxAVX2 is BinaryOp Max of n elements.
+//
+//go:noescape
+func vecMaxAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecMinAVX2 is BinaryOp Min of n elements.
+//
+//go:noescape
+func vecMinAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecLessAVX2 is BinaryOp Less of n elements.
+//
+//go:noescape
+func vecLessAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecLessOrEqualAVX2 is BinaryOp LessOrEqual of n elements.
+//
+//go:noescape
+func vecLessOrEqualAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecEqualAVX2 is BinaryOp Equal of n elements.
+//
+//go:noescape
+func vecEqualAVX2(dst *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecSelectAVX2 is VecKernel.Select of n elements.
+//
+//go:noescape
+func vecSelectAVX2(dst *float32, condition *float32, x *float32, y *float32, n int, xStep int, yStep int)
+
+// vecSumAVX2 leaves 16 partial sums; see VecKernel.Sum.
+//
+//go:noescape
+func vecSumAVX2(lanes *float32, src *float32, n int)
+
+// vecSumSquaresAVX2 leaves 16 partial sums; see VecKernel.SumSquares.
+//
+//go:noescape
+func vecSumSquaresAVX2(lanes *float32, src *float32, n int)
+
+// vecRangeAVX2 leaves 16 minima and 16 maxima; see VecKernel.Range.
+//
+//go:noescape
+func vecRangeAVX2(lanes *float32, src *float32, n int)
+
+// vecExpSumAVX2 stores exp(src-less) and leaves 16 partial sums; see VecKernel.Softmax.
+//
+//go:noescape
+func vecExpSumAVX2(lanes *float32, dst *float32, src *float32, n int, less float32)
+
+// vecBinsAVX2 computes the bin of each of n elements; see VecKernel.Histogram.
+//
+//go:noescape
+func vecBinsAVX2(dst *uint32, src *float32, n int, low float32, perUnit float32, last int32, clearMask uint32)
+
+// vecErrorsAVX2 leaves, for n elements, a multiple of 8, 4 partial results each of VecErrors' fields, 8 elements apart.
+//
+//go:noescape
+func vecErrorsAVX2(lanes *float64, a *float32, b *float32, n int)

@@ -8,38 +8,34 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-const lane = 64 // bytes of a ZMM register: 16 float32
-
-// zmm are the 32 vector registers. The tiles are laid out by hand: the allocator has nothing to decide.
-var zmm = [32]reg.VecPhysical{
-	reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
-	reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
-	reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
-	reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31,
-}
-
 // convShape is a family of register tiles: up to pixels x 16*blocks accumulators.
 type convShape struct {
+	isa    *isa
 	blocks int
 	pixels int
 	planar bool // input channels are separate planes: pixels 4 bytes apart, one channel a tap
 }
 
 var convShapes = []convShape{
-	{blocks: 1, pixels: 14},
-	{blocks: 2, pixels: 14},
-	{blocks: 3, pixels: 9},
-	{blocks: 1, pixels: 14, planar: true},
-	{blocks: 2, pixels: 14, planar: true},
-	{blocks: 3, pixels: 9, planar: true},
+	{isa: avx512, blocks: 1, pixels: 14},
+	{isa: avx512, blocks: 2, pixels: 14},
+	{isa: avx512, blocks: 3, pixels: 9},
+	{isa: avx512, blocks: 1, pixels: 14, planar: true},
+	{isa: avx512, blocks: 2, pixels: 14, planar: true},
+	{isa: avx512, blocks: 3, pixels: 9, planar: true},
+	{isa: avx2, blocks: 1, pixels: 6},
+	{isa: avx2, blocks: 1, pixels: 6, planar: true},
 }
+
+// vectors is the number of registers that hold the channels of a pixel.
+func (s convShape) vectors() int { return s.blocks * s.isa.parts() }
 
 func (s convShape) name() string {
 	kind := "Blocked"
 	if s.planar {
 		kind = "Planar"
 	}
-	return fmt.Sprintf("conv%s%dAVX512", kind, 16*s.blocks)
+	return fmt.Sprintf("conv%s%d%s", kind, 16*s.blocks, s.isa.name)
 }
 
 // conv emits one function for each shape.
@@ -69,7 +65,7 @@ type convTile struct {
 
 	tiles, in, out, outBlock reg.GPVirtual
 	ahead, aheadStep         reg.GPVirtual
-	acc                      [][][]reg.VecPhysical // [set][pixel][block]
+	acc                      [][][]reg.VecPhysical // [set][pixel][vector]
 	weight                   []reg.VecPhysical
 	spare                    []reg.VecPhysical
 }
@@ -77,21 +73,21 @@ type convTile struct {
 func (k *convTile) label(s string) string { return fmt.Sprintf("p%d%s", k.p, s) }
 
 func (k *convTile) emit() {
-	c, blocks := k.c, k.shape.blocks
+	c, vectors := k.c, k.shape.vectors()
 	next := 0
-	take := func(n int) []reg.VecPhysical { next += n; return zmm[next-n : next] }
+	take := func(n int) []reg.VecPhysical { next += n; return k.shape.isa.regs[next-n : next] }
 	sets := 1
 	if !k.shape.planar {
-		sets = max(1, min(4, 12/(k.p*blocks)))
+		sets = max(1, min(4, 12/(k.p*vectors)))
 	}
 	for s := range sets {
 		k.acc = append(k.acc, nil)
 		for range k.p {
-			k.acc[s] = append(k.acc[s], take(blocks))
+			k.acc[s] = append(k.acc[s], take(vectors))
 		}
 	}
-	k.weight = take(blocks)
-	k.spare = zmm[next:]
+	k.weight = take(vectors)
+	k.spare = k.shape.isa.regs[next:]
 
 	c.Label(k.label(""))
 	k.tiles = c.Load(c.Param("tiles"), c.GP64()).(reg.GPVirtual)
@@ -125,36 +121,37 @@ func (k *convTile) pixelStride() int {
 	return lane
 }
 
-// rows calls f with the address of each block's first pixel; base is left unchanged.
-func (k *convTile) rows(base, stride reg.GPVirtual, f func(block int, at operand.Mem)) {
-	f(0, operand.Mem{Base: base})
-	if k.shape.blocks > 1 {
-		f(1, operand.Mem{Base: base, Index: stride, Scale: 1})
-	}
-	if k.shape.blocks > 2 {
-		f(2, operand.Mem{Base: base, Index: stride, Scale: 2})
+// rows calls f with the address of each vector of the first pixel; base is left unchanged.
+func (k *convTile) rows(base, stride reg.GPVirtual, f func(vector int, at operand.Mem)) {
+	parts := k.shape.isa.parts()
+	for v := range k.shape.vectors() {
+		at := operand.Mem{Base: base, Disp: v % parts * k.shape.isa.width}
+		if block := v / parts; block > 0 {
+			at.Index, at.Scale = stride, uint8(block)
+		}
+		f(v, at)
 	}
 }
 
 // start fills the first set of accumulators with the bias, or with what out holds, the others with zeros.
 func (k *convTile) start() {
 	c, acc := k.c, k.acc[0]
-	clearSets(c, k.acc[1:])
+	clearSets(c, k.shape.isa, k.acc[1:])
 	flag := c.Load(c.Param("accumulate"), c.GP8())
 	c.TESTB(flag, flag)
 	c.JNE(operand.LabelRef(k.label("more")))
 	bias := c.Load(c.Param("bias"), c.GP64()).(reg.GPVirtual)
-	for b := range k.shape.blocks {
-		c.VMOVUPS(operand.Mem{Base: bias, Disp: b * lane}, acc[0][b])
+	for v := range k.shape.vectors() {
+		c.VMOVUPS(operand.Mem{Base: bias, Disp: v * k.shape.isa.width}, acc[0][v])
 		for p := 1; p < k.p; p++ {
-			c.VMOVAPS(acc[0][b], acc[p][b])
+			c.VMOVAPS(acc[0][v], acc[p][v])
 		}
 	}
 	c.JMP(operand.LabelRef(k.label("started")))
 	c.Label(k.label("more"))
-	k.rows(k.out, k.outBlock, func(b int, at operand.Mem) {
+	k.rows(k.out, k.outBlock, func(v int, at operand.Mem) {
 		for p := range k.p {
-			c.VMOVUPS(at.Offset(p*lane), acc[p][b])
+			c.VMOVUPS(at.Offset(p*lane), acc[p][v])
 		}
 	})
 	c.Label(k.label("started"))
@@ -194,23 +191,23 @@ func (k *convTile) taps() {
 	addSets(c, k.acc)
 }
 
-// channel is the outer product of one input channel: blocks weight vectors, one broadcast a pixel.
+// channel is the outer product of one input channel: its weight vectors, one broadcast a pixel.
 func (k *convTile) channel(w, at reg.GPVirtual, ch int) {
-	c, blocks := k.c, k.shape.blocks
+	c, vectors := k.c, k.shape.vectors()
 	acc := k.acc[ch%len(k.acc)]
-	for b := range blocks {
-		c.VMOVUPS(operand.Mem{Base: w, Disp: (ch*blocks + b) * lane}, k.weight[b])
+	for v := range vectors {
+		c.VMOVUPS(operand.Mem{Base: w, Disp: (ch*vectors + v) * k.shape.isa.width}, k.weight[v])
 	}
 	for p := range k.p {
 		x := operand.Mem{Base: at, Disp: p*k.pixelStride() + 4*ch}
-		if blocks == 1 {
+		if vectors == 1 {
 			c.VFMADD231PS_BCST(x, k.weight[0], acc[p][0])
 			continue
 		}
-		v := k.spare[p%min(2, len(k.spare))]
-		c.VBROADCASTSS(x, v)
-		for b := range blocks {
-			c.VFMADD231PS(v, k.weight[b], acc[p][b])
+		pixel := k.spare[p%min(2, len(k.spare))]
+		c.VBROADCASTSS(x, pixel)
+		for v := range vectors {
+			c.VFMADD231PS(pixel, k.weight[v], acc[p][v])
 		}
 	}
 }
@@ -223,9 +220,9 @@ func (k *convTile) finish(res reg.GPVirtual) {
 	c.JEQ(operand.LabelRef(k.label("clamp")))
 	resBlock := c.Load(c.Param("resBlock"), c.GP64()).(reg.GPVirtual)
 	c.SHLQ(operand.Imm(2), resBlock)
-	k.rows(res, resBlock, func(b int, at operand.Mem) {
+	k.rows(res, resBlock, func(v int, at operand.Mem) {
 		for p := range k.p {
-			c.VADDPS(at.Offset(p*lane), k.acc[0][p][b], k.acc[0][p][b])
+			c.VADDPS(at.Offset(p*lane), k.acc[0][p][v], k.acc[0][p][v])
 		}
 	})
 	c.ADDQ(operand.U32(uint32(k.p*lane)), res)
@@ -233,9 +230,9 @@ func (k *convTile) finish(res reg.GPVirtual) {
 	lo, hi := k.weight[0], k.spare[0]
 	broadcastParam(c, "lo", lo)
 	broadcastParam(c, "hi", hi)
-	k.rows(k.out, k.outBlock, func(b int, at operand.Mem) {
+	k.rows(k.out, k.outBlock, func(v int, at operand.Mem) {
 		for p := range k.p {
-			a := k.acc[0][p][b]
+			a := k.acc[0][p][v]
 			c.VMAXPS(a, lo, a)
 			c.VMINPS(a, hi, a)
 			c.VMOVUPS(a, at.Offset(p*lane))
@@ -253,11 +250,11 @@ func broadcastParam(c *build.Context, name string, v reg.VecPhysical) {
 }
 
 // clearSets zeroes further sets of accumulators.
-func clearSets(c *build.Context, sets [][][]reg.VecPhysical) {
-	for _, set := range sets {
-		for _, row := range set {
+func clearSets(c *build.Context, set *isa, sets [][][]reg.VecPhysical) {
+	for _, accumulators := range sets {
+		for _, row := range accumulators {
 			for _, v := range row {
-				c.VPXORD(v, v, v)
+				set.zero(c, v)
 			}
 		}
 	}

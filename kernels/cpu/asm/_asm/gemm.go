@@ -8,27 +8,36 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// gemmRows is the most rows of a tile.
-const gemmRows = 14
+// gemmShape is a family of register tiles: up to rows x 16*blocks accumulators.
+type gemmShape struct {
+	isa    *isa
+	blocks int
+	rows   int
+}
 
-// gemm emits one function for each panel width.
+var gemmShapes = []gemmShape{{avx512, 1, 14}, {avx512, 2, 14}, {avx2, 1, 6}}
+
+// gemm emits one function for each shape.
 func gemm(c *build.Context) {
-	for _, blocks := range []int{1, 2} {
-		name := fmt.Sprintf("gemm%dAVX512", 16*blocks)
+	bits := dwords(c, "gemmBits", func(i int) uint32 { return 1 << i })
+	for _, s := range gemmShapes {
+		name := fmt.Sprintf("gemm%d%s", 16*s.blocks, s.isa.name)
 		function(c, name,
 			"func(rows, tiles int, a *float32, lda, k int, b, bias, out *float32, ldout int, res *float32, ldres int, lo, hi float32, mask uint32, accumulate bool)",
-			fmt.Sprintf("%s computes tiles of 1 to %d rows x %d columns; see GemmCall.", name, gemmRows, 16*blocks))
+			fmt.Sprintf("%s computes tiles of 1 to %d rows x %d columns; see GemmCall.", name, s.rows, 16*s.blocks))
 		rows := c.Load(c.Param("rows"), c.GP64())
-		mask := c.Load(c.Param("mask"), c.GP32())
-		c.KMOVW(mask, reg.K1)
-		c.SHRL(operand.Imm(16), mask)
-		c.KMOVW(mask, reg.K2)
-		for p := gemmRows; p > 1; p-- {
+		if s.isa == avx512 {
+			mask := c.Load(c.Param("mask"), c.GP32())
+			c.KMOVW(mask, reg.K1)
+			c.SHRL(operand.Imm(16), mask)
+			c.KMOVW(mask, reg.K2)
+		}
+		for p := s.rows; p > 1; p-- {
 			c.CMPQ(rows, operand.U32(uint32(p)))
 			c.JEQ(operand.LabelRef(fmt.Sprintf("r%d", p)))
 		}
-		for p := 1; p <= gemmRows; p++ {
-			t := gemmTile{c: c, blocks: blocks, p: p}
+		for p := 1; p <= s.rows; p++ {
+			t := gemmTile{c: c, shape: s, p: p, bits: bits}
 			t.emit()
 		}
 	}
@@ -37,11 +46,12 @@ func gemm(c *build.Context) {
 // gemmTile emits the loops for one number of rows. With few rows the steps of k take turns on several sets
 // of accumulators, so that the latency of the multiply-add does not bound them.
 type gemmTile struct {
-	c      *build.Context
-	blocks int
-	p      int
+	c     *build.Context
+	shape gemmShape
+	p     int
+	bits  operand.Mem // table of 1<<i
 
-	acc    [][][]reg.VecPhysical // [set][row][block]
+	acc    [][][]reg.VecPhysical // [set][row][vector]
 	weight []reg.VecPhysical
 	spare  []reg.VecPhysical
 	a, lda reg.GPVirtual
@@ -58,16 +68,16 @@ func (t *gemmTile) gp(param string) reg.GPVirtual {
 func (t *gemmTile) emit() {
 	c := t.c
 	next := 0
-	take := func(n int) []reg.VecPhysical { next += n; return zmm[next-n : next] }
-	sets := max(1, min(4, 12/(t.p*t.blocks)))
+	take := func(n int) []reg.VecPhysical { next += n; return t.shape.isa.regs[next-n : next] }
+	sets := max(1, min(4, 12/(t.p*t.vectors())))
 	for s := range sets {
 		t.acc = append(t.acc, nil)
 		for range t.p {
-			t.acc[s] = append(t.acc[s], take(t.blocks))
+			t.acc[s] = append(t.acc[s], take(t.vectors()))
 		}
 	}
-	t.weight = take(t.blocks)
-	t.spare = zmm[next:]
+	t.weight = take(t.vectors())
+	t.spare = t.shape.isa.regs[next:]
 
 	c.Label(t.label(""))
 	tiles := t.gp("tiles")
@@ -83,32 +93,69 @@ func (t *gemmTile) emit() {
 	c.RET()
 }
 
-// columns is the mask of a block's columns.
-func (t *gemmTile) columns(block int) reg.OpmaskPhysical {
-	return []reg.OpmaskPhysical{reg.K1, reg.K2}[block]
+// vectors is the number of registers that hold the columns of a row.
+func (t *gemmTile) vectors() int { return t.shape.blocks * t.shape.isa.parts() }
+
+// masks returns the masks of the columns of each vector; those of AVX2 are made in the registers of the weights.
+func (t *gemmTile) masks() []reg.Register {
+	c := t.c
+	if t.shape.isa == avx512 {
+		return []reg.Register{reg.K1, reg.K2}[:t.vectors()]
+	}
+	var masks []reg.Register
+	for v, m := range t.weight {
+		bits := t.bits.Offset(v * t.shape.isa.width)
+		broadcastParam(c, "mask", m)
+		c.VPAND(bits, m, m)
+		c.VPCMPEQD(bits, m, m)
+		masks = append(masks, m)
+	}
+	return masks
+}
+
+// load reads the columns of mask, the others as zero.
+func (t *gemmTile) load(from operand.Mem, mask reg.Register, to reg.VecPhysical) {
+	if t.shape.isa == avx512 {
+		t.c.VMOVUPS_Z(from, mask, to)
+	} else {
+		t.c.VMASKMOVPS(from, mask, to)
+	}
+}
+
+// store writes the columns of mask, or all where it is nil.
+func (t *gemmTile) store(v reg.VecPhysical, mask reg.Register, to operand.Mem) {
+	switch {
+	case mask == nil:
+		t.c.VMOVUPS(v, to)
+	case t.shape.isa == avx512:
+		t.c.VMOVUPS(v, mask, to)
+	default:
+		t.c.VMASKMOVPS(v, mask, to)
+	}
 }
 
 // start fills the first set of accumulators with the bias, or with what out holds, the others with zeros.
 func (t *gemmTile) start() {
 	c := t.c
-	clearSets(c, t.acc[1:])
+	clearSets(c, t.shape.isa, t.acc[1:])
 	flag := c.Load(c.Param("accumulate"), c.GP8())
 	c.TESTB(flag, flag)
 	c.JNE(operand.LabelRef(t.label("more")))
 	bias := t.gp("bias")
-	for b := range t.blocks {
-		c.VMOVUPS(operand.Mem{Base: bias, Disp: b * lane}, t.acc[0][0][b])
+	for v, first := range t.acc[0][0] {
+		c.VMOVUPS(operand.Mem{Base: bias, Disp: v * t.shape.isa.width}, first)
 		for p := 1; p < t.p; p++ {
-			c.VMOVAPS(t.acc[0][0][b], t.acc[0][p][b])
+			c.VMOVAPS(first, t.acc[0][p][v])
 		}
 	}
 	c.JMP(operand.LabelRef(t.label("started")))
 	c.Label(t.label("more"))
 	row, step := c.GP64(), t.gp("ldout")
 	c.MOVQ(t.out, row)
+	masks := t.masks()
 	for p := range t.p {
-		for b := range t.blocks {
-			c.VMOVUPS_Z(operand.Mem{Base: row, Disp: b * lane}, t.columns(b), t.acc[0][p][b])
+		for v, m := range masks {
+			t.load(operand.Mem{Base: row, Disp: v * t.shape.isa.width}, m, t.acc[0][p][v])
 		}
 		c.LEAQ(operand.Mem{Base: row, Index: step, Scale: 4}, row)
 	}
@@ -144,7 +191,7 @@ func (t *gemmTile) multiply() {
 		for _, base := range bases {
 			c.ADDQ(operand.Imm(uint64(4*n)), base)
 		}
-		c.ADDQ(operand.U32(uint32(n*t.blocks*lane)), w)
+		c.ADDQ(operand.U32(uint32(n*t.shape.blocks*lane)), w)
 	}
 	c.MOVQ(k, quads)
 	c.ANDQ(operand.Imm(3), k)
@@ -167,34 +214,35 @@ func (t *gemmTile) multiply() {
 
 // step is the outer product of one k.
 func (t *gemmTile) step(w reg.GPVirtual, k int, at func(p int) operand.Mem) {
-	c := t.c
-	for b := range t.blocks {
-		c.VMOVUPS(operand.Mem{Base: w, Disp: (k*t.blocks + b) * lane}, t.weight[b])
+	c, vectors := t.c, t.vectors()
+	for v := range vectors {
+		c.VMOVUPS(operand.Mem{Base: w, Disp: (k*vectors + v) * t.shape.isa.width}, t.weight[v])
 	}
 	acc := t.acc[k%len(t.acc)]
 	for p := range t.p {
-		if t.blocks == 1 {
+		if vectors == 1 {
 			c.VFMADD231PS_BCST(at(p), t.weight[0], acc[p][0])
 			continue
 		}
-		v := t.spare[p%2]
-		c.VBROADCASTSS(at(p), v)
-		for b := range t.blocks {
-			c.VFMADD231PS(v, t.weight[b], acc[p][b])
+		x := t.spare[p%2]
+		c.VBROADCASTSS(at(p), x)
+		for v := range vectors {
+			c.VFMADD231PS(x, t.weight[v], acc[p][v])
 		}
 	}
 }
 
-// finish adds the residual, clamps (NaN passes, as in conv) and stores the columns of the mask.
+// finish adds the residual, clamps (NaN passes, as in conv) and stores the columns of the mask. Masked stores of AVX2
+// are slow on some processors: whole vectors are stored without.
 func (t *gemmTile) finish() {
 	c := t.c
 	c.TESTQ(t.res, t.res)
 	c.JEQ(operand.LabelRef(t.label("clamp")))
-	step := t.gp("ldres")
+	masks, step := t.masks(), t.gp("ldres")
 	for p := range t.p {
-		for b := range t.blocks {
-			c.VMOVUPS_Z(operand.Mem{Base: t.res, Disp: b * lane}, t.columns(b), t.spare[0])
-			c.VADDPS(t.spare[0], t.acc[0][p][b], t.acc[0][p][b])
+		for v, m := range masks {
+			t.load(operand.Mem{Base: t.res, Disp: v * t.shape.isa.width}, m, t.spare[0])
+			c.VADDPS(t.spare[0], t.acc[0][p][v], t.acc[0][p][v])
 		}
 		c.LEAQ(operand.Mem{Base: t.res, Index: step, Scale: 4}, t.res)
 	}
@@ -202,17 +250,36 @@ func (t *gemmTile) finish() {
 	lo, hi := t.spare[0], t.spare[1]
 	broadcastParam(c, "lo", lo)
 	broadcastParam(c, "hi", hi)
-	step = t.gp("ldout")
-	for p := range t.p {
-		for b := range t.blocks {
-			a := t.acc[0][p][b]
-			c.VMAXPS(a, lo, a)
-			c.VMINPS(a, hi, a)
-			c.VMOVUPS(a, t.columns(b), operand.Mem{Base: t.out, Disp: b * lane})
-		}
-		c.LEAQ(operand.Mem{Base: t.out, Index: step, Scale: 4}, t.out)
+	if t.shape.isa == avx512 {
+		t.clampAndStore(lo, hi, t.masks())
+	} else {
+		mask := c.Load(c.Param("mask"), c.GP32())
+		c.CMPL(mask, operand.U32(1<<(16*t.shape.blocks)-1))
+		c.JNE(operand.LabelRef(t.label("part")))
+		t.clampAndStore(lo, hi, nil)
+		c.JMP(operand.LabelRef(t.label("stored")))
+		c.Label(t.label("part"))
+		t.clampAndStore(lo, hi, t.masks())
+		c.Label(t.label("stored"))
 	}
 	for range t.p {
 		c.ADDQ(t.lda, t.a)
+	}
+}
+
+// clampAndStore moves out to the next tile; without masks every column is stored.
+func (t *gemmTile) clampAndStore(lo, hi reg.VecPhysical, masks []reg.Register) {
+	c, step := t.c, t.gp("ldout")
+	for p := range t.p {
+		for v, a := range t.acc[0][p] {
+			c.VMAXPS(a, lo, a)
+			c.VMINPS(a, hi, a)
+			var m reg.Register
+			if masks != nil {
+				m = masks[v]
+			}
+			t.store(a, m, operand.Mem{Base: t.out, Disp: v * t.shape.isa.width})
+		}
+		c.LEAQ(operand.Mem{Base: t.out, Index: step, Scale: 4}, t.out)
 	}
 }

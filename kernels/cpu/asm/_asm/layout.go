@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -17,9 +16,12 @@ func layout(c *build.Context) {
 	function(c, "deinterleaveAVX512", "func(dst *float32, stride int, src *float32, step, rows, n int)",
 		"deinterleaveAVX512 sets dst[r*stride+i] = src[i*step+r] for r < rows <= 16, i < n.")
 	deinterleave(c)
-	gather(c)
-	evens(c)
 	copyMasked(c)
+	layoutAVX2(c)
+	for _, set := range []*isa{avx512, avx2} {
+		gather(c, set)
+	}
+	evens(c)
 }
 
 // transpose16 transposes the 16x16 matrix of the rows zmm[0:16] in place, by pairs of elements, by pairs of
@@ -124,45 +126,65 @@ func advance(c *build.Context, planes, vectors, step, n reg.GPVirtual) {
 
 // half emits the conversions between float32 and float16.
 func half(c *build.Context) {
-	for _, widen := range []bool{true, false} {
-		name, signature := "halfToFloatAVX512", "func(dst *float32, src *uint16, n int)"
-		if !widen {
-			name, signature = "floatToHalfAVX512", "func(dst *uint16, src *float32, n int)"
-		}
-		function(c, name, signature, fmt.Sprintf("%s converts n > 0 values, n a multiple of 16.", name))
-		dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
-		src := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual)
-		n := c.Load(c.Param("n"), c.GP64())
-		c.Label("loop")
-		if widen {
-			c.VCVTPH2PS(operand.Mem{Base: src}, reg.Z0)
-			c.VMOVUPS(reg.Z0, operand.Mem{Base: dst})
-			c.ADDQ(operand.Imm(32), src)
-			c.ADDQ(operand.Imm(64), dst)
-		} else {
-			c.VMOVUPS(operand.Mem{Base: src}, reg.Z0)
-			c.VCVTPS2PH(operand.Imm(0), reg.Z0, operand.Mem{Base: dst})
-			c.ADDQ(operand.Imm(64), src)
-			c.ADDQ(operand.Imm(32), dst)
-		}
-		c.SUBQ(operand.Imm(16), n)
-		c.JNE(operand.LabelRef("loop"))
-		c.VZEROUPPER()
-		c.RET()
+	for _, set := range []*isa{avx512, avx2} {
+		widen, narrow := "halfToFloat"+set.name, "floatToHalf"+set.name
+		halfLoop(c, set, widen, "func(dst *float32, src *uint16, n int)", 2, 4, func(from, to operand.Mem) {
+			c.VCVTPH2PS(from, set.regs[0])
+			c.VMOVUPS(set.regs[0], to)
+		})
+		halfLoop(c, set, narrow, "func(dst *uint16, src *float32, n int)", 4, 2, func(from, to operand.Mem) {
+			c.VMOVUPS(from, set.regs[0])
+			c.VCVTPS2PH(operand.Imm(0), set.regs[0], to)
+		})
 	}
 }
 
+// halfLoop emits a loop over elements of so many bytes.
+func halfLoop(c *build.Context, set *isa, name, signature string, from, to int, convert func(from, to operand.Mem)) {
+	function(c, name, signature, fmt.Sprintf("%s converts n > 0 values, n a multiple of 16.", name))
+	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
+	src := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual)
+	n := c.Load(c.Param("n"), c.GP64())
+	c.Label("loop")
+	for at := 0; at < 16; at += set.width / 4 {
+		convert(operand.Mem{Base: src, Disp: from * at}, operand.Mem{Base: dst, Disp: to * at})
+	}
+	c.ADDQ(operand.Imm(uint64(16*from)), src)
+	c.ADDQ(operand.Imm(uint64(16*to)), dst)
+	c.SUBQ(operand.Imm(16), n)
+	c.JNE(operand.LabelRef("loop"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
 // gather emits the copy of strided vectors with borders.
-func gather(c *build.Context) {
-	function(c, "gatherRowsAVX512", "func(dst *float32, dstRow int, src *float32, srcRow, rows, left, n, right, step int, pad float32)",
-		"gatherRowsAVX512 copies rows of vectors of 16; see GatherCall.")
+func gather(c *build.Context, set *isa) {
+	name, parts := "gatherRows"+set.name, set.parts()
+	function(c, name, "func(dst *float32, dstRow int, src *float32, srcRow, rows, left, n, right, step int, pad float32)",
+		name+" copies rows of vectors of 16; see GatherCall.")
 	gp := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
 	dst, dstRow, src, srcRow := gp("dst"), gp("dstRow"), gp("src"), gp("srcRow")
 	rows, step := gp("rows"), gp("step")
 	for _, bytes := range []reg.GPVirtual{dstRow, srcRow, step} {
 		c.SHLQ(operand.Imm(2), bytes)
 	}
-	border := reg.Z4
+	border := set.regs[4*parts]
+	// load and store move vector i through registers of its own.
+	load := func(i int, at operand.Mem) {
+		for p, r := range set.regs[i*parts : (i+1)*parts] {
+			c.VMOVUPS(at.Offset(p*set.width), r)
+		}
+	}
+	store := func(i int, at operand.Mem) {
+		for p, r := range set.regs[i*parts : (i+1)*parts] {
+			c.VMOVUPS(r, at.Offset(p*set.width))
+		}
+	}
+	fill := func(at operand.Mem) {
+		for p := range parts {
+			c.VMOVUPS(border, at.Offset(p*set.width))
+		}
+	}
 	broadcastParam(c, "pad", border)
 	to, from, left := c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual), c.GP64()
 	loop := func(label, param string, body func()) {
@@ -179,19 +201,19 @@ func gather(c *build.Context) {
 	c.Label("row")
 	c.MOVQ(dst, to)
 	c.MOVQ(src, from)
-	loop("left", "left", func() { c.VMOVUPS(border, operand.Mem{Base: to}) })
+	loop("left", "left", func() { fill(operand.Mem{Base: to}) })
 	c.Load(c.Param("n"), left)
 	c.SUBQ(operand.Imm(4), left)
 	c.JLT(operand.LabelRef("few"))
 	c.Label("four")
 	two := c.GP64().(reg.GPVirtual)
 	c.LEAQ(operand.Mem{Base: from, Index: step, Scale: 2}, two)
-	c.VMOVUPS(operand.Mem{Base: from}, reg.Z0)
-	c.VMOVUPS(operand.Mem{Base: from, Index: step, Scale: 1}, reg.Z1)
-	c.VMOVUPS(operand.Mem{Base: two}, reg.Z2)
-	c.VMOVUPS(operand.Mem{Base: two, Index: step, Scale: 1}, reg.Z3)
+	load(0, operand.Mem{Base: from})
+	load(1, operand.Mem{Base: from, Index: step, Scale: 1})
+	load(2, operand.Mem{Base: two})
+	load(3, operand.Mem{Base: two, Index: step, Scale: 1})
 	for i := range 4 {
-		c.VMOVUPS(zmm[i], operand.Mem{Base: to, Disp: i * lane})
+		store(i, operand.Mem{Base: to, Disp: i * lane})
 	}
 	c.LEAQ(operand.Mem{Base: two, Index: step, Scale: 2}, from)
 	c.ADDQ(operand.U32(4*lane), to)
@@ -201,14 +223,14 @@ func gather(c *build.Context) {
 	c.ADDQ(operand.Imm(4), left)
 	c.JEQ(operand.LabelRef("copied"))
 	c.Label("one")
-	c.VMOVUPS(operand.Mem{Base: from}, reg.Z0)
-	c.VMOVUPS(reg.Z0, operand.Mem{Base: to})
+	load(0, operand.Mem{Base: from})
+	store(0, operand.Mem{Base: to})
 	c.ADDQ(step, from)
 	c.ADDQ(operand.Imm(lane), to)
 	c.SUBQ(operand.Imm(1), left)
 	c.JNE(operand.LabelRef("one"))
 	c.Label("copied")
-	loop("right", "right", func() { c.VMOVUPS(border, operand.Mem{Base: to}) })
+	loop("right", "right", func() { fill(operand.Mem{Base: to}) })
 	c.ADDQ(dstRow, dst)
 	c.ADDQ(srcRow, src)
 	c.SUBQ(operand.Imm(1), rows)
@@ -219,21 +241,34 @@ func gather(c *build.Context) {
 
 // evens emits the copy of every second scalar.
 func evens(c *build.Context) {
-	function(c, "evensAVX512", "func(dst, src *float32, n int)",
-		"evensAVX512 sets dst[i] = src[2*i] for i < n, n > 0 and a multiple of 16; it reads 2*n elements.")
-	index := c.StaticGlobal("evenIndex")
-	c.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := range 16 {
-		c.AddDatum(4*i, operand.U32(uint32(2*i)))
-	}
+	index := dwords(c, "evenIndex", func(i int) uint32 { return uint32(2 * i) })
+	evensOf(c, avx512, func(src, dst reg.GPVirtual) {
+		c.VMOVUPS(operand.Mem{Base: src}, reg.Z0)
+		c.VPERMT2PS(operand.Mem{Base: src, Disp: lane}, reg.Z1, reg.Z0)
+		c.VMOVUPS(reg.Z0, operand.Mem{Base: dst})
+	}, func() { c.VMOVDQU32(index, reg.Z1) })
+	evensOf(c, avx2, func(src, dst reg.GPVirtual) {
+		for i := range 2 {
+			r := ymm[i]
+			c.VMOVUPS(operand.Mem{Base: src, Disp: i * lane}, r)
+			c.VSHUFPS(operand.Imm(0x88), operand.Mem{Base: src, Disp: i*lane + 32}, r, r) // in each half of both
+			c.VPERMPD(operand.Imm(0xd8), r, r)
+			c.VMOVUPS(r, operand.Mem{Base: dst, Disp: 32 * i})
+		}
+	}, func() {})
+}
+
+// evensOf emits the loop of one instruction set; body handles 16 results.
+func evensOf(c *build.Context, set *isa, body func(src, dst reg.GPVirtual), prepare func()) {
+	name := "evens" + set.name
+	function(c, name, "func(dst, src *float32, n int)",
+		name+" sets dst[i] = src[2*i] for i < n, n > 0 and a multiple of 16; it reads 2*n elements.")
 	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
 	src := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual)
 	n := c.Load(c.Param("n"), c.GP64())
-	c.VMOVDQU32(index, reg.Z1)
+	prepare()
 	c.Label("loop")
-	c.VMOVUPS(operand.Mem{Base: src}, reg.Z0)
-	c.VPERMT2PS(operand.Mem{Base: src, Disp: lane}, reg.Z1, reg.Z0)
-	c.VMOVUPS(reg.Z0, operand.Mem{Base: dst})
+	body(src, dst)
 	c.ADDQ(operand.U32(2*lane), src)
 	c.ADDQ(operand.Imm(lane), dst)
 	c.SUBQ(operand.Imm(16), n)

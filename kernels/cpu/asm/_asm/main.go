@@ -29,21 +29,18 @@ type family struct {
 
 var families = []family{
 	{"conv", conv},
-	{"qconv", qconv},
-	{"quant", quant},
-	{"qdepthwise", qdepthwise},
-	{"qpool", qpool},
-	{"qcolumn", qcolumn},
-	{"vec", vec},
 	{"depthwise", depthwise},
 	{"gemm", gemm},
-	{"qconv", qconv},
 	{"half", half},
 	{"layout", layout},
-	{"qconv", qconv},
-	{"gemm", gemm},
 	{"peak", peak},
 	{"pool", pool},
+	{"qcolumn", qcolumn},
+	{"qconv", qconv},
+	{"qdepthwise", qdepthwise},
+	{"qpool", qpool},
+	{"quant", quant},
+	{"vec", vec},
 }
 
 func main() {
@@ -71,6 +68,9 @@ func generate(f family, dir string) error {
 		return err
 	}
 	if err := pass.Compile.Execute(file); err != nil {
+		return err
+	}
+	if err := onlyAVX2(file); err != nil {
 		return err
 	}
 	cfg := printer.Config{Argv: []string{"go", "run", ".", f.name}, Pkg: "asm"}

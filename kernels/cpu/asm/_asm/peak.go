@@ -1,31 +1,30 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
 )
 
-// peakChains is the number of independent accumulators: more than latency times issue width on every
-// CPU with two 512-bit FMA ports.
-const peakChains = 24
-
-// peak emits the loops that measure what the core can do at most.
+// peak emits the loops that measure what the core can do at most: with more independent accumulators than latency times
+// issue width on every CPU with two ports for them.
 func peak(c *build.Context) {
-	function(c, "peakFMAAVX512", "func(n int)",
-		"peakFMAAVX512 issues 24*n independent VFMADD231PS on ZMM registers.")
+	peakFMA(c, avx512, 24)
+	peakFMA(c, avx2, 12)
+}
+
+func peakFMA(c *build.Context, set *isa, chains int) {
+	name := "peakFMA" + set.name
+	function(c, name, "func(n int)", fmt.Sprintf("%s issues %d*n independent VFMADD231PS on registers of %d bytes.", name, chains, set.width))
 	n := c.Load(c.Param("n"), c.GP64())
-	var acc [peakChains]reg.VecVirtual
-	for i := range acc {
-		acc[i] = c.ZMM()
-		c.VPXORD(acc[i], acc[i], acc[i])
+	acc, a, b := set.regs[:chains], set.regs[chains], set.regs[chains+1]
+	for _, v := range set.regs[:chains+2] {
+		set.zero(c, v)
 	}
-	a, b := c.ZMM(), c.ZMM()
-	c.VPXORD(a, a, a)
-	c.VPXORD(b, b, b)
 	c.Label("loop")
-	for i := range acc {
-		c.VFMADD231PS(a, b, acc[i])
+	for _, v := range acc {
+		c.VFMADD231PS(a, b, v)
 	}
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef("loop"))

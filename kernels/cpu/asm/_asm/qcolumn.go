@@ -84,7 +84,7 @@ func (k *qcolumnTile) emit() {
 	at, from := c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual)
 	c.MOVQ(out, at)
 	c.MOVQ(res, from)
-	e := requantTile{c: c, args: requant, acc: k.acc, out: at, res: from, label: k.label, spare: zmm[8:12]}
+	e := requantTile{c: c, isa: avx512, args: requant, acc: k.acc, out: at, res: from, label: k.label, spare: zmm[8:12]}
 	e.emit()
 	c.ADDQ(k.param("inColumn"), in)
 	k.nextColumn(requant, out, res)

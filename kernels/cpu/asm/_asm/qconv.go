@@ -39,6 +39,7 @@ func qconv(c *build.Context) {
 			k.emit()
 		}
 	}
+	qconvNarrow(c)
 }
 
 // qconvTile emits the loops for one number of pixels.
@@ -78,7 +79,7 @@ func (k *qconvTile) emit() {
 
 	c.Label(k.label("tile"))
 	k.reduce()
-	e := requantTile{c: c, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[:4*blocks+2]}
+	e := requantTile{c: c, isa: avx512, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[:4*blocks+2]}
 	e.emit()
 	c.ADDQ(operand.U32(uint32(4*k.p)), k.pix)
 	c.SUBQ(operand.Imm(1), tiles)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -13,32 +15,38 @@ const (
 	aFlipA, aFlipB, aFlip            = 32, 36, 40
 )
 
-// quant emits the conversions between float32 and bytes, 16 elements at a time.
+// quant emits the conversions between float32 and bytes, 16 or 8 elements at a time.
 func quant(c *build.Context) {
-	quantLoop(c, "quantizeAVX512", "func(dst *byte, src *float32, n int, args *float32)",
-		"quantizeAVX512 is QuantKernel.Quantize for n elements, a multiple of 16.",
+	for _, set := range []*isa{avx512, avx2} {
+		quantSlices(c, set)
+		quantizePixels(c, set)
+		quantizeBlock(c, set)
+		dequantizeBlock(c, set)
+	}
+}
+
+// quantSlices emits the conversions of slices.
+func quantSlices(c *build.Context, set *isa) {
+	quantLoop(c, set, "quantize", "func(dst *byte, src *float32, n int, args *float32)", "Quantize",
 		func(q *quantiser) {
 			v := q.loadFloats("src")
 			q.quantise(v)
 			q.storeBytes(v)
 		})
-	quantLoop(c, "dequantizeAVX512", "func(dst *float32, src *byte, n int, args *float32)",
-		"dequantizeAVX512 is QuantKernel.Dequantize for n elements, a multiple of 16.",
+	quantLoop(c, set, "dequantize", "func(dst *float32, src *byte, n int, args *float32)", "Dequantize",
 		func(q *quantiser) {
 			v := q.loadBytes("src", aFlipA)
 			q.dequantise(v, aScaleA, aZeroA)
 			q.storeFloats(v)
 		})
-	quantLoop(c, "requantizeAVX512", "func(dst, src *byte, n int, args *float32)",
-		"requantizeAVX512 is QuantKernel.Requantize for n elements, a multiple of 16.",
+	quantLoop(c, set, "requantize", "func(dst, src *byte, n int, args *float32)", "Requantize",
 		func(q *quantiser) {
 			v := q.loadBytes("src", aFlipA)
 			q.dequantise(v, aScaleA, aZeroA)
 			q.quantise(v)
 			q.storeBytes(v)
 		})
-	quantLoop(c, "addBytesAVX512", "func(dst, a, b *byte, n int, args *float32)",
-		"addBytesAVX512 is QuantKernel.Add for n elements, a multiple of 16.",
+	quantLoop(c, set, "addBytes", "func(dst, a, b *byte, n int, args *float32)", "Add",
 		func(q *quantiser) {
 			v, w := q.loadBytes("a", aFlipA), q.loadBytes("b", aFlipB)
 			q.dequantise(v, aScaleA, aZeroA)
@@ -47,14 +55,12 @@ func quant(c *build.Context) {
 			q.quantise(v)
 			q.storeBytes(v)
 		})
-	quantizePixels(c)
-	quantizeBlock(c)
-	dequantizeBlock(c)
 }
 
-// quantiser emits the pieces of one function: constants are loaded on first use, before the loop.
+// quantiser emits the pieces of one function; every constant is loaded before the loop.
 type quantiser struct {
 	c         *build.Context
+	isa       *isa
 	args, n   reg.GPVirtual
 	pointers  map[string]reg.GPVirtual
 	constants map[int]reg.VecVirtual
@@ -62,23 +68,19 @@ type quantiser struct {
 	at        reg.GPVirtual // elements done
 }
 
-// quantLoop emits a function whose body handles 16 elements; it is emitted once for its constants, in the
-// head, and once in the loop.
-func quantLoop(c *build.Context, name, signature, doc string, body func(*quantiser)) {
-	function(c, name, signature, doc)
-	q := newQuantiser(c, signature)
+// quantLoop emits a function whose body handles one register of elements.
+func quantLoop(c *build.Context, set *isa, name, signature, method string, body func(*quantiser)) {
+	name += set.name
+	function(c, name, signature, fmt.Sprintf("%s is QuantKernel.%s for n elements, a multiple of 16.", name, method))
+	q := newQuantiser(c, set, signature)
 	c.Label("loop")
 	body(q)
-	c.ADDQ(operand.Imm(16), q.at)
-	c.CMPQ(q.at, q.n)
-	c.JLT(operand.LabelRef("loop"))
-	c.VZEROUPPER()
-	c.RET()
+	q.endLoop()
 }
 
 // newQuantiser loads the pointers and every constant.
-func newQuantiser(c *build.Context, signature string) *quantiser {
-	q := &quantiser{c: c, pointers: map[string]reg.GPVirtual{}, constants: map[int]reg.VecVirtual{}}
+func newQuantiser(c *build.Context, set *isa, signature string) *quantiser {
+	q := &quantiser{c: c, isa: set, pointers: map[string]reg.GPVirtual{}, constants: map[int]reg.VecVirtual{}}
 	q.args = c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
 	q.n = c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	for _, name := range []string{"dst", "src", "a", "b"} {
@@ -87,30 +89,48 @@ func newQuantiser(c *build.Context, signature string) *quantiser {
 		}
 	}
 	for offset := aScaleA; offset <= aFlip; offset += 4 {
-		v := c.ZMM().(reg.VecVirtual)
+		v := q.register()
 		c.VPBROADCASTD(operand.Mem{Base: q.args, Disp: offset}, v)
 		q.constants[offset] = v
 	}
-	q.none, q.top = c.ZMM().(reg.VecVirtual), c.ZMM().(reg.VecVirtual)
-	c.VPXORD(q.none, q.none, q.none)
-	c.VPTERNLOGD(operand.Imm(0xff), q.top, q.top, q.top)
+	q.none, q.top = q.register(), q.register()
+	set.zero(c, q.none)
+	if set == avx512 {
+		c.VPTERNLOGD(operand.Imm(0xff), q.top, q.top, q.top)
+	} else {
+		c.VPCMPEQD(q.top, q.top, q.top)
+	}
 	c.VPSRLD(operand.Imm(24), q.top, q.top) // 255
 	q.at = c.GP64().(reg.GPVirtual)
 	c.XORQ(q.at, q.at)
 	return q
 }
 
+// elements is the number of elements in a register.
+func (q *quantiser) elements() int { return q.isa.width / 4 }
+
+func (q *quantiser) register() reg.VecVirtual { return q.isa.register(q.c) }
+
+// flip exchanges the signs of bytes, one in each 32-bit lane.
+func (q *quantiser) flip(offset int, v reg.VecVirtual) {
+	if q.isa == avx512 {
+		q.c.VPXORD(q.constants[offset], v, v)
+	} else {
+		q.c.VPXOR(q.constants[offset], v, v)
+	}
+}
+
 func (q *quantiser) loadFloats(name string) reg.VecVirtual {
-	v := q.c.ZMM().(reg.VecVirtual)
+	v := q.register()
 	q.c.VMOVUPS(operand.Mem{Base: q.pointers[name], Index: q.at, Scale: 4}, v)
 	return v
 }
 
 // loadBytes loads 16 bytes as unsigned integers.
 func (q *quantiser) loadBytes(name string, flip int) reg.VecVirtual {
-	v := q.c.ZMM().(reg.VecVirtual)
+	v := q.register()
 	q.c.VPMOVZXBD(operand.Mem{Base: q.pointers[name], Index: q.at, Scale: 1}, v)
-	q.c.VPXORD(q.constants[flip], v, v)
+	q.flip(flip, v)
 	return v
 }
 
@@ -127,15 +147,24 @@ func (q *quantiser) quantise(v reg.VecVirtual) {
 	c.VMAXPS(v, q.constants[aLow], v)
 	c.VMINPS(v, q.constants[aHigh], v)
 	c.VDIVPS(q.constants[aScale], v, v)
-	c.VCVTPS2DQ_RN_SAE(v, v)
+	toInteger(c, q.isa, v)
 	c.VPADDD(q.constants[aZero], v, v)
 	c.VPMAXSD(q.none, v, v)
 	c.VPMINSD(q.top, v, v)
-	c.VPXORD(q.constants[aFlip], v, v)
+	q.flip(aFlip, v)
 }
 
 func (q *quantiser) storeBytes(v reg.VecVirtual) {
-	q.c.VPMOVDB(v, operand.Mem{Base: q.pointers["dst"], Index: q.at, Scale: 1})
+	c, to := q.c, operand.Mem{Base: q.pointers["dst"], Index: q.at, Scale: 1}
+	if q.isa == avx512 {
+		c.VPMOVDB(v, to)
+		return
+	}
+	high := c.XMM()
+	c.VEXTRACTI128(operand.Imm(1), v, high)
+	c.VPACKUSDW(high, v.AsX(), high)
+	c.VPACKUSWB(high, high, high)
+	c.VMOVQ(high, to)
 }
 
 func (q *quantiser) storeFloats(v reg.VecVirtual) {

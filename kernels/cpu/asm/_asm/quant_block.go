@@ -41,33 +41,37 @@ func (w *channelWalk) step() {
 	w.c.CMOVQGT(w.next, w.at)
 }
 
+// blockFunction starts a function of pixels.
+func blockFunction(c *build.Context, set *isa, name, signature, method string) (q *quantiser, plane, channels reg.GPVirtual) {
+	name += set.name
+	function(c, name, signature, name+" is QuantKernel."+method+" for n pixels, a multiple of 16.")
+	q = newQuantiser(c, set, signature)
+	return q, c.Load(c.Param("plane"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("channels"), c.GP64()).(reg.GPVirtual)
+}
+
 // quantizePixels emits QuantKernel.QuantizePixels: the bytes of four channels meet in the 32-bit lanes.
-func quantizePixels(c *build.Context) {
-	function(c, "quantizePixelsAVX512", blockSignature,
-		"quantizePixelsAVX512 is QuantKernel.QuantizePixels for n pixels, a multiple of 16.")
-	q := newQuantiser(c, blockSignature)
-	plane := c.Load(c.Param("plane"), c.GP64()).(reg.GPVirtual)
-	channels := c.Load(c.Param("channels"), c.GP64()).(reg.GPVirtual)
+func quantizePixels(c *build.Context, set *isa) {
+	q, plane, channels := blockFunction(c, set, "quantizePixels", blockSignature, "QuantizePixels")
 	c.Label("loop")
 	v := q.fourChannels(newChannelWalk(c, q.pointers["src"], q.at, plane, channels))
-	c.VMOVDQU32(v, operand.Mem{Base: q.pointers["dst"], Index: q.at, Scale: 4})
+	c.VMOVUPS(v, operand.Mem{Base: q.pointers["dst"], Index: q.at, Scale: 4})
 	q.endLoop()
 }
 
 func (q *quantiser) endLoop() {
-	q.c.ADDQ(operand.Imm(16), q.at)
+	q.c.ADDQ(operand.Imm(uint64(q.elements())), q.at)
 	q.c.CMPQ(q.at, q.n)
 	q.c.JLT(operand.LabelRef("loop"))
 	q.c.VZEROUPPER()
 	q.c.RET()
 }
 
-// fourChannels quantises 16 pixels of the next four channels into the four bytes of each lane.
+// fourChannels quantises a register of pixels of the next four channels into the four bytes of each lane.
 func (q *quantiser) fourChannels(w *channelWalk) reg.VecVirtual {
 	c := q.c
 	var all reg.VecVirtual
 	for i := range 4 {
-		v := c.ZMM().(reg.VecVirtual)
+		v := q.register()
 		c.VMOVUPS(operand.Mem{Base: w.at}, v)
 		w.step()
 		q.quantise(v)
@@ -76,16 +80,21 @@ func (q *quantiser) fourChannels(w *channelWalk) reg.VecVirtual {
 			continue
 		}
 		c.VPSLLD(operand.Imm(uint64(8*i)), v, v)
-		c.VPORD(v, all, all)
+		if q.isa == avx512 {
+			c.VPORD(v, all, all)
+		} else {
+			c.VPOR(v, all, all)
+		}
 	}
 	return all
 }
 
 // transpose4 transposes the 4x4 matrix of 32-bit elements in each 128-bit lane of four registers.
-func transpose4(c *build.Context, v [4]reg.VecVirtual) [4]reg.VecVirtual {
+func (q *quantiser) transpose4(v [4]reg.VecVirtual) [4]reg.VecVirtual {
+	c := q.c
 	var t, out [4]reg.VecVirtual
 	for i := range 4 {
-		t[i], out[i] = c.ZMM().(reg.VecVirtual), c.ZMM().(reg.VecVirtual)
+		t[i], out[i] = q.register(), q.register()
 	}
 	c.VPUNPCKLDQ(v[1], v[0], t[0])
 	c.VPUNPCKHDQ(v[1], v[0], t[1])
@@ -99,12 +108,8 @@ func transpose4(c *build.Context, v [4]reg.VecVirtual) [4]reg.VecVirtual {
 }
 
 // quantizeBlock emits QuantKernel.QuantizeBlock: four times four channels, transposed to pixels.
-func quantizeBlock(c *build.Context) {
-	function(c, "quantizeBlockAVX512", blockSignature,
-		"quantizeBlockAVX512 is QuantKernel.QuantizeBlock for n pixels, a multiple of 16.")
-	q := newQuantiser(c, blockSignature)
-	plane := c.Load(c.Param("plane"), c.GP64()).(reg.GPVirtual)
-	channels := c.Load(c.Param("channels"), c.GP64()).(reg.GPVirtual)
+func quantizeBlock(c *build.Context, set *isa) {
+	q, plane, channels := blockFunction(c, set, "quantizeBlock", blockSignature, "QuantizeBlock")
 	dst := q.pointers["dst"]
 	c.Label("loop")
 	w := newChannelWalk(c, q.pointers["src"], q.at, plane, channels)
@@ -112,42 +117,48 @@ func quantizeBlock(c *build.Context) {
 	for i := range quads {
 		quads[i] = q.fourChannels(w)
 	}
-	for k, v := range transpose4(c, quads) { // lane l of v is pixel 4*l+k
-		c.VMOVDQU32(v.AsX(), operand.Mem{Base: dst, Disp: 16 * k})
-		for l := 1; l < 4; l++ {
-			c.VEXTRACTI32X4(operand.Imm(uint64(l)), v, operand.Mem{Base: dst, Disp: 16 * (4*l + k)})
+	for k, v := range q.transpose4(quads) { // 128-bit lane l of v is pixel 4*l+k
+		c.VMOVUPS(v.AsX(), operand.Mem{Base: dst, Disp: 16 * k})
+		for l := 1; l < q.elements()/4; l++ {
+			at := operand.Mem{Base: dst, Disp: 16 * (4*l + k)}
+			if set == avx512 {
+				c.VEXTRACTI32X4(operand.Imm(uint64(l)), v, at)
+			} else {
+				c.VEXTRACTI128(operand.Imm(uint64(l)), v, at)
+			}
 		}
 	}
-	c.ADDQ(operand.U32(256), dst)
+	c.ADDQ(operand.U32(uint32(16*q.elements())), dst)
 	q.endLoop()
 }
 
 // dequantizeBlock emits QuantKernel.DequantizeBlock, the way back.
-func dequantizeBlock(c *build.Context) {
-	const signature = "func(dst *float32, src *byte, plane, channels, n int, args *float32)"
-	function(c, "dequantizeBlockAVX512", signature,
-		"dequantizeBlockAVX512 is QuantKernel.DequantizeBlock for n pixels, a multiple of 16.")
-	q := newQuantiser(c, signature)
-	plane := c.Load(c.Param("plane"), c.GP64()).(reg.GPVirtual)
-	channels := c.Load(c.Param("channels"), c.GP64()).(reg.GPVirtual)
+func dequantizeBlock(c *build.Context, set *isa) {
+	q, plane, channels := blockFunction(c, set, "dequantizeBlock",
+		"func(dst *float32, src *byte, plane, channels, n int, args *float32)", "DequantizeBlock")
 	src := q.pointers["src"]
 	c.Label("loop")
 	var pixels [4]reg.VecVirtual
 	for k := range pixels {
-		v := c.ZMM().(reg.VecVirtual)
-		c.VMOVDQU32(operand.Mem{Base: src, Disp: 16 * k}, v.AsX())
-		for l := 1; l < 4; l++ {
-			c.VINSERTI32X4(operand.Imm(uint64(l)), operand.Mem{Base: src, Disp: 16 * (4*l + k)}, v, v)
+		v := q.register()
+		c.VMOVUPS(operand.Mem{Base: src, Disp: 16 * k}, v.AsX())
+		for l := 1; l < q.elements()/4; l++ {
+			at := operand.Mem{Base: src, Disp: 16 * (4*l + k)}
+			if set == avx512 {
+				c.VINSERTI32X4(operand.Imm(uint64(l)), at, v, v)
+			} else {
+				c.VINSERTI128(operand.Imm(uint64(l)), at, v, v)
+			}
 		}
 		pixels[k] = v
 	}
 	w := newChannelWalk(c, q.pointers["dst"], q.at, plane, channels)
-	for i, quad := range transpose4(c, pixels) { // channels 4*i to 4*i+3 of 16 pixels
+	for i, quad := range q.transpose4(pixels) { // channels 4*i to 4*i+3 of the pixels
 		for j := range 4 {
-			v := c.ZMM().(reg.VecVirtual)
+			v := q.register()
 			c.VPSRLD(operand.Imm(uint64(8*j)), quad, v)
-			c.VPANDD(q.top, v, v)
-			c.VPXORD(q.constants[aFlipA], v, v)
+			c.VANDPS(q.top, v, v)
+			q.flip(aFlipA, v)
 			q.dequantise(v, aScaleA, aZeroA)
 			c.VMOVUPS(v, operand.Mem{Base: w.at})
 			if 4*i+j < 15 {
@@ -157,6 +168,6 @@ func dequantizeBlock(c *build.Context) {
 		}
 	}
 	c.Label("stored")
-	c.ADDQ(operand.U32(256), src)
+	c.ADDQ(operand.U32(uint32(16*q.elements())), src)
 	q.endLoop()
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// qwindowPixels is the most pixels of a tile: enough chains to hide the latency of VPDPBUSD.
+// qwindowPixels is the most pixels of a tile of AVX-512: enough chains to hide the latency of VPDPBUSD. Of AVX2 it is
+// half of that.
 const qwindowPixels = 8
 
 // qdepthwise emits the depthwise convolution of bytes.
 func qdepthwise(c *build.Context) {
-	qwindow(c, "qdepthwiseVNNI", "QDepthwiseKernel", func(k *qwindowTile) {
+	qwindow(c, avx512, "qdepthwiseVNNI", "QDepthwiseKernel", func(k *qwindowTile) {
 		gather, order := zmm[30], zmm[31]
 		c.VMOVDQU32(dwords(c, "qdepthwiseGather", gatherPixels), gather)
 		c.VMOVDQU32(dwords(c, "qdepthwiseOrder", orderBytes), order)
@@ -32,18 +33,23 @@ func qdepthwise(c *build.Context) {
 			c.VPDPBUSD(weights, x, k.acc[p][0])
 		}
 	})
+	qdepthwiseNarrow(c)
 }
 
 // qpool emits the sum of windows with the epilogue that makes it an average, and their maximum.
 func qpool(c *build.Context) {
-	qwindow(c, "qaverageAVX512", "QPoolKernel.Average", func(k *qwindowTile) {
-		k.step = func(reg.GPVirtual) {}
-		k.accumulate = func(p int, in operand.Mem) {
-			x := zmm[20+p%4]
-			c.VPMOVZXBD(in, x)
-			c.VPADDD(x, k.acc[p][0], k.acc[p][0])
-		}
-	})
+	for _, set := range []*isa{avx512, avx2} {
+		qwindow(c, set, "qaverage"+set.name, "QPoolKernel.Average", func(k *qwindowTile) {
+			k.step = func(reg.GPVirtual) {}
+			k.accumulate = func(p int, in operand.Mem) {
+				x := set.regs[len(set.regs)*5/8+p%4]
+				for v, a := range k.acc[p] {
+					c.VPMOVZXBD(in.Offset(v*set.width/4), x)
+					c.VPADDD(x, a, a)
+				}
+			}
+		})
+	}
 	qmax(c)
 }
 
@@ -60,24 +66,26 @@ func dwords(c *build.Context, name string, f func(i int) uint32) operand.Mem {
 // qwindowTile emits the loops of a kernel over windows of one channel block, for one number of pixels.
 type qwindowTile struct {
 	c          *build.Context
+	isa        *isa
 	p          int
-	acc        [][]reg.VecPhysical
+	acc        [][]reg.VecPhysical // [pixel][vector]
 	step       func(weights reg.GPVirtual)
 	accumulate func(pixel int, in operand.Mem)
 }
 
 // qwindow emits a function of asm.qconvArgs; prepare loads constants and sets what a step does.
-func qwindow(c *build.Context, name, contract string, prepare func(*qwindowTile)) {
+func qwindow(c *build.Context, set *isa, name, contract string, prepare func(*qwindowTile)) {
+	most := qwindowPixels / set.parts()
 	function(c, name, "func(pixels, tiles int, args *byte)",
-		fmt.Sprintf("%s computes tiles of 1 to %d pixels x 16 channels; see %s.", name, qwindowPixels, contract))
-	k := &qwindowTile{c: c}
+		fmt.Sprintf("%s computes tiles of 1 to %d pixels x 16 channels; see %s.", name, most, contract))
+	k := &qwindowTile{c: c, isa: set}
 	prepare(k)
 	pixels := c.Load(c.Param("pixels"), c.GP64())
-	for p := qwindowPixels; p > 1; p-- {
+	for p := most; p > 1; p-- {
 		c.CMPQ(pixels, operand.U32(uint32(p)))
 		c.JEQ(operand.LabelRef(fmt.Sprintf("p%d", p)))
 	}
-	for p := 1; p <= qwindowPixels; p++ {
+	for p := 1; p <= most; p++ {
 		k.p, k.acc = p, nil
 		k.emit()
 	}
@@ -88,7 +96,8 @@ func (k *qwindowTile) label(s string) string { return fmt.Sprintf("p%d%s", k.p, 
 func (k *qwindowTile) emit() {
 	c := k.c
 	for p := range k.p {
-		k.acc = append(k.acc, zmm[p:p+1])
+		n := k.isa.parts()
+		k.acc = append(k.acc, k.isa.regs[p*n:(p+1)*n])
 	}
 	c.Label(k.label(""))
 	tiles := c.Load(c.Param("tiles"), c.GP64()).(reg.GPVirtual)
@@ -98,7 +107,8 @@ func (k *qwindowTile) emit() {
 
 	c.Label(k.label("tile"))
 	k.reduce(args, pix)
-	e := requantTile{c: c, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: zmm[10:20]}
+	spare := k.isa.regs[qwindowPixels:]
+	e := requantTile{c: c, isa: k.isa, args: requant, acc: k.acc, out: out, res: res, label: k.label, spare: spare}
 	e.emit()
 	c.ADDQ(operand.U32(uint32(4*k.p)), pix)
 	c.SUBQ(operand.Imm(1), tiles)
@@ -112,7 +122,9 @@ func (k *qwindowTile) reduce(args, pix reg.GPVirtual) {
 	c := k.c
 	start := loadField(c, args, qStart)
 	for p := range k.p {
-		c.VMOVDQU32(operand.Mem{Base: start}, k.acc[p][0])
+		for v, a := range k.acc[p] {
+			c.VMOVUPS(operand.Mem{Base: start, Disp: v * k.isa.width}, a)
+		}
 	}
 	in, step, n, w := loadField(c, args, qIn), loadField(c, args, qSteps), loadField(c, args, qNumSteps), loadField(c, args, qWeights)
 	at, window := c.GP64().(reg.GPVirtual), c.GP64().(reg.GPVirtual)
@@ -138,8 +150,8 @@ func loadField(c *build.Context, base reg.GPVirtual, offset int) reg.GPVirtual {
 
 // qmax emits the maximum of windows, eight pixels at a time, then one.
 func qmax(c *build.Context) {
-	function(c, "qmaxAVX512", "func(pixels int, args *byte, out *byte, outPixel int)",
-		"qmaxAVX512 computes any number of pixels x 16 channels; see QPoolKernel.Max.")
+	function(c, "qmaxAVX", "func(pixels int, args *byte, out *byte, outPixel int)",
+		"qmaxAVX computes any number of pixels x 16 channels; see QPoolKernel.Max.")
 	pixels := c.Load(c.Param("pixels"), c.GP64()).(reg.GPVirtual)
 	args := c.Load(c.Param("args"), c.GP64()).(reg.GPVirtual)
 	out := c.Load(c.Param("out"), c.GP64()).(reg.GPVirtual)

@@ -7,11 +7,12 @@ import (
 )
 
 // requantTile emits the epilogue of a tile of int32 accumulators: asm.Requant in registers. out and res are
-// left at the next tile's first pixel. It needs six spare registers.
+// left at the next tile's first pixel. It needs three spare registers, with AVX-512 two and two for each block.
 type requantTile struct {
 	c        *build.Context
+	isa      *isa
 	args     reg.GPVirtual
-	acc      [][]reg.VecPhysical // [pixel][block]
+	acc      [][]reg.VecPhysical // [pixel][vector]
 	out, res reg.GPVirtual
 	label    func(string) string
 	spare    []reg.VecPhysical
@@ -24,10 +25,10 @@ func (e *requantTile) broadcast(offset int, to reg.VecPhysical) {
 }
 
 // each calls f for every accumulator.
-func (e *requantTile) each(f func(block int, a reg.VecPhysical)) {
+func (e *requantTile) each(f func(vector int, a reg.VecPhysical)) {
 	for _, row := range e.acc {
-		for b, a := range row {
-			f(b, a)
+		for v, a := range row {
+			f(v, a)
 		}
 	}
 }
@@ -42,17 +43,25 @@ func (e *requantTile) emit() {
 
 // dequantise rounds after the multiplication and again after the addition: no fused multiply-add.
 func (e *requantTile) dequantise() {
-	c, blocks := e.c, len(e.acc[0])
-	scale, bias := e.spare[:blocks], e.spare[blocks:2*blocks]
+	c, vectors := e.c, len(e.acc[0])
 	from, to := e.field(rScale), e.field(rBias)
-	for b := range blocks {
-		c.VMOVUPS(operand.Mem{Base: from, Disp: b * lane}, scale[b])
-		c.VMOVUPS(operand.Mem{Base: to, Disp: b * lane}, bias[b])
+	if e.isa == avx2 {
+		e.each(func(v int, a reg.VecPhysical) {
+			c.VCVTDQ2PS(a, a)
+			c.VMULPS(operand.Mem{Base: from, Disp: v * e.isa.width}, a, a)
+			c.VADDPS(operand.Mem{Base: to, Disp: v * e.isa.width}, a, a)
+		})
+		return
 	}
-	e.each(func(b int, a reg.VecPhysical) {
+	scale, bias := e.spare[:vectors], e.spare[vectors:2*vectors]
+	for v := range vectors {
+		c.VMOVUPS(operand.Mem{Base: from, Disp: v * lane}, scale[v])
+		c.VMOVUPS(operand.Mem{Base: to, Disp: v * lane}, bias[v])
+	}
+	e.each(func(v int, a reg.VecPhysical) {
 		c.VCVTDQ2PS(a, a)
-		c.VMULPS(scale[b], a, a)
-		c.VADDPS(bias[b], a, a)
+		c.VMULPS(scale[v], a, a)
+		c.VADDPS(bias[v], a, a)
 	})
 }
 
@@ -84,9 +93,12 @@ func (e *requantTile) addResidual() {
 	e.broadcast(rResZero, zero)
 	pixel, block := e.field(rResPixel), e.field(rResBlock)
 	for _, row := range e.acc {
-		for b, a := range row {
-			x := e.spare[2+b]
-			c.VPMOVZXBD(e.at(e.res, block, b), x)
+		for v, a := range row {
+			x := e.spare[2]
+			if e.isa == avx512 {
+				x = e.spare[2+v]
+			}
+			c.VPMOVZXBD(e.at(e.res, block, v, 1), x)
 			c.VCVTDQ2PS(x, x)
 			c.VSUBPS(zero, x, x)
 			c.VMULPS(scale, x, x)
@@ -97,12 +109,14 @@ func (e *requantTile) addResidual() {
 	c.Label(e.label("outer"))
 }
 
-// at is the address of block 0 or 1 of a pixel.
-func (e *requantTile) at(base, block reg.GPVirtual, b int) operand.Mem {
-	if b == 0 {
-		return operand.Mem{Base: base}
+// at is the address of a vector, of block 0 or 1 of a pixel, of elements of so many bytes.
+func (e *requantTile) at(base, block reg.GPVirtual, vector, size int) operand.Mem {
+	parts := e.isa.parts()
+	m := operand.Mem{Base: base, Disp: vector % parts * (16 / parts) * size}
+	if vector >= parts {
+		m.Index, m.Scale = block, 1
 	}
-	return operand.Mem{Base: base, Index: block, Scale: 1}
+	return m
 }
 
 // store writes float32, or divides, rounds to even, adds the zero point and saturates to bytes.
@@ -112,8 +126,8 @@ func (e *requantTile) store() {
 	c.CMPL(operand.Mem{Base: e.args, Disp: rStoreFloat}, operand.Imm(0))
 	c.JEQ(operand.LabelRef(e.label("bytes")))
 	for _, row := range e.acc {
-		for b, a := range row {
-			c.VMOVUPS(a, e.at(e.out, block, b))
+		for v, a := range row {
+			c.VMOVUPS(a, e.at(e.out, block, v, 4))
 		}
 		c.ADDQ(pixel, e.out)
 	}
@@ -122,18 +136,44 @@ func (e *requantTile) store() {
 	scale, zero, none := e.spare[0], e.spare[1], e.spare[2]
 	e.broadcast(rOutScale, scale)
 	c.VPBROADCASTD(operand.Mem{Base: e.args, Disp: rOutZero}, zero)
-	c.VPXORD(none, none, none)
+	if e.isa == avx512 {
+		c.VPXORD(none, none, none)
+	}
 	e.each(func(_ int, a reg.VecPhysical) {
 		c.VDIVPS(scale, a, a)
-		c.VCVTPS2DQ_RN_SAE(a, a)
+		toInteger(c, e.isa, a)
 		c.VPADDD(zero, a, a)
-		c.VPMAXSD(none, a, a)
+		if e.isa == avx512 {
+			c.VPMAXSD(none, a, a)
+		}
 	})
 	for _, row := range e.acc {
-		for b, a := range row {
-			c.VPMOVUSDB(a, e.at(e.out, block, b))
+		if e.isa == avx2 {
+			storeSaturated(c, row[0], row[1], e.spare[2], operand.Mem{Base: e.out})
+		} else {
+			for v, a := range row {
+				c.VPMOVUSDB(a, e.at(e.out, block, v, 1))
+			}
 		}
 		c.ADDQ(pixel, e.out)
 	}
 	c.Label(e.label("done"))
+}
+
+// toInteger rounds to even. Without AVX-512 it does so by the mode that Go never changes.
+func toInteger(c *build.Context, set *isa, a reg.Register) {
+	if set == avx512 {
+		c.VCVTPS2DQ_RN_SAE(a, a)
+	} else {
+		c.VCVTPS2DQ(a, a)
+	}
+}
+
+// storeSaturated stores 16 int32, below 2^15, as unsigned bytes; low, high and spare are overwritten.
+func storeSaturated(c *build.Context, low, high, spare reg.VecPhysical, to operand.Mem) {
+	c.VPACKUSDW(high, low, low) // in each half of both
+	c.VPERMQ(operand.Imm(0xd8), low, low)
+	c.VEXTRACTI128(operand.Imm(1), low, spare.AsX())
+	c.VPACKUSWB(spare.AsX(), low.AsX(), low.AsX())
+	c.VMOVDQU(low.AsX(), to)
 }

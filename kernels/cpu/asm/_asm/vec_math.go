@@ -9,15 +9,16 @@ import (
 
 // Predicates of VCMPPS: ordered ones are false where an operand is NaN.
 const (
-	compareEqual              = 0
-	compareLess               = 1
-	compareLessOrEqual        = 2
-	compareUnordered          = 3
-	compareNotEqual           = 4
-	roundEven                 = 8 // of VRNDSCALEPS, without the inexact exception
-	roundDown                 = 9
-	roundUp                   = 10
-	signBit            uint32 = 0x80000000
+	compareEqual                    = 0
+	compareLess                     = 1
+	compareLessOrEqual              = 2
+	compareUnordered                = 3
+	compareNotEqual                 = 4
+	compareNotGreaterOrEqual        = 9 // true where an operand is NaN
+	roundEven                       = 8 // of VRNDSCALEPS and VROUNDPS, without the inexact exception
+	roundDown                       = 9
+	roundUp                         = 10
+	signBit                  uint32 = 0x80000000
 )
 
 type vreg = reg.VecVirtual
@@ -26,7 +27,7 @@ type vreg = reg.VecVirtual
 var unaries = []unary{
 	{"Neg", func(v vector, x, _, _ vreg) vreg {
 		r := v.z()
-		v.c.VPXORD_BCST(v.bits(signBit), x, r)
+		v.xor(signBit, x, r)
 		return r
 	}},
 	{"Abs", func(v vector, x, _, _ vreg) vreg { return v.abs(x) }},
@@ -55,10 +56,10 @@ var unaries = []unary{
 	}},
 	{"GELU", func(v vector, x, _, _ vreg) vreg {
 		t := v.z()
-		v.c.VMULPS_BCST(v.konst(0.70710678118654752), x, t)
+		v.mulBy(0.70710678118654752, x, t)
 		r := v.erf(t)
-		v.c.VADDPS_BCST(v.konst(1), r, r)
-		v.c.VMULPS_BCST(v.konst(0.5), x, t)
+		v.add(1, r, r)
+		v.mulBy(0.5, x, t)
 		v.c.VMULPS(t, r, r)
 		return r
 	}},
@@ -69,6 +70,12 @@ var unaries = []unary{
 		return r
 	}},
 	{"LeakyReLU", func(v vector, x, a, _ vreg) vreg {
+		if v.isa == avx2 {
+			r := v.z()
+			v.c.VMULPS(a, x, r)
+			v.c.VBLENDVPS(x, r, x, r) // by the sign bits of x
+			return r
+		}
 		r, negative := v.copy(x), v.c.K()
 		v.c.VPMOVD2M(x, negative)
 		v.c.VMULPS(a, x, negative, r)
@@ -98,38 +105,73 @@ var binaries = []binary{
 
 // keepNaN replaces r by x+y where x or y is NaN.
 func (v vector) keepNaN(x, y, r vreg) vreg {
-	unordered := v.c.K()
-	v.c.VCMPPS(operand.Imm(compareUnordered), y, x, unordered)
-	v.c.VADDPS(y, x, unordered, r)
+	unordered := v.where(x, compareUnordered, y)
+	if v.isa == avx512 {
+		v.c.VADDPS(y, x, unordered, r)
+		return r
+	}
+	sum := v.z()
+	v.c.VADDPS(y, x, sum)
+	v.replace(unordered, sum, r)
 	return r
 }
 
 // compare returns 1 where the predicate holds, else 0.
 func (v vector) compare(x, y vreg, predicate uint64) vreg {
-	holds, r := v.c.K(), v.z()
-	v.c.VCMPPS(operand.Imm(predicate), y, x, holds)
-	one := v.splat(1)
-	v.c.VMOVAPS_Z(one, holds, r)
+	holds, one, r := v.where(x, predicate, y), v.splat(1), v.z()
+	if v.isa == avx512 {
+		v.c.VMOVAPS_Z(one, holds, r)
+	} else {
+		v.c.VANDPS(holds, one, r)
+	}
 	return r
 }
 
 func (v vector) abs(x vreg) vreg {
 	r := v.z()
-	v.c.VPANDD_BCST(v.bits(^signBit), x, r)
+	v.and(^signBit, x, r)
 	return r
 }
 
 func (v vector) round(x vreg, mode uint64) vreg {
 	r := v.z()
-	v.c.VRNDSCALEPS(operand.Imm(mode), x, r)
+	if v.isa == avx512 {
+		v.c.VRNDSCALEPS(operand.Imm(mode), x, r)
+	} else {
+		v.c.VROUNDPS(operand.Imm(mode), x, r)
+	}
 	return r
+}
+
+// scale multiplies e by 2^n, n an integer between -252 and 254, rounding once where e is between 1/2 and 2: two factors
+// of normal exponents, only the second of which may make the product subnormal.
+func (v vector) scale(e, n vreg) {
+	c := v.c
+	if v.isa == avx512 {
+		c.VSCALEFPS(n, e, e)
+		return
+	}
+	whole, half, one := v.z(), v.z(), v.z()
+	c.VCVTPS2DQ(n, whole)
+	c.VPSRAD(operand.Imm(1), whole, half)
+	c.VPSUBD(half, whole, whole)
+	c.VBROADCASTSS(v.konst(1), one)
+	for _, exponent := range []vreg{half, whole} {
+		c.VPSLLD(operand.Imm(23), exponent, exponent)
+		c.VPADDD(one, exponent, exponent)
+		c.VMULPS(exponent, e, e)
+	}
 }
 
 // withSign gives r, not negative, the sign of x.
 func (v vector) withSign(r, x vreg) vreg {
 	s := v.z()
-	v.c.VPANDD_BCST(v.bits(signBit), x, s)
-	v.c.VPORD(s, r, r)
+	v.and(signBit, x, s)
+	if v.isa == avx512 {
+		v.c.VPORD(s, r, r)
+	} else {
+		v.c.VORPS(s, r, r)
+	}
 	return r
 }
 
@@ -138,11 +180,11 @@ func (v vector) withSign(r, x vreg) vreg {
 func (v vector) reduceExp(x vreg) (n, expm1 vreg) {
 	c := v.c
 	t := v.z()
-	c.VMULPS_BCST(v.konst(1.44269504088896341), x, t)
+	v.mulBy(1.44269504088896341, x, t)
 	n = v.round(t, roundEven)
 	r := v.copy(x)
-	c.VFNMADD231PS_BCST(v.konst(0.693359375), n, r)
-	c.VFNMADD231PS_BCST(v.konst(-2.12194440e-4), n, r)
+	v.with(v.konst(0.693359375), c.VFNMADD231PS_BCST, c.VFNMADD231PS, n, r)
+	v.with(v.konst(-2.12194440e-4), c.VFNMADD231PS_BCST, c.VFNMADD231PS, n, r)
 	q := v.polynomial(r, 0.5, 0.16666506230831146, 0.041666168719530106, 0.008370321244001389, 0.0013952970039099455)
 	square := v.z()
 	c.VMULPS(r, r, square)
@@ -153,15 +195,15 @@ func (v vector) reduceExp(x vreg) (n, expm1 vreg) {
 // exp is within 2 units in the last place, subnormal results included.
 func (v vector) exp(x vreg) vreg {
 	n, e := v.reduceExp(v.clampTo(x, -104.5, 89.5))
-	v.c.VADDPS_BCST(v.konst(1), e, e)
-	v.c.VSCALEFPS(n, e, e)
+	v.add(1, e, e)
+	v.scale(e, n)
 	return e
 }
 
 // sigmoid is 1 / (1 + exp(-x)).
 func (v vector) sigmoid(x vreg) vreg {
 	t := v.z()
-	v.c.VPXORD_BCST(v.bits(signBit), x, t)
+	v.xor(signBit, x, t)
 	e := v.exp(t)
 	one := v.splat(1)
 	v.c.VADDPS(one, e, e)
@@ -177,10 +219,10 @@ func (v vector) tanh(x vreg) vreg {
 	c.VADDPS(a, a, a)
 	n, e := v.reduceExp(a)
 	power, less := v.splat(1), v.z()
-	c.VSCALEFPS(n, power, power)
-	c.VSUBPS_BCST(v.konst(1), power, less)
+	v.scale(power, n)
+	v.with(v.konst(1), c.VSUBPS_BCST, c.VSUBPS, power, less)
 	c.VFMADD213PS(less, power, e)
-	c.VADDPS_BCST(v.konst(2), e, power)
+	v.add(2, e, power)
 	c.VDIVPS(power, e, e)
 	return v.withSign(e, x)
 }
@@ -195,16 +237,14 @@ func (v vector) erf(x vreg) vreg {
 	a := v.z()
 	c.VMINPS(v.abs(x), v.splat(4), a)
 	g := v.polynomial(a, erfLarge...)
-	c.VPXORD_BCST(v.bits(signBit), g, g)
+	v.xor(signBit, g, g)
 	n, e := v.reduceExp(g)
-	c.VADDPS_BCST(v.konst(1), e, e)
-	c.VSCALEFPS(n, e, e)
+	v.add(1, e, e)
+	v.scale(e, n)
 	large := v.splat(1)
 	c.VSUBPS(e, large, large)
 	large = v.withSign(large, x)
-	isSmall := c.K()
-	c.VCMPPS(operand.Imm(compareLess), v.splat(1), a, isSmall)
-	c.VMOVAPS(small, isSmall, large)
+	v.replace(v.where(a, compareLess, v.splat(1)), small, large)
 	return large
 }
 
@@ -212,28 +252,63 @@ func (v vector) erf(x vreg) vreg {
 // relative error 5e-9. Negative x give NaN, 0 gives minus infinity, infinity itself.
 func (v vector) log(x vreg) vreg {
 	c := v.c
-	m, e, t := v.z(), v.z(), v.z()
-	c.VGETMANTPS(operand.Imm(0b1011), x, m) // interval [0.75, 1.5), NaN for negative x
-	c.VGETEXPPS(x, e)
-	c.VGETEXPPS(m, t)
-	c.VSUBPS(t, e, e)
+	m, e := v.mantissa(x)
 	r := v.z()
-	c.VSUBPS_BCST(v.konst(1), m, r)
+	v.with(v.konst(1), c.VSUBPS_BCST, c.VSUBPS, m, r)
 	q := v.polynomial(r, logCoefficients...)
 	square := v.z()
 	c.VMULPS(r, r, square)
 	c.VMULPS(r, q, q)
 	c.VMULPS(square, q, q)
-	c.VFMADD231PS_BCST(v.konst(-2.12194440e-4), e, q)
-	c.VFNMADD231PS_BCST(v.konst(0.5), square, q)
+	v.with(v.konst(-2.12194440e-4), c.VFMADD231PS_BCST, c.VFMADD231PS, e, q)
+	v.with(v.konst(0.5), c.VFNMADD231PS_BCST, c.VFNMADD231PS, square, q)
 	c.VADDPS(q, r, r)
-	c.VFMADD231PS_BCST(v.konst(0.693359375), e, r)
-	for _, limit := range []float64{0, math.Inf(1)} { // where e is infinite, and the result
-		at := c.K()
-		c.VCMPPS(operand.Imm(compareEqual), v.splat(limit), x, at)
-		c.VMOVAPS(e, at, r)
+	v.with(v.konst(0.693359375), c.VFMADD231PS_BCST, c.VFMADD231PS, e, r)
+	if v.isa == avx512 {
+		for _, limit := range []float64{0, math.Inf(1)} { // where e is infinite, and the result
+			v.replace(v.where(x, compareEqual, v.splat(limit)), e, r)
+		}
+		return r
+	}
+	for _, special := range []struct {
+		predicate     uint64
+		than, becomes float64
+	}{
+		{compareNotGreaterOrEqual, 0, math.NaN()},
+		{compareEqual, 0, math.Inf(-1)},
+		{compareEqual, math.Inf(1), math.Inf(1)},
+	} {
+		v.replace(v.where(x, special.predicate, v.splat(special.than)), v.splat(special.becomes), r)
 	}
 	return r
+}
+
+// mantissa writes a positive finite x as m * 2^e with m in [0.75, 1.5). With AVX-512, m is NaN for negative x, and e
+// infinite for zero and infinity.
+func (v vector) mantissa(x vreg) (m, e vreg) {
+	c := v.c
+	m, e = v.z(), v.z()
+	if v.isa == avx512 {
+		t := v.z()
+		c.VGETMANTPS(operand.Imm(0b1011), x, m)
+		c.VGETEXPPS(x, e)
+		c.VGETEXPPS(m, t)
+		c.VSUBPS(t, e, e)
+		return m, e
+	}
+	subnormal, scaled, less := v.where(x, compareLess, v.splat(0x1p-126)), v.z(), v.splat(23)
+	v.mulBy(0x1p23, x, scaled)
+	c.VBLENDVPS(subnormal, scaled, x, m)
+	c.VANDPS(subnormal, less, less)
+	exponent := v.z()
+	c.VBROADCASTSS(v.konst(0.75), exponent)
+	c.VPSUBD(exponent, m, exponent)
+	c.VPSRAD(operand.Imm(23), exponent, exponent)
+	c.VCVTDQ2PS(exponent, e)
+	c.VSUBPS(less, e, e)
+	c.VPSLLD(operand.Imm(23), exponent, exponent)
+	c.VPSUBD(exponent, m, m)
+	return m, e
 }
 
 var (

@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
 
-	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -11,76 +11,96 @@ import (
 // emitReductions emits the functions that leave 16 partial results, one of each lane, for Go to combine, and
 // the passes of calibration.
 func emitReductions(v vector) {
-	emitSums(v, "vecSumAVX512", "VecKernel.Sum", func(x, acc reg.Register) { v.c.VADDPS(x, acc, acc) })
-	emitSums(v, "vecSumSquaresAVX512", "VecKernel.SumSquares", func(x, acc reg.Register) { v.c.VFMADD231PS(x, x, acc) })
+	emitSums(v, "vecSum", "VecKernel.Sum", func(x, acc reg.Register) { v.c.VADDPS(x, acc, acc) })
+	emitSums(v, "vecSumSquares", "VecKernel.SumSquares", func(x, acc reg.Register) { v.c.VFMADD231PS(x, x, acc) })
 	emitRange(v)
 	emitExpSum(v)
 	emitBins(v)
 	emitErrors(v)
 }
 
+// lanes returns registers for 16 lanes, cleared.
+func (v vector) lanes() []reg.VecVirtual {
+	acc := make([]reg.VecVirtual, v.isa.parts())
+	for i := range acc {
+		acc[i] = v.z()
+		v.c.VXORPS(acc[i], acc[i], acc[i])
+	}
+	return acc
+}
+
 // emitSums emits a sum with four accumulators, to hide the latency of the addition.
 func emitSums(v vector, name, contract string, add func(x, acc reg.Register)) {
 	c := v.c
+	name += v.isa.name
 	function(c, name, "func(lanes, src *float32, n int)", fmt.Sprintf("%s leaves 16 partial sums; see %s.", name, contract))
 	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
-	var acc [4]reg.VecVirtual
+	var acc [4][]reg.VecVirtual
 	for i := range acc {
-		acc[i] = v.z()
-		c.VXORPS(acc[i], acc[i], acc[i])
+		acc[i] = v.lanes()
 	}
 	c.Label("four")
 	c.CMPQ(n, operand.Imm(64))
 	c.JLT(operand.LabelRef("rest"))
 	for i := range acc {
-		x := v.z()
-		c.VMOVUPS(operand.Mem{Base: src, Disp: i * lane}, x)
-		add(x, acc[i])
+		for part, a := range acc[i] {
+			add(v.load(operand.Mem{Base: src, Disp: i*lane + part*v.isa.width}, nil), a)
+		}
 	}
 	c.ADDQ(operand.U32(4*lane), src)
 	c.SUBQ(operand.Imm(64), n)
 	c.JMP(operand.LabelRef("four"))
 	c.Label("rest")
-	overVectors(c, n, func(mask reg.Register) {
-		x := v.z()
-		load(c, operand.Mem{Base: src}, mask, x)
-		add(x, acc[0])
+	v.overVectors(n, func(mask reg.Register, at int) {
+		add(v.load(operand.Mem{Base: src, Disp: at}, mask), acc[0][at/v.isa.width])
 	}, func() { c.ADDQ(operand.Imm(lane), src) })
-	c.VADDPS(acc[1], acc[0], acc[0])
-	c.VADDPS(acc[3], acc[2], acc[2])
-	c.VADDPS(acc[2], acc[0], acc[0])
-	storeLanes(c, acc[0], 0)
+	for part := range acc[0] {
+		c.VADDPS(acc[1][part], acc[0][part], acc[0][part])
+		c.VADDPS(acc[3][part], acc[2][part], acc[2][part])
+		c.VADDPS(acc[2][part], acc[0][part], acc[0][part])
+	}
+	v.storeLanes(acc[0], 0)
 	c.VZEROUPPER()
 	c.RET()
 }
 
 // storeLanes stores a vector at element 16*i of parameter lanes.
-func storeLanes(c *build.Context, x reg.Register, i int) {
-	to := c.Load(c.Param("lanes"), c.GP64()).(reg.GPVirtual)
-	c.VMOVUPS(x, operand.Mem{Base: to, Disp: i * lane})
+func (v vector) storeLanes(x []reg.VecVirtual, i int) {
+	to := v.c.Load(v.c.Param("lanes"), v.c.GP64()).(reg.GPVirtual)
+	for part, r := range x {
+		v.c.VMOVUPS(r, operand.Mem{Base: to, Disp: i*lane + part*v.isa.width})
+	}
 }
 
 // emitRange emits the minima and maxima of each lane. NaN is ignored: the accumulator is the second source.
 func emitRange(v vector) {
 	c := v.c
-	function(c, "vecRangeAVX512", "func(lanes, src *float32, n int)", "vecRangeAVX512 leaves 16 minima and 16 maxima; see VecKernel.Range.")
+	name := "vecRange" + v.isa.name
+	function(c, name, "func(lanes, src *float32, n int)", name+" leaves 16 minima and 16 maxima; see VecKernel.Range.")
 	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
-	low, high := v.z(), v.z()
-	c.VBROADCASTSS(v.bits(0x7f800000), low)
-	c.VBROADCASTSS(v.bits(0xff800000), high)
-	overVectors(c, n, func(mask reg.Register) {
-		x := v.z()
-		load(c, operand.Mem{Base: src}, mask, x)
-		if mask == nil {
-			c.VMINPS(low, x, low)
-			c.VMAXPS(high, x, high)
-		} else {
-			c.VMINPS(low, x, mask, low)
-			c.VMAXPS(high, x, mask, high)
+	var low, high []reg.VecVirtual
+	for range v.isa.parts() {
+		low, high = append(low, v.splat(math.Inf(1))), append(high, v.splat(math.Inf(-1)))
+	}
+	v.overVectors(n, func(mask reg.Register, at int) {
+		least, most := low[at/v.isa.width], high[at/v.isa.width]
+		x := v.load(operand.Mem{Base: src, Disp: at}, mask)
+		if mask != nil && v.isa == avx512 {
+			c.VMINPS(least, x, mask, least)
+			c.VMAXPS(most, x, mask, most)
+			return
 		}
+		y := x
+		if mask != nil { // lanes that are not there leave what they meet
+			y = v.copy(most)
+			v.replace(mask, x, y)
+			c.VBLENDVPS(mask, x, least, x)
+		}
+		c.VMINPS(least, x, least)
+		c.VMAXPS(most, y, most)
 	}, func() { c.ADDQ(operand.Imm(lane), src) })
-	storeLanes(c, low, 0)
-	storeLanes(c, high, 1)
+	v.storeLanes(low, 0)
+	v.storeLanes(high, 1)
 	c.VZEROUPPER()
 	c.RET()
 }
@@ -88,28 +108,31 @@ func emitRange(v vector) {
 // emitExpSum emits the pass of a softmax.
 func emitExpSum(v vector) {
 	c := v.c
-	function(c, "vecExpSumAVX512", "func(lanes, dst, src *float32, n int, less float32)",
-		"vecExpSumAVX512 stores exp(src-less) and leaves 16 partial sums; see VecKernel.Softmax.")
+	name := "vecExpSum" + v.isa.name
+	function(c, name, "func(lanes, dst, src *float32, n int, less float32)",
+		name+" stores exp(src-less) and leaves 16 partial sums; see VecKernel.Softmax.")
 	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
-	less, sum := splatParam(c, "less"), v.z()
-	c.VXORPS(sum, sum, sum)
-	overVectors(c, n, func(mask reg.Register) {
-		x := v.z()
-		load(c, operand.Mem{Base: src}, mask, x)
+	less, sum := v.splatParam("less"), v.lanes()
+	v.overVectors(n, func(mask reg.Register, at int) {
+		s, x := sum[at/v.isa.width], v.load(operand.Mem{Base: src, Disp: at}, mask)
 		c.VSUBPS(less, x, x)
 		e := v.exp(x)
-		store(c, e, mask, operand.Mem{Base: dst})
-		if mask == nil {
-			c.VADDPS(e, sum, sum)
-		} else {
-			c.VADDPS(e, sum, mask, sum)
+		v.store(e, mask, operand.Mem{Base: dst, Disp: at})
+		switch {
+		case mask == nil:
+			c.VADDPS(e, s, s)
+		case v.isa == avx512:
+			c.VADDPS(e, s, mask, s)
+		default:
+			c.VANDPS(mask, e, e)
+			c.VADDPS(e, s, s)
 		}
 	}, func() {
 		c.ADDQ(operand.Imm(lane), src)
 		c.ADDQ(operand.Imm(lane), dst)
 	})
-	storeLanes(c, sum, 0)
+	v.storeLanes(sum, 0)
 	c.VZEROUPPER()
 	c.RET()
 }
@@ -118,27 +141,26 @@ func emitExpSum(v vector) {
 // unsigned one and is cut to the number of bins.
 func emitBins(v vector) {
 	c := v.c
-	function(c, "vecBinsAVX512", "func(dst *uint32, src *float32, n int, low, perUnit float32, last int32, clearMask uint32)",
-		"vecBinsAVX512 computes the bin of each of n elements; see VecKernel.Histogram.")
+	name := "vecBins" + v.isa.name
+	function(c, name, "func(dst *uint32, src *float32, n int, low, perUnit float32, last int32, clearMask uint32)",
+		name+" computes the bin of each of n elements; see VecKernel.Histogram.")
 	src, n := c.Load(c.Param("src"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
-	low, perUnit, last, keep := splatParam(c, "low"), splatParam(c, "perUnit"), splatParam(c, "last"), splatParam(c, "clearMask")
-	top, beyond, none := v.z(), v.z(), v.z()
+	low, perUnit, last, keep := v.splatParam("low"), v.splatParam("perUnit"), v.splatParam("last"), v.splatParam("clearMask")
+	top, beyond, none := v.z(), v.z(), v.ones()
 	c.VCVTDQ2PS(last, top)
-	c.VPTERNLOGD(operand.Imm(0xff), none, none, none)
 	c.VPSUBD(none, last, beyond) // last + 1
 	c.VXORPS(none, none, none)
-	overVectors(c, n, func(mask reg.Register) {
-		x := v.z()
-		load(c, operand.Mem{Base: src}, mask, x)
-		c.VPANDD(keep, x, x)
+	v.overVectors(n, func(mask reg.Register, at int) {
+		x := v.load(operand.Mem{Base: src, Disp: at}, mask)
+		c.VANDPS(keep, x, x)
 		c.VSUBPS(low, x, x)
 		c.VMULPS(perUnit, x, x)
 		c.VMAXPS(x, none, x)
 		c.VMINPS(x, top, x)
 		c.VCVTTPS2DQ(x, x)
 		c.VPMINUD(beyond, x, x)
-		store(c, x, mask, operand.Mem{Base: dst})
+		v.store(x, mask, operand.Mem{Base: dst, Disp: at})
 	}, func() {
 		c.ADDQ(operand.Imm(lane), src)
 		c.ADDQ(operand.Imm(lane), dst)
@@ -147,11 +169,22 @@ func emitBins(v vector) {
 	c.RET()
 }
 
-// emitErrors emits the comparison of two tensors in float64, eight elements at a time.
+// ones returns a register of which every bit is set.
+func (v vector) ones() reg.VecVirtual {
+	r := v.z()
+	if v.isa == avx512 {
+		v.c.VPTERNLOGD(operand.Imm(0xff), r, r, r)
+	} else {
+		v.c.VPCMPEQD(r, r, r)
+	}
+	return r
+}
+
+// emitErrors emits the comparison of two tensors in float64, eight or four elements at a time.
 func emitErrors(v vector) {
-	c := v.c
-	function(c, "vecErrorsAVX512", "func(lanes *float64, a, b *float32, n int)",
-		"vecErrorsAVX512 leaves, for n elements, a multiple of 8, eight partial results each of VecErrors' fields.")
+	c, name, elements := v.c, "vecErrors"+v.isa.name, v.isa.width/8
+	function(c, name, "func(lanes *float64, a, b *float32, n int)", fmt.Sprintf(
+		"%s leaves, for n elements, a multiple of 8, %d partial results each of VecErrors' fields, 8 elements apart.", name, elements))
 	a, b := c.Load(c.Param("a"), c.GP64()).(reg.GPVirtual), c.Load(c.Param("b"), c.GP64()).(reg.GPVirtual)
 	n := c.Load(c.Param("n"), c.GP64()).(reg.GPVirtual)
 	var acc [6]reg.VecVirtual // max |d|, sum |d|, sum d*d, dot, a*a, b*b
@@ -159,24 +192,23 @@ func emitErrors(v vector) {
 		acc[i] = v.z()
 		c.VXORPD(acc[i], acc[i], acc[i])
 	}
-	keep := v.z()
-	c.VPTERNLOGD(operand.Imm(0xff), keep, keep, keep)
+	keep := v.ones()
 	c.VPSRLQ(operand.Imm(1), keep, keep)
 	c.Label("loop")
 	x, y, d, size := v.z(), v.z(), v.z(), v.z()
 	c.VCVTPS2PD(operand.Mem{Base: a}, x)
 	c.VCVTPS2PD(operand.Mem{Base: b}, y)
 	c.VSUBPD(y, x, d)
-	c.VPANDQ(keep, d, size)
+	c.VANDPD(keep, d, size)
 	c.VMAXPD(size, acc[0], acc[0])
 	c.VADDPD(size, acc[1], acc[1])
 	c.VFMADD231PD(d, d, acc[2])
 	c.VFMADD231PD(x, y, acc[3])
 	c.VFMADD231PD(x, x, acc[4])
 	c.VFMADD231PD(y, y, acc[5])
-	c.ADDQ(operand.Imm(32), a)
-	c.ADDQ(operand.Imm(32), b)
-	c.SUBQ(operand.Imm(8), n)
+	c.ADDQ(operand.Imm(uint64(4*elements)), a)
+	c.ADDQ(operand.Imm(uint64(4*elements)), b)
+	c.SUBQ(operand.Imm(uint64(elements)), n)
 	c.JG(operand.LabelRef("loop"))
 	for i := range acc {
 		to := c.Load(c.Param("lanes"), c.GP64()).(reg.GPVirtual)

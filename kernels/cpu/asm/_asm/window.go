@@ -8,8 +8,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// windowPixels is the most output pixels of a tile.
-const windowPixels = 14
+// windowSets are the instruction sets with the most output pixels of a tile.
+var windowSets = []struct {
+	isa    *isa
+	pixels int
+}{{avx512, 14}, {avx2, 6}}
 
 // windowOp is what a kernel does in each channel lane over the taps of a window.
 type windowOp int
@@ -24,43 +27,48 @@ const windowShape = "pixels, tiles, rows int, in *float32, inRow int, taps *int3
 
 // depthwise emits the depthwise convolution.
 func depthwise(c *build.Context) {
-	function(c, "depthwiseAVX512",
-		"func("+windowShape+", w, bias, res *float32, resRow int, lo, hi float32)",
-		"depthwiseAVX512 computes tiles of 1 to 14 pixels x 16 channels; see DepthwiseCall.")
-	window(c, opDepthwise)
+	for _, s := range windowSets {
+		window(c, s.isa, s.pixels, opDepthwise, "depthwise", "DepthwiseCall", ", w, bias, res *float32, resRow int, lo, hi float32")
+	}
 }
 
 // pool emits the pooling kernels.
 func pool(c *build.Context) {
-	function(c, "poolMaxAVX512", "func("+windowShape+")",
-		"poolMaxAVX512 computes tiles of 1 to 14 pixels x 16 channels; see PoolCall.")
-	window(c, opMax)
-	function(c, "poolAverageAVX512", "func("+windowShape+", factors *float32, factorRow int)",
-		"poolAverageAVX512 computes tiles of 1 to 14 pixels x 16 channels; see PoolCall.")
-	window(c, opAverage)
-	poolSum(c)
+	for _, s := range windowSets {
+		window(c, s.isa, s.pixels, opMax, "poolMax", "PoolCall", "")
+		window(c, s.isa, s.pixels, opAverage, "poolAverage", "PoolCall", ", factors *float32, factorRow int")
+		poolSum(c, s.isa)
+	}
 }
 
-func window(c *build.Context, op windowOp) {
+// window emits the function of an operation with further parameters.
+func window(c *build.Context, set *isa, most int, op windowOp, name, contract, params string) {
+	name += set.name
+	function(c, name, "func("+windowShape+params+")",
+		fmt.Sprintf("%s computes tiles of 1 to %d pixels x 16 channels; see %s.", name, most, contract))
 	pixels := c.Load(c.Param("pixels"), c.GP64())
-	for p := windowPixels; p > 1; p-- {
+	for p := most; p > 1; p-- {
 		c.CMPQ(pixels, operand.U32(uint32(p)))
 		c.JEQ(operand.LabelRef(fmt.Sprintf("p%d", p)))
 	}
-	for p := 1; p <= windowPixels; p++ {
-		t := windowTile{c: c, op: op, p: p, acc: zmm[:p], weight: zmm[p], lo: zmm[p+1], hi: zmm[p+2]}
+	for p := 1; p <= most; p++ {
+		n := set.parts()
+		rest := set.regs[p*n:]
+		t := windowTile{c: c, isa: set, op: op, p: p, acc: set.regs[:p*n], weight: rest[:n], lo: rest[n], hi: rest[n+1]}
 		t.emit()
 	}
 }
 
 // windowTile emits the loops over rows, tiles and taps for one number of pixels.
 type windowTile struct {
-	c              *build.Context
-	op             windowOp
-	p              int
-	acc            []reg.VecPhysical
-	weight, lo, hi reg.VecPhysical
-	extra          reg.GPVirtual // residual or factors of the tile
+	c      *build.Context
+	isa    *isa
+	op     windowOp
+	p      int
+	acc    []reg.VecPhysical // of each pixel one or more
+	weight []reg.VecPhysical
+	lo, hi reg.VecPhysical
+	extra  reg.GPVirtual // residual or factors of the tile
 }
 
 func (t *windowTile) label(s string) string { return fmt.Sprintf("p%d%s", t.p, s) }
@@ -136,14 +144,17 @@ func (t *windowTile) taps(in reg.GPVirtual) {
 	if t.op == opDepthwise {
 		w = t.gp("w")
 		bias := t.gp("bias")
-		c.VMOVUPS(operand.Mem{Base: bias}, t.acc[0])
-		for _, a := range t.acc[1:] {
-			c.VMOVAPS(t.acc[0], a)
+		for i, a := range t.acc {
+			if part := i % len(t.weight); i == part {
+				c.VMOVUPS(operand.Mem{Base: bias, Disp: part * t.isa.width}, a)
+			} else {
+				c.VMOVAPS(t.acc[part], a)
+			}
 		}
 	} else {
 		x := next()
-		for p, a := range t.acc {
-			c.VMOVUPS(x.Offset(p*lane), a)
+		for i, a := range t.acc {
+			c.VMOVUPS(x.Offset(i*t.isa.width), a)
 		}
 		c.SUBQ(operand.Imm(1), n)
 		c.JEQ(operand.LabelRef(t.label("reduced")))
@@ -151,13 +162,15 @@ func (t *windowTile) taps(in reg.GPVirtual) {
 	c.Label(t.label("tap"))
 	x := next()
 	if t.op == opDepthwise {
-		c.VMOVUPS(operand.Mem{Base: w}, t.weight)
+		for part, v := range t.weight {
+			c.VMOVUPS(operand.Mem{Base: w, Disp: part * t.isa.width}, v)
+		}
 		c.ADDQ(operand.Imm(lane), w)
 	}
-	for p, a := range t.acc {
-		switch m := x.Offset(p * lane); t.op {
+	for i, a := range t.acc {
+		switch m := x.Offset(i * t.isa.width); t.op {
 		case opDepthwise:
-			c.VFMADD231PS(m, t.weight, a)
+			c.VFMADD231PS(m, t.weight[i%len(t.weight)], a)
 		case opMax:
 			c.VMAXPS(m, a, a)
 		case opAverage:
@@ -175,65 +188,85 @@ func (t *windowTile) finish(out reg.GPVirtual) {
 	if t.op == opDepthwise {
 		c.TESTQ(t.extra, t.extra)
 		c.JEQ(operand.LabelRef(t.label("clamp")))
-		for p, a := range t.acc {
-			c.VADDPS(operand.Mem{Base: t.extra, Disp: p * lane}, a, a)
+		for i, a := range t.acc {
+			c.VADDPS(operand.Mem{Base: t.extra, Disp: i * t.isa.width}, a, a)
 		}
 		c.ADDQ(operand.U32(uint32(t.p*lane)), t.extra)
 		c.Label(t.label("clamp"))
 	}
-	for p, a := range t.acc {
+	for i, a := range t.acc {
 		switch t.op {
 		case opDepthwise:
 			c.VMAXPS(a, t.lo, a)
 			c.VMINPS(a, t.hi, a)
 		case opAverage:
-			c.VMULPS_BCST(operand.Mem{Base: t.extra, Disp: 4 * p}, a, a)
+			t.scale(i, a)
 		}
-		c.VMOVUPS(a, operand.Mem{Base: out, Disp: p * lane})
+		c.VMOVUPS(a, operand.Mem{Base: out, Disp: i * t.isa.width})
 	}
 	if t.op == opAverage {
 		c.ADDQ(operand.U32(uint32(4*t.p)), t.extra)
 	}
 }
 
+// scale multiplies an accumulator by its pixel's factor.
+func (t *windowTile) scale(i int, a reg.VecPhysical) {
+	factor := operand.Mem{Base: t.extra, Disp: 4 * (i / len(t.weight))}
+	if t.isa == avx512 {
+		t.c.VMULPS_BCST(factor, a, a)
+		return
+	}
+	if i%len(t.weight) == 0 {
+		t.c.VBROADCASTSS(factor, t.weight[0])
+	}
+	t.c.VMULPS(t.weight[0], a, a)
+}
+
 // poolSum emits the sum of consecutive vectors, for averages over whole planes.
-func poolSum(c *build.Context) {
-	function(c, "poolSumAVX512", "func(in *float32, n int, factor float32, out *float32)",
-		"poolSumAVX512 sets out[0:16] to factor times the sum of n vectors of 16; n may be 0.")
+func poolSum(c *build.Context, set *isa) {
+	name := "poolSum" + set.name
+	function(c, name, "func(in *float32, n int, factor float32, out *float32)",
+		name+" sets out[0:16] to factor times the sum of n vectors of 16; n may be 0.")
 	in := c.Load(c.Param("in"), c.GP64()).(reg.GPVirtual)
 	n := c.Load(c.Param("n"), c.GP64())
 	out := c.Load(c.Param("out"), c.GP64()).(reg.GPVirtual)
-	acc := zmm[:8]
+	parts := set.parts()
+	acc := set.regs[:8]
+	vectors := len(acc) / parts // in turn
 	for _, a := range acc {
-		c.VPXORD(a, a, a)
+		set.zero(c, a)
 	}
-	c.SUBQ(operand.Imm(8), n)
+	c.SUBQ(operand.Imm(uint64(vectors)), n)
 	c.JLT(operand.LabelRef("tail"))
-	c.Label("eight")
+	c.Label("several")
 	for i, a := range acc {
-		c.VADDPS(operand.Mem{Base: in, Disp: i * lane}, a, a)
+		c.VADDPS(operand.Mem{Base: in, Disp: i * set.width}, a, a)
 	}
-	c.ADDQ(operand.U32(8*lane), in)
-	c.SUBQ(operand.Imm(8), n)
-	c.JGE(operand.LabelRef("eight"))
+	c.ADDQ(operand.U32(uint32(vectors*lane)), in)
+	c.SUBQ(operand.Imm(uint64(vectors)), n)
+	c.JGE(operand.LabelRef("several"))
 	c.Label("tail")
-	c.ADDQ(operand.Imm(8), n)
+	c.ADDQ(operand.Imm(uint64(vectors)), n)
 	c.JEQ(operand.LabelRef("sum"))
 	c.Label("one")
-	c.VADDPS(operand.Mem{Base: in}, acc[0], acc[0])
+	for i, a := range acc[:parts] {
+		c.VADDPS(operand.Mem{Base: in, Disp: i * set.width}, a, a)
+	}
 	c.ADDQ(operand.Imm(lane), in)
 	c.SUBQ(operand.Imm(1), n)
 	c.JNE(operand.LabelRef("one"))
 	c.Label("sum")
-	for half := 4; half > 0; half /= 2 {
-		for i := range half {
-			c.VADDPS(acc[i+half], acc[i], acc[i])
+	for half := vectors / 2; half > 0; half /= 2 {
+		for i, a := range acc[:half*parts] {
+			c.VADDPS(acc[i+half*parts], a, a)
 		}
 	}
-	factor := zmm[8]
+	factor := set.regs[len(acc)]
 	broadcastParam(c, "factor", factor)
-	c.VMULPS(factor, acc[0], acc[0])
-	c.VMOVUPS(acc[0], operand.Mem{Base: out})
+	for i, a := range acc[:parts] {
+		c.VMULPS(factor, a, a)
+		c.VMOVUPS(a, operand.Mem{Base: out, Disp: i * set.width})
+	}
 	c.VZEROUPPER()
 	c.RET()
 }

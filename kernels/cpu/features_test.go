@@ -1,0 +1,57 @@
+package cpu
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/run/runtest"
+	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// featureSets returns what processors have that this one can stand for, itself first.
+func featureSets() []asm.Features {
+	host := asm.HostFeatures()
+	sets := []asm.Features{host}
+	for _, s := range []asm.Features{asm.AVX512 | asm.AVX2, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0} {
+		if host.Has(s) && !slices.Contains(sets, s) {
+			sets = append(sets, s)
+		}
+	}
+	return sets
+}
+
+// TestLimited runs the conformance suite as processors with fewer instructions would.
+func TestLimited(t *testing.T) {
+	for _, features := range featureSets()[1:] {
+		t.Run(features.String(), func(t *testing.T) {
+			b, err := OpenLimited(2, features.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			info := b.Info()
+			if !strings.HasSuffix(info.Device, "limited to "+features.String()) || !strings.Contains(info.Fingerprint, " "+features.String()+" ") {
+				t.Errorf("device %q with fingerprint %q does not say %v", info.Device, info.Fingerprint, features)
+			}
+			runtest.Tactics(t, b, suite.Layers(), func(_, _ string) bool { return true })
+			runtest.Networks(t, b)
+		})
+	}
+}
+
+func TestOpenLimitedRefuses(t *testing.T) {
+	for text, want := range map[string]string{"avx3": `"avx3" is not a CPU feature`, "": `"" is not a CPU feature`} {
+		if _, err := OpenLimited(1, text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("OpenLimited(%q): %v, want %s", text, err, want)
+		}
+	}
+	all := asm.AVX512 | asm.AVX512VNNI | asm.AVX2 | asm.AVXVNNI
+	if asm.HostFeatures().Has(all) {
+		return
+	}
+	if _, err := OpenLimited(1, "avx512+vnni+avxvnni"); err == nil || !strings.Contains(err.Error(), "this processor has") {
+		t.Errorf("features beyond the processor's: %v", err)
+	}
+}
