@@ -36,8 +36,10 @@ type Badge struct {
 // Job is the progress of work in the background.
 type Job struct {
 	Phase string
-	Done  float64   // 0 to 1; negative if unknown
-	Start time.Time // of all the work; zero: unknown
+	Item  string        // what is at hand; drawn where there is room
+	Done  float64       // 0 to 1; negative if unknown
+	Start time.Time     // of all the work; zero: unknown
+	Left  time.Duration // that it will take, about; 0: unknown
 }
 
 // unstable is the coefficient of variation, in percent, above which a
@@ -144,7 +146,11 @@ func (a *App) drawChips(c *Canvas, h *Header, job *Progress) {
 	}
 	piece(Muted, h.Profile)
 	if job != nil {
-		c.Fit(x+2, 0, c.W-x-3, Accent, strings.TrimSpace(job.Job.Phase+job.elapsed()))
+		text := strings.TrimSpace(job.Job.Phase + job.elapsed() + job.left())
+		if job.Job.Item != "" {
+			text += ": " + job.Job.Item
+		}
+		c.Fit(x+2, 0, c.W-x-3, Accent, text)
 		return
 	}
 	if h.CV > 0 { // before how often it ran, since it says whether to trust it

@@ -103,10 +103,10 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 		}
 	case b != nil && p.snap.Replay != "":
 		c.Fit(1, y, c.W-2, ui.Muted, what+": not made yet when this was recorded, in the midst of")
-		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
+		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
 	case b != nil:
 		c.Fit(1, y, c.W-2, ui.Muted, what+" will follow")
-		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
+		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
 	case p.snap.Stopped:
 		c.Fit(1, y, c.W-2, ui.Muted, what+": stopped before it was made")
 		c.Fit(1, y+1, c.W-2, ui.Plain, "r goes on")
@@ -115,21 +115,6 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 	default:
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+" for this model")
 	}
-}
-
-// progressText says what is being done and how far it is: "collecting activations 12/300".
-func progressText(b *sessions.Progress) string {
-	text := b.Phase
-	switch {
-	case b.Total > 0:
-		text += fmt.Sprintf(" %d/%d", b.Done, b.Total)
-	case b.Done > 0:
-		text += fmt.Sprintf(" %d", b.Done)
-	}
-	if b.Item != "" {
-		text += ": " + b.Item
-	}
-	return text
 }
 
 // precisionStyle returns the colour of a number format.

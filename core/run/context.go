@@ -25,6 +25,7 @@ type ExecutionContext struct {
 	stepped kernels.Graph  // all steps with a mark before, between and after
 	marks   []kernels.Mark // of stepped
 	caller  *[2]traffic    // the data of ExecuteSplit, inputs and outputs
+	watch   *watch         // nil where launches are not watched
 }
 
 type launch struct {
@@ -173,7 +174,7 @@ func (c *ExecutionContext) Execute() error {
 
 // submit enqueues all steps, as a graph where the stream can.
 func (c *ExecutionContext) submit() error {
-	capturer, ok := c.stream.(kernels.Capturer)
+	capturer, ok := c.capturer()
 	if !ok {
 		return c.enqueue(nil)
 	}
@@ -185,6 +186,12 @@ func (c *ExecutionContext) submit() error {
 		c.whole = g
 	}
 	return c.located(c.whole.Launch())
+}
+
+// capturer returns the stream, if it captures steps as a graph. Steps that are watched are launched one by one.
+func (c *ExecutionContext) capturer() (kernels.Capturer, bool) {
+	capturer, ok := c.stream.(kernels.Capturer)
+	return capturer, ok && c.watch == nil
 }
 
 // finish waits for what was submitted.
@@ -231,6 +238,7 @@ func (c *ExecutionContext) launch(i int) error {
 		return nil
 	}
 	a := &c.args[i]
+	c.watch.begin(i)
 	return c.ofStep(i, k.Launch(c.stream, a.in, a.out, a.scratch))
 }
 
@@ -351,7 +359,7 @@ func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, e
 
 // submitTimed is submit with a mark before, between and after the steps.
 func (c *ExecutionContext) submitTimed() error {
-	capturer, ok := c.stream.(kernels.Capturer)
+	capturer, ok := c.capturer()
 	if !ok {
 		return c.enqueue(c.marks)
 	}

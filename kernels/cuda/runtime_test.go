@@ -56,6 +56,29 @@ func planned(t testing.TB, b *Backend) *run.Plan {
 	return p
 }
 
+// ready loads a plan and makes a context, which are closed when the test ends.
+func ready(t testing.TB, b run.Backend, p *run.Plan) *run.ExecutionContext {
+	t.Helper()
+	_, c := loaded(t, b, p)
+	return c
+}
+
+// loaded is ready with the engine.
+func loaded(t testing.TB, b run.Backend, p *run.Plan) (*run.Loaded, *run.ExecutionContext) {
+	t.Helper()
+	l, err := run.Load(t.Context(), p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	c, err := l.NewContext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return l, c
+}
+
 // cycle is a plan's whole life on a backend: loaded, run, run with times, closed.
 func cycle(b *Backend, p *run.Plan) error {
 	l, err := run.Load(context.Background(), p, b)
@@ -260,18 +283,9 @@ func (s spoiled) Tactics(op *graph.Op) []kernels.Tactic {
 func TestFaultNamesTheLayer(t *testing.T) {
 	b := spoiled{simulated(t)}
 	p := planned(t, b.Backend)
-	l, err := run.Load(t.Context(), p, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	c, err := l.NewContext()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := ready(t, b, p)
 	for range 2 {
-		if _, err = once(c); err == nil || !regexp.MustCompile(`^layer .*Softmax: tactic \S+: .*line \d+: .*out of bounds`).MatchString(err.Error()) {
+		if _, err := once(c); err == nil || !regexp.MustCompile(`^layer .*Softmax: tactic \S+: .*line \d+: .*out of bounds`).MatchString(err.Error()) {
 			t.Errorf("got %v", err)
 		}
 	}
