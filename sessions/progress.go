@@ -122,9 +122,10 @@ func forecasting(progress func(Progress)) func(Progress) {
 func (s *stages) watch(ctx context.Context, c *run.ExecutionContext, now func() Progress) {
 	c.Watch(ctx, func(w run.Progress) {
 		p := now()
-		where := fmt.Sprintf("block %d of %d, %s", w.Blocks, w.Grid, w.Layer)
-		if w.Grid == 0 {
-			where = w.Layer
+		member, others := Principal(w.Layer)
+		where := member + others
+		if w.Grid > 0 {
+			where = fmt.Sprintf("block %d of %d, %s", w.Blocks, w.Grid, where)
 		}
 		if p.Total == 0 {
 			p.Done, p.Total, p.Item, p.Share = w.Launch, w.Launches, where, w.Share

@@ -192,21 +192,15 @@ func signed(d time.Duration) string {
 // shortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
 // their members, the principal first, which no column is wide enough for.
 func shortName(name string) string {
-	first, rest, fused := strings.Cut(name, memberSeparator)
-	if !fused {
-		return name
-	}
-	return fmt.Sprintf("%s +%d", first, strings.Count(rest, memberSeparator)+1)
+	first, others := sessions.Principal(name)
+	return first + others
 }
-
-// memberSeparator stands between the members in a fused layer's name.
-const memberSeparator = " + "
 
 // joinLayers writes names of layers one after the other; what all begin with, up to a slash, only once:
 // "stem/conv/Conv + norm/BatchNormalization".
 func joinLayers(names []string) string {
 	if len(names) < 2 {
-		return strings.Join(names, memberSeparator)
+		return strings.Join(names, sessions.MemberSeparator)
 	}
 	prefix := names[0]
 	for _, n := range names[1:] {
@@ -217,7 +211,7 @@ func joinLayers(names []string) string {
 	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
 	out := names[0]
 	for _, n := range names[1:] {
-		out += memberSeparator + n[len(prefix):]
+		out += sessions.MemberSeparator + n[len(prefix):]
 	}
 	return out
 }
