@@ -361,6 +361,9 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 		s.progress(Progress{Phase: "packing weights"})
 		begin := time.Now()
 		l, err := run.Load(ctx, p, s.Backend)
+		if errors.As(err, new(*run.NoRoom)) && s.loaded.shrink(1) { // older engines take what is missing
+			l, err = run.Load(ctx, p, s.Backend)
+		}
 		if err == nil {
 			s.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
 		}

@@ -33,11 +33,14 @@ type launch struct {
 	scratch kernels.Mem
 }
 
-// NewContext allocates what one user of the plan needs.
+// NewContext allocates what one user of the plan needs; the error is a *NoRoom where the device has not got that.
 func (l *Loaded) NewContext() (*ExecutionContext, error) {
 	p, b := l.Plan, l.backend
 	c := &ExecutionContext{loaded: l, inputs: map[string]int{}, outputs: map[string]int{}}
-	var err error
+	err := p.hasRoom(b, 0)
+	if err != nil {
+		return nil, err
+	}
 	if c.arena, err = b.Alloc(p.Memory.Peak); err != nil {
 		return nil, fmt.Errorf("arena of activations: %w", err)
 	}

@@ -126,7 +126,7 @@ func newFake(d driver.Device) *fake {
 }
 
 // clean says what an error must name: the layer and the tactic, or what was to be allocated or copied.
-var clean = regexp.MustCompile(`layer .+: tactic |^arena of activations: |^memory of inputs and outputs: |^constants: |^stream on |` +
+var clean = regexp.MustCompile(`layer .+: tactic |^arena of activations: |^memory of inputs and outputs: |^constants: |^free memory of |^stream on |` +
 	`^input x: |^tensor \S+: |^graph of \d+ steps of network small: |^times of steps: `)
 
 // backward are the methods that give something back: a failure there need not be anyone's error, and leaves one thing
@@ -142,6 +142,7 @@ func backward(method string) bool {
 func TestEveryFailure(t *testing.T) {
 	f := newFake(drivertest.Device())
 	p := planned(t, f.Backend)
+	f.calls.Reset() // of planning
 	if err := cycle(f.Backend, p); err != nil {
 		t.Fatal(err)
 	}
@@ -223,16 +224,24 @@ func TestOutOfMemory(t *testing.T) {
 	p := planned(t, f.Backend)
 	big := *p
 	big.Memory.Peak = 2 << 30
-	l, err := run.Load(t.Context(), &big, f.Backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = l.NewContext()
-	want := regexp.MustCompile(`^arena of activations: allocate 2147483648 bytes on fake, where \d+ of 1073741824 are free: `)
+	f.calls.Reset()
+	_, err := run.Load(t.Context(), &big, f.Backend)
+	want := regexp.MustCompile(`^the engine needs 2\.00 GiB \(weights [^;]*; arena 2\.00 GiB[^;]*; inputs and outputs [^;]*\), ` +
+		`and fake \(.*\) has 1\.00 GiB of 1\.00 GiB free; layer \S+ takes most, [^;]*; choose fp16$`)
 	if err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("got %v, want %v", err, want)
 	}
-	l.Close()
+	if n := f.calls.Count("MemAlloc"); n > 0 || !errors.As(err, new(*run.NoRoom)) {
+		t.Errorf("%d allocations, %T", n, err)
+	}
+	rest, err := f.Alloc(1<<30 - 512)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Load(t.Context(), p, f.Backend); err == nil || !strings.Contains(err.Error(), "end what else uses the device") {
+		t.Errorf("on a device that is full: %v", err)
+	}
+	f.Free(rest)
 	if err := cycle(f.Backend, p); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
