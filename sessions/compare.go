@@ -291,7 +291,7 @@ func (c *contestant) classify(item, size int) {
 func (c *contestant) report() BackendRun {
 	r := BackendRun{Name: c.name, Classes: c.classes}
 	if c.loaded == nil {
-		r.Device = DeviceReport{Backend: c.name, Device: "the layers' own definition"}
+		r.Device = definition(c.name)
 		r.Launches = len(c.network.Layers)
 	} else {
 		r.Device = deviceReport(c.loaded.Backend())
