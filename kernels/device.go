@@ -1,6 +1,9 @@
 package kernels
 
-import "io"
+import (
+	"context"
+	"io"
+)
 
 // What follows are abilities that kernels and streams of a device with memory and compilers of its own have beside the
 // contract. A backend that shares the host's memory needs none of them.
@@ -75,6 +78,14 @@ type Capturer interface {
 	// Capture returns what f puts into the stream, which does not run. Marks that f records are reached whenever the
 	// graph runs.
 	Capture(f func() error) (Graph, error)
+}
+
+// Watchable is implemented by streams of devices that are simulated: a launch runs while the host calls it, and takes so
+// long that a person wants to see how far it is, and to end it.
+type Watchable interface {
+	// Watch ends the launches from now on when ctx does, with an error that wraps its, and tells how many of a launch's
+	// blocks have run, one call at a time. It returns false, and does nothing, where launches take no time worth watching.
+	Watch(ctx context.Context, tell func(done, total int)) bool
 }
 
 // Graph is captured work. It runs on the stream that captured it.

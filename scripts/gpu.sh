@@ -241,7 +241,7 @@ run_stage() {
   rows=$work/$1.jsonl stage_begin=$SECONDS stage_end=$((SECONDS + $2))
   : >"$rows"
   case $1 in bringup | selftest | baseline | ours | layers) # go on where an earlier run stopped
-    [ -f "$run/$1.json" ] && sed -n 's/^    \({.*}\),\{0,1\}$/\1/p' "$run/$1.json" | grep -v -e '^{"summary"' -e 'no ONNX file' >"$rows" ;;
+    [ -f "$run/$1.json" ] && sed -n 's/^    \({.*}\),\{0,1\}$/\1/p' "$run/$1.json" | grep -v -e '^{"summary"' -e '^{"schema"' -e 'no ONNX file' >"$rows" ;;
   esac
   "stage_$1" >>"$rows" 2>"$work/log" &
   job=$!

@@ -164,8 +164,12 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 	if items <= 0 {
 		items = 8
 	}
-	for b := range max(1, min(items, s.Data.Len())/size) {
-		s.progress(Progress{Phase: "comparing layers", Done: b * size, Total: items})
+	batches := max(1, min(items, s.Data.Len())/size)
+	taps := 0 // two for each batch
+	now := func() Progress { return Progress{Phase: "comparing layers", Done: taps, Total: 2 * batches} }
+	s.watch(ctx, engine, now)
+	for b := range batches {
+		s.progress(now())
 		in, err := batch(s.Data, s.model.Network, b*size, size)
 		if err != nil {
 			return err
@@ -180,12 +184,14 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 		if err := tap(ctx, engine, l.Plan, want, acc, false); err != nil {
 			return err
 		}
+		taps++
 		if err := engine.SetInputs(in); err != nil {
 			return err
 		}
 		if err := tap(ctx, engine, l.Plan, want, local, true); err != nil {
 			return err
 		}
+		taps++
 		r.TapItems += size
 	}
 	s.layerReport(l.Plan, acc, local, r)

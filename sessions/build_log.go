@@ -58,17 +58,7 @@ func brief(d time.Duration) string {
 }
 
 // size writes a number of bytes in binary units.
-func size(n int) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
-}
+func size(n int) string { return run.Bytes(int64(n)) }
 
 // nameOf names a configuration.
 func (s *stages) nameOf(cfg Config) string { return cfg.Label(s.model.Quantized) }

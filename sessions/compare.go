@@ -63,7 +63,8 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 			return nil, err
 		}
 		for _, one := range runs {
-			progress(Progress{Phase: "running on " + one.name, Done: at, Total: items})
+			one.now = Progress{Phase: "running on " + one.name, Done: at, Total: items}
+			progress(one.now)
 			if err := one.run(ctx, at, size, in, c.PerLayer); err != nil {
 				return nil, fmt.Errorf("%s: %w", one.name, err)
 			}
@@ -92,6 +93,7 @@ type contestant struct {
 	cfg     Config
 	loaded  *run.Loaded // nil for the reference evaluation
 	context *run.ExecutionContext
+	now     Progress       // of the batches
 	network *graph.Network // of the reference evaluation
 
 	outputs map[string]graph.Value
@@ -166,10 +168,14 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 
 // open loads the engine and makes a context.
 func (c *contestant) open(ctx context.Context, cfg Config) (err error) {
-	if c.loaded, err = c.stages.load(ctx, cfg); err == nil {
-		c.context, err = c.loaded.NewContext()
+	if c.loaded, err = c.stages.load(ctx, cfg); err != nil {
+		return err
 	}
-	return err
+	if c.context, err = c.loaded.NewContext(); err != nil {
+		return err
+	}
+	c.stages.watch(ctx, c.context, func() Progress { return c.now })
+	return nil
 }
 
 func (c *contestant) close() {
@@ -285,7 +291,7 @@ func (c *contestant) classify(item, size int) {
 func (c *contestant) report() BackendRun {
 	r := BackendRun{Name: c.name, Classes: c.classes}
 	if c.loaded == nil {
-		r.Device = DeviceReport{Backend: c.name, Device: "the layers' own definition"}
+		r.Device = definition(c.name)
 		r.Launches = len(c.network.Layers)
 	} else {
 		r.Device = deviceReport(c.loaded.Backend())

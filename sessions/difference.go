@@ -27,10 +27,8 @@ type difference struct {
 	over          int
 	largest       float64
 	largestAt     Position
-	reference     float64            // the largest |b|
-	relative      map[uint64]float64 // the largest relative difference by |b|, as relativeBin sorts it
-	toPass        float64            // the largest relative difference where b is not 0
-	zeros         bool               // elements differ where b is 0
+	toPass        float64 // the largest relative difference where b is not 0
+	zeros         bool    // elements differ where b is 0
 	equal         int
 	notFinite     int
 	bothNotFinite int // and equal: NaN or the same infinity
@@ -46,10 +44,10 @@ func (d *difference) add(item int, a, b graph.Value) error {
 	if !slices.Equal(a.Dims, b.Dims) {
 		return fmt.Errorf("shapes %v and %v differ", a.Dims, b.Dims)
 	}
-	if err := d.errors.Add(floats(b), floats(a)); err != nil {
+	x, y := float64s(a), float64s(b)
+	if err := d.errors.AddWide(y, x); err != nil {
 		return err
 	}
-	x, y := float64s(a), float64s(b)
 	for i := range x {
 		d.pair(x[i], y[i], func() Position { return Position{item, index(i, a.Dims)} })
 	}
@@ -60,9 +58,6 @@ func (d *difference) add(item int, a, b graph.Value) error {
 // pair compares two elements.
 func (d *difference) pair(a, b float64, at func() Position) {
 	d.count++
-	if m := math.Abs(b); m <= math.MaxFloat64 {
-		d.reference = max(d.reference, m)
-	}
 	if a == b || a != a && b != b {
 		d.equal++
 		if !(math.Abs(a) <= math.MaxFloat64) {
@@ -80,7 +75,11 @@ func (d *difference) pair(a, b float64, at func() Position) {
 	default:
 		decade := int(math.Floor(math.Log10(abs)))
 		d.decades[min(max(decade-leastDecade+1, 0), len(d.decades)-1)]++
-		d.addRelative(abs, b)
+		if b == 0 {
+			d.zeros = true
+		} else {
+			d.toPass = max(d.toPass, abs/math.Abs(b))
+		}
 	}
 	if !(excess <= 1) {
 		d.over++
@@ -99,51 +98,8 @@ func (d *difference) pair(a, b float64, at func() Position) {
 		return 1
 	})
 	d.worstExcess = slices.Insert(d.worstExcess, i, excess)
-	d.worst = slices.Insert(d.worst, i, DifferingElement{at(), a, b, abs, relative(abs, b)})
+	d.worst = slices.Insert(d.worst, i, DifferingElement{at(), a, b, abs, abs / math.Abs(b)})
 	d.worstExcess, d.worst = d.worstExcess[:min(n+1, worstElements)], d.worst[:min(n+1, worstElements)]
-}
-
-// leastReference is the share of the largest |b| under which an element's relative difference does not count: there it is
-// one to what rounding left of a zero.
-const leastReference = 1e-6
-
-// relativeBin returns the bin of a magnitude, 32 an octave; the next bin begins at relativeBinEnd.
-func relativeBin(m float64) uint64 { return math.Float64bits(m) >> 47 }
-
-func relativeBinEnd(bin uint64) float64 { return math.Float64frombits((bin + 1) << 47) }
-
-// addRelative notes the relative difference of a pair. How large the largest b is stands fixed at the end only.
-func (d *difference) addRelative(abs, b float64) {
-	if d.relative == nil {
-		d.relative = map[uint64]float64{}
-	}
-	rel, bin := relative(abs, b), relativeBin(math.Abs(b))
-	d.relative[bin] = max(d.relative[bin], rel)
-	if b == 0 {
-		d.zeros = true
-	} else {
-		d.toPass = max(d.toPass, rel)
-	}
-}
-
-// maxRelative returns the largest relative difference of elements whose |b| is at least leastReference of the largest
-// one, within a bin.
-func (d *difference) maxRelative() float64 {
-	m := 0.0
-	for bin, rel := range d.relative { // a maximum, in whatever order
-		if relativeBinEnd(bin) > leastReference*d.reference {
-			m = max(m, rel)
-		}
-	}
-	return m
-}
-
-// relative returns a difference over the magnitude of b, where a b of zero counts as 2^-52.
-func relative(abs, b float64) float64 {
-	if b == 0 {
-		return abs / 0x1p-52
-	}
-	return abs / math.Abs(b)
 }
 
 // report sums the comparison up.
@@ -152,7 +108,6 @@ func (d *difference) report(name string) TensorDifference {
 		Name: name, Type: d.types[0], SecondType: d.types[1], Shape: d.shape, Count: d.count, Differ: d.differ, Over: d.over, BothNotFinite: d.bothNotFinite,
 		Passed: d.over == 0, Errors: errorsOf(d.errors.Errors()), Tolerance: d.tolerance, MaxAt: d.largestAt, Worst: d.worst,
 	}
-	r.MaxRel = d.maxRelative()
 	if !d.zeros && d.notFinite == 0 {
 		r.RelToPass = d.toPass
 	}
@@ -199,18 +154,6 @@ func float64s(v graph.Value) []float64 {
 	}
 	for i, n := range v.Ints() {
 		out[i] = float64(n)
-	}
-	return out
-}
-
-// floats returns the elements of a value in F32.
-func floats(v graph.Value) []float32 {
-	if v.Type.IsFloat() {
-		return v.Floats()
-	}
-	out := make([]float32, v.Len())
-	for i, n := range v.Ints() {
-		out[i] = float32(n)
 	}
 	return out
 }

@@ -22,7 +22,7 @@ func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase s
 	lanes := make([]chan result, workers) // worker w has batches w, w+workers, ...
 	for w := range lanes {
 		lanes[w] = make(chan result, 8)
-		go s.runBatches(ctx, l, lanes[w], w, workers, total, size)
+		go s.runBatches(ctx, l, phase, lanes[w], w, workers, total, size)
 	}
 	defer func() { // whatever the reason to end: nothing may run on when the device is free again
 		cancel()
@@ -55,8 +55,8 @@ type result struct {
 	err     error
 }
 
-// runBatches runs every stride-th batch from first on and sends the outputs to lane, which it closes.
-func (s *stages) runBatches(ctx context.Context, l *run.Loaded, lane chan<- result, first, stride, total, size int) {
+// runBatches, of a phase, runs every stride-th batch from first on and sends the outputs to lane, which it closes.
+func (s *stages) runBatches(ctx context.Context, l *run.Loaded, phase string, lane chan<- result, first, stride, total, size int) {
 	defer close(lane)
 	defer func() {
 		if v := recover(); v != nil { // an error in the program, which the loop's caller reports as one
@@ -69,7 +69,9 @@ func (s *stages) runBatches(ctx context.Context, l *run.Loaded, lane chan<- resu
 		return
 	}
 	defer c.Close()
-	for b := first; b < total; b += stride {
+	b := first
+	s.watch(ctx, c, func() Progress { return Progress{Phase: phase, Done: b * size, Total: s.Data.Len()} })
+	for ; b < total; b += stride {
 		if ctx.Err() != nil {
 			return
 		}

@@ -26,15 +26,22 @@ func (m *memo[T]) keep(key string, v T) {
 	if m.values == nil {
 		m.values = map[string]T{}
 	}
-	if len(m.keys) == memoSize {
+	m.shrink(memoSize - 1)
+	m.keys = append(m.keys, key)
+	m.values[key] = v
+}
+
+// shrink drops the oldest results until there are no more than that; it reports whether it dropped any.
+func (m *memo[T]) shrink(most int) bool {
+	n := len(m.keys) - most
+	for range n {
 		if m.drop != nil {
 			m.drop(m.values[m.keys[0]])
 		}
 		delete(m.values, m.keys[0])
 		m.keys = m.keys[1:]
 	}
-	m.keys = append(m.keys, key)
-	m.values[key] = v
+	return n > 0
 }
 
 // forget drops a result.

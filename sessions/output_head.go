@@ -69,6 +69,21 @@ func (r *RecordingReport) Head() Head {
 	}
 }
 
+// BackendHead returns the head of documents that are about no model: on a backend, or on the layers' own definition, which
+// nil stands for.
+func BackendHead(name string, b run.Backend) Head {
+	d := definition(name)
+	if b != nil {
+		d = deviceReport(b)
+	}
+	return Head{Device: &d}
+}
+
+// definition describes the reference evaluation.
+func definition(name string) DeviceReport {
+	return DeviceReport{Backend: name, Device: "the layers' own definition"}
+}
+
 // deviceReport describes a backend.
 func deviceReport(b run.Backend) DeviceReport {
 	info := b.Info()

@@ -57,7 +57,7 @@ func (s *stages) stepwise(ctx context.Context, cfg Config) error {
 	}
 	s.device.Lock()
 	defer s.device.Unlock()
-	c, err := s.ready(l)
+	c, err := s.ready(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -69,9 +69,7 @@ func (s *stages) stepwise(ctx context.Context, cfg Config) error {
 // each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers. Where a device
 // is lost it is started anew and all is done once more; an error names the layer at fault if it is one.
 func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
-	if progress == nil {
-		progress = func(Progress) {}
-	}
+	progress = forecasting(progress)
 	var r *ComparisonReport
 	work := func() (err error) {
 		r, err = compare(ctx, m, w, cfg, on, c, progress)

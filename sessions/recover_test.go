@@ -116,7 +116,7 @@ func TestLostDevice(t *testing.T) {
 
 // A runner does the same.
 func TestRunnerSurvives(t *testing.T) {
-	d := &fragile{Backend: cpu.Open(0), fatal: 2}
+	d := &fragile{Backend: cpu.Open(0), fatal: 1}
 	defer d.Close()
 	var told []string
 	r := sessions.NewRunner(embedded(t), workplace(t, d), func(p sessions.Progress) { told = append(told, p.Phase) })

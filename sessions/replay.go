@@ -19,7 +19,8 @@ type Replay struct {
 	configs map[int64]Config
 	tried   []RecordedConfig
 	cut     bool
-	own     bool // the model brings quantisation of its own
+	lasted  time.Duration // from the start to the end, where it has one
+	own     bool          // the model brings quantisation of its own
 	events  chan *Snapshot
 	wake    chan struct{}
 	close   context.CancelFunc
@@ -128,13 +129,16 @@ func (r *Replay) index(ctx context.Context) error {
 
 // begun counts the states' times from when the recording began.
 func (r *Replay) begun(ctx context.Context) error {
-	var text string
-	if err := r.file.conn.QueryRowContext(ctx, "SELECT substr(started, 1, 64) FROM session LIMIT 1").Scan(&text); err != nil {
+	var text, ended string
+	if err := r.file.conn.QueryRowContext(ctx, "SELECT substr(started, 1, 64), coalesce(substr(ended, 1, 64), '') FROM session LIMIT 1").Scan(&text, &ended); err != nil {
 		return err
 	}
 	start, err := time.Parse(time.RFC3339Nano, text)
 	for i := range r.steps {
 		r.steps[i].After = max(0, r.steps[i].Time.Sub(start))
+	}
+	if end, bad := time.Parse(time.RFC3339Nano, ended); bad == nil {
+		r.lasted = end.Sub(start)
 	}
 	return err
 }

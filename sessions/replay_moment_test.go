@@ -54,7 +54,7 @@ func TestFind(t *testing.T) {
 		text string
 		want int
 	}{
-		{"1", 0}, {"4", 3}, {"00:00", 0}, {"0s", 0}, {"00:01.1", 0}, {"00:01.2", 2}, {"1.2s", 1}, {"00:01", 2}, {"01:04", 2}, {"01:05", 3}, {"9:00:00", 3},
+		{"1", 0}, {"4", 3}, {"00:00", 0}, {"0s", 0}, {"00:01.1", 0}, {"00:01.2", 2}, {"1.2s", 1}, {"00:01", 2}, {"01:04", 2}, {"01:05", 3}, {"01:05.0", 3}, {"65s", 3},
 	} {
 		if got, err := r.Find(c.text); err != nil || got != c.want {
 			t.Errorf("%s is state %d, %v; want %d", c.text, got, err, c.want)
@@ -62,6 +62,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, c := range []struct{ text, says string }{
 		{"0", "no state 0; it has 1 to 4"}, {"5", "no state 5"}, {"-1", "no state -1"}, {"soon", "neither a state's number nor a time"},
+		{"9:00:00", "recording a.trtui: 9:00:00 is behind its end: it is 01:05.0 long, with states 1 to 4"}, {"01:05.1", "is behind its end"}, {"66s", "is behind its end"},
 	} {
 		if i, err := r.Find(c.text); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s is state %d, %v", c.text, i, err)

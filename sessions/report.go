@@ -75,14 +75,6 @@ func (s Part) output() any {
 	return names
 }
 
-// Progress says how far a job is.
-type Progress struct {
-	Phase string // "collecting activations"
-	Item  string // the layer, tactic or batch at hand
-	Done  int
-	Total int // 0: unknown
-}
-
 // LogLine is a message of a build or a run.
 type LogLine struct {
 	Time  time.Time

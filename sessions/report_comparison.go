@@ -86,18 +86,18 @@ type TensorDifference struct {
 	BothNotFinite int `json:",omitempty"` // that are equal as NaN or as the same infinity: an agreement that says little
 	Passed        bool
 	Tolerance     Tolerance
-	Errors                 // MaxRel leaves out where |b| is below a millionth of its largest, since zeros that were rounded say nothing
-	RelToPass     float64  `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
-	MaxAt         Position // of the largest absolute difference
-	Worst         []DifferingElement
-	Histogram     []DifferenceBin
+	Errors
+	RelToPass float64  `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
+	MaxAt     Position // of the largest absolute difference
+	Worst     []DifferingElement
+	Histogram []DifferenceBin
 }
 
 // DifferingElement is one of the elements that are furthest beyond the tolerance, or nearest to it.
 type DifferingElement struct {
 	Position
 	First, Second float64
-	Abs, Rel      float64 // differences; Rel is that to |Second|
+	Abs, Rel      float64 // differences; Rel is that to |Second|, infinite where that is 0
 }
 
 // DifferenceBin counts elements whose absolute difference is at least From and below To: decades, the first of which

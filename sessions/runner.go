@@ -18,10 +18,7 @@ type Runner struct{ stages *stages }
 
 // NewRunner returns a runner; progress, if not nil, is told what is being done.
 func NewRunner(m *Model, w Workplace, progress func(Progress)) *Runner {
-	if progress == nil {
-		progress = func(Progress) {}
-	}
-	s := &stages{Workplace: w, model: m, progress: progress}
+	s := &stages{Workplace: w, model: m, progress: forecasting(progress)}
 	s.logModel()
 	return &Runner{s}
 }
@@ -140,7 +137,7 @@ func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string
 func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*TimingsReport, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
-	c, err := s.ready(l)
+	c, err := s.ready(ctx, l)
 	if err != nil {
 		return nil, err
 	}

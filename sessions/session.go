@@ -186,7 +186,9 @@ func (s *Session) deliver() *Snapshot {
 func (s *Session) progressed() func(Progress) {
 	var last time.Time
 	var phase string
+	left := forecast{}
 	return func(p Progress) {
+		p.Left = left.left(p, time.Now())
 		if p.Phase == phase && time.Since(last) < progressInterval {
 			return
 		}

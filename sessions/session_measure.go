@@ -11,7 +11,7 @@ import (
 func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
 	s.stages.device.Lock()
 	defer s.stages.device.Unlock()
-	c, err := s.stages.ready(l)
+	c, err := s.stages.ready(ctx, l)
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,13 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	return err
 }
 
-// ready returns a context with the first items of the data as its inputs.
-func (s *stages) ready(l *run.Loaded) (*run.ExecutionContext, error) {
+// ready returns a context with the first items of the data as its inputs, whose inferences ctx ends.
+func (s *stages) ready(ctx context.Context, l *run.Loaded) (*run.ExecutionContext, error) {
 	c, err := l.NewContext()
 	if err != nil {
 		return nil, err
 	}
+	s.watch(ctx, c, func() Progress { return Progress{Phase: s.measuring()} })
 	if s.Data == nil || s.Data.Len() == 0 {
 		return c, nil
 	}

@@ -307,20 +307,23 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 	s.device.Lock()
 	defer s.device.Unlock()
 	s.progress(Progress{Phase: "choosing tactics"})
-	measured, begin, timed := 0, time.Now(), map[string]bool{} // each is timed several times
+	begin, timed := time.Now(), map[string]bool{} // each is timed several times
 	before, _ := s.Cache.Stats()
 	p, err := build.Plan(ctx, l.Network, env, s.Backend, build.PlanConfig{
 		Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}, Remeasure: remeasure,
-		Progress: func(layer, tactic string) {
-			measured++
-			timed[layer+"\x00"+tactic] = true
-			s.progress(Progress{Phase: "timing tactics", Item: layer + ": " + tactic, Done: measured})
+		Progress: func(m build.Timing) {
+			timed[m.Layer+"\x00"+m.Tactic] = true
+			phase := "timing tactics"
+			if m.Again {
+				phase = "timing again"
+			}
+			s.progress(Progress{Phase: phase, Item: m.Layer + ": " + m.Tactic, Done: m.Done, Total: m.Total})
 		},
 		Compiling: func(done, total int) {
 			s.progress(Progress{Phase: "compiling kernels", Done: done, Total: total})
 		},
 	})
-	if err == nil || measured > 0 { // what was timed before it was stopped need not be timed again
+	if err == nil || len(timed) > 0 { // what was timed before it was stopped need not be timed again
 		s.saveCache()
 		hits, _ := s.Cache.Stats()
 		s.logTactics(p, hits-before, len(timed), begin)
@@ -361,6 +364,9 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 		s.progress(Progress{Phase: "packing weights"})
 		begin := time.Now()
 		l, err := run.Load(ctx, p, s.Backend)
+		if errors.As(err, new(*run.NoRoom)) && s.loaded.shrink(1) { // older engines take what is missing
+			l, err = run.Load(ctx, p, s.Backend)
+		}
 		if err == nil {
 			s.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
 		}

@@ -36,8 +36,10 @@ type Badge struct {
 // Job is the progress of work in the background.
 type Job struct {
 	Phase string
-	Done  float64   // 0 to 1; negative if unknown
-	Start time.Time // of all the work; zero: unknown
+	Item  string        // what is at hand; drawn where there is room
+	Done  float64       // 0 to 1; negative if unknown
+	Start time.Time     // of all the work; zero: unknown
+	Left  time.Duration // that it will take, about; 0: unknown
 }
 
 // unstable is the coefficient of variation, in percent, above which a
@@ -58,7 +60,7 @@ func (a *App) drawHeader(c *Canvas) {
 		c.Text(right, 0, badges[i].Style, " "+badges[i].Text+" ")
 	}
 	tabs := a.tabs()
-	place := jobPlace(tabs, c.W)
+	place := jobPlace(tabs, c.W, h.Job)
 	tabs.Draw(c.Sub(Rect{0, 1, c.W - place, 1}))
 	var p *Progress
 	if h.Job != nil {
@@ -75,9 +77,14 @@ func (a *App) drawHeader(c *Canvas) {
 }
 
 // jobPlace returns the cells at the right end of the tabs' line that are kept for the job that runs, whether one runs or
-// not, so that the tabs stay where they are: what whole tabs leave free, or enough for a small bar.
-func jobPlace(tabs Tabs, w int) int {
-	const most, least = 50, 12
+// not, so that the tabs stay where they are: what whole tabs leave free, or enough for a small bar. A job that tells what is
+// at hand has more of what is free.
+func jobPlace(tabs Tabs, w int, j *Job) int {
+	const least = 12
+	most := 50
+	if j != nil && j.Item != "" {
+		most = 90
+	}
 	return min(max(w-tabsWidth(tabs.Names, 2), least), most, max(w-tabs.Least(), 0))
 }
 
@@ -144,7 +151,11 @@ func (a *App) drawChips(c *Canvas, h *Header, job *Progress) {
 	}
 	piece(Muted, h.Profile)
 	if job != nil {
-		c.Fit(x+2, 0, c.W-x-3, Accent, strings.TrimSpace(job.Job.Phase+job.elapsed()))
+		text, room := strings.TrimSpace(job.Job.Phase+job.elapsed()+job.left()), c.W-x-3
+		if job.Job.Item != "" && room-Width(text) > leastItem {
+			text += ": " + job.Job.Item
+		}
+		c.Fit(x+2, 0, room, Accent, text)
 		return
 	}
 	if h.CV > 0 { // before how often it ran, since it says whether to trust it

@@ -161,7 +161,7 @@ func TestTabsStay(t *testing.T) {
 	for _, w := range []int{MinWidth, 80, 100, 120, 160, 200, 300} {
 		tabs := func() string {
 			s := strings.Split(ansi.Strip(app.Content()), "\n")[1]
-			return string([]rune(s)[:w-jobPlace(app.tabs(), w)])
+			return string([]rune(s)[:w-jobPlace(app.tabs(), w, nil)])
 		}
 		header.Job = nil
 		send(app, header)

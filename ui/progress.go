@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Progress shows a job: phase, bar, percentage and elapsed time.
+// Progress shows a job: phase, what is at hand, bar, percentage, elapsed time and what is left.
 type Progress struct {
 	Job     Job
 	Elapsed time.Duration // 0: unknown
@@ -14,6 +14,9 @@ type Progress struct {
 
 // leastProgress is the width from which on progress tells everything; below there is a bar with a percentage.
 const leastProgress = 30
+
+// The bar keeps so many cells, and what is at hand is shown where there are so many.
+const leastBar, leastItem = 6, 12
 
 // Draw draws the progress in the first line of c.
 func (p Progress) Draw(c *Canvas) {
@@ -26,11 +29,14 @@ func (p Progress) Draw(c *Canvas) {
 	right := c.W - Width(tail)
 	if c.W >= leastProgress {
 		if p.Elapsed > 0 {
-			tail = strings.TrimSuffix(tail, " ") + p.elapsed() + " "
+			tail = strings.TrimSuffix(tail, " ") + p.elapsed() + p.left() + " "
 		}
 		right = c.W - Width(tail)
-		phase := min(Width(j.Phase), max(right-6, 0))
-		x = c.Fit(1, 0, phase, Plain, j.Phase) + 1
+		phase := j.Phase
+		if room := right - leastBar - Width(phase); j.Item != "" && room > leastItem {
+			phase += ": " + Truncate(j.Item, room-2, c.Glyphs().Ellipsis)
+		}
+		x = c.Fit(1, 0, min(Width(phase), max(right-leastBar, 0)), Plain, phase) + 1
 	}
 	bar := c.Sub(Rect{x, 0, max(right-x, 0), 1})
 	bar.Fill(bar.Bounds(), c.Glyphs().Empty, Faint)
@@ -52,6 +58,26 @@ func (p Progress) elapsed() string {
 		return ""
 	}
 	return " " + stopwatch(p.Elapsed)
+}
+
+// left writes the time that is left with a space before it; "" where it is not known.
+func (p Progress) left() string {
+	if p.Job.Left <= 0 {
+		return ""
+	}
+	return " ~" + strings.ReplaceAll(Roughly(p.Job.Left), " ", "") + " left"
+}
+
+// Roughly writes a time of seconds or minutes that is only about right: "40 s", "1 m 20 s", "12 m".
+func Roughly(d time.Duration) string {
+	s := int(d.Seconds() + 0.5)
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s%60 == 0 || s >= 600:
+		return fmt.Sprintf("%d m", (s+30)/60)
+	}
+	return fmt.Sprintf("%d m %d s", s/60, s%60)
 }
 
 // stopwatch writes a time that goes on: tenths of a second in the first minute, then seconds.

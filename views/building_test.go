@@ -70,7 +70,7 @@ func TestResizeWhileBuilding(t *testing.T) {
 			}
 		}
 	}
-	b.wants("timing tactics 8", " 9.0s ")
+	b.wants("timing tactics 8", " 9.0s: stem")
 }
 
 // TestRecordedMidBuild replays a state that was recorded in the middle of a build: it says what was being done, and does

@@ -11,9 +11,11 @@ import (
 )
 
 // delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
-// Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to.
-func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot) []string {
+// Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. write writes a
+// latency of a configuration.
+func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, write func(sessions.Config, sessions.Latency) string) []string {
 	b := now.Timings.EndToEnd
+	before, after := write(was, a), write(now.Config, b)
 	names := sessions.Labels([]sessions.Config{was, now.Config}, ownRanges(now))
 	long, short := [2]string{names[0], names[1]}, [2]string{}
 	for i, name := range names {
@@ -30,7 +32,7 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot) []st
 		noisy, briefly = "; noisy, runs overlap", "; noisy"
 	}
 	line := func(names [2]string, noisy, agreement string) string {
-		return fmt.Sprintf("%s: %s, %s %s (%s%s)%s", names[1], ui.Duration(b.Median), speed(a.Median, b.Median), names[0], ui.Duration(a.Median), noisy, agreement)
+		return fmt.Sprintf("%s: %s, %s %s (%s%s)%s", names[1], after, speed(a.Median, b.Median), names[0], before, noisy, agreement)
 	}
 	with, and := "", ""
 	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
@@ -39,9 +41,24 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot) []st
 	}
 	return []string{
 		line(long, noisy, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""),
-		fmt.Sprintf("%s, %s %s (%s%s)", ui.Duration(b.Median), speed(a.Median, b.Median), short[0], ui.Duration(a.Median), briefly),
+		fmt.Sprintf("%s, %s %s (%s%s)", after, speed(a.Median, b.Median), short[0], before, briefly),
 		speed(a.Median, b.Median) + " " + short[0] + briefly,
 	}
+}
+
+// medianOf writes the median of a latency, and of how many runs it is where it is not what came of the configuration in the
+// end, as in states of a replay that were recorded early in a measurement.
+func (d *desk) medianOf(cfg sessions.Config, l sessions.Latency) string {
+	text := ui.Duration(l.Median)
+	if d.Timeline == nil {
+		return text
+	}
+	for _, c := range d.Timeline.Tried() {
+		if c.Config.SameEngine(cfg, ownRanges(d.snap)) && c.Median != nil && *c.Median != l.Median {
+			return text + " after " + plural(l.Count, "run")
+		}
+	}
+	return text
 }
 
 // sameKernels reports whether two configurations differ in pins and bans alone, if at all, and came to the same kernels: what

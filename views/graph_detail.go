@@ -180,7 +180,7 @@ func (v *detailView) addSites(sites []site) {
 				pass = fmt.Sprintf(" pass %d ", s.pass+1)
 			}
 			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
-			if s.into != "" && s.into != strings.Join(s.layers, memberSeparator) {
+			if s.into != "" && s.into != strings.Join(s.layers, sessions.MemberSeparator) {
 				line.Spans = append(line.Spans, ui.Span{Text: " into ", Style: ui.Muted}, ui.Span{Text: shortName(s.into), Style: ui.Muted, Name: true})
 			}
 			if text := savings(s.kernels, s.bytes); text != "" {

@@ -127,15 +127,7 @@ func (d *desk) job() *ui.Job {
 	if d.jobStart.IsZero() {
 		d.jobStart = d.Now()
 	}
-	j := &ui.Job{Phase: b.Phase, Done: -1, Start: d.jobStart}
-	switch {
-	case b.Total > 0:
-		j.Done = float64(b.Done) / float64(b.Total)
-		j.Phase += fmt.Sprintf(" %d/%d", b.Done, b.Total)
-	case b.Done > 0:
-		j.Phase += fmt.Sprintf(" %d", b.Done)
-	}
-	return j
+	return &ui.Job{Phase: b.Counted(), Item: b.Item, Done: b.Fraction(), Start: d.jobStart, Left: b.Left}
 }
 
 // modelName names a model as a person would: by its file.

@@ -103,10 +103,10 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 		}
 	case b != nil && p.snap.Replay != "":
 		c.Fit(1, y, c.W-2, ui.Muted, what+": not made yet when this was recorded, in the midst of")
-		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
+		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
 	case b != nil:
 		c.Fit(1, y, c.W-2, ui.Muted, what+" will follow")
-		c.Fit(1, y+1, c.W-2, ui.Plain, progressText(b))
+		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
 	case p.snap.Stopped:
 		c.Fit(1, y, c.W-2, ui.Muted, what+": stopped before it was made")
 		c.Fit(1, y+1, c.W-2, ui.Plain, "r goes on")
@@ -115,21 +115,6 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 	default:
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+" for this model")
 	}
-}
-
-// progressText says what is being done and how far it is: "collecting activations 12/300".
-func progressText(b *sessions.Progress) string {
-	text := b.Phase
-	switch {
-	case b.Total > 0:
-		text += fmt.Sprintf(" %d/%d", b.Done, b.Total)
-	case b.Done > 0:
-		text += fmt.Sprintf(" %d", b.Done)
-	}
-	if b.Item != "" {
-		text += ": " + b.Item
-	}
-	return text
 }
 
 // precisionStyle returns the colour of a number format.
@@ -207,21 +192,15 @@ func signed(d time.Duration) string {
 // shortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
 // their members, the principal first, which no column is wide enough for.
 func shortName(name string) string {
-	first, rest, fused := strings.Cut(name, memberSeparator)
-	if !fused {
-		return name
-	}
-	return fmt.Sprintf("%s +%d", first, strings.Count(rest, memberSeparator)+1)
+	first, others := sessions.Principal(name)
+	return first + others
 }
-
-// memberSeparator stands between the members in a fused layer's name.
-const memberSeparator = " + "
 
 // joinLayers writes names of layers one after the other; what all begin with, up to a slash, only once:
 // "stem/conv/Conv + norm/BatchNormalization".
 func joinLayers(names []string) string {
 	if len(names) < 2 {
-		return strings.Join(names, memberSeparator)
+		return strings.Join(names, sessions.MemberSeparator)
 	}
 	prefix := names[0]
 	for _, n := range names[1:] {
@@ -232,7 +211,7 @@ func joinLayers(names []string) string {
 	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
 	out := names[0]
 	for _, n := range names[1:] {
-		out += memberSeparator + n[len(prefix):]
+		out += sessions.MemberSeparator + n[len(prefix):]
 	}
 	return out
 }

@@ -155,7 +155,7 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 		}
 		v.table.Refresh()
 		if t := v.snap.Tactics; t != nil && was != nil {
-			sources := func(name string) []string { return strings.Split(name, " + ") }
+			sources := func(name string) []string { return strings.Split(name, sessions.MemberSeparator) }
 			follow(&v.table, was.Layer, sources(was.Layer), len(t.Layers), func(i int) (string, []string) {
 				return t.Layers[i].Layer, sources(t.Layers[i].Layer)
 			})

@@ -193,3 +193,25 @@ func TestFilteredSamples(t *testing.T) {
 		t.Errorf("blames the model:\n%s", s)
 	}
 }
+
+// TestRunsOfAState names the runs behind a median that is not what came of its configuration in the end.
+func TestRunsOfAState(t *testing.T) {
+	snap := fixture(t)
+	cfg, whole := sessions.Config{Precision: sessions.FP32}, 2*time.Millisecond
+	d := &desk{snap: snap, Options: Options{Timeline: &recordedFilm{tried: []sessions.RecordedConfig{{Config: cfg, Median: &whole, Runs: 400}}}}}
+	for _, c := range []struct {
+		latency sessions.Latency
+		want    string
+	}{
+		{sessions.Latency{Count: 400, Median: whole}, "2.00 ms"},
+		{sessions.Latency{Count: 20, Median: 3 * time.Millisecond}, "3.00 ms after 20 runs"},
+	} {
+		if got := d.medianOf(cfg, c.latency); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+	d.Timeline = nil
+	if got := d.medianOf(cfg, sessions.Latency{Count: 20, Median: 3 * time.Millisecond}); got != "3.00 ms" {
+		t.Errorf("%q in a session", got)
+	}
+}

@@ -361,9 +361,9 @@ func (d *desk) tell() tea.Cmd {
 	}
 	if sameKernels(was, now) {
 		return news(ui.Good, fmt.Sprintf("%s: the same kernels as before; %s, before %s", snapshotLabel(now),
-			ui.Duration(now.Timings.EndToEnd.Median), ui.Duration(d.took(was, now).Median)))
+			d.medianOf(now.Config, now.Timings.EndToEnd), d.medianOf(was.Config, d.took(was, now))))
 	}
-	lines := delta(was.Config, d.took(was, now), now)
+	lines := delta(was.Config, d.took(was, now), now, d.medianOf)
 	return news(ui.Good, lines[0], lines[1:]...)
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,21 +11,20 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/sessions"
 )
 
 // conformanceReport is the outcome of all cases.
 type conformanceReport struct {
-	Passed      int                 `json:"passed"`
-	Failed      int                 `json:"failed"`
-	Unsupported int                 `json:"unsupported"`
-	Cases       []conformanceResult `json:"cases"`
+	Passed, Failed, Unsupported int
+	Cases                       []conformanceResult
 }
 
 // conformanceResult is the outcome of one case.
 type conformanceResult struct {
-	Case   string            `json:"case"`
-	Status conformanceStatus `json:"status"`
-	Reason string            `json:"reason,omitempty"`
+	Case   string
+	Status conformanceStatus
+	Reason string `json:",omitempty"`
 }
 
 type conformanceStatus string
@@ -66,14 +64,14 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			execute := executor(evaluate)
+			execute, head := executor(evaluate), sessions.BackendHead(evaluation, nil)
 			if o.backend != evaluation {
 				b, err := o.openBackend(o.backend)
 				if err != nil {
 					return err
 				}
 				defer b.Close()
-				execute = engineOn(b)
+				execute, head = engineOn(b), sessions.BackendHead(o.backend, b)
 			}
 			var report conformanceReport
 			for _, path := range args {
@@ -89,7 +87,7 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 					report.add(c.run(cmd.Context(), timeout))
 				}
 			}
-			if err := report.write(cmd.OutOrStdout(), format, verbose); err != nil {
+			if err := report.write(cmd.OutOrStdout(), head, format, verbose); err != nil {
 				return err
 			}
 			if report.Failed > 0 {
@@ -117,9 +115,9 @@ func (r *conformanceReport) add(c conformanceResult) {
 	r.Cases = append(r.Cases, c)
 }
 
-func (r *conformanceReport) write(w io.Writer, format string, verbose bool) error {
+func (r *conformanceReport) write(w io.Writer, head sessions.Head, format string, verbose bool) error {
 	if format == "json" {
-		return json.NewEncoder(underlying(w)).Encode(r)
+		return writeReport(w, head, r)
 	}
 	for _, c := range r.Cases {
 		var err error

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions"
 )
 
 // gpuOptions are the flags of the commands that look at a GPU, which scripts/gpu.sh runs.
@@ -65,6 +68,13 @@ func (o *gpuOptions) bounded(ctx context.Context) (context.Context, context.Canc
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, time.Duration(o.budget)*time.Second)
+}
+
+// head is the first line of JSON: what all documents of the commands begin with.
+func (o *gpuOptions) head(b run.Backend) (json.RawMessage, error) {
+	h := sessions.BackendHead(o.backend, b)
+	h.Commit = ownCommit()
+	return sessions.MarshalOutput(h)
 }
 
 // print writes a row: as JSON, or its text.

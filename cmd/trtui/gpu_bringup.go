@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -68,7 +69,14 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 	sum := bringupSummary{Summary: "bringup"}
 	step := ""
 	var failure error // of printing
-	err := o.findings(ctx, stderr, func(f cuda.Finding) {
+	headed := false
+	head := func(line json.RawMessage) {
+		if o.json && !headed {
+			headed = true
+			failure = errors.Join(failure, o.print(stdout, line, ""))
+		}
+	}
+	err := o.findings(ctx, stderr, head, func(f cuda.Finding) {
 		sum.Findings++
 		sum.Estimated = f.Estimated
 		if o.worker {
@@ -105,10 +113,23 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 }
 
 // findings brings the device up: in this process or, a step at a time, in others, so that a step that hangs, or ends its
-// process, is a finding like others.
-func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, report func(cuda.Finding)) error {
+// process, is a finding like others. head is given the head of all documents whenever a device is opened.
+func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head func(json.RawMessage), report func(cuda.Finding)) error {
 	if o.worker || !o.isolated() {
-		return cuda.Bringup(ctx, o.openGPU, o.steps, report)
+		open := func() (*cuda.Backend, error) {
+			b, err := o.openGPU()
+			if err != nil {
+				return nil, err
+			}
+			line, err := o.head(b)
+			if err != nil {
+				b.Close()
+				return nil, err
+			}
+			head(line)
+			return b, nil
+		}
+		return cuda.Bringup(ctx, open, o.steps, report)
 	}
 	some := false
 	for _, step := range cuda.BringupSteps() {
@@ -120,6 +141,10 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, report 
 		}}
 		found := false
 		err := w.run(ctx, func(line []byte) time.Duration {
+			if bytes.HasPrefix(line, []byte(`{"schema"`)) {
+				head(line)
+				return o.patience
+			}
 			var f cuda.Finding
 			if json.Unmarshal(line, &f) == nil && f.Check != "" {
 				found, some = true, true

@@ -96,6 +96,7 @@ type selftesting struct {
 	pending        *suite.Row      // the pair that is being checked
 	last           suite.Row       // that was reported
 	losses         map[string]int  // by tactic: how often it lost the device
+	headed         bool            // the head is printed
 	failure        error           // of printing
 }
 
@@ -277,6 +278,7 @@ func (s *selftesting) skipped() []string {
 
 // selftestEvent is what happens in a sweep: one of these.
 type selftestEvent struct {
+	Head  json.RawMessage  `json:"head,omitempty"`  // of all that follows, with Sweep
 	Sweep *selftestSummary `json:"sweep,omitempty"` // what there is to do
 	Begin *suite.Row       `json:"begin,omitempty"` // a pair
 	Row   *suite.Row       `json:"row,omitempty"`
@@ -288,6 +290,10 @@ type selftestEvent struct {
 func (s *selftesting) handle(e selftestEvent) {
 	switch {
 	case e.Sweep != nil:
+		if s.json && !s.headed {
+			s.headed = true
+			s.failure = errors.Join(s.failure, s.print(s.stdout, e.Head, ""))
+		}
 		s.sum.Pairs, s.sum.Tactics, s.sum.Estimated = e.Sweep.Pairs, e.Sweep.Tactics, e.Sweep.Estimated
 	case e.Begin != nil:
 		s.pending = e.Begin
@@ -321,7 +327,11 @@ func (o *selftestOptions) sweep(ctx context.Context, from int, skip []string, ev
 	for _, tactic := range skip {
 		s.Skip[tactic] = true
 	}
-	event(selftestEvent{Sweep: &selftestSummary{Pairs: s.Len(), Tactics: s.Tactics(), Estimated: b.Info().Estimated}})
+	head, err := o.head(b)
+	if err != nil {
+		return err
+	}
+	event(selftestEvent{Head: head, Sweep: &selftestSummary{Pairs: s.Len(), Tactics: s.Tactics(), Estimated: b.Info().Estimated}})
 	_, err = s.Run(ctx, min(from, s.Len()), o.repetitions, func(i int, launch bool) {
 		if launch {
 			event(selftestEvent{Launch: true})

@@ -12,7 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels/cuda"
 )
 
-// gpuCall runs a gpu command and returns its rows and all that it printed.
+// gpuCall runs a gpu command and returns its rows, behind the head, which it checks, and all that it printed.
 func gpuCall(t *testing.T, c *cobra.Command, args ...string) (rows []map[string]any, out string, err error) {
 	t.Helper()
 	var text, errs strings.Builder
@@ -26,6 +26,18 @@ func gpuCall(t *testing.T, c *cobra.Command, args ...string) (rows []map[string]
 		if json.Unmarshal([]byte(line), &row) == nil {
 			rows = append(rows, row)
 		}
+	}
+	if len(rows) > 0 {
+		checkJSON(t, strings.SplitN(text.String(), "\n", 2)[0])
+		if d, ok := rows[0]["device"].(map[string]any); !ok || d["fingerprint"] == "" {
+			t.Errorf("the device is %v", rows[0]["device"])
+		}
+		for _, r := range rows[1:] {
+			if r["schema"] != nil {
+				t.Error("there is more than one head")
+			}
+		}
+		rows = rows[1:]
 	}
 	return rows, text.String() + errs.String(), err
 }

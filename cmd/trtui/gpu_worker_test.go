@@ -217,7 +217,7 @@ func TestSelftestResumes(t *testing.T) {
 	}
 	earlier := filepath.Join(t.TempDir(), "rows")
 	lines := strings.SplitAfter(out, "\n")
-	if err := os.WriteFile(earlier, []byte(strings.Join(lines[:3], "")+`{"ok":false,"tac`), 0o600); err != nil {
+	if err := os.WriteFile(earlier, []byte(strings.Join(lines[:4], "")+`{"ok":false,"tac`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	rest, out, err := gpuCall(t, selftestCommand(), append(args, "--resume", earlier)...)

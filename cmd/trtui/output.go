@@ -125,11 +125,7 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 // short returns a layer's name for a column of text: a fused layer's is that of its principal member and the number of the
 // others, in at most 44 cells.
 func short(name string) string {
-	first, rest, fused := strings.Cut(name, " + ")
-	more := ""
-	if fused {
-		more = fmt.Sprintf(" +%d", 1+strings.Count(rest, " + "))
-	}
+	first, more := sessions.Principal(name)
 	if keep := 44 - len(more); len(first) > keep {
 		first = first[:keep/2-1] + "…" + first[len(first)-keep/2:]
 	}

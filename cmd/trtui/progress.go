@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,10 +84,7 @@ func (p *progressWriter) run(every time.Duration) {
 
 func (p *progressWriter) show() {
 	p.shown = time.Now()
-	s := progressText(p.now)
-	if elapsed := time.Since(p.began); elapsed >= 2*time.Second {
-		s += fmt.Sprintf(" (%.0f s)", elapsed.Seconds())
-	}
+	s := progressText(p.now, time.Since(p.began))
 	if p.width == 0 {
 		fmt.Fprintln(p.w, s)
 		return
@@ -95,21 +92,32 @@ func (p *progressWriter) show() {
 	p.w.showLine(ui.Truncate(s, p.width-1, '…'), p.width-1)
 }
 
-// stop ends it, and leaves the terminal's line empty.
-func (p *progressWriter) stop() {
-	close(p.quit)
-	<-p.done
-	p.w.endLine()
-}
-
-// progressText prints progress as in "timing tactics 12/40: conv1".
-func progressText(p sessions.Progress) string {
-	s := p.Phase
-	if p.Total > 0 {
-		s += " " + strconv.Itoa(p.Done) + "/" + strconv.Itoa(p.Total)
+// progressText prints progress as in "timing tactics 12/40 (30%, 8 s, about 20 s left): conv1": what is at hand comes last,
+// since it may be long.
+func progressText(p sessions.Progress, elapsed time.Duration) string {
+	var notes []string
+	if f := p.Fraction(); f >= 0 {
+		notes = append(notes, fmt.Sprintf("%.0f%%", 100*f))
+	}
+	if elapsed >= 2*time.Second {
+		notes = append(notes, fmt.Sprintf("%.0f s", elapsed.Seconds()))
+	}
+	if p.Left > 0 {
+		notes = append(notes, "about "+ui.Roughly(p.Left)+" left")
+	}
+	s := p.Counted()
+	if len(notes) > 0 {
+		s += " (" + strings.Join(notes, ", ") + ")"
 	}
 	if p.Item != "" {
 		s += ": " + p.Item
 	}
 	return s
+}
+
+// stop ends it, and leaves the terminal's line empty.
+func (p *progressWriter) stop() {
+	close(p.quit)
+	<-p.done
+	p.w.endLine()
 }

@@ -159,10 +159,18 @@ func writeDifference(w io.Writer, d sessions.TensorDifference) {
 	fmt.Fprintln(w)
 	rows = nil
 	for _, e := range d.Worst {
-		rows = append(rows, []string{"   ", where(e.Position), fmt.Sprintf("%.7g", e.First), fmt.Sprintf("%.7g", e.Second), fmt.Sprintf("%.3g", e.Abs), fmt.Sprintf("%.3g", e.Rel)})
+		rows = append(rows, []string{"   ", where(e.Position), fmt.Sprintf("%.7g", e.First), fmt.Sprintf("%.7g", e.Second), fmt.Sprintf("%.3g", e.Abs), relative(e.Rel)})
 	}
 	writeTable(w, []string{"   ", "worst elements", ">a", ">b", ">|a - b|", ">relative"}, rows)
 	fmt.Fprintln(w)
+}
+
+// relative writes an element's relative difference; a b of 0 has none.
+func relative(v float64) string {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf("%.3g", v)
 }
 
 // above returns a number that is still not less than x when it is written with three digits.

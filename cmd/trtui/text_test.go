@@ -67,7 +67,7 @@ func TestProgressWriter(t *testing.T) {
 	go p.run(time.Millisecond)
 	for range 1000 {
 		out.mu.Lock()
-		n := strings.Count(text.String(), "measuring 1/3\n")
+		n := strings.Count(text.String(), "measuring 1/3 (33%)\n")
 		out.mu.Unlock()
 		if n > 2 {
 			break
@@ -75,7 +75,7 @@ func TestProgressWriter(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	p.stop()
-	if n := strings.Count(text.String(), "measuring 1/3\n"); n < 3 {
+	if n := strings.Count(text.String(), "measuring 1/3 (33%)\n"); n < 3 {
 		t.Errorf("%d lines in %q", n, text.String())
 	}
 }

@@ -83,8 +83,8 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 type PlanConfig struct {
 	Cache    *TimingCache
 	Choices  TacticChoices
-	Untimed  bool                       // by the backend's guess, without measuring; always so where its times are estimates
-	Progress func(layer, tactic string) // before each measurement
+	Untimed  bool         // by the backend's guess, without measuring; always so where its times are estimates
+	Progress func(Timing) // before each measurement
 	// Remeasure names layers whose tactics are timed whatever the cache knows of them; the new times take the place of the
 	// old ones.
 	Remeasure []string
@@ -120,8 +120,13 @@ func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 	if t.cache == nil {
 		t.cache = NewTimingCache()
 	}
+	list, err := t.candidates(n, env)
+	if err != nil {
+		return nil, err
+	}
+	t.expect(list)
 	if _, ok := b.(run.Compiler); ok {
-		if err := t.compile(n, env, cfg.Compiling); err != nil {
+		if err := t.compile(list, cfg.Compiling); err != nil {
 			return nil, err
 		}
 	}

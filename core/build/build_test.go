@@ -130,7 +130,7 @@ func TestRemeasure(t *testing.T) {
 	}
 	asked := map[string]bool{}
 	p, err := build.Plan(t.Context(), n, env, b, build.PlanConfig{
-		Cache: cache, Remeasure: []string{layer}, Progress: func(layer, tactic string) { asked[layer] = true },
+		Cache: cache, Remeasure: []string{layer}, Progress: func(m build.Timing) { asked[m.Layer] = true },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -155,4 +155,35 @@ func TestRemeasure(t *testing.T) {
 	if measured < 2 {
 		t.Errorf("%d entries were measured again", measured)
 	}
+}
+
+// TestTimingProgress knows from the first measurement on how many there will be, and counts those apart that are made again.
+func TestTimingProgress(t *testing.T) {
+	n, err := onnx.Parse(graph.Ops(), "digits", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	var all []build.Timing
+	cfg := build.PlanConfig{Cache: build.NewTimingCache(), Progress: func(m build.Timing) { all = append(all, m) }}
+	if _, err := build.Plan(t.Context(), n, map[string]int{"batch": 1}, b, cfg); err != nil {
+		t.Fatal(err)
+	}
+	var last build.Timing
+	first := all[0].Total
+	for i, m := range all {
+		switch {
+		case m.Layer == "" || m.Tactic == "" || m.Done >= m.Total:
+			t.Fatalf("measurement %d is %+v", i, m)
+		case !m.Again && (m.Done != i || m.Total < first || m.Total > first+first/10):
+			t.Fatalf("measurement %d of %d at first is %+v", i, first, m)
+		case m.Again && !last.Again && last.Done < last.Total*9/10:
+			t.Fatalf("what is made again begins after %+v", last)
+		case m.Again == last.Again && m.Done != last.Done+1 && i > 0:
+			t.Fatalf("%+v after %+v", m, last)
+		}
+		last = m
+	}
+	t.Logf("%d measurements, %d expected at first; the last is %+v", len(all), first, last)
 }

@@ -89,6 +89,7 @@ func (t *tuner) next() bool {
 		}
 	}
 	t.pass++
+	t.expectAgain()
 	return len(t.open) > 0
 }
 
@@ -126,7 +127,7 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, _ int) (run.Price, 
 	if r := t.choices.Reason(b.Layer.Name, tac.Name); r != "" {
 		return t.remembered(b, tac), errors.New(r)
 	}
-	entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+	entry := t.entry(b, tac)
 	tr := t.trials[entry]
 	if tr == nil {
 		if known, ok := t.cache.Get(entry.Target, entry.Tactic, entry.Layer); ok && !slices.Contains(t.remeasure, b.Layer.Name) {
@@ -140,9 +141,7 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, _ int) (run.Price, 
 	if len(tr.occasions) > 0 && (tr.pass == t.pass || !t.open[b.Layer.Name] || tr.full() || t.beaten(tr, b.Layer.Name)) {
 		return tr.price, nil
 	}
-	if t.progress != nil {
-		t.progress(b.Layer.Name, tac.Name)
-	}
+	t.begins(b.Layer.Name, tac.Name)
 	d, spread, note, err := t.measure(b, tac)
 	if err != nil {
 		delete(t.trials, entry)
@@ -160,7 +159,7 @@ func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, _ int) (run.Price, 
 
 // remembered returns what the cache knows of a tactic that is not to be measured.
 func (t *tuner) remembered(b kernels.Binding, tac kernels.Tactic) run.Price {
-	entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+	entry := t.entry(b, tac)
 	if !t.cache.Has(entry) {
 		return run.Price{}
 	}

@@ -22,7 +22,8 @@ type tuner struct {
 	stream    kernels.Stream
 	cache     *TimingCache
 	choices   TacticChoices
-	progress  func(layer, tactic string)
+	progress  func(Timing)
+	timing    Timing                   // the measurement that began last
 	inputs    []buffer                 // of measurements, from one to the next
 	outputs   []buffer                 // and the workspace, behind them
 	pass      int                      // over all layers; in each, what is open is measured once
@@ -64,24 +65,7 @@ func (t *tuner) failed(b kernels.Binding, tac kernels.Tactic, err error) error {
 
 // compile binds what is to be measured, several tactics at a time, and lets go of it: a backend that compiles remembers the
 // code, so that what follows is not held up by its compiler. Errors are met again when the tactic is measured.
-func (t *tuner) compile(n *graph.Network, env map[string]int, progress func(done, total int)) error {
-	type candidate struct {
-		binding kernels.Binding
-		tactic  kernels.Tactic
-	}
-	var list []candidate
-	seen := map[CacheEntry]bool{}
-	_, err := run.NewPlan(t.ctx, n, env, t.backend, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
-		entry := CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
-		if t.choices.Reason(b.Layer.Name, tac.Name) == "" && !seen[entry] && !t.cache.Has(entry) {
-			seen[entry] = true
-			list = append(list, candidate{b, tac})
-		}
-		return t.guess(b, tac, rank)
-	})
-	if err != nil {
-		return err
-	}
+func (t *tuner) compile(list []candidate, progress func(done, total int)) error {
 	var mu sync.Mutex
 	done := 0
 	return run.Parallel(t.ctx, len(list), runtime.GOMAXPROCS(0), func(i int) error {

@@ -15,9 +15,8 @@ type Errors struct {
 	MaxAbs    float64 // of |got - ref|: trtexec's lInf
 	MeanAbs   float64
 	MedianAbs float64 // within 1.6 %; see ErrorAccumulator
-	MaxRel    float64 // of |got - ref| / |ref|, where a reference of zero counts as 2^-52
-	MeanRel   float64
-	MedianRel float64 // within 1.6 %
+	MaxRel    float64 // of |got - ref| / |ref|, where |ref| is at least a thousandth of its largest; 0 if nowhere
+	MeanRel   float64 // of these
 	L0        uint64  // pairs that differ
 	L1        float64 // sum of |got - ref|
 	L2        float64 // root of the sum of squares of got - ref
@@ -27,15 +26,16 @@ type Errors struct {
 	PSNRdB    float64 // 20 log10((max ref - min ref) / RMSE), from -MaxDB to MaxDB
 }
 
-// ErrorAccumulator measures errors over any number of batches in bounded memory. Sums are in float64; the medians come
-// from histograms over the logarithm of the error with 32 bins an octave. The zero value is ready for use.
+// ErrorAccumulator measures errors over any number of batches in bounded memory. Sums are in float64; the median comes
+// from a histogram over the logarithm of the error with 32 bins an octave. The zero value is ready for use.
 type ErrorAccumulator struct {
 	finite, count                  uint64 // pairs of numbers; these and pairs of the same infinity
 	notFinite, differ              uint64
-	maxAbs, maxRel, sumAbs, sumRel float64
+	maxAbs, sumAbs                 float64
 	noise, refPower, gotPower, dot float64 // sums of squares and of products
 	refLeast, refLargest           float64
-	abs, rel                       logHistogram
+	abs                            logHistogram
+	rel                            relatives
 }
 
 var errLength = errors.New("tensors of different sizes cannot be compared")
@@ -51,13 +51,23 @@ func (a *ErrorAccumulator) Add(ref, got []float32) error {
 	return nil
 }
 
+// AddWide is Add for elements that F32 does not hold: those of F64, and integers.
+func (a *ErrorAccumulator) AddWide(ref, got []float64) error {
+	if len(ref) != len(got) {
+		return fmt.Errorf("%w: reference has %d elements, the other %d", errLength, len(ref), len(got))
+	}
+	for i, r := range ref {
+		a.pair(r, got[i])
+	}
+	return nil
+}
+
 func (a *ErrorAccumulator) pair(r, g float64) {
 	e := math.Abs(g - r)
 	if !(e <= math.MaxFloat64) {
 		if r == g {
 			a.count++
 			a.abs.add(0)
-			a.rel.add(0)
 		} else {
 			a.notFinite++
 		}
@@ -69,24 +79,17 @@ func (a *ErrorAccumulator) pair(r, g float64) {
 	a.refLeast, a.refLargest = min(a.refLeast, r), max(a.refLargest, r)
 	a.finite++
 	a.count++
-	var rel float64
 	if e != 0 {
 		a.differ++
-		m := math.Abs(r)
-		if m == 0 {
-			m = 0x1p-52
-		}
-		rel = e / m
 	}
-	a.maxAbs, a.maxRel = max(a.maxAbs, e), max(a.maxRel, rel)
+	a.maxAbs = max(a.maxAbs, e)
 	a.sumAbs += e
-	a.sumRel += rel
 	a.noise += e * e
 	a.refPower += r * r
 	a.gotPower += g * g
 	a.dot += r * g
 	a.abs.add(e)
-	a.rel.add(rel)
+	a.rel.add(e, math.Abs(r))
 }
 
 // Errors returns the measures of all that was added; the zero Errors if nothing was.
@@ -100,7 +103,7 @@ func (a *ErrorAccumulator) Errors() Errors {
 	}
 	n := float64(a.count)
 	e.MaxAbs, e.MeanAbs, e.MedianAbs = a.maxAbs, a.sumAbs/n, min(a.maxAbs, a.abs.median())
-	e.MaxRel, e.MeanRel, e.MedianRel = a.maxRel, a.sumRel/n, min(a.maxRel, a.rel.median())
+	e.MaxRel, e.MeanRel = a.rel.over(relativeFloor * max(math.Abs(a.refLeast), math.Abs(a.refLargest)))
 	e.L0, e.L1, e.L2, e.RMSE = a.differ+a.notFinite, a.sumAbs, math.Sqrt(a.noise), math.Sqrt(a.noise/n)
 	switch {
 	case a.notFinite > 0:

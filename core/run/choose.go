@@ -54,6 +54,7 @@ type chooser struct {
 	pick      map[*graph.Layer]int
 	reformats map[conversion]term
 	scratch   []term
+	room      int64 // bytes that are free on the device, for workspaces; 0: as many as the host has
 }
 
 // desc returns the form of a tensor in a format.
@@ -261,6 +262,13 @@ func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, 
 	if err != nil {
 		return o, unfit{err}
 	}
+	workspace := 0
+	if t.Workspace != nil {
+		workspace = t.Workspace(b)
+	}
+	if c.room > 0 && int64(workspace) > c.room {
+		return o, fmt.Errorf("it needs %s of workspace, and %s are free", Bytes(int64(workspace)), Bytes(c.room))
+	}
 	if t.Reference {
 		// A guess that keeps it behind everything that was measured.
 		o.price = Price{Time: time.Duration(1+graph.Count(b.Out[0].Dims)) * time.Microsecond}
@@ -273,9 +281,7 @@ func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, 
 	for _, d := range b.Out {
 		o.bytes += d.Bytes()
 	}
-	if t.Workspace != nil {
-		o.bytes += t.Workspace(b)
-	}
+	o.bytes += workspace
 	return o, nil
 }
 

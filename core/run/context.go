@@ -25,6 +25,7 @@ type ExecutionContext struct {
 	stepped kernels.Graph  // all steps with a mark before, between and after
 	marks   []kernels.Mark // of stepped
 	caller  *[2]traffic    // the data of ExecuteSplit, inputs and outputs
+	watch   *watch         // nil where launches are not watched
 }
 
 type launch struct {
@@ -32,11 +33,14 @@ type launch struct {
 	scratch kernels.Mem
 }
 
-// NewContext allocates what one user of the plan needs.
+// NewContext allocates what one user of the plan needs; the error is a *NoRoom where the device has not got that.
 func (l *Loaded) NewContext() (*ExecutionContext, error) {
 	p, b := l.Plan, l.backend
 	c := &ExecutionContext{loaded: l, inputs: map[string]int{}, outputs: map[string]int{}}
-	var err error
+	err := p.hasRoom(b, 0)
+	if err != nil {
+		return nil, err
+	}
 	if c.arena, err = b.Alloc(p.Memory.Peak); err != nil {
 		return nil, fmt.Errorf("arena of activations: %w", err)
 	}
@@ -173,7 +177,7 @@ func (c *ExecutionContext) Execute() error {
 
 // submit enqueues all steps, as a graph where the stream can.
 func (c *ExecutionContext) submit() error {
-	capturer, ok := c.stream.(kernels.Capturer)
+	capturer, ok := c.capturer()
 	if !ok {
 		return c.enqueue(nil)
 	}
@@ -185,6 +189,12 @@ func (c *ExecutionContext) submit() error {
 		c.whole = g
 	}
 	return c.located(c.whole.Launch())
+}
+
+// capturer returns the stream, if it captures steps as a graph. Steps that are watched are launched one by one.
+func (c *ExecutionContext) capturer() (kernels.Capturer, bool) {
+	capturer, ok := c.stream.(kernels.Capturer)
+	return capturer, ok && c.watch == nil
 }
 
 // finish waits for what was submitted.
@@ -231,6 +241,7 @@ func (c *ExecutionContext) launch(i int) error {
 		return nil
 	}
 	a := &c.args[i]
+	c.watch.begin(i)
 	return c.ofStep(i, k.Launch(c.stream, a.in, a.out, a.scratch))
 }
 
@@ -351,7 +362,7 @@ func (c *ExecutionContext) ExecuteTimed(times []time.Duration) (time.Duration, e
 
 // submitTimed is submit with a mark before, between and after the steps.
 func (c *ExecutionContext) submitTimed() error {
-	capturer, ok := c.stream.(kernels.Capturer)
+	capturer, ok := c.capturer()
 	if !ok {
 		return c.enqueue(c.marks)
 	}

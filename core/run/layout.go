@@ -21,6 +21,10 @@ func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backen
 	if err := c.bounded(); err != nil {
 		return nil, err
 	}
+	var err error
+	if c.room, err = c.workspaceRoom(); err != nil {
+		return nil, err
+	}
 	if err := c.enumerate(ctx); err != nil {
 		return nil, err
 	}

@@ -18,9 +18,13 @@ type Loaded struct {
 }
 
 // Load binds the plan's kernels on backend. A tactic that the backend does not have is an error that wraps
-// ErrStale: the plan is for another target, and NewPlan on its network makes one for this.
+// ErrStale: the plan is for another target, and NewPlan on its network makes one for this. Where the device has not the
+// memory that one context takes the error is a *NoRoom.
 func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps))}
+	if err := p.hasRoom(backend, unpacked); err != nil {
+		return nil, err
+	}
 	atATime := 1
 	if c, ok := backend.(Compiler); ok {
 		c.Adopt(p.Code)
@@ -30,6 +34,9 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 		l.kernels[i], err = bindStep(p, i, backend)
 		return err
 	})
+	if err == nil {
+		err = p.hasRoom(backend, constantBytes(l.kernels))
+	}
 	if err == nil {
 		l.constants, err = Place(backend, l.kernels...)
 	}

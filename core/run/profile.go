@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"github.com/trtui/trtui/kernels"
 )
 
 // Stats sums up repeated measurements of one thing.
@@ -104,15 +102,9 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var s Sample
-		if s.Latency, err = c.executeTimed(n); err != nil {
+		s, err := c.sample(n, p.PerStep, times)
+		if err != nil {
 			return err
-		}
-		if p.PerStep {
-			if _, err := c.ExecuteTimed(times); err != nil {
-				return err
-			}
-			s.Steps = times
 		}
 		if i%splitEvery == 0 && !estimated {
 			if split, err = c.ExecuteSplit(); err != nil {
@@ -125,6 +117,23 @@ func (c *ExecutionContext) Profile(ctx context.Context, p Profiling, each func(S
 	return nil
 }
 
+// sample measures n inferences in a row, and with perStep the steps of another one. Where times are estimates marks cost
+// nothing: one inference gives both.
+func (c *ExecutionContext) sample(n int, perStep bool, times []time.Duration) (s Sample, err error) {
+	estimated := c.loaded.backend.Info().Estimated
+	if !perStep || !estimated {
+		if s.Latency, err = c.executeTimed(n); err != nil || !perStep {
+			return s, err
+		}
+	}
+	whole, err := c.ExecuteTimed(times)
+	if estimated {
+		s.Latency = whole
+	}
+	s.Steps = times
+	return s, err
+}
+
 // A sample of a captured plan lasts so long, but has no more inferences than that.
 const (
 	sampleTime    = 5 * time.Millisecond
@@ -135,7 +144,7 @@ const (
 // inARow returns how many inferences a sample has: one where the host launches every step, and where times are estimates,
 // which do not vary.
 func (c *ExecutionContext) inARow() (int, error) {
-	if _, captures := c.stream.(kernels.Capturer); !captures || c.loaded.backend.Info().Estimated {
+	if _, captures := c.capturer(); !captures || c.loaded.backend.Info().Estimated {
 		return 1, nil
 	}
 	if err := c.Execute(); err != nil { // the first captures

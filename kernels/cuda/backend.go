@@ -82,6 +82,12 @@ func (b *Backend) Alloc(n int) (kernels.Mem, error) {
 	return m, nil
 }
 
+// MemoryInfo returns how much of the device's memory is free, and how much there is, in bytes.
+func (b *Backend) MemoryInfo() (free, total int64, err error) {
+	f, t, err := b.context().MemGetInfo()
+	return int64(f), int64(t), err
+}
+
 // refused explains an allocation that failed: what was wanted, and what there is.
 func (b *Backend) refused(ctx driver.Context, n int, err error) error {
 	var e *driver.Error

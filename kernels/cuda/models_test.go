@@ -331,23 +331,11 @@ type loadedModel struct {
 // load plans and loads a lowered network.
 func load(t *testing.T, n *graph.Network, c modelCase, b run.Backend) loadedModel {
 	t.Helper()
-	ctx := context.Background()
-	p, err := build.Plan(ctx, n, c.env, b, build.PlanConfig{Untimed: true})
+	p, err := build.Plan(t.Context(), n, c.env, b, build.PlanConfig{Untimed: true})
 	if err != nil {
 		t.Fatal(brief(err))
 	}
-	l, err := run.Load(ctx, p, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := l.NewContext()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		x.Close()
-		l.Close()
-	})
+	x := ready(t, b, p)
 	if err := x.SetInputs(c.inputs); err != nil {
 		t.Fatal(err)
 	}

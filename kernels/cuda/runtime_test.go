@@ -56,6 +56,29 @@ func planned(t testing.TB, b *Backend) *run.Plan {
 	return p
 }
 
+// ready loads a plan and makes a context, which are closed when the test ends.
+func ready(t testing.TB, b run.Backend, p *run.Plan) *run.ExecutionContext {
+	t.Helper()
+	_, c := loaded(t, b, p)
+	return c
+}
+
+// loaded is ready with the engine.
+func loaded(t testing.TB, b run.Backend, p *run.Plan) (*run.Loaded, *run.ExecutionContext) {
+	t.Helper()
+	l, err := run.Load(t.Context(), p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	c, err := l.NewContext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return l, c
+}
+
 // cycle is a plan's whole life on a backend: loaded, run, run with times, closed.
 func cycle(b *Backend, p *run.Plan) error {
 	l, err := run.Load(context.Background(), p, b)
@@ -103,7 +126,7 @@ func newFake(d driver.Device) *fake {
 }
 
 // clean says what an error must name: the layer and the tactic, or what was to be allocated or copied.
-var clean = regexp.MustCompile(`layer .+: tactic |^arena of activations: |^memory of inputs and outputs: |^constants: |^stream on |` +
+var clean = regexp.MustCompile(`layer .+: tactic |^arena of activations: |^memory of inputs and outputs: |^constants: |^free memory of |^stream on |` +
 	`^input x: |^tensor \S+: |^graph of \d+ steps of network small: |^times of steps: `)
 
 // backward are the methods that give something back: a failure there need not be anyone's error, and leaves one thing
@@ -119,6 +142,7 @@ func backward(method string) bool {
 func TestEveryFailure(t *testing.T) {
 	f := newFake(drivertest.Device())
 	p := planned(t, f.Backend)
+	f.calls.Reset() // of planning
 	if err := cycle(f.Backend, p); err != nil {
 		t.Fatal(err)
 	}
@@ -200,16 +224,24 @@ func TestOutOfMemory(t *testing.T) {
 	p := planned(t, f.Backend)
 	big := *p
 	big.Memory.Peak = 2 << 30
-	l, err := run.Load(t.Context(), &big, f.Backend)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = l.NewContext()
-	want := regexp.MustCompile(`^arena of activations: allocate 2147483648 bytes on fake, where \d+ of 1073741824 are free: `)
+	f.calls.Reset()
+	_, err := run.Load(t.Context(), &big, f.Backend)
+	want := regexp.MustCompile(`^the engine needs 2\.00 GiB \(weights [^;]*; arena 2\.00 GiB[^;]*; inputs and outputs [^;]*\), ` +
+		`and fake \(.*\) has 1\.00 GiB of 1\.00 GiB free; layer \S+ takes most, [^;]*; choose fp16$`)
 	if err == nil || !want.MatchString(err.Error()) {
 		t.Errorf("got %v, want %v", err, want)
 	}
-	l.Close()
+	if n := f.calls.Count("MemAlloc"); n > 0 || !errors.As(err, new(*run.NoRoom)) {
+		t.Errorf("%d allocations, %T", n, err)
+	}
+	rest, err := f.Alloc(1<<30 - 512)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Load(t.Context(), p, f.Backend); err == nil || !strings.Contains(err.Error(), "end what else uses the device") {
+		t.Errorf("on a device that is full: %v", err)
+	}
+	f.Free(rest)
 	if err := cycle(f.Backend, p); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -260,18 +292,9 @@ func (s spoiled) Tactics(op *graph.Op) []kernels.Tactic {
 func TestFaultNamesTheLayer(t *testing.T) {
 	b := spoiled{simulated(t)}
 	p := planned(t, b.Backend)
-	l, err := run.Load(t.Context(), p, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	c, err := l.NewContext()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := ready(t, b, p)
 	for range 2 {
-		if _, err = once(c); err == nil || !regexp.MustCompile(`^layer .*Softmax: tactic \S+: .*line \d+: .*out of bounds`).MatchString(err.Error()) {
+		if _, err := once(c); err == nil || !regexp.MustCompile(`^layer .*Softmax: tactic \S+: .*line \d+: .*out of bounds`).MatchString(err.Error()) {
 			t.Errorf("got %v", err)
 		}
 	}

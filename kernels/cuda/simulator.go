@@ -46,7 +46,9 @@ type (
 	}
 	simStream struct {
 		clock   time.Duration
-		capture *simGraph // what is captured, or nil
+		capture *simGraph       // what is captured, or nil
+		ctx     context.Context // of its launches; nil: the simulator's
+		tell    func(done, total int)
 	}
 	simEvent struct {
 		recorded bool

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"context"
 	"crypto/sha256"
 	"time"
 
@@ -239,13 +240,21 @@ func (s *simulator) node(call string, launch driver.KernelNode) (simNode, error)
 		s.mu.Lock()
 		n := k.launches
 		k.launches++
+		watching, tell := st.ctx, st.tell
 		s.mu.Unlock()
-		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.races && n == 0, Rough: s.rough, Lints: ptxsim.LintNone}
+		ctx := s.ctx
+		if watching != nil {
+			both, cancel := context.WithCancel(watching)
+			defer context.AfterFunc(s.ctx, cancel)()
+			defer cancel()
+			ctx = both
+		}
+		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.races && n == 0, Rough: s.rough, Lints: ptxsim.LintNone, Progress: tell}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}
 		shape := ptxsim.Shape{Grid: launch.Grid, Block: launch.Block, Shared: launch.Shared}
-		stats, err := k.module.program.Launch(s.ctx, k.name, shape, launch.Params, opt)
+		stats, err := k.module.program.Launch(ctx, k.name, shape, launch.Params, opt)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -59,6 +60,20 @@ func (s *simulator) StreamCreate(int) (driver.Stream, error) {
 
 func (s *simulator) StreamDestroy(st driver.Stream) error {
 	return destroy[*simStream](s, "cuStreamDestroy_v2", uintptr(st))
+}
+
+// watch ends the stream's launches with ctx and tells how far each is.
+func (s *simulator) watch(st driver.Stream, ctx context.Context, tell func(done, total int)) error {
+	unlock, err := s.enter("watch")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	q, err := s.queue("watch", st)
+	if err == nil {
+		q.ctx, q.tell = ctx, tell
+	}
+	return err
 }
 
 // idle finds that a stream has nothing to do, or that it is captured and cannot be waited for.

@@ -38,6 +38,7 @@ type stage struct {
 
 // row holds what this page reads of a row; which fields are there depends on the stage.
 type row struct {
+	Schema    int // of the head, which is no result; 0 in all others
 	Model     string
 	Batch     int
 	Precision string
@@ -97,7 +98,7 @@ func (s stage) summary() *summary {
 // rows returns the number of rows that are results, and how many of them failed.
 func (s stage) rows() (n, failed int) {
 	for _, r := range s.Rows {
-		if r.Summary != "" {
+		if r.Summary != "" || r.Schema > 0 {
 			continue
 		}
 		n++

@@ -44,6 +44,9 @@ type Options struct {
 	// tensor cores' sums.
 	Rough bool
 	SM    *SM // whose limits hold; nil: those of the module's target
+	// Progress is told how many of the launch's blocks have run, by one of its goroutines at a time; nil tells nobody. Of
+	// blocks that end while it is being told it hears with the next.
+	Progress func(done, total int)
 }
 
 // Shape is how many threads run: blocks in the grid, threads in a block, and the dynamic shared memory of a block, in bytes.
@@ -71,6 +74,9 @@ type launch struct {
 	failed atomic.Int64 // the lowest block at fault so far
 	mu     sync.Mutex
 	fault  *Fault // of that block
+
+	ran     atomic.Int64 // blocks
+	telling sync.Mutex
 }
 
 // worker runs blocks one after another.
@@ -250,6 +256,16 @@ func (wk *worker) run() {
 			l.report(n, f)
 		}
 		wk.countAbandoned()
+		l.tell()
+	}
+}
+
+// tell says that one more block has run, unless something is being told.
+func (l *launch) tell() {
+	ran := l.ran.Add(1)
+	if l.opt.Progress != nil && l.telling.TryLock() {
+		l.opt.Progress(int(ran), l.blocks)
+		l.telling.Unlock()
 	}
 }
 

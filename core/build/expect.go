@@ -1,0 +1,84 @@
+package build
+
+import (
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Timing says which measurement of a tactic begins, and how many there are.
+type Timing struct {
+	Layer, Tactic string
+	Done, Total   int
+	// Again says that every tactic has been timed on as many occasions as it is at least, and those are timed again whose
+	// times disagree; Done and Total count these alone.
+	Again bool
+}
+
+// candidate is a tactic that the cache does not know for a layer's form.
+type candidate struct {
+	binding kernels.Binding
+	tactic  kernels.Tactic
+}
+
+// candidates lists what is to be measured, each form of layer once, by a plan that prices by guesses; and by layer all
+// tactics that it has.
+func (t *tuner) candidates(n *graph.Network, env map[string]int) ([]candidate, error) {
+	var list []candidate
+	seen := map[CacheEntry]bool{}
+	_, err := run.NewPlan(t.ctx, n, env, t.backend, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
+		t.meet(b.Layer, tac.Name)
+		entry := t.entry(b, tac)
+		known := t.cache.Has(entry) && !slices.Contains(t.remeasure, b.Layer.Name)
+		if t.choices.Reason(b.Layer.Name, tac.Name) == "" && !seen[entry] && !known {
+			seen[entry] = true
+			list = append(list, candidate{b, tac})
+		}
+		return t.guess(b, tac, rank)
+	})
+	return list, err
+}
+
+// entry returns the cache's name for a tactic of a layer's form.
+func (t *tuner) entry(b kernels.Binding, tac kernels.Tactic) CacheEntry {
+	return CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+}
+
+// expect counts the measurements that there will be at least: where a layer has a choice each tactic is timed on several
+// occasions.
+func (t *tuner) expect(list []candidate) {
+	for _, c := range list {
+		if t.contested(c.binding.Layer.Name) {
+			t.timing.Total += minOccasions
+		} else {
+			t.timing.Total++
+		}
+	}
+}
+
+// expectAgain counts what a pass measures for which there was no reckoning at first.
+func (t *tuner) expectAgain() {
+	if t.pass < minOccasions {
+		return
+	}
+	if !t.timing.Again {
+		t.timing = Timing{Again: true}
+	}
+	for _, tr := range t.trials {
+		if !tr.full() && slices.ContainsFunc(tr.layers, func(l string) bool { return t.open[l] && !t.beaten(tr, l) }) {
+			t.timing.Total++
+		}
+	}
+}
+
+// begins tells that a tactic is about to be measured.
+func (t *tuner) begins(layer, tactic string) {
+	t.timing.Layer, t.timing.Tactic = layer, tactic
+	t.timing.Total = max(t.timing.Total, t.timing.Done+1)
+	if t.progress != nil {
+		t.progress(t.timing)
+	}
+	t.timing.Done++
+}
