@@ -68,7 +68,7 @@ func givenOf(b kernels.Binding) (*given, error) {
 	if err := weightsFit(p.r*p.s*p.c+1, p.rowWeights()); err != nil { // and the bias: each has a thread
 		return nil, err
 	}
-	g := &given{direct: &direct{product: p, planar: true, columns: 1, x: storage{typ: p.typ}}, weights: storage{typ: b.In[1].Type}}
+	g := &given{direct: &direct{product: p, planar: true, columns: 1, planes: 1, x: storage{typ: p.typ}}, weights: storage{typ: b.In[1].Type}}
 	if len(inputs) > 2 && inputs[2] != nil {
 		g.bias = &storage{typ: b.In[2].Type}
 	}

@@ -38,6 +38,7 @@ func emitters() []emitter {
 		productEmitters(),
 		depthwiseEmitters(),
 		directEmitters(),
+		volumeEmitters(),
 		transposedEmitters(),
 		givenEmitters(),
 		batchedEmitters(),
