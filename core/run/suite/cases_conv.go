@@ -127,6 +127,15 @@ func (m *maker) givenWeights() {
 			l := m.layer(graph.Conv, s.a, in...)
 			m.fuse(l, e, t, r)
 			m.add(fmt.Sprintf("conv_given_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5})
+			// Turned around: from the output's channels to the input's.
+			a := graph.ConvTransposeAttrs{Strides: s.a.Strides, Dilations: s.a.Dilations, Pads: s.a.Pads, Group: s.a.Group}
+			in[0] = m.tensor(t, r, append([]int{s.x[0], s.w[0]}, s.x[2:]...)...)
+			if len(in) > 2 {
+				in[2] = m.tensor(t, r, s.x[1])
+			}
+			l = m.layer(graph.ConvTranspose, a, in...)
+			m.fuse(l, e, t, r)
+			m.add(fmt.Sprintf("conv_transposed_given_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5})
 		}
 	}
 }
