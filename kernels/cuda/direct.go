@@ -52,6 +52,7 @@ type direct struct {
 	*product
 	planar  bool // the input is Linear
 	columns int  // pixels of a thread
+	planes  int  // of an image: 1, or the planes of a volume
 	x       storage
 	out     *rowOutput
 }
@@ -61,12 +62,17 @@ func directOf(b kernels.Binding, columns int) (*direct, error) {
 	if err != nil {
 		return nil, err
 	}
+	return directBy(p, b, columns)
+}
+
+// directBy returns the convolution that a product is.
+func directBy(p *product, b kernels.Binding, columns int) (*direct, error) {
 	switch p.typ {
 	case graph.F32, graph.F16, graph.I8, graph.U8:
 	default:
 		return nil, fmt.Errorf("elements are %s, the kernel multiplies f32, f16, i8 and u8", p.typ)
 	}
-	d := &direct{product: p, planar: b.In[0].Format == kernels.Linear, columns: columns}
+	d := &direct{product: p, planar: b.In[0].Format == kernels.Linear, columns: columns, planes: 1}
 	d.x = storage{typ: p.typ}
 	if err := weightsFit(p.r*p.s*p.c, p.rowWeights()); err != nil {
 		return nil, err
@@ -249,14 +255,30 @@ func (t *directThread) firstInput(channel ptx.Uint) ptx.Uint {
 
 // sum adds the products of all taps and input channels.
 func (t *directThread) sum() {
-	at := t.VarGlobal(t.weights)
-	t.For(ptx.U(0), ptx.U(t.r*t.dilation[0]), ptx.U(t.dilation[0]), func(dy ptx.Uint) {
+	rows := t.h
+	if t.planar { // of the planes of all channels
+		rows *= t.c * t.groups
+	}
+	t.sumPlane(planeTaps{plane: t.image, rows: rows, taps: t.r}, t.VarGlobal(t.weights))
+}
+
+// planeTaps are the taps that meet a plane of the input.
+type planeTaps struct {
+	plane  ptx.Uint // which begins rows apart from its neighbours
+	rows   int
+	taps   int       // rows of taps
+	inside *ptx.Cond // whether there is such a plane; nil: there is
+}
+
+// sumPlane adds the products of the taps on a plane, whose weights begin at the address, and moves that behind them.
+func (t *directThread) sumPlane(p planeTaps, at ptx.GlobalPtr) {
+	t.For(ptx.U(0), ptx.U(p.taps*t.dilation[0]), ptx.U(t.dilation[0]), func(dy ptx.Uint) {
 		y := t.Add(t.top, dy)
-		line := t.Mad(t.image, ptx.U(t.h), y)
-		if t.planar { // rows of a plane; planes are further apart
-			line = t.Mad(t.image, ptx.U(t.c*t.groups*t.h), y)
-		}
+		line := t.Mad(p.plane, ptx.U(p.rows), y)
 		inRow := t.Lt(y, ptx.U(t.h))
+		if p.inside != nil {
+			inRow = t.Both(inRow, *p.inside)
+		}
 		t.For(ptx.U(0), ptx.U(t.s*t.dilation[1]), ptx.U(t.dilation[1]), func(dx ptx.Uint) {
 			var pixels []tapPixel
 			for i := range t.columns {
@@ -321,7 +343,7 @@ func (t *directThread) multiplyAdd(sum, x, weight ptx.Word) {
 func (t *directThread) loadInput(p tapPixel, channel ptx.Uint) ptx.Word {
 	at := t.Add(p.at, channel)
 	if t.planar {
-		at = t.Mad(channel, ptx.U(t.h*t.w), p.at)
+		at = t.Mad(channel, ptx.U(t.planes*t.h*t.w), p.at)
 	}
 	from := t.Offset(t.x.base, at, t.typ.Size())
 	if t.scale == nil {

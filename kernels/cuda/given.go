@@ -8,11 +8,15 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// givenEmitters are the convolutions whose weights are computed by the network: a kernel packs them, and the bias, in the
+// givenEmitters are the convolutions, plain and transposed, whose weights are computed by the network: a kernel packs them, and the bias, in the
 // workspace as the direct convolution reads them.
 func givenEmitters() []emitter {
-	return []emitter{{
-		name: "conv_given_linear", op: graph.Conv, in: kernels.Linear, out: kernels.NHWC,
+	return []emitter{givenEmitter("conv_given_linear", graph.Conv), givenEmitter("conv_transposed_given_linear", graph.ConvTranspose)}
+}
+
+func givenEmitter(name string, op *graph.Op) emitter {
+	return emitter{
+		name: name, op: op, in: kernels.Linear, out: kernels.NHWC,
 		match: func(b kernels.Binding) error {
 			if _, err := givenOf(b); err != nil {
 				return err
@@ -39,9 +43,12 @@ func givenEmitters() []emitter {
 				return nil
 			}
 			pack := threadJob(g.weightBytes()/4, 30, float64(2*g.weightBytes()))
+			if g.transposed {
+				return append([]job{pack}, (&transposed{g.direct}).jobs(b)...)
+			}
 			return append([]job{pack}, g.jobs(b)...)
 		},
-	}}
+	}
 }
 
 // given is such a convolution, of reals.
@@ -62,13 +69,17 @@ func givenOf(b kernels.Binding) (*given, error) {
 		}
 	}
 	p := &product{typ: b.In[0].Type, groups: 1, alpha: 1, stride: [2]int{1, 1}, dilation: [2]int{1, 1}, given: true}
-	if err := p.convolution(b); err != nil {
+	geometry := p.convolution
+	if b.Layer.Op == graph.ConvTranspose {
+		geometry = p.transposedConvolution
+	}
+	if err := geometry(b); err != nil {
 		return nil, err
 	}
 	if err := weightsFit(p.r*p.s*p.c+1, p.rowWeights()); err != nil { // and the bias: each has a thread
 		return nil, err
 	}
-	g := &given{direct: &direct{product: p, planar: true, columns: 1, x: storage{typ: p.typ}}, weights: storage{typ: b.In[1].Type}}
+	g := &given{direct: &direct{product: p, planar: true, columns: 1, planes: 1, x: storage{typ: p.typ}}, weights: storage{typ: b.In[1].Type}}
 	if len(inputs) > 2 && inputs[2] != nil {
 		g.bias = &storage{typ: b.In[2].Type}
 	}
@@ -88,9 +99,13 @@ func (g *given) emit(b kernels.Binding) (*work, error) {
 	if g.bias != nil {
 		g.out.givenBias = g.weightBytes()
 	}
-	t, l := g.thread(w)
+	thread, sum := g.thread, (*directThread).sum
+	if g.transposed {
+		thread, sum = (&transposed{g.direct}).thread, func(t *directThread) { (&transposedThread{t}).sum() }
+	}
+	t, l := thread(w)
 	t.begin()
-	t.sum()
+	sum(t)
 	t.finish()
 	w.end(t.K, l)
 	return w, nil
@@ -117,14 +132,21 @@ func (g *given) pack(b kernels.Binding, w *work) {
 	line, channel := k.DivRem(index, row)
 	tap, c := k.DivRem(line, g.c)
 	v := k.VarF(ptx.F(0))
+	weight := func() ptx.Uint { // its place in the input
+		if g.transposed { // [input channel][channel of the group][tap]
+			group, of := k.DivRem(channel, g.k)
+			return k.Mad(k.Mad(k.Mad(group, ptx.U(g.c), c), ptx.U(g.k), of), ptx.U(taps), tap)
+		}
+		return k.Mad(k.Mad(channel, ptx.U(g.c), c), ptx.U(taps), tap)
+	}
 	place := func(s storage, at ptx.Uint) { k.SetF(v, s.loadOne(k, k.Offset(s.base, at, s.typ.Size()))) }
 	k.If(k.Lt(channel, ptx.U(channels)), func() {
 		if g.bias == nil {
-			place(g.weights, k.Mad(k.Mad(channel, ptx.U(g.c), c), ptx.U(taps), tap))
+			place(g.weights, weight())
 			return
 		}
 		k.IfElse(k.Lt(line, ptx.U(rows)), func() {
-			place(g.weights, k.Mad(k.Mad(channel, ptx.U(g.c), c), ptx.U(taps), tap))
+			place(g.weights, weight())
 		}, func() { place(*g.bias, channel) })
 	})
 	k.StoreF(k.Offset(to, index, 4), v)

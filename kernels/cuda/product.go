@@ -58,24 +58,28 @@ func ceilDiv(n, by int) int { return (n + by - 1) / by }
 
 // productOf returns the product that a layer is.
 func productOf(b kernels.Binding) (*product, error) {
+	return productBy(b, func(p *product) error {
+		switch b.Layer.Op {
+		case graph.Conv:
+			return p.convolution(b)
+		case graph.ConvTranspose:
+			return p.transposedConvolution(b)
+		}
+		return p.matrices(b)
+	})
+}
+
+// productBy returns the product that a layer is, with a geometry that is filled in by a function.
+func productBy(b kernels.Binding, geometry func(*product) error) (*product, error) {
 	if len(b.In) < 2 || b.Consts[1] == nil || b.Consts[0] != nil {
 		return nil, fmt.Errorf("it takes an activation and constant weights")
 	}
 	p := &product{typ: b.In[0].Type, groups: 1, alpha: 1, stride: [2]int{1, 1}, dilation: [2]int{1, 1}}
 	p.weight, _ = b.Const(1)
-	var err error
-	switch b.Layer.Op {
-	case graph.Conv:
-		err = p.convolution(b)
-	case graph.ConvTranspose:
-		err = p.transposedConvolution(b)
-	default:
-		err = p.matrices(b)
+	if err := geometry(p); err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = p.quantisation(b)
-	}
-	if err != nil {
+	if err := p.quantisation(b); err != nil {
 		return nil, err
 	}
 	if p.pixels() == 0 || p.c == 0 || p.k == 0 {
@@ -96,7 +100,16 @@ func (p *product) convolution(b kernels.Binding) error {
 		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
 		x, y = []int{x[0], x[1], 1, x[2]}, []int{y[0], y[1], 1, y[2]}
 	}
-	p.groups = max(1, a.Group)
+	if err := p.plane(max(1, a.Group), win, x, y); err != nil {
+		return err
+	}
+	p.rows(b.In[0], b.Out[0])
+	return p.addBias(b, 1, p.k*p.groups)
+}
+
+// plane fills in the geometry of windows over images: x and y are [images, channels, rows, columns].
+func (p *product) plane(groups int, win []graph.Window, x, y []int) error {
+	p.groups = groups
 	p.n, p.h, p.w = x[0], x[2], x[3]
 	p.p, p.q = y[2], y[3]
 	p.c, p.k = x[1]/p.groups, y[1]/p.groups
@@ -107,11 +120,7 @@ func (p *product) convolution(b kernels.Binding) error {
 		p.stride[i], p.dilation[i], p.pad[i] = d.Stride, d.Dilation, d.PadBegin
 	}
 	p.r, p.s = win[0].Kernel, win[1].Kernel
-	if err := p.windowsFit(); err != nil {
-		return err
-	}
-	p.rows(b.In[0], b.Out[0])
-	return p.addBias(b, 1, p.k*p.groups)
+	return p.windowsFit()
 }
 
 // matrices fills in the geometry of a Gemm or MatMul with a constant right side.

@@ -45,6 +45,7 @@ func emitters() []emitter {
 		productEmitters(),
 		depthwiseEmitters(),
 		directEmitters(),
+		volumeEmitters(),
 		transposedEmitters(),
 		givenEmitters(),
 		batchedEmitters(),

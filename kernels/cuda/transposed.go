@@ -104,7 +104,12 @@ func (d *transposed) thread(w *work) (*directThread, *launch) {
 	total := d.n * d.p * d.q * vectors
 	k, l := w.threads("deconv", total)
 	d.x.base = l.input(k, 0)
-	weights := l.constant(k, "w", 0)
+	weights := ptx.GlobalPtr{}
+	if d.given {
+		weights = l.scratch(k, "w", 0)
+	} else {
+		weights = l.constant(k, "w", 0)
+	}
 	d.out.parameters(k, l)
 	pixel, vector := k.DivRem(threadIndex(k, total), vectors)
 	line, column := k.DivRem(pixel, d.q)

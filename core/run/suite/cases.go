@@ -48,6 +48,7 @@ func Layers() []Case {
 	m.cumulations()
 	m.batchedProducts()
 	m.transposedConvolutions()
+	m.volumes()
 	m.givenWeights()
 	m.channelZeros()
 	m.rest()

@@ -43,6 +43,31 @@ func (m *maker) oddConvolutions() {
 	}
 }
 
+// volumes are convolutions in three spatial axes.
+func (m *maker) volumes() {
+	for i, s := range []struct {
+		x, w []int
+		a    graph.ConvAttrs
+	}{
+		{[]int{1, 1, 1, 1, 1}, []int{1, 1, 1, 1, 1}, graph.ConvAttrs{Group: 1}},
+		{[]int{2, 3, 4, 5, 7}, []int{9, 3, 3, 3, 3}, graph.ConvAttrs{Pads: []int{1, 1, 1, 1, 1, 1}, Group: 1}},
+		{[]int{1, 17, 5, 6, 5}, []int{8, 17, 2, 3, 1}, graph.ConvAttrs{Strides: []int{2, 1, 2}, Pads: []int{0, 1, 0, 1, 2, 0}, Group: 1}},
+		{[]int{2, 8, 7, 3, 9}, []int{12, 2, 3, 2, 3}, graph.ConvAttrs{Strides: []int{1, 1, 3}, Dilations: []int{2, 1, 1}, Pads: []int{3, 0, 1, 0, 0, 1}, Group: 4}},
+	} {
+		for j, t := range []graph.DataType{graph.F32, graph.F16, graph.I8, graph.U8} {
+			e := epilogues[(i+2*j)%len(epilogues)]
+			r, wt, wr := graph.Range{}, graph.F32, graph.Range{}
+			if t.IsInteger() {
+				r, wt, wr = graph.PerTensor(0.02, int32(2*i)), graph.I8, graph.PerTensor(0.01, int32(j-2))
+			}
+			l := m.layer(graph.Conv, s.a, m.tensor(t, r, s.x...), m.constant(wt, wr, 1+graph.Count(s.w[1:])/4, s.w...),
+				m.constant(graph.F32, graph.Range{}, 1, s.w[0]))
+			m.fuse(l, e, l.Outputs[0].Type, graph.Range{})
+			m.add(fmt.Sprintf("conv_volume_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5, Step: 1})
+		}
+	}
+}
+
 // transposedConvolutions are transposed convolutions of all strides, dilations, groups and output paddings; the last has sums
 // that are long enough to be split.
 func (m *maker) transposedConvolutions() {
@@ -102,6 +127,15 @@ func (m *maker) givenWeights() {
 			l := m.layer(graph.Conv, s.a, in...)
 			m.fuse(l, e, t, r)
 			m.add(fmt.Sprintf("conv_given_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5})
+			// Turned around: from the output's channels to the input's.
+			a := graph.ConvTransposeAttrs{Strides: s.a.Strides, Dilations: s.a.Dilations, Pads: s.a.Pads, Group: s.a.Group}
+			in[0] = m.tensor(t, r, append([]int{s.x[0], s.w[0]}, s.x[2:]...)...)
+			if len(in) > 2 {
+				in[2] = m.tensor(t, r, s.x[1])
+			}
+			l = m.layer(graph.ConvTranspose, a, in...)
+			m.fuse(l, e, t, r)
+			m.add(fmt.Sprintf("conv_transposed_given_%s_%v_%v_%s", t, s.x, s.w, e.name), l, Tolerance{Real: 1e-5})
 		}
 	}
 }
