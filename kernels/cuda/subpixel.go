@@ -150,10 +150,10 @@ func (u *subpixel) tapTables(p *product, pieces int) []byte {
 	perTap := p.depthC() * p.typ.Size() / 16
 	for _, f := range u.phases[:max(1, u.tapped)] {
 		for i := range pieces {
-			at := tapEntry{y: farAway, x: farAway} // behind the last: outside of every image
+			at := tapEntry{place: tapPlace(farAway, farAway)} // behind the last: outside of every image
 			if tap := i / perTap; tap < len(f.taps) {
 				t := f.taps[tap]
-				at = tapEntry{delta: (t.y*p.w+t.x)*p.pitchIn*p.typ.Size() + i%perTap*16, y: t.y, x: t.x}
+				at = tapEntry{(t.y*p.w+t.x)*p.pitchIn*p.typ.Size() + i%perTap*16, tapPlace(t.y, t.x)}
 			}
 			table = at.append(table)
 		}
@@ -197,8 +197,8 @@ func (u *subpixel) zeroSums(p *product, row int) []int32 {
 // beginPhase finds the block's phase and its steps, and returns its first row of weights and entry of the taps' table.
 func (m *implicit) beginPhase(index ptx.Uint) (row, tap ptx.Uint) {
 	entry := m.LoadConst(m.Offset(m.phases, index, 16), 2)
-	if m.steps = entry[0].Uint(); m.p.subpixel.even(m.p, m.t.bk) {
-		m.steps = ptx.U(m.p.steps(m.t.bk))
+	if m.phaseSteps = entry[0].Uint(); m.p.subpixel.even(m.p, m.t.bk) {
+		m.phaseSteps = ptx.U(m.p.steps(m.t.bk))
 	}
 	at := entry[1].Uint()
 	if tap = ptx.U(0); !m.p.windowless() {
