@@ -237,39 +237,6 @@ func (p *product) zeroOf(channel int) int32 {
 	return 0
 }
 
-// packWeights returns the weights as rows of depth() elements, one for each output channel: tap after tap, each with its
-// input channels. Behind them are zeros, or zero points, which are numbers that add nothing too. Reals are converted to
-// typ.
-func (p *product) packWeights() []byte {
-	rows, depth := p.k*p.groups, p.depth()
-	out := make([]byte, rows*depth*p.typ.Size())
-	if p.zeroW != 0 {
-		for i := range out {
-			out[i] = byte(p.zeroW)
-		}
-	}
-	put := func(store func(dst, src int)) {
-		for o := range rows {
-			for t := range p.r * p.s {
-				for c := range p.c {
-					store(o*depth+t*p.depthC()+c, p.source(o, c, t))
-				}
-			}
-		}
-	}
-	switch {
-	case p.typ.Size() == 1:
-		put(func(dst, src int) { out[dst] = p.weight.Data[src] })
-	case p.typ == graph.F16:
-		dst, src := graph.View[uint16](out), p.weight.Floats()
-		put(func(d, s int) { dst[d] = graph.F32ToF16(src[s]) })
-	default:
-		dst, src := graph.View[float32](out), p.weight.Floats()
-		put(func(d, s int) { dst[d] = src[s] })
-	}
-	return out
-}
-
 // zeroSums returns, by output channel, what an input's zero point adds to the sums of integers: zeroX times the sum of the
 // weights less their own zero point.
 func (p *product) zeroSums() []int32 {
