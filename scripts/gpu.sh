@@ -69,7 +69,8 @@ gpu=$(printf '%s' "${device:-none}" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-
 run=$(find "$out/$gpu" -maxdepth 1 -type d -name "????????-$commit" 2>/dev/null | sort | tail -n 1)
 run=${run:-$out/$gpu/$(date -u +%Y%m%d)-$commit}
 work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+exporter=''
+trap 'rm -rf "$work"; [ -z "$exporter" ] || kill "$exporter" 2>/dev/null' EXIT
 mkdir -p "$run" || exit 1
 models=bench/out/gpu log=$run/gpu.log
 export TORCHINDUCTOR_CACHE_DIR="${TORCHINDUCTOR_CACHE_DIR:-$PWD/$models/inductor}"
@@ -106,7 +107,7 @@ stage_device() {
   property cuda "$(timeout 60 nvidia-smi -q | sed -n 's/^CUDA Version *: *//p')"
   for name in name driver_version vbios_version compute_cap memory.total memory.used clocks.max.sm clocks.max.mem clocks.sm \
     clocks.mem power.limit power.draw temperature.gpu pcie.link.gen.max pcie.link.width.max ecc.mode.current mig.mode.current \
-    persistence_mode clocks_throttle_reasons.active; do
+    persistence_mode clocks_event_reasons.active clocks_throttle_reasons.active; do
     property "$name" "$(query $name)"
   done
 }
@@ -157,8 +158,13 @@ stage_baseline() {
     ${tiny:+--tiny --device cpu --modes eager --cases 'mobilenet_v2 1 fp32'} >&2
 }
 
-# onnx MODEL writes its ONNX file, if it is not there.
-onnx() { [ -f "$models/$1.onnx" ] || bounded python3 bench/peers/torch_gpu.py --export "$1" --out "$models/$1.onnx" >&2; }
+# export_onnx MODEL writes its ONNX file, if it is not there; the GPU is not used for that.
+export_onnx() { [ -f "$models/$1.onnx" ] || timeout -k 10 300 python3 bench/peers/torch_gpu.py --export "$1" --out "$models/$1.onnx" </dev/null >&2; }
+# onnx MODEL waits for its ONNX file, which is being written since the script began, or writes it.
+onnx() {
+  while [ ! -f "$models/$1.onnx" ] && [ -n "$exporter" ] && kill -0 "$exporter" 2>/dev/null && [ "$(left)" -gt 1 ]; do sleep 0.5; done
+  [ -f "$models/$1.onnx" ] || bounded python3 bench/peers/torch_gpu.py --export "$1" --out "$models/$1.onnx" >&2
+}
 # bad are the tactics that selftest found wrong, and those that ended a measurement, a line each; with an argument only those
 # that end a process, or take the device from it.
 bad() {
@@ -261,6 +267,15 @@ run_stage() {
   esac
   echo "$1: $(sed -n 's/^  "status": "\(.*\)",/\1/p; s/^  "reason": "\(..*\)",/\1/p' "$run/$1.json" | paste -sd ' ' -)"
 }
+
+case "$tiny $chosen " in
+  ' '*' ours '* | ' '*' layers '*)
+    (for model in $(awk '!/^#/ && NF && $1 != "digits" && !seen[$1]++ {print $1}' bench/peers/gpu_cases.txt); do
+      OMP_NUM_THREADS=4 export_onnx "$model"
+    done >>"$log" 2>&1) &
+    exporter=$!
+    ;;
+esac
 
 weights=0
 for stage in $chosen; do weights=$((weights + $(weight "$stage"))); done

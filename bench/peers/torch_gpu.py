@@ -35,7 +35,8 @@ CASES = Path(__file__).with_name("gpu_cases.txt")
 PRECISIONS = {"fp32": torch.float32, "fp16": torch.float16}
 LAYOUTS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
 MODES = ("eager", "graph", "compile")
-GPU_STATE = ("clocks.sm", "clocks.mem", "temperature.gpu", "power.draw", "clocks_throttle_reasons.active")
+GPU_STATE = ("clocks.sm", "clocks.mem", "temperature.gpu", "power.draw")
+REASONS = ("clocks_event_reasons.active", "clocks_throttle_reasons.active")  # its name, and that in older drivers
 WARM_CALLS = 5  # at least: what is compiled records its graph in the second or third call
 UNAVAILABLE, UNFINISHED = 69, 75  # EX_UNAVAILABLE, EX_TEMPFAIL
 
@@ -44,7 +45,7 @@ class Device:
     """Times calls: by CUDA events on a GPU, by the clock on a CPU."""
 
     def __init__(self, name, tiny):
-        self.name, self.cuda = name, name.startswith("cuda")
+        self.name, self.cuda, self.reasons = name, name.startswith("cuda"), list(REASONS)
         self.warm_s, self.window_us, self.repeats = (0.01, 1e3, 5) if tiny else (0.3, 50e3, 9)
 
     def wait(self):
@@ -86,15 +87,18 @@ class Device:
         """Clocks in MHz, temperature, power and throttle reasons as nvidia-smi reports them; nothing where it does not."""
         if not self.cuda:
             return {}
-        command = ["nvidia-smi", f"--query-gpu={','.join(GPU_STATE)}", "--format=csv,noheader,nounits"]
         uuid = getattr(torch.cuda.get_device_properties(self.name), "uuid", None)
-        if uuid:
-            command += ["-i", f"GPU-{uuid}"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
-        except (OSError, subprocess.SubprocessError):
-            return {}
-        return dict(zip(GPU_STATE, (value.strip() for value in done.stdout.splitlines()[0].split(",")), strict=False))
+        device = ["-i", f"GPU-{uuid}"] if uuid else []
+        for reasons in list(self.reasons):
+            fields = (*GPU_STATE, reasons)
+            command = ["nvidia-smi", f"--query-gpu={','.join(fields)}", "--format=csv,noheader,nounits", *device]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+            except (OSError, subprocess.SubprocessError):
+                self.reasons.remove(reasons)  # it is not asked for again
+                continue
+            return dict(zip(fields, (value.strip() for value in done.stdout.splitlines()[0].split(",")), strict=False))
+        return {}
 
     def release(self):
         gc.collect()

@@ -250,44 +250,6 @@ func (p *product) zeroOf(channel int) int32 {
 	return 0
 }
 
-// packWeights returns the weights as rows of depth() elements, one for each output channel: tap after tap, each with its
-// input channels. Behind them are zeros, or zero points, which are numbers that add nothing too. Reals are converted to
-// typ.
-func (p *product) packWeights() []byte {
-	rows, depth, put := p.k*p.groups, p.depth(), p.each
-	if p.subpixel != nil {
-		rows, put = p.subpixel.tapped*p.k, func(store func(dst, src int)) { p.subpixel.each(p, store) }
-	}
-	out := make([]byte, rows*depth*p.typ.Size())
-	if p.weightsHaveZeros() {
-		for i := range out { // a phase's rows are the channels again
-			out[i] = byte(p.zeroOf(i / depth % (p.k * p.groups)))
-		}
-	}
-	switch {
-	case p.typ.Size() == 1:
-		put(func(dst, src int) { out[dst] = p.weight.Data[src] })
-	case p.typ == graph.F16:
-		dst, src := graph.View[uint16](out), p.weight.Floats()
-		put(func(d, s int) { dst[d] = graph.F32ToF16(src[s]) })
-	default:
-		dst, src := graph.View[float32](out), p.weight.Floats()
-		put(func(d, s int) { dst[d] = src[s] })
-	}
-	return out
-}
-
-// each calls store for all weights, with their place among the packed ones and in the constant.
-func (p *product) each(store func(dst, src int)) {
-	for o := range p.k * p.groups {
-		for t := range p.r * p.s {
-			for c := range p.c {
-				store(o*p.depth()+t*p.depthC()+c, p.source(o, c, t))
-			}
-		}
-	}
-}
-
 // zeroSums returns, by output channel, what an input's zero point adds to the sums of integers: zeroX times the sum of the
 // weights less their own zero point; zeros behind the last, up to the row's length. Of phases there is a row each.
 func (p *product) zeroSums(row int) []int32 {
