@@ -19,6 +19,12 @@ func plainConvEmitters() []emitter {
 				_, err := plainConvOf(b)
 				return err
 			},
+			workspace: func(b kernels.Binding) int {
+				if c, err := plainConvOf(b); err == nil && c.integers != nil {
+					return 4 * c.integers.factors(b)
+				}
+				return 0
+			},
 			emit: func(b kernels.Binding) (*work, error) {
 				c, err := plainConvOf(b)
 				if err != nil {
@@ -95,6 +101,9 @@ func (c *plainConv) emit(b kernels.Binding) (*work, error) {
 		if out, err = plainOutput(b, w); err != nil {
 			return nil, err
 		}
+	}
+	if c.integers != nil {
+		c.integers.emitFactors(w, b)
 	}
 	total := graph.Count(b.Out[0].Dims)
 	k, l := w.threads("conv", total)

@@ -260,7 +260,8 @@ func (m *multiplication) emit() (*work, error) {
 	}
 	c, l := m.block(w)
 	out.parameters(c.K, l)
-	c.run(l)
+	c.place(l)
+	c.run()
 	for i, sums := range c.sums {
 		row, column := c.rowOf(i)
 		c.If(c.Lt(row, ptx.U(m.m)), func() { c.finishRow(out, c.Mad(c.matrix, ptx.U(m.m), row), column, sums) })
@@ -298,14 +299,18 @@ type multiplyBlock struct {
 	sums        [][]ptx.Word
 }
 
-// run finds the block's tile and computes the sums.
-func (c *multiplyBlock) run(l *launch) {
+// place finds the block's tile, and the thread's part of it.
+func (c *multiplyBlock) place(l *launch) {
 	x, y, z, grid := blockIndices(c.K, c.grid())
 	l.grid = grid
 	c.thread, c.row, c.column, c.matrix = c.Thread(), c.Mul(y, ptx.U(c.side)), c.Mul(x, ptx.U(c.side)), z
+	c.y, c.x = c.DivRem(c.thread, c.side/plainEach)
+}
+
+// run computes the sums.
+func (c *multiplyBlock) run() {
 	bytes := plainDepth * c.pitch() * 4
 	c.a, c.b = c.Array("a", bytes, 16), c.Array("b", bytes, 16)
-	c.y, c.x = c.DivRem(c.thread, c.side/plainEach)
 	for range plainEach {
 		line := make([]ptx.Word, plainEach)
 		for i := range line {
