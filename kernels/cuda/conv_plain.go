@@ -79,7 +79,7 @@ func plainConvOf(b kernels.Binding) (*plainConv, error) {
 		return nil, err
 	}
 	if c.integers != nil {
-		return c, c.integers.check(b, y[1])
+		return c, c.integers.check(b, y[1], c.channels*c.count())
 	}
 	if given := b.Consts[1] == nil && c.transposed; len(c.in) < 3 && !given {
 		return nil, fmt.Errorf("%d spatial axes, the kernel takes 3 and more, or transposed ones whose weights are computed", len(c.in))

@@ -37,10 +37,17 @@ func integerSumsOf(b kernels.Binding) *integerSums {
 	return s
 }
 
-// check returns an error where a parameter is not one number, or of the second side one for each channel.
-func (s *integerSums) check(b kernels.Binding, channels int) error {
+// maxIntegerProducts bounds a sum that is scaled: each product may be 255*255.
+const maxIntegerProducts = 1 << 15
+
+// check returns an error where a parameter is not one number, or of the second side one for each channel, and where sums of
+// so many products may not fit.
+func (s *integerSums) check(b kernels.Binding, channels, products int) error {
 	if b.Layer.Epilogue.Args > 0 {
 		return fmt.Errorf("the kernel has no epilogue")
+	}
+	if s.result >= 0 && products > maxIntegerProducts {
+		return fmt.Errorf("sums of %d products, the kernel scales those of up to %d", products, maxIntegerProducts)
 	}
 	length := func(i int) int {
 		if i < 0 {

@@ -56,7 +56,7 @@ func integerProductOf(b kernels.Binding, side int) (*multiplication, error) {
 	if g := m.grid(); g[0]*g[1]*g[2] > maxElements {
 		return nil, fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
 	}
-	return m, s.check(b, m.n)
+	return m, s.check(b, m.n, m.k)
 }
 
 // emitIntegers emits the kernel, which stores the sums, or what they are at another scale.
