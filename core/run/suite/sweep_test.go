@@ -174,7 +174,7 @@ func TestSweepBudget(t *testing.T) {
 // TestNames: no two layers have one name, by which a run that was interrupted goes on.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range Layers() {
+	for _, c := range suite.Layers() {
 		if seen[c.Name] {
 			t.Errorf("two layers are called %s", c.Name)
 		}
