@@ -44,6 +44,9 @@ func layerTrial(t *testing.T, name string, op *graph.Op, attrs any, typ graph.Da
 			t.Fatal(err)
 		}
 		tr := &trial{binding: b, work: w}
+		if e.workspace != nil {
+			tr.scratch = e.workspace(b)
+		}
 		ins := []graph.Value{suite.Random(rnd, x)}
 		stored := make([]byte, b.In[0].Bytes())
 		b.In[0].FromLinear(stored, ins[0].Data)
@@ -98,7 +101,27 @@ func kernelCases() []kernelCase {
 			kernelCase{"gemm_linear_plain_64x64", graph.MatMul, nil, t, []int{64, 64}, []*graph.Tensor{weight(t, 64, 64)}},
 		)
 	}
-	return list
+	index, update := &graph.Tensor{Name: "i", Type: graph.I64, Dims: graph.Shape(9, 1)}, func(dims ...int) *graph.Tensor {
+		return &graph.Tensor{Name: "u", Type: graph.F32, Dims: graph.Shape(dims...)}
+	}
+	add := graph.ScatterAttrs{Reduction: "add"}
+	return append(list,
+		kernelCase{"reduce_linear", graph.ReduceLogSumExp, graph.ReduceAttrs{Axes: []int{1}}, graph.F32, []int{8, 256}, nil},
+		kernelCase{"reduce_linear", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{0, 2}}, graph.F32, []int{4, 3, 5, 128}, nil},
+		kernelCase{"reduce_integers", graph.ReduceSum, graph.ReduceAttrs{Axes: []int{1}}, graph.I32, []int{8, 256}, nil},
+		kernelCase{"reduce_integers", graph.ReduceMax, graph.ReduceAttrs{Axes: []int{0}}, graph.I64, []int{8, 256}, nil},
+		kernelCase{"lrn_nhwc", graph.LRN, graph.LRNAttrs{Size: 1, Alpha: 0.1, Beta: 0.75, Bias: 1}, graph.F32, []int{1, 256, 3, 3}, nil},
+		kernelCase{"lrn_linear", graph.LRN, graph.LRNAttrs{Size: 5, Alpha: 0.1, Beta: 0.75, Bias: 1}, graph.F32, []int{2, 16, 8, 8}, nil},
+		kernelCase{"normalize_rows_linear", graph.MeanVarianceNorm, graph.MeanVarianceNormAttrs{Axes: []int{0, 2}}, graph.F32, []int{2, 3, 256}, nil},
+		kernelCase{"scatter_rows_linear", graph.ScatterND, add, graph.F32, []int{7, 256}, []*graph.Tensor{index, update(9, 256)}},
+		kernelCase{"onehot_linear", graph.OneHot, graph.OneHotAttrs{Axis: 0, Depth: 9}, graph.I64, []int{256}, []*graph.Tensor{update(2)}},
+		kernelCase{"hardmax_linear", graph.Hardmax, graph.HardmaxAttrs{Axis: -1}, graph.F32, []int{8, 256}, nil},
+		kernelCase{"trilu_linear", graph.Trilu, graph.TriluAttrs{Upper: true}, graph.F32, []int{64, 64}, nil},
+		kernelCase{"gather_tuples_linear", graph.GatherND, graph.GatherNDAttrs{}, graph.F32, []int{7, 256}, []*graph.Tensor{index}},
+		kernelCase{"pool_linear", graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2, 1}}, graph.F32, []int{1, 3, 4, 4, 64}, nil},
+		kernelCase{"conv_plain_linear", graph.Conv, graph.ConvAttrs{Group: 1}, graph.F32, []int{1, 3, 4, 4, 64}, []*graph.Tensor{weight(graph.F32, 5, 3, 2, 2, 1)}},
+		kernelCase{"quantize_axis_linear", graph.Quantize, graph.QuantAttrs{Range: graph.PerTensor(0.1, 3), Type: graph.U16}, graph.F32, []int{4, 256}, nil},
+	)
 }
 
 // TestAccess: what the kernels read and write is coalesced, and shared memory is free of bank conflicts.
@@ -110,16 +133,18 @@ func TestAccess(t *testing.T) {
 			if err != nil || !right {
 				t.Fatal(right, err)
 			}
-			for _, op := range []string{"ld.global", "st.global", "ld.shared", "st.shared"} {
-				w := stats[0].Worst(op)
-				if w == nil {
-					continue
-				}
-				if w.Conflicts > 1 {
-					t.Errorf("%s meets in %d banks", w.Text, w.Conflicts)
-				}
-				if w.Efficiency() < 1 && !(c.op == graph.MatMul && op == "ld.global") { // whose rows' pieces are 8 elements
-					t.Errorf("%s uses %.2f of what it moves", w.Text, w.Efficiency())
+			for _, launch := range stats {
+				for _, op := range []string{"ld.global", "st.global", "ld.shared", "st.shared"} {
+					w := launch.Worst(op)
+					if w == nil {
+						continue
+					}
+					if w.Conflicts > 1 {
+						t.Errorf("%s meets in %d banks", w.Text, w.Conflicts)
+					}
+					if w.Efficiency() < 1 && !(c.op == graph.MatMul && op == "ld.global") { // whose rows' pieces are 8 elements
+						t.Errorf("%s uses %.2f of what it moves", w.Text, w.Efficiency())
+					}
 				}
 			}
 		})

@@ -19,6 +19,12 @@ func plainConvEmitters() []emitter {
 				_, err := plainConvOf(b)
 				return err
 			},
+			workspace: func(b kernels.Binding) int {
+				if c, err := plainConvOf(b); err == nil && c.integers != nil {
+					return 4 * c.integers.factors(b)
+				}
+				return 0
+			},
 			emit: func(b kernels.Binding) (*work, error) {
 				c, err := plainConvOf(b)
 				if err != nil {
@@ -73,7 +79,7 @@ func plainConvOf(b kernels.Binding) (*plainConv, error) {
 		return nil, err
 	}
 	if c.integers != nil {
-		return c, c.integers.check(b, y[1])
+		return c, c.integers.check(b, y[1], c.channels*c.count())
 	}
 	if given := b.Consts[1] == nil && c.transposed; len(c.in) < 3 && !given {
 		return nil, fmt.Errorf("%d spatial axes, the kernel takes 3 and more, or transposed ones whose weights are computed", len(c.in))
@@ -95,6 +101,9 @@ func (c *plainConv) emit(b kernels.Binding) (*work, error) {
 		if out, err = plainOutput(b, w); err != nil {
 			return nil, err
 		}
+	}
+	if c.integers != nil {
+		c.integers.emitFactors(w, b)
 	}
 	total := graph.Count(b.Out[0].Dims)
 	k, l := w.threads("conv", total)

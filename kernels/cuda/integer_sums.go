@@ -19,9 +19,8 @@ type integerSums struct {
 	perZero bool // the second side has a zero point for each channel of the output
 	perW    bool // and a scale
 
-	zero0, zero1, zeroY ptx.GlobalPtr
-	types               [2]graph.DataType
-	scale               [3]storage
+	zero0, zero1, zeroY, factor ptx.GlobalPtr
+	types                       [2]graph.DataType
 }
 
 func integerSumsOf(b kernels.Binding) *integerSums {
@@ -38,10 +37,17 @@ func integerSumsOf(b kernels.Binding) *integerSums {
 	return s
 }
 
-// check returns an error where a parameter is not one number, or of the second side one for each channel.
-func (s *integerSums) check(b kernels.Binding, channels int) error {
+// maxIntegerProducts bounds a sum that is scaled: each product may be 255*255.
+const maxIntegerProducts = 1 << 15
+
+// check returns an error where a parameter is not one number, or of the second side one for each channel, and where sums of
+// so many products may not fit.
+func (s *integerSums) check(b kernels.Binding, channels, products int) error {
 	if b.Layer.Epilogue.Args > 0 {
 		return fmt.Errorf("the kernel has no epilogue")
+	}
+	if s.result >= 0 && products > maxIntegerProducts {
+		return fmt.Errorf("sums of %d products, the kernel scales those of up to %d", products, maxIntegerProducts)
 	}
 	length := func(i int) int {
 		if i < 0 {
@@ -82,10 +88,8 @@ func (s *integerSums) parameters(k *ptx.K, l *launch, w *work, b kernels.Binding
 			s.types[i] = b.In[z].Type
 		}
 	}
-	for i, n := range s.scales {
-		if n >= 0 {
-			s.scale[i] = storage{typ: b.In[n].Type, base: at(n)}
-		}
+	if s.result >= 0 {
+		s.factor = l.scratch(k, "factors", 0)
 	}
 }
 
@@ -103,23 +107,45 @@ func (s *integerSums) zero(k *ptx.K, side int, channel ptx.Uint) ptx.Int {
 	return k.LoadByteAs(s.zero1, signed)
 }
 
-// store writes what element index becomes of its sum: the sum, or round(float32(sum) * (sx*sw/sy)) + zero, saturated.
+// factors returns how many factors sx*sw/sy there are; none where the sums stay as they are.
+func (s *integerSums) factors(b kernels.Binding) int {
+	if s.result < 0 {
+		return 0
+	}
+	return graph.Count(b.In[s.scales[1]].Dims)
+}
+
+// emitFactors emits the kernel that puts them in the workspace. In the kernel of the sums, these would be spilled around the
+// routine that a rounded quotient calls.
+func (s *integerSums) emitFactors(w *work, b kernels.Binding) {
+	n := s.factors(b)
+	if n == 0 {
+		return
+	}
+	k, l := w.threads("factors", n)
+	var scale [3]storage
+	for i, in := range s.scales {
+		scale[i] = storage{typ: b.In[in].Type, base: l.operand(k, w, b, in)}
+	}
+	to := l.scratch(k, "factors", 0)
+	index := threadIndex(k, n)
+	x, y := scale[0].loadOne(k, scale[0].base), scale[2].loadOne(k, scale[2].base)
+	of := scale[1].loadOne(k, k.Offset(scale[1].base, index, scale[1].typ.Size()))
+	k.StoreF(k.Offset(to, index, 4), k.DivF(k.MulF(x, of), y))
+	w.end(k, l)
+}
+
+// store writes what element index becomes of its sum: the sum, or round(float32(sum) * factor) + zero, saturated.
 func (s *integerSums) store(k *ptx.K, y ptx.GlobalPtr, index ptx.Uint, sum ptx.Int, channel ptx.Uint) {
 	if s.result < 0 {
 		k.Store(k.Offset(y, index, 4), sum.Word())
 		return
 	}
-	var scales [3]ptx.Float
-	for i, t := range s.scale {
-		at := t.base
-		if i == 1 && s.perW {
-			at = k.Offset(at, channel, t.typ.Size())
-		}
-		scales[i] = t.loadOne(k, at)
+	if !s.perW {
+		channel = ptx.U(0)
 	}
-	factor := k.DivF(k.MulF(scales[0], scales[1]), scales[2])
-	signed := s.typ == graph.I8
+	factor := k.LoadF(k.Offset(s.factor, channel, 4), 1)[0]
 	q := roundedLong(k, k.MulF(k.IntToFloat(sum), factor))
-	n := k.AddL(q, k.LongOf(k.LoadByteAs(s.zeroY, signed)))
+	n := k.AddL(q, k.LongOf(k.LoadByteAs(s.zeroY, s.typ == graph.I8)))
 	k.StoreByte(k.Offset(y, index, 1), k.Low(saturated(k, n, s.typ)).Word())
 }

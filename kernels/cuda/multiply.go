@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -88,40 +87,6 @@ func multiplicationOf(b kernels.Binding, side int) (*multiplication, error) {
 		o.read(b, i, (i == 0) == transAt(i, transA, transB))
 	}
 	return m, m.finish(b)
-}
-
-// asMatrices makes matrices of vectors: a row of the left side, a column of the right one, input second. The axis that the
-// output lacks is put there, and in what is read along with it.
-func asMatrices(b kernels.Binding, second int) kernels.Binding {
-	row, column := len(b.In[0].Dims) == 1, len(b.In[second].Dims) == 1
-	if !row && !column {
-		return b
-	}
-	in, out := slices.Clone(b.In), slices.Clone(b.Out)
-	widened := func(d kernels.Desc) kernels.Desc {
-		switch {
-		case len(d.Dims) == 0:
-		case row:
-			d.Dims = slices.Insert(slices.Clone(d.Dims), len(d.Dims)-1, 1)
-		default:
-			d.Dims = append(slices.Clone(d.Dims), 1)
-		}
-		return d
-	}
-	for i := len(b.Layer.OpInputs()); i < len(in); i++ {
-		in[i] = widened(in[i])
-	}
-	if out[0] = widened(out[0]); row && column {
-		out[0].Dims = []int{1, 1}
-	}
-	if row {
-		in[0].Dims = []int{1, in[0].Dims[0]}
-	}
-	if column {
-		in[second].Dims = []int{in[second].Dims[0], 1}
-	}
-	b.In, b.Out = in, out
-	return b
 }
 
 // transAt returns the transposition of operand i.
@@ -260,7 +225,8 @@ func (m *multiplication) emit() (*work, error) {
 	}
 	c, l := m.block(w)
 	out.parameters(c.K, l)
-	c.run(l)
+	c.place(l)
+	c.run()
 	for i, sums := range c.sums {
 		row, column := c.rowOf(i)
 		c.If(c.Lt(row, ptx.U(m.m)), func() { c.finishRow(out, c.Mad(c.matrix, ptx.U(m.m), row), column, sums) })
@@ -298,14 +264,18 @@ type multiplyBlock struct {
 	sums        [][]ptx.Word
 }
 
-// run finds the block's tile and computes the sums.
-func (c *multiplyBlock) run(l *launch) {
+// place finds the block's tile, and the thread's part of it.
+func (c *multiplyBlock) place(l *launch) {
 	x, y, z, grid := blockIndices(c.K, c.grid())
 	l.grid = grid
 	c.thread, c.row, c.column, c.matrix = c.Thread(), c.Mul(y, ptx.U(c.side)), c.Mul(x, ptx.U(c.side)), z
+	c.y, c.x = c.DivRem(c.thread, c.side/plainEach)
+}
+
+// run computes the sums.
+func (c *multiplyBlock) run() {
 	bytes := plainDepth * c.pitch() * 4
 	c.a, c.b = c.Array("a", bytes, 16), c.Array("b", bytes, 16)
-	c.y, c.x = c.DivRem(c.thread, c.side/plainEach)
 	for range plainEach {
 		line := make([]ptx.Word, plainEach)
 		for i := range line {

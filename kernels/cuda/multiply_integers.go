@@ -19,6 +19,12 @@ func integerProductEmitters() []emitter {
 					_, err := integerProductOf(b, side)
 					return err
 				},
+				workspace: func(b kernels.Binding) int {
+					if m, err := integerProductOf(b, side); err == nil {
+						return 4 * m.exact.factors(b)
+					}
+					return 0
+				},
 				emit: func(b kernels.Binding) (*work, error) {
 					m, err := integerProductOf(b, side)
 					if err != nil {
@@ -50,16 +56,18 @@ func integerProductOf(b kernels.Binding, side int) (*multiplication, error) {
 	if g := m.grid(); g[0]*g[1]*g[2] > maxElements {
 		return nil, fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
 	}
-	return m, s.check(b, m.n)
+	return m, s.check(b, m.n, m.k)
 }
 
 // emitIntegers emits the kernel, which stores the sums, or what they are at another scale.
 func (m *multiplication) emitIntegers(b kernels.Binding) *work {
 	w := &work{module: ptx.New(ptx.SM80)}
+	m.exact.emitFactors(w, b)
 	c, l := m.block(w)
 	m.exact.parameters(c.K, l, w, b)
 	y := l.output(c.K, 0)
-	c.run(l)
+	c.place(l)
+	c.run()
 	for i, sums := range c.sums {
 		row, column := c.rowOf(i)
 		line := c.Mul(c.Mad(c.matrix, ptx.U(m.m), row), ptx.U(m.n))

@@ -245,7 +245,11 @@ func codeTraits(b kernels.Binding) []string {
 	add("out", l.Outputs[0].Type)
 	add("epilogue", l.Epilogue)
 	if a, ok := l.Attrs.(graph.ConvAttrs); ok {
-		add("taps", b.In[1].Dims[2:])
+		weights := 1
+		if l.Op == graph.QLinearConv {
+			weights = 3
+		}
+		add("taps", b.In[weights].Dims[2:])
 		add("window", a.Strides, a.Dilations, slices.Max(append(a.Pads, 0)) > 0)
 		add("groups", extent(a.Group))
 		return list

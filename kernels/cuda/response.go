@@ -23,7 +23,7 @@ func responseEmitters() []emitter {
 			},
 			emit: emitResponse,
 			cost: func(b kernels.Binding) []job {
-				size := b.Layer.Attrs.(graph.LRNAttrs).Size
+				size := min(b.Layer.Attrs.(graph.LRNAttrs).Size, b.In[0].Dims[1])
 				return []job{threadJob(graph.Count(b.Out[0].Dims), 40+6*size, traffic(b))}
 			},
 		})
@@ -58,8 +58,9 @@ func emitResponse(b kernels.Binding) (*work, error) {
 	load := func(c ptx.Uint) ptx.Float {
 		return s.loadOne(k, k.Offset(s.base, k.Mad(c, ptx.U(apart), first), s.typ.Size()))
 	}
-	begin := k.MaxS(k.SubS(channel.Int(), ptx.I((a.Size-1)/2)), ptx.I(0)).Uint()
-	end := k.Min(k.Add(channel, ptx.U(a.Size/2+1)), ptx.U(channels))
+	before, behind := min((a.Size-1)/2, channels), min(a.Size/2, channels)
+	begin := k.MaxS(k.SubS(channel.Int(), ptx.I(before)), ptx.I(0)).Uint()
+	end := k.Min(k.Add(channel, ptx.U(behind+1)), ptx.U(channels))
 	sum := k.VarF(ptx.F(0))
 	k.For(begin, end, ptx.U(1), func(c ptx.Uint) {
 		v := load(c)

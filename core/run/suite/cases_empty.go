@@ -1,6 +1,10 @@
 package suite
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+)
 
 // empty are layers of tensors without elements: outputs of none, outputs that follow from inputs of none, and pieces of none
 // among others. Constants among the pieces are here, too.
@@ -19,14 +23,14 @@ func (m *maker) empty() {
 	m.add("empty_slice", m.layer(graph.Slice, graph.SliceAttrs{Starts: []int{9}, Ends: []int{20}}, x(4, 3)), Tolerance{})
 	m.add("empty_reshape", m.layer(graph.Reshape, graph.ReshapeAttrs{AllowZero: true}, x(0, 4), m.integers(2, 0, 3)), Tolerance{})
 	for axis, sizes := range [][]int{{0, 2, 2}, {17, 0, 16, 3}, {4, 0}} {
-		m.add("empty_split", m.split(graph.SplitAttrs{Axis: axis, Sizes: sizes}, x(4, 36, 4)), Tolerance{})
+		m.add(fmt.Sprintf("empty_split_%d", axis), m.split(graph.SplitAttrs{Axis: axis, Sizes: sizes}, x(4, 36, 4)), Tolerance{})
 	}
 	for _, t := range []graph.DataType{graph.F32, graph.F16, graph.I64} {
 		x := func(dims ...int) *graph.Tensor { return m.tensor(t, graph.Range{}, dims...) }
 		m.add("concat_empty_"+t.String(), m.layer(graph.Concat, graph.ConcatAttrs{Axis: 1}, x(2, 8, 5), x(2, 0, 5), x(2, 3, 5)), Tolerance{})
 		for _, axis := range []int{1, 2} {
 			l := m.layer(graph.Concat, graph.ConcatAttrs{Axis: axis}, m.constant(t, graph.Range{}, 1, 2, 16, 5), x(2, 16, 5), m.constant(t, graph.Range{}, 1, 2, 16, 5))
-			m.add("concat_constants_"+t.String(), l, Tolerance{})
+			m.add(fmt.Sprintf("concat_constants_%s_%d", t, axis), l, Tolerance{})
 		}
 	}
 }

@@ -170,3 +170,14 @@ func TestSweepBudget(t *testing.T) {
 		t.Errorf("next %d after %d rows of %d: %v", next, rows, s.Len(), err)
 	}
 }
+
+// TestNames: no two layers have one name, by which a run that was interrupted goes on.
+func TestNames(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range suite.Layers() {
+		if seen[c.Name] {
+			t.Errorf("two layers are called %s", c.Name)
+		}
+		seen[c.Name] = true
+	}
+}
