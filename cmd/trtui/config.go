@@ -16,7 +16,6 @@ import (
 // Bounds of what can be meant.
 const (
 	maxThreads     = 1024
-	maxSize        = 1 << 14 // of images
 	maxRandomItems = 1 << 16
 )
 
@@ -186,8 +185,8 @@ func (o *options) banned() ([]string, error) {
 
 // checkData refuses flags that say how data is read where no data is named, and values that cannot have been meant.
 func (o *options) checkData() error {
-	if o.changed("size") && (o.size < 1 || o.size > maxSize) {
-		return fmt.Errorf("--size %d: want 1 to %d", o.size, maxSize)
+	if _, _, err := o.pictures(); err != nil {
+		return err
 	}
 	if o.layout != "nchw" && o.layout != "nhwc" {
 		return fmt.Errorf("--layout %q: want nchw or nhwc", o.layout)
@@ -204,7 +203,7 @@ func (o *options) checkData() error {
 	if o.calItems != "" && o.calData == "" {
 		return errors.New("--calib-items chooses from --calib-data, which is missing")
 	}
-	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize"} {
+	for _, flag := range []string{"size", "resize", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize"} {
 		if o.changed(flag) && o.data == "" && o.calData == "" {
 			return fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)
 		}

@@ -83,7 +83,6 @@ unsupported  test_odd: model.onnx cannot be imported: Odd (node #0): operator is
 1 passed, 1 failed, 1 unsupported
 `
 
-
 func TestConformance(t *testing.T) {
 	dir := t.TempDir()
 	archive := filepath.Join(t.TempDir(), "cases.tar.gz")
