@@ -239,43 +239,30 @@ func (o *options) base(m *sessions.Model, asked sessions.Config) sessions.Config
 // in asked. Tactics by layer and shapes of inputs count only where the flags leave precision and batch alone.
 func (o *options) over(base, asked sessions.Config) sessions.Config {
 	cfg := base
-	if o.changed("precision") {
-		cfg.Precision = asked.Precision
-	}
+	given(o, "precision", &cfg.Precision, asked.Precision)
 	if cfg.Precision != base.Precision {
 		cfg.Pin, cfg.Forbid = nil, nil
 	}
-	if o.changed("calibrator") {
-		cfg.Calibrator = asked.Calibrator
-	}
-	if o.changed("batch") {
-		cfg.Batch = asked.Batch
-	}
+	given(o, "calibrator", &cfg.Calibrator, asked.Calibrator)
+	given(o, "batch", &cfg.Batch, asked.Batch)
 	if cfg.Batch != base.Batch {
 		cfg.Shapes = nil
 	}
-	if o.changed("shapes") {
-		cfg.Shapes = asked.Shapes
-	}
-	if o.changed("disable") {
-		cfg.Disable = asked.Disable
-	}
-	if o.changed("passes-until") {
-		cfg.Until = asked.Until
-	}
-	if o.changed("layer-precisions") {
-		cfg.LayerPrecisions = asked.LayerPrecisions
-	}
-	if o.changed("precision-constraints") {
-		cfg.Constraints = asked.Constraints
-	}
-	if o.changed("tactic") {
-		cfg.Pin = asked.Pin
-	}
-	if o.changed("forbid-tactic") {
-		cfg.Forbid = asked.Forbid
-	}
+	given(o, "shapes", &cfg.Shapes, asked.Shapes)
+	given(o, "disable", &cfg.Disable, asked.Disable)
+	given(o, "passes-until", &cfg.Until, asked.Until)
+	given(o, "layer-precisions", &cfg.LayerPrecisions, asked.LayerPrecisions)
+	given(o, "precision-constraints", &cfg.Constraints, asked.Constraints)
+	given(o, "tactic", &cfg.Pin, asked.Pin)
+	given(o, "forbid-tactic", &cfg.Forbid, asked.Forbid)
 	return cfg
+}
+
+// given sets what a flag is for, if it was given.
+func given[T any](o *options, flag string, to *T, value T) {
+	if o.changed(flag) {
+		*to = value
+	}
 }
 
 // shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that
