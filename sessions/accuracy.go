@@ -167,7 +167,7 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 	batches := max(1, min(items, s.Data.Len())/size)
 	taps := 0 // two for each batch
 	now := func() Progress { return Progress{Phase: "comparing layers", Done: taps, Total: 2 * batches} }
-	s.watch(ctx, engine, now)
+	s.watch(ctx, engine, func() (Progress, int) { return now(), 1 })
 	for b := range batches {
 		s.progress(now())
 		in, err := batch(s.Data, s.model.Network, b*size, size)

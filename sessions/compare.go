@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
@@ -63,7 +62,7 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 			return nil, err
 		}
 		for _, one := range runs {
-			one.now = Progress{Phase: "running on " + one.name, Done: at, Total: items}
+			one.now, one.items = Progress{Phase: "running on " + one.name, Done: at, Total: items}, size
 			progress(one.now)
 			if err := one.run(ctx, at, size, in, c.PerLayer); err != nil {
 				return nil, fmt.Errorf("%s: %w", one.name, err)
@@ -84,23 +83,6 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 		r.Passed = r.Passed && r.Pairs[len(r.Pairs)-1].Passed
 	}
 	return r, nil
-}
-
-// contestant is a contender with its engine. What the last batch gave stands in outputs and tensors.
-type contestant struct {
-	name    string
-	stages  *stages
-	cfg     Config
-	loaded  *run.Loaded // nil for the reference evaluation
-	context *run.ExecutionContext
-	now     Progress       // of the batches
-	network *graph.Network // of the reference evaluation
-
-	outputs map[string]graph.Value
-	tensors map[string]graph.Value // of layers, as real numbers
-	types   map[string]string      // in which the tensors are stored
-	stats   []outputStats
-	classes []ItemClasses
 }
 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
@@ -164,164 +146,6 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 		}
 	}
 	return runs, nil
-}
-
-// open loads the engine and makes a context.
-func (c *contestant) open(ctx context.Context, cfg Config) (err error) {
-	if c.loaded, err = c.stages.load(ctx, cfg); err != nil {
-		return err
-	}
-	if c.context, err = c.loaded.NewContext(); err != nil {
-		return err
-	}
-	c.stages.watch(ctx, c.context, func() Progress { return c.now })
-	return nil
-}
-
-func (c *contestant) close() {
-	if c.context != nil {
-		c.context.Close()
-	}
-	if c.loaded != nil {
-		c.loaded.Close()
-	}
-}
-
-// run computes one batch, whose first item is number item.
-func (c *contestant) run(ctx context.Context, item, size int, in map[string]graph.Value, perLayer bool) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	c.tensors = map[string]graph.Value{}
-	var err error
-	if c.network != nil {
-		err = c.evaluate(in, perLayer)
-	} else {
-		err = c.execute(ctx, in, perLayer)
-	}
-	if err != nil {
-		return err
-	}
-	for i, t := range c.stages.model.Network.Outputs {
-		v := c.outputs[t.Name]
-		c.stats[i].r.Name = t.Name
-		c.stats[i].add(item, v)
-	}
-	c.classify(item, size)
-	return nil
-}
-
-// evaluate computes a batch by the layers' own definition.
-func (c *contestant) evaluate(in map[string]graph.Value, perLayer bool) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("internal error: %v\n%s", v, debug.Stack())
-		}
-	}()
-	var tap func(*graph.Layer, []graph.Value)
-	if perLayer {
-		tap = func(l *graph.Layer, out []graph.Value) {
-			for i, t := range l.Outputs {
-				c.keep(t, out[i])
-			}
-		}
-	}
-	c.outputs, err = c.network.Eval(in, tap)
-	return err
-}
-
-// execute runs a batch on the backend.
-func (c *contestant) execute(ctx context.Context, in map[string]graph.Value, perLayer bool) error {
-	if err := c.context.SetInputs(in); err != nil {
-		return err
-	}
-	var err error
-	if !perLayer {
-		err = c.context.Execute()
-	} else {
-		p := c.loaded.Plan
-		err = c.context.Observe(ctx, run.Observer{After: func(i int) error {
-			if p.Steps[i].Reformat {
-				return nil
-			}
-			for _, slot := range p.Steps[i].Out {
-				v, err := c.context.Read(slot)
-				if err != nil {
-					return err
-				}
-				c.keep(p.Slots[slot].Tensor, v)
-			}
-			return nil
-		}})
-	}
-	if err == nil {
-		c.outputs, err = c.context.Outputs()
-	}
-	return err
-}
-
-// keep remembers a layer's output.
-func (c *contestant) keep(t *graph.Tensor, v graph.Value) {
-	c.tensors[t.Name], c.types[t.Name] = graph.ToReal(v, t.Range), v.Type.String()
-}
-
-// classify notes the best classes of the batch's items, if the first output of floating type looks like scores.
-func (c *contestant) classify(item, size int) {
-	for _, t := range c.stages.model.Network.Outputs {
-		v := c.outputs[t.Name]
-		if !v.Type.IsFloat() {
-			continue
-		}
-		if !looksLikeClasses(v, size) {
-			return
-		}
-		scores, n := float64s(v), v.Len()/size
-		for k := 0; k < size && item+k < c.stages.Data.Len() && len(c.classes) < maxClassItems; k++ {
-			one := ItemClasses{Item: item + k, Label: -1, Top: top(scores[k*n : (k+1)*n])}
-			if class, ok := c.stages.Data.Label(item + k); ok {
-				one.Label = class
-			}
-			c.classes = append(c.classes, one)
-		}
-		return
-	}
-}
-
-// report sums the run up.
-func (c *contestant) report() BackendRun {
-	r := BackendRun{Name: c.name, Classes: c.classes}
-	if c.loaded == nil {
-		r.Device = definition(c.name)
-		r.Launches = len(c.network.Layers)
-	} else {
-		r.Device = deviceReport(c.loaded.Backend())
-		r.Launches, r.Replanned = countSteps(c.loaded.Plan, 0).Launches, c.stages.replanned(c.cfg)
-	}
-	for i := range c.stats {
-		r.Outputs = append(r.Outputs, c.stats[i].report())
-	}
-	return r
-}
-
-// layers calls f for the outputs of the run's layers, in order.
-func (c *contestant) layers(f func(l *graph.Layer, t *graph.Tensor)) {
-	if c.network != nil {
-		for _, l := range c.network.Layers {
-			for _, t := range l.Outputs {
-				f(l, t)
-			}
-		}
-		return
-	}
-	p := c.loaded.Plan
-	for _, s := range p.Steps {
-		if s.Reformat {
-			continue
-		}
-		for _, slot := range s.Out {
-			f(s.Layer, p.Slots[slot].Tensor)
-		}
-	}
 }
 
 // pair compares two contestants.

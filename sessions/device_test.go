@@ -1,10 +1,7 @@
 package sessions_test
 
 import (
-	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -140,19 +137,7 @@ func TestEngineIsPlannedAgain(t *testing.T) {
 		plan.Steps = slices.Clone(plan.Steps)
 		altered.Plans = []*run.Plan{&plan}
 		change(&altered)
-		var file bytes.Buffer
-		if _, err := altered.WriteTo(&file); err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "a.engine")
-		if err := os.WriteFile(path, file.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		m, err := sessions.OpenModel(graph.Ops(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return written(t, &altered)
 	}
 	for _, c := range []struct {
 		name   string

@@ -70,7 +70,7 @@ func (s *stages) runBatches(ctx context.Context, l *run.Loaded, phase string, la
 	}
 	defer c.Close()
 	b := first
-	s.watch(ctx, c, func() Progress { return Progress{Phase: phase, Done: b * size, Total: s.Data.Len()} })
+	s.watch(ctx, c, func() (Progress, int) { return Progress{Phase: phase, Done: b * size, Total: s.Data.Len()}, size })
 	for ; b < total; b += stride {
 		if ctx.Err() != nil {
 			return

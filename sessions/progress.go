@@ -50,6 +50,13 @@ func (p Progress) String() string {
 	return p.Counted() + ": " + p.Item
 }
 
+// within returns the progress of a phase where a share of the next so many items is done.
+func (p Progress) within(items int, share float64, at string) Progress {
+	items = min(items, p.Total-p.Done)
+	p.Item, p.Share = at, (float64(p.Done)+share*float64(items))/float64(max(p.Total, 1))
+	return p
+}
+
 // A forecast says nothing before so much of a phase, in time and in work, has passed. It follows what it learns within
 // forecastMemory, so that one slow step does not make it jump.
 const (
@@ -118,10 +125,10 @@ func forecasting(progress func(Progress)) func(Progress) {
 }
 
 // watch tells how far the inferences of a context are and ends them with ctx, where the device is slow enough for that to
-// matter. The inference is what now returns, or that item of several.
-func (s *stages) watch(ctx context.Context, c *run.ExecutionContext, now func() Progress) {
+// matter. now returns what an inference is a part of, whose next so many items it computes; without a total it is all of it.
+func (s *stages) watch(ctx context.Context, c *run.ExecutionContext, now func() (p Progress, items int)) {
 	c.Watch(ctx, func(w run.Progress) {
-		p := now()
+		p, items := now()
 		member, others := Principal(w.Layer)
 		where := member + others
 		if w.Grid > 0 {
@@ -130,8 +137,7 @@ func (s *stages) watch(ctx context.Context, c *run.ExecutionContext, now func() 
 		if p.Total == 0 {
 			p.Done, p.Total, p.Item, p.Share = w.Launch, w.Launches, where, w.Share
 		} else {
-			p.Item = fmt.Sprintf("launch %d of %d, %s", w.Launch, w.Launches, where)
-			p.Share = (float64(p.Done) + w.Share) / float64(p.Total)
+			p = p.within(items, w.Share, fmt.Sprintf("launch %d of %d, %s", w.Launch, w.Launches, where))
 		}
 		s.progress(p)
 	})

@@ -14,6 +14,26 @@ import (
 	"github.com/trtui/trtui/core/run"
 )
 
+// opened opens a recording until the test ends.
+func opened(t *testing.T, path string) *Replay {
+	t.Helper()
+	r, err := OpenRecording(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() }) // it was read
+	return r
+}
+
+// closed ends a recording and opens it.
+func closed(t *testing.T, r *Recorder, path string) *Replay {
+	t.Helper()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return opened(t, path)
+}
+
 // TestInterruptedWriteIsUndone copies a recording and its journal in the middle of a write, as a killed process leaves
 // them.
 func TestInterruptedWriteIsUndone(t *testing.T) {
@@ -51,11 +71,7 @@ func TestInterruptedWriteIsUndone(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenRecording(killed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := opened(t, killed)
 	if n := len(r.Steps()); n != 2 {
 		t.Errorf("%d states, want 2", n)
 	}
@@ -106,14 +122,7 @@ func TestRecorderDoesNotWait(t *testing.T) {
 	if _, err := conn.ExecContext(context.Background(), "COMMIT"); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := OpenRecording(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := closed(t, r, path)
 	settled := map[int]bool{}
 	for _, s := range p.Steps() {
 		if s.Settled {
@@ -168,14 +177,7 @@ func TestLiveStatesReplaceOneAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := OpenRecording(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := closed(t, r, path)
 	if n := len(p.Steps()); n != 2 {
 		t.Errorf("%d states, want the first and the last", n)
 	}

@@ -79,11 +79,7 @@ func TestSeekCountsOn(t *testing.T) {
 	if err := os.WriteFile(path, smallRecording(t), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenRecording(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
+	r := opened(t, path)
 	if at := r.Snapshot().At; at == nil || *at != r.Moment(r.Position()) || at.State != 2 || at.States != 2 {
 		t.Errorf("a recording opens at %v", at)
 	}
@@ -123,14 +119,7 @@ func TestTimesCountFromTheStart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	p, err := OpenRecording(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := closed(t, r, path)
 	for i, want := range []time.Duration{7 * time.Second, 9500 * time.Millisecond, 0} {
 		if got, step := p.Moment(i).After, p.Steps()[i].After; got != want || step != want {
 			t.Errorf("state %d is %v and %v after the start, want %v", i+1, got, step, want)

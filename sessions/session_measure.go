@@ -48,7 +48,7 @@ func (s *stages) ready(ctx context.Context, l *run.Loaded) (*run.ExecutionContex
 	if err != nil {
 		return nil, err
 	}
-	s.watch(ctx, c, func() Progress { return Progress{Phase: s.measuring()} })
+	s.watch(ctx, c, func() (Progress, int) { return Progress{Phase: s.measuring()}, 1 })
 	if s.Data == nil || s.Data.Len() == 0 {
 		return c, nil
 	}

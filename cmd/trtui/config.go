@@ -16,7 +16,6 @@ import (
 // Bounds of what can be meant.
 const (
 	maxThreads     = 1024
-	maxSize        = 1 << 14 // of images
 	maxRandomItems = 1 << 16
 )
 
@@ -186,8 +185,8 @@ func (o *options) banned() ([]string, error) {
 
 // checkData refuses flags that say how data is read where no data is named, and values that cannot have been meant.
 func (o *options) checkData() error {
-	if o.changed("size") && (o.size < 1 || o.size > maxSize) {
-		return fmt.Errorf("--size %d: want 1 to %d", o.size, maxSize)
+	if _, _, err := o.pictures(); err != nil {
+		return err
 	}
 	if o.layout != "nchw" && o.layout != "nhwc" {
 		return fmt.Errorf("--layout %q: want nchw or nhwc", o.layout)
@@ -204,7 +203,7 @@ func (o *options) checkData() error {
 	if o.calItems != "" && o.calData == "" {
 		return errors.New("--calib-items chooses from --calib-data, which is missing")
 	}
-	for _, flag := range []string{"size", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize"} {
+	for _, flag := range []string{"size", "resize", "mean", "std", "scale", "nhwc", "layout", "channel-order", "allow-not-finite", "shape", "type", "dequantize"} {
 		if o.changed(flag) && o.data == "" && o.calData == "" {
 			return fmt.Errorf("--%s says how --data or --calib-data is read, and both are missing", flag)
 		}
@@ -240,43 +239,30 @@ func (o *options) base(m *sessions.Model, asked sessions.Config) sessions.Config
 // in asked. Tactics by layer and shapes of inputs count only where the flags leave precision and batch alone.
 func (o *options) over(base, asked sessions.Config) sessions.Config {
 	cfg := base
-	if o.changed("precision") {
-		cfg.Precision = asked.Precision
-	}
+	given(o, "precision", &cfg.Precision, asked.Precision)
 	if cfg.Precision != base.Precision {
 		cfg.Pin, cfg.Forbid = nil, nil
 	}
-	if o.changed("calibrator") {
-		cfg.Calibrator = asked.Calibrator
-	}
-	if o.changed("batch") {
-		cfg.Batch = asked.Batch
-	}
+	given(o, "calibrator", &cfg.Calibrator, asked.Calibrator)
+	given(o, "batch", &cfg.Batch, asked.Batch)
 	if cfg.Batch != base.Batch {
 		cfg.Shapes = nil
 	}
-	if o.changed("shapes") {
-		cfg.Shapes = asked.Shapes
-	}
-	if o.changed("disable") {
-		cfg.Disable = asked.Disable
-	}
-	if o.changed("passes-until") {
-		cfg.Until = asked.Until
-	}
-	if o.changed("layer-precisions") {
-		cfg.LayerPrecisions = asked.LayerPrecisions
-	}
-	if o.changed("precision-constraints") {
-		cfg.Constraints = asked.Constraints
-	}
-	if o.changed("tactic") {
-		cfg.Pin = asked.Pin
-	}
-	if o.changed("forbid-tactic") {
-		cfg.Forbid = asked.Forbid
-	}
+	given(o, "shapes", &cfg.Shapes, asked.Shapes)
+	given(o, "disable", &cfg.Disable, asked.Disable)
+	given(o, "passes-until", &cfg.Until, asked.Until)
+	given(o, "layer-precisions", &cfg.LayerPrecisions, asked.LayerPrecisions)
+	given(o, "precision-constraints", &cfg.Constraints, asked.Constraints)
+	given(o, "tactic", &cfg.Pin, asked.Pin)
+	given(o, "forbid-tactic", &cfg.Forbid, asked.Forbid)
 	return cfg
+}
+
+// given sets what a flag is for, if it was given.
+func given[T any](o *options, flag string, to *T, value T) {
+	if o.changed(flag) {
+		*to = value
+	}
 }
 
 // shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that

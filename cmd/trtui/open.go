@@ -27,7 +27,8 @@ type options struct {
 	calData     string
 	items       string
 	calItems    string
-	size        int
+	size        string
+	resize      string
 	mean, std   []float32
 	scale       float32
 	nhwc        bool
@@ -77,7 +78,8 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.calData, "calib-data", "", "calibration data, in the same forms; default: the evaluation data")
 	f.StringVar(&o.items, "items", "", "which items of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
 	f.StringVar(&o.calItems, "calib-items", "", "which items of --calib-data")
-	f.IntVar(&o.size, "size", 0, "height and width of image data")
+	f.StringVar(&o.size, "size", "", "of image data: a square's side, or HEIGHTxWIDTH; default for image files: 224")
+	f.StringVar(&o.resize, "resize", "crop", "how image files are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the size's longer one) and cuts the middle, or stretch")
 	f.Float32SliceVar(&o.mean, "mean", nil, "mean of pixels, for all or each channel, taken off before the division by --std")
 	f.Float32SliceVar(&o.std, "std", nil, "standard deviation of pixels, for all or each channel")
 	f.Float32Var(&o.scale, "scale", 0, "factor of pixels before --mean; default 1/255")
@@ -271,8 +273,26 @@ func (o *options) symbols(m *sessions.Model) (map[string]int, error) {
 	return m.Symbols(m.Shaped(cfg))
 }
 
+// pictures returns the size that image data is brought to, zero where it stays as it is, and how.
+func (o *options) pictures() (size dataset.Size, how dataset.Resize, err error) {
+	if o.changed("size") {
+		size, err = dataset.ParseSize(o.size)
+	}
+	if err == nil {
+		how, err = dataset.ParseResize(o.resize)
+	}
+	if err != nil {
+		err = fmt.Errorf("--%w", err)
+	}
+	return size, how, err
+}
+
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
-	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, Size: o.size, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape, NotFinite: o.notFinite}
+	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape, NotFinite: o.notFinite}
+	var err error
+	if opt.Size, opt.Resize, err = o.pictures(); err != nil {
+		return nil, usageError{err}
+	}
 	if path == o.data {
 		opt.Labels, opt.LabelOffset = o.labels, o.labelOffset
 	}
@@ -289,7 +309,6 @@ func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data,
 		return nil, usageError{fmt.Errorf("--dequantize %v: want SCALE,ZERO", o.dequantize)}
 	}
 	if items != "" {
-		var err error
 		if opt.First, opt.Limit, err = dataset.ParseItems(items); err != nil {
 			return nil, usageError{err}
 		}

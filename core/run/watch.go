@@ -83,7 +83,8 @@ func (w *watch) begin(step int) {
 func (w *watch) blocks(done, total int) {
 	p := w.steps[w.at]
 	p.Blocks, p.Grid = done, total
-	w.share = max(w.share, p.Share+(w.done[w.at]-p.Share)*float64(done)/float64(max(total, 1)))
+	share := p.Share + (w.done[w.at]-p.Share)*float64(done)/float64(max(total, 1))
+	w.share = min(max(w.share, share), w.done[w.at])
 	p.Share = w.share
 	w.tell(p)
 }

@@ -31,18 +31,5 @@ func TestBatchedAccess(t *testing.T) {
 func TestBatchedOrderings(t *testing.T) {
 	tl := batchedTiles[len(batchedTiles)-1] // the last step reads the stage that the sums take over
 	tr := layerTrial(t, "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{1, 40, 392}, weight(graph.F16, 392, 72))
-	k := tr.work.module.Kernels[0]
-	found := ptxsim.Orderings(k)
-	if len(found) < 6 {
-		t.Fatalf("%d orderings in the kernel", len(found))
-	}
-	for _, i := range found {
-		broken, err := ptxsim.Without(tr.work.module, k.Name, i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tr.survives(t, broken) {
-			t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
-		}
-	}
+	tr.needsOrderings(t)
 }

@@ -111,16 +111,7 @@ func engineFile(t *testing.T, p *run.Plan) []byte {
 // outputOf runs a plan once and returns its output and its compiled code.
 func outputOf(t *testing.T, b *Backend, p *run.Plan) ([]byte, []kernels.Code) {
 	t.Helper()
-	l, err := run.Load(t.Context(), p, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	c, err := l.NewContext()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	l, c := loaded(t, b, p)
 	y, err := once(c)
 	if err != nil {
 		t.Fatal(err)

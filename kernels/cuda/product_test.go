@@ -167,20 +167,7 @@ func TestProductOrderings(t *testing.T) {
 		tl := list[len(list)-1] // the smallest
 		t.Run(tl.String(), func(t *testing.T) {
 			tr := trialOf(t, tl, [4]int{1, 40, 7, 9}, [4]int{48, 40, 3, 3}, 1, 1, 5)
-			k := tr.work.module.Kernels[0]
-			found := ptxsim.Orderings(k)
-			if len(found) < 6 {
-				t.Fatalf("%d orderings in the kernel", len(found))
-			}
-			for _, i := range found {
-				broken, err := ptxsim.Without(tr.work.module, k.Name, i)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if tr.survives(t, broken) {
-					t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
-				}
-			}
+			tr.needsOrderings(t)
 		})
 	}
 }
@@ -210,6 +197,26 @@ func TestSharedSums(t *testing.T) {
 				t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[next]), next)
 			}
 		})
+	}
+}
+
+// needsOrderings leaves each barrier, wait and commit of the kernel out: each time the simulator must find it, or the result
+// be wrong.
+func (tr *trial) needsOrderings(t *testing.T) {
+	t.Helper()
+	k := tr.work.module.Kernels[0]
+	found := ptxsim.Orderings(k)
+	if len(found) < 6 {
+		t.Fatalf("%d orderings in the kernel", len(found))
+	}
+	for _, i := range found {
+		broken, err := ptxsim.Without(tr.work.module, k.Name, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tr.survives(t, broken) {
+			t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
+		}
 	}
 }
 

@@ -172,6 +172,16 @@ func (s *simulator) create(v any) uintptr {
 	return s.serial
 }
 
+// created makes a handle of its own for v in a call.
+func created[H ~uintptr](s *simulator, call string, v any) (H, error) {
+	unlock, err := s.enter(call)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	return H(s.create(v)), nil
+}
+
 // simulatedHandle looks a handle up; the simulator is locked.
 func simulatedHandle[T any](s *simulator, call string, h uintptr) (T, error) {
 	v, ok := s.handles[h].(T)

@@ -51,12 +51,8 @@ func (s *simulator) ModuleLoad(image []byte, _ driver.JITOptions) (driver.Module
 	if err != nil {
 		return 0, log, err
 	}
-	unlock, err := s.enter(call)
-	if err != nil {
-		return 0, log, err
-	}
-	defer unlock()
-	return driver.Module(s.create(&simModule{p})), log, nil
+	m, err := created[driver.Module](s, call, &simModule{p})
+	return m, log, err
 }
 
 // compile makes a program of text, or finds the one that was made of it.

@@ -14,23 +14,24 @@ const (
 	captureUnsupported driver.Result = 900
 )
 
-// queue looks a stream up; the simulator is locked.
-func (s *simulator) queue(call string, st driver.Stream) (*simStream, error) {
-	if st == 0 {
-		return &s.defaultStream, nil
+// queue looks a stream up; the simulator is locked until unlock is called.
+func (s *simulator) queue(call string, st driver.Stream) (q *simStream, unlock func(), err error) {
+	if unlock, err = s.enter(call); err != nil {
+		return nil, nil, err
 	}
-	return simulatedHandle[*simStream](s, call, uintptr(st))
+	if st == 0 {
+		return &s.defaultStream, unlock, nil
+	}
+	if q, err = simulatedHandle[*simStream](s, call, uintptr(st)); err != nil {
+		unlock()
+	}
+	return q, unlock, err
 }
 
 // enqueue runs a node at once, or keeps it where the stream is captured.
 func (s *simulator) enqueue(call string, st driver.Stream, n simNode) error {
-	unlock, err := s.enter(call)
+	q, unlock, err := s.queue(call, st)
 	if err != nil {
-		return err
-	}
-	q, err := s.queue(call, st)
-	if err != nil {
-		unlock()
 		return err
 	}
 	if q.capture != nil {
@@ -50,12 +51,7 @@ func (s *simulator) work(call string, st driver.Stream, run func() error) error 
 }
 
 func (s *simulator) StreamCreate(int) (driver.Stream, error) {
-	unlock, err := s.enter("cuStreamCreateWithPriority")
-	if err != nil {
-		return 0, err
-	}
-	defer unlock()
-	return driver.Stream(s.create(&simStream{})), nil
+	return created[driver.Stream](s, "cuStreamCreateWithPriority", &simStream{})
 }
 
 func (s *simulator) StreamDestroy(st driver.Stream) error {
@@ -64,30 +60,26 @@ func (s *simulator) StreamDestroy(st driver.Stream) error {
 
 // watch ends the stream's launches with ctx and tells how far each is.
 func (s *simulator) watch(st driver.Stream, ctx context.Context, tell func(done, total int)) error {
-	unlock, err := s.enter("watch")
+	q, unlock, err := s.queue("watch", st)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	q, err := s.queue("watch", st)
-	if err == nil {
-		q.ctx, q.tell = ctx, tell
-	}
-	return err
+	q.ctx, q.tell = ctx, tell
+	return nil
 }
 
 // idle finds that a stream has nothing to do, or that it is captured and cannot be waited for.
 func (s *simulator) idle(call string, st driver.Stream) error {
-	unlock, err := s.enter(call)
+	q, unlock, err := s.queue(call, st)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	q, err := s.queue(call, st)
-	if err == nil && q.capture != nil {
-		err = fail(call, captureUnsupported, "the stream is being captured")
+	if q.capture != nil {
+		return fail(call, captureUnsupported, "the stream is being captured")
 	}
-	return err
+	return nil
 }
 
 func (s *simulator) StreamSynchronize(st driver.Stream) error {
@@ -125,12 +117,7 @@ func (s *simulator) event(call string, h driver.Event) (*simEvent, error) {
 }
 
 func (s *simulator) EventCreate(bool) (driver.Event, error) {
-	unlock, err := s.enter("cuEventCreate")
-	if err != nil {
-		return 0, err
-	}
-	defer unlock()
-	return driver.Event(s.create(&simEvent{})), nil
+	return created[driver.Event](s, "cuEventCreate", &simEvent{})
 }
 
 func (s *simulator) EventDestroy(e driver.Event) error {
@@ -144,17 +131,14 @@ func (s *simulator) EventRecord(h driver.Event, st driver.Stream) error {
 // EventRecordExternal is EventRecord within a capture, and nowhere else.
 func (s *simulator) EventRecordExternal(h driver.Event, st driver.Stream) error {
 	const call = "cuEventRecordWithFlags"
-	unlock, err := s.enter(call)
+	q, unlock, err := s.queue(call, st)
 	if err != nil {
 		return err
 	}
-	q, err := s.queue(call, st)
-	if err == nil && q.capture == nil {
-		err = fail(call, driver.InvalidValue, "an external event outside a capture")
-	}
+	captured := q.capture != nil
 	unlock()
-	if err != nil {
-		return err
+	if !captured {
+		return fail(call, driver.InvalidValue, "an external event outside a capture")
 	}
 	return s.record(call, h, st)
 }
@@ -225,24 +209,16 @@ func (s *simulator) Capture(st driver.Stream, record func() error) (driver.Graph
 	if err != nil {
 		return 0, err
 	}
-	if unlock, err = s.enter("cuStreamEndCapture"); err != nil {
-		return 0, err
-	}
-	defer unlock()
-	return driver.Graph(s.create(g)), nil
+	return created[driver.Graph](s, "cuStreamEndCapture", g)
 }
 
 func (s *simulator) CapturedNode(st driver.Stream) (driver.GraphNode, error) {
 	const call = "cuStreamGetCaptureInfo_v2"
-	unlock, err := s.enter(call)
+	q, unlock, err := s.queue(call, st)
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	q, err := s.queue(call, st)
-	if err != nil {
-		return 0, err
-	}
 	if q.capture == nil || len(q.capture.nodes) == 0 {
 		return 0, fail(call, driver.InvalidValue, "nothing is being captured in the stream")
 	}

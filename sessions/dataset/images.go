@@ -21,8 +21,7 @@ const maxPixels = 100 << 20
 
 // openImages returns a set of the JPEG and PNG files of a folder. With a labels.tsv (columns: file, class index; a
 // heading is skipped) the items are those that it names, in its order; else all files by name, without labels. An image
-// is decoded when it is fed: resized so that its shorter side is Resize, bilinear and antialiased, and a square of Size
-// cut from its middle, as torchvision's Resize and CenterCrop do.
+// is decoded when it is fed, and brought to Size as Resize says, bilinear and antialiased.
 func openImages(dir string, o Options) (*Set, error) {
 	files, labels, err := listImages(dir)
 	if err != nil {
@@ -36,16 +35,15 @@ func openImages(dir string, o Options) (*Set, error) {
 	if labels != nil {
 		labels = labels[first : first+count]
 	}
-	if o.Size == 0 {
-		o.Size = 224
+	if o.Size == (Size{}) {
+		o.Size = Size{224, 224}
 	}
-	if o.Resize == 0 {
-		o.Resize = o.Size * 256 / 224
+	if longer := max(o.Size.Height, o.Size.Width); !o.Resize.Stretch && o.Resize.Shorter == 0 {
+		o.Resize.Shorter = longer * 256 / 224
+	} else if !o.Resize.Stretch && o.Resize.Shorter < longer && !o.Pad {
+		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, which is to be cut from them", o.Resize.Shorter, o.Size)
 	}
-	if o.Resize < o.Size && !o.Pad {
-		return nil, fmt.Errorf("images resized to %d are smaller than %d", o.Resize, o.Size)
-	}
-	l, err := newLayout(o, 3, o.Size, o.Size)
+	l, err := newLayout(o, 3, o.Size.Height, o.Size.Width)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +59,10 @@ func openImages(dir string, o Options) (*Set, error) {
 			if err != nil {
 				return err
 			}
-			if p, err = p.resize(o.Resize); err != nil {
+			if p, err = p.fit(o.Size, o.Resize); err != nil {
 				return fmt.Errorf("%s: %w", files[i], err)
 			}
-			return l.store(p.crop(o.Size), dst)
+			return l.store(p, dst)
 		},
 	}, nil
 }

@@ -16,9 +16,9 @@ type Options struct {
 	// Of pixels (images, idx, CIFAR): value = (pixel*Scale - Mean[c]) / Std[c].
 	Scale     float32   // 0: 1/255 for pixels, 1 for other numbers
 	Mean, Std []float32 // one for each channel, or one for all; nil: 0 and 1
-	Size      int       // height and width; 0: as the data has it, for images 224
+	Size      Size      // zero: as the data has it, for image files 224x224
 	Pad       bool      // bring smaller images to Size by zeros around them instead of by resizing
-	Resize    int       // of image files, the shorter side before a square of Size is cut from the middle; 0: Size*256/224
+	Resize    Resize    // of image files
 	Channels  int       // 1 or 3; 0: as the data has it, for image files 3
 	NHWC      bool      // pixels as [H,W,C] instead of [C,H,W]
 	BGR       bool      // blue first instead of red; Mean and Std are in that order too
@@ -80,8 +80,11 @@ func (o Options) part(n int) (first, count int, err error) {
 
 // check returns an error for options that cannot be meant.
 func (o Options) check() error {
-	if o.Size < 0 || o.Size > maxSide || o.Resize < 0 || o.Resize > maxSide {
-		return fmt.Errorf("image size %d and resize %d must be from 0 to %d", o.Size, o.Resize, maxSide)
+	if s := o.Size; s != (Size{}) && (min(s.Height, s.Width) < 1 || max(s.Height, s.Width) > maxSide) {
+		return fmt.Errorf("image size %s: a side must be from 1 to %d", s, maxSide)
+	}
+	if n := o.Resize.Shorter; n < 0 || n > maxSide {
+		return fmt.Errorf("images resized to %d: want 1 to %d", n, maxSide)
 	}
 	if o.Channels != 0 && o.Channels != 1 && o.Channels != 3 {
 		return fmt.Errorf("%d channels; images have 1 or 3", o.Channels)
@@ -99,3 +102,46 @@ func (o Options) check() error {
 
 // maxSide bounds the height and width of images.
 const maxSide = 1 << 14
+
+// Size is the height and width of pictures.
+type Size struct{ Height, Width int }
+
+// String writes a size as [ParseSize] reads it.
+func (s Size) String() string { return fmt.Sprintf("%dx%d", s.Height, s.Width) }
+
+// ParseSize reads a size such as "224", the side of a square, or "480x640", height and width.
+func ParseSize(text string) (Size, error) {
+	high, wide, two := strings.Cut(text, "x")
+	if !two {
+		wide = high
+	}
+	h, err := strconv.Atoi(high)
+	w, bad := strconv.Atoi(wide)
+	if err != nil || bad != nil || min(h, w) < 1 || max(h, w) > maxSide {
+		return Size{}, fmt.Errorf("size %s: want 1 to %d, or HEIGHTxWIDTH", text, maxSide)
+	}
+	return Size{h, w}, nil
+}
+
+// Resize says how image files are brought to a size. The zero value cuts the size from the middle of the image, whose
+// shorter side is made 256/224 of the size's longer one before, as torchvision's Resize and CenterCrop do.
+type Resize struct {
+	Stretch bool // to the size, whatever that does to the proportions
+	Shorter int  // that the shorter side is made before the size is cut; 0: 256/224 of the size's longer side
+}
+
+// ParseResize reads "crop", "crop:256", whose number is the shorter side, or "stretch".
+func ParseResize(text string) (Resize, error) {
+	policy, side, given := strings.Cut(text, ":")
+	n, err := 0, error(nil)
+	if given {
+		n, err = strconv.Atoi(side)
+	}
+	switch {
+	case policy == "stretch" && !given:
+		return Resize{Stretch: true}, nil
+	case policy == "crop" && err == nil && (!given || n >= 1 && n <= maxSide):
+		return Resize{Shorter: n}, nil
+	}
+	return Resize{}, fmt.Errorf("resize %s: want crop, crop:SIDE with a side from 1 to %d, or stretch", text, maxSide)
+}

@@ -24,8 +24,8 @@ func newLayout(o Options, channels, height, width int) (layout, error) {
 	if o.Channels != 0 {
 		l.channels = o.Channels
 	}
-	if o.Size != 0 {
-		l.height, l.width = o.Size, o.Size
+	if o.Size != (Size{}) {
+		l.height, l.width = o.Size.Height, o.Size.Width
 	}
 	if l.Scale == 0 {
 		l.Scale = 1.0 / 255
@@ -123,8 +123,9 @@ func newPixels(name string, v graph.Value, labels []int, o Options) (*Set, error
 	}
 	size := dims[0] * dims[1] * dims[2]
 	picture := func(i int) picture { return picture{dims[0], dims[1], dims[2], v.Data[i*size : (i+1)*size]} }
-	if o.Size != 0 && (dims[1] != o.Size || dims[2] != o.Size) && !(o.Pad && dims[1] <= o.Size && dims[2] <= o.Size) {
-		return nil, fmt.Errorf("images are %dx%d, want %dx%d (smaller ones can be padded)", dims[1], dims[2], o.Size, o.Size)
+	have, want := Size{dims[1], dims[2]}, Size{l.height, l.width}
+	if have != want && !(o.Pad && have.Height <= want.Height && have.Width <= want.Width) {
+		return nil, fmt.Errorf("images are %s, want %s (smaller ones can be padded)", have, want)
 	}
 	return &Set{
 		Name: name, Labels: labels, length: v.Dims[0], Inputs: []Input{{"", graph.F32, l.dims()}},

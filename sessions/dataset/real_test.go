@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"encoding/hex"
-	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -22,7 +20,7 @@ func dataPath(t *testing.T, name string) string {
 
 func TestMNIST(t *testing.T) {
 	path := dataPath(t, "eval/mnist/t10k-images-idx3-ubyte.gz")
-	s, err := Open(path, Options{Size: 32, Pad: true})
+	s, err := Open(path, Options{Size: Size{32, 32}, Pad: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,49 +112,5 @@ func TestONNXTestData(t *testing.T) {
 	}
 	if v, err := s.Batch(0, 1); err != nil || v[0].Type != graph.F32 || v[0].Dims[0] != 8 {
 		t.Errorf("%v %v", v, err)
-	}
-}
-
-// TestResize compares with PIL, see testdata/pil.py.
-func TestResize(t *testing.T) {
-	b, err := os.ReadFile("testdata/pil.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases []struct {
-		H, W, Shorter   int
-		Pix, Want, Grey string
-		WantH           int `json:"want_h"`
-		WantW           int `json:"want_w"`
-	}
-	if err := json.Unmarshal(b, &cases); err != nil {
-		t.Fatal(err)
-	}
-	bytesOf := func(s string) []byte {
-		b, err := hex.DecodeString(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	for _, c := range cases {
-		p := picture{3, c.H, c.W, bytesOf(c.Pix)}
-		got, err := p.resize(c.Shorter)
-		if err != nil || got.height != c.WantH || got.width != c.WantW {
-			t.Fatalf("%dx%d to %dx%d, want %dx%d: %v", c.H, c.W, got.height, got.width, c.WantH, c.WantW, err)
-		}
-		for i, w := range bytesOf(c.Want) {
-			if d := int(got.pix[i]) - int(w); d < -1 || d > 1 {
-				t.Errorf("%dx%d: pixel %d is %d, want %d", c.H, c.W, i, got.pix[i], w)
-			}
-		}
-		for i, w := range bytesOf(c.Grey) {
-			if g := p.at(0, 1, i); g != w {
-				t.Fatalf("grey pixel %d is %d, want %d", i, g, w)
-			}
-		}
-	}
-	if _, err := (picture{3, 1 << 20, 1, make([]byte, 3<<20)}).resize(256); err == nil {
-		t.Error("a strip was resized to a huge picture")
 	}
 }

@@ -5,16 +5,25 @@ import (
 	"math"
 )
 
-// resize returns the picture with its shorter side of the given length and the other in proportion, rounded down: a
-// bilinear filter that widens where it shrinks (antialiasing), first along rows, then along columns, each rounded to
-// bytes. It is what PIL's resize with BILINEAR computes, but for PIL's fixed-point rounding.
-func (p picture) resize(shorter int) (picture, error) {
-	h, w := shorter, shorter
-	if p.height < p.width {
-		w = shorter * p.width / p.height
-	} else {
-		h = shorter * p.height / p.width
+// fit brings the picture to a size; one that is smaller than what is to be cut from it stays smaller.
+func (p picture) fit(s Size, how Resize) (picture, error) {
+	if how.Stretch {
+		return p.resize(s.Height, s.Width)
 	}
+	h, w := how.Shorter, how.Shorter
+	if p.height < p.width {
+		w = how.Shorter * p.width / p.height
+	} else {
+		h = how.Shorter * p.height / p.width
+	}
+	p, err := p.resize(h, w)
+	return p.crop(s), err
+}
+
+// resize returns the picture at another height and width: a bilinear filter that widens where it shrinks (antialiasing),
+// first along rows, then along columns, each rounded to bytes. It is what PIL's resize with BILINEAR computes, but for PIL's
+// fixed-point rounding.
+func (p picture) resize(h, w int) (picture, error) {
 	if h == p.height && w == p.width {
 		return p, nil
 	}
@@ -75,9 +84,9 @@ func filters(from, n int) []filter {
 	return list
 }
 
-// crop cuts a square of the given side from the middle; a picture that is smaller stays as it is along that axis.
-func (p picture) crop(size int) picture {
-	h, w := min(size, p.height), min(size, p.width)
+// crop cuts a size from the middle; a picture that is smaller stays as it is along that axis.
+func (p picture) crop(s Size) picture {
+	h, w := min(s.Height, p.height), min(s.Width, p.width)
 	top := int(math.RoundToEven(float64(p.height-h) / 2))
 	left := int(math.RoundToEven(float64(p.width-w) / 2))
 	out := picture{p.channels, h, w, make([]byte, p.channels*h*w)}

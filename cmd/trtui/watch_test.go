@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/sessions"
+)
+
+// An inference on the simulated device says which launch it is at and how far that is, and is ended within it.
+func TestSimulatedInferenceEnds(t *testing.T) {
+	host := cpu.Open(0)
+	defer host.Close()
+	b, err := cuda.OpenSimulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	m, err := openModel("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last sessions.Progress
+	var ended time.Time
+	share := 0.0
+	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Host: host, Cache: build.NewTimingCache()}, func(p sessions.Progress) {
+		if p.Phase != "estimating" {
+			return
+		}
+		if p.Share < share {
+			t.Errorf("%+v after a share of %g", p, share)
+		}
+		last, share = p, p.Share
+		if p.Done == 3 && strings.HasPrefix(p.Item, "block ") && ended.IsZero() {
+			ended = time.Now()
+			cancel()
+		}
+	})
+	_, err = r.Report(ctx, sessions.Config{Precision: sessions.FP32, Batch: 8}, sessions.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
+	if !errors.Is(err, context.Canceled) || ended.IsZero() || time.Since(ended) > 10*time.Second {
+		t.Errorf("%v, at %+v", err, last)
+	}
+	if last.Done != 3 || last.Total < 10 || last.Share <= 0 || last.Share >= 1 {
+		t.Errorf("the last word is %+v", last)
+	}
+}
