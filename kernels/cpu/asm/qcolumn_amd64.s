@@ -7595,3 +7595,10649 @@ p8next:
 	JNE  p8tile
 	VZEROUPPER
 	RET
+
+DATA qcolumnOrder8<>+0(SB)/4, $0x0c080400
+DATA qcolumnOrder8<>+4(SB)/4, $0x0d090501
+DATA qcolumnOrder8<>+8(SB)/4, $0x0e0a0602
+DATA qcolumnOrder8<>+12(SB)/4, $0x0f0b0703
+DATA qcolumnOrder8<>+16(SB)/4, $0x0c080400
+DATA qcolumnOrder8<>+20(SB)/4, $0x0d090501
+DATA qcolumnOrder8<>+24(SB)/4, $0x0e0a0602
+DATA qcolumnOrder8<>+28(SB)/4, $0x0f0b0703
+DATA qcolumnOrder8<>+32(SB)/4, $0x0c080400
+DATA qcolumnOrder8<>+36(SB)/4, $0x0d090501
+DATA qcolumnOrder8<>+40(SB)/4, $0x0e0a0602
+DATA qcolumnOrder8<>+44(SB)/4, $0x0f0b0703
+DATA qcolumnOrder8<>+48(SB)/4, $0x0c080400
+DATA qcolumnOrder8<>+52(SB)/4, $0x0d090501
+DATA qcolumnOrder8<>+56(SB)/4, $0x0e0a0602
+DATA qcolumnOrder8<>+60(SB)/4, $0x0f0b0703
+GLOBL qcolumnOrder8<>(SB), RODATA|NOPTR, $64
+
+DATA qcolumnPairs<>+0(SB)/4, $0x00000000
+DATA qcolumnPairs<>+4(SB)/4, $0x00000004
+DATA qcolumnPairs<>+8(SB)/4, $0x00000002
+DATA qcolumnPairs<>+12(SB)/4, $0x00000006
+DATA qcolumnPairs<>+16(SB)/4, $0x00000001
+DATA qcolumnPairs<>+20(SB)/4, $0x00000005
+DATA qcolumnPairs<>+24(SB)/4, $0x00000003
+DATA qcolumnPairs<>+28(SB)/4, $0x00000007
+DATA qcolumnPairs<>+32(SB)/4, $0x00000000
+DATA qcolumnPairs<>+36(SB)/4, $0x00000004
+DATA qcolumnPairs<>+40(SB)/4, $0x00000002
+DATA qcolumnPairs<>+44(SB)/4, $0x00000006
+DATA qcolumnPairs<>+48(SB)/4, $0x00000001
+DATA qcolumnPairs<>+52(SB)/4, $0x00000005
+DATA qcolumnPairs<>+56(SB)/4, $0x00000003
+DATA qcolumnPairs<>+60(SB)/4, $0x00000007
+GLOBL qcolumnPairs<>(SB), RODATA|NOPTR, $64
+
+DATA qcolumnLow<>+0(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+4(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+8(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+12(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+16(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+20(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+24(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+28(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+32(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+36(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+40(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+44(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+48(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+52(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+56(SB)/4, $0x00ff00ff
+DATA qcolumnLow<>+60(SB)/4, $0x00ff00ff
+GLOBL qcolumnLow<>(SB), RODATA|NOPTR, $64
+
+// func qcolumn3x4S1AVXVNNI(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)
+// Requires: AVX, AVX2, AVXVNNI
+TEXT ·qcolumn3x4S1AVXVNNI(SB), NOSPLIT, $0-64
+	VMOVDQU qcolumnPairs<>+0(SB), Y12
+	MOVQ    rows+0(FP), AX
+	CMPQ    AX, $0x00000006
+	JEQ     p6
+	CMPQ    AX, $0x00000005
+	JEQ     p5
+	CMPQ    AX, $0x00000004
+	JEQ     p4
+	CMPQ    AX, $0x00000003
+	JEQ     p3
+	CMPQ    AX, $0x00000002
+	JEQ     p2
+	MOVQ    in+16(FP), AX
+	MOVQ    requant+56(FP), CX
+	MOVQ    16(CX), DX
+	MOVQ    40(CX), BX
+
+p1tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG         $0x5015c2c4
+	BYTE         $0xc0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	CMPL         96(CX), $0x00
+	JEQ          p1residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+
+p1residual0:
+	TESTQ        DI, DI
+	JEQ          p1outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+
+p1outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p1bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	JMP          p1done0
+
+p1bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p1done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG         $0x5015c2c4
+	BYTE         $0xc0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	CMPL         96(CX), $0x00
+	JEQ          p1residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+
+p1residual1:
+	TESTQ        DI, DI
+	JEQ          p1outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+
+p1outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p1bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	JMP          p1done1
+
+p1bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p1done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p1next
+	ADDQ    $0x10, BX
+
+p1next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p2tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG         $0x5015c2c4
+	BYTE         $0xc8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	CMPL         96(CX), $0x00
+	JEQ          p2residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+
+p2residual0:
+	TESTQ        DI, DI
+	JEQ          p2outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+
+p2outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p2bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	JMP          p2done0
+
+p2bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p2done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG         $0x5015c2c4
+	BYTE         $0xc8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	CMPL         96(CX), $0x00
+	JEQ          p2residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+
+p2residual1:
+	TESTQ        DI, DI
+	JEQ          p2outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+
+p2outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p2bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	JMP          p2done1
+
+p2bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p2done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p2next
+	ADDQ    $0x10, BX
+
+p2next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p3tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (SI), Y2
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG $0x5015e2c4
+	BYTE $0xcf
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG         $0x5015c2c4
+	BYTE         $0xd0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	CMPL         96(CX), $0x00
+	JEQ          p3residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+
+p3residual0:
+	TESTQ        DI, DI
+	JEQ          p3outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+
+p3outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p3bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	JMP          p3done0
+
+p3bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p3done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(SI), Y2
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG $0x5015e2c4
+	BYTE $0xcf
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG         $0x5015c2c4
+	BYTE         $0xd0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	CMPL         96(CX), $0x00
+	JEQ          p3residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+
+p3residual1:
+	TESTQ        DI, DI
+	JEQ          p3outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+
+p3outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p3bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	JMP          p3done1
+
+p3bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p3done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p3next
+	ADDQ    $0x10, BX
+
+p3next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p4tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (SI), Y2
+	VMOVDQU     (SI), Y3
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG $0x5015e2c4
+	BYTE $0xcf
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG $0x5015e2c4
+	BYTE $0xd7
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xdf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG         $0x5015c2c4
+	BYTE         $0xd8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	CMPL         96(CX), $0x00
+	JEQ          p4residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+
+p4residual0:
+	TESTQ        DI, DI
+	JEQ          p4outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+
+p4outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p4bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	JMP          p4done0
+
+p4bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p4done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(SI), Y2
+	VMOVDQU     32(SI), Y3
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG $0x5015e2c4
+	BYTE $0xcf
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG $0x5015e2c4
+	BYTE $0xd7
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xdf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG         $0x5015c2c4
+	BYTE         $0xd8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	CMPL         96(CX), $0x00
+	JEQ          p4residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+
+p4residual1:
+	TESTQ        DI, DI
+	JEQ          p4outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+
+p4outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p4bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	JMP          p4done1
+
+p4bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p4done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p4next
+	ADDQ    $0x10, BX
+
+p4next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p4tile
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p5tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (SI), Y2
+	VMOVDQU     (SI), Y3
+	VMOVDQU     (SI), Y4
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG $0x5015e2c4
+	BYTE $0xcf
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG $0x5015e2c4
+	BYTE $0xd7
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG $0x5015e2c4
+	BYTE $0xdf
+
+	// VPDPBUSD Y6, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG $0x5015c2c4
+	BYTE $0xd8
+
+	// VPDPBUSD Y7, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y4
+	LONG         $0x5015c2c4
+	BYTE         $0xe0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	CMPL         96(CX), $0x00
+	JEQ          p5residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+
+p5residual0:
+	TESTQ        DI, DI
+	JEQ          p5outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+
+p5outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p5bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, (SI)
+	ADDQ         DI, SI
+	JMP          p5done0
+
+p5bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p5done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(SI), Y2
+	VMOVDQU     32(SI), Y3
+	VMOVDQU     32(SI), Y4
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG $0x5015e2c4
+	BYTE $0xcf
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG $0x5015e2c4
+	BYTE $0xd7
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG $0x5015e2c4
+	BYTE $0xdf
+
+	// VPDPBUSD Y6, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG $0x5015c2c4
+	BYTE $0xd8
+
+	// VPDPBUSD Y7, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y4
+	LONG         $0x5015c2c4
+	BYTE         $0xe0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R8), Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	CMPL         96(CX), $0x00
+	JEQ          p5residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+
+p5residual1:
+	TESTQ        DI, DI
+	JEQ          p5outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+
+p5outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p5bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, 32(SI)
+	ADDQ         DI, SI
+	JMP          p5done1
+
+p5bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p5done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p5next
+	ADDQ    $0x10, BX
+
+p5next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p5tile
+	VZEROUPPER
+	RET
+
+p6:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p6tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (SI), Y2
+	VMOVDQU     (SI), Y3
+	VMOVDQU     (SI), Y4
+	VMOVDQU     (SI), Y5
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG $0x5015e2c4
+	BYTE $0xcf
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG $0x5015e2c4
+	BYTE $0xd7
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG $0x5015e2c4
+	BYTE $0xdf
+
+	// VPDPBUSD Y6, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG $0x5015c2c4
+	BYTE $0xd8
+
+	// VPDPBUSD Y7, Y13, Y4
+	LONG $0x5015e2c4
+	BYTE $0xe7
+
+	// VPDPBUSD Y6, Y13, Y5
+	LONG        $0x5015e2c4
+	BYTE        $0xee
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y4
+	LONG $0x5015c2c4
+	BYTE $0xe0
+
+	// VPDPBUSD Y7, Y13, Y5
+	LONG        $0x5015e2c4
+	BYTE        $0xef
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y5
+	LONG         $0x5015c2c4
+	BYTE         $0xe8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       (R8), Y5, Y5
+	VADDPS       (R9), Y5, Y5
+	CMPL         96(CX), $0x00
+	JEQ          p6residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+
+p6residual0:
+	TESTQ        DI, DI
+	JEQ          p6outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y5, Y5
+	ADDQ         R8, DI
+
+p6outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p6bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y5, (SI)
+	ADDQ         DI, SI
+	JMP          p6done0
+
+p6bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VDIVPS       Y13, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y14, Y5, Y5
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y5, X15
+	VPACKUSDW    X15, X5, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p6done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(SI), Y2
+	VMOVDQU     32(SI), Y3
+	VMOVDQU     32(SI), Y4
+	VMOVDQU     32(SI), Y5
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG $0x5015e2c4
+	BYTE $0xc7
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG $0x5015e2c4
+	BYTE $0xcf
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG $0x5015e2c4
+	BYTE $0xd7
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG $0x5015e2c4
+	BYTE $0xdf
+
+	// VPDPBUSD Y6, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG $0x5015c2c4
+	BYTE $0xd8
+
+	// VPDPBUSD Y7, Y13, Y4
+	LONG $0x5015e2c4
+	BYTE $0xe7
+
+	// VPDPBUSD Y6, Y13, Y5
+	LONG        $0x5015e2c4
+	BYTE        $0xee
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y4
+	LONG $0x5015c2c4
+	BYTE $0xe0
+
+	// VPDPBUSD Y7, Y13, Y5
+	LONG        $0x5015e2c4
+	BYTE        $0xef
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y5
+	LONG         $0x5015c2c4
+	BYTE         $0xe8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R8), Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(R8), Y5, Y5
+	VADDPS       32(R9), Y5, Y5
+	CMPL         96(CX), $0x00
+	JEQ          p6residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+
+p6residual1:
+	TESTQ        DI, DI
+	JEQ          p6outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y5, Y5
+	ADDQ         R8, DI
+
+p6outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p6bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         DI, SI
+	JMP          p6done1
+
+p6bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VDIVPS       Y13, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y14, Y5, Y5
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y5, X15
+	VPACKUSDW    X15, X5, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p6done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p6next
+	ADDQ    $0x10, BX
+
+p6next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p6tile
+	VZEROUPPER
+	RET
+
+// func qcolumn3x4S2AVXVNNI(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)
+// Requires: AVX, AVX2, AVXVNNI
+TEXT ·qcolumn3x4S2AVXVNNI(SB), NOSPLIT, $0-64
+	VMOVDQU qcolumnPairs<>+0(SB), Y12
+	MOVQ    rows+0(FP), AX
+	CMPQ    AX, $0x00000006
+	JEQ     p6
+	CMPQ    AX, $0x00000005
+	JEQ     p5
+	CMPQ    AX, $0x00000004
+	JEQ     p4
+	CMPQ    AX, $0x00000003
+	JEQ     p3
+	CMPQ    AX, $0x00000002
+	JEQ     p2
+	MOVQ    in+16(FP), AX
+	MOVQ    requant+56(FP), CX
+	MOVQ    16(CX), DX
+	MOVQ    40(CX), BX
+
+p1tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG         $0x5015c2c4
+	BYTE         $0xc0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	CMPL         96(CX), $0x00
+	JEQ          p1residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+
+p1residual0:
+	TESTQ        DI, DI
+	JEQ          p1outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+
+p1outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p1bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	JMP          p1done0
+
+p1bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p1done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG         $0x5015c2c4
+	BYTE         $0xc0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	CMPL         96(CX), $0x00
+	JEQ          p1residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+
+p1residual1:
+	TESTQ        DI, DI
+	JEQ          p1outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+
+p1outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p1bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	JMP          p1done1
+
+p1bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p1done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p1next
+	ADDQ    $0x10, BX
+
+p1next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p2tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG         $0x5015c2c4
+	BYTE         $0xc8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	CMPL         96(CX), $0x00
+	JEQ          p2residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+
+p2residual0:
+	TESTQ        DI, DI
+	JEQ          p2outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+
+p2outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p2bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	JMP          p2done0
+
+p2bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p2done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG         $0x5015c2c4
+	BYTE         $0xc8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	CMPL         96(CX), $0x00
+	JEQ          p2residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+
+p2residual1:
+	TESTQ        DI, DI
+	JEQ          p2outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+
+p2outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p2bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	JMP          p2done1
+
+p2bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p2done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p2next
+	ADDQ    $0x10, BX
+
+p2next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p3tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (SI), Y2
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG         $0x5015c2c4
+	BYTE         $0xd0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	CMPL         96(CX), $0x00
+	JEQ          p3residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+
+p3residual0:
+	TESTQ        DI, DI
+	JEQ          p3outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+
+p3outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p3bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	JMP          p3done0
+
+p3bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p3done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(SI), Y2
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG         $0x5015c2c4
+	BYTE         $0xd0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	CMPL         96(CX), $0x00
+	JEQ          p3residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+
+p3residual1:
+	TESTQ        DI, DI
+	JEQ          p3outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+
+p3outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p3bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	JMP          p3done1
+
+p3bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p3done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p3next
+	ADDQ    $0x10, BX
+
+p3next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p4tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (SI), Y2
+	VMOVDQU     (SI), Y3
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xdf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG         $0x5015c2c4
+	BYTE         $0xd8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	CMPL         96(CX), $0x00
+	JEQ          p4residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+
+p4residual0:
+	TESTQ        DI, DI
+	JEQ          p4outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+
+p4outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p4bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	JMP          p4done0
+
+p4bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p4done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(SI), Y2
+	VMOVDQU     32(SI), Y3
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xdf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG         $0x5015c2c4
+	BYTE         $0xd8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	CMPL         96(CX), $0x00
+	JEQ          p4residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+
+p4residual1:
+	TESTQ        DI, DI
+	JEQ          p4outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+
+p4outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p4bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	JMP          p4done1
+
+p4bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p4done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p4next
+	ADDQ    $0x10, BX
+
+p4next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p4tile
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p5tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (SI), Y2
+	VMOVDQU     (SI), Y3
+	VMOVDQU     (SI), Y4
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xdf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG $0x5015c2c4
+	BYTE $0xd8
+
+	// VPDPBUSD Y6, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y4
+	LONG         $0x5015c2c4
+	BYTE         $0xe0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	CMPL         96(CX), $0x00
+	JEQ          p5residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+
+p5residual0:
+	TESTQ        DI, DI
+	JEQ          p5outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+
+p5outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p5bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, (SI)
+	ADDQ         DI, SI
+	JMP          p5done0
+
+p5bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p5done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(SI), Y2
+	VMOVDQU     32(SI), Y3
+	VMOVDQU     32(SI), Y4
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xdf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG $0x5015c2c4
+	BYTE $0xd8
+
+	// VPDPBUSD Y6, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y4
+	LONG         $0x5015c2c4
+	BYTE         $0xe0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R8), Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	CMPL         96(CX), $0x00
+	JEQ          p5residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+
+p5residual1:
+	TESTQ        DI, DI
+	JEQ          p5outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+
+p5outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p5bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, 32(SI)
+	ADDQ         DI, SI
+	JMP          p5done1
+
+p5bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p5done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p5next
+	ADDQ    $0x10, BX
+
+p5next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p5tile
+	VZEROUPPER
+	RET
+
+p6:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p6tile:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     (SI), Y0
+	VMOVDQU     (SI), Y1
+	VMOVDQU     (SI), Y2
+	VMOVDQU     (SI), Y3
+	VMOVDQU     (SI), Y4
+	VMOVDQU     (SI), Y5
+	VMOVDQU     (DI), Y6
+	VMOVDQU     64(DI), Y7
+	VMOVDQU     128(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xdf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG $0x5015c2c4
+	BYTE $0xd8
+
+	// VPDPBUSD Y6, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y4
+	LONG $0x5015c2c4
+	BYTE $0xe0
+
+	// VPDPBUSD Y6, Y13, Y5
+	LONG        $0x5015e2c4
+	BYTE        $0xee
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y5
+	LONG        $0x5015e2c4
+	BYTE        $0xef
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKLQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y5
+	LONG         $0x5015c2c4
+	BYTE         $0xe8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       (R8), Y5, Y5
+	VADDPS       (R9), Y5, Y5
+	CMPL         96(CX), $0x00
+	JEQ          p6residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+
+p6residual0:
+	TESTQ        DI, DI
+	JEQ          p6outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y5, Y5
+	ADDQ         R8, DI
+
+p6outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p6bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y5, (SI)
+	ADDQ         DI, SI
+	JMP          p6done0
+
+p6bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VDIVPS       Y13, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y14, Y5, Y5
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y5, X15
+	VPACKUSDW    X15, X5, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p6done0:
+	MOVQ        start+48(FP), SI
+	MOVQ        weights+40(FP), DI
+	VMOVDQU     32(SI), Y0
+	VMOVDQU     32(SI), Y1
+	VMOVDQU     32(SI), Y2
+	VMOVDQU     32(SI), Y3
+	VMOVDQU     32(SI), Y4
+	VMOVDQU     32(SI), Y5
+	VMOVDQU     32(DI), Y6
+	VMOVDQU     96(DI), Y7
+	VMOVDQU     160(DI), Y8
+	MOVQ        inRow+24(FP), DI
+	MOVQ        AX, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y6, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y0
+	LONG        $0x5015e2c4
+	BYTE        $0xc7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y0
+	LONG $0x5015c2c4
+	BYTE $0xc0
+
+	// VPDPBUSD Y6, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xce
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y1
+	LONG        $0x5015e2c4
+	BYTE        $0xcf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y1
+	LONG $0x5015c2c4
+	BYTE $0xc8
+
+	// VPDPBUSD Y6, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y2
+	LONG        $0x5015e2c4
+	BYTE        $0xd7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y2
+	LONG $0x5015c2c4
+	BYTE $0xd0
+
+	// VPDPBUSD Y6, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xde
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y3
+	LONG        $0x5015e2c4
+	BYTE        $0xdf
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y3
+	LONG $0x5015c2c4
+	BYTE $0xd8
+
+	// VPDPBUSD Y6, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe6
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y4
+	LONG        $0x5015e2c4
+	BYTE        $0xe7
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y4
+	LONG $0x5015c2c4
+	BYTE $0xe0
+
+	// VPDPBUSD Y6, Y13, Y5
+	LONG        $0x5015e2c4
+	BYTE        $0xee
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y7, Y13, Y5
+	LONG        $0x5015e2c4
+	BYTE        $0xef
+	ADDQ        DI, SI
+	VPERMD      (SI), Y12, Y13
+	VPERMD      32(SI), Y12, Y15
+	VPUNPCKHQDQ Y15, Y13, Y13
+	VPSHUFB     qcolumnOrder8<>+0(SB), Y13, Y13
+
+	// VPDPBUSD Y8, Y13, Y5
+	LONG         $0x5015c2c4
+	BYTE         $0xe8
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R8), Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(R8), Y5, Y5
+	VADDPS       32(R9), Y5, Y5
+	CMPL         96(CX), $0x00
+	JEQ          p6residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+
+p6residual1:
+	TESTQ        DI, DI
+	JEQ          p6outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y5, Y5
+	ADDQ         R8, DI
+
+p6outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p6bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         DI, SI
+	JMP          p6done1
+
+p6bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VDIVPS       Y13, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y14, Y5, Y5
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y5, X15
+	VPACKUSDW    X15, X5, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p6done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p6next
+	ADDQ    $0x10, BX
+
+p6next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p6tile
+	VZEROUPPER
+	RET
+
+// func qcolumn3x4S1AVX2(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)
+// Requires: AVX, AVX2
+TEXT ·qcolumn3x4S1AVX2(SB), NOSPLIT, $0-64
+	VMOVDQU qcolumnPairs<>+0(SB), Y12
+	MOVQ    rows+0(FP), AX
+	CMPQ    AX, $0x00000006
+	JEQ     p6
+	CMPQ    AX, $0x00000005
+	JEQ     p5
+	CMPQ    AX, $0x00000004
+	JEQ     p4
+	CMPQ    AX, $0x00000003
+	JEQ     p3
+	CMPQ    AX, $0x00000002
+	JEQ     p2
+	MOVQ    in+16(FP), AX
+	MOVQ    requant+56(FP), CX
+	MOVQ    16(CX), DX
+	MOVQ    40(CX), BX
+
+p1tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	CMPL         96(CX), $0x00
+	JEQ          p1residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+
+p1residual0:
+	TESTQ        DI, DI
+	JEQ          p1outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+
+p1outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p1bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	JMP          p1done0
+
+p1bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p1done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	CMPL         96(CX), $0x00
+	JEQ          p1residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+
+p1residual1:
+	TESTQ        DI, DI
+	JEQ          p1outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+
+p1outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p1bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	JMP          p1done1
+
+p1bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p1done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p1next
+	ADDQ    $0x10, BX
+
+p1next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p2tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	CMPL         96(CX), $0x00
+	JEQ          p2residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+
+p2residual0:
+	TESTQ        DI, DI
+	JEQ          p2outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+
+p2outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p2bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	JMP          p2done0
+
+p2bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p2done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	CMPL         96(CX), $0x00
+	JEQ          p2residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+
+p2residual1:
+	TESTQ        DI, DI
+	JEQ          p2outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+
+p2outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p2bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	JMP          p2done1
+
+p2bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p2done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p2next
+	ADDQ    $0x10, BX
+
+p2next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p3tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	CMPL         96(CX), $0x00
+	JEQ          p3residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+
+p3residual0:
+	TESTQ        DI, DI
+	JEQ          p3outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+
+p3outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p3bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	JMP          p3done0
+
+p3bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p3done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(SI), Y2
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	CMPL         96(CX), $0x00
+	JEQ          p3residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+
+p3residual1:
+	TESTQ        DI, DI
+	JEQ          p3outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+
+p3outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p3bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	JMP          p3done1
+
+p3bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p3done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p3next
+	ADDQ    $0x10, BX
+
+p3next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p4tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      (SI), Y3
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	CMPL         96(CX), $0x00
+	JEQ          p4residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+
+p4residual0:
+	TESTQ        DI, DI
+	JEQ          p4outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+
+p4outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p4bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	JMP          p4done0
+
+p4bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p4done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(SI), Y2
+	VMOVDQU      32(SI), Y3
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	CMPL         96(CX), $0x00
+	JEQ          p4residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+
+p4residual1:
+	TESTQ        DI, DI
+	JEQ          p4outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+
+p4outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p4bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	JMP          p4done1
+
+p4bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p4done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p4next
+	ADDQ    $0x10, BX
+
+p4next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p4tile
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p5tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      (SI), Y3
+	VMOVDQU      (SI), Y4
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	CMPL         96(CX), $0x00
+	JEQ          p5residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+
+p5residual0:
+	TESTQ        DI, DI
+	JEQ          p5outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+
+p5outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p5bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, (SI)
+	ADDQ         DI, SI
+	JMP          p5done0
+
+p5bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p5done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(SI), Y2
+	VMOVDQU      32(SI), Y3
+	VMOVDQU      32(SI), Y4
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R8), Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	CMPL         96(CX), $0x00
+	JEQ          p5residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+
+p5residual1:
+	TESTQ        DI, DI
+	JEQ          p5outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+
+p5outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p5bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, 32(SI)
+	ADDQ         DI, SI
+	JMP          p5done1
+
+p5bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p5done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p5next
+	ADDQ    $0x10, BX
+
+p5next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p5tile
+	VZEROUPPER
+	RET
+
+p6:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p6tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      (SI), Y3
+	VMOVDQU      (SI), Y4
+	VMOVDQU      (SI), Y5
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       (R8), Y5, Y5
+	VADDPS       (R9), Y5, Y5
+	CMPL         96(CX), $0x00
+	JEQ          p6residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+
+p6residual0:
+	TESTQ        DI, DI
+	JEQ          p6outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y5, Y5
+	ADDQ         R8, DI
+
+p6outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p6bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y5, (SI)
+	ADDQ         DI, SI
+	JMP          p6done0
+
+p6bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VDIVPS       Y13, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y14, Y5, Y5
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y5, X15
+	VPACKUSDW    X15, X5, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p6done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(SI), Y2
+	VMOVDQU      32(SI), Y3
+	VMOVDQU      32(SI), Y4
+	VMOVDQU      32(SI), Y5
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R8), Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(R8), Y5, Y5
+	VADDPS       32(R9), Y5, Y5
+	CMPL         96(CX), $0x00
+	JEQ          p6residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+
+p6residual1:
+	TESTQ        DI, DI
+	JEQ          p6outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y5, Y5
+	ADDQ         R8, DI
+
+p6outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p6bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         DI, SI
+	JMP          p6done1
+
+p6bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VDIVPS       Y13, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y14, Y5, Y5
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y5, X15
+	VPACKUSDW    X15, X5, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p6done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p6next
+	ADDQ    $0x10, BX
+
+p6next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p6tile
+	VZEROUPPER
+	RET
+
+// func qcolumn3x4S2AVX2(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)
+// Requires: AVX, AVX2
+TEXT ·qcolumn3x4S2AVX2(SB), NOSPLIT, $0-64
+	VMOVDQU qcolumnPairs<>+0(SB), Y12
+	MOVQ    rows+0(FP), AX
+	CMPQ    AX, $0x00000006
+	JEQ     p6
+	CMPQ    AX, $0x00000005
+	JEQ     p5
+	CMPQ    AX, $0x00000004
+	JEQ     p4
+	CMPQ    AX, $0x00000003
+	JEQ     p3
+	CMPQ    AX, $0x00000002
+	JEQ     p2
+	MOVQ    in+16(FP), AX
+	MOVQ    requant+56(FP), CX
+	MOVQ    16(CX), DX
+	MOVQ    40(CX), BX
+
+p1tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	CMPL         96(CX), $0x00
+	JEQ          p1residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+
+p1residual0:
+	TESTQ        DI, DI
+	JEQ          p1outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+
+p1outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p1bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	JMP          p1done0
+
+p1bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p1done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	CMPL         96(CX), $0x00
+	JEQ          p1residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+
+p1residual1:
+	TESTQ        DI, DI
+	JEQ          p1outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+
+p1outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p1bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	JMP          p1done1
+
+p1bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p1done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p1next
+	ADDQ    $0x10, BX
+
+p1next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p1tile
+	VZEROUPPER
+	RET
+
+p2:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p2tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	CMPL         96(CX), $0x00
+	JEQ          p2residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+
+p2residual0:
+	TESTQ        DI, DI
+	JEQ          p2outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+
+p2outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p2bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	JMP          p2done0
+
+p2bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p2done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	CMPL         96(CX), $0x00
+	JEQ          p2residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+
+p2residual1:
+	TESTQ        DI, DI
+	JEQ          p2outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+
+p2outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p2bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	JMP          p2done1
+
+p2bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p2done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p2next
+	ADDQ    $0x10, BX
+
+p2next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p2tile
+	VZEROUPPER
+	RET
+
+p3:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p3tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	CMPL         96(CX), $0x00
+	JEQ          p3residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+
+p3residual0:
+	TESTQ        DI, DI
+	JEQ          p3outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+
+p3outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p3bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	JMP          p3done0
+
+p3bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p3done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(SI), Y2
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	CMPL         96(CX), $0x00
+	JEQ          p3residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+
+p3residual1:
+	TESTQ        DI, DI
+	JEQ          p3outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+
+p3outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p3bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	JMP          p3done1
+
+p3bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p3done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p3next
+	ADDQ    $0x10, BX
+
+p3next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p3tile
+	VZEROUPPER
+	RET
+
+p4:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p4tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      (SI), Y3
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	CMPL         96(CX), $0x00
+	JEQ          p4residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+
+p4residual0:
+	TESTQ        DI, DI
+	JEQ          p4outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+
+p4outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p4bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	JMP          p4done0
+
+p4bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p4done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(SI), Y2
+	VMOVDQU      32(SI), Y3
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	CMPL         96(CX), $0x00
+	JEQ          p4residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+
+p4residual1:
+	TESTQ        DI, DI
+	JEQ          p4outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+
+p4outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p4bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	JMP          p4done1
+
+p4bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p4done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p4next
+	ADDQ    $0x10, BX
+
+p4next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p4tile
+	VZEROUPPER
+	RET
+
+p5:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p5tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      (SI), Y3
+	VMOVDQU      (SI), Y4
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	CMPL         96(CX), $0x00
+	JEQ          p5residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+
+p5residual0:
+	TESTQ        DI, DI
+	JEQ          p5outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+
+p5outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p5bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, (SI)
+	ADDQ         DI, SI
+	JMP          p5done0
+
+p5bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p5done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(SI), Y2
+	VMOVDQU      32(SI), Y3
+	VMOVDQU      32(SI), Y4
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R8), Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	CMPL         96(CX), $0x00
+	JEQ          p5residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+
+p5residual1:
+	TESTQ        DI, DI
+	JEQ          p5outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+
+p5outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p5bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, 32(SI)
+	ADDQ         DI, SI
+	JMP          p5done1
+
+p5bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p5done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p5next
+	ADDQ    $0x10, BX
+
+p5next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p5tile
+	VZEROUPPER
+	RET
+
+p6:
+	MOVQ in+16(FP), AX
+	MOVQ requant+56(FP), CX
+	MOVQ 16(CX), DX
+	MOVQ 40(CX), BX
+
+p6tile:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      (SI), Y0
+	VMOVDQU      (SI), Y1
+	VMOVDQU      (SI), Y2
+	VMOVDQU      (SI), Y3
+	VMOVDQU      (SI), Y4
+	VMOVDQU      (SI), Y5
+	VMOVDQU      (DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      64(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      128(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKLQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       (R8), Y0, Y0
+	VADDPS       (R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (R8), Y1, Y1
+	VADDPS       (R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       (R8), Y2, Y2
+	VADDPS       (R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       (R8), Y3, Y3
+	VADDPS       (R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       (R8), Y4, Y4
+	VADDPS       (R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       (R8), Y5, Y5
+	VADDPS       (R9), Y5, Y5
+	CMPL         96(CX), $0x00
+	JEQ          p6residual0
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+
+p6residual0:
+	TESTQ        DI, DI
+	JEQ          p6outer0
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+	VPMOVZXBD    (DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y5, Y5
+	ADDQ         R8, DI
+
+p6outer0:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p6bytes0
+	VMOVUPS      Y0, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, (SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y5, (SI)
+	ADDQ         DI, SI
+	JMP          p6done0
+
+p6bytes0:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VDIVPS       Y13, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y14, Y5, Y5
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y5, X15
+	VPACKUSDW    X15, X5, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, (SI)
+	ADDQ         DI, SI
+
+p6done0:
+	MOVQ         start+48(FP), SI
+	MOVQ         weights+40(FP), DI
+	VMOVDQU      32(SI), Y0
+	VMOVDQU      32(SI), Y1
+	VMOVDQU      32(SI), Y2
+	VMOVDQU      32(SI), Y3
+	VMOVDQU      32(SI), Y4
+	VMOVDQU      32(SI), Y5
+	VMOVDQU      32(DI), Y6
+	VPSRAW       $0x08, Y6, Y7
+	VPSLLW       $0x08, Y6, Y6
+	VPSRAW       $0x08, Y6, Y6
+	VMOVDQU      96(DI), Y8
+	VPSRAW       $0x08, Y8, Y9
+	VPSLLW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VMOVDQU      160(DI), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
+	MOVQ         inRow+24(FP), DI
+	MOVQ         AX, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y7, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y6, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y9, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y8, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	ADDQ         DI, SI
+	VPERMD       (SI), Y12, Y13
+	VPERMD       32(SI), Y12, Y15
+	VPUNPCKHQDQ  Y15, Y13, Y13
+	VPSHUFB      qcolumnOrder8<>+0(SB), Y13, Y13
+	VPSRLW       $0x08, Y13, Y14
+	VPAND        qcolumnLow<>+0(SB), Y13, Y13
+	VPMADDWD     Y11, Y14, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	MOVQ         DX, SI
+	MOVQ         BX, DI
+	MOVQ         (CX), R8
+	MOVQ         8(CX), R9
+	VCVTDQ2PS    Y0, Y0
+	VMULPS       32(R8), Y0, Y0
+	VADDPS       32(R9), Y0, Y0
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       32(R8), Y1, Y1
+	VADDPS       32(R9), Y1, Y1
+	VCVTDQ2PS    Y2, Y2
+	VMULPS       32(R8), Y2, Y2
+	VADDPS       32(R9), Y2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       32(R8), Y3, Y3
+	VADDPS       32(R9), Y3, Y3
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       32(R8), Y4, Y4
+	VADDPS       32(R9), Y4, Y4
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       32(R8), Y5, Y5
+	VADDPS       32(R9), Y5, Y5
+	CMPL         96(CX), $0x00
+	JEQ          p6residual1
+	VBROADCASTSS 64(CX), Y13
+	VBROADCASTSS 68(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+
+p6residual1:
+	TESTQ        DI, DI
+	JEQ          p6outer1
+	VBROADCASTSS 80(CX), Y13
+	VBROADCASTSS 84(CX), Y14
+	MOVQ         48(CX), R8
+	MOVQ         56(CX), R9
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y0, Y0
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y1, Y1
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y2, Y2
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y3, Y3
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y4, Y4
+	ADDQ         R8, DI
+	VPMOVZXBD    8(DI), Y15
+	VCVTDQ2PS    Y15, Y15
+	VSUBPS       Y14, Y15, Y15
+	VMULPS       Y13, Y15, Y15
+	VADDPS       Y15, Y5, Y5
+	ADDQ         R8, DI
+
+p6outer1:
+	VBROADCASTSS 72(CX), Y13
+	VBROADCASTSS 76(CX), Y14
+	VMAXPS       Y0, Y13, Y0
+	VMINPS       Y0, Y14, Y0
+	VMAXPS       Y1, Y13, Y1
+	VMINPS       Y1, Y14, Y1
+	VMAXPS       Y2, Y13, Y2
+	VMINPS       Y2, Y14, Y2
+	VMAXPS       Y3, Y13, Y3
+	VMINPS       Y3, Y14, Y3
+	VMAXPS       Y4, Y13, Y4
+	VMINPS       Y4, Y14, Y4
+	VMAXPS       Y5, Y13, Y5
+	VMINPS       Y5, Y14, Y5
+	MOVQ         24(CX), DI
+	MOVQ         32(CX), R8
+	CMPL         100(CX), $0x00
+	JEQ          p6bytes1
+	VMOVUPS      Y0, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y1, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y2, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y3, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y4, 32(SI)
+	ADDQ         DI, SI
+	VMOVUPS      Y5, 32(SI)
+	ADDQ         DI, SI
+	JMP          p6done1
+
+p6bytes1:
+	VBROADCASTSS 88(CX), Y13
+	VPBROADCASTD 92(CX), Y14
+	VDIVPS       Y13, Y0, Y0
+	VCVTPS2DQ    Y0, Y0
+	VPADDD       Y14, Y0, Y0
+	VDIVPS       Y13, Y1, Y1
+	VCVTPS2DQ    Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VDIVPS       Y13, Y2, Y2
+	VCVTPS2DQ    Y2, Y2
+	VPADDD       Y14, Y2, Y2
+	VDIVPS       Y13, Y3, Y3
+	VCVTPS2DQ    Y3, Y3
+	VPADDD       Y14, Y3, Y3
+	VDIVPS       Y13, Y4, Y4
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       Y14, Y4, Y4
+	VDIVPS       Y13, Y5, Y5
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       Y14, Y5, Y5
+	VEXTRACTI128 $0x01, Y0, X15
+	VPACKUSDW    X15, X0, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y1, X15
+	VPACKUSDW    X15, X1, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y2, X15
+	VPACKUSDW    X15, X2, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y3, X15
+	VPACKUSDW    X15, X3, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y4, X15
+	VPACKUSDW    X15, X4, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+	VEXTRACTI128 $0x01, Y5, X15
+	VPACKUSDW    X15, X5, X15
+	VPACKUSWB    X15, X15, X15
+	VMOVQ        X15, 8(SI)
+	ADDQ         DI, SI
+
+p6done1:
+	MOVQ    inColumn+32(FP), SI
+	ADDQ    SI, AX
+	MOVLQZX 100(CX), SI
+	IMUL3Q  $0x30, SI, SI
+	ADDQ    $0x10, SI
+	ADDQ    SI, DX
+	TESTQ   BX, BX
+	JEQ     p6next
+	ADDQ    $0x10, BX
+
+p6next:
+	SUBQ $0x01, columns+8(FP)
+	JNE  p6tile
+	VZEROUPPER
+	RET

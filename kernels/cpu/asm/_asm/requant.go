@@ -13,6 +13,7 @@ type requantTile struct {
 	isa      *isa
 	args     reg.GPVirtual
 	acc      [][]reg.VecPhysical // [pixel][vector]
+	first    int                 // the first of these vectors
 	out, res reg.GPVirtual
 	label    func(string) string
 	spare    []reg.VecPhysical
@@ -48,8 +49,8 @@ func (e *requantTile) dequantise() {
 	if e.isa == avx2 {
 		e.each(func(v int, a reg.VecPhysical) {
 			c.VCVTDQ2PS(a, a)
-			c.VMULPS(operand.Mem{Base: from, Disp: v * e.isa.width}, a, a)
-			c.VADDPS(operand.Mem{Base: to, Disp: v * e.isa.width}, a, a)
+			c.VMULPS(operand.Mem{Base: from, Disp: (e.first + v) * e.isa.width}, a, a)
+			c.VADDPS(operand.Mem{Base: to, Disp: (e.first + v) * e.isa.width}, a, a)
 		})
 		return
 	}
@@ -112,6 +113,7 @@ func (e *requantTile) addResidual() {
 // at is the address of a vector, of block 0 or 1 of a pixel, of elements of so many bytes.
 func (e *requantTile) at(base, block reg.GPVirtual, vector, size int) operand.Mem {
 	parts := e.isa.parts()
+	vector += e.first
 	m := operand.Mem{Base: base, Disp: vector % parts * (16 / parts) * size}
 	if vector >= parts {
 		m.Index, m.Scale = block, 1
@@ -148,12 +150,15 @@ func (e *requantTile) store() {
 		}
 	})
 	for _, row := range e.acc {
-		if e.isa == avx2 {
-			storeSaturated(c, row[0], row[1], e.spare[2], operand.Mem{Base: e.out})
-		} else {
+		switch {
+		case e.isa == avx512:
 			for v, a := range row {
 				c.VPMOVUSDB(a, e.at(e.out, block, v, 1))
 			}
+		case len(row) == 1:
+			storeSaturated8(c, row[0], row[0].AsX(), e.spare[2].AsX(), e.at(e.out, block, 0, 1))
+		default:
+			storeSaturated16(c, row[0], row[1], e.spare[2], operand.Mem{Base: e.out})
 		}
 		c.ADDQ(pixel, e.out)
 	}
@@ -169,11 +174,19 @@ func toInteger(c *build.Context, set *isa, a reg.Register) {
 	}
 }
 
-// storeSaturated stores 16 int32, below 2^15, as unsigned bytes; low, high and spare are overwritten.
-func storeSaturated(c *build.Context, low, high, spare reg.VecPhysical, to operand.Mem) {
+// storeSaturated16 stores 16 int32, below 2^15, as unsigned bytes; low, high and spare are overwritten.
+func storeSaturated16(c *build.Context, low, high, spare reg.VecPhysical, to operand.Mem) {
 	c.VPACKUSDW(high, low, low) // in each half of both
 	c.VPERMQ(operand.Imm(0xd8), low, low)
 	c.VEXTRACTI128(operand.Imm(1), low, spare.AsX())
 	c.VPACKUSWB(spare.AsX(), low.AsX(), low.AsX())
 	c.VMOVDQU(low.AsX(), to)
+}
+
+// storeSaturated8 stores 8 int32, below 2^15, as unsigned bytes; low is the first half of v, and spare is overwritten.
+func storeSaturated8(c *build.Context, v, low, spare reg.Register, to operand.Mem) {
+	c.VEXTRACTI128(operand.Imm(1), v, spare)
+	c.VPACKUSDW(spare, low, spare)
+	c.VPACKUSWB(spare, spare, spare)
+	c.VMOVQ(spare, to)
 }
