@@ -9,22 +9,9 @@ import (
 
 // QColumnKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.
 func QColumnKernels() (kernels []QColumnKernel) {
-	for _, l := range []struct {
-		name  string
-		needs Features
-		level level
-		rows  int
-	}{
-		{"vnni", AVX512 | AVX512VNNI, avx512, 8},
-		{"avxvnni", AVX2 | AVXVNNI, avxVNNI, 6},
-		{"avx2", AVX2, avx2, 6},
-	} {
-		for _, s := range qcolumnShapes {
-			if l.level == avx512 || s[0] == 3 {
-				name := fmt.Sprintf("qcolumn_u8s8_%s_%dx%d_s%d", l.name, s[0], 4*s[1], s[2])
-				kernels = append(kernels, QColumnKernel{name, l.needs, s[0], s[1], s[2], l.rows, l.level})
-			}
-		}
+	for _, s := range qcolumnShapes {
+		kernels = append(kernels, QColumnKernel{fmt.Sprintf("qcolumn_u8s8_vnni_%dx%d_s%d", s[0], 4*s[1], s[2]),
+			AVX512 | AVX512VNNI, s[0], s[1], s[2], 8, avx512})
 	}
 	return append(kernels, qcolumnGenericKernels()...)
 }
@@ -49,34 +36,14 @@ func (k QColumnKernel) Run(c *QColumnCall) {
 	}
 	requant := r.args(c.Rows, 1)
 	p := (*byte)(unsafe.Pointer(&requant))
-	k.columns(c, p)
-}
-
-// columns calls the function of the kernel's shape.
-func (k *QColumnKernel) columns(c *QColumnCall, requant *byte) {
-	in, w, start := &c.In[0], &c.Weights[0], &c.Start[0]
-	switch [2]int{k.KernelRows, k.StrideRows} {
+	switch in, w, start := &c.In[0], &c.Weights[0], &c.Start[0]; [2]int{k.KernelRows, k.StrideRows} {
 	case [2]int{3, 1}:
-		switch k.level {
-		case avx2:
-			qcolumn3x4S1AVX2(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, requant)
-		case avxVNNI:
-			qcolumn3x4S1AVXVNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, requant)
-		default:
-			qcolumn3x4S1VNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, requant)
-		}
+		qcolumn3x4S1VNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, p)
 	case [2]int{3, 2}:
-		switch k.level {
-		case avx2:
-			qcolumn3x4S2AVX2(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, requant)
-		case avxVNNI:
-			qcolumn3x4S2AVXVNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, requant)
-		default:
-			qcolumn3x4S2VNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, requant)
-		}
+		qcolumn3x4S2VNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, p)
 	case [2]int{5, 1}:
-		qcolumn5x8S1VNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, requant)
+		qcolumn5x8S1VNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, p)
 	case [2]int{5, 2}:
-		qcolumn5x8S2VNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, requant)
+		qcolumn5x8S2VNNI(c.Rows, c.Columns, in, c.InRow, c.InColumn, w, start, p)
 	}
 }

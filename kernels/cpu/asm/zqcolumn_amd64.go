@@ -23,23 +23,3 @@ func qcolumn5x8S1VNNI(rows int, columns int, in *byte, inRow int, inColumn int, 
 //
 //go:noescape
 func qcolumn5x8S2VNNI(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)
-
-// qcolumn3x4S1AVXVNNI computes columns of 1 to 6 pixels x 16 channels; see QColumnCall.
-//
-//go:noescape
-func qcolumn3x4S1AVXVNNI(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)
-
-// qcolumn3x4S2AVXVNNI computes columns of 1 to 6 pixels x 16 channels; see QColumnCall.
-//
-//go:noescape
-func qcolumn3x4S2AVXVNNI(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)
-
-// qcolumn3x4S1AVX2 computes columns of 1 to 6 pixels x 16 channels; see QColumnCall.
-//
-//go:noescape
-func qcolumn3x4S1AVX2(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)
-
-// qcolumn3x4S2AVX2 computes columns of 1 to 6 pixels x 16 channels; see QColumnCall.
-//
-//go:noescape
-func qcolumn3x4S2AVX2(rows int, columns int, in *byte, inRow int, inColumn int, weights *int8, start *int32, requant *byte)

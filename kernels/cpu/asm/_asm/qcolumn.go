@@ -37,7 +37,6 @@ func qcolumn(c *build.Context) {
 			k.emit()
 		}
 	}
-	qcolumnNarrow(c)
 }
 
 // gatherPixels collects in each 128-bit lane the same four channels of four pixels.

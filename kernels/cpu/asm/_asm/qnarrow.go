@@ -189,15 +189,12 @@ func (k *qconvNarrowTile) reduce(pix reg.GPVirtual) {
 	c.JNE(operand.LabelRef(k.label("step")))
 }
 
-// pairsOfPixels is the order in which VPERMD puts the same four channels of two pixels side by side: channels 0 and 8 in
-// one half, 4 and 12 in the other.
-func pairsOfPixels(i int) uint32 { return uint32(i%2*4 + i/2%2*2 + i/4%2) }
-
 // qdepthwiseNarrow emits the depthwise convolution of bytes: the 64 bytes of a step, four pixels of 16 channels, become
 // 8 channels of four pixels twice.
 func qdepthwiseNarrow(c *build.Context) {
 	order := dwords(c, "qdepthwiseOrder8", orderBytes)
-	pairs := dwords(c, "qdepthwisePairs", pairsOfPixels)
+	// The same four channels of two pixels side by side: channels 0 and 8 in one half, 4 and 12 in the other.
+	pairs := dwords(c, "qdepthwisePairs", func(i int) uint32 { return uint32(i%2*4 + i/2%2*2 + i/4%2) })
 	for _, d := range dots(c, "qdepthwise") {
 		qwindow(c, avx2, "qdepthwise"+d.name(), "QDepthwiseKernel", func(k *qwindowTile) {
 			n := d.weights()

@@ -13,7 +13,6 @@ type requantTile struct {
 	isa      *isa
 	args     reg.GPVirtual
 	acc      [][]reg.VecPhysical // [pixel][vector]
-	first    int                 // the first of these vectors
 	out, res reg.GPVirtual
 	label    func(string) string
 	spare    []reg.VecPhysical
@@ -49,8 +48,8 @@ func (e *requantTile) dequantise() {
 	if e.isa == avx2 {
 		e.each(func(v int, a reg.VecPhysical) {
 			c.VCVTDQ2PS(a, a)
-			c.VMULPS(operand.Mem{Base: from, Disp: (e.first + v) * e.isa.width}, a, a)
-			c.VADDPS(operand.Mem{Base: to, Disp: (e.first + v) * e.isa.width}, a, a)
+			c.VMULPS(operand.Mem{Base: from, Disp: v * e.isa.width}, a, a)
+			c.VADDPS(operand.Mem{Base: to, Disp: v * e.isa.width}, a, a)
 		})
 		return
 	}
@@ -113,7 +112,6 @@ func (e *requantTile) addResidual() {
 // at is the address of a vector, of block 0 or 1 of a pixel, of elements of so many bytes.
 func (e *requantTile) at(base, block reg.GPVirtual, vector, size int) operand.Mem {
 	parts := e.isa.parts()
-	vector += e.first
 	m := operand.Mem{Base: base, Disp: vector % parts * (16 / parts) * size}
 	if vector >= parts {
 		m.Index, m.Scale = block, 1
@@ -150,15 +148,12 @@ func (e *requantTile) store() {
 		}
 	})
 	for _, row := range e.acc {
-		switch {
-		case e.isa == avx512:
+		if e.isa == avx2 {
+			storeSaturated16(c, row[0], row[1], e.spare[2], operand.Mem{Base: e.out})
+		} else {
 			for v, a := range row {
 				c.VPMOVUSDB(a, e.at(e.out, block, v, 1))
 			}
-		case len(row) == 1:
-			storeSaturated8(c, row[0], row[0].AsX(), e.spare[2].AsX(), e.at(e.out, block, 0, 1))
-		default:
-			storeSaturated16(c, row[0], row[1], e.spare[2], operand.Mem{Base: e.out})
 		}
 		c.ADDQ(pixel, e.out)
 	}
