@@ -228,3 +228,19 @@ func TestInspectTacticsOfUnsupported(t *testing.T) {
 		t.Errorf("%v: %q", err, hint)
 	}
 }
+
+func TestLimitedCPU(t *testing.T) {
+	t.Setenv(cpuFeatures, "generic")
+	b, err := openCPU(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if info := b.Info(); !strings.Contains(info.Fingerprint, " generic ") {
+		t.Errorf("fingerprint %q of a CPU limited to generic", info.Fingerprint)
+	}
+	t.Setenv(cpuFeatures, "sse9")
+	if _, err := openCPU(0, 1); err == nil || !strings.Contains(err.Error(), "TRTUI_CPU_FEATURES=sse9") {
+		t.Errorf("%s=sse9: %v", cpuFeatures, err)
+	}
+}

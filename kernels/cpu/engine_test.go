@@ -45,6 +45,20 @@ func lowered(t *testing.T, b run.Backend, precision graph.DataType) *graph.Netwo
 func TestEngine(t *testing.T) {
 	b := cpu.Open(2)
 	defer b.Close()
+	testEngine(t, b)
+	for _, features := range []string{"avx2+avxvnni", "avx2"} {
+		t.Run(features, func(t *testing.T) {
+			b, err := cpu.OpenLimited(2, features)
+			if err != nil {
+				t.Skip(err)
+			}
+			defer b.Close()
+			testEngine(t, b)
+		})
+	}
+}
+
+func testEngine(t *testing.T, b run.Backend) {
 	for _, c := range []struct {
 		precision graph.DataType
 		tolerance float64

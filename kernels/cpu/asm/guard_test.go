@@ -174,6 +174,28 @@ func TestFencedBytes(t *testing.T) {
 	}
 }
 
+// TestFencedColumns does so for columns of depthwise convolutions.
+func TestFencedColumns(t *testing.T) {
+	for _, k := range QColumnKernels() {
+		bothEnds(t, k.Name, k.Needs, func(t *testing.T, r *rand.Rand, last bool) {
+			const columns = 3
+			for rows := 1; rows <= k.Rows; rows++ {
+				for _, variant := range []int{1, 17} { // with a residual; in float32
+					q := requantCase(r, rows*columns, 1, variant)
+					q.OutPixel, q.ResidualPixel = 16*columns, 16*columns
+					q.Scale, q.Bias, q.Residual = fenced(t, q.Scale, last), fenced(t, q.Bias, last), fenced(t, q.Residual[:16*rows*columns], last)
+					q.Out, q.Float = fenced(t, q.Out, last), fenced(t, q.Float, last)
+					c := QColumnCall{InRow: 16 * (2*columns + 8), InColumn: 32, Rows: rows, Columns: columns, Requant: q,
+						Weights: fenced(t, qweights(r, 64*k.KernelRows*k.Chunks), last), Start: fenced(t, make([]int32, 16), last)}
+					reach := ((rows-1)*k.StrideRows+k.KernelRows-1)*c.InRow + (columns-1)*c.InColumn + 64*k.Chunks
+					c.In = fenced(t, qbytes(r, reach), last)
+					k.Run(&c)
+				}
+			}
+		})
+	}
+}
+
 // TestFencedVectors does so for element-wise functions and conversions.
 func TestFencedVectors(t *testing.T) {
 	lengths := []int{1, 7, 8, 9, 15, 16, 17, 31, 70}

@@ -1576,11 +1576,11 @@ p1step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y0
-	LONG $0x5005c2c4
-	BYTE $0xc0
+	LONG    $0x5005c2c4
+	BYTE    $0xc0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y1
 	LONG         $0x500dc2c4
@@ -1694,11 +1694,11 @@ p2step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y0
-	LONG $0x5005c2c4
-	BYTE $0xc0
+	LONG    $0x5005c2c4
+	BYTE    $0xc0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y1
 	LONG        $0x500dc2c4
@@ -1709,11 +1709,11 @@ p2step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y2
-	LONG $0x5005c2c4
-	BYTE $0xd0
+	LONG    $0x5005c2c4
+	BYTE    $0xd0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y3
 	LONG         $0x500dc2c4
@@ -1869,11 +1869,11 @@ p3step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y0
-	LONG $0x5005c2c4
-	BYTE $0xc0
+	LONG    $0x5005c2c4
+	BYTE    $0xc0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y1
 	LONG        $0x500dc2c4
@@ -1884,11 +1884,11 @@ p3step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y2
-	LONG $0x5005c2c4
-	BYTE $0xd0
+	LONG    $0x5005c2c4
+	BYTE    $0xd0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y3
 	LONG        $0x500dc2c4
@@ -1899,11 +1899,11 @@ p3step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y4
-	LONG $0x5005c2c4
-	BYTE $0xe0
+	LONG    $0x5005c2c4
+	BYTE    $0xe0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y5
 	LONG         $0x500dc2c4
@@ -2101,11 +2101,11 @@ p4step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y0
-	LONG $0x5005c2c4
-	BYTE $0xc0
+	LONG    $0x5005c2c4
+	BYTE    $0xc0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y1
 	LONG        $0x500dc2c4
@@ -2116,11 +2116,11 @@ p4step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y2
-	LONG $0x5005c2c4
-	BYTE $0xd0
+	LONG    $0x5005c2c4
+	BYTE    $0xd0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y3
 	LONG        $0x500dc2c4
@@ -2131,11 +2131,11 @@ p4step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y4
-	LONG $0x5005c2c4
-	BYTE $0xe0
+	LONG    $0x5005c2c4
+	BYTE    $0xe0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y5
 	LONG        $0x500dc2c4
@@ -2146,11 +2146,11 @@ p4step:
 	VPUNPCKLQDQ Y14, Y13, Y15
 	VPUNPCKHQDQ Y14, Y13, Y14
 	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB     qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y8, Y15, Y6
-	LONG $0x5005c2c4
-	BYTE $0xf0
+	LONG    $0x5005c2c4
+	BYTE    $0xf0
+	VPSHUFB qdepthwiseOrder8<>+0(SB), Y14, Y14
 
 	// VPDPBUSD Y9, Y14, Y7
 	LONG         $0x500dc2c4
@@ -2384,13 +2384,13 @@ p1step:
 	MOVLQSX      (R9), R12
 	ADDQ         R8, R12
 	VMOVDQU      (R11), Y8
-	VMOVDQU      32(R11), Y9
-	VPSRAW       $0x08, Y8, Y10
+	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
 	VPSRAW       $0x08, Y8, Y8
-	VPSRAW       $0x08, Y9, Y11
-	VPSLLW       $0x08, Y9, Y9
-	VPSRAW       $0x08, Y9, Y9
+	VMOVDQU      32(R11), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
 	ADDQ         $0x00000040, R11
 	MOVLQSX      (DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -2398,18 +2398,18 @@ p1step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y0, Y0
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y0, Y0
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y1, Y1
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y1, Y1
 	ADDQ         $0x04, R9
 	SUBQ         $0x01, R10
@@ -2512,13 +2512,13 @@ p2step:
 	MOVLQSX      (R9), R12
 	ADDQ         R8, R12
 	VMOVDQU      (R11), Y8
-	VMOVDQU      32(R11), Y9
-	VPSRAW       $0x08, Y8, Y10
+	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
 	VPSRAW       $0x08, Y8, Y8
-	VPSRAW       $0x08, Y9, Y11
-	VPSLLW       $0x08, Y9, Y9
-	VPSRAW       $0x08, Y9, Y9
+	VMOVDQU      32(R11), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
 	ADDQ         $0x00000040, R11
 	MOVLQSX      (DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -2526,18 +2526,18 @@ p2step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y0, Y0
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y0, Y0
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y1, Y1
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y1, Y1
 	MOVLQSX      4(DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -2545,18 +2545,18 @@ p2step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y2, Y2
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y2, Y2
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y3, Y3
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y3, Y3
 	ADDQ         $0x04, R9
 	SUBQ         $0x01, R10
@@ -2701,13 +2701,13 @@ p3step:
 	MOVLQSX      (R9), R12
 	ADDQ         R8, R12
 	VMOVDQU      (R11), Y8
-	VMOVDQU      32(R11), Y9
-	VPSRAW       $0x08, Y8, Y10
+	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
 	VPSRAW       $0x08, Y8, Y8
-	VPSRAW       $0x08, Y9, Y11
-	VPSLLW       $0x08, Y9, Y9
-	VPSRAW       $0x08, Y9, Y9
+	VMOVDQU      32(R11), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
 	ADDQ         $0x00000040, R11
 	MOVLQSX      (DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -2715,18 +2715,18 @@ p3step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y0, Y0
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y0, Y0
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y1, Y1
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y1, Y1
 	MOVLQSX      4(DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -2734,18 +2734,18 @@ p3step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y2, Y2
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y2, Y2
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y3, Y3
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y3, Y3
 	MOVLQSX      8(DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -2753,18 +2753,18 @@ p3step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y4, Y4
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y4, Y4
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y5, Y5
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y5, Y5
 	ADDQ         $0x04, R9
 	SUBQ         $0x01, R10
@@ -2951,13 +2951,13 @@ p4step:
 	MOVLQSX      (R9), R12
 	ADDQ         R8, R12
 	VMOVDQU      (R11), Y8
-	VMOVDQU      32(R11), Y9
-	VPSRAW       $0x08, Y8, Y10
+	VPSRAW       $0x08, Y8, Y9
 	VPSLLW       $0x08, Y8, Y8
 	VPSRAW       $0x08, Y8, Y8
-	VPSRAW       $0x08, Y9, Y11
-	VPSLLW       $0x08, Y9, Y9
-	VPSRAW       $0x08, Y9, Y9
+	VMOVDQU      32(R11), Y10
+	VPSRAW       $0x08, Y10, Y11
+	VPSLLW       $0x08, Y10, Y10
+	VPSRAW       $0x08, Y10, Y10
 	ADDQ         $0x00000040, R11
 	MOVLQSX      (DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -2965,18 +2965,18 @@ p4step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y0, Y0
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y0, Y0
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y1, Y1
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y1, Y1
 	MOVLQSX      4(DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -2984,18 +2984,18 @@ p4step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y2, Y2
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y2, Y2
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y3, Y3
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y3, Y3
 	MOVLQSX      8(DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -3003,18 +3003,18 @@ p4step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y4, Y4
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y4, Y4
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y5, Y5
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y5, Y5
 	MOVLQSX      12(DX), R13
 	VPERMD       (R12)(R13*1), Y12, Y13
@@ -3022,18 +3022,18 @@ p4step:
 	VPUNPCKLQDQ  Y14, Y13, Y15
 	VPUNPCKHQDQ  Y14, Y13, Y14
 	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y15, Y15
-	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y15, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y15, Y15
-	VPMADDWD     Y10, Y13, Y13
+	VPMADDWD     Y9, Y13, Y13
 	VPADDD       Y13, Y6, Y6
 	VPMADDWD     Y8, Y15, Y15
 	VPADDD       Y15, Y6, Y6
+	VPSHUFB      qdepthwiseOrder8<>+0(SB), Y14, Y14
 	VPSRLW       $0x08, Y14, Y13
 	VPAND        qdepthwiseLow<>+0(SB), Y14, Y14
 	VPMADDWD     Y11, Y13, Y13
 	VPADDD       Y13, Y7, Y7
-	VPMADDWD     Y9, Y14, Y14
+	VPMADDWD     Y10, Y14, Y14
 	VPADDD       Y14, Y7, Y7
 	ADDQ         $0x04, R9
 	SUBQ         $0x01, R10

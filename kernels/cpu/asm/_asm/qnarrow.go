@@ -19,55 +19,58 @@ type dot struct {
 	low  operand.Mem // 0x00ff in each 16 bits
 }
 
-// dots are the two ways, by the end of function names, with the registers of a vector of 16 weights.
-func dots(c *build.Context, family string) []struct {
-	dot
-	name    string
-	weights int
-} {
+// dots returns the two ways; low is a table of the family.
+func dots(c *build.Context, family string) []dot {
 	low := dwords(c, family+"Low", func(int) uint32 { return 0x00ff00ff })
-	return []struct {
-		dot
-		name    string
-		weights int
-	}{{dot{c, true, low}, "AVXVNNI", 2}, {dot{c, false, low}, "AVX2", 4}}
+	return []dot{{c, true, low}, {c, false, low}}
 }
 
-// load reads the weights of 16 channels, four bytes each: into two registers, or, widened, the even bytes into the
-// first two and the odd ones into the others.
+// name ends the names of functions.
+func (d dot) name() string {
+	if d.vnni {
+		return "AVXVNNI"
+	}
+	return avx2.name
+}
+
+// weights is the number of registers that hold the weights of 8 channels.
+func (d dot) weights() int {
+	if d.vnni {
+		return 1
+	}
+	return 2
+}
+
+// load reads the weights of 8 channels, four bytes each: into one register or, widened, the even bytes into the first
+// and the odd ones into the second.
 func (d dot) load(from operand.Mem, w []reg.VecPhysical) {
 	c := d.c
-	for i := range 2 {
-		c.VMOVDQU(from.Offset(32*i), w[i])
-	}
-	if d.vnni {
-		return
-	}
-	for i := range 2 {
-		c.VPSRAW(operand.Imm(8), w[i], w[2+i])
-		c.VPSLLW(operand.Imm(8), w[i], w[i])
-		c.VPSRAW(operand.Imm(8), w[i], w[i])
+	c.VMOVDQU(from, w[0])
+	if !d.vnni {
+		c.VPSRAW(operand.Imm(8), w[0], w[1])
+		c.VPSLLW(operand.Imm(8), w[0], w[0])
+		c.VPSRAW(operand.Imm(8), w[0], w[0])
 	}
 }
 
-// multiply adds to the two accumulators the products of the bytes of x with the weights; x, odd and t are overwritten.
-func (d dot) multiply(x, odd, t reg.VecPhysical, w, acc []reg.VecPhysical) {
-	if d.vnni {
-		vpdpbusd(d.c, w[0], x, acc[0])
-		vpdpbusd(d.c, w[1], x, acc[1])
-		return
-	}
-	d.split(x, odd)
-	d.addPairs(x, t, w[0], acc[0])
-	d.addPairs(x, x, w[1], acc[1])
-	d.addPairs(odd, t, w[2], acc[0])
-	d.addPairs(odd, odd, w[3], acc[1])
-}
-
-// split widens the bytes at odd places into odd, and those at even ones in place.
+// split prepares x: it widens the bytes at odd places into odd, and those at even ones in place. VPDPBUSD takes x as it
+// is, and odd is not used.
 func (d dot) split(x, odd reg.VecPhysical) {
-	d.c.VPSRLW(operand.Imm(8), x, odd)
-	d.c.VPAND(d.low, x, x)
+	if !d.vnni {
+		d.c.VPSRLW(operand.Imm(8), x, odd)
+		d.c.VPAND(d.low, x, x)
+	}
+}
+
+// add adds to acc the products of x, prepared, with weights. Products of the even bytes pass through t, of the odd ones
+// through u: these may be x and odd where they are not needed again.
+func (d dot) add(x, odd, t, u reg.VecPhysical, w []reg.VecPhysical, acc reg.VecPhysical) {
+	if d.vnni {
+		vpdpbusd(d.c, w[0], x, acc)
+		return
+	}
+	d.addPairs(odd, u, w[1], acc)
+	d.addPairs(x, t, w[0], acc)
 }
 
 // addPairs adds sums of two products to acc, by way of t.
@@ -92,7 +95,7 @@ func vpdpbusd(c *build.Context, signed, unsigned, acc reg.VecPhysical) {
 // take more registers.
 func qconvNarrow(c *build.Context) {
 	for _, d := range dots(c, "qconv") {
-		name, most := "qconv16"+d.name, 8-d.weights
+		name, most := "qconv16"+d.name(), 8-2*d.weights()
 		function(c, name, "func(pixels, tiles int, args *byte)",
 			fmt.Sprintf("%s computes tiles of 1 to %d pixels x 16 output channels; see QConvCall.", name, most))
 		pixels := c.Load(c.Param("pixels"), c.GP64())
@@ -101,7 +104,8 @@ func qconvNarrow(c *build.Context) {
 			c.JEQ(operand.LabelRef(fmt.Sprintf("p%d", p)))
 		}
 		for p := 1; p <= most; p++ {
-			k := qconvNarrowTile{c: c, dot: d.dot, p: p, weight: ymm[2*p : 2*p+d.weights], spare: ymm[2*p+d.weights:]}
+			weights := ymm[2*p : 2*p+2*d.weights()]
+			k := qconvNarrowTile{c: c, dot: d, p: p, weight: weights, spare: ymm[2*p+len(weights):]}
 			k.emit()
 		}
 	}
@@ -163,14 +167,20 @@ func (k *qconvNarrowTile) reduce(pix reg.GPVirtual) {
 	c.Label(k.label("step"))
 	c.MOVLQSX(operand.Mem{Base: step}, at)
 	for q := range 4 {
-		k.dot.load(operand.Mem{Base: w, Disp: q * lane}, k.weight)
+		n := k.dot.weights()
+		for half := range 2 {
+			k.dot.load(operand.Mem{Base: w, Disp: q*lane + 32*half}, k.weight[half*n:])
+		}
 		for p, window := range windows {
-			x, others := k.spare[p%2], k.spare[1:]
+			x, odd, t := k.spare[p%2], k.spare[1], k.spare[len(k.spare)-1]
 			if !k.dot.vnni {
 				x = k.spare[0]
 			}
 			c.VPBROADCASTD(operand.Mem{Base: window, Index: at, Scale: 1, Disp: 4 * q}, x)
-			k.dot.multiply(x, others[0], others[len(others)-1], k.weight, k.acc[p])
+			k.dot.split(x, odd)
+			for half, acc := range k.acc[p] {
+				k.dot.add(x, odd, t, t, k.weight[half*n:], acc)
+			}
 		}
 	}
 	c.ADDQ(operand.U32(4*lane), w)
@@ -183,14 +193,16 @@ func (k *qconvNarrowTile) reduce(pix reg.GPVirtual) {
 // 8 channels of four pixels twice.
 func qdepthwiseNarrow(c *build.Context) {
 	order := dwords(c, "qdepthwiseOrder8", orderBytes)
-	// The same four channels of two pixels side by side: channels 0, 8 in one half, 4, 12 in the other.
+	// The same four channels of two pixels side by side: channels 0 and 8 in one half, 4 and 12 in the other.
 	pairs := dwords(c, "qdepthwisePairs", func(i int) uint32 { return uint32(i%2*4 + i/2%2*2 + i/4%2) })
 	for _, d := range dots(c, "qdepthwise") {
-		qwindow(c, avx2, "qdepthwise"+d.name, "QDepthwiseKernel", func(k *qwindowTile) {
-			w, gather, t := ymm[8:8+d.weights], ymm[12], ymm[13:]
+		qwindow(c, avx2, "qdepthwise"+d.name(), "QDepthwiseKernel", func(k *qwindowTile) {
+			n := d.weights()
+			w, gather, t := ymm[8:8+2*n], ymm[12], ymm[13:]
 			c.VMOVDQU(pairs, gather)
 			k.step = func(weights reg.GPVirtual) {
 				d.load(operand.Mem{Base: weights}, w)
+				d.load(operand.Mem{Base: weights, Disp: 32}, w[n:])
 				c.ADDQ(operand.U32(lane), weights)
 			}
 			k.accumulate = func(p int, in operand.Mem) {
@@ -198,18 +210,10 @@ func qdepthwiseNarrow(c *build.Context) {
 				c.VPERMD(in.Offset(32), gather, t[1])
 				c.VPUNPCKLQDQ(t[1], t[0], t[2])
 				c.VPUNPCKHQDQ(t[1], t[0], t[1])
-				c.VPSHUFB(order, t[2], t[2])
-				c.VPSHUFB(order, t[1], t[1])
 				for half, x := range []reg.VecPhysical{t[2], t[1]} {
-					acc := k.acc[p][half]
-					if d.vnni {
-						vpdpbusd(c, w[half], x, acc)
-						continue
-					}
-					c.VPSRLW(operand.Imm(8), x, t[0])
-					c.VPAND(d.low, x, x)
-					d.addPairs(t[0], t[0], w[2+half], acc)
-					d.addPairs(x, x, w[half], acc)
+					c.VPSHUFB(order, x, x)
+					d.split(x, t[0])
+					d.add(x, t[0], x, t[0], w[half*n:], k.acc[p][half])
 				}
 			}
 		})

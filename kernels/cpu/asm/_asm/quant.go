@@ -160,11 +160,7 @@ func (q *quantiser) storeBytes(v reg.VecVirtual) {
 		c.VPMOVDB(v, to)
 		return
 	}
-	high := c.XMM()
-	c.VEXTRACTI128(operand.Imm(1), v, high)
-	c.VPACKUSDW(high, v.AsX(), high)
-	c.VPACKUSWB(high, high, high)
-	c.VMOVQ(high, to)
+	storeSaturated8(c, v, v.AsX(), c.XMM(), to)
 }
 
 func (q *quantiser) storeFloats(v reg.VecVirtual) {

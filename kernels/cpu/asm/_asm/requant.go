@@ -149,7 +149,7 @@ func (e *requantTile) store() {
 	})
 	for _, row := range e.acc {
 		if e.isa == avx2 {
-			storeSaturated(c, row[0], row[1], e.spare[2], operand.Mem{Base: e.out})
+			storeSaturated16(c, row[0], row[1], e.spare[2], operand.Mem{Base: e.out})
 		} else {
 			for v, a := range row {
 				c.VPMOVUSDB(a, e.at(e.out, block, v, 1))
@@ -169,11 +169,19 @@ func toInteger(c *build.Context, set *isa, a reg.Register) {
 	}
 }
 
-// storeSaturated stores 16 int32, below 2^15, as unsigned bytes; low, high and spare are overwritten.
-func storeSaturated(c *build.Context, low, high, spare reg.VecPhysical, to operand.Mem) {
+// storeSaturated16 stores 16 int32, below 2^15, as unsigned bytes; low, high and spare are overwritten.
+func storeSaturated16(c *build.Context, low, high, spare reg.VecPhysical, to operand.Mem) {
 	c.VPACKUSDW(high, low, low) // in each half of both
 	c.VPERMQ(operand.Imm(0xd8), low, low)
 	c.VEXTRACTI128(operand.Imm(1), low, spare.AsX())
 	c.VPACKUSWB(spare.AsX(), low.AsX(), low.AsX())
 	c.VMOVDQU(low.AsX(), to)
+}
+
+// storeSaturated8 stores 8 int32, below 2^15, as unsigned bytes; low is the first half of v, and spare is overwritten.
+func storeSaturated8(c *build.Context, v, low, spare reg.Register, to operand.Mem) {
+	c.VEXTRACTI128(operand.Imm(1), v, spare)
+	c.VPACKUSDW(spare, low, spare)
+	c.VPACKUSWB(spare, spare, spare)
+	c.VMOVQ(spare, to)
 }
