@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
 )
 
@@ -18,7 +19,7 @@ import (
 // driver. calls is told of each context that is opened.
 func simulatedGPUs(calls func(*drivertest.Recorder)) []backend {
 	return append(backends[:1:1], backend{"gpu", "for tests", true, func(device, _ int) (run.Backend, error) {
-		d := cuda.SimulatedDevice()
+		d := simulator.Device()
 		d.Driver += driver.Version(device) * 1000
 		return cuda.OpenSimulatorOn(func() (driver.Context, error) {
 			r := drivertest.Record(cuda.Simulate(d))

@@ -18,6 +18,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
 // ailing is a simulated GPU on which softmax does everything that a kernel may do wrong.
@@ -89,7 +90,7 @@ func ailingTable() []backend {
 		b, err := cuda.OpenSimulator()
 		return ailing{b}, err
 	}, true}, backend{"sick", "for tests", false, func(_, _ int) (run.Backend, error) {
-		return cuda.OpenSimulatorOn(func() (driver.Context, error) { return sickContext{cuda.Simulate(cuda.SimulatedDevice())}, nil })
+		return cuda.OpenSimulatorOn(func() (driver.Context, error) { return sickContext{cuda.Simulate(simulator.Device())}, nil })
 	}, true})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
 // TestBringup runs all steps on the simulated device: each of them finds something, and nothing is wrong.
@@ -55,7 +56,7 @@ func TestBringupSteps(t *testing.T) {
 
 // ailing is a simulated device whose graphs fail in one way or another.
 type ailing struct {
-	*simulator
+	*simulator.Context
 	result driver.Result
 }
 
@@ -76,7 +77,7 @@ func TestBringupFailures(t *testing.T) {
 		opened, failed, fine := 0, map[string]string{}, map[string]bool{}
 		open := func() (*Backend, error) {
 			opened++
-			b := New(ailing{newSimulator(), c.result}, "cudasim")
+			b := New(ailing{Simulate(simulator.Device()), c.result}, "cudasim")
 			b.info.Estimated = true
 			return b, nil
 		}
@@ -92,12 +93,12 @@ func TestBringupFailures(t *testing.T) {
 }
 
 // linking is a simulated sm_90 device whose driver gives compiled code away: the text with a head.
-type linking struct{ *simulator }
+type linking struct{ *simulator.Context }
 
 const elfHead = "\x7fELF"
 
 func (l linking) Device() driver.Device {
-	d := l.simulator.Device()
+	d := l.Context.Device()
 	d.SM = 90
 	return d
 }
@@ -108,12 +109,12 @@ func (l linking) Link(text []byte, _ driver.JITOptions) ([]byte, driver.JITLog, 
 }
 
 func (l linking) ModuleLoad(image []byte, o driver.JITOptions) (driver.Module, driver.JITLog, error) {
-	return l.simulator.ModuleLoad(bytes.TrimPrefix(image, []byte(elfHead)), o)
+	return l.Context.ModuleLoad(bytes.TrimPrefix(image, []byte(elfHead)), o)
 }
 
 // TestBringupCubins: compiled code is measured and loaded, for the device's own architecture too, with its warnings.
 func TestBringupCubins(t *testing.T) {
-	open := func() (*Backend, error) { return New(linking{newSimulator()}, "cuda:0"), nil }
+	open := func() (*Backend, error) { return New(linking{Simulate(simulator.Device())}, "cuda:0"), nil }
 	found := map[string]Finding{}
 	if err := Bringup(context.Background(), open, []string{"cubin"}, func(f Finding) { found[f.Name] = f }); err != nil {
 		t.Fatal(err)

@@ -14,19 +14,20 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
 // recorded is a simulated device of some figures whose calls are recorded.
 func recorded(t *testing.T, d driver.Device) (*Backend, *drivertest.Recorder) {
 	t.Helper()
-	s := newSimulatorOf(d)
+	s := Simulate(d)
 	calls := drivertest.Record(s)
 	b, err := OpenSimulatorOn(func() (driver.Context, error) { return calls, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if left := s.live(); len(left) > 0 {
+		if left := s.Live(); len(left) > 0 {
 			t.Errorf("left behind: %v", left)
 		}
 		b.Close()
@@ -37,7 +38,7 @@ func recorded(t *testing.T, d driver.Device) (*Backend, *drivertest.Recorder) {
 // TestSimulatedCubins builds an engine, writes and reads its file, and runs it on the same device, on others, and with its
 // compiled code damaged: what is stale is compiled again, what is not is loaded, and the outputs are the same.
 func TestSimulatedCubins(t *testing.T) {
-	usual := SimulatedDevice()
+	usual := simulator.Device()
 	b, calls := recorded(t, usual)
 	p := planned(t, b)
 	want, code := outputOf(t, b, p)
@@ -140,7 +141,7 @@ func (v invalid) Tactics(op *graph.Op) []kernels.Tactic {
 
 // TestCheckedBeforeCompiling: code that the validator refuses never reaches the driver; the error names layer and tactic.
 func TestCheckedBeforeCompiling(t *testing.T) {
-	b, _ := recorded(t, SimulatedDevice())
+	b, _ := recorded(t, simulator.Device())
 	p := planned(t, b)
 	_, err := run.Load(t.Context(), p, invalid{b})
 	if err == nil || !regexp.MustCompile(`^layer .*Softmax: tactic \S+: ptx: kernel `).MatchString(err.Error()) {

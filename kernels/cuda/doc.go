@@ -4,6 +4,6 @@
 // Start at tactics.go, the table. A tactic's emit function returns a work: kernels, the launches of them, and the
 // constants that they read (work.go). Emitters share the addressing of tensors (tensor.go) and the translation of
 // element-wise programs (program.go). backend.go, stream.go and code.go are memory, time and compiled code over the
-// interface driver.Context, which the simulator (simulator.go) implements too: what is tested without a GPU is the text
-// that a GPU gets.
+// interface driver.Context, which package simulator implements too: what is tested without a GPU is the text that a GPU
+// gets.
 package cuda

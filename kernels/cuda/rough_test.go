@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/run/runtest"
 	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
 // roughTactics have what differs between GPUs and a simulator that computes exactly: approximate instructions, and the sums
@@ -20,7 +21,7 @@ var roughTactics = []string{
 // the tolerance by which a GPU is judged.
 func TestRough(t *testing.T) {
 	b := simulated(t)
-	b.ctx.(*simulator).rough = true
+	b.ctx.(*simulator.Context).Rough = true
 	ran := map[string]bool{}
 	runtest.Tactics(t, b, suite.Layers(), func(layer, tactic string) bool {
 		if !slices.Contains(roughTactics, tactic) || !strings.Contains(tactic, "f16") && strings.Contains(layer, "_f16_") { // the tolerance of f32 is less

@@ -152,13 +152,13 @@ func destroyEvents(ctx driver.Context, list []driver.Event) error {
 
 // watched is implemented by contexts whose launches are worth watching: the simulator's.
 type watched interface {
-	watch(st driver.Stream, ctx context.Context, tell func(done, total int)) error
+	Watch(st driver.Stream, ctx context.Context, tell func(done, total int)) error
 }
 
 // Watch watches the stream's launches where the device is simulated.
 func (s *stream) Watch(ctx context.Context, tell func(done, total int)) bool {
 	w, ok := s.ctx.(watched)
-	return ok && w.watch(s.handle, ctx, tell) == nil
+	return ok && w.Watch(s.handle, ctx, tell) == nil
 }
 
 // Capture records what f enqueues as a graph.

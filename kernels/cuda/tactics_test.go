@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/run/runtest"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
 // TestTactics runs every tactic on the layers of the suite that it matches. Of the products that are not of tiles, and of the
@@ -26,7 +27,7 @@ func TestTactics(t *testing.T) {
 	for _, e := range slices.Concat(multiplyEmitters(), directEmitters()) {
 		sampled[e.name] = true
 	}
-	b.ctx.(*simulator).races = true
+	b.ctx.(*simulator.Context).Races = true
 	layers := suite.Layers()
 	chosen, full := map[suiteRun]bool{}, os.Getenv("TRTUI_SIM") == "full"
 	for _, r := range cover(suiteRuns(b, layers, sampled)) {
@@ -197,7 +198,7 @@ func simulated(t testing.TB) *Backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if left := b.ctx.(*simulator).live(); len(left) > 0 {
+		if left := b.ctx.(*simulator.Context).Live(); len(left) > 0 {
 			t.Errorf("the test leaves behind: %v", left)
 		}
 		if err := b.Close(); err != nil {

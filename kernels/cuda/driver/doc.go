@@ -2,8 +2,8 @@
 // no C compiler, no cgo. libcuda is opened by name at run time; a binary that holds this package starts and works the same
 // where there is none.
 //
-// Start at [Context], the work one process does on one device, as an interface: [Open] gives the real one, the CUDA backend
-// has one over its PTX simulator, and package drivertest one that records calls and injects failures. [Probe] says which
+// Start at [Context], the work one process does on one device, as an interface: [Open] gives the real one, package
+// simulator one over the PTX simulator, and package drivertest one that records calls and injects failures. [Probe] says which
 // devices there are, or why none. Failures of the driver are of type [*Error].
 //
 // Names follow the driver's own, so that its manual is the manual: MemcpyHtoDAsync is cuMemcpyHtoDAsync. How a call

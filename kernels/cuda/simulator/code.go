@@ -1,4 +1,4 @@
-package cuda
+package simulator
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func (c *programCache) keep(sum [sha256.Size]byte, p *ptxsim.Program) {
 }
 
 // ModuleLoad takes PTX text, which it compiles, or a cubin of Link's.
-func (s *simulator) ModuleLoad(image []byte, _ driver.JITOptions) (driver.Module, driver.JITLog, error) {
+func (s *Context) ModuleLoad(image []byte, _ driver.JITOptions) (driver.Module, driver.JITLog, error) {
 	const call = "cuModuleLoadDataEx"
 	var log driver.JITLog
 	text := image
@@ -51,12 +51,12 @@ func (s *simulator) ModuleLoad(image []byte, _ driver.JITOptions) (driver.Module
 	if err != nil {
 		return 0, log, err
 	}
-	m, err := created[driver.Module](s, call, &simModule{p})
+	m, err := created[driver.Module](s, call, &module{p})
 	return m, log, err
 }
 
 // compile makes a program of text, or finds the one that was made of it.
-func (s *simulator) compile(call string, text []byte) (*ptxsim.Program, driver.JITLog, error) {
+func (s *Context) compile(call string, text []byte) (*ptxsim.Program, driver.JITLog, error) {
 	sum := sha256.Sum256(text)
 	unlock, err := s.enter(call)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *simulator) compile(call string, text []byte) (*ptxsim.Program, driver.J
 }
 
 // decode makes a program of text.
-func (s *simulator) decode(sum [sha256.Size]byte, text []byte) (*ptxsim.Program, error) {
+func (s *Context) decode(sum [sha256.Size]byte, text []byte) (*ptxsim.Program, error) {
 	m, err := ptx.Parse(string(text))
 	if err != nil {
 		return nil, err
@@ -99,56 +99,56 @@ func (s *simulator) decode(sum [sha256.Size]byte, text []byte) (*ptxsim.Program,
 }
 
 // ModuleUnload also takes the module's functions away.
-func (s *simulator) ModuleUnload(h driver.Module) error {
+func (s *Context) ModuleUnload(h driver.Module) error {
 	const call = "cuModuleUnload"
 	unlock, err := s.enter(call)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	m, err := simulatedHandle[*simModule](s, call, uintptr(h))
+	m, err := lookup[*module](s, call, uintptr(h))
 	if err != nil {
 		return err
 	}
 	delete(s.handles, uintptr(h))
 	for k, v := range s.handles {
-		if f, ok := v.(*simKernel); ok && f.module == m {
+		if f, ok := v.(*function); ok && f.module == m {
 			delete(s.handles, k)
 		}
 	}
 	return m.program.Unload()
 }
 
-func (s *simulator) ModuleGetFunction(h driver.Module, name string) (driver.Function, error) {
+func (s *Context) ModuleGetFunction(h driver.Module, name string) (driver.Function, error) {
 	const call = "cuModuleGetFunction"
 	unlock, err := s.enter(call)
 	if err != nil {
 		return 0, err
 	}
 	defer unlock()
-	m, err := simulatedHandle[*simModule](s, call, uintptr(h))
+	m, err := lookup[*module](s, call, uintptr(h))
 	if err != nil {
 		return 0, err
 	}
 	if _, _, err := m.program.ParamBytes(name); err != nil {
 		return 0, fail(call, driver.NotFound, "%s", name)
 	}
-	return driver.Function(s.create(&simKernel{module: m, name: name})), nil
+	return driver.Function(s.create(&function{module: m, name: name})), nil
 }
 
 // kernel looks a function up.
-func (s *simulator) kernel(call string, f driver.Function) (*simKernel, error) {
+func (s *Context) kernel(call string, f driver.Function) (*function, error) {
 	unlock, err := s.enter(call)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	return simulatedHandle[*simKernel](s, call, uintptr(f))
+	return lookup[*function](s, call, uintptr(f))
 }
 
 // FuncAttributes tells what the program's text needs. Registers are the most that are live at a time: an assembler takes
 // about as many.
-func (s *simulator) FuncAttributes(f driver.Function) (driver.FuncAttributes, error) {
+func (s *Context) FuncAttributes(f driver.Function) (driver.FuncAttributes, error) {
 	k, err := s.kernel("cuFuncGetAttribute", f)
 	if err != nil {
 		return driver.FuncAttributes{}, err
@@ -160,7 +160,7 @@ func (s *simulator) FuncAttributes(f driver.Function) (driver.FuncAttributes, er
 	}, err
 }
 
-func (s *simulator) FuncSetMaxDynamicShared(f driver.Function, n int) error {
+func (s *Context) FuncSetMaxDynamicShared(f driver.Function, n int) error {
 	const call = "cuFuncSetAttribute"
 	k, err := s.kernel(call, f)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *simulator) FuncSetMaxDynamicShared(f driver.Function, n int) error {
 
 // checkDynamic refuses a launch with more dynamic shared memory than the function has been allowed: without a word what a
 // block has on every device, less its static part.
-func (s *simulator) checkDynamic(call string, k *simKernel, shared int) error {
+func (s *Context) checkDynamic(call string, k *function, shared int) error {
 	needs, err := k.module.program.Needs(k.name)
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (s *simulator) checkDynamic(call string, k *simKernel, shared int) error {
 	return nil
 }
 
-func (s *simulator) MaxActiveBlocks(f driver.Function, threads, shared int) (int, error) {
+func (s *Context) MaxActiveBlocks(f driver.Function, threads, shared int) (int, error) {
 	const call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
 	k, err := s.kernel(call, f)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *simulator) MaxActiveBlocks(f driver.Function, threads, shared int) (int
 // late as they may in one and as early in the other, and where the
 // simulator looks for races the first for those in global memory too; later ones run faster, with bounds and alignment
 // checked alone.
-func (s *simulator) LaunchKernel(f driver.Function, grid, block [3]int, shared int, st driver.Stream, params []byte) error {
+func (s *Context) LaunchKernel(f driver.Function, grid, block [3]int, shared int, st driver.Stream, params []byte) error {
 	const call = "cuLaunchKernel"
 	n, err := s.node(call, driver.KernelNode{Function: f, Grid: grid, Block: block, Shared: shared, Params: params})
 	if err != nil {
@@ -226,13 +226,13 @@ func (s *simulator) LaunchKernel(f driver.Function, grid, block [3]int, shared i
 }
 
 // node makes a launch; its parameters are copied.
-func (s *simulator) node(call string, launch driver.KernelNode) (simNode, error) {
+func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
 	k, err := s.kernel(call, launch.Function)
 	if err == nil {
 		err = s.checkDynamic(call, k, launch.Shared)
 	}
 	launch.Params = append([]byte(nil), launch.Params...)
-	return simNode{kernel: true, launch: launch, run: func(st *simStream) error {
+	return node{kernel: true, launch: launch, run: func(st *stream) error {
 		s.mu.Lock()
 		n := k.launches
 		k.launches++
@@ -245,7 +245,7 @@ func (s *simulator) node(call string, launch driver.KernelNode) (simNode, error)
 			defer cancel()
 			ctx = both
 		}
-		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.races && n == 0, Rough: s.rough, Lints: ptxsim.LintNone, Progress: tell}
+		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Lints: ptxsim.LintNone, Progress: tell}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}
@@ -254,22 +254,11 @@ func (s *simulator) node(call string, launch driver.KernelNode) (simNode, error)
 		if err != nil {
 			return err
 		}
-		s.mu.Lock()
-		st.clock += s.model.estimate(stats)
-		s.mu.Unlock()
+		if s.Time != nil {
+			s.mu.Lock()
+			st.clock += s.Time(stats)
+			s.mu.Unlock()
+		}
 		return nil
 	}}, err
-}
-
-// estimate is the time of a launch by what it did: instructions, products, and bytes of either memory.
-func (m machine) estimate(s *ptxsim.Stats) time.Duration {
-	if s.Blocks == 0 {
-		return launchOverhead
-	}
-	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/units[tensorF16].rate, float64(s.SharedRead+s.SharedWrite)/128)
-	resident := min(max(1, s.Occupancy), 8)
-	return m.time(job{
-		blocks: s.Blocks, resident: resident, cycles: cycles / float64(s.Blocks), latency: 1000 + 2*cycles/float64(s.Blocks),
-		bytes: float64(s.GlobalRead + s.GlobalWrite),
-	})
 }

@@ -1,4 +1,4 @@
-package cuda
+package simulator
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ const cubinLine = "\x7fELF simulated sm_%d compiler %d text %x\n"
 func isCubin(image []byte) bool { return bytes.HasPrefix(image, []byte("\x7fELF")) }
 
 // Link compiles text to a cubin.
-func (s *simulator) Link(text []byte, _ driver.JITOptions) ([]byte, driver.JITLog, error) {
+func (s *Context) Link(text []byte, _ driver.JITOptions) ([]byte, driver.JITLog, error) {
 	p, log, err := s.compile("cuLinkAddData_v2", text)
 	if err == nil {
 		err = p.Unload() // it was not asked for
@@ -29,7 +29,7 @@ func (s *simulator) Link(text []byte, _ driver.JITOptions) ([]byte, driver.JITLo
 
 // textOf returns the text that a cubin was made of. As a driver it refuses one that is damaged, one for another
 // architecture, and one of a compiler that is newer than its own.
-func (s *simulator) textOf(call string, cubin []byte) ([]byte, error) {
+func (s *Context) textOf(call string, cubin []byte) ([]byte, error) {
 	line, text, _ := bytes.Cut(cubin, []byte("\n"))
 	var sm int
 	var compiler driver.Version

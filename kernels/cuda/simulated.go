@@ -1,0 +1,46 @@
+package cuda
+
+import (
+	"time"
+
+	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
+)
+
+// OpenSimulator returns the backend "cudasim": the kernels that a GPU gets, run by the simulator of PTX. Its times are
+// estimates.
+func OpenSimulator() (*Backend, error) {
+	return OpenSimulatorOn(func() (driver.Context, error) { return Simulate(simulator.Device()), nil })
+}
+
+// OpenSimulatorOn returns the backend "cudasim" over what open returns, now and whenever the device is to start anew: a
+// context of Simulate, or something around one that records its calls or lets them fail.
+func OpenSimulatorOn(open func() (driver.Context, error)) (*Backend, error) {
+	ctx, err := open()
+	if err != nil {
+		return nil, err
+	}
+	b := New(ctx, "cudasim")
+	b.info.Estimated, b.open = true, open
+	return b, nil
+}
+
+// Simulate returns the context of a simulated device with such figures, whose launches take what the cost model makes of
+// what they did.
+func Simulate(d driver.Device) *simulator.Context {
+	return simulator.New(d, simulator.Options{Time: newMachine(d).estimate})
+}
+
+// estimate is the time of a launch by what it did: instructions, products, and bytes of either memory.
+func (m machine) estimate(s *ptxsim.Stats) time.Duration {
+	if s.Blocks == 0 {
+		return launchOverhead
+	}
+	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/units[tensorF16].rate, float64(s.SharedRead+s.SharedWrite)/128)
+	resident := min(max(1, s.Occupancy), 8)
+	return m.time(job{
+		blocks: s.Blocks, resident: resident, cycles: cycles / float64(s.Blocks), latency: 1000 + 2*cycles/float64(s.Blocks),
+		bytes: float64(s.GlobalRead + s.GlobalWrite),
+	})
+}

@@ -1,0 +1,62 @@
+package simulator_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
+)
+
+// TestContext runs what every driver's context passes.
+func TestContext(t *testing.T) {
+	s := simulator.New(simulator.Device(), simulator.Options{})
+	drivertest.Conformance(t, s, true)
+	if left := s.Live(); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.MemAlloc(1); !errors.Is(err, &driver.Error{Result: driver.InvalidContext}) {
+		t.Errorf("a closed device: %v", err)
+	}
+}
+
+// TestDoubleFrees gives everything back twice.
+func TestDoubleFrees(t *testing.T) {
+	s := simulator.New(simulator.Device(), simulator.Options{})
+	p, _ := s.MemAlloc(10)
+	h, _ := s.MemHostAlloc(10)
+	m, _, err := s.ModuleLoad([]byte(drivertest.Text), driver.JITOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := s.ModuleGetFunction(m, "add")
+	st, _ := s.StreamCreate(0)
+	e, _ := s.EventCreate(true)
+	g, _ := s.Capture(st, func() error { return nil })
+	x, _ := s.GraphInstantiate(g)
+	for what, free := range map[string]func() error{
+		"memory":      func() error { return s.MemFree(p) },
+		"host memory": func() error { return s.MemFreeHost(h) },
+		"module":      func() error { return s.ModuleUnload(m) },
+		"event":       func() error { return s.EventDestroy(e) },
+		"graph":       func() error { return s.GraphDestroy(g) },
+		"exec":        func() error { return s.GraphExecDestroy(x) },
+	} {
+		if err := free(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if free() == nil {
+			t.Errorf("%s was given back twice", what)
+		}
+	}
+	if err := s.LaunchKernel(f, [3]int{1, 1, 1}, [3]int{1, 1, 1}, 0, st, make([]byte, 16)); err == nil {
+		t.Error("a function of an unloaded module was launched")
+	}
+	if left := s.Live(); len(left) != 1 {
+		t.Errorf("left behind: %v, want the stream", left)
+	}
+}
