@@ -87,6 +87,16 @@ save() {
 }
 
 property() { printf '{"property":%s,"value":%s}\n' "$(json_string "$1")" "$(json_string "$2")"; }
+# properties NAME... asks for all at once, since each call may have to wake the driver; one by one where it lacks a name.
+properties() {
+  local values i=0
+  IFS=, read -r -a values <<<"$(query "$(IFS=,; echo "$*")")"
+  [ ${#values[@]} -eq $# ] || values=()
+  for name in "$@"; do
+    if [ ${#values[@]} -gt 0 ]; then property "$name" "${values[i]# }"; else property "$name" "$(query "$name")"; fi
+    i=$((i + 1))
+  done
+}
 stage_device() {
   property kernel "$(uname -srm)"
   property processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null | head -n 1), $(getconf _NPROCESSORS_ONLN) threads"
@@ -105,11 +115,9 @@ stage_device() {
     return 0
   fi
   property cuda "$(timeout 60 nvidia-smi -q | sed -n 's/^CUDA Version *: *//p')"
-  for name in name driver_version vbios_version compute_cap memory.total memory.used clocks.max.sm clocks.max.mem clocks.sm \
+  properties name driver_version vbios_version compute_cap memory.total memory.used clocks.max.sm clocks.max.mem clocks.sm \
     clocks.mem power.limit power.draw temperature.gpu pcie.link.gen.max pcie.link.width.max ecc.mode.current mig.mode.current \
-    persistence_mode clocks_event_reasons.active clocks_throttle_reasons.active; do
-    property "$name" "$(query $name)"
-  done
+    persistence_mode clocks_event_reasons.active
 }
 
 have_trtui() { [ -x "$trtui" ] || { echo "$trtui not found; run make build, or name it with --trtui" >&2; return $unavailable; }; }
@@ -240,7 +248,9 @@ stage_layers() {
   done; done; done
 }
 
-weight() { case $1 in device) echo 1 ;; bringup) echo 4 ;; selftest) echo 6 ;; baseline) echo 14 ;; ours) echo 6 ;; layers) echo 2 ;; esac; }
+# weight STAGE is its part of the time. A case of ours takes some 20 seconds; of the baseline two in three are torch.compile's,
+# which come last and take as much as there is.
+weight() { case $1 in device) echo 1 ;; bringup) echo 3 ;; selftest) echo 6 ;; baseline) echo 10 ;; ours) echo 11 ;; layers) echo 3 ;; esac; }
 # run_stage NAME SECONDS
 run_stage() {
   local job lines=-1 status reason

@@ -10,7 +10,7 @@ import (
 
 // errorOf is how far the result of an approximate instruction may be from v, of which x is the operand (PTX ISA 9.7.3, the
 // maximum errors of div, rcp, sqrt, rsqrt, sin, cos, lg2, ex2 and tanh of f32). Half a unit in the last place is the
-// rounding's own. Powers of two, of which these but for sin and cos are tables, are exact.
+// rounding's own. Quotients, roots and powers that are powers of two are exact: the tables of the hardware begin there.
 func errorOf(op string, v, x float64) float64 {
 	fraction, _ := math.Frexp(v)
 	if v == 0 || v != v || math.IsInf(v, 0) {
