@@ -10,7 +10,7 @@ TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1;
 # The commit that trtui version names, and with it every result measured by the program.
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' 2>/dev/null || echo -dirty)
 
-.PHONY: run build test bench sim-full generate lint cross fuzz clean
+.PHONY: run build test bench emulated sim-full generate lint cross fuzz clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
@@ -23,6 +23,9 @@ test:                      ## pass the tests
 
 bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...
+
+emulated:                  ## the CPU kernels' tests on a processor without AVX-512, emulated by qemu-user
+	CGO_ENABLED=0 $(GO) test -exec 'qemu-x86_64 -cpu Haswell' -skip TestFenced ./kernels/cpu/asm  # its masked loads read whole vectors
 
 sim-full:                  ## every GPU kernel on every layer of the suite, on the simulator, where the tests take a covering array: long
 	TRTUI_SIM=full $(GO) test $(TAGS) -timeout 4h -run 'TestTactics|TestProduct' ./kernels/cuda
