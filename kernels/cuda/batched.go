@@ -101,7 +101,7 @@ func (p *batched) emit(b kernels.Binding) (*work, error) {
 	l.grid = grid
 	c.begin(matrix)
 	e := newTurned(m)
-	c.sum(e)
+	m.run(ptx.U(ceilDiv(2*p.k, t.bk)), c.copyStep, e)
 	e.spill(m.ring)
 	m.Barrier()
 	matrix, _ = c.place() // read again: nothing of it is kept while the sums take all registers
@@ -191,43 +191,18 @@ func (c *batchedBlock) copyStep(offset ptx.Uint) {
 	}
 }
 
-// sum runs the ring, as the implicit product does.
-func (c *batchedBlock) sum(e engine) {
-	t, k := c.tile, c.implicit.K
-	steps := ceilDiv(2*c.batched.k, t.bk)
-	for s := range t.stages - 1 {
-		if s < steps {
-			c.copyStep(ptx.U(s * t.stageBytes()))
-		}
-		k.CommitGroup()
-	}
-	reading, writing := k.Var(ptx.U(0)), k.Var(ptx.U((t.stages-1)*t.stageBytes()))
-	k.For(ptx.U(0), ptx.U(steps), ptx.U(1), func(step ptx.Uint) {
-		k.WaitGroup(t.stages - 2)
-		k.Barrier()
-		k.If(k.Lt(k.Add(step, ptx.U(t.stages-1)), ptx.U(steps)), func() { c.copyStep(writing) })
-		k.CommitGroup()
-		e.step(ptx.SharedPtr{Uint: k.Add(c.ring.Uint, reading)})
-		for _, v := range []ptx.Uint{reading, writing} {
-			next := k.Add(v, ptx.U(t.stageBytes()))
-			k.Set(v, k.Select(k.Eq(next, ptx.U(t.stages*t.stageBytes())), ptx.U(0), next))
-		}
-	})
-	k.Barrier() // all groups that are still open are empty; now the ring is free for the sums
-}
-
 // turned is the tensor cores' engine for a right side whose rows are along the sum: ldmatrix transposes its 8x8 matrices.
 type turned struct {
 	*tensor
-	row     ptx.Uint   // offset of this lane's row in a stage
-	columns []ptx.Uint // by 16 columns of the warp: where this lane's piece lies in its row
+	row     ptx.SharedPtr // this lane's row in stage 0
+	columns []ptx.Uint    // by 16 columns of the warp: where this lane's piece lies in its row
 }
 
 func newTurned(m *implicit) *turned {
 	e := &turned{tensor: newEngine(m).(*tensor)}
 	// Lanes 0 to 15 give the addresses of 16 rows at 8 columns, the others of the same rows at the next 8.
 	row := m.And(e.lane, ptx.U(15))
-	e.row = m.Mad(row, ptx.U(2*m.t.bn), ptx.U(m.t.bm*m.t.bk))
+	e.row = m.OffsetShared(m.ring, m.Mad(row, ptx.U(2*m.t.bn), ptx.U(m.t.bm*m.t.bk)), 1)
 	first := m.Add(m.Shr(e.column, 3), m.Shr(e.lane, 4))
 	for j := 0; j < e.tensor.columns; j += 16 {
 		e.columns = append(e.columns, m.Shl(m.Xor(m.Add(first, ptx.U(j/8)), m.And(row, ptx.U(7))), 4))
@@ -235,14 +210,13 @@ func newTurned(m *implicit) *turned {
 	return e
 }
 
-func (e *turned) step(stage ptx.SharedPtr) {
-	a := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.a)}
-	b := e.Add(stage.Uint, e.row)
+func (e *turned) step(stage ptx.Uint) {
+	a, b := e.OffsetShared(e.a, stage, 1), e.OffsetShared(e.row, stage, 1)
 	for i, piece := range e.pieceA {
-		fromA := ptx.SharedPtr{Uint: e.Add(a.Uint, piece)}
+		fromA := e.OffsetShared(a, piece, 1)
 		var right [][2]ptx.Word
 		for _, column := range e.columns {
-			from := ptx.SharedPtr{Uint: e.Add(b, column)}
+			from := e.OffsetShared(b, column, 1)
 			f := e.LoadMatrix4Turned(from.At(16 * i * 2 * e.t.bn))
 			right = append(right, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
 		}

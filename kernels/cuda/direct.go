@@ -144,6 +144,9 @@ func (d *direct) emit(b kernels.Binding) (*work, error) {
 	t, l := d.thread(w)
 	t.begin()
 	t.sum()
+	if d.r*d.s > 1 { // found again: nothing of it is kept while the loops take all registers
+		t.place(t.Mad(t.BlockX(), ptx.U(blockThreads), t.Thread()))
+	}
 	t.finish()
 	w.end(t.K, l)
 	return w, nil
@@ -162,21 +165,28 @@ func (d *direct) thread(w *work) (*directThread, *launch) {
 		weights = l.constant(k, "w", 0)
 	}
 	d.out.parameters(k, l)
-	index := threadIndex(k, total)
-	rest, vector := k.DivRem(index, vectors)
-	line, piece := k.DivRem(rest, perRow)
+	t := &directThread{direct: d, K: k}
+	line, column := t.place(threadIndex(k, total))
 	image, y := k.DivRem(line, d.p)
-	t := &directThread{direct: d, K: k, image: image, channel: k.Mul(vector, ptx.U(directChannels))}
-	// The last thread of a row begins where its pixels still fit: some are computed twice.
-	column := k.Mul(piece, ptx.U(d.columns))
-	if d.q%d.columns != 0 {
-		column = k.Min(column, ptx.U(d.q-d.columns))
-	}
-	t.pixel = k.Mad(line, ptx.U(d.q), column)
+	t.image = image
 	t.weights = k.Offset(weights, t.channel, 4)
 	t.top = k.Sub(k.Mul(y, ptx.U(d.stride[0])), ptx.U(d.pad[0]))
 	t.left = k.Sub(k.Mul(column, ptx.U(d.stride[1])), ptx.U(d.pad[1]))
 	return t, l
+}
+
+// place finds the first output channel and pixel of the thread with an index, and the line and column of that pixel.
+func (t *directThread) place(index ptx.Uint) (line, column ptx.Uint) {
+	vectors, perRow := ceilDiv(t.widthOut, directChannels), ceilDiv(t.q, t.columns)
+	rest, vector := t.DivRem(index, vectors)
+	line, piece := t.DivRem(rest, perRow)
+	// The last thread of a row begins where its pixels still fit: some are computed twice.
+	column = t.Mul(piece, ptx.U(t.columns))
+	if t.q%t.columns != 0 {
+		column = t.Min(column, ptx.U(t.q-t.columns))
+	}
+	t.channel, t.pixel = t.Mul(vector, ptx.U(directChannels)), t.Mad(line, ptx.U(t.q), column)
+	return line, column
 }
 
 // finish writes the outputs.

@@ -36,7 +36,7 @@ type warpTile struct {
 type tensor struct {
 	warpTile
 	acc  [][][4]ptx.Word // by 16 rows, by 8 columns: variables
-	a, b ptx.Uint        // offsets of this lane's rows in a stage
+	a, b ptx.SharedPtr   // this lane's rows in stage 0
 
 	pieceA, pieceB []ptx.Uint // by 32 bytes: where this lane's piece lies in its row
 
@@ -55,8 +55,8 @@ func newTensor(w warpTile) *tensor {
 	rowA, halfA := w.And(w.lane, ptx.U(15)), w.Shr(w.lane, 4)
 	rowB := w.Add(w.And(w.lane, ptx.U(7)), w.Shl(w.Shr(w.lane, 4), 3))
 	halfB := w.And(w.Shr(w.lane, 3), ptx.U(1))
-	e.a = w.Mul(w.Add(w.row, rowA), ptx.U(w.t.bk))
-	e.b = w.Add(w.Mul(w.Add(w.column, rowB), ptx.U(w.t.bk)), ptx.U(w.t.bm*w.t.bk))
+	e.a = w.OffsetShared(w.ring, w.Add(w.row, rowA), w.t.bk)
+	e.b = w.OffsetShared(w.ring, w.Add(w.Add(w.column, rowB), ptx.U(w.t.bm)), w.t.bk)
 	for i := range w.t.bk / mmaBytes {
 		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, w.Add(halfA, ptx.U(2*i))))
 		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, w.Add(halfB, ptx.U(2*i))))
@@ -91,12 +91,11 @@ func (e *tensor) variable() ptx.Word {
 	return e.VarF(ptx.F(0)).Register()
 }
 
-func (e *tensor) step(stage ptx.SharedPtr) {
-	a := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.a)}
-	b := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.b)}
+func (e *tensor) step(stage ptx.Uint) {
+	a, b := e.OffsetShared(e.a, stage, 1), e.OffsetShared(e.b, stage, 1)
 	for i, piece := range e.pieceA {
-		fromA := ptx.SharedPtr{Uint: e.Add(a.Uint, piece)}
-		fromB := ptx.SharedPtr{Uint: e.Add(b.Uint, e.pieceB[i])}
+		fromA := e.OffsetShared(a, piece, 1)
+		fromB := e.OffsetShared(b, e.pieceB[i], 1)
 		var weights [][2]ptx.Word
 		for j := 0; j < e.columns; j += 16 {
 			f := e.LoadMatrix4(fromB.At(j * e.t.bk))
@@ -161,7 +160,7 @@ func (e *tensor) spill(to ptx.SharedPtr) {
 type simt struct {
 	warpTile
 	acc            [][]ptx.Float // by row, by column: variables
-	a, b           ptx.Uint      // offsets of this lane's first rows in a stage
+	a, b           ptx.SharedPtr // this lane's first rows in stage 0
 	pieceA, pieceB []ptx.Uint    // where the pieces of these lie in their rows
 	laneM, laneN   ptx.Uint
 }
@@ -171,8 +170,8 @@ const simtRows, simtColumns = 4, 8
 func newSimt(w warpTile) *simt {
 	e := &simt{warpTile: w, laneM: w.Shr(w.lane, 3), laneN: w.And(w.lane, ptx.U(7))}
 	rowA, rowB := w.Add(w.row, e.laneM), w.Add(w.column, e.laneN)
-	e.a = w.Mul(rowA, ptx.U(w.t.bk))
-	e.b = w.Add(w.Mul(rowB, ptx.U(w.t.bk)), ptx.U(w.t.bm*w.t.bk))
+	e.a = w.OffsetShared(w.ring, rowA, w.t.bk)
+	e.b = w.OffsetShared(w.ring, w.Add(rowB, ptx.U(w.t.bm)), w.t.bk)
 	for i := range w.t.pieces() {
 		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, ptx.U(i)))
 		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, ptx.U(i)))
@@ -187,18 +186,17 @@ func newSimt(w warpTile) *simt {
 	return e
 }
 
-func (e *simt) step(stage ptx.SharedPtr) {
-	a := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.a)}
-	b := ptx.SharedPtr{Uint: e.Add(stage.Uint, e.b)}
+func (e *simt) step(stage ptx.Uint) {
+	a, b := e.OffsetShared(e.a, stage, 1), e.OffsetShared(e.b, stage, 1)
 	for piece := range e.pieceA {
 		var weights [][]ptx.Float
-		fromB := ptx.SharedPtr{Uint: e.Add(b.Uint, e.pieceB[piece])}
+		fromB := e.OffsetShared(b, e.pieceB[piece], 1)
 		for j := range e.acc[0] {
 			weights = append(weights, e.LoadSharedF(fromB.At(j*simtColumns*e.t.bk), 4))
 		}
 		for i := range e.acc {
 			// Rows 4 apart are swizzled differently: in rows of 64 bytes, by two pieces for every other one.
-			from := ptx.SharedPtr{Uint: e.Add(a.Uint, e.pieceA[piece^e.turn(i)])}
+			from := e.OffsetShared(a, e.pieceA[piece^e.turn(i)], 1)
 			pixels := e.LoadSharedF(from.At(i*simtRows*e.t.bk), 4)
 			for c := range 4 {
 				for j := range e.acc[i] {

@@ -1,8 +1,6 @@
 package cuda
 
 import (
-	"encoding/binary"
-
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
@@ -23,34 +21,24 @@ type implicit struct {
 	p *product
 	t tile
 
-	x, w, taps, phases   ptx.GlobalPtr
-	zeros                ptx.GlobalPtr // of the weights by channel
+	x, w, taps, zeros    ptx.GlobalPtr // zeros: of the weights, by channel
+	phases, places       ptx.GlobalPtr // tables of transposed convolutions
 	ring                 ptx.SharedPtr
 	thread               ptx.Uint
 	blockM, blockN, part ptx.Uint // the block's place in the grid
 
-	group, column ptx.Uint // the block's group and first channel in it
-	pixel         ptx.Uint // its first pixel
-	steps         ptx.Uint // of transposed convolutions: those of the block's phase
+	group, column ptx.Uint     // the block's group and first channel in it
+	pixel         ptx.Uint     // its first pixel
+	phase         phaseOfBlock // of transposed convolutions
 
-	piece   ptx.Uint    // of the next step that is copied, this thread's
-	tap     [2]ptx.Uint // its entry of the taps' table, which was loaded a step before
+	piece   ptx.Uint      // of the next step that is copied, this thread's
+	pixels  ptx.GlobalPtr // that piece of the input's first pixel, where there are no taps
+	tap     [2]ptx.Uint   // its entry of the taps' table, which was loaded a step before
 	rowsA   []pixelRow
 	weights ptx.GlobalPtr // this thread's first row, at the next step
 	sizesB  []ptx.Uint    // bytes to copy of each row, 16 or 0
 	slot    ptx.SharedPtr // of this thread's first piece in stage 0
 }
-
-// pixelRow is a row of the tile's pixels that a thread copies pieces of.
-type pixelRow struct {
-	offset     ptx.Int // bytes from the input's begin to the pixel under tap 0
-	top, left  ptx.Int // its place in the image; far above it for rows behind the last pixel
-	size       ptx.Uint
-	windowless bool
-}
-
-// farAway is a distance that the taps of a kernel do not reach over.
-const farAway = 1 << 14
 
 // pieces returns the pieces of a row of a stage.
 func (t tile) pieces() int { return t.bk / 16 }
@@ -78,14 +66,6 @@ func (m *implicit) blocks() (pixels, channels, part ptx.Uint, grid [3]int) {
 	return pixels, channels, part, grid
 }
 
-// windowless reports whether every output pixel reads one input pixel, which is there.
-func (p *product) windowless() bool {
-	if p.subpixel != nil {
-		return p.subpixel.windowless(p)
-	}
-	return p.r*p.s == 1 && p.pad == [2]int{}
-}
-
 // parts returns the groups or phases, whose tiles are apart.
 func (p *product) parts() int {
 	if p.subpixel != nil {
@@ -106,8 +86,8 @@ func (m *implicit) begin() {
 	taps := ptx.U(0) // the first entry of the taps' table
 	var phaseRow ptx.Uint
 	if p.subpixel != nil {
-		phaseRow, taps = m.beginPhase(group)
-		group = ptx.U(0)
+		m.beginPhase(group)
+		group, phaseRow, taps = ptx.U(0), m.phase.row, m.phase.tap
 	}
 	m.group, m.column = group, m.Mul(n, ptx.U(t.bn))
 	m.pixel = m.Mul(m.blockM, ptx.U(t.bm))
@@ -120,7 +100,9 @@ func (m *implicit) begin() {
 	}
 	start := m.Add(first, piece)
 	m.piece = m.Var(m.Add(start, taps))
-	if !p.windowless() {
+	if p.windowless() {
+		m.pixels = m.VarGlobal(m.Offset(m.x, m.piece, 16))
+	} else {
 		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
 		m.nextTap()
 	}
@@ -143,31 +125,6 @@ func (m *implicit) begin() {
 	}
 }
 
-// pixelRow finds the input pixel under tap 0 of an output pixel.
-func (m *implicit) pixelRow(pixel ptx.Uint) pixelRow {
-	p := m.p
-	inside := m.Lt(pixel, ptx.U(p.pixels()))
-	image, rest := m.DivRem(pixel, p.p*p.q)
-	y, x := m.DivRem(rest, p.q)
-	top := m.SubS(m.Mul(y, ptx.U(p.stride[0])).Int(), ptx.I(p.pad[0]))
-	left := m.SubS(m.Mul(x, ptx.U(p.stride[1])).Int(), ptx.I(p.pad[1]))
-	line := m.MadS(image.Int(), ptx.I(p.h), top)
-	at := m.MadS(line, ptx.I(p.w), left)
-	size := p.typ.Size()
-	offset := m.MulS(at, ptx.I(p.pitchIn*size))
-	if p.groups > 1 {
-		offset = m.AddS(offset, m.Mul(m.group, ptx.U(p.c*size)).Int())
-	}
-	r := pixelRow{offset: offset, windowless: p.windowless()}
-	if r.windowless {
-		r.size = m.Select(inside, ptx.U(16), ptx.U(0))
-	} else {
-		r.top = m.Select(inside, top.Uint(), ptx.I(-1<<30).Uint()).Int()
-		r.left = left
-	}
-	return r
-}
-
 // copyStep starts the copies of the next step into the stage that begins offset bytes into the ring.
 func (m *implicit) copyStep(offset ptx.Uint) {
 	t := m.t
@@ -179,134 +136,11 @@ func (m *implicit) copyStep(offset ptx.Uint) {
 	}
 	m.SetGlobal(m.weights, m.weights.At(t.bk))
 	m.Set(m.piece, m.Add(m.piece, ptx.U(t.pieces())))
-	if !m.p.windowless() {
+	if m.p.windowless() {
+		m.SetGlobal(m.pixels, m.pixels.At(t.bk))
+	} else {
 		m.nextTap()
 	}
-}
-
-// nextTap loads the piece's entry: bytes from tap 0, then its row and column in 16 bits each. It has a step's time to come.
-func (m *implicit) nextTap() {
-	for i, w := range m.LoadConst(m.Offset(m.taps, m.piece, 8), 2) {
-		m.Set(m.tap[i], w.Uint())
-	}
-}
-
-// copyPixels starts the copies of this thread's pieces of pixels.
-func (m *implicit) copyPixels(to ptx.SharedPtr) {
-	t, p := m.t, m.p
-	at := func(i int) ptx.SharedPtr { return to.At(i * t.rowsAtOnce() * t.bk) }
-	if p.windowless() {
-		used := p.depthC() * p.typ.Size() / 16
-		for i, r := range m.rowsA {
-			size := r.size
-			if used%t.pieces() != 0 {
-				size = m.Select(m.Lt(m.piece, ptx.U(used)), size, ptx.U(0))
-			}
-			m.CopyAsync(at(i), m.OffsetS(m.x, m.AddS(r.offset, m.Shl(m.piece, 4).Int()), 1), size)
-		}
-		return
-	}
-	row, column := m.BfeS(m.tap[1].Word(), 16, 16), m.BfeS(m.tap[1].Word(), 0, 16)
-	for i, r := range m.rowsA {
-		y, x := m.AddS(r.top, row).Uint(), m.AddS(r.left, column).Uint()
-		inside := m.Both(m.Lt(y, ptx.U(p.h)), m.Lt(x, ptx.U(p.w)))
-		if used := p.r * p.s * p.depthC() * p.typ.Size() / 16; max(p.h, p.w) >= farAway && used%t.pieces() != 0 {
-			inside = m.Both(inside, m.Lt(m.piece, ptx.U(used))) // so large an image has what lies farAway
-		}
-		from := m.OffsetS(m.x, m.AddS(r.offset, m.tap[0].Int()), 1)
-		if p.zeroX == 0 {
-			m.CopyAsync(at(i), from, m.Select(inside, ptx.U(16), ptx.U(0)))
-			continue
-		}
-		// Outside the image are zero points, which are not zeros.
-		m.When(inside, func() { m.CopyAsync(at(i), from, ptx.U(16)) })
-		zero := ptx.W(uint32(byte(p.zeroX)) * 0x01010101)
-		m.When(inside.Not(), func() { m.StoreShared(at(i), zero, zero, zero, zero) })
-	}
-}
-
-// tableSteps returns for how many steps the table has entries: those of all parts, and one that is loaded but not used.
-func (t tile) tableSteps(p *product) int { return t.split*ceilDiv(p.steps(t.bk), t.split) + 1 }
-
-// tapTable returns the entries of the pieces of a row of weights.
-func (p *product) tapTable(pieces int) []byte {
-	if p.subpixel != nil {
-		return p.subpixel.tapTables(p, pieces)
-	}
-	table := make([]byte, 0, 8*pieces)
-	perTap := p.depthC() * p.typ.Size() / 16
-	for i := range pieces {
-		tap := i / perTap
-		y, x := tap/p.s*p.dilation[0], tap%p.s*p.dilation[1]
-		delta := (y*p.w+x)*p.pitchIn*p.typ.Size() + i%perTap*16
-		if tap >= p.r*p.s { // behind the last: outside of every image
-			y, x, delta = farAway, farAway, 0
-		}
-		table = tapEntry{delta, y, x}.append(table)
-	}
-	return table
-}
-
-// tapEntry is where a piece of 16 bytes lies: bytes from tap 0, and its tap's row and column.
-type tapEntry struct{ delta, y, x int }
-
-func (e tapEntry) append(table []byte) []byte {
-	table = binary.LittleEndian.AppendUint32(table, uint32(int32(e.delta)))
-	return binary.LittleEndian.AppendUint32(table, uint32(e.y)<<16|uint32(uint16(e.x)))
-}
-
-// engine multiplies what a stage holds.
-type engine interface {
-	// step adds the products of a stage, which begins at the address.
-	step(stage ptx.SharedPtr)
-	// sums ends the multiplication and returns the thread's sums, registers that may be set. They are words, or the
-	// registers of floats; which of the tile's they are is the same in every block.
-	sums() []ptx.Word
-	// spill writes the sums as words to shared memory: row by row of the tile, sumPitch words apart.
-	spill(to ptx.SharedPtr)
-}
-
-// sum runs the ring: the copies of a step are started stages-1 steps before it is multiplied.
-func (m *implicit) sum(e engine) {
-	t := m.t
-	steps := m.p.steps(t.bk)
-	per := ceilDiv(steps, t.split)
-	count := ptx.U(steps)
-	if m.p.subpixel != nil {
-		count = m.steps
-	}
-	if t.split > 1 { // the last part may be shorter
-		done := m.Mul(m.part, ptx.U(per))
-		count = m.Min(m.Sub(m.Max(count, done), done), ptx.U(per))
-	}
-	for s := range t.stages - 1 {
-		m.ifStep(ptx.U(s), count, func() { m.copyStep(ptx.U(s * t.stageBytes())) })
-		m.CommitGroup()
-	}
-	reading, writing := m.Var(ptx.U(0)), m.Var(ptx.U((t.stages-1)*t.stageBytes()))
-	m.For(ptx.U(0), count, ptx.U(1), func(step ptx.Uint) {
-		m.WaitGroup(t.stages - 2)
-		m.Barrier()
-		m.If(m.Lt(m.Add(step, ptx.U(t.stages-1)), count), func() { m.copyStep(writing) })
-		m.CommitGroup()
-		e.step(ptx.SharedPtr{Uint: m.Add(m.ring.Uint, reading)})
-		for _, v := range []ptx.Uint{reading, writing} {
-			next := m.Add(v, ptx.U(t.stageBytes()))
-			m.Set(v, m.Select(m.Eq(next, ptx.U(t.stages*t.stageBytes())), ptx.U(0), next))
-		}
-	})
-	m.Barrier() // all groups that are still open are empty; now the ring is free for the sums
-}
-
-// ifStep runs body if step is below count, which may be known.
-func (m *implicit) ifStep(step, count ptx.Uint, body func()) {
-	if n, ok := count.Constant(); ok {
-		if s, _ := step.Constant(); s < n {
-			body()
-		}
-		return
-	}
-	m.If(m.Lt(step, count), body)
 }
 
 // emitProduct emits a product with the layer's epilogue.
@@ -323,6 +157,9 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	}
 	if p.subpixel != nil {
 		m.phases = l.constant(k, "phases", w.append(p.subpixel.phaseTable(p, t.bk)))
+		if p.masked() && !p.windowless() {
+			m.places = l.constant(k, "places", w.append(p.subpixel.places(p)))
+		}
 	}
 	if p.zeros != nil {
 		m.zeros = l.constant(k, "zeros", w.append(t.zeroTable(p)))
@@ -341,7 +178,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	m.blockM, m.blockN, m.part, l.grid = m.blocks()
 	m.begin()
 	e := newEngine(m)
-	m.sum(e)
+	m.run(m.steps(), m.copyStep, e)
 	sums := e.sums()
 	if t.split > 1 {
 		m.join(sums, shared)

@@ -25,51 +25,74 @@ func (m *implicit) join(sums []ptx.Word, p parts) {
 		m.Store(vector(own, i), sums[4*i:4*i+4]...)
 	}
 
-	place := m.Array("place", 8, 16)
+	place := m.Array("place", 4, 16)
 	m.Barrier()
 	m.If(m.Eq(m.thread, ptx.U(0)), func() {
-		m.StoreShared(place, m.CountUp(m.Offset(p.counters, tile, 4), ptx.U(t.split-1)).Word(), ptx.W(1))
+		m.StoreShared(place, m.CountUp(m.Offset(p.counters, tile, 4), ptx.U(t.split-1)).Word())
 	})
 	m.Barrier()
-	told := m.LoadShared(place, 2)
-	m.Exit(m.Ne(told[0].Uint(), ptx.U(t.split-1)))
-	one := told[1].Int()
+	m.Exit(m.Ne(m.LoadShared(place, 1)[0].Uint(), ptx.U(t.split-1)))
 
-	together := t.vectorsTogether()
-	for i := range len(sums) / 4 {
-		if i > 0 && i%together == 0 {
-			m.Barrier()
+	vectors, together := t.joinsTogether()
+	for at := 0; at < len(sums); at += 4 * vectors {
+		m.addParts(sums[at:at+4*vectors], vector(first, at/4), together)
+	}
+}
+
+// addParts makes sums those of all parts, whose vectors of these sums begin at the address in part 0: parts one after the
+// other, the loads of together of them at a time.
+func (m *implicit) addParts(sums []ptx.Word, from ptx.GlobalPtr, together int) {
+	t := m.t
+	for _, s := range sums {
+		m.setSum(s, ptx.W(0))
+	}
+	at := m.VarGlobal(from)
+	m.ForRolled(ptx.U(0), ptx.U(t.split), ptx.U(together), func(ptx.Uint) {
+		var parts [][]ptx.Word
+		for j := range together {
+			var part []ptx.Word
+			for i := range len(sums) / 4 {
+				part = append(part, m.Load(at.At(j*t.partBytes()+16*i*t.threads()), 4)...)
+			}
+			parts = append(parts, part)
 		}
-		whole := m.Load(vector(first, i), 4)
-		for part := range t.split - 1 {
-			for e, w := range m.Load(vector(first.At((part+1)*size), i), 4) {
-				whole[e] = m.addWords(whole[e], w, one)
+		for _, part := range parts {
+			for i, w := range part {
+				m.addSum(sums[i], w)
 			}
 		}
-		for e, w := range whole {
-			m.setSum(sums[4*i+e], w)
-		}
-	}
+		m.SetGlobal(at, at.At(together*t.partBytes()))
+	})
 }
 
-// vectorsTogether returns of how many vectors of sums all parts are loaded at a time: as many as there are registers for,
-// beside the sums. The assembler would ask for more, and spill.
-func (t tile) vectorsTogether() int {
+// joinsTogether returns how many of a thread's vectors of sums are added up in one loop over the parts, and of how many parts
+// at a time: as many loads are under way as there are registers for, beside the sums.
+func (t tile) joinsTogether() (vectors, parts int) {
 	const others = 40 // registers
-	free := min(255, registersPerSM/(t.threads()*t.resident())) - t.bm*t.bn/t.threads() - others
-	return max(1, free/(4*t.split))
-}
-
-// addWords adds two sums that came from memory: integers, or floats in words. One is a 1 that the assembler does not know:
-// integers that are only added it adds in any order, which is to load all of them first, and to spill.
-func (m *implicit) addWords(a, b ptx.Word, one ptx.Int) ptx.Word {
-	if m.t.unit == tensorI8 {
-		return m.MadS(b.Int(), one, a.Int()).Word()
+	sums := t.bm * t.bn / t.threads()
+	free := (min(255, registersPerSM/(t.threads()*t.resident())) - sums - others) / 4
+	for vectors = sums / 4; vectors > max(1, free); {
+		vectors /= 2
 	}
-	return m.Bits(m.AddF(m.FloatOf(a), m.FloatOf(b)))
+	for parts = t.split; parts > 1 && parts*vectors > free; {
+		parts /= 2
+	}
+	if 4*vectors < sums && parts == t.split { // what is no loop would be loaded at once with what follows
+		parts /= 2
+	}
+	return vectors, parts
 }
 
-// setSum sets a sum in a register to one from memory.
+// addSum adds a sum from memory to one in a register.
+func (m *implicit) addSum(sum, w ptx.Word) {
+	if m.t.unit == tensorI8 {
+		m.SetS(sum.Int(), m.AddS(sum.Int(), w.Int()))
+	} else {
+		m.SetF(sum.FloatRegister(), m.AddF(sum.FloatRegister(), m.FloatOf(w)))
+	}
+}
+
+// setSum sets a sum in a register to a word.
 func (m *implicit) setSum(sum, w ptx.Word) {
 	if m.t.unit == tensorI8 {
 		m.SetS(sum.Int(), w.Int())

@@ -192,7 +192,7 @@ func (k *K) newLabel(kind string) string {
 }
 
 func (k *K) place(label string) {
-	k.kernel.Labels = append(k.kernel.Labels, Label{label, len(k.kernel.Body)})
+	k.kernel.Labels = append(k.kernel.Labels, Label{Name: label, At: len(k.kernel.Body)})
 }
 
 func (k *K) branch(label string, p Cond) {
@@ -224,11 +224,27 @@ func (k *K) IfElse(p Cond, then, otherwise func()) {
 }
 
 // For runs body for i from start on, below end, in steps. i may be read after the loop no more.
-func (k *K) For(start, end, step Uint, body func(i Uint)) {
+func (k *K) For(start, end, step Uint, body func(i Uint)) { k.loop(start, end, step, false, body) }
+
+// ForRolled is For for a body that is long enough: a loop whose count the compiler knows it may unroll, with the addresses
+// of all turns in registers at once. What is known to have one turn is no loop.
+func (k *K) ForRolled(start, end, step Uint, body func(i Uint)) {
+	first, known := start.Constant()
+	last, too := end.Constant()
+	by, three := step.Constant()
+	if known && too && three && first < last && first+by >= last {
+		body(start)
+		return
+	}
+	k.loop(start, end, step, true, body)
+}
+
+func (k *K) loop(start, end, step Uint, rolled bool, body func(i Uint)) {
 	i := k.Var(start)
 	top, out := k.newLabel("loop"), k.newLabel("done")
 	k.branch(out, k.Ge(i, end))
 	k.place(top)
+	k.kernel.Labels[len(k.kernel.Labels)-1].Rolled = rolled
 	body(i)
 	k.Set(i, k.Add(i, step))
 	k.branch(top, k.Lt(i, end))

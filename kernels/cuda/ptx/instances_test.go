@@ -124,7 +124,7 @@ func makeInstance(f *Form, mods []string, args int, immediate bool) instance {
 	}
 	k.Body = []Inst{in, {Op: "ret"}}
 	if f.Op == "bra" {
-		k.Labels = []Label{{"end", 1}}
+		k.Labels = []Label{{Name: "end", At: 1}}
 	}
 	module.Target = m.need.Target
 	if module.Target.SM < 80 {

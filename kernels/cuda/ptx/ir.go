@@ -98,7 +98,13 @@ type Reg int
 type Label struct {
 	Name string
 	At   int // the instruction it stands before; len(Body) at the end
+
+	// Rolled says that the loop which begins here is not to be unrolled: .pragma "nounroll" behind the label.
+	Rolled bool
 }
+
+// noUnroll is the pragma's name as a token.
+const noUnroll = `"nounroll"`
 
 // Inst is one instruction.
 type Inst struct {

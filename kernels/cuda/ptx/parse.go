@@ -155,10 +155,7 @@ func (p *parser) skipped(t token) bool {
 			p.next()
 		}
 	case t.is(".pragma"):
-		for p.token.kind == tokenString || p.token.is(",") {
-			p.next()
-		}
-		p.expect(";")
+		p.pragmas()
 	case t.is(".section"):
 		for p.token.kind != tokenEnd && !p.token.is("{") {
 			p.next()
@@ -171,6 +168,15 @@ func (p *parser) skipped(t token) bool {
 		return false
 	}
 	return true
+}
+
+// pragmas reads what follows .pragma, and reports whether one of them is noUnroll.
+func (p *parser) pragmas() (rolled bool) {
+	for p.token.kind == tokenString || p.token.is(",") {
+		rolled = p.next().text == noUnroll || rolled
+	}
+	p.expect(";")
+	return rolled
 }
 
 // version reads what follows .version.

@@ -155,6 +155,10 @@ func (k *kernelParser) push() {
 func (k *kernelParser) statement() {
 	t := k.next()
 	switch {
+	case t.is(".pragma"):
+		if rolled, last := k.pragmas(), len(k.kernel.Labels)-1; last >= 0 && k.kernel.Labels[last].At == len(k.kernel.Body) {
+			k.kernel.Labels[last].Rolled = k.kernel.Labels[last].Rolled || rolled
+		}
 	case k.skipped(t):
 	case t.kind == tokenEnd:
 		k.fail(t.line, "the body of kernel %s does not end", k.kernel.Name)

@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,6 +73,26 @@ func TestParse(t *testing.T) {
 				t.Errorf("%s\nread as\n%s\nnot\n%s", c.body, got, c.want)
 			}
 		})
+	}
+}
+
+// TestParsePragma: of pragmas the one that stands behind a label is kept.
+func TestParsePragma(t *testing.T) {
+	body := ".pragma \"nounroll\";\nmov.u32 %r1, 0;\na:\n.pragma \"other\";\nb:\n.pragma \"nounroll\";\nadd.u32 %r1, %r1, 1;\n.pragma \"nounroll\";\nc:\nret;"
+	m, err := Parse(wrap(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Label{{Name: "a", At: 1}, {Name: "b", At: 1, Rolled: true}, {Name: "c", At: 2}}
+	if got := m.Kernels[0].Labels; !slices.Equal(got, want) {
+		t.Errorf("labels %v, want %v", got, want)
+	}
+	again, err := Parse(m.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.Kernels[0].Labels; !slices.Equal(got, want) {
+		t.Errorf("printed and read again, labels %v, want %v", got, want)
 	}
 }
 

@@ -110,7 +110,7 @@ func (k *Kernel) print(b *strings.Builder) {
 	labels := k.Labels
 	for i, in := range k.Body {
 		for len(labels) > 0 && labels[0].At == i {
-			fmt.Fprintf(b, "%s:\n", labels[0].Name)
+			printLabel(b, labels[0])
 			labels = labels[1:]
 		}
 		b.WriteString("\t")
@@ -118,9 +118,16 @@ func (k *Kernel) print(b *strings.Builder) {
 		b.WriteString("\n")
 	}
 	for _, l := range labels {
-		fmt.Fprintf(b, "%s:\n", l.Name)
+		printLabel(b, l)
 	}
 	b.WriteString("}\n")
+}
+
+func printLabel(b *strings.Builder, l Label) {
+	fmt.Fprintf(b, "%s:\n", l.Name)
+	if l.Rolled {
+		fmt.Fprintf(b, "\t.pragma %s;\n", noUnroll)
+	}
 }
 
 // Text is an instruction as it is printed.
