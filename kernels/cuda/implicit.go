@@ -21,15 +21,15 @@ type implicit struct {
 	p *product
 	t tile
 
-	x, w, taps, phases   ptx.GlobalPtr
-	zeros                ptx.GlobalPtr // of the weights by channel
+	x, w, taps, zeros    ptx.GlobalPtr // zeros: of the weights, by channel
+	phases, places       ptx.GlobalPtr // tables of transposed convolutions
 	ring                 ptx.SharedPtr
 	thread               ptx.Uint
 	blockM, blockN, part ptx.Uint // the block's place in the grid
 
-	group, column ptx.Uint // the block's group and first channel in it
-	pixel         ptx.Uint // its first pixel
-	phaseSteps    ptx.Uint // of transposed convolutions: those of the block's phase
+	group, column ptx.Uint     // the block's group and first channel in it
+	pixel         ptx.Uint     // its first pixel
+	phase         phaseOfBlock // of transposed convolutions
 
 	piece   ptx.Uint      // of the next step that is copied, this thread's
 	pixels  ptx.GlobalPtr // that piece of the input's first pixel, where there are no taps
@@ -86,8 +86,8 @@ func (m *implicit) begin() {
 	taps := ptx.U(0) // the first entry of the taps' table
 	var phaseRow ptx.Uint
 	if p.subpixel != nil {
-		phaseRow, taps = m.beginPhase(group)
-		group = ptx.U(0)
+		m.beginPhase(group)
+		group, phaseRow, taps = ptx.U(0), m.phase.row, m.phase.tap
 	}
 	m.group, m.column = group, m.Mul(n, ptx.U(t.bn))
 	m.pixel = m.Mul(m.blockM, ptx.U(t.bm))
@@ -99,11 +99,11 @@ func (m *implicit) begin() {
 		first = m.Mul(m.part, ptx.U(ceilDiv(p.steps(t.bk), t.split)*t.pieces()))
 	}
 	start := m.Add(first, piece)
-	m.piece = m.Var(start)
+	m.piece = m.Var(m.Add(start, taps))
 	if p.windowless() {
-		m.pixels = m.VarGlobal(m.Offset(m.x, start, 16))
+		m.pixels = m.VarGlobal(m.Offset(m.x, m.piece, 16))
 	} else {
-		m.taps = m.VarGlobal(m.Offset(m.taps, m.Add(start, taps), 8))
+		m.taps = m.VarGlobal(m.Offset(m.taps, m.piece, 8))
 		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
 		m.nextTap()
 	}
@@ -158,6 +158,9 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	}
 	if p.subpixel != nil {
 		m.phases = l.constant(k, "phases", w.append(p.subpixel.phaseTable(p, t.bk)))
+		if p.masked() && !p.windowless() {
+			m.places = l.constant(k, "places", w.append(p.subpixel.places(p)))
+		}
 	}
 	if p.zeros != nil {
 		m.zeros = l.constant(k, "zeros", w.append(t.zeroTable(p)))

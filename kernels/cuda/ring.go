@@ -16,16 +16,17 @@ type engine interface {
 // steps returns of how many steps the block's part of the sum is.
 func (m *implicit) steps() ptx.Uint {
 	t := m.t
-	steps := ptx.U(m.p.steps(t.bk))
+	longest := m.p.steps(t.bk)
+	steps := ptx.U(longest)
 	if m.p.subpixel != nil {
-		steps = m.phaseSteps
+		steps = m.phase.steps
 	}
 	if t.split == 1 {
 		return steps
 	}
-	per := ptx.U(ceilDiv(m.p.steps(t.bk), t.split)) // the last part may be shorter
-	done := m.Mul(m.part, per)
-	return m.Min(m.Sub(m.Max(steps, done), done), per)
+	per := ceilDiv(longest, t.split) // the last part may be shorter
+	done := m.Mul(m.part, ptx.U(per))
+	return m.Min(m.Sub(m.Max(steps, done), done), ptx.U(per))
 }
 
 // run multiplies count steps. The copies of a step, which copyStep starts into the stage so many bytes into the ring, are

@@ -144,18 +144,33 @@ func (u *subpixel) each(p *product, store func(dst, src int)) {
 	}
 }
 
+// place returns the place of a tap in 16 bits each, row and column, from a phase's output pixel on; behind the last one that
+// is outside of every image.
+func (f phase) place(tap int) uint32 {
+	if tap >= len(f.taps) {
+		return farAway<<16 | farAway
+	}
+	return uint32(f.taps[tap].y)<<16 | uint32(uint16(f.taps[tap].x))
+}
+
 // tapTables returns the entries of the pieces of a row of weights, phase by phase of those that have taps.
 func (u *subpixel) tapTables(p *product, pieces int) []byte {
 	var table []byte
 	perTap := p.depthC() * p.typ.Size() / 16
 	for _, f := range u.phases[:max(1, u.tapped)] {
 		for i := range pieces {
-			at := tapEntry{place: tapPlace(farAway, farAway)} // behind the last: outside of every image
-			if tap := i / perTap; tap < len(f.taps) {
-				t := f.taps[tap]
-				at = tapEntry{(t.y*p.w+t.x)*p.pitchIn*p.typ.Size() + i%perTap*16, tapPlace(t.y, t.x)}
+			tap, delta := i/perTap, 0
+			place := f.place(tap)
+			if p.masked() {
+				place = uint32(1) << tap // none behind the last
 			}
-			table = at.append(table)
+			if tap < len(f.taps) {
+				delta = (f.taps[tap].y*p.w+f.taps[tap].x)*p.pitchIn*p.typ.Size() + i%perTap*16
+			} else if p.masked() {
+				place = 0
+			}
+			table = binary.LittleEndian.AppendUint32(table, uint32(int32(delta)))
+			table = binary.LittleEndian.AppendUint32(table, place)
 		}
 	}
 	return table
@@ -171,6 +186,17 @@ func (u *subpixel) phaseTable(p *product, bk int) []byte {
 		}
 		for _, n := range []int{f.steps(p, bk), i, f.first[0], f.first[1]} {
 			table = binary.LittleEndian.AppendUint32(table, uint32(n))
+		}
+	}
+	return table
+}
+
+// places returns the places of all taps, phase by phase of those that have some, in rows as long as the longest.
+func (u *subpixel) places(p *product) []byte {
+	var table []byte
+	for _, f := range u.phases[:max(1, u.tapped)] {
+		for tap := range p.s {
+			table = binary.LittleEndian.AppendUint32(table, f.place(tap))
 		}
 	}
 	return table
@@ -194,17 +220,45 @@ func (u *subpixel) zeroSums(p *product, row int) []int32 {
 	return sums
 }
 
-// beginPhase finds the block's phase and its steps, and returns its first row of weights and entry of the taps' table.
-func (m *implicit) beginPhase(index ptx.Uint) (row, tap ptx.Uint) {
+// phaseOfBlock is what a block has of its phase in registers.
+type phaseOfBlock struct {
+	steps, row, tap ptx.Uint   // its steps, its first row of weights and its first entry of the taps' table
+	places          []ptx.Word // of its taps, for the bits of the rows of pixels
+}
+
+// maskedPhase is how many taps a phase may have that rows of pixels have a bit for each of: their places are loaded at once.
+const maskedPhase = 16
+
+// beginPhase finds the block's phase.
+func (m *implicit) beginPhase(index ptx.Uint) {
+	p, t := m.p, m.t
 	entry := m.LoadConst(m.Offset(m.phases, index, 16), 2)
-	if m.phaseSteps = entry[0].Uint(); m.p.subpixel.even(m.p, m.t.bk) {
-		m.phaseSteps = ptx.U(m.p.steps(m.t.bk))
-	}
 	at := entry[1].Uint()
-	if tap = ptx.U(0); !m.p.windowless() {
-		tap = m.Mul(at, ptx.U(m.t.pieces()*m.t.tableSteps(m.p)))
+	m.phase = phaseOfBlock{steps: entry[0].Uint(), row: m.Mul(at, ptx.U(p.k)), tap: ptx.U(0)}
+	if p.subpixel.even(p, t.bk) {
+		m.phase.steps = ptx.U(p.steps(t.bk))
 	}
-	return m.Mul(at, ptx.U(m.p.k)), tap
+	if p.windowless() {
+		return
+	}
+	m.phase.tap = m.Mul(at, ptx.U(t.pieces()*t.tableSteps(p)))
+	if p.masked() {
+		from := m.Offset(m.places, at, 4*p.s)
+		for tap := range p.s {
+			m.phase.places = append(m.phase.places, m.LoadConst(from.At(4*tap), 1)...)
+		}
+	}
+}
+
+// phaseTapsInside returns the bits of the phase's taps that lie in the image, from a pixel of the phase on.
+func (m *implicit) phaseTapsInside(top, left ptx.Uint) ptx.Uint {
+	all := ptx.U(0)
+	for tap, place := range m.phase.places {
+		y, x := m.Add(top, m.BfeS(place, 16, 16).Uint()), m.Add(left, m.BfeS(place, 0, 16).Uint())
+		inside := m.Both(m.Lt(y, ptx.U(m.p.h)), m.Lt(x, ptx.U(m.p.w)))
+		all = m.Or(all, m.Select(inside, ptx.I(1<<tap).Uint(), ptx.U(0)))
+	}
+	return all
 }
 
 // finishPhase finishes the tile: of a phase's pixels it writes those that the output has.

@@ -20,9 +20,13 @@ const farAway = 1 << 14
 // maskedTaps is how many taps a word has a bit for.
 const maskedTaps = 32
 
-// masked reports whether a row of pixels has a bit for every tap: otherwise each step looks where the tap lies, as it does
-// where blocks have the taps of their phase.
-func (p *product) masked() bool { return p.subpixel == nil && p.r*p.s <= maskedTaps }
+// masked reports whether a row of pixels has a bit for every tap: otherwise each step looks where the tap lies.
+func (p *product) masked() bool {
+	if p.subpixel != nil {
+		return p.s <= maskedPhase
+	}
+	return p.r*p.s <= maskedTaps
+}
 
 // windowless reports whether every output pixel reads one input pixel, which is there.
 func (p *product) windowless() bool {
@@ -62,6 +66,9 @@ func (m *implicit) pixelRow(pixel ptx.Uint) pixelRow {
 // tapsInside returns the bits of the taps that lie in the image, of a window that begins there.
 func (m *implicit) tapsInside(top, left ptx.Uint) ptx.Uint {
 	p := m.p
+	if p.subpixel != nil {
+		return m.phaseTapsInside(top, left)
+	}
 	if p.pad == [2]int{} && (p.p-1)*p.stride[0]+(p.r-1)*p.dilation[0] < p.h && (p.q-1)*p.stride[1]+(p.s-1)*p.dilation[1] < p.w {
 		return ptx.I(1<<(p.r*p.s) - 1).Uint()
 	}
@@ -143,7 +150,8 @@ func (m *implicit) tapInside() func(pixelRow) ptx.Cond {
 // tableSteps returns for how many steps the table has entries: those of all parts, and one that is loaded but not used.
 func (t tile) tableSteps(p *product) int { return t.split*ceilDiv(p.steps(t.bk), t.split) + 1 }
 
-// tapTable returns the entries of the pieces of a row of weights.
+// tapTable returns the entries of the pieces of a row of weights: bytes from tap 0, then the tap's bit, or its row and column
+// in 16 bits each.
 func (p *product) tapTable(pieces int) []byte {
 	if p.subpixel != nil {
 		return p.subpixel.tapTables(p, pieces)
@@ -153,31 +161,19 @@ func (p *product) tapTable(pieces int) []byte {
 	for i := range pieces {
 		tap := i / perTap
 		y, x := tap/p.s*p.dilation[0], tap%p.s*p.dilation[1]
-		e := tapEntry{(y*p.w+x)*p.pitchIn*p.typ.Size() + i%perTap*16, tapPlace(y, x)}
+		delta := (y*p.w+x)*p.pitchIn*p.typ.Size() + i%perTap*16
+		place := uint32(y)<<16 | uint32(x)
 		if p.masked() {
-			e.place = uint32(1) << tap // none behind the last
+			place = uint32(1) << tap // none behind the last
 		}
 		if tap >= p.r*p.s { // behind the last: outside of every image
-			e.delta = 0
+			delta = 0
 			if !p.masked() {
-				e.place = tapPlace(farAway, farAway)
+				place = farAway<<16 | farAway
 			}
 		}
-		table = e.append(table)
+		table = binary.LittleEndian.AppendUint32(table, uint32(int32(delta)))
+		table = binary.LittleEndian.AppendUint32(table, place)
 	}
 	return table
-}
-
-// tapEntry is where a piece of 16 bytes lies: bytes from tap 0, then the tap's bit, or its row and column (tapPlace).
-type tapEntry struct {
-	delta int
-	place uint32
-}
-
-// tapPlace is a tap's row and column in 16 bits each.
-func tapPlace(y, x int) uint32 { return uint32(y)<<16 | uint32(uint16(x)) }
-
-func (e tapEntry) append(table []byte) []byte {
-	table = binary.LittleEndian.AppendUint32(table, uint32(int32(e.delta)))
-	return binary.LittleEndian.AppendUint32(table, e.place)
 }
