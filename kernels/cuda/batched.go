@@ -194,30 +194,25 @@ func (c *batchedBlock) copyStep(offset ptx.Uint) {
 // turned is the tensor cores' engine for a right side whose rows are along the sum: ldmatrix transposes its 8x8 matrices.
 type turned struct {
 	*tensor
-	row     ptx.SharedPtr // this lane's row in stage 0
-	columns []ptx.Uint    // by 16 columns of the warp: where this lane's piece lies in its row
+	right ptx.Uint // address of this lane's first piece of it in stage 0
 }
 
 func newTurned(m *implicit) *turned {
 	e := &turned{tensor: newEngine(m).(*tensor)}
 	// Lanes 0 to 15 give the addresses of 16 rows at 8 columns, the others of the same rows at the next 8.
 	row := m.And(e.lane, ptx.U(15))
-	e.row = m.OffsetShared(m.ring, m.Mad(row, ptx.U(2*m.t.bn), ptx.U(m.t.bm*m.t.bk)), 1)
-	first := m.Add(m.Shr(e.column, 3), m.Shr(e.lane, 4))
-	for j := 0; j < e.tensor.columns; j += 16 {
-		e.columns = append(e.columns, m.Shl(m.Xor(m.Add(first, ptx.U(j/8)), m.And(row, ptx.U(7))), 4))
-	}
+	first := m.Xor(m.Add(m.Shr(e.column, 3), m.Shr(e.lane, 4)), m.And(row, ptx.U(7)))
+	e.right = m.Add(m.Mad(row, ptx.U(2*m.t.bn), m.ring.Uint), m.Mad(first, ptx.U(16), ptx.U(m.t.bm*m.t.bk)))
 	return e
 }
 
 func (e *turned) step(stage ptx.Uint) {
-	a, b := e.OffsetShared(e.a, stage, 1), e.OffsetShared(e.row, stage, 1)
-	for i, piece := range e.pieceA {
-		fromA := e.OffsetShared(a, piece, 1)
+	a, b := e.Add(e.a, stage), e.Add(e.right, stage)
+	for piece := 0; piece < e.t.pieces(); piece += mmaBytes / 16 {
+		fromA := e.flipped(a, piece)
 		var right [][2]ptx.Word
-		for _, column := range e.columns {
-			from := e.OffsetShared(b, column, 1)
-			f := e.LoadMatrix4Turned(from.At(16 * i * 2 * e.t.bn))
+		for j := 0; j < e.columns; j += 16 {
+			f := e.LoadMatrix4Turned(e.flipped(b, j/8).At(piece * 16 * e.t.bn))
 			right = append(right, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
 		}
 		for i := range e.acc {

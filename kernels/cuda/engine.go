@@ -31,14 +31,26 @@ type warpTile struct {
 	row, column   ptx.Uint // where it begins
 }
 
+// place is the address in stage 0 of a piece of a row of the tile. As pieces are swizzled, and rows are aligned to their
+// length, that of piece p^q of the row is the address of piece p with the bits of 16*q flipped.
+func (w warpTile) place(row, piece ptx.Uint) ptx.Uint {
+	return w.Add(w.Mad(row, ptx.U(w.t.bk), w.ring.Uint), w.t.swizzled(w.K, row, piece))
+}
+
+// flipped is the address of piece p^q of a row, given that of piece p.
+func (w warpTile) flipped(at ptx.Uint, q int) ptx.SharedPtr {
+	if q > 0 {
+		at = w.Xor(at, ptx.U(16*q))
+	}
+	return ptx.SharedPtr{Uint: at}
+}
+
 // tensor multiplies on tensor cores, halves or bytes. The fragments of 16 rows by 32 bytes that an instruction takes are
 // four 8x8 matrices of ldmatrix, for the pixels and, two at a time, for the weights.
 type tensor struct {
 	warpTile
 	acc  [][][4]ptx.Word // by 16 rows, by 8 columns: variables
-	a, b ptx.SharedPtr   // this lane's rows in stage 0
-
-	pieceA, pieceB []ptx.Uint // by 32 bytes: where this lane's piece lies in its row
+	a, b ptx.Uint        // addresses of this lane's first pieces in stage 0
 
 	// Where the weights have a zero point: the sums of this lane's rows of pixels, of row g and g+8 in each 16.
 	rowSums [][2]ptx.Int
@@ -55,12 +67,8 @@ func newTensor(w warpTile) *tensor {
 	rowA, halfA := w.And(w.lane, ptx.U(15)), w.Shr(w.lane, 4)
 	rowB := w.Add(w.And(w.lane, ptx.U(7)), w.Shl(w.Shr(w.lane, 4), 3))
 	halfB := w.And(w.Shr(w.lane, 3), ptx.U(1))
-	e.a = w.OffsetShared(w.ring, w.Add(w.row, rowA), w.t.bk)
-	e.b = w.OffsetShared(w.ring, w.Add(w.Add(w.column, rowB), ptx.U(w.t.bm)), w.t.bk)
-	for i := range w.t.bk / mmaBytes {
-		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, w.Add(halfA, ptx.U(2*i))))
-		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, w.Add(halfB, ptx.U(2*i))))
-	}
+	e.a = w.place(w.Add(w.row, rowA), halfA)
+	e.b = w.place(w.Add(ptx.U(w.t.bm), w.Add(w.column, rowB)), halfB)
 	e.zero()
 	if w.p.weightsHaveZeros() {
 		for range e.acc {
@@ -92,10 +100,9 @@ func (e *tensor) variable() ptx.Word {
 }
 
 func (e *tensor) step(stage ptx.Uint) {
-	a, b := e.OffsetShared(e.a, stage, 1), e.OffsetShared(e.b, stage, 1)
-	for i, piece := range e.pieceA {
-		fromA := e.OffsetShared(a, piece, 1)
-		fromB := e.OffsetShared(b, e.pieceB[i], 1)
+	a, b := e.Add(e.a, stage), e.Add(e.b, stage)
+	for piece := 0; piece < e.t.pieces(); piece += mmaBytes / 16 {
+		fromA, fromB := e.flipped(a, piece), e.flipped(b, piece)
 		var weights [][2]ptx.Word
 		for j := 0; j < e.columns; j += 16 {
 			f := e.LoadMatrix4(fromB.At(j * e.t.bk))
@@ -159,23 +166,17 @@ func (e *tensor) spill(to ptx.SharedPtr) {
 // and every 8th column of the warp's part. Four elements of a row are read at a time.
 type simt struct {
 	warpTile
-	acc            [][]ptx.Float // by row, by column: variables
-	a, b           ptx.SharedPtr // this lane's first rows in stage 0
-	pieceA, pieceB []ptx.Uint    // where the pieces of these lie in their rows
-	laneM, laneN   ptx.Uint
+	acc          [][]ptx.Float // by row, by column: variables
+	a, b         ptx.Uint      // addresses of the first pieces of this lane's first rows in stage 0
+	laneM, laneN ptx.Uint
 }
 
 const simtRows, simtColumns = 4, 8
 
 func newSimt(w warpTile) *simt {
 	e := &simt{warpTile: w, laneM: w.Shr(w.lane, 3), laneN: w.And(w.lane, ptx.U(7))}
-	rowA, rowB := w.Add(w.row, e.laneM), w.Add(w.column, e.laneN)
-	e.a = w.OffsetShared(w.ring, rowA, w.t.bk)
-	e.b = w.OffsetShared(w.ring, w.Add(rowB, ptx.U(w.t.bm)), w.t.bk)
-	for i := range w.t.pieces() {
-		e.pieceA = append(e.pieceA, w.t.swizzled(w.K, rowA, ptx.U(i)))
-		e.pieceB = append(e.pieceB, w.t.swizzled(w.K, rowB, ptx.U(i)))
-	}
+	e.a = w.place(w.Add(w.row, e.laneM), ptx.U(0))
+	e.b = w.place(w.Add(ptx.U(w.t.bm), w.Add(w.column, e.laneN)), ptx.U(0))
 	for range w.rows / simtRows {
 		line := make([]ptx.Float, w.columns/simtColumns)
 		for j := range line {
@@ -187,16 +188,16 @@ func newSimt(w warpTile) *simt {
 }
 
 func (e *simt) step(stage ptx.Uint) {
-	a, b := e.OffsetShared(e.a, stage, 1), e.OffsetShared(e.b, stage, 1)
-	for piece := range e.pieceA {
+	a, b := e.Add(e.a, stage), e.Add(e.b, stage)
+	for piece := range e.t.pieces() {
 		var weights [][]ptx.Float
-		fromB := e.OffsetShared(b, e.pieceB[piece], 1)
+		fromB := e.flipped(b, piece)
 		for j := range e.acc[0] {
 			weights = append(weights, e.LoadSharedF(fromB.At(j*simtColumns*e.t.bk), 4))
 		}
 		for i := range e.acc {
 			// Rows 4 apart are swizzled differently: in rows of 64 bytes, by two pieces for every other one.
-			from := e.OffsetShared(a, e.pieceA[piece^e.turn(i)], 1)
+			from := e.flipped(a, piece^e.turn(i))
 			pixels := e.LoadSharedF(from.At(i*simtRows*e.t.bk), 4)
 			for c := range 4 {
 				for j := range e.acc[i] {

@@ -103,6 +103,7 @@ func (m *implicit) begin() {
 	if p.windowless() {
 		m.pixels = m.VarGlobal(m.Offset(m.x, m.piece, 16))
 	} else {
+		m.taps = m.VarGlobal(m.Offset(m.taps, m.piece, 8))
 		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
 		m.nextTap()
 	}

@@ -94,9 +94,10 @@ func (m *implicit) tapsInside(top, left ptx.Uint) ptx.Uint {
 
 // nextTap loads the piece's entry of the table. It has a step's time to come.
 func (m *implicit) nextTap() {
-	for i, w := range m.LoadConst(m.Offset(m.taps, m.piece, 8), 2) {
+	for i, w := range m.LoadConst(m.taps, 2) {
 		m.Set(m.tap[i], w.Uint())
 	}
+	m.SetGlobal(m.taps, m.taps.At(8*m.t.pieces()))
 }
 
 // copyPixels starts the copies of this thread's pieces of pixels.
