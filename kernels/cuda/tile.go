@@ -171,17 +171,15 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 }
 
 // resident returns how many blocks are to share an SM of the largest kind: two where memory and registers allow, so that one
-// multiplies while the other begins or ends. A block that adds parts up would take all registers there are, to load as many
-// of them as it can at a time: small ones get joinRegisters a thread.
+// multiplies while the other begins or ends. A block that adds parts up loads as many of them at a time as it has registers
+// for: small ones get joinRegisters a thread.
 func (t tile) resident() int {
 	const shared = 228 << 10
 	sums, most := t.bm*t.bn/t.threads(), shared/(t.shared()+sharedReserved)
 	switch {
 	case sums > 64 || t.unit == simtF32 && sums > 32 || most < 2:
 		return 1
-	case t.split > 1 && t.threads() > 128: // two of these leave 128 registers to a thread, which spills
-		return 1
-	case t.split > 1 && t.unit != simtF32 && sums <= 32:
+	case t.split > 1 && t.threads() <= 128 && t.unit != simtF32 && sums <= 32:
 		return min(most, registersPerSM/(t.threads()*joinRegisters))
 	}
 	return 2
@@ -199,7 +197,7 @@ func (t tile) registers() int {
 	case t.unit == simtF32 && t.resident() == 1:
 		return 255 // it is given more operands at a time
 	case t.split > 1:
-		return max(joinRegisters, min(255, sums+64))
+		return min(registersPerSM/(t.threads()*t.resident()), max(joinRegisters, min(255, sums+64)))
 	}
 	return min(255, sums+64)
 }
