@@ -11,8 +11,8 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/driver"
-	"github.com/trtui/trtui/kernels/cuda/simulator"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
 // simulatedGPUs is the program's table with simulated GPUs whose calls are recorded: gpu:0 is the usual one, gpu:1 has a newer
