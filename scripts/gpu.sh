@@ -17,6 +17,8 @@
 # case 240 seconds and do without the tactics that selftest found wrong, or that ended a measurement before. Their rows have
 # the number of these. Where a layer has no other, wrong ones are measured all the same, and the row says so: "despite".
 #
+# ours also compares the outputs of two networks with the CPU's, before their times are believed.
+#
 # A command of trtui prints its rows as JSON lines; exit status 2, a usage error, means that this build lacks it. What it
 # learns about tactics is kept in DIR/GPU/timing.jsonl. Then run scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
 set -u
@@ -26,6 +28,7 @@ stages="device bringup selftest baseline ours layers"
 budget=3600 out='' commit='' trtui=bin/trtui backend=cuda tiny='' chosen=''
 unavailable=69 unfinished=75 # of sysexits.h
 case_limit=240
+least_sqnr=30 # dB, of outputs in fp16 and int8 beside the CPU's in the same precision
 usage() { sed -n '2,/^set -u/s/^# \{0,1\}//p' scripts/gpu.sh >&2; exit 2; }
 while [ $# -gt 0 ]; do
   case $1 in
@@ -229,11 +232,42 @@ bench() {
     *) echo "$key\"error\":$(json_string "$(tail -n 1 "$work/error")")}" ;;
   esac
 }
+# compare MODEL PRECISION prints a row of one item's outputs beside the CPU's, unless there is one: {compared, precision, ok,
+# max_abs, sqnr_db, or error}. Precisions round at places of their own choice, so the bound is one of signal to noise.
+compare() {
+  local key file=() forbid=() limit status max_abs sqnr ok=false
+  key=$(printf '{"compared":"%s","precision":"%s",' "$1" "$2")
+  grep -qF "$key" "$rows" && return 0
+  if [ "$1" != digits ]; then
+    onnx "$1" || { echo "$key\"error\":\"no ONNX file: the export by PyTorch failed\"}"; return 0; }
+    file=("$models/$1.onnx")
+  fi
+  bad | sed '/^$/d' >"$work/bad"
+  [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
+  limit=$(left)
+  [ "$limit" -le $case_limit ] || limit=$case_limit
+  timeout -k 10 "$limit" "$trtui" run ${file[@]+"${file[@]}"} --backends "cpu,$backend" --precision "$2" --items 1 --format json \
+    --timing-cache "$out/$gpu/timing.jsonl" ${forbid[@]+"${forbid[@]}"} >"$work/run" 2>"$work/error" </dev/null
+  status=$?
+  max_abs=$(sed -n 's/^ *"max_abs": \([^,]*\),*$/\1/p' "$work/run" | head -n 1)
+  sqnr=$(sed -n 's/^ *"sqnr_db": \([^,]*\),*$/\1/p' "$work/run" | head -n 1) # not there where nothing differs
+  case $status in
+    0 | 1)
+      if [ -z "$max_abs" ]; then
+        echo "$key\"error\":$(json_string "$(tail -n 1 "$work/error")")}"
+        return 0
+      fi
+      if [ $status -eq 0 ] || awk -v s="${sqnr:-0}" -v least=$least_sqnr 'BEGIN {exit !(s >= least)}'; then ok=true; fi
+      echo "$key\"ok\":$ok,\"max_abs\":$max_abs${sqnr:+,\"sqnr_db\":$sqnr}}" ;;
+    *) echo "$key\"error\":\"it had not ended after $limit s, or status $status\"}" ;;
+  esac
+}
 stage_ours() {
   have_trtui || return
   local model batch precision
   bench digits 1 fp32 || { lacks $? "bench --backend $backend"; return; } # before any export: is there such a backend?
-  [ -z "$tiny" ] || return 0
+  [ -z "$tiny" ] || { compare digits fp32; return 0; }
+  for model in digits resnet50; do for precision in fp16 fp32 int8; do compare "$model" "$precision"; done; done
   while read -r model batch precision; do
     case $model in '#'* | '') continue ;; esac
     bench "$model" "$batch" "$precision" || { lacks $? "bench --backend $backend"; return; }

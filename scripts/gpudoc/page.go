@@ -60,6 +60,7 @@ func writeDevice(b *bytes.Buffer, cases []benchCase, d device) {
 	writeStages(b, d)
 	writeSelftest(b, d)
 	writeBringup(b, d)
+	writeComparisons(b, d)
 	b.WriteString("\n| model | batch | precision | ours | eager | graph | compile | ours / graph | ours / compile |\n|---|--:|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, c := range cases {
 		fmt.Fprintf(b, "| %s | %d | %s |", c.Model, c.Batch, c.Precision)

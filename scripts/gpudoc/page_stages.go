@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -45,6 +46,28 @@ func writeSelftest(b *bytes.Buffer, d device) {
 	sum := s.summary()
 	fmt.Fprintf(b, "\nSelftest of commit %s: %d of %d pairs of a tactic and a layer ran, %d of %d tactics, each in %d repetitions against\nthe layer's definition; %d failed.\n",
 		r.commit(), sum.Ran, sum.Pairs, sum.Seen, sum.Tactics, sum.Reps, sum.Failed)
+}
+
+// writeComparisons says how far the outputs of whole networks are from the CPU's.
+func writeComparisons(b *bytes.Buffer, d device) {
+	s, r, ok := d.newestStage(ours)
+	if !ok || !slices.ContainsFunc(s.Rows, func(r row) bool { return r.Compared != "" }) {
+		return
+	}
+	fmt.Fprintf(b, "\nOutputs of commit %s beside the CPU's in the same precision, one item:\n\n| model | precision | max abs | SQNR dB | |\n|---|---|--:|--:|---|\n", r.commit())
+	for _, row := range s.Rows {
+		if row.Compared == "" {
+			continue
+		}
+		note := ""
+		switch {
+		case row.failed():
+			note = strings.TrimSpace("failed " + row.Error)
+		case row.MaxAbs == 0:
+			note = "equal"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", row.Compared, row.Precision, number(row.MaxAbs), number(row.SQNRdB), cellText(note))
+	}
 }
 
 // shown are the checks of bringup that the page has every row of.

@@ -54,7 +54,8 @@ type row struct {
 	Lost      string // those of them that ended this measurement at first
 	Despite   bool   // ours: others that were found wrong were not left out, as a layer had nothing else
 	Error     string
-	OK        *bool // selftest, bringup
+	OK        *bool // selftest, bringup, comparisons
+	comparison
 	finding
 	summary
 }
@@ -69,6 +70,13 @@ type finding struct {
 	GBs                float64 `json:"gb_s"`
 	TFLOPs             float64 `json:"tflops"`
 	JITms              float64 `json:"jit_ms"`
+}
+
+// comparison is a row of ours that is no measurement: outputs beside the CPU's.
+type comparison struct {
+	Compared string  // the model
+	MaxAbs   float64 `json:"max_abs"`
+	SQNRdB   float64 `json:"sqnr_db"`
 }
 
 // summary is the last row of bringup and selftest.
