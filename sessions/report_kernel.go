@@ -17,8 +17,8 @@ type KernelReport struct {
 	Layer, Op, Tactic string
 	Timed             bool          // Time was measured; otherwise it is the cost model's
 	Time              time.Duration // of the layer's launches together; 0 where neither knows
-	FLOPs             int64
-	Bytes             int64 // of the tensors that it reads and writes
+	FLOPs             int64         `output:"flops"`
+	Bytes             int64         // of the tensors that it reads and writes
 	Language          string
 	Launches          []LaunchReport
 	Text              string

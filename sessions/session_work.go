@@ -108,7 +108,7 @@ func (s *Session) build(ctx context.Context, cfg Config, retime string) (*run.Lo
 // examine measures the engine's times and its accuracy, and compares calibrators.
 func (s *Session) examine(ctx context.Context, cfg Config, loaded *run.Loaded, built time.Duration) error {
 	st := s.stages
-	t := newTimings(loaded.Plan, max(1, cfg.Batch))
+	t := newTimings(loaded.Plan, st.batchOf(loaded.Plan))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}

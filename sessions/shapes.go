@@ -155,6 +155,20 @@ func (m *Model) Shaped(cfg Config) Config {
 	return cfg
 }
 
+// FixedBatch returns the extent of the first axis of inputs where it is no symbol, so that no batch can be chosen; ok is false
+// where it can, and where a model is not there.
+func (m *Model) FixedBatch() (batch int, ok bool) {
+	if m.Network == nil || slices.ContainsFunc(m.Network.Inputs, isBatched) {
+		return 0, false
+	}
+	for _, t := range m.Network.Inputs {
+		if len(t.Dims) > 0 {
+			return t.Dims[0].IsConst()
+		}
+	}
+	return 1, true
+}
+
 // BatchOfShapes returns the extent that shapes give to the first axis of inputs where that is a symbol; ok is false
 // where they give none.
 func (m *Model) BatchOfShapes(shapes map[string][]int) (batch int, ok bool) {

@@ -274,6 +274,12 @@ func (o *options) shaped(m *sessions.Model, cfg sessions.Config) (sessions.Confi
 		}
 		cfg.Shapes = map[string][]int{m.Network.Inputs[0].Name: dims}
 	}
+	if fixed, ok := m.FixedBatch(); ok && cfg.Batch != fixed {
+		if o.changed("batch") && cfg.Batch > 1 {
+			return cfg, usageError{fmt.Errorf("--batch %d: the model's inputs have a batch of %d; a model with an open first axis takes any", cfg.Batch, fixed)}
+		}
+		cfg.Batch = 1
+	}
 	batch, given := m.BatchOfShapes(cfg.Shapes)
 	switch {
 	case given && (batch < 1 || batch > sessions.MaxBatch):

@@ -130,7 +130,7 @@ func halvable(l *graph.Layer, peaks map[string]float32) string {
 // the scales of a resize.
 func storesConstants(l *graph.Layer) bool {
 	switch l.Op {
-	case graph.BatchNorm, graph.InstanceNorm, graph.GroupNorm, graph.LayerNorm, graph.RMSNorm, graph.Concat:
+	case graph.BatchNorm, graph.InstanceNorm, graph.GroupNorm, graph.LayerNorm, graph.RMSNorm, graph.Concat, graph.ConvTranspose:
 		return true
 	}
 	_, elementwise := l.Attrs.(graph.Elementwise)

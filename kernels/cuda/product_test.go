@@ -224,7 +224,7 @@ func (tr *trial) needsOrderings(t *testing.T) {
 func (tr *trial) survives(t *testing.T, m *ptx.Module) bool {
 	for _, async := range []ptxsim.Async{ptxsim.Late, ptxsim.Early} {
 		for seed := range uint64(3) {
-			if _, right, err := tr.run(t, m, ptxsim.Options{Async: async, Seed: seed}); err != nil || !right {
+			if _, right, err := tr.run(t, m, ptxsim.Options{Async: async, Seed: seed, Races: true}); err != nil || !right {
 				return false
 			}
 		}
