@@ -23,8 +23,12 @@ func featureSets() []asm.Features {
 }
 
 // TestLimited runs the conformance suite as processors with fewer instructions would: networks on each, single layers,
-// whose tactics TestTactics has already met, with AVX2 alone.
+// whose tactics TestTactics has already met, with AVX2 alone. Threads share the work in one way whatever the instructions:
+// the race detector need not see it again.
 func TestLimited(t *testing.T) {
+	if raceEnabled {
+		t.Skip("TestNetworks and TestTactics are the same under the race detector")
+	}
 	for _, features := range featureSets()[1:] {
 		t.Run(features.String(), func(t *testing.T) {
 			b, err := OpenLimited(2, features.String())
