@@ -274,11 +274,11 @@ func (o *options) shaped(m *sessions.Model, cfg sessions.Config) (sessions.Confi
 		}
 		cfg.Shapes = map[string][]int{m.Network.Inputs[0].Name: dims}
 	}
-	if fixed, ok := m.FixedBatch(); ok && cfg.Batch != fixed {
-		if o.changed("batch") && cfg.Batch > 1 {
+	if fixed, ok := m.FixedBatch(); ok {
+		if o.changed("batch") && cfg.Batch > 1 && cfg.Batch != fixed {
 			return cfg, usageError{fmt.Errorf("--batch %d: the model's inputs have a batch of %d; a model with an open first axis takes any", cfg.Batch, fixed)}
 		}
-		cfg.Batch = 1
+		cfg.Batch = 1 // items are what the inputs take, whatever their first axis is
 	}
 	batch, given := m.BatchOfShapes(cfg.Shapes)
 	switch {

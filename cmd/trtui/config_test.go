@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -36,6 +37,35 @@ func engine(t *testing.T, cfg sessions.Config) *sessions.Model {
 		t.Fatal(err)
 	}
 	return &sessions.Model{Engine: &run.Engine{Report: report}}
+}
+
+// A batch can be chosen where the first axis is open; where it is fixed another one is refused, and an item is a whole input.
+func TestFixedBatch(t *testing.T) {
+	model := func(first graph.Dim) *sessions.Model {
+		return &sessions.Model{Network: &graph.Network{Inputs: []*graph.Tensor{{Name: "x", Dims: []graph.Dim{first, graph.Const(3)}}}}}
+	}
+	for _, c := range []struct {
+		args  string
+		first graph.Dim
+		want  int // 0: refused
+	}{
+		{"--batch 16", graph.Const(1), 0},
+		{"--batch 2", graph.Const(4), 0},
+		{"--batch 4", graph.Const(4), 1},
+		{"", graph.Const(4), 1},
+		{"--batch 16", graph.Symbol("N"), 16},
+	} {
+		o := parsed(t, c.args)
+		cfg, err := o.shaped(model(c.first), sessions.Config{Batch: max(1, o.batch)})
+		switch {
+		case c.want == 0:
+			if !errors.As(err, new(usageError)) {
+				t.Errorf("%q, first axis %v: %v, want a usage error", c.args, c.first, err)
+			}
+		case err != nil || cfg.Batch != c.want:
+			t.Errorf("%q, first axis %v: batch %d, %v; want %d", c.args, c.first, cfg.Batch, err, c.want)
+		}
+	}
 }
 
 // What an engine was built with counts, but for the flags that were given.
