@@ -1,77 +1,11 @@
 package cuda
 
 import (
-	"math/rand/v2"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cuda/ptxsim"
 )
-
-// layerTrial emits a kernel, by its emitter's name, for a layer with one input that is not a constant.
-func layerTrial(t *testing.T, name string, op *graph.Op, attrs any, typ graph.DataType, dims []int, constants ...*graph.Tensor) *trial {
-	t.Helper()
-	rnd := rand.New(rand.NewPCG(1, 2))
-	l := &graph.Layer{Name: op.Name, Op: op, Attrs: attrs, From: []string{op.Name}}
-	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
-	if typ == graph.I8 {
-		x.Range = graph.PerTensor(0.05, 3)
-	}
-	l.AddInput(x)
-	for _, c := range constants {
-		c.Weights = suite.Random(rnd, c).Data
-		l.AddInput(c)
-	}
-	y := &graph.Tensor{Name: "y", Producer: l}
-	l.Outputs = []*graph.Tensor{y}
-	if err := l.Infer(); err != nil {
-		t.Fatal(err)
-	}
-	if typ == graph.I8 && !y.Range.IsSet() {
-		y.Type, y.Range = graph.I8, graph.PerTensor(0.2, -3)
-	}
-	for _, e := range emitters() {
-		if e.name != name || e.op != op {
-			continue
-		}
-		b, _ := bindingOf(l, e)
-		if err := e.matches(b); err != nil {
-			t.Fatal(err)
-		}
-		w, err := e.emit(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr := &trial{binding: b, work: w}
-		if e.workspace != nil {
-			tr.scratch = e.workspace(b)
-		}
-		ins := []graph.Value{suite.Random(rnd, x)}
-		stored := make([]byte, b.In[0].Bytes())
-		b.In[0].FromLinear(stored, ins[0].Data)
-		tr.inputs = [][]byte{stored}
-		for _, c := range constants {
-			v, _ := c.Const()
-			ins = append(ins, v)
-		}
-		tr.want = graph.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
-		if err := l.Eval(ins, []graph.Value{tr.want}); err != nil {
-			t.Fatal(err)
-		}
-		return tr
-	}
-	t.Fatalf("there is no kernel %s of %s", name, op.Name)
-	return nil
-}
-
-func weight(typ graph.DataType, dims ...int) *graph.Tensor {
-	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(dims...)}
-	if typ == graph.I8 {
-		w.Range = graph.PerTensor(0.01, 0)
-	}
-	return w
-}
 
 // kernelCase is a kernel on a layer whose rows are as wide as a warp's accesses.
 type kernelCase struct {
@@ -128,7 +62,7 @@ func kernelCases() []kernelCase {
 func TestAccess(t *testing.T) {
 	for _, c := range kernelCases() {
 		t.Run(c.name+"_"+c.op.Name+"_"+c.typ.String(), func(t *testing.T) {
-			tr := layerTrial(t, c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
+			tr := layerTrial(t, tactics(), c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
 			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
 			if err != nil || !right {
 				t.Fatal(right, err)
@@ -157,7 +91,7 @@ func TestOrderings(t *testing.T) {
 		if c.typ != graph.F32 {
 			continue
 		}
-		tr := layerTrial(t, c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
+		tr := layerTrial(t, tactics(), c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
 		k := tr.work.module.Kernels[0]
 		for _, i := range ptxsim.Orderings(k) {
 			broken, err := ptxsim.Without(tr.work.module, k.Name, i)

@@ -16,12 +16,12 @@ var batchedTiles = []tile{
 	{unit: tensorF16, bm: 32, bn: 64, bk: 128, warpsM: 1, warpsN: 2, stages: 3, split: 1},
 }
 
-// batchedEmitters are these products, of batches that broadcast.
-func batchedEmitters() []emitter {
-	var list []emitter
+// batchedTactics are these products, of batches that broadcast.
+func batchedTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.MatMul, graph.Gemm} {
 		for _, t := range batchedTiles {
-			list = append(list, emitter{
+			list = append(list, tactic{
 				name: "gemm_batched_" + t.String(), op: op, in: kernels.Linear, out: kernels.Linear,
 				match: func(b kernels.Binding) error {
 					_, err := batchedOf(b, t)

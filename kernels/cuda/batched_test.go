@@ -11,7 +11,7 @@ import (
 func TestBatchedAccess(t *testing.T) {
 	for _, tl := range batchedTiles {
 		t.Run(tl.String(), func(t *testing.T) {
-			tr := layerTrial(t, "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{2, 128, 128}, weight(graph.F16, 128, 256))
+			tr := layerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{2, 128, 128}, weight(graph.F16, 128, 256))
 			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
 			if err != nil || !right {
 				t.Fatal(right, err)
@@ -30,6 +30,6 @@ func TestBatchedAccess(t *testing.T) {
 // wrong.
 func TestBatchedOrderings(t *testing.T) {
 	tl := batchedTiles[len(batchedTiles)-1] // the last step reads the stage that the sums take over
-	tr := layerTrial(t, "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{1, 40, 392}, weight(graph.F16, 392, 72))
+	tr := layerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{1, 40, 392}, weight(graph.F16, 392, 72))
 	tr.needsOrderings(t)
 }

@@ -2,9 +2,9 @@ package cuda
 
 import "fmt"
 
-// Kernels count threads, places and elements in 32 bits. That a tensor fits is checked for every tactic ([emitter.matches]).
-// What grows beyond tensors is bounded here: threads where several share an element, packed weights, and windows that reach
-// over the edge of an image.
+// Kernels count threads, places and elements in 32 bits. That a tensor fits is checked for every tactic ([tactic.matches]).
+// What grows beyond tensors is bounded here: threads where several share an element; and by the families, packed
+// weights and windows that reach over the edge of an image.
 
 // threadsFit returns an error where a kernel would number more threads than it can.
 func threadsFit(n int) error {
@@ -14,33 +14,8 @@ func threadsFit(n int) error {
 	return nil
 }
 
-// weightsFit returns an error where packed weights have more elements than a tensor may: rows padded to vectors, or vectors
-// of output channels of which few are used, take many times the constant's own.
-func weightsFit(rows, perRow int) error {
-	if perRow > maxElements || rows > maxElements || rows*perRow > maxElements {
-		return fmt.Errorf("packed weights of %d x %d elements, the kernel reaches %d", rows, perRow, maxElements)
-	}
-	return nil
-}
+// maxElements bounds a tensor, so that indices are 31 bits wide.
+const maxElements = 1<<31 - 1
 
-// windowsFit returns an error where a place under a window, counted from the begin of the padding, does not fit. Of a
-// transposed convolution the windows stand on the output, at the input's places.
-func (p *product) windowsFit() error {
-	places := [2]int{p.p, p.q}
-	if p.transposed {
-		places = [2]int{p.h, p.w}
-	}
-	taps := [2]int{p.r, p.s}
-	for i, axis := range []string{"rows", "columns"} {
-		// As floats, which do not wrap around. A single window reads its stride too.
-		reach := float64(max(1, places[i]-1))*float64(p.stride[i]) + float64(taps[i])*float64(p.dilation[i]) + float64(p.pad[i])
-		if reach > maxElements {
-			return fmt.Errorf("along %s, %d windows %d apart, of %d taps %d apart and with %d of padding, reach over more than %d",
-				axis, places[i], p.stride[i], taps[i], p.dilation[i], p.pad[i], maxElements)
-		}
-	}
-	if p.r*p.s > maxElements {
-		return fmt.Errorf("windows of %d x %d taps, the kernel counts up to %d", p.r, p.s, maxElements)
-	}
-	return nil
-}
+// maxCompared bounds the elements that a kernel compares in pairs.
+const maxCompared = 1 << 17

@@ -37,36 +37,36 @@ type Finding struct {
 	Error       string  `json:"error,omitempty"`
 }
 
-// bringupStep is a part of Bringup.
-type bringupStep struct {
+// step is a part of Bringup.
+type step struct {
 	name string
-	run  func(*bringup) error
+	run  func(*probe) error
 }
 
-// bringupSteps are in the order of what one wants to know first.
-var bringupSteps = []bringupStep{
-	{"device", (*bringup).describe},
-	{"launch", (*bringup).launches},
-	{"graph", (*bringup).graphs},
-	{"event", (*bringup).events},
-	{"copy", (*bringup).copies},
-	{"peak", (*bringup).peaks},
-	{"cubin", (*bringup).cubins},
-	{"gemm", (*bringup).products},
-	{"jit", (*bringup).compileAll},
+// steps are in the order of what one wants to know first.
+var steps = []step{
+	{"device", (*probe).describe},
+	{"launch", (*probe).launches},
+	{"graph", (*probe).graphs},
+	{"event", (*probe).events},
+	{"copy", (*probe).copies},
+	{"peak", (*probe).peaks},
+	{"cubin", (*probe).cubins},
+	{"gemm", (*probe).products},
+	{"jit", (*probe).compileAll},
 }
 
 // BringupSteps returns the names of the steps, in their order.
 func BringupSteps() []string {
 	var names []string
-	for _, s := range bringupSteps {
+	for _, s := range steps {
 		names = append(names, s.name)
 	}
 	return names
 }
 
-// bringup is what a step works with.
-type bringup struct {
+// probe is what a step works with.
+type probe struct {
 	ctx     context.Context
 	backend *Backend
 	stream  *stream
@@ -76,7 +76,7 @@ type bringup struct {
 }
 
 // bind compiles a work for the step's time.
-func (p *bringup) bind(w *work) (kernels.Kernel, error) {
+func (p *probe) bind(w *work) (kernels.Kernel, error) {
 	k, err := p.backend.bind(w)
 	if err == nil {
 		p.bound = append(p.bound, k)
@@ -95,8 +95,8 @@ func Bringup(ctx context.Context, open func() (*Backend, error), want []string, 
 			_ = b.Close() // everything was read before
 		}
 	}()
-	for _, step := range bringupSteps {
-		if len(want) > 0 && !slices.Contains(want, step.name) {
+	for _, s := range steps {
+		if len(want) > 0 && !slices.Contains(want, s.name) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -108,14 +108,14 @@ func Bringup(ctx context.Context, open func() (*Backend, error), want []string, 
 				return err
 			}
 		}
-		err := b.bringup(ctx, step, report)
+		err := s.on(ctx, b, report)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err == nil {
 			continue
 		}
-		report(Finding{Check: step.name, Error: err.Error()})
+		report(Finding{Check: s.name, Error: err.Error()})
 		if lost(err) {
 			_ = b.Close() // it has said why
 			b = nil
@@ -130,14 +130,15 @@ func lost(err error) bool {
 	return errors.As(err, &e) && e.Sticky()
 }
 
-// bringup runs one step.
-func (b *Backend) bringup(ctx context.Context, step bringupStep, report func(Finding)) (err error) {
-	s, err := b.NewStream()
+// on runs the step on a device.
+func (s step) on(ctx context.Context, b *Backend, report func(Finding)) (err error) {
+	queue, err := b.NewStream()
 	if err != nil {
 		return err
 	}
-	p := &bringup{ctx: ctx, backend: b, stream: s.(*stream), small: b.info.Estimated, report: func(f Finding) {
-		f.Check, f.OK, f.Estimated = step.name, f.Error == "", b.info.Estimated
+	simulated := b.Info().Estimated
+	p := &probe{ctx: ctx, backend: b, stream: queue.(*stream), small: simulated, report: func(f Finding) {
+		f.Check, f.OK, f.Estimated = s.name, f.Error == "", simulated
 		report(f)
 	}}
 	defer func() {
@@ -149,13 +150,13 @@ func (b *Backend) bringup(ctx context.Context, step bringupStep, report func(Fin
 			err = errors.Join(err, kernels.Close(k))
 		}
 	}()
-	return step.run(p)
+	return s.run(p)
 }
 
 // describe tells the device's own facts.
-func (p *bringup) describe() error {
-	d := p.backend.ctx.Device()
-	free, total, err := p.backend.ctx.MemGetInfo()
+func (p *probe) describe() error {
+	d := p.backend.context().Device()
+	free, total, err := p.backend.context().MemGetInfo()
 	if err != nil {
 		return err
 	}
@@ -183,14 +184,14 @@ func (p *bringup) describe() error {
 // A measurement warms up first, since an idle device is slow to raise its clocks. Then it takes so many rounds, of as many
 // calls as last this long; the median round counts.
 const (
-	bringupWarmUp    = 100 * time.Millisecond
-	bringupRounds    = 5
-	bringupRoundTime = 5 * time.Millisecond
-	maxRoundCalls    = 2000
+	warmUp        = 100 * time.Millisecond
+	rounds        = 5
+	roundTime     = 5 * time.Millisecond
+	maxRoundCalls = 2000
 )
 
 // measure returns the device's time for what f enqueues.
-func (p *bringup) measure(f func() error) (time.Duration, error) {
+func (p *probe) measure(f func() error) (time.Duration, error) {
 	if p.small {
 		return p.round(1, f)
 	}
@@ -201,14 +202,14 @@ func (p *bringup) measure(f func() error) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := max(1, min(maxRoundCalls, int(bringupRoundTime/max(one, 1))))
-	for begin := time.Now(); time.Since(begin) < bringupWarmUp; {
+	n := max(1, min(maxRoundCalls, int(roundTime/max(one, 1))))
+	for begin := time.Now(); time.Since(begin) < warmUp; {
 		if _, err := p.round(n, f); err != nil {
 			return 0, err
 		}
 	}
 	var rounds []time.Duration
-	for range bringupRounds {
+	for range rounds {
 		if err := p.ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -223,7 +224,7 @@ func (p *bringup) measure(f func() error) (time.Duration, error) {
 }
 
 // round returns the time of one of n calls in a row.
-func (p *bringup) round(n int, f func() error) (time.Duration, error) {
+func (p *probe) round(n int, f func() error) (time.Duration, error) {
 	start := p.stream.Record()
 	for range n {
 		if err := f(); err != nil {

@@ -14,10 +14,10 @@ import (
 
 // cubins finds out whether the driver gives its compiled code away, whether it takes that back, and whether it compiles
 // for the device's own architecture ("sm_90a"), whose instructions others do not have.
-func (p *bringup) cubins() error {
+func (p *probe) cubins() error {
 	plain := emitCopy(4, smallDevice).module.String()
 	p.report(p.linked("device", plain, "copy"))
-	if sm := p.backend.ctx.Device().SM; sm == 90 {
+	if sm := p.backend.context().Device().SM; sm == 90 {
 		m := ptx.New(ptx.Target{SM: 90, Arch: true})
 		m.Kernel("empty", 32).End()
 		p.report(p.linked("sm_90a", m.String(), "empty"))
@@ -25,7 +25,7 @@ func (p *bringup) cubins() error {
 		p.report(Finding{Name: "sm_90a", Value: fmt.Sprintf("not for this device, which is sm_%d", sm)})
 	}
 	broken := strings.Replace(plain, "ld.global", "ld.nowhere", 1)
-	_, log, err := p.backend.ctx.ModuleLoad([]byte(broken), driver.JITOptions{})
+	_, log, err := p.backend.context().ModuleLoad([]byte(broken), driver.JITOptions{})
 	var refused *driver.Error
 	if !errors.As(err, &refused) || lost(err) {
 		return fmt.Errorf("text that is not PTX: %v, want it refused", err)
@@ -35,14 +35,14 @@ func (p *bringup) cubins() error {
 }
 
 // linked compiles text, loads the result as an engine file's, and looks at what the compiler made of a kernel.
-func (p *bringup) linked(name, text, kernel string) Finding {
-	ctx, f := p.backend.ctx, Finding{Name: name}
+func (p *probe) linked(name, text, kernel string) Finding {
+	ctx, f := p.backend.context(), Finding{Name: name}
 	cubin, log, err := ctx.Link([]byte(text), driver.JITOptions{})
 	if err != nil {
 		f.Error = "no cubin: " + err.Error()
 		return f
 	}
-	f.Bytes, f.JITms, f.Log = len(cubin), milliseconds(log.Wall), warnings(log.Info)
+	f.Bytes, f.JITms, f.Log = len(cubin), milliseconds(log.Wall), driver.Warnings(log.Info)
 	start := time.Now()
 	m, _, err := ctx.ModuleLoad(cubin, driver.JITOptions{})
 	if err != nil {
@@ -58,12 +58,12 @@ func (p *bringup) linked(name, text, kernel string) Finding {
 }
 
 // look adds what the compiler made of a kernel to a finding, the largest of several.
-func (p *bringup) look(f *Finding, m driver.Module, kernel string) error {
-	fn, err := p.backend.ctx.ModuleGetFunction(m, kernel)
+func (p *probe) look(f *Finding, m driver.Module, kernel string) error {
+	fn, err := p.backend.context().ModuleGetFunction(m, kernel)
 	if err != nil {
 		return err
 	}
-	a, err := p.backend.ctx.FuncAttributes(fn)
+	a, err := p.backend.context().FuncAttributes(fn)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // example is a tactic with a layer that it computes.
 type example struct {
-	emitter
+	tactic
 	binding kernels.Binding
 }
 
@@ -84,7 +84,7 @@ type example struct {
 func examples() []example {
 	var list []example
 	layers, seen := suite.Layers(), map[string]bool{}
-	for _, e := range emitters() {
+	for _, e := range tactics() {
 		for _, c := range layers {
 			if c.Layer.Op != e.op || seen[e.name] || e.emit == nil {
 				continue
@@ -103,7 +103,7 @@ func examples() []example {
 const everyNth = 40
 
 // compileAll compiles every tactic's code on all processors, as a build does.
-func (p *bringup) compileAll() error {
+func (p *probe) compileAll() error {
 	list := examples()
 	if p.small {
 		var few []example
@@ -150,7 +150,7 @@ func (p *bringup) compileAll() error {
 }
 
 // compiled compiles one tactic's code to a cubin and loads that, or the text where there is none.
-func (p *bringup) compiled(e example) Finding {
+func (p *probe) compiled(e example) Finding {
 	f := Finding{Name: e.name}
 	w, err := e.emit(e.binding)
 	if err == nil {
@@ -160,7 +160,7 @@ func (p *bringup) compiled(e example) Finding {
 		f.Error = fmt.Sprintf("%v: %v", e.binding.Layer, err)
 		return f
 	}
-	ctx, text := p.backend.ctx, []byte(w.module.String())
+	ctx, text := p.backend.context(), []byte(w.module.String())
 	image, log, err := ctx.Link(text, driver.JITOptions{})
 	if f.Bytes = len(image); err != nil {
 		image = text
@@ -172,7 +172,7 @@ func (p *bringup) compiled(e example) Finding {
 		return f
 	}
 	f.LoadMS, f.JITms = milliseconds(time.Since(start)), milliseconds(log.Wall+own.Wall)
-	f.Log = warnings(log.Info + own.Info)
+	f.Log = driver.Warnings(log.Info + own.Info)
 	shared := 0
 	for _, l := range w.launches {
 		if err = errors.Join(err, p.look(&f, m, l.kernel)); l.shared > shared {

@@ -15,14 +15,14 @@ import (
 const productExtent, smallExtent = 4096, 128
 
 // products measures a large matrix product on every tile that does not split the sum, and checks a sample of each.
-func (p *bringup) products() error {
+func (p *probe) products() error {
 	n := productExtent
 	if p.small {
 		n = smallExtent
 	}
 	for _, u := range []unit{tensorF16, tensorI8, simtF32} {
 		if err := p.product(u, n); err != nil {
-			return fmt.Errorf("%s: %w", units[u].name, err)
+			return fmt.Errorf("%s: %w", u.String(), err)
 		}
 	}
 	return nil
@@ -37,7 +37,7 @@ type largeProduct struct {
 
 // newLargeProduct returns the product for a unit: halves and floats, or bytes with a scale that fits the sums into bytes.
 func newLargeProduct(u unit, n int) (*largeProduct, error) {
-	t := units[u].typ
+	t := u.typ()
 	var rx, rw, ry graph.Range
 	if t == graph.I8 {
 		rx, rw = graph.PerTensor(0.01, 0), graph.PerTensor(0.01, 0)
@@ -82,7 +82,7 @@ func randomElements(rnd *rand.Rand, t graph.DataType, n int) []byte {
 }
 
 // product runs the tiles of a unit: bound on all processors, measured one by one.
-func (p *bringup) product(u unit, n int) error {
+func (p *probe) product(u unit, n int) error {
 	l, err := newLargeProduct(u, n)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (p *bringup) product(u unit, n int) error {
 }
 
 // runProduct measures a kernel and compares elements of its result with their definition.
-func (p *bringup) runProduct(l *largeProduct, k kernels.Kernel, in, out kernels.Mem, f *Finding) error {
+func (p *probe) runProduct(l *largeProduct, k kernels.Kernel, in, out kernels.Mem, f *Finding) error {
 	constants, err := run.Place(p.backend, k)
 	if err != nil {
 		return err

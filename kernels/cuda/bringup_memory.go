@@ -18,8 +18,8 @@ const (
 )
 
 // copies measures the driver's copies and ours, and checks that ours arrive.
-func (p *bringup) copies() (err error) {
-	ctx, n, h := p.backend.ctx, deviceCopy, hostCopy
+func (p *probe) copies() (err error) {
+	ctx, n, h := p.backend.context(), deviceCopy, hostCopy
 	if p.small {
 		n, h = smallDevice, smallHost
 	}
@@ -38,7 +38,7 @@ func (p *bringup) copies() (err error) {
 	for i := range pinned {
 		pinned[i] = byte(i*7 ^ i>>11)
 	}
-	to, from, s := mem[1], mem[0], p.stream.handle
+	to, from, s := mem[1], mem[0], p.stream.Handle()
 	for _, c := range []struct {
 		name  string
 		bytes int
@@ -71,10 +71,10 @@ func (p *bringup) copies() (err error) {
 }
 
 // pageable measures the copy of ordinary memory, by the host's clock.
-func (p *bringup) pageable(to driver.Ptr, data []byte) error {
+func (p *probe) pageable(to driver.Ptr, data []byte) error {
 	plain := bytes.Clone(data)
 	start := time.Now()
-	if err := p.backend.ctx.MemcpyHtoD(to, plain); err != nil {
+	if err := p.backend.context().MemcpyHtoD(to, plain); err != nil {
 		return err
 	}
 	f := Finding{Name: "host to device, pageable", Bytes: len(plain)}
@@ -86,13 +86,13 @@ func (p *bringup) pageable(to driver.Ptr, data []byte) error {
 }
 
 // copyKernel measures a kernel in which each thread copies so many vectors of 16 bytes.
-func (p *bringup) copyKernel(vectors int, to, from driver.Ptr, n int) error {
+func (p *probe) copyKernel(vectors int, to, from driver.Ptr, n int) error {
 	k, err := p.bind(emitCopy(vectors, n))
 	if err != nil {
 		return err
 	}
-	ctx := p.backend.ctx
-	if err := ctx.MemsetD8Async(to, 0xff, n, p.stream.handle); err != nil {
+	ctx := p.backend.context()
+	if err := ctx.MemsetD8Async(to, 0xff, n, p.stream.Handle()); err != nil {
 		return err
 	}
 	in, out := []kernels.Mem{{Addr: uint64(from)}}, []kernels.Mem{{Addr: uint64(to)}}

@@ -24,20 +24,20 @@ const (
 
 // peaks measures how fast the units multiply when nothing else holds them up. Elements are small integers, and so are all
 // sums: that of many rounds is exactly as many times that of one.
-func (p *bringup) peaks() error {
-	rounds, blocks := 1<<14, 2*p.backend.ctx.Device().Multiprocessors
+func (p *probe) peaks() error {
+	rounds, blocks := 1<<14, 2*p.backend.context().Device().Multiprocessors
 	if p.small {
 		rounds, blocks = 2*peakUnroll, 2
 	}
 	for _, u := range []unit{tensorF16, tensorI8, simtF32} {
 		if err := p.peak(u, rounds, blocks); err != nil {
-			return fmt.Errorf("%s: %w", units[u].name, err)
+			return fmt.Errorf("%s: %w", u.String(), err)
 		}
 	}
 	return nil
 }
 
-func (p *bringup) peak(u unit, rounds, blocks int) error {
+func (p *probe) peak(u unit, rounds, blocks int) error {
 	data := peakData(u)
 	once, _, err := p.runPeak(u, peakUnroll, blocks, data, false)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *bringup) peak(u unit, rounds, blocks int) error {
 		perThread = 2 * 16 * 8 * 32 * peakSums / 32
 	}
 	operations := perThread * float64(rounds*blocks*peakThreads)
-	p.report(Finding{Name: units[u].name, Count: rounds, US: us, TFLOPs: operations / max(us, 1e-3) / 1e6})
+	p.report(Finding{Name: u.String(), Count: rounds, US: us, TFLOPs: operations / max(us, 1e-3) / 1e6})
 	return nil
 }
 
@@ -95,7 +95,7 @@ func peakData(u unit) []byte {
 }
 
 // runPeak runs a peak kernel and returns the first warp's words; with timed the microseconds of a launch.
-func (p *bringup) runPeak(u unit, rounds, blocks int, data []byte, timed bool) (words []uint32, us float64, err error) {
+func (p *probe) runPeak(u unit, rounds, blocks int, data []byte, timed bool) (words []uint32, us float64, err error) {
 	k, err := p.bind(emitPeak(u, rounds, blocks))
 	if err != nil {
 		return nil, 0, err

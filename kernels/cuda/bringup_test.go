@@ -77,9 +77,7 @@ func TestBringupFailures(t *testing.T) {
 		opened, failed, fine := 0, map[string]string{}, map[string]bool{}
 		open := func() (*Backend, error) {
 			opened++
-			b := New(ailing{Simulate(simulator.Device()), c.result}, "cudasim")
-			b.info.Estimated = true
-			return b, nil
+			return OpenSimulatorOn(func() (driver.Context, error) { return ailing{Simulate(simulator.Device()), c.result}, nil })
 		}
 		err := Bringup(context.Background(), open, []string{"graph", "event", "cubin"}, func(f Finding) {
 			if fine[f.Check] = f.OK; !f.OK {
@@ -130,13 +128,17 @@ func TestBringupCubins(t *testing.T) {
 // TestPeakSums compares what a peak kernel adds up with the products of the matrices that its lanes hold, by the layouts
 // of MmaF16 and MmaI8.
 func TestPeakSums(t *testing.T) {
-	b := simulated(t)
+	b, err := OpenSimulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
 	s, err := b.NewStream()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	p := &bringup{ctx: context.Background(), backend: b, stream: s.(*stream), small: true}
+	p := &probe{ctx: context.Background(), backend: b, stream: s.(*stream), small: true}
 	defer func() {
 		for _, k := range p.bound {
 			if err := kernels.Close(k); err != nil {
@@ -153,7 +155,7 @@ func TestPeakSums(t *testing.T) {
 		for lane := range 32 {
 			for i := range 4 {
 				if sum, want := peakSum(u, got[4*lane+i]), peakUnroll*peakWant(u, data, lane, i); sum != want {
-					t.Errorf("%s, lane %d, word %d: %v, want %v", units[u].name, lane, i, sum, want)
+					t.Errorf("%s, lane %d, word %d: %v, want %v", u.String(), lane, i, sum, want)
 				}
 			}
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // empty returns a kernel that does nothing with the address it gets.
-func (p *bringup) empty() (kernels.Kernel, error) {
+func (p *probe) empty() (kernels.Kernel, error) {
 	w := &work{module: ptx.New(ptx.SM80)}
 	k := w.module.Kernel("empty", 32)
 	k.Pointer("x")
@@ -19,7 +19,7 @@ func (p *bringup) empty() (kernels.Kernel, error) {
 }
 
 // launcher returns a function that enqueues k n times.
-func (p *bringup) launcher(k kernels.Kernel, n int) func() error {
+func (p *probe) launcher(k kernels.Kernel, n int) func() error {
 	return func() error {
 		for range n {
 			if err := k.Launch(p.stream, nil, nil, kernels.Mem{}); err != nil {
@@ -32,9 +32,9 @@ func (p *bringup) launcher(k kernels.Kernel, n int) func() error {
 
 // host returns how long the host takes to enqueue what f does, which fits into the device's queue: the fastest of a few
 // times, since the others have something else in them.
-func (p *bringup) host(f func() error) (time.Duration, error) {
+func (p *probe) host(f func() error) (time.Duration, error) {
 	var best time.Duration
-	for i := range bringupRounds {
+	for i := range rounds {
 		if err := p.stream.Wait(); err != nil {
 			return 0, err
 		}
@@ -50,7 +50,7 @@ func (p *bringup) host(f func() error) (time.Duration, error) {
 }
 
 // launches measures kernels that do nothing, launched one by one.
-func (p *bringup) launches() error {
+func (p *probe) launches() error {
 	k, err := p.empty()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (p *bringup) launches() error {
 }
 
 // counts returns the numbers, or the small ones of them where the device is simulated.
-func (p *bringup) counts(list ...int) []int {
+func (p *probe) counts(list ...int) []int {
 	if !p.small {
 		return list
 	}
@@ -85,7 +85,7 @@ func (p *bringup) counts(list ...int) []int {
 }
 
 // graphs measures graphs of dependent kernels that do nothing: what a layer costs however small it is.
-func (p *bringup) graphs() error {
+func (p *probe) graphs() error {
 	k, err := p.empty()
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *bringup) graphs() error {
 }
 
 // events measures what marks cost: between kernels in a graph, as per-layer timing has them, and one after the other.
-func (p *bringup) events() error {
+func (p *probe) events() error {
 	const n = 10
 	k, err := p.empty()
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// castEmitters are the casts from or to integers, truth values and 8-bit floats.
-func castEmitters() []emitter {
-	return []emitter{{
+// castTactics are the casts from or to integers, truth values and 8-bit floats.
+func castTactics() []tactic {
+	return []tactic{{
 		name: "cast_linear", op: graph.Cast, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			x, y := b.In[0].Type, b.Out[0].Type
@@ -74,31 +74,3 @@ func emitCast(b kernels.Binding) (*work, error) {
 
 // isReal reports whether a type is a floating one that is cast from and to.
 func isReal(t graph.DataType) bool { return t == graph.F32 || t == graph.F16 || t.IsFloat8() }
-
-// truncated is a float rounded toward 0 and saturated to an integer type; 0 of NaN.
-func truncated(k *ptx.K, v ptx.Float, t graph.DataType) ptx.Long {
-	n := saturated(k, k.FloatToLong(v, t != graph.U64), t)
-	return k.SelectL(k.EqF(v, v), n, ptx.L(0))
-}
-
-// saturated is a number brought into the range of an integer type of less than 64 bits.
-func saturated(k *ptx.K, n ptx.Long, t graph.DataType) ptx.Long {
-	if t.Size() == 8 {
-		return n
-	}
-	low, high := int64(0), int64(1)<<(8*t.Size())-1
-	if signed(t) {
-		high >>= 1
-		low = -high - 1
-	}
-	n = k.SelectL(k.LtL(n, ptx.L(low), true), ptx.L(low), n)
-	return k.SelectL(k.LtL(ptx.L(high), n, true), ptx.L(high), n)
-}
-
-// roundedLong is a float rounded to the nearest whole number, half to even: no more than 2^40 in magnitude, so that a zero
-// point may be added; 0 of NaN.
-func roundedLong(k *ptx.K, v ptx.Float) ptx.Long {
-	const most = 1 << 40
-	v = k.SelectF(k.EqF(v, v), v, ptx.F(0))
-	return k.FloatToLong(k.Round(k.MinF(k.MaxF(v, ptx.F(-most)), ptx.F(most))), true)
-}

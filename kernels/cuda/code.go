@@ -154,7 +154,7 @@ func (c *codeCache) load(k *code, m *ptx.Module, text string) error {
 		return err
 	}
 	cubin, log, err := k.ctx.Link([]byte(text), driver.JITOptions{})
-	k.binary = compiled{cubin, warnings(log.Info)}
+	k.binary = compiled{cubin, driver.Warnings(log.Info)}
 	if err == nil {
 		if k.module, _, err = k.ctx.ModuleLoad(cubin, driver.JITOptions{}); err == nil {
 			c.keep(k.key, k.binary)
@@ -165,7 +165,7 @@ func (c *codeCache) load(k *code, m *ptx.Module, text string) error {
 		return err
 	}
 	k.module, log, err = k.ctx.ModuleLoad([]byte(text), driver.JITOptions{})
-	k.binary = compiled{nil, warnings(log.Info)}
+	k.binary = compiled{nil, driver.Warnings(log.Info)}
 	return err
 }
 
@@ -214,20 +214,4 @@ func (k *code) note() string {
 		notes = append(notes, k.binary.warnings)
 	}
 	return strings.Join(notes, "; ")
-}
-
-// warnings returns those lines of a compiler's log that tell of lost speed, such as C7508 (setmaxnreg ignored), and not
-// its report of registers and memory.
-func warnings(info string) string {
-	var found []string
-	for line := range strings.Lines(info) {
-		lower := strings.ToLower(line)
-		for _, word := range []string{"warning", "performance loss", "(c75", "ignored"} {
-			if strings.Contains(lower, word) {
-				found = append(found, strings.Join(strings.Fields(line), " "))
-				break
-			}
-		}
-	}
-	return strings.Join(found, "; ")
 }

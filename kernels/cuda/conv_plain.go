@@ -8,12 +8,12 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// plainConvEmitters are the convolutions that no faster kernel takes: over three spatial axes and more, transposed ones with
+// plainConvTactics are the convolutions that no faster kernel takes: over three spatial axes and more, transposed ones with
 // weights that the network computes, and those of plain integers.
-func plainConvEmitters() []emitter {
-	var list []emitter
+func plainConvTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.Conv, graph.ConvTranspose, graph.ConvInteger, graph.QLinearConv} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "conv_plain_linear", op: op, in: kernels.Linear, out: kernels.Linear,
 			match: func(b kernels.Binding) error {
 				_, err := plainConvOf(b)

@@ -6,16 +6,6 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/driver"
 )
 
-// job is what a launch asks of the device, for the estimate of its time.
-type job struct {
-	blocks   int
-	resident int     // blocks that an SM's threads and registers suffice for, at least 1
-	shared   int     // bytes of shared memory of a block
-	cycles   float64 // of an SM's busiest unit, for one block
-	latency  float64 // cycles that a block takes even if the SM has nothing else to do
-	bytes    float64 // read from and written to device memory
-}
-
 // launchOverhead is what a dependent kernel costs in a captured graph, however small it is. It is an assumption until it
 // was measured (docs/gpu.md).
 const launchOverhead = 1500 * time.Nanosecond
@@ -46,9 +36,6 @@ func newMachine(d driver.Device) machine {
 	}
 	return m
 }
-
-// sharedReserved is what the system takes of an SM's shared memory for each block.
-const sharedReserved = 1 << 10
 
 // memoryEfficiency is the share of the pins' bandwidth that a copy reaches: 4.3 of 4.8 TB/s on an H200.
 const memoryEfficiency = 0.88

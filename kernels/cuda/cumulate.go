@@ -9,11 +9,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// cumulateEmitters are the running sums and products along an axis.
-func cumulateEmitters() []emitter {
-	var list []emitter
+// cumulateTactics are the running sums and products along an axis.
+func cumulateTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.CumSum, graph.CumProd} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "cumulate_linear", op: op, in: kernels.Linear, out: kernels.Linear,
 			match: func(b kernels.Binding) error {
 				_, err := cumulationOf(b)

@@ -8,11 +8,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// depthwiseEmitters are the convolutions in NHWC whose every output channel reads the input channel of its own.
-func depthwiseEmitters() []emitter {
-	var list []emitter
+// depthwiseTactics are the convolutions in NHWC whose every output channel reads the input channel of its own.
+func depthwiseTactics() []tactic {
+	var list []tactic
 	for _, columns := range []int{1, 2, 4} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: fmt.Sprintf("conv_depthwise_nhwc_%dx%d", columns, directChannels), op: graph.Conv, in: kernels.NHWC, out: kernels.NHWC,
 			strided: true,
 			match: func(b kernels.Binding) error {
@@ -71,7 +71,7 @@ func (d *depthwise) emit(b kernels.Binding) (*work, error) {
 		w.constants = d.packDirect()
 	}
 	var err error
-	if d.out, err = newRowOutput(b, d.joined(), w); err != nil {
+	if d.out, err = newRowOutput(b, d.joined().sums(), w); err != nil {
 		return nil, err
 	}
 	t, l := d.thread(w)

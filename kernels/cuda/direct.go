@@ -8,13 +8,13 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// directEmitters are the convolutions that do not go through shared memory: for inputs of few channels, for groups that
+// directTactics are the convolutions that do not go through shared memory: for inputs of few channels, for groups that
 // are too narrow for tiles, and whatever else no tile takes.
-func directEmitters() []emitter {
-	var list []emitter
+func directTactics() []tactic {
+	var list []tactic
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
 		for _, columns := range []int{1, 4} {
-			list = append(list, emitter{
+			list = append(list, tactic{
 				name: fmt.Sprintf("conv_direct_%s_%dx%d", f, columns, directChannels), op: graph.Conv, in: f, out: kernels.NHWC,
 				strided: f == kernels.NHWC,
 				match: func(b kernels.Binding) error {
@@ -138,7 +138,7 @@ func (p *product) reals() []float32 {
 func (d *direct) emit(b kernels.Binding) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: d.packDirect()}
 	var err error
-	if d.out, err = newRowOutput(b, d.joined(), w); err != nil {
+	if d.out, err = newRowOutput(b, d.joined().sums(), w); err != nil {
 		return nil, err
 	}
 	t, l := d.thread(w)
@@ -202,11 +202,11 @@ func finishRow(k *ptx.K, out *rowOutput, pixel, channel ptx.Uint, sums []ptx.Wor
 	n := min(len(sums), out.vector)
 	for i := 0; i < len(sums); i += n {
 		at := k.Add(channel, ptx.U(i))
-		emit := func() { out.emit(k, pixel, at, sums[i:i+n]) }
+		write := func() { out.emit(k, pixel, at, sums[i:i+n]) }
 		if whole {
-			emit()
+			write()
 		} else {
-			k.If(k.Lt(at, ptx.U(out.width)), emit)
+			k.If(k.Lt(at, ptx.U(out.width)), write)
 		}
 	}
 }

@@ -59,18 +59,6 @@ type outputRow struct {
 	values [][]ptx.Float
 }
 
-// rowsTogether returns of how many vectors a thread reads the arguments before it computes one.
-func (o *rowOutput) rowsTogether() int {
-	reads := 0
-	for _, a := range o.args {
-		if a.input >= 0 {
-			reads++
-		}
-	}
-	const registers = 32
-	return max(1, min(8, registers/(max(1, reads)*o.vector)))
-}
-
 // pixelOf returns the output pixel of a row of the tile.
 func (m *implicit) pixelOf(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 	pixel := m.Add(m.pixel, row)

@@ -9,9 +9,9 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// gatherEmitters are the gathers whose indices, or data, are known at run time alone.
-func gatherEmitters() []emitter {
-	return []emitter{elementsEmitter(), tuplesEmitter(), {
+// gatherTactics are the gathers whose indices, or data, are known at run time alone.
+func gatherTactics() []tactic {
+	return []tactic{elementsTactic(), tuplesTactic(), {
 		name: "gather_rows_linear", op: graph.Gather, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			_, err := gatherOf(b)
@@ -77,17 +77,9 @@ func (g *gather) emit(b kernels.Binding) (*work, error) {
 	return w, nil
 }
 
-// indexAt is the index of an axis of the given extent, i32 or i64, at an address: a negative one counts from the end, one
-// out of range is the nearest.
-func indexAt(k *ptx.K, p ptx.GlobalPtr, extent int) ptx.Uint {
-	i := k.Load(p, 1)[0].Int() // of an i64 the low word
-	i = k.Select(k.LtS(i, ptx.I(0)), k.AddS(i, ptx.I(extent)).Uint(), i.Uint()).Int()
-	return k.MinS(k.MaxS(i, ptx.I(0)), ptx.I(extent-1)).Uint()
-}
-
-// elementsEmitter is GatherElements, whose indices are one for each element of the output.
-func elementsEmitter() emitter {
-	return emitter{
+// elementsTactic is GatherElements, whose indices are one for each element of the output.
+func elementsTactic() tactic {
+	return tactic{
 		name: "gather_elements_linear", op: graph.GatherElements, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
@@ -128,9 +120,9 @@ func emitElements(b kernels.Binding) (*work, error) {
 	return w, nil
 }
 
-// tuplesEmitter is GatherND, whose indices name slices of the data by tuples.
-func tuplesEmitter() emitter {
-	return emitter{
+// tuplesTactic is GatherND, whose indices name slices of the data by tuples.
+func tuplesTactic() tactic {
+	return tactic{
 		name: "gather_tuples_linear", op: graph.GatherND, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {

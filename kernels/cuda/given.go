@@ -8,14 +8,14 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// givenEmitters are the convolutions, plain and transposed, whose weights are computed by the network: a kernel packs them, and the bias, in the
+// givenTactics are the convolutions, plain and transposed, whose weights are computed by the network: a kernel packs them, and the bias, in the
 // workspace as the direct convolution reads them.
-func givenEmitters() []emitter {
-	return []emitter{givenEmitter("conv_given_linear", graph.Conv), givenEmitter("conv_transposed_given_linear", graph.ConvTranspose)}
+func givenTactics() []tactic {
+	return []tactic{givenTactic("conv_given_linear", graph.Conv), givenTactic("conv_transposed_given_linear", graph.ConvTranspose)}
 }
 
-func givenEmitter(name string, op *graph.Op) emitter {
-	return emitter{
+func givenTactic(name string, op *graph.Op) tactic {
+	return tactic{
 		name: name, op: op, in: kernels.Linear, out: kernels.NHWC,
 		match: func(b kernels.Binding) error {
 			if _, err := givenOf(b); err != nil {
@@ -93,7 +93,7 @@ func (g *given) emit(b kernels.Binding) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80)}
 	g.pack(b, w)
 	var err error
-	if g.out, err = newRowOutput(b, g.joined(), w); err != nil {
+	if g.out, err = newRowOutput(b, g.joined().sums(), w); err != nil {
 		return nil, err
 	}
 	if g.bias != nil {

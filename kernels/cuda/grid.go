@@ -21,3 +21,10 @@ func blockIndices(k *ptx.K, grid [3]int) (x, y, z ptx.Uint, launched [3]int) {
 	z, y = k.DivRem(rest, grid[1])
 	return x, y, z, [3]int{grid[0] * grid[1] * grid[2], 1, 1}
 }
+
+// blockThreads is how many threads a block has in kernels whose threads do not work together.
+const blockThreads = 256
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+func ceilDiv(n, by int) int { return (n + by - 1) / by }

@@ -165,7 +165,7 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	if p.zeros != nil {
 		m.zeros = l.constant(k, "zeros", w.append(t.zeroTable(p)))
 	}
-	out, err := newRowOutput(b, p, w)
+	out, err := newRowOutput(b, p.sums(), w)
 	if err != nil {
 		return nil, err
 	}
@@ -194,11 +194,4 @@ func emitProduct(b kernels.Binding, p *product, t tile) (*work, error) {
 	k.End()
 	w.launches = []launch{l}
 	return w, nil
-}
-
-// append adds constants at a multiple of 256 and returns where.
-func (w *work) append(data []byte) int {
-	at := roundUp(len(w.constants), 256)
-	w.constants = append(append(w.constants, make([]byte, at-len(w.constants))...), data...)
-	return at
 }

@@ -11,9 +11,9 @@ import (
 // Element-wise layers of integers, which wrap around to their type: shape arithmetic, masks, indices. In registers every
 // integer has 64 bits, whatever it is stored in, so that one translation serves all types.
 
-// integerEmitters are these layers: programs, and what works on bits.
-func integerEmitters() []emitter {
-	list := []emitter{mixedPowerEmitter(), {
+// integerTactics are these layers: programs, and what works on bits.
+func integerTactics() []tactic {
+	list := []tactic{mixedPowerTactic(), {
 		name: "pointwise_integers", op: graph.Pointwise, in: kernels.Linear, out: kernels.Linear, inPlace: true,
 		match: func(b kernels.Binding) error {
 			p := b.Layer.Attrs.(graph.Elementwise).Program
@@ -35,9 +35,9 @@ func integerEmitters() []emitter {
 		{graph.BitwiseXor, func(k *ptx.K, x []ptx.Long) ptx.Long { return k.XorL(x[0], x[1]) }},
 		{graph.BitwiseNot, func(k *ptx.K, x []ptx.Long) ptx.Long { return k.XorL(x[0], ptx.L(-1)) }},
 	} {
-		list = append(list, bitsEmitter(bits.op, func(kernels.Binding) integerCode { return bits.code }))
+		list = append(list, bitsTactic(bits.op, func(kernels.Binding) integerCode { return bits.code }))
 	}
-	return append(list, bitsEmitter(graph.BitShift, func(b kernels.Binding) integerCode {
+	return append(list, bitsTactic(graph.BitShift, func(b kernels.Binding) integerCode {
 		left := b.Layer.Attrs.(graph.ShiftAttrs).Left
 		return func(k *ptx.K, x []ptx.Long) ptx.Long {
 			by := k.Low(k.SelectL(k.LtL(x[1], ptx.L(64), false), x[1], ptx.L(64)))
@@ -52,8 +52,8 @@ func integerEmitters() []emitter {
 // integerCode computes an element from the inputs'.
 type integerCode func(k *ptx.K, x []ptx.Long) ptx.Long
 
-func bitsEmitter(op *graph.Op, code func(kernels.Binding) integerCode) emitter {
-	return emitter{
+func bitsTactic(op *graph.Op, code func(kernels.Binding) integerCode) tactic {
+	return tactic{
 		name: "bits_linear", op: op, in: kernels.Linear, out: kernels.Linear, inPlace: true,
 		match: checkIntegers,
 		emit:  func(b kernels.Binding) (*work, error) { return emitIntegers(b, code(b)) },
@@ -131,46 +131,6 @@ func emitIntegers(b kernels.Binding, code integerCode) (*work, error) {
 	storeInteger(k, k.Offset(y, index, t.Size()), t, code(k, x))
 	w.end(k, l)
 	return w, nil
-}
-
-// signed reports whether an integer type has negative numbers.
-func signed(t graph.DataType) bool {
-	return t == graph.I8 || t == graph.I16 || t == graph.I32 || t == graph.I64
-}
-
-// loadInteger is an integer, or a truth value as 0 or 1.
-func loadInteger(k *ptx.K, p ptx.GlobalPtr, t graph.DataType) ptx.Long {
-	var w ptx.Int
-	switch t.Size() {
-	case 8:
-		return k.LoadLong(p)
-	case 4:
-		w = k.Load(p, 1)[0].Int()
-	case 2:
-		w = k.LoadShort(p, signed(t))
-	default:
-		w = k.LoadByteAs(p, signed(t))
-	}
-	if signed(t) {
-		return k.LongOf(w)
-	}
-	return k.LongOfUint(w.Uint())
-}
-
-// storeInteger writes the low bits of v, or of a truth value whether it is not 0.
-func storeInteger(k *ptx.K, p ptx.GlobalPtr, t graph.DataType, v ptx.Long) {
-	switch {
-	case t == graph.Bool:
-		k.StoreByte(p, k.Select(k.EqL(v, ptx.L(0)), ptx.U(0), ptx.U(1)).Word())
-	case t.Size() == 8:
-		k.StoreLong(p, v)
-	case t.Size() == 4:
-		k.Store(p, k.Low(v).Word())
-	case t.Size() == 2:
-		k.StoreShort(p, k.Low(v).Word())
-	default:
-		k.StoreByte(p, k.Low(v).Word())
-	}
 }
 
 // wrap is v reduced to the numbers of an integer type.

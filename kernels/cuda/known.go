@@ -9,11 +9,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// nothingEmitters are the layers of any op whose outputs have no elements: nothing runs.
-func nothingEmitters() []emitter {
-	var list []emitter
+// nothingTactics are the layers of any op whose outputs have no elements: nothing runs.
+func nothingTactics() []tactic {
+	var list []tactic
 	for _, op := range allOps() {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "nothing_linear", op: op, in: kernels.Linear, out: kernels.Linear, empty: true,
 			match: func(b kernels.Binding) error {
 				for _, d := range b.Out {
@@ -28,11 +28,6 @@ func nothingEmitters() []emitter {
 	return list
 }
 
-// nothing is the kernel without launches.
-type nothing struct{}
-
-func (nothing) Launch(kernels.Stream, []kernels.Mem, []kernels.Mem, kernels.Mem) error { return nil }
-
 // allOps returns the built-in ops, element-wise ones as the one that has tactics.
 func allOps() []*graph.Op {
 	list := []*graph.Op{graph.Pointwise}
@@ -44,12 +39,12 @@ func allOps() []*graph.Op {
 	return list
 }
 
-// knownEmitters are the layers whose output follows from shapes and constants: it is one of the kernel's constants, which
+// knownTactics are the layers whose output follows from shapes and constants: it is one of the kernel's constants, which
 // the kernel copies. So it is of any op where no activation has elements: a sum of nothing, say.
-func knownEmitters() []emitter {
-	var list []emitter
+func knownTactics() []tactic {
+	var list []tactic
 	for _, op := range allOps() {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "known_linear", op: op, in: kernels.Linear, out: kernels.Linear, empty: true,
 			match: func(b kernels.Binding) error {
 				_, err := knownOf(b)

@@ -9,11 +9,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// momentEmitters are the normalisations by statistics of the input's own rows, or of what lies along other axes.
-func momentEmitters() []emitter {
-	var list []emitter
+// momentTactics are the normalisations by statistics of the input's own rows, or of what lies along other axes.
+func momentTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.LayerNorm, graph.RMSNorm, graph.InstanceNorm, graph.GroupNorm, graph.LpNorm, graph.MeanVarianceNorm} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "normalize_rows_linear", op: op, in: kernels.Linear, out: kernels.Linear,
 			match: func(b kernels.Binding) error {
 				_, err := momentsOf(b)
@@ -163,7 +163,7 @@ func (m *moments) byChannel(repeat int) error {
 
 // programOf composes what becomes of a quotient: times the first parameter, plus the second, then the epilogue.
 func (m *moments) programOf() {
-	m.program = identity
+	m.program = identity()
 	for i := range m.params {
 		op := []graph.EltOp{graph.EltMul, graph.EltAdd}[i]
 		m.program = m.program.Then(graph.Binary(op), 0)
@@ -192,7 +192,7 @@ func (m *moments) emit() (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.args, out.program = append(params, out.args...), m.program
+	out.precede(params, m.program)
 	t := m.threads()
 	k, l := w.threads("normalize", m.outer*t)
 	m.x.base = l.input(k, 0)

@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -125,8 +124,8 @@ func (m *mover) widen() {
 	}
 }
 
-// moveEmitter is the emitter of an op that moves elements of one input to one output.
-func moveEmitter(name string, op *graph.Op, moverOf func(kernels.Binding) (*mover, error)) emitter {
+// moveTactic is the tactic of an op that moves elements of one input to one output.
+func moveTactic(name string, op *graph.Op, moverOf func(kernels.Binding) (*mover, error)) tactic {
 	checked := func(b kernels.Binding) (*mover, error) {
 		if err := movable(b); err != nil {
 			return nil, err
@@ -140,7 +139,7 @@ func moveEmitter(name string, op *graph.Op, moverOf func(kernels.Binding) (*move
 		m.widen()
 		return m, nil
 	}
-	return emitter{
+	return tactic{
 		name: name, op: op, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			_, err := checked(b)
@@ -226,38 +225,6 @@ func (m *mover) emit(w *work, name string, in, out int) {
 	}
 	copyElement(k, k.Offset(y, index, m.size), k.Offset(x, from, m.size), m.size, inside, m.fill)
 	w.end(k, l)
-}
-
-// copyElement copies an element of 1, 2, 4, 8 or 16 bytes, or where inside does not hold the fill.
-func copyElement(k *ptx.K, to, from ptx.GlobalPtr, size int, inside *ptx.Cond, fill []byte) {
-	if size >= 4 {
-		words := make([]ptx.Word, size/4)
-		if inside == nil {
-			words = k.Load(from, size/4)
-		} else {
-			for i := range words {
-				words[i] = k.Var(ptx.W(binary.LittleEndian.Uint32(fill[4*i:])).Uint()).Word()
-			}
-			k.If(*inside, func() {
-				for i, v := range k.Load(from, size/4) {
-					k.Set(words[i].Uint(), v.Uint())
-				}
-			})
-		}
-		k.Store(to, words...)
-		return
-	}
-	if inside == nil {
-		storeElement(k, to, size, loadElement(k, from, size).Word())
-		return
-	}
-	bits := uint32(fill[0])
-	if size == 2 {
-		bits |= uint32(fill[1]) << 8
-	}
-	v := k.Var(ptx.W(bits).Uint())
-	k.If(*inside, func() { k.Set(v, loadElement(k, from, size)) })
-	storeElement(k, to, size, v.Word())
 }
 
 // tableBytes are offsets as words.

@@ -8,29 +8,29 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// moveEmitters are the ops that move elements, whatever these are, from one place to another.
-func moveEmitters() []emitter {
-	list := []emitter{
-		moveEmitter("transpose_linear", graph.Transpose, transposeMover),
-		moveEmitter("slice_linear", graph.Slice, sliceMover),
-		moveEmitter("pad_linear", graph.Pad, padMover),
-		moveEmitter("expand_linear", graph.Expand, expandMover),
-		moveEmitter("tile_linear", graph.Tile, tileMover),
-		moveEmitter("depth_to_space_linear", graph.DepthToSpace, depthToSpaceMover),
-		moveEmitter("space_to_depth_linear", graph.SpaceToDepth, spaceToDepthMover),
-		moveEmitter("gather_linear", graph.Gather, gatherMover),
-		triluEmitter(),
+// moveTactics are the ops that move elements, whatever these are, from one place to another.
+func moveTactics() []tactic {
+	list := []tactic{
+		moveTactic("transpose_linear", graph.Transpose, transposeMover),
+		moveTactic("slice_linear", graph.Slice, sliceMover),
+		moveTactic("pad_linear", graph.Pad, padMover),
+		moveTactic("expand_linear", graph.Expand, expandMover),
+		moveTactic("tile_linear", graph.Tile, tileMover),
+		moveTactic("depth_to_space_linear", graph.DepthToSpace, depthToSpaceMover),
+		moveTactic("space_to_depth_linear", graph.SpaceToDepth, spaceToDepthMover),
+		moveTactic("gather_linear", graph.Gather, gatherMover),
+		triluTactic(),
 	}
 	// Views share their input's memory, but where a network's input and output would be one.
 	for _, op := range []*graph.Op{graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity} {
-		list = append(list, moveEmitter("copy_linear", op, copyMover))
+		list = append(list, moveTactic("copy_linear", op, copyMover))
 	}
-	return append(list, maskEmitter())
+	return append(list, maskTactic())
 }
 
-// maskEmitter is a dropout that does nothing, but tells so: its second output is true everywhere.
-func maskEmitter() emitter {
-	return emitter{
+// maskTactic is a dropout that does nothing, but tells so: its second output is true everywhere.
+func maskTactic() tactic {
+	return tactic{
 		name: "copy_mask_linear", op: graph.Identity, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			if len(b.Out) != 2 || b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
@@ -50,17 +50,6 @@ func maskEmitter() emitter {
 			return w, nil
 		},
 	}
-}
-
-// stridesOf returns the distances in elements of a shape's axes.
-func stridesOf(dims []int) []int {
-	s := make([]int, len(dims))
-	n := 1
-	for i := len(dims) - 1; i >= 0; i-- {
-		s[i] = n
-		n *= dims[i]
-	}
-	return s
 }
 
 func copyMover(b kernels.Binding) (*mover, error) {

@@ -8,13 +8,13 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// multiplyEmitters are the matrix products of any operands in Linear: dynamic or constant, transposed, in broadcast
+// multiplyTactics are the matrix products of any operands in Linear: dynamic or constant, transposed, in broadcast
 // batches, with rows of any length.
-func multiplyEmitters() []emitter {
-	var list []emitter
+func multiplyTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.Gemm, graph.MatMul} {
 		for _, side := range []int{64, 32} {
-			list = append(list, emitter{
+			list = append(list, tactic{
 				name: fmt.Sprintf("gemm_linear_plain_%dx%d", side, side), op: op, in: kernels.Linear, out: kernels.Linear,
 				match: func(b kernels.Binding) error {
 					_, err := multiplicationOf(b, side)
@@ -173,7 +173,7 @@ func (m *multiplication) finish(b kernels.Binding) error {
 // output returns what becomes of the sums: alpha, the addition of input 2 times beta, then the epilogue.
 func (m *multiplication) output(w *work) (*rowOutput, error) {
 	b := m.binding
-	out, err := newRowOutput(b, &product{k: m.n, groups: 1, widthOut: m.n, pitchOut: m.n, alpha: m.alpha, scale: m.scale}, w)
+	out, err := newRowOutput(b, sums{channels: m.n, groups: 1, width: m.n, pitch: m.n, alpha: m.alpha, scale: m.scale}, w)
 	if err != nil || len(b.Layer.OpInputs()) < 3 || b.Layer.Inputs[2] == nil {
 		return out, err
 	}
@@ -181,12 +181,6 @@ func (m *multiplication) output(w *work) (*rowOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range add {
-		if a.input >= 0 && a.whole {
-			out.vector = min(out.vector, vectorOf(a.typ.Size(), a.width|a.pitch))
-		}
-	}
-	out.args = append(add, out.args...)
 	beta := float32(1)
 	if a, ok := b.Layer.Attrs.(graph.GemmAttrs); ok {
 		beta = a.Beta
@@ -197,7 +191,7 @@ func (m *multiplication) output(w *work) (*rowOutput, error) {
 	if beta == 1 {
 		sum = graph.Binary(graph.EltAdd)
 	}
-	out.program = sum.Then(out.program, 0)
+	out.precede(add, sum.Then(out.program, 0))
 	return out, nil
 }
 

@@ -8,12 +8,12 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// integerProductEmitters are the matrix products of plain integers, whose zero points and scales are inputs.
-func integerProductEmitters() []emitter {
-	var list []emitter
+// integerProductTactics are the matrix products of plain integers, whose zero points and scales are inputs.
+func integerProductTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.MatMulInteger, graph.QLinearMatMul} {
 		for _, side := range []int{64, 32} {
-			list = append(list, emitter{
+			list = append(list, tactic{
 				name: fmt.Sprintf("gemm_integers_%dx%d", side, side), op: op, in: kernels.Linear, out: kernels.Linear,
 				match: func(b kernels.Binding) error {
 					_, err := integerProductOf(b, side)

@@ -9,12 +9,12 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// normalizeEmitters are the batch normalisations that were not folded: element-wise programs with a factor and a summand
+// normalizeTactics are the batch normalisations that were not folded: element-wise programs with a factor and a summand
 // for each channel.
-func normalizeEmitters() []emitter {
-	var list []emitter
+func normalizeTactics() []tactic {
+	var list []tactic
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "batchnorm_" + f.String(), op: graph.BatchNorm, in: f, out: f, strided: f == kernels.NHWC,
 			match: func(b kernels.Binding) error {
 				p, program, err := normalization(b)

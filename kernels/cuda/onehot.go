@@ -8,10 +8,9 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// oneHotEmitters are the layers that mark one place along an axis: the one that an index names, and that of the largest
-// element.
-func oneHotEmitters() []emitter {
-	return []emitter{{
+// oneHotTactics are the layers that mark the place along an axis that an index names.
+func oneHotTactics() []tactic {
+	return []tactic{{
 		name: "onehot_linear", op: graph.OneHot, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			if t := b.In[0].Type; t != graph.F32 && t != graph.F16 && !t.IsInteger() {
@@ -23,7 +22,7 @@ func oneHotEmitters() []emitter {
 			return nil
 		},
 		emit: emitOneHot,
-	}, orderEmitter("hardmax_linear", graph.Hardmax, (*ordering).emitHardmax)}
+	}}
 }
 
 // emitOneHot emits a kernel in which each thread writes an element.
@@ -52,24 +51,4 @@ func emitOneHot(b kernels.Binding) (*work, error) {
 	copyElement(k, k.Offset(to, index, size), k.Offset(values, hit, size), size, nil, nil)
 	w.end(k, l)
 	return w, nil
-}
-
-// emitHardmax emits a kernel that finds the element that counts most, and then writes the whole line.
-func (o *ordering) emitHardmax(kernels.Binding) *work {
-	w := &work{module: ptx.New(ptx.SM80)}
-	t := o.threads()
-	total := o.outer * o.inner * t
-	k, l := w.threads("hardmax", total)
-	x, y := l.input(k, 0), l.output(k, 0)
-	line, lane := k.DivRem(threadIndex(k, total), t)
-	outer, inner := k.DivRem(line, o.inner)
-	size := o.typ.Size()
-	first := k.Mad(outer, ptx.U(o.length*o.inner), inner)
-	at := o.best(k, k.Offset(x, first, size), lane)
-	out := storage{typ: o.typ, base: k.Offset(y, first, size)}
-	k.For(lane, ptx.U(o.length), ptx.U(t), func(i ptx.Uint) {
-		out.storeOne(k, k.Offset(out.base, i, o.inner*size), k.SelectF(k.Eq(i, at), ptx.F(1), ptx.F(0)))
-	})
-	w.end(k, l)
-	return w
 }

@@ -9,17 +9,19 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// orderEmitters are the layers that compare elements along an axis: the index of the largest, and the largest in order.
-func orderEmitters() []emitter {
-	var list []emitter
+// orderTactics are the layers that compare elements along an axis: the index of the largest, the largest in order, and the largest
+// marked.
+func orderTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.ArgMax, graph.ArgMin} {
-		list = append(list, orderEmitter("arg_linear", op, (*ordering).emitArg))
+		list = append(list, orderTactic("arg_linear", op, (*ordering).emitArg))
 	}
-	return append(list, orderEmitter("topk_linear", graph.TopK, (*ordering).emitTopK))
+	return append(list, orderTactic("topk_linear", graph.TopK, (*ordering).emitTopK),
+		orderTactic("hardmax_linear", graph.Hardmax, (*ordering).emitHardmax))
 }
 
-func orderEmitter(name string, op *graph.Op, emit func(*ordering, kernels.Binding) *work) emitter {
-	return emitter{
+func orderTactic(name string, op *graph.Op, code func(*ordering, kernels.Binding) *work) tactic {
+	return tactic{
 		name: name, op: op, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			_, err := orderingOf(b)
@@ -30,7 +32,7 @@ func orderEmitter(name string, op *graph.Op, emit func(*ordering, kernels.Bindin
 			if err != nil {
 				return nil, err
 			}
-			return emit(o, b), nil
+			return code(o, b), nil
 		},
 		cost: func(b kernels.Binding) []job {
 			o, err := orderingOf(b)
@@ -50,9 +52,6 @@ type ordering struct {
 	last                 bool // of equal elements the last counts most
 	count                int  // of elements that a TopK returns
 }
-
-// maxCompared bounds the elements that TopK compares in pairs.
-const maxCompared = 1 << 17
 
 func orderingOf(b kernels.Binding) (*ordering, error) {
 	x := b.In[0]
@@ -168,13 +167,6 @@ func (o *ordering) best(k *ptx.K, base ptx.GlobalPtr, lane ptx.Uint) ptx.Uint {
 	return at
 }
 
-// shuffleLong is the value of another lane.
-func shuffleLong(k *ptx.K, v ptx.Long, mask int) ptx.Long {
-	low := k.ShuffleXorWord(k.Low(v).Word(), mask).Uint()
-	high := k.ShuffleXorWord(k.Low(k.ShrL(v, ptx.U(32), false)).Word(), mask).Uint()
-	return k.OrL(k.ShlL(k.LongOfUint(high), ptx.U(32)), k.LongOfUint(low))
-}
-
 // emitTopK emits a kernel in which each thread counts the elements that come before its own, which is where that one goes.
 func (o *ordering) emitTopK(b kernels.Binding) *work {
 	w := &work{module: ptx.New(ptx.SM80)}
@@ -207,4 +199,24 @@ func (o *ordering) jobs(b kernels.Binding) []job {
 	}
 	t := o.threads()
 	return []job{threadJob(o.outer*o.inner*t, 18*ceilDiv(o.length, t)+60, traffic(b))}
+}
+
+// emitHardmax emits a kernel that finds the element that counts most, and then writes the whole line.
+func (o *ordering) emitHardmax(kernels.Binding) *work {
+	w := &work{module: ptx.New(ptx.SM80)}
+	t := o.threads()
+	total := o.outer * o.inner * t
+	k, l := w.threads("hardmax", total)
+	x, y := l.input(k, 0), l.output(k, 0)
+	line, lane := k.DivRem(threadIndex(k, total), t)
+	outer, inner := k.DivRem(line, o.inner)
+	size := o.typ.Size()
+	first := k.Mad(outer, ptx.U(o.length*o.inner), inner)
+	at := o.best(k, k.Offset(x, first, size), lane)
+	out := storage{typ: o.typ, base: k.Offset(y, first, size)}
+	k.For(lane, ptx.U(o.length), ptx.U(t), func(i ptx.Uint) {
+		out.storeOne(k, k.Offset(out.base, i, o.inner*size), k.SelectF(k.Eq(i, at), ptx.F(1), ptx.F(0)))
+	})
+	w.end(k, l)
+	return w
 }

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -10,7 +11,7 @@ import (
 
 // rowOutput is what becomes of sums: scale and bias by channel, the epilogue, the output's type.
 type rowOutput struct {
-	p        *product
+	sums     sums
 	program  graph.Program
 	args     []argument
 	y        storage
@@ -24,11 +25,23 @@ type rowOutput struct {
 	biasP, scaleP, zeroSumP ptx.GlobalPtr
 }
 
+// sums says what sums by output channel stand for, and what rows they make.
+type sums struct {
+	channels, groups int // channels of a group
+	width            int // elements of an output's row, padding included
+	pitch            int // from one of them to the next
+
+	alpha float32                  // a factor of all
+	bias  []float32                // by channel of all groups; nil for none
+	scale []float32                // of integers, by channel of all groups; nil for reals
+	zeros func(length int) []int32 // what is taken off integers, by channel, rows of the length; nil: nothing
+}
+
 // newRowOutput places what the output reads among the constants.
-func newRowOutput(b kernels.Binding, p *product, w *work) (*rowOutput, error) {
-	o := &rowOutput{p: p, program: b.Layer.Epilogue, width: p.widthOut, pitch: p.pitchOut, bias: -1, scale: -1, zero: -1, givenBias: -1}
+func newRowOutput(b kernels.Binding, s sums, w *work) (*rowOutput, error) {
+	o := &rowOutput{sums: s, program: b.Layer.Epilogue, width: s.width, pitch: s.pitch, bias: -1, scale: -1, zero: -1, givenBias: -1}
 	if o.program.Args == 0 {
-		o.program = identity
+		o.program = identity()
 	}
 	var err error
 	inputs := elementwiseInputs(b, len(b.Layer.OpInputs()))
@@ -36,34 +49,61 @@ func newRowOutput(b kernels.Binding, p *product, w *work) (*rowOutput, error) {
 		return nil, err
 	}
 	o.y = storage{typ: b.Out[0].Type, rng: b.Layer.Outputs[0].Range}
-	o.vector = vectorOf(o.y.typ.Size(), p.widthOut|p.pitchOut)
-	o.channels = p.k
-	if p.groups == 1 {
-		o.channels = p.widthOut
+	o.vector = vectorOf(o.y.typ.Size(), s.width|s.pitch)
+	o.channels = s.channels
+	if s.groups == 1 {
+		o.channels = s.width
 	} else {
-		o.vector = min(o.vector, vectorOf(1, p.k))
+		o.vector = min(o.vector, vectorOf(1, s.channels))
 	}
-	for _, a := range o.args {
-		if a.input >= 0 && a.whole {
-			o.vector = min(o.vector, vectorOf(a.typ.Size(), a.width|a.pitch))
-		}
-	}
+	o.narrow(o.args)
 	// Tables are as long as padded rows, so that whole vectors may be read.
 	padded := o.tableRow()
-	if p.bias != nil {
-		o.bias = w.append(graph.Bytes(append(p.bias[:len(p.bias):len(p.bias)], make([]float32, padded-len(p.bias))...)))
+	if s.bias != nil {
+		o.bias = w.append(graph.Bytes(append(s.bias[:len(s.bias):len(s.bias)], make([]float32, padded-len(s.bias))...)))
 	}
-	if p.scale != nil {
-		o.scale = w.append(graph.Bytes(append(p.scale[:len(p.scale):len(p.scale)], make([]float32, padded-len(p.scale))...)))
-		if p.zeroX != 0 {
-			o.zero = w.append(graph.Bytes(p.zeroSums(padded)))
+	if s.scale != nil {
+		o.scale = w.append(graph.Bytes(append(s.scale[:len(s.scale):len(s.scale)], make([]float32, padded-len(s.scale))...)))
+		if s.zeros != nil {
+			o.zero = w.append(graph.Bytes(s.zeros(padded)))
 		}
 	}
 	return o, nil
 }
 
+// plainOutput is what becomes of a row of real numbers that need neither scale nor bias: the epilogue and the output's type.
+func plainOutput(b kernels.Binding, w *work) (*rowOutput, error) {
+	to := layoutOf(b.Out[0])
+	return newRowOutput(b, sums{channels: to.last, groups: 1, width: to.width, pitch: to.pitch, alpha: 1}, w)
+}
+
+// narrow makes vectors as short as whole rows of arguments are read.
+func (o *rowOutput) narrow(args []argument) {
+	for _, a := range args {
+		if a.input >= 0 && a.whole {
+			o.vector = min(o.vector, vectorOf(a.typ.Size(), a.width|a.pitch))
+		}
+	}
+}
+
+// precede puts arguments before the epilogue's, and takes the program that reads them all.
+func (o *rowOutput) precede(args []argument, program graph.Program) {
+	o.narrow(args)
+	o.args, o.program = append(args, o.args...), program
+}
+
+// rowChannels returns how many elements of a row are the sums' channels; those behind them are padding.
+func (o *rowOutput) rowChannels() int { return o.sums.channels * o.sums.groups }
+
 // tableRow returns the length of a table by channel.
-func (o *rowOutput) tableRow() int { return roundUp(o.p.k*o.p.groups, 16) }
+func (o *rowOutput) tableRow() int { return roundUp(o.rowChannels(), 16) }
+
+// zerosOf goes on with a later row of what is taken off integers, where there are several.
+func (o *rowOutput) zerosOf(k *ptx.K, row ptx.Uint) {
+	if o.zero >= 0 {
+		o.zeroSumP = k.Offset(o.zeroSumP, row, 4*o.tableRow())
+	}
+}
 
 // parameters declares the kernel's parameters that the output reads and writes.
 func (o *rowOutput) parameters(k *ptx.K, l *launch) {
@@ -131,8 +171,8 @@ func (o *rowOutput) finish(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word, t
 		} else {
 			x[i] = k.FloatOf(s)
 		}
-		if o.p.alpha != 1 {
-			x[i] = k.MulF(x[i], ptx.F(o.p.alpha))
+		if o.sums.alpha != 1 {
+			x[i] = k.MulF(x[i], ptx.F(o.sums.alpha))
 		}
 		if t.bias != nil {
 			x[i] = k.AddF(x[i], k.FloatOf(t.bias[i]))
@@ -155,6 +195,30 @@ func (o *rowOutput) complete(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float, v
 		}
 		x[e] = translate(k, o.program, in)
 	}
-	clearPads(k, o.program, channel, o.p.k*o.p.groups, o.width, x)
+	clearPads(k, o.program, channel, o.rowChannels(), o.width, x)
 	o.y.store(k, k.Mad(pixel, ptx.U(o.pitch), channel), x)
 }
+
+// rowsTogether returns of how many vectors a thread reads the arguments before it computes one.
+func (o *rowOutput) rowsTogether() int {
+	reads := 0
+	for _, a := range o.args {
+		if a.input >= 0 {
+			reads++
+		}
+	}
+	const registers = 32
+	return max(1, min(8, registers/(max(1, reads)*o.vector)))
+}
+
+// elementwiseInputs returns a layer's inputs from first on that a program reads.
+func elementwiseInputs(b kernels.Binding, first int) []int {
+	var list []int
+	for i := first; i < len(b.In); i++ {
+		list = append(list, i)
+	}
+	return slices.Clip(list)
+}
+
+// identity is the program that changes nothing.
+func identity() graph.Program { return graph.Program{Args: 1} }

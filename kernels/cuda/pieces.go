@@ -9,12 +9,12 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// pieceEmitters are the concatenation of tensors along an axis and its inverse.
-func pieceEmitters() []emitter {
-	var list []emitter
+// pieceTactics are the concatenation of tensors along an axis and its inverse.
+func pieceTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.Concat, graph.Split} {
 		for _, f := range []kernels.Format{kernels.Linear, kernels.NHWC} {
-			list = append(list, emitter{
+			list = append(list, tactic{
 				name: "pieces_" + f.String(), op: op, in: f, out: f, empty: true,
 				match: func(b kernels.Binding) error {
 					_, err := piecesOf(b)

@@ -3,43 +3,36 @@ package cuda
 import (
 	"fmt"
 
-	"slices"
-
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// blockThreads is how many threads a block has in kernels whose threads do not work together.
-const blockThreads = 256
-
-// pointwiseEmitters are the kernels of element-wise programs, of any shape that broadcasts, and of what is one without
+// pointwiseTactics are the kernels of element-wise programs, of any shape that broadcasts, and of what is one without
 // being called so: casts and changes between real and quantised numbers.
-func pointwiseEmitters() []emitter {
-	var list []emitter
+func pointwiseTactics() []tactic {
+	var list []tactic
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "pointwise_" + f.String(), op: graph.Pointwise, in: f, out: f, inPlace: true, strided: f == kernels.NHWC,
 			match: func(b kernels.Binding) error { return checkArguments(b, elementwiseProgram(b), 0) },
 			emit:  func(b kernels.Binding) (*work, error) { return emitPointwise(b, elementwiseProgram(b)) },
 		})
 		for _, op := range []*graph.Op{graph.Cast, graph.Quantize, graph.Dequantize, graph.Reformat} {
-			list = append(list, emitter{
+			list = append(list, tactic{
 				name: "convert_" + f.String(), op: op, in: f, out: f, strided: f == kernels.NHWC,
 				match: func(b kernels.Binding) error {
 					if x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]; op == graph.Cast && (x.Range.IsSet() || y.Type == graph.Bool) {
 						return fmt.Errorf("a cast from %s to %s is not of real numbers", x.TypeString(), y.TypeString())
 					}
-					return checkArguments(b, identity, 0)
+					return checkArguments(b, identity(), 0)
 				},
-				emit: func(b kernels.Binding) (*work, error) { return emitPointwise(b, identity) },
+				emit: func(b kernels.Binding) (*work, error) { return emitPointwise(b, identity()) },
 			})
 		}
 	}
 	return list
 }
-
-var identity = graph.Program{Args: 1}
 
 // elementwiseProgram returns all that an element-wise layer does to an element: its own program, then its epilogue.
 func elementwiseProgram(b kernels.Binding) graph.Program {
@@ -119,13 +112,4 @@ func flat(to layout, args []argument) layout {
 		args[i].axes, args[i].width, args[i].pitch = nil, n, n
 	}
 	return layout{last: n, width: n, pitch: n}
-}
-
-// elementwiseInputs returns a layer's inputs from first on that a program reads.
-func elementwiseInputs(b kernels.Binding, first int) []int {
-	var list []int
-	for i := first; i < len(b.In); i++ {
-		list = append(list, i)
-	}
-	return slices.Clip(list)
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// poolEmitters are the poolings in NHWC. Those over the whole input are reductions.
-func poolEmitters() []emitter {
-	var list []emitter
+// poolTactics are the poolings in NHWC. Those over the whole input are reductions.
+func poolTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.MaxPool, graph.AveragePool} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "pool_nhwc", op: op, in: kernels.NHWC, out: kernels.NHWC, strided: true,
 			match: func(b kernels.Binding) error {
 				p, err := poolingOf(b)

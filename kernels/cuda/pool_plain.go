@@ -9,11 +9,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// plainPoolEmitters are the poolings over three spatial axes and more, and those that tell where the maxima are.
-func plainPoolEmitters() []emitter {
-	var list []emitter
+// plainPoolTactics are the poolings over three spatial axes and more, and those that tell where the maxima are.
+func plainPoolTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.MaxPool, graph.AveragePool} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "pool_linear", op: op, in: kernels.Linear, out: kernels.Linear,
 			match: func(b kernels.Binding) error {
 				_, err := plainPoolOf(b)

@@ -8,10 +8,10 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// mixedPowerEmitter is the one element-wise operation whose operands may differ in kind: a real to an integer power, or an
+// mixedPowerTactic is the one element-wise operation whose operands may differ in kind: a real to an integer power, or an
 // integer to a real one. The result is of the first's type.
-func mixedPowerEmitter() emitter {
-	return emitter{
+func mixedPowerTactic() tactic {
+	return tactic{
 		name: "power_mixed_linear", op: graph.Pointwise, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			p := b.Layer.Attrs.(graph.Elementwise).Program

@@ -52,10 +52,6 @@ func (p *product) depthC() int { return roundUp(p.c, p.vector()) }
 // depth returns the length of a row of packed weights in elements, a multiple of 128 bytes.
 func (p *product) depth() int { return roundUp(p.r*p.s*p.depthC(), 128/p.typ.Size()) }
 
-func roundUp(n, to int) int { return (n + to - 1) / to * to }
-
-func ceilDiv(n, by int) int { return (n + by - 1) / by }
-
 // productOf returns the product that a layer is.
 func productOf(b kernels.Binding) (*product, error) {
 	return productBy(b, func(p *product) error {
@@ -220,6 +216,15 @@ func largestByte(t graph.DataType) int {
 		return 255
 	}
 	return 128
+}
+
+// sums returns what the product's sums stand for.
+func (p *product) sums() sums {
+	s := sums{channels: p.k, groups: p.groups, width: p.widthOut, pitch: p.pitchOut, alpha: p.alpha, bias: p.bias, scale: p.scale}
+	if p.zeroX != 0 {
+		s.zeros = p.zeroSums
+	}
+	return s
 }
 
 // steps returns into how many pieces of bk bytes the kernels cut the sum.

@@ -45,9 +45,9 @@ func TestProductCover(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", levels, err)
 		}
-		tactics[r.emitter.name] = true
+		tactics[r.tactic.name] = true
 	}
-	for _, e := range productEmitters() {
+	for _, e := range productTactics() {
 		if !tactics[e.name] {
 			t.Errorf("%s is in no run", e.name)
 		}
@@ -91,7 +91,7 @@ func refused(t *testing.T, runs [][]int, p []choice) bool {
 		if err != nil {
 			continue
 		}
-		if b, ok := bindingOf(r.layer, r.emitter); ok && r.emitter.matches(b) == nil {
+		if b, ok := bindingOf(r.layer, r.tactic); ok && r.tactic.matches(b) == nil {
 			return false
 		}
 	}
@@ -121,10 +121,10 @@ func TestProducts(t *testing.T) {
 // check compares the kernel with the layer's definition.
 func (r productRun) check(b *Backend) error {
 	i := slices.IndexFunc(b.tactics, func(tac kernels.Tactic) bool {
-		return tac.Name == r.emitter.name && tac.Op == r.layer.Op
+		return tac.Name == r.tactic.name && tac.Op == r.layer.Op
 	})
 	if i < 0 {
-		return fmt.Errorf("%s is no tactic", r.emitter.name)
+		return fmt.Errorf("%s is no tactic", r.tactic.name)
 	}
 	tac := b.tactics[i]
 	binding, ok := suite.Bind(r.layer, tac, 0)

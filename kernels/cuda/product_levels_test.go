@@ -134,7 +134,7 @@ func productFactors() factors {
 func excluded(a, b choice) string {
 	switch [2]int{a.factor, b.factor} {
 	case [2]int{shapeFactor, typeFactor}:
-		if want := units[coverShapes[a.level].unit].typ; want != coverTypes[b.level].in && (want != graph.I8 || coverTypes[b.level].in.Size() != 1) {
+		if want := coverShapes[a.level].unit.typ(); want != coverTypes[b.level].in && (want != graph.I8 || coverTypes[b.level].in.Size() != 1) {
 			return "the tile multiplies other elements"
 		}
 	case [2]int{shapeFactor, splitFactor}:
@@ -193,10 +193,10 @@ func wantedProducts(f factors) [][]choice {
 
 // productRun is a tile's kernel on a layer.
 type productRun struct {
-	name    string
-	emitter emitter
-	layer   *graph.Layer
-	tol     suite.Tolerance
+	name   string
+	tactic tactic
+	layer  *graph.Layer
+	tol    suite.Tolerance
 }
 
 // makeRun builds the layer that a run's levels describe.
@@ -214,9 +214,9 @@ func makeRun(levels []int) (productRun, error) {
 		}
 	}
 	r := productRun{
-		name:    strings.Join(append([]string{family.name, t.String(), typ.name, window.name, coverEpilogues[levels[epilogueFactor]].name}, parts...), "/"),
-		emitter: productEmitter(family.prefix, family.op, family.format, t),
-		tol:     suite.Tolerance{Real: 1e-4},
+		name:   strings.Join(append([]string{family.name, t.String(), typ.name, window.name, coverEpilogues[levels[epilogueFactor]].name}, parts...), "/"),
+		tactic: productTactic(family.prefix, family.op, family.format, t),
+		tol:    suite.Tolerance{Real: 1e-4},
 	}
 	rnd := rand.New(rand.NewPCG(7, 7))
 	group := max(1, window.conv.Group)

@@ -7,16 +7,16 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// productEmitters are the convolutions and matrix products with constant weights: a kernel for every tile.
-func productEmitters() []emitter {
-	var list []emitter
+// productTactics are the convolutions and matrix products with constant weights: a kernel for every tile.
+func productTactics() []tactic {
+	var list []tactic
 	for _, u := range []unit{tensorI8, tensorF16, simtF32} {
 		for _, t := range tiles(u) {
-			list = append(list, productEmitter("conv_", graph.Conv, kernels.NHWC, t))
-			list = append(list, productEmitter("conv_transposed_", graph.ConvTranspose, kernels.NHWC, t))
+			list = append(list, productTactic("conv_", graph.Conv, kernels.NHWC, t))
+			list = append(list, productTactic("conv_transposed_", graph.ConvTranspose, kernels.NHWC, t))
 			for _, op := range []*graph.Op{graph.Gemm, graph.MatMul} {
 				for _, f := range []kernels.Format{kernels.Linear, kernels.NHWC} {
-					list = append(list, productEmitter("gemm_"+f.String()+"_", op, f, t))
+					list = append(list, productTactic("gemm_"+f.String()+"_", op, f, t))
 				}
 			}
 		}
@@ -24,12 +24,12 @@ func productEmitters() []emitter {
 	return slices.Clip(list)
 }
 
-func productEmitter(prefix string, op *graph.Op, f kernels.Format, t tile) emitter {
+func productTactic(prefix string, op *graph.Op, f kernels.Format, t tile) tactic {
 	productOf := productOf
 	if op == graph.ConvTranspose {
 		productOf = subpixelOf
 	}
-	return emitter{
+	return tactic{
 		name: prefix + t.String(), op: op, in: f, out: f, strided: f == kernels.NHWC,
 		match: func(b kernels.Binding) error {
 			p, err := productOf(b)

@@ -1,128 +1,19 @@
 package cuda
 
 import (
-	"context"
-	"encoding/binary"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 	"github.com/trtui/trtui/kernels/cuda/ptxsim"
 )
 
-// trial is a work with its inputs, to be run on the simulator in many ways.
-type trial struct {
-	binding kernels.Binding
-	work    *work
-	scratch int
-	inputs  [][]byte // as stored
-	want    graph.Value
-}
-
 // trialOf emits a tile's product for a convolution of the geometry.
 func trialOf(t *testing.T, tl tile, x, w [4]int, pad, stride int, zero int32) *trial {
 	t.Helper()
-	return trialBy(t, productEmitter("", graph.Conv, kernels.NHWC, tl), units[tl.unit].typ, x, w, pad, stride, zero)
-}
-
-// trialBy emits a convolution of the geometry with an emitter.
-func trialBy(t *testing.T, e emitter, typ graph.DataType, x, w [4]int, pad, stride int, zero int32) *trial {
-	t.Helper()
-	return trialWith(t, e, graph.Conv, graph.ConvAttrs{Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: 1}, typ, x, w, zero)
-}
-
-// trialWith emits a convolution, plain or transposed, with an emitter.
-func trialWith(t *testing.T, e emitter, op *graph.Op, attrs any, typ graph.DataType, x, w [4]int, zero int32) *trial {
-	t.Helper()
-	rnd := rand.New(rand.NewPCG(1, 2))
-	in := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(x[:]...)}
-	weights := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(w[:]...)}
-	if typ == graph.I8 {
-		in.Range, weights.Range = graph.PerTensor(0.03, zero), graph.PerTensor(0.01, 0)
-	}
-	weights.Weights = suite.Random(rnd, weights).Data
-	l := &graph.Layer{Name: "conv", Op: op, From: []string{"conv"}, Attrs: attrs}
-	l.AddInput(in)
-	l.AddInput(weights)
-	y := &graph.Tensor{Name: "y", Producer: l}
-	l.Outputs = []*graph.Tensor{y}
-	if err := l.Infer(); err != nil {
-		t.Fatal(err)
-	}
-	if typ == graph.I8 {
-		y.Type, y.Range = graph.I8, graph.PerTensor(0.4, -3)
-	}
-	b, _ := bindingOf(l, e)
-	if err := e.matches(b); err != nil {
-		t.Fatal(err)
-	}
-	work, err := e.emit(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr := &trial{binding: b, work: work}
-	if e.workspace != nil {
-		tr.scratch = e.workspace(b)
-	}
-	v := suite.Random(rnd, in)
-	stored := make([]byte, b.In[0].Bytes())
-	b.In[0].FromLinear(stored, v.Data)
-	tr.inputs = [][]byte{stored}
-	tr.want = graph.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
-	if err := l.Eval([]graph.Value{v, {Type: typ, Dims: w[:], Data: weights.Weights}}, []graph.Value{tr.want}); err != nil {
-		t.Fatal(err)
-	}
-	return tr
-}
-
-// run runs a module in place of the work's own and returns the statistics of each launch, and whether the output was right.
-func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*ptxsim.Stats, right bool, err error) {
-	t.Helper()
-	mem := ptxsim.NewMemory(1 << 30)
-	alloc := func(data []byte, n int) uint64 {
-		p, err := mem.Alloc(int64(max(n, len(data), 1)))
-		if err == nil && data != nil {
-			err = mem.Write(p, data)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	constants, scratch := alloc(tr.work.constants, 0), alloc(nil, tr.scratch)
-	in, out := alloc(tr.inputs[0], 0), alloc(nil, tr.binding.Out[0].Bytes())
-	counters := alloc(make([]byte, 4*maxCounters), 0)
-	program, err := ptxsim.Load(mem, m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range tr.work.launches {
-		var params []byte
-		for _, a := range l.args {
-			base := map[argKind]uint64{inputArg: in, outputArg: out, constantArg: constants, workspaceArg: scratch, counterArg: counters}[a.kind]
-			params = binary.LittleEndian.AppendUint64(params, base+uint64(a.offset))
-		}
-		s, err := program.Launch(context.Background(), l.kernel, ptxsim.Shape{Grid: l.grid, Block: l.block, Shared: l.shared}, params, opt)
-		if err != nil {
-			return stats, false, err
-		}
-		stats = append(stats, s)
-	}
-	left := make([]byte, 4*maxCounters)
-	if err := mem.Read(counters, left); err != nil || slices.Max(left) != 0 {
-		return stats, false, err
-	}
-	stored := make([]byte, tr.binding.Out[0].Bytes())
-	if err := mem.Read(out, stored); err != nil {
-		return stats, false, err
-	}
-	got := graph.NewValue(tr.want.Type, tr.want.Dims...)
-	tr.binding.Out[0].ToLinear(got.Data, stored)
-	return stats, suite.Near(got, tr.want, tr.binding.Layer.Outputs[0].Range, suite.Tolerance{Real: 1e-3}) == nil, nil
+	return convTrial(t, productTactic("", graph.Conv, kernels.NHWC, tl), tl.unit.typ(), x, w, pad, stride, zero)
 }
 
 // TestProductAccess: the ring's copies are coalesced, and neither fragments nor operands meet in a bank.
@@ -198,36 +89,4 @@ func TestSharedSums(t *testing.T) {
 			}
 		})
 	}
-}
-
-// needsOrderings leaves each barrier, wait and commit of the kernel out: each time the simulator must find it, or the result
-// be wrong.
-func (tr *trial) needsOrderings(t *testing.T) {
-	t.Helper()
-	k := tr.work.module.Kernels[0]
-	found := ptxsim.Orderings(k)
-	if len(found) < 6 {
-		t.Fatalf("%d orderings in the kernel", len(found))
-	}
-	for _, i := range found {
-		broken, err := ptxsim.Without(tr.work.module, k.Name, i)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tr.survives(t, broken) {
-			t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
-		}
-	}
-}
-
-// survives reports whether a module does as well as the whole one in every mode.
-func (tr *trial) survives(t *testing.T, m *ptx.Module) bool {
-	for _, async := range []ptxsim.Async{ptxsim.Late, ptxsim.Early} {
-		for seed := range uint64(3) {
-			if _, right, err := tr.run(t, m, ptxsim.Options{Async: async, Seed: seed, Races: true}); err != nil || !right {
-				return false
-			}
-		}
-	}
-	return true
 }

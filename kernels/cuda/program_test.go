@@ -100,3 +100,17 @@ func simulateActivation(t *testing.T, op graph.EltOp, x []float32, o ptxsim.Opti
 	}
 	return y
 }
+
+// TestActivationCode reads the machine code of activations: they call nothing, so that all elements of a vector are computed
+// at a time.
+func TestActivationCode(t *testing.T) {
+	assembler(t)
+	for _, a := range activations {
+		c := disassemble(t, "sm_90a", activationModule(a.op, 1<<20).String())
+		n := c.counts(0, len(c.names))
+		t.Logf("%s: %d instructions", graph.Unary(a.op), len(c.names))
+		if n["CALL"]+n["RET"]+n["BSSY"] > 0 {
+			t.Errorf("%s: %d calls", graph.Unary(a.op), n["CALL"])
+		}
+	}
+}

@@ -2,76 +2,14 @@ package cuda
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
-
-// assembler returns NVIDIA's assembler, where it is installed.
-func assembler(t *testing.T) string {
-	t.Helper()
-	if p := os.Getenv("TRTUI_PTXAS"); p != "" {
-		return p
-	}
-	p, err := exec.LookPath("ptxas")
-	if err != nil {
-		t.Skip("ptxas is not installed; TRTUI_PTXAS names one")
-	}
-	return p
-}
-
-var (
-	registersUsed = regexp.MustCompile(`Used (\d+) registers`)
-	spilled       = regexp.MustCompile(`(\d+) bytes spill stores`)
-)
-
-// assembled is what the assembler says of a module's greediest kernel.
-type assembled struct {
-	registers, spills int
-	lost              []string // lines that tell of lost speed
-}
-
-// assemble gives a module to the assembler.
-func assemble(t *testing.T, ptxas, arch, text string) assembled {
-	t.Helper()
-	dir := t.TempDir()
-	in := filepath.Join(dir, "kernel.ptx")
-	if err := os.WriteFile(in, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(ptxas, "-v", "-arch="+arch, in, "-o", filepath.Join(dir, "kernel.cubin")).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", arch, err, out)
-	}
-	most := func(re *regexp.Regexp) int {
-		n := 0
-		for _, m := range re.FindAllSubmatch(out, -1) {
-			v, _ := strconv.Atoi(string(m[1])) // digits by the expression
-			n = max(n, v)
-		}
-		return n
-	}
-	return assembled{most(registersUsed), most(spilled), slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
-		return !strings.Contains(line, "(C")
-	})}
-}
-
-// registerLimit returns how many registers a thread may have for as many blocks on a multiprocessor as the kernel declares.
-func registerLimit(k *ptx.Kernel) int {
-	const unit = 8 // registers of a thread are counted in eights
-	threads := k.MaxThreads[0] * max(1, k.MaxThreads[1]) * max(1, k.MaxThreads[2])
-	return min(255, registersPerSM/(max(1, k.MinBlocks)*max(1, threads))/unit*unit)
-}
 
 // TestAssembler gives kernels to NVIDIA's assembler: the tiles' on runs that have all pairs of what they differ in and on
 // the layers of a residual network, every other tactic's on layers of the suite that have each of their traits. It must take
@@ -82,14 +20,14 @@ func TestAssembler(t *testing.T) {
 	for _, r := range assemblies(t) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			binding, ok := bindingOf(r.layer, r.emitter)
+			binding, ok := bindingOf(r.layer, r.tactic)
 			if !ok {
 				t.Fatal("the layer has no such format")
 			}
-			if err := r.emitter.matches(binding); err != nil {
+			if err := r.tactic.matches(binding); err != nil {
 				t.Fatal(err)
 			}
-			w, err := r.emitter.emit(binding)
+			w, err := r.tactic.emit(binding)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,10 +71,10 @@ func residualRuns(t *testing.T) []productRun {
 			}
 			splits := tl.splits()
 			tl.stages, tl.split = coverStages[(i/3+j)%2], splits[(i/3+j/3)%len(splits)]
-			e := productEmitter("conv_", graph.Conv, kernels.NHWC, tl)
-			l := c.layer(t, units[tl.unit].typ)
+			e := productTactic("conv_", graph.Conv, kernels.NHWC, tl)
+			l := c.layer(t, tl.unit.typ())
 			if b, ok := bindingOf(l, e); ok && e.matches(b) == nil {
-				list = append(list, productRun{name: fmt.Sprintf("residual/%v/%s", c, tl), emitter: e, layer: l})
+				list = append(list, productRun{name: fmt.Sprintf("residual/%v/%s", c, tl), tactic: e, layer: l})
 			}
 		}
 	}
@@ -204,13 +142,13 @@ func (c residualConvolution) layer(t *testing.T, typ graph.DataType) *graph.Laye
 // that it matches is in one of them.
 func suiteAssemblies() []productRun {
 	tiled := map[string]bool{}
-	for _, e := range productEmitters() {
+	for _, e := range productTactics() {
 		tiled[e.name] = true
 	}
 	seen := map[string]bool{}
 	var list []productRun
 	for _, c := range suite.Layers() {
-		for _, e := range emitters() {
+		for _, e := range tactics() {
 			if e.op != c.Layer.Op || tiled[e.name] || e.emit == nil {
 				continue
 			}
@@ -225,7 +163,7 @@ func suiteAssemblies() []productRun {
 				seen[key] = true
 			}
 			if fresh {
-				list = append(list, productRun{name: e.name + "/" + c.Name, emitter: e, layer: c.Layer})
+				list = append(list, productRun{name: e.name + "/" + c.Name, tactic: e, layer: c.Layer})
 			}
 		}
 	}
@@ -258,33 +196,4 @@ func codeTraits(b kernels.Binding) []string {
 		add("extents", len(d.Dims), extent(graph.Count(d.Dims)))
 	}
 	return list
-}
-
-// bindingOf returns a layer's binding in an emitter's formats.
-func bindingOf(l *graph.Layer, e emitter) (kernels.Binding, bool) {
-	b := kernels.Binding{Layer: l, Consts: make([][]byte, len(l.Inputs))}
-	desc := func(x *graph.Tensor, f kernels.Format) kernels.Desc {
-		return kernels.Desc{Type: x.Type, Dims: graph.EvalDims(x.Dims, nil), Format: f}
-	}
-	for i, x := range l.Inputs {
-		switch {
-		case x == nil:
-			b.In = append(b.In, kernels.Desc{})
-		case x.IsConst():
-			b.In, b.Consts[i] = append(b.In, desc(x, kernels.Linear)), x.Weights
-		case i >= len(l.OpInputs()):
-			b.In = append(b.In, desc(x, e.out))
-		default:
-			b.In = append(b.In, desc(x, e.in))
-		}
-	}
-	for _, y := range l.Outputs {
-		b.Out = append(b.Out, desc(y, e.out))
-	}
-	for _, d := range append(append([]kernels.Desc{}, b.In...), b.Out...) {
-		if d.Format != kernels.Linear && len(d.Dims) < 2 {
-			return b, false
-		}
-	}
-	return b, true
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// quantizeEmitters are the changes between real and quantised numbers of any integer type, by one scale or one for each index
+// quantizeTactics are the changes between real and quantised numbers of any integer type, by one scale or one for each index
 // of an axis, which are constants or computed by the network.
-func quantizeEmitters() []emitter {
-	var list []emitter
+func quantizeTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{graph.Quantize, graph.Dequantize} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "quantize_axis_linear", op: op, in: kernels.Linear, out: kernels.Linear,
 			match: func(b kernels.Binding) error {
 				_, err := scalingOf(b)
@@ -31,7 +31,7 @@ func quantizeEmitters() []emitter {
 			},
 		})
 	}
-	return append(list, dynamicQuantizeEmitter())
+	return append(list, dynamicQuantizeTactic())
 }
 
 // scaling is such a change: element i has the scale and the zero point i/inner % channels.
@@ -127,9 +127,9 @@ func storeQuantized(k *ptx.K, to ptx.GlobalPtr, t graph.DataType, x, scale ptx.F
 	storeInteger(k, to, t, saturated(k, k.AddL(roundedLong(k, k.DivF(x, scale)), zero), t))
 }
 
-// dynamicQuantizeEmitter is the change to bytes by a range that is computed, too.
-func dynamicQuantizeEmitter() emitter {
-	return emitter{
+// dynamicQuantizeTactic is the change to bytes by a range that is computed, too.
+func dynamicQuantizeTactic() tactic {
+	return tactic{
 		name: "quantize_dynamic_linear", op: graph.DynamicQuantize, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			in := b.Layer.Inputs[0]

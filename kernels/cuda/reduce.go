@@ -10,24 +10,24 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// reduceEmitters are the reductions of reals: over any axes in Linear, and over all pixels in NHWC, which is also what a
+// reduceTactics are the reductions of reals: over any axes in Linear, and over all pixels in NHWC, which is also what a
 // pooling over the whole input is.
-func reduceEmitters() []emitter {
-	var list []emitter
+func reduceTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{
 		graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd, graph.ReduceL1, graph.ReduceL2,
 		graph.ReduceSumSquare, graph.ReduceLogSum, graph.ReduceLogSumExp,
 	} {
-		list = append(list, reduceEmitter("reduce_linear", op, kernels.Linear))
+		list = append(list, reduceTactic("reduce_linear", op, kernels.Linear))
 	}
 	for _, op := range []*graph.Op{graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.AveragePool, graph.MaxPool} {
-		list = append(list, reduceEmitter("reduce_pixels_nhwc", op, kernels.NHWC))
+		list = append(list, reduceTactic("reduce_pixels_nhwc", op, kernels.NHWC))
 	}
 	return list
 }
 
-func reduceEmitter(name string, op *graph.Op, f kernels.Format) emitter {
-	return emitter{
+func reduceTactic(name string, op *graph.Op, f kernels.Format) tactic {
+	return tactic{
 		name: name, op: op, in: f, out: f, strided: f == kernels.NHWC,
 		match: func(b kernels.Binding) error {
 			if _, err := reductionOf(b); err != nil {

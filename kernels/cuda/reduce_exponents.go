@@ -61,11 +61,3 @@ func logarithm(k *ptx.K, top, sum ptx.Float) ptx.Word {
 	y := k.AddF(top, log(k, sum))
 	return k.SelectF(k.Both(finite.Not(), whole), top, y).Register()
 }
-
-// acrossWarp merges a number of each lane: all of them get the result.
-func acrossWarp(k *ptx.K, v ptx.Float, merge func(k *ptx.K, a, b ptx.Float) ptx.Float) ptx.Float {
-	for mask := 16; mask > 0; mask /= 2 {
-		v = merge(k, v, k.ShuffleXor(v, mask))
-	}
-	return v
-}

@@ -9,14 +9,14 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// integerReduceEmitters are the reductions of integers, which wrap around, and of truth values.
-func integerReduceEmitters() []emitter {
-	var list []emitter
+// integerReduceTactics are the reductions of integers, which wrap around, and of truth values.
+func integerReduceTactics() []tactic {
+	var list []tactic
 	for _, op := range []*graph.Op{
 		graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd, graph.ReduceL1, graph.ReduceL2,
 		graph.ReduceSumSquare,
 	} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "reduce_integers", op: op, in: kernels.Linear, out: kernels.Linear,
 			match: func(b kernels.Binding) error {
 				_, err := integerReductionOf(b)

@@ -2,17 +2,17 @@ package cuda
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
 )
 
 // TestSharedPixels: one image's pixels are shared among blocks where its channels make few, in equal parts; the result is
 // the definition's, whatever a part's length is to the rows of threads.
 func TestSharedPixels(t *testing.T) {
-	b := simulated(t)
 	for _, c := range []struct {
 		dims    []int
 		tiles   int // wanted
@@ -33,26 +33,19 @@ func TestSharedPixels(t *testing.T) {
 				if c.element == graph.I8 {
 					x.Range = graph.PerTensor(0.03, 5)
 				}
-				l := &graph.Layer{Name: "pool", Op: op, From: []string{"pool"}, Attrs: graph.PoolAttrs{Global: true}}
-				l.AddInput(x)
-				y := &graph.Tensor{Name: "y", Producer: l}
-				l.Outputs = []*graph.Tensor{y}
-				if err := l.Infer(); err != nil {
-					t.Fatal(err)
-				}
-				y.Type, y.Range = c.element, x.Range
-				e := reduceEmitter("reduce_pixels_nhwc", op, kernels.NHWC)
-				binding, _ := bindingOf(l, e)
-				r, err := reductionOf(binding)
+				l := layerOf(t, op, graph.PoolAttrs{Global: true}, x)
+				l.Outputs[0].Type, l.Outputs[0].Range = c.element, x.Range
+				tr := newTrial(t, reduceTactic("reduce_pixels_nhwc", op, kernels.NHWC), l, rand.New(rand.NewPCG(3, 4)))
+				tr.tolerance.Step = 1
+				r, err := reductionOf(tr.binding)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p := r.pixelBlocks(binding); p.tiles != c.tiles || p.parts != c.parts {
+				if p := r.pixelBlocks(tr.binding); p.tiles != c.tiles || p.parts != c.parts {
 					t.Errorf("%d tiles in %d parts, want %d in %d", p.tiles, p.parts, c.tiles, c.parts)
 				}
-				run := productRun{name: e.name, emitter: e, layer: l, tol: suite.Tolerance{Real: 1e-3, Step: 1}}
-				if err := run.check(b); err != nil {
-					t.Error(err)
+				if _, right, err := tr.run(t, tr.work.module, ptxsim.Options{}); err != nil || !right {
+					t.Error(right, err)
 				}
 			})
 		}

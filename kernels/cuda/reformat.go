@@ -9,11 +9,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// reformatEmitters are the changes between the memory formats, to another type on the way where the layer says so.
-func reformatEmitters() []emitter {
-	var list []emitter
+// reformatTactics are the changes between the memory formats, to another type on the way where the layer says so.
+func reformatTactics() []tactic {
+	var list []tactic
 	for _, f := range [][2]kernels.Format{{kernels.Linear, kernels.NHWC}, {kernels.NHWC, kernels.Linear}} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: fmt.Sprintf("reformat_%s_%s", f[0], f[1]), op: graph.Reformat, in: f[0], out: f[1], strided: true,
 			match: func(b kernels.Binding) error {
 				if size := b.In[0].Type.Size(); size > 4 || len(b.In[0].Dims) < 2 {
@@ -91,27 +91,4 @@ func emitReformat(b kernels.Binding) (*work, error) {
 		block: [3]int{transposeTile * transposeRows, 1, 1}, args: []arg{inArg(0), outArg(0)},
 	}}
 	return w, nil
-}
-
-// loadElement is an element of 1, 2 or 4 bytes in a word.
-func loadElement(k *ptx.K, p ptx.GlobalPtr, size int) ptx.Uint {
-	switch size {
-	case 1:
-		return k.LoadByte(p)
-	case 2:
-		return k.HalfToUint(k.LoadHalf(p))
-	}
-	return k.Load(p, 1)[0].Uint()
-}
-
-// storeElement writes the lowest 1, 2 or 4 bytes of a word.
-func storeElement(k *ptx.K, p ptx.GlobalPtr, size int, w ptx.Word) {
-	switch size {
-	case 1:
-		k.StoreByte(p, w)
-	case 2:
-		k.StoreHalf(p, k.UintToHalf(w.Uint()))
-	default:
-		k.Store(p, w)
-	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// resizeEmitters are the resamplings.
-func resizeEmitters() []emitter {
-	var list []emitter
+// resizeTactics are the resamplings.
+func resizeTactics() []tactic {
+	var list []tactic
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "resize_" + f.String(), op: graph.Resize, in: f, out: f,
 			match: func(b kernels.Binding) error {
 				if _, err := resizeOf(b); err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// responseEmitters are the local response normalisations: by the squares of neighbouring channels.
-func responseEmitters() []emitter {
-	var list []emitter
+// responseTactics are the local response normalisations: by the squares of neighbouring channels.
+func responseTactics() []tactic {
+	var list []tactic
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "lrn_" + f.String(), op: graph.LRN, in: f, out: f, strided: f == kernels.NHWC,
 			match: func(b kernels.Binding) error {
 				in := b.Layer.Inputs[0]

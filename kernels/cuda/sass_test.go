@@ -2,98 +2,10 @@ package cuda
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 )
-
-// machineCode is a kernel's instructions as the GPU runs them, by name, and where its branches lead.
-type machineCode struct {
-	names   []string
-	targets []int // -1: not a branch
-}
-
-// disassemble returns the code of a module of one kernel.
-func disassemble(t *testing.T, arch, text string) machineCode {
-	t.Helper()
-	ptxas := assembler(t)
-	disassembler := filepath.Join(filepath.Dir(ptxas), "nvdisasm")
-	if _, err := os.Stat(disassembler); err != nil {
-		t.Skip("nvdisasm is not installed beside ptxas")
-	}
-	dir := t.TempDir()
-	in, cubin := filepath.Join(dir, "kernel.ptx"), filepath.Join(dir, "kernel.cubin")
-	if err := os.WriteFile(in, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(ptxas, "-arch="+arch, in, "-o", cubin).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	out, err := exec.Command(disassembler, "-c", cubin).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parseMachineCode(string(out))
-}
-
-var (
-	machineLabel  = regexp.MustCompile(`^(\.L_x_\d+):`)
-	machineInst   = regexp.MustCompile(`^\s+/\*[0-9a-f]+\*/\s+(?:@!?U?P\w+\s+)?([A-Z0-9_]+)(.*);`)
-	machineTarget = regexp.MustCompile(`\(?(\.L_x_\d+)\)?`)
-)
-
-func parseMachineCode(text string) machineCode {
-	var c machineCode
-	labels, leads := map[string]int{}, map[int]string{}
-	for line := range strings.Lines(text) {
-		if m := machineLabel.FindStringSubmatch(line); m != nil {
-			labels[m[1]] = len(c.names)
-			continue
-		}
-		m := machineInst.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		if to := machineTarget.FindStringSubmatch(m[2]); to != nil && m[1] == "BRA" {
-			leads[len(c.names)] = to[1]
-		}
-		c.names, c.targets = append(c.names, m[1]), append(c.targets, -1)
-	}
-	for at, label := range leads {
-		if to, ok := labels[label]; ok {
-			c.targets[at] = to
-		}
-	}
-	return c
-}
-
-// counts returns how often each instruction occurs in a range.
-func (c machineCode) counts(from, to int) map[string]int {
-	n := map[string]int{}
-	for _, name := range c.names[from:to] {
-		n[name]++
-	}
-	return n
-}
-
-// mainLoop returns the counts of the loop with the most of an instruction, and of all its instructions.
-func (c machineCode) mainLoop(name string) (counts map[string]int, all int) {
-	for at, to := range c.targets {
-		if to < 0 || to > at {
-			continue
-		}
-		if n := c.counts(to, at+1); n[name] > counts[name] {
-			counts, all = n, at+1-to
-		}
-	}
-	return counts, all
-}
 
 // products are the instructions that the units multiply with.
 var products = [...]string{simtF32: "FFMA", tensorF16: "HMMA", tensorI8: "IMMA"}
@@ -160,9 +72,9 @@ func TestStemCode(t *testing.T) {
 	for _, u := range []unit{tensorF16, tensorI8} {
 		for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
 			for _, lines := range []int{8, 16} {
-				e := stemEmitter(u, f, lines)
+				e := stemTactic(u, f, lines)
 				t.Run(e.name, func(t *testing.T) {
-					tr := trialBy(t, e, units[u].typ, [4]int{1, 3, 64, 64}, [4]int{64, 3, 7, 7}, 3, 2, 0)
+					tr := convTrial(t, e, u.typ(), [4]int{1, 3, 64, 64}, [4]int{64, 3, 7, 7}, 3, 2, 0)
 					c := disassemble(t, "sm_90a", tr.work.module.String())
 					n := c.counts(0, len(c.names))
 					// 7 rows of 8 taps, 4 an instruction, by 2 lines, by 8 times 8 channels
@@ -171,20 +83,6 @@ func TestStemCode(t *testing.T) {
 					}
 				})
 			}
-		}
-	}
-}
-
-// TestActivationCode reads the machine code of activations: they call nothing, so that all elements of a vector are computed
-// at a time.
-func TestActivationCode(t *testing.T) {
-	assembler(t)
-	for _, a := range activations {
-		c := disassemble(t, "sm_90a", activationModule(a.op, 1<<20).String())
-		n := c.counts(0, len(c.names))
-		t.Logf("%s: %d instructions", graph.Unary(a.op), len(c.names))
-		if n["CALL"]+n["RET"]+n["BSSY"] > 0 {
-			t.Errorf("%s: %d calls", graph.Unary(a.op), n["CALL"])
 		}
 	}
 }

@@ -11,9 +11,9 @@ import (
 // Scatterings copy the data to the output, and then bring the updates there. What several updates of one element come to
 // does not depend on which thread is first: each such element belongs to one thread, which takes the updates in their order.
 
-// scatterEmitters are the scatterings of elements and of slices.
-func scatterEmitters() []emitter {
-	return []emitter{{
+// scatterTactics are the scatterings of elements and of slices.
+func scatterTactics() []tactic {
+	return []tactic{{
 		name: "scatter_elements_linear", op: graph.ScatterElements, in: kernels.Linear, out: kernels.Linear, empty: true,
 		match: func(b kernels.Binding) error {
 			_, err := meetingOf(b)
@@ -25,7 +25,7 @@ func scatterEmitters() []emitter {
 			lines := graph.Count(u) / max(1, u[axis])
 			return []job{threadJob(graph.Count(b.Out[0].Dims), 10, traffic(b)), threadJob(lines, 400*u[axis]+40, 0)} // each update waits for the last
 		},
-	}, scatterRowsEmitter()}
+	}, scatterRowsTactic()}
 }
 
 // meeting is how an update meets what is there.

@@ -9,9 +9,9 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// scatterRowsEmitter is ScatterND.
-func scatterRowsEmitter() emitter {
-	return emitter{
+// scatterRowsTactic is ScatterND.
+func scatterRowsTactic() tactic {
+	return tactic{
 		name: "scatter_rows_linear", op: graph.ScatterND, in: kernels.Linear, out: kernels.Linear, empty: true,
 		match: func(b kernels.Binding) error {
 			_, err := scatteredRowsOf(b)

@@ -53,7 +53,7 @@ func TestDynamicShared(t *testing.T) {
 func largeLaunch(t *testing.T) (*work, launch) {
 	t.Helper()
 	for _, c := range suite.Layers() {
-		for _, e := range emitters() {
+		for _, e := range tactics() {
 			b, ok := bindingOf(c.Layer, e)
 			if e.op != c.Layer.Op || e.emit == nil || !ok || e.matches(b) != nil {
 				continue

@@ -37,7 +37,7 @@ func (m machine) estimate(s *ptxsim.Stats) time.Duration {
 	if s.Blocks == 0 {
 		return launchOverhead
 	}
-	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/units[tensorF16].rate, float64(s.SharedRead+s.SharedWrite)/128)
+	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/tensorF16.rate(), float64(s.SharedRead+s.SharedWrite)/128)
 	resident := min(max(1, s.Occupancy), 8)
 	return m.time(job{
 		blocks: s.Blocks, resident: resident, cycles: cycles / float64(s.Blocks), latency: 1000 + 2*cycles/float64(s.Blocks),

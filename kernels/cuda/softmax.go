@@ -9,11 +9,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// softmaxEmitters are the softmax along rows, which in NHWC are channels, and along columns in Linear.
-func softmaxEmitters() []emitter {
-	var list []emitter
+// softmaxTactics are the softmax along rows, which in NHWC are channels, and along columns in Linear.
+func softmaxTactics() []tactic {
+	var list []tactic
 	for _, f := range []kernels.Format{kernels.Linear, kernels.NHWC} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "softmax_" + f.String(), op: graph.Softmax, in: f, out: f,
 			match: func(b kernels.Binding) error {
 				if _, err := softmaxOf(b); err != nil {
@@ -224,7 +224,7 @@ func (s *softmaxLine) across(name string, v ptx.Float, f func(k *ptx.K, a, b ptx
 // store writes element i of the line.
 func (s *softmaxLine) store(i ptx.Uint, y ptx.Float) {
 	write := func() {
-		if s.inner == 1 && s.out.p.k == s.length { // rows of the output are the lines
+		if s.inner == 1 && s.out.rowChannels() == s.length { // rows of the output are the lines
 			s.out.store(s.K, s.row, i, []ptx.Float{y})
 			return
 		}
@@ -241,7 +241,7 @@ func (s *softmaxLine) store(i ptx.Uint, y ptx.Float) {
 // padding writes zeros behind the last channel of the output's row.
 func (s *softmaxLine) padding() {
 	behind := s.out.width - s.length
-	if s.inner > 1 || s.out.p.k != s.length || behind <= 0 {
+	if s.inner > 1 || s.out.rowChannels() != s.length || behind <= 0 {
 		return
 	}
 	s.If(s.Lt(s.lane, ptx.U(behind)), func() {

@@ -2,18 +2,10 @@ package cuda
 
 import "github.com/trtui/trtui/kernels/cuda/ptx"
 
-// parts is where the blocks that share a tile's sum meet. Each writes its part, thread by thread as the sums lie in
-// registers:
+// join makes the sums of the last of a tile's blocks whole; the other blocks end. Each writes its part thread by thread as the
+// sums lie in registers:
 //
 //	[tile][part][4 sums of a thread][thread] vectors of 4 words
-//
-// and counts itself. The last one adds all parts up, always in their order, and goes on alone.
-type parts struct {
-	sums     ptx.GlobalPtr
-	counters ptx.GlobalPtr // by tile, 0 before and after
-}
-
-// join makes the sums of the last of a tile's blocks whole; the other blocks end.
 func (m *implicit) join(sums []ptx.Word, p parts) {
 	t := m.t
 	size := t.partBytes()

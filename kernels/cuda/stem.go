@@ -8,22 +8,22 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// stemEmitters are the convolutions of a network's first layer on tensor cores: few channels, every other column.
-func stemEmitters() []emitter {
-	var list []emitter
+// stemTactics are the convolutions of a network's first layer on tensor cores: few channels, every other column.
+func stemTactics() []tactic {
+	var list []tactic
 	for _, u := range []unit{tensorI8, tensorF16} {
 		for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
 			for _, lines := range []int{16, 8} {
-				list = append(list, stemEmitter(u, f, lines))
+				list = append(list, stemTactic(u, f, lines))
 			}
 		}
 	}
 	return list
 }
 
-func stemEmitter(u unit, f kernels.Format, lines int) emitter {
-	return emitter{
-		name: fmt.Sprintf("conv_stem_%s_%s_%dx%d", f, units[u].name, lines, stemColumns), op: graph.Conv, in: f, out: kernels.NHWC,
+func stemTactic(u unit, f kernels.Format, lines int) tactic {
+	return tactic{
+		name: fmt.Sprintf("conv_stem_%s_%s_%dx%d", f, u.String(), lines, stemColumns), op: graph.Conv, in: f, out: kernels.NHWC,
 		match: func(b kernels.Binding) error {
 			if _, err := stemOf(b, u, lines); err != nil {
 				return err
@@ -84,8 +84,8 @@ func stemOf(b kernels.Binding, u unit, lines int) (*stem, error) {
 		return nil, err
 	}
 	s := &stem{product: p, planar: b.In[0].Format == kernels.Linear, lines: lines}
-	if p.typ != units[u].typ && !(u == tensorI8 && p.typ.Size() == 1) {
-		return nil, fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, units[u].typ)
+	if p.typ != u.typ() && !(u == tensorI8 && p.typ.Size() == 1) {
+		return nil, fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, u.typ())
 	}
 	if most := stemPixel / p.typ.Size(); p.c > most || p.groups > 1 {
 		return nil, fmt.Errorf("%d channels in %d groups, the kernel takes up to %d in one", p.c, p.groups, most)
@@ -159,7 +159,7 @@ func (s *stem) grid() [3]int {
 
 func (s *stem) emit(b kernels.Binding) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: s.pack()}
-	out, err := newRowOutput(b, s.product, w)
+	out, err := newRowOutput(b, s.sums(), w)
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +336,7 @@ func (c *stemBlock) pixelOf(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 func (s *stem) jobs(b kernels.Binding) []job {
 	t := s.t
 	depth := s.r * s.taps * stemPixel // bytes
-	multiply := float64(t.bm*t.bn*depth/s.typ.Size()) / units[t.unit].rate
+	multiply := float64(t.bm*t.bn*depth/s.typ.Size()) / t.unit.rate()
 	read := float64((t.bm + t.bn*t.warpsM) * depth / 128)
 	fill := float64(s.haloBytes()+t.bn*s.pitchW()) / 32
 	g := s.grid()

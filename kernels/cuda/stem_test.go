@@ -11,9 +11,9 @@ import (
 // are coalesced.
 func TestStemAccess(t *testing.T) {
 	for _, u := range []unit{tensorF16, tensorI8} {
-		e := stemEmitter(u, kernels.NHWC, 8)
+		e := stemTactic(u, kernels.NHWC, 8)
 		t.Run(e.name, func(t *testing.T) {
-			tr := trialBy(t, e, units[u].typ, [4]int{1, 3, 63, 65}, [4]int{64, 3, 7, 7}, 3, 2, 0)
+			tr := convTrial(t, e, u.typ(), [4]int{1, 3, 63, 65}, [4]int{64, 3, 7, 7}, 3, 2, 0)
 			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll})
 			if err != nil || !right {
 				t.Fatal(right, err)

@@ -27,9 +27,6 @@ type stream struct {
 // markCount is how many marks of a stream are good at a time; older ones are recorded anew.
 const markCount = 4096
 
-// maxCounters is how many counters a kernel has.
-const maxCounters = 1024
-
 // NewStream returns a queue of its own.
 func (b *Backend) NewStream() (kernels.Stream, error) {
 	ctx := b.context()
@@ -52,6 +49,9 @@ func (b *Backend) NewStream() (kernels.Stream, error) {
 	}
 	return s, nil
 }
+
+// Handle returns the queue as the driver knows it.
+func (s *stream) Handle() driver.Stream { return s.handle }
 
 // clear makes the counters 0: at first, and after a kernel that did not run to its end.
 func (s *stream) clear() error {

@@ -269,9 +269,7 @@ func (m *implicit) finishPhase(out *rowOutput) {
 	m.pixel, m.column = m.Mul(pixels, ptx.U(m.t.bm)), m.Mul(n, ptx.U(m.t.bn))
 	// No constant to the assembler, so that it is not loaded, and no place computed of it, before the last barrier.
 	entry := m.Load(m.Offset(m.phases, index, 16).At(8), 2)
-	if out.zero >= 0 {
-		out.zeroSumP = m.Offset(out.zeroSumP, index, 4*out.tableRow())
-	}
+	out.zerosOf(m.K, index)
 	m.finish(out, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 		at, inside := m.pixelOf(row)
 		image, rest := m.DivRem(at, p.p*p.q)

@@ -18,7 +18,7 @@ func TestPhases(t *testing.T) {
 		if c.Layer.Op != graph.ConvTranspose {
 			continue
 		}
-		b, ok := bindingOf(c.Layer, productEmitter("", graph.ConvTranspose, kernels.NHWC, tiles(simtF32)[0]))
+		b, ok := bindingOf(c.Layer, productTactic("", graph.ConvTranspose, kernels.NHWC, tiles(simtF32)[0]))
 		p, err := subpixelOf(b)
 		if !ok || err != nil {
 			continue
@@ -78,8 +78,8 @@ func TestSubpixelAccess(t *testing.T) {
 		tl := tiles(u)[len(tiles(u))-1]
 		tl.split = 1
 		t.Run(tl.String(), func(t *testing.T) {
-			e := productEmitter("", graph.ConvTranspose, kernels.NHWC, tl)
-			tr := trialWith(t, e, graph.ConvTranspose, attrs, units[u].typ, [4]int{1, 128, 8, 8}, [4]int{128, 64, 3, 3}, 0)
+			e := productTactic("", graph.ConvTranspose, kernels.NHWC, tl)
+			tr := convTrialWith(t, e, graph.ConvTranspose, attrs, u.typ(), [4]int{1, 128, 8, 8}, [4]int{128, 64, 3, 3}, 0)
 			for _, async := range []ptxsim.Async{ptxsim.Late, ptxsim.Early} {
 				stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true, Async: async})
 				if err != nil || !right {
@@ -118,7 +118,7 @@ func TestSubpixelRefusals(t *testing.T) {
 		if err := l.Infer(); err != nil {
 			t.Fatal(err)
 		}
-		e := productEmitter("", graph.ConvTranspose, kernels.NHWC, tiles(tensorF16)[0])
+		e := productTactic("", graph.ConvTranspose, kernels.NHWC, tiles(tensorF16)[0])
 		b, _ := bindingOf(l, e)
 		if err := e.matches(b); err == nil || err.Error() != c.want {
 			t.Errorf("%v by %v: %v, want %s", c.x, c.w, err, c.want)

@@ -258,3 +258,34 @@ func (s storage) pack(k *ptx.K, list []ptx.Float) ptx.Word {
 func vectorOf(size, pitch int) int {
 	return min(16/size, 1<<bits.TrailingZeros(uint(max(1, pitch))))
 }
+
+// words returns the words of n consecutive elements from element at on, and where when does not hold, words of otherwise.
+func (s storage) words(k *ptx.K, at ptx.Uint, n int, when *ptx.Cond, otherwise ptx.Word) []ptx.Word {
+	p := k.Offset(s.base, at, s.typ.Size())
+	var list []ptx.Word
+	for i := 0; i < n*s.typ.Size(); i += 16 {
+		count := min(4, (n*s.typ.Size()-i)/4)
+		if when != nil {
+			list = append(list, k.LoadOr(*when, p.At(i), count, otherwise)...)
+		} else {
+			list = append(list, k.Load(p.At(i), count)...)
+		}
+	}
+	return list
+}
+
+// quantized reports whether a tensor holds bytes that stand for real numbers by one scale.
+func quantized(t *graph.Tensor) bool {
+	return (t.Type == graph.I8 || t.Type == graph.U8) && t.Range.IsSet() && !t.Range.PerChannel()
+}
+
+// stridesOf returns the distances in elements of a shape's axes.
+func stridesOf(dims []int) []int {
+	s := make([]int, len(dims))
+	n := 1
+	for i := len(dims) - 1; i >= 0; i-- {
+		s[i] = n
+		n *= dims[i]
+	}
+	return s
+}

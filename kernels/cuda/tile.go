@@ -3,7 +3,6 @@ package cuda
 import (
 	"fmt"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -17,28 +16,8 @@ type tile struct {
 	stages, split  int
 }
 
-// unit is what multiplies.
-type unit uint8
-
-// The units: 32-bit multiply-adds, and tensor cores on halves and on bytes.
-const (
-	simtF32 unit = iota
-	tensorF16
-	tensorI8
-)
-
-var units = [...]struct {
-	name string
-	typ  graph.DataType
-	rate float64 // multiply-adds of one SM in a cycle
-}{
-	simtF32:   {"f32_simt", graph.F32, 128},
-	tensorF16: {"f16_mma", graph.F16, 1024},
-	tensorI8:  {"i8_mma", graph.I8, 2048},
-}
-
 func (t tile) String() string {
-	s := fmt.Sprintf("%s_%dx%dx%d_s%d", units[t.unit].name, t.bm, t.bn, t.bk, t.stages)
+	s := fmt.Sprintf("%s_%dx%dx%d_s%d", t.unit.String(), t.bm, t.bn, t.bk, t.stages)
 	if t.split > 1 {
 		s += fmt.Sprintf("_k%d", t.split)
 	}
@@ -104,8 +83,8 @@ var tensorTiles = []tile{
 
 // fits returns why the tile cannot compute the product.
 func (t tile) fits(p *product) error {
-	if size := p.typ.Size(); p.typ != units[t.unit].typ && !(t.unit == tensorI8 && size == 1) {
-		return fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, units[t.unit].typ)
+	if size := p.typ.Size(); p.typ != t.unit.typ() && !(t.unit == tensorI8 && size == 1) {
+		return fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, t.unit.typ())
 	}
 	v := p.vector()
 	if p.groups > 1 && (p.c%v != 0 || p.k%4 != 0 || p.widthOut != p.k*p.groups) {
@@ -142,8 +121,7 @@ func (t tile) grid(p *product) [3]int {
 const (
 	tileLatency = 2500
 	stepLatency = 60
-	joinLatency = 2000 // to write a part, count it and see the others'
-	joinBytes   = 64   // of the parts that a block reads in a cycle
+	joinBytes   = 64 // of the parts that a block reads in a cycle
 )
 
 // jobs estimates the launches.
@@ -154,7 +132,7 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 		busy *= p.subpixel.share(p, t.bk)
 	}
 	elements := float64(t.bk / p.typ.Size())
-	multiply := float64(t.bm*t.bn) * elements / units[t.unit].rate
+	multiply := float64(t.bm*t.bn) * elements / t.unit.rate()
 	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
 	read := float64((t.bm*t.warpsN + t.bn*t.warpsM) * t.bk / 128)
 	write := float64(t.stageBytes()) / 64
@@ -185,10 +163,7 @@ func (t tile) resident() int {
 	return 2
 }
 
-const (
-	registersPerSM = 65536
-	joinRegisters  = 160
-)
+const joinRegisters = 160
 
 // registers estimates what a thread needs: its sums, two sets of operands, addresses.
 func (t tile) registers() int {

@@ -54,10 +54,10 @@ func (t *transposition) write(inner, outer ptx.Uint, innerMax, outerMax int, at 
 	}
 }
 
-// transposeEmitters are the transpositions in which another axis of the input is innermost than of the output: through a
+// transposeTactics are the transpositions in which another axis of the input is innermost than of the output: through a
 // tile, so that reads and writes are both of neighbours.
-func transposeEmitters() []emitter {
-	return []emitter{{
+func transposeTactics() []tactic {
+	return []tactic{{
 		name: "transpose_tiled_linear", op: graph.Transpose, in: kernels.Linear, out: kernels.Linear,
 		match: func(b kernels.Binding) error {
 			_, err := tiledTransposeOf(b)

@@ -8,11 +8,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// transposedEmitters are the transposed convolutions.
-func transposedEmitters() []emitter {
-	var list []emitter
+// transposedTactics are the transposed convolutions.
+func transposedTactics() []tactic {
+	var list []tactic
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
-		list = append(list, emitter{
+		list = append(list, tactic{
 			name: "conv_transposed_" + f.String(), op: graph.ConvTranspose, in: f, out: kernels.NHWC, strided: f == kernels.NHWC,
 			match: func(b kernels.Binding) error {
 				if _, err := transposedOf(b); err != nil {
@@ -87,7 +87,7 @@ func (d *transposed) emit(b kernels.Binding) (*work, error) {
 	var err error
 	out := d.joined()
 	out.zeroX = 0 // it is taken off the input's elements
-	if d.out, err = newRowOutput(b, out, w); err != nil {
+	if d.out, err = newRowOutput(b, out.sums(), w); err != nil {
 		return nil, err
 	}
 	t, l := d.thread(w)

@@ -8,9 +8,9 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// triluEmitter is the triangle of a matrix, whose diagonal may be known at run time alone.
-func triluEmitter() emitter {
-	return emitter{
+// triluTactic is the triangle of a matrix, whose diagonal may be known at run time alone.
+func triluTactic() tactic {
+	return tactic{
 		name: "trilu_linear", op: graph.Trilu, in: kernels.Linear, out: kernels.Linear, inPlace: true,
 		match: func(b kernels.Binding) error {
 			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type || b.Layer.Inputs[0].Range.IsSet() {

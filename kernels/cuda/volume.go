@@ -8,12 +8,12 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// volumeEmitters are the convolutions in three spatial axes.
-func volumeEmitters() []emitter {
-	var list []emitter
+// volumeTactics are the convolutions in three spatial axes.
+func volumeTactics() []tactic {
+	var list []tactic
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
 		for _, columns := range []int{1, 4} {
-			list = append(list, emitter{
+			list = append(list, tactic{
 				name: fmt.Sprintf("conv_volume_%s_%dx%d", f, columns, directChannels), op: graph.Conv, in: f, out: kernels.NHWC,
 				strided: f == kernels.NHWC,
 				match: func(b kernels.Binding) error {
@@ -99,7 +99,7 @@ func (p *product) volumeConvolution(b kernels.Binding) (front frontAxis, err err
 func (v *volume) emit(b kernels.Binding) (*work, error) {
 	w := &work{module: ptx.New(ptx.SM80), constants: v.packDirect()}
 	var err error
-	if v.out, err = newRowOutput(b, v.joined(), w); err != nil {
+	if v.out, err = newRowOutput(b, v.joined().sums(), w); err != nil {
 		return nil, err
 	}
 	t, l := v.thread(w)

@@ -1,12 +1,7 @@
 package cuda
 
 import (
-	"encoding/binary"
-	"fmt"
-	"sync/atomic"
-
 	"github.com/trtui/trtui/kernels"
-	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
@@ -48,106 +43,53 @@ func constArg(offset int) arg   { return arg{constantArg, 0, offset} }
 func scratchArg(offset int) arg { return arg{workspaceArg, 0, offset} }
 func countersArg() arg          { return arg{counterArg, 0, 0} }
 
-// bound is a work that was compiled.
-type bound struct {
-	*work
-	ctx       driver.Context
-	codes     *codeCache
-	code      *code
-	functions []driver.Function // by launch
-	place     kernels.Mem       // of the constants
-	closed    atomic.Bool
+// append adds constants at a multiple of 256 and returns where.
+func (w *work) append(data []byte) int {
+	at := roundUp(len(w.constants), 256)
+	w.constants = append(append(w.constants, make([]byte, at-len(w.constants))...), data...)
+	return at
 }
 
-// bind compiles a work.
-func (b *Backend) bind(w *work) (kernels.Kernel, error) {
-	ctx := b.context()
-	c, err := b.codes.acquire(ctx, w.module)
-	if err != nil {
-		return nil, err
-	}
-	k := &bound{work: w, ctx: ctx, codes: &b.codes, code: c}
-	for _, l := range w.launches {
-		f, err := c.function(l)
-		if err != nil {
-			_ = k.Close() // the first error tells all
-			return nil, fmt.Errorf("kernel %s: %w", l.kernel, err)
-		}
-		k.functions = append(k.functions, f)
-	}
-	return k, nil
+// threads starts a kernel of the work in which total threads have an index each. The launch goes to the work by
+// [work.end].
+func (w *work) threads(name string, total int) (k *ptx.K, l *launch) {
+	k = w.module.Kernel(name, blockThreads)
+	return k, &launch{kernel: name, grid: [3]int{ceilDiv(total, blockThreads), 1, 1}, block: [3]int{blockThreads, 1, 1}}
 }
 
-// Close unloads the code if nobody else uses it.
-func (k *bound) Close() error {
-	if k.closed.Swap(true) {
-		return nil
-	}
-	return k.codes.release(k.code)
+// end closes the kernel and appends its launch.
+func (w *work) end(k *ptx.K, l *launch) {
+	k.End()
+	w.launches = append(w.launches, *l)
 }
 
-// Note returns what the compiler said that costs speed.
-func (k *bound) Note() string { return k.code.note() }
-
-// Constants returns what the kernels read beside the tensors.
-func (k *bound) Constants() []byte { return k.constants }
-
-// Place is told where that is.
-func (k *bound) Place(m kernels.Mem) { k.place = m }
-
-// Code returns the module as the driver compiled it.
-func (k *bound) Code() []kernels.Code {
-	if len(k.code.binary.cubin) == 0 {
-		return nil
-	}
-	return []kernels.Code{{Key: k.code.key, Data: k.code.binary.cubin}}
+// input declares the address of an input, and output that of an output, as the kernel's next parameter.
+func (l *launch) input(k *ptx.K, i int) ptx.GlobalPtr {
+	l.args = append(l.args, inArg(i))
+	return k.Pointer("x" + string(rune('a'+i)))
 }
 
-// Explain returns the module's text, and what the driver tells of each launch.
-func (k *bound) Explain() (kernels.Explanation, error) {
-	e := kernels.Explanation{Language: "PTX", Text: k.module.String()}
-	for i, l := range k.launches {
-		a, err := k.ctx.FuncAttributes(k.functions[i])
-		if err != nil {
-			return e, fmt.Errorf("kernel %s: %w", l.kernel, err)
-		}
-		resident, err := k.ctx.MaxActiveBlocks(k.functions[i], l.block[0]*l.block[1]*l.block[2], l.shared)
-		if err != nil {
-			return e, fmt.Errorf("kernel %s: %w", l.kernel, err)
-		}
-		e.Launches = append(e.Launches, kernels.LaunchNote{
-			Function: l.kernel, Grid: l.grid, Block: l.block, Registers: a.Registers, SharedBytes: a.SharedBytes + l.shared,
-			SpillBytes: a.LocalBytes, Resident: resident,
-		})
-	}
-	return e, nil
+func (l *launch) output(k *ptx.K, i int) ptx.GlobalPtr {
+	l.args = append(l.args, outArg(i))
+	return k.Pointer("y" + string(rune('a'+i)))
 }
 
-// Launch enqueues the kernels.
-func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
-	st := s.(*stream)
-	for i, l := range k.launches {
-		params := make([]byte, 0, 128)
-		for _, a := range l.args {
-			var m kernels.Mem
-			switch a.kind {
-			case inputArg:
-				m = in[a.index]
-			case outputArg:
-				m = out[a.index]
-			case constantArg:
-				m = k.place
-			case workspaceArg:
-				m = workspace
-			case counterArg:
-				m = st.counters
-			}
-			params = binary.LittleEndian.AppendUint64(params, m.Addr+uint64(a.offset))
-		}
-		if err := k.ctx.LaunchKernel(k.functions[i], l.grid, l.block, l.shared, st.handle, params); err != nil {
-			_ = st.clear() // the first error tells all
-			return fmt.Errorf("kernel %s: %w", l.kernel, err)
-		}
+// operand declares the address of a layer's input, or of its elements among the constants where it is one.
+func (l *launch) operand(k *ptx.K, w *work, b kernels.Binding, i int) ptx.GlobalPtr {
+	if b.Consts[i] != nil {
+		return l.constant(k, "x"+string(rune('a'+i)), w.append(b.Consts[i]))
 	}
-	return nil
+	return l.input(k, i)
+}
+
+// constant declares the address of constants.
+func (l *launch) constant(k *ptx.K, name string, offset int) ptx.GlobalPtr {
+	l.args = append(l.args, constArg(offset))
+	return k.Pointer(name)
+}
+
+// scratch declares the address of a place in the workspace.
+func (l *launch) scratch(k *ptx.K, name string, offset int) ptx.GlobalPtr {
+	l.args = append(l.args, scratchArg(offset))
+	return k.Pointer(name)
 }

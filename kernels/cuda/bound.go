@@ -1,0 +1,114 @@
+package cuda
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/driver"
+)
+
+// bound is a work that was compiled.
+type bound struct {
+	work      *work
+	ctx       driver.Context
+	codes     *codeCache
+	code      *code
+	functions []driver.Function // by launch
+	place     kernels.Mem       // of the constants
+	closed    atomic.Bool
+}
+
+// bind compiles a work.
+func (b *Backend) bind(w *work) (kernels.Kernel, error) {
+	ctx := b.context()
+	c, err := b.codes.acquire(ctx, w.module)
+	if err != nil {
+		return nil, err
+	}
+	k := &bound{work: w, ctx: ctx, codes: &b.codes, code: c}
+	for _, l := range w.launches {
+		f, err := c.function(l)
+		if err != nil {
+			_ = k.Close() // the first error tells all
+			return nil, fmt.Errorf("kernel %s: %w", l.kernel, err)
+		}
+		k.functions = append(k.functions, f)
+	}
+	return k, nil
+}
+
+// Close unloads the code if nobody else uses it.
+func (k *bound) Close() error {
+	if k.closed.Swap(true) {
+		return nil
+	}
+	return k.codes.release(k.code)
+}
+
+// Note returns what the compiler said that costs speed.
+func (k *bound) Note() string { return k.code.note() }
+
+// Constants returns what the kernels read beside the tensors.
+func (k *bound) Constants() []byte { return k.work.constants }
+
+// Place is told where that is.
+func (k *bound) Place(m kernels.Mem) { k.place = m }
+
+// Code returns the module as the driver compiled it.
+func (k *bound) Code() []kernels.Code {
+	if len(k.code.binary.cubin) == 0 {
+		return nil
+	}
+	return []kernels.Code{{Key: k.code.key, Data: k.code.binary.cubin}}
+}
+
+// Explain returns the module's text, and what the driver tells of each launch.
+func (k *bound) Explain() (kernels.Explanation, error) {
+	e := kernels.Explanation{Language: "PTX", Text: k.work.module.String()}
+	for i, l := range k.work.launches {
+		a, err := k.ctx.FuncAttributes(k.functions[i])
+		if err != nil {
+			return e, fmt.Errorf("kernel %s: %w", l.kernel, err)
+		}
+		resident, err := k.ctx.MaxActiveBlocks(k.functions[i], l.block[0]*l.block[1]*l.block[2], l.shared)
+		if err != nil {
+			return e, fmt.Errorf("kernel %s: %w", l.kernel, err)
+		}
+		e.Launches = append(e.Launches, kernels.LaunchNote{
+			Function: l.kernel, Grid: l.grid, Block: l.block, Registers: a.Registers, SharedBytes: a.SharedBytes + l.shared,
+			SpillBytes: a.LocalBytes, Resident: resident,
+		})
+	}
+	return e, nil
+}
+
+// Launch enqueues the kernels.
+func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
+	st := s.(*stream)
+	for i, l := range k.work.launches {
+		params := make([]byte, 0, 128)
+		for _, a := range l.args {
+			var m kernels.Mem
+			switch a.kind {
+			case inputArg:
+				m = in[a.index]
+			case outputArg:
+				m = out[a.index]
+			case constantArg:
+				m = k.place
+			case workspaceArg:
+				m = workspace
+			case counterArg:
+				m = st.counters
+			}
+			params = binary.LittleEndian.AppendUint64(params, m.Addr+uint64(a.offset))
+		}
+		if err := k.ctx.LaunchKernel(k.functions[i], l.grid, l.block, l.shared, st.handle, params); err != nil {
+			_ = st.clear() // the first error tells all
+			return fmt.Errorf("kernel %s: %w", l.kernel, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,235 @@
+package cuda
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+)
+
+// trial is a work with its inputs, to be run on the simulator in many ways.
+type trial struct {
+	binding   kernels.Binding
+	work      *work
+	scratch   int
+	inputs    [][]byte // as stored
+	want      graph.Value
+	tolerance suite.Tolerance
+}
+
+// newTrial emits a layer whose inputs are constants but for the first, which gets random elements.
+func newTrial(t *testing.T, e tactic, l *graph.Layer, rnd *rand.Rand) *trial {
+	t.Helper()
+	b, ok := bindingOf(l, e)
+	if !ok {
+		t.Fatalf("the layer has no such format as %s takes", e.name)
+	}
+	if err := e.matches(b); err != nil {
+		t.Fatal(err)
+	}
+	w, err := e.emit(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &trial{binding: b, work: w, tolerance: suite.Tolerance{Real: 1e-3}}
+	if e.workspace != nil {
+		tr.scratch = e.workspace(b)
+	}
+	ins := []graph.Value{suite.Random(rnd, l.Inputs[0])}
+	stored := make([]byte, b.In[0].Bytes())
+	b.In[0].FromLinear(stored, ins[0].Data)
+	tr.inputs = [][]byte{stored}
+	for _, c := range l.Inputs[1:] {
+		v, _ := c.Const()
+		ins = append(ins, v)
+	}
+	y := l.Outputs[0]
+	tr.want = graph.NewValue(y.Type, graph.EvalDims(y.Dims, nil)...)
+	if err := l.Eval(ins, []graph.Value{tr.want}); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+// convTrial emits a convolution of the geometry with a tactic.
+func convTrial(t *testing.T, e tactic, typ graph.DataType, x, w [4]int, pad, stride int, zero int32) *trial {
+	t.Helper()
+	return convTrialWith(t, e, graph.Conv, graph.ConvAttrs{Strides: []int{stride, stride}, Pads: []int{pad, pad, pad, pad}, Group: 1}, typ, x, w, zero)
+}
+
+// convTrialWith emits a convolution, plain or transposed, with a tactic.
+func convTrialWith(t *testing.T, e tactic, op *graph.Op, attrs any, typ graph.DataType, x, w [4]int, zero int32) *trial {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	in := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(x[:]...)}
+	weights := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(w[:]...)}
+	if typ == graph.I8 {
+		in.Range, weights.Range = graph.PerTensor(0.03, zero), graph.PerTensor(0.01, 0)
+	}
+	weights.Weights = suite.Random(rnd, weights).Data
+	l := layerOf(t, op, attrs, in, weights)
+	if typ == graph.I8 {
+		l.Outputs[0].Type, l.Outputs[0].Range = graph.I8, graph.PerTensor(0.4, -3)
+	}
+	return newTrial(t, e, l, rnd)
+}
+
+// layerTrial emits a kernel, by its tactic's name among several, for a layer with one input that is not a constant.
+func layerTrial(t *testing.T, tactics []tactic, name string, op *graph.Op, attrs any, typ graph.DataType, dims []int, constants ...*graph.Tensor) *trial {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
+	if typ == graph.I8 {
+		x.Range = graph.PerTensor(0.05, 3)
+	}
+	for _, c := range constants {
+		c.Weights = suite.Random(rnd, c).Data
+	}
+	l := layerOf(t, op, attrs, append([]*graph.Tensor{x}, constants...)...)
+	if y := l.Outputs[0]; typ == graph.I8 && !y.Range.IsSet() {
+		y.Type, y.Range = graph.I8, graph.PerTensor(0.2, -3)
+	}
+	for _, e := range tactics {
+		if e.name == name && e.op == op {
+			return newTrial(t, e, l, rnd)
+		}
+	}
+	t.Fatalf("there is no kernel %s of %s", name, op.Name)
+	return nil
+}
+
+// layerOf returns a layer of one output, whose shape and type are inferred.
+func layerOf(t *testing.T, op *graph.Op, attrs any, inputs ...*graph.Tensor) *graph.Layer {
+	t.Helper()
+	l := &graph.Layer{Name: op.Name, Op: op, Attrs: attrs, From: []string{op.Name}}
+	for _, x := range inputs {
+		l.AddInput(x)
+	}
+	l.Outputs = []*graph.Tensor{{Name: "y", Producer: l}}
+	if err := l.Infer(); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// run runs a module in place of the work's own and returns the statistics of each launch, and whether the output was right.
+func (tr *trial) run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*ptxsim.Stats, right bool, err error) {
+	t.Helper()
+	mem := ptxsim.NewMemory(1 << 30)
+	alloc := func(data []byte, n int) uint64 {
+		p, err := mem.Alloc(int64(max(n, len(data), 1)))
+		if err == nil && data != nil {
+			err = mem.Write(p, data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	constants, scratch := alloc(tr.work.constants, 0), alloc(nil, tr.scratch)
+	in, out := alloc(tr.inputs[0], 0), alloc(nil, tr.binding.Out[0].Bytes())
+	counters := alloc(make([]byte, 4*maxCounters), 0)
+	program, err := ptxsim.Load(mem, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range tr.work.launches {
+		var params []byte
+		for _, a := range l.args {
+			base := map[argKind]uint64{inputArg: in, outputArg: out, constantArg: constants, workspaceArg: scratch, counterArg: counters}[a.kind]
+			params = binary.LittleEndian.AppendUint64(params, base+uint64(a.offset))
+		}
+		s, err := program.Launch(context.Background(), l.kernel, ptxsim.Shape{Grid: l.grid, Block: l.block, Shared: l.shared}, params, opt)
+		if err != nil {
+			return stats, false, err
+		}
+		stats = append(stats, s)
+	}
+	left := make([]byte, 4*maxCounters)
+	if err := mem.Read(counters, left); err != nil || slices.Max(left) != 0 {
+		return stats, false, err
+	}
+	stored := make([]byte, tr.binding.Out[0].Bytes())
+	if err := mem.Read(out, stored); err != nil {
+		return stats, false, err
+	}
+	got := graph.NewValue(tr.want.Type, tr.want.Dims...)
+	tr.binding.Out[0].ToLinear(got.Data, stored)
+	return stats, suite.Near(got, tr.want, tr.binding.Layer.Outputs[0].Range, tr.tolerance) == nil, nil
+}
+
+// needsOrderings leaves each barrier, wait and commit of the kernel out: each time the simulator must find it, or the result
+// be wrong.
+func (tr *trial) needsOrderings(t *testing.T) {
+	t.Helper()
+	k := tr.work.module.Kernels[0]
+	found := ptxsim.Orderings(k)
+	if len(found) < 6 {
+		t.Fatalf("%d orderings in the kernel", len(found))
+	}
+	for _, i := range found {
+		broken, err := ptxsim.Without(tr.work.module, k.Name, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tr.survives(t, broken) {
+			t.Errorf("nothing tells that %q is missing at %d", k.Text(&k.Body[i]), i)
+		}
+	}
+}
+
+// survives reports whether a module does as well as the whole one in every mode.
+func (tr *trial) survives(t *testing.T, m *ptx.Module) bool {
+	for _, async := range []ptxsim.Async{ptxsim.Late, ptxsim.Early} {
+		for seed := range uint64(3) {
+			if _, right, err := tr.run(t, m, ptxsim.Options{Async: async, Seed: seed, Races: true}); err != nil || !right {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func weight(typ graph.DataType, dims ...int) *graph.Tensor {
+	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(dims...)}
+	if typ == graph.I8 {
+		w.Range = graph.PerTensor(0.01, 0)
+	}
+	return w
+}
+
+// bindingOf returns a layer's binding in a tactic's formats.
+func bindingOf(l *graph.Layer, e tactic) (kernels.Binding, bool) {
+	b := kernels.Binding{Layer: l, Consts: make([][]byte, len(l.Inputs))}
+	desc := func(x *graph.Tensor, f kernels.Format) kernels.Desc {
+		return kernels.Desc{Type: x.Type, Dims: graph.EvalDims(x.Dims, nil), Format: f}
+	}
+	for i, x := range l.Inputs {
+		switch {
+		case x == nil:
+			b.In = append(b.In, kernels.Desc{})
+		case x.IsConst():
+			b.In, b.Consts[i] = append(b.In, desc(x, kernels.Linear)), x.Weights
+		case i >= len(l.OpInputs()):
+			b.In = append(b.In, desc(x, e.out))
+		default:
+			b.In = append(b.In, desc(x, e.in))
+		}
+	}
+	for _, y := range l.Outputs {
+		b.Out = append(b.Out, desc(y, e.out))
+	}
+	for _, d := range append(append([]kernels.Desc{}, b.In...), b.Out...) {
+		if d.Format != kernels.Linear && len(d.Dims) < 2 {
+			return b, false
+		}
+	}
+	return b, true
+}
