@@ -15,24 +15,31 @@ const module = "github.com/trtui/trtui/"
 // allowed is a statement of policy: which packages of this module each may import, test files aside. A package that is
 // not listed may import none. Change it only together with ARCHITECTURE.md.
 var allowed = map[string][]string{
-	"core/graph/onnx":        {"core/graph"},
-	"core/graph/pass":        {"core/graph"},
-	"core/quant":             {"core/graph"},
-	"kernels":                {"core/graph"},
-	"core/run":               {"core/graph", "kernels"},
-	"core/run/suite":         {"core/graph", "core/run", "kernels"},
-	"core/run/runtest":       {"core/graph", "core/run", "core/run/suite", "kernels"},
-	"core/build":             {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
-	"kernels/cpu":            {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
-	"kernels/cuda":           {"core/graph", "core/run", "core/run/suite", "kernels", "kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim", "kernels/cuda/simulator"},
-	"kernels/cuda/ptxsim":    {"kernels/cuda/ptx"},
-	"kernels/cuda/simulator": {"kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
-	"sessions/dataset":       {"core/graph", "core/graph/onnx"},
-	"sessions":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/dataset"},
-	"views":                  {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "ui"},
-	"cmd/trtui":              {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "sessions", "sessions/dataset", "ui", "views", "testdata"},
+	"core/graph/onnx":         {"core/graph"},
+	"core/graph/pass":         {"core/graph"},
+	"core/quant":              {"core/graph"},
+	"kernels":                 {"core/graph"},
+	"core/run":                {"core/graph", "kernels"},
+	"core/run/suite":          {"core/graph", "core/run", "kernels"},
+	"core/run/runtest":        {"core/graph", "core/run", "core/run/suite", "kernels"},
+	"core/build":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
+	"kernels/cpu":             {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
+	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
+	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
+	"kernels/cuda/products":   {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
+	"kernels/cuda/reductions": {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
+	"kernels/cuda/pointwise":  {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
+	"kernels/cuda/moves":      {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
+	"kernels/cuda/bringup":    {"core/graph", "core/run", "core/run/suite", "kernels", "kernels/cuda", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/products", "kernels/cuda/ptx"},
+	"kernels/cuda/ptxsim":     {"kernels/cuda/ptx"},
+	"kernels/cuda/simulator":  {"kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
+	"sessions/dataset":        {"core/graph", "core/graph/onnx"},
+	"sessions":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/dataset"},
+	"views":                   {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "ui"},
+	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/dataset", "ui", "views", "testdata"},
 
 	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
+	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
 }
 
 // TestImports checks every Go file of the module, generators aside, against the table.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/kernels/cuda/bringup"
 )
 
 // bringupOptions are the flags of trtui gpu bringup.
@@ -32,15 +33,15 @@ func (o *bringupOptions) command() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, s := range o.steps {
-				if !slices.Contains(cuda.BringupSteps(), s) {
-					return usageError{fmt.Errorf("--steps %q: there are %s", s, strings.Join(cuda.BringupSteps(), ", "))}
+				if !slices.Contains(bringup.Steps(), s) {
+					return usageError{fmt.Errorf("--steps %q: there are %s", s, strings.Join(bringup.Steps(), ", "))}
 				}
 			}
 			return o.bringup(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	o.register(c)
-	c.Flags().StringSliceVar(&o.steps, "steps", nil, "only these of "+strings.Join(cuda.BringupSteps(), ", "))
+	c.Flags().StringSliceVar(&o.steps, "steps", nil, "only these of "+strings.Join(bringup.Steps(), ", "))
 	return c
 }
 
@@ -76,7 +77,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 			failure = errors.Join(failure, o.print(stdout, line, ""))
 		}
 	}
-	err := o.findings(ctx, stderr, head, func(f cuda.Finding) {
+	err := o.findings(ctx, stderr, head, func(f bringup.Finding) {
 		sum.Findings++
 		sum.Estimated = f.Estimated
 		if o.worker {
@@ -114,7 +115,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 
 // findings brings the device up: in this process or, a step at a time, in others, so that a step that hangs, or ends its
 // process, is a finding like others. head is given the head of all documents whenever a device is opened.
-func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head func(json.RawMessage), report func(cuda.Finding)) error {
+func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head func(json.RawMessage), report func(bringup.Finding)) error {
 	if o.worker || !o.isolated() {
 		open := func() (*cuda.Backend, error) {
 			b, err := o.openGPU()
@@ -129,10 +130,10 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 			head(line)
 			return b, nil
 		}
-		return cuda.Bringup(ctx, open, o.steps, report)
+		return bringup.Run(ctx, open, o.steps, report)
 	}
 	some := false
-	for _, step := range cuda.BringupSteps() {
+	for _, step := range bringup.Steps() {
 		if len(o.steps) > 0 && !slices.Contains(o.steps, step) {
 			continue
 		}
@@ -145,7 +146,7 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 				head(line)
 				return o.patience
 			}
-			var f cuda.Finding
+			var f bringup.Finding
 			if json.Unmarshal(line, &f) == nil && f.Check != "" {
 				found, some = true, true
 				report(f)
@@ -160,7 +161,7 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 		case !some && failed:
 			return errReported // there is no device
 		case err != nil && !(failed && found):
-			report(cuda.Finding{Check: step, Error: fmt.Sprintf("the process that ran it ended: %v", err)})
+			report(bringup.Finding{Check: step, Error: fmt.Sprintf("the process that ran it ended: %v", err)})
 		}
 	}
 	return nil
@@ -181,7 +182,7 @@ func (o *bringupOptions) openGPU() (*cuda.Backend, error) {
 }
 
 // findingText is a finding on one line.
-func findingText(f cuda.Finding) string {
+func findingText(f bringup.Finding) string {
 	var parts []string
 	add := func(use bool, format string, args ...any) {
 		if use {

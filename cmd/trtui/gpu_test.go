@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/kernels/cuda/bringup"
 )
 
 // gpuCall runs a gpu command and returns its rows, behind the head, which it checks, and all that it printed.
@@ -83,7 +83,7 @@ func TestGPUScriptKnowsSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if line := "\nbringup_steps='" + strings.Join(cuda.BringupSteps(), " ") + "'\n"; !strings.Contains(string(script), line) {
+	if line := "\nbringup_steps='" + strings.Join(bringup.Steps(), " ") + "'\n"; !strings.Contains(string(script), line) {
 		t.Errorf("scripts/gpu.sh has no line %q", line)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/ptxsim"
 )
 
@@ -30,9 +31,9 @@ func kernelCases() []kernelCase {
 			kernelCase{"softmax_linear", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, t, []int{2, 2048}, nil},
 			kernelCase{"transpose_tiled_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{2, 1, 0}}, t, []int{64, 3, 96}, nil},
 			kernelCase{"transpose_linear", graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, t, []int{2, 8, 4, 64}, nil},
-			kernelCase{"conv_depthwise_nhwc_2x4", graph.Conv, conv, t, []int{1, 128, 6, 8}, []*graph.Tensor{weight(t, 128, 1, 3, 3)}},
-			kernelCase{"conv_direct_linear_4x4", graph.Conv, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, t, []int{1, 3, 8, 8}, []*graph.Tensor{weight(t, 128, 3, 3, 3)}},
-			kernelCase{"gemm_linear_plain_64x64", graph.MatMul, nil, t, []int{64, 64}, []*graph.Tensor{weight(t, 64, 64)}},
+			kernelCase{"conv_depthwise_nhwc_2x4", graph.Conv, conv, t, []int{1, 128, 6, 8}, []*graph.Tensor{emittest.Weight(t, 128, 1, 3, 3)}},
+			kernelCase{"conv_direct_linear_4x4", graph.Conv, graph.ConvAttrs{Pads: []int{1, 1, 1, 1}, Group: 1}, t, []int{1, 3, 8, 8}, []*graph.Tensor{emittest.Weight(t, 128, 3, 3, 3)}},
+			kernelCase{"gemm_linear_plain_64x64", graph.MatMul, nil, t, []int{64, 64}, []*graph.Tensor{emittest.Weight(t, 64, 64)}},
 		)
 	}
 	index, update := &graph.Tensor{Name: "i", Type: graph.I64, Dims: graph.Shape(9, 1)}, func(dims ...int) *graph.Tensor {
@@ -53,7 +54,7 @@ func kernelCases() []kernelCase {
 		kernelCase{"trilu_linear", graph.Trilu, graph.TriluAttrs{Upper: true}, graph.F32, []int{64, 64}, nil},
 		kernelCase{"gather_tuples_linear", graph.GatherND, graph.GatherNDAttrs{}, graph.F32, []int{7, 256}, []*graph.Tensor{index}},
 		kernelCase{"pool_linear", graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2, 1}}, graph.F32, []int{1, 3, 4, 4, 64}, nil},
-		kernelCase{"conv_plain_linear", graph.Conv, graph.ConvAttrs{Group: 1}, graph.F32, []int{1, 3, 4, 4, 64}, []*graph.Tensor{weight(graph.F32, 5, 3, 2, 2, 1)}},
+		kernelCase{"conv_plain_linear", graph.Conv, graph.ConvAttrs{Group: 1}, graph.F32, []int{1, 3, 4, 4, 64}, []*graph.Tensor{emittest.Weight(graph.F32, 5, 3, 2, 2, 1)}},
 		kernelCase{"quantize_axis_linear", graph.Quantize, graph.QuantAttrs{Range: graph.PerTensor(0.1, 3), Type: graph.U16}, graph.F32, []int{4, 256}, nil},
 	)
 }
@@ -62,8 +63,8 @@ func kernelCases() []kernelCase {
 func TestAccess(t *testing.T) {
 	for _, c := range kernelCases() {
 		t.Run(c.name+"_"+c.op.Name+"_"+c.typ.String(), func(t *testing.T) {
-			tr := layerTrial(t, tactics(), c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
-			stats, right, err := tr.run(t, tr.work.module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
+			tr := emittest.LayerTrial(t, Tactics(), c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
+			stats, right, err := tr.Run(t, tr.Work.Module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
 			if err != nil || !right {
 				t.Fatal(right, err)
 			}
@@ -91,14 +92,14 @@ func TestOrderings(t *testing.T) {
 		if c.typ != graph.F32 {
 			continue
 		}
-		tr := layerTrial(t, tactics(), c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
-		k := tr.work.module.Kernels[0]
+		tr := emittest.LayerTrial(t, Tactics(), c.name, c.op, c.attrs, c.typ, c.dims, c.constants...)
+		k := tr.Work.Module.Kernels[0]
 		for _, i := range ptxsim.Orderings(k) {
-			broken, err := ptxsim.Without(tr.work.module, k.Name, i)
+			broken, err := ptxsim.Without(tr.Work.Module, k.Name, i)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tr.survives(t, broken) {
+			if tr.Survives(t, broken) {
 				t.Errorf("%s: nothing tells that %q is missing at %d", c.name, k.Text(&k.Body[i]), i)
 			}
 		}

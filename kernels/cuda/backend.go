@@ -36,8 +36,8 @@ func New(ctx driver.Context, name string) *Backend {
 	return b
 }
 
-// context returns the driver's context, which is another one after Recover.
-func (b *Backend) context() driver.Context {
+// Context returns the driver's context, which is another one after Recover.
+func (b *Backend) Context() driver.Context {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ctx
@@ -63,7 +63,7 @@ func (b *Backend) Alloc(n int) (kernels.Mem, error) {
 	if n == 0 {
 		return kernels.Mem{}, nil
 	}
-	ctx := b.context()
+	ctx := b.Context()
 	p, err := ctx.MemAlloc(n)
 	if err != nil {
 		return kernels.Mem{}, b.refused(ctx, n, err)
@@ -84,7 +84,7 @@ func (b *Backend) Alloc(n int) (kernels.Mem, error) {
 
 // MemoryInfo returns how much of the device's memory is free, and how much there is, in bytes.
 func (b *Backend) MemoryInfo() (free, total int64, err error) {
-	f, t, err := b.context().MemGetInfo()
+	f, t, err := b.Context().MemGetInfo()
 	return int64(f), int64(t), err
 }
 
@@ -108,7 +108,7 @@ func (b *Backend) Free(m kernels.Mem) {
 	b.mu.Lock()
 	delete(b.held, driver.Ptr(m.Addr))
 	b.mu.Unlock()
-	_ = b.context().MemFree(driver.Ptr(m.Addr)) // a failure is one of earlier work, which has its own reporter
+	_ = b.Context().MemFree(driver.Ptr(m.Addr)) // a failure is one of earlier work, which has its own reporter
 }
 
 // Slice returns a part of m.
@@ -118,12 +118,12 @@ func (b *Backend) Slice(m kernels.Mem, offset, _ int) kernels.Mem {
 
 // Upload copies src to dst, behind what is in the stream.
 func (b *Backend) Upload(s kernels.Stream, dst kernels.Mem, src []byte) error {
-	return s.(*stream).upload(driver.Ptr(dst.Addr), src)
+	return s.(*Stream).upload(driver.Ptr(dst.Addr), src)
 }
 
 // Download copies src to dst, behind what is in the stream, and waits for it.
 func (b *Backend) Download(s kernels.Stream, dst []byte, src kernels.Mem) error {
-	return s.(*stream).download(dst, driver.Ptr(src.Addr))
+	return s.(*Stream).download(dst, driver.Ptr(src.Addr))
 }
 
 // Close gives the device back. What was loaded on it is closed before.
@@ -131,7 +131,7 @@ func (b *Backend) Close() error {
 	if b.monitor != nil {
 		_ = b.monitor.Close() // it only ever read
 	}
-	return b.context().Close()
+	return b.Context().Close()
 }
 
 // Lost reports whether err says that the device's context is beyond use: a kernel failed, say, after which the driver

@@ -7,11 +7,12 @@ import (
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 )
 
 // bound is a work that was compiled.
 type bound struct {
-	work      *work
+	work      *emit.Work
 	ctx       driver.Context
 	codes     *codeCache
 	code      *code
@@ -20,19 +21,19 @@ type bound struct {
 	closed    atomic.Bool
 }
 
-// bind compiles a work.
-func (b *Backend) bind(w *work) (kernels.Kernel, error) {
-	ctx := b.context()
-	c, err := b.codes.acquire(ctx, w.module)
+// Bind compiles a work.
+func (b *Backend) Bind(w *emit.Work) (kernels.Kernel, error) {
+	ctx := b.Context()
+	c, err := b.codes.acquire(ctx, w.Module)
 	if err != nil {
 		return nil, err
 	}
 	k := &bound{work: w, ctx: ctx, codes: &b.codes, code: c}
-	for _, l := range w.launches {
+	for _, l := range w.Launches {
 		f, err := c.function(l)
 		if err != nil {
 			_ = k.Close() // the first error tells all
-			return nil, fmt.Errorf("kernel %s: %w", l.kernel, err)
+			return nil, fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
 		k.functions = append(k.functions, f)
 	}
@@ -51,7 +52,7 @@ func (k *bound) Close() error {
 func (k *bound) Note() string { return k.code.note() }
 
 // Constants returns what the kernels read beside the tensors.
-func (k *bound) Constants() []byte { return k.work.constants }
+func (k *bound) Constants() []byte { return k.work.Constants }
 
 // Place is told where that is.
 func (k *bound) Place(m kernels.Mem) { k.place = m }
@@ -66,18 +67,18 @@ func (k *bound) Code() []kernels.Code {
 
 // Explain returns the module's text, and what the driver tells of each launch.
 func (k *bound) Explain() (kernels.Explanation, error) {
-	e := kernels.Explanation{Language: "PTX", Text: k.work.module.String()}
-	for i, l := range k.work.launches {
+	e := kernels.Explanation{Language: "PTX", Text: k.work.Module.String()}
+	for i, l := range k.work.Launches {
 		a, err := k.ctx.FuncAttributes(k.functions[i])
 		if err != nil {
-			return e, fmt.Errorf("kernel %s: %w", l.kernel, err)
+			return e, fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
-		resident, err := k.ctx.MaxActiveBlocks(k.functions[i], l.block[0]*l.block[1]*l.block[2], l.shared)
+		resident, err := k.ctx.MaxActiveBlocks(k.functions[i], l.Block[0]*l.Block[1]*l.Block[2], l.Shared)
 		if err != nil {
-			return e, fmt.Errorf("kernel %s: %w", l.kernel, err)
+			return e, fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
 		e.Launches = append(e.Launches, kernels.LaunchNote{
-			Function: l.kernel, Grid: l.grid, Block: l.block, Registers: a.Registers, SharedBytes: a.SharedBytes + l.shared,
+			Function: l.Kernel, Grid: l.Grid, Block: l.Block, Registers: a.Registers, SharedBytes: a.SharedBytes + l.Shared,
 			SpillBytes: a.LocalBytes, Resident: resident,
 		})
 	}
@@ -86,28 +87,28 @@ func (k *bound) Explain() (kernels.Explanation, error) {
 
 // Launch enqueues the kernels.
 func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
-	st := s.(*stream)
-	for i, l := range k.work.launches {
+	st := s.(*Stream)
+	for i, l := range k.work.Launches {
 		params := make([]byte, 0, 128)
-		for _, a := range l.args {
+		for _, a := range l.Args {
 			var m kernels.Mem
-			switch a.kind {
-			case inputArg:
-				m = in[a.index]
-			case outputArg:
-				m = out[a.index]
-			case constantArg:
+			switch a.Kind {
+			case emit.InputArg:
+				m = in[a.Index]
+			case emit.OutputArg:
+				m = out[a.Index]
+			case emit.ConstantArg:
 				m = k.place
-			case workspaceArg:
+			case emit.WorkspaceArg:
 				m = workspace
-			case counterArg:
+			case emit.CounterArg:
 				m = st.counters
 			}
-			params = binary.LittleEndian.AppendUint64(params, m.Addr+uint64(a.offset))
+			params = binary.LittleEndian.AppendUint64(params, m.Addr+uint64(a.Offset))
 		}
-		if err := k.ctx.LaunchKernel(k.functions[i], l.grid, l.block, l.shared, st.handle, params); err != nil {
+		if err := k.ctx.LaunchKernel(k.functions[i], l.Grid, l.Block, l.Shared, st.handle, params); err != nil {
 			_ = st.clear() // the first error tells all
-			return fmt.Errorf("kernel %s: %w", l.kernel, err)
+			return fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
 	}
 	return nil

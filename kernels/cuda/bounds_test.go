@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
@@ -76,10 +77,10 @@ func TestBounds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := emitterNamed(t, c.tactic, c.most.Layer.Op)
-			if err := e.matches(c.most); err != nil {
+			if err := e.Matches(c.most); err != nil {
 				t.Errorf("the largest is refused: %v", err)
 			}
-			if err := e.matches(c.more); err == nil || !strings.Contains(err.Error(), c.reason) {
+			if err := e.Matches(c.more); err == nil || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("%v, want one that tells of %q", err, c.reason)
 			}
 		})
@@ -95,15 +96,15 @@ func pooled(stride int) kernels.Binding {
 		[]int{1, 8, 8, 8}, nil, []int{1, 8, 1, 8})
 }
 
-func emitterNamed(t *testing.T, name string, op *graph.Op) tactic {
+func emitterNamed(t *testing.T, name string, op *graph.Op) emit.Tactic {
 	t.Helper()
-	for _, e := range tactics() {
-		if e.name == name && e.op == op {
+	for _, e := range Tactics() {
+		if e.Name == name && e.Op == op {
 			return e
 		}
 	}
 	t.Fatalf("there is no %s for %s", name, op.Name)
-	return tactic{}
+	return emit.Tactic{}
 }
 
 // TestFarAddresses: offsets and scales beyond 32 bits are added in 64.

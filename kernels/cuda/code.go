@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
@@ -62,7 +63,7 @@ func codeKey(d driver.Device, text string) string {
 // Adopt takes binaries from an engine file. What was made for another device or driver has other keys and is never
 // looked up.
 func (b *Backend) Adopt(list []kernels.Code) {
-	d := b.context().Device()
+	d := b.Context().Device()
 	target := strings.TrimPrefix(codeKey(d, ""), codeKey(d, "")[:2*sha256.Size])
 	for _, c := range list {
 		if strings.HasSuffix(c.Key, target) {
@@ -176,31 +177,31 @@ func exhausted(err error) bool {
 }
 
 // function returns a kernel of the module, made ready for a launch.
-func (k *code) function(l launch) (driver.Function, error) {
+func (k *code) function(l emit.Launch) (driver.Function, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	f, ok := k.functions[l.kernel]
+	f, ok := k.functions[l.Kernel]
 	if !ok {
 		var err error
-		if f, err = k.ctx.ModuleGetFunction(k.module, l.kernel); err != nil {
+		if f, err = k.ctx.ModuleGetFunction(k.module, l.Kernel); err != nil {
 			return 0, err
 		}
 		a, err := k.ctx.FuncAttributes(f)
 		if err != nil {
 			return 0, err
 		}
-		k.functions[l.kernel], k.spills = f, max(k.spills, a.LocalBytes)
+		k.functions[l.Kernel], k.spills = f, max(k.spills, a.LocalBytes)
 	}
-	if l.shared <= k.shared[l.kernel] {
+	if l.Shared <= k.shared[l.Kernel] {
 		return f, nil
 	}
-	if most := k.ctx.Device().SharedPerBlockMax; l.shared > most {
-		return 0, fmt.Errorf("it takes %d bytes of shared memory, the device has %d for a block", l.shared, most)
+	if most := k.ctx.Device().SharedPerBlockMax; l.Shared > most {
+		return 0, fmt.Errorf("it takes %d bytes of shared memory, the device has %d for a block", l.Shared, most)
 	}
-	if err := k.ctx.FuncSetMaxDynamicShared(f, l.shared); err != nil {
+	if err := k.ctx.FuncSetMaxDynamicShared(f, l.Shared); err != nil {
 		return 0, err
 	}
-	k.shared[l.kernel] = l.shared
+	k.shared[l.Kernel] = l.Shared
 	return f, nil
 }
 

@@ -44,7 +44,7 @@ func (p *staging) close(ctx driver.Context) error {
 }
 
 // room returns a buffer of at least n bytes that nothing uses any more; n is at most maxStaging.
-func (s *stream) room(n int) (*staging, error) {
+func (s *Stream) room(n int) (*staging, error) {
 	p := &s.buffers[s.turn]
 	s.turn = (s.turn + 1) % len(s.buffers)
 	if err := p.wait(s.ctx); err != nil {
@@ -78,7 +78,7 @@ func (s *stream) room(n int) (*staging, error) {
 }
 
 // sent marks the copy through p that was enqueued last.
-func (s *stream) sent(p *staging) error {
+func (s *Stream) sent(p *staging) error {
 	p.busy = true
 	err := s.ctx.EventRecord(p.done, s.handle)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *stream) sent(p *staging) error {
 }
 
 // upload copies src to dst in the stream. When it returns, src may be changed.
-func (s *stream) upload(dst driver.Ptr, src []byte) error {
+func (s *Stream) upload(dst driver.Ptr, src []byte) error {
 	for len(src) > 0 {
 		n := min(len(src), maxStaging)
 		p, err := s.room(n)
@@ -109,7 +109,7 @@ func (s *stream) upload(dst driver.Ptr, src []byte) error {
 }
 
 // download fills dst from src, behind what is in the stream.
-func (s *stream) download(dst []byte, src driver.Ptr) error {
+func (s *Stream) download(dst []byte, src driver.Ptr) error {
 	var last *staging // the copy that was enqueued before, and where its bytes go
 	var to []byte
 	for len(dst) > 0 || last != nil {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 )
 
 // launchOverhead is what a dependent kernel costs in a captured graph, however small it is. It is an assumption until it
@@ -41,16 +42,16 @@ func newMachine(d driver.Device) machine {
 const memoryEfficiency = 0.88
 
 // time estimates a launch: waves of blocks over the SMs, or the memory's time if that is longer.
-func (m machine) time(j job) time.Duration {
-	resident := max(1, min(j.resident, m.shared/(j.shared+sharedReserved)))
+func (m machine) time(j emit.Job) time.Duration {
+	resident := max(1, min(j.Resident, m.shared/(j.Shared+emit.SharedReserved)))
 	slots := m.sms * float64(resident)
-	waves := (float64(j.blocks) + slots - 1) / slots
+	waves := (float64(j.Blocks) + slots - 1) / slots
 	if waves = float64(int(waves)); waves < 1 {
 		waves = 1
 	}
 	// A wave that does not fill its SMs leaves each of them with fewer blocks to share.
-	share := min(float64(resident), max(1, float64(j.blocks)/m.sms))
-	busy := waves * max(share*j.cycles, j.latency) / m.clock
-	seconds := max(busy, j.bytes/m.bandwidth)
+	share := min(float64(resident), max(1, float64(j.Blocks)/m.sms))
+	busy := waves * max(share*j.Cycles, j.Latency) / m.clock
+	seconds := max(busy, j.Bytes/m.bandwidth)
 	return launchOverhead + time.Duration(seconds*1e9)
 }

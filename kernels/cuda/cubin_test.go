@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
@@ -132,7 +133,7 @@ func (v invalid) Tactics(op *graph.Op) []kernels.Tactic {
 				if err != nil {
 					return nil, err
 				}
-				return v.bind(&work{module: m})
+				return v.Bind(&emit.Work{Module: m})
 			}
 		}
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/products"
 )
 
 // productRuns are the runs of the covering array: of all pairs of levels; where TRTUI_SIM is "full", of all triples.
@@ -45,11 +47,11 @@ func TestProductCover(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v: %v", levels, err)
 		}
-		tactics[r.tactic.name] = true
+		tactics[r.tactic.Name] = true
 	}
-	for _, e := range productTactics() {
-		if !tactics[e.name] {
-			t.Errorf("%s is in no run", e.name)
+	for _, e := range products.Tiled() {
+		if !tactics[e.Name] {
+			t.Errorf("%s is in no run", e.Name)
 		}
 	}
 	all := 0
@@ -91,7 +93,7 @@ func refused(t *testing.T, runs [][]int, p []choice) bool {
 		if err != nil {
 			continue
 		}
-		if b, ok := bindingOf(r.layer, r.tactic); ok && r.tactic.matches(b) == nil {
+		if b, ok := emittest.BindingOf(r.layer, r.tactic); ok && r.tactic.Matches(b) == nil {
 			return false
 		}
 	}
@@ -121,10 +123,10 @@ func TestProducts(t *testing.T) {
 // check compares the kernel with the layer's definition.
 func (r productRun) check(b *Backend) error {
 	i := slices.IndexFunc(b.tactics, func(tac kernels.Tactic) bool {
-		return tac.Name == r.tactic.name && tac.Op == r.layer.Op
+		return tac.Name == r.tactic.Name && tac.Op == r.layer.Op
 	})
 	if i < 0 {
-		return fmt.Errorf("%s is no tactic", r.tactic.name)
+		return fmt.Errorf("%s is no tactic", r.tactic.Name)
 	}
 	tac := b.tactics[i]
 	binding, ok := suite.Bind(r.layer, tac, 0)

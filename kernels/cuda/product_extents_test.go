@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/products"
 )
 
 // windowed returns the shapes of input and weights of a convolution with so many output rows and columns; in one spatial
@@ -59,44 +61,44 @@ func windowedBack(a graph.ConvTransposeAttrs, taps []int, n, rows, columns, c, k
 
 // pixelsOf returns images, rows and columns: one pixel, an odd number below the tile's, as many, or an odd number above in
 // images that do not end with a tile.
-func pixelsOf(t tile, class string) (n, rows, columns int) {
+func pixelsOf(t products.Tile, class string) (n, rows, columns int) {
 	switch class {
 	case "one":
 		return 1, 1, 1
 	case "under":
-		return 1, 3, (t.bm - 2) / 3
+		return 1, 3, (t.BM - 2) / 3
 	case "exact":
-		return 2, 4, t.bm / 8
+		return 2, 4, t.BM / 8
 	}
-	columns = ceilDiv(t.bm+1, 15)
+	columns = emit.CeilDiv(t.BM+1, 15)
 	return 3, 5, columns + (columns+1)%2
 }
 
 // channelsOf returns output channels of a group: one, an odd number below the tile's, as many, or more, odd in vectors.
-func channelsOf(t tile, class string) int {
+func channelsOf(t products.Tile, class string) int {
 	switch class {
 	case "one":
 		return 1
 	case "under":
-		return t.bn - 3
+		return t.BN - 3
 	case "exact":
-		return t.bn
+		return t.BN
 	}
-	return t.bn + 16
+	return t.BN + 16
 }
 
 // depthOf returns the input channels of a group, so that the steps suffice for the split: an odd number, so many that steps
 // are full, or more steps than the ring has stages, of which the last is not full and the parts are not even.
-func depthOf(t tile, class string, taps, size int) int {
+func depthOf(t products.Tile, class string, taps, size int) int {
 	vector, steps := 16/size, 1
-	if t.split > 1 {
-		steps = 2 * t.split
+	if t.Split > 1 {
+		steps = 2 * t.Split
 	}
 	switch class {
 	case "odd":
-		return ceilDiv(steps*t.bk, 16*taps)*vector - 1
+		return emit.CeilDiv(steps*t.BK, 16*taps)*vector - 1
 	case "exact":
-		return ceilDiv(steps, taps) * t.bk / size
+		return emit.CeilDiv(steps, taps) * t.BK / size
 	}
-	return (ceilDiv((steps+t.stages+1)*t.bk, 16*taps) + 1) * vector
+	return (emit.CeilDiv((steps+t.Stages+1)*t.BK, 16*taps) + 1) * vector
 }

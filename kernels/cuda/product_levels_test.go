@@ -10,6 +10,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/products"
 )
 
 // The factors that the kernels of tiles differ in, and the layers that they are run on.
@@ -42,7 +44,7 @@ var (
 		{"matmul_nhwc", "gemm_nhwc_", graph.MatMul, kernels.NHWC},
 		{"conv_transposed", "conv_transposed_", graph.ConvTranspose, kernels.NHWC},
 	}
-	coverShapes = slices.Concat(shapesOf(simtF32), shapesOf(tensorF16), shapesOf(tensorI8))
+	coverShapes = slices.Concat(shapesOf(emit.SimtF32), shapesOf(emit.TensorF16), shapesOf(emit.TensorI8))
 	coverStages = []int{3, 4}
 	coverSplits = []int{1, 2, 4, 8, 16}
 	coverTypes  = []struct {
@@ -111,10 +113,10 @@ var (
 )
 
 // shapesOf returns the tiles of a unit, of whatever stages and split.
-func shapesOf(u unit) []tile {
-	var list []tile
-	for _, t := range tiles(u) {
-		if t.stages, t.split = 0, 0; !slices.Contains(list, t) {
+func shapesOf(u emit.Unit) []products.Tile {
+	var list []products.Tile
+	for _, t := range products.Tiles(u) {
+		if t.Stages, t.Split = 0, 0; !slices.Contains(list, t) {
 			list = append(list, t)
 		}
 	}
@@ -134,11 +136,11 @@ func productFactors() factors {
 func excluded(a, b choice) string {
 	switch [2]int{a.factor, b.factor} {
 	case [2]int{shapeFactor, typeFactor}:
-		if want := coverShapes[a.level].unit.typ(); want != coverTypes[b.level].in && (want != graph.I8 || coverTypes[b.level].in.Size() != 1) {
+		if want := coverShapes[a.level].Unit.Type(); want != coverTypes[b.level].in && (want != graph.I8 || coverTypes[b.level].in.Size() != 1) {
 			return "the tile multiplies other elements"
 		}
 	case [2]int{shapeFactor, splitFactor}:
-		if !slices.Contains(coverShapes[a.level].splits(), coverSplits[b.level]) {
+		if !slices.Contains(coverShapes[a.level].Splits(), coverSplits[b.level]) {
 			return "a large tile has few parts"
 		}
 	case [2]int{familyFactor, windowFactor}:
@@ -194,7 +196,7 @@ func wantedProducts(f factors) [][]choice {
 // productRun is a tile's kernel on a layer.
 type productRun struct {
 	name   string
-	tactic tactic
+	tactic emit.Tactic
 	layer  *graph.Layer
 	tol    suite.Tolerance
 }
@@ -203,9 +205,9 @@ type productRun struct {
 func makeRun(levels []int) (productRun, error) {
 	family, typ, window := coverFamilies[levels[familyFactor]], coverTypes[levels[typeFactor]], coverWindows[levels[windowFactor]]
 	t := coverShapes[levels[shapeFactor]]
-	t.stages, t.split = coverStages[levels[stagesFactor]], coverSplits[levels[splitFactor]]
-	if !slices.Contains(t.splits(), t.split) {
-		return productRun{}, fmt.Errorf("%v is not cut into %d parts", t, t.split)
+	t.Stages, t.Split = coverStages[levels[stagesFactor]], coverSplits[levels[splitFactor]]
+	if !slices.Contains(t.Splits(), t.Split) {
+		return productRun{}, fmt.Errorf("%v is not cut into %d parts", t, t.Split)
 	}
 	var parts []string
 	for i, names := range [][]string{pixelsFactor: coverPixels, channelsFactor: coverChannels, depthFactor: coverDepths} {
@@ -215,7 +217,7 @@ func makeRun(levels []int) (productRun, error) {
 	}
 	r := productRun{
 		name:   strings.Join(append([]string{family.name, t.String(), typ.name, window.name, coverEpilogues[levels[epilogueFactor]].name}, parts...), "/"),
-		tactic: productTactic(family.prefix, family.op, family.format, t),
+		tactic: products.OnTile(family.prefix, family.op, family.format, t),
 		tol:    suite.Tolerance{Real: 1e-4},
 	}
 	rnd := rand.New(rand.NewPCG(7, 7))

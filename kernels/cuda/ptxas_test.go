@@ -9,6 +9,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/products"
 )
 
 // TestAssembler gives kernels to NVIDIA's assembler: the tiles' on runs that have all pairs of what they differ in and on
@@ -16,30 +18,30 @@ import (
 // them for the oldest GPU that has what they need and for newer ones, within the registers that the kernels leave each other,
 // spill nothing, and tell of no speed that is lost.
 func TestAssembler(t *testing.T) {
-	ptxas := assembler(t)
+	ptxas := emittest.Assembler(t)
 	for _, r := range assemblies(t) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			binding, ok := bindingOf(r.layer, r.tactic)
+			binding, ok := emittest.BindingOf(r.layer, r.tactic)
 			if !ok {
 				t.Fatal("the layer has no such format")
 			}
-			if err := r.tactic.matches(binding); err != nil {
+			if err := r.tactic.Matches(binding); err != nil {
 				t.Fatal(err)
 			}
-			w, err := r.tactic.emit(binding)
+			w, err := r.tactic.Emit(binding)
 			if err != nil {
 				t.Fatal(err)
 			}
 			limit := 255
-			for _, k := range w.module.Kernels {
-				limit = min(limit, registerLimit(k))
+			for _, k := range w.Module.Kernels {
+				limit = min(limit, emittest.RegisterLimit(k))
 			}
-			text := w.module.String()
+			text := w.Module.String()
 			for _, arch := range []string{"sm_80", "sm_89", "sm_90a"} {
-				a := assemble(t, ptxas, arch, text)
-				if a.spills > 0 || a.registers > limit || len(a.lost) > 0 {
-					t.Errorf("%s: %d bytes of spills with %d registers of %d %s", arch, a.spills, a.registers, limit, strings.Join(a.lost, "; "))
+				a := emittest.Assemble(t, ptxas, arch, text)
+				if a.Spills > 0 || a.Registers > limit || len(a.Lost) > 0 {
+					t.Errorf("%s: %d bytes of spills with %d registers of %d %s", arch, a.Spills, a.Registers, limit, strings.Join(a.Lost, "; "))
 				}
 			}
 		})
@@ -69,11 +71,11 @@ func residualRuns(t *testing.T) []productRun {
 			if (i+j)%3 != 0 {
 				continue
 			}
-			splits := tl.splits()
-			tl.stages, tl.split = coverStages[(i/3+j)%2], splits[(i/3+j/3)%len(splits)]
-			e := productTactic("conv_", graph.Conv, kernels.NHWC, tl)
-			l := c.layer(t, tl.unit.typ())
-			if b, ok := bindingOf(l, e); ok && e.matches(b) == nil {
+			splits := tl.Splits()
+			tl.Stages, tl.Split = coverStages[(i/3+j)%2], splits[(i/3+j/3)%len(splits)]
+			e := products.OnTile("conv_", graph.Conv, kernels.NHWC, tl)
+			l := c.layer(t, tl.Unit.Type())
+			if b, ok := emittest.BindingOf(l, e); ok && e.Matches(b) == nil {
 				list = append(list, productRun{name: fmt.Sprintf("residual/%v/%s", c, tl), tactic: e, layer: l})
 			}
 		}
@@ -142,28 +144,28 @@ func (c residualConvolution) layer(t *testing.T, typ graph.DataType) *graph.Laye
 // that it matches is in one of them.
 func suiteAssemblies() []productRun {
 	tiled := map[string]bool{}
-	for _, e := range productTactics() {
-		tiled[e.name] = true
+	for _, e := range products.Tiled() {
+		tiled[e.Name] = true
 	}
 	seen := map[string]bool{}
 	var list []productRun
 	for _, c := range suite.Layers() {
-		for _, e := range tactics() {
-			if e.op != c.Layer.Op || tiled[e.name] || e.emit == nil {
+		for _, e := range Tactics() {
+			if e.Op != c.Layer.Op || tiled[e.Name] || e.Emit == nil {
 				continue
 			}
-			b, ok := bindingOf(c.Layer, e)
-			if !ok || e.matches(b) != nil {
+			b, ok := emittest.BindingOf(c.Layer, e)
+			if !ok || e.Matches(b) != nil {
 				continue
 			}
 			fresh := false
 			for _, trait := range codeTraits(b) {
-				key := e.name + " " + trait
+				key := e.Name + " " + trait
 				fresh = fresh || !seen[key]
 				seen[key] = true
 			}
 			if fresh {
-				list = append(list, productRun{name: e.name + "/" + c.Name, tactic: e, layer: c.Layer})
+				list = append(list, productRun{name: e.Name + "/" + c.Name, tactic: e, layer: c.Layer})
 			}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
@@ -279,8 +280,8 @@ func (s spoiled) Tactics(op *graph.Op) []kernels.Tactic {
 				if err != nil {
 					return nil, err
 				}
-				return s.bind(&work{module: m, launches: []launch{{
-					kernel: "add", grid: [3]int{100, 1, 1}, block: [3]int{128, 1, 1}, args: []arg{inArg(0), outArg(0)},
+				return s.Bind(&emit.Work{Module: m, Launches: []emit.Launch{{
+					Kernel: "add", Grid: [3]int{100, 1, 1}, Block: [3]int{128, 1, 1}, Args: []emit.Arg{emit.InArg(0), emit.OutArg(0)},
 				}}})
 			}
 		}

@@ -6,6 +6,8 @@ import (
 
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
@@ -25,7 +27,7 @@ func TestDynamicShared(t *testing.T) {
 			ctx = forgetful{s}
 		}
 		codes := newCodeCache()
-		k, err := codes.acquire(ctx, w.module)
+		k, err := codes.acquire(ctx, w.Module)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +35,7 @@ func TestDynamicShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = ctx.LaunchKernel(f, l.grid, l.block, l.shared, 0, nil)
+		err = ctx.LaunchKernel(f, l.Grid, l.Block, l.Shared, 0, nil)
 		if refused := errors.Is(err, &driver.Error{Result: driver.InvalidValue}); refused != forgets {
 			t.Errorf("forgets %v: %v", forgets, err)
 		}
@@ -50,25 +52,25 @@ func TestDynamicShared(t *testing.T) {
 }
 
 // largeLaunch finds a kernel that takes more than 48 KiB of shared memory.
-func largeLaunch(t *testing.T) (*work, launch) {
+func largeLaunch(t *testing.T) (*emit.Work, emit.Launch) {
 	t.Helper()
 	for _, c := range suite.Layers() {
-		for _, e := range tactics() {
-			b, ok := bindingOf(c.Layer, e)
-			if e.op != c.Layer.Op || e.emit == nil || !ok || e.matches(b) != nil {
+		for _, e := range Tactics() {
+			b, ok := emittest.BindingOf(c.Layer, e)
+			if e.Op != c.Layer.Op || e.Emit == nil || !ok || e.Matches(b) != nil {
 				continue
 			}
-			w, err := e.emit(b)
+			w, err := e.Emit(b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, l := range w.launches {
-				if l.shared > 48<<10 {
+			for _, l := range w.Launches {
+				if l.Shared > 48<<10 {
 					return w, l
 				}
 			}
 		}
 	}
 	t.Fatal("no kernel takes more than 48 KiB of shared memory")
-	return nil, launch{}
+	return nil, emit.Launch{}
 }

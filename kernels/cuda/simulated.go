@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/ptxsim"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
@@ -37,10 +38,10 @@ func (m machine) estimate(s *ptxsim.Stats) time.Duration {
 	if s.Blocks == 0 {
 		return launchOverhead
 	}
-	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/tensorF16.rate(), float64(s.SharedRead+s.SharedWrite)/128)
+	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/emit.TensorF16.Rate(), float64(s.SharedRead+s.SharedWrite)/128)
 	resident := min(max(1, s.Occupancy), 8)
-	return m.time(job{
-		blocks: s.Blocks, resident: resident, cycles: cycles / float64(s.Blocks), latency: 1000 + 2*cycles/float64(s.Blocks),
-		bytes: float64(s.GlobalRead + s.GlobalWrite),
+	return m.time(emit.Job{
+		Blocks: s.Blocks, Resident: resident, Cycles: cycles / float64(s.Blocks), Latency: 1000 + 2*cycles/float64(s.Blocks),
+		Bytes: float64(s.GlobalRead + s.GlobalWrite),
 	})
 }

@@ -8,10 +8,11 @@ import (
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 )
 
-// stream is a queue of the device's, with memory of the host through which copies go. It has one user at a time.
-type stream struct {
+// Stream is a queue of the device's, with memory of the host through which copies go. It has one user at a time.
+type Stream struct {
 	backend   *Backend
 	ctx       driver.Context
 	handle    driver.Stream
@@ -20,7 +21,7 @@ type stream struct {
 	marks     []driver.Event // used again in turn
 	next      int
 	capturing *capturedGraph // nil where nothing is captured
-	counters  kernels.Mem    // maxCounters words, 0 whenever no kernel runs: kernels count blocks with them
+	counters  kernels.Mem    // emit.MaxCounters words, 0 whenever no kernel runs: kernels count blocks with them
 	err       error          // of a mark, which has no way to return it
 }
 
@@ -29,13 +30,13 @@ const markCount = 4096
 
 // NewStream returns a queue of its own.
 func (b *Backend) NewStream() (kernels.Stream, error) {
-	ctx := b.context()
+	ctx := b.Context()
 	h, err := ctx.StreamCreate(0)
 	if err != nil {
 		return nil, fmt.Errorf("stream on %s: %w", b.info.Name, err)
 	}
-	s := &stream{backend: b, ctx: ctx, handle: h}
-	p, err := ctx.MemAlloc(4 * maxCounters)
+	s := &Stream{backend: b, ctx: ctx, handle: h}
+	p, err := ctx.MemAlloc(4 * emit.MaxCounters)
 	if err == nil {
 		s.counters.Addr = uint64(p)
 		err = s.clear()
@@ -51,16 +52,16 @@ func (b *Backend) NewStream() (kernels.Stream, error) {
 }
 
 // Handle returns the queue as the driver knows it.
-func (s *stream) Handle() driver.Stream { return s.handle }
+func (s *Stream) Handle() driver.Stream { return s.handle }
 
 // clear makes the counters 0: at first, and after a kernel that did not run to its end.
-func (s *stream) clear() error {
-	return s.ctx.MemsetD8Async(driver.Ptr(s.counters.Addr), 0, 4*maxCounters, s.handle)
+func (s *Stream) clear() error {
+	return s.ctx.MemsetD8Async(driver.Ptr(s.counters.Addr), 0, 4*emit.MaxCounters, s.handle)
 }
 
 // Record marks the present end of the queue. A mark that is captured is reached whenever the graph runs, and lasts as long
 // as the graph; others last until markCount more have been recorded.
-func (s *stream) Record() kernels.Mark {
+func (s *Stream) Record() kernels.Mark {
 	e, err := s.event()
 	if err == nil && s.capturing != nil {
 		err = s.ctx.EventRecordExternal(e, s.handle)
@@ -72,14 +73,14 @@ func (s *stream) Record() kernels.Mark {
 }
 
 // note keeps the first error of marks for Wait.
-func (s *stream) note(err error) {
+func (s *Stream) note(err error) {
 	if s.err == nil {
 		s.err = err
 	}
 }
 
 // event returns an event to record.
-func (s *stream) event() (driver.Event, error) {
+func (s *Stream) event() (driver.Event, error) {
 	list := &s.marks
 	if s.capturing != nil {
 		list = &s.capturing.marks
@@ -95,7 +96,7 @@ func (s *stream) event() (driver.Event, error) {
 }
 
 // Elapsed returns the device's time between two marks, for whose later one it waits. An error is Wait's to return.
-func (s *stream) Elapsed(a, b kernels.Mark) time.Duration {
+func (s *Stream) Elapsed(a, b kernels.Mark) time.Duration {
 	from, to := a.(driver.Event), b.(driver.Event)
 	d, err := s.ctx.EventElapsed(from, to)
 	if errors.Is(err, &driver.Error{Result: driver.NotReady}) {
@@ -108,7 +109,7 @@ func (s *stream) Elapsed(a, b kernels.Mark) time.Duration {
 }
 
 // Wait waits until the queue is empty.
-func (s *stream) Wait() error {
+func (s *Stream) Wait() error {
 	err := s.ctx.StreamSynchronize(s.handle)
 	if err == nil {
 		err = s.err
@@ -118,7 +119,7 @@ func (s *stream) Wait() error {
 }
 
 // Close gives the stream and what belongs to it back. Its graphs are closed before.
-func (s *stream) Close() error {
+func (s *Stream) Close() error {
 	err := s.Wait()
 	first := func(e error) {
 		if err == nil {
@@ -156,13 +157,13 @@ type watched interface {
 }
 
 // Watch watches the stream's launches where the device is simulated.
-func (s *stream) Watch(ctx context.Context, tell func(done, total int)) bool {
+func (s *Stream) Watch(ctx context.Context, tell func(done, total int)) bool {
 	w, ok := s.ctx.(watched)
 	return ok && w.Watch(s.handle, ctx, tell) == nil
 }
 
 // Capture records what f enqueues as a graph.
-func (s *stream) Capture(f func() error) (kernels.Graph, error) {
+func (s *Stream) Capture(f func() error) (kernels.Graph, error) {
 	g := &capturedGraph{stream: s}
 	s.capturing = g
 	template, err := s.ctx.Capture(s.handle, f)
@@ -188,7 +189,7 @@ func (s *stream) Capture(f func() error) (kernels.Graph, error) {
 
 // capturedGraph is a graph ready to be launched, with the events that it records.
 type capturedGraph struct {
-	stream *stream
+	stream *Stream
 	exec   driver.GraphExec
 	marks  []driver.Event
 }

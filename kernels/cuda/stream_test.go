@@ -42,7 +42,7 @@ func TestCopies(t *testing.T) {
 		}
 		f.Free(m)
 	}
-	for _, p := range s.(*stream).buffers {
+	for _, p := range s.(*Stream).buffers {
 		if len(p.data) > maxStaging {
 			t.Errorf("%d bytes of page-locked memory", len(p.data))
 		}

@@ -5,37 +5,42 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/moves"
+	"github.com/trtui/trtui/kernels/cuda/pointwise"
+	"github.com/trtui/trtui/kernels/cuda/products"
+	"github.com/trtui/trtui/kernels/cuda/reductions"
 )
 
-// tactics returns the families of kernels, for each op what needs none, then the best guess first. To add a kernel is to add
+// Tactics returns the families of kernels, for each op what needs none, then the best guess first. To add a kernel is to add
 // a line in one of them.
-func tactics() []tactic {
-	return slices.Concat(knownFamily(), pointwiseFamily(), productFamily(), reductionFamily(), moveFamily())
+func Tactics() []emit.Tactic {
+	return slices.Concat(moves.Known(), pointwise.Tactics(), products.Tactics(), reductions.Tactics(), moves.Tactics())
 }
 
 // table returns the tactics for the backend's device.
 func (b *Backend) table() []kernels.Tactic {
-	m := newMachine(b.context().Device())
+	m := newMachine(b.Context().Device())
 	var list []kernels.Tactic
-	for _, e := range tactics() {
+	for _, e := range Tactics() {
 		list = append(list, kernels.Tactic{
-			Name: e.name, Op: e.op, In: e.in, Out: e.out, Match: e.matches, Workspace: e.workspace, InPlace: e.inPlace, Strided: e.strided,
+			Name: e.Name, Op: e.Op, In: e.In, Out: e.Out, Match: e.Matches, Workspace: e.Workspace, InPlace: e.InPlace, Strided: e.Strided,
 			Cost: func(bind kernels.Binding) time.Duration {
 				var t time.Duration
-				for _, j := range e.jobs(bind) {
+				for _, j := range e.Jobs(bind) {
 					t += m.time(j)
 				}
 				return t
 			},
 			Bind: func(bind kernels.Binding) (kernels.Kernel, error) {
-				if e.emit == nil {
+				if e.Emit == nil {
 					return nothing{}, nil
 				}
-				w, err := e.emit(bind)
+				w, err := e.Emit(bind)
 				if err != nil {
 					return nil, err
 				}
-				return b.bind(w)
+				return b.Bind(w)
 			},
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/run/runtest"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/products"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
@@ -21,8 +22,8 @@ import (
 func TestTactics(t *testing.T) {
 	b := simulated(t)
 	tiled, sampled := map[string]bool{}, map[string]bool{}
-	for _, e := range productTactics() {
-		tiled[e.name] = true
+	for _, e := range products.Tiled() {
+		tiled[e.Name] = true
 	}
 	for _, name := range sampledTactics() {
 		sampled[name] = true
@@ -54,9 +55,9 @@ func TestTactics(t *testing.T) {
 // sampledTactics returns the products that are not of tiles, and the convolutions without shared memory.
 func sampledTactics() []string {
 	var names []string
-	for _, e := range tactics() {
-		if strings.HasPrefix(e.name, "gemm_linear_plain_") || strings.HasPrefix(e.name, "conv_direct_") {
-			names = append(names, e.name)
+	for _, e := range Tactics() {
+		if strings.HasPrefix(e.Name, "gemm_linear_plain_") || strings.HasPrefix(e.Name, "conv_direct_") {
+			names = append(names, e.Name)
 		}
 	}
 	return names

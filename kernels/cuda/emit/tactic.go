@@ -1,0 +1,71 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Tactic is one before it has a device: what it computes, when, and the code.
+type Tactic struct {
+	Name    string // op_type_tier_tile
+	Op      *graph.Op
+	In, Out kernels.Format
+	Match   func(kernels.Binding) error
+	// workspace returns the bytes of scratch memory; nil: none.
+	Workspace func(kernels.Binding) int
+	// emit returns the launches; nil: there are none.
+	Emit func(kernels.Binding) (*Work, error)
+	// cost returns what the launches ask of the device; nil: as much as the tensors' bytes.
+	Cost func(kernels.Binding) []Job
+	// inPlace says that the output may lie where an equal input does: each element is read by the thread that writes it.
+	InPlace bool
+	// strided says that tensors may be slices of larger ones: in NHWC of their channels, in Linear of all behind axis 0.
+	Strided bool
+	// empty says that tensors without elements are taken.
+	Empty bool
+}
+
+// Matches refuses what no kernel takes, and then asks the tactic.
+func (e Tactic) Matches(b kernels.Binding) error {
+	for _, list := range [][]kernels.Desc{b.In, b.Out} {
+		for _, d := range list {
+			if !d.Dense() && (!e.Strided || d.Format == kernels.NHWC && d.Batch > 0) {
+				return fmt.Errorf("slices of larger tensors are not read or written")
+			}
+			switch n := d.Span() / max(1, d.Type.Size()); {
+			case n > MaxElements:
+				return fmt.Errorf("%v takes more than %d elements in memory", d, MaxElements)
+			case graph.Count(d.Dims) == 0 && !e.Empty && d.Type.Size() > 0:
+				return fmt.Errorf("%v is empty", d)
+			}
+		}
+	}
+	return e.Match(b)
+}
+
+// Jobs returns what the launches ask of the device.
+func (e Tactic) Jobs(b kernels.Binding) []Job {
+	if e.Cost != nil {
+		return e.Cost(b)
+	}
+	if e.Emit == nil {
+		return nil
+	}
+	return []Job{{Blocks: 1, Bytes: Traffic(b)}}
+}
+
+// Traffic returns the bytes of all activations and constants of a binding, each once.
+func Traffic(b kernels.Binding) float64 {
+	n := 0
+	for i, d := range b.In {
+		if b.Layer.Inputs[i] != nil {
+			n += d.Bytes()
+		}
+	}
+	for _, d := range b.Out {
+		n += d.Bytes()
+	}
+	return float64(n)
+}

@@ -1,0 +1,31 @@
+package emit
+
+import "github.com/trtui/trtui/core/graph"
+
+// Unit is what multiplies.
+type Unit uint8
+
+// The units: 32-bit multiply-adds, and tensor cores on halves and on bytes.
+const (
+	SimtF32 Unit = iota
+	TensorF16
+	TensorI8
+)
+
+var units = [...]struct {
+	name string
+	typ  graph.DataType
+	rate float64
+}{
+	SimtF32:   {"f32_simt", graph.F32, 128},
+	TensorF16: {"f16_mma", graph.F16, 1024},
+	TensorI8:  {"i8_mma", graph.I8, 2048},
+}
+
+func (u Unit) String() string { return units[u].name }
+
+// Type returns the type of what is multiplied; bytes may be signed or not.
+func (u Unit) Type() graph.DataType { return units[u].typ }
+
+// Rate returns the multiply-adds of one SM in a cycle.
+func (u Unit) Rate() float64 { return units[u].rate }

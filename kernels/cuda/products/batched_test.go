@@ -1,0 +1,36 @@
+package products
+
+import (
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
+)
+
+// TestBatchedAccess: the copies of products of activations are coalesced, and fragments do not meet in a bank.
+func TestBatchedAccess(t *testing.T) {
+	for _, tl := range batchedTiles {
+		t.Run(tl.String(), func(t *testing.T) {
+			tr := emittest.LayerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{2, 128, 128}, emittest.Weight(graph.F16, 128, 256))
+			stats, right, err := tr.Run(t, tr.Work.Module, ptxsim.Options{Lints: ptxsim.LintAll, Races: true})
+			if err != nil || !right {
+				t.Fatal(right, err)
+			}
+			for _, op := range []string{"ldmatrix", "cp.async", "st.global"} {
+				w := stats[0].Worst(op)
+				if w == nil || w.Conflicts > 1 || op != "ldmatrix" && w.Efficiency() < 1 {
+					t.Errorf("%s: %+v", op, w)
+				}
+			}
+		})
+	}
+}
+
+// TestBatchedOrderings leaves each barrier, wait and commit out: each time the simulator must find it, or the result be
+// wrong.
+func TestBatchedOrderings(t *testing.T) {
+	tl := batchedTiles[len(batchedTiles)-1] // the last step reads the stage that the sums take over
+	tr := emittest.LayerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.MatMul, nil, graph.F16, []int{1, 40, 392}, emittest.Weight(graph.F16, 392, 72))
+	tr.NeedsOrderings(t)
+}

@@ -1,0 +1,179 @@
+package products
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/emit"
+)
+
+// Tile is how a block of threads computes a part of a product: bm output pixels by bn output channels, bk bytes of the
+// sum at a time, through a ring of stages in shared memory. Warps divide the tile among them, warpsM by warpsN. With
+// split above 1, so many blocks share one tile's sum, and the last of them adds their parts up.
+type Tile struct {
+	Unit           emit.Unit
+	BM, BN, BK     int
+	warpsM, warpsN int
+	Stages, Split  int
+}
+
+func (t Tile) String() string {
+	s := fmt.Sprintf("%s_%dx%dx%d_s%d", t.Unit.String(), t.BM, t.BN, t.BK, t.Stages)
+	if t.Split > 1 {
+		s += fmt.Sprintf("_k%d", t.Split)
+	}
+	return s
+}
+
+// threads returns the threads of a block.
+func (t Tile) threads() int { return 32 * t.warpsM * t.warpsN }
+
+// stageBytes returns the shared memory of one stage: rows of pixels, then rows of weights.
+func (t Tile) stageBytes() int { return (t.BM + t.BN) * t.BK }
+
+// sumPitch is the distance in words between two rows of sums in shared memory: padded, so that the four rows that half a
+// warp writes begin in different banks.
+func (t Tile) sumPitch() int { return t.BN + 8 }
+
+// shared returns the bytes of shared memory of a block: the ring, which the sums take over when it has run dry.
+func (t Tile) shared() int { return max(t.Stages*t.stageBytes(), t.BM*t.sumPitch()*4) }
+
+// Tiles is the table of tile shapes by unit, the best guess for large products first.
+func Tiles(u emit.Unit) []Tile {
+	shapes := map[emit.Unit][]Tile{
+		emit.SimtF32: {
+			{BM: 128, BN: 128, BK: 64, warpsM: 4, warpsN: 2},
+			{BM: 128, BN: 64, BK: 64, warpsM: 4, warpsN: 2},
+			{BM: 64, BN: 64, BK: 64, warpsM: 2, warpsN: 2},
+			{BM: 32, BN: 64, BK: 64, warpsM: 1, warpsN: 2},
+			{BM: 32, BN: 32, BK: 64, warpsM: 1, warpsN: 1},
+		},
+		emit.TensorF16: tensorTiles,
+		emit.TensorI8:  tensorTiles,
+	}
+	var list []Tile
+	for _, s := range shapes[u] {
+		for _, stages := range []int{3, 4} {
+			for _, split := range s.Splits() {
+				s.Unit, s.Stages, s.Split = u, stages, split
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// Splits returns into how many parts a tile's sums may be cut. Large tiles are for large products.
+func (t Tile) Splits() []int {
+	if t.BM*t.BN > 64*128 {
+		return []int{1, 2, 4}
+	}
+	return []int{1, 2, 4, 8, 16}
+}
+
+var tensorTiles = []Tile{
+	{BM: 128, BN: 128, BK: 128, warpsM: 2, warpsN: 2},
+	{BM: 128, BN: 128, BK: 64, warpsM: 2, warpsN: 4},
+	{BM: 128, BN: 256, BK: 64, warpsM: 2, warpsN: 4},
+	{BM: 128, BN: 64, BK: 128, warpsM: 4, warpsN: 1},
+	{BM: 64, BN: 128, BK: 128, warpsM: 2, warpsN: 2},
+	{BM: 64, BN: 64, BK: 128, warpsM: 2, warpsN: 2},
+	{BM: 32, BN: 64, BK: 128, warpsM: 1, warpsN: 2},
+	{BM: 64, BN: 64, BK: 64, warpsM: 2, warpsN: 2},
+}
+
+// fits returns why the tile cannot compute the product.
+func (t Tile) fits(p *product) error {
+	if size := p.typ.Size(); p.typ != t.Unit.Type() && !(t.Unit == emit.TensorI8 && size == 1) {
+		return fmt.Errorf("elements are %s, the kernel multiplies %s", p.typ, t.Unit.Type())
+	}
+	v := p.vector()
+	if p.groups > 1 && (p.c%v != 0 || p.k%4 != 0 || p.widthOut != p.k*p.groups) {
+		return fmt.Errorf("groups of %d to %d channels do not fill vectors of 16 bytes", p.c, p.k)
+	}
+	if p.n*p.h*p.w*p.pitchIn*p.typ.Size() > emit.MaxElements {
+		return fmt.Errorf("the input has more than %d bytes", emit.MaxElements)
+	}
+	if err := weightsFit(p.k*p.groups, p.depth()*p.typ.Size()); err != nil {
+		return err
+	}
+	if p.subpixel == nil && max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
+		return fmt.Errorf("the taps reach over more than %d pixels", farAway)
+	}
+	if p.pitchIn%v != 0 {
+		return fmt.Errorf("rows of %d elements do not begin at multiples of 16 bytes", p.pitchIn)
+	}
+	steps := p.steps(t.BK)
+	if t.Split > 1 && steps < 2*t.Split {
+		return fmt.Errorf("a sum of %d steps is too short for %d parts", steps, t.Split)
+	}
+	if g := t.grid(p); t.Split > 1 && g[0]*g[1] > emit.MaxCounters {
+		return fmt.Errorf("%d tiles are too many to share sums", g[0]*g[1])
+	}
+	return nil
+}
+
+// grid returns the blocks: pixels, channels by groups or phases, parts.
+func (t Tile) grid(p *product) [3]int {
+	return [3]int{emit.CeilDiv(p.pixels(), t.BM), emit.CeilDiv(p.k, t.BN) * p.parts(), t.Split}
+}
+
+// Cycles of a block that do not grow with its work: to fill the ring and to write the result, and a step's barrier.
+const (
+	tileLatency = 2500
+	stepLatency = 60
+	joinBytes   = 64 // of the parts that a block reads in a cycle
+)
+
+// jobs estimates the launches.
+func (t Tile) jobs(p *product, b kernels.Binding) []emit.Job {
+	steps := float64(emit.CeilDiv(p.steps(t.BK), t.Split))
+	busy := steps
+	if p.subpixel != nil {
+		busy *= p.subpixel.share(p, t.BK)
+	}
+	elements := float64(t.BK / p.typ.Size())
+	multiply := float64(t.BM*t.BN) * elements / t.Unit.Rate()
+	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
+	read := float64((t.BM*t.warpsN + t.BN*t.warpsM) * t.BK / 128)
+	write := float64(t.stageBytes()) / 64
+	step := max(multiply, read+write) + stepLatency
+	latency := steps*(step+stepLatency) + tileLatency
+	if t.Split > 1 { // the last block counts, and reads all parts
+		latency += emit.JoinLatency + float64(t.Split*t.partBytes())/joinBytes
+	}
+	g := t.grid(p)
+	return []emit.Job{{
+		Blocks: g[0] * g[1] * g[2], Resident: max(1, min(2048/t.threads(), emit.RegistersPerSM/(t.threads()*t.registers()))), Shared: t.shared(),
+		Cycles: busy * step, Latency: latency, Bytes: emit.Traffic(b) + float64(2*t.workspace(p)),
+	}}
+}
+
+// resident returns how many blocks are to share an SM of the largest kind: two where memory and registers allow, so that one
+// multiplies while the other begins or ends. A block that adds parts up loads as many of them at a time as it has registers
+// for: small ones get joinRegisters a thread.
+func (t Tile) resident() int {
+	const shared = 228 << 10
+	sums, most := t.BM*t.BN/t.threads(), shared/(t.shared()+emit.SharedReserved)
+	switch {
+	case sums > 64 || t.Unit == emit.SimtF32 && sums > 32 || most < 2:
+		return 1
+	case t.Split > 1 && t.threads() <= 128 && t.Unit != emit.SimtF32 && sums <= 32:
+		return min(most, emit.RegistersPerSM/(t.threads()*joinRegisters))
+	}
+	return 2
+}
+
+const joinRegisters = 160
+
+// registers estimates what a thread needs: its sums, two sets of operands, addresses.
+func (t Tile) registers() int {
+	sums := t.BM * t.BN / t.threads()
+	switch {
+	case t.Unit == emit.SimtF32 && t.resident() == 1:
+		return 255 // it is given more operands at a time
+	case t.Split > 1:
+		return min(emit.RegistersPerSM/(t.threads()*t.resident()), max(joinRegisters, min(255, sums+64)))
+	}
+	return min(255, sums+64)
+}
