@@ -28,7 +28,7 @@ emulated:                  ## the CPU kernels' tests on a processor without AVX-
 	CGO_ENABLED=0 $(GO) test -exec 'qemu-x86_64 -cpu Haswell' -skip TestFenced ./kernels/cpu/asm  # its masked loads read whole vectors
 
 sim-full:                  ## every GPU kernel on every layer of the suite, on the simulator, where the tests take a covering array: long
-	TRTUI_SIM=full $(GO) test $(TAGS) -timeout 4h -run 'TestTactics|TestProduct' ./kernels/cuda
+	TRTUI_SIM=full $(GO) test $(TAGS) -timeout 4h -run 'TestTactics|TestProduct' ./kernels/cuda ./kernels/cuda/products
 
 generate:                  ## make the assembly and docs/gpu.md anew; a clean tree must stay clean
 	rm -f kernels/cpu/asm/*_amd64.s kernels/cpu/asm/z*_amd64.go

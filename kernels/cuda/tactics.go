@@ -13,7 +13,7 @@ import (
 )
 
 // Tactics returns the families of kernels, for each op what needs none, then the best guess first. To add a kernel is to add
-// a line in one of them.
+// a line in one of them. Pointwise conversions come before moves to other formats, and windows before reductions over all.
 func Tactics() []emit.Tactic {
 	return slices.Concat(moves.Known(), pointwise.Tactics(), products.Tactics(), reductions.Tactics(), moves.Tactics())
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/emit"
 )
 
-// Finding is something that Bringup saw or measured. What does not apply is zero.
+// Finding is something that Run saw or measured. What does not apply is zero.
 type Finding struct {
 	Check       string  `json:"check"` // the step that it belongs to
 	Name        string  `json:"name,omitempty"`
@@ -39,7 +39,7 @@ type Finding struct {
 	Error       string  `json:"error,omitempty"`
 }
 
-// step is a part of Bringup.
+// step is a part of Run.
 type step struct {
 	name string
 	run  func(*probe) error

@@ -159,7 +159,7 @@ func TestPeakSums(t *testing.T) {
 		for lane := range 32 {
 			for i := range 4 {
 				if sum, want := peakSum(u, got[4*lane+i]), peakUnroll*peakWant(u, data, lane, i); sum != want {
-					t.Errorf("%s, lane %d, word %d: %v, want %v", u.String(), lane, i, sum, want)
+					t.Errorf("%s, lane %d, word %d: %v, want %v", u, lane, i, sum, want)
 				}
 			}
 		}

@@ -24,7 +24,7 @@ func (p *probe) products() error {
 	}
 	for _, u := range []emit.Unit{emit.TensorF16, emit.TensorI8, emit.SimtF32} {
 		if err := p.product(u, n); err != nil {
-			return fmt.Errorf("%s: %w", u.String(), err)
+			return fmt.Errorf("%s: %w", u, err)
 		}
 	}
 	return nil

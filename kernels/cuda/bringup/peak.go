@@ -32,7 +32,7 @@ func (p *probe) peaks() error {
 	}
 	for _, u := range []emit.Unit{emit.TensorF16, emit.TensorI8, emit.SimtF32} {
 		if err := p.peak(u, rounds, blocks); err != nil {
-			return fmt.Errorf("%s: %w", u.String(), err)
+			return fmt.Errorf("%s: %w", u, err)
 		}
 	}
 	return nil

@@ -2,7 +2,7 @@ package emit
 
 import "fmt"
 
-// Kernels count threads, places and elements in 32 bits. That a tensor fits is checked for every tactic ([tactic.matches]).
+// Kernels count threads, places and elements in 32 bits. That a tensor fits is checked for every tactic ([Tactic.Matches]).
 // What grows beyond tensors is bounded here: threads where several share an element; and by the families, packed
 // weights and windows that reach over the edge of an image.
 

@@ -22,9 +22,8 @@ func BlockIndices(k *ptx.K, grid [3]int) (x, y, z ptx.Uint, launched [3]int) {
 	return x, y, z, [3]int{grid[0] * grid[1] * grid[2], 1, 1}
 }
 
-// BlockThreads is how many threads a block has in kernels whose threads do not work together.
-const BlockThreads = 256
-
+// RoundUp returns the least multiple of a number that is not below n.
 func RoundUp(n, to int) int { return (n + to - 1) / to * to }
 
+// CeilDiv returns how many parts of a size hold n.
 func CeilDiv(n, by int) int { return (n + by - 1) / by }

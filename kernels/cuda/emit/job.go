@@ -19,11 +19,11 @@ func ThreadJob(threads, instructions int, bytes float64) Job {
 	}
 }
 
-// RegistersPerSM is how many 32-bit registers the threads of an SM have.
-const RegistersPerSM = 65536
+// What an SM has, and takes for itself.
+const (
+	RegistersPerSM = 65536   // of 32 bits
+	SharedReserved = 1 << 10 // bytes of shared memory, for each block
+)
 
 // JoinLatency is the cycles in which a block writes a part of a sum that others share, counts it and sees theirs.
 const JoinLatency = 2000
-
-// SharedReserved is what the system takes of an SM's shared memory for each block.
-const SharedReserved = 1 << 10

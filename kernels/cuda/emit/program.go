@@ -177,6 +177,7 @@ func Exp(k *ptx.K, x ptx.Float) ptx.Float {
 	return k.SelectF(k.LtF(k.AbsF(t), ptx.F(128)), better, y)
 }
 
+// Log is the natural logarithm of x.
 func Log(k *ptx.K, x ptx.Float) ptx.Float { return k.MulF(k.Lg2(x), ptx.F(math.Ln2)) }
 
 func sigmoid(k *ptx.K, x ptx.Float) ptx.Float {

@@ -7,50 +7,51 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// Tactic is one before it has a device: what it computes, when, and the code.
+// Tactic is a way to compute an op before it has a device: what it computes, when, and the code.
 type Tactic struct {
 	Name    string // op_type_tier_tile
 	Op      *graph.Op
 	In, Out kernels.Format
-	Match   func(kernels.Binding) error
-	// workspace returns the bytes of scratch memory; nil: none.
+	// Match returns why the tactic does not compute a binding; nil: it does.
+	Match func(kernels.Binding) error
+	// Workspace returns the bytes of scratch memory; nil: none.
 	Workspace func(kernels.Binding) int
-	// emit returns the launches; nil: there are none.
+	// Emit returns the launches; nil: there are none.
 	Emit func(kernels.Binding) (*Work, error)
-	// cost returns what the launches ask of the device; nil: as much as the tensors' bytes.
+	// Cost returns what the launches ask of the device; nil: as much as the tensors' bytes.
 	Cost func(kernels.Binding) []Job
-	// inPlace says that the output may lie where an equal input does: each element is read by the thread that writes it.
+	// InPlace says that the output may lie where an equal input does: each element is read by the thread that writes it.
 	InPlace bool
-	// strided says that tensors may be slices of larger ones: in NHWC of their channels, in Linear of all behind axis 0.
+	// Strided says that tensors may be slices of larger ones: in NHWC of their channels, in Linear of all behind axis 0.
 	Strided bool
-	// empty says that tensors without elements are taken.
+	// Empty says that tensors without elements are taken.
 	Empty bool
 }
 
 // Matches refuses what no kernel takes, and then asks the tactic.
-func (e Tactic) Matches(b kernels.Binding) error {
+func (t Tactic) Matches(b kernels.Binding) error {
 	for _, list := range [][]kernels.Desc{b.In, b.Out} {
 		for _, d := range list {
-			if !d.Dense() && (!e.Strided || d.Format == kernels.NHWC && d.Batch > 0) {
+			if !d.Dense() && (!t.Strided || d.Format == kernels.NHWC && d.Batch > 0) {
 				return fmt.Errorf("slices of larger tensors are not read or written")
 			}
 			switch n := d.Span() / max(1, d.Type.Size()); {
 			case n > MaxElements:
 				return fmt.Errorf("%v takes more than %d elements in memory", d, MaxElements)
-			case graph.Count(d.Dims) == 0 && !e.Empty && d.Type.Size() > 0:
+			case graph.Count(d.Dims) == 0 && !t.Empty && d.Type.Size() > 0:
 				return fmt.Errorf("%v is empty", d)
 			}
 		}
 	}
-	return e.Match(b)
+	return t.Match(b)
 }
 
 // Jobs returns what the launches ask of the device.
-func (e Tactic) Jobs(b kernels.Binding) []Job {
-	if e.Cost != nil {
-		return e.Cost(b)
+func (t Tactic) Jobs(b kernels.Binding) []Job {
+	if t.Cost != nil {
+		return t.Cost(b)
 	}
-	if e.Emit == nil {
+	if t.Emit == nil {
 		return nil
 	}
 	return []Job{{Blocks: 1, Bytes: Traffic(b)}}

@@ -114,7 +114,7 @@ func (s Storage) Load(k *ptx.K, at ptx.Uint, n int, when *ptx.Cond) []ptx.Float 
 	p := k.Offset(s.Base, at, size)
 	if n*size < 4 {
 		if when != nil {
-			panic("cuda: a single element under a predicate")
+			panic("emit: a single element under a predicate")
 		}
 		list := make([]ptx.Float, n)
 		for i := range list {
@@ -226,6 +226,7 @@ func (s Storage) Store(k *ptx.K, at ptx.Uint, list []ptx.Float) {
 	}
 }
 
+// StoreOne writes the element at an address.
 func (s Storage) StoreOne(k *ptx.K, p ptx.GlobalPtr, x ptx.Float) {
 	switch s.Type {
 	case graph.F32:

@@ -22,6 +22,7 @@ var units = [...]struct {
 	TensorI8:  {"i8_mma", graph.I8, 2048},
 }
 
+// String returns the unit as tactics name it.
 func (u Unit) String() string { return units[u].name }
 
 // Type returns the type of what is multiplied; bytes may be signed or not.

@@ -27,8 +27,10 @@ type Arg struct {
 	Offset int // bytes
 }
 
+// ArgKind is what an argument is the address of.
 type ArgKind uint8
 
+// The kinds: an input, an output, the work's constants, the workspace, and the stream's counters ([MaxCounters]).
 const (
 	InputArg ArgKind = iota
 	OutputArg
@@ -37,11 +39,20 @@ const (
 	CounterArg
 )
 
-func InArg(i int) Arg           { return Arg{InputArg, i, 0} }
-func OutArg(i int) Arg          { return Arg{OutputArg, i, 0} }
-func ConstArg(offset int) Arg   { return Arg{ConstantArg, 0, offset} }
+// InArg is the address of input i.
+func InArg(i int) Arg { return Arg{InputArg, i, 0} }
+
+// OutArg is the address of output i.
+func OutArg(i int) Arg { return Arg{OutputArg, i, 0} }
+
+// ConstArg is an address among the constants, offset bytes from where they begin.
+func ConstArg(offset int) Arg { return Arg{ConstantArg, 0, offset} }
+
+// ScratchArg is an address in the workspace, offset bytes from where it begins.
 func ScratchArg(offset int) Arg { return Arg{WorkspaceArg, 0, offset} }
-func CountersArg() Arg          { return Arg{CounterArg, 0, 0} }
+
+// CountersArg is the address of the counters.
+func CountersArg() Arg { return Arg{CounterArg, 0, 0} }
 
 // Append adds constants at a multiple of 256 and returns where.
 func (w *Work) Append(data []byte) int {
@@ -50,25 +61,13 @@ func (w *Work) Append(data []byte) int {
 	return at
 }
 
-// Threads starts a kernel of the work in which total threads have an index each. The launch goes to the work by
-// [work.end].
-func (w *Work) Threads(name string, total int) (k *ptx.K, l *Launch) {
-	k = w.Module.Kernel(name, BlockThreads)
-	return k, &Launch{Kernel: name, Grid: [3]int{CeilDiv(total, BlockThreads), 1, 1}, Block: [3]int{BlockThreads, 1, 1}}
-}
-
-// End closes the kernel and appends its launch.
-func (w *Work) End(k *ptx.K, l *Launch) {
-	k.End()
-	w.Launches = append(w.Launches, *l)
-}
-
-// Input declares the address of an input, and output that of an output, as the kernel's next parameter.
+// Input declares the address of input i as the kernel's next parameter.
 func (l *Launch) Input(k *ptx.K, i int) ptx.GlobalPtr {
 	l.Args = append(l.Args, InArg(i))
 	return k.Pointer("x" + string(rune('a'+i)))
 }
 
+// Output declares the address of output i as the kernel's next parameter.
 func (l *Launch) Output(k *ptx.K, i int) ptx.GlobalPtr {
 	l.Args = append(l.Args, OutArg(i))
 	return k.Pointer("y" + string(rune('a'+i)))

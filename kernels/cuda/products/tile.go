@@ -17,8 +17,9 @@ type Tile struct {
 	Stages, Split  int
 }
 
+// String returns the tile as tactics name it: unit, extents, stages and, of split sums, parts.
 func (t Tile) String() string {
-	s := fmt.Sprintf("%s_%dx%dx%d_s%d", t.Unit.String(), t.BM, t.BN, t.BK, t.Stages)
+	s := fmt.Sprintf("%s_%dx%dx%d_s%d", t.Unit, t.BM, t.BN, t.BK, t.Stages)
 	if t.Split > 1 {
 		s += fmt.Sprintf("_k%d", t.Split)
 	}

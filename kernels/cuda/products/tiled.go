@@ -25,6 +25,7 @@ func Tiled() []emit.Tactic {
 	return slices.Clip(list)
 }
 
+// OnTile returns the tactic of an op in a format on one tile; its name begins with the prefix.
 func OnTile(prefix string, op *graph.Op, f kernels.Format, t Tile) emit.Tactic {
 	productOf := productOf
 	if op == graph.ConvTranspose {

@@ -198,6 +198,7 @@ func (tr *Trial) Survives(t *testing.T, m *ptx.Module) bool {
 	return true
 }
 
+// Weight returns a tensor for constant weights, of one scale where they are bytes.
 func Weight(typ graph.DataType, dims ...int) *graph.Tensor {
 	w := &graph.Tensor{Name: "w", Type: typ, Dims: graph.Shape(dims...)}
 	if typ == graph.I8 {

@@ -1,0 +1,7 @@
+// Package emit is what GPU tactics emit, and the means to emit it. A Tactic turns a binding into a Work: a module of PTX, the
+// launches of its kernels, and the constants that they read.
+//
+// The families of tactics (products, reductions, pointwise, moves) share how threads are numbered (thread.go, grid.go), how
+// tensors and elements lie in memory (tensor.go, element.go), how element-wise programs become instructions (program.go,
+// argument.go), and what becomes of a row of sums (output.go). tactic.go and work.go are what the backend takes.
+package emit
