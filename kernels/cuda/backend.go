@@ -1,8 +1,10 @@
 package cuda
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/trtui/trtui/core/graph"
@@ -20,7 +22,7 @@ type Backend struct {
 	open    func() (driver.Context, error) // opens the device anew; nil where that cannot be done
 
 	mu      sync.Mutex
-	ctx     driver.Context     // replaced by Recover; use context
+	ctx     driver.Context     // replaced by Recover; use Context
 	held    map[driver.Ptr]int // bytes of each allocation
 	streams int                // that are open
 }
@@ -116,16 +118,6 @@ func (b *Backend) Slice(m kernels.Mem, offset, _ int) kernels.Mem {
 	return kernels.Mem{Addr: m.Addr + uint64(offset)}
 }
 
-// Upload copies src to dst, behind what is in the stream.
-func (b *Backend) Upload(s kernels.Stream, dst kernels.Mem, src []byte) error {
-	return s.(*Stream).upload(driver.Ptr(dst.Addr), src)
-}
-
-// Download copies src to dst, behind what is in the stream, and waits for it.
-func (b *Backend) Download(s kernels.Stream, dst []byte, src kernels.Mem) error {
-	return s.(*Stream).download(dst, driver.Ptr(src.Addr))
-}
-
 // Close gives the device back. What was loaded on it is closed before.
 func (b *Backend) Close() error {
 	if b.monitor != nil {
@@ -161,4 +153,16 @@ func (b *Backend) Recover() error {
 	}
 	b.ctx = ctx
 	return nil
+}
+
+// Adopt takes binaries from an engine file. What was made for another device or driver has other keys and is never
+// looked up.
+func (b *Backend) Adopt(list []kernels.Code) {
+	d := b.Context().Device()
+	target := strings.TrimPrefix(codeKey(d, ""), codeKey(d, "")[:2*sha256.Size])
+	for _, c := range list {
+		if strings.HasSuffix(c.Key, target) {
+			b.codes.keep(c.Key, compiled{cubin: c.Data})
+		}
+	}
 }

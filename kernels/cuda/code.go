@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
@@ -58,18 +57,6 @@ func newCodeCache() codeCache {
 func codeKey(d driver.Device, text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return fmt.Sprintf("%s sm_%d driver %s", hex.EncodeToString(sum[:]), d.SM, d.Compiler())
-}
-
-// Adopt takes binaries from an engine file. What was made for another device or driver has other keys and is never
-// looked up.
-func (b *Backend) Adopt(list []kernels.Code) {
-	d := b.Context().Device()
-	target := strings.TrimPrefix(codeKey(d, ""), codeKey(d, "")[:2*sha256.Size])
-	for _, c := range list {
-		if strings.HasSuffix(c.Key, target) {
-			b.codes.keep(c.Key, compiled{cubin: c.Data})
-		}
-	}
 }
 
 // keep remembers a binary; the oldest ones go where there are too many.
