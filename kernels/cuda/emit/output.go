@@ -128,11 +128,11 @@ func (o *RowOutput) Parameters(k *ptx.K, l *Launch) {
 	l.Args = append(l.Args, OutArg(0))
 }
 
-// rowTables is what the output reads of its tables for a vector of channels.
-type rowTables struct{ bias, scale, zero []ptx.Word }
+// RowTables is what the output reads of its tables for a vector of channels.
+type RowTables struct{ bias, scale, zero []ptx.Word }
 
-// Tables loads them for n channels.
-func (o *RowOutput) Tables(k *ptx.K, channel ptx.Uint, n int) rowTables {
+// Tables loads what the output reads by channel, for n channels.
+func (o *RowOutput) Tables(k *ptx.K, channel ptx.Uint, n int) RowTables {
 	table := func(p ptx.GlobalPtr, at int) (list []ptx.Word) {
 		if at < 0 {
 			return nil
@@ -142,7 +142,7 @@ func (o *RowOutput) Tables(k *ptx.K, channel ptx.Uint, n int) rowTables {
 		}
 		return list
 	}
-	return rowTables{table(o.biasP, o.bias), table(o.scaleP, o.scale), table(o.zeroSumP, o.zero)}
+	return RowTables{table(o.biasP, o.bias), table(o.scaleP, o.scale), table(o.zeroSumP, o.zero)}
 }
 
 // Fetch loads what the epilogue reads of other tensors for n channels of a pixel.
@@ -159,8 +159,8 @@ func (o *RowOutput) Emit(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word) {
 	o.Finish(k, pixel, channel, sums, o.Tables(k, channel, len(sums)), o.Fetch(k, pixel, channel, len(sums)))
 }
 
-// Finish is emit with what it reads.
-func (o *RowOutput) Finish(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word, t rowTables, values [][]ptx.Float) {
+// Finish is Emit with what it reads.
+func (o *RowOutput) Finish(k *ptx.K, pixel, channel ptx.Uint, sums []ptx.Word, t RowTables, values [][]ptx.Float) {
 	x := make([]ptx.Float, len(sums))
 	for i, s := range sums {
 		if t.zero != nil {
@@ -186,7 +186,7 @@ func (o *RowOutput) Store(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float) {
 	o.complete(k, pixel, channel, x, o.Fetch(k, pixel, channel, len(x)))
 }
 
-// complete is store with what the epilogue reads.
+// complete is Store with what the epilogue reads.
 func (o *RowOutput) complete(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float, values [][]ptx.Float) {
 	for e := range x {
 		in := []ptx.Float{x[e]}

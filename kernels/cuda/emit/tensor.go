@@ -207,7 +207,7 @@ func quotient(k *ptx.K, x ptx.Float, d float32) ptx.Float {
 	return k.Fma(rest, ptx.F(y), q)
 }
 
-// Store writes n consecutive elements, as load reads them.
+// Store writes n consecutive elements, as Load reads them.
 func (s Storage) Store(k *ptx.K, at ptx.Uint, list []ptx.Float) {
 	size := s.Type.Size()
 	p := k.Offset(s.Base, at, size)

@@ -32,14 +32,14 @@ var (
 	spilled       = regexp.MustCompile(`(\d+) bytes spill stores`)
 )
 
-// assembled is what the assembler says of a module's greediest kernel.
-type assembled struct {
+// Assembled is what the assembler says of a module's greediest kernel.
+type Assembled struct {
 	Registers, Spills int
 	Lost              []string // lines that tell of lost speed
 }
 
 // Assemble gives a module to the assembler.
-func Assemble(t *testing.T, ptxas, arch, text string) assembled {
+func Assemble(t *testing.T, ptxas, arch, text string) Assembled {
 	t.Helper()
 	dir := t.TempDir()
 	in := filepath.Join(dir, "kernel.ptx")
@@ -58,7 +58,7 @@ func Assemble(t *testing.T, ptxas, arch, text string) assembled {
 		}
 		return n
 	}
-	return assembled{most(registersUsed), most(spilled), slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
+	return Assembled{most(registersUsed), most(spilled), slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
 		return !strings.Contains(line, "(C")
 	})}
 }

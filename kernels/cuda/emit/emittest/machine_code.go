@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// machineCode is a kernel's instructions as the GPU runs them, by name, and where its branches lead.
-type machineCode struct {
+// MachineCode is a kernel's instructions as the GPU runs them, by name, and where its branches lead.
+type MachineCode struct {
 	Names   []string
 	targets []int // -1: not a branch
 }
 
 // Disassemble returns the code of a module of one kernel.
-func Disassemble(t *testing.T, arch, text string) machineCode {
+func Disassemble(t *testing.T, arch, text string) MachineCode {
 	t.Helper()
 	ptxas := Assembler(t)
 	disassembler := filepath.Join(filepath.Dir(ptxas), "nvdisasm")
@@ -44,8 +44,8 @@ var (
 	machineTarget = regexp.MustCompile(`\(?(\.L_x_\d+)\)?`)
 )
 
-func parseMachineCode(text string) machineCode {
-	var c machineCode
+func parseMachineCode(text string) MachineCode {
+	var c MachineCode
 	labels, leads := map[string]int{}, map[int]string{}
 	for line := range strings.Lines(text) {
 		if m := machineLabel.FindStringSubmatch(line); m != nil {
@@ -70,7 +70,7 @@ func parseMachineCode(text string) machineCode {
 }
 
 // Counts returns how often each instruction occurs in a range.
-func (c machineCode) Counts(from, to int) map[string]int {
+func (c MachineCode) Counts(from, to int) map[string]int {
 	n := map[string]int{}
 	for _, name := range c.Names[from:to] {
 		n[name]++
@@ -79,7 +79,7 @@ func (c machineCode) Counts(from, to int) map[string]int {
 }
 
 // MainLoop returns the counts of the loop with the most of an instruction, and of all its instructions.
-func (c machineCode) MainLoop(name string) (counts map[string]int, all int) {
+func (c MachineCode) MainLoop(name string) (counts map[string]int, all int) {
 	for at, to := range c.targets {
 		if to < 0 || to > at {
 			continue
