@@ -11,10 +11,10 @@ import (
 
 // batchedTiles are the tiles of products of two matrices of halves that are both activations.
 var batchedTiles = []Tile{
-	{Unit: emit.TensorF16, BM: 128, BN: 128, BK: 64, warpsM: 2, warpsN: 4, Stages: 4, Split: 1},
-	{Unit: emit.TensorF16, BM: 128, BN: 64, BK: 128, warpsM: 4, warpsN: 1, Stages: 3, Split: 1},
-	{Unit: emit.TensorF16, BM: 64, BN: 64, BK: 128, warpsM: 2, warpsN: 2, Stages: 3, Split: 1},
-	{Unit: emit.TensorF16, BM: 32, BN: 64, BK: 128, warpsM: 1, warpsN: 2, Stages: 3, Split: 1},
+	{Unit: emit.TensorF16, BM: 128, BN: 128, BK: 64, WarpsM: 2, WarpsN: 4, Stages: 4, Split: 1},
+	{Unit: emit.TensorF16, BM: 128, BN: 64, BK: 128, WarpsM: 4, WarpsN: 1, Stages: 3, Split: 1},
+	{Unit: emit.TensorF16, BM: 64, BN: 64, BK: 128, WarpsM: 2, WarpsN: 2, Stages: 3, Split: 1},
+	{Unit: emit.TensorF16, BM: 32, BN: 64, BK: 128, WarpsM: 1, WarpsN: 2, Stages: 3, Split: 1},
 }
 
 // batchedTactics are these products, of batches that broadcast.
@@ -52,7 +52,7 @@ func batchedTactics() []emit.Tactic {
 }
 
 // batched is a batch of products of row-major matrices of halves on tensor cores: the ring of the implicit products, with
-// rows of the left side, bk bytes of the sum each, and of the right side bk/2 rows, bn elements of the result each. These
+// rows of the left side, BK bytes of the sum each, and of the right side BK/2 rows, BN elements of the result each. These
 // are turned as they are read from shared memory. Piece j of such a row r lies at j ^ (r & 7).
 type batched struct {
 	*multiplication

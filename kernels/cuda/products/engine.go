@@ -18,8 +18,8 @@ func newEngine(m *implicit) engine {
 // newWarpTile finds the part of the thread's warp.
 func newWarpTile(m *implicit) warpTile {
 	warp, lane := m.Shr(m.thread, 5), m.And(m.thread, ptx.U(31))
-	wn, wm := m.DivRem(warp, m.t.warpsM)
-	w := warpTile{implicit: m, lane: lane, rows: m.t.BM / m.t.warpsM, columns: m.t.BN / m.t.warpsN}
+	wn, wm := m.DivRem(warp, m.t.WarpsM)
+	w := warpTile{implicit: m, lane: lane, rows: m.t.BM / m.t.WarpsM, columns: m.t.BN / m.t.WarpsN}
 	w.row, w.column = m.Mul(wm, ptx.U(w.rows)), m.Mul(wn, ptx.U(w.columns))
 	return w
 }

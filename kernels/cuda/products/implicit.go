@@ -6,13 +6,13 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// The product as tensor cores want it (implicit GEMM): a block computes bm output pixels by bn output channels. Its threads
+// The product as tensor cores want it (implicit GEMM): a block computes BM output pixels by BN output channels. Its threads
 // copy pieces of 16 bytes of the pixels under the taps, and of the weights, to a ring of stages in shared memory, some
 // steps ahead of the multiplication:
 //
-//	       bk bytes              bk bytes
+//	       BK bytes              BK bytes
 //	   +--------------+      +--------------+
-//	bm | input pixels |   bn | weights      |     x stages
+//	BM | input pixels |   BN | weights      |     x stages
 //	   +--------------+      +--------------+
 //
 // Piece j of row r lies at j ^ swizzle(r), so that neither the copies nor the reads of eight rows meet in a bank. A

@@ -39,7 +39,7 @@ func checkMainLoop(t *testing.T, tl Tile, text string) {
 	const perCopy, others = 3, 31
 	product := products[tl.Unit]
 	n, all := emittest.Disassemble(t, "sm_90a", text).MainLoop(product)
-	rows, columns := tl.BM/tl.warpsM, tl.BN/tl.warpsN // of a warp
+	rows, columns := tl.BM/tl.WarpsM, tl.BN/tl.WarpsN // of a warp
 	copies := (tl.BM + tl.BN) * tl.pieces() / tl.threads()
 	fragments, want := 0, map[string]int{"LDGSTS": copies, "LDL": 0, "STL": 0, "BAR": 1}
 	share := 0.82 // of all issue slots

@@ -103,7 +103,7 @@ func stemOf(b kernels.Binding, u emit.Unit, lines int) (*stem, error) {
 	if p.typ.Size() == 1 {
 		s.outside = uint32(byte(p.zeroX)) * 0x01010101
 	}
-	s.t = Tile{Unit: u, BM: lines * stemColumns, BN: 64, warpsM: lines / 2, warpsN: 1, Split: 1}
+	s.t = Tile{Unit: u, BM: lines * stemColumns, BN: 64, WarpsM: lines / 2, WarpsN: 1, Split: 1}
 	if p.k <= 32 {
 		s.t.BN = 32
 	}
@@ -338,7 +338,7 @@ func (s *stem) jobs(b kernels.Binding) []emit.Job {
 	t := s.t
 	depth := s.r * s.taps * stemPixel // bytes
 	multiply := float64(t.BM*t.BN*depth/s.typ.Size()) / t.Unit.Rate()
-	read := float64((t.BM + t.BN*t.warpsM) * depth / 128)
+	read := float64((t.BM + t.BN*t.WarpsM) * depth / 128)
 	fill := float64(s.haloBytes()+t.BN*s.pitchW()) / 32
 	g := s.grid()
 	return []emit.Job{{

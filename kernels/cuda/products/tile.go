@@ -7,13 +7,13 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/emit"
 )
 
-// Tile is how a block of threads computes a part of a product: bm output pixels by bn output channels, bk bytes of the
-// sum at a time, through a ring of stages in shared memory. Warps divide the tile among them, warpsM by warpsN. With
-// split above 1, so many blocks share one tile's sum, and the last of them adds their parts up.
+// Tile is how a block of threads computes a part of a product: BM output pixels by BN output channels, BK bytes of the
+// sum at a time, through a ring of Stages in shared memory. Warps divide the tile among them, WarpsM by WarpsN. With
+// Split above 1, so many blocks share one tile's sum, and the last of them adds their parts up.
 type Tile struct {
 	Unit           emit.Unit
 	BM, BN, BK     int
-	warpsM, warpsN int
+	WarpsM, WarpsN int
 	Stages, Split  int
 }
 
@@ -27,7 +27,7 @@ func (t Tile) String() string {
 }
 
 // threads returns the threads of a block.
-func (t Tile) threads() int { return 32 * t.warpsM * t.warpsN }
+func (t Tile) threads() int { return 32 * t.WarpsM * t.WarpsN }
 
 // stageBytes returns the shared memory of one stage: rows of pixels, then rows of weights.
 func (t Tile) stageBytes() int { return (t.BM + t.BN) * t.BK }
@@ -43,11 +43,11 @@ func (t Tile) shared() int { return max(t.Stages*t.stageBytes(), t.BM*t.sumPitch
 func Tiles(u emit.Unit) []Tile {
 	shapes := map[emit.Unit][]Tile{
 		emit.SimtF32: {
-			{BM: 128, BN: 128, BK: 64, warpsM: 4, warpsN: 2},
-			{BM: 128, BN: 64, BK: 64, warpsM: 4, warpsN: 2},
-			{BM: 64, BN: 64, BK: 64, warpsM: 2, warpsN: 2},
-			{BM: 32, BN: 64, BK: 64, warpsM: 1, warpsN: 2},
-			{BM: 32, BN: 32, BK: 64, warpsM: 1, warpsN: 1},
+			{BM: 128, BN: 128, BK: 64, WarpsM: 4, WarpsN: 2},
+			{BM: 128, BN: 64, BK: 64, WarpsM: 4, WarpsN: 2},
+			{BM: 64, BN: 64, BK: 64, WarpsM: 2, WarpsN: 2},
+			{BM: 32, BN: 64, BK: 64, WarpsM: 1, WarpsN: 2},
+			{BM: 32, BN: 32, BK: 64, WarpsM: 1, WarpsN: 1},
 		},
 		emit.TensorF16: tensorTiles,
 		emit.TensorI8:  tensorTiles,
@@ -73,14 +73,14 @@ func (t Tile) Splits() []int {
 }
 
 var tensorTiles = []Tile{
-	{BM: 128, BN: 128, BK: 128, warpsM: 2, warpsN: 2},
-	{BM: 128, BN: 128, BK: 64, warpsM: 2, warpsN: 4},
-	{BM: 128, BN: 256, BK: 64, warpsM: 2, warpsN: 4},
-	{BM: 128, BN: 64, BK: 128, warpsM: 4, warpsN: 1},
-	{BM: 64, BN: 128, BK: 128, warpsM: 2, warpsN: 2},
-	{BM: 64, BN: 64, BK: 128, warpsM: 2, warpsN: 2},
-	{BM: 32, BN: 64, BK: 128, warpsM: 1, warpsN: 2},
-	{BM: 64, BN: 64, BK: 64, warpsM: 2, warpsN: 2},
+	{BM: 128, BN: 128, BK: 128, WarpsM: 2, WarpsN: 2},
+	{BM: 128, BN: 128, BK: 64, WarpsM: 2, WarpsN: 4},
+	{BM: 128, BN: 256, BK: 64, WarpsM: 2, WarpsN: 4},
+	{BM: 128, BN: 64, BK: 128, WarpsM: 4, WarpsN: 1},
+	{BM: 64, BN: 128, BK: 128, WarpsM: 2, WarpsN: 2},
+	{BM: 64, BN: 64, BK: 128, WarpsM: 2, WarpsN: 2},
+	{BM: 32, BN: 64, BK: 128, WarpsM: 1, WarpsN: 2},
+	{BM: 64, BN: 64, BK: 64, WarpsM: 2, WarpsN: 2},
 }
 
 // fits returns why the tile cannot compute the product.
@@ -136,7 +136,7 @@ func (t Tile) jobs(p *product, b kernels.Binding) []emit.Job {
 	elements := float64(t.BK / p.typ.Size())
 	multiply := float64(t.BM*t.BN) * elements / t.Unit.Rate()
 	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
-	read := float64((t.BM*t.warpsN + t.BN*t.warpsM) * t.BK / 128)
+	read := float64((t.BM*t.WarpsN + t.BN*t.WarpsM) * t.BK / 128)
 	write := float64(t.stageBytes()) / 64
 	step := max(multiply, read+write) + stepLatency
 	latency := steps*(step+stepLatency) + tileLatency
