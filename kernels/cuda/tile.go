@@ -30,11 +30,10 @@ const (
 var units = [...]struct {
 	name string
 	typ  graph.DataType
-	rate float64 // multiply-adds of one SM in a cycle
 }{
-	simtF32:   {"f32_simt", graph.F32, 128},
-	tensorF16: {"f16_mma", graph.F16, 1024},
-	tensorI8:  {"i8_mma", graph.I8, 2048},
+	simtF32:   {"f32_simt", graph.F32},
+	tensorF16: {"f16_mma", graph.F16},
+	tensorI8:  {"i8_mma", graph.I8},
 }
 
 func (t tile) String() string {
@@ -153,20 +152,19 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 	if p.subpixel != nil {
 		busy *= p.subpixel.share(p, t.bk)
 	}
-	elements := float64(t.bk / p.typ.Size())
-	multiply := float64(t.bm*t.bn) * elements / units[t.unit].rate
-	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
-	read := float64((t.bm*t.warpsN + t.bn*t.warpsM) * t.bk / 128)
+	multiplied := float64(t.bm * t.bn * t.bk / p.typ.Size())
+	// Each warp reads its rows of pixels and of weights.
+	read := float64((t.bm*t.warpsN+t.bn*t.warpsM)*t.bk) / sharedBytesPerCycle
 	write := float64(t.stageBytes()) / 64
-	step := max(multiply, read+write) + stepLatency
-	latency := steps*(step+stepLatency) + tileLatency
+	latency := 2*steps*stepLatency + tileLatency
 	if t.split > 1 { // the last block counts, and reads all parts
 		latency += joinLatency + float64(t.split*t.partBytes())/joinBytes
 	}
 	g := t.grid(p)
 	return []job{{
 		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), registersPerSM/(t.threads()*t.registers()))), shared: t.shared(),
-		cycles: busy * step, latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
+		unit: t.unit, multiplied: busy * multiplied, beside: busy * (read + write), cycles: busy * stepLatency,
+		longest: steps / max(busy, 1), latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
 	}}
 }
 
