@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // tile is how a block of threads computes a part of a product: bm output pixels by bn output channels, bk bytes of the
@@ -50,9 +51,18 @@ func (t tile) threads() int { return 32 * t.warpsM * t.warpsN }
 // stageBytes returns the shared memory of one stage: rows of pixels, then rows of weights.
 func (t tile) stageBytes() int { return (t.bm + t.bn) * t.bk }
 
-// sumPitch is the distance in words between two rows of sums in shared memory: padded, so that the four rows that half a
-// warp writes begin in different banks.
-func (t tile) sumPitch() int { return t.bn + 8 }
+// sumPitch is the distance in words between two rows of sums in shared memory: an odd multiple of 8, so that the four rows
+// that half a warp writes lie in different banks.
+func (t tile) sumPitch() int { return 8 * (ceilDiv(sumPlace(t.bn), 8) | 1) }
+
+// sumPlace is where the sum of a column lies in its row. Four words are left free behind each 32, so that threads that read
+// 4 words each, 8 or 16 words apart as they have 8 or 16 columns, do it in different banks.
+func sumPlace(column int) int { return column + column/32*4 }
+
+// sumPlace is the same of a column that is not known yet.
+func (m *implicit) sumPlace(column ptx.Uint) ptx.Uint {
+	return m.Add(column, m.Shl(m.Shr(column, 5), 2))
+}
 
 // shared returns the bytes of shared memory of a block: the ring, which the sums take over when it has run dry.
 func (t tile) shared() int { return max(t.stages*t.stageBytes(), t.bm*t.sumPitch()*4) }
