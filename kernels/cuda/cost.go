@@ -17,11 +17,12 @@ type machine struct {
 	clock     float64 // Hz
 	bandwidth float64 // bytes a second
 	shared    int     // bytes of an SM's shared memory
+	rates     rates
 }
 
 // newMachine reads a device's figures. What a driver does not tell is taken from the smallest GPU that we support.
 func newMachine(d driver.Device) machine {
-	m := machine{sms: float64(d.Multiprocessors), clock: float64(d.ClockKHz) * 1e3, shared: d.SharedPerSM}
+	m := machine{sms: float64(d.Multiprocessors), clock: float64(d.ClockKHz) * 1e3, shared: d.SharedPerSM, rates: ratesOf(d.SM)}
 	m.bandwidth = 2 * float64(d.MemoryClockKHz) * 1e3 * float64(d.MemoryBusBits) / 8 * memoryEfficiency
 	if m.sms == 0 {
 		m.sms = 16
@@ -51,7 +52,8 @@ func (m machine) time(j emit.Job) time.Duration {
 	}
 	// A wave that does not fill its SMs leaves each of them with fewer blocks to share.
 	share := min(float64(resident), max(1, float64(j.Blocks)/m.sms))
-	busy := waves * max(share*j.Cycles, j.Latency) / m.clock
+	work := max(j.Multiplied/m.rates.of[j.Unit], j.Beside)
+	busy := waves * max(share*(work+j.Cycles), j.Longest*work+j.Latency) / m.clock
 	seconds := max(busy, j.Bytes/m.bandwidth)
 	return launchOverhead + time.Duration(seconds*1e9)
 }

@@ -33,15 +33,20 @@ func Simulate(d driver.Device) *simulator.Context {
 	return simulator.New(d, simulator.Options{Time: newMachine(d).estimate})
 }
 
-// estimate is the time of a launch by what it did: instructions, products, and bytes of either memory.
+// estimate is the time of a launch by what it did: instructions, 32-bit arithmetic, products of tensor cores, and bytes of
+// either memory. The busiest of them counts.
 func (m machine) estimate(s *ptxsim.Stats) time.Duration {
 	if s.Blocks == 0 {
 		return launchOverhead
 	}
-	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/emit.TensorF16.Rate(), float64(s.SharedRead+s.SharedWrite)/128)
-	resident := min(max(1, s.Occupancy), 8)
+	cycles := max(
+		float64(s.Instructions)*32/emit.ThreadsPerCycle,
+		float64(s.Floats)/m.rates.of[emit.SimtF32],
+		float64(s.MACs)/m.rates.of[emit.TensorF16]+float64(s.ByteMACs)/m.rates.of[emit.TensorI8],
+		float64(s.SharedRead+s.SharedWrite)/emit.SharedBytesPerCycle,
+	) / float64(s.Blocks)
 	return m.time(emit.Job{
-		Blocks: s.Blocks, Resident: resident, Cycles: cycles / float64(s.Blocks), Latency: 1000 + 2*cycles/float64(s.Blocks),
+		Blocks: s.Blocks, Resident: min(max(1, s.Occupancy), 8), Cycles: cycles, Latency: 1000 + 2*cycles,
 		Bytes: float64(s.GlobalRead + s.GlobalWrite),
 	})
 }

@@ -10,16 +10,17 @@ const (
 	SimtF32 Unit = iota
 	TensorF16
 	TensorI8
+
+	UnitCount // how many there are
 )
 
 var units = [...]struct {
 	name string
 	typ  graph.DataType
-	rate float64
 }{
-	SimtF32:   {"f32_simt", graph.F32, 128},
-	TensorF16: {"f16_mma", graph.F16, 1024},
-	TensorI8:  {"i8_mma", graph.I8, 2048},
+	SimtF32:   {"f32_simt", graph.F32},
+	TensorF16: {"f16_mma", graph.F16},
+	TensorI8:  {"i8_mma", graph.I8},
 }
 
 // String returns the unit as tactics name it.
@@ -27,6 +28,3 @@ func (u Unit) String() string { return units[u].name }
 
 // Type returns the type of what is multiplied; bytes may be signed or not.
 func (u Unit) Type() graph.DataType { return units[u].typ }
-
-// Rate returns the multiply-adds of one SM in a cycle.
-func (u Unit) Rate() float64 { return units[u].rate }

@@ -376,5 +376,5 @@ func (d *direct) jobs(b kernels.Binding) []emit.Job {
 		reads = directChannels
 	}
 	each := d.columns*(directChannels+4*reads) + 8
-	return []emit.Job{emit.ThreadJob(threads, 40+30*d.columns+d.r*d.s*(10+8*d.columns+d.c*each), emit.Traffic(b))}
+	return []emit.Job{emit.ThreadJob(threads, 40+30*d.columns+d.r*d.s*(10+8*d.columns+d.c*each), emit.Traffic(b)).Multiplying(d.r * d.s * d.c * d.columns * directChannels)}
 }

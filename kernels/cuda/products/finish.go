@@ -14,7 +14,7 @@ func (m *implicit) finish(out *emit.RowOutput, pixelOf func(row ptx.Uint) (ptx.U
 	perRow := m.t.BN / n // which divides the threads: no tile has more columns than threads
 	row, piece := m.DivRem(m.thread, perRow)
 	column := m.Mul(piece, ptx.U(n))
-	sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), column), 4)
+	sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), m.sumPlace(column)), 4)
 
 	place := rowPlace{channel: m.Add(m.column, column)}
 	if limit := emit.RoundUp(m.p.k, m.t.BN); limit != out.Channels {

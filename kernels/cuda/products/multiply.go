@@ -372,9 +372,10 @@ func (c *multiplyBlock) finishRow(out *emit.RowOutput, row, column ptx.Uint, sum
 func (m *multiplication) jobs(b kernels.Binding) []emit.Job {
 	blocks := emit.CeilDiv(m.n, m.side) * emit.CeilDiv(m.m, m.side) * m.batch
 	steps := float64(emit.CeilDiv(m.k, plainDepth))
-	// A warp's products, its reads of shared memory, and the copies that nothing hides.
-	cycles := steps * (float64(m.side*m.side*plainDepth)/128*1.5 + 60)
+	multiplied := steps * float64(m.side*m.side*plainDepth)
+	// Beside the products each warp reads shared memory; nothing hides the copies.
 	return []emit.Job{{
-		Blocks: blocks, Resident: 4, Cycles: cycles, Latency: steps*(cycles/steps+900) + 1000, Bytes: emit.Traffic(b),
+		Blocks: blocks, Resident: 4, Unit: emit.SimtF32, Multiplied: multiplied, Beside: 1.5 * multiplied / emit.ThreadsPerCycle, Cycles: 60 * steps,
+		Longest: 1, Latency: 960*steps + 1000, Bytes: emit.Traffic(b),
 	}}
 }

@@ -337,12 +337,12 @@ func (c *stemBlock) pixelOf(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 func (s *stem) jobs(b kernels.Binding) []emit.Job {
 	t := s.t
 	depth := s.r * s.taps * stemPixel // bytes
-	multiply := float64(t.BM*t.BN*depth/s.typ.Size()) / t.Unit.Rate()
-	read := float64((t.BM + t.BN*t.WarpsM) * depth / 128)
+	read := float64((t.BM+t.BN*t.WarpsM)*depth) / emit.SharedBytesPerCycle
 	fill := float64(s.haloBytes()+t.BN*s.pitchW()) / 32
 	g := s.grid()
 	return []emit.Job{{
 		Blocks: g[0] * g[1] * g[2], Resident: max(1, min(2048/t.threads(), emit.RegistersPerSM/(t.threads()*t.registers()))), Shared: s.shared(),
-		Cycles: max(multiply, read) + fill, Latency: max(multiply, read) + fill + tileLatency, Bytes: emit.Traffic(b),
+		Unit: t.Unit, Multiplied: float64(t.BM * t.BN * depth / s.typ.Size()), Beside: read, Cycles: fill,
+		Longest: 1, Latency: fill + tileLatency, Bytes: emit.Traffic(b),
 	}}
 }

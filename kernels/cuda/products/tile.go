@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // Tile is how a block of threads computes a part of a product: BM output pixels by BN output channels, BK bytes of the
@@ -32,9 +33,18 @@ func (t Tile) threads() int { return 32 * t.WarpsM * t.WarpsN }
 // stageBytes returns the shared memory of one stage: rows of pixels, then rows of weights.
 func (t Tile) stageBytes() int { return (t.BM + t.BN) * t.BK }
 
-// sumPitch is the distance in words between two rows of sums in shared memory: padded, so that the four rows that half a
-// warp writes begin in different banks.
-func (t Tile) sumPitch() int { return t.BN + 8 }
+// sumPitch is the distance in words between two rows of sums in shared memory: an odd multiple of 8, so that the four rows
+// that half a warp writes lie in different banks.
+func (t Tile) sumPitch() int { return 8 * (emit.CeilDiv(sumPlace(t.BN), 8) | 1) }
+
+// sumPlace is where the sum of a column lies in its row. Four words are left free behind each 32, so that threads that read
+// 4 words each, 8 or 16 words apart as they have 8 or 16 columns, do it in different banks.
+func sumPlace(column int) int { return column + column/32*4 }
+
+// sumPlace is the same of a column that is not known yet.
+func (m *implicit) sumPlace(column ptx.Uint) ptx.Uint {
+	return m.Add(column, m.Shl(m.Shr(column, 5), 2))
+}
 
 // shared returns the bytes of shared memory of a block: the ring, which the sums take over when it has run dry.
 func (t Tile) shared() int { return max(t.Stages*t.stageBytes(), t.BM*t.sumPitch()*4) }
@@ -133,20 +143,19 @@ func (t Tile) jobs(p *product, b kernels.Binding) []emit.Job {
 	if p.subpixel != nil {
 		busy *= p.subpixel.share(p, t.BK)
 	}
-	elements := float64(t.BK / p.typ.Size())
-	multiply := float64(t.BM*t.BN) * elements / t.Unit.Rate()
-	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
-	read := float64((t.BM*t.WarpsN + t.BN*t.WarpsM) * t.BK / 128)
+	multiplied := float64(t.BM * t.BN * t.BK / p.typ.Size())
+	// Each warp reads its rows of pixels and of weights.
+	read := float64((t.BM*t.WarpsN+t.BN*t.WarpsM)*t.BK) / emit.SharedBytesPerCycle
 	write := float64(t.stageBytes()) / 64
-	step := max(multiply, read+write) + stepLatency
-	latency := steps*(step+stepLatency) + tileLatency
+	latency := 2*steps*stepLatency + tileLatency
 	if t.Split > 1 { // the last block counts, and reads all parts
 		latency += emit.JoinLatency + float64(t.Split*t.partBytes())/joinBytes
 	}
 	g := t.grid(p)
 	return []emit.Job{{
 		Blocks: g[0] * g[1] * g[2], Resident: max(1, min(2048/t.threads(), emit.RegistersPerSM/(t.threads()*t.registers()))), Shared: t.shared(),
-		Cycles: busy * step, Latency: latency, Bytes: emit.Traffic(b) + float64(2*t.workspace(p)),
+		Unit: t.Unit, Multiplied: busy * multiplied, Beside: busy * (read + write), Cycles: busy * stepLatency,
+		Longest: steps / max(busy, 1), Latency: latency, Bytes: emit.Traffic(b) + float64(2*t.workspace(p)),
 	}}
 }
 

@@ -172,5 +172,5 @@ func (t *transposedThread) taps(axis int, place ptx.Uint, body func(tap, under p
 func (d *transposed) jobs(b kernels.Binding) []emit.Job {
 	threads := d.n * d.p * d.q * emit.CeilDiv(d.widthOut, directChannels)
 	taps := emit.CeilDiv(d.r, d.stride[0]) * emit.CeilDiv(d.s, d.stride[1])
-	return []emit.Job{emit.ThreadJob(threads, 70+taps*(24+d.c*(2*directChannels+8)), emit.Traffic(b))}
+	return []emit.Job{emit.ThreadJob(threads, 70+taps*(24+d.c*(2*directChannels+8)), emit.Traffic(b)).Multiplying(taps * d.c * directChannels)}
 }
