@@ -68,17 +68,21 @@ func (w *warp) multiplyHalves(in *inst, s *mmaShape, f *mmaFloats, multiply func
 	}
 	finite := special&0x80008000 == 0
 	for i := range s.m {
+		var words [8]uint32 // of the row
 		var bits uint32
 		for r := i / 8; r < len(in.va); r += 2 {
 			for t, v := range w.r[in.va[r]][i%8*4:][:4] {
 				bits |= v
-				dst := f.a[r/2*8+2*t:][:2]
-				dst[0], dst[1] = halfToFloat(uint16(v)), halfToFloat(uint16(v>>16))
+				words[r/2*4+t] = v
 			}
 		}
-		if bits&0x7fff7fff != 0 || !finite || !keepsZero(&f.c[i]) {
-			multiply(f.a[:s.k], &f.b, &f.c[i])
+		if finite && bits&0x7fff7fff == 0 && keepsZero(&f.c[i]) {
+			continue
 		}
+		for t, v := range words[:s.k/2] {
+			f.a[2*t], f.a[2*t+1] = halfToFloat(uint16(v)), halfToFloat(uint16(v>>16))
+		}
+		multiply(f.a[:s.k], &f.b, &f.c[i])
 	}
 }
 
