@@ -42,21 +42,22 @@ func multiplied(t *testing.T, c mmaCase, a, b uint32, rc []uint32) []uint32 {
 // NaNs in B make NaNs.
 func TestMMAZeros(t *testing.T) {
 	c := mmaOf(t, "m16n8k16", "f32.f16.f16.f32")
-	sums := []float32{1, float32(math.Copysign(0, -1)), 0, -3e38, float32(math.Inf(1)), float32(math.NaN()), 1e-45}
-	rc := make([]uint32, 32*c.nc)
-	for i := range rc {
-		rc[i] = math.Float32bits(sums[i%len(sums)])
-	}
-	for _, a := range []uint16{0, 0x8000} {
-		for _, b := range []uint16{0x3c00, 0xbc00, 0, 0x7bff, 0x7c00, 0xfc00, 0x7e00} {
-			got := multiplied(t, c, uint32(a)*0x10001, uint32(b)*0x10001, rc)
-			for i, v := range got {
-				want := math.Float32frombits(rc[i])
-				for range 16 {
-					want += halfToFloat(a) * halfToFloat(b)
-				}
-				if v != math.Float32bits(want) && (want == want || math.Float32frombits(v) == math.Float32frombits(v)) {
-					t.Fatalf("%#x * %#x + %#x = %#x, want %#x", a, b, rc[i], v, math.Float32bits(want))
+	plain := []float32{1, 0, -3e38, float32(math.Inf(1)), 1e-45}
+	for _, sums := range [][]float32{plain, append(plain, float32(math.Copysign(0, -1)), float32(math.NaN()))} {
+		rc := make([]uint32, 32*c.nc)
+		for i := range rc {
+			rc[i] = math.Float32bits(sums[i%len(sums)])
+		}
+		for _, a := range []uint16{0, 0x8000} {
+			for _, b := range []uint16{0x3c00, 0xbc00, 0, 0x7bff, 0x7c00, 0xfc00, 0x7e00} {
+				for i, v := range multiplied(t, c, uint32(a)*0x10001, uint32(b)*0x10001, rc) {
+					want := math.Float32frombits(rc[i])
+					for range 16 {
+						want += halfToFloat(a) * halfToFloat(b)
+					}
+					if v != math.Float32bits(want) && (want == want || math.Float32frombits(v) == math.Float32frombits(v)) {
+						t.Fatalf("%#x * %#x + %#x = %#x, want %#x", a, b, rc[i], v, math.Float32bits(want))
+					}
 				}
 			}
 		}
