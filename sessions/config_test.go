@@ -16,6 +16,7 @@ import (
 // TestLayerPrecisions runs the embedded model in each precision with layers set to every other one: those layers and no
 // others have it, and the result is as close to FP32 as the coarsest of the precisions lets it be.
 func TestLayerPrecisions(t *testing.T) {
+	sessions.NotUnderRace(t)
 	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)

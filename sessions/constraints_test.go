@@ -15,6 +15,7 @@ import (
 // TestConstraints asks for precisions that can be had and for some that cannot: the latter are told of, by layer and with
 // the reason, or are an error.
 func TestConstraints(t *testing.T) {
+	sessions.NotUnderRace(t)
 	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +89,7 @@ func TestIgnoredConstraints(t *testing.T) {
 
 // TestUnmetPrecisionIsLogged has a session tell of a precision that is not met.
 func TestUnmetPrecisionIsLogged(t *testing.T) {
+	sessions.NotUnderRace(t)
 	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)

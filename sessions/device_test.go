@@ -57,6 +57,7 @@ func embedded(t *testing.T) *sessions.Model {
 
 // On a device whose times are estimates every report is made, labelled so, with the host's FP32 as reference.
 func TestEstimatedDevice(t *testing.T) {
+	sessions.NotUnderRace(t)
 	d := &device{Backend: cpu.Open(0), fingerprint: "sim 1"}
 	defer d.Close()
 	cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1}
@@ -90,6 +91,7 @@ func TestEstimatedDevice(t *testing.T) {
 
 // Compare gives every contender the same ranges, so that INT8 is the same to the bit.
 func TestCompare(t *testing.T) {
+	sessions.NotUnderRace(t)
 	d := &device{Backend: cpu.Open(0), fingerprint: "sim 1"}
 	defer d.Close()
 	w := workplace(t, nil)
@@ -124,6 +126,7 @@ func TestCompare(t *testing.T) {
 
 // An engine that was built for another device, or by a program with other tactics, is planned again and says so.
 func TestEngineIsPlannedAgain(t *testing.T) {
+	sessions.NotUnderRace(t)
 	host := cpu.Open(0)
 	defer host.Close()
 	w := workplace(t, host)

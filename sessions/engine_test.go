@@ -43,6 +43,7 @@ func written(t *testing.T, e *run.Engine) *sessions.Model {
 // The ranges in an engine file are used unless they come from random input and there is better data; what is built from
 // an engine brings the ranges that it uses.
 func TestRangesOfEngines(t *testing.T) {
+	sessions.NotUnderRace(t)
 	host := cpu.Open(0)
 	defer host.Close()
 	real := pictures{testdata.CalibrationImages(), 3}

@@ -70,6 +70,7 @@ func readAll(path string) error {
 }
 
 func TestDamagedRecordings(t *testing.T) {
+	NotUnderRace(t)
 	data := smallRecording(t)
 	path := filepath.Join(t.TempDir(), "damaged.trtui")
 	read := func(data []byte) error {
@@ -165,6 +166,7 @@ func pack(t testing.TB, write func(z *gzip.Writer)) []byte {
 }
 
 func TestReportsAreBounded(t *testing.T) {
+	NotUnderRace(t)
 	zeros := pack(t, func(z *gzip.Writer) {
 		for range 1 + maxReportBytes/(1<<20) {
 			z.Write(make([]byte, 1<<20))

@@ -86,6 +86,7 @@ func documentedQueries(t *testing.T) []string {
 }
 
 func TestKilledRecordingOpens(t *testing.T) {
+	sessions.NotUnderRace(t)
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

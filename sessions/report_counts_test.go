@@ -13,6 +13,7 @@ import (
 
 // TestCountsAddUp compares the counts with what every report lists, which is where a person counts again.
 func TestCountsAddUp(t *testing.T) {
+	sessions.NotUnderRace(t)
 	b := cpu.Open(2)
 	defer b.Close()
 	r := sessions.NewRunner(embedded(t), sessions.Workplace{

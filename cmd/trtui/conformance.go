@@ -73,19 +73,9 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 				defer b.Close()
 				execute, head = engineOn(b), sessions.BackendHead(o.backend, b)
 			}
-			var report conformanceReport
-			for _, path := range args {
-				cases, err := findCases(path)
-				if err != nil {
-					return err
-				}
-				for _, c := range cases {
-					if err := cmd.Context().Err(); err != nil {
-						return err
-					}
-					c.execute = execute
-					report.add(c.run(cmd.Context(), timeout))
-				}
+			report, err := runCases(cmd.Context(), args, execute, timeout)
+			if err != nil {
+				return err
 			}
 			if err := report.write(cmd.OutOrStdout(), head, format, verbose); err != nil {
 				return err
@@ -101,6 +91,25 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "list the cases that passed, too")
 	return cmd
+}
+
+// runCases runs the cases at the paths, each for at most timeout.
+func runCases(ctx context.Context, paths []string, execute executor, timeout time.Duration) (conformanceReport, error) {
+	var report conformanceReport
+	for _, path := range paths {
+		cases, err := findCases(path)
+		if err != nil {
+			return report, err
+		}
+		for _, c := range cases {
+			if err := ctx.Err(); err != nil {
+				return report, err
+			}
+			c.execute = execute
+			report.add(c.run(ctx, timeout))
+		}
+	}
+	return report, nil
 }
 
 func (r *conformanceReport) add(c conformanceResult) {

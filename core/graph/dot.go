@@ -6,9 +6,11 @@ type dot struct {
 	x, w   []float32
 	xq, wq []int64
 	xr, wr Range
-	zx, zw int64
+	zx     int64
 	sum    float64
 	acc    int64
+	left   []float64 // scratch: what of x the sums at hand have
+	leftQ  []int64
 }
 
 // newDot prepares sums over x and w, the values of l's inputs 0 and 1; x is quantised per tensor.
@@ -23,39 +25,77 @@ func newDot(l *Layer, x, w Value) *dot {
 	return &dot{x: ToReal(x, xt.Range).F32(), w: ToReal(w, wt.Range).F32()}
 }
 
-func (d *dot) reset(channel int) {
-	d.sum, d.acc = 0, 0
-	if d.xq != nil {
-		d.zw = int64(d.wr.ZeroAt(channel))
-	}
-}
+// weightsAt is where the weights of the sums of some channels lie: those of channel first+n at begin+n*step, with offsets to
+// each that are the same for all.
+type weightsAt struct{ begin, step, first, channels int }
 
-func (d *dot) add(i, j int) {
-	if d.xq != nil {
-		d.acc += (d.xq[i] - d.zx) * (d.wq[j] - d.zw)
-		return
-	}
-	d.sum += float64(d.x[i]) * float64(d.w[j])
-}
-
-// addEach adds the products of elements i+is[k] of x and j+js[k] of w.
-func (d *dot) addEach(i int, is []int, j int, js []int) {
-	if len(is) == 0 {
-		return
-	}
-	js = js[:len(is)]
-	if d.xq != nil {
-		xq, wq := d.xq[i:], d.wq[j:]
-		for k, off := range is {
-			d.acc += (xq[off] - d.zx) * (wq[js[k]] - d.zw)
+// each calls store for the channels of at, in order, when d holds the sum of the products of elements i+is[k] of x and the
+// channel's weights at js[k].
+func (d *dot) each(i int, is []int, at weightsAt, js []int, store func(channel int)) {
+	switch {
+	case len(is) == 0:
+		for n := range at.channels {
+			d.sum, d.acc = 0, 0
+			store(at.first + n)
 		}
-		return
+	case d.xq != nil:
+		d.integers(i, is, at, js, store)
+	default:
+		d.reals(i, is, at, js, store)
 	}
-	x, w, sum := d.x[i:], d.w[j:], d.sum
-	for k, off := range is {
-		sum += float64(x[off]) * float64(w[js[k]])
+}
+
+// integers is each of integers.
+func (d *dot) integers(i int, is []int, at weightsAt, js []int, store func(channel int)) {
+	d.leftQ = d.leftQ[:0]
+	for _, off := range is {
+		d.leftQ = append(d.leftQ, d.xq[i+off]-d.zx)
 	}
-	d.sum = sum
+	left := d.leftQ
+	js = js[:len(left)]
+	for n := range at.channels {
+		w, zero, acc := d.wq[at.begin+n*at.step:], int64(d.wr.ZeroAt(at.first+n)), int64(0)
+		for k, x := range left {
+			acc += x * (w[js[k]] - zero)
+		}
+		d.acc = acc
+		store(at.first + n)
+	}
+}
+
+// reals is each of real numbers. The additions of a sum wait for each other, so that four channels' are taken side by side.
+func (d *dot) reals(i int, is []int, at weightsAt, js []int, store func(channel int)) {
+	d.left = d.left[:0]
+	for _, off := range is {
+		d.left = append(d.left, float64(d.x[i+off]))
+	}
+	left := d.left
+	js = js[:len(left)]
+	n := 0
+	for ; n+4 <= at.channels; n += 4 {
+		j := at.begin + n*at.step
+		w0, w1, w2, w3 := d.w[j:], d.w[j+at.step:], d.w[j+2*at.step:], d.w[j+3*at.step:]
+		var s0, s1, s2, s3 float64
+		for k, x := range left {
+			off := js[k]
+			s0 += x * float64(w0[off])
+			s1 += x * float64(w1[off])
+			s2 += x * float64(w2[off])
+			s3 += x * float64(w3[off])
+		}
+		for c, s := range [4]float64{s0, s1, s2, s3} {
+			d.sum = s
+			store(at.first + n + c)
+		}
+	}
+	for ; n < at.channels; n++ {
+		w, sum := d.w[at.begin+n*at.step:], 0.0
+		for k, x := range left {
+			sum += x * float64(w[js[k]])
+		}
+		d.sum = sum
+		store(at.first + n)
+	}
 }
 
 func (d *dot) result(channel int) float32 {

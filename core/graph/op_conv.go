@@ -277,10 +277,9 @@ func (a ConvAttrs) convolve(d *dot, x, w, y []int, store func(at, m int)) {
 			}
 		}
 		for n := range y[0] {
-			for m := range y[1] {
-				d.reset(m)
-				d.addEach((n*x[1]+m/perGroup*cin)*plane, xs, m*cin*kernel, wts)
-				store((n*y[1]+m)*outPlane+e, m)
+			for g := range a.Group {
+				weights := weightsAt{begin: g * perGroup * cin * kernel, step: cin * kernel, first: g * perGroup, channels: perGroup}
+				d.each((n*x[1]+g*cin)*plane, xs, weights, wts, func(m int) { store((n*y[1]+m)*outPlane+e, m) })
 			}
 		}
 	}

@@ -128,21 +128,25 @@ func evalConvTranspose(l *Layer, in, out []Value) error {
 	plane, outPlane := Count(x.Dims[2:]), Count(y.Dims[2:])
 	d := newDot(l, x, w)
 	dst := y.F32()
-	taps := make([]int, kernel) // the place in a plane of x that each tap meets, -1 where it meets none
+	taps := make([]int, kernel)       // the place in a plane of x that each tap meets, -1 where it meets none
+	xs := make([]int, 0, cin*kernel)  // offsets of a group's elements that meet a tap,
+	wts := make([]int, 0, cin*kernel) // and of the weights that go with them
 	for e := range outPlane {
 		transposedTaps(taps, ws, x.Dims[2:], y.Dims[2:], e)
-		for n := range y.Dims[0] {
-			for m := range y.Dims[1] {
-				d.reset(m % perGroup)
-				group := m / perGroup
-				for c := group * cin; c < (group+1)*cin; c++ {
-					for k, off := range taps {
-						if off >= 0 {
-							d.add((n*x.Dims[1]+c)*plane+off, (c*perGroup+m%perGroup)*kernel+k)
-						}
-					}
+		xs, wts = xs[:0], wts[:0]
+		for c := range cin {
+			for k, off := range taps {
+				if off >= 0 {
+					xs, wts = append(xs, c*plane+off), append(wts, c*perGroup*kernel+k)
 				}
-				dst[(n*y.Dims[1]+m)*outPlane+e] = d.result(m % perGroup)
+			}
+		}
+		for n := range y.Dims[0] {
+			for g := range a.Group {
+				weights := weightsAt{begin: g * cin * perGroup * kernel, step: kernel, channels: perGroup}
+				d.each((n*x.Dims[1]+g*cin)*plane, xs, weights, wts, func(m int) {
+					dst[(n*y.Dims[1]+g*perGroup+m)*outPlane+e] = d.result(m)
+				})
 			}
 		}
 	}

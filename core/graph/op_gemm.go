@@ -252,14 +252,12 @@ type product struct{ m, k, n, ai, ak, bk, bj int }
 // run computes the product of the matrices at places a and b of d's operands and calls store for each element when d
 // holds its sum.
 func (p product) run(d *dot, a, b int, store func(row, column int)) {
+	as, bs := make([]int, p.k), make([]int, p.k)
+	for k := range p.k {
+		as[k], bs[k] = k*p.ak, k*p.bk
+	}
 	for i := range p.m {
-		for j := range p.n {
-			d.reset(j)
-			for k := range p.k {
-				d.add(a+i*p.ai+k*p.ak, b+k*p.bk+j*p.bj)
-			}
-			store(i, j)
-		}
+		d.each(a+i*p.ai, as, weightsAt{begin: b, step: p.bj, channels: p.n}, bs, func(j int) { store(i, j) })
 	}
 }
 

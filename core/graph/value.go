@@ -85,22 +85,8 @@ func (v Value) Floats() []float32 {
 		}
 	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ:
 		convert(out, v.Float64s())
-	case I8:
-		convert(out, View[int8](v.Data))
-	case U8, Bool:
-		convert(out, v.Data)
-	case I16:
-		convert(out, View[int16](v.Data))
-	case U16:
-		convert(out, View[uint16](v.Data))
-	case I32:
-		convert(out, View[int32](v.Data))
-	case U32:
-		convert(out, View[uint32](v.Data))
-	case I64:
-		convert(out, View[int64](v.Data))
-	case U64:
-		convert(out, View[uint64](v.Data))
+	default:
+		convertIntegers(out, v)
 	}
 	return out
 }
@@ -112,26 +98,36 @@ func (v Value) Ints() []int64 {
 	}
 	out := make([]int64, v.Len())
 	switch v.Type {
-	case I8:
-		convert(out, View[int8](v.Data))
-	case U8, Bool:
-		convert(out, v.Data)
-	case I16:
-		convert(out, View[int16](v.Data))
-	case U16:
-		convert(out, View[uint16](v.Data))
-	case I32:
-		convert(out, View[int32](v.Data))
-	case U32:
-		convert(out, View[uint32](v.Data))
-	case U64:
-		convert(out, View[uint64](v.Data))
 	case F32:
 		convert(out, View[float32](v.Data))
 	case F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ:
 		convert(out, v.Float64s())
+	default:
+		convertIntegers(out, v)
 	}
 	return out
+}
+
+// convertIntegers fills dst with the elements of an integer or boolean value.
+func convertIntegers[D Element](dst []D, v Value) {
+	switch v.Type {
+	case I8:
+		convert(dst, View[int8](v.Data))
+	case U8, Bool:
+		convert(dst, v.Data)
+	case I16:
+		convert(dst, View[int16](v.Data))
+	case U16:
+		convert(dst, View[uint16](v.Data))
+	case I32:
+		convert(dst, View[int32](v.Data))
+	case U32:
+		convert(dst, View[uint32](v.Data))
+	case I64:
+		convert(dst, View[int64](v.Data))
+	case U64:
+		convert(dst, View[uint64](v.Data))
+	}
 }
 
 func convert[D, S Element](dst []D, src []S) {

@@ -100,7 +100,7 @@ func TestConvF32(t *testing.T) {
 	for _, s := range convShapes() {
 		for _, features := range featureSets() {
 			for _, planar := range []bool{false, true} {
-				for _, workers := range []int{1, 3} {
+				for _, workers := range workerCounts() {
 					name := fmt.Sprintf("%dx%dx%dx%d_%d_k%dx%d_s%d_d%d_g%d/%v/planar=%v/%d", s.Batch, s.Channels, s.Height, s.Width,
 						s.Filters, s.KernelH, s.KernelW, s.StrideH, s.DilationH, s.Groups, features, planar, workers)
 					t.Run(name, func(t *testing.T) { testConvF32(t, s, features, planar, workers) })

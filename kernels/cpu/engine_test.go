@@ -46,6 +46,9 @@ func TestEngine(t *testing.T) {
 	b := cpu.Open(2)
 	defer b.Close()
 	testEngine(t, b)
+	if cpu.RaceEnabled {
+		return // the threads of the others do the same
+	}
 	for _, features := range []string{"avx2+avxvnni", "avx2"} {
 		t.Run(features, func(t *testing.T) {
 			b, err := cpu.OpenLimited(2, features)

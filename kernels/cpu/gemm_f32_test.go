@@ -15,7 +15,7 @@ func TestGemm(t *testing.T) {
 	for _, shape := range shapes {
 		for _, features := range featureSets() {
 			for _, transposed := range []bool{false, true} {
-				for _, workers := range []int{1, 3} {
+				for _, workers := range workerCounts() {
 					name := fmt.Sprintf("%dx%dx%d/%v/transposed=%v/%d", shape[0], shape[1], shape[2], features, transposed, workers)
 					t.Run(name, func(t *testing.T) { testGemm(t, shape[0], shape[1], shape[2], features, transposed, workers) })
 				}

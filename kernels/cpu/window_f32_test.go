@@ -40,7 +40,7 @@ func windowName(s ConvShape, features asm.Features) string {
 func TestDepthwiseF32(t *testing.T) {
 	for _, s := range windowShapes() {
 		for _, features := range featureSets() {
-			for _, workers := range []int{1, 3} {
+			for _, workers := range workerCounts() {
 				t.Run(windowName(s, features), func(t *testing.T) { testDepthwise(t, s, features, workers) })
 			}
 		}

@@ -75,7 +75,9 @@ func readStages(t *testing.T, pattern string) map[string]stage {
 	return got
 }
 
+// needScript skips a test where the script cannot run, and lets the others run beside it: most of its time it waits.
 func needScript(t *testing.T) {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("gpu.sh is for Linux, where the CUDA backend is")
 	}
@@ -84,6 +86,7 @@ func needScript(t *testing.T) {
 			t.Skipf("%s is not installed", tool)
 		}
 	}
+	t.Parallel()
 }
 
 // TestScriptWithoutGPU: every stage ends with a reason, and the script well.
@@ -276,13 +279,15 @@ func TestBaseline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}
-	if err := exec.Command("python3", "-c", "import torch").Run(); err != nil {
+	t.Parallel()
+	if err := exec.Command("python3", "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)").Run(); err != nil {
 		t.Skip("python3 with torch is not installed")
 	}
 	out := filepath.Join(t.TempDir(), "rows.jsonl")
 	run := func() []byte {
 		cmd := exec.Command("python3", filepath.Join(root, "bench", "peers", "torch_gpu.py"), "--device", "cpu", "--tiny",
 			"--modes", "eager", "--cases", "mobilenet_v2 1 fp32,yolov5s 1 fp32,bert_base 1 fp32", "--out", out)
+		cmd.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1") // its threads spin while other tests want the cores
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("torch_gpu.py: %v\n%s", err, text)
 		}

@@ -77,18 +77,7 @@ func (in *inliner) instance(f *function, call *node) ([]*node, *Problem) {
 		prefix = fmt.Sprintf("%s_%d/", call.label(), i)
 	}
 	in.prefixes[prefix] = true
-	names := map[string]string{"": ""}
-	for i, name := range f.inputs {
-		names[name] = ""
-		if i < len(call.inputs) {
-			names[name] = call.inputs[i]
-		}
-	}
-	for i, name := range f.outputs {
-		if i < len(call.outputs) && call.outputs[i] != "" {
-			names[name] = call.outputs[i]
-		}
-	}
+	names := callerNames(f, call)
 	rename := func(list []string) []string {
 		out := make([]string, len(list))
 		for i, name := range list {
@@ -101,13 +90,7 @@ func (in *inliner) instance(f *function, call *node) ([]*node, *Problem) {
 		}
 		return out
 	}
-	args := map[string]*attribute{}
-	for _, a := range f.defaults {
-		args[a.name] = a
-	}
-	for _, a := range call.attrs {
-		args[a.name] = a
-	}
+	args := arguments(f, call)
 	opsets := f.opsets
 	if _, ok := opsets[""]; !ok && call.opsets != nil {
 		opsets = maps.Clone(f.opsets)
@@ -135,4 +118,34 @@ func (in *inliner) instance(f *function, call *node) ([]*node, *Problem) {
 		body = append(body, c)
 	}
 	return body, nil
+}
+
+// callerNames gives the names that the caller has for the function's inputs and outputs; an input that it leaves out has
+// none, and the others of the function's values are not among them.
+func callerNames(f *function, call *node) map[string]string {
+	names := map[string]string{"": ""}
+	for i, name := range f.inputs {
+		names[name] = ""
+		if i < len(call.inputs) {
+			names[name] = call.inputs[i]
+		}
+	}
+	for i, name := range f.outputs {
+		if i < len(call.outputs) && call.outputs[i] != "" {
+			names[name] = call.outputs[i]
+		}
+	}
+	return names
+}
+
+// arguments are the attributes that the function's nodes may refer to, by name: the call's before the defaults.
+func arguments(f *function, call *node) map[string]*attribute {
+	args := map[string]*attribute{}
+	for _, a := range f.defaults {
+		args[a.name] = a
+	}
+	for _, a := range call.attrs {
+		args[a.name] = a
+	}
+	return args
 }

@@ -3,6 +3,7 @@ package runtest
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
@@ -22,6 +23,9 @@ func Tactics(t *testing.T, b run.Backend, layers []suite.Case, take func(layer, 
 	defer s.Close()
 	for _, c := range layers {
 		l := c.Layer
+		reference := sync.OnceValues(func() (suite.Reference, error) { // the same for every tactic
+			return suite.NewReference(l, rand.New(rand.NewPCG(11, uint64(len(c.Name)))))
+		})
 		for _, tac := range b.Tactics(l.Op) {
 			if tac.Reference && l.Op != graph.Reformat {
 				continue
@@ -32,7 +36,11 @@ func Tactics(t *testing.T, b run.Backend, layers []suite.Case, take func(layer, 
 					continue
 				}
 				t.Run(fmt.Sprintf("%s/%s/stride%d", c.Name, tac.Name, batch), func(t *testing.T) {
-					if err := check(b, s, tac, binding, c); err != nil {
+					r, err := reference()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if err := check(b, s, tac, binding, r, c.Tolerance); err != nil {
 						t.Error(err)
 					}
 				})
@@ -41,17 +49,13 @@ func Tactics(t *testing.T, b run.Backend, layers []suite.Case, take func(layer, 
 	}
 }
 
-// check binds a tactic and runs it on random inputs.
-func check(b run.Backend, s kernels.Stream, tac kernels.Tactic, binding kernels.Binding, c suite.Case) error {
-	r, err := suite.NewReference(c.Layer, rand.New(rand.NewPCG(11, uint64(len(c.Name)))))
-	if err != nil {
-		return err
-	}
+// check binds a tactic and runs it on the reference's inputs.
+func check(b run.Backend, s kernels.Stream, tac kernels.Tactic, binding kernels.Binding, r suite.Reference, tol suite.Tolerance) error {
 	k, err := tac.Bind(binding)
 	if err != nil {
 		return err
 	}
 	defer kernels.Close(k)
-	_, err = suite.Check(b, s, tac, binding, k, []suite.Reference{r}, c.Tolerance, false)
+	_, err = suite.Check(b, s, tac, binding, k, []suite.Reference{r}, tol, false)
 	return err
 }

@@ -6,6 +6,9 @@ import (
 	"testing"
 )
 
+// fragments fills the registers of operands of mma with what the first one holds.
+const fragments = "mov.b32 %r5, %r4; mov.b32 %r6, %r4; mov.b32 %r7, %r4;"
+
 // BenchmarkInstructions runs loops of one instruction in full warps: millions of lanes a second.
 func BenchmarkInstructions(b *testing.B) {
 	for _, c := range []struct{ name, setup, inst string }{
@@ -17,6 +20,8 @@ func BenchmarkInstructions(b *testing.B) {
 		{"ld.global.v4", "mul.wide.u32 %rd2, %r1, 16; add.s64 %rd2, %rd2, %rd1;", "ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%rd2]"},
 		{"st.global", "mul.wide.u32 %rd2, %r1, 4; add.s64 %rd2, %rd2, %rd1;", "st.global.u32 [%rd2], %r1"},
 		{"cvt.f16", "mov.f32 %f1, 0f3F000000;", "cvt.rn.f16.f32 %h1, %f1; cvt.f32.f16 %f2, %h1"},
+		{"mma.f16", "mov.b32 %r4, 0x3c003800; mov.b32 %f1, 0f3F800000;" + fragments, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r4, %r5, %r6, %r7}, {%r4, %r5}, {%f1, %f1, %f1, %f1}"},
+		{"mma.s8", "mov.b32 %r4, 0x01020304;" + fragments, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r10, %r11, %r12, %r13}, {%r4, %r5, %r6, %r7}, {%r4, %r5}, {%r4, %r5, %r6, %r7}"},
 		{"shfl", "", "shfl.sync.bfly.b32 %r4, %r1, 1, 31, -1"},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -29,6 +29,10 @@ func execFma32(w *warp, in *inst, m uint32) {
 		x := math.Float64bits(s)
 		// Rounding twice is rounding once but for what lies half way between two floats, and outside the normal range.
 		if x&0x1fffffff == 0x10000000 || x>>52&0x7ff-897 > 253 {
+			if x<<1 == 0 {
+				d[l] = uint32(x >> 32) // of its sign
+				continue
+			}
 			d[l] = fmaSlow(s, p, z)
 			continue
 		}

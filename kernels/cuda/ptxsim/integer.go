@@ -348,30 +348,18 @@ func (d *decoder) field(width int, wide, signed bool) {
 // extractField is bfe (PTX ISA 9.7.1.19): the field is filled with its sign, or with that of the number where the field
 // reaches over its end.
 func extractField(a uint64, pos, length uint32, width int, signed bool) uint64 {
-	var sign uint64
-	if signed && length > 0 {
-		sign = a >> min(pos+length-1, uint32(width)-1) & 1
+	size := uint32(width)
+	v := a >> pos & (1<<min(length, size) - 1)
+	if signed && length > 0 && a>>min(pos+length-1, size-1)&1 != 0 {
+		v |= ^uint64(0) << min(length, size-min(pos, size))
 	}
-	v := -sign
-	for i := uint32(0); i < length && i < uint32(width); i++ {
-		bit := sign
-		if pos+i < uint32(width) {
-			bit = a >> (pos + i) & 1
-		}
-		v = v&^(1<<i) | bit<<i
-	}
-	if width < 64 {
-		v &= 1<<width - 1
-	}
-	return v
+	return v & (^uint64(0) >> (64 - size))
 }
 
 // insertField is bfi: b with the low length bits of a at pos.
 func insertField(a, b uint64, pos, length uint32, width int) uint64 {
-	for i := uint32(0); i < length && pos+i < uint32(width); i++ {
-		b = b&^(1<<(pos+i)) | (a>>i&1)<<(pos+i)
-	}
-	return b
+	field := uint64(1<<min(length, 64)-1) << pos & (^uint64(0) >> (64 - width))
+	return b&^field | a<<pos&field
 }
 
 // dot decodes dp4a and dp2a: c plus the products of the parts of a and the bytes of b.

@@ -88,6 +88,9 @@ type worker struct {
 	lint  bool // in this block
 	// abandoned counts copies that were under way when their block ended.
 	abandoned int64
+
+	floats mmaFloats // scratch
+	pairs  bytePairs
 }
 
 // Launch runs a kernel over a grid, with the bytes of its parameters as ParamBytes lays them out. What the program does

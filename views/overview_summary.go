@@ -1,0 +1,175 @@
+package views
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// summaryView states the numbers that an engine is judged by.
+type summaryView struct{ pane }
+
+func (v *summaryView) Title() string              { return "Summary" }
+func (v *summaryView) Keys() []ui.Key             { return nil }
+func (v *summaryView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+
+func (v *summaryView) Render(w, h int) string {
+	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Overview == nil || v.snap.Timings == nil {
+			v.wait(c, "latency")
+			return
+		}
+		summaryFacts(v.snap).Draw(c)
+	})
+}
+
+// summaryFacts lists what matters most first, since a small pane shows only the first few.
+func summaryFacts(s *sessions.Snapshot) ui.Facts {
+	o, t := s.Overview, s.Timings
+	e := t.EndToEnd
+	basis := "median of " + ui.Count(t.Samples)
+	switch {
+	case t.Estimated:
+		basis = "estimated by the cost model"
+	case cutShort(s) > 0:
+		basis += ", stopped"
+	}
+	facts := ui.Facts{
+		{Name: "latency", Value: ui.Duration(e.Median), Style: ui.Bold, Note: basis},
+		{Name: "p99", Value: ui.Duration(e.P99), Note: fmt.Sprintf("%s to %s", ui.Duration(e.Min), ui.Duration(e.Max))},
+		{Name: "throughput", Value: ui.Number(o.Throughput) + "/s", Note: fmt.Sprintf("items, batch %d", o.Batch)},
+		{Name: "sum of layers", Value: ui.Duration(t.SumMedian), Note: gapText(t)},
+		{Name: "launches", Value: ui.Count(o.Launches), Note: countsNote(o.Counts)},
+	}
+	facts = append(facts, splitFacts(t.Inference)...)
+	facts = append(facts, accuracyFacts(s)...)
+	if m := s.Model; m != nil {
+		if e.Median > 0 && m.FLOPs > 0 {
+			facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs)/e.Median.Seconds(), "FLOP/s"),
+				Note: ui.Quantity(float64(m.FLOPs), "FLOP an inference")})
+		}
+		facts = append(facts, ui.Fact{Name: "weights", Value: ui.Bytes(int64(o.Memory.Weights)), Note: ui.Count(int(m.Params)) + " parameters"})
+	}
+	facts = append(facts,
+		ui.Fact{Name: "mean", Value: ui.Duration(e.Mean), Note: fmt.Sprintf("p90 %s, p95 %s", ui.Duration(e.P90), ui.Duration(e.P95))},
+		ui.Fact{Name: "CV", Value: percent(e.CV), Style: cvStyle(e.CV), Note: cvNote(e.CV)},
+		ui.Fact{Name: "built in", Value: ui.Duration(o.BuildTime)},
+		ui.Fact{Name: "device", Value: s.Device.Backend, Note: deviceText(s.Device)})
+	if s.Model != nil {
+		facts = append(facts, dataFact(s.Model))
+	}
+	if t.Estimated { // an estimate does not vary
+		facts = slices.DeleteFunc(facts, func(f ui.Fact) bool { return slices.Contains([]string{"p99", "mean", "CV"}, f.Name) })
+	}
+	return facts
+}
+
+// countsNote tells what the launches are made of.
+func countsNote(c sessions.Counts) string {
+	note := fmt.Sprintf("of %d source layers", c.Source)
+	if sum := c.Sum(); sum != "" {
+		note += ", " + sum
+	}
+	return note
+}
+
+// splitFacts states what an inference takes besides computing whose data is in the caller's memory.
+func splitFacts(s *sessions.InferenceSplit) ui.Facts {
+	if s == nil {
+		return nil
+	}
+	enqueue := ui.Fact{Name: "enqueue", Value: "none", Note: "the host computes"}
+	if !s.InPlace {
+		share := float64(s.Enqueue) / float64(max(s.Compute, 1))
+		enqueue = ui.Fact{Name: "enqueue", Value: ui.Duration(s.Enqueue), Note: percent(share) + " of computing"}
+		if share > sessions.EnqueueBound {
+			enqueue.Style, enqueue.Note = ui.Warn, enqueue.Note+": over 80%"
+		}
+	}
+	return ui.Facts{
+		{Name: "copies", Value: ui.Duration(s.H2D + s.D2H),
+			Note: fmt.Sprintf("in %s, out %s; compute %s", ui.Duration(s.H2D), ui.Duration(s.D2H), ui.Duration(s.Compute))},
+		enqueue,
+	}
+}
+
+// accuracyFacts states how well the engine predicts, as far as the data lets one say.
+func accuracyFacts(s *sessions.Snapshot) ui.Facts {
+	a := s.Accuracy
+	if a == nil {
+		return nil
+	}
+	var facts ui.Facts
+	l := a.Labels
+	if l.Top1 >= 0 {
+		facts = append(facts, ui.Fact{Name: "top-1", Value: percent(l.Top1), Style: ui.Bold, Note: "FP32 " + percent(l.FP32Top1)})
+	}
+	if l.Agreement >= 0 {
+		facts = append(facts, ui.Fact{Name: "agreement", Value: percent(l.Agreement), Note: fmt.Sprintf("with FP32 on %s", plural(a.Items, "item"))})
+	}
+	if len(a.Outputs) > 0 {
+		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(a.Outputs[0].SQNR), Note: "against FP32"})
+	}
+	if s.Stale.Has(sessions.PartAccuracy) { // the facts above them are up to date before these are
+		for i := range facts {
+			facts[i].Style, facts[i].Value = ui.Muted, facts[i].Value+" stale"
+		}
+	}
+	return facts
+}
+
+func sqnrText(v float64) string {
+	if v >= exactSQNR {
+		return "exact"
+	}
+	return decibels(v) + " dB"
+}
+
+// gapText states what part of the latency the layers do not account for.
+func gapText(t *sessions.TimingsReport) string {
+	if t.EndToEnd.Median == 0 || t.Estimated {
+		return ""
+	}
+	return fmt.Sprintf("gap %s, %s", signed(t.Gap), percent(float64(t.Gap)/float64(t.EndToEnd.Median)))
+}
+
+// unstableCV is the coefficient of variation over which trtexec calls a measurement unstable.
+const unstableCV = 0.025
+
+func cvStyle(cv float64) ui.Style {
+	if cv > unstableCV {
+		return ui.Warn
+	}
+	return ui.Plain
+}
+
+func cvNote(cv float64) string {
+	if cv > unstableCV {
+		return "unstable: over 2.5%"
+	}
+	return "standard deviation over mean"
+}
+
+func deviceText(d sessions.DeviceReport) string {
+	if d.Threads > 0 {
+		return fmt.Sprintf("%s, %s", d.Device, plural(d.Threads, "thread"))
+	}
+	return d.Device
+}
+
+func dataFact(m *sessions.ModelReport) ui.Fact {
+	f := ui.Fact{Name: "data", Value: plural(m.Items, "item"), Note: m.Data}
+	switch {
+	case m.Data == "":
+		f.Value = "none"
+	case m.Random:
+		f.Note += ": accuracy is agreement only"
+	default:
+		f.Note += fmt.Sprintf(", %d others for calibration", m.CalItems)
+	}
+	return f
+}
