@@ -13,8 +13,8 @@ import (
 //
 //	x -> Conv(x, w) -> y      ->      x -> Q -> DQ -> Conv(x', DQ(w in i8)) -> y
 //
-// Layers with constant weights (Conv, Gemm, MatMul) take 8-bit inputs and weights wherever the policy lets them and
-// their input has a range. Pooling, means, element-wise layers and layers that only move elements (Reshape, Transpose,
+// Layers with constant weights (Conv, ConvTranspose, Gemm, MatMul) take 8-bit inputs and weights wherever the policy lets
+// them, the target computes them so and their input has a range. Pooling, means, element-wise layers and layers that only move elements (Reshape, Transpose,
 // Concat, MaxPool and the like) do where an 8-bit layer reads their result, so that no float tensor lies in between.
 // Full-size arguments of an epilogue, as of a residual addition, are quantised with the layer. Everything else stays
 // in floating point.
@@ -34,7 +34,7 @@ func Place(n *graph.Network, ranges map[string]graph.Range, policy Policy) ([]De
 	if err := policy.check(n); err != nil {
 		return nil, err
 	}
-	p := &placer{net: n, policy: policy, ranges: ranges, wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*graph.Tensor{}}
+	p := &placer{net: n, policy: policy, ranges: ranges, wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*weights{}}
 	if decisions, ok := p.explicit(); ok {
 		return decisions, nil
 	}
@@ -63,12 +63,19 @@ type placer struct {
 
 	wanted  map[*graph.Tensor]bool        // tensors to be stored in 8 bits
 	joined  map[*graph.Tensor]graph.Range // the ranges of wanted tensors
-	weights map[weightKey]*graph.Tensor   // dequantised weights
+	weights map[weightKey]*weights
 }
 
 type weightKey struct {
 	t    *graph.Tensor
 	axis int
+}
+
+// weights are constant weights in 8 bits.
+type weights struct {
+	stored      graph.Value
+	rng         graph.Range
+	dequantized *graph.Tensor // in the network; nil until a layer reads it
 }
 
 // kind is how a layer takes part in quantisation.
@@ -87,7 +94,7 @@ func kindOf(l *graph.Layer) kind {
 		return never
 	}
 	switch l.Op {
-	case graph.Conv, graph.Gemm, graph.MatMul:
+	case graph.Conv, graph.ConvTranspose, graph.Gemm, graph.MatMul:
 		return weighted
 	case graph.MaxPool, graph.Concat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Transpose,
 		graph.Slice, graph.Identity, graph.DepthToSpace, graph.SpaceToDepth:
@@ -143,6 +150,11 @@ func (p *placer) decide(layers []*graph.Layer) {
 		default:
 			inputs, reason := p.quantizable(l)
 			if inputs != nil {
+				if err := p.supported(l, inputs); err != nil {
+					inputs, reason = nil, "the target has no 8-bit form of it: "+err.Error()
+				}
+			}
+			if inputs != nil {
 				d.Precision = graph.I8
 				for _, t := range inputs {
 					p.wanted[t] = true
@@ -176,6 +188,9 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 		}
 		if x.IsConst() {
 			return nil, "its input is constant"
+		}
+		if a, ok := l.Attrs.(graph.ConvTransposeAttrs); ok && a.Group > 1 {
+			return nil, "its groups would share the scales of their weights"
 		}
 		if !p.hasRange(x) {
 			return nil, "no range for tensor " + x.Name

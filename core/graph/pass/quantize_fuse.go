@@ -118,7 +118,7 @@ func channelAxis(l *graph.Layer) int {
 	case graph.ConvAttrs:
 		return 0
 	case graph.ConvTransposeAttrs:
-		return -1 // defined for one scale only
+		return 1
 	case graph.GemmAttrs:
 		if a.TransB {
 			return 0

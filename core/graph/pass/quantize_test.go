@@ -183,7 +183,7 @@ func TestLoweringWithoutTactics(t *testing.T) {
 				got, _ := runPass(t, n, Lowering(), Config{Supports: supports})
 				sameOutputs(t, n, got, 1e-6)
 				for _, l := range got.Layers {
-					if l.Op != graph.Quantize && l.Op != graph.Dequantize && needsTactic(l.Op) && supports(l) != nil {
+					if l.Op != graph.Quantize && l.Op != graph.Dequantize && NeedsTactic(l.Op) && supports(l) != nil {
 						t.Errorf("layer %s has no tactic", l)
 					}
 				}
