@@ -114,7 +114,7 @@ func halvable(l *graph.Layer, peaks map[string]float32) string {
 		if !ok || t.Type != graph.F32 {
 			continue
 		}
-		if i < len(l.OpInputs()) && !storesConstants(l) {
+		if i < len(l.OpInputs()) && !storesConstant(l, i) {
 			return fmt.Sprintf("constant %s is a parameter", t.Name)
 		}
 		for _, x := range v.F32() {
@@ -126,12 +126,18 @@ func halvable(l *graph.Layer, peaks map[string]float32) string {
 	return ""
 }
 
-// storesConstants reports whether the op's own constants are data, which may be rounded, and not parameters such as
-// the scales of a resize.
-func storesConstants(l *graph.Layer) bool {
+// storesConstant reports whether the op's constant input i is data, which may be rounded, and not a parameter such as the
+// scales of a resize.
+func storesConstant(l *graph.Layer, i int) bool {
 	switch l.Op {
 	case graph.BatchNorm, graph.InstanceNorm, graph.GroupNorm, graph.LayerNorm, graph.RMSNorm, graph.Concat, graph.ConvTranspose:
 		return true
+	case graph.Gather, graph.GatherElements, graph.GatherND, graph.Slice, graph.Expand, graph.Tile: // a table
+		return i == 0
+	case graph.ScatterElements, graph.ScatterND: // a table, and what takes the place of some of it
+		return i == 0 || i == 2
+	case graph.OneHot: // the two values
+		return i == 1
 	}
 	_, elementwise := l.Attrs.(graph.Elementwise)
 	return elementwise || kindOf(l) == weighted

@@ -94,6 +94,48 @@ cast       fp32  Cast has a type of its own
 	}
 }
 
+// TestFP16Tables: tables that rows are taken of are halves, where their values allow; what names the rows and says
+// how large a result is stays as it is.
+func TestFP16Tables(t *testing.T) {
+	b := newNet(t, "tables")
+	integers := func(name string, v ...int64) *graph.Tensor {
+		return b.n.AddConst(name, graph.Values(graph.I64, v, len(v)))
+	}
+	ids := b.n.AddInput("ids", graph.I64, graph.Const(3))
+	rows := b.add("rows", graph.Gather, graph.GatherAttrs{}, b.random("embedding", 7, 4), ids)
+	vast := b.add("vast", graph.Gather, graph.GatherAttrs{}, b.n.AddConst("vast_table", graph.Values(graph.F32, []float32{1e6, 2e6, 3e6}, 3)), ids)
+	ends := b.add("ends", graph.ShapeOf, graph.ShapeAttrs{End: 1}, b.n.AddInput("x", graph.I64, graph.Symbol("length")))
+	part := b.add("part", graph.Slice, graph.SliceAttrs{}, b.random("positions", 8, 4), integers("starts", 1), ends, integers("axes", 0))
+	hot := b.add("hot", graph.OneHot, graph.OneHotAttrs{Axis: 1, Depth: 4}, ids, b.random("pair", 2))
+	put := b.add("put", graph.ScatterElements, graph.ScatterAttrs{Reduction: "none"}, b.random("base", 3), ids, b.random("updates", 3))
+	for _, y := range []*graph.Tensor{rows, vast, part, hot, put} {
+		b.n.MarkOutput(y)
+	}
+	d, err := PlaceFP16(b.n, Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.n.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	want := `rows       fp16  F16 storage
+vast       fp32  constant vast_table holds 1e+06, more than F16 does
+ends       fp32  it does not compute with real numbers
+part       fp16  F16 storage
+hot        fp16  F16 storage
+put        fp16  F16 storage
+`
+	if got := decisionText(d); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for _, c := range b.n.Consts() {
+		half := c.Type == graph.F16
+		if want := c.Type.IsFloat() && c.Name != "vast_table"; half != want {
+			t.Errorf("constant %s", c.TypeString())
+		}
+	}
+}
+
 // TestMixed: what is not quantised can still be F16, and 8-bit layers are left alone.
 func TestMixed(t *testing.T) {
 	n := sampleNet(t)
