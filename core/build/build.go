@@ -51,7 +51,7 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	var err error
 	switch cfg.Precision {
 	case graph.I8:
-		cfg.Policy.Supports = eightBit(supports)
+		cfg.Policy.Supports, cfg.Policy.Shapes = eightBit(supports), cfg.Pass.Shapes
 		l.Decisions, err = quant.Place(n, cfg.Ranges, cfg.Policy)
 		if err == nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.F16 }) {
 			err = quant.MixFP16(n, l.Decisions, cfg.Policy)

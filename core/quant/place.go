@@ -106,6 +106,11 @@ func kindOf(l *graph.Layer) kind {
 		if a := l.Attrs.(graph.PadAttrs); a.Value == 0 && len(l.OpInputs()) == 1 {
 			return moving
 		}
+	case graph.Resize:
+		if a := l.Attrs.(graph.ResizeAttrs); a.Mode == "nearest" && a.Coordinates != "tf_crop_and_resize" {
+			return moving
+		}
+		return computing
 	case graph.AveragePool, graph.ReduceMean:
 		return computing
 	}
@@ -238,11 +243,17 @@ func (p *placer) movedInputs(l *graph.Layer) (inputs []*graph.Tensor, reason str
 func (p *placer) fullSize(l *graph.Layer, tensors []*graph.Tensor) []*graph.Tensor {
 	var list []*graph.Tensor
 	for _, t := range tensors {
-		if t != nil && !t.IsConst() && t.Type == graph.F32 && p.hasRange(t) && graph.EqualDims(t.Dims, l.Outputs[0].Dims) {
+		if t != nil && !t.IsConst() && t.Type == graph.F32 && p.hasRange(t) && p.sameShape(t, l.Outputs[0]) {
 			list = append(list, t)
 		}
 	}
 	return list
+}
+
+// sameShape reports whether two tensors have the same shape, at the policy's shapes at least.
+func (p *placer) sameShape(a, b *graph.Tensor) bool {
+	return graph.EqualDims(a.Dims, b.Dims) ||
+		p.policy.Shapes != nil && slices.Equal(graph.EvalDims(a.Dims, p.policy.Shapes), graph.EvalDims(b.Dims, p.policy.Shapes))
 }
 
 // hasRange reports whether the tensor has a range of one scale, or will share another tensor's.

@@ -221,6 +221,52 @@ func TestPlaceDecisions(t *testing.T) {
 	}
 }
 
+// TestPlaceResampled: what is resampled to the nearest has its input's range, what lies between has one of its own; extents
+// that are other expressions of a symbol are of one shape where its value is known.
+func TestPlaceResampled(t *testing.T) {
+	b := newNet(t, "pyramid")
+	size := graph.Symbol("size")
+	x := b.n.AddInput("image", graph.F32, graph.Const(4), graph.Const(3), size, size)
+	shrink := func(name string, x *graph.Tensor) *graph.Tensor {
+		return b.add(name, graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, x)
+	}
+	grow := func(name, mode string, x *graph.Tensor) *graph.Tensor {
+		a := graph.ResizeAttrs{Scales: []float32{1, 1, 2, 2}, Mode: mode, Coordinates: "half_pixel", Nearest: "round_prefer_floor"}
+		return b.add(name, graph.Resize, a, x)
+	}
+	fine := b.conv("fine", x, 8, 3, nil)
+	coarse := b.conv("coarse", shrink("half", fine), 8, 3, nil)
+	deep := b.conv("deep", shrink("quarter", coarse), 8, 3, nil)
+	b.n.MarkOutput(b.conv("middle", coarse, 8, 1, grow("nearest", "nearest", deep)))
+	b.n.MarkOutput(b.conv("last", grow("linear", "linear", coarse), 8, 3, nil))
+	env := map[string]int{"size": 8}
+	ranges := map[string]graph.Range{}
+	for i, l := range b.n.Layers {
+		ranges[l.Outputs[0].Name] = graph.PerTensor(float32(i+1)/64, 0)
+	}
+	ranges["image"] = graph.PerTensor(1.0/32, 0)
+	for _, shapes := range []map[string]int{nil, env} {
+		q := b.n.Clone()
+		list, err := Place(q, ranges, Policy{Shapes: shapes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Verify(); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range list {
+			want := d.Layer != "nearest" || shapes != nil
+			if got := d.Precision == graph.I8; got != want {
+				t.Errorf("shapes %v: %s is %v: %s", shapes, d.Layer, d.Precision, d.Reason)
+			}
+		}
+		from, to, between := q.Tensor("deep_out").Range, q.Tensor("nearest_out").Range, q.Tensor("linear_out").Range
+		if shapes != nil && !from.Equal(to) || between.Equal(q.Tensor("coarse_out").Range) {
+			t.Errorf("ranges %v of the input, %v and %v resampled", from, to, between)
+		}
+	}
+}
+
 func TestPlaceErrors(t *testing.T) {
 	n := sampleNet(t)
 	ranges := calibrate(t, n, MinMax{})
