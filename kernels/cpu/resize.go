@@ -24,12 +24,10 @@ type resampling struct {
 // tapTable is what each index of an axis of the output is made of: the sum of as many indices of the input's, weighted.
 type tapTable struct {
 	count   int
-	index   []int32   // [output extent][count]
+	extent  int       // of the output
+	index   []int32   // [count][extent]
 	weights []float32 // likewise
 }
-
-// extent returns the output's.
-func (t *tapTable) extent() int { return len(t.index) / t.count }
 
 // picks reports whether each index of the output is one of the input's.
 func (t *tapTable) picks() bool {
@@ -44,19 +42,20 @@ func (t *tapTable) picks() bool {
 // newTapTable returns the table of taps; nil taps are those of an axis of n indices that stays as it is.
 func newTapTable(taps [][]graph.ResizeTap, n int) (tapTable, error) {
 	if taps == nil {
-		t := tapTable{count: 1}
+		t := tapTable{count: 1, extent: n}
 		for i := range n {
 			t.index, t.weights = append(t.index, int32(i)), append(t.weights, 1)
 		}
 		return t, nil
 	}
-	t := tapTable{count: len(taps[0])}
-	for _, list := range taps {
+	t := tapTable{count: len(taps[0]), extent: len(taps)}
+	t.index, t.weights = make([]int32, t.count*t.extent), make([]float32, t.count*t.extent)
+	for i, list := range taps {
 		if len(list) != t.count || t.count == 0 {
 			return t, fmt.Errorf("what lies outside of the input has a value of its own")
 		}
-		for _, tap := range list {
-			t.index, t.weights = append(t.index, int32(tap.Index)), append(t.weights, float32(tap.Weight))
+		for k, tap := range list {
+			t.index[k*t.extent+i], t.weights[k*t.extent+i] = int32(tap.Index), float32(tap.Weight)
 		}
 	}
 	return t, nil
@@ -123,22 +122,22 @@ func resamplingOf(b kernels.Binding) (resampling, error) {
 func (r *resampling) split(workers int) {
 	const each = 4
 	pieces := (each*workers + r.images*r.planes - 1) / (r.images * r.planes)
-	r.chunk = (r.rows.extent() + pieces - 1) / pieces
+	r.chunk = (r.rows.extent + pieces - 1) / pieces
 }
 
 // units returns how many there are.
 func (r *resampling) units() int { return r.images * r.planes * r.chunks() }
 
 // chunks returns how many units a plane is.
-func (r *resampling) chunks() int { return (r.rows.extent() + r.chunk - 1) / r.chunk }
+func (r *resampling) chunks() int { return (r.rows.extent + r.chunk - 1) / r.chunk }
 
 // unit returns a unit's first element of the planes of input and output, and its rows of the output.
 func (r *resampling) unit(u int) (in, out, first, last int) {
 	plane, chunk := u/r.chunks(), u%r.chunks()
 	image, plane := plane/r.planes, plane%r.planes
 	in = image*r.imageIn + plane*r.height*r.width*r.pixel
-	out = image*r.imageOut + plane*r.rows.extent()*r.columns.extent()*r.pixel
-	return in, out, chunk * r.chunk, min(r.rows.extent(), (chunk+1)*r.chunk)
+	out = image*r.imageOut + plane*r.rows.extent*r.columns.extent*r.pixel
+	return in, out, chunk * r.chunk, min(r.rows.extent, (chunk+1)*r.chunk)
 }
 
 // nearestTactics take pixels as they are, of any type.
@@ -211,7 +210,7 @@ func (k *nearestKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kerne
 func (l *nearestLaunch) do(u int) {
 	k := l.kernel
 	in, out, first, last := k.unit(u)
-	size, wide := k.size/k.pixel, k.columns.extent()*k.size
+	size, wide := k.size/k.pixel, k.columns.extent*k.size
 	src, dst := l.src[in*size:], l.dst[out*size:]
 	for y := first; y < last; y++ {
 		row := dst[y*wide:][:wide]

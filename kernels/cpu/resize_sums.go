@@ -37,6 +37,7 @@ type resizeKernel struct {
 	resampling
 	from, to codec
 	vector   asm.VecKernel
+	weights  [][]float32 // of each tap of the columns, for every element of a row of the output
 	workers  int
 	launches sync.Pool
 }
@@ -54,6 +55,9 @@ func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeK
 	if k.to, err = newCodec(b.Out[0], b.Layer.Outputs[0].Range, isa); err != nil {
 		return nil, err
 	}
+	if !k.columns.picks() {
+		k.weights = k.columns.spread(k.pixel)
+	}
 	k.launches.New = func() any {
 		l := &resizeLaunch{kernel: k}
 		l.crew.init(l.do)
@@ -62,8 +66,8 @@ func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeK
 	return k, nil
 }
 
-// scratch returns the float32 that a worker needs: two rows of the input and one of the output.
-func (k *resizeKernel) scratch() int { return (2*k.width + k.columns.extent()) * k.pixel }
+// scratch returns the float32 that a worker needs: two rows of the input and two of the output.
+func (k *resizeKernel) scratch() int { return 2 * (k.width + k.columns.extent) * k.pixel }
 
 // resizeLaunch is the state of one launch.
 type resizeLaunch struct {
@@ -89,10 +93,10 @@ func (l *resizeLaunch) do(u, worker int) {
 	in, out, first, last := k.unit(u)
 	room := l.workspace[worker*k.scratch():][:k.scratch()]
 	wide := k.width * k.pixel
-	sum, part, result := room[:wide], room[wide:2*wide], room[2*wide:]
+	sum, part, row := room[:wide], room[wide:2*wide], room[2*wide:]
 	for y := first; y < last; y++ {
 		for t := range k.rows.count {
-			tap := y*k.rows.count + t
+			tap := t*k.rows.extent + y
 			at, w := in+int(k.rows.index[tap])*wide, k.rows.weights[tap]
 			if t == 0 {
 				if k.from.load(sum, l.in, at); w != 1 {
@@ -104,26 +108,40 @@ func (l *resizeLaunch) do(u, worker int) {
 			k.vector.Unary(asm.Affine, part, part, w, 0)
 			k.vector.Binary(asm.Add, sum, sum, part)
 		}
-		k.columns.sums(result, sum, k.pixel)
+		result := k.across(row, sum)
 		k.to.store(l.out, out+y*len(result), result)
 	}
 }
 
-// sums makes a row of the output's pixels of a row of the input's.
-func (t *tapTable) sums(dst, src []float32, pixel int) {
-	for x := range t.extent() {
-		to := dst[x*pixel:][:pixel]
-		for k := range t.count {
-			from, w := src[int(t.index[x*t.count+k])*pixel:][:pixel], t.weights[x*t.count+k]
-			if k == 0 {
-				for i, v := range from {
-					to[i] = w * v
-				}
-				continue
-			}
-			for i, v := range from {
-				to[i] += float32(w * v)
+// across makes a row of the output's pixels of a row of the input's; row has room for two of the output's.
+func (k *resizeKernel) across(row, sum []float32) []float32 {
+	c, n := &k.columns, len(row)/2
+	result, part := row[:n], row[n:]
+	for t := range c.count {
+		to := result
+		if t > 0 {
+			to = part
+		}
+		copyPixels(graph.Bytes(to), graph.Bytes(sum), c.index[t*c.extent:(t+1)*c.extent], 4*k.pixel)
+		if k.weights != nil {
+			k.vector.Binary(asm.Mul, to, to, k.weights[t])
+		}
+		if t > 0 {
+			k.vector.Binary(asm.Add, result, result, part)
+		}
+	}
+	return result
+}
+
+// spread returns the weights of each tap for every element of a row of such pixels.
+func (t *tapTable) spread(pixel int) [][]float32 {
+	list := make([][]float32, t.count)
+	for k := range list {
+		for _, w := range t.weights[k*t.extent : (k+1)*t.extent] {
+			for range pixel {
+				list[k] = append(list[k], w)
 			}
 		}
 	}
+	return list
 }
