@@ -111,7 +111,7 @@ func kindOf(l *graph.Layer) kind {
 			return moving
 		}
 		return computing
-	case graph.AveragePool, graph.ReduceMean:
+	case graph.AveragePool, graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin:
 		return computing
 	}
 	if _, ok := graph.ProgramOf(l); ok && l.Outputs[0].Type == graph.F32 {
@@ -120,16 +120,23 @@ func kindOf(l *graph.Layer) kind {
 	return never
 }
 
-// explicit returns the decisions for a network that has quantisation of its own; ok is false for others.
+// explicit returns the decisions for a network that has quantisation of its own; ok is false for others. Layers that only
+// move elements pass integers on, as lowering will let them.
 func (p *placer) explicit() (list []Decision, ok bool) {
+	quantized := map[*graph.Tensor]bool{} // tensors that stand for integers
 	for _, l := range p.net.Layers {
 		d := Decision{l.Name, graph.F32, "the model brings its own quantisation, which does not include it"}
 		switch {
 		case l.Op == graph.Quantize, l.Op == graph.Dequantize:
 			ok = true
 			d.Precision, d.Reason = graph.I8, "quantisation of the model's own"
-		case len(l.Inputs) > 0 && isDequantized(l.Inputs[0]):
+			quantized[l.Outputs[0]] = l.Op == graph.Dequantize
+		case len(l.Inputs) == 0 || !quantized[l.Inputs[0]]:
+		case kindOf(l) == never:
+			d.Reason = l.Op.Name + " has no 8-bit form"
+		default:
 			d.Precision, d.Reason = graph.I8, "quantised by the model itself"
+			quantized[l.Outputs[0]] = kindOf(l) == moving
 		}
 		list = append(list, d)
 	}

@@ -221,6 +221,29 @@ func TestPlaceDecisions(t *testing.T) {
 	}
 }
 
+// TestPlaceExplicit: in a model that brings its own quantisation, a product behind a layer that moves integers is quantised.
+func TestPlaceExplicit(t *testing.T) {
+	b := newNet(t, "explicit")
+	x := b.n.AddInput("x", graph.F32, graph.Const(2), graph.Const(4), graph.Const(1), graph.Const(1))
+	pair := func(name string, x *graph.Tensor) *graph.Tensor {
+		r := graph.PerTensor(1.0/64, 0)
+		q := b.add(name+"_q", graph.Quantize, graph.QuantAttrs{Range: r, Type: graph.I8}, x)
+		return b.add(name+"_dq", graph.Dequantize, graph.QuantAttrs{Range: r, Type: graph.F32}, q)
+	}
+	flat := b.add("flat", graph.Flatten, graph.FlattenAttrs{Axis: 1}, pair("x", x))
+	fc := b.add("fc", graph.Gemm, graph.GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, flat, pair("w", b.random("fc_w", 5, 4)))
+	b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, fc))
+	list, err := Place(b.n, nil, Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		if want := d.Layer != "softmax"; want != (d.Precision == graph.I8) {
+			t.Errorf("%s: %v, %s", d.Layer, d.Precision, d.Reason)
+		}
+	}
+}
+
 // TestPlaceResampled: what is resampled to the nearest has its input's range, what lies between has one of its own; extents
 // that are other expressions of a symbol are of one shape where its value is known.
 func TestPlaceResampled(t *testing.T) {
