@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -333,7 +334,7 @@ func TestPlaceRandom(t *testing.T) {
 		for i := range 3 + b.r.IntN(10) {
 			name := fmt.Sprint("l", i)
 			var y *graph.Tensor
-			switch b.r.IntN(7) {
+			switch b.r.IntN(9) {
 			case 0, 1, 2:
 				var add *graph.Tensor
 				if b.r.IntN(3) == 0 {
@@ -349,6 +350,13 @@ func TestPlaceRandom(t *testing.T) {
 				y = b.add(name, graph.Ops().Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, pick(), pick())
 			case 6:
 				y = b.add(name, graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, pick())
+			case 7:
+				a := graph.ConvTransposeAttrs{Pads: []int{1, 1, 1, 1}, Group: 1 + b.r.IntN(2)}
+				y = b.add(name, graph.ConvTranspose, a, pick(), b.random(name+"_w", 4, 4/a.Group, 3, 3))
+			case 8:
+				a := graph.ResizeAttrs{Scales: []float32{1, 1, 2, 2}, Mode: []string{"nearest", "linear"}[b.r.IntN(2)], Coordinates: "half_pixel", Nearest: "floor"}
+				up := b.add(name+"up", graph.Resize, a, pick())
+				y = b.add(name, graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, up)
 			}
 			live = append(live, y)
 		}
@@ -357,7 +365,16 @@ func TestPlaceRandom(t *testing.T) {
 			b.n.MarkOutput(y)
 		}
 		scheme := []Scheme{{}, {Asymmetric: true, Type: graph.U8}}[seed%2]
-		q, _ := place(t, b.n, MinMax{scheme}, Policy{Scheme: scheme})
+		policy := Policy{Scheme: scheme}
+		if seed%3 == 0 { // for a target that computes some of it
+			policy.Supports = func(l *graph.Layer) error {
+				if len(l.Name)%2 == int(seed/3%2) {
+					return errors.New("not here")
+				}
+				return nil
+			}
+		}
+		q, _ := place(t, b.n, MinMax{scheme}, policy)
 		if e, err := Compare(eval(t, b.n), eval(t, q)); err != nil || e.SQNRdB < 15 {
 			t.Errorf("seed %d: %.1f dB, %v\n%s\n%s", seed, e.SQNRdB, err, b.n, q)
 		}
