@@ -18,8 +18,8 @@ const maxHalf = 65504
 // in F16 and accumulates in F32 gives the same within the order of summation.
 //
 // Every layer is stored as F16 unless a rule of the policy asks for F32, it is 8-bit (or quantised by the model itself,
-// which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. To
-// have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer that is F16 are
+// which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. Attention
+// masks, which only say what Softmax is not to see, are brought within F16. To have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer that is F16 are
 // all F16: a Reformat layer converts where an F32 layer meets it and at the inputs and outputs of the network, which
 // keep their type. There is a decision for each layer, in order.
 func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
@@ -33,7 +33,7 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 	for _, l := range layers {
 		d := Decision{l.Name, graph.F16, "F16 storage"}
 		rule, named := policy.rule(l)
-		switch reason := halvable(l, policy.Peaks); {
+		switch reason := halvable(n, l, policy.Peaks); {
 		case slices.ContainsFunc(append(slices.Clone(l.Inputs), l.Outputs...), isQuantized):
 			d.Precision, d.Reason = graph.I8, "runs in 8 bits"
 		case named && rule.Precision == graph.F32:
@@ -68,7 +68,7 @@ func MixFP16(n *graph.Network, decisions []Decision, policy Policy) error {
 		if d == nil {
 			continue
 		}
-		if reason := halvable(l, policy.Peaks); reason != "" {
+		if reason := halvable(n, l, policy.Peaks); reason != "" {
 			d.Precision, d.Reason = graph.F32, reason
 			continue
 		}
@@ -96,7 +96,7 @@ func isDequantized(t *graph.Tensor) bool {
 }
 
 // halvable returns why l cannot be stored as F16, or nothing.
-func halvable(l *graph.Layer, peaks map[string]float32) string {
+func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string {
 	if l.Op == graph.Cast || l.Op == graph.Quantize || l.Op == graph.Dequantize || l.Op == graph.Reformat {
 		return l.Op.Name + " has a type of its own"
 	}
@@ -118,7 +118,7 @@ func halvable(l *graph.Layer, peaks map[string]float32) string {
 			return fmt.Sprintf("constant %s is a parameter", t.Name)
 		}
 		for _, x := range v.F32() {
-			if a := math.Abs(float64(x)); a > maxHalf && a <= math.MaxFloat32 {
+			if a := math.Abs(float64(x)); a > maxHalf && a <= math.MaxFloat32 && !(x < 0 && masks(n, l, i)) {
 				return fmt.Sprintf("constant %s holds %g, more than F16 does", t.Name, x)
 			}
 		}
@@ -197,7 +197,7 @@ func (h *halver) constant(t *graph.Tensor) *graph.Tensor {
 	}
 	v, _ := t.Const()
 	f := graph.NewValue(graph.F16, v.Dims...)
-	graph.FromReal(f, v.F32(), graph.Range{})
+	graph.FromReal(f, saturated(v.F32()), graph.Range{})
 	c := h.net.AddConst(t.Name+"_f16", f)
 	h.consts[t] = c
 	return c

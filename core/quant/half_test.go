@@ -136,6 +136,80 @@ put        fp16  F16 storage
 	}
 }
 
+// TestFP16Masks: what attention masks hide stays hidden in F16, also where they hide a whole row; the same constants are
+// no masks where anything but Softmax sees the sum.
+func TestFP16Masks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(b *netBuilder, scores *graph.Tensor)
+		half bool
+	}{
+		{"softmax", func(b *netBuilder, s *graph.Tensor) {
+			b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s))
+		}, true},
+		{"logarithm", func(b *netBuilder, s *graph.Tensor) {
+			b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1, Log: true}, s))
+		}, false},
+		{"output", func(b *netBuilder, s *graph.Tensor) {
+			b.n.MarkOutput(s)
+			b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s))
+		}, false},
+		{"maximum", func(b *netBuilder, s *graph.Tensor) {
+			b.n.MarkOutput(b.add("max", graph.ReduceMax, graph.ReduceAttrs{Axes: []int{-1}}, s))
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newNet(t, "attention")
+			x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(4))
+			mask := make([]float32, 16)
+			for i := range mask {
+				if i%4 > i/4 || i/4 == 2 { // the third row sees nothing
+					mask[i] = -1e9
+				}
+			}
+			scores := b.add("scores", graph.MatMul, nil, x, b.random("w", 4, 4))
+			scores.Producer.Fuse(graph.Binary(graph.EltMul), 0, b.n.AddConst("scale", graph.Values(graph.F32, []float32{0.5}, 1)))
+			scores.Producer.Fuse(graph.Binary(graph.EltAdd), 0, b.n.AddConst("mask", graph.Values(graph.F32, mask, 4, 4)))
+			c.end(b, scores)
+			half := b.n.Clone()
+			list, err := PlaceFP16(half, Policy{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := list[0].Precision == graph.F16; got != c.half {
+				t.Fatalf("%+v", list[0])
+			}
+			e, err := Compare(eval(t, b.n), eval(t, half))
+			if err != nil || c.half && e.SQNRdB < 55 {
+				t.Errorf("%.1f dB, %v", e.SQNRdB, err)
+			}
+		})
+	}
+}
+
+// TestFP16Choices: a mask may be chosen where a condition says so; the condition and what is computed on are none.
+func TestFP16Choices(t *testing.T) {
+	b := newNet(t, "choice")
+	four := []graph.Dim{graph.Const(2), graph.Const(4)}
+	x, seen := b.n.AddInput("x", graph.F32, four...), b.n.AddInput("seen", graph.Bool, four...)
+	least := b.n.AddConst("least", graph.Values(graph.F32, []float32{-math.MaxFloat32}, 1))
+	op := graph.Ops().Named("Where")
+	hidden := b.add("hidden", op, graph.Elementwise{Program: graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}}, seen, x, least)
+	b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, hidden))
+	for i, want := range []bool{false, true, true} {
+		if got := masks(b.n, hidden.Producer, i); got != want {
+			t.Errorf("input %d: %v", i, got)
+		}
+	}
+	list, err := PlaceFP16(b.n, Policy{})
+	if err != nil || list[0].Precision != graph.F16 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if c := hidden.Producer.Inputs[2]; c.Type != graph.F16 || graph.F16ToF32(graph.View[uint16](c.Weights)[0]) != maskedHalf {
+		t.Errorf("%s", c.TypeString())
+	}
+}
+
 // TestMixed: what is not quantised can still be F16, and 8-bit layers are left alone.
 func TestMixed(t *testing.T) {
 	n := sampleNet(t)
