@@ -19,7 +19,7 @@ const maxHalf = 65504
 //
 // Every layer is stored as F16 unless a rule of the policy asks for F32, it is 8-bit (or quantised by the model itself,
 // which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. Attention
-// masks, which only say what Softmax is not to see, are brought within F16. To have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer that is F16 are
+// masks, which only say what Softmax is not to see, are brought within F16; sums of squares stay in F32. To have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer that is F16 are
 // all F16: a Reformat layer converts where an F32 layer meets it and at the inputs and outputs of the network, which
 // keep their type. There is a decision for each layer, in order.
 func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
@@ -27,7 +27,11 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 		return nil, err
 	}
 	n.Lowered = true
-	h := &halver{net: n, half: map[*graph.Layer]bool{}, consts: map[*graph.Tensor]*graph.Tensor{}, copies: map[copyKey]*graph.Tensor{}}
+	h := newHalver(n)
+	h.sums = summingLayers(n, func(l *graph.Layer) bool {
+		_, named := policy.rule(l)
+		return named || halvable(n, l, policy.Peaks) != "" || slices.ContainsFunc(l.Inputs, isQuantized) || slices.ContainsFunc(l.Inputs, isDequantized)
+	})
 	layers := slices.Clone(n.Layers)
 	var decisions []Decision
 	for _, l := range layers {
@@ -44,6 +48,8 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 			d.Precision, d.Reason = graph.F32, reason
 		case named && rule.Precision == graph.F16:
 			d.Reason = "asked for by " + rule.String()
+		case h.sums[l] == wide:
+			d.Precision, d.Reason = graph.F32, "sums of squares soon are more than F16 holds"
 		}
 		h.half[l] = d.Precision == graph.F16
 		decisions = append(decisions, d)
@@ -61,7 +67,7 @@ func MixFP16(n *graph.Network, decisions []Decision, policy Policy) error {
 			asked[decisions[i].Layer] = &decisions[i]
 		}
 	}
-	h := &halver{net: n, half: map[*graph.Layer]bool{}, consts: map[*graph.Tensor]*graph.Tensor{}, copies: map[copyKey]*graph.Tensor{}}
+	h := newHalver(n)
 	layers := slices.Clone(n.Layers)
 	for _, l := range layers {
 		d := asked[l.Name]
@@ -147,8 +153,13 @@ func storesConstant(l *graph.Layer, i int) bool {
 type halver struct {
 	net    *graph.Network
 	half   map[*graph.Layer]bool
+	sums   map[*graph.Layer]summing        // layers that read what there is
 	consts map[*graph.Tensor]*graph.Tensor // F16 copies of constants
 	copies map[copyKey]*graph.Tensor       // reformatted tensors
+}
+
+func newHalver(n *graph.Network) *halver {
+	return &halver{net: n, half: map[*graph.Layer]bool{}, consts: map[*graph.Tensor]*graph.Tensor{}, copies: map[copyKey]*graph.Tensor{}}
 }
 
 type copyKey struct {
@@ -178,6 +189,9 @@ func (h *halver) outputs(l *graph.Layer) {
 
 // inputs makes every real input of l the type that l wants.
 func (h *halver) inputs(l *graph.Layer) {
+	if h.sums[l] != apart {
+		return
+	}
 	for i, t := range l.Inputs {
 		switch {
 		case t == nil:
