@@ -19,9 +19,10 @@ const maxHalf = 65504
 //
 // Every layer is stored as F16 unless a rule of the policy asks for F32, it is 8-bit (or quantised by the model itself,
 // which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. Attention
-// masks, which only say what Softmax is not to see, are brought within F16; sums of squares stay in F32. To have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer that is F16 are
-// all F16: a Reformat layer converts where an F32 layer meets it and at the inputs and outputs of the network, which
-// keep their type. There is a decision for each layer, in order.
+// masks, which only say what Softmax is not to see, are brought within F16; sums of squares stay in F32, unless a rule
+// names them. To have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer
+// that is F16 are all F16, but for what a root is taken of: a Reformat layer converts where an F32 layer meets it and at
+// the inputs and outputs of the network, which keep their type. There is a decision for each layer, in order.
 func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 	if err := policy.check(n); err != nil {
 		return nil, err
