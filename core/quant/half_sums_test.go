@@ -14,7 +14,9 @@ func spelledNorm(t *testing.T, variance bool) *graph.Network {
 	binary := func(name string, op graph.EltOp, x, y *graph.Tensor) *graph.Tensor {
 		return b.add(name, ops.Named("Pointwise"), graph.Elementwise{Program: graph.Binary(op)}, x, y)
 	}
-	scalar := func(name string, v float32) *graph.Tensor { return b.n.AddConst(name, graph.Values(graph.F32, []float32{v}, 1)) }
+	scalar := func(name string, v float32) *graph.Tensor {
+		return b.n.AddConst(name, graph.Values(graph.F32, []float32{v}, 1))
+	}
 	x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(512))
 	x = binary("large", graph.EltMul, x, scalar("factor", 400))
 	var spread *graph.Tensor
