@@ -89,7 +89,7 @@ func TestPlaceRandom(t *testing.T) {
 		for i := range 3 + b.r.IntN(10) {
 			name := fmt.Sprint("l", i)
 			var y *graph.Tensor
-			switch b.r.IntN(9) {
+			switch b.r.IntN(10) {
 			case 0, 1, 2:
 				var add *graph.Tensor
 				if b.r.IntN(3) == 0 {
@@ -112,6 +112,12 @@ func TestPlaceRandom(t *testing.T) {
 				a := graph.ResizeAttrs{Scales: []float32{1, 1, 2, 2}, Mode: []string{"nearest", "linear"}[b.r.IntN(2)], Coordinates: "half_pixel", Nearest: "floor"}
 				up := b.add(name+"up", graph.Resize, a, pick())
 				y = b.add(name, graph.MaxPool, graph.PoolAttrs{Kernel: []int{2, 2}, Strides: []int{2, 2}}, up)
+			case 9:
+				x, pointwise := pick(), graph.Ops().Named("Pointwise")
+				square := b.add(name+"square", pointwise, graph.Elementwise{Program: graph.Binary(graph.EltMul)}, x, x)
+				mean := b.add(name+"mean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, square)
+				root := b.add(name+"root", pointwise, graph.Elementwise{Program: graph.Unary(graph.EltSqrt)}, mean)
+				y = b.add(name, pointwise, graph.Elementwise{Program: graph.Binary(graph.EltMax)}, x, root)
 			}
 			live = append(live, y)
 		}
@@ -132,6 +138,16 @@ func TestPlaceRandom(t *testing.T) {
 		q, _ := place(t, b.n, MinMax{scheme}, policy)
 		if e, err := Compare(eval(t, b.n), eval(t, q)); err != nil || e.SQNRdB < 15 {
 			t.Errorf("seed %d: %.1f dB, %v\n%s\n%s", seed, e.SQNRdB, err, b.n, q)
+		}
+		half := b.n.Clone()
+		if _, err := PlaceFP16(half, Policy{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := half.Verify(); err != nil {
+			t.Fatalf("%v\n%s", err, half)
+		}
+		if e, err := Compare(eval(t, b.n), eval(t, half)); err != nil || e.SQNRdB < 50 {
+			t.Errorf("seed %d in F16: %.1f dB, %v\n%s\n%s", seed, e.SQNRdB, err, b.n, half)
 		}
 	}
 }
