@@ -51,6 +51,7 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	var err error
 	switch cfg.Precision {
 	case graph.I8:
+		cfg.Policy.Supports, cfg.Policy.Shapes = eightBit(supports), cfg.Pass.Shapes
 		l.Decisions, err = quant.Place(n, cfg.Ranges, cfg.Policy)
 		if err == nil && slices.ContainsFunc(l.Decisions, func(d quant.Decision) bool { return d.Precision == graph.F16 }) {
 			err = quant.MixFP16(n, l.Decisions, cfg.Policy)
@@ -77,6 +78,21 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 	}
 	l.Network.Lowered = true
 	return l, nil
+}
+
+// eightBit returns why a layer of integers has no tactic, in a line, by what supports says.
+func eightBit(supports func(*graph.Layer) error) func(*graph.Layer) error {
+	return func(l *graph.Layer) error {
+		if !pass.NeedsTactic(l.Op) {
+			return nil
+		}
+		err := supports(l)
+		var none *run.Unsupported
+		if errors.As(err, &none) && len(none.Layers) == 1 {
+			return errors.New(none.Layers[0].Reason())
+		}
+		return err
+	}
 }
 
 // PlanConfig says how tactics are chosen.

@@ -18,22 +18,27 @@ const maxHalf = 65504
 // in F16 and accumulates in F32 gives the same within the order of summation.
 //
 // Every layer is stored as F16 unless a rule of the policy asks for F32, it is 8-bit (or quantised by the model itself,
-// which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. To
-// have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer that is F16 are
-// all F16: a Reformat layer converts where an F32 layer meets it and at the inputs and outputs of the network, which
-// keep their type. There is a decision for each layer, in order.
+// which lowering makes 8-bit), its type is part of its attributes, or a constant or its result's peak exceeds F16. Attention
+// masks, which only say what Softmax is not to see, are brought within F16; sums of squares stay in F32, unless a rule
+// names them. To have only those layers in F16 that rules name, let the first rule be "*:fp32". The tensors of a layer
+// that is F16 are all F16, but for what a root is taken of: a Reformat layer converts where an F32 layer meets it and at
+// the inputs and outputs of the network, which keep their type. There is a decision for each layer, in order.
 func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 	if err := policy.check(n); err != nil {
 		return nil, err
 	}
 	n.Lowered = true
-	h := &halver{net: n, half: map[*graph.Layer]bool{}, consts: map[*graph.Tensor]*graph.Tensor{}, copies: map[copyKey]*graph.Tensor{}}
+	h := newHalver(n)
+	h.sums = summingLayers(n, func(l *graph.Layer) bool {
+		_, named := policy.rule(l)
+		return named || halvable(n, l, policy.Peaks) != "" || slices.ContainsFunc(l.Inputs, isQuantized) || slices.ContainsFunc(l.Inputs, isDequantized)
+	})
 	layers := slices.Clone(n.Layers)
 	var decisions []Decision
 	for _, l := range layers {
 		d := Decision{l.Name, graph.F16, "F16 storage"}
 		rule, named := policy.rule(l)
-		switch reason := halvable(l, policy.Peaks); {
+		switch reason := halvable(n, l, policy.Peaks); {
 		case slices.ContainsFunc(append(slices.Clone(l.Inputs), l.Outputs...), isQuantized):
 			d.Precision, d.Reason = graph.I8, "runs in 8 bits"
 		case named && rule.Precision == graph.F32:
@@ -44,6 +49,8 @@ func PlaceFP16(n *graph.Network, policy Policy) ([]Decision, error) {
 			d.Precision, d.Reason = graph.F32, reason
 		case named && rule.Precision == graph.F16:
 			d.Reason = "asked for by " + rule.String()
+		case h.sums[l] == wide:
+			d.Precision, d.Reason = graph.F32, "sums of squares soon are more than F16 holds"
 		}
 		h.half[l] = d.Precision == graph.F16
 		decisions = append(decisions, d)
@@ -61,14 +68,14 @@ func MixFP16(n *graph.Network, decisions []Decision, policy Policy) error {
 			asked[decisions[i].Layer] = &decisions[i]
 		}
 	}
-	h := &halver{net: n, half: map[*graph.Layer]bool{}, consts: map[*graph.Tensor]*graph.Tensor{}, copies: map[copyKey]*graph.Tensor{}}
+	h := newHalver(n)
 	layers := slices.Clone(n.Layers)
 	for _, l := range layers {
 		d := asked[l.Name]
 		if d == nil {
 			continue
 		}
-		if reason := halvable(l, policy.Peaks); reason != "" {
+		if reason := halvable(n, l, policy.Peaks); reason != "" {
 			d.Precision, d.Reason = graph.F32, reason
 			continue
 		}
@@ -96,7 +103,7 @@ func isDequantized(t *graph.Tensor) bool {
 }
 
 // halvable returns why l cannot be stored as F16, or nothing.
-func halvable(l *graph.Layer, peaks map[string]float32) string {
+func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string {
 	if l.Op == graph.Cast || l.Op == graph.Quantize || l.Op == graph.Dequantize || l.Op == graph.Reformat {
 		return l.Op.Name + " has a type of its own"
 	}
@@ -114,11 +121,11 @@ func halvable(l *graph.Layer, peaks map[string]float32) string {
 		if !ok || t.Type != graph.F32 {
 			continue
 		}
-		if i < len(l.OpInputs()) && !storesConstants(l) {
+		if i < len(l.OpInputs()) && !storesConstant(l, i) {
 			return fmt.Sprintf("constant %s is a parameter", t.Name)
 		}
 		for _, x := range v.F32() {
-			if a := math.Abs(float64(x)); a > maxHalf && a <= math.MaxFloat32 {
+			if a := math.Abs(float64(x)); a > maxHalf && a <= math.MaxFloat32 && !(x < 0 && masks(n, l, i)) {
 				return fmt.Sprintf("constant %s holds %g, more than F16 does", t.Name, x)
 			}
 		}
@@ -126,12 +133,18 @@ func halvable(l *graph.Layer, peaks map[string]float32) string {
 	return ""
 }
 
-// storesConstants reports whether the op's own constants are data, which may be rounded, and not parameters such as
-// the scales of a resize.
-func storesConstants(l *graph.Layer) bool {
+// storesConstant reports whether the op's constant input i is data, which may be rounded, and not a parameter such as the
+// scales of a resize.
+func storesConstant(l *graph.Layer, i int) bool {
 	switch l.Op {
 	case graph.BatchNorm, graph.InstanceNorm, graph.GroupNorm, graph.LayerNorm, graph.RMSNorm, graph.Concat, graph.ConvTranspose:
 		return true
+	case graph.Gather, graph.GatherElements, graph.GatherND, graph.Slice, graph.Expand, graph.Tile: // a table
+		return i == 0
+	case graph.ScatterElements, graph.ScatterND: // a table, and what takes the place of some of it
+		return i == 0 || i == 2
+	case graph.OneHot: // the two values
+		return i == 1
 	}
 	_, elementwise := l.Attrs.(graph.Elementwise)
 	return elementwise || kindOf(l) == weighted
@@ -141,8 +154,13 @@ func storesConstants(l *graph.Layer) bool {
 type halver struct {
 	net    *graph.Network
 	half   map[*graph.Layer]bool
+	sums   map[*graph.Layer]summing        // layers that read what there is
 	consts map[*graph.Tensor]*graph.Tensor // F16 copies of constants
 	copies map[copyKey]*graph.Tensor       // reformatted tensors
+}
+
+func newHalver(n *graph.Network) *halver {
+	return &halver{net: n, half: map[*graph.Layer]bool{}, consts: map[*graph.Tensor]*graph.Tensor{}, copies: map[copyKey]*graph.Tensor{}}
 }
 
 type copyKey struct {
@@ -172,6 +190,9 @@ func (h *halver) outputs(l *graph.Layer) {
 
 // inputs makes every real input of l the type that l wants.
 func (h *halver) inputs(l *graph.Layer) {
+	if h.sums[l] != apart {
+		return
+	}
 	for i, t := range l.Inputs {
 		switch {
 		case t == nil:
@@ -191,7 +212,7 @@ func (h *halver) constant(t *graph.Tensor) *graph.Tensor {
 	}
 	v, _ := t.Const()
 	f := graph.NewValue(graph.F16, v.Dims...)
-	graph.FromReal(f, v.F32(), graph.Range{})
+	graph.FromReal(f, saturated(v.F32()), graph.Range{})
 	c := h.net.AddConst(t.Name+"_f16", f)
 	h.consts[t] = c
 	return c

@@ -94,6 +94,122 @@ cast       fp32  Cast has a type of its own
 	}
 }
 
+// TestFP16Tables: tables that rows are taken of are halves, where their values allow; what names the rows and says
+// how large a result is stays as it is.
+func TestFP16Tables(t *testing.T) {
+	b := newNet(t, "tables")
+	integers := func(name string, v ...int64) *graph.Tensor {
+		return b.n.AddConst(name, graph.Values(graph.I64, v, len(v)))
+	}
+	ids := b.n.AddInput("ids", graph.I64, graph.Const(3))
+	rows := b.add("rows", graph.Gather, graph.GatherAttrs{}, b.random("embedding", 7, 4), ids)
+	vast := b.add("vast", graph.Gather, graph.GatherAttrs{}, b.n.AddConst("vast_table", graph.Values(graph.F32, []float32{1e6, 2e6, 3e6}, 3)), ids)
+	ends := b.add("ends", graph.ShapeOf, graph.ShapeAttrs{End: 1}, b.n.AddInput("x", graph.I64, graph.Symbol("length")))
+	part := b.add("part", graph.Slice, graph.SliceAttrs{}, b.random("positions", 8, 4), integers("starts", 1), ends, integers("axes", 0))
+	hot := b.add("hot", graph.OneHot, graph.OneHotAttrs{Axis: 1, Depth: 4}, ids, b.random("pair", 2))
+	put := b.add("put", graph.ScatterElements, graph.ScatterAttrs{Reduction: "none"}, b.random("base", 3), ids, b.random("updates", 3))
+	for _, y := range []*graph.Tensor{rows, vast, part, hot, put} {
+		b.n.MarkOutput(y)
+	}
+	d, err := PlaceFP16(b.n, Policy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.n.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	want := `rows       fp16  F16 storage
+vast       fp32  constant vast_table holds 1e+06, more than F16 does
+ends       fp32  it does not compute with real numbers
+part       fp16  F16 storage
+hot        fp16  F16 storage
+put        fp16  F16 storage
+`
+	if got := decisionText(d); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	for _, c := range b.n.Consts() {
+		half := c.Type == graph.F16
+		if want := c.Type.IsFloat() && c.Name != "vast_table"; half != want {
+			t.Errorf("constant %s", c.TypeString())
+		}
+	}
+}
+
+// TestFP16Masks: what attention masks hide stays hidden in F16, also where they hide a whole row; the same constants are
+// no masks where anything but Softmax sees the sum.
+func TestFP16Masks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(b *netBuilder, scores *graph.Tensor)
+		half bool
+	}{
+		{"softmax", func(b *netBuilder, s *graph.Tensor) {
+			b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s))
+		}, true},
+		{"logarithm", func(b *netBuilder, s *graph.Tensor) {
+			b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1, Log: true}, s))
+		}, false},
+		{"output", func(b *netBuilder, s *graph.Tensor) {
+			b.n.MarkOutput(s)
+			b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, s))
+		}, false},
+		{"maximum", func(b *netBuilder, s *graph.Tensor) {
+			b.n.MarkOutput(b.add("max", graph.ReduceMax, graph.ReduceAttrs{Axes: []int{-1}}, s))
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newNet(t, "attention")
+			x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(4))
+			mask := make([]float32, 16)
+			for i := range mask {
+				if i%4 > i/4 || i/4 == 2 { // the third row sees nothing
+					mask[i] = -1e9
+				}
+			}
+			scores := b.add("scores", graph.MatMul, nil, x, b.random("w", 4, 4))
+			scores.Producer.Fuse(graph.Binary(graph.EltMul), 0, b.n.AddConst("scale", graph.Values(graph.F32, []float32{0.5}, 1)))
+			scores.Producer.Fuse(graph.Binary(graph.EltAdd), 0, b.n.AddConst("mask", graph.Values(graph.F32, mask, 4, 4)))
+			c.end(b, scores)
+			half := b.n.Clone()
+			list, err := PlaceFP16(half, Policy{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := list[0].Precision == graph.F16; got != c.half {
+				t.Fatalf("%+v", list[0])
+			}
+			e, err := Compare(eval(t, b.n), eval(t, half))
+			if err != nil || c.half && e.SQNRdB < 55 {
+				t.Errorf("%.1f dB, %v", e.SQNRdB, err)
+			}
+		})
+	}
+}
+
+// TestFP16Choices: a mask may be chosen where a condition says so; the condition and what is computed on are none.
+func TestFP16Choices(t *testing.T) {
+	b := newNet(t, "choice")
+	four := []graph.Dim{graph.Const(2), graph.Const(4)}
+	x, seen := b.n.AddInput("x", graph.F32, four...), b.n.AddInput("seen", graph.Bool, four...)
+	least := b.n.AddConst("least", graph.Values(graph.F32, []float32{-math.MaxFloat32}, 1))
+	op := graph.Ops().Named("Where")
+	hidden := b.add("hidden", op, graph.Elementwise{Program: graph.Program{Args: 3, Code: []graph.Instr{{Op: graph.EltSelect, Arg: [3]int{0, 1, 2}}}}}, seen, x, least)
+	b.n.MarkOutput(b.add("softmax", graph.Softmax, graph.SoftmaxAttrs{Axis: -1}, hidden))
+	for i, want := range []bool{false, true, true} {
+		if got := masks(b.n, hidden.Producer, i); got != want {
+			t.Errorf("input %d: %v", i, got)
+		}
+	}
+	list, err := PlaceFP16(b.n, Policy{})
+	if err != nil || list[0].Precision != graph.F16 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if c := hidden.Producer.Inputs[2]; c.Type != graph.F16 || graph.F16ToF32(graph.View[uint16](c.Weights)[0]) != maskedHalf {
+		t.Errorf("%s", c.TypeString())
+	}
+}
+
 // TestMixed: what is not quantised can still be F16, and 8-bit layers are left alone.
 func TestMixed(t *testing.T) {
 	n := sampleNet(t)

@@ -13,8 +13,8 @@ import (
 //
 //	x -> Conv(x, w) -> y      ->      x -> Q -> DQ -> Conv(x', DQ(w in i8)) -> y
 //
-// Layers with constant weights (Conv, Gemm, MatMul) take 8-bit inputs and weights wherever the policy lets them and
-// their input has a range. Pooling, means, element-wise layers and layers that only move elements (Reshape, Transpose,
+// Layers with constant weights (Conv, ConvTranspose, Gemm, MatMul) take 8-bit inputs and weights wherever the policy lets
+// them, the target computes them so and their input has a range. Pooling, means, element-wise layers and layers that only move elements (Reshape, Transpose,
 // Concat, MaxPool and the like) do where an 8-bit layer reads their result, so that no float tensor lies in between.
 // Full-size arguments of an epilogue, as of a residual addition, are quantised with the layer. Everything else stays
 // in floating point.
@@ -34,7 +34,7 @@ func Place(n *graph.Network, ranges map[string]graph.Range, policy Policy) ([]De
 	if err := policy.check(n); err != nil {
 		return nil, err
 	}
-	p := &placer{net: n, policy: policy, ranges: ranges, wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*graph.Tensor{}}
+	p := &placer{net: n, policy: policy, ranges: ranges, wanted: map[*graph.Tensor]bool{}, weights: map[weightKey]*weights{}}
 	if decisions, ok := p.explicit(); ok {
 		return decisions, nil
 	}
@@ -63,12 +63,19 @@ type placer struct {
 
 	wanted  map[*graph.Tensor]bool        // tensors to be stored in 8 bits
 	joined  map[*graph.Tensor]graph.Range // the ranges of wanted tensors
-	weights map[weightKey]*graph.Tensor   // dequantised weights
+	weights map[weightKey]*weights
 }
 
 type weightKey struct {
 	t    *graph.Tensor
 	axis int
+}
+
+// weights are constant weights in 8 bits.
+type weights struct {
+	stored      graph.Value
+	rng         graph.Range
+	dequantized *graph.Tensor // in the network; nil until a layer reads it
 }
 
 // kind is how a layer takes part in quantisation.
@@ -87,7 +94,7 @@ func kindOf(l *graph.Layer) kind {
 		return never
 	}
 	switch l.Op {
-	case graph.Conv, graph.Gemm, graph.MatMul:
+	case graph.Conv, graph.ConvTranspose, graph.Gemm, graph.MatMul:
 		return weighted
 	case graph.MaxPool, graph.Concat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Transpose,
 		graph.Slice, graph.Identity, graph.DepthToSpace, graph.SpaceToDepth:
@@ -99,7 +106,12 @@ func kindOf(l *graph.Layer) kind {
 		if a := l.Attrs.(graph.PadAttrs); a.Value == 0 && len(l.OpInputs()) == 1 {
 			return moving
 		}
-	case graph.AveragePool, graph.ReduceMean:
+	case graph.Resize:
+		if a := l.Attrs.(graph.ResizeAttrs); a.Mode == "nearest" && a.Coordinates != "tf_crop_and_resize" {
+			return moving
+		}
+		return computing
+	case graph.AveragePool, graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin:
 		return computing
 	}
 	if _, ok := graph.ProgramOf(l); ok && l.Outputs[0].Type == graph.F32 {
@@ -108,16 +120,23 @@ func kindOf(l *graph.Layer) kind {
 	return never
 }
 
-// explicit returns the decisions for a network that has quantisation of its own; ok is false for others.
+// explicit returns the decisions for a network that has quantisation of its own; ok is false for others. Layers that only
+// move elements pass integers on, as lowering will let them.
 func (p *placer) explicit() (list []Decision, ok bool) {
+	quantized := map[*graph.Tensor]bool{} // tensors that stand for integers
 	for _, l := range p.net.Layers {
 		d := Decision{l.Name, graph.F32, "the model brings its own quantisation, which does not include it"}
 		switch {
 		case l.Op == graph.Quantize, l.Op == graph.Dequantize:
 			ok = true
 			d.Precision, d.Reason = graph.I8, "quantisation of the model's own"
-		case len(l.Inputs) > 0 && isDequantized(l.Inputs[0]):
+			quantized[l.Outputs[0]] = l.Op == graph.Dequantize
+		case len(l.Inputs) == 0 || !quantized[l.Inputs[0]]:
+		case kindOf(l) == never:
+			d.Reason = l.Op.Name + " has no 8-bit form"
+		default:
 			d.Precision, d.Reason = graph.I8, "quantised by the model itself"
+			quantized[l.Outputs[0]] = kindOf(l) == moving
 		}
 		list = append(list, d)
 	}
@@ -142,6 +161,11 @@ func (p *placer) decide(layers []*graph.Layer) {
 			d.Reason = "the last layer is kept in floating point"
 		default:
 			inputs, reason := p.quantizable(l)
+			if inputs != nil {
+				if err := p.supported(l, inputs); err != nil {
+					inputs, reason = nil, "the target has no 8-bit form of it: "+err.Error()
+				}
+			}
 			if inputs != nil {
 				d.Precision = graph.I8
 				for _, t := range inputs {
@@ -176,6 +200,9 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 		}
 		if x.IsConst() {
 			return nil, "its input is constant"
+		}
+		if a, ok := l.Attrs.(graph.ConvTransposeAttrs); ok && a.Group > 1 {
+			return nil, "its groups would share the scales of their weights"
 		}
 		if !p.hasRange(x) {
 			return nil, "no range for tensor " + x.Name
@@ -223,11 +250,17 @@ func (p *placer) movedInputs(l *graph.Layer) (inputs []*graph.Tensor, reason str
 func (p *placer) fullSize(l *graph.Layer, tensors []*graph.Tensor) []*graph.Tensor {
 	var list []*graph.Tensor
 	for _, t := range tensors {
-		if t != nil && !t.IsConst() && t.Type == graph.F32 && p.hasRange(t) && graph.EqualDims(t.Dims, l.Outputs[0].Dims) {
+		if t != nil && !t.IsConst() && t.Type == graph.F32 && p.hasRange(t) && p.sameShape(t, l.Outputs[0]) {
 			list = append(list, t)
 		}
 	}
 	return list
+}
+
+// sameShape reports whether two tensors have the same shape, at the policy's shapes at least.
+func (p *placer) sameShape(a, b *graph.Tensor) bool {
+	return graph.EqualDims(a.Dims, b.Dims) ||
+		p.policy.Shapes != nil && slices.Equal(graph.EvalDims(a.Dims, p.policy.Shapes), graph.EvalDims(b.Dims, p.policy.Shapes))
 }
 
 // hasRange reports whether the tensor has a range of one scale, or will share another tensor's.

@@ -129,17 +129,26 @@ func (p *placer) quantizeConst(layers []*graph.Layer, t *graph.Tensor) {
 	}
 }
 
-// quantizeWeights makes l read its weights, input 1, through Dequantize from an I8 constant.
-func (p *placer) quantizeWeights(l *graph.Layer) {
+// weightsOf returns the weights of l, its constant input 1, in 8 bits.
+func (p *placer) weightsOf(l *graph.Layer) *weights {
 	key := weightKey{l.Inputs[1], weightAxis(l, p.policy.PerTensor)}
-	w, ok := p.weights[key]
-	if !ok {
+	w := p.weights[key]
+	if w == nil {
 		v, _ := key.t.Const()
-		q, r := QuantizeWeights(v, key.axis)
-		w = p.dequantize(key.t, q, r)
+		w = &weights{}
+		w.stored, w.rng = QuantizeWeights(v, key.axis)
 		p.weights[key] = w
 	}
-	l.SetInput(1, w)
+	return w
+}
+
+// quantizeWeights makes l read its weights, input 1, through Dequantize from an I8 constant.
+func (p *placer) quantizeWeights(l *graph.Layer) {
+	w := p.weightsOf(l)
+	if w.dequantized == nil {
+		w.dequantized = p.dequantize(l.Inputs[1], w.stored, w.rng)
+	}
+	l.SetInput(1, w.dequantized)
 }
 
 // dequantize adds a constant q with range r and returns the tensor of its real numbers, which stands for t.

@@ -253,48 +253,6 @@ func TestPlaceErrors(t *testing.T) {
 	}
 }
 
-// TestPlaceRandom places in random networks with every mix of kinds, sharing and outputs.
-func TestPlaceRandom(t *testing.T) {
-	for seed := range uint64(60) {
-		b := newNet(t, fmt.Sprint("random", seed))
-		b.r = rand.New(rand.NewPCG(seed, 4))
-		x := b.n.AddInput("x", graph.F32, graph.Const(2), graph.Const(4), graph.Const(6), graph.Const(6))
-		live := []*graph.Tensor{x}
-		pick := func() *graph.Tensor { return live[b.r.IntN(len(live))] }
-		for i := range 3 + b.r.IntN(10) {
-			name := fmt.Sprint("l", i)
-			var y *graph.Tensor
-			switch b.r.IntN(7) {
-			case 0, 1, 2:
-				var add *graph.Tensor
-				if b.r.IntN(3) == 0 {
-					add = pick()
-				}
-				y = b.conv(name, pick(), 4, 1+2*b.r.IntN(2), add)
-			case 3:
-				y = b.add(name, graph.MaxPool, graph.PoolAttrs{Kernel: []int{3, 3}, Pads: []int{1, 1, 1, 1}}, pick())
-			case 4:
-				c := b.add(name+"cat", graph.Concat, graph.ConcatAttrs{Axis: 1}, pick(), pick())
-				y = b.conv(name, c, 4, 1, nil)
-			case 5:
-				y = b.add(name, graph.Ops().Named("Add"), graph.Elementwise{Program: graph.Binary(graph.EltAdd)}, pick(), pick())
-			case 6:
-				y = b.add(name, graph.Transpose, graph.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, pick())
-			}
-			live = append(live, y)
-		}
-		b.n.MarkOutput(live[len(live)-1])
-		if y := pick(); y != x && y != b.n.Outputs[0] {
-			b.n.MarkOutput(y)
-		}
-		scheme := []Scheme{{}, {Asymmetric: true, Type: graph.U8}}[seed%2]
-		q, _ := place(t, b.n, MinMax{scheme}, Policy{Scheme: scheme})
-		if e, err := Compare(eval(t, b.n), eval(t, q)); err != nil || e.SQNRdB < 15 {
-			t.Errorf("seed %d: %.1f dB, %v\n%s\n%s", seed, e.SQNRdB, err, b.n, q)
-		}
-	}
-}
-
 func TestQuantizeWeights(t *testing.T) {
 	w := []float32{1, -2, 0.5, 0, 0, 0, 100, -50, 127}
 	for _, c := range []struct {

@@ -18,6 +18,12 @@ type Policy struct {
 	// Peaks are the largest magnitudes by tensor name, as calibration finds them: PlaceFP16 leaves in F32 what F16 cannot
 	// hold. A tensor that is not in it counts as small.
 	Peaks map[string]float32
+	// Supports returns why the target does not compute a layer whose tensors are quantised; nil: it computes all. Place
+	// leaves such layers in floating point, with the weights that they have.
+	Supports func(*graph.Layer) error
+	// Shapes are the values of the network's symbols for which it is lowered: tensors whose extents are other expressions
+	// of them may be of one shape. nil: none are known.
+	Shapes map[string]int
 }
 
 // Rule sets the precision of layers by name: an element of trtexec's --layerPrecisions.

@@ -34,7 +34,7 @@ func QuantizeWeights(v graph.Value, axis int) (graph.Value, graph.Range) {
 }
 
 // weightAxis returns the axis of the output channels of a layer's weights, input 1, or -1 if the whole tensor shares a
-// scale.
+// scale. The groups of a transposed convolution share theirs: its axis of output channels is as long as one of them.
 func weightAxis(l *graph.Layer, perTensor bool) int {
 	rank := len(l.Inputs[1].Dims)
 	switch {
@@ -42,6 +42,8 @@ func weightAxis(l *graph.Layer, perTensor bool) int {
 		return -1
 	case l.Op == graph.Conv:
 		return 0
+	case l.Op == graph.ConvTranspose:
+		return 1
 	case l.Op == graph.Gemm:
 		if l.Attrs.(graph.GemmAttrs).TransB {
 			return 0

@@ -98,14 +98,14 @@ func (a *int8Area) gather(dst, image []byte, planeStride, b0, b1, first, last in
 // gatherStem interleaves the channels of an NCHW image, four bytes a pixel.
 func (a *int8Area) gatherStem(dst, image []byte, planeStride, first, last int) {
 	low, high := a.columns()
-	var flip uint64
+	var flip byte
 	if a.signed {
-		flip = 0x8080808080808080
+		flip = 0x80
 	}
 	a.eachRow(first, last, func(row, y int) {
 		to := a.stemRow(dst, row, y, low, high)
 		if y >= 0 {
-			interleave(to, image[y*a.shape.Width:], planeStride, a.shape.Channels, flip)
+			a.quant.Pixels(to, image[y*a.shape.Width:], planeStride, a.shape.Channels, flip)
 		}
 	})
 }
@@ -132,27 +132,6 @@ func (a *int8Area) stemRow(dst []byte, row, y, low, high int) []byte {
 	fillBytes(to[:low*4], a.zero)
 	fillBytes(to[high*4:], a.zero)
 	return to[low*4 : high*4]
-}
-
-// interleave writes len(dst)/4 pixels of four bytes: byte c of pixel x is src[c*plane+x], its bits flipped.
-func interleave(dst, src []byte, plane, channels int, flip uint64) {
-	n, x := len(dst)/4, 0
-	for ; x+4 <= n; x += 4 { // 4 x 4 bytes transposed, rows 0 and 2 in one word, 1 and 3 in the other
-		var r [4]uint64
-		for c := range min(4, channels) {
-			r[c] = uint64(binary.LittleEndian.Uint32(src[c*plane+x:]))
-		}
-		a, b := r[0]|r[2]<<32, r[1]|r[3]<<32
-		t := (a>>8 ^ b) & 0x00ff00ff00ff00ff
-		a, b = a^t<<8, b^t
-		binary.LittleEndian.PutUint64(dst[4*x:], (a&0xffff|a>>16&0xffff0000|b<<32&0xffff00000000|b<<16&0xffff000000000000)^flip)
-		binary.LittleEndian.PutUint64(dst[4*x+8:], (a>>16&0xffff|a>>32&0xffff0000|b<<16&0xffff00000000|b&0xffff000000000000)^flip)
-	}
-	for ; x < n; x++ {
-		for c := range channels {
-			dst[4*x+c] = src[c*plane+x] ^ byte(flip)
-		}
-	}
 }
 
 // quantKernel returns the first kernel of the table that the features allow.

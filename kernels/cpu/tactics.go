@@ -74,7 +74,8 @@ func families(workers int) []family {
 		{float, pointwiseTactics},
 		{float, reformatTactics},
 		{float, concatTactics},
-		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic { return moveTactics() }},
+		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic { return append(moveTactics(), nearestTactics(workers)...) }},
+		{float, func(isa asm.Features) []kernels.Tactic { return resizeTactics(isa, workers) }},
 	}
 }
 

@@ -87,7 +87,7 @@ func (b *randomNet) operand(x *graph.Tensor) *graph.Tensor {
 func (b *randomNet) layer() *graph.Tensor {
 	x := b.pick()
 	d := graph.EvalDims(x.Dims, nil)
-	switch b.rng.IntN(13) {
+	switch b.rng.IntN(14) {
 	case 0, 1:
 		return b.randomConv(x, d)
 	case 2:
@@ -132,11 +132,29 @@ func (b *randomNet) layer() *graph.Tensor {
 		return b.reshape(b.name("Reshape"), y, 0, int64(d[1]), int64(d[2]*d[3]), 1)
 	case 11:
 		return b.pad(b.name("Pad"), x, 0, 1)
+	case 12:
+		return b.upsampled(x, d)
 	}
 	if d[2]*d[3] > 64 {
 		return nil
 	}
 	return b.add(b.name("MatMul"), graph.MatMul, nil, x, b.weights(b.name("m"), -.5, .5, d[3], 1+b.rng.IntN(4)))
+}
+
+// upsampled returns x twice as large, by a resize or a transposed convolution.
+func (b *randomNet) upsampled(x *graph.Tensor, d []int) *graph.Tensor {
+	if d[2]*d[3] > 64 {
+		return nil
+	}
+	if b.rng.IntN(2) == 0 {
+		a := graph.ResizeAttrs{Scales: []float32{1, 1, 2, 2}, Mode: []string{"nearest", "linear"}[b.rng.IntN(2)], Coordinates: "asymmetric", Nearest: "floor"}
+		return b.add(b.name("Resize"), graph.Resize, a, x)
+	}
+	w := b.weights(b.name("w"), -.5, .5, d[1], 2, 2, 2)
+	if isDequantize(x.Producer) {
+		w = b.qweights(b.name("w"), 1, d[1], 2, 2, 2)
+	}
+	return b.add(b.name("Up"), graph.ConvTranspose, graph.ConvTransposeAttrs{Strides: []int{2, 2}, Group: 1}, x, w)
 }
 
 func mustConst(t *graph.Tensor) graph.Value {

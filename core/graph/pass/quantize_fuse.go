@@ -19,7 +19,7 @@ import (
 var fuseQuantized = Pass{
 	Name:  "fuse-quantized",
 	Doc:   "layers between dequantisation and quantisation compute on integers",
-	Rules: []string{"int8-convolution", "int8-product", "int8-pointwise", "int8-pooling"},
+	Rules: []string{"int8-convolution", "int8-product", "int8-pointwise", "int8-pooling", "int8-resampling"},
 	lower: true,
 	run:   func(r *rewrite) { r.each(r.fuseInt8) },
 }
@@ -33,6 +33,8 @@ func int8Rule(l *graph.Layer) string {
 		return "int8-product"
 	case graph.AveragePool, graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin:
 		return "int8-pooling"
+	case graph.Resize:
+		return "int8-resampling"
 	}
 	if e, ok := l.Attrs.(graph.Elementwise); ok && len(e.Program.Code) > 0 {
 		return "int8-pointwise"
@@ -118,7 +120,7 @@ func channelAxis(l *graph.Layer) int {
 	case graph.ConvAttrs:
 		return 0
 	case graph.ConvTransposeAttrs:
-		return -1 // defined for one scale only
+		return 1
 	case graph.GemmAttrs:
 		if a.TransB {
 			return 0

@@ -126,6 +126,16 @@ func quantizedCases() []passCase {
 			y := n.qdq("Y", n.binary("Add", graph.EltAdd, x, z), 1.0/16)
 			return n.output(n.qdq("A", n.add("Pool", graph.AveragePool, graph.PoolAttrs{Global: true}, y), 1.0/64))
 		}},
+		{"upsampled", func(n *net) *graph.Network { // by a transposed convolution, to the nearest, and between pixels
+			x := n.qdq("X", n.input("x", 1, 4, 3, 3), 1.0/32)
+			a := graph.ConvTransposeAttrs{Strides: []int{2, 2}, Group: 1}
+			up := n.add("Up", graph.ConvTranspose, a, x, n.qweights("w", 1, 4, 3, 2, 2), n.qbias("b", 3))
+			y := n.qdq("Y", n.relu("Relu", up), 1.0/4)
+			twice := graph.ResizeAttrs{Scales: []float32{1, 1, 2, 2}, Mode: "nearest", Coordinates: "asymmetric", Nearest: "floor"}
+			near := n.qdq("N", n.add("Nearest", graph.Resize, twice, y), 1.0/4)
+			twice.Mode = "linear"
+			return n.output(n.qdq("Z", n.add("Linear", graph.Resize, twice, near), 1.0/4))
+		}},
 		{"weights-from-float", func(n *net) *graph.Network { // quantised and transposed constants
 			x := n.qdq("X", n.input("x", 2, 4), 1.0/32)
 			w := n.transpose("Transpose", n.qweights("w", 0, 3, 4), 1, 0)
@@ -183,7 +193,7 @@ func TestLoweringWithoutTactics(t *testing.T) {
 				got, _ := runPass(t, n, Lowering(), Config{Supports: supports})
 				sameOutputs(t, n, got, 1e-6)
 				for _, l := range got.Layers {
-					if l.Op != graph.Quantize && l.Op != graph.Dequantize && needsTactic(l.Op) && supports(l) != nil {
+					if l.Op != graph.Quantize && l.Op != graph.Dequantize && NeedsTactic(l.Op) && supports(l) != nil {
 						t.Errorf("layer %s has no tactic", l)
 					}
 				}

@@ -175,7 +175,7 @@ func (c *candidate) sole(t *graph.Tensor, l *graph.Layer) bool {
 
 // supported asks the target about a layer that the candidate would make.
 func (c *candidate) supported(l *graph.Layer) bool {
-	if c.r.cfg.Supports == nil || !needsTactic(l.Op) {
+	if c.r.cfg.Supports == nil || !NeedsTactic(l.Op) {
 		return true
 	}
 	if err := c.r.cfg.Supports(l); err != nil {
@@ -184,9 +184,9 @@ func (c *candidate) supported(l *graph.Layer) bool {
 	return true
 }
 
-// needsTactic reports whether a backend must be asked about an op: not about what planners lay out in memory without a
+// NeedsTactic reports whether a backend must be asked about an op: not about what planners lay out in memory without a
 // launch, nor about reformats, which every backend has.
-func needsTactic(op *graph.Op) bool {
+func NeedsTactic(op *graph.Op) bool {
 	switch op {
 	case graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Concat, graph.Reformat:
 		return false

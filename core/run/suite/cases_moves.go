@@ -117,6 +117,23 @@ func (m *maker) resizes() {
 			m.add(fmt.Sprintf("resize_%s_%d", t, i), l, Tolerance{Real: 1e-5, Step: 1})
 		}
 	}
+	for i, c := range []struct {
+		x     []int
+		sizes []int
+	}{
+		{[]int{2, 3, 4}, []int{2, 3, 9}},          // one axis, the last
+		{[]int{2, 20, 4, 5}, []int{2, 20, 7, 5}},  // one axis, not the last
+		{[]int{1, 4, 5, 3}, []int{1, 8, 10, 3}},   // channels last
+		{[]int{1, 18, 70, 3}, []int{1, 18, 1, 1}}, // to one pixel
+	} {
+		for _, mode := range []string{"nearest", "linear"} {
+			a := graph.ResizeAttrs{Mode: mode, Sizes: c.sizes, Coordinates: "half_pixel", Nearest: "round_prefer_floor"}
+			m.add(fmt.Sprintf("resize_%s_axes_%d", mode, i), m.layer(graph.Resize, a, m.tensor(graph.F32, graph.Range{}, c.x...)), Tolerance{Real: 1e-5})
+			l := m.layer(graph.Resize, a, m.tensor(graph.U8, graph.PerTensor(0.1, 120), c.x...)) // to another range
+			l.Outputs[0].Type, l.Outputs[0].Range = graph.I8, graph.PerTensor(0.13, -3)
+			m.add(fmt.Sprintf("resize_bytes_%s_axes_%d", mode, i), l, Tolerance{Real: 1e-5, Step: 1})
+		}
+	}
 }
 
 // known are layers whose output follows from shapes and constants.

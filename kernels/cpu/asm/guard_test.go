@@ -241,6 +241,7 @@ func TestFencedVectors(t *testing.T) {
 				planes := fenced(t, normals(r, 3*(n+2)+n), last)
 				pixels, block := fenced(t, make([]byte, 4*n), last), fenced(t, make([]byte, 16*n), last)
 				k.QuantizePixels(pixels, planes, n+2, 4, q)
+				k.Pixels(pixels, fenced(t, qbytes(r, 3*(n+2)+n), last), n+2, 4, 0x80)
 				k.QuantizeBlock(block, planes, n+2, 4, q)
 				k.DequantizeBlock(planes, block, n+2, 4, q)
 			}

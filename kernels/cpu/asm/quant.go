@@ -1,5 +1,7 @@
 package asm
 
+import "encoding/binary"
+
 // Quantization maps bytes to real values: real = (q - Zero) * Scale.
 type Quantization struct {
 	Scale  float32 // positive, below 2^100
@@ -51,6 +53,9 @@ type QuantKernel struct {
 	// QuantizePixels writes len(dst)/4 pixels of four bytes: byte c of pixel x is src[c*plane+x] quantised.
 	// Bytes beyond channels (at most 4) are anything.
 	QuantizePixels func(dst []byte, src []float32, plane, channels int, to Quantization)
+	// Pixels writes len(dst)/4 pixels of four bytes: byte c of pixel x is src[c*plane+x], its bits flipped by those of flip.
+	// Bytes beyond channels (at most 4) are anything.
+	Pixels func(dst, src []byte, plane, channels int, flip byte)
 	// QuantizeBlock reads up to 16 channels of NCHW and writes len(dst)/16 pixels of a block.
 	QuantizeBlock func(dst []byte, src []float32, plane, channels int, to Quantization)
 	// DequantizeBlock reads len(src)/16 pixels of a block and writes up to 16 channels of NCHW.
@@ -66,6 +71,7 @@ func quantKernelGeneric() QuantKernel {
 		Requantize:      requantizeGeneric,
 		Add:             addBytesGeneric,
 		QuantizePixels:  quantizePixelsGeneric,
+		Pixels:          pixelsGeneric,
 		QuantizeBlock:   quantizeBlockGeneric,
 		DequantizeBlock: dequantizeBlockGeneric,
 	}
@@ -100,6 +106,26 @@ func quantizePixelsGeneric(dst []byte, src []float32, plane, channels int, to Qu
 	for x := range len(dst) / 4 {
 		for c := range channels {
 			dst[4*x+c] = to.byteOf(src[c*plane+x])
+		}
+	}
+}
+
+func pixelsGeneric(dst, src []byte, plane, channels int, flip byte) {
+	n, x, flips := len(dst)/4, 0, uint64(flip)*0x0101010101010101
+	for ; x+4 <= n; x += 4 { // 4 x 4 bytes transposed, rows 0 and 2 in one word, 1 and 3 in the other
+		var r [4]uint64
+		for c := range min(4, channels) {
+			r[c] = uint64(binary.LittleEndian.Uint32(src[c*plane+x:]))
+		}
+		a, b := r[0]|r[2]<<32, r[1]|r[3]<<32
+		t := (a>>8 ^ b) & 0x00ff00ff00ff00ff
+		a, b = a^t<<8, b^t
+		binary.LittleEndian.PutUint64(dst[4*x:], (a&0xffff|a>>16&0xffff0000|b<<32&0xffff00000000|b<<16&0xffff000000000000)^flips)
+		binary.LittleEndian.PutUint64(dst[4*x+8:], (a>>16&0xffff|a>>32&0xffff0000|b<<16&0xffff00000000|b&0xffff000000000000)^flips)
+	}
+	for ; x < n; x++ {
+		for c := range channels {
+			dst[4*x+c] = src[c*plane+x] ^ flip
 		}
 	}
 }

@@ -22,6 +22,7 @@ func (k quantAssembly) kernel(name string, needs Features) QuantKernel {
 		Requantize:      k.requantize,
 		Add:             k.add,
 		QuantizePixels:  k.quantizePixels,
+		Pixels:          k.pixels,
 		QuantizeBlock:   k.quantizeBlock,
 		DequantizeBlock: k.dequantizeBlock,
 	}
@@ -127,6 +128,22 @@ func (k quantAssembly) quantizePixels(dst []byte, src []float32, plane, channels
 	}
 	if n < pixels {
 		quantizePixelsGeneric(dst[4*n:], src[n:], plane, channels, to)
+	}
+}
+
+func (k quantAssembly) pixels(dst, src []byte, plane, channels int, flip byte) {
+	pixels := len(dst) / 4
+	n := pixels &^ 15
+	if n > 0 && channels > 0 {
+		_ = src[(channels-1)*plane+n-1]
+		if flips := uint32(flip) * 0x01010101; level(k) == avx512 {
+			joinPixelsAVX512(&dst[0], &src[0], plane, channels, n, flips)
+		} else {
+			joinPixelsAVX2(&dst[0], &src[0], plane, channels, n, flips)
+		}
+	}
+	if n < pixels {
+		pixelsGeneric(dst[4*n:], src[n:], plane, channels, flip)
 	}
 }
 

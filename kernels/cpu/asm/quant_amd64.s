@@ -264,6 +264,52 @@ loop:
 	VZEROUPPER
 	RET
 
+// func joinPixelsAVX512(dst *byte, src *byte, plane int, channels int, n int, flip uint32)
+// Requires: AVX, AVX512F, CMOV
+TEXT ·joinPixelsAVX512(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         plane+16(FP), DX
+	MOVQ         channels+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVL         flip+40(FP), DI
+	VMOVD        DI, X0
+	VPBROADCASTD X0, Z0
+	XORQ         DI, DI
+
+loop:
+	LEAQ      (CX)(DI*1), R8
+	MOVQ      BX, R10
+	VPMOVZXBD (R8), Z1
+	LEAQ      (R8)(DX*1), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VPMOVZXBD (R8), Z2
+	LEAQ      (R8)(DX*1), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VPSLLD    $0x08, Z2, Z2
+	VPORD     Z2, Z1, Z1
+	VPMOVZXBD (R8), Z2
+	LEAQ      (R8)(DX*1), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VPSLLD    $0x10, Z2, Z2
+	VPORD     Z2, Z1, Z1
+	VPMOVZXBD (R8), Z2
+	LEAQ      (R8)(DX*1), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VPSLLD    $0x18, Z2, Z2
+	VPORD     Z2, Z1, Z1
+	VPXORD    Z0, Z1, Z1
+	VMOVUPS   Z1, (AX)(DI*4)
+	ADDQ      $0x10, DI
+	CMPQ      DI, SI
+	JLT       loop
+	VZEROUPPER
+	RET
+
 // func quantizeBlockAVX512(dst *byte, src *float32, plane int, channels int, n int, args *float32)
 // Requires: AVX, AVX512F, CMOV
 TEXT ·quantizeBlockAVX512(SB), NOSPLIT, $0-48
@@ -1037,6 +1083,52 @@ loop:
 	VMOVUPS   Y7, (DX)(AX*4)
 	ADDQ      $0x08, AX
 	CMPQ      AX, CX
+	JLT       loop
+	VZEROUPPER
+	RET
+
+// func joinPixelsAVX2(dst *byte, src *byte, plane int, channels int, n int, flip uint32)
+// Requires: AVX, AVX2, CMOV
+TEXT ·joinPixelsAVX2(SB), NOSPLIT, $0-44
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         plane+16(FP), DX
+	MOVQ         channels+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVL         flip+40(FP), DI
+	VMOVD        DI, X0
+	VPBROADCASTD X0, Y0
+	XORQ         DI, DI
+
+loop:
+	LEAQ      (CX)(DI*1), R8
+	MOVQ      BX, R10
+	VPMOVZXBD (R8), Y1
+	LEAQ      (R8)(DX*1), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VPMOVZXBD (R8), Y2
+	LEAQ      (R8)(DX*1), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VPSLLD    $0x08, Y2, Y2
+	VPOR      Y2, Y1, Y1
+	VPMOVZXBD (R8), Y2
+	LEAQ      (R8)(DX*1), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VPSLLD    $0x10, Y2, Y2
+	VPOR      Y2, Y1, Y1
+	VPMOVZXBD (R8), Y2
+	LEAQ      (R8)(DX*1), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VPSLLD    $0x18, Y2, Y2
+	VPOR      Y2, Y1, Y1
+	VPXOR     Y0, Y1, Y1
+	VMOVUPS   Y1, (AX)(DI*4)
+	ADDQ      $0x08, DI
+	CMPQ      DI, SI
 	JLT       loop
 	VZEROUPPER
 	RET

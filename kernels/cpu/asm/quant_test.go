@@ -125,11 +125,16 @@ func checkBlocks(t *testing.T, k QuantKernel, r *rand.Rand, n, plane, channels i
 	k.QuantizeBlock(block, x, plane, channels, q)
 	pixels := make([]byte, 4*n)
 	k.QuantizePixels(pixels, x, plane, min(4, channels), q)
+	stored, joined := qbytes(r, plane*(channels-1)+n), make([]byte, 4*n)
+	k.Pixels(joined, stored, plane, min(4, channels), 0x80)
 	for p := range n {
 		for c := range channels {
 			want := quantNaive(x[c*plane+p], q)
 			if got := block[16*p+c]; got != want {
 				t.Fatalf("%s: block byte %d of pixel %d is %d, want %d", what, c, p, got, want)
+			}
+			if c < 4 && joined[4*p+c] != stored[c*plane+p]^0x80 {
+				t.Fatalf("%s: byte %d of pixel %d is %d, of channel %d", what, c, p, joined[4*p+c], stored[c*plane+p])
 			}
 			if c < 4 && pixels[4*p+c] != want {
 				t.Fatalf("%s: byte %d of pixel %d is %d, want %d", what, c, p, pixels[4*p+c], want)

@@ -29,6 +29,11 @@ func addBytesAVX512(dst *byte, a *byte, b *byte, n int, args *float32)
 //go:noescape
 func quantizePixelsAVX512(dst *byte, src *float32, plane int, channels int, n int, args *float32)
 
+// joinPixelsAVX512 is QuantKernel.Pixels for n pixels, a multiple of 16.
+//
+//go:noescape
+func joinPixelsAVX512(dst *byte, src *byte, plane int, channels int, n int, flip uint32)
+
 // quantizeBlockAVX512 is QuantKernel.QuantizeBlock for n pixels, a multiple of 16.
 //
 //go:noescape
@@ -63,6 +68,11 @@ func addBytesAVX2(dst *byte, a *byte, b *byte, n int, args *float32)
 //
 //go:noescape
 func quantizePixelsAVX2(dst *byte, src *float32, plane int, channels int, n int, args *float32)
+
+// joinPixelsAVX2 is QuantKernel.Pixels for n pixels, a multiple of 16.
+//
+//go:noescape
+func joinPixelsAVX2(dst *byte, src *byte, plane int, channels int, n int, flip uint32)
 
 // quantizeBlockAVX2 is QuantKernel.QuantizeBlock for n pixels, a multiple of 16.
 //

@@ -20,6 +20,7 @@ func quant(c *build.Context) {
 	for _, set := range []*isa{avx512, avx2} {
 		quantSlices(c, set)
 		quantizePixels(c, set)
+		joinPixels(c, set)
 		quantizeBlock(c, set)
 		dequantizeBlock(c, set)
 	}

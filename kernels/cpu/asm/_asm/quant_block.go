@@ -24,19 +24,20 @@ const blockSignature = "func(dst *byte, src *float32, plane, channels, n int, ar
 type channelWalk struct {
 	c                     *build.Context
 	at, next, plane, left reg.GPVirtual
+	size                  uint8 // of an element
 }
 
 // newChannelWalk begins at element index of base.
-func newChannelWalk(c *build.Context, base, index, plane reg.GPVirtual, channels operand.Op) *channelWalk {
-	w := &channelWalk{c: c, at: c.GP64().(reg.GPVirtual), next: c.GP64().(reg.GPVirtual), plane: plane, left: c.GP64().(reg.GPVirtual)}
-	c.LEAQ(operand.Mem{Base: base, Index: index, Scale: 4}, w.at)
+func newChannelWalk(c *build.Context, base, index, plane reg.GPVirtual, channels operand.Op, size uint8) *channelWalk {
+	w := &channelWalk{c: c, at: c.GP64().(reg.GPVirtual), next: c.GP64().(reg.GPVirtual), plane: plane, left: c.GP64().(reg.GPVirtual), size: size}
+	c.LEAQ(operand.Mem{Base: base, Index: index, Scale: size}, w.at)
 	c.MOVQ(channels, w.left)
 	return w
 }
 
 // step goes to the next channel.
 func (w *channelWalk) step() {
-	w.c.LEAQ(operand.Mem{Base: w.at, Index: w.plane, Scale: 4}, w.next)
+	w.c.LEAQ(operand.Mem{Base: w.at, Index: w.plane, Scale: w.size}, w.next)
 	w.c.SUBQ(operand.Imm(1), w.left)
 	w.c.CMOVQGT(w.next, w.at)
 }
@@ -53,7 +54,7 @@ func blockFunction(c *build.Context, set *isa, name, signature, method string) (
 func quantizePixels(c *build.Context, set *isa) {
 	q, plane, channels := blockFunction(c, set, "quantizePixels", blockSignature, "QuantizePixels")
 	c.Label("loop")
-	v := q.fourChannels(newChannelWalk(c, q.pointers["src"], q.at, plane, channels))
+	v := q.fourChannels(newChannelWalk(c, q.pointers["src"], q.at, plane, channels, 4))
 	c.VMOVUPS(v, operand.Mem{Base: q.pointers["dst"], Index: q.at, Scale: 4})
 	q.endLoop()
 }
@@ -79,14 +80,55 @@ func (q *quantiser) fourChannels(w *channelWalk) reg.VecVirtual {
 			all = v
 			continue
 		}
-		c.VPSLLD(operand.Imm(uint64(8*i)), v, v)
-		if q.isa == avx512 {
-			c.VPORD(v, all, all)
-		} else {
-			c.VPOR(v, all, all)
-		}
+		q.isa.joinByte(c, all, v, i)
 	}
 	return all
+}
+
+// joinByte puts the bytes in the 32-bit lanes of v into byte i of those of all.
+func (s *isa) joinByte(c *build.Context, all, v reg.VecVirtual, i int) {
+	c.VPSLLD(operand.Imm(uint64(8*i)), v, v)
+	if s == avx512 {
+		c.VPORD(v, all, all)
+	} else {
+		c.VPOR(v, all, all)
+	}
+}
+
+// joinPixels emits QuantKernel.Pixels: a register of pixels at a time.
+func joinPixels(c *build.Context, set *isa) {
+	name := "joinPixels" + set.name
+	function(c, name, "func(dst, src *byte, plane, channels, n int, flip uint32)", name+" is QuantKernel.Pixels for n pixels, a multiple of 16.")
+	gp := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	dst, src, plane, channels, n := gp("dst"), gp("src"), gp("plane"), gp("channels"), gp("n")
+	flip, at := set.register(c), c.GP64().(reg.GPVirtual)
+	c.VMOVD(c.Load(c.Param("flip"), c.GP32()), flip.AsX())
+	c.VPBROADCASTD(flip.AsX(), flip)
+	c.XORQ(at, at)
+	c.Label("loop")
+	w := newChannelWalk(c, src, at, plane, channels, 1)
+	var all reg.VecVirtual
+	for i := range 4 {
+		v := set.register(c)
+		c.VPMOVZXBD(operand.Mem{Base: w.at}, v)
+		w.step()
+		if i == 0 {
+			all = v
+			continue
+		}
+		set.joinByte(c, all, v, i)
+	}
+	if set == avx512 {
+		c.VPXORD(flip, all, all)
+	} else {
+		c.VPXOR(flip, all, all)
+	}
+	c.VMOVUPS(all, operand.Mem{Base: dst, Index: at, Scale: 4})
+	c.ADDQ(operand.Imm(uint64(set.width/4)), at)
+	c.CMPQ(at, n)
+	c.JLT(operand.LabelRef("loop"))
+	c.VZEROUPPER()
+	c.RET()
 }
 
 // transpose4 transposes the 4x4 matrix of 32-bit elements in each 128-bit lane of four registers.
@@ -112,7 +154,7 @@ func quantizeBlock(c *build.Context, set *isa) {
 	q, plane, channels := blockFunction(c, set, "quantizeBlock", blockSignature, "QuantizeBlock")
 	dst := q.pointers["dst"]
 	c.Label("loop")
-	w := newChannelWalk(c, q.pointers["src"], q.at, plane, channels)
+	w := newChannelWalk(c, q.pointers["src"], q.at, plane, channels, 4)
 	var quads [4]reg.VecVirtual
 	for i := range quads {
 		quads[i] = q.fourChannels(w)
@@ -152,7 +194,7 @@ func dequantizeBlock(c *build.Context, set *isa) {
 		}
 		pixels[k] = v
 	}
-	w := newChannelWalk(c, q.pointers["dst"], q.at, plane, channels)
+	w := newChannelWalk(c, q.pointers["dst"], q.at, plane, channels, 4)
 	for i, quad := range q.transpose4(pixels) { // channels 4*i to 4*i+3 of the pixels
 		for j := range 4 {
 			v := q.register()
