@@ -44,7 +44,7 @@ func (p *pane) note(text string) (string, ui.Style) {
 		notes = append(notes, "estimated")
 	}
 	if p.snap.Device.Estimated && p.part.Has(sessions.PartTactics) {
-		notes = append(notes, "untimed")
+		notes = append(notes, "untimed, priced by the cost model")
 	}
 	if len(notes) == 0 {
 		return text, ui.Muted
