@@ -20,12 +20,12 @@ type TacticFamily struct {
 	Candidates []int `json:"-"` // of the layer
 }
 
-// String is the family in one line, as in "180 kernels; 174: elements are f32, the kernel multiplies f16".
+// String is the family in one line, as in "180 kernels, 174 of them: elements are f32, the kernel multiplies f16".
 func (f TacticFamily) String() string {
 	if f.Same == f.Tactics {
 		return fmt.Sprintf("%d kernels: %s", f.Tactics, f.Reason)
 	}
-	return fmt.Sprintf("%d kernels; %d: %s", f.Tactics, f.Same, f.Reason)
+	return fmt.Sprintf("%d kernels, %d of them: %s", f.Tactics, f.Same, f.Reason)
 }
 
 // shapeOfTactic is where the tile in a tactic's name begins: its extents, the stages of its ring or the parts of its sums.

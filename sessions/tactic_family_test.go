@@ -30,7 +30,7 @@ func TestFold(t *testing.T) {
 	if len(layer.Candidates) != 7 || layer.Unfit != nil {
 		t.Error("the report that was folded has changed")
 	}
-	if got, want := want[0].String(), "3 kernels; 2: short"; got != want {
+	if got, want := want[0].String(), "3 kernels, 2 of them: short"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -32,7 +32,7 @@ func TestEstimatedTimesAreLabelled(t *testing.T) {
 	}{
 		{"1", []string{"estimated from simulated counts", "Slowest layers", "estimated"}},
 		{"3", []string{"estimated from what the simulator counted"}},
-		{"7", []string{"untimed", "priced by the cost model", "~"}},
+		{"7", []string{"untimed", "cost model's prices", "~"}},
 	} {
 		b.press(c.screen)
 		b.wants(c.want...)

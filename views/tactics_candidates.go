@@ -176,7 +176,7 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 	}
 	switch r := v.rows[at]; {
 	case isKey(msg, "enter") && r.family != nil:
-		v.fold(l, r.family.Name)
+		v.fold(l, r.family)
 		return nil
 	case isKey(msg, "t"):
 		return v.retime(l.Layer)
@@ -192,10 +192,12 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// fold folds or unfolds a family; the cursor goes to its row.
-func (v *candidatesView) fold(l *sessions.LayerTactics, family string) {
-	v.open[family] = !v.open[family]
-	v.shown.tactic = family
+// fold unfolds a family, and the cursor goes to the first of its tactics, or folds it, and the cursor goes to its row.
+func (v *candidatesView) fold(l *sessions.LayerTactics, f *sessions.TacticFamily) {
+	v.open[f.Name] = !v.open[f.Name]
+	if v.shown.tactic = f.Name; v.open[f.Name] {
+		v.shown.tactic = l.Candidates[f.Candidates[0]].Tactic
+	}
 	v.fit(l)
 }
 

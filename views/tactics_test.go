@@ -186,7 +186,7 @@ func TestFamiliesFold(t *testing.T) {
 	b := newBench(t, ui.Options{}, snap)
 	b.size(160, 50)
 	b.press("7", "down", "tab", "G")
-	b.wants("+ conv_f16_mma: 4", "conv_f16_mma: 4 kernels; 3: elements are f32", "conv_lonely_8x8")
+	b.wants("+ conv_f16_mma: 4", "conv_f16_mma: 4 kernels, 3 of them: elements are f32", "conv_lonely_8x8")
 	if s := b.screen(); strings.Contains(s, "128x128x64_s3_k2") {
 		t.Errorf("the family is not folded:\n%s", s)
 	}
@@ -195,7 +195,7 @@ func TestFamiliesFold(t *testing.T) {
 	if len(b.ctl.set) != 0 {
 		t.Errorf("a family was pinned or forbidden: %v", b.last())
 	}
-	b.press("enter", "down")
+	b.press("enter")
 	b.wants("- conv_f16_mma", "conv_f16_mma_128x128x64_s3: elements are f32", "conv_f16_mma_64x64x64_s4_k16")
 	b.press("p")
 	b.wants("conv_f16_mma_128x128x64_s3 cannot be pinned")
