@@ -73,19 +73,11 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 				defer b.Close()
 				execute, head = engineOn(b), sessions.BackendHead(o.backend, b)
 			}
-			var report conformanceReport
-			for _, path := range args {
-				cases, err := findCases(path)
-				if err != nil {
-					return err
-				}
-				for _, c := range cases {
-					if err := cmd.Context().Err(); err != nil {
-						return err
-					}
-					c.execute = execute
-					report.add(c.run(cmd.Context(), timeout))
-				}
+			tell, stop := o.reporter(cmd.ErrOrStderr())
+			report, err := runCases(cmd.Context(), args, execute, timeout, tell)
+			stop()
+			if err != nil {
+				return err
 			}
 			if err := report.write(cmd.OutOrStdout(), head, format, verbose); err != nil {
 				return err
@@ -135,6 +127,33 @@ func (r *conformanceReport) write(w io.Writer, head sessions.Head, format string
 	return err
 }
 
+// runCases runs the cases of all paths, and tells which is at hand. It ends with ctx, within a case.
+func runCases(ctx context.Context, paths []string, execute executor, timeout time.Duration, tell func(sessions.Progress)) (report conformanceReport, err error) {
+	var cases []conformanceCase
+	for _, path := range paths {
+		found, err := findCases(path)
+		if err != nil {
+			return report, err
+		}
+		cases = append(cases, found...)
+	}
+	for i, c := range cases {
+		if tell != nil {
+			tell(sessions.Progress{Phase: "running cases", Item: c.name, Done: i, Total: len(cases)})
+		}
+		c.execute = execute
+		result := c.run(ctx, timeout)
+		if err := ctx.Err(); err != nil {
+			return report, err
+		}
+		report.add(result)
+	}
+	return report, nil
+}
+
+// endPatience is how long a case is waited for that was told to end: as long as a layer may take.
+const endPatience = 2 * time.Second
+
 // run imports the case's model and compares what it computes with what is expected, for all data sets.
 func (c conformanceCase) run(ctx context.Context, timeout time.Duration) conformanceResult {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -147,7 +166,11 @@ func (c conformanceCase) run(ctx context.Context, timeout time.Duration) conform
 	select {
 	case result := <-done:
 		return result
-	case <-ctx.Done(): // the evaluation ends with its present layer
+	case <-ctx.Done(): // the evaluation ends with its present layer, a simulated launch at once
+		select {
+		case <-done:
+		case <-time.After(endPatience):
+		}
 		return conformanceResult{c.name, statusFailed, fmt.Sprintf("no result after %v", timeout)}
 	}
 }
