@@ -70,7 +70,9 @@ func (s *stages) loadReference(ctx context.Context, base Config) (*run.Loaded, e
 		if err != nil {
 			return nil, err
 		}
-		return run.Load(ctx, p, s.Host)
+		return run.LoadTelling(ctx, p, s.Host, func(done, total int, layer string) {
+			s.progress(Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
+		})
 	})
 }
 

@@ -363,6 +363,7 @@ type LayerTactics struct {
 	Op         string
 	Chosen     string
 	Candidates []CandidateInfo
+	Unfit      []TacticFamily `json:",omitempty"` // of a folded report: the families that are not among Candidates
 }
 
 // CandidateInfo is one tactic.

@@ -220,7 +220,7 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		r.Badges = append(r.Badges, Badge{"planned again", why})
 	}
 	if t.Estimated {
-		r.Badges = append(r.Badges, Badge{"estimated", "times are a cost model's and tactics are untimed, chosen by it: this backend has no device to measure on"})
+		r.Badges = append(r.Badges, Badge{"estimated", "times are estimated from what the simulator counted; tactics are untimed, chosen by the cost model's prices: this backend has no device to measure on"})
 	}
 	return r
 }

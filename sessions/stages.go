@@ -349,6 +349,11 @@ func (s *stages) planKey(cfg Config, pc pass.Config) string {
 	return key(s.loweredKey(cfg, pc, calibrator), cfg.Pin, cfg.Forbid)
 }
 
+// packing says how many of a plan's kernels are bound.
+func packing(done, total int, layer string) Progress {
+	return Progress{Phase: "packing weights", Item: layer, Done: done, Total: total}
+}
+
 // load binds the plan's kernels.
 func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 	p, err := s.plan(ctx, cfg)
@@ -361,11 +366,12 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 	}
 	s.loaded.drop = (*run.Loaded).Close
 	l, err := s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
-		s.progress(Progress{Phase: "packing weights"})
+		s.progress(packing(0, len(p.Steps), ""))
+		tell := func(done, total int, layer string) { s.progress(packing(done, total, layer)) }
 		begin := time.Now()
-		l, err := run.Load(ctx, p, s.Backend)
+		l, err := run.LoadTelling(ctx, p, s.Backend, tell)
 		if errors.As(err, new(*run.NoRoom)) && s.loaded.shrink(1) { // older engines take what is missing
-			l, err = run.Load(ctx, p, s.Backend)
+			l, err = run.LoadTelling(ctx, p, s.Backend, tell)
 		}
 		if err == nil {
 			s.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))

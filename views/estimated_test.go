@@ -30,9 +30,9 @@ func TestEstimatedTimesAreLabelled(t *testing.T) {
 		screen string
 		want   []string
 	}{
-		{"1", []string{"estimated by the cost model", "Slowest layers", "estimated"}},
-		{"3", []string{"estimated"}},
-		{"7", []string{"untimed", "~"}},
+		{"1", []string{"estimated from simulated counts", "Slowest layers", "estimated"}},
+		{"3", []string{"estimated from what the simulator counted"}},
+		{"7", []string{"untimed", "cost model's prices", "~"}},
 	} {
 		b.press(c.screen)
 		b.wants(c.want...)

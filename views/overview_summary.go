@@ -34,7 +34,7 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 	basis := "median of " + ui.Count(t.Samples)
 	switch {
 	case t.Estimated:
-		basis = "estimated by the cost model"
+		basis = "estimated from simulated counts"
 	case cutShort(s) > 0:
 		basis += ", stopped"
 	}

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -14,8 +15,9 @@ import (
 // pane is what every view starts from: the desk that it may ask for changes, and the newest snapshot.
 type pane struct {
 	*desk
-	snap *sessions.Snapshot // never nil
-	part sessions.Parts     // the reports it shows
+	snap    *sessions.Snapshot // never nil
+	part    sessions.Parts     // the reports it shows
+	untimed string             // what its times are where nothing is measured
 }
 
 func (d *desk) pane(part sessions.Parts) pane {
@@ -44,7 +46,7 @@ func (p *pane) note(text string) (string, ui.Style) {
 		notes = append(notes, "estimated")
 	}
 	if p.snap.Device.Estimated && p.part.Has(sessions.PartTactics) {
-		notes = append(notes, "untimed")
+		notes = append(notes, cmp.Or(p.untimed, "untimed"))
 	}
 	if len(notes) == 0 {
 		return text, ui.Muted

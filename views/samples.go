@@ -58,7 +58,7 @@ func (v *samplesView) Render(w, h int) string {
 			return
 		}
 		if v.snap.Timings.Estimated {
-			c.FitClauses(1, 0, w-2, ui.Muted, ui.Duration(l.Median)+", estimated by the cost model; an estimate has no samples")
+			c.FitClauses(1, 0, w-2, ui.Muted, ui.Duration(l.Median)+", estimated from what the simulator counted; an estimate has no samples")
 			c.FitClauses(1, 1, w-2, ui.Muted, workText(l))
 			return
 		}

@@ -34,6 +34,7 @@ type chosenView struct {
 
 func newChosenView(d *desk) *chosenView {
 	v := &chosenView{pane: d.pane(sessions.PartTactics)}
+	v.untimed = "cost model's prices"
 	at := func(r int) *sessions.LayerTactics { return &v.snap.Tactics.Layers[r] }
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{

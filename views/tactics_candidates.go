@@ -18,37 +18,70 @@ import (
 type candidatesView struct {
 	*chosenView
 	table ui.Table
+	rows  []candidateRow
 	shown struct{ layer, tactic string } // what the cursor is on
+	open  map[string]bool                // families that are unfolded, of any layer
+}
+
+// candidateRow is a candidate, or a family of those that cannot compute the layer.
+type candidateRow struct {
+	*sessions.CandidateInfo
+	family *sessions.TacticFamily // of the candidate, if it is one of a family's that is unfolded
+}
+
+// folder reports whether the row stands for a family.
+func (r candidateRow) folder() bool { return r.CandidateInfo == nil }
+
+// label is what the cursor stays on, and filters look at.
+func (r candidateRow) label() string {
+	if r.folder() {
+		return r.family.Name
+	}
+	return r.Tactic
 }
 
 func newCandidatesView(of *chosenView) *candidatesView {
-	v := &candidatesView{chosenView: of}
-	at := func(r int) *sessions.CandidateInfo { return &of.layer().Candidates[r] }
-	v.table.Columns = []ui.Column{
-		{Title: "candidate", Name: true, Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(at(r)) },
-			Order: func(a, b int) int { return cmp.Compare(rank(at(a)), rank(at(b))) }},
-		{Width: 6, Flex: 1, Priority: 1, Cell: func(r int) ui.Cell { return v.bar(at(r)) }},
-		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return v.time(at(r)) }},
-		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
-			if at(r).Ratio == 0 {
+	v := &candidatesView{chosenView: of, open: map[string]bool{}}
+	// of a family's row there is but a name and a reason
+	cell := func(of func(c *sessions.CandidateInfo) ui.Cell) func(int) ui.Cell {
+		return func(r int) ui.Cell {
+			if v.rows[r].folder() {
 				return ui.Cell{}
 			}
-			return ui.Cell{Text: fmt.Sprintf("%.2fx", at(r).Ratio), Style: v.out(at(r))}
-		}},
-		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: func(r int) ui.Cell { return ui.Cell{Text: at(r).Format, Style: ui.Muted} }},
-		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(at(r)) }},
+			return of(v.rows[r].CandidateInfo)
+		}
+	}
+	v.table.Columns = []ui.Column{
+		{Title: "candidate", Name: true, Width: 27, Flex: 2, Cell: func(r int) ui.Cell { return v.name(v.rows[r]) },
+			Order: func(a, b int) int { return cmp.Compare(v.rows[a].rank(), v.rows[b].rank()) }},
+		{Width: 6, Flex: 1, Priority: 1, Cell: cell(v.bar)},
+		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: cell(v.time)},
+		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: cell(func(c *sessions.CandidateInfo) ui.Cell {
+			if c.Ratio == 0 {
+				return ui.Cell{}
+			}
+			return ui.Cell{Text: fmt.Sprintf("%.2fx", c.Ratio), Style: v.out(c)}
+		})},
+		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: cell(func(c *sessions.CandidateInfo) ui.Cell { return ui.Cell{Text: c.Format, Style: ui.Muted} })},
+		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(v.rows[r]) }},
 	}
 	v.table.Empty = "no candidates"
 	return v
 }
 
-func (v *candidatesView) name(c *sessions.CandidateInfo) ui.Cell {
-	g := v.Look.Glyphs
+func (v *candidatesView) name(r candidateRow) ui.Cell {
+	g, c := v.Look.Glyphs, r.CandidateInfo
 	switch {
+	case r.folder() && v.open[r.family.Name]:
+		return ui.Cell{Text: "- " + r.family.Name, Style: ui.Muted}
+	case r.folder():
+		return ui.Cell{Text: fmt.Sprintf("+ %s: %d", r.family.Name, r.family.Tactics), Style: ui.Muted}
 	case c.Chosen:
 		return ui.Cell{Text: string(g.Good) + " " + c.Tactic, Style: ui.Good | ui.Bold}
 	case v.forbidden(c.Tactic):
 		return ui.Cell{Text: string(g.Bad) + " " + c.Tactic, Style: ui.Warn}
+	case r.family != nil:
+		return ui.Cell{Text: "    " + c.Tactic, Style: ui.Faint}
 	case !c.Timed:
 		return ui.Cell{Text: "  " + c.Tactic, Style: ui.Muted}
 	}
@@ -87,9 +120,11 @@ func (v *candidatesView) bar(c *sessions.CandidateInfo) ui.Cell {
 	return ui.Cell{Bar: b}
 }
 
-func (v *candidatesView) why(c *sessions.CandidateInfo) ui.Cell {
-	l := v.layer()
+func (v *candidatesView) why(r candidateRow) ui.Cell {
+	l, c := v.layer(), r.CandidateInfo
 	switch {
+	case r.folder():
+		return ui.Cell{Text: r.family.String(), Style: ui.Muted}
 	case l != nil && v.want.Pin[l.Layer] == c.Tactic:
 		return ui.Cell{Text: "pinned", Style: ui.Accent}
 	case v.forbidden(c.Tactic):
@@ -118,10 +153,14 @@ func (v *candidatesView) Note() (string, ui.Style) {
 }
 
 func (v *candidatesView) Keys() []ui.Key {
+	fold := ui.K("enter", "fold", "list the tactics of this family one by one, or fold them again")
+	if r := v.table.Row(); r < 0 || r >= len(v.rows) || v.rows[r].family == nil {
+		fold.Off = "not a family of tactics that cannot compute the layer"
+	}
 	return []ui.Key{
 		v.when(needsModel, ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again")),
 		v.when(needsModel, ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again")),
-		v.retimeKey(),
+		v.retimeKey(), fold,
 	}
 }
 
@@ -131,33 +170,67 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	v.fit(l)
-	r := v.table.Row()
-	switch {
-	case r < 0:
+	at := v.table.Row()
+	if at < 0 {
 		return nil
-	case isKey(msg, "p"):
-		return v.pin(l, &l.Candidates[r])
-	case isKey(msg, "x"):
-		return v.forbid(l, l.Candidates[r].Tactic)
+	}
+	switch r := v.rows[at]; {
+	case isKey(msg, "enter") && r.family != nil:
+		v.fold(l, r.family)
+		return nil
 	case isKey(msg, "t"):
 		return v.retime(l.Layer)
+	case r.folder() && (isKey(msg, "p") || isKey(msg, "x")):
+		return say(ui.Warn, "none of these computes the layer; enter lists them")
+	case isKey(msg, "p"):
+		return v.pin(l, r.CandidateInfo)
+	case isKey(msg, "x"):
+		return v.forbid(l, r.Tactic)
 	}
 	v.table.Update(msg)
-	v.shown.tactic = l.Candidates[v.table.Row()].Tactic
+	v.shown.tactic = v.rows[v.table.Row()].label()
 	return nil
+}
+
+// fold unfolds a family, and the cursor goes to the first of its tactics, or folds it, and the cursor goes to its row.
+func (v *candidatesView) fold(l *sessions.LayerTactics, f *sessions.TacticFamily) {
+	v.open[f.Name] = !v.open[f.Name]
+	if v.shown.tactic = f.Name; v.open[f.Name] {
+		v.shown.tactic = l.Candidates[f.Candidates[0]].Tactic
+	}
+	v.fit(l)
+}
+
+// list makes the rows of a layer: families come last, each one's candidates behind it where it is unfolded.
+func (v *candidatesView) list(l *sessions.LayerTactics) {
+	v.rows = v.rows[:0]
+	single, families := l.Folded()
+	for _, i := range single {
+		v.rows = append(v.rows, candidateRow{CandidateInfo: &l.Candidates[i]})
+	}
+	for i := range families {
+		f := &families[i]
+		v.rows = append(v.rows, candidateRow{family: f})
+		if v.open[f.Name] {
+			for _, k := range f.Candidates {
+				v.rows = append(v.rows, candidateRow{&l.Candidates[k], f})
+			}
+		}
+	}
 }
 
 // fit shows a layer's candidates: the one chosen, then those that were timed, the fastest first, then the others. The cursor
 // stays on its tactic wherever that goes; with another layer it begins at the top.
 func (v *candidatesView) fit(l *sessions.LayerTactics) {
-	v.table.Rows = len(l.Candidates)
+	v.list(l)
+	v.table.Rows = len(v.rows)
 	v.table.SortBy(0, false)
-	row := slices.IndexFunc(l.Candidates, func(c sessions.CandidateInfo) bool { return c.Tactic == v.shown.tactic })
+	row := slices.IndexFunc(v.rows, func(r candidateRow) bool { return r.label() == v.shown.tactic })
 	if l.Layer != v.shown.layer || row < 0 {
 		v.table.Top()
 		v.shown.layer, v.shown.tactic = l.Layer, ""
 		if row = v.table.Row(); row >= 0 {
-			v.shown.tactic = l.Candidates[row].Tactic
+			v.shown.tactic = v.rows[row].label()
 		}
 		return
 	}
@@ -165,14 +238,16 @@ func (v *candidatesView) fit(l *sessions.LayerTactics) {
 }
 
 // rank orders candidates.
-func rank(c *sessions.CandidateInfo) float64 {
+func (r candidateRow) rank() float64 {
 	switch {
-	case c.Chosen:
+	case r.folder() || r.family != nil:
+		return math.Inf(1)
+	case r.Chosen:
 		return -1
-	case c.Timed:
-		return c.Ratio
+	case r.Timed, r.Ratio > 0:
+		return r.Ratio
 	}
-	return math.Inf(1)
+	return math.MaxFloat64
 }
 
 // pin pins a tactic to the layer, which allows it again if it was forbidden; or lets the builder choose again. A tactic that
@@ -236,8 +311,8 @@ func (v *candidatesView) Render(w, h int) string {
 		note := min(2, h/5)
 		v.table.Draw(c.Sub(ui.Rect{W: w, H: h - note}))
 		if r := v.table.Row(); r >= 0 {
-			why := v.why(&l.Candidates[r])
-			for y, line := range ui.Wrap(l.Candidates[r].Tactic+": "+why.Text, w-2) {
+			why := v.why(v.rows[r])
+			for y, line := range ui.Wrap(v.rows[r].label()+": "+why.Text, w-2) {
 				if y < note {
 					c.Fit(1, h-note+y, w-2, why.Style, line)
 				}

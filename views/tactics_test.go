@@ -173,3 +173,32 @@ func TestCursorStaysOnTactic(t *testing.T) {
 		t.Errorf("the cursor has left %s: %v", tactic, c.Pin)
 	}
 }
+
+// Tactics that cannot compute the layer are one row a family, which enter unfolds; neither can be pinned.
+func TestFamiliesFold(t *testing.T) {
+	snap := fixture(t)
+	l := &snap.Tactics.Layers[1]
+	for _, tile := range []string{"128x128x64_s3", "128x128x64_s3_k2", "64x64x64_s4_k16", "s3"} {
+		l.Candidates = append(l.Candidates, sessions.CandidateInfo{Tactic: "conv_f16_mma_" + tile, Format: "nhwc", Unfit: true, Reason: "elements are f32"})
+	}
+	l.Candidates[len(l.Candidates)-2].Reason = "a sum of 3 steps is too short"
+	l.Candidates = append(l.Candidates, sessions.CandidateInfo{Tactic: "conv_lonely_8x8", Unfit: true, Reason: "no padding"})
+	b := newBench(t, ui.Options{}, snap)
+	b.size(160, 50)
+	b.press("7", "down", "tab", "G")
+	b.wants("+ conv_f16_mma: 4", "conv_f16_mma: 4 kernels, 3 of them: elements are f32", "conv_lonely_8x8")
+	if s := b.screen(); strings.Contains(s, "128x128x64_s3_k2") {
+		t.Errorf("the family is not folded:\n%s", s)
+	}
+	b.press("p", "x")
+	b.wants("none of these computes the layer")
+	if len(b.ctl.set) != 0 {
+		t.Errorf("a family was pinned or forbidden: %v", b.last())
+	}
+	b.press("enter")
+	b.wants("- conv_f16_mma", "conv_f16_mma_128x128x64_s3: elements are f32", "conv_f16_mma_64x64x64_s4_k16")
+	b.press("p")
+	b.wants("conv_f16_mma_128x128x64_s3 cannot be pinned")
+	b.press("enter")
+	b.wants("+ conv_f16_mma: 4", "conv_f16_mma: 4 kernels")
+}

@@ -314,7 +314,7 @@ func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
 	x = c.Text(x, 0, ui.Muted, " = ")
 	x = c.Text(x, 0, ui.Plain, ui.Duration(t.SumMedian))
 	if t.Estimated { // one figure, which does not vary
-		c.FitClauses(x, 0, c.W-x-1, ui.Muted, " in layers: estimated by the cost model, nothing was measured")
+		c.FitClauses(x, 0, c.W-x-1, ui.Muted, " in layers: estimated from what the simulator counted, nothing was measured")
 		return
 	}
 	sign := " in layers + "

@@ -136,7 +136,7 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 	t, v := snap.Timings, snap.Overview
 	writeHeading(w, snap)
 	if t.Estimated {
-		fmt.Fprintf(w, "estimated latency ms: %s, by the cost model: nothing was measured\n", ms(t.EndToEnd.Median))
+		fmt.Fprintf(w, "estimated latency ms: %s, from what the simulator counted: nothing was measured\n", ms(t.EndToEnd.Median))
 	} else {
 		fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n", ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	}

@@ -73,7 +73,9 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 				defer b.Close()
 				execute, head = engineOn(b), sessions.BackendHead(o.backend, b)
 			}
-			report, err := runCases(cmd.Context(), args, execute, timeout)
+			tell, stop := o.reporter(cmd.ErrOrStderr())
+			report, err := runCases(cmd.Context(), args, execute, timeout, tell)
+			stop()
 			if err != nil {
 				return err
 			}
@@ -91,25 +93,6 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "list the cases that passed, too")
 	return cmd
-}
-
-// runCases runs the cases at the paths, each for at most timeout.
-func runCases(ctx context.Context, paths []string, execute executor, timeout time.Duration) (conformanceReport, error) {
-	var report conformanceReport
-	for _, path := range paths {
-		cases, err := findCases(path)
-		if err != nil {
-			return report, err
-		}
-		for _, c := range cases {
-			if err := ctx.Err(); err != nil {
-				return report, err
-			}
-			c.execute = execute
-			report.add(c.run(ctx, timeout))
-		}
-	}
-	return report, nil
 }
 
 func (r *conformanceReport) add(c conformanceResult) {
@@ -144,6 +127,33 @@ func (r *conformanceReport) write(w io.Writer, head sessions.Head, format string
 	return err
 }
 
+// runCases runs the cases of all paths, and tells which is at hand. It ends with ctx, within a case.
+func runCases(ctx context.Context, paths []string, execute executor, timeout time.Duration, tell func(sessions.Progress)) (report conformanceReport, err error) {
+	var cases []conformanceCase
+	for _, path := range paths {
+		found, err := findCases(path)
+		if err != nil {
+			return report, err
+		}
+		cases = append(cases, found...)
+	}
+	for i, c := range cases {
+		if tell != nil {
+			tell(sessions.Progress{Phase: "running cases", Item: c.name, Done: i, Total: len(cases)})
+		}
+		c.execute = execute
+		result := c.run(ctx, timeout)
+		if err := ctx.Err(); err != nil {
+			return report, err
+		}
+		report.add(result)
+	}
+	return report, nil
+}
+
+// endPatience is how long a case is waited for that was told to end: as long as a layer may take.
+const endPatience = 2 * time.Second
+
 // run imports the case's model and compares what it computes with what is expected, for all data sets.
 func (c conformanceCase) run(ctx context.Context, timeout time.Duration) conformanceResult {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -156,7 +166,11 @@ func (c conformanceCase) run(ctx context.Context, timeout time.Duration) conform
 	select {
 	case result := <-done:
 		return result
-	case <-ctx.Done(): // the evaluation ends with its present layer
+	case <-ctx.Done(): // the evaluation ends with its present layer, a simulated launch at once
+		select {
+		case <-done:
+		case <-time.After(endPatience):
+		}
 		return conformanceResult{c.name, statusFailed, fmt.Sprintf("no result after %v", timeout)}
 	}
 }

@@ -56,6 +56,7 @@ func engineOn(b run.Backend) executor {
 		if err := c.SetInputs(inputs); err != nil {
 			return nil, err
 		}
+		c.Watch(ctx, func(run.Progress) {}) // a simulated launch ends with ctx
 		if err := c.Execute(); err != nil {
 			return nil, err
 		}

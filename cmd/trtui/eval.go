@@ -176,7 +176,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		}
 	}
 	if rows[0].Estimated {
-		fmt.Fprintln(w, "estimated: latencies are a cost model's, not measured")
+		fmt.Fprintln(w, "estimated: latencies are of what the simulator counted, not measured")
 	}
 	said = ""
 	for _, r := range rows {

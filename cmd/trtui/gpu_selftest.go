@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/run/suite"
+	"github.com/trtui/trtui/sessions"
 )
 
 // selftestOptions are the flags of trtui gpu selftest.
@@ -83,14 +84,12 @@ func (s selftestSummary) String() string {
 	return text
 }
 
-// progressEvery is how often a long command says how far it is.
-const progressEvery = 5 * time.Second
-
 // selftesting is a selftest under way.
 type selftesting struct {
 	*selftestOptions
 	stdout, stderr io.Writer
-	begin, told    time.Time
+	begin          time.Time
+	tell           func(sessions.Progress) // nil: nobody asks
 	sum            selftestSummary
 	seen           map[string]bool // tactics
 	pending        *suite.Row      // the pair that is being checked
@@ -102,7 +101,7 @@ type selftesting struct {
 
 func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer) error {
 	s := &selftesting{
-		selftestOptions: o, stdout: stdout, stderr: stderr, begin: time.Now(), told: time.Now(), seen: map[string]bool{}, losses: map[string]int{},
+		selftestOptions: o, stdout: stdout, stderr: stderr, begin: time.Now(), seen: map[string]bool{}, losses: map[string]int{},
 		sum: selftestSummary{Summary: "selftest", Reps: o.repetitions},
 	}
 	if err := s.readEarlier(); err != nil {
@@ -110,7 +109,10 @@ func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer
 	}
 	ctx, cancel := o.bounded(ctx)
 	defer cancel()
+	var stop func()
+	s.tell, stop = o.reporter(stderr)
 	err := s.all(ctx)
+	stop()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil // the budget's end
 	}
@@ -169,10 +171,6 @@ func (s *selftesting) report(r suite.Row) {
 	}
 	if !r.OK || s.json {
 		s.failure = errors.Join(s.failure, s.print(s.stdout, r, "FAILED "+r.Tactic+" on "+r.Layer+": "+r.Error))
-	}
-	if time.Since(s.told) > progressEvery {
-		s.told = time.Now()
-		fmt.Fprintf(s.stderr, "%d of %d pairs, %d failed, %.0f s\n", s.sum.Ran, s.sum.Pairs, s.sum.Failed, time.Since(s.begin).Seconds())
 	}
 }
 
@@ -287,6 +285,15 @@ type selftestEvent struct {
 	Launch bool `json:"launch,omitempty"` // the pair of the last Begin is compiled
 }
 
+// progress says at which pair the selftest is.
+func (s *selftesting) progress() sessions.Progress {
+	p := sessions.Progress{Phase: "checking pairs", Item: s.pending.Tactic + " on " + s.pending.Layer, Done: s.sum.Ran, Total: s.sum.Pairs}
+	if s.sum.Failed > 0 {
+		p.Item = fmt.Sprintf("%d failed; %s", s.sum.Failed, p.Item)
+	}
+	return p
+}
+
 func (s *selftesting) handle(e selftestEvent) {
 	switch {
 	case e.Sweep != nil:
@@ -297,6 +304,9 @@ func (s *selftesting) handle(e selftestEvent) {
 		s.sum.Pairs, s.sum.Tactics, s.sum.Estimated = e.Sweep.Pairs, e.Sweep.Tactics, e.Sweep.Estimated
 	case e.Begin != nil:
 		s.pending = e.Begin
+		if s.tell != nil {
+			s.tell(s.progress())
+		}
 	case e.Row != nil:
 		s.report(*e.Row)
 	}

@@ -30,7 +30,7 @@ func inspectCommand() *cobra.Command {
 		inspectPart(&options{}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
 		inspectPart(&options{}, "engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses|sessions.PartScore, writeEngine),
 		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
-		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer", sessions.PartTactics, writeTactics),
+		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer, those that cannot compute it by family; all with --verbose", sessions.PartTactics, writeTactics),
 		(&options{}).inspectKernelCommand(),
 		inspectRecordingCommand(),
 	)
@@ -68,6 +68,9 @@ func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path st
 	}
 	if err != nil {
 		return err
+	}
+	if snap.Tactics != nil && !o.verbose {
+		snap.Tactics = snap.Tactics.Fold()
 	}
 	if o.format == "text" {
 		write(stdout, snap)
@@ -231,7 +234,7 @@ func writeTactics(w io.Writer, s *sessions.Snapshot) {
 	writeHeading(w, s)
 	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n", t.CacheHits, t.CacheMisses, len(t.Cache))
 	if s.Device.Estimated {
-		fmt.Fprintln(w, "untimed: the cost model chose, and ~ marks its estimates")
+		fmt.Fprintln(w, sessions.PriceNote)
 	}
 	fmt.Fprintln(w)
 	for _, l := range t.Layers {
@@ -251,6 +254,9 @@ func writeTactics(w io.Writer, s *sessions.Snapshot) {
 				ratio = fmt.Sprintf("%.2f×", c.Ratio)
 			}
 			rows = append(rows, []string{mark, c.Tactic, c.Format, timed, ratio, c.Remark()})
+		}
+		for _, f := range l.Unfit {
+			rows = append(rows, []string{" ", f.Name + "_…", "", "", "", f.String()})
 		}
 		if len(rows) == 0 {
 			rows = append(rows, []string{"*", l.Chosen, "", "", "", ""})

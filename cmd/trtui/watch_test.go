@@ -54,3 +54,40 @@ func TestSimulatedInferenceEnds(t *testing.T) {
 		t.Errorf("the last word is %+v", last)
 	}
 }
+
+// Conformance cases say which one of how many is at hand, and end where they are when they are stopped.
+func TestConformanceEnds(t *testing.T) {
+	dir := t.TempDir()
+	writeCases(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var told []sessions.Progress
+	report, err := runCases(ctx, []string{dir, dir}, evaluate, time.Minute, func(p sessions.Progress) {
+		if told = append(told, p); p.Done == 4 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || len(report.Cases) != 4 || len(told) != 5 || told[4].Total != 6 || told[4].Item == "" {
+		t.Errorf("%v after %d cases, told %+v", err, len(report.Cases), told)
+	}
+}
+
+// A selftest on the simulated device that is stopped within a kernel ends there, and calls it no failure.
+func TestSelftestEnds(t *testing.T) {
+	o := &selftestOptions{filter: "conv_f32_simt_32x32x64_s3 ", repetitions: 1000} // more than there is time for
+	o.table, o.backend = backends, "cudasim"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	began := time.Now()
+	err := o.sweep(ctx, 0, nil, func(e selftestEvent) {
+		switch {
+		case e.Launch:
+			time.AfterFunc(300*time.Millisecond, cancel)
+		case e.Row != nil && !e.Row.OK:
+			t.Errorf("%+v", e.Row)
+		}
+	})
+	if !errors.Is(err, context.Canceled) || time.Since(began) > time.Minute {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+}

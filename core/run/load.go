@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"github.com/trtui/trtui/kernels"
 )
@@ -21,6 +22,12 @@ type Loaded struct {
 // ErrStale: the plan is for another target, and NewPlan on its network makes one for this. Where the device has not the
 // memory that one context takes the error is a *NoRoom.
 func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
+	return LoadTelling(ctx, p, backend, nil)
+}
+
+// LoadTelling is [Load] that tells after each of the plan's steps how many are done, and which came last: packing weights and
+// compiling kernels may take seconds. It tells one at a time. A nil tell is not called.
+func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, total int, layer string)) (*Loaded, error) {
 	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps))}
 	if err := p.hasRoom(backend, unpacked); err != nil {
 		return nil, err
@@ -30,8 +37,16 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 		c.Adopt(p.Code)
 		atATime = runtime.GOMAXPROCS(0)
 	}
+	var telling sync.Mutex
+	done := 0
 	err := Parallel(ctx, len(p.Steps), atATime, func(i int) (err error) {
 		l.kernels[i], err = bindStep(p, i, backend)
+		if tell != nil {
+			telling.Lock()
+			defer telling.Unlock()
+			done++
+			tell(done, len(p.Steps), p.Steps[i].Name)
+		}
 		return err
 	})
 	if err == nil {

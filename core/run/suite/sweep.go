@@ -145,6 +145,9 @@ func (s *Sweep) Run(ctx context.Context, from, repetitions int, begin func(i int
 		return from, err
 	}
 	defer stream.Close()
+	if w, ok := stream.(kernels.Watchable); ok { // of a simulated device: a launch ends with ctx
+		w.Watch(ctx, func(int, int) {})
+	}
 	ahead, stop := context.WithCancel(ctx)
 	ready := s.prepare(ahead, from, repetitions)
 	defer func() {
@@ -161,6 +164,9 @@ func (s *Sweep) Run(ctx context.Context, from, repetitions int, begin func(i int
 		bound := <-one
 		begin(i, true)
 		row, err := s.check(stream, s.pairs[i], bound)
+		if err != nil && ctx.Err() != nil { // which it may be for no other reason
+			return i, ctx.Err()
+		}
 		report(row)
 		var e interface{ Sticky() bool }
 		if errors.As(err, &e) && e.Sticky() {

@@ -1,0 +1,100 @@
+package sessions
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// PriceNote says what the times of tactics are where nothing is measured: there are two estimates, and this is the one before
+// there is code.
+const PriceNote = "untimed: the cost model chose by its prices (~), made before there is code; times of layers are of what the simulator counted"
+
+// TacticFamily is tactics of a layer that cannot compute it and that differ in their tile alone.
+type TacticFamily struct {
+	Name    string // what their names begin with, as in "conv_f16_mma"
+	Tactics int
+	Reason  string // the one that most of them have; of two the one that comes first
+	Same    int    // tactics with that reason
+
+	Candidates []int `json:"-"` // of the layer
+}
+
+// String is the family in one line, as in "180 kernels, 174 of them: elements are f32, the kernel multiplies f16".
+func (f TacticFamily) String() string {
+	if f.Same == f.Tactics {
+		return fmt.Sprintf("%d kernels: %s", f.Tactics, f.Reason)
+	}
+	return fmt.Sprintf("%d kernels, %d of them: %s", f.Tactics, f.Same, f.Reason)
+}
+
+// shapeOfTactic is where the tile in a tactic's name begins: its extents, the stages of its ring or the parts of its sums.
+var shapeOfTactic = regexp.MustCompile(`_([0-9]|[sk][0-9]+(_|$))`)
+
+// familyOf returns the name of a tactic's family: its own, if it has no tile.
+func familyOf(tactic string) string {
+	if at := shapeOfTactic.FindStringIndex(tactic); at != nil {
+		return tactic[:at[0]]
+	}
+	return tactic
+}
+
+// Folded returns the candidates that are worth a line of their own, by place, and the families of those that cannot compute
+// the layer: two at least, each in the order of the first. A family of one is a candidate like others.
+func (l *LayerTactics) Folded() (single []int, families []TacticFamily) {
+	at := map[string]int{}
+	for i, c := range l.Candidates {
+		if !c.Unfit {
+			single = append(single, i)
+			continue
+		}
+		name := familyOf(c.Tactic)
+		if _, ok := at[name]; !ok {
+			at[name] = len(families)
+			families = append(families, TacticFamily{Name: name})
+		}
+		f := &families[at[name]]
+		f.Candidates = append(f.Candidates, i)
+	}
+	families = slices.DeleteFunc(families, func(f TacticFamily) bool {
+		if len(f.Candidates) == 1 {
+			single = append(single, f.Candidates[0])
+		}
+		return len(f.Candidates) == 1
+	})
+	slices.Sort(single)
+	for i := range families {
+		families[i].count(l)
+	}
+	return single, families
+}
+
+// count finds the reason that most of the family have.
+func (f *TacticFamily) count(l *LayerTactics) {
+	f.Tactics = len(f.Candidates)
+	reasons := map[string]int{}
+	for _, i := range f.Candidates {
+		reasons[l.Candidates[i].Reason]++
+	}
+	for _, i := range f.Candidates {
+		if r := l.Candidates[i].Reason; reasons[r] > f.Same {
+			f.Reason, f.Same = r, reasons[r]
+		}
+	}
+}
+
+// Fold returns the report with the tactics that cannot compute their layers as families.
+func (r *TacticsReport) Fold() *TacticsReport {
+	folded := *r
+	folded.Layers = slices.Clone(r.Layers)
+	for i := range folded.Layers {
+		l := &folded.Layers[i]
+		single, families := l.Folded()
+		all := l.Candidates
+		l.Candidates, l.Unfit = nil, families
+		for _, at := range single {
+			l.Candidates = append(l.Candidates, all[at])
+		}
+	}
+	return &folded
+}
