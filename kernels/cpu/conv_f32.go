@@ -183,6 +183,7 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 		Ahead:      c.weights[panel.chunks[chunk]:],
 		Bias:       c.bias[panel.block*lanes:],
 		OutBlock:   r.call.Out.Plane,
+		OutPixel:   lanes,
 		Limits:     NoLimits(),
 		Accumulate: chunk > 0,
 	}

@@ -84,7 +84,7 @@ func (r *depthwiseRun) do(u, worker int) {
 	call := asm.DepthwiseCall{
 		InRow: f.gather.rowStep(), Taps: f.taps,
 		Weights: d.weights[block*len(f.taps)*lanes:], Bias: d.bias[block*lanes:],
-		OutRow: row, ResidualRow: row, Limits: r.call.Limits,
+		OutRow: row, OutPixel: lanes, ResidualRow: row, Limits: r.call.Limits,
 	}
 	var residual []float32
 	if r.call.Residual.Data != nil {

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
+// func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, outPixel int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
 // Requires: AVX, AVX512F
-TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-112
+TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-120
 	MOVQ         pixels+0(FP), AX
 	CMPQ         AX, $0x0000000e
 	JEQ          p14
@@ -34,12 +34,12 @@ TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-112
 	JEQ          p3
 	CMPQ         AX, $0x00000002
 	JEQ          p2
-	VBROADCASTSS lo+104(FP), Z2
-	VBROADCASTSS hi+108(FP), Z3
+	VBROADCASTSS lo+112(FP), Z2
+	VBROADCASTSS hi+116(FP), Z3
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p1row:
 	MOVQ CX, SI
@@ -50,8 +50,8 @@ p1row:
 p1tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 
 p1tap:
@@ -64,15 +64,17 @@ p1tap:
 	JNE         p1tap
 	TESTQ       R8, R8
 	JEQ         p1clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	ADDQ        $0x00000040, R8
+	LEAQ        (R8)(R10*4), R8
 
 p1clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z2, Z0
 	VMINPS  Z0, Z3, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000040, DI
 	SUBQ    $0x01, R9
 	JNE     p1tile
 	MOVQ    inRow+32(FP), SI
@@ -81,7 +83,7 @@ p1clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p1next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p1next:
@@ -91,12 +93,12 @@ p1next:
 	RET
 
 p2:
-	VBROADCASTSS lo+104(FP), Z3
-	VBROADCASTSS hi+108(FP), Z4
+	VBROADCASTSS lo+112(FP), Z3
+	VBROADCASTSS hi+116(FP), Z4
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p2row:
 	MOVQ CX, SI
@@ -107,8 +109,8 @@ p2row:
 p2tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 
@@ -123,19 +125,23 @@ p2tap:
 	JNE         p2tap
 	TESTQ       R8, R8
 	JEQ         p2clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	ADDQ        $0x00000080, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
 
 p2clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z3, Z0
 	VMINPS  Z0, Z4, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z3, Z1
 	VMINPS  Z1, Z4, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000080, SI
-	ADDQ    $0x00000080, DI
 	SUBQ    $0x01, R9
 	JNE     p2tile
 	MOVQ    inRow+32(FP), SI
@@ -144,7 +150,7 @@ p2clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p2next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p2next:
@@ -154,12 +160,12 @@ p2next:
 	RET
 
 p3:
-	VBROADCASTSS lo+104(FP), Z4
-	VBROADCASTSS hi+108(FP), Z5
+	VBROADCASTSS lo+112(FP), Z4
+	VBROADCASTSS hi+116(FP), Z5
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p3row:
 	MOVQ CX, SI
@@ -170,8 +176,8 @@ p3row:
 p3tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -188,23 +194,29 @@ p3tap:
 	JNE         p3tap
 	TESTQ       R8, R8
 	JEQ         p3clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	ADDQ        $0x000000c0, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
 
 p3clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z4, Z0
 	VMINPS  Z0, Z5, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z4, Z1
 	VMINPS  Z1, Z5, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z4, Z2
 	VMINPS  Z2, Z5, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x000000c0, SI
-	ADDQ    $0x000000c0, DI
 	SUBQ    $0x01, R9
 	JNE     p3tile
 	MOVQ    inRow+32(FP), SI
@@ -213,7 +225,7 @@ p3clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p3next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p3next:
@@ -223,12 +235,12 @@ p3next:
 	RET
 
 p4:
-	VBROADCASTSS lo+104(FP), Z5
-	VBROADCASTSS hi+108(FP), Z6
+	VBROADCASTSS lo+112(FP), Z5
+	VBROADCASTSS hi+116(FP), Z6
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p4row:
 	MOVQ CX, SI
@@ -239,8 +251,8 @@ p4row:
 p4tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -259,27 +271,35 @@ p4tap:
 	JNE         p4tap
 	TESTQ       R8, R8
 	JEQ         p4clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	ADDQ        $0x00000100, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
 
 p4clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z5, Z0
 	VMINPS  Z0, Z6, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z5, Z1
 	VMINPS  Z1, Z6, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z5, Z2
 	VMINPS  Z2, Z6, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z5, Z3
 	VMINPS  Z3, Z6, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000100, SI
-	ADDQ    $0x00000100, DI
 	SUBQ    $0x01, R9
 	JNE     p4tile
 	MOVQ    inRow+32(FP), SI
@@ -288,7 +308,7 @@ p4clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p4next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p4next:
@@ -298,12 +318,12 @@ p4next:
 	RET
 
 p5:
-	VBROADCASTSS lo+104(FP), Z6
-	VBROADCASTSS hi+108(FP), Z7
+	VBROADCASTSS lo+112(FP), Z6
+	VBROADCASTSS hi+116(FP), Z7
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p5row:
 	MOVQ CX, SI
@@ -314,8 +334,8 @@ p5row:
 p5tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -336,31 +356,41 @@ p5tap:
 	JNE         p5tap
 	TESTQ       R8, R8
 	JEQ         p5clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	ADDQ        $0x00000140, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
 
 p5clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z6, Z0
 	VMINPS  Z0, Z7, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z6, Z1
 	VMINPS  Z1, Z7, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z6, Z2
 	VMINPS  Z2, Z7, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z6, Z3
 	VMINPS  Z3, Z7, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z6, Z4
 	VMINPS  Z4, Z7, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000140, SI
-	ADDQ    $0x00000140, DI
 	SUBQ    $0x01, R9
 	JNE     p5tile
 	MOVQ    inRow+32(FP), SI
@@ -369,7 +399,7 @@ p5clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p5next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p5next:
@@ -379,12 +409,12 @@ p5next:
 	RET
 
 p6:
-	VBROADCASTSS lo+104(FP), Z7
-	VBROADCASTSS hi+108(FP), Z8
+	VBROADCASTSS lo+112(FP), Z7
+	VBROADCASTSS hi+116(FP), Z8
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p6row:
 	MOVQ CX, SI
@@ -395,8 +425,8 @@ p6row:
 p6tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -419,35 +449,47 @@ p6tap:
 	JNE         p6tap
 	TESTQ       R8, R8
 	JEQ         p6clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	ADDQ        $0x00000180, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
 
 p6clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z7, Z0
 	VMINPS  Z0, Z8, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z7, Z1
 	VMINPS  Z1, Z8, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z7, Z2
 	VMINPS  Z2, Z8, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z7, Z3
 	VMINPS  Z3, Z8, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z7, Z4
 	VMINPS  Z4, Z8, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z7, Z5
 	VMINPS  Z5, Z8, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000180, SI
-	ADDQ    $0x00000180, DI
 	SUBQ    $0x01, R9
 	JNE     p6tile
 	MOVQ    inRow+32(FP), SI
@@ -456,7 +498,7 @@ p6clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p6next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p6next:
@@ -466,12 +508,12 @@ p6next:
 	RET
 
 p7:
-	VBROADCASTSS lo+104(FP), Z8
-	VBROADCASTSS hi+108(FP), Z9
+	VBROADCASTSS lo+112(FP), Z8
+	VBROADCASTSS hi+116(FP), Z9
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p7row:
 	MOVQ CX, SI
@@ -482,8 +524,8 @@ p7row:
 p7tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -508,39 +550,53 @@ p7tap:
 	JNE         p7tap
 	TESTQ       R8, R8
 	JEQ         p7clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	VADDPS      384(R8), Z6, Z6
-	ADDQ        $0x000001c0, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z6, Z6
+	LEAQ        (R8)(R10*4), R8
 
 p7clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z8, Z0
 	VMINPS  Z0, Z9, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z8, Z1
 	VMINPS  Z1, Z9, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z8, Z2
 	VMINPS  Z2, Z9, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z8, Z3
 	VMINPS  Z3, Z9, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z8, Z4
 	VMINPS  Z4, Z9, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z8, Z5
 	VMINPS  Z5, Z9, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z6, Z8, Z6
 	VMINPS  Z6, Z9, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x000001c0, SI
-	ADDQ    $0x000001c0, DI
 	SUBQ    $0x01, R9
 	JNE     p7tile
 	MOVQ    inRow+32(FP), SI
@@ -549,7 +605,7 @@ p7clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p7next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p7next:
@@ -559,12 +615,12 @@ p7next:
 	RET
 
 p8:
-	VBROADCASTSS lo+104(FP), Z9
-	VBROADCASTSS hi+108(FP), Z10
+	VBROADCASTSS lo+112(FP), Z9
+	VBROADCASTSS hi+116(FP), Z10
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p8row:
 	MOVQ CX, SI
@@ -575,8 +631,8 @@ p8row:
 p8tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -603,43 +659,59 @@ p8tap:
 	JNE         p8tap
 	TESTQ       R8, R8
 	JEQ         p8clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	VADDPS      384(R8), Z6, Z6
-	VADDPS      448(R8), Z7, Z7
-	ADDQ        $0x00000200, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z6, Z6
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z7, Z7
+	LEAQ        (R8)(R10*4), R8
 
 p8clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z9, Z0
 	VMINPS  Z0, Z10, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z9, Z1
 	VMINPS  Z1, Z10, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z9, Z2
 	VMINPS  Z2, Z10, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z9, Z3
 	VMINPS  Z3, Z10, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z9, Z4
 	VMINPS  Z4, Z10, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z9, Z5
 	VMINPS  Z5, Z10, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z6, Z9, Z6
 	VMINPS  Z6, Z10, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z7, Z9, Z7
 	VMINPS  Z7, Z10, Z7
-	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000200, SI
-	ADDQ    $0x00000200, DI
 	SUBQ    $0x01, R9
 	JNE     p8tile
 	MOVQ    inRow+32(FP), SI
@@ -648,7 +720,7 @@ p8clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p8next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p8next:
@@ -658,12 +730,12 @@ p8next:
 	RET
 
 p9:
-	VBROADCASTSS lo+104(FP), Z10
-	VBROADCASTSS hi+108(FP), Z11
+	VBROADCASTSS lo+112(FP), Z10
+	VBROADCASTSS hi+116(FP), Z11
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p9row:
 	MOVQ CX, SI
@@ -674,8 +746,8 @@ p9row:
 p9tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -704,47 +776,65 @@ p9tap:
 	JNE         p9tap
 	TESTQ       R8, R8
 	JEQ         p9clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	VADDPS      384(R8), Z6, Z6
-	VADDPS      448(R8), Z7, Z7
-	VADDPS      512(R8), Z8, Z8
-	ADDQ        $0x00000240, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z6, Z6
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z7, Z7
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z8, Z8
+	LEAQ        (R8)(R10*4), R8
 
 p9clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z10, Z0
 	VMINPS  Z0, Z11, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z10, Z1
 	VMINPS  Z1, Z11, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z10, Z2
 	VMINPS  Z2, Z11, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z10, Z3
 	VMINPS  Z3, Z11, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z10, Z4
 	VMINPS  Z4, Z11, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z10, Z5
 	VMINPS  Z5, Z11, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z6, Z10, Z6
 	VMINPS  Z6, Z11, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z7, Z10, Z7
 	VMINPS  Z7, Z11, Z7
-	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z8, Z10, Z8
 	VMINPS  Z8, Z11, Z8
-	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000240, SI
-	ADDQ    $0x00000240, DI
 	SUBQ    $0x01, R9
 	JNE     p9tile
 	MOVQ    inRow+32(FP), SI
@@ -753,7 +843,7 @@ p9clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p9next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p9next:
@@ -763,12 +853,12 @@ p9next:
 	RET
 
 p10:
-	VBROADCASTSS lo+104(FP), Z11
-	VBROADCASTSS hi+108(FP), Z12
+	VBROADCASTSS lo+112(FP), Z11
+	VBROADCASTSS hi+116(FP), Z12
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p10row:
 	MOVQ CX, SI
@@ -779,8 +869,8 @@ p10row:
 p10tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -811,51 +901,71 @@ p10tap:
 	JNE         p10tap
 	TESTQ       R8, R8
 	JEQ         p10clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	VADDPS      384(R8), Z6, Z6
-	VADDPS      448(R8), Z7, Z7
-	VADDPS      512(R8), Z8, Z8
-	VADDPS      576(R8), Z9, Z9
-	ADDQ        $0x00000280, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z6, Z6
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z7, Z7
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z8, Z8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z9, Z9
+	LEAQ        (R8)(R10*4), R8
 
 p10clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z11, Z0
 	VMINPS  Z0, Z12, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z11, Z1
 	VMINPS  Z1, Z12, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z11, Z2
 	VMINPS  Z2, Z12, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z11, Z3
 	VMINPS  Z3, Z12, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z11, Z4
 	VMINPS  Z4, Z12, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z11, Z5
 	VMINPS  Z5, Z12, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z6, Z11, Z6
 	VMINPS  Z6, Z12, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z7, Z11, Z7
 	VMINPS  Z7, Z12, Z7
-	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z8, Z11, Z8
 	VMINPS  Z8, Z12, Z8
-	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z9, Z11, Z9
 	VMINPS  Z9, Z12, Z9
-	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000280, SI
-	ADDQ    $0x00000280, DI
 	SUBQ    $0x01, R9
 	JNE     p10tile
 	MOVQ    inRow+32(FP), SI
@@ -864,7 +974,7 @@ p10clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p10next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p10next:
@@ -874,12 +984,12 @@ p10next:
 	RET
 
 p11:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z13
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z13
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p11row:
 	MOVQ CX, SI
@@ -890,8 +1000,8 @@ p11row:
 p11tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -924,55 +1034,77 @@ p11tap:
 	JNE         p11tap
 	TESTQ       R8, R8
 	JEQ         p11clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	VADDPS      384(R8), Z6, Z6
-	VADDPS      448(R8), Z7, Z7
-	VADDPS      512(R8), Z8, Z8
-	VADDPS      576(R8), Z9, Z9
-	VADDPS      640(R8), Z10, Z10
-	ADDQ        $0x000002c0, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z6, Z6
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z7, Z7
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z8, Z8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z9, Z9
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z10, Z10
+	LEAQ        (R8)(R10*4), R8
 
 p11clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z12, Z0
 	VMINPS  Z0, Z13, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z12, Z1
 	VMINPS  Z1, Z13, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z12, Z2
 	VMINPS  Z2, Z13, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z12, Z3
 	VMINPS  Z3, Z13, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z12, Z4
 	VMINPS  Z4, Z13, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z12, Z5
 	VMINPS  Z5, Z13, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z6, Z12, Z6
 	VMINPS  Z6, Z13, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z7, Z12, Z7
 	VMINPS  Z7, Z13, Z7
-	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z8, Z12, Z8
 	VMINPS  Z8, Z13, Z8
-	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z9, Z12, Z9
 	VMINPS  Z9, Z13, Z9
-	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z10, Z12, Z10
 	VMINPS  Z10, Z13, Z10
-	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z10, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x000002c0, SI
-	ADDQ    $0x000002c0, DI
 	SUBQ    $0x01, R9
 	JNE     p11tile
 	MOVQ    inRow+32(FP), SI
@@ -981,7 +1113,7 @@ p11clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p11next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p11next:
@@ -991,12 +1123,12 @@ p11next:
 	RET
 
 p12:
-	VBROADCASTSS lo+104(FP), Z13
-	VBROADCASTSS hi+108(FP), Z14
+	VBROADCASTSS lo+112(FP), Z13
+	VBROADCASTSS hi+116(FP), Z14
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p12row:
 	MOVQ CX, SI
@@ -1007,8 +1139,8 @@ p12row:
 p12tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1043,59 +1175,83 @@ p12tap:
 	JNE         p12tap
 	TESTQ       R8, R8
 	JEQ         p12clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	VADDPS      384(R8), Z6, Z6
-	VADDPS      448(R8), Z7, Z7
-	VADDPS      512(R8), Z8, Z8
-	VADDPS      576(R8), Z9, Z9
-	VADDPS      640(R8), Z10, Z10
-	VADDPS      704(R8), Z11, Z11
-	ADDQ        $0x00000300, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z6, Z6
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z7, Z7
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z8, Z8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z9, Z9
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z10, Z10
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z11, Z11
+	LEAQ        (R8)(R10*4), R8
 
 p12clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z13, Z0
 	VMINPS  Z0, Z14, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z13, Z1
 	VMINPS  Z1, Z14, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z13, Z2
 	VMINPS  Z2, Z14, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z13, Z3
 	VMINPS  Z3, Z14, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z13, Z4
 	VMINPS  Z4, Z14, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z13, Z5
 	VMINPS  Z5, Z14, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z6, Z13, Z6
 	VMINPS  Z6, Z14, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z7, Z13, Z7
 	VMINPS  Z7, Z14, Z7
-	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z8, Z13, Z8
 	VMINPS  Z8, Z14, Z8
-	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z9, Z13, Z9
 	VMINPS  Z9, Z14, Z9
-	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z10, Z13, Z10
 	VMINPS  Z10, Z14, Z10
-	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z10, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z11, Z13, Z11
 	VMINPS  Z11, Z14, Z11
-	VMOVUPS Z11, 704(DI)
+	VMOVUPS Z11, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000300, SI
-	ADDQ    $0x00000300, DI
 	SUBQ    $0x01, R9
 	JNE     p12tile
 	MOVQ    inRow+32(FP), SI
@@ -1104,7 +1260,7 @@ p12clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p12next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p12next:
@@ -1114,12 +1270,12 @@ p12next:
 	RET
 
 p13:
-	VBROADCASTSS lo+104(FP), Z14
-	VBROADCASTSS hi+108(FP), Z15
+	VBROADCASTSS lo+112(FP), Z14
+	VBROADCASTSS hi+116(FP), Z15
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p13row:
 	MOVQ CX, SI
@@ -1130,8 +1286,8 @@ p13row:
 p13tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1168,63 +1324,89 @@ p13tap:
 	JNE         p13tap
 	TESTQ       R8, R8
 	JEQ         p13clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	VADDPS      384(R8), Z6, Z6
-	VADDPS      448(R8), Z7, Z7
-	VADDPS      512(R8), Z8, Z8
-	VADDPS      576(R8), Z9, Z9
-	VADDPS      640(R8), Z10, Z10
-	VADDPS      704(R8), Z11, Z11
-	VADDPS      768(R8), Z12, Z12
-	ADDQ        $0x00000340, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z6, Z6
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z7, Z7
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z8, Z8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z9, Z9
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z10, Z10
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z11, Z11
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z12, Z12
+	LEAQ        (R8)(R10*4), R8
 
 p13clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z14, Z0
 	VMINPS  Z0, Z15, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z14, Z1
 	VMINPS  Z1, Z15, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z14, Z2
 	VMINPS  Z2, Z15, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z14, Z3
 	VMINPS  Z3, Z15, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z14, Z4
 	VMINPS  Z4, Z15, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z14, Z5
 	VMINPS  Z5, Z15, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z6, Z14, Z6
 	VMINPS  Z6, Z15, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z7, Z14, Z7
 	VMINPS  Z7, Z15, Z7
-	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z8, Z14, Z8
 	VMINPS  Z8, Z15, Z8
-	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z9, Z14, Z9
 	VMINPS  Z9, Z15, Z9
-	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z10, Z14, Z10
 	VMINPS  Z10, Z15, Z10
-	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z10, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z11, Z14, Z11
 	VMINPS  Z11, Z15, Z11
-	VMOVUPS Z11, 704(DI)
+	VMOVUPS Z11, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z12, Z14, Z12
 	VMINPS  Z12, Z15, Z12
-	VMOVUPS Z12, 768(DI)
+	VMOVUPS Z12, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000340, SI
-	ADDQ    $0x00000340, DI
 	SUBQ    $0x01, R9
 	JNE     p13tile
 	MOVQ    inRow+32(FP), SI
@@ -1233,7 +1415,7 @@ p13clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p13next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p13next:
@@ -1243,12 +1425,12 @@ p13next:
 	RET
 
 p14:
-	VBROADCASTSS lo+104(FP), Z15
-	VBROADCASTSS hi+108(FP), Z16
+	VBROADCASTSS lo+112(FP), Z15
+	VBROADCASTSS hi+116(FP), Z16
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p14row:
 	MOVQ CX, SI
@@ -1259,8 +1441,8 @@ p14row:
 p14tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1299,67 +1481,95 @@ p14tap:
 	JNE         p14tap
 	TESTQ       R8, R8
 	JEQ         p14clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	VADDPS      64(R8), Z1, Z1
-	VADDPS      128(R8), Z2, Z2
-	VADDPS      192(R8), Z3, Z3
-	VADDPS      256(R8), Z4, Z4
-	VADDPS      320(R8), Z5, Z5
-	VADDPS      384(R8), Z6, Z6
-	VADDPS      448(R8), Z7, Z7
-	VADDPS      512(R8), Z8, Z8
-	VADDPS      576(R8), Z9, Z9
-	VADDPS      640(R8), Z10, Z10
-	VADDPS      704(R8), Z11, Z11
-	VADDPS      768(R8), Z12, Z12
-	VADDPS      832(R8), Z13, Z13
-	ADDQ        $0x00000380, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z1, Z1
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z2, Z2
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z3, Z3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z4, Z4
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z5, Z5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z6, Z6
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z7, Z7
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z8, Z8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z9, Z9
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z10, Z10
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z11, Z11
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z12, Z12
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Z13, Z13
+	LEAQ        (R8)(R10*4), R8
 
 p14clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Z0, Z15, Z0
 	VMINPS  Z0, Z16, Z0
 	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z1, Z15, Z1
 	VMINPS  Z1, Z16, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z2, Z15, Z2
 	VMINPS  Z2, Z16, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z3, Z15, Z3
 	VMINPS  Z3, Z16, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z4, Z15, Z4
 	VMINPS  Z4, Z16, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z5, Z15, Z5
 	VMINPS  Z5, Z16, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z6, Z15, Z6
 	VMINPS  Z6, Z16, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z7, Z15, Z7
 	VMINPS  Z7, Z16, Z7
-	VMOVUPS Z7, 448(DI)
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z8, Z15, Z8
 	VMINPS  Z8, Z16, Z8
-	VMOVUPS Z8, 512(DI)
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z9, Z15, Z9
 	VMINPS  Z9, Z16, Z9
-	VMOVUPS Z9, 576(DI)
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z10, Z15, Z10
 	VMINPS  Z10, Z16, Z10
-	VMOVUPS Z10, 640(DI)
+	VMOVUPS Z10, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z11, Z15, Z11
 	VMINPS  Z11, Z16, Z11
-	VMOVUPS Z11, 704(DI)
+	VMOVUPS Z11, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z12, Z15, Z12
 	VMINPS  Z12, Z16, Z12
-	VMOVUPS Z12, 768(DI)
+	VMOVUPS Z12, (DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Z13, Z15, Z13
 	VMINPS  Z13, Z16, Z13
-	VMOVUPS Z13, 832(DI)
+	VMOVUPS Z13, (DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000380, SI
-	ADDQ    $0x00000380, DI
 	SUBQ    $0x01, R9
 	JNE     p14tile
 	MOVQ    inRow+32(FP), SI
@@ -1368,7 +1578,7 @@ p14clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p14next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p14next:
@@ -1377,9 +1587,9 @@ p14next:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
+// func depthwiseAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, outPixel int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
 // Requires: AVX, FMA3
-TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-112
+TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-120
 	MOVQ         pixels+0(FP), AX
 	CMPQ         AX, $0x00000006
 	JEQ          p6
@@ -1391,12 +1601,12 @@ TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-112
 	JEQ          p3
 	CMPQ         AX, $0x00000002
 	JEQ          p2
-	VBROADCASTSS lo+104(FP), Y4
-	VBROADCASTSS hi+108(FP), Y5
+	VBROADCASTSS lo+112(FP), Y4
+	VBROADCASTSS hi+116(FP), Y5
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p1row:
 	MOVQ CX, SI
@@ -1407,8 +1617,8 @@ p1row:
 p1tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 
@@ -1424,19 +1634,21 @@ p1tap:
 	JNE         p1tap
 	TESTQ       R8, R8
 	JEQ         p1clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	ADDQ        $0x00000040, R8
+	LEAQ        (R8)(R10*4), R8
 
 p1clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Y0, Y4, Y0
 	VMINPS  Y0, Y5, Y0
 	VMOVUPS Y0, (DI)
 	VMAXPS  Y1, Y4, Y1
 	VMINPS  Y1, Y5, Y1
 	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000040, SI
-	ADDQ    $0x00000040, DI
 	SUBQ    $0x01, R9
 	JNE     p1tile
 	MOVQ    inRow+32(FP), SI
@@ -1445,7 +1657,7 @@ p1clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p1next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p1next:
@@ -1455,12 +1667,12 @@ p1next:
 	RET
 
 p2:
-	VBROADCASTSS lo+104(FP), Y6
-	VBROADCASTSS hi+108(FP), Y7
+	VBROADCASTSS lo+112(FP), Y6
+	VBROADCASTSS hi+116(FP), Y7
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p2row:
 	MOVQ CX, SI
@@ -1471,8 +1683,8 @@ p2row:
 p2tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1492,27 +1704,31 @@ p2tap:
 	JNE         p2tap
 	TESTQ       R8, R8
 	JEQ         p2clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	VADDPS      64(R8), Y2, Y2
-	VADDPS      96(R8), Y3, Y3
-	ADDQ        $0x00000080, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y2, Y2
+	VADDPS      32(R8), Y3, Y3
+	LEAQ        (R8)(R10*4), R8
 
 p2clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Y0, Y6, Y0
 	VMINPS  Y0, Y7, Y0
 	VMOVUPS Y0, (DI)
 	VMAXPS  Y1, Y6, Y1
 	VMINPS  Y1, Y7, Y1
 	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y2, Y6, Y2
 	VMINPS  Y2, Y7, Y2
-	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y2, (DI)
 	VMAXPS  Y3, Y6, Y3
 	VMINPS  Y3, Y7, Y3
-	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000080, SI
-	ADDQ    $0x00000080, DI
 	SUBQ    $0x01, R9
 	JNE     p2tile
 	MOVQ    inRow+32(FP), SI
@@ -1521,7 +1737,7 @@ p2clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p2next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p2next:
@@ -1531,12 +1747,12 @@ p2next:
 	RET
 
 p3:
-	VBROADCASTSS lo+104(FP), Y8
-	VBROADCASTSS hi+108(FP), Y9
+	VBROADCASTSS lo+112(FP), Y8
+	VBROADCASTSS hi+116(FP), Y9
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p3row:
 	MOVQ CX, SI
@@ -1547,8 +1763,8 @@ p3row:
 p3tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1572,35 +1788,41 @@ p3tap:
 	JNE         p3tap
 	TESTQ       R8, R8
 	JEQ         p3clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	VADDPS      64(R8), Y2, Y2
-	VADDPS      96(R8), Y3, Y3
-	VADDPS      128(R8), Y4, Y4
-	VADDPS      160(R8), Y5, Y5
-	ADDQ        $0x000000c0, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y2, Y2
+	VADDPS      32(R8), Y3, Y3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y4, Y4
+	VADDPS      32(R8), Y5, Y5
+	LEAQ        (R8)(R10*4), R8
 
 p3clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Y0, Y8, Y0
 	VMINPS  Y0, Y9, Y0
 	VMOVUPS Y0, (DI)
 	VMAXPS  Y1, Y8, Y1
 	VMINPS  Y1, Y9, Y1
 	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y2, Y8, Y2
 	VMINPS  Y2, Y9, Y2
-	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y2, (DI)
 	VMAXPS  Y3, Y8, Y3
 	VMINPS  Y3, Y9, Y3
-	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y4, Y8, Y4
 	VMINPS  Y4, Y9, Y4
-	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y4, (DI)
 	VMAXPS  Y5, Y8, Y5
 	VMINPS  Y5, Y9, Y5
-	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y5, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x000000c0, SI
-	ADDQ    $0x000000c0, DI
 	SUBQ    $0x01, R9
 	JNE     p3tile
 	MOVQ    inRow+32(FP), SI
@@ -1609,7 +1831,7 @@ p3clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p3next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p3next:
@@ -1619,12 +1841,12 @@ p3next:
 	RET
 
 p4:
-	VBROADCASTSS lo+104(FP), Y10
-	VBROADCASTSS hi+108(FP), Y11
+	VBROADCASTSS lo+112(FP), Y10
+	VBROADCASTSS hi+116(FP), Y11
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p4row:
 	MOVQ CX, SI
@@ -1635,8 +1857,8 @@ p4row:
 p4tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1664,43 +1886,51 @@ p4tap:
 	JNE         p4tap
 	TESTQ       R8, R8
 	JEQ         p4clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	VADDPS      64(R8), Y2, Y2
-	VADDPS      96(R8), Y3, Y3
-	VADDPS      128(R8), Y4, Y4
-	VADDPS      160(R8), Y5, Y5
-	VADDPS      192(R8), Y6, Y6
-	VADDPS      224(R8), Y7, Y7
-	ADDQ        $0x00000100, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y2, Y2
+	VADDPS      32(R8), Y3, Y3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y4, Y4
+	VADDPS      32(R8), Y5, Y5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y6, Y6
+	VADDPS      32(R8), Y7, Y7
+	LEAQ        (R8)(R10*4), R8
 
 p4clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Y0, Y10, Y0
 	VMINPS  Y0, Y11, Y0
 	VMOVUPS Y0, (DI)
 	VMAXPS  Y1, Y10, Y1
 	VMINPS  Y1, Y11, Y1
 	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y2, Y10, Y2
 	VMINPS  Y2, Y11, Y2
-	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y2, (DI)
 	VMAXPS  Y3, Y10, Y3
 	VMINPS  Y3, Y11, Y3
-	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y4, Y10, Y4
 	VMINPS  Y4, Y11, Y4
-	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y4, (DI)
 	VMAXPS  Y5, Y10, Y5
 	VMINPS  Y5, Y11, Y5
-	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y5, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y6, Y10, Y6
 	VMINPS  Y6, Y11, Y6
-	VMOVUPS Y6, 192(DI)
+	VMOVUPS Y6, (DI)
 	VMAXPS  Y7, Y10, Y7
 	VMINPS  Y7, Y11, Y7
-	VMOVUPS Y7, 224(DI)
+	VMOVUPS Y7, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000100, SI
-	ADDQ    $0x00000100, DI
 	SUBQ    $0x01, R9
 	JNE     p4tile
 	MOVQ    inRow+32(FP), SI
@@ -1709,7 +1939,7 @@ p4clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p4next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p4next:
@@ -1719,12 +1949,12 @@ p4next:
 	RET
 
 p5:
-	VBROADCASTSS lo+104(FP), Y12
-	VBROADCASTSS hi+108(FP), Y13
+	VBROADCASTSS lo+112(FP), Y12
+	VBROADCASTSS hi+116(FP), Y13
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p5row:
 	MOVQ CX, SI
@@ -1735,8 +1965,8 @@ p5row:
 p5tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1768,51 +1998,61 @@ p5tap:
 	JNE         p5tap
 	TESTQ       R8, R8
 	JEQ         p5clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	VADDPS      64(R8), Y2, Y2
-	VADDPS      96(R8), Y3, Y3
-	VADDPS      128(R8), Y4, Y4
-	VADDPS      160(R8), Y5, Y5
-	VADDPS      192(R8), Y6, Y6
-	VADDPS      224(R8), Y7, Y7
-	VADDPS      256(R8), Y8, Y8
-	VADDPS      288(R8), Y9, Y9
-	ADDQ        $0x00000140, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y2, Y2
+	VADDPS      32(R8), Y3, Y3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y4, Y4
+	VADDPS      32(R8), Y5, Y5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y6, Y6
+	VADDPS      32(R8), Y7, Y7
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y8, Y8
+	VADDPS      32(R8), Y9, Y9
+	LEAQ        (R8)(R10*4), R8
 
 p5clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Y0, Y12, Y0
 	VMINPS  Y0, Y13, Y0
 	VMOVUPS Y0, (DI)
 	VMAXPS  Y1, Y12, Y1
 	VMINPS  Y1, Y13, Y1
 	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y2, Y12, Y2
 	VMINPS  Y2, Y13, Y2
-	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y2, (DI)
 	VMAXPS  Y3, Y12, Y3
 	VMINPS  Y3, Y13, Y3
-	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y4, Y12, Y4
 	VMINPS  Y4, Y13, Y4
-	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y4, (DI)
 	VMAXPS  Y5, Y12, Y5
 	VMINPS  Y5, Y13, Y5
-	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y5, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y6, Y12, Y6
 	VMINPS  Y6, Y13, Y6
-	VMOVUPS Y6, 192(DI)
+	VMOVUPS Y6, (DI)
 	VMAXPS  Y7, Y12, Y7
 	VMINPS  Y7, Y13, Y7
-	VMOVUPS Y7, 224(DI)
+	VMOVUPS Y7, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y8, Y12, Y8
 	VMINPS  Y8, Y13, Y8
-	VMOVUPS Y8, 256(DI)
+	VMOVUPS Y8, (DI)
 	VMAXPS  Y9, Y12, Y9
 	VMINPS  Y9, Y13, Y9
-	VMOVUPS Y9, 288(DI)
+	VMOVUPS Y9, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000140, SI
-	ADDQ    $0x00000140, DI
 	SUBQ    $0x01, R9
 	JNE     p5tile
 	MOVQ    inRow+32(FP), SI
@@ -1821,7 +2061,7 @@ p5clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p5next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p5next:
@@ -1831,12 +2071,12 @@ p5next:
 	RET
 
 p6:
-	VBROADCASTSS lo+104(FP), Y14
-	VBROADCASTSS hi+108(FP), Y15
+	VBROADCASTSS lo+112(FP), Y14
+	VBROADCASTSS hi+116(FP), Y15
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p6row:
 	MOVQ CX, SI
@@ -1847,8 +2087,8 @@ p6row:
 p6tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1884,59 +2124,71 @@ p6tap:
 	JNE         p6tap
 	TESTQ       R8, R8
 	JEQ         p6clamp
+	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	VADDPS      64(R8), Y2, Y2
-	VADDPS      96(R8), Y3, Y3
-	VADDPS      128(R8), Y4, Y4
-	VADDPS      160(R8), Y5, Y5
-	VADDPS      192(R8), Y6, Y6
-	VADDPS      224(R8), Y7, Y7
-	VADDPS      256(R8), Y8, Y8
-	VADDPS      288(R8), Y9, Y9
-	VADDPS      320(R8), Y10, Y10
-	VADDPS      352(R8), Y11, Y11
-	ADDQ        $0x00000180, R8
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y2, Y2
+	VADDPS      32(R8), Y3, Y3
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y4, Y4
+	VADDPS      32(R8), Y5, Y5
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y6, Y6
+	VADDPS      32(R8), Y7, Y7
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y8, Y8
+	VADDPS      32(R8), Y9, Y9
+	LEAQ        (R8)(R10*4), R8
+	VADDPS      (R8), Y10, Y10
+	VADDPS      32(R8), Y11, Y11
+	LEAQ        (R8)(R10*4), R8
 
 p6clamp:
+	MOVQ    outPixel+72(FP), R10
 	VMAXPS  Y0, Y14, Y0
 	VMINPS  Y0, Y15, Y0
 	VMOVUPS Y0, (DI)
 	VMAXPS  Y1, Y14, Y1
 	VMINPS  Y1, Y15, Y1
 	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y2, Y14, Y2
 	VMINPS  Y2, Y15, Y2
-	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y2, (DI)
 	VMAXPS  Y3, Y14, Y3
 	VMINPS  Y3, Y15, Y3
-	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y4, Y14, Y4
 	VMINPS  Y4, Y15, Y4
-	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y4, (DI)
 	VMAXPS  Y5, Y14, Y5
 	VMINPS  Y5, Y15, Y5
-	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y5, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y6, Y14, Y6
 	VMINPS  Y6, Y15, Y6
-	VMOVUPS Y6, 192(DI)
+	VMOVUPS Y6, (DI)
 	VMAXPS  Y7, Y14, Y7
 	VMINPS  Y7, Y15, Y7
-	VMOVUPS Y7, 224(DI)
+	VMOVUPS Y7, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y8, Y14, Y8
 	VMINPS  Y8, Y15, Y8
-	VMOVUPS Y8, 256(DI)
+	VMOVUPS Y8, (DI)
 	VMAXPS  Y9, Y14, Y9
 	VMINPS  Y9, Y15, Y9
-	VMOVUPS Y9, 288(DI)
+	VMOVUPS Y9, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	VMAXPS  Y10, Y14, Y10
 	VMINPS  Y10, Y15, Y10
-	VMOVUPS Y10, 320(DI)
+	VMOVUPS Y10, (DI)
 	VMAXPS  Y11, Y14, Y11
 	VMINPS  Y11, Y15, Y11
-	VMOVUPS Y11, 352(DI)
+	VMOVUPS Y11, 32(DI)
+	LEAQ    (DI)(R10*4), DI
 	ADDQ    $0x00000180, SI
-	ADDQ    $0x00000180, DI
 	SUBQ    $0x01, R9
 	JNE     p6tile
 	MOVQ    inRow+32(FP), SI
@@ -1945,7 +2197,7 @@ p6clamp:
 	LEAQ    (DX)(SI*4), DX
 	TESTQ   BX, BX
 	JEQ     p6next
-	MOVQ    resRow+96(FP), SI
+	MOVQ    resRow+104(FP), SI
 	LEAQ    (BX)(SI*4), BX
 
 p6next:
