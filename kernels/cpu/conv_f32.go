@@ -95,7 +95,7 @@ func planConvF32(s ConvShape, cfg ConvF32Config) (*ConvF32, error) {
 	if s.pointwise() {
 		c.oh, c.ow = c.oh*c.ow, 1
 	}
-	c.split(cfg)
+	c.sections = convSections(s.Channels, s.Filters, s.Groups, cfg.Planar, cfg.Features)
 	return c, c.tabulate(cfg)
 }
 
@@ -211,7 +211,7 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 		if residual != nil {
 			call.Residual = residual[at*lanes:]
 		}
-		c.strip(&call, panel.kernel, part.depth, length)
+		convStrip(&call, panel.kernel, part.depth, length)
 		if final && r.call.After != nil {
 			for b := range panel.kernel.Blocks {
 				r.call.After(image, (panel.block+b)*r.call.Out.Plane+at*lanes, length*lanes)
@@ -224,13 +224,13 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 // callSteps bounds the multiply-adds of 16 lanes in one call of a kernel: about 100 microseconds.
 const callSteps = 1 << 19
 
-// strip computes length consecutive pixels in tiles of nearly equal size.
-func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
+// convStrip computes length consecutive pixels, of a reduction of so many channels, in tiles of nearly equal size.
+func convStrip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
 	tiles := (length + k.Pixels - 1) / k.Pixels
 	small := length / tiles
 	big := length - small*tiles // tiles of one pixel more
 	pixel := lanes
-	if c.planar {
+	if k.Planar {
 		pixel = 1
 	}
 	for tiles > 0 {
@@ -248,9 +248,9 @@ func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int
 		}
 		call.In = call.In[n*p*pixel:]
 		call.Ahead = call.Ahead[min(len(call.Ahead)-1, n*depth/4*call.AheadStep):]
-		call.Out = call.Out[n*p*lanes:]
+		call.Out = call.Out[n*p*call.OutPixel:]
 		if call.Residual != nil {
-			call.Residual = call.Residual[n*p*lanes:]
+			call.Residual = call.Residual[n*p*call.OutPixel:]
 		}
 	}
 }

@@ -35,11 +35,12 @@ func convKernels(planar bool, features asm.Features) map[int]*asm.ConvKernel {
 	return found
 }
 
-// split divides the output channels into panels, and those into sections.
-func (c *ConvF32) split(cfg ConvF32Config) {
-	kernels := convKernels(c.planar, cfg.Features)
-	s := &c.shape
-	blocks := blocksOf(s.Filters)
+// convSections divides the output channels into panels, and those into sections, each of one chunk: blocks of 16 input
+// channels or, in NCHW, single ones.
+func convSections(channels, filters, groups int, planar bool, features asm.Features) []convSection {
+	kernels := convKernels(planar, features)
+	blocks := blocksOf(filters)
+	var sections []convSection
 	for b := 0; b < blocks; {
 		width := 2
 		switch left := blocks - b; {
@@ -48,24 +49,37 @@ func (c *ConvF32) split(cfg ConvF32Config) {
 		case left == 1 || kernels[2] == nil:
 			width = 1
 		}
-		perGroup := s.Filters / s.Groups
+		perGroup := filters / groups
 		low := b * lanes / perGroup
-		high := (min((b+width)*lanes, s.Filters)-1)/perGroup + 1
-		first, last := low*s.Channels/s.Groups, high*s.Channels/s.Groups
-		if !c.planar {
+		high := (min((b+width)*lanes, filters)-1)/perGroup + 1
+		first, last := low*channels/groups, high*channels/groups
+		if !planar {
 			first, last = first/lanes, blocksOf(last)
 		}
 		panel := convPanel{kernel: kernels[width], block: b}
 		b += width
-		if n := len(c.sections); n > 0 && c.sections[n-1].chunks[0].first == first && c.sections[n-1].chunks[0].last == last {
-			c.sections[n-1].panels = append(c.sections[n-1].panels, panel)
+		if n := len(sections); n > 0 && sections[n-1].chunks[0].first == first && sections[n-1].chunks[0].last == last {
+			sections[n-1].panels = append(sections[n-1].panels, panel)
 			continue
 		}
-		c.sections = append(c.sections, convSection{
+		sections = append(sections, convSection{
 			panels: []convPanel{panel},
 			chunks: []convChunk{{first: first, last: last}},
 		})
 	}
+	return sections
+}
+
+// extent returns the most input planes that a section reads and the most blocks of a panel.
+func extent(sections []convSection) (planes, widest int) {
+	for i := range sections {
+		chunk := sections[i].chunks[0]
+		planes = max(planes, chunk.last-chunk.first)
+		for _, p := range sections[i].panels {
+			widest = max(widest, p.kernel.Blocks)
+		}
+	}
+	return planes, widest
 }
 
 // planeDepth returns the reduction steps of one input plane.
@@ -79,14 +93,7 @@ func (c *ConvF32) planeDepth() int {
 
 // tabulate chooses chunk and block sizes, cuts the work into units and builds the tables of taps.
 func (c *ConvF32) tabulate(cfg ConvF32Config) error {
-	planes, widest := 0, 0
-	for i := range c.sections {
-		chunk := c.sections[i].chunks[0]
-		planes = max(planes, chunk.last-chunk.first)
-		for _, p := range c.sections[i].panels {
-			widest = max(widest, p.kernel.Blocks)
-		}
-	}
+	planes, widest := extent(c.sections)
 	perChunk := min(planes, max(1, unitWeights/(c.planeDepth()*widest*lanes*4)))
 	perChunk = c.chooseRows(planes, evenly(planes, perChunk), layoutKernel(cfg.Features))
 	for i := range c.sections {
@@ -154,19 +161,26 @@ func (c *ConvF32) newGather(rows int, kernel asm.LayoutKernel) *windowGather {
 	return newWindowGather(&c.shape, tapRuns, lanes, rows, kernel)
 }
 
-// cut divides each section's panels into units, one per section unless rows alone give the workers too little
-// to share.
+// cut divides each section's panels into units.
 func (c *ConvF32) cut() {
-	blocks := c.shape.Batch * ((c.oh + c.rows - 1) / c.rows) * len(c.sections)
-	for i, s := range c.sections {
+	c.units = convUnits(c.sections, c.shape.Batch*((c.oh+c.rows-1)/c.rows), c.workers)
+}
+
+// convUnits divides each section's panels into units, one per section unless blocks of rows alone give the workers too
+// little to share.
+func convUnits(sections []convSection, rowBlocks, workers int) []convUnit {
+	var units []convUnit
+	blocks := rowBlocks * len(sections)
+	for i, s := range sections {
 		parts := 1
-		if c.workers > 1 && blocks < 4*c.workers {
-			parts = min(len(s.panels), (4*c.workers+blocks-1)/blocks)
+		if workers > 1 && blocks < 4*workers {
+			parts = min(len(s.panels), (4*workers+blocks-1)/blocks)
 		}
 		for p := range parts {
-			c.units = append(c.units, convUnit{i, p * len(s.panels) / parts, (p + 1) * len(s.panels) / parts})
+			units = append(units, convUnit{i, p * len(s.panels) / parts, (p + 1) * len(s.panels) / parts})
 		}
 	}
+	return units
 }
 
 // tapsOf fills in the chunk's table.
