@@ -123,7 +123,6 @@ func evenly(total, part int) int {
 // chooseRows sets the block of rows that one unit computes and returns the planes of a chunk, at most
 // perChunk.
 func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int {
-	least := min(c.oh, (unitPixels+c.ow-1)/c.ow)
 	fits := func(rows, perChunk int) bool {
 		if c.shape.pointwise() {
 			size := rows * perChunk * 4
@@ -134,23 +133,33 @@ func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int 
 		}
 		return c.newGather(rows, kernel).size(perChunk)*4 <= unitInput
 	}
-	for perChunk > 1 && !fits(least, perChunk) {
-		perChunk = evenly(planes, perChunk-1)
-	}
-	c.rows = least
-	for c.rows < c.oh && fits(min(2*c.rows, c.oh), perChunk) {
-		c.rows = min(2*c.rows, c.oh)
-	}
-	if c.workers > 1 {
-		for c.shape.Batch*((c.oh+c.rows-1)/c.rows) < 4*c.workers && c.rows > least {
-			c.rows = max(least, (c.rows+1)/2)
-		}
-	}
-	c.rows = evenly(c.oh, c.rows)
+	b := rowBlocking{oh: c.oh, ow: c.ow, batch: c.shape.Batch, workers: c.workers}
+	c.rows, perChunk = b.choose(planes, perChunk, fits)
 	if !c.shape.pointwise() {
 		c.gather = c.newGather(c.rows, kernel)
 	}
 	return perChunk
+}
+
+// rowBlocking is what the rows of a unit follow from: the pixels that there are and the workers that share them.
+type rowBlocking struct{ oh, ow, batch, workers int }
+
+// choose returns the rows of a unit and the input planes of a chunk, at most perChunk, whose input fits.
+func (b rowBlocking) choose(planes, perChunk int, fits func(rows, perChunk int) bool) (rows, chunk int) {
+	least := min(b.oh, (unitPixels+b.ow-1)/b.ow)
+	for perChunk > 1 && !fits(least, perChunk) {
+		perChunk = evenly(planes, perChunk-1)
+	}
+	rows = least
+	for rows < b.oh && fits(min(2*rows, b.oh), perChunk) {
+		rows = min(2*rows, b.oh)
+	}
+	if b.workers > 1 {
+		for b.batch*((b.oh+rows-1)/rows) < 4*b.workers && rows > least {
+			rows = max(least, (rows+1)/2)
+		}
+	}
+	return evenly(b.oh, rows), perChunk
 }
 
 // newGather plans the copy of a block of rows.

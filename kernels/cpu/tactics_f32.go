@@ -25,7 +25,8 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		}
 		return t
 	}
-	return append(productTactics(isa, workers), []kernels.Tactic{
+	list := append(productTactics(isa, workers), transposedTactics(isa, workers)...)
+	return append(list, []kernels.Tactic{
 		{
 			Name: name("conv", "_depthwise"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
 			Match:     matchDepthwiseF32,
