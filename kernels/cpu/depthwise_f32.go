@@ -34,12 +34,7 @@ func NewDepthwiseF32(s ConvShape, weights, bias []float32, features asm.Features
 	}
 	d := &DepthwiseF32{}
 	d.field.init(s, 0, features, workers)
-	for _, k := range asm.DepthwiseKernels() {
-		if features.Has(k.Needs) {
-			d.kernel = k
-			break
-		}
-	}
+	d.kernel = depthwiseKernel(features)
 	d.bias = make([]float32, d.field.blocks*lanes)
 	copy(d.bias, bias)
 	d.weights = alignedFloats(d.field.blocks * taps * lanes)
@@ -53,6 +48,16 @@ func NewDepthwiseF32(s ConvShape, weights, bias []float32, features asm.Features
 		return r
 	}
 	return d, nil
+}
+
+// depthwiseKernel returns the first kernel of the table that features allow.
+func depthwiseKernel(features asm.Features) asm.DepthwiseKernel {
+	for _, k := range asm.DepthwiseKernels() {
+		if features.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no depthwise kernel without features")
 }
 
 // Workspace returns the float32 elements that Run needs.
@@ -90,7 +95,7 @@ func (r *depthwiseRun) do(u, worker int) {
 	if r.call.Residual.Data != nil {
 		residual = r.call.Residual.Data[image*r.call.Residual.Image+block*r.call.Residual.Plane+first*row:]
 	}
-	f.tiles(last-first, d.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
+	fieldTiles(f.ow, last-first, len(f.taps), d.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
 		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
 		if residual != nil {
 			call.Residual = residual[y*row+x*lanes:]

@@ -132,7 +132,7 @@ func (r *poolRun) do(u, worker int) {
 	row := f.ow * lanes
 	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+first*row:]
 	call := asm.PoolCall{InRow: f.gather.rowStep(), Taps: f.taps, OutRow: row, FactorRow: f.ow}
-	f.tiles(last-first, l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
+	fieldTiles(f.ow, last-first, len(f.taps), l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
 		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
 		call.Rows, call.Tiles = rows, tiles
 		if l.mode == MaxPool {

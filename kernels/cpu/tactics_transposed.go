@@ -8,76 +8,87 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
-// transposedF32 is a way to compute transposed convolutions in float32: the computation of a shape, whose constants are nil
-// where only its workspace is asked for.
-type transposedF32 struct {
-	workspace int // float32 elements
-	run       func(Parallel, *ConvF32Call)
+// transposedComputation computes a transposed convolution in float32.
+type transposedComputation interface {
+	Workspace() int // float32 elements
+	Run(Parallel, *ConvF32Call)
+}
+
+// transposedWay is a way to compute transposed convolutions: plan returns the computation of a shape without its weights,
+// what its workspace follows from, or why there is none.
+type transposedWay struct {
+	name    string
+	in, out kernels.Format
+	plan    func(s TransposedShape) (transposedComputation, error)
+	pack    func(s TransposedShape, weights, bias []float32) (transposedComputation, error)
 }
 
 // transposedTactics are the transposed convolutions in float32 for one instruction set.
 func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
+	columns := func(name string, in kernels.Format) transposedWay {
+		planar := in == kernels.Linear
+		return transposedWay{name, in, kernels.Linear,
+			func(s TransposedShape) (transposedComputation, error) {
+				return planTransposedColumnsF32(s, planar, isa, workers)
+			},
+			func(s TransposedShape, weights, bias []float32) (transposedComputation, error) {
+				return NewTransposedColumnsF32(s, weights, bias, planar, isa, workers)
+			}}
+	}
+	subpixel := transposedWay{"_subpixel", kernels.C16, kernels.C16,
+		func(s TransposedShape) (transposedComputation, error) { return planTransposedF32(s, isa, workers) },
+		func(s TransposedShape, weights, bias []float32) (transposedComputation, error) {
+			return NewTransposedF32(s, weights, bias, isa, workers)
+		}}
 	var list []kernels.Tactic
-	for _, way := range []struct {
-		shape string
-		plan  func(s TransposedShape, weights, bias []float32, full bool) (transposedF32, error)
-	}{
-		{"_subpixel", func(s TransposedShape, weights, bias []float32, full bool) (transposedF32, error) {
-			if !full {
-				c, err := planTransposedF32(s, isa, workers)
-				if err != nil {
-					return transposedF32{}, err
-				}
-				return transposedF32{workspace: c.Workspace()}, nil
-			}
-			c, err := NewTransposedF32(s, weights, bias, isa, workers)
-			if err != nil {
-				return transposedF32{}, err
-			}
-			return transposedF32{c.Workspace(), c.Run}, nil
-		}},
-	} {
+	for _, way := range []transposedWay{subpixel, columns("_columns", kernels.C16), columns("_columns_planar", kernels.Linear)} {
 		list = append(list, kernels.Tactic{
-			Name: "conv_transposed_f32_" + isaName(isa) + way.shape, Op: graph.ConvTranspose, Needs: kernels.Feature(isa),
-			In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match: func(b kernels.Binding) error {
-				if err := b.Only(graph.F32); err != nil {
-					return err
-				}
-				s, err := transposedShape(b)
-				if err != nil {
-					return err
-				}
-				if _, err := way.plan(s, nil, nil, false); err != nil {
-					return err
-				}
-				return matchEpilogue(b)
-			},
-			Workspace: func(b kernels.Binding) int {
-				s, err := transposedShape(b)
-				if err != nil {
-					return 0
-				}
-				c, err := way.plan(s, nil, nil, false)
-				if err != nil {
-					return 0
-				}
-				return 4 * c.workspace
-			},
-			Bind: func(b kernels.Binding) (kernels.Kernel, error) {
-				s, err := transposedShape(b)
-				if err != nil {
-					return nil, err
-				}
-				c, err := way.plan(s, realConst(b, 1), realConst(b, 2), true)
-				if err != nil {
-					return nil, err
-				}
-				return newConvKernel(b, c.run, isa)
-			},
+			Name: "conv_transposed_f32_" + isaName(isa) + way.name, Op: graph.ConvTranspose, Needs: kernels.Feature(isa),
+			In: way.in, Out: way.out, Strided: true,
+			Match:     way.match,
+			Workspace: way.workspace,
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return way.bind(b, isa) },
 		})
 	}
 	return list
+}
+
+func (w transposedWay) match(b kernels.Binding) error {
+	if err := b.Only(graph.F32); err != nil {
+		return err
+	}
+	s, err := transposedShape(b)
+	if err != nil {
+		return err
+	}
+	if _, err := w.plan(s); err != nil {
+		return err
+	}
+	return matchEpilogue(b)
+}
+
+func (w transposedWay) workspace(b kernels.Binding) int {
+	s, err := transposedShape(b)
+	if err != nil {
+		return 0
+	}
+	c, err := w.plan(s)
+	if err != nil {
+		return 0
+	}
+	return 4 * c.Workspace()
+}
+
+func (w transposedWay) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
+	s, err := transposedShape(b)
+	if err != nil {
+		return nil, err
+	}
+	c, err := w.pack(s, realConst(b, 1), realConst(b, 2))
+	if err != nil {
+		return nil, err
+	}
+	return newConvKernel(b, c.Run, isa)
 }
 
 // transposedShape returns a transposed convolution's geometry on two spatial axes.

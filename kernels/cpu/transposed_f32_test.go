@@ -83,12 +83,6 @@ func TestTransposedF32(t *testing.T) {
 	}
 }
 
-// transposedComputation is one way to compute a transposed convolution.
-type transposedComputation interface {
-	Workspace() int
-	Run(Parallel, *ConvF32Call)
-}
-
 func testTransposedF32(t *testing.T, s TransposedShape, features asm.Features, workers int) {
 	r := rand.New(rand.NewPCG(7, uint64(s.Channels)))
 	x := normals(r, s.Batch*s.Channels*s.Height*s.Width)
@@ -99,30 +93,39 @@ func testTransposedF32(t *testing.T, s TransposedShape, features asm.Features, w
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkTransposedF32(t, s, c, x, want, scale, workers)
+	checkTransposedF32(t, s, c, true, true, x, want, scale, workers)
+	for _, planar := range []bool{false, true} {
+		c, err := NewTransposedColumnsF32(s, w, bias, planar, features, workers)
+		if err == nil {
+			checkTransposedF32(t, s, c, !planar, false, x, want, scale, workers)
+		} else if s.Filters <= columnsFilters && s.KernelH*s.KernelW < 64 {
+			t.Error(err)
+		}
+	}
 }
 
-// checkTransposedF32 compares a computation of x with the result without residual and clamp.
-func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation, x []float32, want, scale []float64, workers int) {
+// checkTransposedF32 compares a computation of x, in blocks or not, with the result without residual and clamp.
+func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation, blockedIn, blockedOut bool, x []float32, want, scale []float64, workers int) {
 	t.Helper()
 	pixels := s.OutHeight * s.OutWidth
 	residual := normals(rand.New(rand.NewPCG(8, 8)), len(want))
 	call := ConvF32Call{Limits: [2]float32{-40, 60}, Workspace: make([]float32, c.Workspace())}
-	for i := range call.Workspace {
-		call.Workspace[i] = float32(math.NaN())
+	fill(call.Workspace)
+	call.In, call.Residual = Planar(x, s.Channels, s.Height, s.Width), Planar(residual, s.Filters, s.OutHeight, s.OutWidth)
+	if blockedIn {
+		call.In = Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
 	}
-	call.In = Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
-	call.Residual = Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, s.OutHeight, s.OutWidth)
-	out := make([]float32, len(call.Residual.Data))
-	for i := range out {
-		out[i] = float32(math.NaN())
+	if blockedOut {
+		call.Residual = Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, s.OutHeight, s.OutWidth)
 	}
-	call.Out = Blocked(out, s.Filters, s.OutHeight, s.OutWidth)
+	call.Out = call.Residual
+	call.Out.Data = make([]float32, len(call.Residual.Data))
+	fill(call.Out.Data)
 	var after int
 	if workers == 1 {
 		call.After = func(image, at, n int) {
 			after += n
-			for i, v := range out[image*call.Out.Image+at:][:n] {
+			for i, v := range call.Out.Data[image*call.Out.Image+at:][:n] {
 				if v != v {
 					t.Fatalf("image %d element %d is not finished", image, at+i)
 				}
@@ -130,16 +133,28 @@ func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation
 		}
 	}
 	c.Run(serial, &call)
-	if workers == 1 && after != len(out) {
-		t.Errorf("After saw %d of %d elements", after, len(out))
+	if workers == 1 && after != len(call.Out.Data) {
+		t.Errorf("After saw %d of %d elements", after, len(call.Out.Data))
 	}
 	for i := range want {
 		f, n, p := i/pixels%s.Filters, i/pixels/s.Filters, i%pixels
-		got := out[n*call.Out.Image+f/lanes*call.Out.Plane+p*lanes+f%lanes]
-		v := min(max(want[i]+float64(residual[i]), -40), 60)
-		if d := math.Abs(float64(got) - v); !(d <= 1e-6*(1+scale[i])) {
-			t.Fatalf("image %d channel %d row %d column %d = %g, want %g", n, f, p/s.OutWidth, p%s.OutWidth, got, v)
+		got := call.Out.Data[n*call.Out.Image:]
+		if blockedOut {
+			got = got[f/lanes*call.Out.Plane+p*lanes+f%lanes:]
+		} else {
+			got = got[f*call.Out.Plane+p:]
 		}
+		v := min(max(want[i]+float64(residual[i]), -40), 60)
+		if d := math.Abs(float64(got[0]) - v); !(d <= 1e-6*(1+scale[i])) {
+			t.Fatalf("%T: image %d channel %d row %d column %d = %g, want %g", c, n, f, p/s.OutWidth, p%s.OutWidth, got[0], v)
+		}
+	}
+}
+
+// fill sets what must be written before it is read.
+func fill(x []float32) {
+	for i := range x {
+		x[i] = float32(math.NaN())
 	}
 }
 

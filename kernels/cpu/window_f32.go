@@ -54,13 +54,13 @@ func (f *windowField) unit(u int) (image, block, first, last int) {
 	return u / f.blocks, u % f.blocks, first, min(first+f.rows, f.oh)
 }
 
-// tiles calls run for parts of a field of rows x columns pixels, each some rows of tiles of one width, that
-// are short calls: (row, rows) and (column, tiles of pixels).
-func (f *windowField) tiles(rows, most int, run func(row, rows, column, tiles, pixels int)) {
-	count := (f.ow + most - 1) / most
-	small := f.ow / count
-	big := f.ow - small*count // tiles of one pixel more
-	step := max(1, callSteps/(f.ow*len(f.taps)))
+// fieldTiles calls run for parts of a field of rows x columns pixels of so many taps, each some rows of tiles of one width,
+// that are short calls: (row, rows) and (column, tiles of pixels).
+func fieldTiles(columns, rows, taps, most int, run func(row, rows, column, tiles, pixels int)) {
+	count := (columns + most - 1) / most
+	small := columns / count
+	big := columns - small*count // tiles of one pixel more
+	step := max(1, callSteps/(columns*taps))
 	for row := 0; row < rows; row += step {
 		n := min(step, rows-row)
 		if big > 0 {
