@@ -297,14 +297,19 @@ func (r *columnsRun) interleave(lines []float32, image, filter, y, first, last i
 	for row := first; row < min(last, c.phases[y*across].rows); row++ {
 		at := (row*s.StrideH + y) * s.OutWidth
 		out := r.call.Out.Data[image*r.call.Out.Image+filter*r.call.Out.Plane+at:][:s.OutWidth]
-		for x := range across {
-			line := lines[(x*c.height+row-first)*c.line:][:c.phases[y*across+x].columns]
-			if across == 1 {
-				copy(out, line)
-				continue
-			}
-			for i, v := range line {
-				out[x+i*across] = v
+		line := func(x int) []float32 {
+			return lines[(x*c.height+row-first)*c.line:][:c.phases[y*across+x].columns]
+		}
+		switch across {
+		case 1:
+			copy(out, line(0))
+		case 2:
+			c.layout.Zip(out, line(0), line(1))
+		default:
+			for x := range across {
+				for i, v := range line(x) {
+					out[x+i*across] = v
+				}
 			}
 		}
 		if r.call.Residual.Data != nil {

@@ -261,6 +261,7 @@ func TestFencedLayout(t *testing.T) {
 					k.Interleave(vectors, 16, planes, n+3, rows, n)
 					k.Deinterleave(planes, n+3, vectors, 16, rows, n)
 				}
+				k.Zip(fenced(t, normals(r, 2*n-1), last), fenced(t, normals(r, n), last), fenced(t, normals(r, n-1), last))
 				k.Evens(fenced(t, normals(r, n), last), fenced(t, normals(r, 2*n-1), last))
 				k.Gather(GatherCall{Dst: fenced(t, normals(r, 16*(n+2)), last), Src: fenced(t, normals(r, 32*(n-1)+16), last),
 					Rows: 1, Left: 1, N: n, Right: 1, Step: 32})
