@@ -118,6 +118,7 @@ type subpixel struct {
 
 // newSubpixel decomposes a checked shape.
 func newSubpixel(s TransposedShape) *subpixel {
+	s = s.separated()
 	u := &subpixel{shape: s, phases: s.phases(), inside: true}
 	none := true
 	var low, high [2]int
@@ -144,6 +145,22 @@ func newSubpixel(s TransposedShape) *subpixel {
 	u.window.PadBottom = rows - 1 + high[0] - (s.Height - 1)
 	u.window.PadRight = columns - 1 + high[1] - (s.Width - 1)
 	return u
+}
+
+// separated returns the same computation with a phase for each output row of an input of one row, and so for columns: what
+// the stride is does not matter then, and a phase has none but the tap that meets the input.
+func (s TransposedShape) separated() TransposedShape {
+	t := s
+	if s.Height == 1 {
+		t.StrideH = max(s.StrideH, s.OutHeight)
+	}
+	if s.Width == 1 {
+		t.StrideW = max(s.StrideW, s.OutWidth)
+	}
+	if min(t.StrideH, t.OutHeight)*min(t.StrideW, t.OutWidth) > maxPhases {
+		return s
+	}
+	return t
 }
 
 // place returns where a tap lies in the window.

@@ -61,7 +61,7 @@ func transposedShapes() []TransposedShape {
 	return []TransposedShape{
 		deconv(1, 1, 1, 1, 1, 1, 0, 0), deconv(64, 6, 9, 32, 2, 2, 0, 0), deconv(16, 7, 7, 16, 4, 2, 1, 0),
 		deconv(20, 14, 14, 40, 3, 2, 1, 1), deconv(3, 8, 9, 64, 5, 1, 2, 0), deconv(32, 9, 9, 3, 4, 2, 1, 0),
-		deconv(33, 9, 7, 31, 1, 2, 0, 1), deconv(40, 1, 17, 80, 2, 3, 0, 0), deconv(100, 1, 1, 48, 4, 1, 0, 0),
+		deconv(33, 9, 7, 31, 1, 2, 0, 1), deconv(40, 1, 17, 80, 2, 3, 0, 0), deconv(100, 1, 1, 48, 4, 1, 0, 0), deconv(9, 1, 5, 20, 3, 1, 1, 0), deconv(9, 5, 1, 20, 5, 2, 1, 0),
 		deconv(512, 4, 4, 64, 4, 2, 1, 0), deconv(1100, 3, 3, 40, 3, 2, 1, 0), deconv(7, 5, 5, 9, 8, 4, 2, 0),
 		deconv(2, 3, 3, 6, 16, 8, 4, 0), deconv(16, 40, 3, 16, 3, 1, 1, 0),
 		batch, grouped, narrow, depthwise, dilated, lopsided, far,
