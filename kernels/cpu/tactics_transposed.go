@@ -118,3 +118,45 @@ func transposedShape(b kernels.Binding) (TransposedShape, error) {
 	s.KernelW, s.StrideW, s.DilationW, s.PadLeft = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin
 	return s, s.check()
 }
+
+// transposedInt8 is a transposed convolution of bytes from blocks of channels.
+func transposedInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computation, error) {
+	s, err := transposedShape(b)
+	if err == nil {
+		err = constantBytes(b, 1)
+	}
+	if err != nil {
+		return int8Computation{}, err
+	}
+	cfg.InZero = offset(b.Layer.Inputs[0])
+	if !full {
+		c, err := planTransposedInt8(s, cfg)
+		if err != nil {
+			return int8Computation{}, err
+		}
+		return int8Computation{workspace: c.Workspace()}, nil
+	}
+	weights, scale := transposedInt8Weights(b, s)
+	c, err := NewTransposedInt8(s, weights, scale, realConst(b, 2), cfg)
+	if err != nil {
+		return int8Computation{}, err
+	}
+	return int8Computation{c.Workspace(), c.Run}, nil
+}
+
+// transposedInt8Weights returns the weights less their zero points, and each output channel's scale; scales and zero points
+// are those of the channel's place in its group.
+func transposedInt8Weights(b kernels.Binding, s TransposedShape) (weights []int16, scale []float32) {
+	v, _ := b.Const(1)
+	r, sx := b.Layer.Inputs[1].Range, b.Layer.Inputs[0].Range.ScaleAt(0)
+	q := v.Ints()
+	weights, scale = make([]int16, len(q)), make([]float32, s.Filters)
+	perGroup, taps := s.Filters/s.Groups, s.KernelH*s.KernelW
+	for i, w := range q {
+		weights[i] = int16(int32(w) - r.ZeroAt(i/taps%perGroup))
+	}
+	for f := range scale {
+		scale[f] = sx * r.ScaleAt(f%perGroup)
+	}
+	return weights, scale
+}

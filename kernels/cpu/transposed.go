@@ -71,12 +71,13 @@ type axisPhase struct {
 // axisTap is a tap of the kernel along one axis, and the place in the input under it from a phase's own place on.
 type axisTap struct{ kernel, place int }
 
-// axisPhases returns the phases along an axis, without the taps that meet the padding alone.
+// axisPhases returns the phases along an axis, their taps in the order of the input, without those that meet the padding
+// alone.
 func axisPhases(in, out, pad, kernel, stride, dilation int) []axisPhase {
 	var list []axisPhase
 	for first := range min(stride, out) {
 		p := axisPhase{first: first, count: ceilDiv(out-first, stride)}
-		for k := range kernel {
+		for k := kernel - 1; k >= 0; k-- {
 			at := first + pad - k*dilation
 			if place := at / stride; at%stride == 0 && place < in && place+p.count > 0 {
 				p.taps = append(p.taps, axisTap{k, place})
