@@ -112,7 +112,7 @@ type subpixel struct {
 	shape  TransposedShape
 	phases []phase
 	window ConvShape // KernelH and KernelW cover all taps; its pads may be negative
-	inside bool      // no tap reads outside of the input
+	inside bool      // no tap reads outside of the input, and no phase has more rows or columns
 	empty  bool      // some phase has no taps
 	most   int       // taps that a phase has
 }
@@ -124,7 +124,9 @@ func newSubpixel(s TransposedShape) *subpixel {
 	none := true
 	var low, high [2]int
 	for _, p := range u.phases {
-		u.empty = u.empty || len(p.taps) == 0
+		if len(p.taps) == 0 {
+			u.empty, u.inside = true, u.inside && p.rows <= s.Height && p.columns <= s.Width
+		}
 		u.most = max(u.most, len(p.taps))
 		for _, t := range p.taps {
 			at := [2]int{t.y, t.x}

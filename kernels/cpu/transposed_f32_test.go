@@ -108,7 +108,10 @@ func testTransposedF32(t *testing.T, s TransposedShape, features asm.Features, w
 func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation, blockedIn, blockedOut bool, x []float32, want, scale []float64, workers int) {
 	t.Helper()
 	pixels := s.OutHeight * s.OutWidth
-	residual := normals(rand.New(rand.NewPCG(8, 8)), len(want))
+	residual := make([]float32, len(want))
+	if s.Filters%4 > 0 {
+		residual = normals(rand.New(rand.NewPCG(8, 8)), len(want))
+	}
 	call := ConvF32Call{Limits: [2]float32{-40, 60}, Workspace: make([]float32, c.Workspace())}
 	fill(call.Workspace)
 	call.In, call.Residual = Planar(x, s.Channels, s.Height, s.Width), Planar(residual, s.Filters, s.OutHeight, s.OutWidth)
@@ -120,6 +123,9 @@ func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation
 	}
 	call.Out = call.Residual
 	call.Out.Data = make([]float32, len(call.Residual.Data))
+	if s.Filters%4 == 0 {
+		call.Residual = Tensor4{}
+	}
 	fill(call.Out.Data)
 	var after int
 	if workers == 1 {
