@@ -99,12 +99,14 @@ func (c *ConvF32) tabulate(cfg ConvF32Config) error {
 	for i := range c.sections {
 		whole := c.sections[i].chunks[0]
 		c.sections[i].chunks = nil
-		for at := whole.first; at < whole.last; at += perChunk {
-			chunk := convChunk{first: at, last: min(at+perChunk, whole.last)}
-			if err := c.tapsOf(&chunk, cfg.InPlane); err != nil {
-				return err
+		for slice := range c.depth.Kernel {
+			for at := whole.first; at < whole.last; at += perChunk {
+				chunk := convChunk{first: at, last: min(at+perChunk, whole.last), slice: slice}
+				if err := c.tapsOf(&chunk, cfg.InPlane); err != nil {
+					return err
+				}
+				c.sections[i].chunks = append(c.sections[i].chunks, chunk)
 			}
-			c.sections[i].chunks = append(c.sections[i].chunks, chunk)
 		}
 	}
 	if c.gather != nil {
@@ -133,7 +135,7 @@ func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int 
 		}
 		return c.newGather(rows, kernel).size(perChunk)*4 <= unitInput
 	}
-	b := rowBlocking{oh: c.oh, ow: c.ow, batch: c.shape.Batch, workers: c.workers}
+	b := rowBlocking{oh: c.oh, ow: c.ow, batch: c.images(), workers: c.workers}
 	c.rows, perChunk = b.choose(planes, perChunk, fits)
 	if !c.shape.pointwise() {
 		c.gather = c.newGather(c.rows, kernel)
@@ -172,7 +174,7 @@ func (c *ConvF32) newGather(rows int, kernel asm.LayoutKernel) *windowGather {
 
 // cut divides each section's panels into units.
 func (c *ConvF32) cut() {
-	c.units = convUnits(c.sections, c.shape.Batch*((c.oh+c.rows-1)/c.rows), c.workers)
+	c.units = convUnits(c.sections, c.images()*c.rowBlocks(), c.workers)
 }
 
 // convUnits divides each section's panels into units, one per section unless blocks of rows alone give the workers too
@@ -196,10 +198,7 @@ func convUnits(sections []convSection, rowBlocks, workers int) []convUnit {
 func (c *ConvF32) tapsOf(chunk *convChunk, plane int) error {
 	s := &c.shape
 	if plane == 0 {
-		plane = s.Height * s.Width
-		if !c.planar {
-			plane *= lanes
-		}
+		plane = c.depth.In * c.sliceSize()
 	}
 	if plane > math.MaxInt32/(chunk.last-chunk.first) {
 		return fmt.Errorf("%d planes of %d elements are beyond 32-bit offsets", chunk.last-chunk.first, plane)
@@ -271,7 +270,7 @@ func (c *ConvF32) packChunk(dst, weights []float32, panel *convPanel, chunk *con
 				for o := range width {
 					f := panel.block*lanes + o
 					if f < s.Filters && ch < s.Channels && f/outGroup == ch/inGroup {
-						dst[o] = weights[(f*inGroup+ch%inGroup)*taps+k]
+						dst[o] = weights[((f*inGroup+ch%inGroup)*c.depth.Kernel+chunk.slice)*taps+k]
 					}
 				}
 				dst = dst[width:]

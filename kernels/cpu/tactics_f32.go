@@ -62,27 +62,45 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 
 // convShape returns a convolution's geometry on two spatial axes.
 func convShape(b kernels.Binding) (ConvShape, error) {
+	s, d, err := convVolume(b)
+	if err == nil && d != (ConvDepth{}) {
+		err = fmt.Errorf("three spatial axes, the kernel takes two")
+	}
+	return s, err
+}
+
+// convVolume returns a convolution's geometry on the last two spatial axes, and on the first of three.
+func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
 	a := b.Layer.Attrs.(graph.ConvAttrs)
 	var s ConvShape
-	var err error
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(b.In[0]); err != nil {
-		return s, err
-	}
+	var d ConvDepth
+	x := b.In[0]
 	w := b.In[1].Dims
 	if b.Consts[1] == nil {
-		return s, fmt.Errorf("weights are not constant")
+		return s, d, fmt.Errorf("weights are not constant")
 	}
 	if len(b.In) > 2 && b.Layer.Input(2) != nil && b.Consts[2] == nil {
-		return s, fmt.Errorf("bias is not constant")
+		return s, d, fmt.Errorf("bias is not constant")
 	}
-	win := graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, b.In[0].Dims[2:])
+	win := graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
+	if len(x.Dims) == 5 {
+		d = ConvDepth{In: x.Dims[2], Out: b.Out[0].Dims[2], Kernel: win[0].Kernel, Stride: win[0].Stride, Dilation: win[0].Dilation, PadFront: win[0].PadBegin}
+		if err := d.check(); err != nil {
+			return s, d, err
+		}
+		x.Dims, win = []int{x.Dims[0], x.Dims[1], x.Dims[3], x.Dims[4]}, win[1:]
+	}
+	var err error
+	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+		return s, d, err
+	}
 	if len(win) == 1 {
 		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
 	}
 	s.Filters, s.Groups = w[0], a.Group
 	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = win[0].Kernel, win[0].Stride, win[0].Dilation, win[0].PadBegin, win[0].PadEnd
 	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin, win[1].PadEnd
-	return s, s.check()
+	return s, d, s.check()
 }
 
 // realConst returns a constant's elements as float32.
@@ -104,7 +122,7 @@ func matchConvF32(b kernels.Binding, planar bool) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	s, err := convShape(b)
+	s, _, err := convVolume(b)
 	if err != nil {
 		return err
 	}
@@ -115,10 +133,11 @@ func matchConvF32(b kernels.Binding, planar bool) error {
 }
 
 func workspaceConvF32(b kernels.Binding, cfg ConvF32Config) int {
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return 0
 	}
+	cfg.Depth = d
 	c, err := planConvF32(s, cfg)
 	if err != nil {
 		return 0
@@ -127,10 +146,11 @@ func workspaceConvF32(b kernels.Binding, cfg ConvF32Config) int {
 }
 
 func bindConvF32(b kernels.Binding, cfg ConvF32Config) (kernels.Kernel, error) {
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return nil, err
 	}
+	cfg.Depth = d
 	c, err := NewConvF32(s, realConst(b, 1), realConst(b, 2), cfg)
 	if err != nil {
 		return nil, err
