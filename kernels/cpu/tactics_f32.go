@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -25,7 +26,7 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		}
 		return t
 	}
-	list := append(productTactics(isa, workers), transposedTactics(isa, workers)...)
+	list := slices.Concat(productTactics(isa, workers), transposedTactics(isa, workers), normTactics(isa))
 	return append(list, []kernels.Tactic{
 		{
 			Name: name("conv", "_depthwise"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
