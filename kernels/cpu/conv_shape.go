@@ -64,10 +64,18 @@ func (d ConvDepth) orNone() ConvDepth {
 	return d
 }
 
-// check returns an error unless every output slice meets an input slice.
-func (d ConvDepth) check() error {
+// positive returns an error unless all extents are.
+func (d ConvDepth) positive() error {
 	if d.In < 1 || d.Out < 1 || d.Kernel < 1 || d.Stride < 1 || d.Dilation < 1 || d.PadFront < 0 {
 		return fmt.Errorf("depth of %d to %d by %d taps is empty, or a stride, dilation or pad is negative", d.In, d.Out, d.Kernel)
+	}
+	return nil
+}
+
+// check returns an error unless every output slice meets an input slice.
+func (d ConvDepth) check() error {
+	if err := d.positive(); err != nil {
+		return err
 	}
 	for out := range d.Out {
 		if first, last := d.taps(out); first == last {

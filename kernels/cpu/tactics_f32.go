@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -65,9 +66,18 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 func convShape(b kernels.Binding) (ConvShape, error) {
 	s, d, err := convVolume(b)
 	if err == nil && d != (ConvDepth{}) {
-		err = fmt.Errorf("three spatial axes, the kernel takes two")
+		err = errVolume
 	}
 	return s, err
+}
+
+// errVolume says that a kernel computes images alone.
+var errVolume = errors.New("three spatial axes, the kernel takes two")
+
+// image returns the form of a slice of a volume.
+func image(d kernels.Desc) kernels.Desc {
+	d.Dims = []int{d.Dims[0], d.Dims[1], d.Dims[3], d.Dims[4]}
+	return d
 }
 
 // convVolume returns a convolution's geometry on the last two spatial axes, and on the first of three.
@@ -89,7 +99,7 @@ func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
 		if err := d.check(); err != nil {
 			return s, d, err
 		}
-		x.Dims, win = []int{x.Dims[0], x.Dims[1], x.Dims[3], x.Dims[4]}, win[1:]
+		x, win = image(x), win[1:]
 	}
 	var err error
 	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {

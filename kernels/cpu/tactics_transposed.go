@@ -19,8 +19,8 @@ type transposedComputation interface {
 type transposedWay struct {
 	name    string
 	in, out kernels.Format
-	plan    func(s TransposedShape) (transposedComputation, error)
-	pack    func(s TransposedShape, weights, bias []float32) (transposedComputation, error)
+	plan    func(s TransposedShape, d ConvDepth) (transposedComputation, error)
+	pack    func(s TransposedShape, d ConvDepth, weights, bias []float32) (transposedComputation, error)
 }
 
 // transposedTactics are the transposed convolutions in float32 for one instruction set.
@@ -28,17 +28,22 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 	columns := func(name string, in kernels.Format) transposedWay {
 		planar := in == kernels.Linear
 		return transposedWay{name, in, kernels.Linear,
-			func(s TransposedShape) (transposedComputation, error) {
+			func(s TransposedShape, d ConvDepth) (transposedComputation, error) {
+				if d != (ConvDepth{}) {
+					return nil, errVolume
+				}
 				return planTransposedColumnsF32(s, planar, isa, workers)
 			},
-			func(s TransposedShape, weights, bias []float32) (transposedComputation, error) {
+			func(s TransposedShape, _ ConvDepth, weights, bias []float32) (transposedComputation, error) {
 				return NewTransposedColumnsF32(s, weights, bias, planar, isa, workers)
 			}}
 	}
 	subpixel := transposedWay{"_subpixel", kernels.C16, kernels.C16,
-		func(s TransposedShape) (transposedComputation, error) { return planTransposedF32(s, isa, workers) },
-		func(s TransposedShape, weights, bias []float32) (transposedComputation, error) {
-			return NewTransposedF32(s, weights, bias, isa, workers)
+		func(s TransposedShape, d ConvDepth) (transposedComputation, error) {
+			return planTransposedF32(s, d, isa, workers)
+		},
+		func(s TransposedShape, d ConvDepth, weights, bias []float32) (transposedComputation, error) {
+			return NewTransposedF32(s, d, weights, bias, isa, workers)
 		}}
 	var list []kernels.Tactic
 	for _, way := range []transposedWay{subpixel, columns("_columns", kernels.C16), columns("_columns_planar", kernels.Linear)} {
@@ -57,22 +62,22 @@ func (w transposedWay) match(b kernels.Binding) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	s, err := transposedShape(b)
+	s, d, err := transposedVolume(b)
 	if err != nil {
 		return err
 	}
-	if _, err := w.plan(s); err != nil {
+	if _, err := w.plan(s, d); err != nil {
 		return err
 	}
 	return matchEpilogue(b)
 }
 
 func (w transposedWay) workspace(b kernels.Binding) int {
-	s, err := transposedShape(b)
+	s, d, err := transposedVolume(b)
 	if err != nil {
 		return 0
 	}
-	c, err := w.plan(s)
+	c, err := w.plan(s, d)
 	if err != nil {
 		return 0
 	}
@@ -80,11 +85,11 @@ func (w transposedWay) workspace(b kernels.Binding) int {
 }
 
 func (w transposedWay) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
-	s, err := transposedShape(b)
+	s, d, err := transposedVolume(b)
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.pack(s, realConst(b, 1), realConst(b, 2))
+	c, err := w.pack(s, d, realConst(b, 1), realConst(b, 2))
 	if err != nil {
 		return nil, err
 	}
@@ -93,30 +98,44 @@ func (w transposedWay) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel
 
 // transposedShape returns a transposed convolution's geometry on two spatial axes.
 func transposedShape(b kernels.Binding) (TransposedShape, error) {
+	s, d, err := transposedVolume(b)
+	if err == nil && d != (ConvDepth{}) {
+		err = errVolume
+	}
+	return s, err
+}
+
+// transposedVolume returns a transposed convolution's geometry on the last two spatial axes, and on the first of three.
+func transposedVolume(b kernels.Binding) (TransposedShape, ConvDepth, error) {
 	a := b.Layer.Attrs.(graph.ConvTransposeAttrs)
 	var s TransposedShape
-	var err error
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(b.In[0]); err != nil {
-		return s, err
-	}
-	w := b.In[1].Dims
+	var d ConvDepth
+	x, y, w := b.In[0], b.Out[0], b.In[1].Dims
 	if b.Consts[1] == nil {
-		return s, fmt.Errorf("weights are not constant")
+		return s, d, fmt.Errorf("weights are not constant")
 	}
 	if len(b.In) > 2 && b.Layer.Input(2) != nil && b.Consts[2] == nil {
-		return s, fmt.Errorf("bias is not constant")
+		return s, d, fmt.Errorf("bias is not constant")
 	}
-	if _, s.Filters, s.OutHeight, s.OutWidth, err = planes(b.Out[0]); err != nil {
-		return s, err
+	win := a.Windows(w[2:], x.Dims[2:])
+	if len(x.Dims) == 5 {
+		d = ConvDepth{In: x.Dims[2], Out: y.Dims[2], Kernel: win[0].Kernel, Stride: win[0].Stride, Dilation: win[0].Dilation, PadFront: win[0].PadBegin}
+		x, y, win = image(x), image(y), win[1:]
 	}
-	win := a.Windows(w[2:], b.In[0].Dims[2:])
+	var err error
+	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+		return s, d, err
+	}
+	if _, s.Filters, s.OutHeight, s.OutWidth, err = planes(y); err != nil {
+		return s, d, err
+	}
 	if len(win) == 1 {
 		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
 	}
 	s.Groups = a.Group
 	s.KernelH, s.StrideH, s.DilationH, s.PadTop = win[0].Kernel, win[0].Stride, win[0].Dilation, win[0].PadBegin
 	s.KernelW, s.StrideW, s.DilationW, s.PadLeft = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin
-	return s, s.check()
+	return s, d, s.check()
 }
 
 // transposedInt8 is a transposed convolution of bytes from blocks of channels.

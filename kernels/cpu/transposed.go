@@ -106,6 +106,31 @@ func (s *TransposedShape) phases() []phase {
 	return list
 }
 
+// sliceTap is a tap in depth and the input slice under it.
+type sliceTap struct{ kernel, slice int }
+
+// transposedSlices returns the taps that each output slice of a transposed convolution of volumes reads, d's pad being what
+// is cut off the beginning of the output; an error where a slice reads none.
+func transposedSlices(d ConvDepth) ([][]sliceTap, error) {
+	d = d.orNone()
+	if err := d.positive(); err != nil {
+		return nil, err
+	}
+	phases := axisPhases(d.In, d.Out, d.PadFront, d.Kernel, d.Stride, d.Dilation)
+	slices := make([][]sliceTap, d.Out)
+	for out := range slices {
+		for _, t := range phases[out%d.Stride].taps {
+			if slice := t.place + out/d.Stride; slice >= 0 && slice < d.In {
+				slices[out] = append(slices[out], sliceTap{t.kernel, slice})
+			}
+		}
+		if len(slices[out]) == 0 {
+			return nil, fmt.Errorf("no tap meets slice %d of the output", out)
+		}
+	}
+	return slices, nil
+}
+
 // subpixel is a transposed convolution as phases over one window: what all of them read around a pixel of the input, as the
 // taps of an ordinary convolution with stride 1 whose rows and columns are those of the largest phase.
 type subpixel struct {

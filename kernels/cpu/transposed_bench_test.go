@@ -42,7 +42,7 @@ func BenchmarkTransposedF32(b *testing.B) {
 					timed(b, flops, workers, func() { c.Run(parallel, &call) })
 				})
 			}
-			subpixel, err := NewTransposedF32(s, w, nil, asm.HostFeatures(), workers)
+			subpixel, err := NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), workers)
 			run("subpixel", subpixel, err)
 			columns, err := NewTransposedColumnsF32(s, w, nil, false, asm.HostFeatures(), workers)
 			run("columns", columns, err)

@@ -55,7 +55,7 @@ func NewTransposedColumnsF32(s TransposedShape, weights, bias []float32, planar 
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkConstants(len(weights), bias); err != nil {
+	if err := s.checkConstants(1, len(weights), bias); err != nil {
 		return nil, err
 	}
 	c.pack(weights, bias)

@@ -15,11 +15,16 @@ import (
 // input, the unit first copies the input rows that its phases read, with zeros around them: one copy serves every tap of
 // every phase. A phase is then so many rows of an ordinary convolution, whose kernels write their pixels StrideW apart. The
 // reduction is cut into chunks as that of ConvF32 is.
+//
+// In a transposed convolution of volumes each output slice is an image of its own, and each tap in depth has chunks of its
+// own, which read the input slice under it.
 type TransposedF32 struct {
 	*subpixel
+	depth    ConvDepth
+	slices   [][]sliceTap  // of each output slice
 	gather   *windowGather // nil where the input is read in place
-	sections []convSection // whose chunks are, of each part of the reduction, one for every phase
-	weights  []float32     // in the order in which they are read: [section][part][panel][phase]
+	sections []convSection // whose chunks are, of each tap in depth and part of the reduction, one for every phase
+	weights  []float32     // in the order in which they are read: [section][tap in depth][part][panel][phase]
 	bias     []float32
 	zeros    []float32 // a row of what phases without taps read
 
@@ -30,14 +35,14 @@ type TransposedF32 struct {
 	runs    sync.Pool
 }
 
-// NewTransposedF32 packs weights [Channels][Filters/Groups][KernelH][KernelW] and bias [Filters] (nil for none) for kernels
-// that features allow and up to workers goroutines.
-func NewTransposedF32(s TransposedShape, weights, bias []float32, features asm.Features, workers int) (*TransposedF32, error) {
-	c, err := planTransposedF32(s, features, workers)
+// NewTransposedF32 packs weights [Channels][Filters/Groups][taps in depth][KernelH][KernelW] and bias [Filters] (nil for
+// none) for kernels that features allow and up to workers goroutines. The zero depth is that of images.
+func NewTransposedF32(s TransposedShape, depth ConvDepth, weights, bias []float32, features asm.Features, workers int) (*TransposedF32, error) {
+	c, err := planTransposedF32(s, depth, features, workers)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkConstants(len(weights), bias); err != nil {
+	if err := s.checkConstants(c.depth.Kernel, len(weights), bias); err != nil {
 		return nil, err
 	}
 	c.pack(weights, bias)
@@ -49,9 +54,10 @@ func NewTransposedF32(s TransposedShape, weights, bias []float32, features asm.F
 	return c, nil
 }
 
-// checkConstants returns an error unless there are as many weights and bias values, if any, as the shape has.
-func (s *TransposedShape) checkConstants(weights int, bias []float32) error {
-	if want := s.Channels * (s.Filters / s.Groups) * s.KernelH * s.KernelW; weights != want {
+// checkConstants returns an error unless there are as many weights and bias values, if any, as the shape has with so many
+// taps in depth.
+func (s *TransposedShape) checkConstants(depth, weights int, bias []float32) error {
+	if want := s.Channels * (s.Filters / s.Groups) * depth * s.KernelH * s.KernelW; weights != want {
 		return fmt.Errorf("%d weights, want %d", weights, want)
 	}
 	if bias != nil && len(bias) != s.Filters {
@@ -61,16 +67,20 @@ func (s *TransposedShape) checkConstants(weights int, bias []float32) error {
 }
 
 // planTransposedF32 returns a transposed convolution without weights: what its workspace follows from.
-func planTransposedF32(s TransposedShape, features asm.Features, workers int) (*TransposedF32, error) {
+func planTransposedF32(s TransposedShape, depth ConvDepth, features asm.Features, workers int) (*TransposedF32, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	c := &TransposedF32{subpixel: newSubpixel(s), workers: max(1, workers)}
+	c := &TransposedF32{subpixel: newSubpixel(s), depth: depth.orNone(), workers: max(1, workers)}
+	var err error
+	if c.slices, err = transposedSlices(depth); err != nil {
+		return nil, err
+	}
 	c.sections = convSections(s.Channels, s.Filters, s.Groups, false, features)
 	planes, widest := extent(c.sections)
 	kernel := layoutKernel(features)
 	gather := func(rows int) *windowGather { return newWindowGather(&c.window, rowRuns, lanes, rows, kernel) }
-	blocking := rowBlocking{oh: c.rows(), ow: c.columns(), batch: s.Batch, workers: c.workers}
+	blocking := rowBlocking{oh: c.rows(), ow: c.columns(), batch: s.Batch * c.depth.Out, workers: c.workers}
 	perChunk := evenly(planes, min(planes, max(1, unitWeights/(max(1, c.most)*lanes*widest*lanes*4))))
 	c.height, perChunk = blocking.choose(planes, perChunk, func(rows, perChunk int) bool {
 		if c.inside {
@@ -90,7 +100,7 @@ func planTransposedF32(s TransposedShape, features asm.Features, workers int) (*
 			return nil, err
 		}
 	}
-	c.units = convUnits(c.sections, s.Batch*c.rowBlocks(), c.workers)
+	c.units = convUnits(c.sections, s.Batch*c.depth.Out*c.rowBlocks(), c.workers)
 	return c, nil
 }
 
@@ -98,28 +108,34 @@ func planTransposedF32(s TransposedShape, features asm.Features, workers int) (*
 func (c *TransposedF32) tabulate(section *convSection, perChunk int) error {
 	whole := section.chunks[0]
 	section.chunks = nil
-	for at := whole.first; at < whole.last; at += perChunk {
-		part := convChunk{first: at, last: min(at+perChunk, whole.last)}
-		if most := c.offset(part.last-part.first, c.window.KernelH, c.window.KernelW); most < 0 || most > math.MaxInt32 {
-			return fmt.Errorf("input of %dx%dx%d is beyond 32-bit offsets", c.shape.Channels, c.shape.Height, c.shape.Width)
-		}
-		for _, p := range c.phases {
-			chunk := part
-			for plane := part.first; plane < part.last; plane++ {
-				quads := min(lanes, c.shape.Channels-plane*lanes+3) / 4
-				for _, t := range p.taps {
-					row, column := c.place(t)
-					chunk.taps = append(chunk.taps, asm.Tap{Offset: int32(c.offset(plane-part.first, row, column)), Quads: int32(quads)})
-					chunk.depth += 4 * quads
-				}
+	for slice := range c.depth.Kernel {
+		for at := whole.first; at < whole.last; at += perChunk {
+			part := convChunk{first: at, last: min(at+perChunk, whole.last), slice: slice}
+			if most := c.offset(part.last-part.first, c.window.KernelH, c.window.KernelW); most < 0 || most > math.MaxInt32 {
+				return fmt.Errorf("input of %dx%dx%d is beyond 32-bit offsets", c.shape.Channels, c.shape.Height, c.shape.Width)
 			}
-			if len(p.taps) == 0 && part.last == whole.last { // zero times a weight of zero
-				chunk.taps, chunk.depth = []asm.Tap{{Quads: 1}}, 4
+			for _, p := range c.phases {
+				section.chunks = append(section.chunks, c.chunk(part, p, part.last == whole.last))
 			}
-			section.chunks = append(section.chunks, chunk)
 		}
 	}
 	return nil
+}
+
+// chunk returns a part of the reduction with the table of a phase's taps.
+func (c *TransposedF32) chunk(part convChunk, p phase, last bool) convChunk {
+	for plane := part.first; plane < part.last; plane++ {
+		quads := min(lanes, c.shape.Channels-plane*lanes+3) / 4
+		for _, t := range p.taps {
+			row, column := c.place(t)
+			part.taps = append(part.taps, asm.Tap{Offset: int32(c.offset(plane-part.first, row, column)), Quads: int32(quads)})
+			part.depth += 4 * quads
+		}
+	}
+	if len(p.taps) == 0 && last { // zero times a weight of zero
+		part.taps, part.depth = []asm.Tap{{Quads: 1}}, 4
+	}
+	return part
 }
 
 // offset returns where the input of a place in the window begins, from that of its first row and column on.
@@ -128,7 +144,7 @@ func (c *TransposedF32) offset(plane, row, column int) int {
 		return c.gather.offset(plane, row, column)
 	}
 	s := &c.shape
-	return (plane*s.Height*s.Width + (row-c.window.PadTop)*s.Width + column - c.window.PadLeft) * lanes
+	return (plane*c.depth.In*s.Height*s.Width + (row-c.window.PadTop)*s.Width + column - c.window.PadLeft) * lanes
 }
 
 // pack lays the weights out, for each panel and chunk [plane][tap][channel of the plane][16*Blocks].
@@ -171,7 +187,7 @@ func (c *TransposedF32) packChunk(dst, weights []float32, panel *convPanel, chun
 			for o := range width {
 				f := panel.block*lanes + o
 				if f < s.Filters && ch < s.Channels && f/outGroup == ch/inGroup {
-					dst[o] = weights[s.weight(f, ch, taps[i%len(taps)].kernel)]
+					dst[o] = weights[s.weight(f, ch, 0)*c.depth.Kernel+chunk.slice*s.KernelH*s.KernelW+taps[i%len(taps)].kernel]
 				}
 			}
 			dst = dst[width:]
@@ -196,7 +212,7 @@ type transposedRun struct {
 func (c *TransposedF32) Run(parallel Parallel, call *ConvF32Call) {
 	r := c.runs.Get().(*transposedRun)
 	r.call = *call
-	r.crew.run(parallel, c.workers, c.shape.Batch*c.rowBlocks()*len(c.units))
+	r.crew.run(parallel, c.workers, c.shape.Batch*c.depth.Out*c.rowBlocks()*len(c.units))
 	r.call = ConvF32Call{}
 	c.runs.Put(r)
 }
@@ -215,33 +231,40 @@ func (r *transposedRun) do(u, worker int) {
 
 // unit computes rows [first, last) of all phases of an image for the unit's panels.
 func (r *transposedRun) unit(unit convUnit, image, first, last int, scratch []float32) {
-	c := r.conv
+	c, s := r.conv, &r.conv.shape
 	section := &c.sections[unit.section]
-	for part := 0; part < len(section.chunks); part += len(c.phases) {
-		chunk := &section.chunks[part]
-		in := r.call.In.Data[image*r.call.In.Image:]
-		if c.gather != nil {
-			c.gather.copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
-			in = scratch
-		} else {
-			in = in[chunk.first*r.call.In.Plane+first*c.shape.Width*lanes:]
-		}
-		for p := unit.first; p < unit.last; p++ {
-			for phase := range c.phases {
-				r.phase(section, p, part, phase, image, first, last, in)
+	taps := c.slices[image%c.depth.Out]
+	rows := convPart{image: image / c.depth.Out, at: image % c.depth.Out * s.OutHeight * s.OutWidth * lanes, first: first, last: last}
+	volume := r.call.In.Data[rows.image*r.call.In.Image:]
+	perTap := len(section.chunks) / c.depth.Kernel
+	for t, tap := range taps {
+		for i := 0; i < perTap; i += len(c.phases) {
+			chunk := &section.chunks[tap.kernel*perTap+i]
+			in := volume[tap.slice*s.Height*s.Width*lanes:]
+			if c.gather != nil {
+				c.gather.copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
+				in = scratch
+			} else {
+				in = in[chunk.first*r.call.In.Plane+first*s.Width*lanes:]
 			}
-			if r.call.After != nil && part+len(c.phases) == len(section.chunks) {
-				r.after(&section.panels[p], image, first, last)
+			rows.begins, rows.ends = t == 0 && i == 0, t == len(taps)-1 && i+len(c.phases) == perTap
+			for p := unit.first; p < unit.last; p++ {
+				for phase := range c.phases {
+					r.phase(section, p, tap.kernel*perTap+i+phase, phase, rows, in)
+				}
+				if r.call.After != nil && rows.ends {
+					r.after(&section.panels[p], rows)
+				}
 			}
 		}
 	}
 }
 
-// phase computes rows [first, last), if there are so many, of a phase and a panel from a part of the reduction.
-func (r *transposedRun) phase(section *convSection, p, part, index, image, first, last int, in []float32) {
+// phase computes the rows, if there are so many, of a phase and a panel from a chunk of the reduction.
+func (r *transposedRun) phase(section *convSection, p, part, index int, rows convPart, in []float32) {
 	c, s := r.conv, &r.conv.shape
-	panel, chunk, phase := &section.panels[p], &section.chunks[part+index], &c.phases[index]
-	last = min(last, phase.rows)
+	panel, chunk, phase := &section.panels[p], &section.chunks[part], &c.phases[index]
+	first, last := rows.first, min(rows.last, phase.rows)
 	if len(chunk.taps) == 0 || first >= last {
 		return
 	}
@@ -252,7 +275,7 @@ func (r *transposedRun) phase(section *convSection, p, part, index, image, first
 	if !reads {
 		in, step = c.zeros, 0
 	}
-	weights := c.weights[panel.chunks[part+index]:]
+	weights := c.weights[panel.chunks[part]:]
 	size := chunk.depth * panel.kernel.Blocks * lanes
 	tiles := ceilDiv(phase.columns, panel.kernel.Pixels)
 	ahead, aheadStep := weights, 0
@@ -260,13 +283,13 @@ func (r *transposedRun) phase(section *convSection, p, part, index, image, first
 		ahead, aheadStep = weights[size:], min(32, 4*panel.kernel.Blocks*lanes/(tiles*(last-first))+1)
 	}
 	call := asm.ConvCall{Taps: chunk.taps, Weights: weights, AheadStep: aheadStep, Bias: c.bias[panel.block*lanes:],
-		OutBlock: r.call.Out.Plane, OutPixel: s.StrideW * lanes, Limits: NoLimits(), Accumulate: part > 0 && reads}
-	out := r.call.Out.Data[image*r.call.Out.Image+panel.block*r.call.Out.Plane:]
+		OutBlock: r.call.Out.Plane, OutPixel: s.StrideW * lanes, Limits: NoLimits(), Accumulate: !rows.begins && reads}
+	out := r.call.Out.Data[rows.image*r.call.Out.Image+panel.block*r.call.Out.Plane+rows.at:]
 	var residual []float32
-	if part+len(c.phases) == len(section.chunks) {
+	if rows.ends {
 		call.Limits = r.call.Limits
 		if r.call.Residual.Data != nil {
-			residual = r.call.Residual.Data[image*r.call.Residual.Image+panel.block*r.call.Residual.Plane:]
+			residual = r.call.Residual.Data[rows.image*r.call.Residual.Image+panel.block*r.call.Residual.Plane+rows.at:]
 			call.ResidualBlock = r.call.Residual.Plane
 		}
 	}
@@ -282,10 +305,10 @@ func (r *transposedRun) phase(section *convSection, p, part, index, image, first
 }
 
 // after reports the output rows of a block of rows and a panel.
-func (r *transposedRun) after(panel *convPanel, image, first, last int) {
+func (r *transposedRun) after(panel *convPanel, rows convPart) {
 	s := &r.conv.shape
-	at, end := first*s.StrideH*s.OutWidth*lanes, min(last*s.StrideH, s.OutHeight)*s.OutWidth*lanes
+	at, end := rows.first*s.StrideH*s.OutWidth*lanes, min(rows.last*s.StrideH, s.OutHeight)*s.OutWidth*lanes
 	for b := range panel.kernel.Blocks {
-		r.call.After(image, (panel.block+b)*r.call.Out.Plane+at, end-at)
+		r.call.After(rows.image, (panel.block+b)*r.call.Out.Plane+rows.at+at, end-at)
 	}
 }
