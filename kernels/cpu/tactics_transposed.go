@@ -45,8 +45,18 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 		func(s TransposedShape, d ConvDepth, weights, bias []float32) (transposedComputation, error) {
 			return NewTransposedF32(s, d, weights, bias, isa, workers)
 		}}
+	depthwise := transposedWay{"_depthwise", kernels.C16, kernels.C16,
+		func(s TransposedShape, d ConvDepth) (transposedComputation, error) {
+			if d != (ConvDepth{}) {
+				return nil, errVolume
+			}
+			return planTransposedDepthwiseF32(s, isa, workers)
+		},
+		func(s TransposedShape, _ ConvDepth, weights, bias []float32) (transposedComputation, error) {
+			return NewTransposedDepthwiseF32(s, weights, bias, isa, workers)
+		}}
 	var list []kernels.Tactic
-	for _, way := range []transposedWay{subpixel, columns("_columns", kernels.C16), columns("_columns_planar", kernels.Linear)} {
+	for _, way := range []transposedWay{depthwise, subpixel, columns("_columns", kernels.C16), columns("_columns_planar", kernels.Linear)} {
 		list = append(list, kernels.Tactic{
 			Name: "conv_transposed_f32_" + isaName(isa) + way.name, Op: graph.ConvTranspose, Needs: kernels.Feature(isa),
 			In: way.in, Out: way.out, Strided: true,

@@ -94,6 +94,13 @@ func testTransposedF32(t *testing.T, s TransposedShape, features asm.Features, w
 		t.Fatal(err)
 	}
 	checkTransposedF32(t, s, c, true, true, x, want, scale, workers)
+	if s.Groups > 1 && s.Groups == s.Channels && s.Groups == s.Filters {
+		c, err := NewTransposedDepthwiseF32(s, w, bias, features, workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkTransposedF32(t, s, c, true, true, x, want, scale, workers)
+	}
 	for _, planar := range []bool{false, true} {
 		c, err := NewTransposedColumnsF32(s, w, bias, planar, features, workers)
 		if err == nil {
@@ -185,6 +192,8 @@ func TestTransposedProperties(t *testing.T) {
 		if s, ok := randomTransposed(r); ok {
 			t.Run(s.String(), func(t *testing.T) {
 				sets := featureSets()
+				testTransposedF32(t, s, sets[r.IntN(len(sets))], 1+r.IntN(3))
+				s.Filters, s.Groups = s.Channels, s.Channels
 				testTransposedF32(t, s, sets[r.IntN(len(sets))], 1+r.IntN(3))
 			})
 		}
