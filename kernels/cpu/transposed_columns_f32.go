@@ -23,8 +23,8 @@ import (
 type TransposedColumnsF32 struct {
 	*subpixel
 	planar  bool
-	weights []float32 // [filter][tap][channel of the group]
-	bias    []float32
+	weights []float32   // [filter][tap][channel of the group]
+	bias    []float32   // [filter][16]
 	taps    [][]asm.Tap // of each phase, from the first filter's planes on
 	ones    []float32
 
@@ -132,8 +132,12 @@ func (c *TransposedColumnsF32) tabulate() {
 func (c *TransposedColumnsF32) pack(weights, bias []float32) {
 	s := &c.shape
 	taps, inGroup, outGroup := s.KernelH*s.KernelW, s.Channels/s.Groups, s.Filters/s.Groups
-	c.bias = make([]float32, s.Filters)
-	copy(c.bias, bias)
+	c.bias = make([]float32, s.Filters*lanes)
+	for f, v := range bias {
+		for l := range lanes {
+			c.bias[f*lanes+l] = v
+		}
+	}
 	c.weights = alignedFloats(s.Filters * taps * inGroup)
 	for f := range s.Filters {
 		for tap := range taps {
@@ -259,10 +263,7 @@ func (r *columnsRun) product(panel, columns []float32, width int) {
 func (r *columnsRun) sums(lines, columns []float32, filter, y, first, last int, limits [2]float32) {
 	c, s := r.conv, &r.conv.shape
 	across := c.across()
-	var bias [lanes]float32
-	for i := range bias {
-		bias[i] = c.bias[filter]
-	}
+	bias := c.bias[filter*lanes:][:lanes]
 	for x := range across {
 		phase, taps := &c.phases[y*across+x], c.taps[y*across+x]
 		out := lines[x*c.height*c.line:]
@@ -277,7 +278,7 @@ func (r *columnsRun) sums(lines, columns []float32, filter, y, first, last int, 
 			}
 			continue
 		}
-		call := asm.DepthwiseCall{InRow: c.row, Taps: taps, Weights: c.ones, Bias: bias[:], OutRow: c.line, OutPixel: lanes, Limits: limits}
+		call := asm.DepthwiseCall{InRow: c.row, Taps: taps, Weights: c.ones, Bias: bias, OutRow: c.line, OutPixel: lanes, Limits: limits}
 		in := columns[filter*s.KernelH*s.KernelW*c.plane:]
 		fieldTiles(blocksOf(phase.columns), rows, len(taps), c.sum.Pixels, func(row, rows, x, tiles, pixels int) {
 			call.In, call.Out = in[row*c.row+x*lanes:], out[row*c.line+x*lanes:]
