@@ -49,3 +49,24 @@ func BenchmarkTransposedF32(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkTransposedInt8(b *testing.B) {
+	for _, s := range transposedLayers {
+		b.Run(s.String(), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			w := make([]int16, s.Filters*s.Channels*s.KernelH*s.KernelW)
+			for i := range w {
+				w[i] = int16(r.IntN(255) - 127)
+			}
+			c, err := NewTransposedInt8(s, w, make([]float32, s.Filters), nil, ConvInt8Config{InZero: 128, Features: asm.HostFeatures(), Workers: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			in, out := make([]byte, blocksOf(s.Channels)*lanes*s.Height*s.Width), make([]byte, blocksOf(s.Filters)*lanes*s.OutHeight*s.OutWidth)
+			call := ConvInt8Call{In: BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace())}
+			call.Epilogue = Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), OutScale: 1, Out: BlockedBytes(out, s.Filters, s.OutHeight, s.OutWidth)}
+			flops := 2 * s.Height * s.Width * s.Channels * s.Filters * s.KernelH * s.KernelW
+			timed(b, flops, 1, func() { c.Run(serial, &call) })
+		})
+	}
+}
