@@ -55,6 +55,8 @@ func TestConvVolumeF32(t *testing.T) {
 		{conv(33, 6, 6, 40, 1, 1, 0), ConvDepth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 1}},
 		{batch, ConvDepth{In: 6, Out: 4, Kernel: 2, Stride: 2, Dilation: 3, PadFront: 2}},
 		{grouped, ConvDepth{In: 3, Out: 7, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 3}},
+		{depthwiseOf(19, 9, 8, 3, 1, 1), ConvDepth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{depthwiseOf(16, 30, 31, 5, 2, 2), ConvDepth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 2, PadFront: 1}},
 		{conv(600, 3, 3, 40, 3, 1, 1), ConvDepth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
 	} {
 		for _, features := range featureSets() {
@@ -83,6 +85,20 @@ func testConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkConvVolume(t, s, cfg, c, x, w, bias)
+	if s.Groups == s.Channels && s.Groups == s.Filters && !cfg.Planar {
+		c, err := NewDepthwiseF32(s, d, w, bias, cfg.Features, cfg.Workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkConvVolume(t, s, cfg, c, x, w, bias)
+	}
+}
+
+// checkConvVolume compares a computation of x with naive loops.
+func checkConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config, c transposedComputation, x, w, bias []float32) {
+	t.Helper()
+	d, r := cfg.Depth, rand.New(rand.NewPCG(8, 8))
 	want, scale := naiveVolume(s, d, x, w, bias)
 	residual := normals(r, len(want))
 	oh, pixels := d.Out*s.OutHeight(), d.Out*s.OutHeight()*s.OutWidth()

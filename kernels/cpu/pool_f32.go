@@ -74,12 +74,7 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 		pad = float32(math.Inf(-1))
 	}
 	l.field.init(s, pad, features, workers)
-	plane, size := l.field.taps, l.field.scratch()
-	for k := 1; k < depth.Kernel; k++ {
-		for _, t := range plane {
-			l.field.taps = append(l.field.taps, asm.Tap{Offset: t.Offset + int32(k*size), Quads: t.Quads})
-		}
-	}
+	l.field.deepen(depth.Kernel)
 	if mode != MaxPool {
 		l.tabulate(&p)
 	}
@@ -156,12 +151,7 @@ func (r *poolRun) do(u, worker int) {
 	image, block, first, last := f.unit(u)
 	image, slice := image/l.depth.Out, image%l.depth.Out
 	scratch := r.call.Workspace[worker*l.scratch():][:l.scratch()]
-	low, high := l.depth.taps(slice)
-	in := r.call.In.Data[image*r.call.In.Image:]
-	for k := low; k < high; k++ {
-		from := in[l.depth.slice(slice, k)*f.shape.Height*f.shape.Width*lanes:]
-		f.gather.copy(scratch[k*f.scratch():], from, r.call.In.Plane, block, block+1, first, last)
-	}
+	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, l.depth, slice, block, first, last)
 	row := f.ow * lanes
 	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+(slice*f.oh+first)*row:]
 	plane := len(f.taps) / l.depth.Kernel

@@ -173,11 +173,14 @@ func matchDepthwiseF32(b kernels.Binding) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return err
 	}
 	if err := depthwise(s); err != nil {
+		return err
+	}
+	if _, err := planDepthwiseF32(s, d, 0, 1); err != nil {
 		return err
 	}
 	return matchEpilogue(b)
@@ -191,11 +194,11 @@ func depthwise(s ConvShape) error {
 }
 
 func workspaceDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) int {
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return 0
 	}
-	c, err := NewDepthwiseF32(s, realConst(b, 1), nil, isa, workers)
+	c, err := planDepthwiseF32(s, d, isa, workers)
 	if err != nil {
 		return 0
 	}
@@ -203,11 +206,11 @@ func workspaceDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) int
 }
 
 func bindDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewDepthwiseF32(s, realConst(b, 1), realConst(b, 2), isa, workers)
+	c, err := NewDepthwiseF32(s, d, realConst(b, 1), realConst(b, 2), isa, workers)
 	if err != nil {
 		return nil, err
 	}
