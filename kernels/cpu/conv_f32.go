@@ -166,7 +166,7 @@ func (r *convRun) do(u, worker int) {
 func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32) {
 	c := r.conv
 	section := &c.sections[unit.section]
-	image, slice := image/c.depth.Out, image%c.depth.Out
+	image, slice := c.depth.split(image)
 	in := r.call.In.Data[image*r.call.In.Image:]
 	low, high := c.depth.taps(slice)
 	perTap := len(section.chunks) / c.depth.Kernel

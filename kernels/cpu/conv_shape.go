@@ -85,11 +85,22 @@ func (d ConvDepth) check() error {
 	return nil
 }
 
+// split returns the image and the output slice of one of all images' slices.
+func (d *ConvDepth) split(n int) (image, slice int) {
+	if d.Out == 1 {
+		return n, 0
+	}
+	return n / d.Out, n % d.Out
+}
+
 // slice returns the input slice under a tap of an output slice.
-func (d ConvDepth) slice(out, tap int) int { return out*d.Stride + tap*d.Dilation - d.PadFront }
+func (d *ConvDepth) slice(out, tap int) int { return out*d.Stride + tap*d.Dilation - d.PadFront }
 
 // taps returns the range of taps of an output slice that meet the input.
-func (d ConvDepth) taps(out int) (first, last int) {
+func (d *ConvDepth) taps(out int) (first, last int) {
+	if d.In == 1 && d.Kernel == 1 {
+		return 0, 1
+	}
 	return inside(out*d.Stride-d.PadFront, d.Dilation, d.Kernel, d.In)
 }
 

@@ -101,10 +101,10 @@ func (d *DepthwiseF32) Run(parallel Parallel, call *ConvF32Call) {
 func (r *depthwiseRun) do(u, worker int) {
 	d, f := r.conv, &r.conv.field
 	image, block, first, last := f.unit(u)
-	image, slice := image/d.depth.Out, image%d.depth.Out
+	image, slice := d.depth.split(image)
 	scratch := r.call.Workspace[worker*d.scratch():][:d.scratch()]
-	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, d.depth, slice, block, first, last)
-	plane := len(f.taps) / d.depth.Kernel
+	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &d.depth, slice, block, first, last)
+	plane := f.shape.KernelH * f.shape.KernelW
 	row := f.ow * lanes
 	at := (slice*f.oh + first) * row
 	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+at:]

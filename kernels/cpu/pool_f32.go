@@ -149,12 +149,12 @@ func (l *PoolF32) Run(parallel Parallel, call *PoolF32Call) {
 func (r *poolRun) do(u, worker int) {
 	l, f := r.pool, &r.pool.field
 	image, block, first, last := f.unit(u)
-	image, slice := image/l.depth.Out, image%l.depth.Out
+	image, slice := l.depth.split(image)
 	scratch := r.call.Workspace[worker*l.scratch():][:l.scratch()]
-	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, l.depth, slice, block, first, last)
+	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &l.depth, slice, block, first, last)
 	row := f.ow * lanes
 	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+(slice*f.oh+first)*row:]
-	plane := len(f.taps) / l.depth.Kernel
+	plane := f.shape.KernelH * f.shape.KernelW
 	call := asm.PoolCall{InRow: f.gather.rowStep(), Taps: f.taps[low*plane : high*plane], OutRow: row, FactorRow: f.ow}
 	fieldTiles(f.ow, last-first, len(call.Taps), l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
 		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]

@@ -59,7 +59,7 @@ func (f *windowField) deepen(slices int) {
 
 // copySlices copies what rows [first, last) of an output slice read of a channel block of a volume, a copy for each slice
 // of the input, and returns the range of taps in depth that meet one.
-func (f *windowField) copySlices(dst, volume []float32, planeStride int, depth ConvDepth, slice, block, first, last int) (low, high int) {
+func (f *windowField) copySlices(dst, volume []float32, planeStride int, depth *ConvDepth, slice, block, first, last int) (low, high int) {
 	low, high = depth.taps(slice)
 	for k := low; k < high; k++ {
 		from := volume[depth.slice(slice, k)*f.shape.Height*f.shape.Width*lanes:]

@@ -62,29 +62,45 @@ p1tap:
 	VFMADD231PS (SI)(R12*4), Z1, Z0
 	SUBQ        $0x01, R11
 	JNE         p1tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p1apart
 	TESTQ       R8, R8
 	JEQ         p1clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
+	ADDQ        $0x00000040, R8
 
 p1clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z2, Z0
+	VMINPS  Z0, Z3, Z0
+	VMOVUPS Z0, (DI)
+	ADDQ    $0x00000040, DI
+	JMP     p1stored
+
+p1apart:
+	TESTQ  R8, R8
+	JEQ    p1clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+
+p1clampapart:
 	VMAXPS  Z0, Z2, Z0
 	VMINPS  Z0, Z3, Z0
 	VMOVUPS Z0, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x01, R9
-	JNE     p1tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p1next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p1stored:
+	ADDQ  $0x00000040, SI
+	SUBQ  $0x01, R9
+	JNE   p1tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p1next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p1next:
 	SUBQ $0x01, AX
@@ -123,16 +139,34 @@ p2tap:
 	VFMADD231PS 64(SI)(R12*4), Z2, Z1
 	SUBQ        $0x01, R11
 	JNE         p2tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p2apart
 	TESTQ       R8, R8
 	JEQ         p2clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	ADDQ        $0x00000080, R8
 
 p2clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z3, Z0
+	VMINPS  Z0, Z4, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z3, Z1
+	VMINPS  Z1, Z4, Z1
+	VMOVUPS Z1, 64(DI)
+	ADDQ    $0x00000080, DI
+	JMP     p2stored
+
+p2apart:
+	TESTQ  R8, R8
+	JEQ    p2clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+
+p2clampapart:
 	VMAXPS  Z0, Z3, Z0
 	VMINPS  Z0, Z4, Z0
 	VMOVUPS Z0, (DI)
@@ -141,17 +175,19 @@ p2clamp:
 	VMINPS  Z1, Z4, Z1
 	VMOVUPS Z1, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000080, SI
-	SUBQ    $0x01, R9
-	JNE     p2tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p2next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p2stored:
+	ADDQ  $0x00000080, SI
+	SUBQ  $0x01, R9
+	JNE   p2tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p2next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p2next:
 	SUBQ $0x01, AX
@@ -192,18 +228,40 @@ p3tap:
 	VFMADD231PS 128(SI)(R12*4), Z3, Z2
 	SUBQ        $0x01, R11
 	JNE         p3tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p3apart
 	TESTQ       R8, R8
 	JEQ         p3clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	ADDQ        $0x000000c0, R8
 
 p3clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z4, Z0
+	VMINPS  Z0, Z5, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z4, Z1
+	VMINPS  Z1, Z5, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z4, Z2
+	VMINPS  Z2, Z5, Z2
+	VMOVUPS Z2, 128(DI)
+	ADDQ    $0x000000c0, DI
+	JMP     p3stored
+
+p3apart:
+	TESTQ  R8, R8
+	JEQ    p3clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+
+p3clampapart:
 	VMAXPS  Z0, Z4, Z0
 	VMINPS  Z0, Z5, Z0
 	VMOVUPS Z0, (DI)
@@ -216,17 +274,19 @@ p3clamp:
 	VMINPS  Z2, Z5, Z2
 	VMOVUPS Z2, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x000000c0, SI
-	SUBQ    $0x01, R9
-	JNE     p3tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p3next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p3stored:
+	ADDQ  $0x000000c0, SI
+	SUBQ  $0x01, R9
+	JNE   p3tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p3next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p3next:
 	SUBQ $0x01, AX
@@ -269,20 +329,46 @@ p4tap:
 	VFMADD231PS 192(SI)(R12*4), Z4, Z3
 	SUBQ        $0x01, R11
 	JNE         p4tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p4apart
 	TESTQ       R8, R8
 	JEQ         p4clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	ADDQ        $0x00000100, R8
 
 p4clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z5, Z0
+	VMINPS  Z0, Z6, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z5, Z1
+	VMINPS  Z1, Z6, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z5, Z2
+	VMINPS  Z2, Z6, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z5, Z3
+	VMINPS  Z3, Z6, Z3
+	VMOVUPS Z3, 192(DI)
+	ADDQ    $0x00000100, DI
+	JMP     p4stored
+
+p4apart:
+	TESTQ  R8, R8
+	JEQ    p4clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+
+p4clampapart:
 	VMAXPS  Z0, Z5, Z0
 	VMINPS  Z0, Z6, Z0
 	VMOVUPS Z0, (DI)
@@ -299,17 +385,19 @@ p4clamp:
 	VMINPS  Z3, Z6, Z3
 	VMOVUPS Z3, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000100, SI
-	SUBQ    $0x01, R9
-	JNE     p4tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p4next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p4stored:
+	ADDQ  $0x00000100, SI
+	SUBQ  $0x01, R9
+	JNE   p4tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p4next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p4next:
 	SUBQ $0x01, AX
@@ -354,22 +442,52 @@ p5tap:
 	VFMADD231PS 256(SI)(R12*4), Z5, Z4
 	SUBQ        $0x01, R11
 	JNE         p5tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p5apart
 	TESTQ       R8, R8
 	JEQ         p5clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	ADDQ        $0x00000140, R8
 
 p5clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z6, Z0
+	VMINPS  Z0, Z7, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z6, Z1
+	VMINPS  Z1, Z7, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z6, Z2
+	VMINPS  Z2, Z7, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z6, Z3
+	VMINPS  Z3, Z7, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z6, Z4
+	VMINPS  Z4, Z7, Z4
+	VMOVUPS Z4, 256(DI)
+	ADDQ    $0x00000140, DI
+	JMP     p5stored
+
+p5apart:
+	TESTQ  R8, R8
+	JEQ    p5clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+
+p5clampapart:
 	VMAXPS  Z0, Z6, Z0
 	VMINPS  Z0, Z7, Z0
 	VMOVUPS Z0, (DI)
@@ -390,17 +508,19 @@ p5clamp:
 	VMINPS  Z4, Z7, Z4
 	VMOVUPS Z4, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000140, SI
-	SUBQ    $0x01, R9
-	JNE     p5tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p5next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p5stored:
+	ADDQ  $0x00000140, SI
+	SUBQ  $0x01, R9
+	JNE   p5tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p5next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p5next:
 	SUBQ $0x01, AX
@@ -447,24 +567,58 @@ p6tap:
 	VFMADD231PS 320(SI)(R12*4), Z6, Z5
 	SUBQ        $0x01, R11
 	JNE         p6tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p6apart
 	TESTQ       R8, R8
 	JEQ         p6clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	ADDQ        $0x00000180, R8
 
 p6clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z7, Z0
+	VMINPS  Z0, Z8, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z7, Z1
+	VMINPS  Z1, Z8, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z7, Z2
+	VMINPS  Z2, Z8, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z7, Z3
+	VMINPS  Z3, Z8, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z7, Z4
+	VMINPS  Z4, Z8, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z7, Z5
+	VMINPS  Z5, Z8, Z5
+	VMOVUPS Z5, 320(DI)
+	ADDQ    $0x00000180, DI
+	JMP     p6stored
+
+p6apart:
+	TESTQ  R8, R8
+	JEQ    p6clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+
+p6clampapart:
 	VMAXPS  Z0, Z7, Z0
 	VMINPS  Z0, Z8, Z0
 	VMOVUPS Z0, (DI)
@@ -489,17 +643,19 @@ p6clamp:
 	VMINPS  Z5, Z8, Z5
 	VMOVUPS Z5, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000180, SI
-	SUBQ    $0x01, R9
-	JNE     p6tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p6next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p6stored:
+	ADDQ  $0x00000180, SI
+	SUBQ  $0x01, R9
+	JNE   p6tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p6next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p6next:
 	SUBQ $0x01, AX
@@ -548,26 +704,64 @@ p7tap:
 	VFMADD231PS 384(SI)(R12*4), Z7, Z6
 	SUBQ        $0x01, R11
 	JNE         p7tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p7apart
 	TESTQ       R8, R8
 	JEQ         p7clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z6, Z6
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	VADDPS      384(R8), Z6, Z6
+	ADDQ        $0x000001c0, R8
 
 p7clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z8, Z0
+	VMINPS  Z0, Z9, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z8, Z1
+	VMINPS  Z1, Z9, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z8, Z2
+	VMINPS  Z2, Z9, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z8, Z3
+	VMINPS  Z3, Z9, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z8, Z4
+	VMINPS  Z4, Z9, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z8, Z5
+	VMINPS  Z5, Z9, Z5
+	VMOVUPS Z5, 320(DI)
+	VMAXPS  Z6, Z8, Z6
+	VMINPS  Z6, Z9, Z6
+	VMOVUPS Z6, 384(DI)
+	ADDQ    $0x000001c0, DI
+	JMP     p7stored
+
+p7apart:
+	TESTQ  R8, R8
+	JEQ    p7clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+
+p7clampapart:
 	VMAXPS  Z0, Z8, Z0
 	VMINPS  Z0, Z9, Z0
 	VMOVUPS Z0, (DI)
@@ -596,17 +790,19 @@ p7clamp:
 	VMINPS  Z6, Z9, Z6
 	VMOVUPS Z6, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x000001c0, SI
-	SUBQ    $0x01, R9
-	JNE     p7tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p7next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p7stored:
+	ADDQ  $0x000001c0, SI
+	SUBQ  $0x01, R9
+	JNE   p7tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p7next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p7next:
 	SUBQ $0x01, AX
@@ -657,28 +853,70 @@ p8tap:
 	VFMADD231PS 448(SI)(R12*4), Z8, Z7
 	SUBQ        $0x01, R11
 	JNE         p8tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p8apart
 	TESTQ       R8, R8
 	JEQ         p8clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z6, Z6
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z7, Z7
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	VADDPS      384(R8), Z6, Z6
+	VADDPS      448(R8), Z7, Z7
+	ADDQ        $0x00000200, R8
 
 p8clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z9, Z0
+	VMINPS  Z0, Z10, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z9, Z1
+	VMINPS  Z1, Z10, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z9, Z2
+	VMINPS  Z2, Z10, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z9, Z3
+	VMINPS  Z3, Z10, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z9, Z4
+	VMINPS  Z4, Z10, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z9, Z5
+	VMINPS  Z5, Z10, Z5
+	VMOVUPS Z5, 320(DI)
+	VMAXPS  Z6, Z9, Z6
+	VMINPS  Z6, Z10, Z6
+	VMOVUPS Z6, 384(DI)
+	VMAXPS  Z7, Z9, Z7
+	VMINPS  Z7, Z10, Z7
+	VMOVUPS Z7, 448(DI)
+	ADDQ    $0x00000200, DI
+	JMP     p8stored
+
+p8apart:
+	TESTQ  R8, R8
+	JEQ    p8clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+
+p8clampapart:
 	VMAXPS  Z0, Z9, Z0
 	VMINPS  Z0, Z10, Z0
 	VMOVUPS Z0, (DI)
@@ -711,17 +949,19 @@ p8clamp:
 	VMINPS  Z7, Z10, Z7
 	VMOVUPS Z7, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000200, SI
-	SUBQ    $0x01, R9
-	JNE     p8tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p8next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p8stored:
+	ADDQ  $0x00000200, SI
+	SUBQ  $0x01, R9
+	JNE   p8tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p8next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p8next:
 	SUBQ $0x01, AX
@@ -774,30 +1014,76 @@ p9tap:
 	VFMADD231PS 512(SI)(R12*4), Z9, Z8
 	SUBQ        $0x01, R11
 	JNE         p9tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p9apart
 	TESTQ       R8, R8
 	JEQ         p9clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z6, Z6
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z7, Z7
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z8, Z8
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	VADDPS      384(R8), Z6, Z6
+	VADDPS      448(R8), Z7, Z7
+	VADDPS      512(R8), Z8, Z8
+	ADDQ        $0x00000240, R8
 
 p9clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z10, Z0
+	VMINPS  Z0, Z11, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z10, Z1
+	VMINPS  Z1, Z11, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z10, Z2
+	VMINPS  Z2, Z11, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z10, Z3
+	VMINPS  Z3, Z11, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z10, Z4
+	VMINPS  Z4, Z11, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z10, Z5
+	VMINPS  Z5, Z11, Z5
+	VMOVUPS Z5, 320(DI)
+	VMAXPS  Z6, Z10, Z6
+	VMINPS  Z6, Z11, Z6
+	VMOVUPS Z6, 384(DI)
+	VMAXPS  Z7, Z10, Z7
+	VMINPS  Z7, Z11, Z7
+	VMOVUPS Z7, 448(DI)
+	VMAXPS  Z8, Z10, Z8
+	VMINPS  Z8, Z11, Z8
+	VMOVUPS Z8, 512(DI)
+	ADDQ    $0x00000240, DI
+	JMP     p9stored
+
+p9apart:
+	TESTQ  R8, R8
+	JEQ    p9clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+
+p9clampapart:
 	VMAXPS  Z0, Z10, Z0
 	VMINPS  Z0, Z11, Z0
 	VMOVUPS Z0, (DI)
@@ -834,17 +1120,19 @@ p9clamp:
 	VMINPS  Z8, Z11, Z8
 	VMOVUPS Z8, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000240, SI
-	SUBQ    $0x01, R9
-	JNE     p9tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p9next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p9stored:
+	ADDQ  $0x00000240, SI
+	SUBQ  $0x01, R9
+	JNE   p9tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p9next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p9next:
 	SUBQ $0x01, AX
@@ -899,32 +1187,82 @@ p10tap:
 	VFMADD231PS 576(SI)(R12*4), Z10, Z9
 	SUBQ        $0x01, R11
 	JNE         p10tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p10apart
 	TESTQ       R8, R8
 	JEQ         p10clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z6, Z6
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z7, Z7
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z8, Z8
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z9, Z9
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	VADDPS      384(R8), Z6, Z6
+	VADDPS      448(R8), Z7, Z7
+	VADDPS      512(R8), Z8, Z8
+	VADDPS      576(R8), Z9, Z9
+	ADDQ        $0x00000280, R8
 
 p10clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z11, Z0
+	VMINPS  Z0, Z12, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z11, Z1
+	VMINPS  Z1, Z12, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z11, Z2
+	VMINPS  Z2, Z12, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z11, Z3
+	VMINPS  Z3, Z12, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z11, Z4
+	VMINPS  Z4, Z12, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z11, Z5
+	VMINPS  Z5, Z12, Z5
+	VMOVUPS Z5, 320(DI)
+	VMAXPS  Z6, Z11, Z6
+	VMINPS  Z6, Z12, Z6
+	VMOVUPS Z6, 384(DI)
+	VMAXPS  Z7, Z11, Z7
+	VMINPS  Z7, Z12, Z7
+	VMOVUPS Z7, 448(DI)
+	VMAXPS  Z8, Z11, Z8
+	VMINPS  Z8, Z12, Z8
+	VMOVUPS Z8, 512(DI)
+	VMAXPS  Z9, Z11, Z9
+	VMINPS  Z9, Z12, Z9
+	VMOVUPS Z9, 576(DI)
+	ADDQ    $0x00000280, DI
+	JMP     p10stored
+
+p10apart:
+	TESTQ  R8, R8
+	JEQ    p10clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+
+p10clampapart:
 	VMAXPS  Z0, Z11, Z0
 	VMINPS  Z0, Z12, Z0
 	VMOVUPS Z0, (DI)
@@ -965,17 +1303,19 @@ p10clamp:
 	VMINPS  Z9, Z12, Z9
 	VMOVUPS Z9, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000280, SI
-	SUBQ    $0x01, R9
-	JNE     p10tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p10next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p10stored:
+	ADDQ  $0x00000280, SI
+	SUBQ  $0x01, R9
+	JNE   p10tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p10next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p10next:
 	SUBQ $0x01, AX
@@ -1032,34 +1372,88 @@ p11tap:
 	VFMADD231PS 640(SI)(R12*4), Z11, Z10
 	SUBQ        $0x01, R11
 	JNE         p11tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p11apart
 	TESTQ       R8, R8
 	JEQ         p11clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z6, Z6
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z7, Z7
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z8, Z8
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z9, Z9
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z10, Z10
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	VADDPS      384(R8), Z6, Z6
+	VADDPS      448(R8), Z7, Z7
+	VADDPS      512(R8), Z8, Z8
+	VADDPS      576(R8), Z9, Z9
+	VADDPS      640(R8), Z10, Z10
+	ADDQ        $0x000002c0, R8
 
 p11clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z12, Z0
+	VMINPS  Z0, Z13, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z12, Z1
+	VMINPS  Z1, Z13, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z12, Z2
+	VMINPS  Z2, Z13, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z12, Z3
+	VMINPS  Z3, Z13, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z12, Z4
+	VMINPS  Z4, Z13, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z12, Z5
+	VMINPS  Z5, Z13, Z5
+	VMOVUPS Z5, 320(DI)
+	VMAXPS  Z6, Z12, Z6
+	VMINPS  Z6, Z13, Z6
+	VMOVUPS Z6, 384(DI)
+	VMAXPS  Z7, Z12, Z7
+	VMINPS  Z7, Z13, Z7
+	VMOVUPS Z7, 448(DI)
+	VMAXPS  Z8, Z12, Z8
+	VMINPS  Z8, Z13, Z8
+	VMOVUPS Z8, 512(DI)
+	VMAXPS  Z9, Z12, Z9
+	VMINPS  Z9, Z13, Z9
+	VMOVUPS Z9, 576(DI)
+	VMAXPS  Z10, Z12, Z10
+	VMINPS  Z10, Z13, Z10
+	VMOVUPS Z10, 640(DI)
+	ADDQ    $0x000002c0, DI
+	JMP     p11stored
+
+p11apart:
+	TESTQ  R8, R8
+	JEQ    p11clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z10, Z10
+	LEAQ   (R8)(R10*4), R8
+
+p11clampapart:
 	VMAXPS  Z0, Z12, Z0
 	VMINPS  Z0, Z13, Z0
 	VMOVUPS Z0, (DI)
@@ -1104,17 +1498,19 @@ p11clamp:
 	VMINPS  Z10, Z13, Z10
 	VMOVUPS Z10, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x000002c0, SI
-	SUBQ    $0x01, R9
-	JNE     p11tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p11next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p11stored:
+	ADDQ  $0x000002c0, SI
+	SUBQ  $0x01, R9
+	JNE   p11tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p11next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p11next:
 	SUBQ $0x01, AX
@@ -1173,36 +1569,94 @@ p12tap:
 	VFMADD231PS 704(SI)(R12*4), Z12, Z11
 	SUBQ        $0x01, R11
 	JNE         p12tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p12apart
 	TESTQ       R8, R8
 	JEQ         p12clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z6, Z6
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z7, Z7
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z8, Z8
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z9, Z9
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z10, Z10
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z11, Z11
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	VADDPS      384(R8), Z6, Z6
+	VADDPS      448(R8), Z7, Z7
+	VADDPS      512(R8), Z8, Z8
+	VADDPS      576(R8), Z9, Z9
+	VADDPS      640(R8), Z10, Z10
+	VADDPS      704(R8), Z11, Z11
+	ADDQ        $0x00000300, R8
 
 p12clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z13, Z0
+	VMINPS  Z0, Z14, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z13, Z1
+	VMINPS  Z1, Z14, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z13, Z2
+	VMINPS  Z2, Z14, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z13, Z3
+	VMINPS  Z3, Z14, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z13, Z4
+	VMINPS  Z4, Z14, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z13, Z5
+	VMINPS  Z5, Z14, Z5
+	VMOVUPS Z5, 320(DI)
+	VMAXPS  Z6, Z13, Z6
+	VMINPS  Z6, Z14, Z6
+	VMOVUPS Z6, 384(DI)
+	VMAXPS  Z7, Z13, Z7
+	VMINPS  Z7, Z14, Z7
+	VMOVUPS Z7, 448(DI)
+	VMAXPS  Z8, Z13, Z8
+	VMINPS  Z8, Z14, Z8
+	VMOVUPS Z8, 512(DI)
+	VMAXPS  Z9, Z13, Z9
+	VMINPS  Z9, Z14, Z9
+	VMOVUPS Z9, 576(DI)
+	VMAXPS  Z10, Z13, Z10
+	VMINPS  Z10, Z14, Z10
+	VMOVUPS Z10, 640(DI)
+	VMAXPS  Z11, Z13, Z11
+	VMINPS  Z11, Z14, Z11
+	VMOVUPS Z11, 704(DI)
+	ADDQ    $0x00000300, DI
+	JMP     p12stored
+
+p12apart:
+	TESTQ  R8, R8
+	JEQ    p12clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z10, Z10
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z11, Z11
+	LEAQ   (R8)(R10*4), R8
+
+p12clampapart:
 	VMAXPS  Z0, Z13, Z0
 	VMINPS  Z0, Z14, Z0
 	VMOVUPS Z0, (DI)
@@ -1251,17 +1705,19 @@ p12clamp:
 	VMINPS  Z11, Z14, Z11
 	VMOVUPS Z11, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000300, SI
-	SUBQ    $0x01, R9
-	JNE     p12tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p12next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p12stored:
+	ADDQ  $0x00000300, SI
+	SUBQ  $0x01, R9
+	JNE   p12tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p12next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p12next:
 	SUBQ $0x01, AX
@@ -1322,38 +1778,100 @@ p13tap:
 	VFMADD231PS 768(SI)(R12*4), Z13, Z12
 	SUBQ        $0x01, R11
 	JNE         p13tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p13apart
 	TESTQ       R8, R8
 	JEQ         p13clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z6, Z6
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z7, Z7
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z8, Z8
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z9, Z9
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z10, Z10
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z11, Z11
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z12, Z12
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	VADDPS      384(R8), Z6, Z6
+	VADDPS      448(R8), Z7, Z7
+	VADDPS      512(R8), Z8, Z8
+	VADDPS      576(R8), Z9, Z9
+	VADDPS      640(R8), Z10, Z10
+	VADDPS      704(R8), Z11, Z11
+	VADDPS      768(R8), Z12, Z12
+	ADDQ        $0x00000340, R8
 
 p13clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z14, Z0
+	VMINPS  Z0, Z15, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z14, Z1
+	VMINPS  Z1, Z15, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z14, Z2
+	VMINPS  Z2, Z15, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z14, Z3
+	VMINPS  Z3, Z15, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z14, Z4
+	VMINPS  Z4, Z15, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z14, Z5
+	VMINPS  Z5, Z15, Z5
+	VMOVUPS Z5, 320(DI)
+	VMAXPS  Z6, Z14, Z6
+	VMINPS  Z6, Z15, Z6
+	VMOVUPS Z6, 384(DI)
+	VMAXPS  Z7, Z14, Z7
+	VMINPS  Z7, Z15, Z7
+	VMOVUPS Z7, 448(DI)
+	VMAXPS  Z8, Z14, Z8
+	VMINPS  Z8, Z15, Z8
+	VMOVUPS Z8, 512(DI)
+	VMAXPS  Z9, Z14, Z9
+	VMINPS  Z9, Z15, Z9
+	VMOVUPS Z9, 576(DI)
+	VMAXPS  Z10, Z14, Z10
+	VMINPS  Z10, Z15, Z10
+	VMOVUPS Z10, 640(DI)
+	VMAXPS  Z11, Z14, Z11
+	VMINPS  Z11, Z15, Z11
+	VMOVUPS Z11, 704(DI)
+	VMAXPS  Z12, Z14, Z12
+	VMINPS  Z12, Z15, Z12
+	VMOVUPS Z12, 768(DI)
+	ADDQ    $0x00000340, DI
+	JMP     p13stored
+
+p13apart:
+	TESTQ  R8, R8
+	JEQ    p13clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z10, Z10
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z11, Z11
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z12, Z12
+	LEAQ   (R8)(R10*4), R8
+
+p13clampapart:
 	VMAXPS  Z0, Z14, Z0
 	VMINPS  Z0, Z15, Z0
 	VMOVUPS Z0, (DI)
@@ -1406,17 +1924,19 @@ p13clamp:
 	VMINPS  Z12, Z15, Z12
 	VMOVUPS Z12, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000340, SI
-	SUBQ    $0x01, R9
-	JNE     p13tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p13next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p13stored:
+	ADDQ  $0x00000340, SI
+	SUBQ  $0x01, R9
+	JNE   p13tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p13next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p13next:
 	SUBQ $0x01, AX
@@ -1479,40 +1999,106 @@ p14tap:
 	VFMADD231PS 832(SI)(R12*4), Z14, Z13
 	SUBQ        $0x01, R11
 	JNE         p14tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p14apart
 	TESTQ       R8, R8
 	JEQ         p14clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Z0, Z0
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z1, Z1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z2, Z2
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z3, Z3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z4, Z4
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z5, Z5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z6, Z6
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z7, Z7
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z8, Z8
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z9, Z9
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z10, Z10
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z11, Z11
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z12, Z12
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Z13, Z13
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Z1, Z1
+	VADDPS      128(R8), Z2, Z2
+	VADDPS      192(R8), Z3, Z3
+	VADDPS      256(R8), Z4, Z4
+	VADDPS      320(R8), Z5, Z5
+	VADDPS      384(R8), Z6, Z6
+	VADDPS      448(R8), Z7, Z7
+	VADDPS      512(R8), Z8, Z8
+	VADDPS      576(R8), Z9, Z9
+	VADDPS      640(R8), Z10, Z10
+	VADDPS      704(R8), Z11, Z11
+	VADDPS      768(R8), Z12, Z12
+	VADDPS      832(R8), Z13, Z13
+	ADDQ        $0x00000380, R8
 
 p14clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Z0, Z15, Z0
+	VMINPS  Z0, Z16, Z0
+	VMOVUPS Z0, (DI)
+	VMAXPS  Z1, Z15, Z1
+	VMINPS  Z1, Z16, Z1
+	VMOVUPS Z1, 64(DI)
+	VMAXPS  Z2, Z15, Z2
+	VMINPS  Z2, Z16, Z2
+	VMOVUPS Z2, 128(DI)
+	VMAXPS  Z3, Z15, Z3
+	VMINPS  Z3, Z16, Z3
+	VMOVUPS Z3, 192(DI)
+	VMAXPS  Z4, Z15, Z4
+	VMINPS  Z4, Z16, Z4
+	VMOVUPS Z4, 256(DI)
+	VMAXPS  Z5, Z15, Z5
+	VMINPS  Z5, Z16, Z5
+	VMOVUPS Z5, 320(DI)
+	VMAXPS  Z6, Z15, Z6
+	VMINPS  Z6, Z16, Z6
+	VMOVUPS Z6, 384(DI)
+	VMAXPS  Z7, Z15, Z7
+	VMINPS  Z7, Z16, Z7
+	VMOVUPS Z7, 448(DI)
+	VMAXPS  Z8, Z15, Z8
+	VMINPS  Z8, Z16, Z8
+	VMOVUPS Z8, 512(DI)
+	VMAXPS  Z9, Z15, Z9
+	VMINPS  Z9, Z16, Z9
+	VMOVUPS Z9, 576(DI)
+	VMAXPS  Z10, Z15, Z10
+	VMINPS  Z10, Z16, Z10
+	VMOVUPS Z10, 640(DI)
+	VMAXPS  Z11, Z15, Z11
+	VMINPS  Z11, Z16, Z11
+	VMOVUPS Z11, 704(DI)
+	VMAXPS  Z12, Z15, Z12
+	VMINPS  Z12, Z16, Z12
+	VMOVUPS Z12, 768(DI)
+	VMAXPS  Z13, Z15, Z13
+	VMINPS  Z13, Z16, Z13
+	VMOVUPS Z13, 832(DI)
+	ADDQ    $0x00000380, DI
+	JMP     p14stored
+
+p14apart:
+	TESTQ  R8, R8
+	JEQ    p14clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z10, Z10
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z11, Z11
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z12, Z12
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z13, Z13
+	LEAQ   (R8)(R10*4), R8
+
+p14clampapart:
 	VMAXPS  Z0, Z15, Z0
 	VMINPS  Z0, Z16, Z0
 	VMOVUPS Z0, (DI)
@@ -1569,17 +2155,19 @@ p14clamp:
 	VMINPS  Z13, Z16, Z13
 	VMOVUPS Z13, (DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000380, SI
-	SUBQ    $0x01, R9
-	JNE     p14tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p14next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p14stored:
+	ADDQ  $0x00000380, SI
+	SUBQ  $0x01, R9
+	JNE   p14tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p14next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p14next:
 	SUBQ $0x01, AX
@@ -1632,15 +2220,33 @@ p1tap:
 	VFMADD231PS 32(SI)(R12*4), Y3, Y1
 	SUBQ        $0x01, R11
 	JNE         p1tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p1apart
 	TESTQ       R8, R8
 	JEQ         p1clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	LEAQ        (R8)(R10*4), R8
+	ADDQ        $0x00000040, R8
 
 p1clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Y0, Y4, Y0
+	VMINPS  Y0, Y5, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y4, Y1
+	VMINPS  Y1, Y5, Y1
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $0x00000040, DI
+	JMP     p1stored
+
+p1apart:
+	TESTQ  R8, R8
+	JEQ    p1clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+
+p1clampapart:
 	VMAXPS  Y0, Y4, Y0
 	VMINPS  Y0, Y5, Y0
 	VMOVUPS Y0, (DI)
@@ -1648,17 +2254,19 @@ p1clamp:
 	VMINPS  Y1, Y5, Y1
 	VMOVUPS Y1, 32(DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000040, SI
-	SUBQ    $0x01, R9
-	JNE     p1tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p1next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p1stored:
+	ADDQ  $0x00000040, SI
+	SUBQ  $0x01, R9
+	JNE   p1tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p1next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p1next:
 	SUBQ $0x01, AX
@@ -1702,18 +2310,44 @@ p2tap:
 	VFMADD231PS 96(SI)(R12*4), Y5, Y3
 	SUBQ        $0x01, R11
 	JNE         p2tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p2apart
 	TESTQ       R8, R8
 	JEQ         p2clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y2, Y2
-	VADDPS      32(R8), Y3, Y3
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	ADDQ        $0x00000080, R8
 
 p2clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Y0, Y6, Y0
+	VMINPS  Y0, Y7, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y6, Y1
+	VMINPS  Y1, Y7, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y6, Y2
+	VMINPS  Y2, Y7, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y6, Y3
+	VMINPS  Y3, Y7, Y3
+	VMOVUPS Y3, 96(DI)
+	ADDQ    $0x00000080, DI
+	JMP     p2stored
+
+p2apart:
+	TESTQ  R8, R8
+	JEQ    p2clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+
+p2clampapart:
 	VMAXPS  Y0, Y6, Y0
 	VMINPS  Y0, Y7, Y0
 	VMOVUPS Y0, (DI)
@@ -1728,17 +2362,19 @@ p2clamp:
 	VMINPS  Y3, Y7, Y3
 	VMOVUPS Y3, 32(DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000080, SI
-	SUBQ    $0x01, R9
-	JNE     p2tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p2next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p2stored:
+	ADDQ  $0x00000080, SI
+	SUBQ  $0x01, R9
+	JNE   p2tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p2next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p2next:
 	SUBQ $0x01, AX
@@ -1786,21 +2422,55 @@ p3tap:
 	VFMADD231PS 160(SI)(R12*4), Y7, Y5
 	SUBQ        $0x01, R11
 	JNE         p3tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p3apart
 	TESTQ       R8, R8
 	JEQ         p3clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y2, Y2
-	VADDPS      32(R8), Y3, Y3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y4, Y4
-	VADDPS      32(R8), Y5, Y5
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	VADDPS      128(R8), Y4, Y4
+	VADDPS      160(R8), Y5, Y5
+	ADDQ        $0x000000c0, R8
 
 p3clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Y0, Y8, Y0
+	VMINPS  Y0, Y9, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y8, Y1
+	VMINPS  Y1, Y9, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y8, Y2
+	VMINPS  Y2, Y9, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y8, Y3
+	VMINPS  Y3, Y9, Y3
+	VMOVUPS Y3, 96(DI)
+	VMAXPS  Y4, Y8, Y4
+	VMINPS  Y4, Y9, Y4
+	VMOVUPS Y4, 128(DI)
+	VMAXPS  Y5, Y8, Y5
+	VMINPS  Y5, Y9, Y5
+	VMOVUPS Y5, 160(DI)
+	ADDQ    $0x000000c0, DI
+	JMP     p3stored
+
+p3apart:
+	TESTQ  R8, R8
+	JEQ    p3clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	LEAQ   (R8)(R10*4), R8
+
+p3clampapart:
 	VMAXPS  Y0, Y8, Y0
 	VMINPS  Y0, Y9, Y0
 	VMOVUPS Y0, (DI)
@@ -1822,17 +2492,19 @@ p3clamp:
 	VMINPS  Y5, Y9, Y5
 	VMOVUPS Y5, 32(DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x000000c0, SI
-	SUBQ    $0x01, R9
-	JNE     p3tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p3next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p3stored:
+	ADDQ  $0x000000c0, SI
+	SUBQ  $0x01, R9
+	JNE   p3tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p3next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p3next:
 	SUBQ $0x01, AX
@@ -1884,24 +2556,66 @@ p4tap:
 	VFMADD231PS 224(SI)(R12*4), Y9, Y7
 	SUBQ        $0x01, R11
 	JNE         p4tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p4apart
 	TESTQ       R8, R8
 	JEQ         p4clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y2, Y2
-	VADDPS      32(R8), Y3, Y3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y4, Y4
-	VADDPS      32(R8), Y5, Y5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y6, Y6
-	VADDPS      32(R8), Y7, Y7
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	VADDPS      128(R8), Y4, Y4
+	VADDPS      160(R8), Y5, Y5
+	VADDPS      192(R8), Y6, Y6
+	VADDPS      224(R8), Y7, Y7
+	ADDQ        $0x00000100, R8
 
 p4clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Y0, Y10, Y0
+	VMINPS  Y0, Y11, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y10, Y1
+	VMINPS  Y1, Y11, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y10, Y2
+	VMINPS  Y2, Y11, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y10, Y3
+	VMINPS  Y3, Y11, Y3
+	VMOVUPS Y3, 96(DI)
+	VMAXPS  Y4, Y10, Y4
+	VMINPS  Y4, Y11, Y4
+	VMOVUPS Y4, 128(DI)
+	VMAXPS  Y5, Y10, Y5
+	VMINPS  Y5, Y11, Y5
+	VMOVUPS Y5, 160(DI)
+	VMAXPS  Y6, Y10, Y6
+	VMINPS  Y6, Y11, Y6
+	VMOVUPS Y6, 192(DI)
+	VMAXPS  Y7, Y10, Y7
+	VMINPS  Y7, Y11, Y7
+	VMOVUPS Y7, 224(DI)
+	ADDQ    $0x00000100, DI
+	JMP     p4stored
+
+p4apart:
+	TESTQ  R8, R8
+	JEQ    p4clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	LEAQ   (R8)(R10*4), R8
+
+p4clampapart:
 	VMAXPS  Y0, Y10, Y0
 	VMINPS  Y0, Y11, Y0
 	VMOVUPS Y0, (DI)
@@ -1930,17 +2644,19 @@ p4clamp:
 	VMINPS  Y7, Y11, Y7
 	VMOVUPS Y7, 32(DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000100, SI
-	SUBQ    $0x01, R9
-	JNE     p4tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p4next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p4stored:
+	ADDQ  $0x00000100, SI
+	SUBQ  $0x01, R9
+	JNE   p4tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p4next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p4next:
 	SUBQ $0x01, AX
@@ -1996,27 +2712,77 @@ p5tap:
 	VFMADD231PS 288(SI)(R12*4), Y11, Y9
 	SUBQ        $0x01, R11
 	JNE         p5tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p5apart
 	TESTQ       R8, R8
 	JEQ         p5clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y2, Y2
-	VADDPS      32(R8), Y3, Y3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y4, Y4
-	VADDPS      32(R8), Y5, Y5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y6, Y6
-	VADDPS      32(R8), Y7, Y7
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y8, Y8
-	VADDPS      32(R8), Y9, Y9
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	VADDPS      128(R8), Y4, Y4
+	VADDPS      160(R8), Y5, Y5
+	VADDPS      192(R8), Y6, Y6
+	VADDPS      224(R8), Y7, Y7
+	VADDPS      256(R8), Y8, Y8
+	VADDPS      288(R8), Y9, Y9
+	ADDQ        $0x00000140, R8
 
 p5clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Y0, Y12, Y0
+	VMINPS  Y0, Y13, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y12, Y1
+	VMINPS  Y1, Y13, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y12, Y2
+	VMINPS  Y2, Y13, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y12, Y3
+	VMINPS  Y3, Y13, Y3
+	VMOVUPS Y3, 96(DI)
+	VMAXPS  Y4, Y12, Y4
+	VMINPS  Y4, Y13, Y4
+	VMOVUPS Y4, 128(DI)
+	VMAXPS  Y5, Y12, Y5
+	VMINPS  Y5, Y13, Y5
+	VMOVUPS Y5, 160(DI)
+	VMAXPS  Y6, Y12, Y6
+	VMINPS  Y6, Y13, Y6
+	VMOVUPS Y6, 192(DI)
+	VMAXPS  Y7, Y12, Y7
+	VMINPS  Y7, Y13, Y7
+	VMOVUPS Y7, 224(DI)
+	VMAXPS  Y8, Y12, Y8
+	VMINPS  Y8, Y13, Y8
+	VMOVUPS Y8, 256(DI)
+	VMAXPS  Y9, Y12, Y9
+	VMINPS  Y9, Y13, Y9
+	VMOVUPS Y9, 288(DI)
+	ADDQ    $0x00000140, DI
+	JMP     p5stored
+
+p5apart:
+	TESTQ  R8, R8
+	JEQ    p5clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y8, Y8
+	VADDPS 32(R8), Y9, Y9
+	LEAQ   (R8)(R10*4), R8
+
+p5clampapart:
 	VMAXPS  Y0, Y12, Y0
 	VMINPS  Y0, Y13, Y0
 	VMOVUPS Y0, (DI)
@@ -2052,17 +2818,19 @@ p5clamp:
 	VMINPS  Y9, Y13, Y9
 	VMOVUPS Y9, 32(DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000140, SI
-	SUBQ    $0x01, R9
-	JNE     p5tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p5next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p5stored:
+	ADDQ  $0x00000140, SI
+	SUBQ  $0x01, R9
+	JNE   p5tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p5next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p5next:
 	SUBQ $0x01, AX
@@ -2122,30 +2890,88 @@ p6tap:
 	VFMADD231PS 352(SI)(R12*4), Y13, Y11
 	SUBQ        $0x01, R11
 	JNE         p6tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p6apart
 	TESTQ       R8, R8
 	JEQ         p6clamp
-	MOVQ        outPixel+72(FP), R10
 	VADDPS      (R8), Y0, Y0
 	VADDPS      32(R8), Y1, Y1
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y2, Y2
-	VADDPS      32(R8), Y3, Y3
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y4, Y4
-	VADDPS      32(R8), Y5, Y5
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y6, Y6
-	VADDPS      32(R8), Y7, Y7
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y8, Y8
-	VADDPS      32(R8), Y9, Y9
-	LEAQ        (R8)(R10*4), R8
-	VADDPS      (R8), Y10, Y10
-	VADDPS      32(R8), Y11, Y11
-	LEAQ        (R8)(R10*4), R8
+	VADDPS      64(R8), Y2, Y2
+	VADDPS      96(R8), Y3, Y3
+	VADDPS      128(R8), Y4, Y4
+	VADDPS      160(R8), Y5, Y5
+	VADDPS      192(R8), Y6, Y6
+	VADDPS      224(R8), Y7, Y7
+	VADDPS      256(R8), Y8, Y8
+	VADDPS      288(R8), Y9, Y9
+	VADDPS      320(R8), Y10, Y10
+	VADDPS      352(R8), Y11, Y11
+	ADDQ        $0x00000180, R8
 
 p6clamp:
-	MOVQ    outPixel+72(FP), R10
+	VMAXPS  Y0, Y14, Y0
+	VMINPS  Y0, Y15, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y14, Y1
+	VMINPS  Y1, Y15, Y1
+	VMOVUPS Y1, 32(DI)
+	VMAXPS  Y2, Y14, Y2
+	VMINPS  Y2, Y15, Y2
+	VMOVUPS Y2, 64(DI)
+	VMAXPS  Y3, Y14, Y3
+	VMINPS  Y3, Y15, Y3
+	VMOVUPS Y3, 96(DI)
+	VMAXPS  Y4, Y14, Y4
+	VMINPS  Y4, Y15, Y4
+	VMOVUPS Y4, 128(DI)
+	VMAXPS  Y5, Y14, Y5
+	VMINPS  Y5, Y15, Y5
+	VMOVUPS Y5, 160(DI)
+	VMAXPS  Y6, Y14, Y6
+	VMINPS  Y6, Y15, Y6
+	VMOVUPS Y6, 192(DI)
+	VMAXPS  Y7, Y14, Y7
+	VMINPS  Y7, Y15, Y7
+	VMOVUPS Y7, 224(DI)
+	VMAXPS  Y8, Y14, Y8
+	VMINPS  Y8, Y15, Y8
+	VMOVUPS Y8, 256(DI)
+	VMAXPS  Y9, Y14, Y9
+	VMINPS  Y9, Y15, Y9
+	VMOVUPS Y9, 288(DI)
+	VMAXPS  Y10, Y14, Y10
+	VMINPS  Y10, Y15, Y10
+	VMOVUPS Y10, 320(DI)
+	VMAXPS  Y11, Y14, Y11
+	VMINPS  Y11, Y15, Y11
+	VMOVUPS Y11, 352(DI)
+	ADDQ    $0x00000180, DI
+	JMP     p6stored
+
+p6apart:
+	TESTQ  R8, R8
+	JEQ    p6clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y8, Y8
+	VADDPS 32(R8), Y9, Y9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y10, Y10
+	VADDPS 32(R8), Y11, Y11
+	LEAQ   (R8)(R10*4), R8
+
+p6clampapart:
 	VMAXPS  Y0, Y14, Y0
 	VMINPS  Y0, Y15, Y0
 	VMOVUPS Y0, (DI)
@@ -2188,17 +3014,19 @@ p6clamp:
 	VMINPS  Y11, Y15, Y11
 	VMOVUPS Y11, 32(DI)
 	LEAQ    (DI)(R10*4), DI
-	ADDQ    $0x00000180, SI
-	SUBQ    $0x01, R9
-	JNE     p6tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p6next
-	MOVQ    resRow+104(FP), SI
-	LEAQ    (BX)(SI*4), BX
+
+p6stored:
+	ADDQ  $0x00000180, SI
+	SUBQ  $0x01, R9
+	JNE   p6tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p6next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p6next:
 	SUBQ $0x01, AX

@@ -184,13 +184,37 @@ func (t *windowTile) taps(in reg.GPVirtual) {
 // finish stores the tile, after the residual and clamp, or the factors, and leaves out and those at the next tile.
 func (t *windowTile) finish(out reg.GPVirtual) {
 	c := t.c
-	if t.op == opDepthwise {
-		c.TESTQ(t.extra, t.extra)
-		c.JEQ(operand.LabelRef(t.label("clamp")))
-		t.outputs(t.extra, func(i int, at operand.Mem) { c.VADDPS(at, t.acc[i], t.acc[i]) })
-		c.Label(t.label("clamp"))
+	if t.op != opDepthwise {
+		t.store(out, nil)
+		if t.op == opAverage {
+			c.ADDQ(operand.U32(uint32(4*t.p)), t.extra)
+		}
+		return
 	}
-	t.outputs(out, func(i int, at operand.Mem) {
+	step := t.gp("outPixel")
+	c.CMPQ(step, operand.Imm(lane/4))
+	c.JNE(operand.LabelRef(t.label("apart")))
+	t.store(out, nil)
+	c.JMP(operand.LabelRef(t.label("stored")))
+	c.Label(t.label("apart"))
+	t.store(out, &step)
+	c.Label(t.label("stored"))
+}
+
+// store finishes the tile where pixels are adjacent or, if it is set, step elements apart.
+func (t *windowTile) store(out reg.GPVirtual, step *reg.GPVirtual) {
+	c := t.c
+	if t.op == opDepthwise {
+		clamp := "clamp"
+		if step != nil {
+			clamp = "clampapart"
+		}
+		c.TESTQ(t.extra, t.extra)
+		c.JEQ(operand.LabelRef(t.label(clamp)))
+		t.outputs(t.extra, step, func(i int, at operand.Mem) { c.VADDPS(at, t.acc[i], t.acc[i]) })
+		c.Label(t.label(clamp))
+	}
+	t.outputs(out, step, func(i int, at operand.Mem) {
 		a := t.acc[i]
 		switch t.op {
 		case opDepthwise:
@@ -201,26 +225,22 @@ func (t *windowTile) finish(out reg.GPVirtual) {
 		}
 		c.VMOVUPS(a, at)
 	})
-	if t.op == opAverage {
-		c.ADDQ(operand.U32(uint32(4*t.p)), t.extra)
-	}
 }
 
 // outputs calls f with the address of each accumulator in a tensor of the output's shape, and leaves base at the next tile.
-func (t *windowTile) outputs(base reg.GPVirtual, f func(i int, at operand.Mem)) {
-	if t.op != opDepthwise {
+func (t *windowTile) outputs(base reg.GPVirtual, step *reg.GPVirtual, f func(i int, at operand.Mem)) {
+	if step == nil {
 		for i := range t.acc {
 			f(i, operand.Mem{Base: base, Disp: i * t.isa.width})
 		}
 		t.c.ADDQ(operand.U32(uint32(t.p*lane)), base)
 		return
 	}
-	step := t.gp("outPixel")
 	for i := range t.acc {
 		part := i % len(t.weight)
 		f(i, operand.Mem{Base: base, Disp: part * t.isa.width})
 		if part == len(t.weight)-1 {
-			t.c.LEAQ(operand.Mem{Base: base, Index: step, Scale: 4}, base)
+			t.c.LEAQ(operand.Mem{Base: base, Index: *step, Scale: 4}, base)
 		}
 	}
 }
