@@ -16,8 +16,12 @@ import (
 // area that stays in the L2 cache, in an order in which every tap of the kernel is one constant offset and
 // padding is stored zeros (windowGather), so that the inner kernel has no edges. The reduction is cut into
 // chunks of input channels so that one chunk of a panel's weights and of the scratch fit in L2 together.
+//
+// In a convolution of volumes each output slice is an image of its own, and each tap in depth has chunks of its own, which
+// read the input slice under it.
 type ConvF32 struct {
 	shape    ConvShape
+	depth    ConvDepth
 	planar   bool
 	oh, ow   int // output rows and columns; of a pointwise convolution H*W and 1
 	gather   *windowGather
@@ -50,6 +54,7 @@ type convPanel struct {
 // NCHW, single channels.
 type convChunk struct {
 	first, last int
+	slice       int // tap in depth
 	taps        []asm.Tap
 	depth       int // input channels times taps, as packed
 }
@@ -60,18 +65,19 @@ type convUnit struct{ section, first, last int }
 // ConvF32Config chooses how a ConvF32 is built.
 type ConvF32Config struct {
 	Planar   bool         // input is NCHW
+	Depth    ConvDepth    // of volumes
 	InPlane  int          // elements between the input's planes; 0 for dense
 	Features asm.Features // what the kernels may use
 	Workers  int          // goroutines that Run may use, at least 1
 }
 
-// NewConvF32 packs weights [Filters][Channels/Groups][KernelH][KernelW] and bias [Filters] (nil for none).
+// NewConvF32 packs weights [Filters][Channels/Groups][taps in depth][KernelH][KernelW] and bias [Filters] (nil for none).
 func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF32, error) {
 	c, err := planConvF32(s, cfg)
 	if err != nil {
 		return nil, err
 	}
-	if want := s.Filters * s.Channels / s.Groups * s.KernelH * s.KernelW; len(weights) != want {
+	if want := s.Filters * s.Channels / s.Groups * s.KernelH * s.KernelW * c.depth.Kernel; len(weights) != want {
 		return nil, fmt.Errorf("%d weights, want %d", len(weights), want)
 	}
 	if bias != nil && len(bias) != s.Filters {
@@ -91,11 +97,14 @@ func planConvF32(s ConvShape, cfg ConvF32Config) (*ConvF32, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	c := &ConvF32{shape: s, planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
+	c := &ConvF32{shape: s, depth: cfg.Depth.orNone(), planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
+	if err := c.depth.check(); err != nil {
+		return nil, err
+	}
 	if s.pointwise() {
 		c.oh, c.ow = c.oh*c.ow, 1
 	}
-	c.split(cfg)
+	c.sections = convSections(s.Channels, s.Filters, s.Groups, cfg.Planar, cfg.Features)
 	return c, c.tabulate(cfg)
 }
 
@@ -130,10 +139,13 @@ type convRun struct {
 func (c *ConvF32) Run(parallel Parallel, call *ConvF32Call) {
 	r := c.runs.Get().(*convRun)
 	r.call = *call
-	r.crew.run(parallel, c.workers, c.shape.Batch*c.rowBlocks()*len(c.units))
+	r.crew.run(parallel, c.workers, c.images()*c.rowBlocks()*len(c.units))
 	r.call = ConvF32Call{}
 	c.runs.Put(r)
 }
+
+// images returns the number of images, output slices of volumes each by itself.
+func (c *ConvF32) images() int { return c.shape.Batch * c.depth.Out }
 
 // rowBlocks returns the number of blocks of rows of an image.
 func (c *ConvF32) rowBlocks() int { return (c.oh + c.rows - 1) / c.rows }
@@ -154,39 +166,62 @@ func (r *convRun) do(u, worker int) {
 func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32) {
 	c := r.conv
 	section := &c.sections[unit.section]
+	image, slice := c.depth.split(image)
 	in := r.call.In.Data[image*r.call.In.Image:]
-	for i := range section.chunks {
+	low, high := c.depth.taps(slice)
+	perTap := len(section.chunks) / c.depth.Kernel
+	part := convPart{image: image, at: slice * c.oh * c.ow * lanes, first: first, last: last}
+	for i := low * perTap; i < high*perTap; i++ {
 		chunk := &section.chunks[i]
-		source, origin := in, chunk.first*r.call.In.Plane
+		source := in[c.depth.slice(slice, chunk.slice)*c.sliceSize():]
+		origin := chunk.first * r.call.In.Plane
 		if c.gather != nil {
-			c.gather.copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
+			c.gather.copy(scratch, source, r.call.In.Plane, chunk.first, chunk.last, first, last)
 			source, origin = scratch, 0
 		} else if c.planar {
 			origin += first
 		} else {
 			origin += first * lanes
 		}
+		part.begins, part.ends = i == low*perTap, i == high*perTap-1
 		for p := unit.first; p < unit.last; p++ {
-			r.panel(section, p, i, image, first, last, source[origin:])
+			r.panel(section, p, i, part, source[origin:])
 		}
 	}
 }
 
+// sliceSize returns the elements of a plane of an input slice.
+func (c *ConvF32) sliceSize() int {
+	if c.planar {
+		return c.shape.Height * c.shape.Width
+	}
+	return c.shape.Height * c.shape.Width * lanes
+}
+
+// convPart is rows [first, last) of an image, which begins at an element of each output plane, and whether a chunk is the
+// first or the last of their reduction.
+type convPart struct {
+	image, at    int
+	first, last  int
+	begins, ends bool
+}
+
 // panel runs one chunk of the reduction of one panel over the rows of a unit.
-func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, in []float32) {
+func (r *convRun) panel(section *convSection, p, chunk int, rows convPart, in []float32) {
 	c := r.conv
 	panel, part := &section.panels[p], &section.chunks[chunk]
-	final := chunk == len(section.chunks)-1
+	first, last := rows.first, rows.last
 	call := asm.ConvCall{
 		Taps:       part.taps,
 		Weights:    c.weights[panel.chunks[chunk]:],
 		Ahead:      c.weights[panel.chunks[chunk]:],
 		Bias:       c.bias[panel.block*lanes:],
 		OutBlock:   r.call.Out.Plane,
+		OutPixel:   lanes,
 		Limits:     NoLimits(),
-		Accumulate: chunk > 0,
+		Accumulate: !rows.begins,
 	}
-	if final {
+	if rows.ends {
 		call.Limits = r.call.Limits
 	}
 	if p+1 < len(section.panels) {
@@ -195,10 +230,10 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 		tiles := ((last-first)*c.ow + panel.kernel.Pixels - 1) / panel.kernel.Pixels
 		call.AheadStep = min(32, 4*panel.kernel.Blocks*lanes/tiles+1)
 	}
-	out := r.call.Out.Data[image*r.call.Out.Image+panel.block*r.call.Out.Plane:]
+	out := r.call.Out.Data[rows.image*r.call.Out.Image+panel.block*r.call.Out.Plane+rows.at:]
 	var residual []float32
-	if final && r.call.Residual.Data != nil {
-		residual = r.call.Residual.Data[image*r.call.Residual.Image+panel.block*r.call.Residual.Plane:]
+	if rows.ends && r.call.Residual.Data != nil {
+		residual = r.call.Residual.Data[rows.image*r.call.Residual.Image+panel.block*r.call.Residual.Plane+rows.at:]
 		call.ResidualBlock = r.call.Residual.Plane
 	}
 	length, step := (last-first)*c.ow, 0 // a strip of pixels, and its step in the input
@@ -210,10 +245,10 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 		if residual != nil {
 			call.Residual = residual[at*lanes:]
 		}
-		c.strip(&call, panel.kernel, part.depth, length)
-		if final && r.call.After != nil {
+		convStrip(&call, panel.kernel, part.depth, length)
+		if rows.ends && r.call.After != nil {
 			for b := range panel.kernel.Blocks {
-				r.call.After(image, (panel.block+b)*r.call.Out.Plane+at*lanes, length*lanes)
+				r.call.After(rows.image, (panel.block+b)*r.call.Out.Plane+rows.at+at*lanes, length*lanes)
 			}
 		}
 		in = in[min(step, len(in)):]
@@ -223,13 +258,13 @@ func (r *convRun) panel(section *convSection, p, chunk, image, first, last int, 
 // callSteps bounds the multiply-adds of 16 lanes in one call of a kernel: about 100 microseconds.
 const callSteps = 1 << 19
 
-// strip computes length consecutive pixels in tiles of nearly equal size.
-func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
+// convStrip computes length consecutive pixels, of a reduction of so many channels, in tiles of nearly equal size.
+func convStrip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
 	tiles := (length + k.Pixels - 1) / k.Pixels
 	small := length / tiles
 	big := length - small*tiles // tiles of one pixel more
 	pixel := lanes
-	if c.planar {
+	if k.Planar {
 		pixel = 1
 	}
 	for tiles > 0 {
@@ -247,9 +282,9 @@ func (c *ConvF32) strip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int
 		}
 		call.In = call.In[n*p*pixel:]
 		call.Ahead = call.Ahead[min(len(call.Ahead)-1, n*depth/4*call.AheadStep):]
-		call.Out = call.Out[n*p*lanes:]
+		call.Out = call.Out[n*p*call.OutPixel:]
 		if call.Residual != nil {
-			call.Residual = call.Residual[n*p*lanes:]
+			call.Residual = call.Residual[n*p*call.OutPixel:]
 		}
 	}
 }

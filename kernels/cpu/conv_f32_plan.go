@@ -35,11 +35,12 @@ func convKernels(planar bool, features asm.Features) map[int]*asm.ConvKernel {
 	return found
 }
 
-// split divides the output channels into panels, and those into sections.
-func (c *ConvF32) split(cfg ConvF32Config) {
-	kernels := convKernels(c.planar, cfg.Features)
-	s := &c.shape
-	blocks := blocksOf(s.Filters)
+// convSections divides the output channels into panels, and those into sections, each of one chunk: blocks of 16 input
+// channels or, in NCHW, single ones.
+func convSections(channels, filters, groups int, planar bool, features asm.Features) []convSection {
+	kernels := convKernels(planar, features)
+	blocks := blocksOf(filters)
+	var sections []convSection
 	for b := 0; b < blocks; {
 		width := 2
 		switch left := blocks - b; {
@@ -48,24 +49,37 @@ func (c *ConvF32) split(cfg ConvF32Config) {
 		case left == 1 || kernels[2] == nil:
 			width = 1
 		}
-		perGroup := s.Filters / s.Groups
+		perGroup := filters / groups
 		low := b * lanes / perGroup
-		high := (min((b+width)*lanes, s.Filters)-1)/perGroup + 1
-		first, last := low*s.Channels/s.Groups, high*s.Channels/s.Groups
-		if !c.planar {
+		high := (min((b+width)*lanes, filters)-1)/perGroup + 1
+		first, last := low*channels/groups, high*channels/groups
+		if !planar {
 			first, last = first/lanes, blocksOf(last)
 		}
 		panel := convPanel{kernel: kernels[width], block: b}
 		b += width
-		if n := len(c.sections); n > 0 && c.sections[n-1].chunks[0].first == first && c.sections[n-1].chunks[0].last == last {
-			c.sections[n-1].panels = append(c.sections[n-1].panels, panel)
+		if n := len(sections); n > 0 && sections[n-1].chunks[0].first == first && sections[n-1].chunks[0].last == last {
+			sections[n-1].panels = append(sections[n-1].panels, panel)
 			continue
 		}
-		c.sections = append(c.sections, convSection{
+		sections = append(sections, convSection{
 			panels: []convPanel{panel},
 			chunks: []convChunk{{first: first, last: last}},
 		})
 	}
+	return sections
+}
+
+// extent returns the most input planes that a section reads and the most blocks of a panel.
+func extent(sections []convSection) (planes, widest int) {
+	for i := range sections {
+		chunk := sections[i].chunks[0]
+		planes = max(planes, chunk.last-chunk.first)
+		for _, p := range sections[i].panels {
+			widest = max(widest, p.kernel.Blocks)
+		}
+	}
+	return planes, widest
 }
 
 // planeDepth returns the reduction steps of one input plane.
@@ -79,25 +93,20 @@ func (c *ConvF32) planeDepth() int {
 
 // tabulate chooses chunk and block sizes, cuts the work into units and builds the tables of taps.
 func (c *ConvF32) tabulate(cfg ConvF32Config) error {
-	planes, widest := 0, 0
-	for i := range c.sections {
-		chunk := c.sections[i].chunks[0]
-		planes = max(planes, chunk.last-chunk.first)
-		for _, p := range c.sections[i].panels {
-			widest = max(widest, p.kernel.Blocks)
-		}
-	}
+	planes, widest := extent(c.sections)
 	perChunk := min(planes, max(1, unitWeights/(c.planeDepth()*widest*lanes*4)))
 	perChunk = c.chooseRows(planes, evenly(planes, perChunk), layoutKernel(cfg.Features))
 	for i := range c.sections {
 		whole := c.sections[i].chunks[0]
 		c.sections[i].chunks = nil
-		for at := whole.first; at < whole.last; at += perChunk {
-			chunk := convChunk{first: at, last: min(at+perChunk, whole.last)}
-			if err := c.tapsOf(&chunk, cfg.InPlane); err != nil {
-				return err
+		for slice := range c.depth.Kernel {
+			for at := whole.first; at < whole.last; at += perChunk {
+				chunk := convChunk{first: at, last: min(at+perChunk, whole.last), slice: slice}
+				if err := c.tapsOf(&chunk, cfg.InPlane); err != nil {
+					return err
+				}
+				c.sections[i].chunks = append(c.sections[i].chunks, chunk)
 			}
-			c.sections[i].chunks = append(c.sections[i].chunks, chunk)
 		}
 	}
 	if c.gather != nil {
@@ -116,7 +125,6 @@ func evenly(total, part int) int {
 // chooseRows sets the block of rows that one unit computes and returns the planes of a chunk, at most
 // perChunk.
 func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int {
-	least := min(c.oh, (unitPixels+c.ow-1)/c.ow)
 	fits := func(rows, perChunk int) bool {
 		if c.shape.pointwise() {
 			size := rows * perChunk * 4
@@ -127,23 +135,33 @@ func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int 
 		}
 		return c.newGather(rows, kernel).size(perChunk)*4 <= unitInput
 	}
-	for perChunk > 1 && !fits(least, perChunk) {
-		perChunk = evenly(planes, perChunk-1)
-	}
-	c.rows = least
-	for c.rows < c.oh && fits(min(2*c.rows, c.oh), perChunk) {
-		c.rows = min(2*c.rows, c.oh)
-	}
-	if c.workers > 1 {
-		for c.shape.Batch*((c.oh+c.rows-1)/c.rows) < 4*c.workers && c.rows > least {
-			c.rows = max(least, (c.rows+1)/2)
-		}
-	}
-	c.rows = evenly(c.oh, c.rows)
+	b := rowBlocking{oh: c.oh, ow: c.ow, batch: c.images(), workers: c.workers}
+	c.rows, perChunk = b.choose(planes, perChunk, fits)
 	if !c.shape.pointwise() {
 		c.gather = c.newGather(c.rows, kernel)
 	}
 	return perChunk
+}
+
+// rowBlocking is what the rows of a unit follow from: the pixels that there are and the workers that share them.
+type rowBlocking struct{ oh, ow, batch, workers int }
+
+// choose returns the rows of a unit and the input planes of a chunk, at most perChunk, whose input fits.
+func (b rowBlocking) choose(planes, perChunk int, fits func(rows, perChunk int) bool) (rows, chunk int) {
+	least := min(b.oh, (unitPixels+b.ow-1)/b.ow)
+	for perChunk > 1 && !fits(least, perChunk) {
+		perChunk = evenly(planes, perChunk-1)
+	}
+	rows = least
+	for rows < b.oh && fits(min(2*rows, b.oh), perChunk) {
+		rows = min(2*rows, b.oh)
+	}
+	if b.workers > 1 {
+		for b.batch*((b.oh+rows-1)/rows) < 4*b.workers && rows > least {
+			rows = max(least, (rows+1)/2)
+		}
+	}
+	return evenly(b.oh, rows), perChunk
 }
 
 // newGather plans the copy of a block of rows.
@@ -154,29 +172,33 @@ func (c *ConvF32) newGather(rows int, kernel asm.LayoutKernel) *windowGather {
 	return newWindowGather(&c.shape, tapRuns, lanes, rows, kernel)
 }
 
-// cut divides each section's panels into units, one per section unless rows alone give the workers too little
-// to share.
+// cut divides each section's panels into units.
 func (c *ConvF32) cut() {
-	blocks := c.shape.Batch * ((c.oh + c.rows - 1) / c.rows) * len(c.sections)
-	for i, s := range c.sections {
+	c.units = convUnits(c.sections, c.images()*c.rowBlocks(), c.workers)
+}
+
+// convUnits divides each section's panels into units, one per section unless blocks of rows alone give the workers too
+// little to share.
+func convUnits(sections []convSection, rowBlocks, workers int) []convUnit {
+	var units []convUnit
+	blocks := rowBlocks * len(sections)
+	for i, s := range sections {
 		parts := 1
-		if c.workers > 1 && blocks < 4*c.workers {
-			parts = min(len(s.panels), (4*c.workers+blocks-1)/blocks)
+		if workers > 1 && blocks < 4*workers {
+			parts = min(len(s.panels), (4*workers+blocks-1)/blocks)
 		}
 		for p := range parts {
-			c.units = append(c.units, convUnit{i, p * len(s.panels) / parts, (p + 1) * len(s.panels) / parts})
+			units = append(units, convUnit{i, p * len(s.panels) / parts, (p + 1) * len(s.panels) / parts})
 		}
 	}
+	return units
 }
 
 // tapsOf fills in the chunk's table.
 func (c *ConvF32) tapsOf(chunk *convChunk, plane int) error {
 	s := &c.shape
 	if plane == 0 {
-		plane = s.Height * s.Width
-		if !c.planar {
-			plane *= lanes
-		}
+		plane = c.depth.In * c.sliceSize()
 	}
 	if plane > math.MaxInt32/(chunk.last-chunk.first) {
 		return fmt.Errorf("%d planes of %d elements are beyond 32-bit offsets", chunk.last-chunk.first, plane)
@@ -248,7 +270,7 @@ func (c *ConvF32) packChunk(dst, weights []float32, panel *convPanel, chunk *con
 				for o := range width {
 					f := panel.block*lanes + o
 					if f < s.Filters && ch < s.Channels && f/outGroup == ch/inGroup {
-						dst[o] = weights[(f*inGroup+ch%inGroup)*taps+k]
+						dst[o] = weights[((f*inGroup+ch%inGroup)*c.depth.Kernel+chunk.slice)*taps+k]
 					}
 				}
 				dst = dst[width:]

@@ -59,7 +59,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDepthwiseF32(depthwiseOf(32, 5, 5, 3, 1, 1), normals(r, 32*9), nil, asm.HostFeatures(), 2)
+	d, err := NewDepthwiseF32(depthwiseOf(32, 5, 5, 3, 1, 1), ConvDepth{}, normals(r, 32*9), nil, asm.HostFeatures(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,18 +193,18 @@ func (r *convInt8Run) source(panels []int8Panel, image, first, last int, scratch
 		s := &c.shape
 		return r.call.In.Data[image*r.call.In.Image+first*s.StrideH*s.Width*lanes:], 0
 	}
-	base, end := c.span(panels)
+	base, end := int8Span(&c.shape, panels)
 	in = r.call.In.Data[image*r.call.In.Image:]
 	c.area.gather(scratch, in, r.call.In.Plane, base, end, first, last)
 	return scratch, base
 }
 
-// span returns the input channel blocks that the panels read.
-func (c *ConvInt8) span(panels []int8Panel) (first, end int) {
+// int8Span returns the input channel blocks that the panels read.
+func int8Span(s *ConvShape, panels []int8Panel) (first, end int) {
 	first = panels[0].first
-	perGroup := c.shape.Channels / c.shape.Groups
-	filters := c.shape.Filters / c.shape.Groups
+	perGroup := s.Channels / s.Groups
+	filters := s.Filters / s.Groups
 	lastPanel := &panels[len(panels)-1]
-	o := min((lastPanel.block+lastPanel.kernel.Blocks)*lanes, c.shape.Filters) - 1
+	o := min((lastPanel.block+lastPanel.kernel.Blocks)*lanes, s.Filters) - 1
 	return first, blocksOf((o/filters + 1) * perGroup)
 }

@@ -73,13 +73,14 @@ func (a *int8Area) eachRow(first, last int, f func(row, y int)) {
 
 // columns returns the columns of the copy that lie inside the input.
 func (a *int8Area) columns() (low, high int) {
-	low = min(a.shape.PadLeft, a.width)
+	low = max(0, min(a.shape.PadLeft, a.width))
 	return low, max(low, min(a.width, a.shape.PadLeft+a.shape.Width))
 }
 
 // gather copies channel blocks [b0, b1) of an NCHWc16 image.
 func (a *int8Area) gather(dst, image []byte, planeStride, b0, b1, first, last int) {
 	low, high := a.columns()
+	from := max(0, -a.shape.PadLeft) // the first column of the input, which that of a transposed convolution's window may be behind
 	for b := b0; b < b1; b++ {
 		plane := image[b*planeStride:]
 		a.eachRow(first, last, func(row, y int) {
@@ -89,7 +90,7 @@ func (a *int8Area) gather(dst, image []byte, planeStride, b0, b1, first, last in
 				return
 			}
 			fillBytes(to[:low*lanes], a.zero)
-			copy(to[low*lanes:high*lanes], plane[y*a.shape.Width*lanes:])
+			copy(to[low*lanes:high*lanes], plane[(y*a.shape.Width+from)*lanes:])
 			fillBytes(to[high*lanes:], a.zero)
 		})
 	}

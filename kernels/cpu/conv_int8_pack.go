@@ -13,17 +13,7 @@ const copyBytes = 256 << 10
 // split chooses the block of rows and the ranges of panels of a unit.
 func (c *ConvInt8) split() {
 	s := &c.shape
-	wide, narrow := c.kernels()
-	filters := blocksOf(s.Filters)
-	for b := 0; b < filters; {
-		p := int8Panel{kernel: wide, block: b}
-		if filters-b < wide.Blocks {
-			p.kernel = narrow
-		}
-		p.first = b * lanes / (s.Filters / s.Groups) * (s.Channels / s.Groups) / lanes
-		b += p.kernel.Blocks
-		c.panels = append(c.panels, p)
-	}
+	c.panels = int8Panels(s, c.cfg.Features)
 	// Rows first: panels of one block of rows share its copy. Few rows a block would reload all weights for
 	// each.
 	c.rows = s.OutHeight()
@@ -52,9 +42,21 @@ func (c *ConvInt8) split() {
 	}
 }
 
-// kernels returns the best kernels of two blocks, where one has so many, and of one.
-func (c *ConvInt8) kernels() (wide, narrow asm.QConvKernel) {
-	return qconvKernel(c.cfg.Features, 2), qconvKernel(c.cfg.Features, 1)
+// int8Panels divides the output channels into panels of two blocks, where the features have such kernels, or one.
+func int8Panels(s *ConvShape, features asm.Features) []int8Panel {
+	wide, narrow := qconvKernel(features, 2), qconvKernel(features, 1)
+	filters := blocksOf(s.Filters)
+	var panels []int8Panel
+	for b := 0; b < filters; {
+		p := int8Panel{kernel: wide, block: b}
+		if filters-b < wide.Blocks {
+			p.kernel = narrow
+		}
+		p.first = b * lanes / (s.Filters / s.Groups) * (s.Channels / s.Groups) / lanes
+		b += p.kernel.Blocks
+		panels = append(panels, p)
+	}
+	return panels
 }
 
 // qconvKernel returns the first kernel of the table that the features allow and that has no more than so many blocks.
@@ -141,8 +143,7 @@ func (c *ConvInt8) blockedSteps(p *int8Panel, weights []int16) []int8Step {
 	}
 	s := &c.shape
 	perGroup, filters := s.Channels/s.Groups, s.Filters/s.Groups
-	lastFilter := min((p.block+p.kernel.Blocks)*lanes, s.Filters) - 1
-	end := blocksOf((lastFilter/filters + 1) * perGroup)
+	_, end := int8Span(s, []int8Panel{*p})
 	var steps []int8Step
 	for b := p.first; b < end; b++ {
 		for kh := range s.KernelH {

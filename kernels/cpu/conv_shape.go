@@ -50,6 +50,60 @@ func (s *ConvShape) OutWidth() int {
 	return (s.Width+s.PadLeft+s.PadRight-(s.KernelW-1)*s.DilationW-1)/s.StrideW + 1
 }
 
+// ConvDepth is the third spatial axis of a convolution; the zero value is that of a 2-D one.
+type ConvDepth struct {
+	In, Out                            int
+	Kernel, Stride, Dilation, PadFront int
+}
+
+// orNone returns the geometry of an axis of one slice where there is none.
+func (d ConvDepth) orNone() ConvDepth {
+	if d.Kernel == 0 {
+		return ConvDepth{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}
+	}
+	return d
+}
+
+// positive returns an error unless all extents are.
+func (d ConvDepth) positive() error {
+	if d.In < 1 || d.Out < 1 || d.Kernel < 1 || d.Stride < 1 || d.Dilation < 1 || d.PadFront < 0 {
+		return fmt.Errorf("depth of %d to %d by %d taps is empty, or a stride, dilation or pad is negative", d.In, d.Out, d.Kernel)
+	}
+	return nil
+}
+
+// check returns an error unless every output slice meets an input slice.
+func (d ConvDepth) check() error {
+	if err := d.positive(); err != nil {
+		return err
+	}
+	for out := range d.Out {
+		if first, last := d.taps(out); first == last {
+			return fmt.Errorf("slice %d of the output lies in the padding", out)
+		}
+	}
+	return nil
+}
+
+// split returns the image and the output slice of one of all images' slices.
+func (d *ConvDepth) split(n int) (image, slice int) {
+	if d.Out == 1 {
+		return n, 0
+	}
+	return n / d.Out, n % d.Out
+}
+
+// slice returns the input slice under a tap of an output slice.
+func (d *ConvDepth) slice(out, tap int) int { return out*d.Stride + tap*d.Dilation - d.PadFront }
+
+// taps returns the range of taps of an output slice that meet the input.
+func (d *ConvDepth) taps(out int) (first, last int) {
+	if d.In == 1 && d.Kernel == 1 {
+		return 0, 1
+	}
+	return inside(out*d.Stride-d.PadFront, d.Dilation, d.Kernel, d.In)
+}
+
 // maxTaps bounds KernelH*KernelW: a tile of one channel block must stay a short call.
 const maxTaps = 512
 

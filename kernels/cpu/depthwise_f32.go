@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 
@@ -10,35 +11,26 @@ import (
 // DepthwiseF32 is a depthwise convolution of NCHWc16 tensors in float32, one filter a channel, ready to run.
 type DepthwiseF32 struct {
 	field   windowField
+	depth   ConvDepth
 	kernel  asm.DepthwiseKernel
 	weights []float32 // [channel block][tap][16]
 	bias    []float32
 	runs    sync.Pool
 }
 
-// NewDepthwiseF32 packs weights [Channels][1][KernelH][KernelW] and bias [Channels] (nil for none) for up to
-// workers goroutines. Channels, Filters and Groups of the shape must be equal.
-func NewDepthwiseF32(s ConvShape, weights, bias []float32, features asm.Features, workers int) (*DepthwiseF32, error) {
-	if err := s.check(); err != nil {
+// NewDepthwiseF32 packs weights [Channels][1][taps in depth][KernelH][KernelW] and bias [Channels] (nil for none) for up to
+// workers goroutines. Channels, Filters and Groups of the shape must be equal. The zero depth is that of images.
+func NewDepthwiseF32(s ConvShape, depth ConvDepth, weights, bias []float32, features asm.Features, workers int) (*DepthwiseF32, error) {
+	d, err := planDepthwiseF32(s, depth, features, workers)
+	if err != nil {
 		return nil, err
 	}
-	if s.Groups != s.Channels || s.Filters != s.Channels {
-		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
-	}
-	taps := s.KernelH * s.KernelW
+	taps := len(d.field.taps)
 	if len(weights) != s.Channels*taps {
 		return nil, fmt.Errorf("%d weights, want %d", len(weights), s.Channels*taps)
 	}
 	if bias != nil && len(bias) != s.Channels {
 		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Channels)
-	}
-	d := &DepthwiseF32{}
-	d.field.init(s, 0, features, workers)
-	for _, k := range asm.DepthwiseKernels() {
-		if features.Has(k.Needs) {
-			d.kernel = k
-			break
-		}
 	}
 	d.bias = make([]float32, d.field.blocks*lanes)
 	copy(d.bias, bias)
@@ -55,8 +47,40 @@ func NewDepthwiseF32(s ConvShape, weights, bias []float32, features asm.Features
 	return d, nil
 }
 
+// planDepthwiseF32 returns a convolution without weights: what its workspace follows from.
+func planDepthwiseF32(s ConvShape, depth ConvDepth, features asm.Features, workers int) (*DepthwiseF32, error) {
+	depth = depth.orNone()
+	if err := cmp.Or(s.check(), depth.check()); err != nil {
+		return nil, err
+	}
+	if s.Groups != s.Channels || s.Filters != s.Channels {
+		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
+	}
+	if s.KernelH*s.KernelW*depth.Kernel > maxTaps {
+		return nil, fmt.Errorf("kernel %dx%dx%d has more than %d taps", depth.Kernel, s.KernelH, s.KernelW, maxTaps)
+	}
+	s.Batch *= depth.Out
+	d := &DepthwiseF32{depth: depth, kernel: depthwiseKernel(features)}
+	d.field.init(s, 0, features, workers)
+	d.field.deepen(depth.Kernel)
+	return d, nil
+}
+
+// depthwiseKernel returns the first kernel of the table that features allow.
+func depthwiseKernel(features asm.Features) asm.DepthwiseKernel {
+	for _, k := range asm.DepthwiseKernels() {
+		if features.Has(k.Needs) {
+			return k
+		}
+	}
+	panic("cpu: no depthwise kernel without features")
+}
+
 // Workspace returns the float32 elements that Run needs.
-func (d *DepthwiseF32) Workspace() int { return d.field.workers * d.field.scratch() }
+func (d *DepthwiseF32) Workspace() int { return d.field.workers * d.scratch() }
+
+// scratch returns the elements of one worker's copies of slices.
+func (d *DepthwiseF32) scratch() int { return d.depth.Kernel * d.field.scratch() }
 
 // depthwiseRun is the state of one Run.
 type depthwiseRun struct {
@@ -77,20 +101,23 @@ func (d *DepthwiseF32) Run(parallel Parallel, call *ConvF32Call) {
 func (r *depthwiseRun) do(u, worker int) {
 	d, f := r.conv, &r.conv.field
 	image, block, first, last := f.unit(u)
-	scratch := r.call.Workspace[worker*f.scratch():][:f.scratch()]
-	f.gather.copy(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, block, block+1, first, last)
+	image, slice := d.depth.split(image)
+	scratch := r.call.Workspace[worker*d.scratch():][:d.scratch()]
+	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &d.depth, slice, block, first, last)
+	plane := f.shape.KernelH * f.shape.KernelW
 	row := f.ow * lanes
-	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+first*row:]
+	at := (slice*f.oh + first) * row
+	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+at:]
 	call := asm.DepthwiseCall{
-		InRow: f.gather.rowStep(), Taps: f.taps,
-		Weights: d.weights[block*len(f.taps)*lanes:], Bias: d.bias[block*lanes:],
-		OutRow: row, ResidualRow: row, Limits: r.call.Limits,
+		InRow: f.gather.rowStep(), Taps: f.taps[low*plane : high*plane],
+		Weights: d.weights[(block*len(f.taps)+low*plane)*lanes:], Bias: d.bias[block*lanes:],
+		OutRow: row, OutPixel: lanes, ResidualRow: row, Limits: r.call.Limits,
 	}
 	var residual []float32
 	if r.call.Residual.Data != nil {
-		residual = r.call.Residual.Data[image*r.call.Residual.Image+block*r.call.Residual.Plane+first*row:]
+		residual = r.call.Residual.Data[image*r.call.Residual.Image+block*r.call.Residual.Plane+at:]
 	}
-	f.tiles(last-first, d.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
+	fieldTiles(f.ow, last-first, len(call.Taps), d.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
 		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
 		if residual != nil {
 			call.Residual = residual[y*row+x*lanes:]
@@ -99,6 +126,6 @@ func (r *depthwiseRun) do(u, worker int) {
 		d.kernel.Run(pixels, call)
 	})
 	if r.call.After != nil {
-		r.call.After(image, block*r.call.Out.Plane+first*row, (last-first)*row)
+		r.call.After(image, block*r.call.Out.Plane+at, (last-first)*row)
 	}
 }

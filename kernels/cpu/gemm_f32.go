@@ -30,6 +30,19 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 		return nil, fmt.Errorf("matrix of %d rows and %d columns is empty", k, n)
 	}
 	b := &PackedB{K: k, N: n, data: alignedFloats(k * blocksOf(n) * lanes), layout: layoutKernel(features)}
+	b.kernels = gemmKernels(features)
+	for _, kernel := range b.kernels {
+		if kernel != nil {
+			b.panel = max(b.panel, kernel.Blocks*lanes)
+		}
+	}
+	return b, nil
+}
+
+// gemmKernels returns the kernels that features allow, by their number of blocks less one: those of the best instruction
+// set alone, one block always among them.
+func gemmKernels(features asm.Features) [2]*asm.GemmKernel {
+	var found [2]*asm.GemmKernel
 	kernels := asm.GemmKernels()
 	var best *asm.GemmKernel
 	for i := range kernels {
@@ -41,11 +54,10 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 			best = kernel
 		}
 		if kernel.Needs == best.Needs {
-			b.kernels[kernel.Blocks-1] = kernel
-			b.panel = max(b.panel, kernel.Blocks*lanes)
+			found[kernel.Blocks-1] = kernel
 		}
 	}
-	return b, nil
+	return found
 }
 
 // Pack stores the matrix whose element (k, n) is src[k*stride+n], or src[n*stride+k] when it is transposed.

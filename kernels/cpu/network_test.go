@@ -76,7 +76,7 @@ func (n *chain) conv(x activation, filters, kernel, stride, groups int, high flo
 	}
 	n.flops += 2 * len(w) * out.h * out.w
 	if groups > 1 {
-		d, err := NewDepthwiseF32(s, w, nil, asm.HostFeatures(), n.workers)
+		d, err := NewDepthwiseF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), n.workers)
 		if err != nil {
 			n.b.Fatal(err)
 		}

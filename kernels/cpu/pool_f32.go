@@ -8,7 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
-// PoolShape is the geometry of a 2-D pooling: that of a depthwise convolution. Where the output size is
+// PoolShape is the geometry of a 2-D pooling, or of one of volumes: that of a depthwise convolution. Where the output size is
 // rounded up, the last windows reach ExtraBottom rows and ExtraRight columns beyond the padding.
 type PoolShape struct {
 	Batch, Channels, Height, Width       int
@@ -17,6 +17,9 @@ type PoolShape struct {
 	DilationH, DilationW                 int
 	PadTop, PadLeft, PadBottom, PadRight int
 	ExtraBottom, ExtraRight              int
+
+	Depth   ConvDepth // of volumes
+	PadBack int       // pad at the end of the depth
 }
 
 // PoolMode is what a pooling makes of a window.
@@ -31,9 +34,10 @@ const (
 // PoolF32 is a pooling of NCHWc16 tensors in float32, ready to run.
 type PoolF32 struct {
 	field   windowField
+	depth   ConvDepth
 	kernel  asm.PoolKernel
 	mode    PoolMode
-	factors []float32 // [oh][ow], of an average
+	factors [][]float32 // of an average: of each output slice [oh][ow]
 	runs    sync.Pool
 }
 
@@ -51,18 +55,26 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	if p.ExtraBottom < 0 || p.ExtraRight < 0 {
 		return nil, fmt.Errorf("negative extra rows or columns %d %d", p.ExtraBottom, p.ExtraRight)
 	}
-	s := ConvShape{Batch: p.Batch, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
+	depth := p.Depth.orNone()
+	if err := depth.check(); err != nil {
+		return nil, err
+	}
+	s := ConvShape{Batch: p.Batch * depth.Out, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
 		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
 		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	l := &PoolF32{mode: mode, kernel: poolKernel(features)}
+	if s.KernelH*s.KernelW*depth.Kernel > maxTaps {
+		return nil, fmt.Errorf("kernel %dx%dx%d has more than %d taps", depth.Kernel, s.KernelH, s.KernelW, maxTaps)
+	}
+	l := &PoolF32{depth: depth, mode: mode, kernel: poolKernel(features)}
 	pad := float32(0)
 	if mode == MaxPool {
 		pad = float32(math.Inf(-1))
 	}
 	l.field.init(s, pad, features, workers)
+	l.field.deepen(depth.Kernel)
 	if mode != MaxPool {
 		l.tabulate(&p)
 	}
@@ -74,12 +86,12 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	return l, nil
 }
 
-// tabulate fills in one over the number of elements that each window counts.
+// tabulate fills in one over the number of elements that each window counts; slices that count as many share a table.
 func (l *PoolF32) tabulate(p *PoolShape) {
-	h, w, top, left := p.Height, p.Width, 0, 0
+	h, w, d, top, left, front := p.Height, p.Width, l.depth.In, 0, 0, 0
 	if l.mode == AveragePoolIncludingPad {
-		top, left = p.PadTop, p.PadLeft
-		h, w = h+p.PadBottom, w+p.PadRight
+		top, left, front = p.PadTop, p.PadLeft, l.depth.PadFront
+		h, w, d = h+p.PadBottom, w+p.PadRight, d+p.PadBack
 	}
 	count := func(at, kernel, dilation, low, high int) int {
 		n := 0
@@ -90,17 +102,27 @@ func (l *PoolF32) tabulate(p *PoolShape) {
 		}
 		return n
 	}
-	for y := range l.field.oh {
-		rows := count(y*p.StrideH-p.PadTop, p.KernelH, p.DilationH, -top, h)
-		for x := range l.field.ow {
-			n := rows * count(x*p.StrideW-p.PadLeft, p.KernelW, p.DilationW, -left, w)
-			l.factors = append(l.factors, 1/float32(max(1, n)))
+	tables := make([][]float32, l.depth.Kernel+1)
+	for z := range l.depth.Out {
+		slices := count(l.depth.slice(z, 0), l.depth.Kernel, l.depth.Dilation, -front, d)
+		if tables[slices] == nil {
+			for y := range l.field.oh {
+				rows := count(y*p.StrideH-p.PadTop, p.KernelH, p.DilationH, -top, h)
+				for x := range l.field.ow {
+					n := slices * rows * count(x*p.StrideW-p.PadLeft, p.KernelW, p.DilationW, -left, w)
+					tables[slices] = append(tables[slices], 1/float32(max(1, n)))
+				}
+			}
 		}
+		l.factors = append(l.factors, tables[slices])
 	}
 }
 
 // Workspace returns the float32 elements that Run needs.
-func (l *PoolF32) Workspace() int { return l.field.workers * l.field.scratch() }
+func (l *PoolF32) Workspace() int { return l.field.workers * l.scratch() }
+
+// scratch returns the elements of one worker's copies of slices.
+func (l *PoolF32) scratch() int { return l.depth.Kernel * l.field.scratch() }
 
 // PoolF32Call is the operands of one run.
 type PoolF32Call struct {
@@ -127,19 +149,21 @@ func (l *PoolF32) Run(parallel Parallel, call *PoolF32Call) {
 func (r *poolRun) do(u, worker int) {
 	l, f := r.pool, &r.pool.field
 	image, block, first, last := f.unit(u)
-	scratch := r.call.Workspace[worker*f.scratch():][:f.scratch()]
-	f.gather.copy(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, block, block+1, first, last)
+	image, slice := l.depth.split(image)
+	scratch := r.call.Workspace[worker*l.scratch():][:l.scratch()]
+	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &l.depth, slice, block, first, last)
 	row := f.ow * lanes
-	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+first*row:]
-	call := asm.PoolCall{InRow: f.gather.rowStep(), Taps: f.taps, OutRow: row, FactorRow: f.ow}
-	f.tiles(last-first, l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
+	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+(slice*f.oh+first)*row:]
+	plane := f.shape.KernelH * f.shape.KernelW
+	call := asm.PoolCall{InRow: f.gather.rowStep(), Taps: f.taps[low*plane : high*plane], OutRow: row, FactorRow: f.ow}
+	fieldTiles(f.ow, last-first, len(call.Taps), l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
 		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
 		call.Rows, call.Tiles = rows, tiles
 		if l.mode == MaxPool {
 			l.kernel.Max(pixels, call)
 			return
 		}
-		call.Factors = l.factors[(first+y)*f.ow+x:]
+		call.Factors = l.factors[slice][(first+y)*f.ow+x:]
 		l.kernel.Average(pixels, call)
 	})
 }

@@ -1,7 +1,9 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -25,7 +27,8 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		}
 		return t
 	}
-	return append(productTactics(isa, workers), []kernels.Tactic{
+	list := slices.Concat(productTactics(isa, workers), transposedTactics(isa, workers), normTactics(isa))
+	return append(list, []kernels.Tactic{
 		{
 			Name: name("conv", "_depthwise"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
 			Match:     matchDepthwiseF32,
@@ -61,27 +64,54 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 
 // convShape returns a convolution's geometry on two spatial axes.
 func convShape(b kernels.Binding) (ConvShape, error) {
+	s, d, err := convVolume(b)
+	if err == nil && d != (ConvDepth{}) {
+		err = errVolume
+	}
+	return s, err
+}
+
+// errVolume says that a kernel computes images alone.
+var errVolume = errors.New("three spatial axes, the kernel takes two")
+
+// image returns the form of a slice of a volume.
+func image(d kernels.Desc) kernels.Desc {
+	d.Dims = []int{d.Dims[0], d.Dims[1], d.Dims[3], d.Dims[4]}
+	return d
+}
+
+// convVolume returns a convolution's geometry on the last two spatial axes, and on the first of three.
+func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
 	a := b.Layer.Attrs.(graph.ConvAttrs)
 	var s ConvShape
-	var err error
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(b.In[0]); err != nil {
-		return s, err
-	}
+	var d ConvDepth
+	x := b.In[0]
 	w := b.In[1].Dims
 	if b.Consts[1] == nil {
-		return s, fmt.Errorf("weights are not constant")
+		return s, d, fmt.Errorf("weights are not constant")
 	}
 	if len(b.In) > 2 && b.Layer.Input(2) != nil && b.Consts[2] == nil {
-		return s, fmt.Errorf("bias is not constant")
+		return s, d, fmt.Errorf("bias is not constant")
 	}
-	win := graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, b.In[0].Dims[2:])
+	win := graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
+	if len(x.Dims) == 5 {
+		d = ConvDepth{In: x.Dims[2], Out: b.Out[0].Dims[2], Kernel: win[0].Kernel, Stride: win[0].Stride, Dilation: win[0].Dilation, PadFront: win[0].PadBegin}
+		if err := d.check(); err != nil {
+			return s, d, err
+		}
+		x, win = image(x), win[1:]
+	}
+	var err error
+	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+		return s, d, err
+	}
 	if len(win) == 1 {
 		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
 	}
 	s.Filters, s.Groups = w[0], a.Group
 	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = win[0].Kernel, win[0].Stride, win[0].Dilation, win[0].PadBegin, win[0].PadEnd
 	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin, win[1].PadEnd
-	return s, s.check()
+	return s, d, s.check()
 }
 
 // realConst returns a constant's elements as float32.
@@ -103,7 +133,7 @@ func matchConvF32(b kernels.Binding, planar bool) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	s, err := convShape(b)
+	s, _, err := convVolume(b)
 	if err != nil {
 		return err
 	}
@@ -114,10 +144,11 @@ func matchConvF32(b kernels.Binding, planar bool) error {
 }
 
 func workspaceConvF32(b kernels.Binding, cfg ConvF32Config) int {
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return 0
 	}
+	cfg.Depth = d
 	c, err := planConvF32(s, cfg)
 	if err != nil {
 		return 0
@@ -126,10 +157,11 @@ func workspaceConvF32(b kernels.Binding, cfg ConvF32Config) int {
 }
 
 func bindConvF32(b kernels.Binding, cfg ConvF32Config) (kernels.Kernel, error) {
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return nil, err
 	}
+	cfg.Depth = d
 	c, err := NewConvF32(s, realConst(b, 1), realConst(b, 2), cfg)
 	if err != nil {
 		return nil, err
@@ -141,11 +173,14 @@ func matchDepthwiseF32(b kernels.Binding) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return err
 	}
 	if err := depthwise(s); err != nil {
+		return err
+	}
+	if _, err := planDepthwiseF32(s, d, 0, 1); err != nil {
 		return err
 	}
 	return matchEpilogue(b)
@@ -159,11 +194,11 @@ func depthwise(s ConvShape) error {
 }
 
 func workspaceDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) int {
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return 0
 	}
-	c, err := NewDepthwiseF32(s, realConst(b, 1), nil, isa, workers)
+	c, err := planDepthwiseF32(s, d, isa, workers)
 	if err != nil {
 		return 0
 	}
@@ -171,11 +206,11 @@ func workspaceDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) int
 }
 
 func bindDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
-	s, err := convShape(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewDepthwiseF32(s, realConst(b, 1), realConst(b, 2), isa, workers)
+	c, err := NewDepthwiseF32(s, d, realConst(b, 1), realConst(b, 2), isa, workers)
 	if err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ func int8Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		blocked("conv", "_depthwise", graph.Conv, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return depthwiseInt8(b, cfg, full) }),
 		blocked("conv", "_direct", graph.Conv, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return directInt8(b, cfg, full) }),
 		blocked("conv", "_stem", graph.Conv, kernels.Linear, func(b kernels.Binding, full bool) (int8Computation, error) { return directInt8(b, stem, full) }),
+		blocked("conv_transposed", "_subpixel", graph.ConvTranspose, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return transposedInt8(b, cfg, full) }),
 		blocked("maxpool", "", graph.MaxPool, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return poolInt8(b, cfg) }),
 		blocked("avgpool", "", graph.AveragePool, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return poolInt8(b, cfg) }),
 		blocked("reduce_mean", "", graph.ReduceMean, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return meanInt8(b, cfg) }),

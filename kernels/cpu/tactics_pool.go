@@ -11,22 +11,37 @@ import (
 
 // poolShape returns a pooling's geometry on two spatial axes.
 func poolShape(b kernels.Binding) (PoolShape, PoolMode, error) {
+	s, mode, err := poolVolume(b)
+	if err == nil && s.Depth != (ConvDepth{}) {
+		err = errVolume
+	}
+	return s, mode, err
+}
+
+// poolVolume returns a pooling's geometry on up to three spatial axes.
+func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 	a := b.Layer.Attrs.(graph.PoolAttrs)
 	var s PoolShape
-	var err error
 	if len(b.Out) > 1 {
 		return s, 0, fmt.Errorf("indices are asked for")
 	}
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(b.In[0]); err != nil {
-		return s, 0, err
-	}
+	x, out := b.In[0], b.Out[0].Dims[2:]
 	kernel := a.Kernel
 	if a.Global {
-		kernel = b.In[0].Dims[2:]
+		kernel = x.Dims[2:]
 		a = graph.PoolAttrs{}
 	}
-	win := graph.Windows(kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, b.In[0].Dims[2:])
-	out := b.Out[0].Dims[2:]
+	win := graph.Windows(kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
+	if len(x.Dims) == 5 {
+		d := win[0]
+		s.Depth = ConvDepth{In: x.Dims[2], Out: out[0], Kernel: d.Kernel, Stride: d.Stride, Dilation: d.Dilation, PadFront: d.PadBegin}
+		s.PadBack = d.PadEnd
+		x, win, out = image(x), win[1:], out[1:]
+	}
+	var err error
+	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+		return s, 0, err
+	}
 	if len(win) == 1 {
 		win = []graph.Window{{Kernel: 1, Stride: 1, Dilation: 1}, win[0]}
 		out = []int{1, out[0]}
@@ -49,7 +64,7 @@ func matchPoolF32(b kernels.Binding) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	s, mode, err := poolShape(b)
+	s, mode, err := poolVolume(b)
 	if err == nil && !global(s) {
 		_, err = NewPoolF32(s, mode, 0, 1)
 	}
@@ -61,11 +76,12 @@ func matchPoolF32(b kernels.Binding) error {
 
 // global reports whether one window covers the input exactly.
 func global(s PoolShape) bool {
-	return s.KernelH == s.Height && s.KernelW == s.Width && s.PadTop+s.PadLeft+s.PadBottom+s.PadRight+s.ExtraBottom+s.ExtraRight == 0
+	d := s.Depth.orNone()
+	return d.Kernel == d.In && d.PadFront+s.PadBack == 0 && d.Out == 1 && s.KernelH == s.Height && s.KernelW == s.Width && s.PadTop+s.PadLeft+s.PadBottom+s.PadRight+s.ExtraBottom+s.ExtraRight == 0
 }
 
 func workspacePoolF32(b kernels.Binding, isa asm.Features, workers int) int {
-	s, mode, err := poolShape(b)
+	s, mode, err := poolVolume(b)
 	if err != nil || global(s) && mode != MaxPool {
 		return 0
 	}
@@ -77,12 +93,12 @@ func workspacePoolF32(b kernels.Binding, isa asm.Features, workers int) int {
 }
 
 func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
-	s, mode, err := poolShape(b)
+	s, mode, err := poolVolume(b)
 	if err != nil {
 		return nil, err
 	}
 	if global(s) && mode != MaxPool {
-		return newMeanKernel(b, NewGlobalAverageF32(s.Batch, s.Channels, s.Height*s.Width, isa), isa)
+		return newMeanKernel(b, NewGlobalAverageF32(s.Batch, s.Channels, s.Depth.orNone().In*s.Height*s.Width, isa), isa)
 	}
 	k := &poolKernelF32{b: b}
 	if k.pool, err = NewPoolF32(s, mode, isa, workers); err != nil {

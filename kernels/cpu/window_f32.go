@@ -47,6 +47,27 @@ func (f *windowField) units() int { return f.shape.Batch * f.blocks * f.rowBlock
 // scratch returns the elements of one worker's scratch area.
 func (f *windowField) scratch() int { return f.gather.size(1) }
 
+// deepen repeats the taps for a window of so many slices, whose copies follow each other.
+func (f *windowField) deepen(slices int) {
+	plane := f.taps
+	for k := 1; k < slices; k++ {
+		for _, t := range plane {
+			f.taps = append(f.taps, asm.Tap{Offset: t.Offset + int32(k*f.scratch()), Quads: t.Quads})
+		}
+	}
+}
+
+// copySlices copies what rows [first, last) of an output slice read of a channel block of a volume, a copy for each slice
+// of the input, and returns the range of taps in depth that meet one.
+func (f *windowField) copySlices(dst, volume []float32, planeStride int, depth *ConvDepth, slice, block, first, last int) (low, high int) {
+	low, high = depth.taps(slice)
+	for k := low; k < high; k++ {
+		from := volume[depth.slice(slice, k)*f.shape.Height*f.shape.Width*lanes:]
+		f.gather.copy(dst[k*f.scratch():], from, planeStride, block, block+1, first, last)
+	}
+	return low, high
+}
+
 // unit returns the image, channel block and output rows [first, last) of unit u.
 func (f *windowField) unit(u int) (image, block, first, last int) {
 	first = u % f.rowBlocks() * f.rows
@@ -54,13 +75,13 @@ func (f *windowField) unit(u int) (image, block, first, last int) {
 	return u / f.blocks, u % f.blocks, first, min(first+f.rows, f.oh)
 }
 
-// tiles calls run for parts of a field of rows x columns pixels, each some rows of tiles of one width, that
-// are short calls: (row, rows) and (column, tiles of pixels).
-func (f *windowField) tiles(rows, most int, run func(row, rows, column, tiles, pixels int)) {
-	count := (f.ow + most - 1) / most
-	small := f.ow / count
-	big := f.ow - small*count // tiles of one pixel more
-	step := max(1, callSteps/(f.ow*len(f.taps)))
+// fieldTiles calls run for parts of a field of rows x columns pixels of so many taps, each some rows of tiles of one width,
+// that are short calls: (row, rows) and (column, tiles of pixels).
+func fieldTiles(columns, rows, taps, most int, run func(row, rows, column, tiles, pixels int)) {
+	count := (columns + most - 1) / most
+	small := columns / count
+	big := columns - small*count // tiles of one pixel more
+	step := max(1, callSteps/(columns*taps))
 	for row := 0; row < rows; row += step {
 		n := min(step, rows-row)
 		if big > 0 {

@@ -52,7 +52,7 @@ func testDepthwise(t *testing.T, s ConvShape, features asm.Features, workers int
 	x := normals(r, s.Batch*s.Channels*s.Height*s.Width)
 	w, bias := normals(r, s.Channels*s.KernelH*s.KernelW), normals(r, s.Channels)
 	want, scale := naiveConv(s, x, w, bias)
-	d, err := NewDepthwiseF32(s, w, bias, features, workers)
+	d, err := NewDepthwiseF32(s, ConvDepth{}, w, bias, features, workers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func BenchmarkDepthwiseF32(b *testing.B) {
 		depthwiseOf(64, 16, 16, 3, 1, 1), depthwiseOf(240, 14, 14, 5, 1, 2)} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%d_%dx%d_%dx%d_s%d/w%d", s.Channels, s.Height, s.Width, s.KernelH, s.KernelW, s.StrideH, workers), func(b *testing.B) {
-				d, err := NewDepthwiseF32(s, make([]float32, s.Channels*s.KernelH*s.KernelW), nil, asm.HostFeatures(), workers)
+				d, err := NewDepthwiseF32(s, ConvDepth{}, make([]float32, s.Channels*s.KernelH*s.KernelW), nil, asm.HostFeatures(), workers)
 				if err != nil {
 					b.Fatal(err)
 				}

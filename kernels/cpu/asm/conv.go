@@ -9,8 +9,8 @@ type Tap struct {
 // ConvCall is a strip of tiles of a direct convolution: Tiles times p consecutive output pixels by
 // 16*B output channels, B being the kernel's Blocks. For output pixel x and output channel o = 16*b + l
 //
-//	out[b*OutBlock + 16*x + l] = clamp(start + sum over taps t and channels c of
-//	        In[t.Offset + 16*x + c] * Weights[...][16*b + l]  + Residual[b*ResidualBlock + 16*x + l])
+//	Out[b*OutBlock + x*OutPixel + l] = clamp(start + sum over taps t and channels c of
+//	        In[t.Offset + 16*x + c] * Weights[...][16*b + l]  + Residual[b*ResidualBlock + x*OutPixel + l])
 //
 // with 4*t.Quads channels in each tap of a blocked input, and one in a planar input, whose pixels are
 // adjacent: In[t.Offset + x]. Weights holds 16*B values for each channel of each tap, in that order. start
@@ -27,6 +27,7 @@ type ConvCall struct {
 	Bias          []float32
 	Out           []float32
 	OutBlock      int       // elements between output channel blocks
+	OutPixel      int       // elements between output pixels, of the residual too: 16 where they are adjacent
 	Residual      []float32 // added before the clamp; nil for none
 	ResidualBlock int
 	Limits        [2]float32 // lowest and highest output; infinities for none
@@ -61,7 +62,7 @@ func convPixelGeneric(c *ConvCall, x, blocks int, planar bool) {
 	copy(acc, c.Bias)
 	if c.Accumulate {
 		for b := range blocks {
-			copy(acc[16*b:16*b+16], c.Out[b*c.OutBlock+16*x:])
+			copy(acc[16*b:16*b+16], c.Out[b*c.OutBlock+x*c.OutPixel:])
 		}
 	}
 	w := c.Weights
@@ -78,11 +79,11 @@ func convPixelGeneric(c *ConvCall, x, blocks int, planar bool) {
 		}
 	}
 	for b := range blocks {
-		out := c.Out[b*c.OutBlock+16*x:][:16]
+		out := c.Out[b*c.OutBlock+x*c.OutPixel:][:16]
 		for l := range out {
 			v := acc[16*b+l]
 			if c.Residual != nil {
-				v += c.Residual[b*c.ResidualBlock+16*x+l]
+				v += c.Residual[b*c.ResidualBlock+x*c.OutPixel+l]
 			}
 			out[l] = clamp(v, c.Limits)
 		}

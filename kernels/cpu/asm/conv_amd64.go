@@ -3,8 +3,8 @@
 package asm
 
 // convFunc is the signature of the generated functions.
-type convFunc func(pixels, tiles int, in *float32, taps *int32, ntaps int, w, ahead *float32, aheadStep int, bias, out *float32, outBlock int,
-	res *float32, resBlock int, lo, hi float32, accumulate bool)
+type convFunc func(pixels, tiles int, in *float32, taps *int32, ntaps int, w, ahead *float32, aheadStep int, bias, out *float32,
+	outBlock, outPixel int, res *float32, resBlock int, lo, hi float32, accumulate bool)
 
 // run adapts f to slices.
 func (f convFunc) run(pixels int, c ConvCall) {
@@ -12,8 +12,8 @@ func (f convFunc) run(pixels int, c ConvCall) {
 	if c.Residual != nil {
 		res = &c.Residual[0]
 	}
-	f(pixels, c.Tiles, &c.In[0], &c.Taps[0].Offset, len(c.Taps), &c.Weights[0], &c.Ahead[0], c.AheadStep, &c.Bias[0], &c.Out[0], c.OutBlock,
-		res, c.ResidualBlock, c.Limits[0], c.Limits[1], c.Accumulate)
+	f(pixels, c.Tiles, &c.In[0], &c.Taps[0].Offset, len(c.Taps), &c.Weights[0], &c.Ahead[0], c.AheadStep, &c.Bias[0], &c.Out[0],
+		c.OutBlock, c.OutPixel, res, c.ResidualBlock, c.Limits[0], c.Limits[1], c.Accumulate)
 }
 
 // ConvKernels returns the kernels compiled in, the assembly first; HostFeatures says which of them run.

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func convBlocked16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+// func convBlocked16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·convBlocked16AVX512(SB), NOSPLIT, $0-113
+TEXT ·convBlocked16AVX512(SB), NOSPLIT, $0-121
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x0000000e
 	JEQ  p14
@@ -39,7 +39,7 @@ TEXT ·convBlocked16AVX512(SB), NOSPLIT, $0-113
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -48,7 +48,7 @@ p1tile:
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p1more
 	MOVQ    bias+64(FP), R8
@@ -56,7 +56,10 @@ p1tile:
 	JMP     p1started
 
 p1more:
-	VMOVUPS (DX), Z0
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
 
 p1started:
 	MOVQ taps+24(FP), R8
@@ -92,19 +95,21 @@ p1quad:
 	VADDPS           Z3, Z0, Z0
 	TESTQ            BX, BX
 	JEQ              p1clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	ADDQ             $0x00000040, BX
+	LEAQ             (BX)(R8*4), BX
 
 p1clamp:
-	VBROADCASTSS lo+104(FP), Z4
-	VBROADCASTSS hi+108(FP), Z5
+	VBROADCASTSS lo+112(FP), Z4
+	VBROADCASTSS hi+116(FP), Z5
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z4, Z0
 	VMINPS       Z0, Z5, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
@@ -116,7 +121,7 @@ p2:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -128,7 +133,7 @@ p2tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p2more
 	MOVQ    bias+64(FP), R8
@@ -137,8 +142,12 @@ p2tile:
 	JMP     p2started
 
 p2more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
 
 p2started:
 	MOVQ taps+24(FP), R8
@@ -181,23 +190,27 @@ p2quad:
 	VADDPS           Z7, Z1, Z1
 	TESTQ            BX, BX
 	JEQ              p2clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	ADDQ             $0x00000080, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
 
 p2clamp:
-	VBROADCASTSS lo+104(FP), Z8
-	VBROADCASTSS hi+108(FP), Z9
+	VBROADCASTSS lo+112(FP), Z8
+	VBROADCASTSS hi+116(FP), Z9
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z9, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z8, Z1
 	VMINPS       Z1, Z9, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
@@ -209,7 +222,7 @@ p3:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -224,7 +237,7 @@ p3tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p3more
 	MOVQ    bias+64(FP), R8
@@ -234,9 +247,14 @@ p3tile:
 	JMP     p3started
 
 p3more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
 
 p3started:
 	MOVQ taps+24(FP), R8
@@ -286,27 +304,33 @@ p3quad:
 	VADDPS           Z11, Z2, Z2
 	TESTQ            BX, BX
 	JEQ              p3clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	ADDQ             $0x000000c0, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
 
 p3clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z13
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z13
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z13, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z13, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x000000c0, CX
-	ADDQ         $0x000000c0, DX
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
@@ -318,7 +342,7 @@ p4:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -332,7 +356,7 @@ p4tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p4more
 	MOVQ    bias+64(FP), R8
@@ -343,10 +367,16 @@ p4tile:
 	JMP     p4started
 
 p4more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
 
 p4started:
 	MOVQ taps+24(FP), R8
@@ -399,31 +429,39 @@ p4quad:
 	VADDPS           Z11, Z3, Z3
 	TESTQ            BX, BX
 	JEQ              p4clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	ADDQ             $0x00000100, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
 
 p4clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z13
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z13
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z13, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z13, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z13, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000100, DX
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
@@ -435,7 +473,7 @@ p5:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -446,7 +484,7 @@ p5tile:
 	VPXORD  Z7, Z7, Z7
 	VPXORD  Z8, Z8, Z8
 	VPXORD  Z9, Z9, Z9
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p5more
 	MOVQ    bias+64(FP), R8
@@ -458,11 +496,18 @@ p5tile:
 	JMP     p5started
 
 p5more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
 
 p5started:
 	MOVQ taps+24(FP), R8
@@ -516,35 +561,45 @@ p5quad:
 	VADDPS           Z9, Z4, Z4
 	TESTQ            BX, BX
 	JEQ              p5clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	ADDQ             $0x00000140, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
 
 p5clamp:
-	VBROADCASTSS lo+104(FP), Z10
-	VBROADCASTSS hi+108(FP), Z11
+	VBROADCASTSS lo+112(FP), Z10
+	VBROADCASTSS hi+116(FP), Z11
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z10, Z1
 	VMINPS       Z1, Z11, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z10, Z2
 	VMINPS       Z2, Z11, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z10, Z3
 	VMINPS       Z3, Z11, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z10, Z4
 	VMINPS       Z4, Z11, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000140, CX
-	ADDQ         $0x00000140, DX
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
@@ -556,7 +611,7 @@ p6:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -568,7 +623,7 @@ p6tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p6more
 	MOVQ    bias+64(FP), R8
@@ -581,12 +636,20 @@ p6tile:
 	JMP     p6started
 
 p6more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
 
 p6started:
 	MOVQ taps+24(FP), R8
@@ -645,39 +708,51 @@ p6quad:
 	VADDPS           Z11, Z5, Z5
 	TESTQ            BX, BX
 	JEQ              p6clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	ADDQ             $0x00000180, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
 
 p6clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z13
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z13
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z13, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z13, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z13, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z12, Z4
 	VMINPS       Z4, Z13, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z13, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000180, CX
-	ADDQ         $0x00000180, DX
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
@@ -689,13 +764,13 @@ p7:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p7tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p7more
 	MOVQ    bias+64(FP), R8
@@ -709,13 +784,22 @@ p7tile:
 	JMP     p7started
 
 p7more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z6
+	LEAQ    (R8)(R9*4), R8
 
 p7started:
 	MOVQ taps+24(FP), R8
@@ -772,43 +856,57 @@ p7quad:
 	JNE              p7tap
 	TESTQ            BX, BX
 	JEQ              p7clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	ADDQ             $0x000001c0, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(R8*4), BX
 
 p7clamp:
-	VBROADCASTSS lo+104(FP), Z7
-	VBROADCASTSS hi+108(FP), Z8
+	VBROADCASTSS lo+112(FP), Z7
+	VBROADCASTSS hi+116(FP), Z8
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z7, Z0
 	VMINPS       Z0, Z8, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z7, Z1
 	VMINPS       Z1, Z8, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z7, Z2
 	VMINPS       Z2, Z8, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z7, Z3
 	VMINPS       Z3, Z8, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z7, Z4
 	VMINPS       Z4, Z8, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z7, Z5
 	VMINPS       Z5, Z8, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z6, Z7, Z6
 	VMINPS       Z6, Z8, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x000001c0, CX
-	ADDQ         $0x000001c0, DX
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
@@ -820,13 +918,13 @@ p8:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p8tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p8more
 	MOVQ    bias+64(FP), R8
@@ -841,14 +939,24 @@ p8tile:
 	JMP     p8started
 
 p8more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z6
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z7
+	LEAQ    (R8)(R9*4), R8
 
 p8started:
 	MOVQ taps+24(FP), R8
@@ -909,47 +1017,63 @@ p8quad:
 	JNE              p8tap
 	TESTQ            BX, BX
 	JEQ              p8clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	ADDQ             $0x00000200, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(R8*4), BX
 
 p8clamp:
-	VBROADCASTSS lo+104(FP), Z8
-	VBROADCASTSS hi+108(FP), Z9
+	VBROADCASTSS lo+112(FP), Z8
+	VBROADCASTSS hi+116(FP), Z9
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z9, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z8, Z1
 	VMINPS       Z1, Z9, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z8, Z2
 	VMINPS       Z2, Z9, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z8, Z3
 	VMINPS       Z3, Z9, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z8, Z4
 	VMINPS       Z4, Z9, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z8, Z5
 	VMINPS       Z5, Z9, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z6, Z8, Z6
 	VMINPS       Z6, Z9, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z7, Z8, Z7
 	VMINPS       Z7, Z9, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000200, CX
-	ADDQ         $0x00000200, DX
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
@@ -961,13 +1085,13 @@ p9:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p9tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p9more
 	MOVQ    bias+64(FP), R8
@@ -983,15 +1107,26 @@ p9tile:
 	JMP     p9started
 
 p9more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z6
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z7
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z8
+	LEAQ    (R8)(R9*4), R8
 
 p9started:
 	MOVQ taps+24(FP), R8
@@ -1056,51 +1191,69 @@ p9quad:
 	JNE              p9tap
 	TESTQ            BX, BX
 	JEQ              p9clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	ADDQ             $0x00000240, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(R8*4), BX
 
 p9clamp:
-	VBROADCASTSS lo+104(FP), Z9
-	VBROADCASTSS hi+108(FP), Z10
+	VBROADCASTSS lo+112(FP), Z9
+	VBROADCASTSS hi+116(FP), Z10
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z9, Z1
 	VMINPS       Z1, Z10, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z9, Z2
 	VMINPS       Z2, Z10, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z9, Z3
 	VMINPS       Z3, Z10, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z9, Z4
 	VMINPS       Z4, Z10, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z9, Z5
 	VMINPS       Z5, Z10, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z6, Z9, Z6
 	VMINPS       Z6, Z10, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z7, Z9, Z7
 	VMINPS       Z7, Z10, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z8, Z9, Z8
 	VMINPS       Z8, Z10, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000240, CX
-	ADDQ         $0x00000240, DX
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
@@ -1112,13 +1265,13 @@ p10:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p10tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p10more
 	MOVQ    bias+64(FP), R8
@@ -1135,16 +1288,28 @@ p10tile:
 	JMP     p10started
 
 p10more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z6
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z7
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z8
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z9
+	LEAQ    (R8)(R9*4), R8
 
 p10started:
 	MOVQ taps+24(FP), R8
@@ -1213,55 +1378,75 @@ p10quad:
 	JNE              p10tap
 	TESTQ            BX, BX
 	JEQ              p10clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	ADDQ             $0x00000280, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(R8*4), BX
 
 p10clamp:
-	VBROADCASTSS lo+104(FP), Z10
-	VBROADCASTSS hi+108(FP), Z11
+	VBROADCASTSS lo+112(FP), Z10
+	VBROADCASTSS hi+116(FP), Z11
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z10, Z1
 	VMINPS       Z1, Z11, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z10, Z2
 	VMINPS       Z2, Z11, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z10, Z3
 	VMINPS       Z3, Z11, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z10, Z4
 	VMINPS       Z4, Z11, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z10, Z5
 	VMINPS       Z5, Z11, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z6, Z10, Z6
 	VMINPS       Z6, Z11, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z7, Z10, Z7
 	VMINPS       Z7, Z11, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z8, Z10, Z8
 	VMINPS       Z8, Z11, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z9, Z10, Z9
 	VMINPS       Z9, Z11, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000280, CX
-	ADDQ         $0x00000280, DX
 	SUBQ         $0x01, AX
 	JNE          p10tile
 	VZEROUPPER
@@ -1273,13 +1458,13 @@ p11:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p11tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p11more
 	MOVQ    bias+64(FP), R8
@@ -1297,17 +1482,30 @@ p11tile:
 	JMP     p11started
 
 p11more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
-	VMOVUPS 640(DX), Z10
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z6
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z7
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z8
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z9
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z10
+	LEAQ    (R8)(R9*4), R8
 
 p11started:
 	MOVQ taps+24(FP), R8
@@ -1380,59 +1578,81 @@ p11quad:
 	JNE              p11tap
 	TESTQ            BX, BX
 	JEQ              p11clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	VADDPS           640(BX), Z10, Z10
-	ADDQ             $0x000002c0, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z10, Z10
+	LEAQ             (BX)(R8*4), BX
 
 p11clamp:
-	VBROADCASTSS lo+104(FP), Z11
-	VBROADCASTSS hi+108(FP), Z12
+	VBROADCASTSS lo+112(FP), Z11
+	VBROADCASTSS hi+116(FP), Z12
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z11, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z11, Z1
 	VMINPS       Z1, Z12, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z11, Z2
 	VMINPS       Z2, Z12, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z11, Z3
 	VMINPS       Z3, Z12, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z11, Z4
 	VMINPS       Z4, Z12, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z6, Z11, Z6
 	VMINPS       Z6, Z12, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z7, Z11, Z7
 	VMINPS       Z7, Z12, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z8, Z11, Z8
 	VMINPS       Z8, Z12, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z9, Z11, Z9
 	VMINPS       Z9, Z12, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z10, Z11, Z10
 	VMINPS       Z10, Z12, Z10
-	VMOVUPS      Z10, 640(DX)
+	VMOVUPS      Z10, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x000002c0, CX
-	ADDQ         $0x000002c0, DX
 	SUBQ         $0x01, AX
 	JNE          p11tile
 	VZEROUPPER
@@ -1444,13 +1664,13 @@ p12:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p12tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p12more
 	MOVQ    bias+64(FP), R8
@@ -1469,18 +1689,32 @@ p12tile:
 	JMP     p12started
 
 p12more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
-	VMOVUPS 640(DX), Z10
-	VMOVUPS 704(DX), Z11
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z6
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z7
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z8
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z9
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z10
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z11
+	LEAQ    (R8)(R9*4), R8
 
 p12started:
 	MOVQ taps+24(FP), R8
@@ -1557,63 +1791,87 @@ p12quad:
 	JNE              p12tap
 	TESTQ            BX, BX
 	JEQ              p12clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	VADDPS           640(BX), Z10, Z10
-	VADDPS           704(BX), Z11, Z11
-	ADDQ             $0x00000300, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z10, Z10
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z11, Z11
+	LEAQ             (BX)(R8*4), BX
 
 p12clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z13
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z13
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z13, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z13, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z13, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z12, Z4
 	VMINPS       Z4, Z13, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z13, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z6, Z12, Z6
 	VMINPS       Z6, Z13, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z7, Z12, Z7
 	VMINPS       Z7, Z13, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z8, Z12, Z8
 	VMINPS       Z8, Z13, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z9, Z12, Z9
 	VMINPS       Z9, Z13, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z10, Z12, Z10
 	VMINPS       Z10, Z13, Z10
-	VMOVUPS      Z10, 640(DX)
+	VMOVUPS      Z10, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z11, Z12, Z11
 	VMINPS       Z11, Z13, Z11
-	VMOVUPS      Z11, 704(DX)
+	VMOVUPS      Z11, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000300, CX
-	ADDQ         $0x00000300, DX
 	SUBQ         $0x01, AX
 	JNE          p12tile
 	VZEROUPPER
@@ -1625,13 +1883,13 @@ p13:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p13tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p13more
 	MOVQ    bias+64(FP), R8
@@ -1651,19 +1909,34 @@ p13tile:
 	JMP     p13started
 
 p13more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
-	VMOVUPS 640(DX), Z10
-	VMOVUPS 704(DX), Z11
-	VMOVUPS 768(DX), Z12
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z6
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z7
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z8
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z9
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z10
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z11
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z12
+	LEAQ    (R8)(R9*4), R8
 
 p13started:
 	MOVQ taps+24(FP), R8
@@ -1744,67 +2017,93 @@ p13quad:
 	JNE              p13tap
 	TESTQ            BX, BX
 	JEQ              p13clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	VADDPS           640(BX), Z10, Z10
-	VADDPS           704(BX), Z11, Z11
-	VADDPS           768(BX), Z12, Z12
-	ADDQ             $0x00000340, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z10, Z10
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z11, Z11
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z12, Z12
+	LEAQ             (BX)(R8*4), BX
 
 p13clamp:
-	VBROADCASTSS lo+104(FP), Z13
-	VBROADCASTSS hi+108(FP), Z14
+	VBROADCASTSS lo+112(FP), Z13
+	VBROADCASTSS hi+116(FP), Z14
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z13, Z1
 	VMINPS       Z1, Z14, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z13, Z2
 	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z13, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z13, Z4
 	VMINPS       Z4, Z14, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z13, Z5
 	VMINPS       Z5, Z14, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z6, Z13, Z6
 	VMINPS       Z6, Z14, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z7, Z13, Z7
 	VMINPS       Z7, Z14, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z8, Z13, Z8
 	VMINPS       Z8, Z14, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z9, Z13, Z9
 	VMINPS       Z9, Z14, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z10, Z13, Z10
 	VMINPS       Z10, Z14, Z10
-	VMOVUPS      Z10, 640(DX)
+	VMOVUPS      Z10, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z11, Z13, Z11
 	VMINPS       Z11, Z14, Z11
-	VMOVUPS      Z11, 704(DX)
+	VMOVUPS      Z11, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z12, Z13, Z12
 	VMINPS       Z12, Z14, Z12
-	VMOVUPS      Z12, 768(DX)
+	VMOVUPS      Z12, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000340, CX
-	ADDQ         $0x00000340, DX
 	SUBQ         $0x01, AX
 	JNE          p13tile
 	VZEROUPPER
@@ -1816,13 +2115,13 @@ p14:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p14tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p14more
 	MOVQ    bias+64(FP), R8
@@ -1843,20 +2142,36 @@ p14tile:
 	JMP     p14started
 
 p14more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
-	VMOVUPS 640(DX), Z10
-	VMOVUPS 704(DX), Z11
-	VMOVUPS 768(DX), Z12
-	VMOVUPS 832(DX), Z13
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Z0
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z2
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z4
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z6
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z7
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z8
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z9
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z10
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z11
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z12
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Z13
+	LEAQ    (R8)(R9*4), R8
 
 p14started:
 	MOVQ taps+24(FP), R8
@@ -1941,79 +2256,107 @@ p14quad:
 	JNE              p14tap
 	TESTQ            BX, BX
 	JEQ              p14clamp
-	MOVQ             resBlock+96(FP), R8
+	MOVQ             resBlock+104(FP), R8
 	SHLQ             $0x02, R8
+	MOVQ             outPixel+88(FP), R8
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	VADDPS           640(BX), Z10, Z10
-	VADDPS           704(BX), Z11, Z11
-	VADDPS           768(BX), Z12, Z12
-	VADDPS           832(BX), Z13, Z13
-	ADDQ             $0x00000380, BX
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z10, Z10
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z11, Z11
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z12, Z12
+	LEAQ             (BX)(R8*4), BX
+	VADDPS           (BX), Z13, Z13
+	LEAQ             (BX)(R8*4), BX
 
 p14clamp:
-	VBROADCASTSS lo+104(FP), Z14
-	VBROADCASTSS hi+108(FP), Z15
+	VBROADCASTSS lo+112(FP), Z14
+	VBROADCASTSS hi+116(FP), Z15
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z1, Z14, Z1
 	VMINPS       Z1, Z15, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z2, Z14, Z2
 	VMINPS       Z2, Z15, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z3, Z14, Z3
 	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z4, Z14, Z4
 	VMINPS       Z4, Z15, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z5, Z14, Z5
 	VMINPS       Z5, Z15, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z6, Z14, Z6
 	VMINPS       Z6, Z15, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z7, Z14, Z7
 	VMINPS       Z7, Z15, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z8, Z14, Z8
 	VMINPS       Z8, Z15, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z9, Z14, Z9
 	VMINPS       Z9, Z15, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z10, Z14, Z10
 	VMINPS       Z10, Z15, Z10
-	VMOVUPS      Z10, 640(DX)
+	VMOVUPS      Z10, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z11, Z14, Z11
 	VMINPS       Z11, Z15, Z11
-	VMOVUPS      Z11, 704(DX)
+	VMOVUPS      Z11, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z12, Z14, Z12
 	VMINPS       Z12, Z15, Z12
-	VMOVUPS      Z12, 768(DX)
+	VMOVUPS      Z12, (DX)
+	LEAQ         (DX)(R8*4), DX
 	VMAXPS       Z13, Z14, Z13
 	VMINPS       Z13, Z15, Z13
-	VMOVUPS      Z13, 832(DX)
+	VMOVUPS      Z13, (DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000380, CX
-	ADDQ         $0x00000380, DX
 	SUBQ         $0x01, AX
 	JNE          p14tile
 	VZEROUPPER
 	RET
 
-// func convBlocked32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+// func convBlocked32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·convBlocked32AVX512(SB), NOSPLIT, $0-113
+TEXT ·convBlocked32AVX512(SB), NOSPLIT, $0-121
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x0000000e
 	JEQ  p14
@@ -2046,7 +2389,7 @@ TEXT ·convBlocked32AVX512(SB), NOSPLIT, $0-113
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
@@ -2058,7 +2401,7 @@ p1tile:
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p1more
 	MOVQ    bias+64(FP), R9
@@ -2067,8 +2410,11 @@ p1tile:
 	JMP     p1started
 
 p1more:
-	VMOVUPS (DX), Z0
-	VMOVUPS (DX)(BX*1), Z1
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
 
 p1started:
 	MOVQ taps+24(FP), R9
@@ -2119,23 +2465,25 @@ p1quad:
 	VADDPS       Z7, Z1, Z1
 	TESTQ        SI, SI
 	JEQ          p1clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
 	VADDPS       (SI)(R9*1), Z1, Z1
-	ADDQ         $0x00000040, SI
+	LEAQ         (SI)(R10*4), SI
 
 p1clamp:
-	VBROADCASTSS lo+104(FP), Z8
-	VBROADCASTSS hi+108(FP), Z10
+	VBROADCASTSS lo+112(FP), Z8
+	VBROADCASTSS hi+116(FP), Z10
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
 	VMAXPS       Z1, Z8, Z1
 	VMINPS       Z1, Z10, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
@@ -2147,7 +2495,7 @@ p2:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
@@ -2161,7 +2509,7 @@ p2tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p2more
 	MOVQ    bias+64(FP), R9
@@ -2172,10 +2520,14 @@ p2tile:
 	JMP     p2started
 
 p2more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
 
 p2started:
 	MOVQ taps+24(FP), R9
@@ -2240,31 +2592,35 @@ p2quad:
 	VADDPS       Z11, Z3, Z3
 	TESTQ        SI, SI
 	JEQ          p2clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	ADDQ         $0x00000080, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
 
 p2clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z14
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z14
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z12, Z2
-	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, 64(DX)
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z14, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
@@ -2276,7 +2632,7 @@ p3:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
@@ -2288,7 +2644,7 @@ p3tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p3more
 	MOVQ    bias+64(FP), R9
@@ -2301,12 +2657,17 @@ p3tile:
 	JMP     p3started
 
 p3more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
 
 p3started:
 	MOVQ taps+24(FP), R9
@@ -2381,39 +2742,45 @@ p3quad:
 	VADDPS       Z11, Z5, Z5
 	TESTQ        SI, SI
 	JEQ          p3clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	ADDQ         $0x000000c0, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
 
 p3clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z14
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z14
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z12, Z2
-	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z12, Z4
-	VMINPS       Z4, Z14, Z4
-	VMOVUPS      Z4, 128(DX)
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z14, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z14, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z14, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x000000c0, CX
-	ADDQ         $0x000000c0, DX
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
@@ -2425,13 +2792,13 @@ p4:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p4tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p4more
 	MOVQ    bias+64(FP), R9
@@ -2446,14 +2813,20 @@ p4tile:
 	JMP     p4started
 
 p4more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
 
 p4started:
 	MOVQ taps+24(FP), R9
@@ -2534,47 +2907,55 @@ p4quad:
 	JNE          p4tap
 	TESTQ        SI, SI
 	JEQ          p4clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	ADDQ         $0x00000100, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
 
 p4clamp:
-	VBROADCASTSS lo+104(FP), Z8
-	VBROADCASTSS hi+108(FP), Z10
+	VBROADCASTSS lo+112(FP), Z8
+	VBROADCASTSS hi+116(FP), Z10
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z8, Z2
-	VMINPS       Z2, Z10, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z8, Z4
-	VMINPS       Z4, Z10, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z8, Z6
-	VMINPS       Z6, Z10, Z6
-	VMOVUPS      Z6, 192(DX)
 	VMAXPS       Z1, Z8, Z1
 	VMINPS       Z1, Z10, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z10, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z8, Z3
 	VMINPS       Z3, Z10, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z10, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z8, Z5
 	VMINPS       Z5, Z10, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z10, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z8, Z7
 	VMINPS       Z7, Z10, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000100, DX
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
@@ -2586,13 +2967,13 @@ p5:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p5tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p5more
 	MOVQ    bias+64(FP), R9
@@ -2609,16 +2990,23 @@ p5tile:
 	JMP     p5started
 
 p5more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
 
 p5started:
 	MOVQ taps+24(FP), R9
@@ -2711,55 +3099,65 @@ p5quad:
 	JNE          p5tap
 	TESTQ        SI, SI
 	JEQ          p5clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	ADDQ         $0x00000140, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
 
 p5clamp:
-	VBROADCASTSS lo+104(FP), Z10
-	VBROADCASTSS hi+108(FP), Z12
+	VBROADCASTSS lo+112(FP), Z10
+	VBROADCASTSS hi+116(FP), Z12
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z12, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z12, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z10, Z6
-	VMINPS       Z6, Z12, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z10, Z8
-	VMINPS       Z8, Z12, Z8
-	VMOVUPS      Z8, 256(DX)
 	VMAXPS       Z1, Z10, Z1
 	VMINPS       Z1, Z12, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z10, Z2
+	VMINPS       Z2, Z12, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z10, Z3
 	VMINPS       Z3, Z12, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z10, Z4
+	VMINPS       Z4, Z12, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z10, Z5
 	VMINPS       Z5, Z12, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z10, Z6
+	VMINPS       Z6, Z12, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z10, Z7
 	VMINPS       Z7, Z12, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z10, Z8
+	VMINPS       Z8, Z12, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z10, Z9
 	VMINPS       Z9, Z12, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000140, CX
-	ADDQ         $0x00000140, DX
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
@@ -2771,13 +3169,13 @@ p6:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p6tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p6more
 	MOVQ    bias+64(FP), R9
@@ -2796,18 +3194,26 @@ p6tile:
 	JMP     p6started
 
 p6more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
 
 p6started:
 	MOVQ taps+24(FP), R9
@@ -2912,63 +3318,75 @@ p6quad:
 	JNE          p6tap
 	TESTQ        SI, SI
 	JEQ          p6clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	ADDQ         $0x00000180, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
 
 p6clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z14
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z14
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z12, Z2
-	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z12, Z4
-	VMINPS       Z4, Z14, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z12, Z6
-	VMINPS       Z6, Z14, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z12, Z8
-	VMINPS       Z8, Z14, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z12, Z10
-	VMINPS       Z10, Z14, Z10
-	VMOVUPS      Z10, 320(DX)
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z14, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z14, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z14, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z14, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z12, Z7
 	VMINPS       Z7, Z14, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z12, Z8
+	VMINPS       Z8, Z14, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z12, Z9
 	VMINPS       Z9, Z14, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z12, Z10
+	VMINPS       Z10, Z14, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z12, Z11
 	VMINPS       Z11, Z14, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000180, CX
-	ADDQ         $0x00000180, DX
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
@@ -2980,13 +3398,13 @@ p7:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p7tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p7more
 	MOVQ    bias+64(FP), R9
@@ -3007,20 +3425,29 @@ p7tile:
 	JMP     p7started
 
 p7more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	LEAQ    (R9)(R10*4), R9
 
 p7started:
 	MOVQ taps+24(FP), R9
@@ -3137,71 +3564,85 @@ p7quad:
 	JNE          p7tap
 	TESTQ        SI, SI
 	JEQ          p7clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	VADDPS       384(SI)(R9*1), Z13, Z13
-	ADDQ         $0x000001c0, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	LEAQ         (SI)(R10*4), SI
 
 p7clamp:
-	VBROADCASTSS lo+104(FP), Z14
-	VBROADCASTSS hi+108(FP), Z16
+	VBROADCASTSS lo+112(FP), Z14
+	VBROADCASTSS hi+116(FP), Z16
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z16, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z14, Z2
-	VMINPS       Z2, Z16, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z14, Z4
-	VMINPS       Z4, Z16, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z14, Z6
-	VMINPS       Z6, Z16, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z14, Z8
-	VMINPS       Z8, Z16, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z14, Z10
-	VMINPS       Z10, Z16, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z14, Z12
-	VMINPS       Z12, Z16, Z12
-	VMOVUPS      Z12, 384(DX)
 	VMAXPS       Z1, Z14, Z1
 	VMINPS       Z1, Z16, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z14, Z2
+	VMINPS       Z2, Z16, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z14, Z3
 	VMINPS       Z3, Z16, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z14, Z4
+	VMINPS       Z4, Z16, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z14, Z5
 	VMINPS       Z5, Z16, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z14, Z6
+	VMINPS       Z6, Z16, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z14, Z7
 	VMINPS       Z7, Z16, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z14, Z8
+	VMINPS       Z8, Z16, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z14, Z9
 	VMINPS       Z9, Z16, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z14, Z10
+	VMINPS       Z10, Z16, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z14, Z11
 	VMINPS       Z11, Z16, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z14, Z12
+	VMINPS       Z12, Z16, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z14, Z13
 	VMINPS       Z13, Z16, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x000001c0, CX
-	ADDQ         $0x000001c0, DX
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
@@ -3213,13 +3654,13 @@ p8:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p8tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p8more
 	MOVQ    bias+64(FP), R9
@@ -3242,22 +3683,32 @@ p8tile:
 	JMP     p8started
 
 p8more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z14
+	VMOVUPS (R9)(BX*1), Z15
+	LEAQ    (R9)(R10*4), R9
 
 p8started:
 	MOVQ taps+24(FP), R9
@@ -3386,79 +3837,95 @@ p8quad:
 	JNE          p8tap
 	TESTQ        SI, SI
 	JEQ          p8clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	VADDPS       384(SI)(R9*1), Z13, Z13
-	VADDPS       448(SI)(R9*1), Z15, Z15
-	ADDQ         $0x00000200, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(R9*1), Z15, Z15
+	LEAQ         (SI)(R10*4), SI
 
 p8clamp:
-	VBROADCASTSS lo+104(FP), Z16
-	VBROADCASTSS hi+108(FP), Z18
+	VBROADCASTSS lo+112(FP), Z16
+	VBROADCASTSS hi+116(FP), Z18
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z18, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z16, Z2
-	VMINPS       Z2, Z18, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z16, Z4
-	VMINPS       Z4, Z18, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z16, Z6
-	VMINPS       Z6, Z18, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z16, Z8
-	VMINPS       Z8, Z18, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z16, Z10
-	VMINPS       Z10, Z18, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z16, Z12
-	VMINPS       Z12, Z18, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z16, Z14
-	VMINPS       Z14, Z18, Z14
-	VMOVUPS      Z14, 448(DX)
 	VMAXPS       Z1, Z16, Z1
 	VMINPS       Z1, Z18, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z18, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z16, Z3
 	VMINPS       Z3, Z18, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z18, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z16, Z5
 	VMINPS       Z5, Z18, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z18, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z16, Z7
 	VMINPS       Z7, Z18, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z18, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z16, Z9
 	VMINPS       Z9, Z18, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z18, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z16, Z11
 	VMINPS       Z11, Z18, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z18, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z16, Z13
 	VMINPS       Z13, Z18, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z14, Z16, Z14
+	VMINPS       Z14, Z18, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z16, Z15
 	VMINPS       Z15, Z18, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000200, CX
-	ADDQ         $0x00000200, DX
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
@@ -3470,13 +3937,13 @@ p9:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p9tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p9more
 	MOVQ    bias+64(FP), R9
@@ -3501,24 +3968,35 @@ p9tile:
 	JMP     p9started
 
 p9more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z14
+	VMOVUPS (R9)(BX*1), Z15
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z16
+	VMOVUPS (R9)(BX*1), Z17
+	LEAQ    (R9)(R10*4), R9
 
 p9started:
 	MOVQ taps+24(FP), R9
@@ -3659,87 +4137,105 @@ p9quad:
 	JNE          p9tap
 	TESTQ        SI, SI
 	JEQ          p9clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	VADDPS       384(SI)(R9*1), Z13, Z13
-	VADDPS       448(SI)(R9*1), Z15, Z15
-	VADDPS       512(SI)(R9*1), Z17, Z17
-	ADDQ         $0x00000240, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(R9*1), Z15, Z15
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(R9*1), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
 
 p9clamp:
-	VBROADCASTSS lo+104(FP), Z18
-	VBROADCASTSS hi+108(FP), Z20
+	VBROADCASTSS lo+112(FP), Z18
+	VBROADCASTSS hi+116(FP), Z20
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z20, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z18, Z2
-	VMINPS       Z2, Z20, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z18, Z4
-	VMINPS       Z4, Z20, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z18, Z6
-	VMINPS       Z6, Z20, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z18, Z8
-	VMINPS       Z8, Z20, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z18, Z10
-	VMINPS       Z10, Z20, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z18, Z12
-	VMINPS       Z12, Z20, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z18, Z14
-	VMINPS       Z14, Z20, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z18, Z16
-	VMINPS       Z16, Z20, Z16
-	VMOVUPS      Z16, 512(DX)
 	VMAXPS       Z1, Z18, Z1
 	VMINPS       Z1, Z20, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z18, Z2
+	VMINPS       Z2, Z20, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z18, Z3
 	VMINPS       Z3, Z20, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z18, Z4
+	VMINPS       Z4, Z20, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z18, Z5
 	VMINPS       Z5, Z20, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z18, Z6
+	VMINPS       Z6, Z20, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z18, Z7
 	VMINPS       Z7, Z20, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z18, Z8
+	VMINPS       Z8, Z20, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z18, Z9
 	VMINPS       Z9, Z20, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z18, Z10
+	VMINPS       Z10, Z20, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z18, Z11
 	VMINPS       Z11, Z20, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z18, Z12
+	VMINPS       Z12, Z20, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z18, Z13
 	VMINPS       Z13, Z20, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z14, Z18, Z14
+	VMINPS       Z14, Z20, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z18, Z15
 	VMINPS       Z15, Z20, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z16, Z18, Z16
+	VMINPS       Z16, Z20, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z18, Z17
 	VMINPS       Z17, Z20, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000240, CX
-	ADDQ         $0x00000240, DX
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
@@ -3751,13 +4247,13 @@ p10:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p10tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p10more
 	MOVQ    bias+64(FP), R9
@@ -3784,26 +4280,38 @@ p10tile:
 	JMP     p10started
 
 p10more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z14
+	VMOVUPS (R9)(BX*1), Z15
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z16
+	VMOVUPS (R9)(BX*1), Z17
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z18
+	VMOVUPS (R9)(BX*1), Z19
+	LEAQ    (R9)(R10*4), R9
 
 p10started:
 	MOVQ taps+24(FP), R9
@@ -3956,95 +4464,115 @@ p10quad:
 	JNE          p10tap
 	TESTQ        SI, SI
 	JEQ          p10clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	VADDPS       384(SI)(R9*1), Z13, Z13
-	VADDPS       448(SI)(R9*1), Z15, Z15
-	VADDPS       512(SI)(R9*1), Z17, Z17
-	VADDPS       576(SI)(R9*1), Z19, Z19
-	ADDQ         $0x00000280, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(R9*1), Z15, Z15
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(R9*1), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(R9*1), Z19, Z19
+	LEAQ         (SI)(R10*4), SI
 
 p10clamp:
-	VBROADCASTSS lo+104(FP), Z20
-	VBROADCASTSS hi+108(FP), Z22
+	VBROADCASTSS lo+112(FP), Z20
+	VBROADCASTSS hi+116(FP), Z22
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z20, Z0
 	VMINPS       Z0, Z22, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z20, Z2
-	VMINPS       Z2, Z22, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z20, Z4
-	VMINPS       Z4, Z22, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z20, Z6
-	VMINPS       Z6, Z22, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z20, Z8
-	VMINPS       Z8, Z22, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z20, Z10
-	VMINPS       Z10, Z22, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z20, Z12
-	VMINPS       Z12, Z22, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z20, Z14
-	VMINPS       Z14, Z22, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z20, Z16
-	VMINPS       Z16, Z22, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z20, Z18
-	VMINPS       Z18, Z22, Z18
-	VMOVUPS      Z18, 576(DX)
 	VMAXPS       Z1, Z20, Z1
 	VMINPS       Z1, Z22, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z20, Z2
+	VMINPS       Z2, Z22, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z20, Z3
 	VMINPS       Z3, Z22, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z20, Z4
+	VMINPS       Z4, Z22, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z20, Z5
 	VMINPS       Z5, Z22, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z20, Z6
+	VMINPS       Z6, Z22, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z20, Z7
 	VMINPS       Z7, Z22, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z20, Z8
+	VMINPS       Z8, Z22, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z20, Z9
 	VMINPS       Z9, Z22, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z20, Z10
+	VMINPS       Z10, Z22, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z20, Z11
 	VMINPS       Z11, Z22, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z20, Z12
+	VMINPS       Z12, Z22, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z20, Z13
 	VMINPS       Z13, Z22, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z14, Z20, Z14
+	VMINPS       Z14, Z22, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z20, Z15
 	VMINPS       Z15, Z22, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z16, Z20, Z16
+	VMINPS       Z16, Z22, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z20, Z17
 	VMINPS       Z17, Z22, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z18, Z20, Z18
+	VMINPS       Z18, Z22, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z20, Z19
 	VMINPS       Z19, Z22, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000280, CX
-	ADDQ         $0x00000280, DX
 	SUBQ         $0x01, AX
 	JNE          p10tile
 	VZEROUPPER
@@ -4056,13 +4584,13 @@ p11:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p11tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p11more
 	MOVQ    bias+64(FP), R9
@@ -4091,28 +4619,41 @@ p11tile:
 	JMP     p11started
 
 p11more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS 640(DX), Z20
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
-	VMOVUPS 640(DX)(BX*1), Z21
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z14
+	VMOVUPS (R9)(BX*1), Z15
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z16
+	VMOVUPS (R9)(BX*1), Z17
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z18
+	VMOVUPS (R9)(BX*1), Z19
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z20
+	VMOVUPS (R9)(BX*1), Z21
+	LEAQ    (R9)(R10*4), R9
 
 p11started:
 	MOVQ taps+24(FP), R9
@@ -4277,103 +4818,125 @@ p11quad:
 	JNE          p11tap
 	TESTQ        SI, SI
 	JEQ          p11clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
-	VADDPS       640(SI), Z20, Z20
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	VADDPS       384(SI)(R9*1), Z13, Z13
-	VADDPS       448(SI)(R9*1), Z15, Z15
-	VADDPS       512(SI)(R9*1), Z17, Z17
-	VADDPS       576(SI)(R9*1), Z19, Z19
-	VADDPS       640(SI)(R9*1), Z21, Z21
-	ADDQ         $0x000002c0, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(R9*1), Z15, Z15
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(R9*1), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(R9*1), Z19, Z19
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       (SI)(R9*1), Z21, Z21
+	LEAQ         (SI)(R10*4), SI
 
 p11clamp:
-	VBROADCASTSS lo+104(FP), Z22
-	VBROADCASTSS hi+108(FP), Z24
+	VBROADCASTSS lo+112(FP), Z22
+	VBROADCASTSS hi+116(FP), Z24
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z22, Z0
 	VMINPS       Z0, Z24, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z22, Z2
-	VMINPS       Z2, Z24, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z22, Z4
-	VMINPS       Z4, Z24, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z22, Z6
-	VMINPS       Z6, Z24, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z22, Z8
-	VMINPS       Z8, Z24, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z22, Z10
-	VMINPS       Z10, Z24, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z22, Z12
-	VMINPS       Z12, Z24, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z22, Z14
-	VMINPS       Z14, Z24, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z22, Z16
-	VMINPS       Z16, Z24, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z22, Z18
-	VMINPS       Z18, Z24, Z18
-	VMOVUPS      Z18, 576(DX)
-	VMAXPS       Z20, Z22, Z20
-	VMINPS       Z20, Z24, Z20
-	VMOVUPS      Z20, 640(DX)
 	VMAXPS       Z1, Z22, Z1
 	VMINPS       Z1, Z24, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z22, Z2
+	VMINPS       Z2, Z24, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z22, Z3
 	VMINPS       Z3, Z24, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z22, Z4
+	VMINPS       Z4, Z24, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z22, Z5
 	VMINPS       Z5, Z24, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z22, Z6
+	VMINPS       Z6, Z24, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z22, Z7
 	VMINPS       Z7, Z24, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z22, Z8
+	VMINPS       Z8, Z24, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z22, Z9
 	VMINPS       Z9, Z24, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z22, Z10
+	VMINPS       Z10, Z24, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z22, Z11
 	VMINPS       Z11, Z24, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z22, Z12
+	VMINPS       Z12, Z24, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z22, Z13
 	VMINPS       Z13, Z24, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z14, Z22, Z14
+	VMINPS       Z14, Z24, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z22, Z15
 	VMINPS       Z15, Z24, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z16, Z22, Z16
+	VMINPS       Z16, Z24, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z22, Z17
 	VMINPS       Z17, Z24, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z18, Z22, Z18
+	VMINPS       Z18, Z24, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z22, Z19
 	VMINPS       Z19, Z24, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z20, Z22, Z20
+	VMINPS       Z20, Z24, Z20
+	VMOVUPS      Z20, (DX)
 	VMAXPS       Z21, Z22, Z21
 	VMINPS       Z21, Z24, Z21
-	VMOVUPS      Z21, 640(DX)(BX*1)
+	VMOVUPS      Z21, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x000002c0, CX
-	ADDQ         $0x000002c0, DX
 	SUBQ         $0x01, AX
 	JNE          p11tile
 	VZEROUPPER
@@ -4385,13 +4948,13 @@ p12:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p12tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p12more
 	MOVQ    bias+64(FP), R9
@@ -4422,30 +4985,44 @@ p12tile:
 	JMP     p12started
 
 p12more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS 640(DX), Z20
-	VMOVUPS 704(DX), Z22
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
-	VMOVUPS 640(DX)(BX*1), Z21
-	VMOVUPS 704(DX)(BX*1), Z23
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z14
+	VMOVUPS (R9)(BX*1), Z15
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z16
+	VMOVUPS (R9)(BX*1), Z17
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z18
+	VMOVUPS (R9)(BX*1), Z19
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z20
+	VMOVUPS (R9)(BX*1), Z21
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z22
+	VMOVUPS (R9)(BX*1), Z23
+	LEAQ    (R9)(R10*4), R9
 
 p12started:
 	MOVQ taps+24(FP), R9
@@ -4622,111 +5199,135 @@ p12quad:
 	JNE          p12tap
 	TESTQ        SI, SI
 	JEQ          p12clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
-	VADDPS       640(SI), Z20, Z20
-	VADDPS       704(SI), Z22, Z22
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	VADDPS       384(SI)(R9*1), Z13, Z13
-	VADDPS       448(SI)(R9*1), Z15, Z15
-	VADDPS       512(SI)(R9*1), Z17, Z17
-	VADDPS       576(SI)(R9*1), Z19, Z19
-	VADDPS       640(SI)(R9*1), Z21, Z21
-	VADDPS       704(SI)(R9*1), Z23, Z23
-	ADDQ         $0x00000300, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(R9*1), Z15, Z15
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(R9*1), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(R9*1), Z19, Z19
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       (SI)(R9*1), Z21, Z21
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z22, Z22
+	VADDPS       (SI)(R9*1), Z23, Z23
+	LEAQ         (SI)(R10*4), SI
 
 p12clamp:
-	VBROADCASTSS lo+104(FP), Z24
-	VBROADCASTSS hi+108(FP), Z26
+	VBROADCASTSS lo+112(FP), Z24
+	VBROADCASTSS hi+116(FP), Z26
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z26, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z24, Z2
-	VMINPS       Z2, Z26, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z24, Z4
-	VMINPS       Z4, Z26, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z24, Z6
-	VMINPS       Z6, Z26, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z24, Z8
-	VMINPS       Z8, Z26, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z24, Z10
-	VMINPS       Z10, Z26, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z24, Z12
-	VMINPS       Z12, Z26, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z24, Z14
-	VMINPS       Z14, Z26, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z24, Z16
-	VMINPS       Z16, Z26, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z24, Z18
-	VMINPS       Z18, Z26, Z18
-	VMOVUPS      Z18, 576(DX)
-	VMAXPS       Z20, Z24, Z20
-	VMINPS       Z20, Z26, Z20
-	VMOVUPS      Z20, 640(DX)
-	VMAXPS       Z22, Z24, Z22
-	VMINPS       Z22, Z26, Z22
-	VMOVUPS      Z22, 704(DX)
 	VMAXPS       Z1, Z24, Z1
 	VMINPS       Z1, Z26, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z24, Z2
+	VMINPS       Z2, Z26, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z24, Z3
 	VMINPS       Z3, Z26, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z26, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z24, Z5
 	VMINPS       Z5, Z26, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z26, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z24, Z7
 	VMINPS       Z7, Z26, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z24, Z8
+	VMINPS       Z8, Z26, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z24, Z9
 	VMINPS       Z9, Z26, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z26, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z24, Z11
 	VMINPS       Z11, Z26, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z26, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z24, Z13
 	VMINPS       Z13, Z26, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z14, Z24, Z14
+	VMINPS       Z14, Z26, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z24, Z15
 	VMINPS       Z15, Z26, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z26, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z24, Z17
 	VMINPS       Z17, Z26, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z26, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z24, Z19
 	VMINPS       Z19, Z26, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z20, Z24, Z20
+	VMINPS       Z20, Z26, Z20
+	VMOVUPS      Z20, (DX)
 	VMAXPS       Z21, Z24, Z21
 	VMINPS       Z21, Z26, Z21
-	VMOVUPS      Z21, 640(DX)(BX*1)
+	VMOVUPS      Z21, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z22, Z24, Z22
+	VMINPS       Z22, Z26, Z22
+	VMOVUPS      Z22, (DX)
 	VMAXPS       Z23, Z24, Z23
 	VMINPS       Z23, Z26, Z23
-	VMOVUPS      Z23, 704(DX)(BX*1)
+	VMOVUPS      Z23, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000300, CX
-	ADDQ         $0x00000300, DX
 	SUBQ         $0x01, AX
 	JNE          p12tile
 	VZEROUPPER
@@ -4738,13 +5339,13 @@ p13:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p13tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p13more
 	MOVQ    bias+64(FP), R9
@@ -4777,32 +5378,47 @@ p13tile:
 	JMP     p13started
 
 p13more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS 640(DX), Z20
-	VMOVUPS 704(DX), Z22
-	VMOVUPS 768(DX), Z24
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
-	VMOVUPS 640(DX)(BX*1), Z21
-	VMOVUPS 704(DX)(BX*1), Z23
-	VMOVUPS 768(DX)(BX*1), Z25
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z14
+	VMOVUPS (R9)(BX*1), Z15
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z16
+	VMOVUPS (R9)(BX*1), Z17
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z18
+	VMOVUPS (R9)(BX*1), Z19
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z20
+	VMOVUPS (R9)(BX*1), Z21
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z22
+	VMOVUPS (R9)(BX*1), Z23
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z24
+	VMOVUPS (R9)(BX*1), Z25
+	LEAQ    (R9)(R10*4), R9
 
 p13started:
 	MOVQ taps+24(FP), R9
@@ -4991,119 +5607,145 @@ p13quad:
 	JNE          p13tap
 	TESTQ        SI, SI
 	JEQ          p13clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
-	VADDPS       640(SI), Z20, Z20
-	VADDPS       704(SI), Z22, Z22
-	VADDPS       768(SI), Z24, Z24
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	VADDPS       384(SI)(R9*1), Z13, Z13
-	VADDPS       448(SI)(R9*1), Z15, Z15
-	VADDPS       512(SI)(R9*1), Z17, Z17
-	VADDPS       576(SI)(R9*1), Z19, Z19
-	VADDPS       640(SI)(R9*1), Z21, Z21
-	VADDPS       704(SI)(R9*1), Z23, Z23
-	VADDPS       768(SI)(R9*1), Z25, Z25
-	ADDQ         $0x00000340, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(R9*1), Z15, Z15
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(R9*1), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(R9*1), Z19, Z19
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       (SI)(R9*1), Z21, Z21
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z22, Z22
+	VADDPS       (SI)(R9*1), Z23, Z23
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z24, Z24
+	VADDPS       (SI)(R9*1), Z25, Z25
+	LEAQ         (SI)(R10*4), SI
 
 p13clamp:
-	VBROADCASTSS lo+104(FP), Z26
-	VBROADCASTSS hi+108(FP), Z28
+	VBROADCASTSS lo+112(FP), Z26
+	VBROADCASTSS hi+116(FP), Z28
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z26, Z0
 	VMINPS       Z0, Z28, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z26, Z2
-	VMINPS       Z2, Z28, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z26, Z4
-	VMINPS       Z4, Z28, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z26, Z6
-	VMINPS       Z6, Z28, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z26, Z8
-	VMINPS       Z8, Z28, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z26, Z10
-	VMINPS       Z10, Z28, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z26, Z12
-	VMINPS       Z12, Z28, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z26, Z14
-	VMINPS       Z14, Z28, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z26, Z16
-	VMINPS       Z16, Z28, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z26, Z18
-	VMINPS       Z18, Z28, Z18
-	VMOVUPS      Z18, 576(DX)
-	VMAXPS       Z20, Z26, Z20
-	VMINPS       Z20, Z28, Z20
-	VMOVUPS      Z20, 640(DX)
-	VMAXPS       Z22, Z26, Z22
-	VMINPS       Z22, Z28, Z22
-	VMOVUPS      Z22, 704(DX)
-	VMAXPS       Z24, Z26, Z24
-	VMINPS       Z24, Z28, Z24
-	VMOVUPS      Z24, 768(DX)
 	VMAXPS       Z1, Z26, Z1
 	VMINPS       Z1, Z28, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z26, Z2
+	VMINPS       Z2, Z28, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z26, Z3
 	VMINPS       Z3, Z28, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z26, Z4
+	VMINPS       Z4, Z28, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z26, Z5
 	VMINPS       Z5, Z28, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z26, Z6
+	VMINPS       Z6, Z28, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z26, Z7
 	VMINPS       Z7, Z28, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z26, Z8
+	VMINPS       Z8, Z28, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z26, Z9
 	VMINPS       Z9, Z28, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z26, Z10
+	VMINPS       Z10, Z28, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z26, Z11
 	VMINPS       Z11, Z28, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z26, Z12
+	VMINPS       Z12, Z28, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z26, Z13
 	VMINPS       Z13, Z28, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z14, Z26, Z14
+	VMINPS       Z14, Z28, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z26, Z15
 	VMINPS       Z15, Z28, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z16, Z26, Z16
+	VMINPS       Z16, Z28, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z26, Z17
 	VMINPS       Z17, Z28, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z18, Z26, Z18
+	VMINPS       Z18, Z28, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z26, Z19
 	VMINPS       Z19, Z28, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z20, Z26, Z20
+	VMINPS       Z20, Z28, Z20
+	VMOVUPS      Z20, (DX)
 	VMAXPS       Z21, Z26, Z21
 	VMINPS       Z21, Z28, Z21
-	VMOVUPS      Z21, 640(DX)(BX*1)
+	VMOVUPS      Z21, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z22, Z26, Z22
+	VMINPS       Z22, Z28, Z22
+	VMOVUPS      Z22, (DX)
 	VMAXPS       Z23, Z26, Z23
 	VMINPS       Z23, Z28, Z23
-	VMOVUPS      Z23, 704(DX)(BX*1)
+	VMOVUPS      Z23, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z24, Z26, Z24
+	VMINPS       Z24, Z28, Z24
+	VMOVUPS      Z24, (DX)
 	VMAXPS       Z25, Z26, Z25
 	VMINPS       Z25, Z28, Z25
-	VMOVUPS      Z25, 768(DX)(BX*1)
+	VMOVUPS      Z25, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000340, CX
-	ADDQ         $0x00000340, DX
 	SUBQ         $0x01, AX
 	JNE          p13tile
 	VZEROUPPER
@@ -5115,13 +5757,13 @@ p14:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p14tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p14more
 	MOVQ    bias+64(FP), R9
@@ -5156,34 +5798,50 @@ p14tile:
 	JMP     p14started
 
 p14more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS 640(DX), Z20
-	VMOVUPS 704(DX), Z22
-	VMOVUPS 768(DX), Z24
-	VMOVUPS 832(DX), Z26
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
-	VMOVUPS 640(DX)(BX*1), Z21
-	VMOVUPS 704(DX)(BX*1), Z23
-	VMOVUPS 768(DX)(BX*1), Z25
-	VMOVUPS 832(DX)(BX*1), Z27
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z2
+	VMOVUPS (R9)(BX*1), Z3
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z4
+	VMOVUPS (R9)(BX*1), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z8
+	VMOVUPS (R9)(BX*1), Z9
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z10
+	VMOVUPS (R9)(BX*1), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z14
+	VMOVUPS (R9)(BX*1), Z15
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z16
+	VMOVUPS (R9)(BX*1), Z17
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z18
+	VMOVUPS (R9)(BX*1), Z19
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z20
+	VMOVUPS (R9)(BX*1), Z21
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z22
+	VMOVUPS (R9)(BX*1), Z23
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z24
+	VMOVUPS (R9)(BX*1), Z25
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z26
+	VMOVUPS (R9)(BX*1), Z27
+	LEAQ    (R9)(R10*4), R9
 
 p14started:
 	MOVQ taps+24(FP), R9
@@ -5384,135 +6042,163 @@ p14quad:
 	JNE          p14tap
 	TESTQ        SI, SI
 	JEQ          p14clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
-	VADDPS       640(SI), Z20, Z20
-	VADDPS       704(SI), Z22, Z22
-	VADDPS       768(SI), Z24, Z24
-	VADDPS       832(SI), Z26, Z26
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z3, Z3
-	VADDPS       128(SI)(R9*1), Z5, Z5
-	VADDPS       192(SI)(R9*1), Z7, Z7
-	VADDPS       256(SI)(R9*1), Z9, Z9
-	VADDPS       320(SI)(R9*1), Z11, Z11
-	VADDPS       384(SI)(R9*1), Z13, Z13
-	VADDPS       448(SI)(R9*1), Z15, Z15
-	VADDPS       512(SI)(R9*1), Z17, Z17
-	VADDPS       576(SI)(R9*1), Z19, Z19
-	VADDPS       640(SI)(R9*1), Z21, Z21
-	VADDPS       704(SI)(R9*1), Z23, Z23
-	VADDPS       768(SI)(R9*1), Z25, Z25
-	VADDPS       832(SI)(R9*1), Z27, Z27
-	ADDQ         $0x00000380, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(R9*1), Z3, Z3
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(R9*1), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(R9*1), Z9, Z9
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(R9*1), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(R9*1), Z15, Z15
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(R9*1), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(R9*1), Z19, Z19
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       (SI)(R9*1), Z21, Z21
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z22, Z22
+	VADDPS       (SI)(R9*1), Z23, Z23
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z24, Z24
+	VADDPS       (SI)(R9*1), Z25, Z25
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z26, Z26
+	VADDPS       (SI)(R9*1), Z27, Z27
+	LEAQ         (SI)(R10*4), SI
 
 p14clamp:
-	VBROADCASTSS lo+104(FP), Z28
-	VBROADCASTSS hi+108(FP), Z30
+	VBROADCASTSS lo+112(FP), Z28
+	VBROADCASTSS hi+116(FP), Z30
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z28, Z0
 	VMINPS       Z0, Z30, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z28, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z28, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z28, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z28, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z28, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z28, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z28, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z28, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z28, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, 576(DX)
-	VMAXPS       Z20, Z28, Z20
-	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, 640(DX)
-	VMAXPS       Z22, Z28, Z22
-	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, 704(DX)
-	VMAXPS       Z24, Z28, Z24
-	VMINPS       Z24, Z30, Z24
-	VMOVUPS      Z24, 768(DX)
-	VMAXPS       Z26, Z28, Z26
-	VMINPS       Z26, Z30, Z26
-	VMOVUPS      Z26, 832(DX)
 	VMAXPS       Z1, Z28, Z1
 	VMINPS       Z1, Z30, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z2, Z28, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z28, Z3
 	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z4, Z28, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z28, Z5
 	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z28, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z28, Z7
 	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z8, Z28, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z28, Z9
 	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z10, Z28, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z28, Z11
 	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z28, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z28, Z13
 	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z14, Z28, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z28, Z15
 	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z16, Z28, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z28, Z17
 	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z18, Z28, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z28, Z19
 	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z20, Z28, Z20
+	VMINPS       Z20, Z30, Z20
+	VMOVUPS      Z20, (DX)
 	VMAXPS       Z21, Z28, Z21
 	VMINPS       Z21, Z30, Z21
-	VMOVUPS      Z21, 640(DX)(BX*1)
+	VMOVUPS      Z21, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z22, Z28, Z22
+	VMINPS       Z22, Z30, Z22
+	VMOVUPS      Z22, (DX)
 	VMAXPS       Z23, Z28, Z23
 	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, 704(DX)(BX*1)
+	VMOVUPS      Z23, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z24, Z28, Z24
+	VMINPS       Z24, Z30, Z24
+	VMOVUPS      Z24, (DX)
 	VMAXPS       Z25, Z28, Z25
 	VMINPS       Z25, Z30, Z25
-	VMOVUPS      Z25, 768(DX)(BX*1)
+	VMOVUPS      Z25, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z26, Z28, Z26
+	VMINPS       Z26, Z30, Z26
+	VMOVUPS      Z26, (DX)
 	VMAXPS       Z27, Z28, Z27
 	VMINPS       Z27, Z30, Z27
-	VMOVUPS      Z27, 832(DX)(BX*1)
+	VMOVUPS      Z27, (DX)(BX*1)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000380, CX
-	ADDQ         $0x00000380, DX
 	SUBQ         $0x01, AX
 	JNE          p14tile
 	VZEROUPPER
 	RET
 
-// func convBlocked48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+// func convBlocked48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·convBlocked48AVX512(SB), NOSPLIT, $0-113
+TEXT ·convBlocked48AVX512(SB), NOSPLIT, $0-121
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x00000009
 	JEQ  p9
@@ -5535,7 +6221,7 @@ TEXT ·convBlocked48AVX512(SB), NOSPLIT, $0-113
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
@@ -5550,7 +6236,7 @@ p1tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p1more
 	MOVQ    bias+64(FP), R9
@@ -5560,9 +6246,12 @@ p1tile:
 	JMP     p1started
 
 p1more:
-	VMOVUPS (DX), Z0
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS (DX)(BX*2), Z2
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
 
 p1started:
 	MOVQ taps+24(FP), R9
@@ -5624,16 +6313,18 @@ p1quad:
 	VADDPS       Z11, Z2, Z2
 	TESTQ        SI, SI
 	JEQ          p1clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
 	VADDPS       (SI)(R9*1), Z1, Z1
 	VADDPS       (SI)(R9*2), Z2, Z2
-	ADDQ         $0x00000040, SI
+	LEAQ         (SI)(R10*4), SI
 
 p1clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z15
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z15
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
@@ -5643,8 +6334,8 @@ p1clamp:
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z15, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
@@ -5656,7 +6347,7 @@ p2:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
@@ -5668,7 +6359,7 @@ p2tile:
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p2more
 	MOVQ    bias+64(FP), R9
@@ -5681,12 +6372,16 @@ p2tile:
 	JMP     p2started
 
 p2more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(BX*1), Z4
+	VMOVUPS (R9)(BX*2), Z5
+	LEAQ    (R9)(R10*4), R9
 
 p2started:
 	MOVQ taps+24(FP), R9
@@ -5761,39 +6456,43 @@ p2quad:
 	VADDPS       Z11, Z5, Z5
 	TESTQ        SI, SI
 	JEQ          p2clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z4, Z4
 	VADDPS       (SI)(R9*2), Z2, Z2
-	VADDPS       64(SI)(R9*2), Z5, Z5
-	ADDQ         $0x00000080, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(R9*1), Z4, Z4
+	VADDPS       (SI)(R9*2), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
 
 p2clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z15
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z15
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z12, Z3
-	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, 64(DX)
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z15, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z12, Z4
-	VMINPS       Z4, Z15, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z15, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z3, Z12, Z3
+	VMINPS       Z3, Z15, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z15, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z15, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
@@ -5805,13 +6504,13 @@ p3:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p3tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p3more
 	MOVQ    bias+64(FP), R9
@@ -5827,15 +6526,20 @@ p3tile:
 	JMP     p3started
 
 p3more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(BX*1), Z4
+	VMOVUPS (R9)(BX*2), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	VMOVUPS (R9)(BX*2), Z8
+	LEAQ    (R9)(R10*4), R9
 
 p3started:
 	MOVQ taps+24(FP), R9
@@ -5920,51 +6624,57 @@ p3quad:
 	JNE          p3tap
 	TESTQ        SI, SI
 	JEQ          p3clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z4, Z4
-	VADDPS       128(SI)(R9*1), Z7, Z7
 	VADDPS       (SI)(R9*2), Z2, Z2
-	VADDPS       64(SI)(R9*2), Z5, Z5
-	VADDPS       128(SI)(R9*2), Z8, Z8
-	ADDQ         $0x000000c0, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(R9*1), Z4, Z4
+	VADDPS       (SI)(R9*2), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	VADDPS       (SI)(R9*2), Z8, Z8
+	LEAQ         (SI)(R10*4), SI
 
 p3clamp:
-	VBROADCASTSS lo+104(FP), Z9
-	VBROADCASTSS hi+108(FP), Z12
+	VBROADCASTSS lo+112(FP), Z9
+	VBROADCASTSS hi+116(FP), Z12
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z9, Z3
-	VMINPS       Z3, Z12, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z9, Z6
-	VMINPS       Z6, Z12, Z6
-	VMOVUPS      Z6, 128(DX)
 	VMAXPS       Z1, Z9, Z1
 	VMINPS       Z1, Z12, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z9, Z4
-	VMINPS       Z4, Z12, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z9, Z7
-	VMINPS       Z7, Z12, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
 	VMAXPS       Z2, Z9, Z2
 	VMINPS       Z2, Z12, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z3, Z9, Z3
+	VMINPS       Z3, Z12, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z9, Z4
+	VMINPS       Z4, Z12, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z9, Z5
 	VMINPS       Z5, Z12, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z9, Z6
+	VMINPS       Z6, Z12, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z9, Z7
+	VMINPS       Z7, Z12, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z9, Z8
 	VMINPS       Z8, Z12, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x000000c0, CX
-	ADDQ         $0x000000c0, DX
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
@@ -5976,13 +6686,13 @@ p4:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p4tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p4more
 	MOVQ    bias+64(FP), R9
@@ -6001,18 +6711,24 @@ p4tile:
 	JMP     p4started
 
 p4more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(BX*1), Z4
+	VMOVUPS (R9)(BX*2), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	VMOVUPS (R9)(BX*2), Z8
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z9
+	VMOVUPS (R9)(BX*1), Z10
+	VMOVUPS (R9)(BX*2), Z11
+	LEAQ    (R9)(R10*4), R9
 
 p4started:
 	MOVQ taps+24(FP), R9
@@ -6113,63 +6829,71 @@ p4quad:
 	JNE          p4tap
 	TESTQ        SI, SI
 	JEQ          p4clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z4, Z4
-	VADDPS       128(SI)(R9*1), Z7, Z7
-	VADDPS       192(SI)(R9*1), Z10, Z10
 	VADDPS       (SI)(R9*2), Z2, Z2
-	VADDPS       64(SI)(R9*2), Z5, Z5
-	VADDPS       128(SI)(R9*2), Z8, Z8
-	VADDPS       192(SI)(R9*2), Z11, Z11
-	ADDQ         $0x00000100, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(R9*1), Z4, Z4
+	VADDPS       (SI)(R9*2), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	VADDPS       (SI)(R9*2), Z8, Z8
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(R9*1), Z10, Z10
+	VADDPS       (SI)(R9*2), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
 
 p4clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z15
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z15
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z12, Z3
-	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z12, Z6
-	VMINPS       Z6, Z15, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z12, Z9
-	VMINPS       Z9, Z15, Z9
-	VMOVUPS      Z9, 192(DX)
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z15, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z12, Z4
-	VMINPS       Z4, Z15, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z12, Z7
-	VMINPS       Z7, Z15, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z12, Z10
-	VMINPS       Z10, Z15, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z15, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z3, Z12, Z3
+	VMINPS       Z3, Z15, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z15, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z15, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z15, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z12, Z7
+	VMINPS       Z7, Z15, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z12, Z8
 	VMINPS       Z8, Z15, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z9, Z12, Z9
+	VMINPS       Z9, Z15, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z12, Z10
+	VMINPS       Z10, Z15, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z12, Z11
 	VMINPS       Z11, Z15, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000100, DX
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
@@ -6181,13 +6905,13 @@ p5:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p5tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p5more
 	MOVQ    bias+64(FP), R9
@@ -6209,21 +6933,28 @@ p5tile:
 	JMP     p5started
 
 p5more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(BX*1), Z4
+	VMOVUPS (R9)(BX*2), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	VMOVUPS (R9)(BX*2), Z8
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z9
+	VMOVUPS (R9)(BX*1), Z10
+	VMOVUPS (R9)(BX*2), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	VMOVUPS (R9)(BX*2), Z14
+	LEAQ    (R9)(R10*4), R9
 
 p5started:
 	MOVQ taps+24(FP), R9
@@ -6340,75 +7071,85 @@ p5quad:
 	JNE          p5tap
 	TESTQ        SI, SI
 	JEQ          p5clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z4, Z4
-	VADDPS       128(SI)(R9*1), Z7, Z7
-	VADDPS       192(SI)(R9*1), Z10, Z10
-	VADDPS       256(SI)(R9*1), Z13, Z13
 	VADDPS       (SI)(R9*2), Z2, Z2
-	VADDPS       64(SI)(R9*2), Z5, Z5
-	VADDPS       128(SI)(R9*2), Z8, Z8
-	VADDPS       192(SI)(R9*2), Z11, Z11
-	VADDPS       256(SI)(R9*2), Z14, Z14
-	ADDQ         $0x00000140, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(R9*1), Z4, Z4
+	VADDPS       (SI)(R9*2), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	VADDPS       (SI)(R9*2), Z8, Z8
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(R9*1), Z10, Z10
+	VADDPS       (SI)(R9*2), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	VADDPS       (SI)(R9*2), Z14, Z14
+	LEAQ         (SI)(R10*4), SI
 
 p5clamp:
-	VBROADCASTSS lo+104(FP), Z15
-	VBROADCASTSS hi+108(FP), Z18
+	VBROADCASTSS lo+112(FP), Z15
+	VBROADCASTSS hi+116(FP), Z18
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z15, Z0
 	VMINPS       Z0, Z18, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z15, Z3
-	VMINPS       Z3, Z18, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z15, Z6
-	VMINPS       Z6, Z18, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z15, Z9
-	VMINPS       Z9, Z18, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z15, Z12
-	VMINPS       Z12, Z18, Z12
-	VMOVUPS      Z12, 256(DX)
 	VMAXPS       Z1, Z15, Z1
 	VMINPS       Z1, Z18, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z15, Z4
-	VMINPS       Z4, Z18, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z15, Z7
-	VMINPS       Z7, Z18, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z15, Z10
-	VMINPS       Z10, Z18, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z15, Z13
-	VMINPS       Z13, Z18, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
 	VMAXPS       Z2, Z15, Z2
 	VMINPS       Z2, Z18, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z3, Z15, Z3
+	VMINPS       Z3, Z18, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z15, Z4
+	VMINPS       Z4, Z18, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z15, Z5
 	VMINPS       Z5, Z18, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z15, Z6
+	VMINPS       Z6, Z18, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z15, Z7
+	VMINPS       Z7, Z18, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z15, Z8
 	VMINPS       Z8, Z18, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z9, Z15, Z9
+	VMINPS       Z9, Z18, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z15, Z10
+	VMINPS       Z10, Z18, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z15, Z11
 	VMINPS       Z11, Z18, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z15, Z12
+	VMINPS       Z12, Z18, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z15, Z13
+	VMINPS       Z13, Z18, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z15, Z14
 	VMINPS       Z14, Z18, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000140, CX
-	ADDQ         $0x00000140, DX
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
@@ -6420,13 +7161,13 @@ p6:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p6tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p6more
 	MOVQ    bias+64(FP), R9
@@ -6451,24 +7192,32 @@ p6tile:
 	JMP     p6started
 
 p6more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS 320(DX), Z15
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS 320(DX)(BX*1), Z16
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
-	VMOVUPS 320(DX)(BX*2), Z17
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(BX*1), Z4
+	VMOVUPS (R9)(BX*2), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	VMOVUPS (R9)(BX*2), Z8
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z9
+	VMOVUPS (R9)(BX*1), Z10
+	VMOVUPS (R9)(BX*2), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	VMOVUPS (R9)(BX*2), Z14
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z15
+	VMOVUPS (R9)(BX*1), Z16
+	VMOVUPS (R9)(BX*2), Z17
+	LEAQ    (R9)(R10*4), R9
 
 p6started:
 	MOVQ taps+24(FP), R9
@@ -6601,87 +7350,99 @@ p6quad:
 	JNE          p6tap
 	TESTQ        SI, SI
 	JEQ          p6clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
-	VADDPS       320(SI), Z15, Z15
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z4, Z4
-	VADDPS       128(SI)(R9*1), Z7, Z7
-	VADDPS       192(SI)(R9*1), Z10, Z10
-	VADDPS       256(SI)(R9*1), Z13, Z13
-	VADDPS       320(SI)(R9*1), Z16, Z16
 	VADDPS       (SI)(R9*2), Z2, Z2
-	VADDPS       64(SI)(R9*2), Z5, Z5
-	VADDPS       128(SI)(R9*2), Z8, Z8
-	VADDPS       192(SI)(R9*2), Z11, Z11
-	VADDPS       256(SI)(R9*2), Z14, Z14
-	VADDPS       320(SI)(R9*2), Z17, Z17
-	ADDQ         $0x00000180, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(R9*1), Z4, Z4
+	VADDPS       (SI)(R9*2), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	VADDPS       (SI)(R9*2), Z8, Z8
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(R9*1), Z10, Z10
+	VADDPS       (SI)(R9*2), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	VADDPS       (SI)(R9*2), Z14, Z14
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z15, Z15
+	VADDPS       (SI)(R9*1), Z16, Z16
+	VADDPS       (SI)(R9*2), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
 
 p6clamp:
-	VBROADCASTSS lo+104(FP), Z18
-	VBROADCASTSS hi+108(FP), Z21
+	VBROADCASTSS lo+112(FP), Z18
+	VBROADCASTSS hi+116(FP), Z21
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z21, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z18, Z3
-	VMINPS       Z3, Z21, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z18, Z6
-	VMINPS       Z6, Z21, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z18, Z9
-	VMINPS       Z9, Z21, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z18, Z12
-	VMINPS       Z12, Z21, Z12
-	VMOVUPS      Z12, 256(DX)
-	VMAXPS       Z15, Z18, Z15
-	VMINPS       Z15, Z21, Z15
-	VMOVUPS      Z15, 320(DX)
 	VMAXPS       Z1, Z18, Z1
 	VMINPS       Z1, Z21, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z18, Z4
-	VMINPS       Z4, Z21, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z18, Z7
-	VMINPS       Z7, Z21, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z18, Z10
-	VMINPS       Z10, Z21, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z18, Z13
-	VMINPS       Z13, Z21, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
-	VMAXPS       Z16, Z18, Z16
-	VMINPS       Z16, Z21, Z16
-	VMOVUPS      Z16, 320(DX)(BX*1)
 	VMAXPS       Z2, Z18, Z2
 	VMINPS       Z2, Z21, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z3, Z18, Z3
+	VMINPS       Z3, Z21, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z18, Z4
+	VMINPS       Z4, Z21, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z18, Z5
 	VMINPS       Z5, Z21, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z18, Z6
+	VMINPS       Z6, Z21, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z18, Z7
+	VMINPS       Z7, Z21, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z18, Z8
 	VMINPS       Z8, Z21, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z9, Z18, Z9
+	VMINPS       Z9, Z21, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z18, Z10
+	VMINPS       Z10, Z21, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z18, Z11
 	VMINPS       Z11, Z21, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z18, Z12
+	VMINPS       Z12, Z21, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z18, Z13
+	VMINPS       Z13, Z21, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z18, Z14
 	VMINPS       Z14, Z21, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z15, Z18, Z15
+	VMINPS       Z15, Z21, Z15
+	VMOVUPS      Z15, (DX)
+	VMAXPS       Z16, Z18, Z16
+	VMINPS       Z16, Z21, Z16
+	VMOVUPS      Z16, (DX)(BX*1)
 	VMAXPS       Z17, Z18, Z17
 	VMINPS       Z17, Z21, Z17
-	VMOVUPS      Z17, 320(DX)(BX*2)
+	VMOVUPS      Z17, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000180, CX
-	ADDQ         $0x00000180, DX
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
@@ -6693,13 +7454,13 @@ p7:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p7tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p7more
 	MOVQ    bias+64(FP), R9
@@ -6727,27 +7488,36 @@ p7tile:
 	JMP     p7started
 
 p7more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS 320(DX), Z15
-	VMOVUPS 384(DX), Z18
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS 320(DX)(BX*1), Z16
-	VMOVUPS 384(DX)(BX*1), Z19
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
-	VMOVUPS 320(DX)(BX*2), Z17
-	VMOVUPS 384(DX)(BX*2), Z20
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(BX*1), Z4
+	VMOVUPS (R9)(BX*2), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	VMOVUPS (R9)(BX*2), Z8
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z9
+	VMOVUPS (R9)(BX*1), Z10
+	VMOVUPS (R9)(BX*2), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	VMOVUPS (R9)(BX*2), Z14
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z15
+	VMOVUPS (R9)(BX*1), Z16
+	VMOVUPS (R9)(BX*2), Z17
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z18
+	VMOVUPS (R9)(BX*1), Z19
+	VMOVUPS (R9)(BX*2), Z20
+	LEAQ    (R9)(R10*4), R9
 
 p7started:
 	MOVQ taps+24(FP), R9
@@ -6896,99 +7666,113 @@ p7quad:
 	JNE          p7tap
 	TESTQ        SI, SI
 	JEQ          p7clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
-	VADDPS       320(SI), Z15, Z15
-	VADDPS       384(SI), Z18, Z18
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z4, Z4
-	VADDPS       128(SI)(R9*1), Z7, Z7
-	VADDPS       192(SI)(R9*1), Z10, Z10
-	VADDPS       256(SI)(R9*1), Z13, Z13
-	VADDPS       320(SI)(R9*1), Z16, Z16
-	VADDPS       384(SI)(R9*1), Z19, Z19
 	VADDPS       (SI)(R9*2), Z2, Z2
-	VADDPS       64(SI)(R9*2), Z5, Z5
-	VADDPS       128(SI)(R9*2), Z8, Z8
-	VADDPS       192(SI)(R9*2), Z11, Z11
-	VADDPS       256(SI)(R9*2), Z14, Z14
-	VADDPS       320(SI)(R9*2), Z17, Z17
-	VADDPS       384(SI)(R9*2), Z20, Z20
-	ADDQ         $0x000001c0, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(R9*1), Z4, Z4
+	VADDPS       (SI)(R9*2), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	VADDPS       (SI)(R9*2), Z8, Z8
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(R9*1), Z10, Z10
+	VADDPS       (SI)(R9*2), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	VADDPS       (SI)(R9*2), Z14, Z14
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z15, Z15
+	VADDPS       (SI)(R9*1), Z16, Z16
+	VADDPS       (SI)(R9*2), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(R9*1), Z19, Z19
+	VADDPS       (SI)(R9*2), Z20, Z20
+	LEAQ         (SI)(R10*4), SI
 
 p7clamp:
-	VBROADCASTSS lo+104(FP), Z21
-	VBROADCASTSS hi+108(FP), Z24
+	VBROADCASTSS lo+112(FP), Z21
+	VBROADCASTSS hi+116(FP), Z24
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z21, Z0
 	VMINPS       Z0, Z24, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z21, Z3
-	VMINPS       Z3, Z24, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z21, Z6
-	VMINPS       Z6, Z24, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z21, Z9
-	VMINPS       Z9, Z24, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z21, Z12
-	VMINPS       Z12, Z24, Z12
-	VMOVUPS      Z12, 256(DX)
-	VMAXPS       Z15, Z21, Z15
-	VMINPS       Z15, Z24, Z15
-	VMOVUPS      Z15, 320(DX)
-	VMAXPS       Z18, Z21, Z18
-	VMINPS       Z18, Z24, Z18
-	VMOVUPS      Z18, 384(DX)
 	VMAXPS       Z1, Z21, Z1
 	VMINPS       Z1, Z24, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z21, Z4
-	VMINPS       Z4, Z24, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z21, Z7
-	VMINPS       Z7, Z24, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z21, Z10
-	VMINPS       Z10, Z24, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z21, Z13
-	VMINPS       Z13, Z24, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
-	VMAXPS       Z16, Z21, Z16
-	VMINPS       Z16, Z24, Z16
-	VMOVUPS      Z16, 320(DX)(BX*1)
-	VMAXPS       Z19, Z21, Z19
-	VMINPS       Z19, Z24, Z19
-	VMOVUPS      Z19, 384(DX)(BX*1)
 	VMAXPS       Z2, Z21, Z2
 	VMINPS       Z2, Z24, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z3, Z21, Z3
+	VMINPS       Z3, Z24, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z21, Z4
+	VMINPS       Z4, Z24, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z21, Z5
 	VMINPS       Z5, Z24, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z21, Z6
+	VMINPS       Z6, Z24, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z21, Z7
+	VMINPS       Z7, Z24, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z21, Z8
 	VMINPS       Z8, Z24, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z9, Z21, Z9
+	VMINPS       Z9, Z24, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z21, Z10
+	VMINPS       Z10, Z24, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z21, Z11
 	VMINPS       Z11, Z24, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z21, Z12
+	VMINPS       Z12, Z24, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z21, Z13
+	VMINPS       Z13, Z24, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z21, Z14
 	VMINPS       Z14, Z24, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z15, Z21, Z15
+	VMINPS       Z15, Z24, Z15
+	VMOVUPS      Z15, (DX)
+	VMAXPS       Z16, Z21, Z16
+	VMINPS       Z16, Z24, Z16
+	VMOVUPS      Z16, (DX)(BX*1)
 	VMAXPS       Z17, Z21, Z17
 	VMINPS       Z17, Z24, Z17
-	VMOVUPS      Z17, 320(DX)(BX*2)
+	VMOVUPS      Z17, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z18, Z21, Z18
+	VMINPS       Z18, Z24, Z18
+	VMOVUPS      Z18, (DX)
+	VMAXPS       Z19, Z21, Z19
+	VMINPS       Z19, Z24, Z19
+	VMOVUPS      Z19, (DX)(BX*1)
 	VMAXPS       Z20, Z21, Z20
 	VMINPS       Z20, Z24, Z20
-	VMOVUPS      Z20, 384(DX)(BX*2)
+	VMOVUPS      Z20, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x000001c0, CX
-	ADDQ         $0x000001c0, DX
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
@@ -7000,13 +7784,13 @@ p8:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p8tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p8more
 	MOVQ    bias+64(FP), R9
@@ -7037,30 +7821,40 @@ p8tile:
 	JMP     p8started
 
 p8more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS 320(DX), Z15
-	VMOVUPS 384(DX), Z18
-	VMOVUPS 448(DX), Z21
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS 320(DX)(BX*1), Z16
-	VMOVUPS 384(DX)(BX*1), Z19
-	VMOVUPS 448(DX)(BX*1), Z22
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
-	VMOVUPS 320(DX)(BX*2), Z17
-	VMOVUPS 384(DX)(BX*2), Z20
-	VMOVUPS 448(DX)(BX*2), Z23
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(BX*1), Z4
+	VMOVUPS (R9)(BX*2), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	VMOVUPS (R9)(BX*2), Z8
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z9
+	VMOVUPS (R9)(BX*1), Z10
+	VMOVUPS (R9)(BX*2), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	VMOVUPS (R9)(BX*2), Z14
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z15
+	VMOVUPS (R9)(BX*1), Z16
+	VMOVUPS (R9)(BX*2), Z17
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z18
+	VMOVUPS (R9)(BX*1), Z19
+	VMOVUPS (R9)(BX*2), Z20
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z21
+	VMOVUPS (R9)(BX*1), Z22
+	VMOVUPS (R9)(BX*2), Z23
+	LEAQ    (R9)(R10*4), R9
 
 p8started:
 	MOVQ taps+24(FP), R9
@@ -7225,111 +8019,127 @@ p8quad:
 	JNE          p8tap
 	TESTQ        SI, SI
 	JEQ          p8clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
-	VADDPS       320(SI), Z15, Z15
-	VADDPS       384(SI), Z18, Z18
-	VADDPS       448(SI), Z21, Z21
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z4, Z4
-	VADDPS       128(SI)(R9*1), Z7, Z7
-	VADDPS       192(SI)(R9*1), Z10, Z10
-	VADDPS       256(SI)(R9*1), Z13, Z13
-	VADDPS       320(SI)(R9*1), Z16, Z16
-	VADDPS       384(SI)(R9*1), Z19, Z19
-	VADDPS       448(SI)(R9*1), Z22, Z22
 	VADDPS       (SI)(R9*2), Z2, Z2
-	VADDPS       64(SI)(R9*2), Z5, Z5
-	VADDPS       128(SI)(R9*2), Z8, Z8
-	VADDPS       192(SI)(R9*2), Z11, Z11
-	VADDPS       256(SI)(R9*2), Z14, Z14
-	VADDPS       320(SI)(R9*2), Z17, Z17
-	VADDPS       384(SI)(R9*2), Z20, Z20
-	VADDPS       448(SI)(R9*2), Z23, Z23
-	ADDQ         $0x00000200, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(R9*1), Z4, Z4
+	VADDPS       (SI)(R9*2), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	VADDPS       (SI)(R9*2), Z8, Z8
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(R9*1), Z10, Z10
+	VADDPS       (SI)(R9*2), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	VADDPS       (SI)(R9*2), Z14, Z14
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z15, Z15
+	VADDPS       (SI)(R9*1), Z16, Z16
+	VADDPS       (SI)(R9*2), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(R9*1), Z19, Z19
+	VADDPS       (SI)(R9*2), Z20, Z20
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z21, Z21
+	VADDPS       (SI)(R9*1), Z22, Z22
+	VADDPS       (SI)(R9*2), Z23, Z23
+	LEAQ         (SI)(R10*4), SI
 
 p8clamp:
-	VBROADCASTSS lo+104(FP), Z24
-	VBROADCASTSS hi+108(FP), Z27
+	VBROADCASTSS lo+112(FP), Z24
+	VBROADCASTSS hi+116(FP), Z27
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z27, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z24, Z3
-	VMINPS       Z3, Z27, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z24, Z6
-	VMINPS       Z6, Z27, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z24, Z9
-	VMINPS       Z9, Z27, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z24, Z12
-	VMINPS       Z12, Z27, Z12
-	VMOVUPS      Z12, 256(DX)
-	VMAXPS       Z15, Z24, Z15
-	VMINPS       Z15, Z27, Z15
-	VMOVUPS      Z15, 320(DX)
-	VMAXPS       Z18, Z24, Z18
-	VMINPS       Z18, Z27, Z18
-	VMOVUPS      Z18, 384(DX)
-	VMAXPS       Z21, Z24, Z21
-	VMINPS       Z21, Z27, Z21
-	VMOVUPS      Z21, 448(DX)
 	VMAXPS       Z1, Z24, Z1
 	VMINPS       Z1, Z27, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z24, Z4
-	VMINPS       Z4, Z27, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z24, Z7
-	VMINPS       Z7, Z27, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z24, Z10
-	VMINPS       Z10, Z27, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z24, Z13
-	VMINPS       Z13, Z27, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
-	VMAXPS       Z16, Z24, Z16
-	VMINPS       Z16, Z27, Z16
-	VMOVUPS      Z16, 320(DX)(BX*1)
-	VMAXPS       Z19, Z24, Z19
-	VMINPS       Z19, Z27, Z19
-	VMOVUPS      Z19, 384(DX)(BX*1)
-	VMAXPS       Z22, Z24, Z22
-	VMINPS       Z22, Z27, Z22
-	VMOVUPS      Z22, 448(DX)(BX*1)
 	VMAXPS       Z2, Z24, Z2
 	VMINPS       Z2, Z27, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z3, Z24, Z3
+	VMINPS       Z3, Z27, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z27, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z24, Z5
 	VMINPS       Z5, Z27, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z27, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z24, Z7
+	VMINPS       Z7, Z27, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z24, Z8
 	VMINPS       Z8, Z27, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z9, Z24, Z9
+	VMINPS       Z9, Z27, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z27, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z24, Z11
 	VMINPS       Z11, Z27, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z27, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z24, Z13
+	VMINPS       Z13, Z27, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z24, Z14
 	VMINPS       Z14, Z27, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z15, Z24, Z15
+	VMINPS       Z15, Z27, Z15
+	VMOVUPS      Z15, (DX)
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z27, Z16
+	VMOVUPS      Z16, (DX)(BX*1)
 	VMAXPS       Z17, Z24, Z17
 	VMINPS       Z17, Z27, Z17
-	VMOVUPS      Z17, 320(DX)(BX*2)
+	VMOVUPS      Z17, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z27, Z18
+	VMOVUPS      Z18, (DX)
+	VMAXPS       Z19, Z24, Z19
+	VMINPS       Z19, Z27, Z19
+	VMOVUPS      Z19, (DX)(BX*1)
 	VMAXPS       Z20, Z24, Z20
 	VMINPS       Z20, Z27, Z20
-	VMOVUPS      Z20, 384(DX)(BX*2)
+	VMOVUPS      Z20, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z21, Z24, Z21
+	VMINPS       Z21, Z27, Z21
+	VMOVUPS      Z21, (DX)
+	VMAXPS       Z22, Z24, Z22
+	VMINPS       Z22, Z27, Z22
+	VMOVUPS      Z22, (DX)(BX*1)
 	VMAXPS       Z23, Z24, Z23
 	VMINPS       Z23, Z27, Z23
-	VMOVUPS      Z23, 448(DX)(BX*2)
+	VMOVUPS      Z23, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000200, CX
-	ADDQ         $0x00000200, DX
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
@@ -7341,13 +8151,13 @@ p9:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 	MOVQ ahead+48(FP), DI
 	MOVQ aheadStep+56(FP), R8
 	SHLQ $0x02, R8
 
 p9tile:
-	MOVB    accumulate+112(FP), R9
+	MOVB    accumulate+120(FP), R9
 	TESTB   R9, R9
 	JNE     p9more
 	MOVQ    bias+64(FP), R9
@@ -7381,33 +8191,44 @@ p9tile:
 	JMP     p9started
 
 p9more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS 320(DX), Z15
-	VMOVUPS 384(DX), Z18
-	VMOVUPS 448(DX), Z21
-	VMOVUPS 512(DX), Z24
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS 320(DX)(BX*1), Z16
-	VMOVUPS 384(DX)(BX*1), Z19
-	VMOVUPS 448(DX)(BX*1), Z22
-	VMOVUPS 512(DX)(BX*1), Z25
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
-	VMOVUPS 320(DX)(BX*2), Z17
-	VMOVUPS 384(DX)(BX*2), Z20
-	VMOVUPS 448(DX)(BX*2), Z23
-	VMOVUPS 512(DX)(BX*2), Z26
+	MOVQ    DX, R9
+	MOVQ    outPixel+88(FP), R10
+	VMOVUPS (R9), Z0
+	VMOVUPS (R9)(BX*1), Z1
+	VMOVUPS (R9)(BX*2), Z2
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z3
+	VMOVUPS (R9)(BX*1), Z4
+	VMOVUPS (R9)(BX*2), Z5
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z6
+	VMOVUPS (R9)(BX*1), Z7
+	VMOVUPS (R9)(BX*2), Z8
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z9
+	VMOVUPS (R9)(BX*1), Z10
+	VMOVUPS (R9)(BX*2), Z11
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z12
+	VMOVUPS (R9)(BX*1), Z13
+	VMOVUPS (R9)(BX*2), Z14
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z15
+	VMOVUPS (R9)(BX*1), Z16
+	VMOVUPS (R9)(BX*2), Z17
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z18
+	VMOVUPS (R9)(BX*1), Z19
+	VMOVUPS (R9)(BX*2), Z20
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z21
+	VMOVUPS (R9)(BX*1), Z22
+	VMOVUPS (R9)(BX*2), Z23
+	LEAQ    (R9)(R10*4), R9
+	VMOVUPS (R9), Z24
+	VMOVUPS (R9)(BX*1), Z25
+	VMOVUPS (R9)(BX*2), Z26
+	LEAQ    (R9)(R10*4), R9
 
 p9started:
 	MOVQ taps+24(FP), R9
@@ -7588,131 +8409,149 @@ p9quad:
 	JNE          p9tap
 	TESTQ        SI, SI
 	JEQ          p9clamp
-	MOVQ         resBlock+96(FP), R9
+	MOVQ         resBlock+104(FP), R9
 	SHLQ         $0x02, R9
+	MOVQ         outPixel+88(FP), R10
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
-	VADDPS       320(SI), Z15, Z15
-	VADDPS       384(SI), Z18, Z18
-	VADDPS       448(SI), Z21, Z21
-	VADDPS       512(SI), Z24, Z24
 	VADDPS       (SI)(R9*1), Z1, Z1
-	VADDPS       64(SI)(R9*1), Z4, Z4
-	VADDPS       128(SI)(R9*1), Z7, Z7
-	VADDPS       192(SI)(R9*1), Z10, Z10
-	VADDPS       256(SI)(R9*1), Z13, Z13
-	VADDPS       320(SI)(R9*1), Z16, Z16
-	VADDPS       384(SI)(R9*1), Z19, Z19
-	VADDPS       448(SI)(R9*1), Z22, Z22
-	VADDPS       512(SI)(R9*1), Z25, Z25
 	VADDPS       (SI)(R9*2), Z2, Z2
-	VADDPS       64(SI)(R9*2), Z5, Z5
-	VADDPS       128(SI)(R9*2), Z8, Z8
-	VADDPS       192(SI)(R9*2), Z11, Z11
-	VADDPS       256(SI)(R9*2), Z14, Z14
-	VADDPS       320(SI)(R9*2), Z17, Z17
-	VADDPS       384(SI)(R9*2), Z20, Z20
-	VADDPS       448(SI)(R9*2), Z23, Z23
-	VADDPS       512(SI)(R9*2), Z26, Z26
-	ADDQ         $0x00000240, SI
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(R9*1), Z4, Z4
+	VADDPS       (SI)(R9*2), Z5, Z5
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(R9*1), Z7, Z7
+	VADDPS       (SI)(R9*2), Z8, Z8
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(R9*1), Z10, Z10
+	VADDPS       (SI)(R9*2), Z11, Z11
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(R9*1), Z13, Z13
+	VADDPS       (SI)(R9*2), Z14, Z14
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z15, Z15
+	VADDPS       (SI)(R9*1), Z16, Z16
+	VADDPS       (SI)(R9*2), Z17, Z17
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(R9*1), Z19, Z19
+	VADDPS       (SI)(R9*2), Z20, Z20
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z21, Z21
+	VADDPS       (SI)(R9*1), Z22, Z22
+	VADDPS       (SI)(R9*2), Z23, Z23
+	LEAQ         (SI)(R10*4), SI
+	VADDPS       (SI), Z24, Z24
+	VADDPS       (SI)(R9*1), Z25, Z25
+	VADDPS       (SI)(R9*2), Z26, Z26
+	LEAQ         (SI)(R10*4), SI
 
 p9clamp:
-	VBROADCASTSS lo+104(FP), Z27
-	VBROADCASTSS hi+108(FP), Z30
+	VBROADCASTSS lo+112(FP), Z27
+	VBROADCASTSS hi+116(FP), Z30
+	MOVQ         outPixel+88(FP), R9
 	VMAXPS       Z0, Z27, Z0
 	VMINPS       Z0, Z30, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z27, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z27, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z27, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z27, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, 256(DX)
-	VMAXPS       Z15, Z27, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, 320(DX)
-	VMAXPS       Z18, Z27, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, 384(DX)
-	VMAXPS       Z21, Z27, Z21
-	VMINPS       Z21, Z30, Z21
-	VMOVUPS      Z21, 448(DX)
-	VMAXPS       Z24, Z27, Z24
-	VMINPS       Z24, Z30, Z24
-	VMOVUPS      Z24, 512(DX)
 	VMAXPS       Z1, Z27, Z1
 	VMINPS       Z1, Z30, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z27, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z27, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z27, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z27, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
-	VMAXPS       Z16, Z27, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, 320(DX)(BX*1)
-	VMAXPS       Z19, Z27, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, 384(DX)(BX*1)
-	VMAXPS       Z22, Z27, Z22
-	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, 448(DX)(BX*1)
-	VMAXPS       Z25, Z27, Z25
-	VMINPS       Z25, Z30, Z25
-	VMOVUPS      Z25, 512(DX)(BX*1)
 	VMAXPS       Z2, Z27, Z2
 	VMINPS       Z2, Z30, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z3, Z27, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z27, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z27, Z5
 	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z6, Z27, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z27, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z27, Z8
 	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z9, Z27, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z27, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z27, Z11
 	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z12, Z27, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z27, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z27, Z14
 	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z15, Z27, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (DX)
+	VMAXPS       Z16, Z27, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (DX)(BX*1)
 	VMAXPS       Z17, Z27, Z17
 	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, 320(DX)(BX*2)
+	VMOVUPS      Z17, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z18, Z27, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (DX)
+	VMAXPS       Z19, Z27, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (DX)(BX*1)
 	VMAXPS       Z20, Z27, Z20
 	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, 384(DX)(BX*2)
+	VMOVUPS      Z20, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z21, Z27, Z21
+	VMINPS       Z21, Z30, Z21
+	VMOVUPS      Z21, (DX)
+	VMAXPS       Z22, Z27, Z22
+	VMINPS       Z22, Z30, Z22
+	VMOVUPS      Z22, (DX)(BX*1)
 	VMAXPS       Z23, Z27, Z23
 	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, 448(DX)(BX*2)
+	VMOVUPS      Z23, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
+	VMAXPS       Z24, Z27, Z24
+	VMINPS       Z24, Z30, Z24
+	VMOVUPS      Z24, (DX)
+	VMAXPS       Z25, Z27, Z25
+	VMINPS       Z25, Z30, Z25
+	VMOVUPS      Z25, (DX)(BX*1)
 	VMAXPS       Z26, Z27, Z26
 	VMINPS       Z26, Z30, Z26
-	VMOVUPS      Z26, 512(DX)(BX*2)
+	VMOVUPS      Z26, (DX)(BX*2)
+	LEAQ         (DX)(R9*4), DX
 	ADDQ         $0x00000240, CX
-	ADDQ         $0x00000240, DX
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
 	RET
 
-// func convPlanar16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+// func convPlanar16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
-TEXT ·convPlanar16AVX512(SB), NOSPLIT, $0-113
+TEXT ·convPlanar16AVX512(SB), NOSPLIT, $0-121
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x0000000e
 	JEQ  p14
@@ -7745,10 +8584,10 @@ TEXT ·convPlanar16AVX512(SB), NOSPLIT, $0-113
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p1tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p1more
 	MOVQ    bias+64(FP), SI
@@ -7756,7 +8595,10 @@ p1tile:
 	JMP     p1started
 
 p1more:
-	VMOVUPS (DX), Z0
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
 
 p1started:
 	MOVQ taps+24(FP), SI
@@ -7774,19 +8616,21 @@ p1tap:
 	JNE              p1tap
 	TESTQ            BX, BX
 	JEQ              p1clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	ADDQ             $0x00000040, BX
+	LEAQ             (BX)(SI*4), BX
 
 p1clamp:
-	VBROADCASTSS lo+104(FP), Z1
-	VBROADCASTSS hi+108(FP), Z2
+	VBROADCASTSS lo+112(FP), Z1
+	VBROADCASTSS hi+116(FP), Z2
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z1, Z0
 	VMINPS       Z0, Z2, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000004, CX
-	ADDQ         $0x00000040, DX
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
@@ -7798,10 +8642,10 @@ p2:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p2tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p2more
 	MOVQ    bias+64(FP), SI
@@ -7810,8 +8654,12 @@ p2tile:
 	JMP     p2started
 
 p2more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
 
 p2started:
 	MOVQ taps+24(FP), SI
@@ -7830,23 +8678,27 @@ p2tap:
 	JNE              p2tap
 	TESTQ            BX, BX
 	JEQ              p2clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	ADDQ             $0x00000080, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
 
 p2clamp:
-	VBROADCASTSS lo+104(FP), Z2
-	VBROADCASTSS hi+108(FP), Z3
+	VBROADCASTSS lo+112(FP), Z2
+	VBROADCASTSS hi+116(FP), Z3
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z2, Z0
 	VMINPS       Z0, Z3, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z2, Z1
 	VMINPS       Z1, Z3, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000008, CX
-	ADDQ         $0x00000080, DX
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
@@ -7858,10 +8710,10 @@ p3:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p3tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p3more
 	MOVQ    bias+64(FP), SI
@@ -7871,9 +8723,14 @@ p3tile:
 	JMP     p3started
 
 p3more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
 
 p3started:
 	MOVQ taps+24(FP), SI
@@ -7893,27 +8750,33 @@ p3tap:
 	JNE              p3tap
 	TESTQ            BX, BX
 	JEQ              p3clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	ADDQ             $0x000000c0, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
 
 p3clamp:
-	VBROADCASTSS lo+104(FP), Z3
-	VBROADCASTSS hi+108(FP), Z4
+	VBROADCASTSS lo+112(FP), Z3
+	VBROADCASTSS hi+116(FP), Z4
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z3, Z0
 	VMINPS       Z0, Z4, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z3, Z1
 	VMINPS       Z1, Z4, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z3, Z2
 	VMINPS       Z2, Z4, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x0000000c, CX
-	ADDQ         $0x000000c0, DX
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
@@ -7925,10 +8788,10 @@ p4:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p4tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p4more
 	MOVQ    bias+64(FP), SI
@@ -7939,10 +8802,16 @@ p4tile:
 	JMP     p4started
 
 p4more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
 
 p4started:
 	MOVQ taps+24(FP), SI
@@ -7963,31 +8832,39 @@ p4tap:
 	JNE              p4tap
 	TESTQ            BX, BX
 	JEQ              p4clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	ADDQ             $0x00000100, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
 
 p4clamp:
-	VBROADCASTSS lo+104(FP), Z4
-	VBROADCASTSS hi+108(FP), Z5
+	VBROADCASTSS lo+112(FP), Z4
+	VBROADCASTSS hi+116(FP), Z5
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z4, Z0
 	VMINPS       Z0, Z5, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z4, Z1
 	VMINPS       Z1, Z5, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z4, Z2
 	VMINPS       Z2, Z5, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z4, Z3
 	VMINPS       Z3, Z5, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000010, CX
-	ADDQ         $0x00000100, DX
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
@@ -7999,10 +8876,10 @@ p5:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p5tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p5more
 	MOVQ    bias+64(FP), SI
@@ -8014,11 +8891,18 @@ p5tile:
 	JMP     p5started
 
 p5more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
 
 p5started:
 	MOVQ taps+24(FP), SI
@@ -8040,35 +8924,45 @@ p5tap:
 	JNE              p5tap
 	TESTQ            BX, BX
 	JEQ              p5clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	ADDQ             $0x00000140, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
 
 p5clamp:
-	VBROADCASTSS lo+104(FP), Z5
-	VBROADCASTSS hi+108(FP), Z6
+	VBROADCASTSS lo+112(FP), Z5
+	VBROADCASTSS hi+116(FP), Z6
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z5, Z0
 	VMINPS       Z0, Z6, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z5, Z1
 	VMINPS       Z1, Z6, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z5, Z2
 	VMINPS       Z2, Z6, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z5, Z3
 	VMINPS       Z3, Z6, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z5, Z4
 	VMINPS       Z4, Z6, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000014, CX
-	ADDQ         $0x00000140, DX
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
@@ -8080,10 +8974,10 @@ p6:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p6tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p6more
 	MOVQ    bias+64(FP), SI
@@ -8096,12 +8990,20 @@ p6tile:
 	JMP     p6started
 
 p6more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
 
 p6started:
 	MOVQ taps+24(FP), SI
@@ -8124,39 +9026,51 @@ p6tap:
 	JNE              p6tap
 	TESTQ            BX, BX
 	JEQ              p6clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	ADDQ             $0x00000180, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
 
 p6clamp:
-	VBROADCASTSS lo+104(FP), Z6
-	VBROADCASTSS hi+108(FP), Z7
+	VBROADCASTSS lo+112(FP), Z6
+	VBROADCASTSS hi+116(FP), Z7
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z6, Z0
 	VMINPS       Z0, Z7, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z6, Z1
 	VMINPS       Z1, Z7, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z6, Z2
 	VMINPS       Z2, Z7, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z6, Z3
 	VMINPS       Z3, Z7, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z6, Z4
 	VMINPS       Z4, Z7, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z6, Z5
 	VMINPS       Z5, Z7, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000018, CX
-	ADDQ         $0x00000180, DX
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
@@ -8168,10 +9082,10 @@ p7:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p7tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p7more
 	MOVQ    bias+64(FP), SI
@@ -8185,13 +9099,22 @@ p7tile:
 	JMP     p7started
 
 p7more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z6
+	LEAQ    (SI)(DI*4), SI
 
 p7started:
 	MOVQ taps+24(FP), SI
@@ -8215,43 +9138,57 @@ p7tap:
 	JNE              p7tap
 	TESTQ            BX, BX
 	JEQ              p7clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	ADDQ             $0x000001c0, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(SI*4), BX
 
 p7clamp:
-	VBROADCASTSS lo+104(FP), Z7
-	VBROADCASTSS hi+108(FP), Z8
+	VBROADCASTSS lo+112(FP), Z7
+	VBROADCASTSS hi+116(FP), Z8
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z7, Z0
 	VMINPS       Z0, Z8, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z7, Z1
 	VMINPS       Z1, Z8, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z7, Z2
 	VMINPS       Z2, Z8, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z7, Z3
 	VMINPS       Z3, Z8, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z7, Z4
 	VMINPS       Z4, Z8, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z7, Z5
 	VMINPS       Z5, Z8, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z7, Z6
 	VMINPS       Z6, Z8, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x0000001c, CX
-	ADDQ         $0x000001c0, DX
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
@@ -8263,10 +9200,10 @@ p8:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p8tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p8more
 	MOVQ    bias+64(FP), SI
@@ -8281,14 +9218,24 @@ p8tile:
 	JMP     p8started
 
 p8more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z6
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z7
+	LEAQ    (SI)(DI*4), SI
 
 p8started:
 	MOVQ taps+24(FP), SI
@@ -8313,47 +9260,63 @@ p8tap:
 	JNE              p8tap
 	TESTQ            BX, BX
 	JEQ              p8clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	ADDQ             $0x00000200, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(SI*4), BX
 
 p8clamp:
-	VBROADCASTSS lo+104(FP), Z8
-	VBROADCASTSS hi+108(FP), Z9
+	VBROADCASTSS lo+112(FP), Z8
+	VBROADCASTSS hi+116(FP), Z9
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z9, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z8, Z1
 	VMINPS       Z1, Z9, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z8, Z2
 	VMINPS       Z2, Z9, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z8, Z3
 	VMINPS       Z3, Z9, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z8, Z4
 	VMINPS       Z4, Z9, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z8, Z5
 	VMINPS       Z5, Z9, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z8, Z6
 	VMINPS       Z6, Z9, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z7, Z8, Z7
 	VMINPS       Z7, Z9, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000200, DX
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
@@ -8365,10 +9328,10 @@ p9:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p9tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p9more
 	MOVQ    bias+64(FP), SI
@@ -8384,15 +9347,26 @@ p9tile:
 	JMP     p9started
 
 p9more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z6
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z7
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z8
+	LEAQ    (SI)(DI*4), SI
 
 p9started:
 	MOVQ taps+24(FP), SI
@@ -8418,51 +9392,69 @@ p9tap:
 	JNE              p9tap
 	TESTQ            BX, BX
 	JEQ              p9clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	ADDQ             $0x00000240, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(SI*4), BX
 
 p9clamp:
-	VBROADCASTSS lo+104(FP), Z9
-	VBROADCASTSS hi+108(FP), Z10
+	VBROADCASTSS lo+112(FP), Z9
+	VBROADCASTSS hi+116(FP), Z10
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z9, Z1
 	VMINPS       Z1, Z10, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z9, Z2
 	VMINPS       Z2, Z10, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z9, Z3
 	VMINPS       Z3, Z10, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z9, Z4
 	VMINPS       Z4, Z10, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z9, Z5
 	VMINPS       Z5, Z10, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z9, Z6
 	VMINPS       Z6, Z10, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z7, Z9, Z7
 	VMINPS       Z7, Z10, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z9, Z8
 	VMINPS       Z8, Z10, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000024, CX
-	ADDQ         $0x00000240, DX
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
@@ -8474,10 +9466,10 @@ p10:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p10tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p10more
 	MOVQ    bias+64(FP), SI
@@ -8494,16 +9486,28 @@ p10tile:
 	JMP     p10started
 
 p10more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z6
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z7
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z8
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z9
+	LEAQ    (SI)(DI*4), SI
 
 p10started:
 	MOVQ taps+24(FP), SI
@@ -8530,55 +9534,75 @@ p10tap:
 	JNE              p10tap
 	TESTQ            BX, BX
 	JEQ              p10clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	ADDQ             $0x00000280, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(SI*4), BX
 
 p10clamp:
-	VBROADCASTSS lo+104(FP), Z10
-	VBROADCASTSS hi+108(FP), Z11
+	VBROADCASTSS lo+112(FP), Z10
+	VBROADCASTSS hi+116(FP), Z11
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z11, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z10, Z1
 	VMINPS       Z1, Z11, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z10, Z2
 	VMINPS       Z2, Z11, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z10, Z3
 	VMINPS       Z3, Z11, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z10, Z4
 	VMINPS       Z4, Z11, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z10, Z5
 	VMINPS       Z5, Z11, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z10, Z6
 	VMINPS       Z6, Z11, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z7, Z10, Z7
 	VMINPS       Z7, Z11, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z10, Z8
 	VMINPS       Z8, Z11, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z9, Z10, Z9
 	VMINPS       Z9, Z11, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000028, CX
-	ADDQ         $0x00000280, DX
 	SUBQ         $0x01, AX
 	JNE          p10tile
 	VZEROUPPER
@@ -8590,10 +9614,10 @@ p11:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p11tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p11more
 	MOVQ    bias+64(FP), SI
@@ -8611,17 +9635,30 @@ p11tile:
 	JMP     p11started
 
 p11more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
-	VMOVUPS 640(DX), Z10
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z6
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z7
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z8
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z9
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z10
+	LEAQ    (SI)(DI*4), SI
 
 p11started:
 	MOVQ taps+24(FP), SI
@@ -8649,59 +9686,81 @@ p11tap:
 	JNE              p11tap
 	TESTQ            BX, BX
 	JEQ              p11clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	VADDPS           640(BX), Z10, Z10
-	ADDQ             $0x000002c0, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z10, Z10
+	LEAQ             (BX)(SI*4), BX
 
 p11clamp:
-	VBROADCASTSS lo+104(FP), Z11
-	VBROADCASTSS hi+108(FP), Z12
+	VBROADCASTSS lo+112(FP), Z11
+	VBROADCASTSS hi+116(FP), Z12
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z11, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z11, Z1
 	VMINPS       Z1, Z12, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z11, Z2
 	VMINPS       Z2, Z12, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z11, Z3
 	VMINPS       Z3, Z12, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z11, Z4
 	VMINPS       Z4, Z12, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z11, Z5
 	VMINPS       Z5, Z12, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z11, Z6
 	VMINPS       Z6, Z12, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z7, Z11, Z7
 	VMINPS       Z7, Z12, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z11, Z8
 	VMINPS       Z8, Z12, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z9, Z11, Z9
 	VMINPS       Z9, Z12, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z10, Z11, Z10
 	VMINPS       Z10, Z12, Z10
-	VMOVUPS      Z10, 640(DX)
+	VMOVUPS      Z10, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x0000002c, CX
-	ADDQ         $0x000002c0, DX
 	SUBQ         $0x01, AX
 	JNE          p11tile
 	VZEROUPPER
@@ -8713,10 +9772,10 @@ p12:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p12tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p12more
 	MOVQ    bias+64(FP), SI
@@ -8735,18 +9794,32 @@ p12tile:
 	JMP     p12started
 
 p12more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
-	VMOVUPS 640(DX), Z10
-	VMOVUPS 704(DX), Z11
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z6
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z7
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z8
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z9
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z10
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z11
+	LEAQ    (SI)(DI*4), SI
 
 p12started:
 	MOVQ taps+24(FP), SI
@@ -8775,63 +9848,87 @@ p12tap:
 	JNE              p12tap
 	TESTQ            BX, BX
 	JEQ              p12clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	VADDPS           640(BX), Z10, Z10
-	VADDPS           704(BX), Z11, Z11
-	ADDQ             $0x00000300, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z10, Z10
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z11, Z11
+	LEAQ             (BX)(SI*4), BX
 
 p12clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z13
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z13
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z13, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z13, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z13, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z13, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z12, Z4
 	VMINPS       Z4, Z13, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z13, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z12, Z6
 	VMINPS       Z6, Z13, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z7, Z12, Z7
 	VMINPS       Z7, Z13, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z12, Z8
 	VMINPS       Z8, Z13, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z9, Z12, Z9
 	VMINPS       Z9, Z13, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z10, Z12, Z10
 	VMINPS       Z10, Z13, Z10
-	VMOVUPS      Z10, 640(DX)
+	VMOVUPS      Z10, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z11, Z12, Z11
 	VMINPS       Z11, Z13, Z11
-	VMOVUPS      Z11, 704(DX)
+	VMOVUPS      Z11, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000030, CX
-	ADDQ         $0x00000300, DX
 	SUBQ         $0x01, AX
 	JNE          p12tile
 	VZEROUPPER
@@ -8843,10 +9940,10 @@ p13:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p13tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p13more
 	MOVQ    bias+64(FP), SI
@@ -8866,19 +9963,34 @@ p13tile:
 	JMP     p13started
 
 p13more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
-	VMOVUPS 640(DX), Z10
-	VMOVUPS 704(DX), Z11
-	VMOVUPS 768(DX), Z12
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z6
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z7
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z8
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z9
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z10
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z11
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z12
+	LEAQ    (SI)(DI*4), SI
 
 p13started:
 	MOVQ taps+24(FP), SI
@@ -8908,67 +10020,93 @@ p13tap:
 	JNE              p13tap
 	TESTQ            BX, BX
 	JEQ              p13clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	VADDPS           640(BX), Z10, Z10
-	VADDPS           704(BX), Z11, Z11
-	VADDPS           768(BX), Z12, Z12
-	ADDQ             $0x00000340, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z10, Z10
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z11, Z11
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z12, Z12
+	LEAQ             (BX)(SI*4), BX
 
 p13clamp:
-	VBROADCASTSS lo+104(FP), Z13
-	VBROADCASTSS hi+108(FP), Z14
+	VBROADCASTSS lo+112(FP), Z13
+	VBROADCASTSS hi+116(FP), Z14
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z13, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z13, Z1
 	VMINPS       Z1, Z14, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z13, Z2
 	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z13, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z13, Z4
 	VMINPS       Z4, Z14, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z13, Z5
 	VMINPS       Z5, Z14, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z13, Z6
 	VMINPS       Z6, Z14, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z7, Z13, Z7
 	VMINPS       Z7, Z14, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z13, Z8
 	VMINPS       Z8, Z14, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z9, Z13, Z9
 	VMINPS       Z9, Z14, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z10, Z13, Z10
 	VMINPS       Z10, Z14, Z10
-	VMOVUPS      Z10, 640(DX)
+	VMOVUPS      Z10, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z11, Z13, Z11
 	VMINPS       Z11, Z14, Z11
-	VMOVUPS      Z11, 704(DX)
+	VMOVUPS      Z11, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z12, Z13, Z12
 	VMINPS       Z12, Z14, Z12
-	VMOVUPS      Z12, 768(DX)
+	VMOVUPS      Z12, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000034, CX
-	ADDQ         $0x00000340, DX
 	SUBQ         $0x01, AX
 	JNE          p13tile
 	VZEROUPPER
@@ -8980,10 +10118,10 @@ p14:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p14tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p14more
 	MOVQ    bias+64(FP), SI
@@ -9004,20 +10142,36 @@ p14tile:
 	JMP     p14started
 
 p14more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z1
-	VMOVUPS 128(DX), Z2
-	VMOVUPS 192(DX), Z3
-	VMOVUPS 256(DX), Z4
-	VMOVUPS 320(DX), Z5
-	VMOVUPS 384(DX), Z6
-	VMOVUPS 448(DX), Z7
-	VMOVUPS 512(DX), Z8
-	VMOVUPS 576(DX), Z9
-	VMOVUPS 640(DX), Z10
-	VMOVUPS 704(DX), Z11
-	VMOVUPS 768(DX), Z12
-	VMOVUPS 832(DX), Z13
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Z0
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z2
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z4
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z6
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z7
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z8
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z9
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z10
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z11
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z12
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Z13
+	LEAQ    (SI)(DI*4), SI
 
 p14started:
 	MOVQ taps+24(FP), SI
@@ -9048,79 +10202,107 @@ p14tap:
 	JNE              p14tap
 	TESTQ            BX, BX
 	JEQ              p14clamp
-	MOVQ             resBlock+96(FP), SI
+	MOVQ             resBlock+104(FP), SI
 	SHLQ             $0x02, SI
+	MOVQ             outPixel+88(FP), SI
 	VADDPS           (BX), Z0, Z0
-	VADDPS           64(BX), Z1, Z1
-	VADDPS           128(BX), Z2, Z2
-	VADDPS           192(BX), Z3, Z3
-	VADDPS           256(BX), Z4, Z4
-	VADDPS           320(BX), Z5, Z5
-	VADDPS           384(BX), Z6, Z6
-	VADDPS           448(BX), Z7, Z7
-	VADDPS           512(BX), Z8, Z8
-	VADDPS           576(BX), Z9, Z9
-	VADDPS           640(BX), Z10, Z10
-	VADDPS           704(BX), Z11, Z11
-	VADDPS           768(BX), Z12, Z12
-	VADDPS           832(BX), Z13, Z13
-	ADDQ             $0x00000380, BX
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z1, Z1
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z2, Z2
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z3, Z3
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z4, Z4
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z5, Z5
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z6, Z6
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z7, Z7
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z8, Z8
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z9, Z9
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z10, Z10
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z11, Z11
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z12, Z12
+	LEAQ             (BX)(SI*4), BX
+	VADDPS           (BX), Z13, Z13
+	LEAQ             (BX)(SI*4), BX
 
 p14clamp:
-	VBROADCASTSS lo+104(FP), Z14
-	VBROADCASTSS hi+108(FP), Z15
+	VBROADCASTSS lo+112(FP), Z14
+	VBROADCASTSS hi+116(FP), Z15
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z1, Z14, Z1
 	VMINPS       Z1, Z15, Z1
-	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      Z1, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z2, Z14, Z2
 	VMINPS       Z2, Z15, Z2
-	VMOVUPS      Z2, 128(DX)
+	VMOVUPS      Z2, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z3, Z14, Z3
 	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, 192(DX)
+	VMOVUPS      Z3, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z4, Z14, Z4
 	VMINPS       Z4, Z15, Z4
-	VMOVUPS      Z4, 256(DX)
+	VMOVUPS      Z4, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z5, Z14, Z5
 	VMINPS       Z5, Z15, Z5
-	VMOVUPS      Z5, 320(DX)
+	VMOVUPS      Z5, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z6, Z14, Z6
 	VMINPS       Z6, Z15, Z6
-	VMOVUPS      Z6, 384(DX)
+	VMOVUPS      Z6, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z7, Z14, Z7
 	VMINPS       Z7, Z15, Z7
-	VMOVUPS      Z7, 448(DX)
+	VMOVUPS      Z7, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z8, Z14, Z8
 	VMINPS       Z8, Z15, Z8
-	VMOVUPS      Z8, 512(DX)
+	VMOVUPS      Z8, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z9, Z14, Z9
 	VMINPS       Z9, Z15, Z9
-	VMOVUPS      Z9, 576(DX)
+	VMOVUPS      Z9, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z10, Z14, Z10
 	VMINPS       Z10, Z15, Z10
-	VMOVUPS      Z10, 640(DX)
+	VMOVUPS      Z10, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z11, Z14, Z11
 	VMINPS       Z11, Z15, Z11
-	VMOVUPS      Z11, 704(DX)
+	VMOVUPS      Z11, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z12, Z14, Z12
 	VMINPS       Z12, Z15, Z12
-	VMOVUPS      Z12, 768(DX)
+	VMOVUPS      Z12, (DX)
+	LEAQ         (DX)(SI*4), DX
 	VMAXPS       Z13, Z14, Z13
 	VMINPS       Z13, Z15, Z13
-	VMOVUPS      Z13, 832(DX)
+	VMOVUPS      Z13, (DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000038, CX
-	ADDQ         $0x00000380, DX
 	SUBQ         $0x01, AX
 	JNE          p14tile
 	VZEROUPPER
 	RET
 
-// func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+// func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
-TEXT ·convPlanar32AVX512(SB), NOSPLIT, $0-113
+TEXT ·convPlanar32AVX512(SB), NOSPLIT, $0-121
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x0000000e
 	JEQ  p14
@@ -9153,10 +10335,10 @@ TEXT ·convPlanar32AVX512(SB), NOSPLIT, $0-113
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p1tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p1more
 	MOVQ    bias+64(FP), DI
@@ -9165,8 +10347,11 @@ p1tile:
 	JMP     p1started
 
 p1more:
-	VMOVUPS (DX), Z0
-	VMOVUPS (DX)(BX*1), Z1
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
 
 p1started:
 	MOVQ taps+24(FP), DI
@@ -9187,23 +10372,25 @@ p1tap:
 	JNE          p1tap
 	TESTQ        SI, SI
 	JEQ          p1clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
 	VADDPS       (SI)(DI*1), Z1, Z1
-	ADDQ         $0x00000040, SI
+	LEAQ         (SI)(R8*4), SI
 
 p1clamp:
-	VBROADCASTSS lo+104(FP), Z2
-	VBROADCASTSS hi+108(FP), Z4
+	VBROADCASTSS lo+112(FP), Z2
+	VBROADCASTSS hi+116(FP), Z4
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z2, Z0
 	VMINPS       Z0, Z4, Z0
 	VMOVUPS      Z0, (DX)
 	VMAXPS       Z1, Z2, Z1
 	VMINPS       Z1, Z4, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000004, CX
-	ADDQ         $0x00000040, DX
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
@@ -9215,10 +10402,10 @@ p2:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p2tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p2more
 	MOVQ    bias+64(FP), DI
@@ -9229,10 +10416,14 @@ p2tile:
 	JMP     p2started
 
 p2more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
 
 p2started:
 	MOVQ taps+24(FP), DI
@@ -9256,31 +10447,35 @@ p2tap:
 	JNE          p2tap
 	TESTQ        SI, SI
 	JEQ          p2clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	ADDQ         $0x00000080, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
 
 p2clamp:
-	VBROADCASTSS lo+104(FP), Z4
-	VBROADCASTSS hi+108(FP), Z6
+	VBROADCASTSS lo+112(FP), Z4
+	VBROADCASTSS hi+116(FP), Z6
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z4, Z0
 	VMINPS       Z0, Z6, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z4, Z2
-	VMINPS       Z2, Z6, Z2
-	VMOVUPS      Z2, 64(DX)
 	VMAXPS       Z1, Z4, Z1
 	VMINPS       Z1, Z6, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z4, Z2
+	VMINPS       Z2, Z6, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z4, Z3
 	VMINPS       Z3, Z6, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000008, CX
-	ADDQ         $0x00000080, DX
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
@@ -9292,10 +10487,10 @@ p3:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p3tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p3more
 	MOVQ    bias+64(FP), DI
@@ -9308,12 +10503,17 @@ p3tile:
 	JMP     p3started
 
 p3more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
 
 p3started:
 	MOVQ taps+24(FP), DI
@@ -9340,39 +10540,45 @@ p3tap:
 	JNE          p3tap
 	TESTQ        SI, SI
 	JEQ          p3clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	ADDQ         $0x000000c0, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
 
 p3clamp:
-	VBROADCASTSS lo+104(FP), Z6
-	VBROADCASTSS hi+108(FP), Z8
+	VBROADCASTSS lo+112(FP), Z6
+	VBROADCASTSS hi+116(FP), Z8
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z6, Z0
 	VMINPS       Z0, Z8, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z6, Z2
-	VMINPS       Z2, Z8, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z6, Z4
-	VMINPS       Z4, Z8, Z4
-	VMOVUPS      Z4, 128(DX)
 	VMAXPS       Z1, Z6, Z1
 	VMINPS       Z1, Z8, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z6, Z2
+	VMINPS       Z2, Z8, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z6, Z3
 	VMINPS       Z3, Z8, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z6, Z4
+	VMINPS       Z4, Z8, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z6, Z5
 	VMINPS       Z5, Z8, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x0000000c, CX
-	ADDQ         $0x000000c0, DX
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
@@ -9384,10 +10590,10 @@ p4:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p4tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p4more
 	MOVQ    bias+64(FP), DI
@@ -9402,14 +10608,20 @@ p4tile:
 	JMP     p4started
 
 p4more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
 
 p4started:
 	MOVQ taps+24(FP), DI
@@ -9439,47 +10651,55 @@ p4tap:
 	JNE          p4tap
 	TESTQ        SI, SI
 	JEQ          p4clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	ADDQ         $0x00000100, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
 
 p4clamp:
-	VBROADCASTSS lo+104(FP), Z8
-	VBROADCASTSS hi+108(FP), Z10
+	VBROADCASTSS lo+112(FP), Z8
+	VBROADCASTSS hi+116(FP), Z10
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z8, Z0
 	VMINPS       Z0, Z10, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z8, Z2
-	VMINPS       Z2, Z10, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z8, Z4
-	VMINPS       Z4, Z10, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z8, Z6
-	VMINPS       Z6, Z10, Z6
-	VMOVUPS      Z6, 192(DX)
 	VMAXPS       Z1, Z8, Z1
 	VMINPS       Z1, Z10, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z8, Z2
+	VMINPS       Z2, Z10, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z8, Z3
 	VMINPS       Z3, Z10, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z8, Z4
+	VMINPS       Z4, Z10, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z8, Z5
 	VMINPS       Z5, Z10, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z8, Z6
+	VMINPS       Z6, Z10, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z8, Z7
 	VMINPS       Z7, Z10, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000010, CX
-	ADDQ         $0x00000100, DX
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
@@ -9491,10 +10711,10 @@ p5:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p5tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p5more
 	MOVQ    bias+64(FP), DI
@@ -9511,16 +10731,23 @@ p5tile:
 	JMP     p5started
 
 p5more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
 
 p5started:
 	MOVQ taps+24(FP), DI
@@ -9553,55 +10780,65 @@ p5tap:
 	JNE          p5tap
 	TESTQ        SI, SI
 	JEQ          p5clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	ADDQ         $0x00000140, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
 
 p5clamp:
-	VBROADCASTSS lo+104(FP), Z10
-	VBROADCASTSS hi+108(FP), Z12
+	VBROADCASTSS lo+112(FP), Z10
+	VBROADCASTSS hi+116(FP), Z12
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z10, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z10, Z2
-	VMINPS       Z2, Z12, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z10, Z4
-	VMINPS       Z4, Z12, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z10, Z6
-	VMINPS       Z6, Z12, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z10, Z8
-	VMINPS       Z8, Z12, Z8
-	VMOVUPS      Z8, 256(DX)
 	VMAXPS       Z1, Z10, Z1
 	VMINPS       Z1, Z12, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z10, Z2
+	VMINPS       Z2, Z12, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z10, Z3
 	VMINPS       Z3, Z12, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z10, Z4
+	VMINPS       Z4, Z12, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z10, Z5
 	VMINPS       Z5, Z12, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z10, Z6
+	VMINPS       Z6, Z12, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z10, Z7
 	VMINPS       Z7, Z12, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z10, Z8
+	VMINPS       Z8, Z12, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z10, Z9
 	VMINPS       Z9, Z12, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000014, CX
-	ADDQ         $0x00000140, DX
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
@@ -9613,10 +10850,10 @@ p6:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p6tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p6more
 	MOVQ    bias+64(FP), DI
@@ -9635,18 +10872,26 @@ p6tile:
 	JMP     p6started
 
 p6more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
 
 p6started:
 	MOVQ taps+24(FP), DI
@@ -9682,63 +10927,75 @@ p6tap:
 	JNE          p6tap
 	TESTQ        SI, SI
 	JEQ          p6clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	ADDQ         $0x00000180, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
 
 p6clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z14
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z14
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z14, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z12, Z2
-	VMINPS       Z2, Z14, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z12, Z4
-	VMINPS       Z4, Z14, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z12, Z6
-	VMINPS       Z6, Z14, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z12, Z8
-	VMINPS       Z8, Z14, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z12, Z10
-	VMINPS       Z10, Z14, Z10
-	VMOVUPS      Z10, 320(DX)
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z14, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z12, Z2
+	VMINPS       Z2, Z14, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z12, Z3
 	VMINPS       Z3, Z14, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z14, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z14, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z14, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z12, Z7
 	VMINPS       Z7, Z14, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z12, Z8
+	VMINPS       Z8, Z14, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z12, Z9
 	VMINPS       Z9, Z14, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z12, Z10
+	VMINPS       Z10, Z14, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z12, Z11
 	VMINPS       Z11, Z14, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000018, CX
-	ADDQ         $0x00000180, DX
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
@@ -9750,10 +11007,10 @@ p7:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p7tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p7more
 	MOVQ    bias+64(FP), DI
@@ -9774,20 +11031,29 @@ p7tile:
 	JMP     p7started
 
 p7more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	LEAQ    (DI)(R8*4), DI
 
 p7started:
 	MOVQ taps+24(FP), DI
@@ -9826,71 +11092,85 @@ p7tap:
 	JNE          p7tap
 	TESTQ        SI, SI
 	JEQ          p7clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	VADDPS       384(SI)(DI*1), Z13, Z13
-	ADDQ         $0x000001c0, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	LEAQ         (SI)(R8*4), SI
 
 p7clamp:
-	VBROADCASTSS lo+104(FP), Z14
-	VBROADCASTSS hi+108(FP), Z16
+	VBROADCASTSS lo+112(FP), Z14
+	VBROADCASTSS hi+116(FP), Z16
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z14, Z0
 	VMINPS       Z0, Z16, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z14, Z2
-	VMINPS       Z2, Z16, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z14, Z4
-	VMINPS       Z4, Z16, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z14, Z6
-	VMINPS       Z6, Z16, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z14, Z8
-	VMINPS       Z8, Z16, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z14, Z10
-	VMINPS       Z10, Z16, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z14, Z12
-	VMINPS       Z12, Z16, Z12
-	VMOVUPS      Z12, 384(DX)
 	VMAXPS       Z1, Z14, Z1
 	VMINPS       Z1, Z16, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z14, Z2
+	VMINPS       Z2, Z16, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z14, Z3
 	VMINPS       Z3, Z16, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z14, Z4
+	VMINPS       Z4, Z16, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z14, Z5
 	VMINPS       Z5, Z16, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z14, Z6
+	VMINPS       Z6, Z16, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z14, Z7
 	VMINPS       Z7, Z16, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z14, Z8
+	VMINPS       Z8, Z16, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z14, Z9
 	VMINPS       Z9, Z16, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z14, Z10
+	VMINPS       Z10, Z16, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z14, Z11
 	VMINPS       Z11, Z16, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z14, Z12
+	VMINPS       Z12, Z16, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z14, Z13
 	VMINPS       Z13, Z16, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x0000001c, CX
-	ADDQ         $0x000001c0, DX
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
@@ -9902,10 +11182,10 @@ p8:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p8tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p8more
 	MOVQ    bias+64(FP), DI
@@ -9928,22 +11208,32 @@ p8tile:
 	JMP     p8started
 
 p8more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z14
+	VMOVUPS (DI)(BX*1), Z15
+	LEAQ    (DI)(R8*4), DI
 
 p8started:
 	MOVQ taps+24(FP), DI
@@ -9985,79 +11275,95 @@ p8tap:
 	JNE          p8tap
 	TESTQ        SI, SI
 	JEQ          p8clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	VADDPS       384(SI)(DI*1), Z13, Z13
-	VADDPS       448(SI)(DI*1), Z15, Z15
-	ADDQ         $0x00000200, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(DI*1), Z15, Z15
+	LEAQ         (SI)(R8*4), SI
 
 p8clamp:
-	VBROADCASTSS lo+104(FP), Z16
-	VBROADCASTSS hi+108(FP), Z18
+	VBROADCASTSS lo+112(FP), Z16
+	VBROADCASTSS hi+116(FP), Z18
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z16, Z0
 	VMINPS       Z0, Z18, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z16, Z2
-	VMINPS       Z2, Z18, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z16, Z4
-	VMINPS       Z4, Z18, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z16, Z6
-	VMINPS       Z6, Z18, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z16, Z8
-	VMINPS       Z8, Z18, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z16, Z10
-	VMINPS       Z10, Z18, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z16, Z12
-	VMINPS       Z12, Z18, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z16, Z14
-	VMINPS       Z14, Z18, Z14
-	VMOVUPS      Z14, 448(DX)
 	VMAXPS       Z1, Z16, Z1
 	VMINPS       Z1, Z18, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z16, Z2
+	VMINPS       Z2, Z18, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z16, Z3
 	VMINPS       Z3, Z18, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z16, Z4
+	VMINPS       Z4, Z18, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z16, Z5
 	VMINPS       Z5, Z18, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z16, Z6
+	VMINPS       Z6, Z18, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z16, Z7
 	VMINPS       Z7, Z18, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z16, Z8
+	VMINPS       Z8, Z18, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z16, Z9
 	VMINPS       Z9, Z18, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z16, Z10
+	VMINPS       Z10, Z18, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z16, Z11
 	VMINPS       Z11, Z18, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z16, Z12
+	VMINPS       Z12, Z18, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z16, Z13
 	VMINPS       Z13, Z18, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z16, Z14
+	VMINPS       Z14, Z18, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z16, Z15
 	VMINPS       Z15, Z18, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000200, DX
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
@@ -10069,10 +11375,10 @@ p9:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p9tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p9more
 	MOVQ    bias+64(FP), DI
@@ -10097,24 +11403,35 @@ p9tile:
 	JMP     p9started
 
 p9more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z14
+	VMOVUPS (DI)(BX*1), Z15
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z16
+	VMOVUPS (DI)(BX*1), Z17
+	LEAQ    (DI)(R8*4), DI
 
 p9started:
 	MOVQ taps+24(FP), DI
@@ -10159,87 +11476,105 @@ p9tap:
 	JNE          p9tap
 	TESTQ        SI, SI
 	JEQ          p9clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	VADDPS       384(SI)(DI*1), Z13, Z13
-	VADDPS       448(SI)(DI*1), Z15, Z15
-	VADDPS       512(SI)(DI*1), Z17, Z17
-	ADDQ         $0x00000240, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(DI*1), Z15, Z15
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(DI*1), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
 
 p9clamp:
-	VBROADCASTSS lo+104(FP), Z18
-	VBROADCASTSS hi+108(FP), Z20
+	VBROADCASTSS lo+112(FP), Z18
+	VBROADCASTSS hi+116(FP), Z20
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z20, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z18, Z2
-	VMINPS       Z2, Z20, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z18, Z4
-	VMINPS       Z4, Z20, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z18, Z6
-	VMINPS       Z6, Z20, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z18, Z8
-	VMINPS       Z8, Z20, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z18, Z10
-	VMINPS       Z10, Z20, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z18, Z12
-	VMINPS       Z12, Z20, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z18, Z14
-	VMINPS       Z14, Z20, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z18, Z16
-	VMINPS       Z16, Z20, Z16
-	VMOVUPS      Z16, 512(DX)
 	VMAXPS       Z1, Z18, Z1
 	VMINPS       Z1, Z20, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z18, Z2
+	VMINPS       Z2, Z20, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z18, Z3
 	VMINPS       Z3, Z20, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z18, Z4
+	VMINPS       Z4, Z20, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z18, Z5
 	VMINPS       Z5, Z20, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z18, Z6
+	VMINPS       Z6, Z20, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z18, Z7
 	VMINPS       Z7, Z20, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z18, Z8
+	VMINPS       Z8, Z20, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z18, Z9
 	VMINPS       Z9, Z20, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z18, Z10
+	VMINPS       Z10, Z20, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z18, Z11
 	VMINPS       Z11, Z20, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z18, Z12
+	VMINPS       Z12, Z20, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z18, Z13
 	VMINPS       Z13, Z20, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z18, Z14
+	VMINPS       Z14, Z20, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z18, Z15
 	VMINPS       Z15, Z20, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z18, Z16
+	VMINPS       Z16, Z20, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z18, Z17
 	VMINPS       Z17, Z20, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000024, CX
-	ADDQ         $0x00000240, DX
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
@@ -10251,10 +11586,10 @@ p10:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p10tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p10more
 	MOVQ    bias+64(FP), DI
@@ -10281,26 +11616,38 @@ p10tile:
 	JMP     p10started
 
 p10more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z14
+	VMOVUPS (DI)(BX*1), Z15
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z16
+	VMOVUPS (DI)(BX*1), Z17
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z18
+	VMOVUPS (DI)(BX*1), Z19
+	LEAQ    (DI)(R8*4), DI
 
 p10started:
 	MOVQ taps+24(FP), DI
@@ -10348,95 +11695,115 @@ p10tap:
 	JNE          p10tap
 	TESTQ        SI, SI
 	JEQ          p10clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	VADDPS       384(SI)(DI*1), Z13, Z13
-	VADDPS       448(SI)(DI*1), Z15, Z15
-	VADDPS       512(SI)(DI*1), Z17, Z17
-	VADDPS       576(SI)(DI*1), Z19, Z19
-	ADDQ         $0x00000280, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(DI*1), Z15, Z15
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(DI*1), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(DI*1), Z19, Z19
+	LEAQ         (SI)(R8*4), SI
 
 p10clamp:
-	VBROADCASTSS lo+104(FP), Z20
-	VBROADCASTSS hi+108(FP), Z22
+	VBROADCASTSS lo+112(FP), Z20
+	VBROADCASTSS hi+116(FP), Z22
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z20, Z0
 	VMINPS       Z0, Z22, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z20, Z2
-	VMINPS       Z2, Z22, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z20, Z4
-	VMINPS       Z4, Z22, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z20, Z6
-	VMINPS       Z6, Z22, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z20, Z8
-	VMINPS       Z8, Z22, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z20, Z10
-	VMINPS       Z10, Z22, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z20, Z12
-	VMINPS       Z12, Z22, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z20, Z14
-	VMINPS       Z14, Z22, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z20, Z16
-	VMINPS       Z16, Z22, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z20, Z18
-	VMINPS       Z18, Z22, Z18
-	VMOVUPS      Z18, 576(DX)
 	VMAXPS       Z1, Z20, Z1
 	VMINPS       Z1, Z22, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z20, Z2
+	VMINPS       Z2, Z22, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z20, Z3
 	VMINPS       Z3, Z22, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z20, Z4
+	VMINPS       Z4, Z22, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z20, Z5
 	VMINPS       Z5, Z22, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z20, Z6
+	VMINPS       Z6, Z22, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z20, Z7
 	VMINPS       Z7, Z22, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z20, Z8
+	VMINPS       Z8, Z22, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z20, Z9
 	VMINPS       Z9, Z22, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z20, Z10
+	VMINPS       Z10, Z22, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z20, Z11
 	VMINPS       Z11, Z22, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z20, Z12
+	VMINPS       Z12, Z22, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z20, Z13
 	VMINPS       Z13, Z22, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z20, Z14
+	VMINPS       Z14, Z22, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z20, Z15
 	VMINPS       Z15, Z22, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z20, Z16
+	VMINPS       Z16, Z22, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z20, Z17
 	VMINPS       Z17, Z22, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z20, Z18
+	VMINPS       Z18, Z22, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z20, Z19
 	VMINPS       Z19, Z22, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000028, CX
-	ADDQ         $0x00000280, DX
 	SUBQ         $0x01, AX
 	JNE          p10tile
 	VZEROUPPER
@@ -10448,10 +11815,10 @@ p11:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p11tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p11more
 	MOVQ    bias+64(FP), DI
@@ -10480,28 +11847,41 @@ p11tile:
 	JMP     p11started
 
 p11more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS 640(DX), Z20
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
-	VMOVUPS 640(DX)(BX*1), Z21
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z14
+	VMOVUPS (DI)(BX*1), Z15
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z16
+	VMOVUPS (DI)(BX*1), Z17
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z18
+	VMOVUPS (DI)(BX*1), Z19
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z20
+	VMOVUPS (DI)(BX*1), Z21
+	LEAQ    (DI)(R8*4), DI
 
 p11started:
 	MOVQ taps+24(FP), DI
@@ -10552,103 +11932,125 @@ p11tap:
 	JNE          p11tap
 	TESTQ        SI, SI
 	JEQ          p11clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
-	VADDPS       640(SI), Z20, Z20
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	VADDPS       384(SI)(DI*1), Z13, Z13
-	VADDPS       448(SI)(DI*1), Z15, Z15
-	VADDPS       512(SI)(DI*1), Z17, Z17
-	VADDPS       576(SI)(DI*1), Z19, Z19
-	VADDPS       640(SI)(DI*1), Z21, Z21
-	ADDQ         $0x000002c0, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(DI*1), Z15, Z15
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(DI*1), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(DI*1), Z19, Z19
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       (SI)(DI*1), Z21, Z21
+	LEAQ         (SI)(R8*4), SI
 
 p11clamp:
-	VBROADCASTSS lo+104(FP), Z22
-	VBROADCASTSS hi+108(FP), Z24
+	VBROADCASTSS lo+112(FP), Z22
+	VBROADCASTSS hi+116(FP), Z24
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z22, Z0
 	VMINPS       Z0, Z24, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z22, Z2
-	VMINPS       Z2, Z24, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z22, Z4
-	VMINPS       Z4, Z24, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z22, Z6
-	VMINPS       Z6, Z24, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z22, Z8
-	VMINPS       Z8, Z24, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z22, Z10
-	VMINPS       Z10, Z24, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z22, Z12
-	VMINPS       Z12, Z24, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z22, Z14
-	VMINPS       Z14, Z24, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z22, Z16
-	VMINPS       Z16, Z24, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z22, Z18
-	VMINPS       Z18, Z24, Z18
-	VMOVUPS      Z18, 576(DX)
-	VMAXPS       Z20, Z22, Z20
-	VMINPS       Z20, Z24, Z20
-	VMOVUPS      Z20, 640(DX)
 	VMAXPS       Z1, Z22, Z1
 	VMINPS       Z1, Z24, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z22, Z2
+	VMINPS       Z2, Z24, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z22, Z3
 	VMINPS       Z3, Z24, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z22, Z4
+	VMINPS       Z4, Z24, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z22, Z5
 	VMINPS       Z5, Z24, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z22, Z6
+	VMINPS       Z6, Z24, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z22, Z7
 	VMINPS       Z7, Z24, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z22, Z8
+	VMINPS       Z8, Z24, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z22, Z9
 	VMINPS       Z9, Z24, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z22, Z10
+	VMINPS       Z10, Z24, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z22, Z11
 	VMINPS       Z11, Z24, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z22, Z12
+	VMINPS       Z12, Z24, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z22, Z13
 	VMINPS       Z13, Z24, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z22, Z14
+	VMINPS       Z14, Z24, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z22, Z15
 	VMINPS       Z15, Z24, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z22, Z16
+	VMINPS       Z16, Z24, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z22, Z17
 	VMINPS       Z17, Z24, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z22, Z18
+	VMINPS       Z18, Z24, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z22, Z19
 	VMINPS       Z19, Z24, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z20, Z22, Z20
+	VMINPS       Z20, Z24, Z20
+	VMOVUPS      Z20, (DX)
 	VMAXPS       Z21, Z22, Z21
 	VMINPS       Z21, Z24, Z21
-	VMOVUPS      Z21, 640(DX)(BX*1)
+	VMOVUPS      Z21, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x0000002c, CX
-	ADDQ         $0x000002c0, DX
 	SUBQ         $0x01, AX
 	JNE          p11tile
 	VZEROUPPER
@@ -10660,10 +12062,10 @@ p12:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p12tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p12more
 	MOVQ    bias+64(FP), DI
@@ -10694,30 +12096,44 @@ p12tile:
 	JMP     p12started
 
 p12more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS 640(DX), Z20
-	VMOVUPS 704(DX), Z22
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
-	VMOVUPS 640(DX)(BX*1), Z21
-	VMOVUPS 704(DX)(BX*1), Z23
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z14
+	VMOVUPS (DI)(BX*1), Z15
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z16
+	VMOVUPS (DI)(BX*1), Z17
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z18
+	VMOVUPS (DI)(BX*1), Z19
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z20
+	VMOVUPS (DI)(BX*1), Z21
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z22
+	VMOVUPS (DI)(BX*1), Z23
+	LEAQ    (DI)(R8*4), DI
 
 p12started:
 	MOVQ taps+24(FP), DI
@@ -10771,111 +12187,135 @@ p12tap:
 	JNE          p12tap
 	TESTQ        SI, SI
 	JEQ          p12clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
-	VADDPS       640(SI), Z20, Z20
-	VADDPS       704(SI), Z22, Z22
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	VADDPS       384(SI)(DI*1), Z13, Z13
-	VADDPS       448(SI)(DI*1), Z15, Z15
-	VADDPS       512(SI)(DI*1), Z17, Z17
-	VADDPS       576(SI)(DI*1), Z19, Z19
-	VADDPS       640(SI)(DI*1), Z21, Z21
-	VADDPS       704(SI)(DI*1), Z23, Z23
-	ADDQ         $0x00000300, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(DI*1), Z15, Z15
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(DI*1), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(DI*1), Z19, Z19
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       (SI)(DI*1), Z21, Z21
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z22, Z22
+	VADDPS       (SI)(DI*1), Z23, Z23
+	LEAQ         (SI)(R8*4), SI
 
 p12clamp:
-	VBROADCASTSS lo+104(FP), Z24
-	VBROADCASTSS hi+108(FP), Z26
+	VBROADCASTSS lo+112(FP), Z24
+	VBROADCASTSS hi+116(FP), Z26
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z26, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z24, Z2
-	VMINPS       Z2, Z26, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z24, Z4
-	VMINPS       Z4, Z26, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z24, Z6
-	VMINPS       Z6, Z26, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z24, Z8
-	VMINPS       Z8, Z26, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z24, Z10
-	VMINPS       Z10, Z26, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z24, Z12
-	VMINPS       Z12, Z26, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z24, Z14
-	VMINPS       Z14, Z26, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z24, Z16
-	VMINPS       Z16, Z26, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z24, Z18
-	VMINPS       Z18, Z26, Z18
-	VMOVUPS      Z18, 576(DX)
-	VMAXPS       Z20, Z24, Z20
-	VMINPS       Z20, Z26, Z20
-	VMOVUPS      Z20, 640(DX)
-	VMAXPS       Z22, Z24, Z22
-	VMINPS       Z22, Z26, Z22
-	VMOVUPS      Z22, 704(DX)
 	VMAXPS       Z1, Z24, Z1
 	VMINPS       Z1, Z26, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z24, Z2
+	VMINPS       Z2, Z26, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z24, Z3
 	VMINPS       Z3, Z26, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z26, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z24, Z5
 	VMINPS       Z5, Z26, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z26, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z24, Z7
 	VMINPS       Z7, Z26, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z24, Z8
+	VMINPS       Z8, Z26, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z24, Z9
 	VMINPS       Z9, Z26, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z26, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z24, Z11
 	VMINPS       Z11, Z26, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z26, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z24, Z13
 	VMINPS       Z13, Z26, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z24, Z14
+	VMINPS       Z14, Z26, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z24, Z15
 	VMINPS       Z15, Z26, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z26, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z24, Z17
 	VMINPS       Z17, Z26, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z26, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z24, Z19
 	VMINPS       Z19, Z26, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z20, Z24, Z20
+	VMINPS       Z20, Z26, Z20
+	VMOVUPS      Z20, (DX)
 	VMAXPS       Z21, Z24, Z21
 	VMINPS       Z21, Z26, Z21
-	VMOVUPS      Z21, 640(DX)(BX*1)
+	VMOVUPS      Z21, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z22, Z24, Z22
+	VMINPS       Z22, Z26, Z22
+	VMOVUPS      Z22, (DX)
 	VMAXPS       Z23, Z24, Z23
 	VMINPS       Z23, Z26, Z23
-	VMOVUPS      Z23, 704(DX)(BX*1)
+	VMOVUPS      Z23, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000030, CX
-	ADDQ         $0x00000300, DX
 	SUBQ         $0x01, AX
 	JNE          p12tile
 	VZEROUPPER
@@ -10887,10 +12327,10 @@ p13:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p13tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p13more
 	MOVQ    bias+64(FP), DI
@@ -10923,32 +12363,47 @@ p13tile:
 	JMP     p13started
 
 p13more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS 640(DX), Z20
-	VMOVUPS 704(DX), Z22
-	VMOVUPS 768(DX), Z24
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
-	VMOVUPS 640(DX)(BX*1), Z21
-	VMOVUPS 704(DX)(BX*1), Z23
-	VMOVUPS 768(DX)(BX*1), Z25
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z14
+	VMOVUPS (DI)(BX*1), Z15
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z16
+	VMOVUPS (DI)(BX*1), Z17
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z18
+	VMOVUPS (DI)(BX*1), Z19
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z20
+	VMOVUPS (DI)(BX*1), Z21
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z22
+	VMOVUPS (DI)(BX*1), Z23
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z24
+	VMOVUPS (DI)(BX*1), Z25
+	LEAQ    (DI)(R8*4), DI
 
 p13started:
 	MOVQ taps+24(FP), DI
@@ -11005,119 +12460,145 @@ p13tap:
 	JNE          p13tap
 	TESTQ        SI, SI
 	JEQ          p13clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
-	VADDPS       640(SI), Z20, Z20
-	VADDPS       704(SI), Z22, Z22
-	VADDPS       768(SI), Z24, Z24
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	VADDPS       384(SI)(DI*1), Z13, Z13
-	VADDPS       448(SI)(DI*1), Z15, Z15
-	VADDPS       512(SI)(DI*1), Z17, Z17
-	VADDPS       576(SI)(DI*1), Z19, Z19
-	VADDPS       640(SI)(DI*1), Z21, Z21
-	VADDPS       704(SI)(DI*1), Z23, Z23
-	VADDPS       768(SI)(DI*1), Z25, Z25
-	ADDQ         $0x00000340, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(DI*1), Z15, Z15
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(DI*1), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(DI*1), Z19, Z19
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       (SI)(DI*1), Z21, Z21
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z22, Z22
+	VADDPS       (SI)(DI*1), Z23, Z23
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z24, Z24
+	VADDPS       (SI)(DI*1), Z25, Z25
+	LEAQ         (SI)(R8*4), SI
 
 p13clamp:
-	VBROADCASTSS lo+104(FP), Z26
-	VBROADCASTSS hi+108(FP), Z28
+	VBROADCASTSS lo+112(FP), Z26
+	VBROADCASTSS hi+116(FP), Z28
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z26, Z0
 	VMINPS       Z0, Z28, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z26, Z2
-	VMINPS       Z2, Z28, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z26, Z4
-	VMINPS       Z4, Z28, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z26, Z6
-	VMINPS       Z6, Z28, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z26, Z8
-	VMINPS       Z8, Z28, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z26, Z10
-	VMINPS       Z10, Z28, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z26, Z12
-	VMINPS       Z12, Z28, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z26, Z14
-	VMINPS       Z14, Z28, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z26, Z16
-	VMINPS       Z16, Z28, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z26, Z18
-	VMINPS       Z18, Z28, Z18
-	VMOVUPS      Z18, 576(DX)
-	VMAXPS       Z20, Z26, Z20
-	VMINPS       Z20, Z28, Z20
-	VMOVUPS      Z20, 640(DX)
-	VMAXPS       Z22, Z26, Z22
-	VMINPS       Z22, Z28, Z22
-	VMOVUPS      Z22, 704(DX)
-	VMAXPS       Z24, Z26, Z24
-	VMINPS       Z24, Z28, Z24
-	VMOVUPS      Z24, 768(DX)
 	VMAXPS       Z1, Z26, Z1
 	VMINPS       Z1, Z28, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z26, Z2
+	VMINPS       Z2, Z28, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z26, Z3
 	VMINPS       Z3, Z28, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z26, Z4
+	VMINPS       Z4, Z28, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z26, Z5
 	VMINPS       Z5, Z28, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z26, Z6
+	VMINPS       Z6, Z28, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z26, Z7
 	VMINPS       Z7, Z28, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z26, Z8
+	VMINPS       Z8, Z28, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z26, Z9
 	VMINPS       Z9, Z28, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z26, Z10
+	VMINPS       Z10, Z28, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z26, Z11
 	VMINPS       Z11, Z28, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z26, Z12
+	VMINPS       Z12, Z28, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z26, Z13
 	VMINPS       Z13, Z28, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z26, Z14
+	VMINPS       Z14, Z28, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z26, Z15
 	VMINPS       Z15, Z28, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z26, Z16
+	VMINPS       Z16, Z28, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z26, Z17
 	VMINPS       Z17, Z28, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z26, Z18
+	VMINPS       Z18, Z28, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z26, Z19
 	VMINPS       Z19, Z28, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z20, Z26, Z20
+	VMINPS       Z20, Z28, Z20
+	VMOVUPS      Z20, (DX)
 	VMAXPS       Z21, Z26, Z21
 	VMINPS       Z21, Z28, Z21
-	VMOVUPS      Z21, 640(DX)(BX*1)
+	VMOVUPS      Z21, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z22, Z26, Z22
+	VMINPS       Z22, Z28, Z22
+	VMOVUPS      Z22, (DX)
 	VMAXPS       Z23, Z26, Z23
 	VMINPS       Z23, Z28, Z23
-	VMOVUPS      Z23, 704(DX)(BX*1)
+	VMOVUPS      Z23, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z24, Z26, Z24
+	VMINPS       Z24, Z28, Z24
+	VMOVUPS      Z24, (DX)
 	VMAXPS       Z25, Z26, Z25
 	VMINPS       Z25, Z28, Z25
-	VMOVUPS      Z25, 768(DX)(BX*1)
+	VMOVUPS      Z25, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000034, CX
-	ADDQ         $0x00000340, DX
 	SUBQ         $0x01, AX
 	JNE          p13tile
 	VZEROUPPER
@@ -11129,10 +12610,10 @@ p14:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p14tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p14more
 	MOVQ    bias+64(FP), DI
@@ -11167,34 +12648,50 @@ p14tile:
 	JMP     p14started
 
 p14more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z2
-	VMOVUPS 128(DX), Z4
-	VMOVUPS 192(DX), Z6
-	VMOVUPS 256(DX), Z8
-	VMOVUPS 320(DX), Z10
-	VMOVUPS 384(DX), Z12
-	VMOVUPS 448(DX), Z14
-	VMOVUPS 512(DX), Z16
-	VMOVUPS 576(DX), Z18
-	VMOVUPS 640(DX), Z20
-	VMOVUPS 704(DX), Z22
-	VMOVUPS 768(DX), Z24
-	VMOVUPS 832(DX), Z26
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z3
-	VMOVUPS 128(DX)(BX*1), Z5
-	VMOVUPS 192(DX)(BX*1), Z7
-	VMOVUPS 256(DX)(BX*1), Z9
-	VMOVUPS 320(DX)(BX*1), Z11
-	VMOVUPS 384(DX)(BX*1), Z13
-	VMOVUPS 448(DX)(BX*1), Z15
-	VMOVUPS 512(DX)(BX*1), Z17
-	VMOVUPS 576(DX)(BX*1), Z19
-	VMOVUPS 640(DX)(BX*1), Z21
-	VMOVUPS 704(DX)(BX*1), Z23
-	VMOVUPS 768(DX)(BX*1), Z25
-	VMOVUPS 832(DX)(BX*1), Z27
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z2
+	VMOVUPS (DI)(BX*1), Z3
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z4
+	VMOVUPS (DI)(BX*1), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z8
+	VMOVUPS (DI)(BX*1), Z9
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z10
+	VMOVUPS (DI)(BX*1), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z14
+	VMOVUPS (DI)(BX*1), Z15
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z16
+	VMOVUPS (DI)(BX*1), Z17
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z18
+	VMOVUPS (DI)(BX*1), Z19
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z20
+	VMOVUPS (DI)(BX*1), Z21
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z22
+	VMOVUPS (DI)(BX*1), Z23
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z24
+	VMOVUPS (DI)(BX*1), Z25
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z26
+	VMOVUPS (DI)(BX*1), Z27
+	LEAQ    (DI)(R8*4), DI
 
 p14started:
 	MOVQ taps+24(FP), DI
@@ -11254,135 +12751,163 @@ p14tap:
 	JNE          p14tap
 	TESTQ        SI, SI
 	JEQ          p14clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z2, Z2
-	VADDPS       128(SI), Z4, Z4
-	VADDPS       192(SI), Z6, Z6
-	VADDPS       256(SI), Z8, Z8
-	VADDPS       320(SI), Z10, Z10
-	VADDPS       384(SI), Z12, Z12
-	VADDPS       448(SI), Z14, Z14
-	VADDPS       512(SI), Z16, Z16
-	VADDPS       576(SI), Z18, Z18
-	VADDPS       640(SI), Z20, Z20
-	VADDPS       704(SI), Z22, Z22
-	VADDPS       768(SI), Z24, Z24
-	VADDPS       832(SI), Z26, Z26
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z3, Z3
-	VADDPS       128(SI)(DI*1), Z5, Z5
-	VADDPS       192(SI)(DI*1), Z7, Z7
-	VADDPS       256(SI)(DI*1), Z9, Z9
-	VADDPS       320(SI)(DI*1), Z11, Z11
-	VADDPS       384(SI)(DI*1), Z13, Z13
-	VADDPS       448(SI)(DI*1), Z15, Z15
-	VADDPS       512(SI)(DI*1), Z17, Z17
-	VADDPS       576(SI)(DI*1), Z19, Z19
-	VADDPS       640(SI)(DI*1), Z21, Z21
-	VADDPS       704(SI)(DI*1), Z23, Z23
-	VADDPS       768(SI)(DI*1), Z25, Z25
-	VADDPS       832(SI)(DI*1), Z27, Z27
-	ADDQ         $0x00000380, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z2, Z2
+	VADDPS       (SI)(DI*1), Z3, Z3
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z4, Z4
+	VADDPS       (SI)(DI*1), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z8, Z8
+	VADDPS       (SI)(DI*1), Z9, Z9
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z10, Z10
+	VADDPS       (SI)(DI*1), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z14, Z14
+	VADDPS       (SI)(DI*1), Z15, Z15
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z16, Z16
+	VADDPS       (SI)(DI*1), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(DI*1), Z19, Z19
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z20, Z20
+	VADDPS       (SI)(DI*1), Z21, Z21
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z22, Z22
+	VADDPS       (SI)(DI*1), Z23, Z23
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z24, Z24
+	VADDPS       (SI)(DI*1), Z25, Z25
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z26, Z26
+	VADDPS       (SI)(DI*1), Z27, Z27
+	LEAQ         (SI)(R8*4), SI
 
 p14clamp:
-	VBROADCASTSS lo+104(FP), Z28
-	VBROADCASTSS hi+108(FP), Z30
+	VBROADCASTSS lo+112(FP), Z28
+	VBROADCASTSS hi+116(FP), Z30
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z28, Z0
 	VMINPS       Z0, Z30, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z2, Z28, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, 64(DX)
-	VMAXPS       Z4, Z28, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, 128(DX)
-	VMAXPS       Z6, Z28, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, 192(DX)
-	VMAXPS       Z8, Z28, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, 256(DX)
-	VMAXPS       Z10, Z28, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, 320(DX)
-	VMAXPS       Z12, Z28, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, 384(DX)
-	VMAXPS       Z14, Z28, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, 448(DX)
-	VMAXPS       Z16, Z28, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, 512(DX)
-	VMAXPS       Z18, Z28, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, 576(DX)
-	VMAXPS       Z20, Z28, Z20
-	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, 640(DX)
-	VMAXPS       Z22, Z28, Z22
-	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, 704(DX)
-	VMAXPS       Z24, Z28, Z24
-	VMINPS       Z24, Z30, Z24
-	VMOVUPS      Z24, 768(DX)
-	VMAXPS       Z26, Z28, Z26
-	VMINPS       Z26, Z30, Z26
-	VMOVUPS      Z26, 832(DX)
 	VMAXPS       Z1, Z28, Z1
 	VMINPS       Z1, Z30, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z2, Z28, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (DX)
 	VMAXPS       Z3, Z28, Z3
 	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, 64(DX)(BX*1)
+	VMOVUPS      Z3, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z4, Z28, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (DX)
 	VMAXPS       Z5, Z28, Z5
 	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, 128(DX)(BX*1)
+	VMOVUPS      Z5, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z28, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (DX)
 	VMAXPS       Z7, Z28, Z7
 	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, 192(DX)(BX*1)
+	VMOVUPS      Z7, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z8, Z28, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (DX)
 	VMAXPS       Z9, Z28, Z9
 	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, 256(DX)(BX*1)
+	VMOVUPS      Z9, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z10, Z28, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (DX)
 	VMAXPS       Z11, Z28, Z11
 	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, 320(DX)(BX*1)
+	VMOVUPS      Z11, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z28, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (DX)
 	VMAXPS       Z13, Z28, Z13
 	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, 384(DX)(BX*1)
+	VMOVUPS      Z13, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z14, Z28, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (DX)
 	VMAXPS       Z15, Z28, Z15
 	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, 448(DX)(BX*1)
+	VMOVUPS      Z15, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z16, Z28, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (DX)
 	VMAXPS       Z17, Z28, Z17
 	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, 512(DX)(BX*1)
+	VMOVUPS      Z17, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z28, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (DX)
 	VMAXPS       Z19, Z28, Z19
 	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, 576(DX)(BX*1)
+	VMOVUPS      Z19, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z20, Z28, Z20
+	VMINPS       Z20, Z30, Z20
+	VMOVUPS      Z20, (DX)
 	VMAXPS       Z21, Z28, Z21
 	VMINPS       Z21, Z30, Z21
-	VMOVUPS      Z21, 640(DX)(BX*1)
+	VMOVUPS      Z21, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z22, Z28, Z22
+	VMINPS       Z22, Z30, Z22
+	VMOVUPS      Z22, (DX)
 	VMAXPS       Z23, Z28, Z23
 	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, 704(DX)(BX*1)
+	VMOVUPS      Z23, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z24, Z28, Z24
+	VMINPS       Z24, Z30, Z24
+	VMOVUPS      Z24, (DX)
 	VMAXPS       Z25, Z28, Z25
 	VMINPS       Z25, Z30, Z25
-	VMOVUPS      Z25, 768(DX)(BX*1)
+	VMOVUPS      Z25, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z26, Z28, Z26
+	VMINPS       Z26, Z30, Z26
+	VMOVUPS      Z26, (DX)
 	VMAXPS       Z27, Z28, Z27
 	VMINPS       Z27, Z30, Z27
-	VMOVUPS      Z27, 832(DX)(BX*1)
+	VMOVUPS      Z27, (DX)(BX*1)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000038, CX
-	ADDQ         $0x00000380, DX
 	SUBQ         $0x01, AX
 	JNE          p14tile
 	VZEROUPPER
 	RET
 
-// func convPlanar48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+// func convPlanar48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, AVX512F
-TEXT ·convPlanar48AVX512(SB), NOSPLIT, $0-113
+TEXT ·convPlanar48AVX512(SB), NOSPLIT, $0-121
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x00000009
 	JEQ  p9
@@ -11405,10 +12930,10 @@ TEXT ·convPlanar48AVX512(SB), NOSPLIT, $0-113
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p1tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p1more
 	MOVQ    bias+64(FP), DI
@@ -11418,9 +12943,12 @@ p1tile:
 	JMP     p1started
 
 p1more:
-	VMOVUPS (DX), Z0
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS (DX)(BX*2), Z2
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
 
 p1started:
 	MOVQ taps+24(FP), DI
@@ -11443,16 +12971,18 @@ p1tap:
 	JNE          p1tap
 	TESTQ        SI, SI
 	JEQ          p1clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
 	VADDPS       (SI)(DI*1), Z1, Z1
 	VADDPS       (SI)(DI*2), Z2, Z2
-	ADDQ         $0x00000040, SI
+	LEAQ         (SI)(R8*4), SI
 
 p1clamp:
-	VBROADCASTSS lo+104(FP), Z3
-	VBROADCASTSS hi+108(FP), Z6
+	VBROADCASTSS lo+112(FP), Z3
+	VBROADCASTSS hi+116(FP), Z6
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z3, Z0
 	VMINPS       Z0, Z6, Z0
 	VMOVUPS      Z0, (DX)
@@ -11462,8 +12992,8 @@ p1clamp:
 	VMAXPS       Z2, Z3, Z2
 	VMINPS       Z2, Z6, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000004, CX
-	ADDQ         $0x00000040, DX
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
@@ -11475,10 +13005,10 @@ p2:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p2tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p2more
 	MOVQ    bias+64(FP), DI
@@ -11491,12 +13021,16 @@ p2tile:
 	JMP     p2started
 
 p2more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z3
+	VMOVUPS (DI)(BX*1), Z4
+	VMOVUPS (DI)(BX*2), Z5
+	LEAQ    (DI)(R8*4), DI
 
 p2started:
 	MOVQ taps+24(FP), DI
@@ -11523,39 +13057,43 @@ p2tap:
 	JNE          p2tap
 	TESTQ        SI, SI
 	JEQ          p2clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z4, Z4
 	VADDPS       (SI)(DI*2), Z2, Z2
-	VADDPS       64(SI)(DI*2), Z5, Z5
-	ADDQ         $0x00000080, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VADDPS       (SI)(DI*2), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
 
 p2clamp:
-	VBROADCASTSS lo+104(FP), Z6
-	VBROADCASTSS hi+108(FP), Z9
+	VBROADCASTSS lo+112(FP), Z6
+	VBROADCASTSS hi+116(FP), Z9
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z6, Z0
 	VMINPS       Z0, Z9, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z6, Z3
-	VMINPS       Z3, Z9, Z3
-	VMOVUPS      Z3, 64(DX)
 	VMAXPS       Z1, Z6, Z1
 	VMINPS       Z1, Z9, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z6, Z4
-	VMINPS       Z4, Z9, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
 	VMAXPS       Z2, Z6, Z2
 	VMINPS       Z2, Z9, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z6, Z3
+	VMINPS       Z3, Z9, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z6, Z4
+	VMINPS       Z4, Z9, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z6, Z5
 	VMINPS       Z5, Z9, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000008, CX
-	ADDQ         $0x00000080, DX
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
@@ -11567,10 +13105,10 @@ p3:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p3tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p3more
 	MOVQ    bias+64(FP), DI
@@ -11586,15 +13124,20 @@ p3tile:
 	JMP     p3started
 
 p3more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z3
+	VMOVUPS (DI)(BX*1), Z4
+	VMOVUPS (DI)(BX*2), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	VMOVUPS (DI)(BX*2), Z8
+	LEAQ    (DI)(R8*4), DI
 
 p3started:
 	MOVQ taps+24(FP), DI
@@ -11625,51 +13168,57 @@ p3tap:
 	JNE          p3tap
 	TESTQ        SI, SI
 	JEQ          p3clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z4, Z4
-	VADDPS       128(SI)(DI*1), Z7, Z7
 	VADDPS       (SI)(DI*2), Z2, Z2
-	VADDPS       64(SI)(DI*2), Z5, Z5
-	VADDPS       128(SI)(DI*2), Z8, Z8
-	ADDQ         $0x000000c0, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VADDPS       (SI)(DI*2), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	VADDPS       (SI)(DI*2), Z8, Z8
+	LEAQ         (SI)(R8*4), SI
 
 p3clamp:
-	VBROADCASTSS lo+104(FP), Z9
-	VBROADCASTSS hi+108(FP), Z12
+	VBROADCASTSS lo+112(FP), Z9
+	VBROADCASTSS hi+116(FP), Z12
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z9, Z0
 	VMINPS       Z0, Z12, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z9, Z3
-	VMINPS       Z3, Z12, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z9, Z6
-	VMINPS       Z6, Z12, Z6
-	VMOVUPS      Z6, 128(DX)
 	VMAXPS       Z1, Z9, Z1
 	VMINPS       Z1, Z12, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z9, Z4
-	VMINPS       Z4, Z12, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z9, Z7
-	VMINPS       Z7, Z12, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
 	VMAXPS       Z2, Z9, Z2
 	VMINPS       Z2, Z12, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z9, Z3
+	VMINPS       Z3, Z12, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z9, Z4
+	VMINPS       Z4, Z12, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z9, Z5
 	VMINPS       Z5, Z12, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z9, Z6
+	VMINPS       Z6, Z12, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z9, Z7
+	VMINPS       Z7, Z12, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z9, Z8
 	VMINPS       Z8, Z12, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x0000000c, CX
-	ADDQ         $0x000000c0, DX
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
@@ -11681,10 +13230,10 @@ p4:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p4tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p4more
 	MOVQ    bias+64(FP), DI
@@ -11703,18 +13252,24 @@ p4tile:
 	JMP     p4started
 
 p4more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z3
+	VMOVUPS (DI)(BX*1), Z4
+	VMOVUPS (DI)(BX*2), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	VMOVUPS (DI)(BX*2), Z8
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z9
+	VMOVUPS (DI)(BX*1), Z10
+	VMOVUPS (DI)(BX*2), Z11
+	LEAQ    (DI)(R8*4), DI
 
 p4started:
 	MOVQ taps+24(FP), DI
@@ -11749,63 +13304,71 @@ p4tap:
 	JNE          p4tap
 	TESTQ        SI, SI
 	JEQ          p4clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z4, Z4
-	VADDPS       128(SI)(DI*1), Z7, Z7
-	VADDPS       192(SI)(DI*1), Z10, Z10
 	VADDPS       (SI)(DI*2), Z2, Z2
-	VADDPS       64(SI)(DI*2), Z5, Z5
-	VADDPS       128(SI)(DI*2), Z8, Z8
-	VADDPS       192(SI)(DI*2), Z11, Z11
-	ADDQ         $0x00000100, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VADDPS       (SI)(DI*2), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	VADDPS       (SI)(DI*2), Z8, Z8
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(DI*1), Z10, Z10
+	VADDPS       (SI)(DI*2), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
 
 p4clamp:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z15
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z15
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z12, Z0
 	VMINPS       Z0, Z15, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z12, Z3
-	VMINPS       Z3, Z15, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z12, Z6
-	VMINPS       Z6, Z15, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z12, Z9
-	VMINPS       Z9, Z15, Z9
-	VMOVUPS      Z9, 192(DX)
 	VMAXPS       Z1, Z12, Z1
 	VMINPS       Z1, Z15, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z12, Z4
-	VMINPS       Z4, Z15, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z12, Z7
-	VMINPS       Z7, Z15, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z12, Z10
-	VMINPS       Z10, Z15, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
 	VMAXPS       Z2, Z12, Z2
 	VMINPS       Z2, Z15, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z12, Z3
+	VMINPS       Z3, Z15, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z12, Z4
+	VMINPS       Z4, Z15, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z12, Z5
 	VMINPS       Z5, Z15, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z12, Z6
+	VMINPS       Z6, Z15, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z12, Z7
+	VMINPS       Z7, Z15, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z12, Z8
 	VMINPS       Z8, Z15, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z12, Z9
+	VMINPS       Z9, Z15, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z12, Z10
+	VMINPS       Z10, Z15, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z12, Z11
 	VMINPS       Z11, Z15, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000010, CX
-	ADDQ         $0x00000100, DX
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
@@ -11817,10 +13380,10 @@ p5:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p5tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p5more
 	MOVQ    bias+64(FP), DI
@@ -11842,21 +13405,28 @@ p5tile:
 	JMP     p5started
 
 p5more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z3
+	VMOVUPS (DI)(BX*1), Z4
+	VMOVUPS (DI)(BX*2), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	VMOVUPS (DI)(BX*2), Z8
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z9
+	VMOVUPS (DI)(BX*1), Z10
+	VMOVUPS (DI)(BX*2), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	VMOVUPS (DI)(BX*2), Z14
+	LEAQ    (DI)(R8*4), DI
 
 p5started:
 	MOVQ taps+24(FP), DI
@@ -11895,75 +13465,85 @@ p5tap:
 	JNE          p5tap
 	TESTQ        SI, SI
 	JEQ          p5clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z4, Z4
-	VADDPS       128(SI)(DI*1), Z7, Z7
-	VADDPS       192(SI)(DI*1), Z10, Z10
-	VADDPS       256(SI)(DI*1), Z13, Z13
 	VADDPS       (SI)(DI*2), Z2, Z2
-	VADDPS       64(SI)(DI*2), Z5, Z5
-	VADDPS       128(SI)(DI*2), Z8, Z8
-	VADDPS       192(SI)(DI*2), Z11, Z11
-	VADDPS       256(SI)(DI*2), Z14, Z14
-	ADDQ         $0x00000140, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VADDPS       (SI)(DI*2), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	VADDPS       (SI)(DI*2), Z8, Z8
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(DI*1), Z10, Z10
+	VADDPS       (SI)(DI*2), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	VADDPS       (SI)(DI*2), Z14, Z14
+	LEAQ         (SI)(R8*4), SI
 
 p5clamp:
-	VBROADCASTSS lo+104(FP), Z15
-	VBROADCASTSS hi+108(FP), Z18
+	VBROADCASTSS lo+112(FP), Z15
+	VBROADCASTSS hi+116(FP), Z18
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z15, Z0
 	VMINPS       Z0, Z18, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z15, Z3
-	VMINPS       Z3, Z18, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z15, Z6
-	VMINPS       Z6, Z18, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z15, Z9
-	VMINPS       Z9, Z18, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z15, Z12
-	VMINPS       Z12, Z18, Z12
-	VMOVUPS      Z12, 256(DX)
 	VMAXPS       Z1, Z15, Z1
 	VMINPS       Z1, Z18, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z15, Z4
-	VMINPS       Z4, Z18, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z15, Z7
-	VMINPS       Z7, Z18, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z15, Z10
-	VMINPS       Z10, Z18, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z15, Z13
-	VMINPS       Z13, Z18, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
 	VMAXPS       Z2, Z15, Z2
 	VMINPS       Z2, Z18, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z15, Z3
+	VMINPS       Z3, Z18, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z15, Z4
+	VMINPS       Z4, Z18, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z15, Z5
 	VMINPS       Z5, Z18, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z15, Z6
+	VMINPS       Z6, Z18, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z15, Z7
+	VMINPS       Z7, Z18, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z15, Z8
 	VMINPS       Z8, Z18, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z15, Z9
+	VMINPS       Z9, Z18, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z15, Z10
+	VMINPS       Z10, Z18, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z15, Z11
 	VMINPS       Z11, Z18, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z15, Z12
+	VMINPS       Z12, Z18, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z15, Z13
+	VMINPS       Z13, Z18, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z15, Z14
 	VMINPS       Z14, Z18, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000014, CX
-	ADDQ         $0x00000140, DX
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
@@ -11975,10 +13555,10 @@ p6:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p6tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p6more
 	MOVQ    bias+64(FP), DI
@@ -12003,24 +13583,32 @@ p6tile:
 	JMP     p6started
 
 p6more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS 320(DX), Z15
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS 320(DX)(BX*1), Z16
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
-	VMOVUPS 320(DX)(BX*2), Z17
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z3
+	VMOVUPS (DI)(BX*1), Z4
+	VMOVUPS (DI)(BX*2), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	VMOVUPS (DI)(BX*2), Z8
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z9
+	VMOVUPS (DI)(BX*1), Z10
+	VMOVUPS (DI)(BX*2), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	VMOVUPS (DI)(BX*2), Z14
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z15
+	VMOVUPS (DI)(BX*1), Z16
+	VMOVUPS (DI)(BX*2), Z17
+	LEAQ    (DI)(R8*4), DI
 
 p6started:
 	MOVQ taps+24(FP), DI
@@ -12063,87 +13651,99 @@ p6tap:
 	JNE          p6tap
 	TESTQ        SI, SI
 	JEQ          p6clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
-	VADDPS       320(SI), Z15, Z15
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z4, Z4
-	VADDPS       128(SI)(DI*1), Z7, Z7
-	VADDPS       192(SI)(DI*1), Z10, Z10
-	VADDPS       256(SI)(DI*1), Z13, Z13
-	VADDPS       320(SI)(DI*1), Z16, Z16
 	VADDPS       (SI)(DI*2), Z2, Z2
-	VADDPS       64(SI)(DI*2), Z5, Z5
-	VADDPS       128(SI)(DI*2), Z8, Z8
-	VADDPS       192(SI)(DI*2), Z11, Z11
-	VADDPS       256(SI)(DI*2), Z14, Z14
-	VADDPS       320(SI)(DI*2), Z17, Z17
-	ADDQ         $0x00000180, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VADDPS       (SI)(DI*2), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	VADDPS       (SI)(DI*2), Z8, Z8
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(DI*1), Z10, Z10
+	VADDPS       (SI)(DI*2), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	VADDPS       (SI)(DI*2), Z14, Z14
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z15, Z15
+	VADDPS       (SI)(DI*1), Z16, Z16
+	VADDPS       (SI)(DI*2), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
 
 p6clamp:
-	VBROADCASTSS lo+104(FP), Z18
-	VBROADCASTSS hi+108(FP), Z21
+	VBROADCASTSS lo+112(FP), Z18
+	VBROADCASTSS hi+116(FP), Z21
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z18, Z0
 	VMINPS       Z0, Z21, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z18, Z3
-	VMINPS       Z3, Z21, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z18, Z6
-	VMINPS       Z6, Z21, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z18, Z9
-	VMINPS       Z9, Z21, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z18, Z12
-	VMINPS       Z12, Z21, Z12
-	VMOVUPS      Z12, 256(DX)
-	VMAXPS       Z15, Z18, Z15
-	VMINPS       Z15, Z21, Z15
-	VMOVUPS      Z15, 320(DX)
 	VMAXPS       Z1, Z18, Z1
 	VMINPS       Z1, Z21, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z18, Z4
-	VMINPS       Z4, Z21, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z18, Z7
-	VMINPS       Z7, Z21, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z18, Z10
-	VMINPS       Z10, Z21, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z18, Z13
-	VMINPS       Z13, Z21, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
-	VMAXPS       Z16, Z18, Z16
-	VMINPS       Z16, Z21, Z16
-	VMOVUPS      Z16, 320(DX)(BX*1)
 	VMAXPS       Z2, Z18, Z2
 	VMINPS       Z2, Z21, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z18, Z3
+	VMINPS       Z3, Z21, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z18, Z4
+	VMINPS       Z4, Z21, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z18, Z5
 	VMINPS       Z5, Z21, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z18, Z6
+	VMINPS       Z6, Z21, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z18, Z7
+	VMINPS       Z7, Z21, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z18, Z8
 	VMINPS       Z8, Z21, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z18, Z9
+	VMINPS       Z9, Z21, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z18, Z10
+	VMINPS       Z10, Z21, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z18, Z11
 	VMINPS       Z11, Z21, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z18, Z12
+	VMINPS       Z12, Z21, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z18, Z13
+	VMINPS       Z13, Z21, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z18, Z14
 	VMINPS       Z14, Z21, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z15, Z18, Z15
+	VMINPS       Z15, Z21, Z15
+	VMOVUPS      Z15, (DX)
+	VMAXPS       Z16, Z18, Z16
+	VMINPS       Z16, Z21, Z16
+	VMOVUPS      Z16, (DX)(BX*1)
 	VMAXPS       Z17, Z18, Z17
 	VMINPS       Z17, Z21, Z17
-	VMOVUPS      Z17, 320(DX)(BX*2)
+	VMOVUPS      Z17, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000018, CX
-	ADDQ         $0x00000180, DX
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
@@ -12155,10 +13755,10 @@ p7:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p7tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p7more
 	MOVQ    bias+64(FP), DI
@@ -12186,27 +13786,36 @@ p7tile:
 	JMP     p7started
 
 p7more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS 320(DX), Z15
-	VMOVUPS 384(DX), Z18
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS 320(DX)(BX*1), Z16
-	VMOVUPS 384(DX)(BX*1), Z19
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
-	VMOVUPS 320(DX)(BX*2), Z17
-	VMOVUPS 384(DX)(BX*2), Z20
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z3
+	VMOVUPS (DI)(BX*1), Z4
+	VMOVUPS (DI)(BX*2), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	VMOVUPS (DI)(BX*2), Z8
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z9
+	VMOVUPS (DI)(BX*1), Z10
+	VMOVUPS (DI)(BX*2), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	VMOVUPS (DI)(BX*2), Z14
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z15
+	VMOVUPS (DI)(BX*1), Z16
+	VMOVUPS (DI)(BX*2), Z17
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z18
+	VMOVUPS (DI)(BX*1), Z19
+	VMOVUPS (DI)(BX*2), Z20
+	LEAQ    (DI)(R8*4), DI
 
 p7started:
 	MOVQ taps+24(FP), DI
@@ -12253,99 +13862,113 @@ p7tap:
 	JNE          p7tap
 	TESTQ        SI, SI
 	JEQ          p7clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
-	VADDPS       320(SI), Z15, Z15
-	VADDPS       384(SI), Z18, Z18
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z4, Z4
-	VADDPS       128(SI)(DI*1), Z7, Z7
-	VADDPS       192(SI)(DI*1), Z10, Z10
-	VADDPS       256(SI)(DI*1), Z13, Z13
-	VADDPS       320(SI)(DI*1), Z16, Z16
-	VADDPS       384(SI)(DI*1), Z19, Z19
 	VADDPS       (SI)(DI*2), Z2, Z2
-	VADDPS       64(SI)(DI*2), Z5, Z5
-	VADDPS       128(SI)(DI*2), Z8, Z8
-	VADDPS       192(SI)(DI*2), Z11, Z11
-	VADDPS       256(SI)(DI*2), Z14, Z14
-	VADDPS       320(SI)(DI*2), Z17, Z17
-	VADDPS       384(SI)(DI*2), Z20, Z20
-	ADDQ         $0x000001c0, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VADDPS       (SI)(DI*2), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	VADDPS       (SI)(DI*2), Z8, Z8
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(DI*1), Z10, Z10
+	VADDPS       (SI)(DI*2), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	VADDPS       (SI)(DI*2), Z14, Z14
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z15, Z15
+	VADDPS       (SI)(DI*1), Z16, Z16
+	VADDPS       (SI)(DI*2), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(DI*1), Z19, Z19
+	VADDPS       (SI)(DI*2), Z20, Z20
+	LEAQ         (SI)(R8*4), SI
 
 p7clamp:
-	VBROADCASTSS lo+104(FP), Z21
-	VBROADCASTSS hi+108(FP), Z24
+	VBROADCASTSS lo+112(FP), Z21
+	VBROADCASTSS hi+116(FP), Z24
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z21, Z0
 	VMINPS       Z0, Z24, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z21, Z3
-	VMINPS       Z3, Z24, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z21, Z6
-	VMINPS       Z6, Z24, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z21, Z9
-	VMINPS       Z9, Z24, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z21, Z12
-	VMINPS       Z12, Z24, Z12
-	VMOVUPS      Z12, 256(DX)
-	VMAXPS       Z15, Z21, Z15
-	VMINPS       Z15, Z24, Z15
-	VMOVUPS      Z15, 320(DX)
-	VMAXPS       Z18, Z21, Z18
-	VMINPS       Z18, Z24, Z18
-	VMOVUPS      Z18, 384(DX)
 	VMAXPS       Z1, Z21, Z1
 	VMINPS       Z1, Z24, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z21, Z4
-	VMINPS       Z4, Z24, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z21, Z7
-	VMINPS       Z7, Z24, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z21, Z10
-	VMINPS       Z10, Z24, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z21, Z13
-	VMINPS       Z13, Z24, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
-	VMAXPS       Z16, Z21, Z16
-	VMINPS       Z16, Z24, Z16
-	VMOVUPS      Z16, 320(DX)(BX*1)
-	VMAXPS       Z19, Z21, Z19
-	VMINPS       Z19, Z24, Z19
-	VMOVUPS      Z19, 384(DX)(BX*1)
 	VMAXPS       Z2, Z21, Z2
 	VMINPS       Z2, Z24, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z21, Z3
+	VMINPS       Z3, Z24, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z21, Z4
+	VMINPS       Z4, Z24, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z21, Z5
 	VMINPS       Z5, Z24, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z21, Z6
+	VMINPS       Z6, Z24, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z21, Z7
+	VMINPS       Z7, Z24, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z21, Z8
 	VMINPS       Z8, Z24, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z21, Z9
+	VMINPS       Z9, Z24, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z21, Z10
+	VMINPS       Z10, Z24, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z21, Z11
 	VMINPS       Z11, Z24, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z21, Z12
+	VMINPS       Z12, Z24, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z21, Z13
+	VMINPS       Z13, Z24, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z21, Z14
 	VMINPS       Z14, Z24, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z15, Z21, Z15
+	VMINPS       Z15, Z24, Z15
+	VMOVUPS      Z15, (DX)
+	VMAXPS       Z16, Z21, Z16
+	VMINPS       Z16, Z24, Z16
+	VMOVUPS      Z16, (DX)(BX*1)
 	VMAXPS       Z17, Z21, Z17
 	VMINPS       Z17, Z24, Z17
-	VMOVUPS      Z17, 320(DX)(BX*2)
+	VMOVUPS      Z17, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z21, Z18
+	VMINPS       Z18, Z24, Z18
+	VMOVUPS      Z18, (DX)
+	VMAXPS       Z19, Z21, Z19
+	VMINPS       Z19, Z24, Z19
+	VMOVUPS      Z19, (DX)(BX*1)
 	VMAXPS       Z20, Z21, Z20
 	VMINPS       Z20, Z24, Z20
-	VMOVUPS      Z20, 384(DX)(BX*2)
+	VMOVUPS      Z20, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x0000001c, CX
-	ADDQ         $0x000001c0, DX
 	SUBQ         $0x01, AX
 	JNE          p7tile
 	VZEROUPPER
@@ -12357,10 +13980,10 @@ p8:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p8tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p8more
 	MOVQ    bias+64(FP), DI
@@ -12391,30 +14014,40 @@ p8tile:
 	JMP     p8started
 
 p8more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS 320(DX), Z15
-	VMOVUPS 384(DX), Z18
-	VMOVUPS 448(DX), Z21
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS 320(DX)(BX*1), Z16
-	VMOVUPS 384(DX)(BX*1), Z19
-	VMOVUPS 448(DX)(BX*1), Z22
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
-	VMOVUPS 320(DX)(BX*2), Z17
-	VMOVUPS 384(DX)(BX*2), Z20
-	VMOVUPS 448(DX)(BX*2), Z23
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z3
+	VMOVUPS (DI)(BX*1), Z4
+	VMOVUPS (DI)(BX*2), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	VMOVUPS (DI)(BX*2), Z8
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z9
+	VMOVUPS (DI)(BX*1), Z10
+	VMOVUPS (DI)(BX*2), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	VMOVUPS (DI)(BX*2), Z14
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z15
+	VMOVUPS (DI)(BX*1), Z16
+	VMOVUPS (DI)(BX*2), Z17
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z18
+	VMOVUPS (DI)(BX*1), Z19
+	VMOVUPS (DI)(BX*2), Z20
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z21
+	VMOVUPS (DI)(BX*1), Z22
+	VMOVUPS (DI)(BX*2), Z23
+	LEAQ    (DI)(R8*4), DI
 
 p8started:
 	MOVQ taps+24(FP), DI
@@ -12465,111 +14098,127 @@ p8tap:
 	JNE          p8tap
 	TESTQ        SI, SI
 	JEQ          p8clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
-	VADDPS       320(SI), Z15, Z15
-	VADDPS       384(SI), Z18, Z18
-	VADDPS       448(SI), Z21, Z21
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z4, Z4
-	VADDPS       128(SI)(DI*1), Z7, Z7
-	VADDPS       192(SI)(DI*1), Z10, Z10
-	VADDPS       256(SI)(DI*1), Z13, Z13
-	VADDPS       320(SI)(DI*1), Z16, Z16
-	VADDPS       384(SI)(DI*1), Z19, Z19
-	VADDPS       448(SI)(DI*1), Z22, Z22
 	VADDPS       (SI)(DI*2), Z2, Z2
-	VADDPS       64(SI)(DI*2), Z5, Z5
-	VADDPS       128(SI)(DI*2), Z8, Z8
-	VADDPS       192(SI)(DI*2), Z11, Z11
-	VADDPS       256(SI)(DI*2), Z14, Z14
-	VADDPS       320(SI)(DI*2), Z17, Z17
-	VADDPS       384(SI)(DI*2), Z20, Z20
-	VADDPS       448(SI)(DI*2), Z23, Z23
-	ADDQ         $0x00000200, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VADDPS       (SI)(DI*2), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	VADDPS       (SI)(DI*2), Z8, Z8
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(DI*1), Z10, Z10
+	VADDPS       (SI)(DI*2), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	VADDPS       (SI)(DI*2), Z14, Z14
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z15, Z15
+	VADDPS       (SI)(DI*1), Z16, Z16
+	VADDPS       (SI)(DI*2), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(DI*1), Z19, Z19
+	VADDPS       (SI)(DI*2), Z20, Z20
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z21, Z21
+	VADDPS       (SI)(DI*1), Z22, Z22
+	VADDPS       (SI)(DI*2), Z23, Z23
+	LEAQ         (SI)(R8*4), SI
 
 p8clamp:
-	VBROADCASTSS lo+104(FP), Z24
-	VBROADCASTSS hi+108(FP), Z27
+	VBROADCASTSS lo+112(FP), Z24
+	VBROADCASTSS hi+116(FP), Z27
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z24, Z0
 	VMINPS       Z0, Z27, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z24, Z3
-	VMINPS       Z3, Z27, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z24, Z6
-	VMINPS       Z6, Z27, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z24, Z9
-	VMINPS       Z9, Z27, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z24, Z12
-	VMINPS       Z12, Z27, Z12
-	VMOVUPS      Z12, 256(DX)
-	VMAXPS       Z15, Z24, Z15
-	VMINPS       Z15, Z27, Z15
-	VMOVUPS      Z15, 320(DX)
-	VMAXPS       Z18, Z24, Z18
-	VMINPS       Z18, Z27, Z18
-	VMOVUPS      Z18, 384(DX)
-	VMAXPS       Z21, Z24, Z21
-	VMINPS       Z21, Z27, Z21
-	VMOVUPS      Z21, 448(DX)
 	VMAXPS       Z1, Z24, Z1
 	VMINPS       Z1, Z27, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z24, Z4
-	VMINPS       Z4, Z27, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z24, Z7
-	VMINPS       Z7, Z27, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z24, Z10
-	VMINPS       Z10, Z27, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z24, Z13
-	VMINPS       Z13, Z27, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
-	VMAXPS       Z16, Z24, Z16
-	VMINPS       Z16, Z27, Z16
-	VMOVUPS      Z16, 320(DX)(BX*1)
-	VMAXPS       Z19, Z24, Z19
-	VMINPS       Z19, Z27, Z19
-	VMOVUPS      Z19, 384(DX)(BX*1)
-	VMAXPS       Z22, Z24, Z22
-	VMINPS       Z22, Z27, Z22
-	VMOVUPS      Z22, 448(DX)(BX*1)
 	VMAXPS       Z2, Z24, Z2
 	VMINPS       Z2, Z27, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z24, Z3
+	VMINPS       Z3, Z27, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z24, Z4
+	VMINPS       Z4, Z27, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z24, Z5
 	VMINPS       Z5, Z27, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z24, Z6
+	VMINPS       Z6, Z27, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z24, Z7
+	VMINPS       Z7, Z27, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z24, Z8
 	VMINPS       Z8, Z27, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z24, Z9
+	VMINPS       Z9, Z27, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z24, Z10
+	VMINPS       Z10, Z27, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z24, Z11
 	VMINPS       Z11, Z27, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z24, Z12
+	VMINPS       Z12, Z27, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z24, Z13
+	VMINPS       Z13, Z27, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z24, Z14
 	VMINPS       Z14, Z27, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z15, Z24, Z15
+	VMINPS       Z15, Z27, Z15
+	VMOVUPS      Z15, (DX)
+	VMAXPS       Z16, Z24, Z16
+	VMINPS       Z16, Z27, Z16
+	VMOVUPS      Z16, (DX)(BX*1)
 	VMAXPS       Z17, Z24, Z17
 	VMINPS       Z17, Z27, Z17
-	VMOVUPS      Z17, 320(DX)(BX*2)
+	VMOVUPS      Z17, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z24, Z18
+	VMINPS       Z18, Z27, Z18
+	VMOVUPS      Z18, (DX)
+	VMAXPS       Z19, Z24, Z19
+	VMINPS       Z19, Z27, Z19
+	VMOVUPS      Z19, (DX)(BX*1)
 	VMAXPS       Z20, Z24, Z20
 	VMINPS       Z20, Z27, Z20
-	VMOVUPS      Z20, 384(DX)(BX*2)
+	VMOVUPS      Z20, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z21, Z24, Z21
+	VMINPS       Z21, Z27, Z21
+	VMOVUPS      Z21, (DX)
+	VMAXPS       Z22, Z24, Z22
+	VMINPS       Z22, Z27, Z22
+	VMOVUPS      Z22, (DX)(BX*1)
 	VMAXPS       Z23, Z24, Z23
 	VMINPS       Z23, Z27, Z23
-	VMOVUPS      Z23, 448(DX)(BX*2)
+	VMOVUPS      Z23, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000020, CX
-	ADDQ         $0x00000200, DX
 	SUBQ         $0x01, AX
 	JNE          p8tile
 	VZEROUPPER
@@ -12581,10 +14230,10 @@ p9:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), SI
+	MOVQ res+96(FP), SI
 
 p9tile:
-	MOVB    accumulate+112(FP), DI
+	MOVB    accumulate+120(FP), DI
 	TESTB   DI, DI
 	JNE     p9more
 	MOVQ    bias+64(FP), DI
@@ -12618,33 +14267,44 @@ p9tile:
 	JMP     p9started
 
 p9more:
-	VMOVUPS (DX), Z0
-	VMOVUPS 64(DX), Z3
-	VMOVUPS 128(DX), Z6
-	VMOVUPS 192(DX), Z9
-	VMOVUPS 256(DX), Z12
-	VMOVUPS 320(DX), Z15
-	VMOVUPS 384(DX), Z18
-	VMOVUPS 448(DX), Z21
-	VMOVUPS 512(DX), Z24
-	VMOVUPS (DX)(BX*1), Z1
-	VMOVUPS 64(DX)(BX*1), Z4
-	VMOVUPS 128(DX)(BX*1), Z7
-	VMOVUPS 192(DX)(BX*1), Z10
-	VMOVUPS 256(DX)(BX*1), Z13
-	VMOVUPS 320(DX)(BX*1), Z16
-	VMOVUPS 384(DX)(BX*1), Z19
-	VMOVUPS 448(DX)(BX*1), Z22
-	VMOVUPS 512(DX)(BX*1), Z25
-	VMOVUPS (DX)(BX*2), Z2
-	VMOVUPS 64(DX)(BX*2), Z5
-	VMOVUPS 128(DX)(BX*2), Z8
-	VMOVUPS 192(DX)(BX*2), Z11
-	VMOVUPS 256(DX)(BX*2), Z14
-	VMOVUPS 320(DX)(BX*2), Z17
-	VMOVUPS 384(DX)(BX*2), Z20
-	VMOVUPS 448(DX)(BX*2), Z23
-	VMOVUPS 512(DX)(BX*2), Z26
+	MOVQ    DX, DI
+	MOVQ    outPixel+88(FP), R8
+	VMOVUPS (DI), Z0
+	VMOVUPS (DI)(BX*1), Z1
+	VMOVUPS (DI)(BX*2), Z2
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z3
+	VMOVUPS (DI)(BX*1), Z4
+	VMOVUPS (DI)(BX*2), Z5
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z6
+	VMOVUPS (DI)(BX*1), Z7
+	VMOVUPS (DI)(BX*2), Z8
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z9
+	VMOVUPS (DI)(BX*1), Z10
+	VMOVUPS (DI)(BX*2), Z11
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z12
+	VMOVUPS (DI)(BX*1), Z13
+	VMOVUPS (DI)(BX*2), Z14
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z15
+	VMOVUPS (DI)(BX*1), Z16
+	VMOVUPS (DI)(BX*2), Z17
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z18
+	VMOVUPS (DI)(BX*1), Z19
+	VMOVUPS (DI)(BX*2), Z20
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z21
+	VMOVUPS (DI)(BX*1), Z22
+	VMOVUPS (DI)(BX*2), Z23
+	LEAQ    (DI)(R8*4), DI
+	VMOVUPS (DI), Z24
+	VMOVUPS (DI)(BX*1), Z25
+	VMOVUPS (DI)(BX*2), Z26
+	LEAQ    (DI)(R8*4), DI
 
 p9started:
 	MOVQ taps+24(FP), DI
@@ -12699,131 +14359,149 @@ p9tap:
 	JNE          p9tap
 	TESTQ        SI, SI
 	JEQ          p9clamp
-	MOVQ         resBlock+96(FP), DI
+	MOVQ         resBlock+104(FP), DI
 	SHLQ         $0x02, DI
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (SI), Z0, Z0
-	VADDPS       64(SI), Z3, Z3
-	VADDPS       128(SI), Z6, Z6
-	VADDPS       192(SI), Z9, Z9
-	VADDPS       256(SI), Z12, Z12
-	VADDPS       320(SI), Z15, Z15
-	VADDPS       384(SI), Z18, Z18
-	VADDPS       448(SI), Z21, Z21
-	VADDPS       512(SI), Z24, Z24
 	VADDPS       (SI)(DI*1), Z1, Z1
-	VADDPS       64(SI)(DI*1), Z4, Z4
-	VADDPS       128(SI)(DI*1), Z7, Z7
-	VADDPS       192(SI)(DI*1), Z10, Z10
-	VADDPS       256(SI)(DI*1), Z13, Z13
-	VADDPS       320(SI)(DI*1), Z16, Z16
-	VADDPS       384(SI)(DI*1), Z19, Z19
-	VADDPS       448(SI)(DI*1), Z22, Z22
-	VADDPS       512(SI)(DI*1), Z25, Z25
 	VADDPS       (SI)(DI*2), Z2, Z2
-	VADDPS       64(SI)(DI*2), Z5, Z5
-	VADDPS       128(SI)(DI*2), Z8, Z8
-	VADDPS       192(SI)(DI*2), Z11, Z11
-	VADDPS       256(SI)(DI*2), Z14, Z14
-	VADDPS       320(SI)(DI*2), Z17, Z17
-	VADDPS       384(SI)(DI*2), Z20, Z20
-	VADDPS       448(SI)(DI*2), Z23, Z23
-	VADDPS       512(SI)(DI*2), Z26, Z26
-	ADDQ         $0x00000240, SI
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z3, Z3
+	VADDPS       (SI)(DI*1), Z4, Z4
+	VADDPS       (SI)(DI*2), Z5, Z5
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z6, Z6
+	VADDPS       (SI)(DI*1), Z7, Z7
+	VADDPS       (SI)(DI*2), Z8, Z8
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z9, Z9
+	VADDPS       (SI)(DI*1), Z10, Z10
+	VADDPS       (SI)(DI*2), Z11, Z11
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z12, Z12
+	VADDPS       (SI)(DI*1), Z13, Z13
+	VADDPS       (SI)(DI*2), Z14, Z14
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z15, Z15
+	VADDPS       (SI)(DI*1), Z16, Z16
+	VADDPS       (SI)(DI*2), Z17, Z17
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z18, Z18
+	VADDPS       (SI)(DI*1), Z19, Z19
+	VADDPS       (SI)(DI*2), Z20, Z20
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z21, Z21
+	VADDPS       (SI)(DI*1), Z22, Z22
+	VADDPS       (SI)(DI*2), Z23, Z23
+	LEAQ         (SI)(R8*4), SI
+	VADDPS       (SI), Z24, Z24
+	VADDPS       (SI)(DI*1), Z25, Z25
+	VADDPS       (SI)(DI*2), Z26, Z26
+	LEAQ         (SI)(R8*4), SI
 
 p9clamp:
-	VBROADCASTSS lo+104(FP), Z27
-	VBROADCASTSS hi+108(FP), Z30
+	VBROADCASTSS lo+112(FP), Z27
+	VBROADCASTSS hi+116(FP), Z30
+	MOVQ         outPixel+88(FP), DI
 	VMAXPS       Z0, Z27, Z0
 	VMINPS       Z0, Z30, Z0
 	VMOVUPS      Z0, (DX)
-	VMAXPS       Z3, Z27, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, 64(DX)
-	VMAXPS       Z6, Z27, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, 128(DX)
-	VMAXPS       Z9, Z27, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, 192(DX)
-	VMAXPS       Z12, Z27, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, 256(DX)
-	VMAXPS       Z15, Z27, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, 320(DX)
-	VMAXPS       Z18, Z27, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, 384(DX)
-	VMAXPS       Z21, Z27, Z21
-	VMINPS       Z21, Z30, Z21
-	VMOVUPS      Z21, 448(DX)
-	VMAXPS       Z24, Z27, Z24
-	VMINPS       Z24, Z30, Z24
-	VMOVUPS      Z24, 512(DX)
 	VMAXPS       Z1, Z27, Z1
 	VMINPS       Z1, Z30, Z1
 	VMOVUPS      Z1, (DX)(BX*1)
-	VMAXPS       Z4, Z27, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, 64(DX)(BX*1)
-	VMAXPS       Z7, Z27, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, 128(DX)(BX*1)
-	VMAXPS       Z10, Z27, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, 192(DX)(BX*1)
-	VMAXPS       Z13, Z27, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, 256(DX)(BX*1)
-	VMAXPS       Z16, Z27, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, 320(DX)(BX*1)
-	VMAXPS       Z19, Z27, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, 384(DX)(BX*1)
-	VMAXPS       Z22, Z27, Z22
-	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, 448(DX)(BX*1)
-	VMAXPS       Z25, Z27, Z25
-	VMINPS       Z25, Z30, Z25
-	VMOVUPS      Z25, 512(DX)(BX*1)
 	VMAXPS       Z2, Z27, Z2
 	VMINPS       Z2, Z30, Z2
 	VMOVUPS      Z2, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z3, Z27, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (DX)
+	VMAXPS       Z4, Z27, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (DX)(BX*1)
 	VMAXPS       Z5, Z27, Z5
 	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, 64(DX)(BX*2)
+	VMOVUPS      Z5, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z6, Z27, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (DX)
+	VMAXPS       Z7, Z27, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (DX)(BX*1)
 	VMAXPS       Z8, Z27, Z8
 	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, 128(DX)(BX*2)
+	VMOVUPS      Z8, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z9, Z27, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (DX)
+	VMAXPS       Z10, Z27, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (DX)(BX*1)
 	VMAXPS       Z11, Z27, Z11
 	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, 192(DX)(BX*2)
+	VMOVUPS      Z11, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z12, Z27, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (DX)
+	VMAXPS       Z13, Z27, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (DX)(BX*1)
 	VMAXPS       Z14, Z27, Z14
 	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, 256(DX)(BX*2)
+	VMOVUPS      Z14, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z15, Z27, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (DX)
+	VMAXPS       Z16, Z27, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (DX)(BX*1)
 	VMAXPS       Z17, Z27, Z17
 	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, 320(DX)(BX*2)
+	VMOVUPS      Z17, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z18, Z27, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (DX)
+	VMAXPS       Z19, Z27, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (DX)(BX*1)
 	VMAXPS       Z20, Z27, Z20
 	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, 384(DX)(BX*2)
+	VMOVUPS      Z20, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z21, Z27, Z21
+	VMINPS       Z21, Z30, Z21
+	VMOVUPS      Z21, (DX)
+	VMAXPS       Z22, Z27, Z22
+	VMINPS       Z22, Z30, Z22
+	VMOVUPS      Z22, (DX)(BX*1)
 	VMAXPS       Z23, Z27, Z23
 	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, 448(DX)(BX*2)
+	VMOVUPS      Z23, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
+	VMAXPS       Z24, Z27, Z24
+	VMINPS       Z24, Z30, Z24
+	VMOVUPS      Z24, (DX)
+	VMAXPS       Z25, Z27, Z25
+	VMINPS       Z25, Z30, Z25
+	VMOVUPS      Z25, (DX)(BX*1)
 	VMAXPS       Z26, Z27, Z26
 	VMINPS       Z26, Z30, Z26
-	VMOVUPS      Z26, 512(DX)(BX*2)
+	VMOVUPS      Z26, (DX)(BX*2)
+	LEAQ         (DX)(DI*4), DX
 	ADDQ         $0x00000024, CX
-	ADDQ         $0x00000240, DX
 	SUBQ         $0x01, AX
 	JNE          p9tile
 	VZEROUPPER
 	RET
 
-// func convBlocked16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+// func convBlocked16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, FMA3, MMX+
-TEXT ·convBlocked16AVX2(SB), NOSPLIT, $0-113
+TEXT ·convBlocked16AVX2(SB), NOSPLIT, $0-121
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  p6
@@ -12840,7 +14518,7 @@ TEXT ·convBlocked16AVX2(SB), NOSPLIT, $0-113
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -12852,7 +14530,7 @@ p1tile:
 	VXORPS  Y5, Y5, Y5
 	VXORPS  Y6, Y6, Y6
 	VXORPS  Y7, Y7, Y7
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p1more
 	MOVQ    bias+64(FP), R8
@@ -12861,8 +14539,11 @@ p1tile:
 	JMP     p1started
 
 p1more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	LEAQ    (R8)(R9*4), R8
 
 p1started:
 	MOVQ taps+24(FP), R8
@@ -12913,23 +14594,25 @@ p1quad:
 	VADDPS       Y7, Y1, Y1
 	TESTQ        BX, BX
 	JEQ          p1clamp
-	MOVQ         resBlock+96(FP), R8
+	MOVQ         resBlock+104(FP), R8
 	SHLQ         $0x02, R8
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (BX), Y0, Y0
 	VADDPS       32(BX), Y1, Y1
-	ADDQ         $0x00000040, BX
+	LEAQ         (BX)(R8*4), BX
 
 p1clamp:
-	VBROADCASTSS lo+104(FP), Y8
-	VBROADCASTSS hi+108(FP), Y10
+	VBROADCASTSS lo+112(FP), Y8
+	VBROADCASTSS hi+116(FP), Y10
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Y0, Y8, Y0
 	VMINPS       Y0, Y10, Y0
 	VMOVUPS      Y0, (DX)
 	VMAXPS       Y1, Y8, Y1
 	VMINPS       Y1, Y10, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000040, CX
-	ADDQ         $0x00000040, DX
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
@@ -12941,7 +14624,7 @@ p2:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -12955,7 +14638,7 @@ p2tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p2more
 	MOVQ    bias+64(FP), R8
@@ -12966,10 +14649,14 @@ p2tile:
 	JMP     p2started
 
 p2more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	LEAQ    (R8)(R9*4), R8
 
 p2started:
 	MOVQ taps+24(FP), R8
@@ -13034,31 +14721,35 @@ p2quad:
 	VADDPS       Y11, Y3, Y3
 	TESTQ        BX, BX
 	JEQ          p2clamp
-	MOVQ         resBlock+96(FP), R8
+	MOVQ         resBlock+104(FP), R8
 	SHLQ         $0x02, R8
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	ADDQ         $0x00000080, BX
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(R8*4), BX
 
 p2clamp:
-	VBROADCASTSS lo+104(FP), Y12
-	VBROADCASTSS hi+108(FP), Y14
+	VBROADCASTSS lo+112(FP), Y12
+	VBROADCASTSS hi+116(FP), Y14
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Y0, Y12, Y0
 	VMINPS       Y0, Y14, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y12, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, 64(DX)
 	VMAXPS       Y1, Y12, Y1
 	VMINPS       Y1, Y14, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y14, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y12, Y3
 	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000080, CX
-	ADDQ         $0x00000080, DX
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
@@ -13070,7 +14761,7 @@ p3:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
@@ -13082,7 +14773,7 @@ p3tile:
 	VXORPS  Y9, Y9, Y9
 	VXORPS  Y10, Y10, Y10
 	VXORPS  Y11, Y11, Y11
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p3more
 	MOVQ    bias+64(FP), R8
@@ -13095,12 +14786,17 @@ p3tile:
 	JMP     p3started
 
 p3more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 160(DX), Y5
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y4
+	VMOVUPS 32(R8), Y5
+	LEAQ    (R8)(R9*4), R8
 
 p3started:
 	MOVQ taps+24(FP), R8
@@ -13175,39 +14871,45 @@ p3quad:
 	VADDPS       Y11, Y5, Y5
 	TESTQ        BX, BX
 	JEQ          p3clamp
-	MOVQ         resBlock+96(FP), R8
+	MOVQ         resBlock+104(FP), R8
 	SHLQ         $0x02, R8
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
-	VADDPS       128(BX), Y4, Y4
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	VADDPS       160(BX), Y5, Y5
-	ADDQ         $0x000000c0, BX
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y4, Y4
+	VADDPS       32(BX), Y5, Y5
+	LEAQ         (BX)(R8*4), BX
 
 p3clamp:
-	VBROADCASTSS lo+104(FP), Y12
-	VBROADCASTSS hi+108(FP), Y14
+	VBROADCASTSS lo+112(FP), Y12
+	VBROADCASTSS hi+116(FP), Y14
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Y0, Y12, Y0
 	VMINPS       Y0, Y14, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y12, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, 64(DX)
-	VMAXPS       Y4, Y12, Y4
-	VMINPS       Y4, Y14, Y4
-	VMOVUPS      Y4, 128(DX)
 	VMAXPS       Y1, Y12, Y1
 	VMINPS       Y1, Y14, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y14, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y12, Y3
 	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y14, Y4
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y12, Y5
 	VMINPS       Y5, Y14, Y5
-	VMOVUPS      Y5, 160(DX)
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x000000c0, CX
-	ADDQ         $0x000000c0, DX
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
@@ -13219,13 +14921,13 @@ p4:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p4tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p4more
 	MOVQ    bias+64(FP), R8
@@ -13240,14 +14942,20 @@ p4tile:
 	JMP     p4started
 
 p4more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 160(DX), Y5
-	VMOVUPS 224(DX), Y7
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y4
+	VMOVUPS 32(R8), Y5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
+	LEAQ    (R8)(R9*4), R8
 
 p4started:
 	MOVQ taps+24(FP), R8
@@ -13328,47 +15036,55 @@ p4quad:
 	JNE          p4tap
 	TESTQ        BX, BX
 	JEQ          p4clamp
-	MOVQ         resBlock+96(FP), R8
+	MOVQ         resBlock+104(FP), R8
 	SHLQ         $0x02, R8
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
-	VADDPS       128(BX), Y4, Y4
-	VADDPS       192(BX), Y6, Y6
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	VADDPS       160(BX), Y5, Y5
-	VADDPS       224(BX), Y7, Y7
-	ADDQ         $0x00000100, BX
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y4, Y4
+	VADDPS       32(BX), Y5, Y5
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y6, Y6
+	VADDPS       32(BX), Y7, Y7
+	LEAQ         (BX)(R8*4), BX
 
 p4clamp:
-	VBROADCASTSS lo+104(FP), Y8
-	VBROADCASTSS hi+108(FP), Y10
+	VBROADCASTSS lo+112(FP), Y8
+	VBROADCASTSS hi+116(FP), Y10
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Y0, Y8, Y0
 	VMINPS       Y0, Y10, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y8, Y2
-	VMINPS       Y2, Y10, Y2
-	VMOVUPS      Y2, 64(DX)
-	VMAXPS       Y4, Y8, Y4
-	VMINPS       Y4, Y10, Y4
-	VMOVUPS      Y4, 128(DX)
-	VMAXPS       Y6, Y8, Y6
-	VMINPS       Y6, Y10, Y6
-	VMOVUPS      Y6, 192(DX)
 	VMAXPS       Y1, Y8, Y1
 	VMINPS       Y1, Y10, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y10, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y8, Y3
 	VMINPS       Y3, Y10, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y10, Y4
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y8, Y5
 	VMINPS       Y5, Y10, Y5
-	VMOVUPS      Y5, 160(DX)
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y10, Y6
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y8, Y7
 	VMINPS       Y7, Y10, Y7
-	VMOVUPS      Y7, 224(DX)
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000100, CX
-	ADDQ         $0x00000100, DX
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
@@ -13380,13 +15096,13 @@ p5:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p5tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p5more
 	MOVQ    bias+64(FP), R8
@@ -13403,16 +15119,23 @@ p5tile:
 	JMP     p5started
 
 p5more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 256(DX), Y8
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 160(DX), Y5
-	VMOVUPS 224(DX), Y7
-	VMOVUPS 288(DX), Y9
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y4
+	VMOVUPS 32(R8), Y5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y8
+	VMOVUPS 32(R8), Y9
+	LEAQ    (R8)(R9*4), R8
 
 p5started:
 	MOVQ taps+24(FP), R8
@@ -13505,55 +15228,65 @@ p5quad:
 	JNE          p5tap
 	TESTQ        BX, BX
 	JEQ          p5clamp
-	MOVQ         resBlock+96(FP), R8
+	MOVQ         resBlock+104(FP), R8
 	SHLQ         $0x02, R8
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
-	VADDPS       128(BX), Y4, Y4
-	VADDPS       192(BX), Y6, Y6
-	VADDPS       256(BX), Y8, Y8
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	VADDPS       160(BX), Y5, Y5
-	VADDPS       224(BX), Y7, Y7
-	VADDPS       288(BX), Y9, Y9
-	ADDQ         $0x00000140, BX
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y4, Y4
+	VADDPS       32(BX), Y5, Y5
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y6, Y6
+	VADDPS       32(BX), Y7, Y7
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y8, Y8
+	VADDPS       32(BX), Y9, Y9
+	LEAQ         (BX)(R8*4), BX
 
 p5clamp:
-	VBROADCASTSS lo+104(FP), Y10
-	VBROADCASTSS hi+108(FP), Y12
+	VBROADCASTSS lo+112(FP), Y10
+	VBROADCASTSS hi+116(FP), Y12
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Y0, Y10, Y0
 	VMINPS       Y0, Y12, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y10, Y2
-	VMINPS       Y2, Y12, Y2
-	VMOVUPS      Y2, 64(DX)
-	VMAXPS       Y4, Y10, Y4
-	VMINPS       Y4, Y12, Y4
-	VMOVUPS      Y4, 128(DX)
-	VMAXPS       Y6, Y10, Y6
-	VMINPS       Y6, Y12, Y6
-	VMOVUPS      Y6, 192(DX)
-	VMAXPS       Y8, Y10, Y8
-	VMINPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 256(DX)
 	VMAXPS       Y1, Y10, Y1
 	VMINPS       Y1, Y12, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y12, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y10, Y3
 	VMINPS       Y3, Y12, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y12, Y4
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y10, Y5
 	VMINPS       Y5, Y12, Y5
-	VMOVUPS      Y5, 160(DX)
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y12, Y6
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y10, Y7
 	VMINPS       Y7, Y12, Y7
-	VMOVUPS      Y7, 224(DX)
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y8, Y10, Y8
+	VMINPS       Y8, Y12, Y8
+	VMOVUPS      Y8, (DX)
 	VMAXPS       Y9, Y10, Y9
 	VMINPS       Y9, Y12, Y9
-	VMOVUPS      Y9, 288(DX)
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000140, CX
-	ADDQ         $0x00000140, DX
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
@@ -13565,13 +15298,13 @@ p6:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 	MOVQ ahead+48(FP), SI
 	MOVQ aheadStep+56(FP), DI
 	SHLQ $0x02, DI
 
 p6tile:
-	MOVB    accumulate+112(FP), R8
+	MOVB    accumulate+120(FP), R8
 	TESTB   R8, R8
 	JNE     p6more
 	MOVQ    bias+64(FP), R8
@@ -13590,18 +15323,26 @@ p6tile:
 	JMP     p6started
 
 p6more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 256(DX), Y8
-	VMOVUPS 320(DX), Y10
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 160(DX), Y5
-	VMOVUPS 224(DX), Y7
-	VMOVUPS 288(DX), Y9
-	VMOVUPS 352(DX), Y11
+	MOVQ    DX, R8
+	MOVQ    outPixel+88(FP), R9
+	VMOVUPS (R8), Y0
+	VMOVUPS 32(R8), Y1
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y2
+	VMOVUPS 32(R8), Y3
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y4
+	VMOVUPS 32(R8), Y5
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y6
+	VMOVUPS 32(R8), Y7
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y8
+	VMOVUPS 32(R8), Y9
+	LEAQ    (R8)(R9*4), R8
+	VMOVUPS (R8), Y10
+	VMOVUPS 32(R8), Y11
+	LEAQ    (R8)(R9*4), R8
 
 p6started:
 	MOVQ taps+24(FP), R8
@@ -13706,71 +15447,83 @@ p6quad:
 	JNE          p6tap
 	TESTQ        BX, BX
 	JEQ          p6clamp
-	MOVQ         resBlock+96(FP), R8
+	MOVQ         resBlock+104(FP), R8
 	SHLQ         $0x02, R8
+	MOVQ         outPixel+88(FP), R8
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
-	VADDPS       128(BX), Y4, Y4
-	VADDPS       192(BX), Y6, Y6
-	VADDPS       256(BX), Y8, Y8
-	VADDPS       320(BX), Y10, Y10
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	VADDPS       160(BX), Y5, Y5
-	VADDPS       224(BX), Y7, Y7
-	VADDPS       288(BX), Y9, Y9
-	VADDPS       352(BX), Y11, Y11
-	ADDQ         $0x00000180, BX
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y4, Y4
+	VADDPS       32(BX), Y5, Y5
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y6, Y6
+	VADDPS       32(BX), Y7, Y7
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y8, Y8
+	VADDPS       32(BX), Y9, Y9
+	LEAQ         (BX)(R8*4), BX
+	VADDPS       (BX), Y10, Y10
+	VADDPS       32(BX), Y11, Y11
+	LEAQ         (BX)(R8*4), BX
 
 p6clamp:
-	VBROADCASTSS lo+104(FP), Y12
-	VBROADCASTSS hi+108(FP), Y14
+	VBROADCASTSS lo+112(FP), Y12
+	VBROADCASTSS hi+116(FP), Y14
+	MOVQ         outPixel+88(FP), R8
 	VMAXPS       Y0, Y12, Y0
 	VMINPS       Y0, Y14, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y12, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, 64(DX)
-	VMAXPS       Y4, Y12, Y4
-	VMINPS       Y4, Y14, Y4
-	VMOVUPS      Y4, 128(DX)
-	VMAXPS       Y6, Y12, Y6
-	VMINPS       Y6, Y14, Y6
-	VMOVUPS      Y6, 192(DX)
-	VMAXPS       Y8, Y12, Y8
-	VMINPS       Y8, Y14, Y8
-	VMOVUPS      Y8, 256(DX)
-	VMAXPS       Y10, Y12, Y10
-	VMINPS       Y10, Y14, Y10
-	VMOVUPS      Y10, 320(DX)
 	VMAXPS       Y1, Y12, Y1
 	VMINPS       Y1, Y14, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y14, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y12, Y3
 	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y14, Y4
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y12, Y5
 	VMINPS       Y5, Y14, Y5
-	VMOVUPS      Y5, 160(DX)
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y14, Y6
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y12, Y7
 	VMINPS       Y7, Y14, Y7
-	VMOVUPS      Y7, 224(DX)
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y14, Y8
+	VMOVUPS      Y8, (DX)
 	VMAXPS       Y9, Y12, Y9
 	VMINPS       Y9, Y14, Y9
-	VMOVUPS      Y9, 288(DX)
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(R8*4), DX
+	VMAXPS       Y10, Y12, Y10
+	VMINPS       Y10, Y14, Y10
+	VMOVUPS      Y10, (DX)
 	VMAXPS       Y11, Y12, Y11
 	VMINPS       Y11, Y14, Y11
-	VMOVUPS      Y11, 352(DX)
+	VMOVUPS      Y11, 32(DX)
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $0x00000180, CX
-	ADDQ         $0x00000180, DX
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER
 	RET
 
-// func convPlanar16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+// func convPlanar16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 // Requires: AVX, FMA3
-TEXT ·convPlanar16AVX2(SB), NOSPLIT, $0-113
+TEXT ·convPlanar16AVX2(SB), NOSPLIT, $0-121
 	MOVQ pixels+0(FP), AX
 	CMPQ AX, $0x00000006
 	JEQ  p6
@@ -13787,10 +15540,10 @@ TEXT ·convPlanar16AVX2(SB), NOSPLIT, $0-113
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p1tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p1more
 	MOVQ    bias+64(FP), SI
@@ -13799,8 +15552,11 @@ p1tile:
 	JMP     p1started
 
 p1more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	LEAQ    (SI)(DI*4), SI
 
 p1started:
 	MOVQ taps+24(FP), SI
@@ -13821,23 +15577,25 @@ p1tap:
 	JNE          p1tap
 	TESTQ        BX, BX
 	JEQ          p1clamp
-	MOVQ         resBlock+96(FP), SI
+	MOVQ         resBlock+104(FP), SI
 	SHLQ         $0x02, SI
+	MOVQ         outPixel+88(FP), SI
 	VADDPS       (BX), Y0, Y0
 	VADDPS       32(BX), Y1, Y1
-	ADDQ         $0x00000040, BX
+	LEAQ         (BX)(SI*4), BX
 
 p1clamp:
-	VBROADCASTSS lo+104(FP), Y2
-	VBROADCASTSS hi+108(FP), Y4
+	VBROADCASTSS lo+112(FP), Y2
+	VBROADCASTSS hi+116(FP), Y4
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Y0, Y2, Y0
 	VMINPS       Y0, Y4, Y0
 	VMOVUPS      Y0, (DX)
 	VMAXPS       Y1, Y2, Y1
 	VMINPS       Y1, Y4, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000004, CX
-	ADDQ         $0x00000040, DX
 	SUBQ         $0x01, AX
 	JNE          p1tile
 	VZEROUPPER
@@ -13849,10 +15607,10 @@ p2:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p2tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p2more
 	MOVQ    bias+64(FP), SI
@@ -13863,10 +15621,14 @@ p2tile:
 	JMP     p2started
 
 p2more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y2
+	VMOVUPS 32(SI), Y3
+	LEAQ    (SI)(DI*4), SI
 
 p2started:
 	MOVQ taps+24(FP), SI
@@ -13890,31 +15652,35 @@ p2tap:
 	JNE          p2tap
 	TESTQ        BX, BX
 	JEQ          p2clamp
-	MOVQ         resBlock+96(FP), SI
+	MOVQ         resBlock+104(FP), SI
 	SHLQ         $0x02, SI
+	MOVQ         outPixel+88(FP), SI
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	ADDQ         $0x00000080, BX
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(SI*4), BX
 
 p2clamp:
-	VBROADCASTSS lo+104(FP), Y4
-	VBROADCASTSS hi+108(FP), Y6
+	VBROADCASTSS lo+112(FP), Y4
+	VBROADCASTSS hi+116(FP), Y6
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Y0, Y4, Y0
 	VMINPS       Y0, Y6, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y4, Y2
-	VMINPS       Y2, Y6, Y2
-	VMOVUPS      Y2, 64(DX)
 	VMAXPS       Y1, Y4, Y1
 	VMINPS       Y1, Y6, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y4, Y2
+	VMINPS       Y2, Y6, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y4, Y3
 	VMINPS       Y3, Y6, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000008, CX
-	ADDQ         $0x00000080, DX
 	SUBQ         $0x01, AX
 	JNE          p2tile
 	VZEROUPPER
@@ -13926,10 +15692,10 @@ p3:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p3tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p3more
 	MOVQ    bias+64(FP), SI
@@ -13942,12 +15708,17 @@ p3tile:
 	JMP     p3started
 
 p3more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 160(DX), Y5
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y2
+	VMOVUPS 32(SI), Y3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	LEAQ    (SI)(DI*4), SI
 
 p3started:
 	MOVQ taps+24(FP), SI
@@ -13974,39 +15745,45 @@ p3tap:
 	JNE          p3tap
 	TESTQ        BX, BX
 	JEQ          p3clamp
-	MOVQ         resBlock+96(FP), SI
+	MOVQ         resBlock+104(FP), SI
 	SHLQ         $0x02, SI
+	MOVQ         outPixel+88(FP), SI
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
-	VADDPS       128(BX), Y4, Y4
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	VADDPS       160(BX), Y5, Y5
-	ADDQ         $0x000000c0, BX
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y4, Y4
+	VADDPS       32(BX), Y5, Y5
+	LEAQ         (BX)(SI*4), BX
 
 p3clamp:
-	VBROADCASTSS lo+104(FP), Y6
-	VBROADCASTSS hi+108(FP), Y8
+	VBROADCASTSS lo+112(FP), Y6
+	VBROADCASTSS hi+116(FP), Y8
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Y0, Y6, Y0
 	VMINPS       Y0, Y8, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y6, Y2
-	VMINPS       Y2, Y8, Y2
-	VMOVUPS      Y2, 64(DX)
-	VMAXPS       Y4, Y6, Y4
-	VMINPS       Y4, Y8, Y4
-	VMOVUPS      Y4, 128(DX)
 	VMAXPS       Y1, Y6, Y1
 	VMINPS       Y1, Y8, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y6, Y2
+	VMINPS       Y2, Y8, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y6, Y3
 	VMINPS       Y3, Y8, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y4, Y6, Y4
+	VMINPS       Y4, Y8, Y4
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y6, Y5
 	VMINPS       Y5, Y8, Y5
-	VMOVUPS      Y5, 160(DX)
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x0000000c, CX
-	ADDQ         $0x000000c0, DX
 	SUBQ         $0x01, AX
 	JNE          p3tile
 	VZEROUPPER
@@ -14018,10 +15795,10 @@ p4:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p4tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p4more
 	MOVQ    bias+64(FP), SI
@@ -14036,14 +15813,20 @@ p4tile:
 	JMP     p4started
 
 p4more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 160(DX), Y5
-	VMOVUPS 224(DX), Y7
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y2
+	VMOVUPS 32(SI), Y3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y6
+	VMOVUPS 32(SI), Y7
+	LEAQ    (SI)(DI*4), SI
 
 p4started:
 	MOVQ taps+24(FP), SI
@@ -14073,47 +15856,55 @@ p4tap:
 	JNE          p4tap
 	TESTQ        BX, BX
 	JEQ          p4clamp
-	MOVQ         resBlock+96(FP), SI
+	MOVQ         resBlock+104(FP), SI
 	SHLQ         $0x02, SI
+	MOVQ         outPixel+88(FP), SI
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
-	VADDPS       128(BX), Y4, Y4
-	VADDPS       192(BX), Y6, Y6
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	VADDPS       160(BX), Y5, Y5
-	VADDPS       224(BX), Y7, Y7
-	ADDQ         $0x00000100, BX
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y4, Y4
+	VADDPS       32(BX), Y5, Y5
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y6, Y6
+	VADDPS       32(BX), Y7, Y7
+	LEAQ         (BX)(SI*4), BX
 
 p4clamp:
-	VBROADCASTSS lo+104(FP), Y8
-	VBROADCASTSS hi+108(FP), Y10
+	VBROADCASTSS lo+112(FP), Y8
+	VBROADCASTSS hi+116(FP), Y10
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Y0, Y8, Y0
 	VMINPS       Y0, Y10, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y8, Y2
-	VMINPS       Y2, Y10, Y2
-	VMOVUPS      Y2, 64(DX)
-	VMAXPS       Y4, Y8, Y4
-	VMINPS       Y4, Y10, Y4
-	VMOVUPS      Y4, 128(DX)
-	VMAXPS       Y6, Y8, Y6
-	VMINPS       Y6, Y10, Y6
-	VMOVUPS      Y6, 192(DX)
 	VMAXPS       Y1, Y8, Y1
 	VMINPS       Y1, Y10, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y8, Y2
+	VMINPS       Y2, Y10, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y8, Y3
 	VMINPS       Y3, Y10, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y4, Y8, Y4
+	VMINPS       Y4, Y10, Y4
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y8, Y5
 	VMINPS       Y5, Y10, Y5
-	VMOVUPS      Y5, 160(DX)
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y6, Y8, Y6
+	VMINPS       Y6, Y10, Y6
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y8, Y7
 	VMINPS       Y7, Y10, Y7
-	VMOVUPS      Y7, 224(DX)
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000010, CX
-	ADDQ         $0x00000100, DX
 	SUBQ         $0x01, AX
 	JNE          p4tile
 	VZEROUPPER
@@ -14125,10 +15916,10 @@ p5:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p5tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p5more
 	MOVQ    bias+64(FP), SI
@@ -14145,16 +15936,23 @@ p5tile:
 	JMP     p5started
 
 p5more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 256(DX), Y8
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 160(DX), Y5
-	VMOVUPS 224(DX), Y7
-	VMOVUPS 288(DX), Y9
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y2
+	VMOVUPS 32(SI), Y3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y6
+	VMOVUPS 32(SI), Y7
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y8
+	VMOVUPS 32(SI), Y9
+	LEAQ    (SI)(DI*4), SI
 
 p5started:
 	MOVQ taps+24(FP), SI
@@ -14187,55 +15985,65 @@ p5tap:
 	JNE          p5tap
 	TESTQ        BX, BX
 	JEQ          p5clamp
-	MOVQ         resBlock+96(FP), SI
+	MOVQ         resBlock+104(FP), SI
 	SHLQ         $0x02, SI
+	MOVQ         outPixel+88(FP), SI
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
-	VADDPS       128(BX), Y4, Y4
-	VADDPS       192(BX), Y6, Y6
-	VADDPS       256(BX), Y8, Y8
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	VADDPS       160(BX), Y5, Y5
-	VADDPS       224(BX), Y7, Y7
-	VADDPS       288(BX), Y9, Y9
-	ADDQ         $0x00000140, BX
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y4, Y4
+	VADDPS       32(BX), Y5, Y5
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y6, Y6
+	VADDPS       32(BX), Y7, Y7
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y8, Y8
+	VADDPS       32(BX), Y9, Y9
+	LEAQ         (BX)(SI*4), BX
 
 p5clamp:
-	VBROADCASTSS lo+104(FP), Y10
-	VBROADCASTSS hi+108(FP), Y12
+	VBROADCASTSS lo+112(FP), Y10
+	VBROADCASTSS hi+116(FP), Y12
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Y0, Y10, Y0
 	VMINPS       Y0, Y12, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y10, Y2
-	VMINPS       Y2, Y12, Y2
-	VMOVUPS      Y2, 64(DX)
-	VMAXPS       Y4, Y10, Y4
-	VMINPS       Y4, Y12, Y4
-	VMOVUPS      Y4, 128(DX)
-	VMAXPS       Y6, Y10, Y6
-	VMINPS       Y6, Y12, Y6
-	VMOVUPS      Y6, 192(DX)
-	VMAXPS       Y8, Y10, Y8
-	VMINPS       Y8, Y12, Y8
-	VMOVUPS      Y8, 256(DX)
 	VMAXPS       Y1, Y10, Y1
 	VMINPS       Y1, Y12, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y10, Y2
+	VMINPS       Y2, Y12, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y10, Y3
 	VMINPS       Y3, Y12, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y4, Y10, Y4
+	VMINPS       Y4, Y12, Y4
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y10, Y5
 	VMINPS       Y5, Y12, Y5
-	VMOVUPS      Y5, 160(DX)
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y6, Y10, Y6
+	VMINPS       Y6, Y12, Y6
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y10, Y7
 	VMINPS       Y7, Y12, Y7
-	VMOVUPS      Y7, 224(DX)
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y8, Y10, Y8
+	VMINPS       Y8, Y12, Y8
+	VMOVUPS      Y8, (DX)
 	VMAXPS       Y9, Y10, Y9
 	VMINPS       Y9, Y12, Y9
-	VMOVUPS      Y9, 288(DX)
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000014, CX
-	ADDQ         $0x00000140, DX
 	SUBQ         $0x01, AX
 	JNE          p5tile
 	VZEROUPPER
@@ -14247,10 +16055,10 @@ p6:
 	MOVQ out+72(FP), DX
 	MOVQ outBlock+80(FP), BX
 	SHLQ $0x02, BX
-	MOVQ res+88(FP), BX
+	MOVQ res+96(FP), BX
 
 p6tile:
-	MOVB    accumulate+112(FP), SI
+	MOVB    accumulate+120(FP), SI
 	TESTB   SI, SI
 	JNE     p6more
 	MOVQ    bias+64(FP), SI
@@ -14269,18 +16077,26 @@ p6tile:
 	JMP     p6started
 
 p6more:
-	VMOVUPS (DX), Y0
-	VMOVUPS 64(DX), Y2
-	VMOVUPS 128(DX), Y4
-	VMOVUPS 192(DX), Y6
-	VMOVUPS 256(DX), Y8
-	VMOVUPS 320(DX), Y10
-	VMOVUPS 32(DX), Y1
-	VMOVUPS 96(DX), Y3
-	VMOVUPS 160(DX), Y5
-	VMOVUPS 224(DX), Y7
-	VMOVUPS 288(DX), Y9
-	VMOVUPS 352(DX), Y11
+	MOVQ    DX, SI
+	MOVQ    outPixel+88(FP), DI
+	VMOVUPS (SI), Y0
+	VMOVUPS 32(SI), Y1
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y2
+	VMOVUPS 32(SI), Y3
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y6
+	VMOVUPS 32(SI), Y7
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y8
+	VMOVUPS 32(SI), Y9
+	LEAQ    (SI)(DI*4), SI
+	VMOVUPS (SI), Y10
+	VMOVUPS 32(SI), Y11
+	LEAQ    (SI)(DI*4), SI
 
 p6started:
 	MOVQ taps+24(FP), SI
@@ -14316,63 +16132,75 @@ p6tap:
 	JNE          p6tap
 	TESTQ        BX, BX
 	JEQ          p6clamp
-	MOVQ         resBlock+96(FP), SI
+	MOVQ         resBlock+104(FP), SI
 	SHLQ         $0x02, SI
+	MOVQ         outPixel+88(FP), SI
 	VADDPS       (BX), Y0, Y0
-	VADDPS       64(BX), Y2, Y2
-	VADDPS       128(BX), Y4, Y4
-	VADDPS       192(BX), Y6, Y6
-	VADDPS       256(BX), Y8, Y8
-	VADDPS       320(BX), Y10, Y10
 	VADDPS       32(BX), Y1, Y1
-	VADDPS       96(BX), Y3, Y3
-	VADDPS       160(BX), Y5, Y5
-	VADDPS       224(BX), Y7, Y7
-	VADDPS       288(BX), Y9, Y9
-	VADDPS       352(BX), Y11, Y11
-	ADDQ         $0x00000180, BX
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y2, Y2
+	VADDPS       32(BX), Y3, Y3
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y4, Y4
+	VADDPS       32(BX), Y5, Y5
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y6, Y6
+	VADDPS       32(BX), Y7, Y7
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y8, Y8
+	VADDPS       32(BX), Y9, Y9
+	LEAQ         (BX)(SI*4), BX
+	VADDPS       (BX), Y10, Y10
+	VADDPS       32(BX), Y11, Y11
+	LEAQ         (BX)(SI*4), BX
 
 p6clamp:
-	VBROADCASTSS lo+104(FP), Y12
-	VBROADCASTSS hi+108(FP), Y14
+	VBROADCASTSS lo+112(FP), Y12
+	VBROADCASTSS hi+116(FP), Y14
+	MOVQ         outPixel+88(FP), SI
 	VMAXPS       Y0, Y12, Y0
 	VMINPS       Y0, Y14, Y0
 	VMOVUPS      Y0, (DX)
-	VMAXPS       Y2, Y12, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, 64(DX)
-	VMAXPS       Y4, Y12, Y4
-	VMINPS       Y4, Y14, Y4
-	VMOVUPS      Y4, 128(DX)
-	VMAXPS       Y6, Y12, Y6
-	VMINPS       Y6, Y14, Y6
-	VMOVUPS      Y6, 192(DX)
-	VMAXPS       Y8, Y12, Y8
-	VMINPS       Y8, Y14, Y8
-	VMOVUPS      Y8, 256(DX)
-	VMAXPS       Y10, Y12, Y10
-	VMINPS       Y10, Y14, Y10
-	VMOVUPS      Y10, 320(DX)
 	VMAXPS       Y1, Y12, Y1
 	VMINPS       Y1, Y14, Y1
 	VMOVUPS      Y1, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y2, Y12, Y2
+	VMINPS       Y2, Y14, Y2
+	VMOVUPS      Y2, (DX)
 	VMAXPS       Y3, Y12, Y3
 	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 96(DX)
+	VMOVUPS      Y3, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y4, Y12, Y4
+	VMINPS       Y4, Y14, Y4
+	VMOVUPS      Y4, (DX)
 	VMAXPS       Y5, Y12, Y5
 	VMINPS       Y5, Y14, Y5
-	VMOVUPS      Y5, 160(DX)
+	VMOVUPS      Y5, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y6, Y12, Y6
+	VMINPS       Y6, Y14, Y6
+	VMOVUPS      Y6, (DX)
 	VMAXPS       Y7, Y12, Y7
 	VMINPS       Y7, Y14, Y7
-	VMOVUPS      Y7, 224(DX)
+	VMOVUPS      Y7, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y8, Y12, Y8
+	VMINPS       Y8, Y14, Y8
+	VMOVUPS      Y8, (DX)
 	VMAXPS       Y9, Y12, Y9
 	VMINPS       Y9, Y14, Y9
-	VMOVUPS      Y9, 288(DX)
+	VMOVUPS      Y9, 32(DX)
+	LEAQ         (DX)(SI*4), DX
+	VMAXPS       Y10, Y12, Y10
+	VMINPS       Y10, Y14, Y10
+	VMOVUPS      Y10, (DX)
 	VMAXPS       Y11, Y12, Y11
 	VMINPS       Y11, Y14, Y11
-	VMOVUPS      Y11, 352(DX)
+	VMOVUPS      Y11, 32(DX)
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $0x00000018, CX
-	ADDQ         $0x00000180, DX
 	SUBQ         $0x01, AX
 	JNE          p6tile
 	VZEROUPPER

@@ -10,7 +10,8 @@ import (
 // convCase builds a call with every feature in play on random data.
 func convCase(r *rand.Rand, k ConvKernel, pixels, tiles, taps int, residual, accumulate bool) *ConvCall {
 	n := pixels * tiles
-	c := &ConvCall{OutBlock: 16*n + 16, ResidualBlock: 16*n + 32, Tiles: tiles, Accumulate: accumulate,
+	step := 16 * (1 + (pixels+tiles)%3)
+	c := &ConvCall{OutBlock: step*n + 16, OutPixel: step, ResidualBlock: step*n + 32, Tiles: tiles, Accumulate: accumulate,
 		Limits: [2]float32{-3, 4}}
 	stride, channels := 16, 0
 	if k.Planar {
@@ -40,7 +41,7 @@ func convCase(r *rand.Rand, k ConvKernel, pixels, tiles, taps int, residual, acc
 func convNaive(c *ConvCall, k ConvKernel, x, o int) (value, scale float64) {
 	value = float64(c.Bias[o])
 	if c.Accumulate {
-		value = float64(c.Out[o/16*c.OutBlock+16*x+o%16])
+		value = float64(c.Out[o/16*c.OutBlock+x*c.OutPixel+o%16])
 	}
 	scale, row := math.Abs(value), 0
 	for _, t := range c.Taps {
@@ -54,7 +55,7 @@ func convNaive(c *ConvCall, k ConvKernel, x, o int) (value, scale float64) {
 		}
 	}
 	if c.Residual != nil {
-		value += float64(c.Residual[o/16*c.ResidualBlock+16*x+o%16])
+		value += float64(c.Residual[o/16*c.ResidualBlock+x*c.OutPixel+o%16])
 	}
 	return min(max(value, float64(c.Limits[0])), float64(c.Limits[1])), scale
 }
@@ -84,14 +85,15 @@ func checkConv(t *testing.T, k ConvKernel, pixels int, c *ConvCall) {
 	for b := range k.Blocks {
 		for i := range c.OutBlock {
 			got := c.Out[b*c.OutBlock+i]
-			if i >= 16*n {
+			x, lane := i/c.OutPixel, i%c.OutPixel
+			if x >= n || lane >= 16 {
 				if got != before[b*c.OutBlock+i] {
-					t.Fatalf("%d pixels: wrote past the strip at block %d, %d", pixels, b, i)
+					t.Fatalf("%d pixels: wrote beside the strip at block %d, %d", pixels, b, i)
 				}
 				continue
 			}
-			v, scale := convNaive(&want, k, i/16, 16*b+i%16)
-			closeTo(t, fmt.Sprintf("%d pixels x %d tiles: pixel %d channel %d", pixels, c.Tiles, i/16, 16*b+i%16), got, v, scale)
+			v, scale := convNaive(&want, k, x, 16*b+lane)
+			closeTo(t, fmt.Sprintf("%d pixels x %d tiles: pixel %d channel %d", pixels, c.Tiles, x, 16*b+lane), got, v, scale)
 		}
 	}
 }

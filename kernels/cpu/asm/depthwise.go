@@ -3,8 +3,8 @@ package asm
 // DepthwiseCall is a field of tiles of a depthwise convolution in one block of 16 channels: Rows rows of
 // Tiles times p output pixels. For row y, pixel x and lane l
 //
-//	Out[y*OutRow + 16*x + l] = clamp(Bias[l] + sum over t of In[y*InRow + Taps[t].Offset + 16*x + l] * Weights[16*t + l]
-//	                           + Residual[y*ResidualRow + 16*x + l])
+//	Out[y*OutRow + x*OutPixel + l] = clamp(Bias[l] + sum over t of In[y*InRow + Taps[t].Offset + 16*x + l] * Weights[16*t + l]
+//	                                 + Residual[y*ResidualRow + x*OutPixel + l])
 type DepthwiseCall struct {
 	In          []float32
 	InRow       int
@@ -13,6 +13,7 @@ type DepthwiseCall struct {
 	Bias        []float32
 	Out         []float32
 	OutRow      int
+	OutPixel    int       // elements between output pixels, of the residual too: 16 where they are adjacent
 	Residual    []float32 // added before the clamp; nil for none
 	ResidualRow int
 	Limits      [2]float32 // lowest and highest output; infinities for none
@@ -38,11 +39,11 @@ func depthwiseGeneric(pixels int, c DepthwiseCall) {
 					acc[l] += in[l] * w
 				}
 			}
-			out := c.Out[y*c.OutRow+16*x:][:16]
+			out := c.Out[y*c.OutRow+x*c.OutPixel:][:16]
 			for l := range out {
 				v := acc[l]
 				if c.Residual != nil {
-					v += c.Residual[y*c.ResidualRow+16*x+l]
+					v += c.Residual[y*c.ResidualRow+x*c.OutPixel+l]
 				}
 				out[l] = clamp(v, c.Limits)
 			}

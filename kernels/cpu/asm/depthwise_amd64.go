@@ -11,8 +11,8 @@ func DepthwiseKernels() []DepthwiseKernel {
 }
 
 // depthwiseFunc is the signature of the generated functions.
-type depthwiseFunc func(pixels, tiles, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int,
-	w, bias, res *float32, resRow int, lo, hi float32)
+type depthwiseFunc func(pixels, tiles, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow,
+	outPixel int, w, bias, res *float32, resRow int, lo, hi float32)
 
 // run adapts f to slices.
 func (f depthwiseFunc) run(pixels int, c DepthwiseCall) {
@@ -21,5 +21,5 @@ func (f depthwiseFunc) run(pixels int, c DepthwiseCall) {
 		res = &c.Residual[0]
 	}
 	f(pixels, c.Tiles, c.Rows, &c.In[0], c.InRow, &c.Taps[0].Offset, len(c.Taps), &c.Out[0], c.OutRow,
-		&c.Weights[0], &c.Bias[0], res, c.ResidualRow, c.Limits[0], c.Limits[1])
+		c.OutPixel, &c.Weights[0], &c.Bias[0], res, c.ResidualRow, c.Limits[0], c.Limits[1])
 }

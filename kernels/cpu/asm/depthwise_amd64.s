@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
+// func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, outPixel int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
 // Requires: AVX, AVX512F
-TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-112
+TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-120
 	MOVQ         pixels+0(FP), AX
 	CMPQ         AX, $0x0000000e
 	JEQ          p14
@@ -34,12 +34,12 @@ TEXT ·depthwiseAVX512(SB), NOSPLIT, $0-112
 	JEQ          p3
 	CMPQ         AX, $0x00000002
 	JEQ          p2
-	VBROADCASTSS lo+104(FP), Z2
-	VBROADCASTSS hi+108(FP), Z3
+	VBROADCASTSS lo+112(FP), Z2
+	VBROADCASTSS hi+116(FP), Z3
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p1row:
 	MOVQ CX, SI
@@ -50,8 +50,8 @@ p1row:
 p1tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 
 p1tap:
@@ -62,6 +62,9 @@ p1tap:
 	VFMADD231PS (SI)(R12*4), Z1, Z0
 	SUBQ        $0x01, R11
 	JNE         p1tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p1apart
 	TESTQ       R8, R8
 	JEQ         p1clamp
 	VADDPS      (R8), Z0, Z0
@@ -71,18 +74,33 @@ p1clamp:
 	VMAXPS  Z0, Z2, Z0
 	VMINPS  Z0, Z3, Z0
 	VMOVUPS Z0, (DI)
-	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
-	SUBQ    $0x01, R9
-	JNE     p1tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p1next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p1stored
+
+p1apart:
+	TESTQ  R8, R8
+	JEQ    p1clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+
+p1clampapart:
+	VMAXPS  Z0, Z2, Z0
+	VMINPS  Z0, Z3, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p1stored:
+	ADDQ  $0x00000040, SI
+	SUBQ  $0x01, R9
+	JNE   p1tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p1next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p1next:
 	SUBQ $0x01, AX
@@ -91,12 +109,12 @@ p1next:
 	RET
 
 p2:
-	VBROADCASTSS lo+104(FP), Z3
-	VBROADCASTSS hi+108(FP), Z4
+	VBROADCASTSS lo+112(FP), Z3
+	VBROADCASTSS hi+116(FP), Z4
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p2row:
 	MOVQ CX, SI
@@ -107,8 +125,8 @@ p2row:
 p2tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 
@@ -121,6 +139,9 @@ p2tap:
 	VFMADD231PS 64(SI)(R12*4), Z2, Z1
 	SUBQ        $0x01, R11
 	JNE         p2tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p2apart
 	TESTQ       R8, R8
 	JEQ         p2clamp
 	VADDPS      (R8), Z0, Z0
@@ -134,18 +155,39 @@ p2clamp:
 	VMAXPS  Z1, Z3, Z1
 	VMINPS  Z1, Z4, Z1
 	VMOVUPS Z1, 64(DI)
-	ADDQ    $0x00000080, SI
 	ADDQ    $0x00000080, DI
-	SUBQ    $0x01, R9
-	JNE     p2tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p2next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p2stored
+
+p2apart:
+	TESTQ  R8, R8
+	JEQ    p2clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+
+p2clampapart:
+	VMAXPS  Z0, Z3, Z0
+	VMINPS  Z0, Z4, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z3, Z1
+	VMINPS  Z1, Z4, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p2stored:
+	ADDQ  $0x00000080, SI
+	SUBQ  $0x01, R9
+	JNE   p2tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p2next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p2next:
 	SUBQ $0x01, AX
@@ -154,12 +196,12 @@ p2next:
 	RET
 
 p3:
-	VBROADCASTSS lo+104(FP), Z4
-	VBROADCASTSS hi+108(FP), Z5
+	VBROADCASTSS lo+112(FP), Z4
+	VBROADCASTSS hi+116(FP), Z5
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p3row:
 	MOVQ CX, SI
@@ -170,8 +212,8 @@ p3row:
 p3tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -186,6 +228,9 @@ p3tap:
 	VFMADD231PS 128(SI)(R12*4), Z3, Z2
 	SUBQ        $0x01, R11
 	JNE         p3tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p3apart
 	TESTQ       R8, R8
 	JEQ         p3clamp
 	VADDPS      (R8), Z0, Z0
@@ -203,18 +248,45 @@ p3clamp:
 	VMAXPS  Z2, Z4, Z2
 	VMINPS  Z2, Z5, Z2
 	VMOVUPS Z2, 128(DI)
-	ADDQ    $0x000000c0, SI
 	ADDQ    $0x000000c0, DI
-	SUBQ    $0x01, R9
-	JNE     p3tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p3next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p3stored
+
+p3apart:
+	TESTQ  R8, R8
+	JEQ    p3clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+
+p3clampapart:
+	VMAXPS  Z0, Z4, Z0
+	VMINPS  Z0, Z5, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z4, Z1
+	VMINPS  Z1, Z5, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z4, Z2
+	VMINPS  Z2, Z5, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p3stored:
+	ADDQ  $0x000000c0, SI
+	SUBQ  $0x01, R9
+	JNE   p3tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p3next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p3next:
 	SUBQ $0x01, AX
@@ -223,12 +295,12 @@ p3next:
 	RET
 
 p4:
-	VBROADCASTSS lo+104(FP), Z5
-	VBROADCASTSS hi+108(FP), Z6
+	VBROADCASTSS lo+112(FP), Z5
+	VBROADCASTSS hi+116(FP), Z6
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p4row:
 	MOVQ CX, SI
@@ -239,8 +311,8 @@ p4row:
 p4tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -257,6 +329,9 @@ p4tap:
 	VFMADD231PS 192(SI)(R12*4), Z4, Z3
 	SUBQ        $0x01, R11
 	JNE         p4tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p4apart
 	TESTQ       R8, R8
 	JEQ         p4clamp
 	VADDPS      (R8), Z0, Z0
@@ -278,18 +353,51 @@ p4clamp:
 	VMAXPS  Z3, Z5, Z3
 	VMINPS  Z3, Z6, Z3
 	VMOVUPS Z3, 192(DI)
-	ADDQ    $0x00000100, SI
 	ADDQ    $0x00000100, DI
-	SUBQ    $0x01, R9
-	JNE     p4tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p4next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p4stored
+
+p4apart:
+	TESTQ  R8, R8
+	JEQ    p4clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+
+p4clampapart:
+	VMAXPS  Z0, Z5, Z0
+	VMINPS  Z0, Z6, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z5, Z1
+	VMINPS  Z1, Z6, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z5, Z2
+	VMINPS  Z2, Z6, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z5, Z3
+	VMINPS  Z3, Z6, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p4stored:
+	ADDQ  $0x00000100, SI
+	SUBQ  $0x01, R9
+	JNE   p4tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p4next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p4next:
 	SUBQ $0x01, AX
@@ -298,12 +406,12 @@ p4next:
 	RET
 
 p5:
-	VBROADCASTSS lo+104(FP), Z6
-	VBROADCASTSS hi+108(FP), Z7
+	VBROADCASTSS lo+112(FP), Z6
+	VBROADCASTSS hi+116(FP), Z7
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p5row:
 	MOVQ CX, SI
@@ -314,8 +422,8 @@ p5row:
 p5tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -334,6 +442,9 @@ p5tap:
 	VFMADD231PS 256(SI)(R12*4), Z5, Z4
 	SUBQ        $0x01, R11
 	JNE         p5tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p5apart
 	TESTQ       R8, R8
 	JEQ         p5clamp
 	VADDPS      (R8), Z0, Z0
@@ -359,18 +470,57 @@ p5clamp:
 	VMAXPS  Z4, Z6, Z4
 	VMINPS  Z4, Z7, Z4
 	VMOVUPS Z4, 256(DI)
-	ADDQ    $0x00000140, SI
 	ADDQ    $0x00000140, DI
-	SUBQ    $0x01, R9
-	JNE     p5tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p5next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p5stored
+
+p5apart:
+	TESTQ  R8, R8
+	JEQ    p5clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+
+p5clampapart:
+	VMAXPS  Z0, Z6, Z0
+	VMINPS  Z0, Z7, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z6, Z1
+	VMINPS  Z1, Z7, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z6, Z2
+	VMINPS  Z2, Z7, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z6, Z3
+	VMINPS  Z3, Z7, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z6, Z4
+	VMINPS  Z4, Z7, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p5stored:
+	ADDQ  $0x00000140, SI
+	SUBQ  $0x01, R9
+	JNE   p5tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p5next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p5next:
 	SUBQ $0x01, AX
@@ -379,12 +529,12 @@ p5next:
 	RET
 
 p6:
-	VBROADCASTSS lo+104(FP), Z7
-	VBROADCASTSS hi+108(FP), Z8
+	VBROADCASTSS lo+112(FP), Z7
+	VBROADCASTSS hi+116(FP), Z8
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p6row:
 	MOVQ CX, SI
@@ -395,8 +545,8 @@ p6row:
 p6tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -417,6 +567,9 @@ p6tap:
 	VFMADD231PS 320(SI)(R12*4), Z6, Z5
 	SUBQ        $0x01, R11
 	JNE         p6tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p6apart
 	TESTQ       R8, R8
 	JEQ         p6clamp
 	VADDPS      (R8), Z0, Z0
@@ -446,18 +599,63 @@ p6clamp:
 	VMAXPS  Z5, Z7, Z5
 	VMINPS  Z5, Z8, Z5
 	VMOVUPS Z5, 320(DI)
-	ADDQ    $0x00000180, SI
 	ADDQ    $0x00000180, DI
-	SUBQ    $0x01, R9
-	JNE     p6tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p6next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p6stored
+
+p6apart:
+	TESTQ  R8, R8
+	JEQ    p6clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+
+p6clampapart:
+	VMAXPS  Z0, Z7, Z0
+	VMINPS  Z0, Z8, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z7, Z1
+	VMINPS  Z1, Z8, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z7, Z2
+	VMINPS  Z2, Z8, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z7, Z3
+	VMINPS  Z3, Z8, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z7, Z4
+	VMINPS  Z4, Z8, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z7, Z5
+	VMINPS  Z5, Z8, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p6stored:
+	ADDQ  $0x00000180, SI
+	SUBQ  $0x01, R9
+	JNE   p6tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p6next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p6next:
 	SUBQ $0x01, AX
@@ -466,12 +664,12 @@ p6next:
 	RET
 
 p7:
-	VBROADCASTSS lo+104(FP), Z8
-	VBROADCASTSS hi+108(FP), Z9
+	VBROADCASTSS lo+112(FP), Z8
+	VBROADCASTSS hi+116(FP), Z9
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p7row:
 	MOVQ CX, SI
@@ -482,8 +680,8 @@ p7row:
 p7tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -506,6 +704,9 @@ p7tap:
 	VFMADD231PS 384(SI)(R12*4), Z7, Z6
 	SUBQ        $0x01, R11
 	JNE         p7tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p7apart
 	TESTQ       R8, R8
 	JEQ         p7clamp
 	VADDPS      (R8), Z0, Z0
@@ -539,18 +740,69 @@ p7clamp:
 	VMAXPS  Z6, Z8, Z6
 	VMINPS  Z6, Z9, Z6
 	VMOVUPS Z6, 384(DI)
-	ADDQ    $0x000001c0, SI
 	ADDQ    $0x000001c0, DI
-	SUBQ    $0x01, R9
-	JNE     p7tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p7next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p7stored
+
+p7apart:
+	TESTQ  R8, R8
+	JEQ    p7clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+
+p7clampapart:
+	VMAXPS  Z0, Z8, Z0
+	VMINPS  Z0, Z9, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z8, Z1
+	VMINPS  Z1, Z9, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z8, Z2
+	VMINPS  Z2, Z9, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z8, Z3
+	VMINPS  Z3, Z9, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z8, Z4
+	VMINPS  Z4, Z9, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z8, Z5
+	VMINPS  Z5, Z9, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z6, Z8, Z6
+	VMINPS  Z6, Z9, Z6
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p7stored:
+	ADDQ  $0x000001c0, SI
+	SUBQ  $0x01, R9
+	JNE   p7tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p7next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p7next:
 	SUBQ $0x01, AX
@@ -559,12 +811,12 @@ p7next:
 	RET
 
 p8:
-	VBROADCASTSS lo+104(FP), Z9
-	VBROADCASTSS hi+108(FP), Z10
+	VBROADCASTSS lo+112(FP), Z9
+	VBROADCASTSS hi+116(FP), Z10
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p8row:
 	MOVQ CX, SI
@@ -575,8 +827,8 @@ p8row:
 p8tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -601,6 +853,9 @@ p8tap:
 	VFMADD231PS 448(SI)(R12*4), Z8, Z7
 	SUBQ        $0x01, R11
 	JNE         p8tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p8apart
 	TESTQ       R8, R8
 	JEQ         p8clamp
 	VADDPS      (R8), Z0, Z0
@@ -638,18 +893,75 @@ p8clamp:
 	VMAXPS  Z7, Z9, Z7
 	VMINPS  Z7, Z10, Z7
 	VMOVUPS Z7, 448(DI)
-	ADDQ    $0x00000200, SI
 	ADDQ    $0x00000200, DI
-	SUBQ    $0x01, R9
-	JNE     p8tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p8next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p8stored
+
+p8apart:
+	TESTQ  R8, R8
+	JEQ    p8clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+
+p8clampapart:
+	VMAXPS  Z0, Z9, Z0
+	VMINPS  Z0, Z10, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z9, Z1
+	VMINPS  Z1, Z10, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z9, Z2
+	VMINPS  Z2, Z10, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z9, Z3
+	VMINPS  Z3, Z10, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z9, Z4
+	VMINPS  Z4, Z10, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z9, Z5
+	VMINPS  Z5, Z10, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z6, Z9, Z6
+	VMINPS  Z6, Z10, Z6
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z7, Z9, Z7
+	VMINPS  Z7, Z10, Z7
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p8stored:
+	ADDQ  $0x00000200, SI
+	SUBQ  $0x01, R9
+	JNE   p8tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p8next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p8next:
 	SUBQ $0x01, AX
@@ -658,12 +970,12 @@ p8next:
 	RET
 
 p9:
-	VBROADCASTSS lo+104(FP), Z10
-	VBROADCASTSS hi+108(FP), Z11
+	VBROADCASTSS lo+112(FP), Z10
+	VBROADCASTSS hi+116(FP), Z11
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p9row:
 	MOVQ CX, SI
@@ -674,8 +986,8 @@ p9row:
 p9tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -702,6 +1014,9 @@ p9tap:
 	VFMADD231PS 512(SI)(R12*4), Z9, Z8
 	SUBQ        $0x01, R11
 	JNE         p9tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p9apart
 	TESTQ       R8, R8
 	JEQ         p9clamp
 	VADDPS      (R8), Z0, Z0
@@ -743,18 +1058,81 @@ p9clamp:
 	VMAXPS  Z8, Z10, Z8
 	VMINPS  Z8, Z11, Z8
 	VMOVUPS Z8, 512(DI)
-	ADDQ    $0x00000240, SI
 	ADDQ    $0x00000240, DI
-	SUBQ    $0x01, R9
-	JNE     p9tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p9next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p9stored
+
+p9apart:
+	TESTQ  R8, R8
+	JEQ    p9clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+
+p9clampapart:
+	VMAXPS  Z0, Z10, Z0
+	VMINPS  Z0, Z11, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z10, Z1
+	VMINPS  Z1, Z11, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z10, Z2
+	VMINPS  Z2, Z11, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z10, Z3
+	VMINPS  Z3, Z11, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z10, Z4
+	VMINPS  Z4, Z11, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z10, Z5
+	VMINPS  Z5, Z11, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z6, Z10, Z6
+	VMINPS  Z6, Z11, Z6
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z7, Z10, Z7
+	VMINPS  Z7, Z11, Z7
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z8, Z10, Z8
+	VMINPS  Z8, Z11, Z8
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p9stored:
+	ADDQ  $0x00000240, SI
+	SUBQ  $0x01, R9
+	JNE   p9tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p9next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p9next:
 	SUBQ $0x01, AX
@@ -763,12 +1141,12 @@ p9next:
 	RET
 
 p10:
-	VBROADCASTSS lo+104(FP), Z11
-	VBROADCASTSS hi+108(FP), Z12
+	VBROADCASTSS lo+112(FP), Z11
+	VBROADCASTSS hi+116(FP), Z12
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p10row:
 	MOVQ CX, SI
@@ -779,8 +1157,8 @@ p10row:
 p10tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -809,6 +1187,9 @@ p10tap:
 	VFMADD231PS 576(SI)(R12*4), Z10, Z9
 	SUBQ        $0x01, R11
 	JNE         p10tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p10apart
 	TESTQ       R8, R8
 	JEQ         p10clamp
 	VADDPS      (R8), Z0, Z0
@@ -854,18 +1235,87 @@ p10clamp:
 	VMAXPS  Z9, Z11, Z9
 	VMINPS  Z9, Z12, Z9
 	VMOVUPS Z9, 576(DI)
-	ADDQ    $0x00000280, SI
 	ADDQ    $0x00000280, DI
-	SUBQ    $0x01, R9
-	JNE     p10tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p10next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p10stored
+
+p10apart:
+	TESTQ  R8, R8
+	JEQ    p10clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+
+p10clampapart:
+	VMAXPS  Z0, Z11, Z0
+	VMINPS  Z0, Z12, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z11, Z1
+	VMINPS  Z1, Z12, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z11, Z2
+	VMINPS  Z2, Z12, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z11, Z3
+	VMINPS  Z3, Z12, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z11, Z4
+	VMINPS  Z4, Z12, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z11, Z5
+	VMINPS  Z5, Z12, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z6, Z11, Z6
+	VMINPS  Z6, Z12, Z6
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z7, Z11, Z7
+	VMINPS  Z7, Z12, Z7
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z8, Z11, Z8
+	VMINPS  Z8, Z12, Z8
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z9, Z11, Z9
+	VMINPS  Z9, Z12, Z9
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p10stored:
+	ADDQ  $0x00000280, SI
+	SUBQ  $0x01, R9
+	JNE   p10tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p10next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p10next:
 	SUBQ $0x01, AX
@@ -874,12 +1324,12 @@ p10next:
 	RET
 
 p11:
-	VBROADCASTSS lo+104(FP), Z12
-	VBROADCASTSS hi+108(FP), Z13
+	VBROADCASTSS lo+112(FP), Z12
+	VBROADCASTSS hi+116(FP), Z13
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p11row:
 	MOVQ CX, SI
@@ -890,8 +1340,8 @@ p11row:
 p11tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -922,6 +1372,9 @@ p11tap:
 	VFMADD231PS 640(SI)(R12*4), Z11, Z10
 	SUBQ        $0x01, R11
 	JNE         p11tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p11apart
 	TESTQ       R8, R8
 	JEQ         p11clamp
 	VADDPS      (R8), Z0, Z0
@@ -971,18 +1424,93 @@ p11clamp:
 	VMAXPS  Z10, Z12, Z10
 	VMINPS  Z10, Z13, Z10
 	VMOVUPS Z10, 640(DI)
-	ADDQ    $0x000002c0, SI
 	ADDQ    $0x000002c0, DI
-	SUBQ    $0x01, R9
-	JNE     p11tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p11next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p11stored
+
+p11apart:
+	TESTQ  R8, R8
+	JEQ    p11clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z10, Z10
+	LEAQ   (R8)(R10*4), R8
+
+p11clampapart:
+	VMAXPS  Z0, Z12, Z0
+	VMINPS  Z0, Z13, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z12, Z1
+	VMINPS  Z1, Z13, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z12, Z2
+	VMINPS  Z2, Z13, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z12, Z3
+	VMINPS  Z3, Z13, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z12, Z4
+	VMINPS  Z4, Z13, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z12, Z5
+	VMINPS  Z5, Z13, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z6, Z12, Z6
+	VMINPS  Z6, Z13, Z6
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z7, Z12, Z7
+	VMINPS  Z7, Z13, Z7
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z8, Z12, Z8
+	VMINPS  Z8, Z13, Z8
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z9, Z12, Z9
+	VMINPS  Z9, Z13, Z9
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z10, Z12, Z10
+	VMINPS  Z10, Z13, Z10
+	VMOVUPS Z10, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p11stored:
+	ADDQ  $0x000002c0, SI
+	SUBQ  $0x01, R9
+	JNE   p11tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p11next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p11next:
 	SUBQ $0x01, AX
@@ -991,12 +1519,12 @@ p11next:
 	RET
 
 p12:
-	VBROADCASTSS lo+104(FP), Z13
-	VBROADCASTSS hi+108(FP), Z14
+	VBROADCASTSS lo+112(FP), Z13
+	VBROADCASTSS hi+116(FP), Z14
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p12row:
 	MOVQ CX, SI
@@ -1007,8 +1535,8 @@ p12row:
 p12tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1041,6 +1569,9 @@ p12tap:
 	VFMADD231PS 704(SI)(R12*4), Z12, Z11
 	SUBQ        $0x01, R11
 	JNE         p12tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p12apart
 	TESTQ       R8, R8
 	JEQ         p12clamp
 	VADDPS      (R8), Z0, Z0
@@ -1094,18 +1625,99 @@ p12clamp:
 	VMAXPS  Z11, Z13, Z11
 	VMINPS  Z11, Z14, Z11
 	VMOVUPS Z11, 704(DI)
-	ADDQ    $0x00000300, SI
 	ADDQ    $0x00000300, DI
-	SUBQ    $0x01, R9
-	JNE     p12tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p12next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p12stored
+
+p12apart:
+	TESTQ  R8, R8
+	JEQ    p12clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z10, Z10
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z11, Z11
+	LEAQ   (R8)(R10*4), R8
+
+p12clampapart:
+	VMAXPS  Z0, Z13, Z0
+	VMINPS  Z0, Z14, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z13, Z1
+	VMINPS  Z1, Z14, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z13, Z2
+	VMINPS  Z2, Z14, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z13, Z3
+	VMINPS  Z3, Z14, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z13, Z4
+	VMINPS  Z4, Z14, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z13, Z5
+	VMINPS  Z5, Z14, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z6, Z13, Z6
+	VMINPS  Z6, Z14, Z6
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z7, Z13, Z7
+	VMINPS  Z7, Z14, Z7
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z8, Z13, Z8
+	VMINPS  Z8, Z14, Z8
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z9, Z13, Z9
+	VMINPS  Z9, Z14, Z9
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z10, Z13, Z10
+	VMINPS  Z10, Z14, Z10
+	VMOVUPS Z10, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z11, Z13, Z11
+	VMINPS  Z11, Z14, Z11
+	VMOVUPS Z11, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p12stored:
+	ADDQ  $0x00000300, SI
+	SUBQ  $0x01, R9
+	JNE   p12tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p12next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p12next:
 	SUBQ $0x01, AX
@@ -1114,12 +1726,12 @@ p12next:
 	RET
 
 p13:
-	VBROADCASTSS lo+104(FP), Z14
-	VBROADCASTSS hi+108(FP), Z15
+	VBROADCASTSS lo+112(FP), Z14
+	VBROADCASTSS hi+116(FP), Z15
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p13row:
 	MOVQ CX, SI
@@ -1130,8 +1742,8 @@ p13row:
 p13tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1166,6 +1778,9 @@ p13tap:
 	VFMADD231PS 768(SI)(R12*4), Z13, Z12
 	SUBQ        $0x01, R11
 	JNE         p13tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p13apart
 	TESTQ       R8, R8
 	JEQ         p13clamp
 	VADDPS      (R8), Z0, Z0
@@ -1223,18 +1838,105 @@ p13clamp:
 	VMAXPS  Z12, Z14, Z12
 	VMINPS  Z12, Z15, Z12
 	VMOVUPS Z12, 768(DI)
-	ADDQ    $0x00000340, SI
 	ADDQ    $0x00000340, DI
-	SUBQ    $0x01, R9
-	JNE     p13tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p13next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p13stored
+
+p13apart:
+	TESTQ  R8, R8
+	JEQ    p13clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z10, Z10
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z11, Z11
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z12, Z12
+	LEAQ   (R8)(R10*4), R8
+
+p13clampapart:
+	VMAXPS  Z0, Z14, Z0
+	VMINPS  Z0, Z15, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z14, Z1
+	VMINPS  Z1, Z15, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z14, Z2
+	VMINPS  Z2, Z15, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z14, Z3
+	VMINPS  Z3, Z15, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z14, Z4
+	VMINPS  Z4, Z15, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z14, Z5
+	VMINPS  Z5, Z15, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z6, Z14, Z6
+	VMINPS  Z6, Z15, Z6
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z7, Z14, Z7
+	VMINPS  Z7, Z15, Z7
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z8, Z14, Z8
+	VMINPS  Z8, Z15, Z8
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z9, Z14, Z9
+	VMINPS  Z9, Z15, Z9
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z10, Z14, Z10
+	VMINPS  Z10, Z15, Z10
+	VMOVUPS Z10, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z11, Z14, Z11
+	VMINPS  Z11, Z15, Z11
+	VMOVUPS Z11, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z12, Z14, Z12
+	VMINPS  Z12, Z15, Z12
+	VMOVUPS Z12, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p13stored:
+	ADDQ  $0x00000340, SI
+	SUBQ  $0x01, R9
+	JNE   p13tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p13next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p13next:
 	SUBQ $0x01, AX
@@ -1243,12 +1945,12 @@ p13next:
 	RET
 
 p14:
-	VBROADCASTSS lo+104(FP), Z15
-	VBROADCASTSS hi+108(FP), Z16
+	VBROADCASTSS lo+112(FP), Z15
+	VBROADCASTSS hi+116(FP), Z16
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p14row:
 	MOVQ CX, SI
@@ -1259,8 +1961,8 @@ p14row:
 p14tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Z0
 	VMOVAPS Z0, Z1
 	VMOVAPS Z0, Z2
@@ -1297,6 +1999,9 @@ p14tap:
 	VFMADD231PS 832(SI)(R12*4), Z14, Z13
 	SUBQ        $0x01, R11
 	JNE         p14tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p14apart
 	TESTQ       R8, R8
 	JEQ         p14clamp
 	VADDPS      (R8), Z0, Z0
@@ -1358,18 +2063,111 @@ p14clamp:
 	VMAXPS  Z13, Z15, Z13
 	VMINPS  Z13, Z16, Z13
 	VMOVUPS Z13, 832(DI)
-	ADDQ    $0x00000380, SI
 	ADDQ    $0x00000380, DI
-	SUBQ    $0x01, R9
-	JNE     p14tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p14next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p14stored
+
+p14apart:
+	TESTQ  R8, R8
+	JEQ    p14clampapart
+	VADDPS (R8), Z0, Z0
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z1, Z1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z2, Z2
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z3, Z3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z4, Z4
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z5, Z5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z6, Z6
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z7, Z7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z8, Z8
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z9, Z9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z10, Z10
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z11, Z11
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z12, Z12
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Z13, Z13
+	LEAQ   (R8)(R10*4), R8
+
+p14clampapart:
+	VMAXPS  Z0, Z15, Z0
+	VMINPS  Z0, Z16, Z0
+	VMOVUPS Z0, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z1, Z15, Z1
+	VMINPS  Z1, Z16, Z1
+	VMOVUPS Z1, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z2, Z15, Z2
+	VMINPS  Z2, Z16, Z2
+	VMOVUPS Z2, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z3, Z15, Z3
+	VMINPS  Z3, Z16, Z3
+	VMOVUPS Z3, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z4, Z15, Z4
+	VMINPS  Z4, Z16, Z4
+	VMOVUPS Z4, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z5, Z15, Z5
+	VMINPS  Z5, Z16, Z5
+	VMOVUPS Z5, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z6, Z15, Z6
+	VMINPS  Z6, Z16, Z6
+	VMOVUPS Z6, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z7, Z15, Z7
+	VMINPS  Z7, Z16, Z7
+	VMOVUPS Z7, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z8, Z15, Z8
+	VMINPS  Z8, Z16, Z8
+	VMOVUPS Z8, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z9, Z15, Z9
+	VMINPS  Z9, Z16, Z9
+	VMOVUPS Z9, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z10, Z15, Z10
+	VMINPS  Z10, Z16, Z10
+	VMOVUPS Z10, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z11, Z15, Z11
+	VMINPS  Z11, Z16, Z11
+	VMOVUPS Z11, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z12, Z15, Z12
+	VMINPS  Z12, Z16, Z12
+	VMOVUPS Z12, (DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Z13, Z15, Z13
+	VMINPS  Z13, Z16, Z13
+	VMOVUPS Z13, (DI)
+	LEAQ    (DI)(R10*4), DI
+
+p14stored:
+	ADDQ  $0x00000380, SI
+	SUBQ  $0x01, R9
+	JNE   p14tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p14next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p14next:
 	SUBQ $0x01, AX
@@ -1377,9 +2175,9 @@ p14next:
 	VZEROUPPER
 	RET
 
-// func depthwiseAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
+// func depthwiseAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, outPixel int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
 // Requires: AVX, FMA3
-TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-112
+TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-120
 	MOVQ         pixels+0(FP), AX
 	CMPQ         AX, $0x00000006
 	JEQ          p6
@@ -1391,12 +2189,12 @@ TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-112
 	JEQ          p3
 	CMPQ         AX, $0x00000002
 	JEQ          p2
-	VBROADCASTSS lo+104(FP), Y4
-	VBROADCASTSS hi+108(FP), Y5
+	VBROADCASTSS lo+112(FP), Y4
+	VBROADCASTSS hi+116(FP), Y5
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p1row:
 	MOVQ CX, SI
@@ -1407,8 +2205,8 @@ p1row:
 p1tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 
@@ -1422,6 +2220,9 @@ p1tap:
 	VFMADD231PS 32(SI)(R12*4), Y3, Y1
 	SUBQ        $0x01, R11
 	JNE         p1tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p1apart
 	TESTQ       R8, R8
 	JEQ         p1clamp
 	VADDPS      (R8), Y0, Y0
@@ -1435,18 +2236,37 @@ p1clamp:
 	VMAXPS  Y1, Y4, Y1
 	VMINPS  Y1, Y5, Y1
 	VMOVUPS Y1, 32(DI)
-	ADDQ    $0x00000040, SI
 	ADDQ    $0x00000040, DI
-	SUBQ    $0x01, R9
-	JNE     p1tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p1next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p1stored
+
+p1apart:
+	TESTQ  R8, R8
+	JEQ    p1clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+
+p1clampapart:
+	VMAXPS  Y0, Y4, Y0
+	VMINPS  Y0, Y5, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y4, Y1
+	VMINPS  Y1, Y5, Y1
+	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+
+p1stored:
+	ADDQ  $0x00000040, SI
+	SUBQ  $0x01, R9
+	JNE   p1tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p1next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p1next:
 	SUBQ $0x01, AX
@@ -1455,12 +2275,12 @@ p1next:
 	RET
 
 p2:
-	VBROADCASTSS lo+104(FP), Y6
-	VBROADCASTSS hi+108(FP), Y7
+	VBROADCASTSS lo+112(FP), Y6
+	VBROADCASTSS hi+116(FP), Y7
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p2row:
 	MOVQ CX, SI
@@ -1471,8 +2291,8 @@ p2row:
 p2tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1490,6 +2310,9 @@ p2tap:
 	VFMADD231PS 96(SI)(R12*4), Y5, Y3
 	SUBQ        $0x01, R11
 	JNE         p2tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p2apart
 	TESTQ       R8, R8
 	JEQ         p2clamp
 	VADDPS      (R8), Y0, Y0
@@ -1511,18 +2334,47 @@ p2clamp:
 	VMAXPS  Y3, Y6, Y3
 	VMINPS  Y3, Y7, Y3
 	VMOVUPS Y3, 96(DI)
-	ADDQ    $0x00000080, SI
 	ADDQ    $0x00000080, DI
-	SUBQ    $0x01, R9
-	JNE     p2tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p2next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p2stored
+
+p2apart:
+	TESTQ  R8, R8
+	JEQ    p2clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+
+p2clampapart:
+	VMAXPS  Y0, Y6, Y0
+	VMINPS  Y0, Y7, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y6, Y1
+	VMINPS  Y1, Y7, Y1
+	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y2, Y6, Y2
+	VMINPS  Y2, Y7, Y2
+	VMOVUPS Y2, (DI)
+	VMAXPS  Y3, Y6, Y3
+	VMINPS  Y3, Y7, Y3
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+
+p2stored:
+	ADDQ  $0x00000080, SI
+	SUBQ  $0x01, R9
+	JNE   p2tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p2next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p2next:
 	SUBQ $0x01, AX
@@ -1531,12 +2383,12 @@ p2next:
 	RET
 
 p3:
-	VBROADCASTSS lo+104(FP), Y8
-	VBROADCASTSS hi+108(FP), Y9
+	VBROADCASTSS lo+112(FP), Y8
+	VBROADCASTSS hi+116(FP), Y9
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p3row:
 	MOVQ CX, SI
@@ -1547,8 +2399,8 @@ p3row:
 p3tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1570,6 +2422,9 @@ p3tap:
 	VFMADD231PS 160(SI)(R12*4), Y7, Y5
 	SUBQ        $0x01, R11
 	JNE         p3tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p3apart
 	TESTQ       R8, R8
 	JEQ         p3clamp
 	VADDPS      (R8), Y0, Y0
@@ -1599,18 +2454,57 @@ p3clamp:
 	VMAXPS  Y5, Y8, Y5
 	VMINPS  Y5, Y9, Y5
 	VMOVUPS Y5, 160(DI)
-	ADDQ    $0x000000c0, SI
 	ADDQ    $0x000000c0, DI
-	SUBQ    $0x01, R9
-	JNE     p3tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p3next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p3stored
+
+p3apart:
+	TESTQ  R8, R8
+	JEQ    p3clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	LEAQ   (R8)(R10*4), R8
+
+p3clampapart:
+	VMAXPS  Y0, Y8, Y0
+	VMINPS  Y0, Y9, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y8, Y1
+	VMINPS  Y1, Y9, Y1
+	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y2, Y8, Y2
+	VMINPS  Y2, Y9, Y2
+	VMOVUPS Y2, (DI)
+	VMAXPS  Y3, Y8, Y3
+	VMINPS  Y3, Y9, Y3
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y4, Y8, Y4
+	VMINPS  Y4, Y9, Y4
+	VMOVUPS Y4, (DI)
+	VMAXPS  Y5, Y8, Y5
+	VMINPS  Y5, Y9, Y5
+	VMOVUPS Y5, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+
+p3stored:
+	ADDQ  $0x000000c0, SI
+	SUBQ  $0x01, R9
+	JNE   p3tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p3next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p3next:
 	SUBQ $0x01, AX
@@ -1619,12 +2513,12 @@ p3next:
 	RET
 
 p4:
-	VBROADCASTSS lo+104(FP), Y10
-	VBROADCASTSS hi+108(FP), Y11
+	VBROADCASTSS lo+112(FP), Y10
+	VBROADCASTSS hi+116(FP), Y11
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p4row:
 	MOVQ CX, SI
@@ -1635,8 +2529,8 @@ p4row:
 p4tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1662,6 +2556,9 @@ p4tap:
 	VFMADD231PS 224(SI)(R12*4), Y9, Y7
 	SUBQ        $0x01, R11
 	JNE         p4tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p4apart
 	TESTQ       R8, R8
 	JEQ         p4clamp
 	VADDPS      (R8), Y0, Y0
@@ -1699,18 +2596,67 @@ p4clamp:
 	VMAXPS  Y7, Y10, Y7
 	VMINPS  Y7, Y11, Y7
 	VMOVUPS Y7, 224(DI)
-	ADDQ    $0x00000100, SI
 	ADDQ    $0x00000100, DI
-	SUBQ    $0x01, R9
-	JNE     p4tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p4next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p4stored
+
+p4apart:
+	TESTQ  R8, R8
+	JEQ    p4clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	LEAQ   (R8)(R10*4), R8
+
+p4clampapart:
+	VMAXPS  Y0, Y10, Y0
+	VMINPS  Y0, Y11, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y10, Y1
+	VMINPS  Y1, Y11, Y1
+	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y2, Y10, Y2
+	VMINPS  Y2, Y11, Y2
+	VMOVUPS Y2, (DI)
+	VMAXPS  Y3, Y10, Y3
+	VMINPS  Y3, Y11, Y3
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y4, Y10, Y4
+	VMINPS  Y4, Y11, Y4
+	VMOVUPS Y4, (DI)
+	VMAXPS  Y5, Y10, Y5
+	VMINPS  Y5, Y11, Y5
+	VMOVUPS Y5, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y6, Y10, Y6
+	VMINPS  Y6, Y11, Y6
+	VMOVUPS Y6, (DI)
+	VMAXPS  Y7, Y10, Y7
+	VMINPS  Y7, Y11, Y7
+	VMOVUPS Y7, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+
+p4stored:
+	ADDQ  $0x00000100, SI
+	SUBQ  $0x01, R9
+	JNE   p4tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p4next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p4next:
 	SUBQ $0x01, AX
@@ -1719,12 +2665,12 @@ p4next:
 	RET
 
 p5:
-	VBROADCASTSS lo+104(FP), Y12
-	VBROADCASTSS hi+108(FP), Y13
+	VBROADCASTSS lo+112(FP), Y12
+	VBROADCASTSS hi+116(FP), Y13
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p5row:
 	MOVQ CX, SI
@@ -1735,8 +2681,8 @@ p5row:
 p5tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1766,6 +2712,9 @@ p5tap:
 	VFMADD231PS 288(SI)(R12*4), Y11, Y9
 	SUBQ        $0x01, R11
 	JNE         p5tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p5apart
 	TESTQ       R8, R8
 	JEQ         p5clamp
 	VADDPS      (R8), Y0, Y0
@@ -1811,18 +2760,77 @@ p5clamp:
 	VMAXPS  Y9, Y12, Y9
 	VMINPS  Y9, Y13, Y9
 	VMOVUPS Y9, 288(DI)
-	ADDQ    $0x00000140, SI
 	ADDQ    $0x00000140, DI
-	SUBQ    $0x01, R9
-	JNE     p5tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p5next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p5stored
+
+p5apart:
+	TESTQ  R8, R8
+	JEQ    p5clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y8, Y8
+	VADDPS 32(R8), Y9, Y9
+	LEAQ   (R8)(R10*4), R8
+
+p5clampapart:
+	VMAXPS  Y0, Y12, Y0
+	VMINPS  Y0, Y13, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y12, Y1
+	VMINPS  Y1, Y13, Y1
+	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y2, Y12, Y2
+	VMINPS  Y2, Y13, Y2
+	VMOVUPS Y2, (DI)
+	VMAXPS  Y3, Y12, Y3
+	VMINPS  Y3, Y13, Y3
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y4, Y12, Y4
+	VMINPS  Y4, Y13, Y4
+	VMOVUPS Y4, (DI)
+	VMAXPS  Y5, Y12, Y5
+	VMINPS  Y5, Y13, Y5
+	VMOVUPS Y5, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y6, Y12, Y6
+	VMINPS  Y6, Y13, Y6
+	VMOVUPS Y6, (DI)
+	VMAXPS  Y7, Y12, Y7
+	VMINPS  Y7, Y13, Y7
+	VMOVUPS Y7, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y8, Y12, Y8
+	VMINPS  Y8, Y13, Y8
+	VMOVUPS Y8, (DI)
+	VMAXPS  Y9, Y12, Y9
+	VMINPS  Y9, Y13, Y9
+	VMOVUPS Y9, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+
+p5stored:
+	ADDQ  $0x00000140, SI
+	SUBQ  $0x01, R9
+	JNE   p5tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p5next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p5next:
 	SUBQ $0x01, AX
@@ -1831,12 +2839,12 @@ p5next:
 	RET
 
 p6:
-	VBROADCASTSS lo+104(FP), Y14
-	VBROADCASTSS hi+108(FP), Y15
+	VBROADCASTSS lo+112(FP), Y14
+	VBROADCASTSS hi+116(FP), Y15
 	MOVQ         rows+16(FP), AX
 	MOVQ         in+24(FP), CX
 	MOVQ         out+56(FP), DX
-	MOVQ         res+88(FP), BX
+	MOVQ         res+96(FP), BX
 
 p6row:
 	MOVQ CX, SI
@@ -1847,8 +2855,8 @@ p6row:
 p6tile:
 	MOVQ    taps+40(FP), R10
 	MOVQ    ntaps+48(FP), R11
-	MOVQ    w+72(FP), R13
-	MOVQ    bias+80(FP), R12
+	MOVQ    w+80(FP), R13
+	MOVQ    bias+88(FP), R12
 	VMOVUPS (R12), Y0
 	VMOVUPS 32(R12), Y1
 	VMOVAPS Y0, Y2
@@ -1882,6 +2890,9 @@ p6tap:
 	VFMADD231PS 352(SI)(R12*4), Y13, Y11
 	SUBQ        $0x01, R11
 	JNE         p6tap
+	MOVQ        outPixel+72(FP), R10
+	CMPQ        R10, $0x10
+	JNE         p6apart
 	TESTQ       R8, R8
 	JEQ         p6clamp
 	VADDPS      (R8), Y0, Y0
@@ -1935,18 +2946,87 @@ p6clamp:
 	VMAXPS  Y11, Y14, Y11
 	VMINPS  Y11, Y15, Y11
 	VMOVUPS Y11, 352(DI)
-	ADDQ    $0x00000180, SI
 	ADDQ    $0x00000180, DI
-	SUBQ    $0x01, R9
-	JNE     p6tile
-	MOVQ    inRow+32(FP), SI
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    outRow+64(FP), SI
-	LEAQ    (DX)(SI*4), DX
-	TESTQ   BX, BX
-	JEQ     p6next
-	MOVQ    resRow+96(FP), SI
-	LEAQ    (BX)(SI*4), BX
+	JMP     p6stored
+
+p6apart:
+	TESTQ  R8, R8
+	JEQ    p6clampapart
+	VADDPS (R8), Y0, Y0
+	VADDPS 32(R8), Y1, Y1
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y2, Y2
+	VADDPS 32(R8), Y3, Y3
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y4, Y4
+	VADDPS 32(R8), Y5, Y5
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y6, Y6
+	VADDPS 32(R8), Y7, Y7
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y8, Y8
+	VADDPS 32(R8), Y9, Y9
+	LEAQ   (R8)(R10*4), R8
+	VADDPS (R8), Y10, Y10
+	VADDPS 32(R8), Y11, Y11
+	LEAQ   (R8)(R10*4), R8
+
+p6clampapart:
+	VMAXPS  Y0, Y14, Y0
+	VMINPS  Y0, Y15, Y0
+	VMOVUPS Y0, (DI)
+	VMAXPS  Y1, Y14, Y1
+	VMINPS  Y1, Y15, Y1
+	VMOVUPS Y1, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y2, Y14, Y2
+	VMINPS  Y2, Y15, Y2
+	VMOVUPS Y2, (DI)
+	VMAXPS  Y3, Y14, Y3
+	VMINPS  Y3, Y15, Y3
+	VMOVUPS Y3, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y4, Y14, Y4
+	VMINPS  Y4, Y15, Y4
+	VMOVUPS Y4, (DI)
+	VMAXPS  Y5, Y14, Y5
+	VMINPS  Y5, Y15, Y5
+	VMOVUPS Y5, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y6, Y14, Y6
+	VMINPS  Y6, Y15, Y6
+	VMOVUPS Y6, (DI)
+	VMAXPS  Y7, Y14, Y7
+	VMINPS  Y7, Y15, Y7
+	VMOVUPS Y7, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y8, Y14, Y8
+	VMINPS  Y8, Y15, Y8
+	VMOVUPS Y8, (DI)
+	VMAXPS  Y9, Y14, Y9
+	VMINPS  Y9, Y15, Y9
+	VMOVUPS Y9, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+	VMAXPS  Y10, Y14, Y10
+	VMINPS  Y10, Y15, Y10
+	VMOVUPS Y10, (DI)
+	VMAXPS  Y11, Y14, Y11
+	VMINPS  Y11, Y15, Y11
+	VMOVUPS Y11, 32(DI)
+	LEAQ    (DI)(R10*4), DI
+
+p6stored:
+	ADDQ  $0x00000180, SI
+	SUBQ  $0x01, R9
+	JNE   p6tile
+	MOVQ  inRow+32(FP), SI
+	LEAQ  (CX)(SI*4), CX
+	MOVQ  outRow+64(FP), SI
+	LEAQ  (DX)(SI*4), DX
+	TESTQ BX, BX
+	JEQ   p6next
+	MOVQ  resRow+104(FP), SI
+	LEAQ  (BX)(SI*4), BX
 
 p6next:
 	SUBQ $0x01, AX

@@ -65,9 +65,9 @@ func TestFencedProducts(t *testing.T) {
 					}
 					reach = max(reach, int(tap.Offset)+pixel*(2*p-1)+channels)
 				}
-				size := (k.Blocks-1)*c.OutBlock + 32*p
-				c.In, c.Out = fenced(t, c.In[:reach], last), fenced(t, c.Out[:size], last)
-				c.Residual = fenced(t, c.Residual[:(k.Blocks-1)*c.ResidualBlock+32*p], last)
+				size := c.OutPixel*(2*p-1) + 16
+				c.In, c.Out = fenced(t, c.In[:reach], last), fenced(t, c.Out[:(k.Blocks-1)*c.OutBlock+size], last)
+				c.Residual = fenced(t, c.Residual[:(k.Blocks-1)*c.ResidualBlock+size], last)
 				c.Taps, c.Weights, c.Bias = fenced(t, c.Taps, last), fenced(t, c.Weights, last), fenced(t, c.Bias, last)
 				k.Run(p, *c)
 			}
@@ -95,10 +95,11 @@ func TestFencedWindows(t *testing.T) {
 	for _, k := range DepthwiseKernels() {
 		bothEnds(t, k.Name, k.Needs, func(t *testing.T, r *rand.Rand, last bool) {
 			for p := 1; p <= k.Pixels; p++ {
-				c := DepthwiseCall{Taps: windowTaps(9), Tiles: 2, Rows: rows, InRow: 16 * (2*p + 20), OutRow: 32*p + 16, ResidualRow: 32*p + 32}
+				c := DepthwiseCall{Taps: windowTaps(9), Tiles: 2, Rows: rows, InRow: 16 * (2*p + 20), OutRow: 96 * p, OutPixel: 32, ResidualRow: 96*p + 32}
 				c.In = fenced(t, normals(r, c.InRow+reach(p)), last)
 				c.Weights, c.Bias = fenced(t, normals(r, 16*9), last), fenced(t, normals(r, 16), last)
-				c.Out, c.Residual = fenced(t, normals(r, c.OutRow+32*p), last), fenced(t, normals(r, c.ResidualRow+32*p), last)
+				field := 32*(2*p-1) + 16
+				c.Out, c.Residual = fenced(t, normals(r, c.OutRow+field), last), fenced(t, normals(r, c.ResidualRow+field), last)
 				k.Run(p, c)
 			}
 		})
@@ -261,6 +262,7 @@ func TestFencedLayout(t *testing.T) {
 					k.Interleave(vectors, 16, planes, n+3, rows, n)
 					k.Deinterleave(planes, n+3, vectors, 16, rows, n)
 				}
+				k.Zip(fenced(t, normals(r, 2*n-1), last), fenced(t, normals(r, n), last), fenced(t, normals(r, n-1), last))
 				k.Evens(fenced(t, normals(r, n), last), fenced(t, normals(r, 2*n-1), last))
 				k.Gather(GatherCall{Dst: fenced(t, normals(r, 16*(n+2)), last), Src: fenced(t, normals(r, 32*(n-1)+16), last),
 					Rows: 1, Left: 1, N: n, Right: 1, Step: 32})

@@ -13,6 +13,9 @@ type LayoutKernel struct {
 	Gather func(c GatherCall)
 	// Evens sets dst[i] = src[2*i]; src has at least 2*len(dst)-1 elements.
 	Evens func(dst, src []float32)
+	// Zip sets dst[2*i] = even[i] and dst[2*i+1] = odd[i]; odd has as many elements as even, or one less, and dst as many
+	// as both.
+	Zip func(dst, even, odd []float32)
 	// Lanes copies some lanes of vectors.
 	Lanes func(c LanesCall)
 }
@@ -92,7 +95,17 @@ func evensGeneric(dst, src []float32) {
 	}
 }
 
+func zipGeneric(dst, even, odd []float32) {
+	for i, v := range odd {
+		pair := dst[2*i:][:2]
+		pair[0], pair[1] = even[i], v
+	}
+	if len(even) > len(odd) {
+		dst[2*len(odd)] = even[len(odd)]
+	}
+}
+
 func layoutGenericKernels() []LayoutKernel {
 	return []LayoutKernel{{Name: "layout_f32_generic", Interleave: interleaveGeneric, Deinterleave: deinterleaveGeneric,
-		Gather: gatherGeneric, Evens: evensGeneric, Lanes: lanesGeneric}}
+		Gather: gatherGeneric, Evens: evensGeneric, Zip: zipGeneric, Lanes: lanesGeneric}}
 }

@@ -6,9 +6,9 @@ package asm
 func LayoutKernels() []LayoutKernel {
 	return append([]LayoutKernel{
 		{"layout_f32_avx512_16x16", AVX512, interleaveRun, deinterleaveRun,
-			gatherFunc(gatherRowsAVX512).run, evensFunc(evensAVX512).run, lanesRun},
+			gatherFunc(gatherRowsAVX512).run, evensFunc(evensAVX512).run, zipFunc(zipAVX512).run, lanesRun},
 		{"layout_f32_avx2_8x8", AVX2, interleaveRunAVX2, deinterleaveRunAVX2,
-			gatherFunc(gatherRowsAVX2).run, evensFunc(evensAVX2).run, lanesRunAVX2},
+			gatherFunc(gatherRowsAVX2).run, evensFunc(evensAVX2).run, zipFunc(zipAVX2).run, lanesRunAVX2},
 	}, layoutGenericKernels()...)
 }
 
@@ -51,6 +51,16 @@ func (f evensFunc) run(dst, src []float32) {
 	if n < len(dst) {
 		evensGeneric(dst[n:], src[2*n:])
 	}
+}
+
+type zipFunc func(dst, even, odd *float32, n int)
+
+func (f zipFunc) run(dst, even, odd []float32) {
+	n := len(odd) &^ 15
+	for i := 0; i < n; i += layoutColumns {
+		f(&dst[2*i], &even[i], &odd[i], min(n-i, layoutColumns))
+	}
+	zipGeneric(dst[2*n:], even[n:], odd[n:])
 }
 
 const lanesBytes = 1 << 18 // in one call

@@ -953,3 +953,98 @@ loop:
 	JNE     loop
 	VZEROUPPER
 	RET
+
+DATA zipLow<>+0(SB)/4, $0x00000000
+DATA zipLow<>+4(SB)/4, $0x00000010
+DATA zipLow<>+8(SB)/4, $0x00000001
+DATA zipLow<>+12(SB)/4, $0x00000011
+DATA zipLow<>+16(SB)/4, $0x00000002
+DATA zipLow<>+20(SB)/4, $0x00000012
+DATA zipLow<>+24(SB)/4, $0x00000003
+DATA zipLow<>+28(SB)/4, $0x00000013
+DATA zipLow<>+32(SB)/4, $0x00000004
+DATA zipLow<>+36(SB)/4, $0x00000014
+DATA zipLow<>+40(SB)/4, $0x00000005
+DATA zipLow<>+44(SB)/4, $0x00000015
+DATA zipLow<>+48(SB)/4, $0x00000006
+DATA zipLow<>+52(SB)/4, $0x00000016
+DATA zipLow<>+56(SB)/4, $0x00000007
+DATA zipLow<>+60(SB)/4, $0x00000017
+GLOBL zipLow<>(SB), RODATA|NOPTR, $64
+
+DATA zipHigh<>+0(SB)/4, $0x00000008
+DATA zipHigh<>+4(SB)/4, $0x00000018
+DATA zipHigh<>+8(SB)/4, $0x00000009
+DATA zipHigh<>+12(SB)/4, $0x00000019
+DATA zipHigh<>+16(SB)/4, $0x0000000a
+DATA zipHigh<>+20(SB)/4, $0x0000001a
+DATA zipHigh<>+24(SB)/4, $0x0000000b
+DATA zipHigh<>+28(SB)/4, $0x0000001b
+DATA zipHigh<>+32(SB)/4, $0x0000000c
+DATA zipHigh<>+36(SB)/4, $0x0000001c
+DATA zipHigh<>+40(SB)/4, $0x0000000d
+DATA zipHigh<>+44(SB)/4, $0x0000001d
+DATA zipHigh<>+48(SB)/4, $0x0000000e
+DATA zipHigh<>+52(SB)/4, $0x0000001e
+DATA zipHigh<>+56(SB)/4, $0x0000000f
+DATA zipHigh<>+60(SB)/4, $0x0000001f
+GLOBL zipHigh<>(SB), RODATA|NOPTR, $64
+
+// func zipAVX512(dst *float32, even *float32, odd *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·zipAVX512(SB), NOSPLIT, $0-32
+	MOVQ      dst+0(FP), AX
+	MOVQ      even+8(FP), CX
+	MOVQ      odd+16(FP), DX
+	MOVQ      n+24(FP), BX
+	VMOVDQU32 zipLow<>+0(SB), Z0
+	VMOVDQU32 zipHigh<>+0(SB), Z1
+
+loop:
+	VMOVUPS   (CX), Z2
+	VMOVUPS   (DX), Z3
+	VMOVAPS   Z2, Z4
+	VPERMT2PS Z3, Z0, Z2
+	VPERMT2PS Z3, Z1, Z4
+	VMOVUPS   Z2, (AX)
+	VMOVUPS   Z4, 64(AX)
+	ADDQ      $0x40, CX
+	ADDQ      $0x40, DX
+	ADDQ      $0x00000080, AX
+	SUBQ      $0x10, BX
+	JNE       loop
+	VZEROUPPER
+	RET
+
+// func zipAVX2(dst *float32, even *float32, odd *float32, n int)
+// Requires: AVX
+TEXT ·zipAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ even+8(FP), CX
+	MOVQ odd+16(FP), DX
+	MOVQ n+24(FP), BX
+
+loop:
+	VMOVUPS    (CX), Y0
+	VMOVUPS    (DX), Y1
+	VUNPCKLPS  Y1, Y0, Y2
+	VUNPCKHPS  Y1, Y0, Y3
+	VPERM2F128 $0x20, Y3, Y2, Y0
+	VPERM2F128 $0x31, Y3, Y2, Y1
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    32(CX), Y0
+	VMOVUPS    32(DX), Y1
+	VUNPCKLPS  Y1, Y0, Y2
+	VUNPCKHPS  Y1, Y0, Y3
+	VPERM2F128 $0x20, Y3, Y2, Y0
+	VPERM2F128 $0x31, Y3, Y2, Y1
+	VMOVUPS    Y0, 64(AX)
+	VMOVUPS    Y1, 96(AX)
+	ADDQ       $0x40, CX
+	ADDQ       $0x40, DX
+	ADDQ       $0x00000080, AX
+	SUBQ       $0x10, BX
+	JNE        loop
+	VZEROUPPER
+	RET

@@ -80,6 +80,24 @@ func TestGatherKernels(t *testing.T) {
 	}
 }
 
+func TestZipKernels(t *testing.T) {
+	for _, k := range LayoutKernels() {
+		t.Run(k.Name, func(t *testing.T) {
+			runnable(t, k.Needs)
+			r := rand.New(rand.NewPCG(1, 2))
+			for n := range 140 {
+				even, odd, dst := normals(r, (n+1)/2), normals(r, n/2), make([]float32, n)
+				k.Zip(dst, even, odd)
+				for i, v := range dst {
+					if want := [][]float32{even, odd}[i%2][i/2]; v != want {
+						t.Fatalf("element %d of %d = %g, want %g", i, n, v, want)
+					}
+				}
+			}
+		})
+	}
+}
+
 func TestLanesKernels(t *testing.T) {
 	for _, k := range LayoutKernels() {
 		t.Run(k.Name, func(t *testing.T) {

@@ -61,8 +61,8 @@ p1tap:
 
 p1reduced:
 	VMOVUPS Z0, (SI)
-	ADDQ    $0x00000040, BX
 	ADDQ    $0x00000040, SI
+	ADDQ    $0x00000040, BX
 	SUBQ    $0x01, DI
 	JNE     p1tile
 	MOVQ    inRow+32(FP), BX
@@ -105,8 +105,8 @@ p2tap:
 p2reduced:
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z1, 64(SI)
-	ADDQ    $0x00000080, BX
 	ADDQ    $0x00000080, SI
+	ADDQ    $0x00000080, BX
 	SUBQ    $0x01, DI
 	JNE     p2tile
 	MOVQ    inRow+32(FP), BX
@@ -152,8 +152,8 @@ p3reduced:
 	VMOVUPS Z0, (SI)
 	VMOVUPS Z1, 64(SI)
 	VMOVUPS Z2, 128(SI)
-	ADDQ    $0x000000c0, BX
 	ADDQ    $0x000000c0, SI
+	ADDQ    $0x000000c0, BX
 	SUBQ    $0x01, DI
 	JNE     p3tile
 	MOVQ    inRow+32(FP), BX
@@ -202,8 +202,8 @@ p4reduced:
 	VMOVUPS Z1, 64(SI)
 	VMOVUPS Z2, 128(SI)
 	VMOVUPS Z3, 192(SI)
-	ADDQ    $0x00000100, BX
 	ADDQ    $0x00000100, SI
+	ADDQ    $0x00000100, BX
 	SUBQ    $0x01, DI
 	JNE     p4tile
 	MOVQ    inRow+32(FP), BX
@@ -255,8 +255,8 @@ p5reduced:
 	VMOVUPS Z2, 128(SI)
 	VMOVUPS Z3, 192(SI)
 	VMOVUPS Z4, 256(SI)
-	ADDQ    $0x00000140, BX
 	ADDQ    $0x00000140, SI
+	ADDQ    $0x00000140, BX
 	SUBQ    $0x01, DI
 	JNE     p5tile
 	MOVQ    inRow+32(FP), BX
@@ -311,8 +311,8 @@ p6reduced:
 	VMOVUPS Z3, 192(SI)
 	VMOVUPS Z4, 256(SI)
 	VMOVUPS Z5, 320(SI)
-	ADDQ    $0x00000180, BX
 	ADDQ    $0x00000180, SI
+	ADDQ    $0x00000180, BX
 	SUBQ    $0x01, DI
 	JNE     p6tile
 	MOVQ    inRow+32(FP), BX
@@ -370,8 +370,8 @@ p7reduced:
 	VMOVUPS Z4, 256(SI)
 	VMOVUPS Z5, 320(SI)
 	VMOVUPS Z6, 384(SI)
-	ADDQ    $0x000001c0, BX
 	ADDQ    $0x000001c0, SI
+	ADDQ    $0x000001c0, BX
 	SUBQ    $0x01, DI
 	JNE     p7tile
 	MOVQ    inRow+32(FP), BX
@@ -432,8 +432,8 @@ p8reduced:
 	VMOVUPS Z5, 320(SI)
 	VMOVUPS Z6, 384(SI)
 	VMOVUPS Z7, 448(SI)
-	ADDQ    $0x00000200, BX
 	ADDQ    $0x00000200, SI
+	ADDQ    $0x00000200, BX
 	SUBQ    $0x01, DI
 	JNE     p8tile
 	MOVQ    inRow+32(FP), BX
@@ -497,8 +497,8 @@ p9reduced:
 	VMOVUPS Z6, 384(SI)
 	VMOVUPS Z7, 448(SI)
 	VMOVUPS Z8, 512(SI)
-	ADDQ    $0x00000240, BX
 	ADDQ    $0x00000240, SI
+	ADDQ    $0x00000240, BX
 	SUBQ    $0x01, DI
 	JNE     p9tile
 	MOVQ    inRow+32(FP), BX
@@ -565,8 +565,8 @@ p10reduced:
 	VMOVUPS Z7, 448(SI)
 	VMOVUPS Z8, 512(SI)
 	VMOVUPS Z9, 576(SI)
-	ADDQ    $0x00000280, BX
 	ADDQ    $0x00000280, SI
+	ADDQ    $0x00000280, BX
 	SUBQ    $0x01, DI
 	JNE     p10tile
 	MOVQ    inRow+32(FP), BX
@@ -636,8 +636,8 @@ p11reduced:
 	VMOVUPS Z8, 512(SI)
 	VMOVUPS Z9, 576(SI)
 	VMOVUPS Z10, 640(SI)
-	ADDQ    $0x000002c0, BX
 	ADDQ    $0x000002c0, SI
+	ADDQ    $0x000002c0, BX
 	SUBQ    $0x01, DI
 	JNE     p11tile
 	MOVQ    inRow+32(FP), BX
@@ -710,8 +710,8 @@ p12reduced:
 	VMOVUPS Z9, 576(SI)
 	VMOVUPS Z10, 640(SI)
 	VMOVUPS Z11, 704(SI)
-	ADDQ    $0x00000300, BX
 	ADDQ    $0x00000300, SI
+	ADDQ    $0x00000300, BX
 	SUBQ    $0x01, DI
 	JNE     p12tile
 	MOVQ    inRow+32(FP), BX
@@ -787,8 +787,8 @@ p13reduced:
 	VMOVUPS Z10, 640(SI)
 	VMOVUPS Z11, 704(SI)
 	VMOVUPS Z12, 768(SI)
-	ADDQ    $0x00000340, BX
 	ADDQ    $0x00000340, SI
+	ADDQ    $0x00000340, BX
 	SUBQ    $0x01, DI
 	JNE     p13tile
 	MOVQ    inRow+32(FP), BX
@@ -867,8 +867,8 @@ p14reduced:
 	VMOVUPS Z11, 704(SI)
 	VMOVUPS Z12, 768(SI)
 	VMOVUPS Z13, 832(SI)
-	ADDQ    $0x00000380, BX
 	ADDQ    $0x00000380, SI
+	ADDQ    $0x00000380, BX
 	SUBQ    $0x01, DI
 	JNE     p14tile
 	MOVQ    inRow+32(FP), BX
@@ -940,9 +940,9 @@ p1tap:
 p1reduced:
 	VMULPS.BCST (R8), Z0, Z0
 	VMOVUPS     Z0, (DI)
+	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000004, R8
 	ADDQ        $0x00000040, SI
-	ADDQ        $0x00000040, DI
 	SUBQ        $0x01, R9
 	JNE         p1tile
 	MOVQ        inRow+32(FP), SI
@@ -991,9 +991,9 @@ p2reduced:
 	VMOVUPS     Z0, (DI)
 	VMULPS.BCST 4(R8), Z1, Z1
 	VMOVUPS     Z1, 64(DI)
+	ADDQ        $0x00000080, DI
 	ADDQ        $0x00000008, R8
 	ADDQ        $0x00000080, SI
-	ADDQ        $0x00000080, DI
 	SUBQ        $0x01, R9
 	JNE         p2tile
 	MOVQ        inRow+32(FP), SI
@@ -1046,9 +1046,9 @@ p3reduced:
 	VMOVUPS     Z1, 64(DI)
 	VMULPS.BCST 8(R8), Z2, Z2
 	VMOVUPS     Z2, 128(DI)
+	ADDQ        $0x000000c0, DI
 	ADDQ        $0x0000000c, R8
 	ADDQ        $0x000000c0, SI
-	ADDQ        $0x000000c0, DI
 	SUBQ        $0x01, R9
 	JNE         p3tile
 	MOVQ        inRow+32(FP), SI
@@ -1105,9 +1105,9 @@ p4reduced:
 	VMOVUPS     Z2, 128(DI)
 	VMULPS.BCST 12(R8), Z3, Z3
 	VMOVUPS     Z3, 192(DI)
+	ADDQ        $0x00000100, DI
 	ADDQ        $0x00000010, R8
 	ADDQ        $0x00000100, SI
-	ADDQ        $0x00000100, DI
 	SUBQ        $0x01, R9
 	JNE         p4tile
 	MOVQ        inRow+32(FP), SI
@@ -1168,9 +1168,9 @@ p5reduced:
 	VMOVUPS     Z3, 192(DI)
 	VMULPS.BCST 16(R8), Z4, Z4
 	VMOVUPS     Z4, 256(DI)
+	ADDQ        $0x00000140, DI
 	ADDQ        $0x00000014, R8
 	ADDQ        $0x00000140, SI
-	ADDQ        $0x00000140, DI
 	SUBQ        $0x01, R9
 	JNE         p5tile
 	MOVQ        inRow+32(FP), SI
@@ -1235,9 +1235,9 @@ p6reduced:
 	VMOVUPS     Z4, 256(DI)
 	VMULPS.BCST 20(R8), Z5, Z5
 	VMOVUPS     Z5, 320(DI)
+	ADDQ        $0x00000180, DI
 	ADDQ        $0x00000018, R8
 	ADDQ        $0x00000180, SI
-	ADDQ        $0x00000180, DI
 	SUBQ        $0x01, R9
 	JNE         p6tile
 	MOVQ        inRow+32(FP), SI
@@ -1306,9 +1306,9 @@ p7reduced:
 	VMOVUPS     Z5, 320(DI)
 	VMULPS.BCST 24(R8), Z6, Z6
 	VMOVUPS     Z6, 384(DI)
+	ADDQ        $0x000001c0, DI
 	ADDQ        $0x0000001c, R8
 	ADDQ        $0x000001c0, SI
-	ADDQ        $0x000001c0, DI
 	SUBQ        $0x01, R9
 	JNE         p7tile
 	MOVQ        inRow+32(FP), SI
@@ -1381,9 +1381,9 @@ p8reduced:
 	VMOVUPS     Z6, 384(DI)
 	VMULPS.BCST 28(R8), Z7, Z7
 	VMOVUPS     Z7, 448(DI)
+	ADDQ        $0x00000200, DI
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000200, SI
-	ADDQ        $0x00000200, DI
 	SUBQ        $0x01, R9
 	JNE         p8tile
 	MOVQ        inRow+32(FP), SI
@@ -1460,9 +1460,9 @@ p9reduced:
 	VMOVUPS     Z7, 448(DI)
 	VMULPS.BCST 32(R8), Z8, Z8
 	VMOVUPS     Z8, 512(DI)
+	ADDQ        $0x00000240, DI
 	ADDQ        $0x00000024, R8
 	ADDQ        $0x00000240, SI
-	ADDQ        $0x00000240, DI
 	SUBQ        $0x01, R9
 	JNE         p9tile
 	MOVQ        inRow+32(FP), SI
@@ -1543,9 +1543,9 @@ p10reduced:
 	VMOVUPS     Z8, 512(DI)
 	VMULPS.BCST 36(R8), Z9, Z9
 	VMOVUPS     Z9, 576(DI)
+	ADDQ        $0x00000280, DI
 	ADDQ        $0x00000028, R8
 	ADDQ        $0x00000280, SI
-	ADDQ        $0x00000280, DI
 	SUBQ        $0x01, R9
 	JNE         p10tile
 	MOVQ        inRow+32(FP), SI
@@ -1630,9 +1630,9 @@ p11reduced:
 	VMOVUPS     Z9, 576(DI)
 	VMULPS.BCST 40(R8), Z10, Z10
 	VMOVUPS     Z10, 640(DI)
+	ADDQ        $0x000002c0, DI
 	ADDQ        $0x0000002c, R8
 	ADDQ        $0x000002c0, SI
-	ADDQ        $0x000002c0, DI
 	SUBQ        $0x01, R9
 	JNE         p11tile
 	MOVQ        inRow+32(FP), SI
@@ -1721,9 +1721,9 @@ p12reduced:
 	VMOVUPS     Z10, 640(DI)
 	VMULPS.BCST 44(R8), Z11, Z11
 	VMOVUPS     Z11, 704(DI)
+	ADDQ        $0x00000300, DI
 	ADDQ        $0x00000030, R8
 	ADDQ        $0x00000300, SI
-	ADDQ        $0x00000300, DI
 	SUBQ        $0x01, R9
 	JNE         p12tile
 	MOVQ        inRow+32(FP), SI
@@ -1816,9 +1816,9 @@ p13reduced:
 	VMOVUPS     Z11, 704(DI)
 	VMULPS.BCST 48(R8), Z12, Z12
 	VMOVUPS     Z12, 768(DI)
+	ADDQ        $0x00000340, DI
 	ADDQ        $0x00000034, R8
 	ADDQ        $0x00000340, SI
-	ADDQ        $0x00000340, DI
 	SUBQ        $0x01, R9
 	JNE         p13tile
 	MOVQ        inRow+32(FP), SI
@@ -1915,9 +1915,9 @@ p14reduced:
 	VMOVUPS     Z12, 768(DI)
 	VMULPS.BCST 52(R8), Z13, Z13
 	VMOVUPS     Z13, 832(DI)
+	ADDQ        $0x00000380, DI
 	ADDQ        $0x00000038, R8
 	ADDQ        $0x00000380, SI
-	ADDQ        $0x00000380, DI
 	SUBQ        $0x01, R9
 	JNE         p14tile
 	MOVQ        inRow+32(FP), SI
@@ -2029,8 +2029,8 @@ p1tap:
 p1reduced:
 	VMOVUPS Y0, (SI)
 	VMOVUPS Y1, 32(SI)
-	ADDQ    $0x00000040, BX
 	ADDQ    $0x00000040, SI
+	ADDQ    $0x00000040, BX
 	SUBQ    $0x01, DI
 	JNE     p1tile
 	MOVQ    inRow+32(FP), BX
@@ -2079,8 +2079,8 @@ p2reduced:
 	VMOVUPS Y1, 32(SI)
 	VMOVUPS Y2, 64(SI)
 	VMOVUPS Y3, 96(SI)
-	ADDQ    $0x00000080, BX
 	ADDQ    $0x00000080, SI
+	ADDQ    $0x00000080, BX
 	SUBQ    $0x01, DI
 	JNE     p2tile
 	MOVQ    inRow+32(FP), BX
@@ -2135,8 +2135,8 @@ p3reduced:
 	VMOVUPS Y3, 96(SI)
 	VMOVUPS Y4, 128(SI)
 	VMOVUPS Y5, 160(SI)
-	ADDQ    $0x000000c0, BX
 	ADDQ    $0x000000c0, SI
+	ADDQ    $0x000000c0, BX
 	SUBQ    $0x01, DI
 	JNE     p3tile
 	MOVQ    inRow+32(FP), BX
@@ -2197,8 +2197,8 @@ p4reduced:
 	VMOVUPS Y5, 160(SI)
 	VMOVUPS Y6, 192(SI)
 	VMOVUPS Y7, 224(SI)
-	ADDQ    $0x00000100, BX
 	ADDQ    $0x00000100, SI
+	ADDQ    $0x00000100, BX
 	SUBQ    $0x01, DI
 	JNE     p4tile
 	MOVQ    inRow+32(FP), BX
@@ -2265,8 +2265,8 @@ p5reduced:
 	VMOVUPS Y7, 224(SI)
 	VMOVUPS Y8, 256(SI)
 	VMOVUPS Y9, 288(SI)
-	ADDQ    $0x00000140, BX
 	ADDQ    $0x00000140, SI
+	ADDQ    $0x00000140, BX
 	SUBQ    $0x01, DI
 	JNE     p5tile
 	MOVQ    inRow+32(FP), BX
@@ -2339,8 +2339,8 @@ p6reduced:
 	VMOVUPS Y9, 288(SI)
 	VMOVUPS Y10, 320(SI)
 	VMOVUPS Y11, 352(SI)
-	ADDQ    $0x00000180, BX
 	ADDQ    $0x00000180, SI
+	ADDQ    $0x00000180, BX
 	SUBQ    $0x01, DI
 	JNE     p6tile
 	MOVQ    inRow+32(FP), BX
@@ -2401,9 +2401,9 @@ p1reduced:
 	VMOVUPS      Y0, (DI)
 	VMULPS       Y2, Y1, Y1
 	VMOVUPS      Y1, 32(DI)
+	ADDQ         $0x00000040, DI
 	ADDQ         $0x00000004, R8
 	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, DI
 	SUBQ         $0x01, R9
 	JNE          p1tile
 	MOVQ         inRow+32(FP), SI
@@ -2462,9 +2462,9 @@ p2reduced:
 	VMOVUPS      Y2, 64(DI)
 	VMULPS       Y4, Y3, Y3
 	VMOVUPS      Y3, 96(DI)
+	ADDQ         $0x00000080, DI
 	ADDQ         $0x00000008, R8
 	ADDQ         $0x00000080, SI
-	ADDQ         $0x00000080, DI
 	SUBQ         $0x01, R9
 	JNE          p2tile
 	MOVQ         inRow+32(FP), SI
@@ -2532,9 +2532,9 @@ p3reduced:
 	VMOVUPS      Y4, 128(DI)
 	VMULPS       Y6, Y5, Y5
 	VMOVUPS      Y5, 160(DI)
+	ADDQ         $0x000000c0, DI
 	ADDQ         $0x0000000c, R8
 	ADDQ         $0x000000c0, SI
-	ADDQ         $0x000000c0, DI
 	SUBQ         $0x01, R9
 	JNE          p3tile
 	MOVQ         inRow+32(FP), SI
@@ -2611,9 +2611,9 @@ p4reduced:
 	VMOVUPS      Y6, 192(DI)
 	VMULPS       Y8, Y7, Y7
 	VMOVUPS      Y7, 224(DI)
+	ADDQ         $0x00000100, DI
 	ADDQ         $0x00000010, R8
 	ADDQ         $0x00000100, SI
-	ADDQ         $0x00000100, DI
 	SUBQ         $0x01, R9
 	JNE          p4tile
 	MOVQ         inRow+32(FP), SI
@@ -2699,9 +2699,9 @@ p5reduced:
 	VMOVUPS      Y8, 256(DI)
 	VMULPS       Y10, Y9, Y9
 	VMOVUPS      Y9, 288(DI)
+	ADDQ         $0x00000140, DI
 	ADDQ         $0x00000014, R8
 	ADDQ         $0x00000140, SI
-	ADDQ         $0x00000140, DI
 	SUBQ         $0x01, R9
 	JNE          p5tile
 	MOVQ         inRow+32(FP), SI
@@ -2796,9 +2796,9 @@ p6reduced:
 	VMOVUPS      Y10, 320(DI)
 	VMULPS       Y12, Y11, Y11
 	VMOVUPS      Y11, 352(DI)
+	ADDQ         $0x00000180, DI
 	ADDQ         $0x00000018, R8
 	ADDQ         $0x00000180, SI
-	ADDQ         $0x00000180, DI
 	SUBQ         $0x01, R9
 	JNE          p6tile
 	MOVQ         inRow+32(FP), SI

@@ -25,7 +25,9 @@ func TestDepthwiseKernels(t *testing.T) {
 				for _, n := range []int{1, 2, 9, 25} {
 					c := &DepthwiseCall{Taps: windowTaps(n), Tiles: 1 + n%3, Rows: 1 + p%3, Limits: [2]float32{-2, 3}}
 					width := p * c.Tiles * 16
-					c.InRow, c.OutRow, c.ResidualRow = width+16*n+16, width+32, width+48
+					c.OutPixel = 16 * (1 + (p+n)%3)
+					field := p * c.Tiles * c.OutPixel
+					c.InRow, c.OutRow, c.ResidualRow = width+16*n+16, field+32, field+48
 					c.In, c.Weights, c.Bias = normals(r, c.Rows*c.InRow), normals(r, 16*n), normals(r, 16)
 					c.Out = normals(r, c.Rows*c.OutRow)
 					if n%2 == 1 {
@@ -43,13 +45,15 @@ func checkDepthwise(t *testing.T, k DepthwiseKernel, p int, c *DepthwiseCall) {
 	before := append([]float32(nil), c.Out...)
 	k.Run(p, *c)
 	for at, got := range c.Out {
-		y, x := at/c.OutRow, at%c.OutRow
-		if x >= 16*p*c.Tiles {
+		y, place := at/c.OutRow, at%c.OutRow
+		pixel, lane := place/c.OutPixel, place%c.OutPixel
+		if pixel >= p*c.Tiles || lane >= 16 {
 			if got != before[at] {
-				t.Fatalf("%d pixels: wrote past the tiles of row %d", p, y)
+				t.Fatalf("%d pixels: wrote beside the tiles of row %d", p, y)
 			}
 			continue
 		}
+		x := 16*pixel + lane
 		want := float64(c.Bias[x%16])
 		scale := math.Abs(want)
 		for i, tap := range c.Taps {
@@ -57,7 +61,7 @@ func checkDepthwise(t *testing.T, k DepthwiseKernel, p int, c *DepthwiseCall) {
 			want, scale = want+term, scale+math.Abs(term)
 		}
 		if c.Residual != nil {
-			want += float64(c.Residual[y*c.ResidualRow+x])
+			want += float64(c.Residual[y*c.ResidualRow+place])
 		}
 		want = min(max(want, float64(c.Limits[0])), float64(c.Limits[1]))
 		closeTo(t, fmt.Sprintf("%d pixels, %d taps: row %d element %d", p, len(c.Taps), y, x), got, want, scale)

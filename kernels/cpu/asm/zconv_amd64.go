@@ -7,39 +7,39 @@ package asm
 // convBlocked16AVX512 computes tiles of 1 to 14 pixels x 16 output channels; see ConvCall.
 //
 //go:noescape
-func convBlocked16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+func convBlocked16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 
 // convBlocked32AVX512 computes tiles of 1 to 14 pixels x 32 output channels; see ConvCall.
 //
 //go:noescape
-func convBlocked32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+func convBlocked32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 
 // convBlocked48AVX512 computes tiles of 1 to 9 pixels x 48 output channels; see ConvCall.
 //
 //go:noescape
-func convBlocked48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+func convBlocked48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 
 // convPlanar16AVX512 computes tiles of 1 to 14 pixels x 16 output channels; see ConvCall.
 //
 //go:noescape
-func convPlanar16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+func convPlanar16AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 
 // convPlanar32AVX512 computes tiles of 1 to 14 pixels x 32 output channels; see ConvCall.
 //
 //go:noescape
-func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+func convPlanar32AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 
 // convPlanar48AVX512 computes tiles of 1 to 9 pixels x 48 output channels; see ConvCall.
 //
 //go:noescape
-func convPlanar48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+func convPlanar48AVX512(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 
 // convBlocked16AVX2 computes tiles of 1 to 6 pixels x 16 output channels; see ConvCall.
 //
 //go:noescape
-func convBlocked16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+func convBlocked16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
 
 // convPlanar16AVX2 computes tiles of 1 to 6 pixels x 16 output channels; see ConvCall.
 //
 //go:noescape
-func convPlanar16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)
+func convPlanar16AVX2(pixels int, tiles int, in *float32, taps *int32, ntaps int, w *float32, ahead *float32, aheadStep int, bias *float32, out *float32, outBlock int, outPixel int, res *float32, resBlock int, lo float32, hi float32, accumulate bool)

@@ -7,9 +7,9 @@ package asm
 // depthwiseAVX512 computes tiles of 1 to 14 pixels x 16 channels; see DepthwiseCall.
 //
 //go:noescape
-func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
+func depthwiseAVX512(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, outPixel int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
 
 // depthwiseAVX2 computes tiles of 1 to 6 pixels x 16 channels; see DepthwiseCall.
 //
 //go:noescape
-func depthwiseAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)
+func depthwiseAVX2(pixels int, tiles int, rows int, in *float32, inRow int, taps *int32, ntaps int, out *float32, outRow int, outPixel int, w *float32, bias *float32, res *float32, resRow int, lo float32, hi float32)

@@ -53,3 +53,13 @@ func evensAVX512(dst *float32, src *float32, n int)
 //
 //go:noescape
 func evensAVX2(dst *float32, src *float32, n int)
+
+// zipAVX512 sets dst[2*i] = even[i] and dst[2*i+1] = odd[i] for i < n, n > 0 and a multiple of 16.
+//
+//go:noescape
+func zipAVX512(dst *float32, even *float32, odd *float32, n int)
+
+// zipAVX2 sets dst[2*i] = even[i] and dst[2*i+1] = odd[i] for i < n, n > 0 and a multiple of 16.
+//
+//go:noescape
+func zipAVX2(dst *float32, even *float32, odd *float32, n int)

@@ -42,7 +42,7 @@ func (s convShape) name() string {
 func conv(c *build.Context) {
 	for _, s := range convShapes {
 		function(c, s.name(),
-			"func(pixels, tiles int, in *float32, taps *int32, ntaps int, w, ahead *float32, aheadStep int, bias, out *float32, outBlock int, res *float32, resBlock int, lo, hi float32, accumulate bool)",
+			"func(pixels, tiles int, in *float32, taps *int32, ntaps int, w, ahead *float32, aheadStep int, bias, out *float32, outBlock, outPixel int, res *float32, resBlock int, lo, hi float32, accumulate bool)",
 			fmt.Sprintf("%s computes tiles of 1 to %d pixels x %d output channels; see ConvCall.", s.name(), s.pixels, 16*s.blocks))
 		pixels := c.Load(c.Param("pixels"), c.GP64())
 		for p := s.pixels; p > 1; p-- {
@@ -107,7 +107,6 @@ func (k *convTile) emit() {
 	k.taps()
 	k.finish(res)
 	c.ADDQ(operand.U32(uint32(k.p*k.pixelStride())), k.in)
-	c.ADDQ(operand.U32(uint32(k.p*lane)), k.out)
 	c.SUBQ(operand.Imm(1), k.tiles)
 	c.JNE(operand.LabelRef(k.label("tile")))
 	c.VZEROUPPER()
@@ -121,15 +120,20 @@ func (k *convTile) pixelStride() int {
 	return lane
 }
 
-// rows calls f with the address of each vector of the first pixel; base is left unchanged.
-func (k *convTile) rows(base, stride reg.GPVirtual, f func(vector int, at operand.Mem)) {
+// outputs calls f with the address of each vector of each pixel of a tile of the output's shape, and leaves base at the
+// next tile.
+func (k *convTile) outputs(base, block reg.GPVirtual, f func(pixel, vector int, at operand.Mem)) {
 	parts := k.shape.isa.parts()
-	for v := range k.shape.vectors() {
-		at := operand.Mem{Base: base, Disp: v % parts * k.shape.isa.width}
-		if block := v / parts; block > 0 {
-			at.Index, at.Scale = stride, uint8(block)
+	step := k.c.Load(k.c.Param("outPixel"), k.c.GP64()).(reg.GPVirtual)
+	for p := range k.p {
+		for v := range k.shape.vectors() {
+			at := operand.Mem{Base: base, Disp: v % parts * k.shape.isa.width}
+			if b := v / parts; b > 0 {
+				at.Index, at.Scale = block, uint8(b)
+			}
+			f(p, v, at)
 		}
-		f(v, at)
+		k.c.LEAQ(operand.Mem{Base: base, Index: step, Scale: 4}, base)
 	}
 }
 
@@ -149,11 +153,9 @@ func (k *convTile) start() {
 	}
 	c.JMP(operand.LabelRef(k.label("started")))
 	c.Label(k.label("more"))
-	k.rows(k.out, k.outBlock, func(v int, at operand.Mem) {
-		for p := range k.p {
-			c.VMOVUPS(at.Offset(p*lane), acc[p][v])
-		}
-	})
+	old := c.GP64().(reg.GPVirtual)
+	c.MOVQ(k.out, old)
+	k.outputs(old, k.outBlock, func(p, v int, at operand.Mem) { c.VMOVUPS(at, acc[p][v]) })
 	c.Label(k.label("started"))
 }
 
@@ -212,7 +214,7 @@ func (k *convTile) channel(w, at reg.GPVirtual, ch int) {
 	}
 }
 
-// finish adds the residual, clamps and stores. NaN passes through: it is the second source of VMAXPS and
+// finish adds the residual, clamps and stores, and leaves out and res at the next tile. NaN passes through: it is the second source of VMAXPS and
 // VMINPS, which they return when the operands do not compare.
 func (k *convTile) finish(res reg.GPVirtual) {
 	c := k.c
@@ -220,23 +222,16 @@ func (k *convTile) finish(res reg.GPVirtual) {
 	c.JEQ(operand.LabelRef(k.label("clamp")))
 	resBlock := c.Load(c.Param("resBlock"), c.GP64()).(reg.GPVirtual)
 	c.SHLQ(operand.Imm(2), resBlock)
-	k.rows(res, resBlock, func(v int, at operand.Mem) {
-		for p := range k.p {
-			c.VADDPS(at.Offset(p*lane), k.acc[0][p][v], k.acc[0][p][v])
-		}
-	})
-	c.ADDQ(operand.U32(uint32(k.p*lane)), res)
+	k.outputs(res, resBlock, func(p, v int, at operand.Mem) { c.VADDPS(at, k.acc[0][p][v], k.acc[0][p][v]) })
 	c.Label(k.label("clamp"))
 	lo, hi := k.weight[0], k.spare[0]
 	broadcastParam(c, "lo", lo)
 	broadcastParam(c, "hi", hi)
-	k.rows(k.out, k.outBlock, func(v int, at operand.Mem) {
-		for p := range k.p {
-			a := k.acc[0][p][v]
-			c.VMAXPS(a, lo, a)
-			c.VMINPS(a, hi, a)
-			c.VMOVUPS(a, at.Offset(p*lane))
-		}
+	k.outputs(k.out, k.outBlock, func(p, v int, at operand.Mem) {
+		a := k.acc[0][p][v]
+		c.VMAXPS(a, lo, a)
+		c.VMINPS(a, hi, a)
+		c.VMOVUPS(a, at)
 	})
 }
 

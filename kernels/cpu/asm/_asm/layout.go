@@ -22,6 +22,7 @@ func layout(c *build.Context) {
 		gather(c, set)
 	}
 	evens(c)
+	zip(c)
 }
 
 // transpose16 transposes the 16x16 matrix of the rows zmm[0:16] in place, by pairs of elements, by pairs of
@@ -271,6 +272,57 @@ func evensOf(c *build.Context, set *isa, body func(src, dst reg.GPVirtual), prep
 	body(src, dst)
 	c.ADDQ(operand.U32(2*lane), src)
 	c.ADDQ(operand.Imm(lane), dst)
+	c.SUBQ(operand.Imm(16), n)
+	c.JNE(operand.LabelRef("loop"))
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// zip emits the alternation of two vectors' scalars.
+func zip(c *build.Context) {
+	low := dwords(c, "zipLow", func(i int) uint32 { return uint32(i/2 + i%2*16) })
+	high := dwords(c, "zipHigh", func(i int) uint32 { return uint32(8 + i/2 + i%2*16) })
+	zipOf(c, avx512, func(even, odd, dst reg.GPVirtual) {
+		c.VMOVUPS(operand.Mem{Base: even}, reg.Z2)
+		c.VMOVUPS(operand.Mem{Base: odd}, reg.Z3)
+		c.VMOVAPS(reg.Z2, reg.Z4)
+		c.VPERMT2PS(reg.Z3, reg.Z0, reg.Z2)
+		c.VPERMT2PS(reg.Z3, reg.Z1, reg.Z4)
+		c.VMOVUPS(reg.Z2, operand.Mem{Base: dst})
+		c.VMOVUPS(reg.Z4, operand.Mem{Base: dst, Disp: lane})
+	}, func() {
+		c.VMOVDQU32(low, reg.Z0)
+		c.VMOVDQU32(high, reg.Z1)
+	})
+	zipOf(c, avx2, func(even, odd, dst reg.GPVirtual) {
+		for i := range 2 {
+			c.VMOVUPS(operand.Mem{Base: even, Disp: 32 * i}, reg.Y0)
+			c.VMOVUPS(operand.Mem{Base: odd, Disp: 32 * i}, reg.Y1)
+			c.VUNPCKLPS(reg.Y1, reg.Y0, reg.Y2) // of each half
+			c.VUNPCKHPS(reg.Y1, reg.Y0, reg.Y3)
+			c.VPERM2F128(operand.Imm(0x20), reg.Y3, reg.Y2, reg.Y0)
+			c.VPERM2F128(operand.Imm(0x31), reg.Y3, reg.Y2, reg.Y1)
+			c.VMOVUPS(reg.Y0, operand.Mem{Base: dst, Disp: lane * i})
+			c.VMOVUPS(reg.Y1, operand.Mem{Base: dst, Disp: lane*i + 32})
+		}
+	}, func() {})
+}
+
+// zipOf emits the loop of one instruction set; body handles 16 elements of each source.
+func zipOf(c *build.Context, set *isa, body func(even, odd, dst reg.GPVirtual), prepare func()) {
+	name := "zip" + set.name
+	function(c, name, "func(dst, even, odd *float32, n int)",
+		name+" sets dst[2*i] = even[i] and dst[2*i+1] = odd[i] for i < n, n > 0 and a multiple of 16.")
+	dst := c.Load(c.Param("dst"), c.GP64()).(reg.GPVirtual)
+	even := c.Load(c.Param("even"), c.GP64()).(reg.GPVirtual)
+	odd := c.Load(c.Param("odd"), c.GP64()).(reg.GPVirtual)
+	n := c.Load(c.Param("n"), c.GP64())
+	prepare()
+	c.Label("loop")
+	body(even, odd, dst)
+	c.ADDQ(operand.Imm(lane), even)
+	c.ADDQ(operand.Imm(lane), odd)
+	c.ADDQ(operand.U32(2*lane), dst)
 	c.SUBQ(operand.Imm(16), n)
 	c.JNE(operand.LabelRef("loop"))
 	c.VZEROUPPER()

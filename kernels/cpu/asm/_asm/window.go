@@ -28,7 +28,7 @@ const windowShape = "pixels, tiles, rows int, in *float32, inRow int, taps *int3
 // depthwise emits the depthwise convolution.
 func depthwise(c *build.Context) {
 	for _, s := range windowSets {
-		window(c, s.isa, s.pixels, opDepthwise, "depthwise", "DepthwiseCall", ", w, bias, res *float32, resRow int, lo, hi float32")
+		window(c, s.isa, s.pixels, opDepthwise, "depthwise", "DepthwiseCall", ", outPixel int, w, bias, res *float32, resRow int, lo, hi float32")
 	}
 }
 
@@ -113,7 +113,6 @@ func (t *windowTile) emit() {
 	t.taps(walks[0].at)
 	t.finish(walks[1].at)
 	c.ADDQ(operand.U32(uint32(t.p*lane)), walks[0].at)
-	c.ADDQ(operand.U32(uint32(t.p*lane)), walks[1].at)
 	c.SUBQ(operand.Imm(1), tiles)
 	c.JNE(operand.LabelRef(t.label("tile")))
 	for _, w := range walks {
@@ -182,19 +181,41 @@ func (t *windowTile) taps(in reg.GPVirtual) {
 	c.Label(t.label("reduced"))
 }
 
-// finish stores the tile, after the residual and clamp, or the factors.
+// finish stores the tile, after the residual and clamp, or the factors, and leaves out and those at the next tile.
 func (t *windowTile) finish(out reg.GPVirtual) {
 	c := t.c
-	if t.op == opDepthwise {
-		c.TESTQ(t.extra, t.extra)
-		c.JEQ(operand.LabelRef(t.label("clamp")))
-		for i, a := range t.acc {
-			c.VADDPS(operand.Mem{Base: t.extra, Disp: i * t.isa.width}, a, a)
+	if t.op != opDepthwise {
+		t.store(out, nil)
+		if t.op == opAverage {
+			c.ADDQ(operand.U32(uint32(4*t.p)), t.extra)
 		}
-		c.ADDQ(operand.U32(uint32(t.p*lane)), t.extra)
-		c.Label(t.label("clamp"))
+		return
 	}
-	for i, a := range t.acc {
+	step := t.gp("outPixel")
+	c.CMPQ(step, operand.Imm(lane/4))
+	c.JNE(operand.LabelRef(t.label("apart")))
+	t.store(out, nil)
+	c.JMP(operand.LabelRef(t.label("stored")))
+	c.Label(t.label("apart"))
+	t.store(out, &step)
+	c.Label(t.label("stored"))
+}
+
+// store finishes the tile where pixels are adjacent or, if it is set, step elements apart.
+func (t *windowTile) store(out reg.GPVirtual, step *reg.GPVirtual) {
+	c := t.c
+	if t.op == opDepthwise {
+		clamp := "clamp"
+		if step != nil {
+			clamp = "clampapart"
+		}
+		c.TESTQ(t.extra, t.extra)
+		c.JEQ(operand.LabelRef(t.label(clamp)))
+		t.outputs(t.extra, step, func(i int, at operand.Mem) { c.VADDPS(at, t.acc[i], t.acc[i]) })
+		c.Label(t.label(clamp))
+	}
+	t.outputs(out, step, func(i int, at operand.Mem) {
+		a := t.acc[i]
 		switch t.op {
 		case opDepthwise:
 			c.VMAXPS(a, t.lo, a)
@@ -202,10 +223,25 @@ func (t *windowTile) finish(out reg.GPVirtual) {
 		case opAverage:
 			t.scale(i, a)
 		}
-		c.VMOVUPS(a, operand.Mem{Base: out, Disp: i * t.isa.width})
+		c.VMOVUPS(a, at)
+	})
+}
+
+// outputs calls f with the address of each accumulator in a tensor of the output's shape, and leaves base at the next tile.
+func (t *windowTile) outputs(base reg.GPVirtual, step *reg.GPVirtual, f func(i int, at operand.Mem)) {
+	if step == nil {
+		for i := range t.acc {
+			f(i, operand.Mem{Base: base, Disp: i * t.isa.width})
+		}
+		t.c.ADDQ(operand.U32(uint32(t.p*lane)), base)
+		return
 	}
-	if t.op == opAverage {
-		c.ADDQ(operand.U32(uint32(4*t.p)), t.extra)
+	for i := range t.acc {
+		part := i % len(t.weight)
+		f(i, operand.Mem{Base: base, Disp: part * t.isa.width})
+		if part == len(t.weight)-1 {
+			t.c.LEAQ(operand.Mem{Base: base, Index: *step, Scale: 4}, base)
+		}
 	}
 }
 

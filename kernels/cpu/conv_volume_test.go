@@ -1,0 +1,130 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// naiveVolume computes an NCDHW convolution in float64 from 2-D ones of the slices, by naiveConv; scale is the sum of the
+// magnitudes of the terms.
+func naiveVolume(s ConvShape, d ConvDepth, x, w, bias []float32) (y, scale []float64) {
+	plane, outPlane := s.Height*s.Width, s.OutHeight()*s.OutWidth()
+	perFilter, taps := s.Channels/s.Groups, s.KernelH*s.KernelW
+	y, scale = make([]float64, s.Batch*s.Filters*d.Out*outPlane), make([]float64, s.Batch*s.Filters*d.Out*outPlane)
+	zero := make([]float32, s.Filters)
+	for out := range d.Out {
+		for k := range d.Kernel {
+			slice := out*d.Stride + k*d.Dilation - d.PadFront
+			if slice < 0 || slice >= d.In {
+				continue
+			}
+			var part, weights []float32
+			for i := range s.Batch * s.Channels {
+				part = append(part, x[(i*d.In+slice)*plane:][:plane]...)
+			}
+			for i := range s.Filters * perFilter {
+				weights = append(weights, w[(i*d.Kernel+k)*taps:][:taps]...)
+			}
+			sum, size := naiveConv(s, part, weights, zero)
+			for i, v := range sum {
+				at := (i/outPlane*d.Out+out)*outPlane + i%outPlane
+				y[at], scale[at] = y[at]+v, scale[at]+size[i]
+			}
+		}
+	}
+	for i := range y {
+		v := float64(bias[i/outPlane/d.Out%s.Filters])
+		y[i], scale[i] = y[i]+v, scale[i]+math.Abs(v)
+	}
+	return y, scale
+}
+
+func TestConvVolumeF32(t *testing.T) {
+	batch := conv(20, 5, 6, 33, 3, 2, 1)
+	batch.Batch = 2
+	grouped := conv(24, 4, 5, 36, 3, 1, 1)
+	grouped.Groups = 3
+	for i, c := range []struct {
+		s ConvShape
+		d ConvDepth
+	}{
+		{conv(3, 8, 9, 16, 3, 1, 1), ConvDepth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{conv(16, 7, 7, 48, 1, 1, 0), ConvDepth{In: 4, Out: 4, Kernel: 1, Stride: 1, Dilation: 1}},
+		{conv(33, 6, 6, 40, 1, 1, 0), ConvDepth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 1}},
+		{batch, ConvDepth{In: 6, Out: 4, Kernel: 2, Stride: 2, Dilation: 3, PadFront: 2}},
+		{grouped, ConvDepth{In: 3, Out: 7, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 3}},
+		{depthwiseOf(19, 9, 8, 3, 1, 1), ConvDepth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{depthwiseOf(16, 30, 31, 5, 2, 2), ConvDepth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 2, PadFront: 1}},
+		{conv(600, 3, 3, 40, 3, 1, 1), ConvDepth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+	} {
+		for _, features := range featureSets() {
+			for _, planar := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%d/%v/planar=%v", i, features, planar), func(t *testing.T) {
+					cfg := ConvF32Config{Planar: planar, Depth: c.d, Features: features, Workers: 1 + i%3}
+					testConvVolume(t, c.s, cfg)
+				})
+			}
+		}
+	}
+}
+
+func testConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config) {
+	d, r := cfg.Depth, rand.New(rand.NewPCG(7, uint64(s.Channels)))
+	x := normals(r, s.Batch*s.Channels*d.In*s.Height*s.Width)
+	w := normals(r, s.Filters*s.Channels/s.Groups*d.Kernel*s.KernelH*s.KernelW)
+	bias := normals(r, s.Filters)
+	c, err := NewConvF32(s, w, bias, cfg)
+	if d.check() != nil {
+		if err == nil {
+			t.Error("slices in the padding alone are accepted")
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkConvVolume(t, s, cfg, c, x, w, bias)
+	if s.Groups == s.Channels && s.Groups == s.Filters && !cfg.Planar {
+		c, err := NewDepthwiseF32(s, d, w, bias, cfg.Features, cfg.Workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkConvVolume(t, s, cfg, c, x, w, bias)
+	}
+}
+
+// checkConvVolume compares a computation of x with naive loops.
+func checkConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config, c transposedComputation, x, w, bias []float32) {
+	t.Helper()
+	d, r := cfg.Depth, rand.New(rand.NewPCG(8, 8))
+	want, scale := naiveVolume(s, d, x, w, bias)
+	residual := normals(r, len(want))
+	oh, pixels := d.Out*s.OutHeight(), d.Out*s.OutHeight()*s.OutWidth()
+	call := ConvF32Call{Limits: [2]float32{-40, 60}, Workspace: make([]float32, c.Workspace())}
+	call.In = Planar(x, s.Channels, d.In*s.Height, s.Width)
+	if !cfg.Planar {
+		call.In = Blocked(toBlocked(x, s.Batch, s.Channels, d.In*s.Height*s.Width, 7), s.Channels, d.In*s.Height, s.Width)
+	}
+	call.Residual = Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, oh, s.OutWidth())
+	call.Out = call.Residual
+	call.Out.Data = make([]float32, len(call.Residual.Data))
+	fill(call.Out.Data)
+	var after int
+	if cfg.Workers == 1 {
+		call.After = func(_, _, n int) { after += n }
+	}
+	c.Run(serial, &call)
+	if cfg.Workers == 1 && after != len(call.Out.Data) {
+		t.Errorf("After saw %d of %d elements", after, len(call.Out.Data))
+	}
+	for i := range want {
+		f, n, p := i/pixels%s.Filters, i/pixels/s.Filters, i%pixels
+		got := call.Out.Data[n*call.Out.Image+f/lanes*call.Out.Plane+p*lanes+f%lanes]
+		v := min(max(want[i]+float64(residual[i]), -40), 60)
+		if e := math.Abs(float64(got) - v); !(e <= 1e-6*(1+scale[i])) {
+			t.Fatalf("image %d channel %d pixel %d = %g, want %g", n, f, p, got, v)
+		}
+	}
+}

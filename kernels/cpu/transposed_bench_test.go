@@ -1,0 +1,72 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// transposedLayers are those of decoders.
+var transposedLayers = []TransposedShape{
+	deconv(64, 64, 64, 32, 2, 2, 0, 0),
+	deconv(256, 32, 32, 128, 4, 2, 1, 0),
+	deconv(128, 56, 56, 64, 3, 2, 1, 1),
+	deconv(64, 64, 64, 3, 4, 2, 1, 0),
+	deconv(64, 32, 32, 32, 5, 1, 2, 0),
+	deconv(256, 7, 7, 128, 5, 1, 2, 0),
+	deconv(512, 4, 4, 256, 4, 2, 1, 0),
+	deconv(1024, 16, 16, 512, 2, 2, 0, 0),
+}
+
+func BenchmarkTransposedF32(b *testing.B) {
+	for _, s := range transposedLayers {
+		for _, workers := range []int{1, 2} {
+			r := rand.New(rand.NewPCG(1, 1))
+			w := normals(r, s.Filters*s.Channels*s.KernelH*s.KernelW)
+			flops := 2 * s.Height * s.Width * s.Channels * s.Filters * s.KernelH * s.KernelW
+			run := func(name string, c transposedComputation, err error) {
+				b.Run(fmt.Sprintf("%v/%s/w%d", s, name, workers), func(b *testing.B) {
+					if err != nil {
+						b.Skip(err)
+					}
+					call := ConvF32Call{Limits: NoLimits(), Workspace: alignedFloats(c.Workspace())}
+					in, out := alignedFloats(blocksOf(s.Channels)*lanes*s.Height*s.Width), alignedFloats(blocksOf(s.Filters)*lanes*s.OutHeight*s.OutWidth)
+					call.In, call.Out = Blocked(in, s.Channels, s.Height, s.Width), Blocked(out, s.Filters, s.OutHeight, s.OutWidth)
+					if name == "columns" {
+						call.Out = Planar(out, s.Filters, s.OutHeight, s.OutWidth)
+					}
+					parallel, stop := benchParallel(workers)
+					defer stop()
+					timed(b, flops, workers, func() { c.Run(parallel, &call) })
+				})
+			}
+			subpixel, err := NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), workers)
+			run("subpixel", subpixel, err)
+			columns, err := NewTransposedColumnsF32(s, w, nil, false, asm.HostFeatures(), workers)
+			run("columns", columns, err)
+		}
+	}
+}
+
+func BenchmarkTransposedInt8(b *testing.B) {
+	for _, s := range transposedLayers {
+		b.Run(s.String(), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			w := make([]int16, s.Filters*s.Channels*s.KernelH*s.KernelW)
+			for i := range w {
+				w[i] = int16(r.IntN(255) - 127)
+			}
+			c, err := NewTransposedInt8(s, w, make([]float32, s.Filters), nil, ConvInt8Config{InZero: 128, Features: asm.HostFeatures(), Workers: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			in, out := make([]byte, blocksOf(s.Channels)*lanes*s.Height*s.Width), make([]byte, blocksOf(s.Filters)*lanes*s.OutHeight*s.OutWidth)
+			call := ConvInt8Call{In: BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace())}
+			call.Epilogue = Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), OutScale: 1, Out: BlockedBytes(out, s.Filters, s.OutHeight, s.OutWidth)}
+			flops := 2 * s.Height * s.Width * s.Channels * s.Filters * s.KernelH * s.KernelW
+			timed(b, flops, 1, func() { c.Run(serial, &call) })
+		})
+	}
+}

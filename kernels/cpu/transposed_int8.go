@@ -1,0 +1,226 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// TransposedInt8 is a transposed convolution of bytes with int32 sums by sub-pixel decomposition, weights packed, ready to
+// run. Input and output are NCHWc16, the output as bytes or as float32.
+//
+// Each unit of work is a block of rows of all phases times a range of output channel panels, as those of ConvInt8 are. Where
+// taps reach beyond the input, the unit first copies the input rows that its phases read, with zero points around them.
+type TransposedInt8 struct {
+	*subpixel
+	cfg  ConvInt8Config
+	area int8Area
+
+	height  int // rows of a block
+	panels  []int8Panel
+	groups  int // ranges of panels
+	parts   [][]int8Phase
+	start   [][]int32 // of each phase
+	pixels  []int32   // of a row
+	weights []int8
+	scale   []float32
+	bias    []float32
+	scratch int // bytes of one worker's copy
+	runs    sync.Pool
+}
+
+// int8Phase is what a panel has of a phase: the steps that reach its inputs, and where its weights begin.
+type int8Phase struct {
+	steps   []int32
+	weights int
+}
+
+// NewTransposedInt8 packs weights [Channels][Filters/Groups][KernelH][KernelW], each the integer weight minus its zero point,
+// between -255 and 255; scale [Filters], input scale times weight scale; bias [Filters] as real values (nil for none).
+func NewTransposedInt8(s TransposedShape, weights []int16, scale, bias []float32, cfg ConvInt8Config) (*TransposedInt8, error) {
+	c, err := planTransposedInt8(s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkInt8(s.Filters, s.Channels*(s.Filters/s.Groups)*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+		return nil, err
+	}
+	c.pack(weights, scale, bias)
+	c.runs.New = func() any {
+		r := &transposedInt8Run{conv: c}
+		r.crew.init(r.do)
+		return r
+	}
+	return c, nil
+}
+
+// planTransposedInt8 returns a transposed convolution without weights: what its workspace follows from.
+func planTransposedInt8(s TransposedShape, cfg ConvInt8Config) (*TransposedInt8, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	cfg.Workers = max(1, cfg.Workers)
+	c := &TransposedInt8{subpixel: newSubpixel(s), cfg: cfg}
+	c.area = newInt8Area(&c.window, cfg)
+	c.area.copied = !c.inside
+	c.panels = int8Panels(&c.window, cfg.Features)
+	c.split()
+	if most := c.area.offset(blocksOf(s.Channels), c.window.KernelH, c.window.KernelW); most < 0 || most > math.MaxInt32-c.columns()*lanes {
+		return nil, fmt.Errorf("input of %dx%dx%d is beyond 2 GiB", s.Channels, s.Height, s.Width)
+	}
+	for x := range c.columns() {
+		c.pixels = append(c.pixels, int32(x*lanes))
+	}
+	return c, nil
+}
+
+// split chooses the block of rows and the ranges of panels of a unit.
+func (c *TransposedInt8) split() {
+	c.height = c.rows()
+	bytes := func() int {
+		return (c.height + c.window.KernelH - 1) * (c.columns() + c.window.KernelW - 1) * lanes * blocksOf(c.shape.Channels)
+	}
+	for c.height > 1 && bytes() > copyBytes {
+		c.height = (c.height + 1) / 2
+	}
+	want := 1
+	if c.cfg.Workers > 1 {
+		want = 4 * c.cfg.Workers
+	}
+	units := func() int { return c.shape.Batch * c.rowBlocks() }
+	for c.height >= 8 && units() < want {
+		c.height = (c.height + 1) / 2
+	}
+	c.groups = min(len(c.panels), ceilDiv(want, units()))
+	c.area.fit(c.height)
+	if c.area.copied {
+		c.scratch = (c.area.plane*blocksOf(c.shape.Channels) + overread + 63) &^ 63
+	}
+}
+
+// pack lays out weights, steps and the epilogue's constants.
+func (c *TransposedInt8) pack(weights []int16, scale, bias []float32) {
+	s := &c.shape
+	perGroup, filters := s.Channels/s.Groups, s.Filters/s.Groups
+	c.parts = make([][]int8Phase, len(c.panels))
+	for _, phase := range c.phases {
+		taps := len(phase.taps)
+		ordinary := make([]int16, s.Filters*perGroup*taps) // as a convolution has them
+		for i := range ordinary {
+			f := i / taps / perGroup
+			ordinary[i] = weights[s.weight(f, f/filters*perGroup+i/taps%perGroup, phase.taps[i%taps].kernel)]
+		}
+		var start []int32
+		start, c.scale, c.bias = int8Constants(s.Filters, ordinary, scale, bias, c.cfg.InZero)
+		c.start = append(c.start, start)
+		for i := range c.panels {
+			p := &c.panels[i]
+			part := int8Phase{weights: len(c.weights)}
+			last := min(s.Filters, (p.block+p.kernel.Blocks)*lanes)
+			c.weights, part.steps = packInt8(c.weights, c.steps(p, phase, ordinary), p.block*lanes, last, p.kernel.Blocks)
+			c.parts[i] = append(c.parts[i], part)
+		}
+	}
+}
+
+// steps returns a step for each input channel block and tap of a phase that the panel reads, or one that adds nothing.
+func (c *TransposedInt8) steps(p *int8Panel, phase phase, weights []int16) []int8Step {
+	s := &c.shape
+	perGroup, filters, taps := s.Channels/s.Groups, s.Filters/s.Groups, len(phase.taps)
+	_, end := int8Span(&c.window, []int8Panel{*p})
+	var steps []int8Step
+	for b := p.first; b < end; b++ {
+		for k, t := range phase.taps {
+			row, column := c.place(t)
+			if !c.area.copied {
+				row, column = t.y, t.x
+			}
+			steps = append(steps, int8Step{int32(c.area.offset(b-p.first, row, column)), func(f, i int) int16 {
+				channel := b*lanes + i - f/filters*perGroup
+				if channel < 0 || channel >= perGroup {
+					return 0
+				}
+				return weights[(f*perGroup+channel)*taps+k]
+			}})
+		}
+	}
+	if taps == 0 {
+		steps = []int8Step{{0, func(int, int) int16 { return 0 }}}
+	}
+	return steps
+}
+
+// Workspace returns the bytes that Run needs.
+func (c *TransposedInt8) Workspace() int { return c.scratch * c.cfg.Workers }
+
+// rowBlocks returns the number of blocks of rows of an image.
+func (c *TransposedInt8) rowBlocks() int { return ceilDiv(c.rows(), c.height) }
+
+// transposedInt8Run is the state of one Run.
+type transposedInt8Run struct {
+	conv *TransposedInt8
+	call ConvInt8Call
+	crew crew
+}
+
+// Run computes the transposed convolution. Several runs of one TransposedInt8 may go on at the same time.
+func (c *TransposedInt8) Run(parallel Parallel, call *ConvInt8Call) {
+	if !c.area.copied && call.In.Plane != c.area.plane {
+		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
+	}
+	r := c.runs.Get().(*transposedInt8Run)
+	r.call = *call
+	r.crew.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups)
+	r.call = ConvInt8Call{}
+	c.runs.Put(r)
+}
+
+// do computes a unit: those of the same rows follow each other.
+func (r *transposedInt8Run) do(u, worker int) {
+	c := r.conv
+	group := u % c.groups
+	u /= c.groups
+	image, first := u/c.rowBlocks(), u%c.rowBlocks()*c.height
+	last := min(first+c.height, c.rows())
+	from, to := group*len(c.panels)/c.groups, (group+1)*len(c.panels)/c.groups
+	in := r.call.In.Data[image*r.call.In.Image:]
+	base := 0
+	if c.area.copied {
+		var end int
+		base, end = int8Span(&c.window, c.panels[from:to])
+		scratch := r.call.Workspace[worker*c.scratch:][:c.scratch]
+		c.area.gather(scratch, in, r.call.In.Plane, base, end, first, last)
+		in = scratch
+	} else {
+		in = in[first*c.shape.Width*lanes:]
+	}
+	for p := from; p < to; p++ {
+		for phase := range c.phases {
+			r.phase(p, phase, image, first, last, in[(c.panels[p].first-base)*c.area.plane:])
+		}
+	}
+}
+
+// phase computes rows [first, last), if there are so many, of a phase and a panel.
+func (r *transposedInt8Run) phase(p, index, image, first, last int, in []byte) {
+	c, s := r.conv, &r.conv.shape
+	panel, part, phase := &c.panels[p], &c.parts[p][index], &c.phases[index]
+	o := panel.block * lanes
+	var requant asm.Requant
+	call := asm.QConvCall{Steps: part.steps, Weights: c.weights[part.weights:], Start: c.start[index][o:], Requant: &requant}
+	most := pieceOf(len(part.steps), 4*panel.kernel.Blocks, panel.kernel.Pixels)
+	for row := first; row < min(last, phase.rows); row++ {
+		requant = r.call.Epilogue.requant(image, panel.block, (row*s.StrideH+phase.y)*s.OutWidth+phase.x, lanes)
+		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
+		requant.OutPixel, requant.ResidualPixel = s.StrideW*lanes, s.StrideW*lanes
+		call.In = in[(row-first)*c.area.width*lanes:]
+		for pixels := c.pixels[:phase.columns]; len(pixels) > 0; {
+			n := min(most, len(pixels))
+			call.Pixels, pixels = pixels[:n], pixels[n:]
+			panel.kernel.Run(&call)
+			requant = after(requant, n)
+		}
+	}
+}

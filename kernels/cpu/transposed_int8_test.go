@@ -1,0 +1,67 @@
+package cpu
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+func TestTransposedInt8(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	shapes := transposedShapes()
+	for range 100 {
+		if s, ok := randomTransposed(r); ok {
+			shapes = append(shapes, s)
+		}
+	}
+	sets := append(featureSets(), asm.AVX2|asm.AVXVNNI)
+	for i, s := range shapes {
+		features := sets[i%len(sets)]
+		if !asm.HostFeatures().Has(features) {
+			continue
+		}
+		t.Run(fmt.Sprintf("%v/%v", s, features), func(t *testing.T) { testTransposedInt8(t, s, features, 1+i%3) })
+	}
+}
+
+// testTransposedInt8 compares sums, which float32 holds exactly, with the naive loops.
+func testTransposedInt8(t *testing.T, s TransposedShape, features asm.Features, workers int) {
+	r := rand.New(rand.NewPCG(7, uint64(s.Channels)))
+	const zero = 117
+	x, w := make([]float32, s.Batch*s.Channels*s.Height*s.Width), make([]float32, s.Filters/s.Groups*s.Channels*s.KernelH*s.KernelW)
+	weights := make([]int16, len(w))
+	for i := range x {
+		x[i] = float32(r.IntN(256) - zero)
+	}
+	for i := range w {
+		weights[i] = int16(r.IntN(511)-255) / int16(1+15*r.IntN(2))
+		w[i] = float32(weights[i])
+	}
+	bias, scale := make([]float32, s.Filters), make([]float32, s.Filters)
+	for f := range bias {
+		bias[f], scale[f] = float32(r.IntN(1000)), 1
+	}
+	want, _ := naiveTransposed(s, x, w, bias)
+	c, err := NewTransposedInt8(s, weights, scale, bias, ConvInt8Config{InZero: zero, Features: features, Workers: workers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels := s.OutHeight * s.OutWidth
+	blocked := toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 50)
+	in := make([]byte, len(blocked))
+	for i, v := range blocked {
+		in[i] = byte(v + zero)
+	}
+	out := make([]float32, s.Batch*blocksOf(s.Filters)*lanes*pixels)
+	fill(out)
+	c.Run(serial, &ConvInt8Call{In: BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
+		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: Blocked(out, s.Filters, s.OutHeight, s.OutWidth)}})
+	for i, v := range want {
+		f, n, p := i/pixels%s.Filters, i/pixels/s.Filters, i%pixels
+		if got := out[((n*blocksOf(s.Filters)+f/lanes)*pixels+p)*lanes+f%lanes]; float64(got) != v {
+			t.Fatalf("image %d channel %d row %d column %d = %g, want %g", n, f, p/s.OutWidth, p%s.OutWidth, got, v)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package cpu
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// TestTransposedAllocatesNothing covers what an inference repeats.
+func TestTransposedAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes sync.Pool forget at random")
+	}
+	r := rand.New(rand.NewPCG(2, 2))
+	s := deconv(16, 9, 9, 16, 4, 2, 1, 0)
+	depthwise := s
+	depthwise.Groups = 16
+	w := normals(r, 16*16*16)
+	subpixel, err := NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns, err := NewTransposedColumnsF32(s, w, nil, false, asm.HostFeatures(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lone, err := NewTransposedDepthwiseF32(depthwise, w[:16*16], nil, asm.HostFeatures(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := NewTransposedInt8(s, make([]int16, len(w)), make([]float32, 16), nil, ConvInt8Config{Features: asm.HostFeatures(), Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := make([]float32, 16*81), make([]float32, 16*18*18)
+	call := &ConvF32Call{In: Blocked(x, 16, 9, 9), Out: Blocked(y, 16, 18, 18), Limits: NoLimits(),
+		Workspace: make([]float32, max(subpixel.Workspace(), columns.Workspace(), lone.Workspace()))}
+	rows := *call
+	rows.Out = Planar(y, 16, 18, 18)
+	call8 := &ConvInt8Call{In: BlockedBytes(make([]byte, 16*81), 16, 9, 9), Workspace: make([]byte, bytes.Workspace()),
+		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: call.Out}}
+	if n := testing.AllocsPerRun(20, func() {
+		subpixel.Run(serial, call)
+		columns.Run(serial, &rows)
+		lone.Run(serial, call)
+		bytes.Run(serial, call8)
+	}); n > 0 {
+		t.Errorf("%g allocations a run", n)
+	}
+}
+
+// TestTransposedConcurrent runs one transposed convolution from several goroutines at once, each with several workers: all
+// results are those of a single worker, bit for bit.
+func TestTransposedConcurrent(t *testing.T) {
+	s := deconv(48, 23, 21, 80, 3, 2, 1, 1)
+	r := rand.New(rand.NewPCG(2, 2))
+	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
+	run := func(c transposedComputation, parallel Parallel) []float32 {
+		out := make([]float32, 80*s.OutHeight*s.OutWidth)
+		c.Run(parallel, &ConvF32Call{In: Blocked(x, 48, 23, 21), Out: Blocked(out, 80, s.OutHeight, s.OutWidth), Limits: NoLimits(),
+			Workspace: make([]float32, c.Workspace())})
+		return out
+	}
+	build := func(workers int) transposedComputation {
+		c, err := NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), workers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	want, c := run(build(1), serial), build(4)
+	spawn(3, func(int) {
+		for i, got := range run(c, spawn) {
+			if got != want[i] {
+				t.Errorf("element %d = %g, want %g", i, got, want[i])
+				return
+			}
+		}
+	})
+}
+
+func TestTransposedErrors(t *testing.T) {
+	good := deconv(4, 5, 5, 8, 3, 2, 1, 0)
+	for _, c := range []struct {
+		want    string
+		spoil   func(s *TransposedShape)
+		weights int
+		bias    int
+	}{
+		{"is empty", func(s *TransposedShape) { s.OutHeight = 0 }, 288, 0},
+		{"must be positive", func(s *TransposedShape) { s.StrideW = 0 }, 288, 0},
+		{"negative pads", func(s *TransposedShape) { s.PadLeft = -1 }, 288, 0},
+		{"do not split into 3 groups", func(s *TransposedShape) { s.Groups = 3 }, 288, 0},
+		{"more than 1024 phases", func(s *TransposedShape) { s.StrideH, s.StrideW, s.OutHeight, s.OutWidth = 40, 40, 200, 200 }, 288, 0},
+		{"more than 512 taps", func(s *TransposedShape) { s.KernelH, s.KernelW, s.StrideH, s.StrideW = 32, 32, 1, 1 }, 288, 0},
+		{"287 weights, want 288", func(*TransposedShape) {}, 287, 0},
+		{"3 bias values, want 8", func(*TransposedShape) {}, 288, 3},
+	} {
+		s := good
+		c.spoil(&s)
+		var bias []float32
+		if c.bias > 0 {
+			bias = make([]float32, c.bias)
+		}
+		if _, err := NewTransposedF32(s, ConvDepth{}, make([]float32, c.weights), bias, 0, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+}

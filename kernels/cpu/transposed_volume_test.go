@@ -1,0 +1,79 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// naiveTransposedVolume computes an NCDHW transposed convolution in float64 from 2-D ones of the slices; scale is the sum of
+// the magnitudes of the terms.
+func naiveTransposedVolume(s TransposedShape, d ConvDepth, x, w, bias []float32) (y, scale []float64) {
+	plane, outPlane, taps := s.Height*s.Width, s.OutHeight*s.OutWidth, s.KernelH*s.KernelW
+	y, scale = make([]float64, s.Batch*s.Filters*d.Out*outPlane), make([]float64, s.Batch*s.Filters*d.Out*outPlane)
+	zero := make([]float32, s.Filters)
+	for slice := range d.In {
+		for k := range d.Kernel {
+			out := slice*d.Stride + k*d.Dilation - d.PadFront
+			if out < 0 || out >= d.Out {
+				continue
+			}
+			var part, weights []float32
+			for i := range s.Batch * s.Channels {
+				part = append(part, x[(i*d.In+slice)*plane:][:plane]...)
+			}
+			for i := range s.Channels * s.Filters / s.Groups {
+				weights = append(weights, w[(i*d.Kernel+k)*taps:][:taps]...)
+			}
+			sum, size := naiveTransposed(s, part, weights, zero)
+			for i, v := range sum {
+				at := (i/outPlane*d.Out+out)*outPlane + i%outPlane
+				y[at], scale[at] = y[at]+v, scale[at]+size[i]
+			}
+		}
+	}
+	for i := range y {
+		v := float64(bias[i/outPlane/d.Out%s.Filters])
+		y[i], scale[i] = y[i]+v, scale[i]+math.Abs(v)
+	}
+	return y, scale
+}
+
+func TestTransposedVolumeF32(t *testing.T) {
+	batch := deconv(20, 5, 6, 33, 3, 2, 1, 1)
+	batch.Batch = 2
+	grouped := deconv(24, 4, 5, 36, 3, 1, 1, 0)
+	grouped.Groups = 3
+	for i, c := range []struct {
+		s TransposedShape
+		d ConvDepth
+	}{
+		{deconv(16, 5, 6, 18, 2, 2, 0, 0), ConvDepth{In: 3, Out: 6, Kernel: 2, Stride: 2, Dilation: 1}},
+		{deconv(40, 4, 5, 48, 4, 2, 1, 0), ConvDepth{In: 4, Out: 8, Kernel: 4, Stride: 2, Dilation: 1, PadFront: 1}},
+		{batch, ConvDepth{In: 3, Out: 6, Kernel: 3, Stride: 2, Dilation: 1, PadFront: 1}},
+		{grouped, ConvDepth{In: 3, Out: 7, Kernel: 3, Stride: 1, Dilation: 2}},
+		{deconv(600, 3, 3, 40, 3, 2, 1, 0), ConvDepth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{deconv(8, 3, 3, 16, 1, 2, 0, 1), ConvDepth{In: 3, Out: 3, Kernel: 1, Stride: 1, Dilation: 1}},
+	} {
+		for _, features := range featureSets() {
+			t.Run(fmt.Sprintf("%d/%v", i, features), func(t *testing.T) {
+				s, d, r, workers := c.s, c.d, rand.New(rand.NewPCG(7, 7)), 1+i%3
+				x := normals(r, s.Batch*s.Channels*d.In*s.Height*s.Width)
+				w := normals(r, s.Filters/s.Groups*s.Channels*d.Kernel*s.KernelH*s.KernelW)
+				bias := normals(r, s.Filters)
+				k, err := NewTransposedF32(s, d, w, bias, features, workers)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, scale := naiveTransposedVolume(s, d, x, w, bias)
+				// In memory a volume is an image whose rows are those of all slices.
+				s.Height, s.OutHeight = d.In*s.Height, d.Out*s.OutHeight
+				checkTransposedF32(t, s, k, true, true, x, want, scale, workers)
+			})
+		}
+	}
+	if _, err := NewTransposedF32(deconv(4, 3, 3, 4, 2, 2, 0, 0), ConvDepth{In: 3, Out: 5, Kernel: 1, Stride: 2, Dilation: 1}, nil, nil, 0, 1); err == nil {
+		t.Error("a slice that no tap meets is accepted")
+	}
+}
