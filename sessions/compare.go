@@ -55,25 +55,29 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 	for _, other := range runs[1:] {
 		pairs = append(pairs, newPair(runs[0], other, c))
 	}
-	size, items := max(1, cfg.Batch), w.Data.Len()
-	for at := 0; at < items; at += size {
-		in, err := batch(w.Data, m.Network, at, size)
+	all, err := first.batches(cfg, 0)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all.count() {
+		b := all.at(i)
+		in, err := b.inputs()
 		if err != nil {
 			return nil, err
 		}
 		for _, one := range runs {
-			one.now, one.items = Progress{Phase: "running on " + one.name, Done: at, Total: items}, size
+			one.now, one.batch = Progress{Phase: "running on " + one.name, Done: b.first, Total: all.items}, b
 			progress(one.now)
-			if err := one.run(ctx, at, size, in, c.PerLayer); err != nil {
+			if err := one.run(ctx, in, c.PerLayer); err != nil {
 				return nil, fmt.Errorf("%s: %w", one.name, err)
 			}
 		}
 		for _, p := range pairs {
-			if err := p.add(at); err != nil {
+			if err := p.add(b); err != nil {
 				return nil, err
 			}
 		}
-		r.Items = min(items, at+size)
+		r.Items += b.count
 	}
 	for _, one := range runs {
 		r.Runs = append(r.Runs, one.report())
@@ -119,7 +123,7 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 		}
 	}
 	for _, c := range on {
-		one := &contestant{name: c.Name, stages: engine, cfg: cfg, types: map[string]string{}, stats: make([]outputStats, len(m.Network.Outputs))}
+		one := &contestant{name: c.Name, stages: engine, cfg: cfg, stats: make([]outputStats, len(m.Network.Outputs))}
 		runs = append(runs, one)
 		var err error
 		switch {
@@ -163,12 +167,12 @@ func newPair(first, second *contestant, how Comparing) *pair {
 }
 
 // add compares what the two made of a batch.
-func (p *pair) add(item int) error {
+func (p *pair) add(batch itemBatch) error {
 	for i, t := range p.first.stages.model.Network.Outputs {
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
 		types := [2]string{a.Type.String(), b.Type.String()}
 		p.outputs[i].types, p.outputs[i].tolerance = types, p.how.tolerance(types)
-		if err := p.outputs[i].add(item, a, b); err != nil {
+		if err := p.outputs[i].add(batch.first, batch.axis(t.Dims), a, b); err != nil {
 			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
 		}
 	}
@@ -179,11 +183,11 @@ func (p *pair) add(item int) error {
 		}
 		d := p.layers[name]
 		if d == nil {
-			types := [2]string{p.first.types[name], p.second.types[name]}
+			types := [2]string{a.stored.String(), b.stored.String()}
 			d = &difference{tolerance: p.how.tolerance(types), types: types}
 			p.layers[name] = d
 		}
-		if err := d.add(item, a, b); err != nil {
+		if err := d.add(batch.first, a.items, a.value, b.value); err != nil {
 			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.name, p.second.name, err)
 		}
 	}

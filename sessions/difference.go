@@ -39,8 +39,8 @@ type difference struct {
 	types         [2]string
 }
 
-// add compares the tensors of one batch, whose first item is number item.
-func (d *difference) add(item int, a, b graph.Value) error {
+// add compares the tensors of items from number first on, which lie along an axis.
+func (d *difference) add(first int, at itemAxis, a, b graph.Value) error {
 	if !slices.Equal(a.Dims, b.Dims) {
 		return fmt.Errorf("shapes %v and %v differ", a.Dims, b.Dims)
 	}
@@ -49,9 +49,11 @@ func (d *difference) add(item int, a, b graph.Value) error {
 		return err
 	}
 	for i := range x {
-		d.pair(x[i], y[i], func() Position { return Position{item, index(i, a.Dims)} })
+		d.pair(x[i], y[i], func() Position { return at.position(first, i, a.Dims) })
 	}
-	d.shape = a.Dims
+	if d.shape == nil {
+		d.shape = a.Dims
+	}
 	return nil
 }
 
@@ -164,21 +166,23 @@ type outputStats struct {
 	sum, squares float64
 }
 
-// add counts the elements of one batch.
-func (o *outputStats) add(item int, v graph.Value) {
-	o.r.Type, o.r.Shape = v.Type.String(), v.Dims
+// add counts the elements of items from number first on, which lie along an axis.
+func (o *outputStats) add(first int, at itemAxis, v graph.Value) {
+	if o.r.Shape == nil {
+		o.r.Type, o.r.Shape = v.Type.String(), v.Dims
+	}
 	for i, x := range float64s(v) {
 		o.r.Count++
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			o.r.NotFinite++
 			continue
 		}
-		first := o.r.Count-o.r.NotFinite == 1
-		if first || x < o.r.Min {
-			o.r.Min, o.r.MinAt = x, Position{item, index(i, v.Dims)}
+		only := o.r.Count-o.r.NotFinite == 1
+		if only || x < o.r.Min {
+			o.r.Min, o.r.MinAt = x, at.position(first, i, v.Dims)
 		}
-		if first || x > o.r.Max {
-			o.r.Max, o.r.MaxAt = x, Position{item, index(i, v.Dims)}
+		if only || x > o.r.Max {
+			o.r.Max, o.r.MaxAt = x, at.position(first, i, v.Dims)
 		}
 		o.sum += x
 		o.squares += x * x
