@@ -17,7 +17,7 @@ type contestant struct {
 	loaded  *run.Loaded // nil for the reference evaluation
 	context *run.ExecutionContext
 	now     Progress       // of the batches
-	batch   itemBatch         // that is computed
+	batch   itemBatch      // that is computed
 	network *graph.Network // of the reference evaluation
 
 	outputs map[string]graph.Value // of the items that count

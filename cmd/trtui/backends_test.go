@@ -174,7 +174,7 @@ func TestRun(t *testing.T) {
 			o := &runOptions{}
 			o.table = testTable()
 			out, err := call(t, o.command(), strings.Fields(c.args)...)
-			if errors.Is(err, errReported) != c.failed || err != nil && !c.failed {
+			if errors.Is(err, errNo) != c.failed || err != nil && !c.failed {
 				t.Errorf("error %v\n%s", err, out)
 			}
 			for _, w := range c.want {
@@ -217,7 +217,7 @@ func TestInspectTacticsOfUnsupported(t *testing.T) {
 		o := &options{table: testTable()}
 		cmd := inspectPart(o, "tactics", "", sessions.PartTactics, writeTactics)
 		out, err := call(t, cmd, "--backend", "sim:2", "--format", c.format)
-		if !errors.Is(err, errReported) || !strings.Contains(out, c.want) {
+		if !errors.Is(err, errNo) || !strings.Contains(out, c.want) {
 			t.Errorf("%s: %v\n%s", c.format, err, out)
 		}
 	}

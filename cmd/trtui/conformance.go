@@ -91,7 +91,7 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 				return err
 			}
 			if report.Failed > 0 {
-				return errReported
+				return errNo
 			}
 			return nil
 		},

@@ -148,8 +148,8 @@ func TestConformanceJSON(t *testing.T) {
 
 func TestUnknownCommand(t *testing.T) {
 	var errOut bytes.Buffer
-	if code := execute(t.Context(), []string{"confirmance"}, io.Discard, &errOut); code != exitUsage {
-		t.Errorf("exit code %d, want %d; %s", code, exitUsage, &errOut)
+	if code := execute(t.Context(), []string{"confirmance"}, io.Discard, &errOut); code != exitFailure {
+		t.Errorf("exit code %d, want %d; %s", code, exitFailure, &errOut)
 	}
 }
 

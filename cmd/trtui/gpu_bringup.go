@@ -93,7 +93,10 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 		failure = errors.Join(failure, o.print(stdout, f, findingText(f)))
 	})
 	if o.worker {
-		return errors.Join(err, failure)
+		if err = errors.Join(err, failure); err != nil {
+			err = toldError{err}
+		}
+		return err
 	}
 	if sum.Complete = err == nil; errors.Is(err, context.DeadlineExceeded) {
 		err = nil // the budget's end
@@ -107,7 +110,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 	}
 	if sum.Failed > 0 {
 		fmt.Fprintf(stderr, "trtui: %s\n", sum)
-		return errReported
+		return errNo
 	}
 	return nil
 }
@@ -153,7 +156,7 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 			return o.patience
 		})
 		exit := new(exec.ExitError)
-		failed := errors.As(err, &exit) && exit.ExitCode() == exitFailure // which it has told
+		failed := errors.As(err, &exit) && exit.ExitCode() == exitTold
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

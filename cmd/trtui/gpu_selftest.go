@@ -126,7 +126,7 @@ func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer
 	}
 	if s.sum.Failed > 0 {
 		fmt.Fprintf(stderr, "trtui: %s\n", s.sum)
-		return errReported
+		return errNo
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path st
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
 	var missing *run.Unsupported
 	if parts == sessions.PartTactics && errors.As(err, &missing) {
-		return errors.Join(o.writeUnsupported(stdout, snap.Head(), missing), errReported)
+		return errors.Join(o.writeUnsupported(stdout, snap.Head(), missing), errNo)
 	}
 	if err != nil {
 		return err

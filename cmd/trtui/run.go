@@ -28,7 +28,7 @@ func runCommand() *cobra.Command { return (&runOptions{}).command() }
 func (o *runOptions) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [MODEL|ENGINE]",
-		Short: "Run a model on one backend or more and compare their outputs; exit code 1 where they differ",
+		Short: "Run a model on one backend or more and compare their outputs; exit code 1 where they differ, 2 on an error",
 		Long: "Run a model on one backend, which shows what its outputs are like, or on several: then every output a of\n" +
 			"the first is compared with the output b of each other one, and they agree where |a - b| <= atol + rtol |b|.\n" +
 			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model as it is in fp32, of\n" +
@@ -127,7 +127,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		writeComparison(stdout, r)
 	}
 	if err == nil && !r.Passed {
-		err = errReported
+		err = errNo
 	}
 	return err
 }
