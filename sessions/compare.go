@@ -20,13 +20,16 @@ type Contender struct {
 type Comparing struct {
 	Tolerance Tolerance
 	Half      Tolerance // of tensors that either run stores in f16 or bf16
-	PerLayer  bool      // tensors of layers too
+	// Scaled takes the Abs of the tolerances as shares of the RMS of a tensor, as b has it over all items, and integers must
+	// be equal. What is lowered to FP16 is then compared by what its rounding explains, which is measured.
+	Scaled   bool
+	PerLayer bool // tensors of layers too
 }
 
 // tolerance returns the tolerance for a tensor that the two runs store in these types.
-func (c Comparing) tolerance(types [2]string) Tolerance {
+func (c Comparing) tolerance(types ...graph.DataType) Tolerance {
 	for _, t := range types {
-		if t == graph.F16.String() || t == graph.BF16.String() {
+		if t == graph.F16 || t == graph.BF16 {
 			return c.Half
 		}
 	}
@@ -46,7 +49,7 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 	}
 	first := runs[0].stages
 	r := &ComparisonReport{
-		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Passed: true,
+		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Scaled: c.Scaled, Passed: true,
 	}
 	if first.needsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
@@ -58,6 +61,16 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 	all, err := first.batches(cfg, 0)
 	if err != nil {
 		return nil, err
+	}
+	var fp32 *reference32
+	if r.Rounding = c.Scaled && len(pairs) > 0 && m.roundsToHalf(cfg); r.Rounding {
+		fp32, err = first.newReference32(ctx, cfg, c.PerLayer)
+		if fp32 != nil {
+			defer fp32.close()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("FP32, which shows what FP16's rounding explains: %w", err)
+		}
 	}
 	for i := range all.count() {
 		b := all.at(i)
@@ -72,8 +85,14 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 				return nil, fmt.Errorf("%s: %w", one.name, err)
 			}
 		}
+		if fp32 != nil {
+			progress(Progress{Phase: "running FP32", Done: b.first, Total: all.items})
+			if err := fp32.run(ctx, b, in); err != nil {
+				return nil, fmt.Errorf("FP32: %w", err)
+			}
+		}
 		for _, p := range pairs {
-			if err := p.add(b); err != nil {
+			if err := p.add(b, fp32); err != nil {
 				return nil, err
 			}
 		}
@@ -166,13 +185,17 @@ func newPair(first, second *contestant, how Comparing) *pair {
 	return p
 }
 
-// add compares what the two made of a batch.
-func (p *pair) add(batch itemBatch) error {
+// add compares what the two made of a batch, which FP32, if it is there, explains.
+func (p *pair) add(batch itemBatch, fp32 *reference32) error {
 	for i, t := range p.first.stages.model.Network.Outputs {
+		d := &p.outputs[i]
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
-		types := [2]string{a.Type.String(), b.Type.String()}
-		p.outputs[i].types, p.outputs[i].tolerance = types, p.how.tolerance(types)
-		if err := p.outputs[i].add(batch.first, batch.axis(t.Dims), a, b); err != nil {
+		ref, explained := graph.Value{}, fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat()
+		if explained {
+			ref = fp32.outputs[t.Name]
+		}
+		d.between(p.how, [2]graph.DataType{a.Type, b.Type}, a.Type.IsFloat(), explained)
+		if err := d.add(batch.first, batch.axis(t.Dims), a, b, ref); err != nil {
 			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
 		}
 	}
@@ -181,13 +204,17 @@ func (p *pair) add(batch itemBatch) error {
 		if !ok {
 			continue
 		}
+		ref, explained := graph.Value{}, false
+		if fp32 != nil {
+			ref, explained = fp32.layer(batch, a.tensor)
+		}
 		d := p.layers[name]
 		if d == nil {
-			types := [2]string{a.stored.String(), b.stored.String()}
-			d = &difference{tolerance: p.how.tolerance(types), types: types}
+			d = &difference{}
 			p.layers[name] = d
 		}
-		if err := d.add(batch.first, a.items, a.value, b.value); err != nil {
+		d.between(p.how, [2]graph.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), explained)
+		if err := d.add(batch.first, batch.axis(a.tensor.Dims), a.value, b.value, ref); err != nil {
 			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.name, p.second.name, err)
 		}
 	}

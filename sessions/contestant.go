@@ -28,8 +28,8 @@ type contestant struct {
 
 // observed is what a layer gave.
 type observed struct {
+	tensor *graph.Tensor
 	value  graph.Value // as real numbers, of the items that count
-	items  itemAxis
 	stored graph.DataType
 }
 
@@ -148,8 +148,7 @@ func (c *contestant) execute(ctx context.Context, in map[string]graph.Value, per
 
 // keep remembers a layer's output.
 func (c *contestant) keep(t *graph.Tensor, v graph.Value) {
-	at := c.batch.axis(t.Dims)
-	c.tensors[t.Name] = observed{c.batch.counted(graph.ToReal(v, t.Range), at), at, v.Type}
+	c.tensors[t.Name] = observed{t, c.batch.counted(graph.ToReal(v, t.Range), c.batch.axis(t.Dims)), v.Type}
 }
 
 // classify notes the best classes of the batch's items, if the first output of floating type looks like scores.
