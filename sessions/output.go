@@ -15,7 +15,7 @@ import (
 
 // OutputSchema is the version of what [MarshalOutput] writes. It grows when a field changes its name or its meaning or
 // goes away; docs/json.md lists what changed.
-const OutputSchema = 5
+const OutputSchema = 6
 
 // MarshalOutput returns the JSON form in which the commands print reports, for scripts: one object that has the members of
 // all of them, the first of which is a [Head] where the document is about a model. Unlike the stored form, which

@@ -53,6 +53,7 @@ type benchOutput struct {
 	Gap        *time.Duration           `json:",omitempty"` // where layers were timed
 	Inference  *sessions.InferenceSplit `json:",omitempty"`
 	Memory     sessions.MemoryNumbers
+	Badges     []sessions.Badge
 	Unchanged  string                 `json:",omitempty"` // why the precision changes no layer
 	Layers     []sessions.LayerTiming `json:",omitempty"`
 }
@@ -65,7 +66,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	t, v := snap.Timings, snap.Overview
 	if o.format == "json" {
 		out := benchOutput{
-			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged,
+			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged, Badges: v.Badges,
 			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {

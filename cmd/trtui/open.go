@@ -133,11 +133,33 @@ func (o *options) open(path string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := o.ownBackend(m)
+	if own != "" {
+		o.backend = own
+	}
 	p, err := o.equip(m, path == "")
 	if err != nil {
 		m.Close()
 	}
+	if err != nil && own != "" {
+		err = fmt.Errorf("%s was built for %s: %w; --backend %s chooses its tactics again for another device", m.Name(), own, err, o.table[0].name)
+	}
 	return p, err
+}
+
+// ownBackend returns the backend that an engine was built for, where no other one was asked for and it is to run; "" where
+// that is the first of the table, and where it is none of them.
+func (o *options) ownBackend(m *sessions.Model) string {
+	own := m.BuiltOn()
+	if o.lookOnly || o.changed("backend", "backends") || own == o.table[0].name {
+		return ""
+	}
+	for _, b := range o.table {
+		if b.name == own {
+			return own
+		}
+	}
+	return ""
 }
 
 // openModel opens a model or an engine; no path names the embedded model.

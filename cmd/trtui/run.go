@@ -116,8 +116,16 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	o.backend = o.table[0].name // what the place itself works with: calibration
-	p, err := o.open(path)
+	m, err := openModel(path)
 	if err != nil {
+		return err
+	}
+	if own := o.ownBackend(m); own != "" {
+		o.backends = []string{own}
+	}
+	p, err := o.equip(m, path == "")
+	if err != nil {
+		m.Close()
 		return err
 	}
 	defer p.close()
