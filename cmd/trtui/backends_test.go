@@ -104,11 +104,11 @@ func TestFindBackend(t *testing.T) {
 		{"cpu", "cpu", 0}, {"sim", "sim", 0}, {"sim:0", "sim", 0}, {"sim:12", "sim", 12},
 		{"cpu:1", "", 0}, {"sim:-1", "", 0}, {"sim:x", "", 0}, {"sim:", "", 0}, {"gpu", "", 0}, {"", "", 0},
 	} {
-		row, device, err := findBackend(table, c.name)
+		row, device, err := findBackend(table, "backend", c.name, "other")
 		if row.name != c.row || device != c.device || (err == nil) != (c.row != "") {
 			t.Errorf("%q: %q %d, %v", c.name, row.name, device, err)
 		}
-		if err != nil && !strings.Contains(err.Error(), "this program has "+backendNames(table)) {
+		if err != nil && !strings.Contains(err.Error(), "--backend \""+c.name+"\": this program has "+backendNames(table)+", other") {
 			t.Errorf("%q: the error does not name the backends: %v", c.name, err)
 		}
 	}
@@ -188,7 +188,10 @@ func TestRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"--backends cpu,gpu", `"gpu": this program has`},
+		{"--backends cpu,gpu", `--backends "gpu": this program has cpu, cuda, cuda:N, cudasim, sim, sim:N, eval`},
+		{"--backends cpu,", `--backends "": this program has`},
+		{"--backends=", "--backends names none: this program has"},
+		{"--backend eval", `--backend "eval": this program has cpu`},
 		{"--backends cpu --backend cpu", "give one of the two"},
 		{"--atol -1", "not negative"},
 		{"--rtol NaN", "not negative"},

@@ -36,7 +36,7 @@ const (
 )
 
 func conformanceCommand() *cobra.Command {
-	o := &options{table: backends}
+	o := &options{table: backends, others: []string{evaluation}}
 	var format string
 	var timeout time.Duration
 	var verbose bool

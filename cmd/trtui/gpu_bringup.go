@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/ui"
 )
 
 // bringupOptions are the flags of trtui gpu bringup.
@@ -199,7 +200,7 @@ func findingText(f cuda.Finding) string {
 	add(f.HostUS > 0, "host %.2f us", f.HostUS)
 	add(f.Bytes > 0, "%d bytes", f.Bytes)
 	add(f.GBs > 0, "%s%.1f GB/s", mark, f.GBs)
-	add(f.TFLOPs > 0, "%s%.1f TFLOP/s", mark, f.TFLOPs)
+	add(f.TFLOPs > 0, "%s%s", mark, ui.Quantity(f.TFLOPs*1e12, "FLOP/s"))
 	add(f.JITms > 0, "JIT %.1f ms", f.JITms)
 	add(f.Registers > 0, "%d registers, %d bytes local, %d bytes shared", f.Registers, f.LocalBytes, f.SharedBytes)
 	add(f.Log != "", "log: %s", f.Log)

@@ -11,12 +11,13 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
 )
 
 func inspectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Look at a model, its passes, engine, memory, tactics or a recording",
+		Short: "Look at a model, its passes, engine, memory, tactics and kernels, or at a recording",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("inspect has no subcommand %q; name one of %s", args[0], strings.Join(subcommands(c), ", "))
@@ -129,7 +130,7 @@ func writeModel(w io.Writer, s *sessions.Snapshot) {
 	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256, m.Graph)
 	fmt.Fprintf(w, "%s, %d parameters", count(len(m.Layers), "layer"), m.Params)
 	if m.FLOPs > 0 {
-		fmt.Fprintf(w, ", %.1f MFLOP an inference", float64(m.FLOPs)/1e6)
+		fmt.Fprintf(w, ", %s an inference", ui.Quantity(float64(m.FLOPs), "FLOP"))
 	}
 	fmt.Fprintln(w)
 	for _, t := range m.Inputs {
@@ -150,6 +151,7 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	fmt.Fprintf(w, "%s, of %d source layers\n", v.Counts.Text(), v.Source)
 	writeLedger(w, s.Passes)
 	writeMemoryNumbers(w, v.Memory)
+	writeFileNumbers(w, v.Contents)
 	writeScore(w, s.Accuracy)
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -189,6 +191,14 @@ func writeScore(w io.Writer, a *sessions.AccuracyReport) {
 func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
 	fmt.Fprintf(w, "arena: peak %s KiB, lower bound %s KiB, without reuse %s KiB; workspace %s KiB, inputs and outputs %s KiB, weights %s KiB\n",
 		kib(m.Peak), kib(m.LowerBound), kib(m.Naive), kib(m.Workspace), kib(m.IO), kib(m.Weights))
+}
+
+// writeFileNumbers prints of what an engine file consists.
+func writeFileNumbers(w io.Writer, f *sessions.FileReport) {
+	if f != nil {
+		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and built anew from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
+			kib(f.Bytes), kib(f.Source), kib(f.Plans), kib(f.Code), kib(f.Description))
+	}
 }
 
 func writeMemory(w io.Writer, s *sessions.Snapshot) {

@@ -44,6 +44,7 @@ type options struct {
 	threads     int
 	backend     string
 	table       []backend // what --backend may name
+	others      []string  // what it may name beside
 	few         int       // how many items are used where none were asked for; 0: all
 	cache       string
 	seed        uint64
@@ -78,7 +79,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.calData, "calib-data", "", "calibration data, in the same forms; default: the evaluation data")
 	f.StringVar(&o.items, "items", "", "which items of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
 	f.StringVar(&o.calItems, "calib-items", "", "which items of --calib-data")
-	f.StringVar(&o.size, "size", "", "of image data: a square's side, or HEIGHTxWIDTH; default for image files: 224")
+	f.StringVar(&o.size, "size", "", "of image data: a square's side, or HEIGHTxWIDTH; default for image files: that of the model's input, 224 where it is open")
 	f.StringVar(&o.resize, "resize", "crop", "how image files are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the size's longer one) and cuts the middle, or stretch")
 	f.Float32SliceVar(&o.mean, "mean", nil, "mean of pixels, for all or each channel, taken off before the division by --std")
 	f.Float32SliceVar(&o.std, "std", nil, "standard deviation of pixels, for all or each channel")
@@ -309,12 +310,45 @@ func (o *options) pictures() (size dataset.Size, how dataset.Resize, err error) 
 	return size, how, err
 }
 
+// imageSize returns the height and width of the images that a network takes, where its only input, or the shape that is
+// given for it, says so.
+func imageSize(inputs []*graph.Tensor, shapes map[string][]int, nhwc bool) dataset.Size {
+	if len(inputs) != 1 || len(inputs[0].Dims) != 4 {
+		return dataset.Size{}
+	}
+	given := shapes[inputs[0].Name]
+	if given == nil {
+		given = shapes[""]
+	}
+	var extents [4]int
+	for i, d := range inputs[0].Dims {
+		n, fixed := d.IsConst()
+		if !fixed && len(given) == 4 {
+			n = given[i]
+		}
+		extents[i] = n
+	}
+	size := dataset.Size{Height: extents[2], Width: extents[3]}
+	if nhwc {
+		size = dataset.Size{Height: extents[1], Width: extents[2]}
+	}
+	if size.Height < 1 || size.Width < 1 {
+		return dataset.Size{}
+	}
+	return size
+}
+
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
 	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape, NotFinite: o.notFinite}
 	var err error
 	if opt.Size, opt.Resize, err = o.pictures(); err != nil {
 		return nil, usageError{err}
 	}
+	shapes, err := parseShapes(o.shapes)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	opt.ImageSize = imageSize(m.Network.Inputs, shapes, opt.NHWC)
 	if path == o.data {
 		opt.Labels, opt.LabelOffset = o.labels, o.labelOffset
 	}

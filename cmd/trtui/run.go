@@ -87,8 +87,10 @@ func (o *runOptions) comparing(p sessions.Precision) sessions.Comparing {
 
 // check refuses what cannot have been meant before anything is opened.
 func (o *runOptions) check() error {
-	if len(o.backends) == 0 {
+	if !o.changed("backends") {
 		o.backends = []string{o.backend}
+	} else if len(o.backends) == 0 {
+		return usageError{fmt.Errorf("--backends names none: this program has %s, %s", backendNames(o.table), evaluation)}
 	} else if o.changed("backend") {
 		return usageError{errors.New("--backend names one backend, --backends several; give one of the two")}
 	}
@@ -96,7 +98,7 @@ func (o *runOptions) check() error {
 		if name == evaluation {
 			continue
 		}
-		if _, _, err := findBackend(o.table, name); err != nil {
+		if _, _, err := findBackend(o.table, "backends", name, evaluation); err != nil {
 			return err
 		}
 	}
