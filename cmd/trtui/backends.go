@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,8 +78,11 @@ func backendUsage(table []backend) string {
 }
 
 // findBackend returns the table's row for a name, and which of its devices is meant. flag is where the name was given, and
-// others are names that it takes beside the table's.
+// others are names that it takes beside the table's, which no row opens.
 func findBackend(table []backend, flag, name string, others ...string) (backend, int, error) {
+	if slices.Contains(others, name) {
+		return backend{name: name}, 0, nil
+	}
 	kind, ordinal, numbered := strings.Cut(name, ":")
 	for _, b := range table {
 		if b.name != kind {
@@ -98,7 +102,7 @@ func findBackend(table []backend, flag, name string, others ...string) (backend,
 
 // openBackend opens a backend by name.
 func (o *options) openBackend(name string) (run.Backend, error) {
-	row, device, err := findBackend(o.table, "backend", name, o.others...)
+	row, device, err := findBackend(o.table, "backend", name)
 	if err != nil {
 		return nil, err
 	}

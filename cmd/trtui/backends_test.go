@@ -168,6 +168,7 @@ func TestRun(t *testing.T) {
 		{"--backends cpu,sim:1 --items 2 --atol 0.3", false, []string{"PASSED"}},
 		{"--backends cpu,eval --items 2 --atol 0 --rtol 0", true, []string{"FAILED"}},
 		{"--items 4", false, []string{"probabilities f32[1 10]: mean 0.1", "top 5", "7: 0.99"}},
+		{"--backend eval --items 1", false, []string{"eval: the layers' own definition"}},
 		{"--backend sim --items 1", false, []string{"sim: a simulated device"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
@@ -191,7 +192,7 @@ func TestRunRefuses(t *testing.T) {
 		{"--backends cpu,gpu", `--backends "gpu": this program has cpu, cuda, cuda:N, cudasim, sim, sim:N, eval`},
 		{"--backends cpu,", `--backends "": this program has`},
 		{"--backends=", "--backends names none: this program has"},
-		{"--backend eval", `--backend "eval": this program has cpu`},
+		{"--backend gpu", `--backend "gpu": this program has cpu, cuda, cuda:N, cudasim, sim, sim:N, eval`},
 		{"--backends cpu --backend cpu", "give one of the two"},
 		{"--atol -1", "not negative"},
 		{"--rtol NaN", "not negative"},

@@ -32,6 +32,14 @@ func (o *options) benchCommand() *cobra.Command {
 			"inputs and outputs are copied from and to the caller's memory.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case iterations < 1:
+				return usageError{fmt.Errorf("--iterations %d: want 1 at least", iterations)}
+			case duration < 0:
+				return usageError{fmt.Errorf("--duration %s: want a time that is not negative", duration)}
+			case warm < 0:
+				return usageError{fmt.Errorf("--warm-up %s: want a time that is not negative", warm)}
+			}
 			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
 			return o.bench(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 		},

@@ -277,7 +277,7 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 	if o.data == "" && o.items != "" {
 		first, limit, err := dataset.ParseItems(o.items)
 		if err != nil {
-			return nil, nil, usageError{err}
+			return nil, nil, usageError{fmt.Errorf("--%w", err)}
 		}
 		if data, err = sessions.Subset(data, first, limit); err != nil {
 			return nil, nil, usageError{err}
@@ -366,7 +366,11 @@ func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data,
 	}
 	if items != "" {
 		if opt.First, opt.Limit, err = dataset.ParseItems(items); err != nil {
-			return nil, usageError{err}
+			flag := "--"
+			if path != o.data {
+				flag += "calib-"
+			}
+			return nil, usageError{fmt.Errorf("%s%w", flag, err)}
 		}
 	}
 	set, err := dataset.Open(path, opt)

@@ -48,8 +48,9 @@ func (o *runOptions) command() *cobra.Command {
 		},
 	}
 	o.register(c)
-	o.few = fewItems
+	o.few, o.others = fewItems, []string{evaluation}
 	f := c.Flags()
+	f.Lookup("backend").Usage += ", " + evaluation + " (the layers' own definition)"
 	f.StringSliceVar(&o.backends, "backends", nil, "backends to compare, the first with each other one: "+backendNames(o.table)+", "+evaluation+"; default: --backend alone")
 	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; beside --rtol alone 1e-5, in fp16 and of tensors in 16 bits 1e-3")
 	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; beside --atol alone 1e-4, in fp16 and of tensors in 16 bits 1e-2")

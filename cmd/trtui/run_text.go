@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions"
 )
 
@@ -43,10 +45,21 @@ func writeTolerance(w io.Writer, r *sessions.ComparisonReport) {
 		unit = " RMS(b)"
 	}
 	fmt.Fprintf(w, "tolerance: |a - b| <= %g%s + %g |b|", r.Tolerance.Abs, unit, r.Tolerance.Rel)
-	if r.Half != r.Tolerance {
+	if r.Half != r.Tolerance && hasHalf(r.Pairs) {
 		fmt.Fprintf(w, ", of tensors in f16 and bf16 %g%s + %g |b|", r.Half.Abs, unit, r.Half.Rel)
 	}
 	fmt.Fprintln(w)
+}
+
+// hasHalf reports whether tensors in 16 bits were compared.
+func hasHalf(pairs []sessions.PairReport) bool {
+	half := func(d sessions.TensorDifference) bool {
+		types := []string{d.Type, d.SecondType}
+		return slices.Contains(types, graph.F16.String()) || slices.Contains(types, graph.BF16.String())
+	}
+	return slices.ContainsFunc(pairs, func(p sessions.PairReport) bool {
+		return slices.ContainsFunc(p.Outputs, half) || slices.ContainsFunc(p.Layers, half)
+	})
 }
 
 // count writes a number with its noun.
