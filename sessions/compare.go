@@ -74,27 +74,8 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 	}
 	for i := range all.count() {
 		b := all.at(i)
-		in, err := b.inputs()
-		if err != nil {
+		if err := compareBatch(ctx, b, runs, pairs, fp32, c.PerLayer, progress); err != nil {
 			return nil, err
-		}
-		for _, one := range runs {
-			one.now, one.batch = Progress{Phase: "running on " + one.name, Done: b.first, Total: all.items}, b
-			progress(one.now)
-			if err := one.run(ctx, in, c.PerLayer); err != nil {
-				return nil, fmt.Errorf("%s: %w", one.name, err)
-			}
-		}
-		if fp32 != nil {
-			progress(Progress{Phase: "running FP32", Done: b.first, Total: all.items})
-			if err := fp32.run(ctx, b, in); err != nil {
-				return nil, fmt.Errorf("FP32: %w", err)
-			}
-		}
-		for _, p := range pairs {
-			if err := p.add(b, fp32); err != nil {
-				return nil, err
-			}
 		}
 		r.Items += b.count
 	}
@@ -106,6 +87,33 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 		r.Passed = r.Passed && r.Pairs[len(r.Pairs)-1].Passed
 	}
 	return r, nil
+}
+
+// compareBatch runs a batch on all, and on FP32 where it is there, and compares what they make of it.
+func compareBatch(ctx context.Context, b itemBatch, runs []*contestant, pairs []*pair, fp32 *reference32, perLayer bool, progress func(Progress)) error {
+	in, err := b.inputs()
+	if err != nil {
+		return err
+	}
+	for _, one := range runs {
+		one.now, one.batch = Progress{Phase: "running on " + one.name, Done: b.first, Total: b.items}, b
+		progress(one.now)
+		if err := one.run(ctx, in, perLayer); err != nil {
+			return fmt.Errorf("%s: %w", one.name, err)
+		}
+	}
+	if fp32 != nil {
+		progress(Progress{Phase: "running FP32", Done: b.first, Total: b.items})
+		if err := fp32.run(ctx, b, in); err != nil {
+			return fmt.Errorf("FP32: %w", err)
+		}
+	}
+	for _, p := range pairs {
+		if err := p.add(b, fp32); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to

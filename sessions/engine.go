@@ -42,14 +42,6 @@ func (m *Model) BuiltWith() (Config, error) {
 	return r.Config, err
 }
 
-// NewFileReport tells what an engine file holds; nil where there is none yet.
-func NewFileReport(c run.Contents) *FileReport {
-	if c.Bytes() == 0 {
-		return nil
-	}
-	return &FileReport{Bytes: c.Bytes(), Source: c.Source, Plans: c.Plans, Code: c.Code, Description: c.Description}
-}
-
 // BuiltOn returns the name of the backend that an engine file's plan is for; "" for a model, and where the file does not
 // say it.
 func (m *Model) BuiltOn() string {

@@ -237,15 +237,6 @@ type OverviewReport struct {
 	Contents  *FileReport     `json:",omitempty"` // of an engine file
 }
 
-// FileReport tells of what an engine file consists, in bytes.
-type FileReport struct {
-	Bytes       int `unit:"bytes" output:"file"`
-	Source      int `unit:"bytes" output:"source_weights"` // of the source network, which the engine can be compared with and built anew from
-	Plans       int `unit:"bytes" output:"plan_weights"`   // of the plan, that the source does not have so
-	Code        int `unit:"bytes" output:"kernels"`        // compiled for the target
-	Description int `unit:"bytes"`                         // networks, plan with every tactic that was considered, report
-}
-
 // Latency holds the statistics of repeated measurements.
 type Latency struct {
 	Count                                 int
