@@ -29,13 +29,18 @@ func inspectCommand() *cobra.Command {
 	c.AddCommand(
 		inspectPart(&options{lookOnly: true}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
 		inspectPart(&options{}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
-		inspectPart(&options{}, "engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses|sessions.PartScore, writeEngine),
+		inspectEngine(&options{}),
 		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
 		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer", sessions.PartTactics, writeTactics),
 		(&options{}).inspectKernelCommand(),
 		inspectRecordingCommand(),
 	)
 	return c
+}
+
+func inspectEngine(o *options) *cobra.Command {
+	return inspectPart(o, "engine", "latency, slowest layers, precision split, memory and fusion in short; of what an engine file consists",
+		sessions.PartOverview|sessions.PartPasses|sessions.PartScore, writeEngine)
 }
 
 // subcommands returns the names of a command's subcommands.
