@@ -6,14 +6,19 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/driver"
 )
 
-// job is what a launch asks of the device, for the estimate of its time.
+// job is what a launch asks of the device, for the estimate of its time. Products and what is done beside them overlap; the
+// rest of a block's cycles comes on top.
 type job struct {
-	blocks   int
-	resident int     // blocks that an SM's threads and registers suffice for, at least 1
-	shared   int     // bytes of shared memory of a block
-	cycles   float64 // of an SM's busiest unit, for one block
-	latency  float64 // cycles that a block takes even if the SM has nothing else to do
-	bytes    float64 // read from and written to device memory
+	blocks     int
+	resident   int     // blocks that an SM's threads and registers suffice for, at least 1
+	shared     int     // bytes of shared memory of a block
+	unit       unit    // that multiplies
+	multiplied float64 // multiply-adds of a block, on the mean
+	beside     float64 // cycles of the SM in which a block issues or reads shared memory while the unit multiplies
+	cycles     float64 // of the SM, for a block, while nothing is multiplied
+	longest    float64 // products and what is beside them of the block that has most, over the mean
+	latency    float64 // cycles that a block takes, beside those products, even if the SM has nothing else to do
+	bytes      float64 // read from and written to device memory
 }
 
 // launchOverhead is what a dependent kernel costs in a captured graph, however small it is. It is an assumption until it
@@ -26,11 +31,12 @@ type machine struct {
 	clock     float64 // Hz
 	bandwidth float64 // bytes a second
 	shared    int     // bytes of an SM's shared memory
+	rates     rates
 }
 
 // newMachine reads a device's figures. What a driver does not tell is taken from the smallest GPU that we support.
 func newMachine(d driver.Device) machine {
-	m := machine{sms: float64(d.Multiprocessors), clock: float64(d.ClockKHz) * 1e3, shared: d.SharedPerSM}
+	m := machine{sms: float64(d.Multiprocessors), clock: float64(d.ClockKHz) * 1e3, shared: d.SharedPerSM, rates: ratesOf(d.SM)}
 	m.bandwidth = 2 * float64(d.MemoryClockKHz) * 1e3 * float64(d.MemoryBusBits) / 8 * memoryEfficiency
 	if m.sms == 0 {
 		m.sms = 16
@@ -63,7 +69,8 @@ func (m machine) time(j job) time.Duration {
 	}
 	// A wave that does not fill its SMs leaves each of them with fewer blocks to share.
 	share := min(float64(resident), max(1, float64(j.blocks)/m.sms))
-	busy := waves * max(share*j.cycles, j.latency) / m.clock
+	work := max(j.multiplied/m.rates.of[j.unit], j.beside)
+	busy := waves * max(share*(work+j.cycles), j.longest*work+j.latency) / m.clock
 	seconds := max(busy, j.bytes/m.bandwidth)
 	return launchOverhead + time.Duration(seconds*1e9)
 }

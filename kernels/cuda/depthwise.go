@@ -163,8 +163,10 @@ func (d *depthwise) jobs(b kernels.Binding) []job {
 	threads := d.n * d.p * ceilDiv(d.q, d.columns) * ceilDiv(d.widthOut, directChannels)
 	reads := min(d.columns*d.s, (d.columns-1)*d.stride[1]+(d.s-1)*d.dilation[1]+1)
 	each := reads*(4+directChannels) + d.s*(2+d.columns*directChannels)
+	multiplied := d.r * d.s * d.columns * directChannels
 	if d.scale != nil { // four taps at a time
+		multiplied = 0
 		each = reads*4 + d.groupsOfTaps()*(2+d.columns*2*directChannels)
 	}
-	return []job{threadJob(threads, 30+25*d.columns+d.r*(4+each), traffic(b))}
+	return []job{threadJob(threads, 30+25*d.columns+d.r*(4+each), traffic(b)).multiplying(multiplied)}
 }

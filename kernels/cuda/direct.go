@@ -375,5 +375,5 @@ func (d *direct) jobs(b kernels.Binding) []job {
 		reads = directChannels
 	}
 	each := d.columns*(directChannels+4*reads) + 8
-	return []job{threadJob(threads, 40+30*d.columns+d.r*d.s*(10+8*d.columns+d.c*each), traffic(b))}
+	return []job{threadJob(threads, 40+30*d.columns+d.r*d.s*(10+8*d.columns+d.c*each), traffic(b)).multiplying(d.r * d.s * d.c * d.columns * directChannels)}
 }

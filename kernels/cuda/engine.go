@@ -151,11 +151,11 @@ func (e *tensor) sums() []ptx.Word {
 // spill writes the fragments: with g = lane/4 and t = lane%4, row g and then g+8 of each 16, columns 2t and 2t+1 of each 8.
 func (e *tensor) spill(to ptx.SharedPtr) {
 	g, t := e.Shr(e.lane, 2), e.And(e.lane, ptx.U(3))
-	at := e.Mad(e.Add(e.row, g), ptx.U(e.t.sumPitch()), e.Add(e.column, e.Shl(t, 1)))
+	at := e.Mad(e.Add(e.row, g), ptx.U(e.t.sumPitch()), e.Add(e.sumPlace(e.column), e.Shl(t, 1)))
 	base := e.OffsetShared(to, at, 4)
 	for i := range e.acc {
 		for j, c := range e.acc[i] {
-			p := base.At(4 * (16*i*e.t.sumPitch() + 8*j))
+			p := base.At(4 * (16*i*e.t.sumPitch() + sumPlace(8*j)))
 			e.StoreShared(p, c[0], c[1])
 			e.StoreShared(p.At(4*8*e.t.sumPitch()), c[2], c[3])
 		}
@@ -228,11 +228,11 @@ func (e *simt) sums() []ptx.Word {
 }
 
 func (e *simt) spill(to ptx.SharedPtr) {
-	at := e.Mad(e.Add(e.row, e.laneM), ptx.U(e.t.sumPitch()), e.Add(e.column, e.laneN))
+	at := e.Mad(e.Add(e.row, e.laneM), ptx.U(e.t.sumPitch()), e.Add(e.sumPlace(e.column), e.laneN))
 	base := e.OffsetShared(to, at, 4)
 	for i := range e.acc {
 		for j, c := range e.acc[i] {
-			e.StoreSharedF(base.At(4*(i*simtRows*e.t.sumPitch()+j*simtColumns)), c)
+			e.StoreSharedF(base.At(4*(i*simtRows*e.t.sumPitch()+sumPlace(j*simtColumns))), c)
 		}
 	}
 }

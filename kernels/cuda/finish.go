@@ -11,7 +11,7 @@ func (m *implicit) finish(out *rowOutput, pixelOf func(row ptx.Uint) (ptx.Uint, 
 	perRow := m.t.bn / n // which divides the threads: no tile has more columns than threads
 	row, piece := m.DivRem(m.thread, perRow)
 	column := m.Mul(piece, ptx.U(n))
-	sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), column), 4)
+	sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), m.sumPlace(column)), 4)
 
 	place := rowPlace{channel: m.Add(m.column, column)}
 	if limit := roundUp(m.p.k, m.t.bn); limit != out.channels {

@@ -377,9 +377,10 @@ func (c *multiplyBlock) finishRow(out *rowOutput, row, column ptx.Uint, sums []p
 func (m *multiplication) jobs(b kernels.Binding) []job {
 	blocks := ceilDiv(m.n, m.side) * ceilDiv(m.m, m.side) * m.batch
 	steps := float64(ceilDiv(m.k, plainDepth))
-	// A warp's products, its reads of shared memory, and the copies that nothing hides.
-	cycles := steps * (float64(m.side*m.side*plainDepth)/128*1.5 + 60)
+	multiplied := steps * float64(m.side*m.side*plainDepth)
+	// Beside the products each warp reads shared memory; nothing hides the copies.
 	return []job{{
-		blocks: blocks, resident: 4, cycles: cycles, latency: steps*(cycles/steps+900) + 1000, bytes: traffic(b),
+		blocks: blocks, resident: 4, unit: simtF32, multiplied: multiplied, beside: 1.5 * multiplied / threadsPerCycle, cycles: 60 * steps,
+		longest: 1, latency: 960*steps + 1000, bytes: traffic(b),
 	}}
 }

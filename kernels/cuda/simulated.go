@@ -32,15 +32,20 @@ func Simulate(d driver.Device) *simulator.Context {
 	return simulator.New(d, simulator.Options{Time: newMachine(d).estimate})
 }
 
-// estimate is the time of a launch by what it did: instructions, products, and bytes of either memory.
+// estimate is the time of a launch by what it did: instructions, 32-bit arithmetic, products of tensor cores, and bytes of
+// either memory. The busiest of them counts.
 func (m machine) estimate(s *ptxsim.Stats) time.Duration {
 	if s.Blocks == 0 {
 		return launchOverhead
 	}
-	cycles := max(float64(s.Instructions)/4, float64(s.MACs)/units[tensorF16].rate, float64(s.SharedRead+s.SharedWrite)/128)
-	resident := min(max(1, s.Occupancy), 8)
+	cycles := max(
+		float64(s.Instructions)*32/threadsPerCycle,
+		float64(s.Floats)/m.rates.of[simtF32],
+		float64(s.MACs)/m.rates.of[tensorF16]+float64(s.ByteMACs)/m.rates.of[tensorI8],
+		float64(s.SharedRead+s.SharedWrite)/sharedBytesPerCycle,
+	) / float64(s.Blocks)
 	return m.time(job{
-		blocks: s.Blocks, resident: resident, cycles: cycles / float64(s.Blocks), latency: 1000 + 2*cycles/float64(s.Blocks),
+		blocks: s.Blocks, resident: min(max(1, s.Occupancy), 8), cycles: cycles, latency: 1000 + 2*cycles,
 		bytes: float64(s.GlobalRead + s.GlobalWrite),
 	})
 }

@@ -336,12 +336,12 @@ func (c *stemBlock) pixelOf(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 func (s *stem) jobs(b kernels.Binding) []job {
 	t := s.t
 	depth := s.r * s.taps * stemPixel // bytes
-	multiply := float64(t.bm*t.bn*depth/s.typ.Size()) / units[t.unit].rate
-	read := float64((t.bm + t.bn*t.warpsM) * depth / 128)
+	read := float64((t.bm+t.bn*t.warpsM)*depth) / sharedBytesPerCycle
 	fill := float64(s.haloBytes()+t.bn*s.pitchW()) / 32
 	g := s.grid()
 	return []job{{
 		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), registersPerSM/(t.threads()*t.registers()))), shared: s.shared(),
-		cycles: max(multiply, read) + fill, latency: max(multiply, read) + fill + tileLatency, bytes: traffic(b),
+		unit: t.unit, multiplied: float64(t.bm * t.bn * depth / s.typ.Size()), beside: read, cycles: fill,
+		longest: 1, latency: fill + tileLatency, bytes: traffic(b),
 	}}
 }

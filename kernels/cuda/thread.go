@@ -67,11 +67,18 @@ func plainOutput(b kernels.Binding, w *work) (*rowOutput, error) {
 
 // threadJob estimates a launch of so many threads that execute so many instructions each.
 func threadJob(threads, instructions int, bytes float64) job {
-	const resident, perCycle = 6, 128 // blocks of an SM; instructions of threads
-	cycles := float64(instructions*blockThreads) / perCycle
+	const resident = 6 // blocks of an SM
+	cycles := float64(instructions*blockThreads) / threadsPerCycle
 	return job{
 		blocks: ceilDiv(threads, blockThreads), resident: resident, cycles: cycles, latency: 800 + 6*float64(instructions), bytes: bytes,
 	}
+}
+
+// multiplying says that each thread of a [threadJob] has so many 32-bit multiply-adds among its instructions.
+func (j job) multiplying(n int) job {
+	j.unit, j.multiplied = simtF32, float64(n*blockThreads)
+	j.beside, j.cycles = j.cycles, 0
+	return j
 }
 
 // quantized reports whether a tensor holds bytes that stand for real numbers by one scale.

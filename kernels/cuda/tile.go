@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // tile is how a block of threads computes a part of a product: bm output pixels by bn output channels, bk bytes of the
@@ -30,11 +31,10 @@ const (
 var units = [...]struct {
 	name string
 	typ  graph.DataType
-	rate float64 // multiply-adds of one SM in a cycle
 }{
-	simtF32:   {"f32_simt", graph.F32, 128},
-	tensorF16: {"f16_mma", graph.F16, 1024},
-	tensorI8:  {"i8_mma", graph.I8, 2048},
+	simtF32:   {"f32_simt", graph.F32},
+	tensorF16: {"f16_mma", graph.F16},
+	tensorI8:  {"i8_mma", graph.I8},
 }
 
 func (t tile) String() string {
@@ -51,9 +51,18 @@ func (t tile) threads() int { return 32 * t.warpsM * t.warpsN }
 // stageBytes returns the shared memory of one stage: rows of pixels, then rows of weights.
 func (t tile) stageBytes() int { return (t.bm + t.bn) * t.bk }
 
-// sumPitch is the distance in words between two rows of sums in shared memory: padded, so that the four rows that half a
-// warp writes begin in different banks.
-func (t tile) sumPitch() int { return t.bn + 8 }
+// sumPitch is the distance in words between two rows of sums in shared memory: an odd multiple of 8, so that the four rows
+// that half a warp writes lie in different banks.
+func (t tile) sumPitch() int { return 8 * (ceilDiv(sumPlace(t.bn), 8) | 1) }
+
+// sumPlace is where the sum of a column lies in its row. Four words are left free behind each 32, so that threads that read
+// 4 words each, 8 or 16 words apart as they have 8 or 16 columns, do it in different banks.
+func sumPlace(column int) int { return column + column/32*4 }
+
+// sumPlace is the same of a column that is not known yet.
+func (m *implicit) sumPlace(column ptx.Uint) ptx.Uint {
+	return m.Add(column, m.Shl(m.Shr(column, 5), 2))
+}
 
 // shared returns the bytes of shared memory of a block: the ring, which the sums take over when it has run dry.
 func (t tile) shared() int { return max(t.stages*t.stageBytes(), t.bm*t.sumPitch()*4) }
@@ -153,20 +162,19 @@ func (t tile) jobs(p *product, b kernels.Binding) []job {
 	if p.subpixel != nil {
 		busy *= p.subpixel.share(p, t.bk)
 	}
-	elements := float64(t.bk / p.typ.Size())
-	multiply := float64(t.bm*t.bn) * elements / units[t.unit].rate
-	// Each warp reads its rows of pixels and of weights: 128 bytes a cycle.
-	read := float64((t.bm*t.warpsN + t.bn*t.warpsM) * t.bk / 128)
+	multiplied := float64(t.bm * t.bn * t.bk / p.typ.Size())
+	// Each warp reads its rows of pixels and of weights.
+	read := float64((t.bm*t.warpsN+t.bn*t.warpsM)*t.bk) / sharedBytesPerCycle
 	write := float64(t.stageBytes()) / 64
-	step := max(multiply, read+write) + stepLatency
-	latency := steps*(step+stepLatency) + tileLatency
+	latency := 2*steps*stepLatency + tileLatency
 	if t.split > 1 { // the last block counts, and reads all parts
 		latency += joinLatency + float64(t.split*t.partBytes())/joinBytes
 	}
 	g := t.grid(p)
 	return []job{{
 		blocks: g[0] * g[1] * g[2], resident: max(1, min(2048/t.threads(), registersPerSM/(t.threads()*t.registers()))), shared: t.shared(),
-		cycles: busy * step, latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
+		unit: t.unit, multiplied: busy * multiplied, beside: busy * (read + write), cycles: busy * stepLatency,
+		longest: steps / max(busy, 1), latency: latency, bytes: traffic(b) + float64(2*t.workspace(p)),
 	}}
 }
 

@@ -171,5 +171,5 @@ func (t *transposedThread) taps(axis int, place ptx.Uint, body func(tap, under p
 func (d *transposed) jobs(b kernels.Binding) []job {
 	threads := d.n * d.p * d.q * ceilDiv(d.widthOut, directChannels)
 	taps := ceilDiv(d.r, d.stride[0]) * ceilDiv(d.s, d.stride[1])
-	return []job{threadJob(threads, 70+taps*(24+d.c*(2*directChannels+8)), traffic(b))}
+	return []job{threadJob(threads, 70+taps*(24+d.c*(2*directChannels+8)), traffic(b)).multiplying(taps * d.c * directChannels)}
 }

@@ -3,6 +3,7 @@ package ptxsim
 import (
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
@@ -251,9 +252,15 @@ func (d *decoder) floats(t ptx.Type, sources int, f func(a, b, c float64) (v, er
 	}
 }
 
+// multiplierOps are the operations of the units that multiply and add: the others are of units beside them.
+var multiplierOps = []string{"add", "sub", "mul", "fma", "mad"}
+
 // floatArithmetic decodes add, sub, mul, fma, mad, div, min, max, abs and neg of floats.
 func (d *decoder) floatArithmetic(t ptx.Type) {
 	root, fast := d.in.Op, t == ptx.F32 && d.rounding() == toNearest && !d.has("ftz") && !d.has("sat")
+	if t == ptx.F32 && slices.Contains(multiplierOps, root) {
+		d.out.work.floats = 1
+	}
 	if root == "fma" || root == "mad" {
 		d.out.work.fma = 1
 		if t == ptx.F16X2 || t == ptx.BF162 {

@@ -159,7 +159,11 @@ func (d *decoder) matrix() {
 	}
 	d.out.v, d.out.va, d.out.vb, d.out.vc = d.vector(0, nc, 32, true), d.vector(1, na, 32, false), d.vector(2, nb, 32, false), d.vector(3, nc, 32, false)
 	d.out.x = shape
-	d.out.work.macs = int64(m * 8 * k)
+	if products := int64(m * 8 * k); elementBits(types[1]) == 8 {
+		d.out.work.byteMACs = products
+	} else {
+		d.out.work.macs = products
+	}
 	d.out.exec = execMMA
 	if shape.ints {
 		d.out.exec = execIntegerMMA

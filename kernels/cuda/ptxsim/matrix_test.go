@@ -161,8 +161,12 @@ func TestMMA(t *testing.T) {
 			r := newRig(t, mmaText(c))
 			d := r.alloc(4 * len(rc))
 			s := r.run("op", line(1), line(32), r.put(ra), r.put(rb), r.put(rc), d)
-			if s.MACs != int64(c.m*8*c.k) {
-				t.Errorf("%d MACs", s.MACs)
+			counted, other := s.MACs, s.ByteMACs
+			if width == 8 {
+				counted, other = other, counted
+			}
+			if counted != int64(c.m*8*c.k) || other != 0 {
+				t.Errorf("%d MACs, %d of bytes", s.MACs, s.ByteMACs)
 			}
 			got := get[uint32](r, d, len(rc))
 			for l := range 32 {

@@ -119,10 +119,12 @@ type inst struct {
 
 // work is what an execution adds to the totals of Stats, per lane.
 type work struct {
-	fma   int64 // fused multiply-adds of floats
-	macs  int64 // of tensor cores, per warp
-	bytes int64 // moved
-	moves moves
+	fma      int64 // fused multiply-adds of floats
+	floats   int64 // additions, multiplications and multiply-adds of 32-bit floats
+	macs     int64 // of tensor cores, per warp, on 16 bits and more
+	byteMACs int64 // and on bytes
+	bytes    int64 // moved
+	moves    moves
 }
 
 // moves is which way an instruction moves its bytes.

@@ -16,7 +16,9 @@ type Stats struct {
 	Threads      int   // of a block
 	Instructions int64 // of warps
 	FMA          int64 // fused multiply-adds of threads
-	MACs         int64 // multiply-adds of tensor cores
+	Floats       int64 // additions, multiplications and multiply-adds of threads in 32 bits
+	MACs         int64 // multiply-adds of tensor cores on 16 bits and more
+	ByteMACs     int64 // and on bytes
 	GlobalRead   int64 // bytes
 	GlobalWrite  int64
 	SharedRead   int64 // bytes, ldmatrix included
@@ -76,7 +78,7 @@ func (s *Stats) Worst(op string) *InstStats {
 // String lists the totals, and the instructions that access memory with what was measured.
 func (s *Stats) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d blocks of %d threads, %d warp instructions, %d FMA, %d tensor MAC\n", s.Kernel, s.Blocks, s.Threads, s.Instructions, s.FMA, s.MACs)
+	fmt.Fprintf(&b, "%s: %d blocks of %d threads, %d warp instructions, %d FMA, %d tensor MAC, %d of bytes\n", s.Kernel, s.Blocks, s.Threads, s.Instructions, s.FMA, s.MACs, s.ByteMACs)
 	fmt.Fprintf(&b, "  %d registers live, %d bytes of shared memory, %d blocks an SM\n", s.Registers, s.Shared, s.Occupancy)
 	fmt.Fprintf(&b, "  global %d bytes read, %d written; shared %d read, %d written\n", s.GlobalRead, s.GlobalWrite, s.SharedRead, s.SharedWrite)
 	for i := range s.Insts {
@@ -138,7 +140,9 @@ func (l *launch) stats(workers []*worker) *Stats {
 		}
 		s.Instructions += st.Executions
 		s.FMA += in.work.fma * st.Lanes
+		s.Floats += in.work.floats * st.Lanes
 		s.MACs += in.work.macs * st.Executions
+		s.ByteMACs += in.work.byteMACs * st.Executions
 		s.addBytes(in, st.Lanes)
 		st.Requests, st.Conflicts = c.requests, c.worst
 		if c.parts > 0 {
