@@ -19,7 +19,7 @@
 #
 # ours also compares the outputs of two networks with the CPU's, before their times are believed.
 #
-# A command of trtui prints its rows as JSON lines; exit status 2, a usage error, means that this build lacks it. What it
+# A command of trtui prints its rows as JSON lines; exit status 2 with a line of usage means that this build lacks it. What it
 # learns about tactics is kept in DIR/GPU/timing.jsonl. Then run scripts/gpudoc (make generate) to bring docs/gpu.md up to date.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -124,12 +124,16 @@ stage_device() {
 }
 
 have_trtui() { [ -x "$trtui" ] || { echo "$trtui not found; run make build, or name it with --trtui" >&2; return $unavailable; }; }
+# The program ends with 1 where the answer is no, with 2 where there is none; a command line that it does not understand is
+# followed by the line of its usage.
 # lacks STATUS WHAT turns a usage error, and the lack of a device, into what they mean.
 lacks() {
-  case $1 in
-    2) echo "not available in this build of trtui: $2" >&2; return $unavailable ;;
-    1) if grep -q 'no CUDA' "$work/log"; then return $unavailable; fi ;;
-  esac
+  [ "$1" -eq 2 ] || return "$1"
+  if grep -q '^usage: ' "$work/log"; then
+    echo "not available in this build of trtui: $2" >&2
+    return $unavailable
+  fi
+  if grep -q 'no CUDA' "$work/log"; then return $unavailable; fi
   return "$1"
 }
 # summed STATUS makes a command's good end an unfinished one where its summary says that the time cut something off.
@@ -187,7 +191,7 @@ bad() {
 # culprit STATUS is the tactic that a measurement which ended so names, or was timing when it had to be killed.
 culprit() {
   case $1 in
-    1) sed -n 's/.*tactic \([A-Za-z0-9_]*\), which can be forbidden.*/\1/p' "$work/error" | tail -n 1 ;;
+    2) sed -n 's/.*tactic \([A-Za-z0-9_]*\), which can be forbidden.*/\1/p' "$work/error" | tail -n 1 ;;
     137) tail -n 1 "$work/error" | sed -n 's/^timing tactics.*: \([A-Za-z0-9_]*\)$/\1/p' ;;
   esac
 }
@@ -213,7 +217,7 @@ bench() {
     tactic=$(culprit $status)
     if [ -n "$tactic" ]; then
       lost="$lost${lost:+ }$tactic"
-    elif [ $status -eq 1 ] && [ -z "$despite" ] && [ "$(bad | wc -l)" -gt "$(bad only | wc -l)" ]; then
+    elif [ $status -eq 2 ] && [ -z "$despite" ] && [ "$(bad | wc -l)" -gt "$(bad only | wc -l)" ]; then
       despite=only # they may be all that a layer has
     else
       break
@@ -227,8 +231,9 @@ bench() {
     124 | 137)
       [ "$(left)" -gt 5 ] || return $status
       echo "$key\"error\":\"it had not ended after $limit s\"}" ;;
-    2) return $status ;;
-    1) if grep -q 'no CUDA' "$work/error"; then return $unavailable; fi ;;&
+    2)
+      if grep -q '^usage: ' "$work/error"; then return $status; fi
+      if grep -q 'no CUDA' "$work/error"; then return $unavailable; fi ;;&
     *) echo "$key\"error\":$(json_string "$(tail -n 1 "$work/error")")}" ;;
   esac
 }
@@ -252,7 +257,7 @@ compare() {
   max_abs=$(sed -n 's/^ *"max_abs": \([^,]*\),*$/\1/p' "$work/run" | head -n 1)
   sqnr=$(sed -n 's/^ *"sqnr_db": \([^,]*\),*$/\1/p' "$work/run" | head -n 1) # not there where nothing differs
   case $status in
-    0 | 1)
+    0 | 1 | 2)
       if [ -z "$max_abs" ]; then
         echo "$key\"error\":$(json_string "$(tail -n 1 "$work/error")")}"
         return 0

@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -106,20 +107,27 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 		r.Calibrator, r.Ranges, r.RandomRanges = cfg.Calibrator, s.rangesFrom(cfg), s.randomCalibration(cfg)
 	}
 	errs := make([]quant.ErrorAccumulator, len(s.model.Network.Outputs))
+	all, err := s.batches(cfg, 0)
+	if err != nil {
+		return nil, err
+	}
 	score := newScore(s, cfg)
 	if err := score.checkLabels(ref.outputs[0]); err != nil {
 		return nil, err
 	}
+	var differs error
 	err = s.forEach(ctx, cfg, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
+		want, got := all.at(b).outputs(ref.outputs[b]), all.at(b).outputs(out)
 		for i, t := range s.model.Network.Outputs {
-			if e := errs[i].Add(ref.outputs[b][t.Name].Floats(), out[t.Name].Floats()); e != nil {
-				err = e
+			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
+				differs = fmt.Errorf("output %s: %w", t.Name, e)
+				return false
 			}
 		}
 		score.add(b, ref.outputs[b], out)
 		return b+1 < len(ref.outputs)
 	})
-	if err != nil {
+	if err = cmp.Or(err, differs); err != nil {
 		return nil, err
 	}
 	for i, t := range s.model.Network.Outputs {
@@ -161,18 +169,21 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 	defer engine.Close()
 	acc := make([]stepErrors, len(l.Plan.Steps))
 	local := make([]stepErrors, len(l.Plan.Steps))
-	size := max(1, cfg.Batch)
 	items := s.TapItems
 	if items <= 0 {
 		items = 8
 	}
-	batches := max(1, min(items, s.Data.Len())/size)
+	all, err := s.batches(cfg, items)
+	if err != nil {
+		return err
+	}
 	taps := 0 // two for each batch
-	now := func() Progress { return Progress{Phase: "comparing layers", Done: taps, Total: 2 * batches} }
+	now := func() Progress { return Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.count()} }
 	s.watch(ctx, engine, func() (Progress, int) { return now(), 1 })
-	for b := range batches {
+	for b := range all.count() {
 		s.progress(now())
-		in, err := batch(s.Data, s.model.Network, b*size, size)
+		batch := all.at(b)
+		in, err := batch.inputs()
 		if err != nil {
 			return err
 		}
@@ -180,21 +191,19 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 		if err != nil {
 			return err
 		}
-		if err := engine.SetInputs(in); err != nil {
-			return err
+		for _, errs := range []struct {
+			of    []stepErrors
+			alone bool
+		}{{acc, false}, {local, true}} {
+			if err := engine.SetInputs(in); err != nil {
+				return err
+			}
+			if err := tap(ctx, engine, l.Plan, batch, want, errs.of, errs.alone); err != nil {
+				return err
+			}
+			taps++
 		}
-		if err := tap(ctx, engine, l.Plan, want, acc, false); err != nil {
-			return err
-		}
-		taps++
-		if err := engine.SetInputs(in); err != nil {
-			return err
-		}
-		if err := tap(ctx, engine, l.Plan, want, local, true); err != nil {
-			return err
-		}
-		taps++
-		r.TapItems += size
+		r.TapItems += batch.count
 	}
 	s.layerReport(l.Plan, acc, local, r)
 	return nil
@@ -235,8 +244,8 @@ type stepErrors struct {
 	where errorMap
 }
 
-// tap runs the engine step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[string]graph.Value, errs []stepErrors, alone bool) error {
+// tap runs the engine on a batch step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBatch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
@@ -251,7 +260,9 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, want map[str
 			if err != nil {
 				return err
 			}
-			want, got := ref.Floats(), graph.ToReal(v, t.Range).Floats()
+			at := batch.axis(t.Dims)
+			ref = batch.counted(ref, at)
+			want, got := ref.Floats(), batch.counted(graph.ToReal(v, t.Range), at).Floats()
 			if err := errs[i].Add(want, got); err != nil {
 				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
 			}

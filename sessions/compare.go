@@ -20,13 +20,16 @@ type Contender struct {
 type Comparing struct {
 	Tolerance Tolerance
 	Half      Tolerance // of tensors that either run stores in f16 or bf16
-	PerLayer  bool      // tensors of layers too
+	// Scaled takes the Abs of the tolerances as shares of the RMS of a tensor, as b has it over all items, and integers must
+	// be equal. What is lowered to FP16 is then compared by what its rounding explains, which is measured.
+	Scaled   bool
+	PerLayer bool // tensors of layers too
 }
 
 // tolerance returns the tolerance for a tensor that the two runs store in these types.
-func (c Comparing) tolerance(types [2]string) Tolerance {
+func (c Comparing) tolerance(types ...graph.DataType) Tolerance {
 	for _, t := range types {
-		if t == graph.F16.String() || t == graph.BF16.String() {
+		if t == graph.F16 || t == graph.BF16 {
 			return c.Half
 		}
 	}
@@ -46,7 +49,7 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 	}
 	first := runs[0].stages
 	r := &ComparisonReport{
-		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Passed: true,
+		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Scaled: c.Scaled, Passed: true,
 	}
 	if first.needsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
@@ -55,25 +58,26 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 	for _, other := range runs[1:] {
 		pairs = append(pairs, newPair(runs[0], other, c))
 	}
-	size, items := max(1, cfg.Batch), w.Data.Len()
-	for at := 0; at < items; at += size {
-		in, err := batch(w.Data, m.Network, at, size)
+	all, err := first.batches(cfg, 0)
+	if err != nil {
+		return nil, err
+	}
+	var fp32 *reference32
+	if r.Rounding = c.Scaled && len(pairs) > 0 && m.roundsToHalf(cfg); r.Rounding {
+		fp32, err = first.newReference32(ctx, cfg, c.PerLayer)
+		if fp32 != nil {
+			defer fp32.close()
+		}
 		if err != nil {
+			return nil, fmt.Errorf("FP32, which shows what FP16's rounding explains: %w", err)
+		}
+	}
+	for i := range all.count() {
+		b := all.at(i)
+		if err := compareBatch(ctx, b, runs, pairs, fp32, c.PerLayer, progress); err != nil {
 			return nil, err
 		}
-		for _, one := range runs {
-			one.now, one.items = Progress{Phase: "running on " + one.name, Done: at, Total: items}, size
-			progress(one.now)
-			if err := one.run(ctx, at, size, in, c.PerLayer); err != nil {
-				return nil, fmt.Errorf("%s: %w", one.name, err)
-			}
-		}
-		for _, p := range pairs {
-			if err := p.add(at); err != nil {
-				return nil, err
-			}
-		}
-		r.Items = min(items, at+size)
+		r.Items += b.count
 	}
 	for _, one := range runs {
 		r.Runs = append(r.Runs, one.report())
@@ -83,6 +87,33 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 		r.Passed = r.Passed && r.Pairs[len(r.Pairs)-1].Passed
 	}
 	return r, nil
+}
+
+// compareBatch runs a batch on all, and on FP32 where it is there, and compares what they make of it.
+func compareBatch(ctx context.Context, b itemBatch, runs []*contestant, pairs []*pair, fp32 *reference32, perLayer bool, progress func(Progress)) error {
+	in, err := b.inputs()
+	if err != nil {
+		return err
+	}
+	for _, one := range runs {
+		one.now, one.batch = Progress{Phase: "running on " + one.name, Done: b.first, Total: b.items}, b
+		progress(one.now)
+		if err := one.run(ctx, in, perLayer); err != nil {
+			return fmt.Errorf("%s: %w", one.name, err)
+		}
+	}
+	if fp32 != nil {
+		progress(Progress{Phase: "running FP32", Done: b.first, Total: b.items})
+		if err := fp32.run(ctx, b, in); err != nil {
+			return fmt.Errorf("FP32: %w", err)
+		}
+	}
+	for _, p := range pairs {
+		if err := p.add(b, fp32); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
@@ -119,7 +150,7 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 		}
 	}
 	for _, c := range on {
-		one := &contestant{name: c.Name, stages: engine, cfg: cfg, types: map[string]string{}, stats: make([]outputStats, len(m.Network.Outputs))}
+		one := &contestant{name: c.Name, stages: engine, cfg: cfg, stats: make([]outputStats, len(m.Network.Outputs))}
 		runs = append(runs, one)
 		var err error
 		switch {
@@ -162,13 +193,17 @@ func newPair(first, second *contestant, how Comparing) *pair {
 	return p
 }
 
-// add compares what the two made of a batch.
-func (p *pair) add(item int) error {
+// add compares what the two made of a batch, which FP32, if it is there, explains.
+func (p *pair) add(batch itemBatch, fp32 *reference32) error {
 	for i, t := range p.first.stages.model.Network.Outputs {
+		d := &p.outputs[i]
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
-		types := [2]string{a.Type.String(), b.Type.String()}
-		p.outputs[i].types, p.outputs[i].tolerance = types, p.how.tolerance(types)
-		if err := p.outputs[i].add(item, a, b); err != nil {
+		ref, explained := graph.Value{}, fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat()
+		if explained {
+			ref = fp32.outputs[t.Name]
+		}
+		d.between(p.how, [2]graph.DataType{a.Type, b.Type}, a.Type.IsFloat(), explained)
+		if err := d.add(batch.first, batch.axis(t.Dims), a, b, ref); err != nil {
 			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
 		}
 	}
@@ -177,13 +212,17 @@ func (p *pair) add(item int) error {
 		if !ok {
 			continue
 		}
+		ref, explained := graph.Value{}, false
+		if fp32 != nil {
+			ref, explained = fp32.layer(batch, a.tensor)
+		}
 		d := p.layers[name]
 		if d == nil {
-			types := [2]string{p.first.types[name], p.second.types[name]}
-			d = &difference{tolerance: p.how.tolerance(types), types: types}
+			d = &difference{}
 			p.layers[name] = d
 		}
-		if err := d.add(item, a, b); err != nil {
+		d.between(p.how, [2]graph.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), explained)
+		if err := d.add(batch.first, batch.axis(a.tensor.Dims), a.value, b.value, ref); err != nil {
 			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.name, p.second.name, err)
 		}
 	}

@@ -17,14 +17,20 @@ type contestant struct {
 	loaded  *run.Loaded // nil for the reference evaluation
 	context *run.ExecutionContext
 	now     Progress       // of the batches
-	items   int            // of a batch
+	batch   itemBatch      // that is computed
 	network *graph.Network // of the reference evaluation
 
-	outputs map[string]graph.Value
-	tensors map[string]graph.Value // of layers, as real numbers
-	types   map[string]string      // in which the tensors are stored
+	outputs map[string]graph.Value // of the items that count
+	tensors map[string]observed    // of layers
 	stats   []outputStats
 	classes []ItemClasses
+}
+
+// observed is what a layer gave.
+type observed struct {
+	tensor *graph.Tensor
+	value  graph.Value // as real numbers, of the items that count
+	stored graph.DataType
 }
 
 // open loads the engine and makes a context.
@@ -35,7 +41,7 @@ func (c *contestant) open(ctx context.Context, cfg Config) (err error) {
 	if c.context, err = c.loaded.NewContext(); err != nil {
 		return err
 	}
-	c.stages.watch(ctx, c.context, func() (Progress, int) { return c.now, c.items })
+	c.stages.watch(ctx, c.context, func() (Progress, int) { return c.now, c.batch.size })
 	return nil
 }
 
@@ -48,12 +54,12 @@ func (c *contestant) close() {
 	}
 }
 
-// run computes one batch, whose first item is number item.
-func (c *contestant) run(ctx context.Context, item, size int, in map[string]graph.Value, perLayer bool) error {
+// run computes its batch, of which these are the inputs.
+func (c *contestant) run(ctx context.Context, in map[string]graph.Value, perLayer bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c.tensors = map[string]graph.Value{}
+	c.tensors = map[string]observed{}
 	var err error
 	if c.network != nil {
 		err = c.evaluate(ctx, in, perLayer)
@@ -63,12 +69,12 @@ func (c *contestant) run(ctx context.Context, item, size int, in map[string]grap
 	if err != nil {
 		return err
 	}
+	c.outputs = c.batch.outputs(c.outputs)
 	for i, t := range c.stages.model.Network.Outputs {
-		v := c.outputs[t.Name]
 		c.stats[i].r.Name = t.Name
-		c.stats[i].add(item, v)
+		c.stats[i].add(c.batch.first, c.batch.axis(t.Dims), c.outputs[t.Name])
 	}
-	c.classify(item, size)
+	c.classify()
 	return nil
 }
 
@@ -100,7 +106,7 @@ func (c *contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 		}
 		layers++
 		done += work(l)
-		c.stages.progress(c.now.within(c.items, done/all, fmt.Sprintf("layer %d of %d, %s", layers, len(c.network.Layers), l.Name)))
+		c.stages.progress(c.now.within(c.batch.size, done/all, fmt.Sprintf("layer %d of %d, %s", layers, len(c.network.Layers), l.Name)))
 		for i, t := range l.Outputs {
 			if perLayer {
 				c.keep(t, out[i])
@@ -142,23 +148,25 @@ func (c *contestant) execute(ctx context.Context, in map[string]graph.Value, per
 
 // keep remembers a layer's output.
 func (c *contestant) keep(t *graph.Tensor, v graph.Value) {
-	c.tensors[t.Name], c.types[t.Name] = graph.ToReal(v, t.Range), v.Type.String()
+	c.tensors[t.Name] = observed{t, c.batch.counted(graph.ToReal(v, t.Range), c.batch.axis(t.Dims)), v.Type}
 }
 
 // classify notes the best classes of the batch's items, if the first output of floating type looks like scores.
-func (c *contestant) classify(item, size int) {
+func (c *contestant) classify() {
+	items := c.batch.count
 	for _, t := range c.stages.model.Network.Outputs {
 		v := c.outputs[t.Name]
 		if !v.Type.IsFloat() {
 			continue
 		}
-		if !looksLikeClasses(v, size) {
+		if !looksLikeClasses(v, items) {
 			return
 		}
-		scores, n := float64s(v), v.Len()/size
-		for k := 0; k < size && item+k < c.stages.Data.Len() && len(c.classes) < maxClassItems; k++ {
-			one := ItemClasses{Item: item + k, Label: -1, Top: top(scores[k*n : (k+1)*n])}
-			if class, ok := c.stages.Data.Label(item + k); ok {
+		scores, n := float64s(v), v.Len()/items
+		for k := 0; k < items && len(c.classes) < maxClassItems; k++ {
+			item := c.batch.first + k
+			one := ItemClasses{Item: item, Label: -1, Top: top(scores[k*n : (k+1)*n])}
+			if class, ok := c.stages.Data.Label(item); ok {
 				one.Label = class
 			}
 			c.classes = append(c.classes, one)

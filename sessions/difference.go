@@ -21,6 +21,10 @@ const (
 // difference gathers how one tensor differs between two runs, item by item.
 type difference struct {
 	tolerance     Tolerance
+	scaled        bool                   // the tolerance's Abs is a share of b's RMS, which is known when all was added
+	rounding      *rounding              // finds the tolerance then; nil: it is given
+	slack         quant.ErrorAccumulator // of either: what |a - b| has beyond Rel |b|, against 0
+	squares       float64                // sum of b^2
 	errors        quant.ErrorAccumulator
 	count         int
 	differ        int
@@ -34,25 +38,75 @@ type difference struct {
 	bothNotFinite int // and equal: NaN or the same infinity
 	decades       [mostDecade - leastDecade + 2]int
 	worst         []DifferingElement
-	worstExcess   []float64 // of worst: |a - b| over what the tolerance allows
+	worstExcess   []float64 // of worst: |a - b| over what the tolerance allows, or less that where it is yet to be found
 	shape         []int
 	types         [2]string
 }
 
-// add compares the tensors of one batch, whose first item is number item.
-func (d *difference) add(item int, a, b graph.Value) error {
+// between says which tensors are compared: as which types the two runs store them, and whether FP32 explains how they
+// differ.
+func (d *difference) between(how Comparing, stored [2]graph.DataType, float, explained bool) {
+	d.types, d.tolerance = [2]string{stored[0].String(), stored[1].String()}, how.tolerance(stored[:]...)
+	switch {
+	case explained:
+		d.tolerance = Tolerance{}
+		if d.rounding == nil {
+			d.rounding = &rounding{}
+		}
+	case how.Scaled && !float: // indices and booleans are right or wrong
+		d.tolerance = Tolerance{}
+	default:
+		d.scaled = how.Scaled
+	}
+}
+
+// found reports whether the tolerance is found when all was added.
+func (d *difference) found() bool { return d.scaled || d.rounding != nil }
+
+// add compares the tensors of items from number first on, which lie along an axis; ref is FP32's, where that explains them.
+func (d *difference) add(first int, at itemAxis, a, b, ref graph.Value) error {
 	if !slices.Equal(a.Dims, b.Dims) {
 		return fmt.Errorf("shapes %v and %v differ", a.Dims, b.Dims)
+	}
+	if d.rounding != nil {
+		if err := d.rounding.add(ref, a, b); err != nil {
+			return err
+		}
 	}
 	x, y := float64s(a), float64s(b)
 	if err := d.errors.AddWide(y, x); err != nil {
 		return err
 	}
-	for i := range x {
-		d.pair(x[i], y[i], func() Position { return Position{item, index(i, a.Dims)} })
+	if d.found() {
+		if err := d.addSlack(x, y); err != nil {
+			return err
+		}
 	}
-	d.shape = a.Dims
+	for i := range x {
+		d.pair(x[i], y[i], func() Position { return at.position(first, i, a.Dims) })
+	}
+	if d.shape == nil {
+		d.shape = a.Dims
+	}
 	return nil
+}
+
+// addSlack notes by how much elements exceed the relative part of the tolerance.
+func (d *difference) addSlack(a, b []float64) error {
+	slack := make([]float64, len(a))
+	for i, x := range a {
+		if abs := math.Abs(b[i]); abs <= math.MaxFloat64 {
+			d.squares += abs * abs
+		}
+		if x == b[i] || x != x && b[i] != b[i] {
+			continue
+		}
+		slack[i] = max(0, math.Abs(x-b[i])-d.tolerance.Rel*math.Abs(b[i]))
+		if math.IsInf(x, 0) || math.IsInf(b[i], 0) { // beyond any tolerance, whatever is relative to what
+			slack[i] = math.Inf(1)
+		}
+	}
+	return d.slack.AddWide(make([]float64, len(a)), slack)
 }
 
 // pair compares two elements.
@@ -68,6 +122,9 @@ func (d *difference) pair(a, b float64, at func() Position) {
 	d.differ++
 	abs := math.Abs(a - b)
 	excess := abs / (d.tolerance.Abs + d.tolerance.Rel*math.Abs(b))
+	if d.found() {
+		excess = abs - d.tolerance.Rel*math.Abs(b)
+	}
 	switch {
 	case !(abs <= math.MaxFloat64): // one of them is not a number
 		d.notFinite++
@@ -111,6 +168,9 @@ func (d *difference) report(name string) TensorDifference {
 	if !d.zeros && d.notFinite == 0 {
 		r.RelToPass = d.toPass
 	}
+	if d.found() {
+		d.find(&r)
+	}
 	bin := func(from, to float64, n int) {
 		if n > 0 {
 			r.Histogram = append(r.Histogram, DifferenceBin{from, to, n})
@@ -129,6 +189,23 @@ func (d *difference) report(name string) TensorDifference {
 	}
 	bin(math.MaxFloat64, math.MaxFloat64, d.notFinite)
 	return r
+}
+
+// find puts in the tolerance, and what it says of the elements.
+func (d *difference) find(r *TensorDifference) {
+	r.Passed = true
+	limit := d.tolerance.Abs * math.Sqrt(d.squares/max(1, float64(d.count)))
+	if d.rounding != nil {
+		r.Rounding = d.rounding.report()
+		r.Rounding.RMSE = d.errors.Errors().RMSE
+		limit, r.Passed = r.Rounding.MaxAbs, r.Rounding.RMSE <= r.Rounding.RMS
+	}
+	limit, over := d.slack.Above(limit)
+	if d.rounding != nil {
+		r.Rounding.MaxAbs = limit
+	}
+	r.Tolerance, r.Over = Tolerance{limit, d.tolerance.Rel}, int(over)
+	r.Passed = r.Passed && over == 0
 }
 
 // index returns the coordinates of element i.
@@ -164,21 +241,23 @@ type outputStats struct {
 	sum, squares float64
 }
 
-// add counts the elements of one batch.
-func (o *outputStats) add(item int, v graph.Value) {
-	o.r.Type, o.r.Shape = v.Type.String(), v.Dims
+// add counts the elements of items from number first on, which lie along an axis.
+func (o *outputStats) add(first int, at itemAxis, v graph.Value) {
+	if o.r.Shape == nil {
+		o.r.Type, o.r.Shape = v.Type.String(), v.Dims
+	}
 	for i, x := range float64s(v) {
 		o.r.Count++
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			o.r.NotFinite++
 			continue
 		}
-		first := o.r.Count-o.r.NotFinite == 1
-		if first || x < o.r.Min {
-			o.r.Min, o.r.MinAt = x, Position{item, index(i, v.Dims)}
+		only := o.r.Count-o.r.NotFinite == 1
+		if only || x < o.r.Min {
+			o.r.Min, o.r.MinAt = x, at.position(first, i, v.Dims)
 		}
-		if first || x > o.r.Max {
-			o.r.Max, o.r.MaxAt = x, Position{item, index(i, v.Dims)}
+		if only || x > o.r.Max {
+			o.r.Max, o.r.MaxAt = x, at.position(first, i, v.Dims)
 		}
 		o.sum += x
 		o.squares += x * x

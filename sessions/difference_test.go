@@ -26,7 +26,7 @@ func TestDifference(t *testing.T) {
 		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, Tolerance{Abs: 1}, 3, 4, 0, []int{0, 1, 2, 3}},
 	} {
 		d := difference{tolerance: c.tolerance}
-		if err := d.add(0, graph.Values(graph.F32, c.a, len(c.a)), graph.Values(graph.F32, c.b, len(c.b))); err != nil {
+		if err := d.add(0, itemAxis{axis: -1}, graph.Values(graph.F32, c.a, len(c.a)), graph.Values(graph.F32, c.b, len(c.b)), graph.Value{}); err != nil {
 			t.Fatal(err)
 		}
 		r := d.report(c.name)
@@ -53,7 +53,7 @@ func TestDifferenceKeepsTheWorst(t *testing.T) {
 	d := difference{tolerance: Tolerance{Abs: 1}}
 	for item := range 10 {
 		a := graph.Values(graph.I64, []int64{int64(item * 7 % 10), 0}, 1, 2)
-		if err := d.add(item, a, graph.NewValue(graph.I64, 1, 2)); err != nil {
+		if err := d.add(item, itemAxis{axis: -1}, a, graph.NewValue(graph.I64, 1, 2), graph.Value{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +66,7 @@ func TestDifferenceKeepsTheWorst(t *testing.T) {
 	if r.MaxAt.Item != 7 || r.Count != 20 || r.Over != 8 {
 		t.Errorf("%+v", r)
 	}
-	if err := d.add(0, graph.NewValue(graph.F32, 3), graph.NewValue(graph.F32, 4)); err == nil {
+	if err := d.add(0, itemAxis{axis: -1}, graph.NewValue(graph.F32, 3), graph.NewValue(graph.F32, 4), graph.Value{}); err == nil {
 		t.Error("shapes that differ are compared")
 	}
 }
@@ -88,7 +88,7 @@ func TestMaxRelative(t *testing.T) {
 	} {
 		d := difference{}
 		for i := range c.a {
-			if err := d.add(i, graph.Values(graph.F32, c.a[i:i+1], 1), graph.Values(graph.F32, c.b[i:i+1], 1)); err != nil {
+			if err := d.add(i, itemAxis{axis: -1}, graph.Values(graph.F32, c.a[i:i+1], 1), graph.Values(graph.F32, c.b[i:i+1], 1), graph.Value{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -103,10 +103,13 @@ func TestMaxRelative(t *testing.T) {
 func TestToleranceByType(t *testing.T) {
 	c := Comparing{Tolerance: Tolerance{Abs: 1}, Half: Tolerance{Abs: 2}}
 	for _, k := range []struct {
-		types [2]string
+		types [2]graph.DataType
 		want  float64
-	}{{[2]string{"f32", "f32"}, 1}, {[2]string{"f16", "f16"}, 2}, {[2]string{"f32", "bf16"}, 2}, {[2]string{"i8", "i8"}, 1}} {
-		if got := c.tolerance(k.types).Abs; got != k.want {
+	}{
+		{[2]graph.DataType{graph.F32, graph.F32}, 1}, {[2]graph.DataType{graph.F16, graph.F16}, 2},
+		{[2]graph.DataType{graph.F32, graph.BF16}, 2}, {[2]graph.DataType{graph.I8, graph.I8}, 1},
+	} {
+		if got := c.tolerance(k.types[0], k.types[1]).Abs; got != k.want {
 			t.Errorf("%v: %g, want %g", k.types, got, k.want)
 		}
 	}

@@ -12,16 +12,17 @@ import (
 
 // engineReport is what an engine file tells of its making, so that it can be looked at as a model is.
 type engineReport struct {
-	Schema int
-	Config Config
-	Ranges map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
-	Data   string                 `json:",omitempty"` // what they were calibrated on
-	Random bool                   `json:",omitempty"` // that was random input
+	Schema  int
+	Config  Config
+	Backend string                 `json:",omitempty"` // that its plan is for; older engines do not say it
+	Ranges  map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
+	Data    string                 `json:",omitempty"` // what they were calibrated on
+	Random  bool                   `json:",omitempty"` // that was random input
 }
 
 // engineReport returns the report part of an engine file.
 func (s *stages) engineReport(ctx context.Context, cfg Config) (json.RawMessage, error) {
-	r := engineReport{Schema: Schema, Config: cfg}
+	r := engineReport{Schema: Schema, Config: cfg, Backend: s.Backend.Info().Name}
 	if s.needsCalibration(cfg) {
 		var err error
 		if r.Ranges, err = s.rangesFor(ctx, cfg); err != nil {
@@ -39,6 +40,19 @@ func (m *Model) BuiltWith() (Config, error) {
 	}
 	r, err := m.report()
 	return r.Config, err
+}
+
+// BuiltOn returns the name of the backend that an engine file's plan is for; "" for a model, and where the file does not
+// say it.
+func (m *Model) BuiltOn() string {
+	if m.Engine == nil {
+		return ""
+	}
+	r, err := m.report()
+	if err != nil {
+		return ""
+	}
+	return r.Backend
 }
 
 // report reads what the engine file tells of its making.

@@ -83,7 +83,7 @@ func TestEvaluationIsWatched(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var told []Progress
-	c := &contestant{network: n, items: 2, now: Progress{Phase: "running on eval", Done: 2, Total: 4}, stages: &stages{progress: func(p Progress) {
+	c := &contestant{network: n, batch: itemBatch{batches: batches{size: 2}}, now: Progress{Phase: "running on eval", Done: 2, Total: 4}, stages: &stages{progress: func(p Progress) {
 		if told = append(told, p); len(told) == 8 {
 			cancel()
 		}

@@ -234,6 +234,7 @@ type OverviewReport struct {
 	BuildTime time.Duration
 	Inference *InferenceSplit `json:",omitempty"` // of Timings
 	Unchanged string          `json:",omitempty"` // why the configuration's precision changes no layer
+	Contents  *FileReport     `json:",omitempty"` // of an engine file
 }
 
 // Latency holds the statistics of repeated measurements.

@@ -10,6 +10,8 @@ type ComparisonReport struct {
 	Items      int
 	Tolerance  Tolerance
 	Half       Tolerance `output:"half_tolerance"` // of tensors that either run stores in f16 or bf16
+	Scaled     bool      `json:",omitempty"`       // the Abs of both are shares of the RMS of b of a tensor
+	Rounding   bool      `json:",omitempty"`       // tolerances are those of every tensor's Rounding, but for integers
 	Runs       []BackendRun
 	Pairs      []PairReport // the first run with each of the others
 	Passed     bool
@@ -87,10 +89,20 @@ type TensorDifference struct {
 	Passed        bool
 	Tolerance     Tolerance
 	Errors
-	RelToPass float64  `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
-	MaxAt     Position // of the largest absolute difference
+	RelToPass float64         `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
+	MaxAt     Position        // of the largest absolute difference
+	Rounding  *RoundingReport `json:",omitempty"` // what the tolerance was found by; nil where it was not measured
 	Worst     []DifferingElement
 	Histogram []DifferenceBin
+}
+
+// RoundingReport is how far two runs in FP16 are from FP32 on the same items, and by how much they may therefore differ:
+// every element by MaxAbs, all of them by RMS.
+type RoundingReport struct {
+	First, Second float64 `unit:"db"` // SQNR of the runs to FP32
+	MaxAbs        float64
+	RMS           float64
+	RMSE          float64 // by which they do differ
 }
 
 // DifferingElement is one of the elements that are furthest beyond the tolerance, or nearest to it.

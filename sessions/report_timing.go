@@ -203,6 +203,9 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		r.Split[i].Time += l.Median
 	}
 	r.Unchanged = s.unchangedBy(cfg)
+	if s.model.Engine != nil {
+		r.Contents = NewFileReport(s.model.Engine.Contents)
+	}
 	if t.EndToEnd.CV > unstableCV {
 		r.Badges = append(r.Badges, Badge{"unstable", "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
 	}

@@ -7,20 +7,25 @@ import (
 	"time"
 )
 
-// Number writes v with three significant digits and a k, M or G.
+// prefixes of a thousand and its powers.
+const prefixes = "kMGTP"
+
+// Number writes v with three significant digits and a k, M, G, T or P.
 func Number(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return fmt.Sprint(v)
-	case a >= 1e12:
+	case a >= 999.5e15:
 		return fmt.Sprintf("%.2e", v)
-	case a >= 1e9:
-		return fmt.Sprintf("%.3gG", v/1e9)
-	case a >= 1e6:
-		return fmt.Sprintf("%.3gM", v/1e6)
-	case a >= 1e4:
-		return fmt.Sprintf("%.3gk", v/1e3)
-	case a >= 1000:
+	case a >= 9999.5:
+		v, a = v/1000, a/1000
+		prefix := 0
+		for ; a >= 999.5; a /= 1000 { // which is written as 1000
+			v /= 1000
+			prefix++
+		}
+		return fmt.Sprintf("%.3g%c", v, prefixes[prefix])
+	case a >= 999.5:
 		return fmt.Sprintf("%.0f", v)
 	case a >= 1e-3 || a == 0:
 		return fmt.Sprintf("%.3g", v)
@@ -29,10 +34,10 @@ func Number(v float64) string {
 	}
 }
 
-// Quantity writes v of a unit with three significant digits, as in "118 GFLOP/s".
+// Quantity writes v of a unit with three significant digits, as in "118 GFLOP/s" and "1.01 TFLOP/s".
 func Quantity(v float64, unit string) string {
 	n := Number(v)
-	digits := strings.TrimRight(n, "kMG")
+	digits := strings.TrimRight(n, prefixes)
 	return digits + " " + n[len(digits):] + unit
 }
 

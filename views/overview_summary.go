@@ -54,6 +54,9 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 		}
 		facts = append(facts, ui.Fact{Name: "weights", Value: ui.Bytes(int64(o.Memory.Weights)), Note: ui.Count(int(m.Params)) + " parameters"})
 	}
+	if f := o.Contents; f != nil {
+		facts = append(facts, ui.Fact{Name: "file", Value: ui.Bytes(int64(f.Bytes)), Note: fileNote(f)})
+	}
 	facts = append(facts,
 		ui.Fact{Name: "mean", Value: ui.Duration(e.Mean), Note: fmt.Sprintf("p90 %s, p95 %s", ui.Duration(e.P90), ui.Duration(e.P95))},
 		ui.Fact{Name: "CV", Value: percent(e.CV), Style: cvStyle(e.CV), Note: cvNote(e.CV)},
@@ -66,6 +69,15 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 		facts = slices.DeleteFunc(facts, func(f ui.Fact) bool { return slices.Contains([]string{"p99", "mean", "CV"}, f.Name) })
 	}
 	return facts
+}
+
+// fileNote tells of what an engine file consists.
+func fileNote(f *sessions.FileReport) string {
+	note := fmt.Sprintf("source weights %s, the plan's %s", ui.Bytes(int64(f.Source)), ui.Bytes(int64(f.Plans)))
+	if f.Code > 0 {
+		note += ", kernels " + ui.Bytes(int64(f.Code))
+	}
+	return note
 }
 
 // countsNote tells what the launches are made of.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,8 +77,12 @@ func backendUsage(table []backend) string {
 	return strings.Join(lines, ", ")
 }
 
-// findBackend returns the table's row for a name, and which of its devices is meant.
-func findBackend(table []backend, name string) (backend, int, error) {
+// findBackend returns the table's row for a name, and which of its devices is meant. flag is where the name was given, and
+// others are names that it takes beside the table's, which no row opens.
+func findBackend(table []backend, flag, name string, others ...string) (backend, int, error) {
+	if slices.Contains(others, name) {
+		return backend{name: name}, 0, nil
+	}
 	kind, ordinal, numbered := strings.Cut(name, ":")
 	for _, b := range table {
 		if b.name != kind {
@@ -92,12 +97,12 @@ func findBackend(table []backend, name string) (backend, int, error) {
 		}
 		return b, device, nil
 	}
-	return backend{}, 0, usageError{fmt.Errorf("--backend %q: this program has %s", name, backendNames(table))}
+	return backend{}, 0, usageError{fmt.Errorf("--%s %q: this program has %s", flag, name, strings.Join(append([]string{backendNames(table)}, others...), ", "))}
 }
 
 // openBackend opens a backend by name.
 func (o *options) openBackend(name string) (run.Backend, error) {
-	row, device, err := findBackend(o.table, name)
+	row, device, err := findBackend(o.table, "backend", name)
 	if err != nil {
 		return nil, err
 	}

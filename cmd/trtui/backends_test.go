@@ -104,11 +104,11 @@ func TestFindBackend(t *testing.T) {
 		{"cpu", "cpu", 0}, {"sim", "sim", 0}, {"sim:0", "sim", 0}, {"sim:12", "sim", 12},
 		{"cpu:1", "", 0}, {"sim:-1", "", 0}, {"sim:x", "", 0}, {"sim:", "", 0}, {"gpu", "", 0}, {"", "", 0},
 	} {
-		row, device, err := findBackend(table, c.name)
+		row, device, err := findBackend(table, "backend", c.name, "other")
 		if row.name != c.row || device != c.device || (err == nil) != (c.row != "") {
 			t.Errorf("%q: %q %d, %v", c.name, row.name, device, err)
 		}
-		if err != nil && !strings.Contains(err.Error(), "this program has "+backendNames(table)) {
+		if err != nil && !strings.Contains(err.Error(), "--backend \""+c.name+"\": this program has "+backendNames(table)+", other") {
 			t.Errorf("%q: the error does not name the backends: %v", c.name, err)
 		}
 	}
@@ -168,13 +168,14 @@ func TestRun(t *testing.T) {
 		{"--backends cpu,sim:1 --items 2 --atol 0.3", false, []string{"PASSED"}},
 		{"--backends cpu,eval --items 2 --atol 0 --rtol 0", true, []string{"FAILED"}},
 		{"--items 4", false, []string{"probabilities f32[1 10]: mean 0.1", "top 5", "7: 0.99"}},
+		{"--backend eval --items 1", false, []string{"eval: the layers' own definition"}},
 		{"--backend sim --items 1", false, []string{"sim: a simulated device"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			o := &runOptions{}
 			o.table = testTable()
 			out, err := call(t, o.command(), strings.Fields(c.args)...)
-			if errors.Is(err, errReported) != c.failed || err != nil && !c.failed {
+			if errors.Is(err, errNo) != c.failed || err != nil && !c.failed {
 				t.Errorf("error %v\n%s", err, out)
 			}
 			for _, w := range c.want {
@@ -188,7 +189,10 @@ func TestRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
-		{"--backends cpu,gpu", `"gpu": this program has`},
+		{"--backends cpu,gpu", `--backends "gpu": this program has cpu, cuda, cuda:N, cudasim, sim, sim:N, eval`},
+		{"--backends cpu,", `--backends "": this program has`},
+		{"--backends=", "--backends names none: this program has"},
+		{"--backend gpu", `--backend "gpu": this program has cpu, cuda, cuda:N, cudasim, sim, sim:N, eval`},
 		{"--backends cpu --backend cpu", "give one of the two"},
 		{"--atol -1", "not negative"},
 		{"--rtol NaN", "not negative"},
@@ -217,7 +221,7 @@ func TestInspectTacticsOfUnsupported(t *testing.T) {
 		o := &options{table: testTable()}
 		cmd := inspectPart(o, "tactics", "", sessions.PartTactics, writeTactics)
 		out, err := call(t, cmd, "--backend", "sim:2", "--format", c.format)
-		if !errors.Is(err, errReported) || !strings.Contains(out, c.want) {
+		if !errors.Is(err, errNo) || !strings.Contains(out, c.want) {
 			t.Errorf("%s: %v\n%s", c.format, err, out)
 		}
 	}

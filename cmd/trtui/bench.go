@@ -32,6 +32,14 @@ func (o *options) benchCommand() *cobra.Command {
 			"inputs and outputs are copied from and to the caller's memory.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case iterations < 1:
+				return usageError{fmt.Errorf("--iterations %d: want 1 at least", iterations)}
+			case duration < 0:
+				return usageError{fmt.Errorf("--duration %s: want a time that is not negative", duration)}
+			case warm < 0:
+				return usageError{fmt.Errorf("--warm-up %s: want a time that is not negative", warm)}
+			}
 			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
 			return o.bench(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 		},
@@ -53,6 +61,7 @@ type benchOutput struct {
 	Gap        *time.Duration           `json:",omitempty"` // where layers were timed
 	Inference  *sessions.InferenceSplit `json:",omitempty"`
 	Memory     sessions.MemoryNumbers
+	Badges     []sessions.Badge
 	Unchanged  string                 `json:",omitempty"` // why the precision changes no layer
 	Layers     []sessions.LayerTiming `json:",omitempty"`
 }
@@ -65,7 +74,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 	t, v := snap.Timings, snap.Overview
 	if o.format == "json" {
 		out := benchOutput{
-			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged,
+			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged, Badges: v.Badges,
 			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
 		}
 		if p.PerStep {

@@ -41,6 +41,7 @@ type buildOutput struct {
 	Target       string
 	ArenaBytes   int
 	WeightsBytes int
+	Contents     *sessions.FileReport
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 }
 
@@ -67,9 +68,10 @@ func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, out
 		}
 		m := e.Plans[0].Memory
 		if o.format == "json" {
-			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(e.Plans[0].Steps), e.Plans[0].Target, m.Peak, m.Weights, unchanged})
+			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(e.Plans[0].Steps), e.Plans[0].Target, m.Peak, m.Weights, sessions.NewFileReport(e.Contents), unchanged})
 		}
-		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB, file %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(e.Plans[0].Steps), "step"), kib(m.Peak), kib(m.Weights), kib(int(size)))
+		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(e.Plans[0].Steps), "step"), kib(m.Peak), kib(m.Weights))
+		writeFileNumbers(stdout, sessions.NewFileReport(e.Contents))
 		if unchanged != "" {
 			writeNote(stdout, "%s", unchanged)
 		}

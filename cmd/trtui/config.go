@@ -44,7 +44,7 @@ func (o *options) config() (sessions.Config, error) {
 	if err := o.checkData(); err != nil {
 		return cfg, usageError{err}
 	}
-	if _, _, err := findBackend(o.table, o.backend); err != nil {
+	if _, _, err := findBackend(o.table, "backend", o.backend, o.others...); err != nil {
 		return cfg, err
 	}
 	if o.configPath != "" && o.file == nil {

@@ -66,6 +66,9 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 		RunE: func(cmd *cobra.Command, args []string) error {
 			execute, head := executor(evaluate), sessions.BackendHead(evaluation, nil)
 			if o.backend != evaluation {
+				if _, _, err := findBackend(o.table, "backend", o.backend, evaluation); err != nil {
+					return err
+				}
 				b, err := o.openBackend(o.backend)
 				if err != nil {
 					return err
@@ -83,7 +86,7 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 				return err
 			}
 			if report.Failed > 0 {
-				return errReported
+				return errNo
 			}
 			return nil
 		},

@@ -105,7 +105,7 @@ func TestForbid(t *testing.T) {
 	if len(names) < 3 {
 		t.Errorf("tactics in use: %v", names)
 	}
-	if _, errs := command(t, exitUsage, "bench", "--forbid-tactic", "@"+file+"x"); !strings.Contains(errs, "--forbid-tactic: open") {
+	if _, errs := command(t, exitFailure, "bench", "--forbid-tactic", "@"+file+"x"); !strings.Contains(errs, "--forbid-tactic: open") {
 		t.Errorf("a file that is not there: %s", errs)
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/dataset"
 )
 
 // Data with a NaN in its last item is refused by every command that opens it, whichever items the command uses, and taken by
@@ -75,6 +77,34 @@ func TestTooLargeToRun(t *testing.T) {
 		args := append(strings.Fields(c.command), model, "-q", "--timing-cache", "none", "--shapes", "input:1x3x16000000x16000000")
 		if code := execute(t.Context(), args, io.Discard, &errOut); code != c.code || !strings.Contains(errOut.String(), c.says) {
 			t.Errorf("%s: exit code %d, %s", c.command, code, &errOut)
+		}
+	}
+}
+
+// Image files are brought to the size that a model takes, where that is fixed or was given.
+func TestImageSize(t *testing.T) {
+	n, open := graph.Symbol("n"), func(name string) graph.Dim { return graph.Symbol(name) }
+	c := graph.Const
+	for _, k := range []struct {
+		dims   []graph.Dim
+		shapes map[string][]int
+		nhwc   bool
+		want   dataset.Size
+	}{
+		{[]graph.Dim{n, c(3), c(48), c(80)}, nil, false, dataset.Size{Height: 48, Width: 80}},
+		{[]graph.Dim{n, c(48), c(80), c(3)}, nil, true, dataset.Size{Height: 48, Width: 80}},
+		{[]graph.Dim{n, c(3), open("h"), open("w")}, nil, false, dataset.Size{}},
+		{[]graph.Dim{n, c(3), open("h"), c(80)}, nil, false, dataset.Size{}},
+		{[]graph.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"x": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}},
+		{[]graph.Dim{n, c(3), open("h"), open("w")}, map[string][]int{"": {1, 3, 64, 96}}, false, dataset.Size{Height: 64, Width: 96}},
+		{[]graph.Dim{n, c(3)}, nil, false, dataset.Size{}},
+	} {
+		inputs := []*graph.Tensor{{Name: "x", Dims: k.dims}}
+		if got := imageSize(inputs, k.shapes, k.nhwc); got != k.want {
+			t.Errorf("%v %v: %v, want %v", k.dims, k.shapes, got, k.want)
+		}
+		if got := imageSize(append(inputs, inputs[0]), k.shapes, k.nhwc); got != (dataset.Size{}) {
+			t.Errorf("two inputs: %v", got)
 		}
 	}
 }

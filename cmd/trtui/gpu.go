@@ -27,7 +27,7 @@ type gpuOptions struct {
 
 // isolated reports whether another process is to use the device: what a simulated one does wrong is an error and no more.
 func (o *gpuOptions) isolated() bool {
-	row, _, err := findBackend(o.table, o.backend)
+	row, _, err := findBackend(o.table, "backend", o.backend)
 	return err == nil && row.native && !o.inProcess
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/bringup"
+	"github.com/trtui/trtui/ui"
 )
 
 // bringupOptions are the flags of trtui gpu bringup.
@@ -94,7 +95,10 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 		failure = errors.Join(failure, o.print(stdout, f, findingText(f)))
 	})
 	if o.worker {
-		return errors.Join(err, failure)
+		if err = errors.Join(err, failure); err != nil {
+			err = toldError{err}
+		}
+		return err
 	}
 	if sum.Complete = err == nil; errors.Is(err, context.DeadlineExceeded) {
 		err = nil // the budget's end
@@ -108,7 +112,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 	}
 	if sum.Failed > 0 {
 		fmt.Fprintf(stderr, "trtui: %s\n", sum)
-		return errReported
+		return errNo
 	}
 	return nil
 }
@@ -154,7 +158,7 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 			return o.patience
 		})
 		exit := new(exec.ExitError)
-		failed := errors.As(err, &exit) && exit.ExitCode() == exitFailure // which it has told
+		failed := errors.As(err, &exit) && exit.ExitCode() == exitTold
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -197,7 +201,7 @@ func findingText(f bringup.Finding) string {
 	add(f.HostUS > 0, "host %.2f us", f.HostUS)
 	add(f.Bytes > 0, "%d bytes", f.Bytes)
 	add(f.GBs > 0, "%s%.1f GB/s", mark, f.GBs)
-	add(f.TFLOPs > 0, "%s%.1f TFLOP/s", mark, f.TFLOPs)
+	add(f.TFLOPs > 0, "%s%s", mark, ui.Quantity(f.TFLOPs*1e12, "FLOP/s"))
 	add(f.JITms > 0, "JIT %.1f ms", f.JITms)
 	add(f.Registers > 0, "%d registers, %d bytes local, %d bytes shared", f.Registers, f.LocalBytes, f.SharedBytes)
 	add(f.Log != "", "log: %s", f.Log)

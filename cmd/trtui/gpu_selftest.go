@@ -37,7 +37,9 @@ func (o *selftestOptions) command() *cobra.Command {
 		Short: "Run every tactic on every layer of the suite and compare with the layers' definition; exit code 1 where they differ",
 		Long: "Run every tactic of a backend on every layer of the suite that it computes, and compare with the layer's\n" +
 			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit by bit the same.\n" +
-			"Each tactic runs once before any runs twice, so that a budget cuts off the least; the summary says how much ran.\n" +
+			"Each tactic runs once before any runs twice, so that what --budget SECONDS cuts off is the least; the summary\n" +
+			"says how much ran. --filter TEXT leaves only pairs with that in their names, as --filter softmax. Both are for\n" +
+			"cudasim, on which the whole takes hours.\n" +
 			"On a GPU the work is done by another process: a kernel that hangs or takes the device down is a failure like\n" +
 			"others, and the rest goes on.",
 		Args: cobra.NoArgs,
@@ -128,7 +130,7 @@ func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer
 	}
 	if s.sum.Failed > 0 {
 		fmt.Fprintf(stderr, "trtui: %s\n", s.sum)
-		return errReported
+		return errNo
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func TestGPUWorker(t *testing.T) {
 	c.SilenceErrors, c.SilenceUsage = true, true
 	if err := c.ExecuteContext(context.Background()); err != nil {
 		fmt.Fprintf(os.Stderr, "trtui: %v\n", err)
-		os.Exit(1)
+		os.Exit(exitTold)
 	}
 	os.Exit(0)
 }
@@ -131,7 +131,7 @@ func workedBy(t *testing.T) gpuOptions {
 func TestSelftestSurvives(t *testing.T) {
 	o := &selftestOptions{gpuOptions: workedBy(t)}
 	rows, out, err := gpuCall(t, o.command(), "--backend", "gpu", "--filter", "softmax_f", "--reps", "1", "--json", "--patience", "3s")
-	if !errors.Is(err, errReported) || len(rows) < 40 {
+	if !errors.Is(err, errNo) || len(rows) < 40 {
 		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
 	}
 	sum := rows[len(rows)-1]
@@ -177,7 +177,7 @@ func TestSelftestWithoutDevice(t *testing.T) {
 func TestBringupSurvives(t *testing.T) {
 	o := &bringupOptions{gpuOptions: workedBy(t)}
 	rows, out, err := gpuCall(t, o.command(), "--backend", "sick", "--steps", "device,copy,cubin", "--json")
-	if !errors.Is(err, errReported) || len(rows) < 10 {
+	if !errors.Is(err, errNo) || len(rows) < 10 {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	failed, fine := map[string]string{}, map[string]bool{}

@@ -11,12 +11,13 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
 )
 
 func inspectCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Look at a model, its passes, engine, memory, tactics or a recording",
+		Short: "Look at a model, its passes, engine, memory, tactics and kernels, or at a recording",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return fmt.Errorf("inspect has no subcommand %q; name one of %s", args[0], strings.Join(subcommands(c), ", "))
@@ -28,13 +29,18 @@ func inspectCommand() *cobra.Command {
 	c.AddCommand(
 		inspectPart(&options{lookOnly: true}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
 		inspectPart(&options{}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
-		inspectPart(&options{}, "engine", "latency, slowest layers, precision split, memory and fusion in short", sessions.PartOverview|sessions.PartPasses|sessions.PartScore, writeEngine),
+		inspectEngine(&options{}),
 		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
 		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer, those that cannot compute it by family; all with --verbose", sessions.PartTactics, writeTactics),
 		(&options{}).inspectKernelCommand(),
 		inspectRecordingCommand(),
 	)
 	return c
+}
+
+func inspectEngine(o *options) *cobra.Command {
+	return inspectPart(o, "engine", "latency, slowest layers, precision split, memory and fusion in short; of what an engine file consists",
+		sessions.PartOverview|sessions.PartPasses|sessions.PartScore, writeEngine)
 }
 
 // subcommands returns the names of a command's subcommands.
@@ -64,7 +70,7 @@ func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path st
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
 	var missing *run.Unsupported
 	if parts == sessions.PartTactics && errors.As(err, &missing) {
-		return errors.Join(o.writeUnsupported(stdout, snap.Head(), missing), errReported)
+		return errors.Join(o.writeUnsupported(stdout, snap.Head(), missing), errNo)
 	}
 	if err != nil {
 		return err
@@ -132,7 +138,7 @@ func writeModel(w io.Writer, s *sessions.Snapshot) {
 	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256, m.Graph)
 	fmt.Fprintf(w, "%s, %d parameters", count(len(m.Layers), "layer"), m.Params)
 	if m.FLOPs > 0 {
-		fmt.Fprintf(w, ", %.1f MFLOP an inference", float64(m.FLOPs)/1e6)
+		fmt.Fprintf(w, ", %s an inference", ui.Quantity(float64(m.FLOPs), "FLOP"))
 	}
 	fmt.Fprintln(w)
 	for _, t := range m.Inputs {
@@ -153,6 +159,7 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	fmt.Fprintf(w, "%s, of %d source layers\n", v.Counts.Text(), v.Source)
 	writeLedger(w, s.Passes)
 	writeMemoryNumbers(w, v.Memory)
+	writeFileNumbers(w, v.Contents)
 	writeScore(w, s.Accuracy)
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -192,6 +199,14 @@ func writeScore(w io.Writer, a *sessions.AccuracyReport) {
 func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
 	fmt.Fprintf(w, "arena: peak %s KiB, lower bound %s KiB, without reuse %s KiB; workspace %s KiB, inputs and outputs %s KiB, weights %s KiB\n",
 		kib(m.Peak), kib(m.LowerBound), kib(m.Naive), kib(m.Workspace), kib(m.IO), kib(m.Weights))
+}
+
+// writeFileNumbers prints of what an engine file consists.
+func writeFileNumbers(w io.Writer, f *sessions.FileReport) {
+	if f != nil {
+		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and built anew from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
+			kib(f.Bytes), kib(f.Source), kib(f.Plans), kib(f.Code), kib(f.Description))
+	}
 }
 
 func writeMemory(w io.Writer, s *sessions.Snapshot) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
 )
 
 // inspectKernelCommand shows the code of one layer.
@@ -61,7 +62,7 @@ func (o *options) inspectKernel(ctx context.Context, stdout, stderr io.Writer, p
 // writeKernel prints the code behind what is known of it.
 func writeKernel(w io.Writer, r *sessions.KernelReport) {
 	fmt.Fprintf(w, "%s (%s), tactic %s\n", r.Layer, r.Op, r.Tactic)
-	fmt.Fprintf(w, "%.3f MFLOP, %s KiB of tensors read and written\n", float64(r.FLOPs)/1e6, kib(int(r.Bytes)))
+	fmt.Fprintf(w, "%s, %s KiB of tensors read and written\n", ui.Quantity(float64(r.FLOPs), "FLOP"), kib(int(r.Bytes)))
 	if r.Time > 0 {
 		how := "predicted"
 		if r.Timed {

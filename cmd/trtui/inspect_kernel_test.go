@@ -14,9 +14,9 @@ func TestInspectKernel(t *testing.T) {
 	}{
 		{[]string{"softmax"}, 0, []string{"tactic softmax_linear", "predicted:", "blocks an SM", ".visible .entry softmax", ".reg .b32 %r<"}},
 		{[]string{"block2/shortcut/norm/BatchNormalization", "--of-tactic", "conv_f32_simt_64x64x64_s3"}, 0, []string{"conv_f32_simt_64x64x64_s3", "cp.async"}},
-		{[]string{"block2"}, 1, []string{`"block2" names no one layer of the engine, which has`, "softmax/Softmax"}},
-		{[]string{"softmax", "--of-tactic", "conv_f32_simt_64x64x64_s3"}, 1, []string{"conv_f32_simt_64x64x64_s3"}},
-		{[]string{"softmax", "--backend", "cpu"}, 1, []string{"has no code of its own to show"}},
+		{[]string{"block2"}, exitFailure, []string{`"block2" names no one layer of the engine, which has`, "softmax/Softmax"}},
+		{[]string{"softmax", "--of-tactic", "conv_f32_simt_64x64x64_s3"}, exitFailure, []string{"conv_f32_simt_64x64x64_s3"}},
+		{[]string{"softmax", "--backend", "cpu"}, exitFailure, []string{"has no code of its own to show"}},
 	} {
 		args := append([]string{"inspect", "kernel"}, c.args...)
 		if !strings.Contains(strings.Join(args, " "), "--backend") {

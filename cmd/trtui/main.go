@@ -13,11 +13,22 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The exit codes: what was asked for failed, or the command line was not understood.
+// The exit codes, as those of diff and grep: the answer is no, which is what errNo says; there is no answer, since a file
+// cannot be read, a device is not there, or the command line was not understood. A Go program that panics ends with 2,
+// too, so a worker, whose end another process reads, has a code of its own for errors that it has told.
 const (
-	exitFailure = 1
-	exitUsage   = 2
+	exitNo      = 1
+	exitFailure = 2
+	exitTold    = 3
 )
+
+// exitHelp is the end of every command's help.
+const exitHelp = `
+Exit codes:
+  0  done; outputs agree, and every check passed
+  1  the answer is no: outputs differ, a case or a check failed, a layer has no kernel
+  2  an error: there is no answer
+`
 
 // commands are the subcommands, in the order of the help.
 var commands = []func() *cobra.Command{
@@ -34,8 +45,15 @@ var commands = []func() *cobra.Command{
 	versionCommand,
 }
 
-// errReported is returned by a command that failed and has said so itself.
-var errReported = errors.New("failed")
+// Errors of commands that have said themselves what there is to say: errNo where the answer is no, and errReported where
+// there is none.
+var (
+	errNo       = errors.New("no")
+	errReported = errors.New("failed")
+)
+
+// toldError is the error of a worker, for which it ends with a code of its own.
+type toldError struct{ error }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -58,6 +76,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		root.AddCommand(command())
 	}
 	workbench(root)
+	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
 	root.SetArgs(args)
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
@@ -65,6 +84,8 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
+	case errors.Is(err, errNo):
+		return exitNo
 	case errors.Is(err, errReported):
 		return exitFailure
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
@@ -72,11 +93,14 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitFailure
 	case !started || errors.As(err, new(usageError)):
 		writeNote(stderr, "trtui: %v\nusage: %s\n%s --help lists the flags", err, cmd.UseLine(), cmd.CommandPath())
-		return exitUsage
+		return exitFailure
 	}
 	writeNote(stderr, "trtui: %v", err)
 	if hint := unsupportedHint(err); hint != "" {
 		writeNote(stderr, "%s", hint)
+	}
+	if errors.As(err, new(toldError)) {
+		return exitTold
 	}
 	return exitFailure
 }

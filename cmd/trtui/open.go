@@ -44,6 +44,7 @@ type options struct {
 	threads     int
 	backend     string
 	table       []backend // what --backend may name
+	others      []string  // what it may name beside
 	few         int       // how many items are used where none were asked for; 0: all
 	cache       string
 	seed        uint64
@@ -78,7 +79,7 @@ func (o *options) register(c *cobra.Command) {
 	f.StringVar(&o.calData, "calib-data", "", "calibration data, in the same forms; default: the evaluation data")
 	f.StringVar(&o.items, "items", "", "which items of the data, as in 500-1999 or 100; where times are estimated the first "+strconv.Itoa(fewItems)+" by default")
 	f.StringVar(&o.calItems, "calib-items", "", "which items of --calib-data")
-	f.StringVar(&o.size, "size", "", "of image data: a square's side, or HEIGHTxWIDTH; default for image files: 224")
+	f.StringVar(&o.size, "size", "", "of image data: a square's side, or HEIGHTxWIDTH; default for image files: that of the model's input, 224 where it is open")
 	f.StringVar(&o.resize, "resize", "crop", "how image files are brought to --size: crop[:SIDE], which makes the shorter side SIDE (default: 256/224 of the size's longer one) and cuts the middle, or stretch")
 	f.Float32SliceVar(&o.mean, "mean", nil, "mean of pixels, for all or each channel, taken off before the division by --std")
 	f.Float32SliceVar(&o.std, "std", nil, "standard deviation of pixels, for all or each channel")
@@ -133,11 +134,33 @@ func (o *options) open(path string) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := o.ownBackend(m)
+	if own != "" {
+		o.backend = own
+	}
 	p, err := o.equip(m, path == "")
 	if err != nil {
 		m.Close()
 	}
+	if err != nil && own != "" {
+		err = fmt.Errorf("%s was built for %s: %w; --backend %s chooses its tactics again for another device", m.Name(), own, err, o.table[0].name)
+	}
 	return p, err
+}
+
+// ownBackend returns the backend that an engine was built for, where no other one was asked for and it is to run; "" where
+// that is the first of the table, and where it is none of them.
+func (o *options) ownBackend(m *sessions.Model) string {
+	own := m.BuiltOn()
+	if o.lookOnly || o.changed("backend", "backends") || own == o.table[0].name {
+		return ""
+	}
+	for _, b := range o.table {
+		if b.name == own {
+			return own
+		}
+	}
+	return ""
 }
 
 // openModel opens a model or an engine; no path names the embedded model.
@@ -254,7 +277,7 @@ func (o *options) datasets(m *sessions.Model, embedded bool) (data, cal sessions
 	if o.data == "" && o.items != "" {
 		first, limit, err := dataset.ParseItems(o.items)
 		if err != nil {
-			return nil, nil, usageError{err}
+			return nil, nil, usageError{fmt.Errorf("--%w", err)}
 		}
 		if data, err = sessions.Subset(data, first, limit); err != nil {
 			return nil, nil, usageError{err}
@@ -287,12 +310,45 @@ func (o *options) pictures() (size dataset.Size, how dataset.Resize, err error) 
 	return size, how, err
 }
 
+// imageSize returns the height and width of the images that a network takes, where its only input, or the shape that is
+// given for it, says so.
+func imageSize(inputs []*graph.Tensor, shapes map[string][]int, nhwc bool) dataset.Size {
+	if len(inputs) != 1 || len(inputs[0].Dims) != 4 {
+		return dataset.Size{}
+	}
+	given := shapes[inputs[0].Name]
+	if given == nil {
+		given = shapes[""]
+	}
+	var extents [4]int
+	for i, d := range inputs[0].Dims {
+		n, fixed := d.IsConst()
+		if !fixed && len(given) == 4 {
+			n = given[i]
+		}
+		extents[i] = n
+	}
+	size := dataset.Size{Height: extents[2], Width: extents[3]}
+	if nhwc {
+		size = dataset.Size{Height: extents[1], Width: extents[2]}
+	}
+	if size.Height < 1 || size.Width < 1 {
+		return dataset.Size{}
+	}
+	return size
+}
+
 func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data, error) {
 	opt := dataset.Options{Scale: o.scale, Mean: o.mean, Std: o.std, NHWC: o.nhwc || o.layout == "nhwc", BGR: o.order == "bgr", Shape: o.shape, NotFinite: o.notFinite}
 	var err error
 	if opt.Size, opt.Resize, err = o.pictures(); err != nil {
 		return nil, usageError{err}
 	}
+	shapes, err := parseShapes(o.shapes)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	opt.ImageSize = imageSize(m.Network.Inputs, shapes, opt.NHWC)
 	if path == o.data {
 		opt.Labels, opt.LabelOffset = o.labels, o.labelOffset
 	}
@@ -310,7 +366,11 @@ func (o *options) dataset(m *sessions.Model, path, items string) (sessions.Data,
 	}
 	if items != "" {
 		if opt.First, opt.Limit, err = dataset.ParseItems(items); err != nil {
-			return nil, usageError{err}
+			flag := "--"
+			if path != o.data {
+				flag += "calib-"
+			}
+			return nil, usageError{fmt.Errorf("%s%w", flag, err)}
 		}
 	}
 	set, err := dataset.Open(path, opt)

@@ -104,14 +104,14 @@ func TestReplayRefuses(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"replay"}, exitUsage, "accepts 1 arg"},
+		{[]string{"replay"}, exitFailure, "accepts 1 arg"},
 		{[]string{"replay", text}, exitFailure, text + ": not a recording"},
 		{[]string{"replay", filepath.Join(dir, "none")}, exitFailure, "no such file"},
 		{[]string{"replay", dir}, exitFailure, "not a file"},
-		{[]string{"replay", text, "--format", "xml"}, exitUsage, `--format "xml"`},
+		{[]string{"replay", text, "--format", "xml"}, exitFailure, `--format "xml"`},
 		{[]string{"inspect", "recording", text}, exitFailure, "not a recording"},
 		{[]string{"inspect", "recording", dir}, exitFailure, "no recordings"},
-		{[]string{"record"}, exitUsage, "-o FILE is missing"},
+		{[]string{"record"}, exitFailure, "-o FILE is missing"},
 	} {
 		var errOut bytes.Buffer
 		if code := execute(t.Context(), c.args, io.Discard, &errOut); code != c.code || !strings.Contains(errOut.String(), c.says) {

@@ -15,6 +15,9 @@ import (
 // evaluation is the name by which --backends knows the layers' own definition.
 const evaluation = "eval"
 
+// times writes a factor.
+func times(n float64) string { return fmt.Sprintf("%g times", n) }
+
 // runOptions are the flags of trtui run.
 type runOptions struct {
 	options
@@ -28,9 +31,15 @@ func runCommand() *cobra.Command { return (&runOptions{}).command() }
 func (o *runOptions) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [MODEL|ENGINE]",
-		Short: "Run a model on one backend or more and compare their outputs; exit code 1 where they differ",
+		Short: "Run a model on one backend or more and compare their outputs; exit code 1 where they differ, 2 on an error",
 		Long: "Run a model on one backend, which shows what its outputs are like, or on several: then every output a of\n" +
-			"the first is compared with the output b of each other one, and they agree where |a - b| <= atol + rtol |b|.\n" +
+			"the first is compared with the output b of each other one, and they agree where |a - b| <= atol + rtol |b|.\n\n" +
+			"Where neither --atol nor --rtol is given, the tolerance follows the numbers. In fp32, and in int8, in which all\n" +
+			"backends compute the same integers, atol is 1e-4 of the RMS of b and rtol 1e-4; for tensors of models that are\n" +
+			"FP16 themselves it is 3e-2 of the RMS and 1e-2. Of a model that is lowered to fp16 it is measured: two right runs\n" +
+			"round in different places, and differ by no more than either differs from FP32 on the same items. There |a - b|\n" +
+			"may be " + times(sessions.RoundingPeak) + " the largest difference of the nearer one from FP32, its RMS " + times(sessions.RoundingRMS) + " that one's, and neither more\n" +
+			"than a tenth of the output's own. Integers must be equal. The output says what the tolerance came to.\n\n" +
 			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model as it is in fp32, of\n" +
 			"the network as it was lowered for the first backend in other precisions.",
 		Args: cobra.MaximumNArgs(1),
@@ -39,19 +48,27 @@ func (o *runOptions) command() *cobra.Command {
 		},
 	}
 	o.register(c)
-	o.few = fewItems
+	o.few, o.others = fewItems, []string{evaluation}
 	f := c.Flags()
+	f.Lookup("backend").Usage += ", " + evaluation + " (the layers' own definition)"
 	f.StringSliceVar(&o.backends, "backends", nil, "backends to compare, the first with each other one: "+backendNames(o.table)+", "+evaluation+"; default: --backend alone")
-	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; default: 1e-5, in fp16 and of tensors in 16 bits 1e-3")
-	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; default: 1e-4, in fp16 and of tensors in 16 bits 1e-2")
+	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; beside --rtol alone 1e-5, in fp16 and of tensors in 16 bits 1e-3")
+	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; beside --atol alone 1e-4, in fp16 and of tensors in 16 bits 1e-2")
+	f.Lookup("atol").DefValue, f.Lookup("rtol").DefValue = "0", "0" // -1 stands for none; zero is not printed
 	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one over the tolerance")
 	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
 	return c
 }
 
-// comparing returns how runs are compared: with the tolerances of the flags, or such as rounding alone stays within, for
-// the precision and for the types of tensors. INT8's are FP32's, since every backend computes the same integers.
+// comparing returns how runs are compared: with the tolerances of the flags or, where there are none, with such as rounding
+// stays within, for the precision and for the types of tensors. INT8's are FP32's, since every backend computes the same
+// integers.
 func (o *runOptions) comparing(p sessions.Precision) sessions.Comparing {
+	if !o.changed("atol", "rtol") {
+		return sessions.Comparing{
+			Tolerance: sessions.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: sessions.Tolerance{Abs: 3e-2, Rel: 1e-2}, Scaled: true, PerLayer: o.perLayer,
+		}
+	}
 	how := sessions.Comparing{
 		Tolerance: sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}, Half: sessions.Tolerance{Abs: 1e-3, Rel: 1e-2}, PerLayer: o.perLayer,
 	}
@@ -71,8 +88,10 @@ func (o *runOptions) comparing(p sessions.Precision) sessions.Comparing {
 
 // check refuses what cannot have been meant before anything is opened.
 func (o *runOptions) check() error {
-	if len(o.backends) == 0 {
+	if !o.changed("backends") {
 		o.backends = []string{o.backend}
+	} else if len(o.backends) == 0 {
+		return usageError{fmt.Errorf("--backends names none: this program has %s, %s", backendNames(o.table), evaluation)}
 	} else if o.changed("backend") {
 		return usageError{errors.New("--backend names one backend, --backends several; give one of the two")}
 	}
@@ -80,7 +99,7 @@ func (o *runOptions) check() error {
 		if name == evaluation {
 			continue
 		}
-		if _, _, err := findBackend(o.table, name); err != nil {
+		if _, _, err := findBackend(o.table, "backends", name, evaluation); err != nil {
 			return err
 		}
 	}
@@ -100,8 +119,16 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		return err
 	}
 	o.backend = o.table[0].name // what the place itself works with: calibration
-	p, err := o.open(path)
+	m, err := openModel(path)
 	if err != nil {
+		return err
+	}
+	if own := o.ownBackend(m); own != "" {
+		o.backends = []string{own}
+	}
+	p, err := o.equip(m, path == "")
+	if err != nil {
+		m.Close()
 		return err
 	}
 	defer p.close()
@@ -127,7 +154,7 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 		writeComparison(stdout, r)
 	}
 	if err == nil && !r.Passed {
-		err = errReported
+		err = errNo
 	}
 	return err
 }

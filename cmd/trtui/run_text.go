@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions"
 )
 
@@ -17,11 +19,7 @@ func writeComparison(w io.Writer, r *sessions.ComparisonReport) {
 	}
 	fmt.Fprintf(w, "%s, %s, %s: %s\n", r.Model, precision, count(r.Items, "item"), r.Data)
 	if len(r.Pairs) > 0 {
-		fmt.Fprintf(w, "tolerance: |a - b| <= %g + %g |b|", r.Tolerance.Abs, r.Tolerance.Rel)
-		if r.Half != r.Tolerance {
-			fmt.Fprintf(w, ", of tensors in f16 and bf16 %g + %g |b|", r.Half.Abs, r.Half.Rel)
-		}
-		fmt.Fprintln(w)
+		writeTolerance(w, r)
 	}
 	fmt.Fprintln(w)
 	for _, one := range r.Runs {
@@ -33,6 +31,35 @@ func writeComparison(w io.Writer, r *sessions.ComparisonReport) {
 	for _, p := range r.Pairs {
 		writePair(w, p)
 	}
+}
+
+// writeTolerance says when elements agree.
+func writeTolerance(w io.Writer, r *sessions.ComparisonReport) {
+	if r.Rounding {
+		fmt.Fprintf(w, "tolerance: what FP16's rounding explains, measured against FP32 on the same items: |a - b| up to %g times\n"+
+			"  the largest difference from FP32, RMS up to %g times its RMS; --atol and --rtol set a fixed one\n", float64(sessions.RoundingPeak), float64(sessions.RoundingRMS))
+		return
+	}
+	unit := ""
+	if r.Scaled {
+		unit = " RMS(b)"
+	}
+	fmt.Fprintf(w, "tolerance: |a - b| <= %g%s + %g |b|", r.Tolerance.Abs, unit, r.Tolerance.Rel)
+	if r.Half != r.Tolerance && hasHalf(r.Pairs) {
+		fmt.Fprintf(w, ", of tensors in f16 and bf16 %g%s + %g |b|", r.Half.Abs, unit, r.Half.Rel)
+	}
+	fmt.Fprintln(w)
+}
+
+// hasHalf reports whether tensors in 16 bits were compared.
+func hasHalf(pairs []sessions.PairReport) bool {
+	half := func(d sessions.TensorDifference) bool {
+		types := []string{d.Type, d.SecondType}
+		return slices.Contains(types, graph.F16.String()) || slices.Contains(types, graph.BF16.String())
+	}
+	return slices.ContainsFunc(pairs, func(p sessions.PairReport) bool {
+		return slices.ContainsFunc(p.Outputs, half) || slices.ContainsFunc(p.Layers, half)
+	})
 }
 
 // count writes a number with its noun.
@@ -97,7 +124,7 @@ func writePair(w io.Writer, p sessions.PairReport) {
 	failed := 0
 	for _, o := range p.Outputs {
 		fmt.Fprintf(w, "  output %s %s%v\n", o.Name, o.Type, o.Shape)
-		writeDifference(w, o)
+		writeDifference(w, p, o)
 		if !o.Passed {
 			failed++
 		}
@@ -130,13 +157,22 @@ func bothNotFinite(outputs []sessions.TensorDifference) string {
 	return strings.Join(texts, ", ")
 }
 
-// writeDifference prints how an output differs.
-func writeDifference(w io.Writer, d sessions.TensorDifference) {
+// writeRounding prints how far two runs are from FP32, and by how much they may therefore differ.
+func writeRounding(w io.Writer, p sessions.PairReport, r *sessions.RoundingReport) {
+	fmt.Fprintf(w, "    from FP32: %s %s, %s %s; allowed: |a - b| %.4g, RMS %.4g, which is %.4g\n",
+		p.First, ratio(r.First), p.Second, ratio(r.Second), r.MaxAbs, r.RMS, r.RMSE)
+}
+
+// writeDifference prints how an output of two runs differs.
+func writeDifference(w io.Writer, p sessions.PairReport, d sessions.TensorDifference) {
 	verdict := "passed"
 	if !d.Passed {
 		verdict = "FAILED"
 	}
-	fmt.Fprintf(w, "    %s: %d of %s over the tolerance, %d differ at all\n", verdict, d.Over, count(d.Count, "element"), d.Differ)
+	fmt.Fprintf(w, "    %s: %d of %s over %.4g + %g |b|, %d differ at all\n", verdict, d.Over, count(d.Count, "element"), d.Tolerance.Abs, d.Tolerance.Rel, d.Differ)
+	if d.Rounding != nil {
+		writeRounding(w, p, d.Rounding)
+	}
 	if d.Differ == 0 {
 		return
 	}

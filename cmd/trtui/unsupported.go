@@ -30,6 +30,7 @@ type unsupportedReport struct {
 
 type unsupportedLayer struct {
 	Layer, Op string
+	Reason    string // what can be done about, if anything
 	Tactics   []tacticReason
 }
 
@@ -38,7 +39,7 @@ type tacticReason struct{ Tactic, Reason string }
 func unsupportedOutput(u *run.Unsupported) unsupportedReport {
 	r := unsupportedReport{Backend: u.Backend}
 	for _, l := range u.Layers {
-		out := unsupportedLayer{Layer: l.Layer, Op: l.Op}
+		out := unsupportedLayer{Layer: l.Layer, Op: l.Op, Reason: l.Reason()}
 		for _, c := range l.Reasons {
 			out.Tactics = append(out.Tactics, tacticReason{c.Tactic, c.Reason})
 		}
@@ -58,6 +59,9 @@ func (o *options) writeUnsupported(w io.Writer, head sessions.Head, u *run.Unsup
 		if len(l.Reasons) == 0 {
 			fmt.Fprintf(w, "there is no tactic for %s\n\n", l.Op)
 			continue
+		}
+		if l.Type != "" {
+			fmt.Fprintln(w, l.Reason())
 		}
 		var rows [][]string
 		for _, c := range l.Reasons {

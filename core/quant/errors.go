@@ -119,6 +119,13 @@ func (a *ErrorAccumulator) Errors() Errors {
 	return e
 }
 
+// Above returns how many of the pairs differ by more than a limit, or are not finite. Differences are counted in bins, so
+// the limit is raised to the next bound between bins, by less than a 32nd, and returned as what it was counted by; a limit of 0 stays 0.
+func (a *ErrorAccumulator) Above(limit float64) (raised float64, n uint64) {
+	raised, n = a.abs.above(limit)
+	return raised, n + a.notFinite
+}
+
 // Compare measures how far got is from ref.
 func Compare(ref, got []float32) (Errors, error) {
 	var a ErrorAccumulator
@@ -151,6 +158,27 @@ func (h *logHistogram) add(v float64) {
 		h.counts = make([]uint64, (logMost-logLeast)<<logBits)
 	}
 	h.counts[min(b, len(h.counts)-1)]++
+}
+
+// above returns the least bound of bins that is not below the limit, and how many numbers there are from that bound on.
+func (h *logHistogram) above(limit float64) (bound float64, n uint64) {
+	b := 0 // the first bin that counts
+	if bound = limit; limit > 0 {
+		b = max(0, int(math.Float64bits(limit)>>(52-logBits))-(1023+logLeast)<<logBits)
+		if lowerBound(b) < limit {
+			b++
+		}
+		bound = lowerBound(b)
+	}
+	for _, c := range h.counts[min(b, len(h.counts)):] {
+		n += c
+	}
+	return bound, n
+}
+
+// lowerBound returns the smallest number in a bin.
+func lowerBound(b int) float64 {
+	return math.Ldexp(1+float64(b&(1<<logBits-1))/(1<<logBits), b>>logBits+logLeast)
 }
 
 // median returns the middle of the bin that holds the lower median: within half of a 32nd of it.

@@ -137,3 +137,20 @@ func TestScore(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorsAbove(t *testing.T) {
+	var a ErrorAccumulator
+	inf := math.Inf(1)
+	if err := a.AddWide([]float64{0, 0, 0, 0, 0, inf, inf}, []float64{0, 1e-9, 0.5, -2, 3, inf, 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		limit float64
+		n     uint64
+	}{{0, 5}, {1e-8, 4}, {0.5, 4}, {0.51, 3}, {2, 3}, {2.01, 2}, {3.1, 1}, {1e300, 1}} {
+		raised, n := a.Above(c.limit)
+		if n != c.n || raised < c.limit || raised > c.limit*33/32 && c.limit < 1e50 {
+			t.Errorf("above %g, which becomes %g: %d, want %d", c.limit, raised, n, c.n)
+		}
+	}
+}

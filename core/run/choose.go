@@ -176,7 +176,7 @@ func (c *chooser) enumerate(ctx context.Context) error {
 			c.options[l] = append(c.options[l], *reference)
 		}
 		if !launching(c.options[l]) {
-			missing.Layers = append(missing.Layers, UnsupportedLayer{l.Name, l.Op.Name, c.report[l]})
+			missing.Layers = append(missing.Layers, UnsupportedLayer{l.Name, l.Op.Name, unservedType(c.backend, l, c.env), c.report[l]})
 		}
 	}
 	if len(missing.Layers) > 0 {

@@ -19,6 +19,7 @@ type Engine struct {
 	Profiles []Profile       // the shapes that plans were made for
 	Plans    []*Plan         // one for each profile
 	Report   json.RawMessage // what the builder has to tell: its own format, not needed to run
+	Contents Contents        // of its file, once that was read or written
 }
 
 // Profile is an optimisation profile: the shapes that one plan serves.
@@ -116,18 +117,25 @@ func (w *weightStore) put(b []byte) int {
 
 // WriteTo writes the engine file.
 func (e *Engine) WriteTo(w io.Writer) (int64, error) {
-	store := &weightStore{seen: map[uint32][]span{}}
+	store, tally := &weightStore{seen: map[uint32][]span{}}, newTally()
+	into := func(part *int) func([]byte) int {
+		return func(b []byte) int {
+			i := store.put(b)
+			tally.add(part, i, len(b))
+			return i
+		}
+	}
 	m := struct {
 		manifest
 		Weights [][2]int // offset and length of each constant
 	}{manifest: manifest{Profiles: e.Profiles}}
 	var err error
-	if m.Source, err = e.Source.Encode(store.put); err != nil {
+	if m.Source, err = e.Source.Encode(into(&tally.Source)); err != nil {
 		return 0, err
 	}
 	for _, p := range e.Plans {
 		sp := storedPlan{Target: p.Target, Profile: p.Profile, Symbols: p.Symbols, Memory: p.Memory}
-		if sp.Network, err = p.Network.Encode(store.put); err != nil {
+		if sp.Network, err = p.Network.Encode(into(&tally.Plans)); err != nil {
 			return 0, err
 		}
 		for _, s := range p.Steps {
@@ -149,7 +157,7 @@ func (e *Engine) WriteTo(w io.Writer) (int64, error) {
 			sp.Slots = append(sp.Slots, ss)
 		}
 		for _, c := range p.Code {
-			sp.Code = append(sp.Code, storedCode{c.Key, store.put(c.Data)})
+			sp.Code = append(sp.Code, storedCode{c.Key, into(&tally.Code)(c.Data)})
 		}
 		m.Plans = append(m.Plans, sp)
 	}
@@ -160,7 +168,11 @@ func (e *Engine) WriteTo(w io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return writeSections(w, []section{{sectionManifest, text}, {sectionReport, e.Report}, {sectionWeights, store.data}})
+	n, err := writeSections(w, []section{{sectionManifest, text}, {sectionReport, e.Report}, {sectionWeights, store.data}})
+	if err == nil {
+		e.Contents = tally.of(int(n))
+	}
+	return n, err
 }
 
 // IsEngine reports whether a file that begins with these bytes means to be an engine.
@@ -186,7 +198,7 @@ func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
 	store := sections[sectionWeights]
-	weights := func(i int) ([]byte, error) {
+	weights := func(i int) ([]byte, error) { // constant i
 		if i < 0 || i >= len(m.Weights) {
 			return nil, fmt.Errorf("constant %d of %d", i, len(m.Weights))
 		}
@@ -196,12 +208,22 @@ func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
 		}
 		return store[at : at+n : at+n], nil
 	}
+	tally := newTally()
+	from := func(part *int) func(int) ([]byte, error) {
+		return func(i int) ([]byte, error) {
+			b, err := weights(i)
+			if err == nil {
+				tally.add(part, i, len(b))
+			}
+			return b, err
+		}
+	}
 	e = &Engine{Profiles: m.Profiles, Report: sections[sectionReport]}
-	if e.Source, err = graph.DecodeNetwork(ops, m.Source, weights); err != nil {
+	if e.Source, err = graph.DecodeNetwork(ops, m.Source, from(&tally.Source)); err != nil {
 		return nil, fmt.Errorf("source network: %w", err)
 	}
 	for i, sp := range m.Plans {
-		p, err := sp.decode(ops, weights)
+		p, err := sp.decode(ops, from(&tally.Plans), from(&tally.Code))
 		if err != nil {
 			return nil, fmt.Errorf("plan %d: %w", i, err)
 		}
@@ -213,17 +235,18 @@ func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
 	if len(e.Plans) == 0 {
 		return nil, fmt.Errorf("the engine has no plan")
 	}
+	e.Contents = tally.of(len(data))
 	return e, nil
 }
 
-func (sp storedPlan) decode(ops graph.OpSet, weights func(int) ([]byte, error)) (*Plan, error) {
+func (sp storedPlan) decode(ops graph.OpSet, weights, code func(int) ([]byte, error)) (*Plan, error) {
 	p := &Plan{Target: sp.Target, Profile: sp.Profile, Symbols: sp.Symbols, Memory: sp.Memory}
 	var err error
 	if p.Network, err = graph.DecodeNetwork(ops, sp.Network, weights); err != nil {
 		return nil, err
 	}
 	for _, c := range sp.Code {
-		data, err := weights(c.Data)
+		data, err := code(c.Data)
 		if err != nil {
 			return nil, fmt.Errorf("code %s: %w", c.Key, err)
 		}

@@ -77,6 +77,9 @@ func TestPlanEqualsEvalAndSurvivesTheFile(t *testing.T) {
 	if !bytes.Equal(file.Bytes(), again.Bytes()) {
 		t.Error("an engine read and written again differs")
 	}
+	if c := back.Contents; c != e.Contents || c.Bytes() != file.Len() || c.Source == 0 || c.Plans != 0 || c.Code != 0 || c.Description <= 0 {
+		t.Errorf("contents %+v as read, %+v as written, of a file of %d bytes", c, e.Contents, file.Len())
+	}
 	for _, p := range []*run.Plan{p, back.Plans[0]} {
 		l, err := run.Load(ctx, p, b)
 		if err != nil {

@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
@@ -29,6 +30,7 @@ func (u unfit) Unwrap() error      { return u.error }
 // UnsupportedLayer is one layer with what each tactic said.
 type UnsupportedLayer struct {
 	Layer, Op string
+	Type      string // of a tensor, where the backend computes the layer once it is F32 instead; else ""
 	Reasons   []Candidate
 }
 
@@ -46,19 +48,19 @@ func (u *Unsupported) Error() string {
 	return s.String()
 }
 
-// Reason says in one line why the layer is not computed: what a tactic says that takes it but could not be measured, or else
-// the last one, which in a backend's table is the most general.
+// Reason says in one line why the layer is not computed, and first of what can be done about: what a tactic says that takes
+// it but could not be measured, then that it would be computed in another type, or else what the last one says, which in a
+// backend's table is the most general.
 func (l UnsupportedLayer) Reason() string {
 	n := len(l.Reasons)
 	if n == 0 {
 		return "there is none for the op"
 	}
 	c := l.Reasons[n-1]
-	for _, r := range l.Reasons {
-		if r.Failed {
-			c = r
-			break
-		}
+	if i := slices.IndexFunc(l.Reasons, func(r Candidate) bool { return r.Failed }); i >= 0 {
+		c = l.Reasons[i]
+	} else if l.Type != "" {
+		return fmt.Sprintf("it is in %s, and computed in f32: export the model in float32", l.Type)
 	}
 	if n == 1 {
 		return c.Tactic + ": " + c.Reason
@@ -66,7 +68,34 @@ func (l UnsupportedLayer) Reason() string {
 	return fmt.Sprintf("%s: %s; and %d more", c.Tactic, c.Reason, n-1)
 }
 
+// unservedType returns the type that keeps a backend from computing a layer, F64 or BF16: with F32 in its place it does; ""
+// where it does not even then.
+func unservedType(b Backend, l *graph.Layer, env map[string]int) string {
+	served, found := *l, ""
+	inF32 := func(list []*graph.Tensor) []*graph.Tensor {
+		list = slices.Clone(list)
+		for i, t := range list {
+			if t == nil || t.Type != graph.F64 && t.Type != graph.BF16 {
+				continue
+			}
+			found = t.Type.String()
+			f := *t
+			f.Type = graph.F32
+			if v, ok := t.Const(); ok {
+				f.Weights = graph.Values(graph.F32, v.Floats(), v.Dims...).Data
+			}
+			list[i] = &f
+		}
+		return list
+	}
+	served.Inputs, served.Outputs = inF32(l.Inputs), inF32(l.Outputs)
+	if found == "" || Supports(b, env)(&served) != nil {
+		return ""
+	}
+	return found
+}
+
 // unsupported returns the error of one layer.
 func unsupported(b Backend, l *graph.Layer, reasons []Candidate) *Unsupported {
-	return &Unsupported{b.Info().Name, []UnsupportedLayer{{l.Name, l.Op.Name, reasons}}}
+	return &Unsupported{b.Info().Name, []UnsupportedLayer{{Layer: l.Name, Op: l.Op.Name, Reasons: reasons}}}
 }

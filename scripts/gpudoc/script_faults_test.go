@@ -12,7 +12,7 @@ func TestScriptResumes(t *testing.T) {
 	program := filepath.Join(tools, "trtui")
 	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
 	const row = `echo '{"ok":true,"tactic":"gemm","layer":"x"}'; `
-	write(t, program, "#!/bin/sh\ncase \"$*\" in *selftest*) "+row+"exit 75 ;; *bringup*) exit 1 ;; *fp16*) echo '{}' ;; *) exec sleep 60 ;; esac\n", 0o755)
+	write(t, program, "#!/bin/sh\ncase \"$*\" in *selftest*) "+row+"exit 75 ;; *bringup*) exit 2 ;; *fp16*) echo '{}' ;; *) exec sleep 60 ;; esac\n", 0o755)
 	args := []string{"--trtui", program, "--budget", "10", "selftest", "layers"}
 	got := gpuScript(t, dir, tools, args...)
 	if s := got["layers"]; s.Status != "partial" || len(s.Rows) != 1 || s.Rows[0].failed() {
@@ -45,11 +45,11 @@ func TestScriptLeavesOut(t *testing.T) {
 	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
 	program := filepath.Join(tools, "trtui")
 	write(t, program, `#!/bin/sh
-case "$*" in gpu*) exit 1 ;; *@*) while [ "${1#@}" = "$1" ]; do shift; done; bad=$(cat "${1#@}") ;; esac
+case "$*" in gpu*) exit 2 ;; *@*) while [ "${1#@}" = "$1" ]; do shift; done; bad=$(cat "${1#@}") ;; esac
 case "$bad" in
   *conv_a*conv_b*) echo '{}' ;;
   *conv_a*) echo 'timing tactics 3: c1: conv_a' >&2; echo 'timing tactics 4: c1: conv_b' >&2; exit 137 ;;
-  *) echo 'trtui: layer c1: tactic conv_a, which can be forbidden: illegal address' >&2; exit 1 ;;
+  *) echo 'trtui: layer c1: tactic conv_a, which can be forbidden: illegal address' >&2; exit 2 ;;
 esac
 `, 0o755)
 	got := gpuScript(t, dir, tools, "--trtui", program, "--budget", "60", "layers")["layers"]
@@ -103,11 +103,11 @@ func TestScriptMeasuresDespite(t *testing.T) {
 case "$*" in
   *selftest*) echo '{"ok":false,"tactic":"pool","layer":"x","error":"element 1 is 2"}'
     echo '{"ok":false,"tactic":"conv","layer":"x","error":"the process that ran it ended: exit status 3"}'; exit 1 ;;
-  gpu*) exit 1 ;;
+  gpu*) exit 2 ;;
   *@*) while [ "${1#@}" = "$1" ]; do shift; done; bad=$(cat "${1#@}") ;;
 esac
 case "$bad" in
-  *conv*pool*) echo 'trtui: layer pool1 (MaxPool): no tactic' >&2; exit 1 ;;
+  *conv*pool*) echo 'trtui: layer pool1 (MaxPool): no tactic' >&2; exit 2 ;;
   *conv*) echo '{}' ;;
   *) exit 3 ;;
 esac

@@ -24,7 +24,7 @@ esac
 case "$*" in
   "gpu bringup --backend cuda --json --budget "*) echo '{"check":"driver","ok":true}'; echo '{"check":"copy","gb_s":4300}' ;;
   "gpu selftest --backend cuda --json --budget "*) echo '{"ok":false,"tactic":"gemm","layer":"x"}'; echo '{"ok":true,"tactic":"copy","layer":"x"}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
-  "gpu bringup --backend cuda --steps device --json") exit 1 ;;
+  "gpu bringup --backend cuda --steps device --json") exit 2 ;;
   bench*--forbid-tactic\ @*) ;;
   bench*) echo 'it uses what selftest found bad' >&2; exit 4 ;;
 esac
@@ -34,7 +34,7 @@ case "$*" in
   run*fp16*) printf '  "max_abs": 0.25,\n  "sqnr_db": 41.5\n'; exit 1 ;;
   run*) printf '  "max_abs": 0\n' ;;
   *--per-layer*) exit 124 ;;
-  "bench --backend cuda --batch 32 --precision int8"*) echo 'no tactic' >&2; exit 1 ;;
+  "bench --backend cuda --batch 32 --precision int8"*) echo 'no tactic' >&2; exit 2 ;;
   "bench --backend cuda"*) printf '{\n  "latency": {\n    "median_ms": 0.25\n  }\n}\n' ;;
   *) exit 3 ;;
 esac
@@ -97,7 +97,7 @@ func TestScriptWithoutGPU(t *testing.T) {
 	}
 	tools := t.TempDir()
 	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
-	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\necho unknown command >&2\nexit 2\n", 0o755)
+	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\necho 'usage: trtui [MODEL|ENGINE]' >&2\nexit 2\n", 0o755)
 	for _, c := range []struct {
 		trtui string
 		want  map[string]string
@@ -185,7 +185,7 @@ func TestScriptStages(t *testing.T) {
 		t.Errorf("digits int8: %v, %v; want a failure", f, ok)
 	}
 
-	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\nexit 1\n", 0o755)
+	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\nexit 2\n", 0o755)
 	again := gpuScript(t, dir, tools, args...)
 	for _, name := range []string{"bringup", "ours"} {
 		if again[name].When != got[name].When || again[name].Status != "done" {
@@ -219,7 +219,7 @@ echo '{"check":"device","name":"driver","ok":true,"value":"CUDA 13.0"}'
 func TestScriptNoDevice(t *testing.T) {
 	needScript(t)
 	tools := t.TempDir()
-	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\necho 'trtui: backend cuda: no CUDA: libcuda.so.1 is not on this machine' >&2\nexit 1\n", 0o755)
+	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\necho 'trtui: backend cuda: no CUDA: libcuda.so.1 is not on this machine' >&2\nexit 2\n", 0o755)
 	got := gpuScript(t, t.TempDir(), tools, "--trtui", filepath.Join(tools, "trtui"), "--budget", "60", "bringup", "selftest", "ours", "layers")
 	for _, name := range []string{"bringup", "selftest", "ours", "layers"} {
 		if s := got[name]; s.Status != "unavailable" || !strings.Contains(s.Reason, "libcuda.so.1 is not on this machine") {

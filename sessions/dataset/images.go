@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -36,7 +37,7 @@ func openImages(dir string, o Options) (*Set, error) {
 		labels = labels[first : first+count]
 	}
 	if o.Size == (Size{}) {
-		o.Size = Size{224, 224}
+		o.Size = cmp.Or(o.ImageSize, Size{224, 224})
 	}
 	if longer := max(o.Size.Height, o.Size.Width); !o.Resize.Stretch && o.Resize.Shorter == 0 {
 		o.Resize.Shorter = longer * 256 / 224

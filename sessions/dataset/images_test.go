@@ -35,6 +35,14 @@ func TestImages(t *testing.T) {
 	if got := batch(t, s, 1, 1, 1, 3, 2, 2); s.Len() != 2 || s.Labels != nil || !slices.Equal(got, want) {
 		t.Errorf("%d images, %v", s.Len(), got)
 	}
+	sized := o
+	sized.Size, sized.ImageSize = Size{}, Size{2, 2}
+	if s, err = Open(dir, sized); err != nil {
+		t.Fatal(err)
+	}
+	if got := batch(t, s, 1, 1, 1, 3, 2, 2); !slices.Equal(got, want) {
+		t.Errorf("at the model's size: %v, want %v", got, want)
+	}
 	o.BGR, o.Mean, o.Std = true, []float32{200, 0, 0}, []float32{1, 10, 1} // in the model's order
 	if s, err = Open(dir, o); err != nil {
 		t.Fatal(err)

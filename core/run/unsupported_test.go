@@ -1,0 +1,73 @@
+package run_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// f32Only is a backend whose kernels take floating point in F32 alone, and some only integers.
+type f32Only struct{ run.Backend }
+
+func (f32Only) Tactics(op *graph.Op) []kernels.Tactic {
+	tactic := func(name string, takes func(graph.DataType) bool) kernels.Tactic {
+		return kernels.Tactic{Name: name, Op: op, Match: func(b kernels.Binding) error {
+			for _, d := range append(b.In, b.Out...) {
+				if !takes(d.Type) {
+					return errors.New(d.Type.String() + " is not taken")
+				}
+			}
+			return nil
+		}}
+	}
+	return []kernels.Tactic{
+		tactic("floats", func(t graph.DataType) bool { return t == graph.F32 && op != graph.Softmax }),
+		tactic("integers", func(t graph.DataType) bool { return t == graph.I32 }),
+	}
+}
+
+// Of the reasons that a layer is not computed the first to be told is one that a person can act upon.
+func TestReasonsThatCanBeActedUpon(t *testing.T) {
+	b := f32Only{cpu.Open(1)}
+	defer b.Close()
+	inType := func(typ graph.DataType, layer func(d *graph.Definition, x *graph.Tensor) *graph.Tensor) *graph.Network {
+		d := graph.Define("n")
+		d.Output("y", layer(d, d.Input("x", typ, graph.Const(2), graph.Const(3))))
+		n, err := d.Network()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	sigmoid := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.Sigmoid(x) }
+	doubled := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
+		return d.ElementWise(graph.EltMul, x, d.Constant("two", graph.Values(graph.F64, []float64{2, 2, 2}, 3)))
+	}
+	softmax := func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.Softmax(x, 1) }
+	for _, c := range []struct {
+		name string
+		n    *graph.Network
+		want string
+	}{
+		{"f32", inType(graph.F32, sigmoid), ""},
+		{"f64", inType(graph.F64, sigmoid), "it is in f64, and computed in f32: export the model in float32"},
+		{"f64 constant", inType(graph.F64, doubled), "it is in f64, and computed in f32: export the model in float32"},
+		{"nowhere", inType(graph.BF16, softmax), "integers: bf16 is not taken; and 1 more"},
+	} {
+		_, err := run.NewPlan(context.Background(), c.n, nil, b, run.BestGuess)
+		var missing *run.Unsupported
+		switch {
+		case !errors.As(err, &missing):
+			if c.want != "" || err != nil {
+				t.Errorf("%s: error %v", c.name, err)
+			}
+		case missing.Layers[0].Reason() != c.want:
+			t.Errorf("%s: %q, want %q", c.name, missing.Layers[0].Reason(), c.want)
+		}
+	}
+}
