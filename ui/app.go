@@ -33,6 +33,8 @@ type Config struct {
 	Header   Header
 	Start    tea.Cmd          // run first: usually Listen on the session's events
 	Now      func() time.Time // nil: time.Now
+	// After returns a command that gives the message after a time; nil: by the system's clock.
+	After func(time.Duration, tea.Msg) tea.Cmd
 }
 
 // App is the frame of the workbench and the only tea.Model.
@@ -47,6 +49,7 @@ type App struct {
 	header   Header
 	start    tea.Cmd
 	now      func() time.Time
+	after    func(time.Duration, tea.Msg) tea.Cmd
 
 	held    Header // the header that is shown while frozen
 	heldAt  time.Time
@@ -72,7 +75,7 @@ func New(c Config) (*App, error) {
 		return nil, err
 	}
 	a := &App{look: c.Look, screens: c.Screens, intents: c.Intents, onIntent: c.OnIntent, lacks: c.Lacks,
-		onEvent: c.OnEvent, onScreen: c.OnScreen, header: c.Header, start: c.Start, now: c.Now}
+		onEvent: c.OnEvent, onScreen: c.OnScreen, header: c.Header, start: c.Start, now: c.Now, after: c.After}
 	if a.look == nil {
 		a.look = NewLook(Options{})
 	}
@@ -81,6 +84,11 @@ func New(c Config) (*App, error) {
 	}
 	if a.now == nil {
 		a.now = time.Now
+	}
+	if a.after == nil {
+		a.after = func(d time.Duration, msg tea.Msg) tea.Cmd {
+			return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+		}
 	}
 	for _, s := range a.screens {
 		s.init()
@@ -173,7 +181,7 @@ func (a *App) deliver() tea.Cmd {
 	}
 	if wait > 0 && !a.inbox.armed {
 		a.inbox.armed = true
-		cmds = append(cmds, tea.Tick(wait, func(time.Time) tea.Msg { return deliverMsg{} }))
+		cmds = append(cmds, a.after(wait, deliverMsg{}))
 	}
 	return tea.Batch(cmds...)
 }

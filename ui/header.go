@@ -126,7 +126,7 @@ func (a *App) beat() tea.Cmd {
 		return nil
 	}
 	a.beating = true
-	return tea.Tick(beatInterval, func(time.Time) tea.Msg { return beatMsg{} })
+	return a.after(beatInterval, beatMsg{})
 }
 
 // drawChips draws model, backend, precision, calibrator and profile; what does

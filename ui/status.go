@@ -18,7 +18,7 @@ func (a *App) say(m StatusMsg) tea.Cmd {
 	if s := a.status; m.News && s.Text != "" && !s.Job && !s.News {
 		if rest := answerTime - a.now().Sub(a.saidAt); rest > 0 {
 			a.news = m
-			return tea.Tick(rest, func(time.Time) tea.Msg { return newsMsg{} })
+			return a.after(rest, newsMsg{})
 		}
 	}
 	a.status, a.saidAt = m, a.now()

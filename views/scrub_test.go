@@ -56,8 +56,8 @@ func (l *film) state() *sessions.Snapshot {
 func newReplayBench(t *testing.T, o ui.Options) (*bench, *film) {
 	t.Helper()
 	l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
-	b := &bench{t: t, ctl: &fake{snap: l.state(), events: make(chan *sessions.Snapshot, 1)}, now: l.Moment(0).Time}
-	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Timeline: l, Now: func() time.Time { return b.now }})
+	b := &bench{t: t, ctl: &fake{snap: l.state()}, now: l.Moment(0).Time}
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Timeline: l, Now: b.clock, After: b.after})
 	if err != nil {
 		t.Fatal(err)
 	}

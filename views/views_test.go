@@ -2,6 +2,7 @@ package views
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,6 @@ import (
 // fake is a controller that shows one snapshot and keeps what it is asked for.
 type fake struct {
 	snap   *sessions.Snapshot
-	events chan *sessions.Snapshot
 	set    []sessions.Config
 	reruns int
 	asked  []string // what else was asked for
@@ -25,7 +25,7 @@ type fake struct {
 }
 
 func (f *fake) Snapshot() *sessions.Snapshot      { return f.snap }
-func (f *fake) Events() <-chan *sessions.Snapshot { return f.events }
+func (f *fake) Events() <-chan *sessions.Snapshot { return nil }
 func (f *fake) Set(c sessions.Config)             { f.set = append(f.set, c) }
 func (f *fake) Rerun()                            { f.reruns++ }
 func (f *fake) Cancel()                           { f.asked = append(f.asked, "cancel") }
@@ -40,12 +40,19 @@ type bench struct {
 	ctl *fake
 	app *ui.App
 	now time.Time
+	due []reminder
+}
+
+// reminder is a message that the workbench has asked for.
+type reminder struct {
+	at  time.Time
+	msg tea.Msg
 }
 
 func newBench(t testing.TB, o ui.Options, snap *sessions.Snapshot) *bench {
 	t.Helper()
-	b := &bench{t: t, ctl: &fake{snap: snap, events: make(chan *sessions.Snapshot, 1)}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Now: func() time.Time { return b.now }})
+	b := &bench{t: t, ctl: &fake{snap: snap}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Now: b.clock, After: b.after})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +64,7 @@ func newBench(t testing.TB, o ui.Options, snap *sessions.Snapshot) *bench {
 
 // publish sends a snapshot the way a session does: over a channel that the workbench listens on.
 func (b *bench) publish(snap *sessions.Snapshot) {
-	b.now = b.now.Add(time.Second)
+	b.pass(time.Second)
 	b.ctl.snap = snap
 	events := make(chan *sessions.Snapshot, 1)
 	events <- snap
@@ -67,7 +74,33 @@ func (b *bench) publish(snap *sessions.Snapshot) {
 
 func (b *bench) size(w, h int) { b.app.Update(tea.WindowSizeMsg{Width: w, Height: h}) }
 
-// send gives a message to the workbench, and then what its commands return, but those that wait for a snapshot.
+// after notes a message that is given when its time has come.
+func (b *bench) after(d time.Duration, msg tea.Msg) tea.Cmd {
+	b.due = append(b.due, reminder{b.now.Add(d), msg})
+	return nil
+}
+
+// pass lets time go by, and gives what comes due.
+func (b *bench) pass(d time.Duration) {
+	end := b.now.Add(d)
+	for {
+		next := -1
+		for i, r := range b.due {
+			if !r.at.After(end) && (next < 0 || r.at.Before(b.due[next].at)) {
+				next = i
+			}
+		}
+		if next < 0 {
+			b.now = end
+			return
+		}
+		r := b.due[next]
+		b.due, b.now = slices.Delete(b.due, next, next+1), r.at
+		b.send(r.msg)
+	}
+}
+
+// send gives a message to the workbench, and then what its commands return.
 func (b *bench) send(msg tea.Msg) {
 	_, cmd := b.app.Update(msg)
 	b.run(cmd)
@@ -77,20 +110,14 @@ func (b *bench) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
-	got := make(chan tea.Msg, 1)
-	go func() { got <- cmd() }()
-	select {
-	case msg := <-got:
-		if batch, ok := msg.(tea.BatchMsg); ok {
-			for _, c := range batch {
-				b.run(c)
-			}
-			return
+	switch msg := cmd().(type) {
+	case nil:
+	case tea.BatchMsg:
+		for _, c := range msg {
+			b.run(c)
 		}
-		if msg != nil {
-			b.send(msg)
-		}
-	case <-time.After(200 * time.Millisecond): // it listens, or ticks
+	default:
+		b.send(msg)
 	}
 }
 

@@ -56,8 +56,9 @@ type Options struct {
 	Open func(path string) tea.Cmd
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.
 	Timeline Timeline
-	// Now is the clock; nil: time.Now.
-	Now func() time.Time
+	// Now is the clock, and After gives a message after a time; nil: the system's.
+	Now   func() time.Time
+	After func(time.Duration, tea.Msg) tea.Cmd
 }
 
 // NewWorkbench returns the workbench for a controller: the only tea.Model of the program.
@@ -72,7 +73,7 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 	d.want = d.snap.Config
 	return ui.New(ui.Config{
 		Look: o.Look, Screens: screens(d), Intents: d.intents(),
-		OnIntent: d.intent, Lacks: d.lacksFor, OnEvent: d.event, Header: d.header(), Now: o.Now,
+		OnIntent: d.intent, Lacks: d.lacksFor, OnEvent: d.event, Header: d.header(), Now: o.Now, After: o.After,
 		OnScreen: func(digit string) {
 			if digit == calibrationKey && d.lacks(needsModel) == "" {
 				ctl.Calibrate()
