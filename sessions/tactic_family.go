@@ -39,8 +39,8 @@ func familyOf(tactic string) string {
 	return tactic
 }
 
-// Folded returns the candidates that are worth a line of their own, by place, and the families of those that cannot compute
-// the layer: two at least, each in the order of the first. A family of one is a candidate like others.
+// Folded returns the candidates that are worth a line of their own, those that can compute the layer before those that
+// cannot, and the families of the latter: two at least, each in the order of the first.
 func (l *LayerTactics) Folded() (single []int, families []TacticFamily) {
 	at := map[string]int{}
 	for i, c := range l.Candidates {
@@ -62,7 +62,6 @@ func (l *LayerTactics) Folded() (single []int, families []TacticFamily) {
 		}
 		return len(f.Candidates) == 1
 	})
-	slices.Sort(single)
 	for i := range families {
 		families[i].count(l)
 	}

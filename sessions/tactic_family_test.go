@@ -17,7 +17,7 @@ func TestFold(t *testing.T) {
 		unfit("conv_f16_mma_128x64x64_s3_k2", "steps"), unfit("conv_i8_mma_64x64x64_s4", "short"),
 	}}
 	r := (&TacticsReport{Layers: []LayerTactics{layer}}).Fold()
-	if want := []CandidateInfo{layer.Candidates[1], timed}; !reflect.DeepEqual(r.Layers[0].Candidates, want) {
+	if want := []CandidateInfo{timed, layer.Candidates[1]}; !reflect.DeepEqual(r.Layers[0].Candidates, want) {
 		t.Errorf("candidates are %+v, want %+v", r.Layers[0].Candidates, want)
 	}
 	want := []TacticFamily{

@@ -246,8 +246,10 @@ func (r candidateRow) rank() float64 {
 		return -1
 	case r.Timed, r.Ratio > 0:
 		return r.Ratio
+	case r.Unfit:
+		return math.MaxFloat64
 	}
-	return math.MaxFloat64
+	return math.MaxFloat32
 }
 
 // pin pins a tactic to the layer, which allows it again if it was forbidden; or lets the builder choose again. A tactic that
