@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -21,6 +20,7 @@ type normalization struct {
 	bias     []float32
 	each     bool // an element of scale and bias for each of a row's, else for each channel, one after the other through the rows
 	channel  int  // elements of a channel within a row
+	vec      asm.VecKernel
 }
 
 // normTactics are the normalisations by rows for one instruction set.
@@ -53,7 +53,8 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 				if err != nil {
 					return nil, err
 				}
-				return newNormKernel(b, n, isa)
+				n.vec = vectorFor(isa)
+				return bindRows(b, isa, &rowKernel{rows: n.rows, size: n.n, cost: 8, row: n.row})
 			},
 		})
 	}
@@ -108,52 +109,8 @@ func channelNorm(b kernels.Binding) (normalization, error) {
 	return n, n.parameters(b)
 }
 
-// normKernel is a normalisation bound to a layer.
-type normKernel struct {
-	normalization
-	vec      asm.VecKernel
-	program  *programRun
-	launches sync.Pool
-}
-
-// normLaunch is the state of one launch.
-type normLaunch struct {
-	kernel *normKernel
-	x, y   []float32
-	work   func(u int)
-}
-
-func newNormKernel(b kernels.Binding, n normalization, isa asm.Features) (kernels.Kernel, error) {
-	k := &normKernel{normalization: n, vec: vectorFor(isa)}
-	var err error
-	k.program, err = trailing(b, isa)
-	k.launches.New = func() any {
-		l := &normLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
-	return k, err
-}
-
-// Launch computes all rows.
-func (k *normKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*normLaunch)
-	l.x, l.y = graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
-	if k.n > 0 {
-		loopOver(st, 8*len(l.x), k.rows, l.work)
-	}
-	l.x, l.y = nil, nil
-	k.launches.Put(l)
-	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
-	}
-	return nil
-}
-
-// do normalises row u: the variance is that of what is left of the mean, which loses nothing where the mean is large.
-func (l *normLaunch) do(u int) {
-	k := l.kernel
-	x, y := l.x[u*k.n:][:k.n], l.y[u*k.n:][:k.n]
+// row normalises row u: the variance is that of what is left of the mean, which loses nothing where the mean is large.
+func (k *normalization) row(u int, y, x []float32) {
 	if k.centered {
 		k.vec.Unary(asm.Affine, y, x, 1, -k.vec.Sum(x)/float32(k.n))
 		x = y

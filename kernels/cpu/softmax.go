@@ -2,27 +2,17 @@ package cpu
 
 import (
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
-// softmaxKernel is a softmax along an axis of n elements, inner elements apart, over rows.
-type softmaxKernel struct {
-	rows, n, inner int
-	log            bool
-	vec            asm.VecKernel
-	program        *programRun
-	launches       sync.Pool
-}
-
-// softmaxLaunch is the state of one launch.
-type softmaxLaunch struct {
-	kernel *softmaxKernel
-	x, y   []float32
-	work   func(u int)
+// softmax is one along an axis of n elements, inner elements apart.
+type softmax struct {
+	n, inner int
+	log      bool
+	vec      asm.VecKernel
 }
 
 func matchSoftmax(b kernels.Binding) error {
@@ -39,41 +29,17 @@ func bindSoftmax(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 	if axis < 0 {
 		axis += len(dims)
 	}
-	k := &softmaxKernel{rows: graph.Count(dims[:axis]), n: dims[axis], inner: graph.Count(dims[axis+1:]), log: a.Log, vec: vectorFor(isa)}
+	k := &softmax{n: dims[axis], inner: graph.Count(dims[axis+1:]), log: a.Log, vec: vectorFor(isa)}
 	if a.Flatten {
 		k.n, k.inner = k.n*k.inner, 1
 	}
-	var err error
-	k.program, err = trailing(b, isa)
-	k.launches.New = func() any {
-		l := &softmaxLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
-	return k, err
+	return bindRows(b, isa, &rowKernel{rows: graph.Count(dims[:axis]), size: k.n * k.inner, cost: 16, row: k.lines})
 }
 
-// Launch computes all rows.
-func (k *softmaxKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*softmaxLaunch)
-	l.x, l.y = graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
-	if k.n > 0 {
-		loopOver(st, 16*len(l.x), k.rows, l.work)
-	}
-	l.x, l.y = nil, nil
-	k.launches.Put(l)
-	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
-	}
-	return nil
-}
-
-func (l *softmaxLaunch) do(u int) {
-	k := l.kernel
-	size := k.n * k.inner
-	x, y := l.x[u*size:][:size], l.y[u*size:][:size]
+// lines computes those of one row of the tensor.
+func (k *softmax) lines(_ int, y, x []float32) {
 	if k.inner == 1 {
-		k.row(y, x)
+		k.line(y, x)
 		return
 	}
 	s := stripPool.Get().(*stripBuffers)
@@ -85,7 +51,7 @@ func (l *softmaxLaunch) do(u int) {
 		for i := range row {
 			row[i] = x[i*k.inner+j]
 		}
-		k.row(row, row)
+		k.line(row, row)
 		for i, v := range row {
 			y[i*k.inner+j] = v
 		}
@@ -93,8 +59,8 @@ func (l *softmaxLaunch) do(u int) {
 	stripPool.Put(s)
 }
 
-// row computes one softmax; dst may be src.
-func (k *softmaxKernel) row(dst, src []float32) {
+// line computes one softmax; dst may be src.
+func (k *softmax) line(dst, src []float32) {
 	if !k.log {
 		k.vec.Softmax(dst, src)
 		return

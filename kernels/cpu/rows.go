@@ -1,0 +1,52 @@
+package cpu
+
+import (
+	"sync"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
+
+// rowKernel computes rows of float32 that do not depend on each other, and then the layer's program over all of them.
+type rowKernel struct {
+	rows, size int                         // of a row: elements, as many of the input as of the output
+	cost       int                         // bytes that computing an element is as much work as
+	row        func(u int, y, x []float32) // computes row u; several at a time
+	program    *programRun
+	launches   sync.Pool
+}
+
+// rowLaunch is the state of one launch.
+type rowLaunch struct {
+	kernel *rowKernel
+	x, y   []float32
+	work   func(u int)
+}
+
+// bindRows completes a kernel with the layer's program.
+func bindRows(b kernels.Binding, isa asm.Features, k *rowKernel) (kernels.Kernel, error) {
+	var err error
+	k.program, err = trailing(b, isa)
+	k.launches.New = func() any {
+		l := &rowLaunch{kernel: k}
+		l.work = func(u int) { k.row(u, l.y[u*k.size:][:k.size], l.x[u*k.size:][:k.size]) }
+		return l
+	}
+	return k, err
+}
+
+// Launch computes all rows.
+func (k *rowKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	l := k.launches.Get().(*rowLaunch)
+	l.x, l.y = graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
+	if k.size > 0 {
+		loopOver(st, k.cost*len(l.x), k.rows, l.work)
+	}
+	l.x, l.y = nil, nil
+	k.launches.Put(l)
+	if k.program != nil {
+		k.program.launch(parallel(st), out[0], in, out[0])
+	}
+	return nil
+}
