@@ -11,8 +11,8 @@ import (
 // Contender is one of the ways to run a model that Compare sets side by side.
 type Contender struct {
 	Name string
-	// Backend runs the engine that is built for it; nil stands for the reference evaluation: of the source network in
-	// FP32, and in other precisions of the network as it was lowered for the first backend among the contenders.
+	// Backend runs the engine that is built for it; nil stands for the reference evaluation: of the source network where
+	// all of it is in FP32, else of the network as it was lowered for the first backend among the contenders.
 	Backend run.Backend
 }
 
@@ -21,7 +21,7 @@ type Comparing struct {
 	Tolerance Tolerance
 	Half      Tolerance // of tensors that either run stores in f16 or bf16
 	// Scaled takes the Abs of the tolerances as shares of the RMS of a tensor, as b has it over all items, and integers must
-	// be equal. What is lowered to FP16 is then compared by what its rounding explains, which is measured.
+	// be equal. What is lowered to FP16 or INT8 is then compared by what its rounding explains, which is measured.
 	Scaled   bool
 	PerLayer bool // tensors of layers too
 }
@@ -63,13 +63,17 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 		return nil, err
 	}
 	var fp32 *reference32
-	if r.Rounding = c.Scaled && len(pairs) > 0 && m.roundsToHalf(cfg); r.Rounding {
+	if c.Scaled && len(pairs) > 0 {
+		r.Rounding = m.rounding(cfg)
+	}
+	if r.Rounding != nil {
 		fp32, err = first.newReference32(ctx, cfg, c.PerLayer)
 		if fp32 != nil {
 			defer fp32.close()
+			fp32.factors = r.Rounding
 		}
 		if err != nil {
-			return nil, fmt.Errorf("FP32, which shows what FP16's rounding explains: %w", err)
+			return nil, fmt.Errorf("FP32, which shows what rounding explains: %w", err)
 		}
 	}
 	for i := range all.count() {
@@ -144,6 +148,10 @@ func firstStages(m *Model, w Workplace, on []Contender, progress func(Progress))
 func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, progress func(Progress)) ([]*contestant, error) {
 	var runs []*contestant
 	engine := firstStages(m, w, on, progress)
+	lowest, _, err := cfg.lowering()
+	if err != nil {
+		return nil, err
+	}
 	if engine.needsCalibration(cfg) {
 		if _, err := engine.rangesFor(ctx, cfg); err != nil {
 			return nil, err
@@ -154,7 +162,7 @@ func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Co
 		runs = append(runs, one)
 		var err error
 		switch {
-		case c.Backend == nil && cfg.Precision == FP32:
+		case c.Backend == nil && lowest == graph.F32:
 			one.network = m.Network
 			env, e := engine.env(cfg)
 			if err = e; err == nil {
@@ -198,9 +206,10 @@ func (p *pair) add(batch itemBatch, fp32 *reference32) error {
 	for i, t := range p.first.stages.model.Network.Outputs {
 		d := &p.outputs[i]
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
-		ref, explained := graph.Value{}, fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat()
-		if explained {
-			ref = fp32.outputs[t.Name]
+		var ref graph.Value
+		var explained *RoundingFactors
+		if fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat() {
+			ref, explained = fp32.outputs[t.Name], fp32.factors
 		}
 		d.between(p.how, [2]graph.DataType{a.Type, b.Type}, a.Type.IsFloat(), explained)
 		if err := d.add(batch.first, batch.axis(t.Dims), a, b, ref); err != nil {
@@ -212,9 +221,12 @@ func (p *pair) add(batch itemBatch, fp32 *reference32) error {
 		if !ok {
 			continue
 		}
-		ref, explained := graph.Value{}, false
+		var ref graph.Value
+		var explained *RoundingFactors
 		if fp32 != nil {
-			ref, explained = fp32.layer(batch, a.tensor)
+			if v, ok := fp32.layer(batch, a.tensor); ok {
+				ref, explained = v, fp32.factors
+			}
 		}
 		d := p.layers[name]
 		if d == nil {

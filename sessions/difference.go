@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -38,20 +39,20 @@ type difference struct {
 	bothNotFinite int // and equal: NaN or the same infinity
 	decades       [mostDecade - leastDecade + 2]int
 	worst         []DifferingElement
-	worstExcess   []float64 // of worst: |a - b| over what the tolerance allows, or less that where it is yet to be found
+	worstRanks    []severity // of worst
 	shape         []int
 	types         [2]string
 }
 
-// between says which tensors are compared: as which types the two runs store them, and whether FP32 explains how they
-// differ.
-func (d *difference) between(how Comparing, stored [2]graph.DataType, float, explained bool) {
+// between says which tensors are compared: as which types the two runs store them, and by what FP32 explains how they
+// differ, nil where it does not.
+func (d *difference) between(how Comparing, stored [2]graph.DataType, float bool, explained *RoundingFactors) {
 	d.types, d.tolerance = [2]string{stored[0].String(), stored[1].String()}, how.tolerance(stored[:]...)
 	switch {
-	case explained:
+	case explained != nil:
 		d.tolerance = Tolerance{}
 		if d.rounding == nil {
-			d.rounding = &rounding{}
+			d.rounding = &rounding{factors: *explained}
 		}
 	case how.Scaled && !float: // indices and booleans are right or wrong
 		d.tolerance = Tolerance{}
@@ -144,19 +145,33 @@ func (d *difference) pair(a, b float64, at func() Position) {
 	if abs > d.largest {
 		d.largest, d.largestAt = abs, at()
 	}
-	n := len(d.worst)
-	if n == worstElements && excess <= d.worstExcess[n-1] {
+	n, r := len(d.worst), severity{excess, abs}
+	if !d.found() && excess <= 1 || excess <= 0 {
+		r.excess = 0
+	}
+	if n == worstElements && r.compare(d.worstRanks[n-1]) <= 0 {
 		return
 	}
-	i, _ := slices.BinarySearchFunc(d.worstExcess, excess, func(e, x float64) int {
-		if e >= x {
+	i, _ := slices.BinarySearchFunc(d.worstRanks, r, func(of, r severity) int {
+		if of.compare(r) >= 0 {
 			return -1
 		}
 		return 1
 	})
-	d.worstExcess = slices.Insert(d.worstExcess, i, excess)
+	d.worstRanks = slices.Insert(d.worstRanks, i, r)
 	d.worst = slices.Insert(d.worst, i, DifferingElement{at(), a, b, abs, abs / math.Abs(b)})
-	d.worstExcess, d.worst = d.worstExcess[:min(n+1, worstElements)], d.worst[:min(n+1, worstElements)]
+	d.worstRanks, d.worst = d.worstRanks[:min(n+1, worstElements)], d.worst[:min(n+1, worstElements)]
+}
+
+// severity orders the elements that differ: by how far they are beyond the tolerance, and those that are not by how much they
+// differ.
+type severity struct {
+	excess float64 // 0: not beyond it, as far as it is known
+	abs    float64
+}
+
+func (r severity) compare(o severity) int {
+	return cmp.Or(cmp.Compare(r.excess, o.excess), cmp.Compare(r.abs, o.abs))
 }
 
 // report sums the comparison up.

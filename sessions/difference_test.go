@@ -20,8 +20,9 @@ func TestDifference(t *testing.T) {
 		{"equal", []float32{1, -2, 0}, []float32{1, -2, 0}, Tolerance{}, 0, 0, 0, nil},
 		{"absolute", []float32{1, 2, 3}, []float32{1.5, 2.25, 3}, Tolerance{Abs: 0.25}, 1, 2, 0, []int{0, 1}},
 		{"relative to b", []float32{1, 100}, []float32{2, 101}, Tolerance{Rel: 0.25}, 1, 2, 0, []int{0, 1}},
-		{"both", []float32{0, 10}, []float32{0.5, 11}, Tolerance{Abs: 0.5, Rel: 0.125}, 0, 2, 0, []int{0, 1}},
-		{"none allowed", []float32{1, 2}, []float32{1, 2.5}, Tolerance{}, 1, 1, 0, []int{1}},
+		{"both", []float32{0, 10}, []float32{0.5, 11}, Tolerance{Abs: 0.5, Rel: 0.125}, 0, 2, 0, []int{1, 0}}, // by how much they differ
+		{"one fails", []float32{0, 10, 0}, []float32{0.5, 12, 1}, Tolerance{Abs: 0.5, Rel: 0.25}, 1, 3, 0, []int{2, 1, 0}},
+		{"none allowed", []float32{1, 2, 3}, []float32{1, 2.25, 4}, Tolerance{}, 2, 2, 0, []int{2, 1}},
 		{"not finite, alike", []float32{inf, nan, -inf}, []float32{inf, nan, -inf}, Tolerance{}, 0, 0, 3, nil},
 		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, Tolerance{Abs: 1}, 3, 4, 0, []int{0, 1, 2, 3}},
 	} {

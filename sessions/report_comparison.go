@@ -9,9 +9,9 @@ type ComparisonReport struct {
 	Random     bool   `json:",omitempty" output:"-"`
 	Items      int
 	Tolerance  Tolerance
-	Half       Tolerance `output:"half_tolerance"` // of tensors that either run stores in f16 or bf16
-	Scaled     bool      `json:",omitempty"`       // the Abs of both are shares of the RMS of b of a tensor
-	Rounding   bool      `json:",omitempty"`       // tolerances are those of every tensor's Rounding, but for integers
+	Half       Tolerance        `output:"half_tolerance"` // of tensors that either run stores in f16 or bf16
+	Scaled     bool             `json:",omitempty"`       // the Abs of both are shares of the RMS of b of a tensor
+	Rounding   *RoundingFactors `json:",omitempty"`       // tolerances are those of every tensor's Rounding, but for integers; nil: as above
 	Runs       []BackendRun
 	Pairs      []PairReport // the first run with each of the others
 	Passed     bool
@@ -96,7 +96,7 @@ type TensorDifference struct {
 	Histogram []DifferenceBin
 }
 
-// RoundingReport is how far two runs in FP16 are from FP32 on the same items, and by how much they may therefore differ:
+// RoundingReport is how far two runs in FP16 or INT8 are from FP32 on the same items, and by how much they may therefore differ:
 // every element by MaxAbs, all of them by RMS.
 type RoundingReport struct {
 	First, Second float64 `unit:"db"` // SQNR of the runs to FP32

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
@@ -11,41 +12,59 @@ import (
 	"github.com/trtui/trtui/core/run"
 )
 
-// Factors by which FP16's difference from FP32 explains that of two runs in FP16. Two right ones round in different places:
-// a product is summed in another order, an intermediate result is kept wider. Each is as far from FP32 as FP16 makes the
-// network, and not further from the other, which grows from layer to layer: it may be 100 dB below the signal behind the
-// first layer and 40 dB behind the last. No fixed tolerance serves both. So the difference from FP32 is measured, on the
-// same items, and one between the runs that it does not explain is an error. It is that of the run which is nearer to
-// FP32: a wrong kernel in the other does not widen its own tolerance.
+// RoundingFactors are by what a precision's difference from FP32 explains that of two runs in it. Two right ones round in
+// different places: a product is summed in another order, an intermediate result is kept wider. How far that takes them
+// apart grows from layer to layer: in FP16 it may be 100 dB below the signal behind the first layer and 40 dB behind the
+// last. No fixed tolerance serves both. So the difference from FP32 is measured, on the same items, and one between the runs
+// that it does not explain is an error. It is that of the run which is nearer to FP32: a wrong kernel in the other does not
+// widen its own tolerance.
+type RoundingFactors struct {
+	RMS  float64 // times the RMS of the difference from FP32
+	Peak float64 // times its largest element, of which there is one in a tensor
+}
+
+var (
+	// halfRounding is FP16's: each run is as far from FP32 as FP16 makes the network, and two that had nothing in common
+	// were sqrt(2) as far from each other.
+	halfRounding = RoundingFactors{RMS: 1.5, Peak: 2}
+	// byteRounding is INT8's. All runs compute the same integers, but for the few that are quantised from real numbers which
+	// lie so near to the middle of a step that one run rounds them up and another down.
+	byteRounding = RoundingFactors{RMS: 0.25, Peak: 1}
+)
+
 const (
-	RoundingRMS  = 1.5 // times the RMS of the difference from FP32: sqrt(2) of two that have nothing in common
-	RoundingPeak = 2   // times its largest element, of which there is one in a tensor
 	// A few elements say less of the noise: below so many the factors grow with the root of what is missing.
 	roundingElements = 64
 	// Whatever was measured, an RMS of half a unit in the last place of a signal's is allowed, and a few units of its largest
-	// element; and no more than a tenth of either (20 dB), since what FP16 does not serve at all explains nothing.
+	// element; and no more than a tenth of either (20 dB), since what a precision does not serve at all explains nothing.
 	leastRMS, leastPeak = 1.0 / 2048, 1.0 / 256
 	mostRounding        = 0.1
 )
 
-// roundsToHalf reports whether the configuration lowers an FP32 network to FP16 and no further, so that FP32 shows what
-// the rounding does. Where layers run in 8 bits all runs compute the same integers.
-func (m *Model) roundsToHalf(cfg Config) bool {
-	if lowest, _, err := cfg.lowering(); err != nil || lowest != graph.F16 {
-		return false
+// rounding returns the factors of a configuration that lowers an FP32 network, so that FP32 shows what its rounding does;
+// nil for others.
+func (m *Model) rounding(cfg Config) *RoundingFactors {
+	lowest, rules, err := cfg.lowering()
+	if err != nil || lowest == graph.F32 {
+		return nil
 	}
 	for _, l := range m.Network.Layers {
 		for _, t := range l.Outputs {
 			if t.Type == graph.F16 || t.Type == graph.BF16 {
-				return false
+				return nil
 			}
 		}
 	}
-	return true
+	half := func(r quant.Rule) bool { return r.Precision == graph.F16 }
+	if lowest == graph.F16 || slices.ContainsFunc(rules, half) {
+		return &halfRounding
+	}
+	return &byteRounding
 }
 
 // reference32 runs the network in FP32 on the host.
 type reference32 struct {
+	factors         *RoundingFactors
 	context         *run.ExecutionContext
 	all             *build.Reference // nil where layers are not compared
 	outputs, layers map[string]graph.Value
@@ -108,6 +127,7 @@ func (r *reference32) layer(batch itemBatch, t *graph.Tensor) (graph.Value, bool
 
 // rounding gathers how far two runs of a tensor are from FP32.
 type rounding struct {
+	factors RoundingFactors
 	errors  [2]quant.ErrorAccumulator
 	largest float64 // of FP32
 	squares float64
@@ -143,8 +163,8 @@ func (r *rounding) report() *RoundingReport {
 	rms := math.Sqrt(r.squares / max(1, float64(r.count)))
 	return &RoundingReport{
 		First: first.SQNRdB, Second: second.SQNRdB,
-		MaxAbs: within(RoundingPeak*few*near.MaxAbs, r.largest, leastPeak),
-		RMS:    within(RoundingRMS*few*near.RMSE, rms, leastRMS),
+		MaxAbs: within(r.factors.Peak*few*near.MaxAbs, r.largest, leastPeak),
+		RMS:    within(r.factors.RMS*few*near.RMSE, rms, leastRMS),
 	}
 }
 

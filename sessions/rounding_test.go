@@ -3,6 +3,7 @@ package sessions_test
 import (
 	"context"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -44,7 +45,7 @@ func (m *mistaken) Tactics(op *graph.Op) []kernels.Tactic {
 	return list
 }
 
-// In FP16 right runs agree, however different the places are at which they round, and wrong ones do not.
+// In FP16 and INT8 right runs agree, however different the places are at which they round, and wrong ones do not.
 func TestRoundingTellsMistakes(t *testing.T) {
 	swap := func(c []byte, channels int) { // the first two channels
 		n := len(c) / channels
@@ -68,18 +69,22 @@ func TestRoundingTellsMistakes(t *testing.T) {
 		w := workplace(t, nil)
 		w.Data = pictures{testdata.TestImages(), 8}
 		b := &mistaken{Backend: cpu.Open(1), op: c.op, input: c.input, wrong: c.wrong}
-		cfg := sessions.Config{Precision: sessions.FP16, Batch: 4}
 		how := sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: sessions.Tolerance{Abs: 3e-2, Rel: 1e-2}, Scaled: true, PerLayer: c.passed}
 		wrong, host, eval := sessions.Contender{Name: "mistaken", Backend: b}, sessions.Contender{Name: "host", Backend: w.Host}, sessions.Contender{Name: "eval"}
-		for _, contenders := range [][]sessions.Contender{{wrong, host}, {eval, wrong}} {
-			r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, contenders, how, nil)
+		for _, one := range []struct {
+			precision  sessions.Precision
+			contenders []sessions.Contender
+		}{{sessions.FP16, []sessions.Contender{wrong, host}}, {sessions.FP16, []sessions.Contender{eval, wrong}}, {sessions.INT8, []sessions.Contender{wrong, host}}} {
+			b.layer = ""
+			cfg := sessions.Config{Precision: one.precision, Calibrator: "minmax", Batch: 4}
+			r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, one.contenders, how, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range r.Pairs {
 				o := p.Outputs[0]
-				if !r.Rounding || o.Rounding == nil || p.Passed != c.passed {
-					t.Errorf("%s: %s and %s: passed %v: %+v, %+v", c.name, p.First, p.Second, p.Passed, o.Rounding, o)
+				if r.Rounding == nil || o.Rounding == nil || p.Passed != c.passed {
+					t.Errorf("%s in %s: %s and %s: passed %v: %+v, %+v", c.name, one.precision, p.First, p.Second, p.Passed, o.Rounding, o)
 				}
 				for _, l := range p.Layers {
 					if !l.Passed {
@@ -95,27 +100,41 @@ func TestRoundingTellsMistakes(t *testing.T) {
 	}
 }
 
-// A tolerance that was given counts as it is, and so does one for a model that is FP16 or INT8 itself.
-func TestRoundingIsMeasuredInFP16Alone(t *testing.T) {
+// A tolerance that was given counts as it is. FP32 shows what rounding does to what is lowered, with the factors of the
+// precision that rounds most.
+func TestRoundingIsMeasured(t *testing.T) {
 	w := workplace(t, nil)
 	how := sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: sessions.Tolerance{Abs: 1e-3, Rel: 1e-2}}
 	on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "eval"}}
 	for _, c := range []struct {
 		precision sessions.Precision
+		layers    string // their precision
 		scaled    bool
-		want      bool
-	}{{sessions.FP32, true, false}, {sessions.INT8, true, false}, {sessions.FP16, false, false}, {sessions.FP16, true, true}} {
+		want      *sessions.RoundingFactors
+		distance  float64 // of the first run from FP32, about, in dB
+	}{
+		{sessions.FP32, "", true, nil, 0}, {sessions.FP16, "", false, nil, 0}, {sessions.INT8, "", false, nil, 0},
+		{sessions.FP16, "", true, &sessions.RoundingFactors{RMS: 1.5, Peak: 2}, 75},
+		{sessions.INT8, "", true, &sessions.RoundingFactors{RMS: 0.25, Peak: 1}, 40},
+		{sessions.INT8, "*first*:fp16", true, &sessions.RoundingFactors{RMS: 1.5, Peak: 2}, 40},
+		{sessions.FP16, "stem/conv/Conv:int8", true, &sessions.RoundingFactors{RMS: 1.5, Peak: 2}, 60},
+		{sessions.FP32, "*first*:int8", true, &sessions.RoundingFactors{RMS: 0.25, Peak: 1}, 45},
+	} {
 		how.Scaled = c.scaled
-		r, err := sessions.Compare(context.Background(), embedded(t), w, sessions.Config{Precision: c.precision, Calibrator: "minmax", Batch: 1}, on, how, nil)
+		cfg := sessions.Config{Precision: c.precision, Calibrator: "minmax", Batch: 1}
+		if c.layers != "" {
+			cfg.LayerPrecisions = []string{c.layers}
+		}
+		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, how, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := r.Pairs[0].Outputs[0]
-		if r.Rounding != c.want || (o.Rounding != nil) != c.want || !r.Passed {
-			t.Errorf("%s: %+v", c.precision, o)
+		if !reflect.DeepEqual(r.Rounding, c.want) || (o.Rounding != nil) != (c.want != nil) || !r.Passed {
+			t.Errorf("%s %s: by %+v: %+v, %+v", c.precision, c.layers, r.Rounding, o.Rounding, o)
 		}
-		if c.want && (o.Tolerance.Abs != o.Rounding.MaxAbs || o.Tolerance.Rel != 0 || math.Abs(o.Rounding.First-75) > 15) {
-			t.Errorf("%s: %+v, %+v", c.precision, o.Tolerance, o.Rounding)
+		if c.want != nil && (o.Tolerance.Abs != o.Rounding.MaxAbs || o.Tolerance.Rel != 0 || math.Abs(o.Rounding.First-c.distance) > 15) {
+			t.Errorf("%s %s: %+v, %+v", c.precision, c.layers, o.Tolerance, o.Rounding)
 		}
 	}
 }

@@ -34,11 +34,11 @@ func (o *runOptions) command() *cobra.Command {
 		Short: "Run a model on one backend or more and compare their outputs; exit code 1 where they differ, 2 on an error",
 		Long: "Run a model on one backend, which shows what its outputs are like, or on several: then every output a of\n" +
 			"the first is compared with the output b of each other one, and they agree where |a - b| <= atol + rtol |b|.\n\n" +
-			"Where neither --atol nor --rtol is given, the tolerance follows the numbers. In fp32, and in int8, in which all\n" +
-			"backends compute the same integers, atol is 1e-4 of the RMS of b and rtol 1e-4; for tensors of models that are\n" +
-			"FP16 themselves it is 3e-2 of the RMS and 1e-2. Of a model that is lowered to fp16 it is measured: two right runs\n" +
-			"round in different places, and differ by no more than either differs from FP32 on the same items. There |a - b|\n" +
-			"may be " + times(sessions.RoundingPeak) + " the largest difference of the nearer one from FP32, its RMS " + times(sessions.RoundingRMS) + " that one's, and neither more\n" +
+			"Where neither --atol nor --rtol is given, the tolerance follows the numbers. In fp32 atol is 1e-4 of the RMS of b and\n" +
+			"rtol 1e-4; for tensors of models that are FP16 themselves it is 3e-2 of the RMS and 1e-2. Of a model that is lowered\n" +
+			"to fp16 or int8 it is measured: two right runs round in different places, and differ by no more than either differs\n" +
+			"from FP32 on the same items. In fp16 |a - b| may be twice the largest difference of the nearer one from FP32, its RMS\n" +
+			"1.5 times that one's; in int8, where nearly all integers are equal, as much as that and a quarter; and neither more\n" +
 			"than a tenth of the output's own. Integers must be equal. The output says what the tolerance came to.\n\n" +
 			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model as it is in fp32, of\n" +
 			"the network as it was lowered for the first backend in other precisions.",

@@ -35,9 +35,9 @@ func writeComparison(w io.Writer, r *sessions.ComparisonReport) {
 
 // writeTolerance says when elements agree.
 func writeTolerance(w io.Writer, r *sessions.ComparisonReport) {
-	if r.Rounding {
-		fmt.Fprintf(w, "tolerance: what FP16's rounding explains, measured against FP32 on the same items: |a - b| up to %g times\n"+
-			"  the largest difference from FP32, RMS up to %g times its RMS; --atol and --rtol set a fixed one\n", float64(sessions.RoundingPeak), float64(sessions.RoundingRMS))
+	if f := r.Rounding; f != nil {
+		fmt.Fprintf(w, "tolerance: what rounding explains, measured against FP32 on the same items: |a - b| up to %s the\n"+
+			"  largest difference from FP32, RMS up to %s its RMS; --atol and --rtol set a fixed one\n", times(f.Peak), times(f.RMS))
 		return
 	}
 	unit := ""
