@@ -10,7 +10,7 @@ import (
 
 // codec converts a tensor's stored elements to float32 and back.
 type codec struct {
-	kind   graph.DataType // F32, F16, I8 or U8
+	kind   graph.DataType // F32, F16, I8, U8, Bool, or an integer type that is only loaded
 	affine asm.Quantization
 	quant  asm.QuantKernel
 	half   asm.HalfKernel
@@ -29,6 +29,8 @@ func newCodec(d kernels.Desc, r graph.Range, isa asm.Features) (codec, error) {
 		}
 		c.quant = quantKernel(isa)
 		c.affine = quantization(d, r)
+	case graph.Bool: // 0 and 1 are the same as bytes and as real numbers
+		c.quant, c.affine = quantKernel(isa), asm.Quantization{Scale: 1}
 	default:
 		return c, fmt.Errorf("elements of type %s", d.Type)
 	}
@@ -63,6 +65,8 @@ func (c *codec) load(dst []float32, m kernels.Mem, at int) {
 		copy(dst, graph.View[float32](m.Host)[at:])
 	case graph.F16:
 		c.half.Widen(dst, graph.View[uint16](m.Host)[at:at+len(dst)])
+	case graph.I16, graph.U16, graph.I32, graph.U32, graph.I64, graph.U64:
+		loadIntegers(dst, m.Host, at, c.kind)
 	default:
 		c.quant.Dequantize(dst, m.Host[at:at+len(dst)], c.affine)
 	}
