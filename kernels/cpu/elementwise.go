@@ -85,7 +85,13 @@ func (v *vectorInstr) broadcasts(operand int) bool {
 	case binaryForm, swappedForm:
 		return true
 	}
-	return v.in.Op == graph.EltPow || v.in.Op == graph.EltSelect && operand > 0
+	switch v.in.Op {
+	case graph.EltPow:
+		return true
+	case graph.EltSelect, graph.EltPRelu:
+		return operand > 0
+	}
+	return false
 }
 
 // run computes the instruction; dst may be any operand, room is as long.

@@ -26,6 +26,7 @@ type programRun struct {
 	pads    bool  // lanes behind the last channel are cleared, as the program may not keep them finite
 	batches int
 	length  int // elements of a batch, or of all if the output is dense
+	row     int // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
 	runs    sync.Pool
 }
 
@@ -94,6 +95,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 		run.code = append(run.code, prepareInstr(in))
 	}
 	run.single()
+	run.alignRows()
 	run.allocate()
 	run.runs.New = func() any {
 		l := &programLaunch{run: run}
@@ -107,13 +109,46 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 func (r *programRun) single() {
 	for a := range r.args {
 		arg := &r.args[a]
-		arg.one = arg.data != nil && len(arg.dims) == 0 && !arg.whole && len(r.code) > 0
-		for _, v := range r.code {
-			for k, value := range v.in.Arg[:v.in.Op.Info().Arity] {
-				if value == a && !v.broadcasts(k) {
-					arg.one = false
-				}
+		arg.one = arg.data != nil && len(arg.dims) == 0 && !arg.whole && r.repeats(a)
+	}
+}
+
+// repeats reports whether all readers of an argument take it as few elements that repeat.
+func (r *programRun) repeats(a int) bool {
+	for _, v := range r.code {
+		for k, value := range v.in.Arg[:v.in.Op.Info().Arity] {
+			if value == a && !v.broadcasts(k) {
+				return false
 			}
+		}
+	}
+	return len(r.code) > 0
+}
+
+// shortestRow is the least elements that are worth a strip of their own.
+const shortestRow = 64
+
+// alignRows finds the arguments that keep their value through a row of the result, or their 16 lanes through a plane of a
+// block, and lets strips end with the shortest such row: readers take the values as they are.
+func (r *programRun) alignRows() {
+	lengths, widths := make([]int, len(r.args)), make([]int, len(r.args))
+	for a := range r.args {
+		if lengths[a], widths[a] = r.args[a].repeated(); widths[a] > 0 && !r.repeats(a) || lengths[a] < shortestRow {
+			lengths[a] = 0
+		}
+		if n := lengths[a]; n > 0 && widths[a] > 0 && (r.row == 0 || n < r.row) {
+			r.row = n
+		}
+	}
+	for a := range r.args {
+		arg := &r.args[a]
+		if r.row == 0 || lengths[a] == 0 || lengths[a]%r.row != 0 {
+			continue
+		}
+		if widths[a] == 0 {
+			arg.adjacent = arg.data != nil || arg.codec.kind == graph.F32
+		} else if widths[a] == 1 || r.row%widths[a] == 0 {
+			arg.few = widths[a]
 		}
 	}
 }
@@ -166,7 +201,7 @@ func contains(list []int, v int) bool {
 
 // direct reports whether the argument's float32 are read where they lie.
 func (a *argument) direct() bool {
-	return a.one || a.whole && (a.data != nil || a.codec.kind == graph.F32)
+	return a.one || (a.whole || a.few > 0 || a.adjacent) && (a.data != nil || a.codec.kind == graph.F32)
 }
 
 // programLaunch is the state of one run.
@@ -213,8 +248,13 @@ func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem,
 	if len(s.vals) < len(r.slots) {
 		s.vals = make([][]float32, len(r.slots))
 	}
-	for at := from; at < to; at += strip {
-		r.strip(s, before, in, out, n, at, min(strip, to-at))
+	for at := from; at < to; {
+		size := min(strip, to-at)
+		if r.row > 0 {
+			size = min(size, r.row-at%r.row)
+		}
+		r.strip(s, before, in, out, n, at, size)
+		at += size
 	}
 	clear(s.vals)
 	stripPool.Put(s)
@@ -242,10 +282,22 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 		switch {
 		case arg.one:
 			vals[a] = arg.data[:1]
-		case arg.direct() && arg.data != nil:
-			vals[a] = arg.data[base+at:][:size]
+		case arg.few > 0 && !arg.direct():
+			vals[a] = s.room[r.slots[a]*strip:][:arg.few]
+			arg.run(vals[a], m, arg.placeOf(base, at))
 		case arg.direct():
-			vals[a] = graph.View[float32](m.Host)[base+at:][:size]
+			place, n := base+at, size
+			if !arg.whole {
+				place = arg.placeOf(base, at)
+			}
+			if arg.few > 0 {
+				n = arg.few
+			}
+			data := arg.data
+			if data == nil {
+				data = graph.View[float32](m.Host)
+			}
+			vals[a] = data[place:][:n]
 		default:
 			if vals[a] = s.room[r.slots[a]*strip:][:size]; r.converts() {
 				vals[a] = graph.View[float32](out.Host)[place:][:size]

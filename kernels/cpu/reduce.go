@@ -105,6 +105,7 @@ type reduceKernel struct {
 	extents
 	reduction
 	vec      asm.VecKernel
+	layout   asm.LayoutKernel
 	program  *programRun
 	launches sync.Pool
 }
@@ -112,7 +113,11 @@ type reduceKernel struct {
 // Bounds of a unit of work: columns that are folded at once, and bytes of rows.
 const (
 	reducedColumns = 1024
-	reducedBytes   = 32 << 10
+	reducedBytes   = 64 << 10
+	// Short rows are folded next to each other, transposed, as many as fit.
+	shortRow       = 256
+	shortRowSum    = 64 // of rows whose sums have a function of their own
+	transposedRoom = 1 << 14
 	// partialRows are how many elements are added one by one: sums of such sums lose less than one long sum.
 	partialRows = 64
 )
@@ -122,7 +127,7 @@ func newReduceKernel(b kernels.Binding, r reduction, isa asm.Features) (kernels.
 	if err != nil {
 		return nil, err
 	}
-	k := &reduceKernel{extents: e, reduction: r, vec: vectorFor(isa)}
+	k := &reduceKernel{extents: e, reduction: r, vec: vectorFor(isa), layout: layoutKernel(isa)}
 	k.program, err = trailing(b, isa)
 	k.launches.New = func() any {
 		l := &reduceLaunch{kernel: k}
@@ -169,12 +174,15 @@ func (l *reduceLaunch) do(u int) {
 	last := min(k.inner, first+k.piece())
 	x, y := l.x[n*k.rows*k.inner*k.row:][:k.rows*k.inner*k.row], l.y[n*k.inner+first:][:last-first]
 	s := stripPool.Get().(*stripBuffers)
-	if len(s.room) < 2*reducedColumns {
-		s.room = alignedFloats(2 * reducedColumns)
+	if len(s.room) < transposedRoom {
+		s.room = alignedFloats(transposedRoom)
 	}
-	if k.row == 1 {
+	switch {
+	case k.row == 1:
 		k.columns(y, x[first:], s.room)
-	} else {
+	case k.short():
+		k.transposed(y, x[first*k.row:], s.room)
+	default:
 		for i := range y {
 			y[i] = k.rowsAt(x, first+i, s.room)
 		}
@@ -226,6 +234,35 @@ func (k *reduceKernel) element(dst, src []float32) {
 	}
 }
 
+// short reports whether rows are folded by their columns.
+func (k *reduceKernel) short() bool {
+	if k.fold == asm.Add && k.mapped != absolute {
+		return k.rows == 1 && k.row <= shortRowSum
+	}
+	return k.rows == 1 && k.row <= shortRow
+}
+
+// transposed folds short rows, one after the other in x, by their columns.
+func (k *reduceKernel) transposed(y, x, room []float32) {
+	for len(y) > 0 {
+		n := min(transposedRoom/k.row/lanes*lanes, shortRow, len(y))
+		width := (n + lanes - 1) / lanes * lanes
+		block := room[:k.row*width]
+		for at := 0; at < n; at += lanes {
+			k.layout.Interleave(block[at:], width, x[at*k.row:], k.row, min(lanes, n-at), k.row)
+		}
+		if k.mapped != plain {
+			k.element(block, block)
+		}
+		acc := block[:width]
+		for i := 1; i < k.row; i++ {
+			k.vec.Binary(k.fold, acc, acc, block[i*width:][:width])
+		}
+		copy(y[:n], acc)
+		y, x = y[n:], x[n*k.row:]
+	}
+}
+
 // rowsAt folds the rows of index i of the inner axis.
 func (k *reduceKernel) rowsAt(x []float32, i int, room []float32) float32 {
 	result := k.fold1(x[i*k.row:][:k.row], room)
@@ -244,6 +281,8 @@ func (k *reduceKernel) fold1(x, room []float32) float32 {
 		return k.vec.Sum(x)
 	case k.fold == asm.Add && k.mapped == squared:
 		return k.vec.SumSquares(x)
+	case k.fold == asm.Max || k.fold == asm.Min:
+		return k.extreme(x)
 	}
 	width := min(256, len(x)/(2*lanes)*(2*lanes)) // a multiple of 32
 	acc, element := room[:width], room[reducedColumns:]
@@ -264,6 +303,24 @@ func (k *reduceKernel) fold1(x, room []float32) float32 {
 	result := acc[0]
 	for _, v := range acc[1:] {
 		result = foldTwo(k.fold, result, v)
+	}
+	return result
+}
+
+// extreme returns the largest or smallest element, NaN if there is one.
+func (k *reduceKernel) extreme(x []float32) float32 {
+	const block = 4096 // stays in the L1 cache for the second look
+	result := x[0]
+	for at := 0; at < len(x); at += block {
+		part := x[at:min(len(x), at+block)]
+		low, high := k.vec.Range(part)
+		if k.fold == asm.Min {
+			high = low
+		}
+		if sum := k.vec.Sum(part); sum != sum { // NaN, or infinities of both signs
+			high = k.foldFew(part)
+		}
+		result = foldTwo(k.fold, result, high)
 	}
 	return result
 }
