@@ -50,6 +50,8 @@ const (
 	binaryForm
 	swappedForm // a binary function of y and x
 	composedForm
+	mergedForm // part of the next instruction
+	affineForm // a sum whose first operand is a product, both by one value
 )
 
 // prepareInstr says how an instruction is computed.

@@ -26,6 +26,7 @@ type programRun struct {
 	pads    bool  // lanes behind the last channel are cleared, as the program may not keep them finite
 	batches int
 	length  int // elements of a batch, or of all if the output is dense
+	stride  int // elements between two batches of the result
 	row     int // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
 	runs    sync.Pool
 }
@@ -76,7 +77,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 	if run.codec, err = newCodec(out, r, isa); err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
-	run.batches, run.length = 1, out.Span()/out.Type.Size()
+	run.batches, run.length, run.stride = 1, out.Span()/out.Type.Size(), out.BatchStride()
 	split := !out.Dense()
 	for _, a := range args {
 		split = split || a.whole && a.batch != out.BatchStride()
@@ -96,6 +97,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 	}
 	run.single()
 	run.alignRows()
+	run.mergeAffine()
 	run.allocate()
 	run.runs.New = func() any {
 		l := &programLaunch{run: run}
@@ -149,6 +151,30 @@ func (r *programRun) alignRows() {
 			arg.adjacent = arg.data != nil || arg.codec.kind == graph.F32
 		} else if widths[a] == 1 || r.row%widths[a] == 0 {
 			arg.few = widths[a]
+		}
+	}
+}
+
+// mergeAffine makes one function of a product and a sum, both with one value for a strip, that follow each other.
+func (r *programRun) mergeAffine() {
+	p := &r.program
+	single := func(v int) bool { return v < p.Args && (r.args[v].one || r.args[v].few == 1) }
+	for i := 1; i < len(p.Code); i++ {
+		mul, add, product := p.Code[i-1], p.Code[i], p.Args+i-1
+		if mul.Op != graph.EltMul || add.Op != graph.EltAdd || r.code[i-1].form != binaryForm || single(mul.Arg[0]) ||
+			!single(mul.Arg[1]) || add.Arg[0] != product || !single(add.Arg[1]) {
+			continue
+		}
+		readers := 0
+		for _, in := range p.Code {
+			for _, a := range in.Arg[:in.Op.Info().Arity] {
+				if a == product {
+					readers++
+				}
+			}
+		}
+		if readers == 1 {
+			r.code[i-1].form, r.code[i].form = mergedForm, affineForm
 		}
 	}
 }
@@ -263,7 +289,7 @@ func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem,
 // at returns how part names the element at place within of an image.
 func (r *programRun) at(image, within int) (n, at int) {
 	if r.batches == 1 {
-		return 0, image*r.out.BatchStride() + within
+		return 0, image*r.stride + within
 	}
 	return image, within
 }
@@ -271,7 +297,7 @@ func (r *programRun) at(image, within int) (n, at int) {
 // strip computes size elements from at on of batch n.
 func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, at, size int) {
 	vals, p := s.vals, &r.program
-	place := n*r.out.BatchStride() + at
+	place := n*r.stride + at
 	for a := range r.args {
 		arg := &r.args[a]
 		m := before
@@ -311,10 +337,18 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 	}
 	for i := range p.Code {
 		v, ins := p.Args+i, &p.Code[i]
+		if r.code[i].form == mergedForm {
+			continue
+		}
 		if i == len(p.Code)-1 && r.codec.kind == graph.F32 {
 			vals[v] = graph.View[float32](out.Host)[place:][:size]
 		} else {
 			vals[v] = s.room[r.slots[v]*strip:][:size]
+		}
+		if r.code[i].form == affineForm {
+			from := p.Code[i-1].Arg
+			r.vector.Unary(asm.Affine, vals[v], vals[from[0]], vals[from[1]][0], vals[ins.Arg[1]][0])
+			continue
 		}
 		var x, y, z []float32
 		switch ins.Op.Info().Arity {
