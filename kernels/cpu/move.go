@@ -236,10 +236,6 @@ func copyAxes[T graph.Element](r *region, dst, src []T, from, to, axis int) {
 	switch {
 	case left == 1 && a == 1 && b == 1:
 		copy(dst[to:to+n], src[from:from+n])
-	case left == 1 && a == 2 && b == 1:
-		copyEvens(dst[to:to+n], src[from:from+2*n-1])
-	case left == 1 && a == 1 && b == 2:
-		copyToEvens(dst[to:to+2*n-1], src[from:from+n])
 	case left == 1:
 		for range n {
 			dst[to] = src[from]
@@ -252,27 +248,6 @@ func copyAxes[T graph.Element](r *region, dst, src []T, from, to, axis int) {
 			copyAxes(r, dst, src, from, to, axis+1)
 			from, to = from+a, to+b
 		}
-	}
-}
-
-// copyEvens copies every other element of src, copyToEvens to every other one of dst.
-func copyEvens[T graph.Element](dst, src []T) {
-	for len(dst) >= 4 && len(src) >= 8 {
-		dst[0], dst[1], dst[2], dst[3] = src[0], src[2], src[4], src[6]
-		dst, src = dst[4:], src[8:]
-	}
-	for i := range dst {
-		dst[i] = src[2*i]
-	}
-}
-
-func copyToEvens[T graph.Element](dst, src []T) {
-	for len(src) >= 4 && len(dst) >= 8 {
-		dst[0], dst[2], dst[4], dst[6] = src[0], src[1], src[2], src[3]
-		dst, src = dst[8:], src[4:]
-	}
-	for i, v := range src {
-		dst[2*i] = v
 	}
 }
 
