@@ -30,7 +30,12 @@ func int8Tactics(isa asm.Features, workers int) []kernels.Tactic {
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmInt8(b, cfg) },
 		}
 	}
+	rows := cfg
+	rows.Planar = true
+	planar := blocked("conv_transposed", "_subpixel_planar", graph.ConvTranspose, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return transposedInt8(b, rows, full) })
+	planar.Out = kernels.Linear
 	return []kernels.Tactic{
+		planar,
 		blocked("conv", "_depthwise", graph.Conv, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return depthwiseInt8(b, cfg, full) }),
 		blocked("conv", "_direct", graph.Conv, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return directInt8(b, cfg, full) }),
 		blocked("conv", "_stem", graph.Conv, kernels.Linear, func(b kernels.Binding, full bool) (int8Computation, error) { return directInt8(b, stem, full) }),
