@@ -17,6 +17,7 @@ type reduction struct {
 	finish int // the result is the fold, its share of one of n elements, or its root
 }
 
+// What elements are mapped to, and how a result is finished; plain is as it is.
 const (
 	plain = iota
 	absolute
@@ -265,15 +266,15 @@ func (k *reduceKernel) transposed(y, x, room []float32) {
 
 // rowsAt folds the rows of index i of the inner axis.
 func (k *reduceKernel) rowsAt(x []float32, i int, room []float32) float32 {
-	result := k.fold1(x[i*k.row:][:k.row], room)
+	result := k.foldRow(x[i*k.row:][:k.row], room)
 	for r := 1; r < k.rows; r++ {
-		result = foldTwo(k.fold, result, k.fold1(x[(r*k.inner+i)*k.row:][:k.row], room))
+		result = foldTwo(k.fold, result, k.foldRow(x[(r*k.inner+i)*k.row:][:k.row], room))
 	}
 	return result
 }
 
-// fold1 folds one row.
-func (k *reduceKernel) fold1(x, room []float32) float32 {
+// foldRow folds one row.
+func (k *reduceKernel) foldRow(x, room []float32) float32 {
 	switch {
 	case len(x) < 2*lanes:
 		return k.foldFew(x)
