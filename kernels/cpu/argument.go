@@ -10,7 +10,7 @@ import (
 
 // codec converts a tensor's stored elements to float32 and back.
 type codec struct {
-	kind   graph.DataType // F32, F16, I8 or U8
+	kind   graph.DataType // F32, F16, I8, U8, Bool, or an integer type that is only loaded
 	affine asm.Quantization
 	quant  asm.QuantKernel
 	half   asm.HalfKernel
@@ -29,6 +29,8 @@ func newCodec(d kernels.Desc, r graph.Range, isa asm.Features) (codec, error) {
 		}
 		c.quant = quantKernel(isa)
 		c.affine = quantization(d, r)
+	case graph.Bool: // 0 and 1 are the same as bytes and as real numbers
+		c.quant, c.affine = quantKernel(isa), asm.Quantization{Scale: 1}
 	default:
 		return c, fmt.Errorf("elements of type %s", d.Type)
 	}
@@ -63,6 +65,8 @@ func (c *codec) load(dst []float32, m kernels.Mem, at int) {
 		copy(dst, graph.View[float32](m.Host)[at:])
 	case graph.F16:
 		c.half.Widen(dst, graph.View[uint16](m.Host)[at:at+len(dst)])
+	case graph.I16, graph.U16, graph.I32, graph.U32, graph.I64, graph.U64:
+		loadIntegers(dst, m.Host, at, c.kind)
 	default:
 		c.quant.Dequantize(dst, m.Host[at:at+len(dst)], c.affine)
 	}
@@ -91,6 +95,10 @@ type argument struct {
 	// the same places.
 	dims, steps []int
 	one         bool // a constant of one element, which is read as such
+	// Where strips are parts of rows: the elements that repeat through a strip, 0 for an argument that is no such; and
+	// whether a strip's elements are adjacent.
+	few      int
+	adjacent bool
 }
 
 // newArgument says how input i, in the form d, is read for every element of the result.
@@ -184,6 +192,32 @@ func (a *argument) finish(split bool) {
 		a.batch, a.dims, a.steps = a.steps[0], a.dims[1:], a.steps[1:]
 	}
 	a.dims, a.steps = collapse(a.dims, a.steps)
+}
+
+// repeated returns how many elements of the result, from a multiple of that on, the argument serves with 1 or 16 elements
+// that repeat; or, with a width of 0, with adjacent ones. A length of 0 says that it does neither.
+func (a *argument) repeated() (length, width int) {
+	last := len(a.dims) - 1
+	switch {
+	case a.whole || last < 0:
+		return 0, 0
+	case a.steps[last] == 0:
+		return a.dims[last], 1
+	case a.steps[last] == 1 && a.dims[last] == lanes && last > 0 && a.steps[last-1] == 0:
+		return a.dims[last-1] * lanes, lanes
+	case a.steps[last] == 1:
+		return a.dims[last], 0
+	}
+	return 0, 0
+}
+
+// placeOf returns the place of the argument's element for the result's at, base being the place of the batch.
+func (a *argument) placeOf(base, at int) int {
+	for i := len(a.dims) - 1; i >= 0 && at > 0; i-- {
+		base += at % a.dims[i] * a.steps[i]
+		at /= a.dims[i]
+	}
+	return base
 }
 
 // equalDims reports whether two shapes are the same.

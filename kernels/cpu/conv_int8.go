@@ -37,6 +37,7 @@ type ConvInt8Config struct {
 	Stem     bool         // input is NCHW of at most four channels: see ConvInt8Call
 	Signed   bool         // a stem's NCHW bytes are two's complement, not offset binary
 	InPlane  int          // bytes between the channel blocks of the input of Run; 0 for dense
+	Planar   bool         // the output is NCHW of at most 16 channels, as float32 without a residual: transposed convolutions alone
 	Features asm.Features // what the kernels may use
 	Workers  int          // goroutines that Run may use, at least 1
 }

@@ -50,6 +50,8 @@ const (
 	binaryForm
 	swappedForm // a binary function of y and x
 	composedForm
+	mergedForm // part of the next instruction
+	affineForm // a sum whose first operand is a product, both by one value
 )
 
 // prepareInstr says how an instruction is computed.
@@ -85,7 +87,13 @@ func (v *vectorInstr) broadcasts(operand int) bool {
 	case binaryForm, swappedForm:
 		return true
 	}
-	return v.in.Op == graph.EltPow || v.in.Op == graph.EltSelect && operand > 0
+	switch v.in.Op {
+	case graph.EltPow:
+		return true
+	case graph.EltSelect, graph.EltPRelu:
+		return operand > 0
+	}
+	return false
 }
 
 // run computes the instruction; dst may be any operand, room is as long.

@@ -109,6 +109,35 @@ func padded(b kernels.Binding) (r region, fill []byte, err error) {
 	return r, v.Data, nil
 }
 
+// blocked is the move of DepthToSpace and SpaceToDepth. On both sides an element is named by batch, channel, row and place
+// in the block; that of the image with more pixels steps by the block's size.
+func blocked(b kernels.Binding) (r region, fill []byte, err error) {
+	a := b.Layer.Attrs.(graph.BlockAttrs)
+	deep, wide := b.In[0].Dims, b.Out[0].Dims
+	back := b.Layer.Op == graph.SpaceToDepth
+	if back {
+		deep, wide = wide, deep
+	}
+	if b.In[0].Format != kernels.Linear || !b.Layer.Inputs[0].Range.Equal(b.Layer.Outputs[0].Range) {
+		return r, nil, fmt.Errorf("from %v to %v, the kernel keeps range and order", b.In[0], b.Out[0])
+	}
+	s, n, c := a.Size, deep[0], wide[1]
+	plane := deep[2] * deep[3]
+	row, column, channel := s*c*plane, c*plane, plane // of the deep side: a step within the block, or to the next channel
+	if a.CRD {
+		row, column, channel = s*plane, plane, s*s*plane
+	}
+	r = region{
+		dims: []int{n, c, deep[2], s, s, deep[3]},
+		from: []int{c * s * s * plane, channel, deep[3], row, column, 1},
+		to:   []int{c * s * s * plane, s * s * plane, s * s * deep[3], s * deep[3], 1, s},
+	}
+	if back {
+		r.from, r.to = r.to, r.from
+	}
+	return r, nil, nil
+}
+
 // regionTactic returns the tactic of an op that copies a region, on any type, linear.
 func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region, []byte, error)) kernels.Tactic {
 	return kernels.Tactic{

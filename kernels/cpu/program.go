@@ -26,6 +26,8 @@ type programRun struct {
 	pads    bool  // lanes behind the last channel are cleared, as the program may not keep them finite
 	batches int
 	length  int // elements of a batch, or of all if the output is dense
+	stride  int // elements between two batches of the result
+	row     int // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
 	runs    sync.Pool
 }
 
@@ -75,7 +77,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 	if run.codec, err = newCodec(out, r, isa); err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
-	run.batches, run.length = 1, out.Span()/out.Type.Size()
+	run.batches, run.length, run.stride = 1, out.Span()/out.Type.Size(), out.BatchStride()
 	split := !out.Dense()
 	for _, a := range args {
 		split = split || a.whole && a.batch != out.BatchStride()
@@ -94,6 +96,8 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 		run.code = append(run.code, prepareInstr(in))
 	}
 	run.single()
+	run.alignRows()
+	run.mergeAffine()
 	run.allocate()
 	run.runs.New = func() any {
 		l := &programLaunch{run: run}
@@ -107,13 +111,70 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 func (r *programRun) single() {
 	for a := range r.args {
 		arg := &r.args[a]
-		arg.one = arg.data != nil && len(arg.dims) == 0 && !arg.whole && len(r.code) > 0
-		for _, v := range r.code {
-			for k, value := range v.in.Arg[:v.in.Op.Info().Arity] {
-				if value == a && !v.broadcasts(k) {
-					arg.one = false
+		arg.one = arg.data != nil && len(arg.dims) == 0 && !arg.whole && r.repeats(a)
+	}
+}
+
+// repeats reports whether all readers of an argument take it as few elements that repeat.
+func (r *programRun) repeats(a int) bool {
+	for _, v := range r.code {
+		for k, value := range v.in.Arg[:v.in.Op.Info().Arity] {
+			if value == a && !v.broadcasts(k) {
+				return false
+			}
+		}
+	}
+	return len(r.code) > 0
+}
+
+// shortestRow is the least elements that are worth a strip of their own.
+const shortestRow = 64
+
+// alignRows finds the arguments that keep their value through a row of the result, or their 16 lanes through a plane of a
+// block, and lets strips end with the shortest such row: readers take the values as they are.
+func (r *programRun) alignRows() {
+	lengths, widths := make([]int, len(r.args)), make([]int, len(r.args))
+	for a := range r.args {
+		if lengths[a], widths[a] = r.args[a].repeated(); widths[a] > 0 && !r.repeats(a) || lengths[a] < shortestRow {
+			lengths[a] = 0
+		}
+		if n := lengths[a]; n > 0 && widths[a] > 0 && (r.row == 0 || n < r.row) {
+			r.row = n
+		}
+	}
+	for a := range r.args {
+		arg := &r.args[a]
+		if r.row == 0 || lengths[a] == 0 || lengths[a]%r.row != 0 {
+			continue
+		}
+		if widths[a] == 0 {
+			arg.adjacent = arg.data != nil || arg.codec.kind == graph.F32
+		} else if widths[a] == 1 || r.row%widths[a] == 0 {
+			arg.few = widths[a]
+		}
+	}
+}
+
+// mergeAffine makes one function of a product and a sum, both with one value for a strip, that follow each other.
+func (r *programRun) mergeAffine() {
+	p := &r.program
+	single := func(v int) bool { return v < p.Args && (r.args[v].one || r.args[v].few == 1) }
+	for i := 1; i < len(p.Code); i++ {
+		mul, add, product := p.Code[i-1], p.Code[i], p.Args+i-1
+		if mul.Op != graph.EltMul || add.Op != graph.EltAdd || r.code[i-1].form != binaryForm || single(mul.Arg[0]) ||
+			!single(mul.Arg[1]) || add.Arg[0] != product || !single(add.Arg[1]) {
+			continue
+		}
+		readers := 0
+		for _, in := range p.Code {
+			for _, a := range in.Arg[:in.Op.Info().Arity] {
+				if a == product {
+					readers++
 				}
 			}
+		}
+		if readers == 1 {
+			r.code[i-1].form, r.code[i].form = mergedForm, affineForm
 		}
 	}
 }
@@ -166,7 +227,7 @@ func contains(list []int, v int) bool {
 
 // direct reports whether the argument's float32 are read where they lie.
 func (a *argument) direct() bool {
-	return a.one || a.whole && (a.data != nil || a.codec.kind == graph.F32)
+	return a.one || (a.whole || a.few > 0 || a.adjacent) && (a.data != nil || a.codec.kind == graph.F32)
 }
 
 // programLaunch is the state of one run.
@@ -213,8 +274,13 @@ func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem,
 	if len(s.vals) < len(r.slots) {
 		s.vals = make([][]float32, len(r.slots))
 	}
-	for at := from; at < to; at += strip {
-		r.strip(s, before, in, out, n, at, min(strip, to-at))
+	for at := from; at < to; {
+		size := min(strip, to-at)
+		if r.row > 0 {
+			size = min(size, r.row-at%r.row)
+		}
+		r.strip(s, before, in, out, n, at, size)
+		at += size
 	}
 	clear(s.vals)
 	stripPool.Put(s)
@@ -223,7 +289,7 @@ func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem,
 // at returns how part names the element at place within of an image.
 func (r *programRun) at(image, within int) (n, at int) {
 	if r.batches == 1 {
-		return 0, image*r.out.BatchStride() + within
+		return 0, image*r.stride + within
 	}
 	return image, within
 }
@@ -231,7 +297,7 @@ func (r *programRun) at(image, within int) (n, at int) {
 // strip computes size elements from at on of batch n.
 func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, at, size int) {
 	vals, p := s.vals, &r.program
-	place := n*r.out.BatchStride() + at
+	place := n*r.stride + at
 	for a := range r.args {
 		arg := &r.args[a]
 		m := before
@@ -242,10 +308,22 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 		switch {
 		case arg.one:
 			vals[a] = arg.data[:1]
-		case arg.direct() && arg.data != nil:
-			vals[a] = arg.data[base+at:][:size]
+		case arg.few > 0 && !arg.direct():
+			vals[a] = s.room[r.slots[a]*strip:][:arg.few]
+			arg.run(vals[a], m, arg.placeOf(base, at))
 		case arg.direct():
-			vals[a] = graph.View[float32](m.Host)[base+at:][:size]
+			place, n := base+at, size
+			if !arg.whole {
+				place = arg.placeOf(base, at)
+			}
+			if arg.few > 0 {
+				n = arg.few
+			}
+			data := arg.data
+			if data == nil {
+				data = graph.View[float32](m.Host)
+			}
+			vals[a] = data[place:][:n]
 		default:
 			if vals[a] = s.room[r.slots[a]*strip:][:size]; r.converts() {
 				vals[a] = graph.View[float32](out.Host)[place:][:size]
@@ -259,10 +337,18 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 	}
 	for i := range p.Code {
 		v, ins := p.Args+i, &p.Code[i]
+		if r.code[i].form == mergedForm {
+			continue
+		}
 		if i == len(p.Code)-1 && r.codec.kind == graph.F32 {
 			vals[v] = graph.View[float32](out.Host)[place:][:size]
 		} else {
 			vals[v] = s.room[r.slots[v]*strip:][:size]
+		}
+		if r.code[i].form == affineForm {
+			from := p.Code[i-1].Arg
+			r.vector.Unary(asm.Affine, vals[v], vals[from[0]], vals[from[1]][0], vals[ins.Arg[1]][0])
+			continue
 		}
 		var x, y, z []float32
 		switch ins.Op.Info().Arity {

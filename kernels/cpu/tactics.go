@@ -45,7 +45,7 @@ func activated(list []kernels.Tactic) []kernels.Tactic {
 	for i := range list {
 		t := &list[i]
 		match := t.Match
-		if t.Op == graph.Pointwise || t.Op == graph.Concat {
+		if t.Op == graph.Pointwise || t.Op == graph.Concat || t.Op == graph.Gather {
 			continue
 		}
 		t.Match = func(b kernels.Binding) error {

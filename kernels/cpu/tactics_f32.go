@@ -27,8 +27,8 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		}
 		return t
 	}
-	list := slices.Concat(productTactics(isa, workers), transposedTactics(isa, workers), normTactics(isa))
-	return append(list, []kernels.Tactic{
+	list := slices.Concat(productTactics(isa, workers), transposedTactics(isa, workers), normTactics(isa), argTactics(isa))
+	return slices.Concat(list, []kernels.Tactic{
 		{
 			Name: name("conv", "_depthwise"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
 			Match:     matchDepthwiseF32,
@@ -59,7 +59,7 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 			Match: matchSoftmax,
 			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
 		},
-	}...)
+	}, reduceTactics(isa))
 }
 
 // convShape returns a convolution's geometry on two spatial axes.

@@ -30,7 +30,12 @@ func int8Tactics(isa asm.Features, workers int) []kernels.Tactic {
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmInt8(b, cfg) },
 		}
 	}
+	rows := cfg
+	rows.Planar = true
+	planar := blocked("conv_transposed", "_subpixel_planar", graph.ConvTranspose, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return transposedInt8(b, rows, full) })
+	planar.Out = kernels.Linear
 	return []kernels.Tactic{
+		planar,
 		blocked("conv", "_depthwise", graph.Conv, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return depthwiseInt8(b, cfg, full) }),
 		blocked("conv", "_direct", graph.Conv, kernels.C16, func(b kernels.Binding, full bool) (int8Computation, error) { return directInt8(b, cfg, full) }),
 		blocked("conv", "_stem", graph.Conv, kernels.Linear, func(b kernels.Binding, full bool) (int8Computation, error) { return directInt8(b, stem, full) }),
@@ -66,7 +71,8 @@ type int8Output struct {
 	registers Int8Epilogue
 	residual  int // index among the layer's inputs; -1 for none
 	program   *programRun
-	floats    kernels.Desc // what the program reads
+	floats    kernels.Desc // what the program reads: an output of float32 itself, else as many in the workspace
+	inPlace   bool         // the former
 }
 
 // newInt8Output reads the layer's epilogue.
@@ -87,6 +93,9 @@ func newInt8Output(b kernels.Binding, isa asm.Features) (int8Output, error) {
 	}
 	o := int8Output{registers: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits()}, residual: -1}
 	o.floats = kernels.Desc{Type: graph.F32, Dims: b.Out[0].Dims, Format: b.Out[0].Format}
+	if o.inPlace = y.Type == graph.F32; o.inPlace {
+		o.floats = b.Out[0]
+	}
 	p := l.Epilogue
 	if p.Args == 0 {
 		p = identity
@@ -95,8 +104,13 @@ func newInt8Output(b kernels.Binding, isa asm.Features) (int8Output, error) {
 	return o, err
 }
 
-// workspace returns the bytes of the float32 that a program reads.
-func (o *int8Output) workspace() int { return o.floats.Bytes() }
+// workspace returns the bytes of the float32 that a program reads there.
+func (o *int8Output) workspace() int {
+	if o.inPlace {
+		return 0
+	}
+	return o.floats.Bytes()
+}
 
 // int8Epilogue reads the layer's epilogue as the kernels compute it: a clamp, a residual, a clamp. It returns the
 // residual's index among the layer's inputs, -1 for none.

@@ -66,6 +66,8 @@ func (k *int8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels
 	var floats kernels.Mem
 	if n := k.workspace(); n > 0 {
 		floats.Host, ws.Host = ws.Host[:n:n], ws.Host[n:]
+	} else if k.inPlace {
+		floats = out[0]
 	}
 	call.Workspace = ws.Host
 	if k.residual >= 0 {

@@ -110,6 +110,9 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 		return part
 	}
 	floats, input, residual := kernels.Mem{Host: take(l.floats)}, take(l.input), take(l.residual)
+	if k.inPlace {
+		floats = out[0]
+	}
 	call := k.calls.Get().(*GemmInt8Call)
 	*call = GemmInt8Call{A: in[0].Host[:k.m*k.k], Epilogue: k.registers, Workspace: w}
 	if l.input > 0 {

@@ -20,6 +20,10 @@ func moveTactics() []kernels.Tactic {
 		regionTactic("transpose_copy", graph.Transpose, transposed),
 		regionTactic("slice_copy", graph.Slice, sliced),
 		regionTactic("pad_copy", graph.Pad, padded),
+		regionTactic("depth_to_space_copy", graph.DepthToSpace, blocked),
+		regionTactic("space_to_depth_copy", graph.SpaceToDepth, blocked),
+		gatherTactic,
+		castTactic,
 	)
 }
 

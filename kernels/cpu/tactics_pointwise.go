@@ -69,7 +69,7 @@ func withEpilogue(p graph.Program, l *graph.Layer) graph.Program {
 func preparePointwise(b kernels.Binding, isa asm.Features) (*programRun, error) {
 	p, ok := graph.ProgramOf(b.Layer)
 	if !ok {
-		return nil, fmt.Errorf("inputs are not all real numbers")
+		return prepareComparison(b, isa)
 	}
 	return newProgramRun(b, withEpilogue(p, b.Layer), 0, nil, isa)
 }
@@ -152,10 +152,10 @@ func prepareDequantize(b kernels.Binding, isa asm.Features) (*programRun, error)
 	return programOver([]argument{x}, identity, b.Out[0], b.Layer.Outputs[0].Range, isa)
 }
 
-// prepareCast converts between the floating types.
+// prepareCast converts between the floating types, and truth values to them.
 func prepareCast(b kernels.Binding, isa asm.Features) (*programRun, error) {
-	for _, d := range []kernels.Desc{b.In[0], b.Out[0]} {
-		if d.Type != graph.F32 && d.Type != graph.F16 {
+	for i, d := range []kernels.Desc{b.In[0], b.Out[0]} {
+		if d.Type != graph.F32 && d.Type != graph.F16 && (i == 1 || d.Type != graph.Bool) {
 			return nil, fmt.Errorf("%s is neither f32 nor f16", d)
 		}
 	}

@@ -157,6 +157,12 @@ func transposedInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Compu
 	if err != nil {
 		return int8Computation{}, err
 	}
+	if cfg.Planar && b.Out[0].Type != graph.F32 {
+		return int8Computation{}, fmt.Errorf("output %v, the kernel writes float32 in rows", b.Out[0])
+	}
+	if _, residual, err := int8Epilogue(b); cfg.Planar && err == nil && residual >= 0 {
+		return int8Computation{}, fmt.Errorf("a residual, the kernel adds none in rows")
+	}
 	cfg.InZero = offset(b.Layer.Inputs[0])
 	if !full {
 		c, err := planTransposedInt8(s, cfg)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
 
@@ -12,7 +13,8 @@ import (
 // run. Input and output are NCHWc16, the output as bytes or as float32.
 //
 // Each unit of work is a block of rows of all phases times a range of output channel panels, as those of ConvInt8 are. Where
-// taps reach beyond the input, the unit first copies the input rows that its phases read, with zero points around them.
+// taps reach beyond the input, the unit first copies the input rows that its phases read, with zero points around them. A
+// planar output's rows are computed as a block of channels in the workspace, of which the unit stores those there are.
 type TransposedInt8 struct {
 	*subpixel
 	cfg  ConvInt8Config
@@ -28,6 +30,8 @@ type TransposedInt8 struct {
 	scale   []float32
 	bias    []float32
 	scratch int // bytes of one worker's copy
+	planar  int // bytes of one worker's rows of a planar output
+	layout  asm.LayoutKernel
 	runs    sync.Pool
 }
 
@@ -62,7 +66,10 @@ func planTransposedInt8(s TransposedShape, cfg ConvInt8Config) (*TransposedInt8,
 		return nil, err
 	}
 	cfg.Workers = max(1, cfg.Workers)
-	c := &TransposedInt8{subpixel: newSubpixel(s), cfg: cfg}
+	if cfg.Planar && s.Filters > lanes {
+		return nil, fmt.Errorf("%d channels, more than a block of %d", s.Filters, lanes)
+	}
+	c := &TransposedInt8{subpixel: newSubpixel(s), cfg: cfg, layout: layoutKernel(cfg.Features)}
 	c.area = newInt8Area(&c.window, cfg)
 	c.area.copied = !c.inside
 	c.panels = int8Panels(&c.window, cfg.Features)
@@ -82,7 +89,11 @@ func (c *TransposedInt8) split() {
 	bytes := func() int {
 		return (c.height + c.window.KernelH - 1) * (c.columns() + c.window.KernelW - 1) * lanes * blocksOf(c.shape.Channels)
 	}
-	for c.height > 1 && bytes() > copyBytes {
+	row := 0 // bytes of the output that a row of all phases is
+	if c.cfg.Planar {
+		row = 4 * c.shape.StrideH * c.shape.OutWidth * lanes
+	}
+	for c.height > 1 && max(bytes(), c.height*row) > copyBytes {
 		c.height = (c.height + 1) / 2
 	}
 	want := 1
@@ -98,6 +109,7 @@ func (c *TransposedInt8) split() {
 	if c.area.copied {
 		c.scratch = (c.area.plane*blocksOf(c.shape.Channels) + overread + 63) &^ 63
 	}
+	c.planar = c.height * row
 }
 
 // pack lays out weights, steps and the epilogue's constants.
@@ -153,7 +165,7 @@ func (c *TransposedInt8) steps(p *int8Panel, phase phase, weights []int16) []int
 }
 
 // Workspace returns the bytes that Run needs.
-func (c *TransposedInt8) Workspace() int { return c.scratch * c.cfg.Workers }
+func (c *TransposedInt8) Workspace() int { return (c.scratch + c.planar) * c.cfg.Workers }
 
 // rowBlocks returns the number of blocks of rows of an image.
 func (c *TransposedInt8) rowBlocks() int { return ceilDiv(c.rows(), c.height) }
@@ -186,33 +198,53 @@ func (r *transposedInt8Run) do(u, worker int) {
 	last := min(first+c.height, c.rows())
 	from, to := group*len(c.panels)/c.groups, (group+1)*len(c.panels)/c.groups
 	in := r.call.In.Data[image*r.call.In.Image:]
+	workspace := r.call.Workspace[worker*(c.scratch+c.planar):][:c.scratch+c.planar]
 	base := 0
 	if c.area.copied {
 		var end int
 		base, end = int8Span(&c.window, c.panels[from:to])
-		scratch := r.call.Workspace[worker*c.scratch:][:c.scratch]
+		scratch := workspace[:c.scratch]
 		c.area.gather(scratch, in, r.call.In.Plane, base, end, first, last)
 		in = scratch
 	} else {
 		in = in[first*c.shape.Width*lanes:]
 	}
+	out := int8Rows{image: image}
+	if c.cfg.Planar {
+		out = int8Rows{top: first * c.shape.StrideH, floats: graph.View[float32](workspace[c.scratch:])}
+	}
 	for p := from; p < to; p++ {
 		for phase := range c.phases {
-			r.phase(p, phase, image, first, last, in[(c.panels[p].first-base)*c.area.plane:])
+			r.phase(p, phase, out, first, last, in[(c.panels[p].first-base)*c.area.plane:])
 		}
+	}
+	if c.cfg.Planar {
+		s, y := &c.shape, &r.call.Epilogue.Float
+		rows := min(last*s.StrideH, s.OutHeight) - out.top
+		c.layout.Deinterleave(y.Data[image*y.Image+out.top*s.OutWidth:], y.Plane, out.floats, lanes, s.Filters, rows*s.OutWidth)
 	}
 }
 
+// int8Rows is where a unit's rows go: to an image of the output, or to the workspace, which begins with row top.
+type int8Rows struct {
+	image, top int
+	floats     []float32
+}
+
 // phase computes rows [first, last), if there are so many, of a phase and a panel.
-func (r *transposedInt8Run) phase(p, index, image, first, last int, in []byte) {
+func (r *transposedInt8Run) phase(p, index int, out int8Rows, first, last int, in []byte) {
 	c, s := r.conv, &r.conv.shape
 	panel, part, phase := &c.panels[p], &c.parts[p][index], &c.phases[index]
 	o := panel.block * lanes
 	var requant asm.Requant
 	call := asm.QConvCall{Steps: part.steps, Weights: c.weights[part.weights:], Start: c.start[index][o:], Requant: &requant}
 	most := pieceOf(len(part.steps), 4*panel.kernel.Blocks, panel.kernel.Pixels)
+	epilogue := r.call.Epilogue
+	if c.cfg.Planar {
+		epilogue.Float = Tensor4{Data: out.floats}
+	}
 	for row := first; row < min(last, phase.rows); row++ {
-		requant = r.call.Epilogue.requant(image, panel.block, (row*s.StrideH+phase.y)*s.OutWidth+phase.x, lanes)
+		requant = epilogue.requant(out.image, panel.block, (row*s.StrideH+phase.y-out.top)*s.OutWidth+phase.x, lanes)
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
 		requant.OutPixel, requant.ResidualPixel = s.StrideW*lanes, s.StrideW*lanes
 		call.In = in[(row-first)*c.area.width*lanes:]

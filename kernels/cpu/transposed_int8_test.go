@@ -58,10 +58,31 @@ func testTransposedInt8(t *testing.T, s TransposedShape, features asm.Features, 
 	fill(out)
 	c.Run(serial, &ConvInt8Call{In: BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
 		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: Blocked(out, s.Filters, s.OutHeight, s.OutWidth)}})
+	if s.Filters <= lanes {
+		testPlanarInt8(t, s, in, want, weights, scale, bias, ConvInt8Config{InZero: zero, Features: features, Workers: workers, Planar: true})
+	}
 	for i, v := range want {
 		f, n, p := i/pixels%s.Filters, i/pixels/s.Filters, i%pixels
 		if got := out[((n*blocksOf(s.Filters)+f/lanes)*pixels+p)*lanes+f%lanes]; float64(got) != v {
 			t.Fatalf("image %d channel %d row %d column %d = %g, want %g", n, f, p/s.OutWidth, p%s.OutWidth, got, v)
+		}
+	}
+}
+
+// testPlanarInt8 does so with the output in rows, more than there are between images.
+func testPlanarInt8(t *testing.T, s TransposedShape, in []byte, want []float64, weights []int16, scale, bias []float32, cfg ConvInt8Config) {
+	c, err := NewTransposedInt8(s, weights, scale, bias, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := s.Filters * s.OutHeight * s.OutWidth
+	out := make([]float32, s.Batch*(image+5))
+	fill(out)
+	c.Run(serial, &ConvInt8Call{In: BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
+		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: Tensor4{Data: out, Image: image + 5, Plane: s.OutHeight * s.OutWidth}}})
+	for i, v := range want {
+		if got := out[i/image*(image+5)+i%image]; float64(got) != v {
+			t.Fatalf("planar element %d = %g, want %g", i, got, v)
 		}
 	}
 }

@@ -161,8 +161,13 @@ func (v *vecAssembly) runRange(src []float32) (low, high float32) {
 		} else {
 			vecRangeAVX2(&lanes[0], &src[0], n)
 		}
-		for i := range 16 {
-			low, high = min(low, lanes[i]), max(high, lanes[16+i])
+		for i, v := range lanes[:16] {
+			if v < low {
+				low = v
+			}
+			if w := lanes[16+i]; w > high {
+				high = w
+			}
 		}
 		src = src[n:]
 	}
