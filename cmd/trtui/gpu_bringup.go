@@ -9,6 +9,7 @@ import (
 	"io"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -202,8 +203,13 @@ func findingText(f bringup.Finding) string {
 	add(f.Bytes > 0, "%d bytes", f.Bytes)
 	add(f.GBs > 0, "%s%.1f GB/s", mark, f.GBs)
 	add(f.TFLOPs > 0, "%s%s", mark, ui.Quantity(f.TFLOPs*1e12, "FLOP/s"))
-	add(f.JITms > 0, "JIT %.1f ms", f.JITms)
-	add(f.Registers > 0, "%d registers, %d bytes local, %d bytes shared", f.Registers, f.LocalBytes, f.SharedBytes)
+	if f.Estimated { // nothing was compiled
+		add(f.JITms > 0, "read by the host in %.1f ms", f.JITms)
+		add(f.Registers > 0, "at least %d registers, spills not known, %d bytes shared", f.Registers, f.SharedBytes)
+	} else {
+		add(f.JITms > 0, "JIT %.1f ms", f.JITms)
+		add(f.Registers > 0, "%d registers, %s bytes local, %d bytes shared", f.Registers, known(f.LocalBytes, strconv.Itoa), f.SharedBytes)
+	}
 	add(f.Log != "", "log: %s", f.Log)
 	add(!f.OK, "FAILED: %s", f.Error)
 	return fmt.Sprintf("%-7s %s: %s", f.Check, f.Name, strings.Join(parts, ", "))
