@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cuda/bringup"
@@ -19,6 +21,32 @@ func TestFindingText(t *testing.T) {
 	} {
 		if got := findingText(c.f); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// TestInspectEngineSimulated: estimates have no distribution, and data without labels no score by them.
+func TestInspectEngineSimulated(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "digits.engine")
+	command(t, 0, "build", "--timing-cache", "none", "-o", file)
+	for _, c := range []struct {
+		args      string
+		want, not []string
+	}{
+		{"--backend cudasim", []string{"estimated µs", "labels: top-1"}, []string{"median", "p99", "CV %", "threads"}},
+		{"--backend cpu " + file, []string{"median µs", "no labels, agreement with FP32"}, []string{"top-1"}},
+	} {
+		args := append(strings.Fields("inspect engine --timing-cache none"), strings.Fields(c.args)...)
+		out, _ := command(t, 0, args...)
+		for _, w := range c.want {
+			if !strings.Contains(out, w) {
+				t.Errorf("%s: no %q in\n%s", c.args, w, out)
+			}
+		}
+		for _, w := range c.not {
+			if strings.Contains(out, w) {
+				t.Errorf("%s: %q in\n%s", c.args, w, out)
+			}
 		}
 	}
 }
