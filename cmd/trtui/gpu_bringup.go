@@ -74,7 +74,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 	var failure error // of printing
 	headed := false
 	head := func(line json.RawMessage) {
-		if o.json && !headed {
+		if o.format == "json" && !headed {
 			headed = true
 			failure = errors.Join(failure, o.print(stdout, line, ""))
 		}
@@ -90,8 +90,9 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 			sum.Failed++
 			fmt.Fprintf(stderr, "trtui: %s %s: %s\n", f.Check, f.Name, f.Error)
 		} else if f.Check != step {
-			step = f.Check
-			fmt.Fprintf(stderr, "%s, after %.0f s\n", step, time.Since(begin).Seconds())
+			if step = f.Check; !o.quiet {
+				fmt.Fprintf(stderr, "%s, after %.0f s\n", step, time.Since(begin).Seconds())
+			}
 		}
 		failure = errors.Join(failure, o.print(stdout, f, findingText(f)))
 	})
@@ -143,7 +144,7 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 			continue
 		}
 		w := worker{program: o.program, patience: max(o.patience, openPatience), stderr: stderr, args: []string{
-			"gpu", "bringup", "--worker", "--json", "--backend", o.backend, "--steps", step,
+			"gpu", "bringup", "--worker", "--format", "json", "--backend", o.backend, "--steps", step,
 		}}
 		found := false
 		err := w.run(ctx, func(line []byte) time.Duration {

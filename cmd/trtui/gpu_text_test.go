@@ -50,3 +50,15 @@ func TestInspectEngineSimulated(t *testing.T) {
 		}
 	}
 }
+
+// TestGPUFormat: the form of the output is chosen as everywhere else, and -q leaves progress out.
+func TestGPUFormat(t *testing.T) {
+	for _, c := range []string{"bringup", "selftest"} {
+		if _, errs := command(t, exitFailure, "gpu", c, "--backend", "cudasim", "--format", "xml"); !strings.Contains(errs, `--format "xml": want text or json`) {
+			t.Error(errs)
+		}
+	}
+	if out, errs := command(t, 0, "gpu", "bringup", "--backend", "cudasim", "--steps", "device", "--format", "json", "-q"); !strings.HasPrefix(out, `{"schema"`) || errs != "" {
+		t.Errorf("%s\n%s", errs, out)
+	}
+}
