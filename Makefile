@@ -19,7 +19,7 @@ build:                     ## build bin/trtui
 	CGO_ENABLED=0 $(GO) build $(TAGS) -ldflags "-X main.revision=$(COMMIT)" -o $(BIN) ./cmd/trtui
 
 test:                      ## pass the tests
-	$(GO) test $(TAGS) ./... ./testdata ./testdata/golden
+	$(GO) test $(TAGS) -timeout 30m ./... ./testdata ./testdata/golden
 
 bench:                     ## benchmarks of the kernels and the screen
 	$(GO) test -run '^$$' -bench . -benchtime 200ms ./kernels/cpu/... ./ui/... ./views/...

@@ -44,10 +44,10 @@ type Explanation struct {
 type LaunchNote struct {
 	Function    string
 	Grid, Block [3]int
-	Registers   int // of a thread
-	SharedBytes int // of a block, static and dynamic
-	SpillBytes  int // local memory of a thread: what the registers did not hold
-	Resident    int // blocks that a multiprocessor holds at a time
+	Registers   int  // of a thread; of a simulated device the fewest that a compiler can take
+	SharedBytes int  // of a block, static and dynamic
+	SpillBytes  *int // local memory of a thread: what the registers did not hold; nil: not known, the device being simulated
+	Resident    int  // blocks that a multiprocessor holds at a time
 }
 
 // Noted is implemented by kernels that have something to say about themselves that a person who wonders about their time

@@ -48,7 +48,7 @@ out=${out:-${tiny:+bench/out/tiny}} out=${out:-results/gpu}
 json_string() { printf '"%s"' "$(printf '%s' "$1" | tr '\n\t' '  ' | LC_ALL=C tr -cd '\40-\176' | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 query() { timeout 20 nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | head -n 1; }
 # fact NAME is what the driver itself says of the device, by way of trtui.
-fact() { timeout -k 5 60 "$trtui" gpu bringup --backend "$backend" --steps device --json 2>/dev/null </dev/null | sed -n 's/.*"name":"'"$1"'".*"value":"\([^"]*\)".*/\1/p' | head -n 1; }
+fact() { timeout -k 5 60 "$trtui" gpu bringup --backend "$backend" --steps device --format json 2>/dev/null </dev/null | sed -n 's/.*"name":"'"$1"'".*"value":"\([^"]*\)".*/\1/p' | head -n 1; }
 left() { local s=$((stage_end - SECONDS)); echo $((s > 1 ? s : 1)); }
 # most is what a command is told that it has: a little less, so that it ends itself and sums up.
 most() { local s=$(($(left) * 9 / 10)); echo $((s > 1 ? s : 1)); }
@@ -155,7 +155,7 @@ stage_bringup() {
   local steps
   steps=$(missing)
   if [ -n "$steps" ]; then # else the last one was cut short: what there is will do
-    bounded "$trtui" gpu bringup --backend "$backend" --json --budget "$(most)" --steps "$steps"
+    bounded "$trtui" gpu bringup --backend "$backend" --format json --budget "$(most)" --steps "$steps"
     summed $? || { lacks $? "gpu bringup"; return; }
   fi
   ! grep -q '"ok":false' "$rows" || { echo "$(grep -c '"ok":false' "$rows") findings failed" >&2; return 1; }
@@ -163,7 +163,7 @@ stage_bringup() {
 stage_selftest() {
   have_trtui || return
   cp "$rows" "$work/earlier"
-  bounded "$trtui" gpu selftest --backend "$backend" --json --budget "$(most)" --resume "$work/earlier" ${tiny:+--reps 1 --filter reformat_linear_nhwc}
+  bounded "$trtui" gpu selftest --backend "$backend" --format json --budget "$(most)" --resume "$work/earlier" ${tiny:+--reps 1 --filter reformat_linear_nhwc}
   summed $? || lacks $? "gpu selftest"
 }
 stage_baseline() {

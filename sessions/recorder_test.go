@@ -222,7 +222,29 @@ func TestReplayFromSeveralGoroutines(t *testing.T) {
 		t.Error(err)
 	}
 	list, err := ListRecordings(filepath.Dir(path))
-	if err != nil || len(list) != 1 || !list[0].Complete || list[0].Model != "m" || len(list[0].Configs) != 2 {
+	if err != nil || len(list) != 1 || !list[0].Complete || list[0].Stopped || list[0].Model != "m" || len(list[0].Configs) != 2 {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// A recording that was closed before its last configuration was done was stopped; one that was cut short was not closed.
+func TestRecordingStopped(t *testing.T) {
+	done, failed, open := RecordedConfig{Settled: true}, RecordedConfig{Err: "no"}, RecordedConfig{}
+	for _, c := range []struct {
+		complete bool
+		configs  []RecordedConfig
+		want     bool
+	}{
+		{true, []RecordedConfig{done}, false},
+		{true, []RecordedConfig{open, done}, false}, // another one was chosen
+		{true, []RecordedConfig{done, failed}, false},
+		{true, []RecordedConfig{done, open}, true},
+		{true, nil, true},
+		{false, []RecordedConfig{open}, false},
+	} {
+		r := RecordingReport{Complete: c.complete}
+		if r.setConfigs(c.configs); r.Stopped != c.want || len(r.Configs) != len(c.configs) {
+			t.Errorf("%v %+v: stopped %v", c.complete, c.configs, r.Stopped)
+		}
 	}
 }

@@ -28,10 +28,10 @@ type KernelReport struct {
 type LaunchReport struct {
 	Function       string
 	Grid, Block    []int
-	Registers      int // of a thread
-	Shared         int `unit:"bytes"` // of a block
-	Spill          int `unit:"bytes"` // of a thread
-	ResidentBlocks int // of a multiprocessor, at a time
+	Registers      int  // of a thread; the fewest that a compiler can take where Spill is nil
+	Shared         int  `unit:"bytes"` // of a block
+	Spill          *int `unit:"bytes"` // of a thread; nil: not known, the device being simulated
+	ResidentBlocks int  // of a multiprocessor, at a time
 }
 
 // Kernel shows the code of a layer, which is named by its name, a part of it that no other has, or a source layer. With a

@@ -24,8 +24,9 @@ type RecordingReport struct {
 	Version     int    // of the file's tables
 	Program     string // that wrote it
 	Started     time.Time
-	Ended       time.Time `json:",omitzero"` // zero: still being written, or cut short
-	Complete    bool
+	Ended       time.Time    `json:",omitzero"` // zero: still being written, or cut short
+	Complete    bool         // the file was closed
+	Stopped     bool         // it was, before the last configuration was done, as by Ctrl-C
 	Model       string       `output:"-"` // the head has these
 	ModelPath   string       `output:"-"`
 	ModelKind   string       `output:"-"`
@@ -60,6 +61,13 @@ type RecordedConfig struct {
 	Weights    *int `unit:"bytes"`
 }
 
+// setConfigs adds what was tried.
+func (r *RecordingReport) setConfigs(list []RecordedConfig) {
+	n := len(list)
+	done := n > 0 && (list[n-1].Settled || list[n-1].Err != "")
+	r.Configs, r.Stopped = list, r.Complete && !done
+}
+
 // Report sums the recording up.
 func (r *Replay) Report() (*RecordingReport, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
@@ -67,7 +75,7 @@ func (r *Replay) Report() (*RecordingReport, error) {
 	rep, err := r.file.report(ctx)
 	if err == nil {
 		rep.States = len(r.steps)
-		rep.Configs = r.Tried()
+		rep.setConfigs(r.Tried())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", r.file.path, damaged(err))
@@ -201,7 +209,9 @@ func summarize(path string) (*RecordingReport, error) {
 	if err == nil {
 		var own bool
 		if own, err = f.quantized(ctx); err == nil {
-			r.Configs, err = f.configs(ctx, own)
+			var list []RecordedConfig
+			list, err = f.configs(ctx, own)
+			r.setConfigs(list)
 		}
 	}
 	if err != nil {

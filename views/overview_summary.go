@@ -166,11 +166,14 @@ func cvNote(cv float64) string {
 	return "standard deviation over mean"
 }
 
-func deviceText(d sessions.DeviceReport) string {
-	if d.Threads > 0 {
-		return fmt.Sprintf("%s, %s", d.Device, plural(d.Threads, "thread"))
+func deviceText(d sessions.DeviceReport) string { return threadsText(d.Device, d.Threads) }
+
+// threadsText names what computes, with its threads where it has any, as a GPU has not.
+func threadsText(name string, threads int) string {
+	if threads > 0 {
+		return fmt.Sprintf("%s, %s", name, plural(threads, "thread"))
 	}
-	return d.Device
+	return name
 }
 
 func dataFact(m *sessions.ModelReport) ui.Fact {

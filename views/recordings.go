@@ -100,6 +100,8 @@ func newRecordingsView(d *desk) *recordingsView {
 				return ui.Cell{Text: "recording", Style: ui.Bad}
 			case at(r).Err != "":
 				return ui.Cell{Text: "damaged", Style: ui.Bad}
+			case at(r).Stopped:
+				return ui.Cell{Text: "stopped", Style: ui.Warn}
 			case at(r).Complete:
 				return ui.Cell{Text: "complete", Style: ui.Good}
 			}

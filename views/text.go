@@ -1,7 +1,6 @@
 package views
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ func OverviewText(s *sessions.Snapshot, width int) string {
 	if width > 0 {
 		box = max(40, min(width, 120))
 	}
-	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render(fmt.Sprintf("  %s, %s", s.Device.Backend, plural(s.Device.Threads, "thread")))
+	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render("  "+threadsText(s.Device.Backend, s.Device.Threads))
 	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width), footprintText(s)}
 	if s.Overview.Unchanged != "" {
 		blocks = append(blocks, noteText("! "+s.Overview.Unchanged, width))

@@ -21,6 +21,7 @@ func TestTimingsColumns(t *testing.T) {
 // An estimate is one figure: nothing is shown of how samples vary, in the table, its groups, or where there is no terminal.
 func TestTimingsOfEstimates(t *testing.T) {
 	snap := estimated(t)
+	snap.Device.Threads = 0
 	b := newBench(t, ui.Options{}, snap)
 	b.size(200, 50)
 	b.press("3")
@@ -36,8 +37,12 @@ func TestTimingsOfEstimates(t *testing.T) {
 		}
 	}
 	for _, width := range []int{0, 60} {
-		if text := OverviewText(snap, width); strings.Contains(text, "p99") || strings.Contains(text, " CV ") {
+		text := OverviewText(snap, width)
+		if strings.Contains(text, "p99") || strings.Contains(text, " CV ") {
 			t.Errorf("an estimate is printed as if it varied:\n%s", text)
+		}
+		if strings.Contains(text, "0 threads") {
+			t.Errorf("a device without threads has some:\n%s", text)
 		}
 	}
 	measured := fixture(t)

@@ -16,7 +16,6 @@ import (
 // gpuOptions are the flags of the commands that look at a GPU, which scripts/gpu.sh runs.
 type gpuOptions struct {
 	options
-	json      bool
 	budget    int           // seconds
 	inProcess bool          // the device is used by this process
 	patience  time.Duration // with another process
@@ -49,9 +48,16 @@ func (o *gpuOptions) register(c *cobra.Command) {
 	if o.table == nil {
 		o.table = backends
 	}
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if o.format != "text" && o.format != "json" {
+			return usageError{fmt.Errorf("--format %q: want text or json", o.format)}
+		}
+		return nil
+	}
 	f := c.Flags()
 	f.StringVar(&o.backend, "backend", "cuda", backendUsage(o.table))
-	f.BoolVar(&o.json, "json", false, "print a JSON object a line instead of text")
+	f.StringVar(&o.format, "format", "text", "text, or json: an object a line")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&o.budget, "budget", 0, "begin nothing new after so many seconds; 0: no limit")
 	f.BoolVar(&o.inProcess, "in-process", false, "use a GPU in this process, which a kernel may hang or end, as a debugger wants it")
 	f.DurationVar(&o.patience, "patience", time.Minute, "how long a kernel may take, compilation included, before it counts as one that hangs")
@@ -79,7 +85,7 @@ func (o *gpuOptions) head(b run.Backend) (json.RawMessage, error) {
 
 // print writes a row: as JSON, or its text.
 func (o *gpuOptions) print(w io.Writer, row any, text string) error {
-	if !o.json {
+	if o.format != "json" {
 		_, err := fmt.Fprintln(w, text)
 		return err
 	}

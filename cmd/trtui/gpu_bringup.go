@@ -9,6 +9,7 @@ import (
 	"io"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -73,7 +74,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 	var failure error // of printing
 	headed := false
 	head := func(line json.RawMessage) {
-		if o.json && !headed {
+		if o.format == "json" && !headed {
 			headed = true
 			failure = errors.Join(failure, o.print(stdout, line, ""))
 		}
@@ -89,8 +90,9 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 			sum.Failed++
 			fmt.Fprintf(stderr, "trtui: %s %s: %s\n", f.Check, f.Name, f.Error)
 		} else if f.Check != step {
-			step = f.Check
-			fmt.Fprintf(stderr, "%s, after %.0f s\n", step, time.Since(begin).Seconds())
+			if step = f.Check; !o.quiet {
+				fmt.Fprintf(stderr, "%s, after %.0f s\n", step, time.Since(begin).Seconds())
+			}
 		}
 		failure = errors.Join(failure, o.print(stdout, f, findingText(f)))
 	})
@@ -142,7 +144,7 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 			continue
 		}
 		w := worker{program: o.program, patience: max(o.patience, openPatience), stderr: stderr, args: []string{
-			"gpu", "bringup", "--worker", "--json", "--backend", o.backend, "--steps", step,
+			"gpu", "bringup", "--worker", "--format", "json", "--backend", o.backend, "--steps", step,
 		}}
 		found := false
 		err := w.run(ctx, func(line []byte) time.Duration {
@@ -202,8 +204,13 @@ func findingText(f bringup.Finding) string {
 	add(f.Bytes > 0, "%d bytes", f.Bytes)
 	add(f.GBs > 0, "%s%.1f GB/s", mark, f.GBs)
 	add(f.TFLOPs > 0, "%s%s", mark, ui.Quantity(f.TFLOPs*1e12, "FLOP/s"))
-	add(f.JITms > 0, "JIT %.1f ms", f.JITms)
-	add(f.Registers > 0, "%d registers, %d bytes local, %d bytes shared", f.Registers, f.LocalBytes, f.SharedBytes)
+	if f.Estimated { // nothing was compiled
+		add(f.JITms > 0, "read by the host in %.1f ms", f.JITms)
+		add(f.Registers > 0, "at least %d registers, spills not known, %d bytes shared", f.Registers, f.SharedBytes)
+	} else {
+		add(f.JITms > 0, "JIT %.1f ms", f.JITms)
+		add(f.Registers > 0, "%d registers, %s bytes local, %d bytes shared", f.Registers, known(f.LocalBytes, strconv.Itoa), f.SharedBytes)
+	}
 	add(f.Log != "", "log: %s", f.Log)
 	add(!f.OK, "FAILED: %s", f.Error)
 	return fmt.Sprintf("%-7s %s: %s", f.Check, f.Name, strings.Join(parts, ", "))

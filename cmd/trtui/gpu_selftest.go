@@ -171,7 +171,7 @@ func (s *selftesting) report(r suite.Row) {
 	if !r.OK {
 		fmt.Fprintf(s.stderr, "trtui: %s on %s: %s\n", r.Tactic, r.Layer, r.Error)
 	}
-	if !r.OK || s.json {
+	if !r.OK || s.format == "json" {
 		s.failure = errors.Join(s.failure, s.print(s.stdout, r, "FAILED "+r.Tactic+" on "+r.Layer+": "+r.Error))
 	}
 }
@@ -299,7 +299,7 @@ func (s *selftesting) progress() sessions.Progress {
 func (s *selftesting) handle(e selftestEvent) {
 	switch {
 	case e.Sweep != nil:
-		if s.json && !s.headed {
+		if s.format == "json" && !s.headed {
 			s.headed = true
 			s.failure = errors.Join(s.failure, s.print(s.stdout, e.Head, ""))
 		}

@@ -43,7 +43,7 @@ func gpuCall(t *testing.T, c *cobra.Command, args ...string) (rows []map[string]
 }
 
 func TestGPUSelftest(t *testing.T) {
-	rows, out, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "reformat_linear_nhwc reformat_f32", "--json", "--reps", "2")
+	rows, out, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "reformat_linear_nhwc reformat_f32", "--format", "json", "--reps", "2")
 	if err != nil || len(rows) < 4 {
 		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
 	}
@@ -64,7 +64,7 @@ func TestGPUSelftest(t *testing.T) {
 }
 
 func TestGPUBringup(t *testing.T) {
-	rows, out, err := gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "device,graph", "--json")
+	rows, out, err := gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "device,graph", "--format", "json")
 	if err != nil || len(rows) < 3 {
 		t.Fatalf("%v\n%s", err, out)
 	}

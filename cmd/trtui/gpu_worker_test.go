@@ -130,7 +130,7 @@ func workedBy(t *testing.T) gpuOptions {
 // those that do it again and again are left out, and all others run.
 func TestSelftestSurvives(t *testing.T) {
 	o := &selftestOptions{gpuOptions: workedBy(t)}
-	rows, out, err := gpuCall(t, o.command(), "--backend", "gpu", "--filter", "softmax_f", "--reps", "1", "--json", "--patience", "3s")
+	rows, out, err := gpuCall(t, o.command(), "--backend", "gpu", "--filter", "softmax_f", "--reps", "1", "--format", "json", "--patience", "3s")
 	if !errors.Is(err, errNo) || len(rows) < 40 {
 		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
 	}
@@ -159,12 +159,12 @@ func TestSelftestSurvives(t *testing.T) {
 // TestSelftestWithoutDevice: a device that is not there, and one that does not come back.
 func TestSelftestWithoutDevice(t *testing.T) {
 	o := &selftestOptions{gpuOptions: workedBy(t)}
-	_, out, err := gpuCall(t, o.command(), "--backend", "none", "--filter", "softmax_f", "--json")
+	_, out, err := gpuCall(t, o.command(), "--backend", "none", "--filter", "softmax_f", "--format", "json")
 	if !errors.Is(err, errReported) {
 		t.Errorf("%v, %q", err, out)
 	}
 	o = &selftestOptions{gpuOptions: workedBy(t)}
-	rows, out, err := gpuCall(t, o.command(), "--backend", "gone", "--filter", "softmax_f", "--reps", "1", "--json", "--patience", "3s")
+	rows, out, err := gpuCall(t, o.command(), "--backend", "gone", "--filter", "softmax_f", "--reps", "1", "--format", "json", "--patience", "3s")
 	if err == nil || !strings.Contains(err.Error(), "the device does not start again") || len(rows) < 2 {
 		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
 	}
@@ -176,7 +176,7 @@ func TestSelftestWithoutDevice(t *testing.T) {
 // TestBringupSurvives: a step whose process ends, and a backend that is none of CUDA's; a device that is not there.
 func TestBringupSurvives(t *testing.T) {
 	o := &bringupOptions{gpuOptions: workedBy(t)}
-	rows, out, err := gpuCall(t, o.command(), "--backend", "sick", "--steps", "device,copy,cubin", "--json")
+	rows, out, err := gpuCall(t, o.command(), "--backend", "sick", "--steps", "device,copy,cubin", "--format", "json")
 	if !errors.Is(err, errNo) || len(rows) < 10 {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -196,7 +196,7 @@ func TestBringupSurvives(t *testing.T) {
 		t.Errorf("%v", sum)
 	}
 	o = &bringupOptions{gpuOptions: workedBy(t)}
-	if rows, out, err := gpuCall(t, o.command(), "--backend", "none", "--json"); !errors.Is(err, errReported) || len(rows) > 0 {
+	if rows, out, err := gpuCall(t, o.command(), "--backend", "none", "--format", "json"); !errors.Is(err, errReported) || len(rows) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -211,7 +211,7 @@ func (sickContext) MemcpyDtoDAsync(driver.Ptr, driver.Ptr, int, driver.Stream) e
 
 // TestSelftestResumes goes on behind the rows of an earlier run.
 func TestSelftestResumes(t *testing.T) {
-	args := []string{"--backend", "cudasim", "--filter", "softmax_f32_[1 1", "--reps", "1", "--json"}
+	args := []string{"--backend", "cudasim", "--filter", "softmax_f32_[1 1", "--reps", "1", "--format", "json"}
 	rows, out, err := gpuCall(t, selftestCommand(), args...)
 	if err != nil || len(rows) < 6 {
 		t.Fatalf("%v\n%s", err, out)

@@ -166,16 +166,21 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 	for _, e := range v.Split {
 		rows = append(rows, []string{e.Precision, fmt.Sprint(e.Layers), us(e.Time), bar(float64(e.Time)/float64(max(1, s.Timings.SumMedian)), 30)})
 	}
-	writeTable(w, []string{"precision", ">steps", ">µs", "~"}, rows)
+	writeTable(w, []string{"precision", ">steps", ">" + estimatedMark(s.Timings.Estimated) + "µs", "~"}, rows)
 	fmt.Fprintln(w)
 	rows = nil
 	for _, l := range v.Top {
-		rows = append(rows, []string{
-			short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 20), us(l.P99),
-			fmt.Sprintf("%.1f", 100*l.CV), l.Precision, l.Tactic,
-		})
+		row := []string{short(l.Name), us(l.Time), fmt.Sprintf("%.1f", 100*l.Share), bar(l.Share/max(1e-9, v.Top[0].Share), 20)}
+		if !s.Timings.Estimated {
+			row = append(row, us(l.P99), fmt.Sprintf("%.1f", 100*l.CV))
+		}
+		rows = append(rows, append(row, l.Precision, l.Tactic))
 	}
-	writeTable(w, []string{"slowest layers", ">median µs", ">%", "~", "~>p99", "~>CV %", "type", "~tactic"}, rows)
+	header := []string{"slowest layers", ">median µs", ">%", "~", "~>p99", "~>CV %", "type", "~tactic"}
+	if s.Timings.Estimated { // estimates do not vary
+		header = []string{"slowest layers", ">estimated µs", ">%", "~", "type", "~tactic"}
+	}
+	writeTable(w, header, rows)
 }
 
 // writeScore prints how an engine compares with FP32.
@@ -193,7 +198,14 @@ func writeScore(w io.Writer, a *sessions.AccuracyReport) {
 		}
 		fmt.Fprintln(w)
 	}
-	fmt.Fprintf(w, "labels: top-1 %s %% (FP32 %s %%), agreement %s %% of %s\n", percent(a.Labels.Top1), percent(a.Labels.FP32Top1), percent(a.Labels.Agreement), count(a.Items, "item"))
+	labels, agreement := "no labels", ""
+	if a.Labels.Top1 >= 0 {
+		labels = fmt.Sprintf("labels: top-1 %s %% (FP32 %s %%)", percent(a.Labels.Top1), percent(a.Labels.FP32Top1))
+	}
+	if a.Labels.Agreement >= 0 {
+		agreement = fmt.Sprintf(", agreement with FP32 %s %% of %s", percent(a.Labels.Agreement), count(a.Items, "item"))
+	}
+	fmt.Fprintln(w, labels+agreement)
 }
 
 func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {

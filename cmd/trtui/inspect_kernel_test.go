@@ -12,7 +12,8 @@ func TestInspectKernel(t *testing.T) {
 		exit int
 		want []string
 	}{
-		{[]string{"softmax"}, 0, []string{"tactic softmax_linear", "predicted:", "blocks an SM", ".visible .entry softmax", ".reg .b32 %r<"}},
+		{[]string{"softmax"}, 0, []string{"tactic softmax_linear", "predicted:", "blocks an SM", "registers, at least", ".visible .entry softmax", ".reg .b32 %r<"}},
+		{[]string{"softmax", "--format", "json"}, 0, []string{`"spill_bytes": null`}},
 		{[]string{"block2/shortcut/norm/BatchNormalization", "--of-tactic", "conv_f32_simt_64x64x64_s3"}, 0, []string{"conv_f32_simt_64x64x64_s3", "cp.async"}},
 		{[]string{"block2"}, exitFailure, []string{`"block2" names no one layer of the engine, which has`, "softmax/Softmax"}},
 		{[]string{"softmax", "--of-tactic", "conv_f32_simt_64x64x64_s3"}, exitFailure, []string{"conv_f32_simt_64x64x64_s3"}},

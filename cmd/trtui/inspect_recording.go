@@ -55,7 +55,7 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 	fmt.Fprintf(w, "%s: %s (%s, sha256 %.12s), on %s\n", r.Path, r.Model, r.ModelPath, r.ModelSHA256, r.Device.Device)
 	end := "cut short, or still being written"
 	if r.Complete {
-		end = "complete, " + r.Ended.Sub(r.Started).Round(time.Second).String()
+		end = endText(r) + ", " + r.Ended.Sub(r.Started).Round(time.Second).String()
 	}
 	fmt.Fprintf(w, "recorded %s, %s; %s, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, count(r.States, "state"), kib(int(r.Bytes)))
 	fmt.Fprintf(w, "data: %s, %s to evaluate, %d to calibrate\n", r.Data, count(r.Items, "item"), r.CalItems)
@@ -79,6 +79,14 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 		median, p99 = ">estimated ms", ">estimated p99"
 	}
 	writeTable(w, []string{"configuration", median, p99, "~>runs", ">top-1 %", ">agree %", ">SQNR dB", "~>arena KiB", "~>weights KiB", ""}, rows)
+}
+
+// endText is how a recording ended that was closed.
+func endText(r *sessions.RecordingReport) string {
+	if r.Stopped {
+		return "stopped"
+	}
+	return "complete"
 }
 
 // known prints a number that may be missing.
@@ -118,7 +126,7 @@ func (o *options) listRecordings(w io.Writer, dir string) error {
 		case r.Err != "":
 			state = r.Err
 		case r.Complete:
-			state = "complete"
+			state = endText(r)
 		}
 		rows = append(rows, []string{filepath.Base(r.Path), r.Model, r.Started.Format("2006-01-02 15:04:05"), fmt.Sprint(len(r.Configs)), kib(int(r.Bytes)), state})
 	}

@@ -28,7 +28,7 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "digits.trtui")
 	out, _ := command(t, 0, "record", "--precision", "int8", "--calibrator", "minmax", "--timing-cache", "", "-o", path)
-	for _, want := range []string{"digits (embedded", "complete", "int8/minmax"} {
+	for _, want := range []string{"digits (embedded", "complete, ", "int8/minmax"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the summary lacks %q:\n%s", want, out)
 		}

@@ -77,9 +77,13 @@ func (k *bound) Explain() (kernels.Explanation, error) {
 		if err != nil {
 			return e, fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
+		spill := &a.LocalBytes
+		if a.Declared {
+			spill = nil
+		}
 		e.Launches = append(e.Launches, kernels.LaunchNote{
 			Function: l.Kernel, Grid: l.Grid, Block: l.Block, Registers: a.Registers, SharedBytes: a.SharedBytes + l.Shared,
-			SpillBytes: a.LocalBytes, Resident: resident,
+			SpillBytes: spill, Resident: resident,
 		})
 	}
 	return e, nil

@@ -177,7 +177,9 @@ func (k *code) function(l emit.Launch) (driver.Function, error) {
 		if err != nil {
 			return 0, err
 		}
-		k.functions[l.Kernel], k.spills = f, max(k.spills, a.LocalBytes)
+		if k.functions[l.Kernel] = f; !a.Declared {
+			k.spills = max(k.spills, a.LocalBytes)
+		}
 	}
 	if l.Shared <= k.shared[l.Kernel] {
 		return f, nil

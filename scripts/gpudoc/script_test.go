@@ -22,9 +22,9 @@ esac
 `
 	fakeTrtui = `#!/bin/sh
 case "$*" in
-  "gpu bringup --backend cuda --json --budget "*) echo '{"check":"driver","ok":true}'; echo '{"check":"copy","gb_s":4300}' ;;
-  "gpu selftest --backend cuda --json --budget "*) echo '{"ok":false,"tactic":"gemm","layer":"x"}'; echo '{"ok":true,"tactic":"copy","layer":"x"}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
-  "gpu bringup --backend cuda --steps device --json") exit 2 ;;
+  "gpu bringup --backend cuda --format json --budget "*) echo '{"check":"driver","ok":true}'; echo '{"check":"copy","gb_s":4300}' ;;
+  "gpu selftest --backend cuda --format json --budget "*) echo '{"ok":false,"tactic":"gemm","layer":"x"}'; echo '{"ok":true,"tactic":"copy","layer":"x"}'; echo 'layer "x": 1 of 2 kernels failed' >&2; exit 1 ;;
+  "gpu bringup --backend cuda --steps device --format json") exit 2 ;;
   bench*--forbid-tactic\ @*) ;;
   bench*) echo 'it uses what selftest found bad' >&2; exit 4 ;;
 esac

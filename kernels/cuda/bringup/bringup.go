@@ -25,17 +25,17 @@ type Finding struct {
 	OK          bool    `json:"ok"`
 	Estimated   bool    `json:"estimated,omitempty"` // times are a model's
 	Value       string  `json:"value,omitempty"`
-	Count       int     `json:"count,omitempty"`   // of the things that US is the time of all together, such as a graph's nodes
-	US          float64 `json:"us,omitempty"`      // microseconds, the device's
-	EachUS      float64 `json:"each_us,omitempty"` // for one of Count
-	HostUS      float64 `json:"host_us,omitempty"` // microseconds that the host is busy with one
-	Bytes       int     `json:"bytes,omitempty"`   // of a copy, or of compiled code
-	GBs         float64 `json:"gb_s,omitempty"`    // 1e9 bytes a second, read and written both counted
-	TFLOPs      float64 `json:"tflops,omitempty"`  // 1e12 operations a second, a multiply-add being two
-	JITms       float64 `json:"jit_ms,omitempty"`  // milliseconds in the driver's compiler
-	LoadMS      float64 `json:"load_ms,omitempty"` // milliseconds to load compiled code
-	Registers   int     `json:"registers,omitempty"`
-	LocalBytes  int     `json:"local_bytes,omitempty"`  // a thread's: spills
+	Count       int     `json:"count,omitempty"`        // of the things that US is the time of all together, such as a graph's nodes
+	US          float64 `json:"us,omitempty"`           // microseconds, the device's
+	EachUS      float64 `json:"each_us,omitempty"`      // for one of Count
+	HostUS      float64 `json:"host_us,omitempty"`      // microseconds that the host is busy with one
+	Bytes       int     `json:"bytes,omitempty"`        // of a copy, or of compiled code
+	GBs         float64 `json:"gb_s,omitempty"`         // 1e9 bytes a second, read and written both counted
+	TFLOPs      float64 `json:"tflops,omitempty"`       // 1e12 operations a second, a multiply-add being two
+	JITms       float64 `json:"jit_ms,omitempty"`       // milliseconds in the driver's compiler, or of the host in the simulator's reader of PTX
+	LoadMS      float64 `json:"load_ms,omitempty"`      // milliseconds to load compiled code
+	Registers   int     `json:"registers,omitempty"`    // a thread's; simulated, the fewest that a compiler can take
+	LocalBytes  *int    `json:"local_bytes,omitempty"`  // a thread's: spills; nil: not known, or no code was looked at
 	SharedBytes int     `json:"shared_bytes,omitempty"` // a block's, static and dynamic
 	Log         string  `json:"log,omitempty"`          // the compiler's warnings
 	Error       string  `json:"error,omitempty"`

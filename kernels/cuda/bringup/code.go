@@ -69,8 +69,10 @@ func (p *probe) look(f *Finding, m driver.Module, kernel string) error {
 	if err != nil {
 		return err
 	}
-	f.Registers, f.LocalBytes = max(f.Registers, a.Registers), max(f.LocalBytes, a.LocalBytes)
-	f.SharedBytes = max(f.SharedBytes, a.SharedBytes)
+	f.Registers, f.SharedBytes = max(f.Registers, a.Registers), max(f.SharedBytes, a.SharedBytes)
+	if !a.Declared && (f.LocalBytes == nil || *f.LocalBytes < a.LocalBytes) {
+		f.LocalBytes = &a.LocalBytes
+	}
 	return nil
 }
 
@@ -114,7 +116,7 @@ func (p *probe) compileAll() error {
 		}
 		list = few
 	}
-	start, done, spilled, warned, bytes, compiling := time.Now(), 0, 0, 0, 0, 0.0
+	start, done, known, spilled, warned, bytes, compiling := time.Now(), 0, 0, 0, 0, 0, 0.0
 	slowest := Finding{}
 	inOrder(len(list), func(i int) Finding {
 		if p.ctx.Err() != nil {
@@ -129,8 +131,11 @@ func (p *probe) compileAll() error {
 		done++
 		bytes += f.Bytes
 		compiling += f.JITms
-		if f.LocalBytes > 0 {
-			spilled++
+		if f.LocalBytes != nil {
+			known++
+			if *f.LocalBytes > 0 {
+				spilled++
+			}
 		}
 		if f.Log != "" {
 			warned++
@@ -140,7 +145,11 @@ func (p *probe) compileAll() error {
 		}
 		return true
 	})
-	value := fmt.Sprintf("%d of %d tactics; %d use local memory, %d with warnings", done, len(list), spilled, warned)
+	local := "spills not known"
+	if known > 0 {
+		local = fmt.Sprintf("%d use local memory", spilled)
+	}
+	value := fmt.Sprintf("%d of %d tactics; %s, %d with warnings", done, len(list), local, warned)
 	if slowest.Name != "" { // a device that tells how long its compiler took
 		value += fmt.Sprintf("; %.1f at a time; slowest %s", compiling/milliseconds(time.Since(start)), slowest.Name)
 	}

@@ -171,9 +171,10 @@ type JITLog struct {
 
 // FuncAttributes is what the compiler made of a kernel.
 type FuncAttributes struct {
-	Registers     int // a thread's
-	LocalBytes    int // a thread's local memory: spills, mostly
-	SharedBytes   int // a block's static shared memory
+	Declared      bool // no compiler was asked: Registers are the fewest that it can take, LocalBytes what the text declares
+	Registers     int  // a thread's
+	LocalBytes    int  // a thread's local memory: spills, mostly; a compiler's are not known where Declared
+	SharedBytes   int  // a block's static shared memory
 	ConstBytes    int
 	MaxThreads    int // a block's limit, by registers and launch bounds
 	PTXVersion    int // 80 for .version 8.0
