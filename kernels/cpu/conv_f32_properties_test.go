@@ -18,26 +18,24 @@ func spawn(n int, f func(int)) {
 	wait.Wait()
 }
 
-// TestConvF32Concurrent runs one convolution from several goroutines at once, each with several workers: all
-// results are those of a single worker, bit for bit.
-func TestConvF32Concurrent(t *testing.T) {
-	s := conv(48, 23, 21, 80, 3, 1, 1)
-	r := rand.New(rand.NewPCG(2, 2))
-	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
-	run := func(c *ConvF32, parallel Parallel) []float32 {
-		out := make([]float32, 80*23*21)
-		c.Run(parallel, &ConvF32Call{In: Blocked(x, 48, 23, 21), Out: Blocked(out, 80, 23, 21), Limits: NoLimits(),
-			Workspace: make([]float32, c.Workspace())})
-		return out
+// concurrent runs a convolution of x from several goroutines at once, each with several workers: all results, of so many
+// elements, are those of a single worker, bit for bit.
+func concurrent(t *testing.T, x Tensor4, out func([]float32) Tensor4, elements int, build func(workers int) (transposedComputation, error)) {
+	t.Helper()
+	run := func(c transposedComputation, parallel Parallel) []float32 {
+		y := make([]float32, elements)
+		c.Run(parallel, &ConvF32Call{In: x, Out: out(y), Limits: NoLimits(), Workspace: make([]float32, c.Workspace())})
+		return y
 	}
-	build := func(workers int) *ConvF32 {
-		c, err := NewConvF32(s, w, nil, ConvF32Config{Features: asm.HostFeatures(), Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
+	alone, err := build(1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	want, c := run(build(1), serial), build(4)
+	c, err := build(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := run(alone, serial)
 	spawn(3, func(int) {
 		for i, got := range run(c, spawn) {
 			if got != want[i] {
@@ -45,6 +43,16 @@ func TestConvF32Concurrent(t *testing.T) {
 				return
 			}
 		}
+	})
+}
+
+func TestConvF32Concurrent(t *testing.T) {
+	s := conv(48, 23, 21, 80, 3, 1, 1)
+	r := rand.New(rand.NewPCG(2, 2))
+	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
+	out := func(y []float32) Tensor4 { return Blocked(y, 80, 23, 21) }
+	concurrent(t, Blocked(x, 48, 23, 21), out, 80*23*21, func(workers int) (transposedComputation, error) {
+		return NewConvF32(s, w, nil, ConvF32Config{Features: asm.HostFeatures(), Workers: workers})
 	})
 }
 

@@ -7,38 +7,56 @@ import (
 	"testing"
 )
 
-// naiveVolume computes an NCDHW convolution in float64 from 2-D ones of the slices, by naiveConv; scale is the sum of the
-// magnitudes of the terms.
-func naiveVolume(s ConvShape, d ConvDepth, x, w, bias []float32) (y, scale []float64) {
-	plane, outPlane := s.Height*s.Width, s.OutHeight()*s.OutWidth()
-	perFilter, taps := s.Channels/s.Groups, s.KernelH*s.KernelW
-	y, scale = make([]float64, s.Batch*s.Filters*d.Out*outPlane), make([]float64, s.Batch*s.Filters*d.Out*outPlane)
-	zero := make([]float32, s.Filters)
-	for out := range d.Out {
-		for k := range d.Kernel {
-			slice := out*d.Stride + k*d.Dilation - d.PadFront
-			if slice < 0 || slice >= d.In {
-				continue
-			}
-			var part, weights []float32
-			for i := range s.Batch * s.Channels {
-				part = append(part, x[(i*d.In+slice)*plane:][:plane]...)
-			}
-			for i := range s.Filters * perFilter {
-				weights = append(weights, w[(i*d.Kernel+k)*taps:][:taps]...)
-			}
-			sum, size := naiveConv(s, part, weights, zero)
-			for i, v := range sum {
-				at := (i/outPlane*d.Out+out)*outPlane + i%outPlane
-				y[at], scale[at] = y[at]+v, scale[at]+size[i]
-			}
+// sliceSums is what a convolution of volumes is made of: those of its slices.
+type sliceSums struct {
+	batch, channels, filters int
+	plane, outPlane          int // elements of a slice of a channel
+	kernels, taps            int // of the weights: kernels, and elements of a slice of one
+	in, out, depth           int // slices of the input, the output and the kernels
+}
+
+// naive sums an NCDHW convolution up in float64; scale is the sum of the magnitudes of the terms. met calls f for slices of
+// the input, the output and the kernels that belong together, existing or not; of computes the convolution of slices.
+func (s sliceSums) naive(x, w, bias []float32, met func(f func(in, out, k int)), of func(x, w, bias []float32) (y, scale []float64)) (y, scale []float64) {
+	n := s.batch * s.filters * s.out * s.outPlane
+	y, scale = make([]float64, n), make([]float64, n)
+	zero := make([]float32, s.filters)
+	met(func(in, out, k int) {
+		if in < 0 || in >= s.in || out < 0 || out >= s.out {
+			return
 		}
-	}
+		var part, weights []float32
+		for i := range s.batch * s.channels {
+			part = append(part, x[(i*s.in+in)*s.plane:][:s.plane]...)
+		}
+		for i := range s.kernels {
+			weights = append(weights, w[(i*s.depth+k)*s.taps:][:s.taps]...)
+		}
+		sum, size := of(part, weights, zero)
+		for i, v := range sum {
+			at := (i/s.outPlane*s.out+out)*s.outPlane + i%s.outPlane
+			y[at], scale[at] = y[at]+v, scale[at]+size[i]
+		}
+	})
 	for i := range y {
-		v := float64(bias[i/outPlane/d.Out%s.Filters])
+		v := float64(bias[i/s.outPlane/s.out%s.filters])
 		y[i], scale[i] = y[i]+v, scale[i]+math.Abs(v)
 	}
 	return y, scale
+}
+
+// naiveVolume computes a convolution of volumes by naiveConv.
+func naiveVolume(s ConvShape, d ConvDepth, x, w, bias []float32) (y, scale []float64) {
+	parts := sliceSums{s.Batch, s.Channels, s.Filters, s.Height * s.Width, s.OutHeight() * s.OutWidth(),
+		s.Filters * (s.Channels / s.Groups), s.KernelH * s.KernelW, d.In, d.Out, d.Kernel}
+	met := func(f func(in, out, k int)) {
+		for out := range d.Out {
+			for k := range d.Kernel {
+				f(out*d.Stride+k*d.Dilation-d.PadFront, out, k)
+			}
+		}
+	}
+	return parts.naive(x, w, bias, met, func(x, w, bias []float32) (y, scale []float64) { return naiveConv(s, x, w, bias) })
 }
 
 func TestConvVolumeF32(t *testing.T) {

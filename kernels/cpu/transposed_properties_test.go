@@ -51,33 +51,13 @@ func TestTransposedAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestTransposedConcurrent runs one transposed convolution from several goroutines at once, each with several workers: all
-// results are those of a single worker, bit for bit.
 func TestTransposedConcurrent(t *testing.T) {
 	s := deconv(48, 23, 21, 80, 3, 2, 1, 1)
 	r := rand.New(rand.NewPCG(2, 2))
 	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
-	run := func(c transposedComputation, parallel Parallel) []float32 {
-		out := make([]float32, 80*s.OutHeight*s.OutWidth)
-		c.Run(parallel, &ConvF32Call{In: Blocked(x, 48, 23, 21), Out: Blocked(out, 80, s.OutHeight, s.OutWidth), Limits: NoLimits(),
-			Workspace: make([]float32, c.Workspace())})
-		return out
-	}
-	build := func(workers int) transposedComputation {
-		c, err := NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), workers)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	want, c := run(build(1), serial), build(4)
-	spawn(3, func(int) {
-		for i, got := range run(c, spawn) {
-			if got != want[i] {
-				t.Errorf("element %d = %g, want %g", i, got, want[i])
-				return
-			}
-		}
+	out := func(y []float32) Tensor4 { return Blocked(y, 80, s.OutHeight, s.OutWidth) }
+	concurrent(t, Blocked(x, 48, 23, 21), out, 80*s.OutHeight*s.OutWidth, func(workers int) (transposedComputation, error) {
+		return NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), workers)
 	})
 }
 

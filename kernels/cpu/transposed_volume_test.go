@@ -2,42 +2,22 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 )
 
-// naiveTransposedVolume computes an NCDHW transposed convolution in float64 from 2-D ones of the slices; scale is the sum of
-// the magnitudes of the terms.
+// naiveTransposedVolume computes a transposed convolution of volumes by naiveTransposed.
 func naiveTransposedVolume(s TransposedShape, d ConvDepth, x, w, bias []float32) (y, scale []float64) {
-	plane, outPlane, taps := s.Height*s.Width, s.OutHeight*s.OutWidth, s.KernelH*s.KernelW
-	y, scale = make([]float64, s.Batch*s.Filters*d.Out*outPlane), make([]float64, s.Batch*s.Filters*d.Out*outPlane)
-	zero := make([]float32, s.Filters)
-	for slice := range d.In {
-		for k := range d.Kernel {
-			out := slice*d.Stride + k*d.Dilation - d.PadFront
-			if out < 0 || out >= d.Out {
-				continue
-			}
-			var part, weights []float32
-			for i := range s.Batch * s.Channels {
-				part = append(part, x[(i*d.In+slice)*plane:][:plane]...)
-			}
-			for i := range s.Channels * s.Filters / s.Groups {
-				weights = append(weights, w[(i*d.Kernel+k)*taps:][:taps]...)
-			}
-			sum, size := naiveTransposed(s, part, weights, zero)
-			for i, v := range sum {
-				at := (i/outPlane*d.Out+out)*outPlane + i%outPlane
-				y[at], scale[at] = y[at]+v, scale[at]+size[i]
+	parts := sliceSums{s.Batch, s.Channels, s.Filters, s.Height * s.Width, s.OutHeight * s.OutWidth,
+		s.Channels * s.Filters / s.Groups, s.KernelH * s.KernelW, d.In, d.Out, d.Kernel}
+	met := func(f func(in, out, k int)) {
+		for in := range d.In {
+			for k := range d.Kernel {
+				f(in, in*d.Stride+k*d.Dilation-d.PadFront, k)
 			}
 		}
 	}
-	for i := range y {
-		v := float64(bias[i/outPlane/d.Out%s.Filters])
-		y[i], scale[i] = y[i]+v, scale[i]+math.Abs(v)
-	}
-	return y, scale
+	return parts.naive(x, w, bias, met, func(x, w, bias []float32) (y, scale []float64) { return naiveTransposed(s, x, w, bias) })
 }
 
 func TestTransposedVolumeF32(t *testing.T) {

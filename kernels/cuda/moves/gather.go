@@ -36,16 +36,24 @@ type gather struct {
 	index                graph.DataType
 }
 
+// gathers returns why the kernels, which copy elements as they are by indices of 32 or 64 bits, do not take a layer.
+func gathers(b kernels.Binding) error {
+	if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
+		return fmt.Errorf("the kernel keeps the type, and has no epilogue")
+	}
+	if i := b.In[1].Type; i != graph.I64 && i != graph.I32 {
+		return fmt.Errorf("indices are %s, the kernel takes i32 and i64", i)
+	}
+	return nil
+}
+
 func gatherOf(b kernels.Binding) (*gather, error) {
 	x, i := b.In[0], b.In[1]
 	if b.Consts[1] != nil {
 		return nil, fmt.Errorf("the indices are constants")
 	}
-	if i.Type != graph.I64 && i.Type != graph.I32 {
-		return nil, fmt.Errorf("indices are %s, the kernel takes i32 and i64", i.Type)
-	}
-	if b.In[0].Type != b.Out[0].Type || b.Layer.Epilogue.Args > 0 {
-		return nil, fmt.Errorf("the kernel keeps the type, and has no epilogue")
+	if err := gathers(b); err != nil {
+		return nil, err
 	}
 	if graph.Count(b.Out[0].Dims) == 0 {
 		return nil, fmt.Errorf("the output is empty")
@@ -82,16 +90,7 @@ func (g *gather) emit(b kernels.Binding) (*emit.Work, error) {
 func elementsTactic() emit.Tactic {
 	return emit.Tactic{
 		Name: "gather_elements_linear", Op: graph.GatherElements, In: kernels.Linear, Out: kernels.Linear,
-		Match: func(b kernels.Binding) error {
-			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
-				return fmt.Errorf("the kernel keeps the type, and has no epilogue")
-			}
-			if i := b.In[1].Type; i != graph.I64 && i != graph.I32 {
-				return fmt.Errorf("indices are %s, the kernel takes i32 and i64", i)
-			}
-			return nil
-		},
-		Emit: emitElements,
+		Match: gathers, Emit: emitElements,
 	}
 }
 
@@ -125,16 +124,7 @@ func emitElements(b kernels.Binding) (*emit.Work, error) {
 func tuplesTactic() emit.Tactic {
 	return emit.Tactic{
 		Name: "gather_tuples_linear", Op: graph.GatherND, In: kernels.Linear, Out: kernels.Linear,
-		Match: func(b kernels.Binding) error {
-			if b.Layer.Epilogue.Args > 0 || b.In[0].Type != b.Out[0].Type {
-				return fmt.Errorf("the kernel keeps the type, and has no epilogue")
-			}
-			if i := b.In[1].Type; i != graph.I64 && i != graph.I32 {
-				return fmt.Errorf("indices are %s, the kernel takes i32 and i64", i)
-			}
-			return nil
-		},
-		Emit: emitTuples,
+		Match: gathers, Emit: emitTuples,
 	}
 }
 
