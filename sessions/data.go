@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
@@ -17,6 +18,14 @@ type Data interface {
 	Name() string
 	// Random reports whether the items are made up, so that they say nothing about accuracy.
 	Random() bool
+}
+
+// outOfRange adds to the error of a layer that refuses an index which random data made up what that is.
+func (s *stages) outOfRange(err error) error {
+	if s.Data == nil || !s.Data.Random() || !errors.As(err, new(*graph.IndexError)) {
+		return err
+	}
+	return fmt.Errorf("%w: the data is %s, and the graph does not tell which integers fit", err, s.Data.Name())
 }
 
 // Subset returns n items of d from item first on; all that follow where n is 0.

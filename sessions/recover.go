@@ -9,8 +9,9 @@ import (
 
 // surviving does work, and once more where the device was lost meanwhile: it is started anew, and the engine of the
 // configuration is run step by step, which names the layer at fault if it is one that fails every time. warn is told.
-func (s *stages) surviving(ctx context.Context, cfg Config, warn func(string), work func() error) error {
-	err := work()
+func (s *stages) surviving(ctx context.Context, cfg Config, warn func(string), work func() error) (err error) {
+	defer func() { err = s.outOfRange(err) }()
+	err = work()
 	device, ok := s.Backend.(run.Recoverer)
 	if err == nil || !ok || !device.Lost(err) {
 		return err

@@ -228,7 +228,7 @@ func TestInspectTacticsOfUnsupported(t *testing.T) {
 	o := &runOptions{}
 	o.table = testTable()
 	_, err := call(t, o.command(), "--backends", "cpu,sim:2")
-	if hint := unsupportedHint(err); !strings.Contains(hint, "trtui inspect tactics [MODEL] --backend sim") || !strings.Contains(hint, "--backend cpu") {
+	if hint := hintOn(err); !strings.Contains(hint, "trtui inspect tactics [MODEL] --backend sim") || !strings.Contains(hint, "--backend cpu") {
 		t.Errorf("%v: %q", err, hint)
 	}
 }

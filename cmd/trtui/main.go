@@ -96,7 +96,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitFailure
 	}
 	writeNote(stderr, "trtui: %v", err)
-	if hint := unsupportedHint(err); hint != "" {
+	if hint := hintOn(err); hint != "" {
 		writeNote(stderr, "%s", hint)
 	}
 	if errors.As(err, new(toldError)) {

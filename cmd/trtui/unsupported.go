@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 )
 
-// unsupportedHint says what to do about layers that a backend does not compute; "" for other errors.
-func unsupportedHint(err error) string {
+// hintOn says what to do about layers that a backend does not compute, or that refuse what the data holds; "" for other errors.
+func hintOn(err error) string {
+	if errors.As(err, new(*graph.IndexError)) {
+		return "an input gives an index that is out of range; --data names inputs that fit"
+	}
 	var missing *run.Unsupported
 	if !errors.As(err, &missing) {
 		return ""

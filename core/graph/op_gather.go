@@ -84,6 +84,16 @@ func (l *Layer) needIndexed() (x, indices *Tensor, axis int, err error) {
 	return x, indices, axis, err
 }
 
+// IndexError is an index that names none of the elements that there are.
+type IndexError struct {
+	Index  int64 // negative: from the end
+	Extent int
+}
+
+func (e *IndexError) Error() string {
+	return fmt.Sprintf("index %d is outside %d elements", e.Index, e.Extent)
+}
+
 // indicesIn returns indices into n elements, negative ones counted from the end.
 func indicesIn(v Value, n int) ([]int, error) {
 	list := make([]int, v.Len())
@@ -93,7 +103,7 @@ func indicesIn(v Value, n int) ([]int, error) {
 			j += n
 		}
 		if j < 0 || j >= n {
-			return nil, fmt.Errorf("index %d is outside %d elements", at, n)
+			return nil, &IndexError{at, n}
 		}
 		list[i] = j
 	}
@@ -238,7 +248,7 @@ func eachTuple(dims []int, indices Value, f func(row, at int)) error {
 				i += dims[j]
 			}
 			if i < 0 || i >= dims[j] {
-				return fmt.Errorf("index %d is outside %d elements on axis %d", ints[row*k+j], dims[j], j)
+				return fmt.Errorf("axis %d: %w", j, &IndexError{ints[row*k+j], dims[j]})
 			}
 			at += i * s[j]
 		}

@@ -82,7 +82,7 @@ func resolveIndices[T int32 | int64](dst []int32, indices []T, extent int) error
 			at += extent
 		}
 		if at < 0 || at >= extent {
-			return fmt.Errorf("index %d is outside %d elements", indices[i], extent)
+			return &graph.IndexError{Index: int64(indices[i]), Extent: extent}
 		}
 		dst[i] = int32(at)
 	}

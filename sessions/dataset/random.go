@@ -10,10 +10,9 @@ import (
 )
 
 // Random returns n items of made-up data for a network's inputs: real numbers from the standard normal distribution,
-// integers from 0 to 9, booleans. Symbols of the shapes are taken from env and are 1 if they are not in it; the first
-// axis counts the items, unless an input has none, they differ in its extent or it is fixed, in which case the items are
-// whole. The
-// same arguments give the same data, item by item.
+// integers that the layers which read them can use, which the set's name tells, booleans. Symbols of the shapes are taken from
+// env and are 1 if they are not in it; the first axis counts the items, unless an input has none, they differ in its extent or
+// it is fixed, in which case the items are whole. The same arguments give the same data, item by item.
 func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Set, error) {
 	if len(inputs) == 0 {
 		return nil, errors.New("random data: the network has no inputs")
@@ -23,7 +22,8 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 	}
 	s := &Set{Name: "random", Random: true, length: n, Identity: Identity{Path: "random", Hash: fmt.Sprintf("random %d of %d %v", seed, n, env)}}
 	item := 0.0
-	for _, t := range inputs {
+	ranges := make([]integers, len(inputs))
+	for k, t := range inputs {
 		dims := make([]int, len(t.Dims))
 		for i, d := range t.Dims {
 			dims[i] = extent(d, env)
@@ -36,6 +36,10 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		}
 		s.Inputs = append(s.Inputs, Input{t.Name, t.Type, dims})
 		s.Identity.Hash += fmt.Sprintf(" %s %s%v", t.Name, t.Type, dims)
+		if t.Type.IsInteger() {
+			ranges[k] = integersOf(t, env)
+			s.Identity.Hash += fmt.Sprintf(" %d to %d", ranges[k].low, ranges[k].high)
+		}
 		if len(t.Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) || fixedBatch(t.Dims[0]) {
 			s.Whole = true
 		}
@@ -46,9 +50,15 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 		}
 	}
 	s.read = func(i, k int, dst graph.Value) error {
-		fill(dst, rand.New(rand.NewPCG(seed, uint64(i)*uint64(len(s.Inputs))+uint64(k))))
+		r := rand.New(rand.NewPCG(seed, uint64(i)*uint64(len(s.Inputs))+uint64(k)))
+		if dst.Type.IsInteger() {
+			ranges[k].fill(dst, r)
+		} else {
+			fill(dst, r)
+		}
 		return nil
 	}
+	s.Name += describe(inputs, ranges)
 	return s, nil
 }
 
@@ -101,6 +111,7 @@ func extent(d graph.Dim, env map[string]int) int {
 	return d.Eval(all)
 }
 
+// fill makes up elements for a value of real numbers or booleans, and small ones of 8 bits.
 func fill(v graph.Value, r *rand.Rand) {
 	switch {
 	case v.Type == graph.F64:
@@ -118,8 +129,8 @@ func fill(v graph.Value, r *rand.Rand) {
 			v.Data[i] = byte(r.IntN(2))
 		}
 	default:
-		for i := 0; i < len(v.Data); i += v.Type.Size() {
-			v.Data[i] = byte(r.IntN(10)) // little-endian
+		for i := range v.Data {
+			v.Data[i] = byte(r.IntN(10))
 		}
 	}
 }
