@@ -70,6 +70,69 @@ func openONNX(dir string, o Options) (*Set, error) {
 	return s, nil
 }
 
+// itemised returns a whole set as one of the items that lie along the first axis of its values, where that axis is one and the
+// same symbol in all inputs: the batch. A set of batches of one, of values that differ in other axes, or for other inputs stays
+// as it is.
+func (s *Set) itemised(inputs []*graph.Tensor) *Set {
+	if !s.Whole || s.shapes == nil || !sameBatch(inputs) {
+		return s
+	}
+	type place struct{ set, at int }
+	var places []place
+	cut := *s
+	cut.Inputs = nil
+	for i := range s.length {
+		n := 0
+		for k, in := range s.Inputs {
+			dims := s.shapes(i, k)
+			if len(dims) == 0 || k > 0 && dims[0] != n || i > 0 && !slices.Equal(dims[1:], cut.Inputs[k].Dims) {
+				return s
+			}
+			if n = dims[0]; i == 0 {
+				cut.Inputs = append(cut.Inputs, Input{in.Name, in.Type, slices.Clone(dims[1:])})
+			}
+		}
+		for at := range n {
+			places = append(places, place{i, at})
+		}
+	}
+	if len(places) == s.length || len(places) == 0 {
+		return s
+	}
+	cut.Whole, cut.shapes, cut.length = false, nil, len(places)
+	cut.Identity.Hash += " by items"
+	cut.read = func(i, k int, dst graph.Value) error {
+		from := places[i]
+		whole := graph.NewValue(dst.Type, s.shapes(from.set, k)...)
+		if err := s.read(from.set, k, whole); err != nil {
+			return err
+		}
+		copy(dst.Data, whole.Data[from.at*len(dst.Data):])
+		return nil
+	}
+	return &cut
+}
+
+// sameBatch reports whether one symbol is the first axis of all inputs, and no other axis of them.
+func sameBatch(inputs []*graph.Tensor) bool {
+	if len(inputs) == 0 || len(inputs[0].Dims) == 0 {
+		return false
+	}
+	batch, symbol := inputs[0].Dims[0].SymbolName()
+	for _, t := range inputs {
+		for i, d := range t.Dims {
+			names := map[string]bool{}
+			if d.Symbols(names); names[batch] != (i == 0) {
+				return false
+			}
+		}
+		if len(t.Dims) == 0 {
+			return false
+		}
+	}
+	return symbol
+}
+
 // onnxFolders returns the folders of test data in dir, itself or those in it, in order; none if it has none.
 func onnxFolders(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)

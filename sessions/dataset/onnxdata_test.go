@@ -1,7 +1,9 @@
 package dataset
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,5 +42,45 @@ func TestONNXData(t *testing.T) {
 	write(t, dir, "test_data_set_10/input_1.pb", []byte{0xff})
 	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "input_1.pb") {
 		t.Errorf("broken tensor: %v", err)
+	}
+}
+
+// Batches in ONNX test data are the items of a network that has a batch, and whole inputs of any other.
+func TestONNXBatches(t *testing.T) {
+	dir := t.TempDir()
+	for set, rows := range []int{3, 1} {
+		for k, name := range []string{"x", "y"} {
+			v := graph.NewValue(graph.F32, rows, 2)
+			for i := range v.F32() {
+				v.F32()[i] = float32(100*set + 10*k + i)
+			}
+			write(t, dir, fmt.Sprintf("test_data_set_%d/input_%d.pb", set, k), onnx.WriteTensor(name, v))
+		}
+	}
+	s, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := func(x, y graph.Dim) []*graph.Tensor {
+		n := graph.NewNetwork("n")
+		n.AddInput("x", graph.F32, x, graph.Const(2))
+		n.AddInput("y", graph.F32, y, graph.Const(2))
+		return n.Inputs
+	}
+	b, err := s.Bind(network(graph.Symbol("batch"), graph.Symbol("batch")))
+	if err != nil || b.Len() != 4 {
+		t.Fatalf("%d items of a batch of 3 and one of 1: %v", b.Len(), err)
+	}
+	for i, want := range [][2]float32{{0, 10}, {2, 12}, {4, 14}, {100, 110}} {
+		in, err := b.Inputs(i)
+		if err != nil || in["x"].F32()[0] != want[0] || in["y"].F32()[0] != want[1] || !slices.Equal(in["x"].Dims, []int{1, 2}) {
+			t.Errorf("item %d: %v %v", i, in, err)
+		}
+	}
+	if b.Set.Identity == s.Identity {
+		t.Error("the items of batches are the batches by their identity")
+	}
+	if b, err := s.Bind(network(graph.Symbol("a"), graph.Symbol("b"))); err != nil || b.Len() != 2 {
+		t.Errorf("two inputs with axes of their own: %v", err)
 	}
 }
