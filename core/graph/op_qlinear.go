@@ -118,7 +118,7 @@ func importIntConv(weights int) func(n *Node) (any, []*Tensor, error) {
 	}
 }
 
-// need8 returns inputs 0 and second, checked to be 8-bit integers that are not quantised by a range of their own, with at
+// need8 returns inputs 0 and second, checked to be 8-bit integers, whatever range they have of those that made them, with at
 // least the given rank.
 func (l *Layer) need8(second, rank int) (x, w *Tensor, err error) {
 	if x, err = l.need(0); err != nil {
@@ -128,7 +128,7 @@ func (l *Layer) need8(second, rank int) (x, w *Tensor, err error) {
 		return nil, nil, err
 	}
 	for _, t := range []*Tensor{x, w} {
-		if t.Type != I8 && t.Type != U8 || t.Quantized() || len(t.Dims) < rank {
+		if t.Type != I8 && t.Type != U8 || len(t.Dims) < rank {
 			return nil, nil, fmt.Errorf("input %s is %s, want i8 or u8 with at least %d axes", t.Name, t.TypeString(), rank)
 		}
 	}

@@ -112,3 +112,28 @@ func TestDimGrowth(t *testing.T) {
 		e = e.Max(e.AddN(1))
 	}
 }
+
+// An operator whose scales are inputs takes what QuantizeLinear makes, which has a range of its own.
+func TestQLinearConvOfQuantized(t *testing.T) {
+	d := Define("qlinear")
+	scale := func(name string, s float32) *Tensor { return d.Constant(name, Values(F32, []float32{s})) }
+	zero := func(name string, z byte) *Tensor { return d.Constant(name, Value{U8, nil, []byte{z}}) }
+	sx, zx, sy, zy := scale("sx", 0.5), zero("zx", 3), scale("sy", 0.5), zero("zy", 10)
+	x := d.Layer(Quantize, QuantAttrs{PerTensor(0.5, 3), U8}, d.Input("x", F32, Shape(1, 1, 1, 3)...))
+	w := d.Constant("w", Value{I8, []int{1, 1, 1, 1}, []byte{2}})
+	y := d.Layer(QLinearConv, ConvAttrs{Group: 1}, x, sx, zx, w, scale("sw", 0.25), d.Constant("zw", Value{I8, nil, []byte{0}}), sy, zy)
+	d.Output("y", d.Layer(Dequantize, QuantAttrs{Type: F32}, y, sy, zy))
+	n, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := NewValue(F32, 1, 1, 1, 3)
+	copy(in.F32(), []float32{2, -1, 100})
+	out, err := n.Eval(map[string]Value{"x": in}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out["y"].F32(); got[0] != 1 || got[1] != -0.5 || got[2] != 50 {
+		t.Errorf("%v, want half of 2, -1 and 100", got)
+	}
+}
