@@ -51,6 +51,9 @@ func OpenModel(ops graph.OpSet, path string) (*Model, error) {
 	} else {
 		f, err := onnx.Open(ops, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
+			if f, ok := foreignOf(path, head, size); ok {
+				return nil, fmt.Errorf("%s is %s, not an ONNX model or an engine: %s", path, f.kind, f.instead)
+			}
 			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged; as a model: %w", path, none.Err)
 		}
 		if err != nil {
@@ -115,7 +118,7 @@ func peek(path string) ([]byte, int64, error) {
 	if info.IsDir() {
 		return nil, 0, fmt.Errorf("%s is a directory; name a model file (.onnx) or an engine", path)
 	}
-	head := make([]byte, 16)
+	head := make([]byte, 64)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
 		return nil, 0, err
