@@ -93,7 +93,7 @@ func (f *ConfigFile) parse(data []byte) error {
 	var unknown []string
 	for name := range names {
 		if !slices.Contains(known, name) {
-			unknown = append(unknown, fmt.Sprintf("unknown field %q%s", name, didYouMean(name, known)))
+			unknown = append(unknown, fmt.Sprintf("unknown field %q%s", name, DidYouMean(name, known)))
 		}
 	}
 	if len(unknown) > 0 {

@@ -46,12 +46,12 @@ func (m *Model) checkDisabled(cfg Config) error {
 			site.Rule = text
 		}
 		if !slices.Contains(rules, site.Rule) {
-			unknown = append(unknown, fmt.Sprintf("no rule or pass is called %q%s", site.Rule, didYouMean(site.Rule, rules)))
+			unknown = append(unknown, fmt.Sprintf("no rule or pass is called %q%s", site.Rule, DidYouMean(site.Rule, rules)))
 			continue
 		}
 		for _, name := range site.Layers {
 			if !slices.Contains(layers, name) {
-				unknown = append(unknown, fmt.Sprintf("%s: the model has no layer %q%s", site.Rule, name, didYouMean(name, layers)))
+				unknown = append(unknown, fmt.Sprintf("%s: the model has no layer %q%s", site.Rule, name, DidYouMean(name, layers)))
 			}
 		}
 	}
@@ -67,7 +67,7 @@ func (m *Model) checkShapes(cfg Config) error {
 	for _, name := range slices.Sorted(maps.Keys(cfg.Shapes)) {
 		i := slices.Index(inputs, name)
 		if i < 0 {
-			has := cmp.Or(didYouMean(name, inputs), "; it has "+strings.Join(typed[:min(len(typed), 8)], ", "))
+			has := cmp.Or(DidYouMean(name, inputs), "; it has "+strings.Join(typed[:min(len(typed), 8)], ", "))
 			wrong = append(wrong, fmt.Sprintf("the model has no input %q%s", name, has))
 			continue
 		}
@@ -91,7 +91,7 @@ func (s *stages) checkLayerPrecisions(cfg Config, o *build.Optimized) error {
 		}
 		text := fmt.Sprintf("no layer of %s is called %q", s.model.Name(), r.Pattern)
 		if !strings.Contains(r.Pattern, "*") {
-			text += didYouMean(r.Pattern, sourceNames(o.Network))
+			text += DidYouMean(r.Pattern, sourceNames(o.Network))
 		}
 		unknown = append(unknown, text)
 	}
@@ -142,7 +142,7 @@ func (c *tacticNames) check(what, name, tactic string) {
 		if i := slices.IndexFunc(c.parts, func(p part) bool { return p.source == name }); i >= 0 {
 			text += fmt.Sprintf(": it is a part of %q", c.parts[i].engine)
 		} else {
-			text += cmp.Or(didYouMean(name, c.names), "; trtui inspect tactics lists its layers")
+			text += cmp.Or(DidYouMean(name, c.names), "; trtui inspect tactics lists its layers")
 		}
 		c.unknown = append(c.unknown, text)
 		return
@@ -163,7 +163,7 @@ func (c *tacticNames) check(what, name, tactic string) {
 	if layer != nil {
 		of = fmt.Sprintf("%s (%s)", layer.Name, layer.Op.Name)
 	}
-	c.unknown = append(c.unknown, fmt.Sprintf("%s is %s, but %s has no such tactic for %s%s", tactic, what, c.Backend.Info().Name, of, didYouMean(tactic, slices.Compact(tactics))))
+	c.unknown = append(c.unknown, fmt.Sprintf("%s is %s, but %s has no such tactic for %s%s", tactic, what, c.Backend.Info().Name, of, DidYouMean(tactic, slices.Compact(tactics))))
 }
 
 // unknownNames is the error of a configuration that names what there is not.
@@ -200,9 +200,9 @@ func sourceNames(n *graph.Network) []string {
 	return slices.Compact(names)
 }
 
-// didYouMean returns "; did you mean A, B or C?" with the names that are closest to one that does not exist; "" where none
+// DidYouMean returns "; did you mean A, B or C?" with the names that are closest to one that does not exist; "" where none
 // is close.
-func didYouMean(name string, names []string) string {
+func DidYouMean(name string, names []string) string {
 	type candidate struct {
 		name     string
 		distance int

@@ -5,12 +5,16 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/trtui/trtui/sessions"
 )
 
 // The exit codes, as those of diff and grep: the answer is no, which is what errNo says; there is no answer, since a file
@@ -52,6 +56,21 @@ var (
 	errReported = errors.New("failed")
 )
 
+// similarFlag adds to the error of an unknown flag those of the command that are spelt alike.
+func similarFlag(cmd *cobra.Command, err error) error {
+	unknown := new(pflag.NotExistError)
+	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return fmt.Errorf("%w%s", err, sessions.DidYouMean("--"+unknown.GetSpecifiedName(), names))
+}
+
 // toldError is the error of a worker, for which it ends with a code of its own.
 type toldError struct{ error }
 
@@ -77,6 +96,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	workbench(root)
 	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
+	root.SetFlagErrorFunc(similarFlag)
 	root.SetArgs(args)
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -7,22 +7,39 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/trtui/trtui/sessions"
 )
 
 // revision is the commit where make built the program: the linker sets it.
 var revision string
 
 func versionCommand() *cobra.Command {
-	return &cobra.Command{
+	format := ""
+	c := &cobra.Command{
 		Use:   "version",
 		Short: "Say which commit this program was built from",
 		Args:  cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error {
+			if format != "text" && format != "json" {
+				return usageError{fmt.Errorf("--format %q: want text or json", format)}
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, _ []string) error {
+			if format == "json" {
+				return writeReport(c.OutOrStdout(), sessions.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s/%s\n", programName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
+	c.Flags().StringVar(&format, "format", "text", "text or json")
+	return c
 }
+
+// versionReport is what the program was built with and for, beside its commit, which is in every document's head.
+type versionReport struct{ Go, OS, Arch string }
 
 // programName names the program with the commit that it was built from.
 func programName() string { return "trtui, commit " + ownCommit() }

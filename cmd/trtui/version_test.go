@@ -1,8 +1,13 @@
 package main
 
 import (
+	"encoding/json"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/sessions"
 )
 
 func TestCommit(t *testing.T) {
@@ -29,6 +34,36 @@ func TestCommit(t *testing.T) {
 	} {
 		if got := commit(c.revision, c.info); got != c.want {
 			t.Errorf("%q, %v: %s, want %s", c.revision, c.info, got, c.want)
+		}
+	}
+}
+
+// The version as JSON is a document like the others.
+func TestVersionJSON(t *testing.T) {
+	out, _ := command(t, 0, "version", "--format", "json")
+	var v struct {
+		Schema               int
+		Commit, Go, OS, Arch string
+	}
+	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Schema != sessions.OutputSchema || v.Commit != ownCommit() || v.OS != runtime.GOOS {
+		t.Errorf("%s: %v", out, err)
+	}
+	command(t, exitFailure, "version", "--format", "xml")
+}
+
+// What is mistyped is answered with what is spelt alike.
+func TestMistyped(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"bnech"}, `did you mean "bench"?`},
+		{[]string{"bench", "--percision", "int8"}, `did you mean "--precision"`},
+		{[]string{"gpu", "selftest", "--budgt", "3"}, `did you mean "--budget"?`},
+		{[]string{"bench", "--xyzzyplugh"}, "unknown flag: --xyzzyplugh\nusage:"},
+	} {
+		if _, got := command(t, exitFailure, c.args...); !strings.Contains(got, c.want) {
+			t.Errorf("%v: %s", c.args, got)
 		}
 	}
 }

@@ -53,11 +53,11 @@ func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
 	}
 	if len(args) == 1 && !strings.ContainsAny(args[0], `./\`) {
 		if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
-			text := fmt.Sprintf("%q is neither a command nor a file", args[0])
-			if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
-				text += "; did you mean " + strings.Join(similar, " or ") + "?"
+			var names []string
+			for _, c := range cmd.Commands() {
+				names = append(names, c.Name())
 			}
-			return errors.New(text)
+			return fmt.Errorf("%q is neither a command nor a file%s", args[0], sessions.DidYouMean(args[0], names))
 		}
 	}
 	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
