@@ -60,7 +60,7 @@ func largeLaunch(t *testing.T) (*emit.Work, emit.Launch) {
 			if e.Op != c.Layer.Op || e.Emit == nil || !ok || e.Matches(b) != nil {
 				continue
 			}
-			w, err := e.Emit(b)
+			w, err := e.Work(b)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -45,7 +45,7 @@ func TestTexts(t *testing.T) {
 		if e.Emit == nil {
 			return
 		}
-		w, err := e.Emit(b)
+		w, err := e.Work(b)
 		if err != nil {
 			t.Fatalf("%s on %s: %v", e.Name, r.name, err)
 		}

@@ -19,8 +19,8 @@ import (
 func (p *probe) cubins() error {
 	plain := emitCopy(4, smallDevice).Module.String()
 	p.report(p.linked("device", plain, "copy"))
-	if sm := p.backend.Context().Device().SM; sm == 90 {
-		m := ptx.New(ptx.Target{SM: 90, Arch: true})
+	if sm := p.backend.Context().Device().SM; ptx.SM90A.RunsOn(sm) {
+		m := ptx.New(ptx.SM90A)
 		m.Kernel("empty", 32).End()
 		p.report(p.linked("sm_90a", m.String(), "empty"))
 	} else {
@@ -84,13 +84,13 @@ type example struct {
 	binding kernels.Binding
 }
 
-// examples returns every tactic, each with the first layer of the suite that it computes.
-func examples() []example {
+// examples returns every tactic whose code a device of the capability runs, each with the first layer of the suite that it computes.
+func examples(sm int) []example {
 	var list []example
 	layers, seen := suite.Layers(), map[string]bool{}
 	for _, e := range cuda.Tactics() {
 		for _, c := range layers {
-			if c.Layer.Op != e.Op || seen[e.Name] || e.Emit == nil {
+			if c.Layer.Op != e.Op || seen[e.Name] || e.Emit == nil || e.RunsOn(sm) != nil {
 				continue
 			}
 			b, ok := suite.Bind(c.Layer, kernels.Tactic{In: e.In, Out: e.Out}, 0)
@@ -108,7 +108,7 @@ const everyNth = 40
 
 // compileAll compiles every tactic's code on all processors, as a build does.
 func (p *probe) compileAll() error {
-	list := examples()
+	list := examples(p.backend.Context().Device().SM)
 	if p.small {
 		var few []example
 		for i := 0; i < len(list); i += everyNth {
@@ -163,7 +163,7 @@ func (p *probe) compileAll() error {
 // compiled compiles one tactic's code to a cubin and loads that, or the text where there is none.
 func (p *probe) compiled(e example) Finding {
 	f := Finding{Name: e.Name}
-	w, err := e.Emit(e.binding)
+	w, err := e.Work(e.binding)
 	if err == nil {
 		err = w.Module.Check()
 	}

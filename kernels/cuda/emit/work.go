@@ -12,6 +12,10 @@ type Work struct {
 	Constants []byte   // packed weights and tables, placed in device memory at a multiple of 256
 }
 
+// NewWork returns a work whose module is empty, and for sm_80. Where a tactic needs more it says so, and [Tactic.Work] sees
+// to it: what emits does not.
+func NewWork() *Work { return &Work{Module: ptx.New(ptx.SM80)} }
+
 // Launch is one launch of a kernel of the module. Shapes are part of the code, so addresses are all that it takes.
 type Launch struct {
 	Kernel      string

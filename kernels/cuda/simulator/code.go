@@ -3,6 +3,7 @@ package simulator
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -82,6 +83,9 @@ func (s *Context) decode(sum [sha256.Size]byte, text []byte) (*ptxsim.Program, e
 	m, err := ptx.Parse(string(text))
 	if err != nil {
 		return nil, err
+	}
+	if !m.Target.RunsOn(s.device.SM) {
+		return nil, fmt.Errorf("code for %v does not run on sm_%d", m.Target, s.device.SM)
 	}
 	p, err := ptxsim.Load(s.memory, m)
 	if err != nil {

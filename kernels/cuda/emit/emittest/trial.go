@@ -35,7 +35,7 @@ func NewTrial(t *testing.T, e emit.Tactic, l *graph.Layer, rnd *rand.Rand) *Tria
 	if err := e.Matches(b); err != nil {
 		t.Fatal(err)
 	}
-	w, err := e.Emit(b)
+	w, err := e.Work(b)
 	if err != nil {
 		t.Fatal(err)
 	}
