@@ -35,7 +35,7 @@ func TestDynamicShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = ctx.LaunchKernel(f, l.Grid, l.Block, l.Shared, 0, nil)
+		err = ctx.LaunchKernel(f, configOf(l), 0, nil)
 		if refused := errors.Is(err, &driver.Error{Result: driver.InvalidValue}); refused != forgets {
 			t.Errorf("forgets %v: %v", forgets, err)
 		}

@@ -142,6 +142,14 @@ func (k *K) Scalar(name string) Uint {
 	return Uint{d}
 }
 
+// ScalarF declares the next parameter, a number, and loads it.
+func (k *K) ScalarF(name string) Float {
+	k.kernel.Params = append(k.kernel.Params, Var{Name: name, Space: Param, Type: F32})
+	d := k.float()
+	k.emit("ld", []string{"param", "f32"}, d.op, Operand{Kind: AddrOperand, Name: name})
+	return d
+}
+
 // Array declares static shared memory.
 func (k *K) Array(name string, bytes, align int) SharedPtr {
 	k.kernel.Vars = append(k.kernel.Vars, Var{Name: name, Space: Shared, Type: B8, Align: align, Count: bytes})
