@@ -2,8 +2,11 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/emit"
@@ -49,6 +52,41 @@ func TestDynamicShared(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// TestSharedRefused: tiles that take more shared memory than a block of the device can have are refused before they are
+// emitted, and tell how much they take; others are not.
+func TestSharedRefused(t *testing.T) {
+	d := simulator.Device()
+	d.SharedPerBlockMax = 48 << 10
+	b := simulatedOn(t, d)
+	refused, taken := 0, 0
+	for _, c := range suite.Layers() {
+		if c.Layer.Op != graph.Conv {
+			continue
+		}
+		for _, tac := range b.Tactics(graph.Conv) {
+			binding, ok := suite.Bind(c.Layer, tac, 0)
+			if !ok {
+				continue
+			}
+			err := tac.Match(binding)
+			var takes, has int
+			switch {
+			case err == nil:
+				taken++
+			case strings.Contains(err.Error(), "bytes of shared memory"):
+				refused++
+				if _, err := fmt.Sscanf(err.Error(), "a block takes %d bytes of shared memory, the device has %d for one", &takes, &has); err != nil || takes <= has || has != 48<<10 {
+					t.Errorf("%s: %v", tac.Name, tac.Match(binding))
+				}
+			}
+		}
+		if refused > 10 && taken > 10 {
+			return
+		}
+	}
+	t.Errorf("%d tactics refused, %d taken", refused, taken)
 }
 
 // largeLaunch finds a kernel that takes more than 48 KiB of shared memory.

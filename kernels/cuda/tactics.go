@@ -21,17 +21,12 @@ func Tactics() []emit.Tactic {
 // table returns the tactics for the backend's device.
 func (b *Backend) table() []kernels.Tactic {
 	d := b.Context().Device()
-	m := newMachine(d)
+	m, device := newMachine(d), emit.Device{SM: d.SM, Shared: d.SharedPerBlockMax}
 	var list []kernels.Tactic
 	for _, e := range Tactics() {
 		list = append(list, kernels.Tactic{
 			Name: e.Name, Op: e.Op, In: e.In, Out: e.Out, Workspace: e.Workspace, InPlace: e.InPlace, Strided: e.Strided,
-			Match: func(bind kernels.Binding) error {
-				if err := e.RunsOn(d.SM); err != nil {
-					return err
-				}
-				return e.Matches(bind)
-			},
+			Match: func(bind kernels.Binding) error { return e.On(device, bind) },
 			Cost: func(bind kernels.Binding) time.Duration {
 				var t time.Duration
 				for _, j := range e.Jobs(bind) {

@@ -49,6 +49,9 @@ func TestTexts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s on %s: %v", e.Name, r.name, err)
 		}
+		if got, want := sharedOf(w.Launches), sharedOfJobs(e.Jobs(b)); got != want {
+			t.Errorf("%s on %s: a launch takes %d bytes of shared memory, its cost says %d", e.Name, r.name, got, want)
+		}
 		fmt.Fprintf(s, "%s\n%s%s\n%x\n", r.name, w.Module, launchesText(w.Launches), sha256.Sum256(w.Constants))
 	}
 	layers := suite.Layers()
@@ -68,6 +71,24 @@ func TestTexts(t *testing.T) {
 		fmt.Fprintf(&text, "%-48s %-24s %4d emitted %4d refused %.6x\n", k.tactic, k.op, s.emitted, s.refused, s.Sum(nil))
 	}
 	golden.RequireEqual(t, text.String())
+}
+
+// sharedOf is the most dynamic shared memory of a work's launches, and sharedOfJobs what a tactic says before it emits: by
+// that a device refuses it.
+func sharedOf(list []emit.Launch) int {
+	n := 0
+	for _, l := range list {
+		n = max(n, l.Shared)
+	}
+	return n
+}
+
+func sharedOfJobs(list []emit.Job) int {
+	n := 0
+	for _, j := range list {
+		n = max(n, j.Shared)
+	}
+	return n
 }
 
 // launchesText spells launches out; what a launch does not have is not mentioned.

@@ -84,17 +84,17 @@ type example struct {
 	binding kernels.Binding
 }
 
-// examples returns every tactic whose code a device of the capability runs, each with the first layer of the suite that it computes.
-func examples(sm int) []example {
+// examples returns every tactic that a device has, each with the first layer of the suite that it computes.
+func examples(d emit.Device) []example {
 	var list []example
 	layers, seen := suite.Layers(), map[string]bool{}
 	for _, e := range cuda.Tactics() {
 		for _, c := range layers {
-			if c.Layer.Op != e.Op || seen[e.Name] || e.Emit == nil || e.RunsOn(sm) != nil {
+			if c.Layer.Op != e.Op || seen[e.Name] || e.Emit == nil {
 				continue
 			}
 			b, ok := suite.Bind(c.Layer, kernels.Tactic{In: e.In, Out: e.Out}, 0)
-			if ok && e.Matches(b) == nil {
+			if ok && e.On(d, b) == nil {
 				seen[e.Name] = true
 				list = append(list, example{e, b})
 			}
@@ -108,7 +108,8 @@ const everyNth = 40
 
 // compileAll compiles every tactic's code on all processors, as a build does.
 func (p *probe) compileAll() error {
-	list := examples(p.backend.Context().Device().SM)
+	d := p.backend.Context().Device()
+	list := examples(emit.Device{SM: d.SM, Shared: d.SharedPerBlockMax})
 	if p.small {
 		var few []example
 		for i := 0; i < len(list); i += everyNth {

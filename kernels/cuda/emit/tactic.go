@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
@@ -48,21 +47,6 @@ func (t Tactic) Matches(b kernels.Binding) error {
 		}
 	}
 	return t.Match(b)
-}
-
-// target is what the code is made for.
-func (t Tactic) target() ptx.Target { return cmp.Or(t.Target, ptx.SM80) }
-
-// RunsOn refuses devices, by compute capability, that the code is not for.
-func (t Tactic) RunsOn(sm int) error {
-	target, others := t.target(), "later ones"
-	if target.Arch {
-		others = "no other"
-	}
-	if !target.RunsOn(sm) {
-		return fmt.Errorf("its code is for %v and %s, the device is sm_%d", target, others, sm)
-	}
-	return nil
 }
 
 // Work emits the code, for the tactic's target.
