@@ -96,131 +96,21 @@ func (p *batched) emit() (*emit.Work, error) {
 		}
 	}
 	out.Parameters(k, &l)
-	m := &implicit{K: k, t: t, p: &product{typ: graph.F16, k: p.n}, ring: k.Dynamic(), thread: k.Thread(), group: ptx.U(0)}
-	c := &batchedBlock{batched: p, implicit: m}
+	c := &batchedBlock{batched: p, block: newBlock(k, t)}
 	matrix, grid := c.place()
 	l.Grid = grid
 	c.begin(matrix)
-	e := newTurned(m)
-	m.run(ptx.U(emit.CeilDiv(2*p.k, t.BK)), c.copyStep, e)
-	e.spill(m.ring)
-	m.Barrier()
+	e := newTensor(newWarpTile(c.block), operands{})
+	e.right = newTurned(e.warpTile)
+	c.run(ptx.U(emit.CeilDiv(2*p.k, t.BK)), c, e)
+	e.spill(c.ring)
+	c.Barrier()
 	matrix, _ = c.place() // read again: nothing of it is kept while the sums take all registers
-	m.finish(out, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
-		at := m.Add(m.pixel, row)
-		inside := m.Lt(at, ptx.U(p.m))
-		return m.Mad(matrix, ptx.U(p.m), at), &inside
+	c.finish(out, p.n, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
+		at := c.Add(c.pixel, row)
+		inside := c.Lt(at, ptx.U(p.m))
+		return c.Mad(matrix, ptx.U(p.m), at), &inside
 	})
 	w.End(k, &l)
 	return w, nil
-}
-
-// batchedBlock is the code of a block: what its threads copy.
-type batchedBlock struct {
-	*batched
-	*implicit
-	left, right           ptx.GlobalPtr // this thread's first piece of each side, at the next step
-	depthLeft, depthRight ptx.Uint      // their places in the sum
-	slotLeft, slotRight   ptx.SharedPtr
-	insideLeft            []ptx.Cond // by row that it copies of the left side
-	insideRight           ptx.Cond
-	rowsRight, linesRight int // rows of the right side in a stage, and how many the block copies at once
-}
-
-// place finds the block's matrix of the batch and the tile's first row and column in it.
-func (c *batchedBlock) place() (matrix ptx.Uint, grid [3]int) {
-	t, k := c.tile, c.implicit.K
-	c.blockM, c.blockN, matrix, grid = emit.BlockIndices(k, [3]int{emit.CeilDiv(c.m, t.BM), emit.CeilDiv(c.n, t.BN), c.batch})
-	c.pixel, c.column = k.Mul(c.blockM, ptx.U(t.BM)), k.Mul(c.blockN, ptx.U(t.BN))
-	return matrix, grid
-}
-
-// begin finds what the thread copies.
-func (c *batchedBlock) begin(matrix ptx.Uint) {
-	t, k := c.tile, c.implicit.K
-	row, piece := k.DivRem(c.thread, t.pieces())
-	c.slotLeft = k.OffsetShared(c.ring, k.Mad(row, ptx.U(t.BK), t.swizzled(k, row, piece)), 1)
-	first := k.Add(c.pixel, row)
-	at := k.Add(emit.RowOffset(k, matrix, c.batched.left.batch), k.Mad(first, ptx.U(c.batched.k), k.Shl(piece, 3)))
-	c.left = k.VarGlobal(k.Offset(c.batched.left.Base, at, 2))
-	for r := 0; r < t.BM; r += t.rowsAtOnce() {
-		c.insideLeft = append(c.insideLeft, k.Lt(k.Add(first, ptx.U(r)), ptx.U(c.m)))
-	}
-	perLine := t.BN / 8
-	c.rowsRight, c.linesRight = t.BK/2, t.threads()/perLine
-	line, chunk := k.DivRem(c.thread, perLine)
-	place := k.Shl(k.Xor(chunk, k.And(line, ptx.U(7))), 4)
-	c.slotRight = k.OffsetShared(c.ring, k.Mad(line, ptx.U(2*t.BN), place), 1).At(t.BM * t.BK)
-	column := k.Mad(chunk, ptx.U(8), c.column)
-	c.insideRight = k.Lt(column, ptx.U(c.n))
-	at = k.Add(emit.RowOffset(k, matrix, c.batched.right.batch), k.Mad(line, ptx.U(c.n), column))
-	c.right = k.VarGlobal(k.Offset(c.batched.right.Base, at, 2))
-	if c.tail() {
-		c.depthLeft, c.depthRight = k.Var(k.Shl(piece, 3)), k.Var(line)
-	}
-}
-
-// tail reports whether the last step is shorter than the others.
-func (c *batchedBlock) tail() bool { return c.batched.k%(c.tile.BK/2) != 0 }
-
-// copyStep starts the copies of the next step into the stage that begins offset bytes into the ring.
-func (c *batchedBlock) copyStep(offset ptx.Uint) {
-	t, k := c.tile, c.implicit.K
-	to := ptx.SharedPtr{Uint: k.Add(c.slotLeft.Uint, offset)}
-	size := func(inside ptx.Cond) ptx.Uint { return k.Select(inside, ptx.U(16), ptx.U(0)) }
-	for i, inside := range c.insideLeft {
-		if c.tail() {
-			inside = k.Both(inside, k.Lt(c.depthLeft, ptx.U(c.batched.k)))
-		}
-		r := i * t.rowsAtOnce()
-		k.CopyAsync(to.At(r*t.BK), c.left.At(2*r*c.batched.k), size(inside))
-	}
-	to = ptx.SharedPtr{Uint: k.Add(c.slotRight.At(0).Uint, offset)}
-	to = to.At(t.BM * t.BK)
-	for r := 0; r < c.rowsRight; r += c.linesRight {
-		inside := c.insideRight
-		if c.tail() {
-			inside = k.Both(inside, k.Lt(k.Add(c.depthRight, ptx.U(r)), ptx.U(c.batched.k)))
-		}
-		k.CopyAsync(to.At(2*r*t.BN), c.right.At(2*r*c.n), size(inside))
-	}
-	k.SetGlobal(c.left, c.left.At(t.BK))
-	k.SetGlobal(c.right, c.right.At(t.BK*c.n))
-	if c.tail() {
-		k.Set(c.depthLeft, k.Add(c.depthLeft, ptx.U(t.BK/2)))
-		k.Set(c.depthRight, k.Add(c.depthRight, ptx.U(t.BK/2)))
-	}
-}
-
-// turned is the tensor cores' engine for a right side whose rows are along the sum: ldmatrix transposes its 8x8 matrices.
-type turned struct {
-	*tensor
-	right ptx.Uint // address of this lane's first piece of it in stage 0
-}
-
-func newTurned(m *implicit) *turned {
-	e := &turned{tensor: newEngine(m).(*tensor)}
-	// Lanes 0 to 15 give the addresses of 16 rows at 8 columns, the others of the same rows at the next 8.
-	row := m.And(e.lane, ptx.U(15))
-	first := m.Xor(m.Add(m.Shr(e.column, 3), m.Shr(e.lane, 4)), m.And(row, ptx.U(7)))
-	e.right = m.Add(m.Mad(row, ptx.U(2*m.t.BN), m.ring.Uint), m.Mad(first, ptx.U(16), ptx.U(m.t.BM*m.t.BK)))
-	return e
-}
-
-func (e *turned) step(stage ptx.Uint) {
-	a, b := e.Add(e.a, stage), e.Add(e.right, stage)
-	for piece := 0; piece < e.t.pieces(); piece += mmaBytes / 16 {
-		fromA := e.flipped(a, piece)
-		var right [][2]ptx.Word
-		for j := 0; j < e.columns; j += 16 {
-			f := e.LoadMatrix4Turned(e.flipped(b, j/8).At(piece * 16 * e.t.BN))
-			right = append(right, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
-		}
-		for i := range e.acc {
-			left := e.LoadMatrix4(fromA.At(16 * i * e.t.BK))
-			for j := range e.acc[i] {
-				e.multiply(e.acc[i][j], left, right[j])
-			}
-		}
-	}
 }

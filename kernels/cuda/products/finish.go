@@ -5,11 +5,11 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// finish computes the outputs of the tile from its sums in shared memory. A thread has one vector of channels and every so
+// finish computes the outputs of the tile, of so many channels in a group, from its sums in shared memory. A thread has one vector of channels and every so
 // many rows of the tile, and where it reads other tensors, it asks for those of several rows before it computes the first:
 // as many bytes are under way as the memory's latency needs. pixelOf returns the output pixel of a row of the tile, and
 // whether there is one; nil: there always is.
-func (m *implicit) finish(out *emit.RowOutput, pixelOf func(row ptx.Uint) (ptx.Uint, *ptx.Cond)) {
+func (m *block) finish(out *emit.RowOutput, channels int, pixelOf func(row ptx.Uint) (ptx.Uint, *ptx.Cond)) {
 	n, threads := out.Vector, m.t.threads()
 	perRow := m.t.BN / n // which divides the threads: no tile has more columns than threads
 	row, piece := m.DivRem(m.thread, perRow)
@@ -17,11 +17,11 @@ func (m *implicit) finish(out *emit.RowOutput, pixelOf func(row ptx.Uint) (ptx.U
 	sums := m.OffsetShared(m.ring, m.Mad(row, ptx.U(m.t.sumPitch()), m.sumPlace(column)), 4)
 
 	place := rowPlace{channel: m.Add(m.column, column)}
-	if limit := emit.RoundUp(m.p.k, m.t.BN); limit != out.Channels {
+	if limit := emit.RoundUp(channels, m.t.BN); limit != out.Channels {
 		inside := m.Lt(place.channel, ptx.U(out.Channels))
 		place.channel, place.inside = m.Select(inside, place.channel, ptx.U(0)), &inside
 	}
-	place.channel = m.Mad(m.group, ptx.U(m.p.k), place.channel)
+	place.channel = m.Mad(m.group, ptx.U(channels), place.channel)
 	tables := out.Tables(m.K, place.channel, n)
 
 	step := threads / perRow // rows
@@ -62,25 +62,7 @@ type outputRow struct {
 	values [][]ptx.Float
 }
 
-// pixelOf returns the output pixel of a row of the tile.
-func (m *implicit) pixelOf(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
-	pixel := m.Add(m.pixel, row)
-	if m.p.pixels()%m.t.BM == 0 {
-		return pixel, nil
-	}
-	inside := m.Lt(pixel, ptx.U(m.p.pixels()))
-	return pixel, &inside
-}
-
-// both is a and b, where there is an a.
-func (m *implicit) both(a *ptx.Cond, b ptx.Cond) *ptx.Cond {
-	if a != nil {
-		b = m.Both(*a, b)
-	}
-	return &b
-}
-
-func (m *implicit) loadSums(from ptx.SharedPtr, n int) []ptx.Word {
+func (m *block) loadSums(from ptx.SharedPtr, n int) []ptx.Word {
 	var list []ptx.Word
 	for i := 0; i < n; i += 4 {
 		list = append(list, m.LoadShared(from.At(4*i), min(4, n-i))...)

@@ -1,9 +1,6 @@
 package products
 
-import (
-	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
-)
+import "github.com/trtui/trtui/kernels/cuda/ptx"
 
 // engine multiplies what a stage holds.
 type engine interface {
@@ -16,29 +13,18 @@ type engine interface {
 	spill(to ptx.SharedPtr)
 }
 
-// steps returns of how many steps the block's part of the sum is.
-func (m *implicit) steps() ptx.Uint {
-	t := m.t
-	longest := m.p.steps(t.BK)
-	steps := ptx.U(longest)
-	if m.p.subpixel != nil {
-		steps = m.phase.steps
-	}
-	if t.Split == 1 {
-		return steps
-	}
-	per := emit.CeilDiv(longest, t.Split) // the last part may be shorter
-	done := m.Mul(m.part, ptx.U(per))
-	return m.Min(m.Sub(m.Max(steps, done), done), ptx.U(per))
+// source copies what is multiplied.
+type source interface {
+	// copyStep starts the copies of the next step into the stage that begins so many bytes into the ring.
+	copyStep(stage ptx.Uint)
 }
 
-// run multiplies count steps. The copies of a step, which copyStep starts into the stage so many bytes into the ring, are
-// started stages-1 steps before it is multiplied.
-func (m *implicit) run(count ptx.Uint, copyStep func(stage ptx.Uint), e engine) {
+// run multiplies count steps. The copies of a step are started stages-1 steps before it is multiplied.
+func (m *block) run(count ptx.Uint, s source, e engine) {
 	t := m.t
 	ahead := t.Stages - 1
-	for s := range ahead {
-		m.ifStep(ptx.U(s), count, func() { copyStep(ptx.U(s * t.stageBytes())) })
+	for i := range ahead {
+		m.ifStep(ptx.U(i), count, func() { s.copyStep(ptx.U(i * t.stageBytes())) })
 		m.CommitGroup()
 	}
 	last := m.Sub(m.Max(count, ptx.U(ahead)), ptx.U(ahead)) // from here on there is nothing to copy
@@ -49,7 +35,7 @@ func (m *implicit) run(count ptx.Uint, copyStep func(stage ptx.Uint), e engine) 
 	m.ForRolled(ptx.U(0), count, ptx.U(1), func(step ptx.Uint) {
 		m.WaitGroup(t.Stages - 2)
 		m.Barrier()
-		m.ifStep(step, last, func() { copyStep(writing) })
+		m.ifStep(step, last, func() { s.copyStep(writing) })
 		m.CommitGroup()
 		e.step(reading)
 		m.Set(writing, reading) // it is free when all threads are behind the next barrier
@@ -60,7 +46,7 @@ func (m *implicit) run(count ptx.Uint, copyStep func(stage ptx.Uint), e engine) 
 }
 
 // ifStep runs body if step is below count. Either may be known.
-func (m *implicit) ifStep(step, count ptx.Uint, body func()) {
+func (m *block) ifStep(step, count ptx.Uint, body func()) {
 	n, known := count.Constant()
 	s, both := step.Constant()
 	switch both = both && known; {

@@ -9,13 +9,12 @@ import (
 // sums lie in registers:
 //
 //	[tile][part][4 sums of a thread][thread] vectors of 4 words
-func (m *implicit) join(sums []ptx.Word, p emit.Parts) {
+func (m *block) join(sums []ptx.Word, p emit.Parts, tile, part ptx.Uint) {
 	t := m.t
 	size := t.partBytes()
-	tile := m.Mad(m.blockN, ptx.U(t.grid(m.p)[0]), m.blockM)
 	first := m.Offset(m.Offset(p.Sums, tile, t.Split*size), m.thread, 16)
 	vector := func(part ptx.GlobalPtr, i int) ptx.GlobalPtr { return part.At(16 * i * t.threads()) }
-	own := m.Offset(first, m.part, size)
+	own := m.Offset(first, part, size)
 	for i := range len(sums) / 4 {
 		m.Store(vector(own, i), sums[4*i:4*i+4]...)
 	}
@@ -36,7 +35,7 @@ func (m *implicit) join(sums []ptx.Word, p emit.Parts) {
 
 // addParts makes sums those of all parts, whose vectors of these sums begin at the address in part 0: parts one after the
 // other, the loads of together of them at a time.
-func (m *implicit) addParts(sums []ptx.Word, from ptx.GlobalPtr, together int) {
+func (m *block) addParts(sums []ptx.Word, from ptx.GlobalPtr, together int) {
 	t := m.t
 	for _, s := range sums {
 		m.setSum(s, ptx.W(0))
@@ -79,7 +78,7 @@ func (t Tile) joinsTogether() (vectors, parts int) {
 }
 
 // addSum adds a sum from memory to one in a register.
-func (m *implicit) addSum(sum, w ptx.Word) {
+func (m *block) addSum(sum, w ptx.Word) {
 	if m.t.Unit == emit.TensorI8 {
 		m.SetS(sum.Int(), m.AddS(sum.Int(), w.Int()))
 	} else {
@@ -88,7 +87,7 @@ func (m *implicit) addSum(sum, w ptx.Word) {
 }
 
 // setSum sets a sum in a register to a word.
-func (m *implicit) setSum(sum, w ptx.Word) {
+func (m *block) setSum(sum, w ptx.Word) {
 	if m.t.Unit == emit.TensorI8 {
 		m.SetS(sum.Int(), w.Int())
 	} else {

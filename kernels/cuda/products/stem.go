@@ -168,27 +168,27 @@ func (s *stem) emit(b kernels.Binding) (*emit.Work, error) {
 	k := w.Module.Kernel("stem", s.t.threads())
 	k.Resident(2)
 	l := emit.Launch{Kernel: "stem", Block: [3]int{s.t.threads(), 1, 1}, Shared: s.shared(), Args: []emit.Arg{emit.InArg(0), emit.ConstArg(0)}}
-	m := &implicit{K: k, p: s.product, t: s.t, x: k.Pointer("x"), w: k.Pointer("w"), group: ptx.U(0)}
+	c := &stemBlock{stem: s, x: k.Pointer("x"), w: k.Pointer("w")}
 	out.Parameters(k, &l)
-	m.ring, m.thread = k.Dynamic(), k.Thread()
-	c := &stemBlock{stem: s, implicit: m}
+	c.block = newBlock(k, s.t)
 	var place ptx.Uint
-	place, m.blockN, c.image, l.Grid = emit.BlockIndices(k, s.grid())
+	place, c.channels, c.image, l.Grid = emit.BlockIndices(k, s.grid())
 	line, column := k.DivRem(place, emit.CeilDiv(s.q, stemColumns))
 	c.line, c.left = k.Mul(line, ptx.U(s.lines)), k.Mul(column, ptx.U(stemColumns))
-	m.column = k.Mul(m.blockN, ptx.U(s.t.BN))
+	c.column = k.Mul(c.channels, ptx.U(s.t.BN))
 
 	c.copyWeights()
 	c.copyInput()
 	k.WaitGroup(0)
 	k.Barrier()
-	e := &tensor{warpTile: newWarpTile(m)}
+	e := &tensor{warpTile: newWarpTile(c.block), operands: s.operands(ptx.GlobalPtr{})}
 	e.zero()
-	c.multiply(e)
+	e.left, e.right = c.fragments(e)
+	e.slices(ptx.U(0), s.r*s.taps/stemTaps)
 	k.Barrier()
-	e.spill(m.ring)
+	e.spill(c.ring)
 	k.Barrier()
-	m.finish(out, c.pixelOf)
+	c.finish(out, s.k, c.pixelOf)
 	k.End()
 	w.Launches = []emit.Launch{l}
 	return w, nil
@@ -197,7 +197,9 @@ func (s *stem) emit(b kernels.Binding) (*emit.Work, error) {
 // stemBlock is the code of one block.
 type stemBlock struct {
 	*stem
-	*implicit
+	*block
+	x, w              ptx.GlobalPtr
+	channels          ptx.Uint // its place among the tiles of channels
 	image, line, left ptx.Uint // of its first output pixel
 }
 
@@ -207,7 +209,7 @@ func (c *stemBlock) weights() ptx.SharedPtr { return c.ring.At(c.haloBytes()) }
 // copyWeights starts the copies of the weights, which lie in memory as they will in shared memory.
 func (c *stemBlock) copyWeights() {
 	size, threads := c.stem.t.BN*c.pitchW(), c.stem.t.threads()
-	from := c.Offset(c.Offset(c.w, c.blockN, size), c.thread, 16)
+	from := c.Offset(c.Offset(c.w, c.channels, size), c.thread, 16)
 	to := c.OffsetShared(c.weights(), c.thread, 16)
 	for at := 0; at < size/16; at += threads {
 		one := func() { c.CopyAsync(to.At(16*at), from.At(16*at), ptx.U(16)) }
@@ -270,7 +272,7 @@ func (c *stemBlock) pixelAt(y, x ptx.Uint, inside ptx.Cond) []ptx.Word {
 		}
 		v := c.Var(ptx.U(int(s.outside & (1<<(8*size) - 1))))
 		from := c.Offset(c.x, first, size).At(channel * s.h * s.product.w * size)
-		c.When(inside, func() { c.Set(v, emit.LoadElement(c.implicit.K, from, size)) })
+		c.When(inside, func() { c.Set(v, emit.LoadElement(c.K, from, size)) })
 		list = append(list, v.Word())
 	}
 	for ; size < 4; size *= 2 { // two neighbours become one
@@ -295,8 +297,8 @@ func (c *stemBlock) joined(low, high ptx.Word, selector uint32) ptx.Word {
 	return c.Prmt(low, high, selector)
 }
 
-// multiply adds the products of all taps.
-func (c *stemBlock) multiply(e *tensor) {
+// fragments finds the engine's operands: the output pixels' inputs and the weights, slice by slice four taps of a row.
+func (c *stemBlock) fragments(e *tensor) (pixels, weights stemFragments) {
 	s := c.stem
 	// Lanes 0 to 15 give the addresses of the output pixels' first two taps, the others of the next two.
 	line := c.Mul(c.Shr(e.row, 4), ptx.U(s.stride[0]*s.columns*stemPixel))
@@ -305,21 +307,26 @@ func (c *stemBlock) multiply(e *tensor) {
 	rowB := c.Add(c.And(e.lane, ptx.U(7)), c.Shl(c.Shr(e.lane, 4), 3))
 	halfB := c.And(c.Shr(e.lane, 3), ptx.U(1))
 	b := c.OffsetShared(c.OffsetShared(c.weights(), rowB, s.pitchW()), halfB, 16)
-	for r := range s.r {
-		for tap := 0; tap < s.taps; tap += stemTaps {
-			var weights [][2]ptx.Word
-			for j := 0; j < e.columns; j += 16 {
-				f := c.LoadMatrix4(b.At(j*s.pitchW() + (r*s.taps+tap)*stemPixel))
-				weights = append(weights, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
-			}
-			for i := range e.acc {
-				pixels := c.LoadMatrix4(a.At(((i*s.stride[0]+r*s.dilation[0])*s.columns + tap) * stemPixel))
-				for j := range e.acc[i] {
-					e.multiply(e.acc[i][j], pixels, weights[j])
-				}
-			}
-		}
-	}
+	perRow := s.taps / stemTaps
+	pixels = stemFragments{c.K, a, func(slice, i int) int {
+		r, tap := slice/perRow, slice%perRow*stemTaps
+		return ((i*s.stride[0]+r*s.dilation[0])*s.columns + tap) * stemPixel
+	}}
+	weights = stemFragments{c.K, b, func(slice, j int) int { return 16*j*s.pitchW() + slice*stemTaps*stemPixel }}
+	return pixels, weights
+}
+
+// stemFragments are an operand that lies in shared memory as a whole.
+type stemFragments struct {
+	*ptx.K
+	first ptx.SharedPtr                 // this lane's piece of the first slice
+	place func(slice, fragment int) int // bytes from there
+}
+
+func (f stemFragments) in(ptx.Uint) ptx.SharedPtr                   { return f.first }
+func (f stemFragments) slice(in ptx.SharedPtr, _ int) ptx.SharedPtr { return in }
+func (f stemFragments) load(at ptx.SharedPtr, slice, i int) [4]ptx.Word {
+	return f.LoadMatrix4(at.At(f.place(slice, i)))
 }
 
 // pixelOf returns the output pixel of a row of the tile.

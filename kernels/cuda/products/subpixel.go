@@ -231,28 +231,29 @@ type phaseOfBlock struct {
 const maskedPhase = 16
 
 // beginPhase finds the block's phase.
-func (m *implicit) beginPhase(index ptx.Uint) {
+func (m *implicit) beginPhase(index ptx.Uint) phaseOfBlock {
 	p, t := m.p, m.t
 	entry := m.LoadConst(m.Offset(m.phases, index, 16), 2)
 	at := entry[1].Uint()
-	m.phase = phaseOfBlock{steps: entry[0].Uint(), row: m.Mul(at, ptx.U(p.k)), tap: ptx.U(0)}
+	f := phaseOfBlock{steps: entry[0].Uint(), row: m.Mul(at, ptx.U(p.k)), tap: ptx.U(0)}
 	if p.subpixel.even(p, t.BK) {
-		m.phase.steps = ptx.U(p.steps(t.BK))
+		f.steps = ptx.U(p.steps(t.BK))
 	}
 	if p.windowless() {
-		return
+		return f
 	}
-	m.phase.tap = m.Mul(at, ptx.U(t.pieces()*t.tableSteps(p)))
+	f.tap = m.Mul(at, ptx.U(t.pieces()*t.tableSteps(p)))
 	if p.masked() {
-		from := m.Offset(m.places, at, 4*p.s)
+		from := m.Offset(m.pixels.places, at, 4*p.s)
 		for tap := range p.s {
-			m.phase.places = append(m.phase.places, m.LoadConst(from.At(4*tap), 1)...)
+			f.places = append(f.places, m.LoadConst(from.At(4*tap), 1)...)
 		}
 	}
+	return f
 }
 
 // phaseTapsInside returns the bits of the phase's taps that lie in the image, from a pixel of the phase on.
-func (m *implicit) phaseTapsInside(top, left ptx.Uint) ptx.Uint {
+func (m *pixels) phaseTapsInside(top, left ptx.Uint) ptx.Uint {
 	all := ptx.U(0)
 	for tap, place := range m.phase.places {
 		y, x := m.Add(top, m.BfeS(place, 16, 16).Uint()), m.Add(left, m.BfeS(place, 0, 16).Uint())
@@ -271,7 +272,7 @@ func (m *implicit) finishPhase(out *emit.RowOutput) {
 	// No constant to the assembler, so that it is not loaded, and no place computed of it, before the last barrier.
 	entry := m.Load(m.Offset(m.phases, index, 16).At(8), 2)
 	out.ZerosOf(m.K, index)
-	m.finish(out, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
+	m.finish(out, p.k, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 		at, inside := m.pixelOf(row)
 		image, rest := m.DivRem(at, p.p*p.q)
 		i, j := m.DivRem(rest, p.q)

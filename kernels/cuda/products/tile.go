@@ -42,8 +42,8 @@ func (t Tile) sumPitch() int { return 8 * (emit.CeilDiv(sumPlace(t.BN), 8) | 1) 
 func sumPlace(column int) int { return column + column/32*4 }
 
 // sumPlace is the same of a column that is not known yet.
-func (m *implicit) sumPlace(column ptx.Uint) ptx.Uint {
-	return m.Add(column, m.Shl(m.Shr(column, 5), 2))
+func (b *block) sumPlace(column ptx.Uint) ptx.Uint {
+	return b.Add(column, b.Shl(b.Shr(column, 5), 2))
 }
 
 // shared returns the bytes of shared memory of a block: the ring, which the sums take over when it has run dry.

@@ -10,10 +10,18 @@ import (
 // of the pixels' bytes under the window is counted beside the products, of each row of the tile once for all channels. What
 // the zero point of the input adds is known beforehand ([product.zeroSums]).
 
+// weightZeros are the zero points of the weights.
+type weightZeros struct {
+	zero      int32 // of all channels
+	byChannel bool
+	table     ptx.GlobalPtr // times -1, by channel; of channels a group
+	channels  int
+}
+
 // addRows adds the bytes of a fragment to the sums of its two rows.
 func (e *tensor) addRows(sums [2]ptx.Int, a [4]ptx.Word) {
 	add := e.Dp4aUnsigned
-	if e.p.typ == graph.I8 {
+	if e.signed[0] {
 		add = e.Dp4aSigned
 	}
 	for i, w := range a {
@@ -47,13 +55,14 @@ func (e *tensor) subtractRows() {
 
 // negativeZeros returns the zero points, times -1, of this lane's two columns among 8 of the warp's.
 func (e *tensor) negativeZeros(j int) [2]ptx.Int {
-	if e.p.zeros == nil {
-		zero := ptx.I(-int(e.p.zeroW))
+	z := e.zeros
+	if !z.byChannel {
+		zero := ptx.I(-int(z.zero))
 		return [2]ptx.Int{zero, zero}
 	}
 	t := e.And(e.lane, ptx.U(3))
-	first := e.Add(e.Mad(e.group, ptx.U(e.p.k), e.implicit.column), e.Add(e.warpTile.column, e.Shl(t, 1)))
-	zeros := e.LoadConst(e.Offset(e.zeros, first, 4).At(4*8*j), 2)
+	first := e.Add(e.Mad(e.group, ptx.U(z.channels), e.block.column), e.Add(e.column, e.Shl(t, 1)))
+	zeros := e.LoadConst(e.Offset(z.table, first, 4).At(4*8*j), 2)
 	return [2]ptx.Int{zeros[0].Int(), zeros[1].Int()}
 }
 

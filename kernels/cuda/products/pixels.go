@@ -7,6 +7,19 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
+// pixels is the source of the input's pixels under the taps.
+type pixels struct {
+	*block
+	p            *product
+	x            ptx.GlobalPtr
+	taps, places ptx.GlobalPtr // tables
+	phase        phaseOfBlock  // of transposed convolutions
+	piece        ptx.Uint      // of the next step that is copied, this thread's
+	at           ptx.GlobalPtr // that piece of the input's first pixel, where there are no taps
+	tap          [2]ptx.Uint   // its entry of the taps' table, which was loaded a step before
+	rows         []pixelRow
+}
+
 // pixelRow is a row of the tile's pixels that a thread copies pieces of.
 type pixelRow struct {
 	offset    ptx.Int  // bytes from the input's begin to the pixel under tap 0
@@ -37,8 +50,37 @@ func (p *product) windowless() bool {
 	return p.r*p.s == 1 && p.pad == [2]int{}
 }
 
-// pixelRow finds the input pixel under tap 0 of an output pixel.
-func (m *implicit) pixelRow(pixel ptx.Uint) pixelRow {
+// begin finds what the thread copies: a piece, from one on, of every so many rows.
+func (m *pixels) begin(start, row ptx.Uint) {
+	taps := ptx.U(0) // the first entry of the taps' table
+	if m.p.subpixel != nil {
+		taps = m.phase.tap
+	}
+	m.piece = m.Var(m.Add(start, taps))
+	if m.p.windowless() {
+		m.at = m.VarGlobal(m.Offset(m.x, m.piece, 16))
+	} else {
+		m.taps = m.VarGlobal(m.Offset(m.taps, m.piece, 8))
+		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
+		m.nextTap()
+	}
+	for r := 0; r < m.t.BM; r += m.t.rowsAtOnce() {
+		m.rows = append(m.rows, m.row(m.Add(m.pixel, m.Add(row, ptx.U(r)))))
+	}
+}
+
+// advance goes to the next step.
+func (m *pixels) advance() {
+	m.Set(m.piece, m.Add(m.piece, ptx.U(m.t.pieces())))
+	if m.p.windowless() {
+		m.SetGlobal(m.at, m.at.At(m.t.BK))
+	} else {
+		m.nextTap()
+	}
+}
+
+// row finds the input pixel under tap 0 of an output pixel.
+func (m *pixels) row(pixel ptx.Uint) pixelRow {
 	p := m.p
 	inside := m.Lt(pixel, ptx.U(p.pixels()))
 	image, rest := m.DivRem(pixel, p.p*p.q)
@@ -65,7 +107,7 @@ func (m *implicit) pixelRow(pixel ptx.Uint) pixelRow {
 }
 
 // tapsInside returns the bits of the taps that lie in the image, of a window that begins there.
-func (m *implicit) tapsInside(top, left ptx.Uint) ptx.Uint {
+func (m *pixels) tapsInside(top, left ptx.Uint) ptx.Uint {
 	p := m.p
 	if p.subpixel != nil {
 		return m.phaseTapsInside(top, left)
@@ -94,45 +136,45 @@ func (m *implicit) tapsInside(top, left ptx.Uint) ptx.Uint {
 }
 
 // nextTap loads the piece's entry of the table. It has a step's time to come.
-func (m *implicit) nextTap() {
+func (m *pixels) nextTap() {
 	for i, w := range m.LoadConst(m.taps, 2) {
 		m.Set(m.tap[i], w.Uint())
 	}
 	m.SetGlobal(m.taps, m.taps.At(8*m.t.pieces()))
 }
 
-// copyPixels starts the copies of this thread's pieces of pixels.
-func (m *implicit) copyPixels(to ptx.SharedPtr) {
+// copy starts the copies of this thread's pieces of pixels.
+func (m *pixels) copy(to ptx.SharedPtr) {
 	t, p := m.t, m.p
-	at := func(i int) ptx.SharedPtr { return to.At(i * t.rowsAtOnce() * t.BK) }
+	slot := func(i int) ptx.SharedPtr { return to.At(i * t.rowsAtOnce() * t.BK) }
 	if p.windowless() {
 		used := p.depthC() * p.typ.Size() / 16
-		for i, r := range m.rowsA {
+		for i, r := range m.rows {
 			size := r.size
 			if used%t.pieces() != 0 {
 				size = m.Select(m.Lt(m.piece, ptx.U(used)), size, ptx.U(0))
 			}
-			m.CopyAsync(at(i), m.OffsetS(m.pixels, r.offset, 1), size)
+			m.CopyAsync(slot(i), m.OffsetS(m.at, r.offset, 1), size)
 		}
 		return
 	}
 	inside := m.tapInside()
 	tap := m.OffsetS(m.x, m.tap[0].Int(), 1)
-	for i, r := range m.rowsA {
+	for i, r := range m.rows {
 		from, inside := m.OffsetS(tap, r.offset, 1), inside(r)
 		if p.zeroX == 0 {
-			m.CopyAsync(at(i), from, m.Select(inside, ptx.U(16), ptx.U(0)))
+			m.CopyAsync(slot(i), from, m.Select(inside, ptx.U(16), ptx.U(0)))
 			continue
 		}
 		// Outside the image are zero points, which are not zeros.
-		m.When(inside, func() { m.CopyAsync(at(i), from, ptx.U(16)) })
+		m.When(inside, func() { m.CopyAsync(slot(i), from, ptx.U(16)) })
 		zero := ptx.W(uint32(byte(p.zeroX)) * 0x01010101)
-		m.When(inside.Not(), func() { m.StoreShared(at(i), zero, zero, zero, zero) })
+		m.When(inside.Not(), func() { m.StoreShared(slot(i), zero, zero, zero, zero) })
 	}
 }
 
 // tapInside returns what says whether the step's tap of a row lies in the image.
-func (m *implicit) tapInside() func(pixelRow) ptx.Cond {
+func (m *pixels) tapInside() func(pixelRow) ptx.Cond {
 	t, p := m.t, m.p
 	if p.masked() {
 		return func(r pixelRow) ptx.Cond { return m.Ne(m.And(r.taps, m.tap[1]), ptx.U(0)) }
