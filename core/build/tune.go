@@ -19,6 +19,7 @@ import (
 type tuner struct {
 	ctx       context.Context
 	backend   run.Backend
+	target    string // the backend's fingerprint: to ask for it may take a while
 	stream    kernels.Stream
 	cache     *TimingCache
 	choices   TacticChoices
@@ -33,6 +34,9 @@ type tuner struct {
 	best      map[string]time.Duration // by layer, of all tactics measured before this pass
 	open      map[string]bool          // layers whose tactics are to be measured in this pass, those measured before too
 	remeasure []string                 // layers for which the cache counts only as far as this tuner filled it
+	wanted    []candidate              // twins that the present pass found worth a time: the next one has it
+	admitted  map[CacheEntry]bool      // those, and of earlier passes
+	early     bool                     // the present pass met twins that were not considered yet
 	lost      error                    // after which the device does nothing
 }
 

@@ -24,7 +24,7 @@ func (b *Backend) table() []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, e := range Tactics() {
 		list = append(list, kernels.Tactic{
-			Name: e.Name, Op: e.Op, In: e.In, Out: e.Out, Match: e.Matches, Workspace: e.Workspace, InPlace: e.InPlace, Strided: e.Strided,
+			Name: e.Name, Op: e.Op, Variant: e.Variant, In: e.In, Out: e.Out, Match: e.Matches, Workspace: e.Workspace, InPlace: e.InPlace, Strided: e.Strided,
 			Cost: func(bind kernels.Binding) time.Duration {
 				var t time.Duration
 				for _, j := range e.Jobs(bind) {

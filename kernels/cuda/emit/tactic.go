@@ -11,6 +11,7 @@ import (
 type Tactic struct {
 	Name    string // op_type_tier_tile
 	Op      *graph.Op
+	Variant kernels.Variant // among tactics that differ in their shape alone; zero: there are no others
 	In, Out kernels.Format
 	// Match returns why the tactic does not compute a binding; nil: it does.
 	Match func(kernels.Binding) error
