@@ -88,6 +88,14 @@ type Watchable interface {
 	Watch(ctx context.Context, tell func(done, total int)) bool
 }
 
+// Cached is implemented by streams of devices with a cache before their memory that outlives a launch: whoever times launches has
+// to know what they find in it.
+type Cached interface {
+	CacheBytes() int                // 0: not known
+	Copy(dst, src Mem, n int) error // enqueues a copy of n bytes within the device's memory
+	Clear(m Mem, n int) error       // enqueues the writing of n zeros
+}
+
 // Graph is captured work. It runs on the stream that captured it.
 type Graph interface {
 	Launch() error

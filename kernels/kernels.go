@@ -198,6 +198,8 @@ type Tactic struct {
 	Name  string    // op_type_isa_shape, as in "gemm_f32_avx512_12x32"; stored in engines, so renaming is a format change
 	Op    *graph.Op // nil: any op
 	Needs Feature
+	// Variant says which one it is of several tactics that differ in their shape alone; zero: there are no others.
+	Variant Variant
 	// In and Out are the formats in which it reads its inputs that are not constants and writes its outputs.
 	In, Out Format
 	// Match says whether it can compute the binding; the error is the reason why not, as a person will read it.
@@ -214,6 +216,14 @@ type Tactic struct {
 	InPlace bool
 	// Reference marks a tactic that is correct but slow (Eval): it is used where nothing else matches, and not timed.
 	Reference bool
+}
+
+// Variant is one shape of a kernel that is written in several. Tactics of one op, family and tile are twins: what else they
+// differ in, such as the parts of a sum or how far memory is read ahead, matters less than the tile.
+type Variant struct {
+	Family string // what the names of all of them begin with, as in "conv_f16_mma"
+	Tile   string // what a block computes at a time, as in "128x64x128"
+	Split  int    // into how many parts sums are cut
 }
 
 // Kernel is a tactic bound to one layer and shape. It is immutable: several streams may launch it at once, each with

@@ -370,6 +370,7 @@ type LayerTactics struct {
 // CandidateInfo is one tactic.
 type CandidateInfo struct {
 	Tactic string
+	Family string `json:",omitempty"` // of tactics that differ in their shape alone; empty: it is the only one of its kind
 	Format string // as in "linear to c16"
 	Time   time.Duration
 	Timed  bool

@@ -1,8 +1,8 @@
 package sessions
 
 import (
+	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 )
 
@@ -28,17 +28,6 @@ func (f TacticFamily) String() string {
 	return fmt.Sprintf("%d kernels, %d of them: %s", f.Tactics, f.Same, f.Reason)
 }
 
-// shapeOfTactic is where the tile in a tactic's name begins: its extents, the stages of its ring or the parts of its sums.
-var shapeOfTactic = regexp.MustCompile(`_([0-9]|[sk][0-9]+(_|$))`)
-
-// familyOf returns the name of a tactic's family: its own, if it has no tile.
-func familyOf(tactic string) string {
-	if at := shapeOfTactic.FindStringIndex(tactic); at != nil {
-		return tactic[:at[0]]
-	}
-	return tactic
-}
-
 // Folded returns the candidates that are worth a line of their own, those that can compute the layer before those that
 // cannot, and the families of the latter: two at least, each in the order of the first.
 func (l *LayerTactics) Folded() (single []int, families []TacticFamily) {
@@ -48,7 +37,7 @@ func (l *LayerTactics) Folded() (single []int, families []TacticFamily) {
 			single = append(single, i)
 			continue
 		}
-		name := familyOf(c.Tactic)
+		name := cmp.Or(c.Family, c.Tactic)
 		if _, ok := at[name]; !ok {
 			at[name] = len(families)
 			families = append(families, TacticFamily{Name: name})

@@ -7,14 +7,14 @@ import (
 
 // TestFold: what cannot compute a layer is folded by family, with the reason of most; nothing else is.
 func TestFold(t *testing.T) {
-	unfit := func(tactic, reason string) CandidateInfo {
-		return CandidateInfo{Tactic: tactic, Unfit: true, Reason: reason}
+	unfit := func(family, tile, reason string) CandidateInfo {
+		return CandidateInfo{Tactic: family + tile, Family: family, Unfit: true, Reason: reason}
 	}
-	timed := CandidateInfo{Tactic: "conv_f16_mma_64x64x64_s4", Timed: true}
+	timed := CandidateInfo{Tactic: "conv_f16_mma_64x64x64_s4", Family: "conv_f16_mma", Timed: true}
 	layer := LayerTactics{Candidates: []CandidateInfo{
-		unfit("conv_i8_mma_128x128x64_s3", "elements"), unfit("nothing_linear", "elements"), timed,
-		unfit("conv_f16_mma_64x64x64_s3_k2", "short"), unfit("conv_i8_mma_128x128x64_s3_k2", "short"),
-		unfit("conv_f16_mma_128x64x64_s3_k2", "steps"), unfit("conv_i8_mma_64x64x64_s4", "short"),
+		unfit("conv_i8_mma", "_128x128x64_s3", "elements"), {Tactic: "nothing_linear", Unfit: true, Reason: "elements"}, timed,
+		unfit("conv_f16_mma", "_64x64x64_s3_k2", "short"), unfit("conv_i8_mma", "_128x128x64_s3_k2", "short"),
+		unfit("conv_f16_mma", "_128x64x64_s3_k2", "steps"), unfit("conv_i8_mma", "_64x64x64_s4", "short"),
 	}}
 	r := (&TacticsReport{Layers: []LayerTactics{layer}}).Fold()
 	if want := []CandidateInfo{timed, layer.Candidates[1]}; !reflect.DeepEqual(r.Layers[0].Candidates, want) {
@@ -32,17 +32,5 @@ func TestFold(t *testing.T) {
 	}
 	if got, want := want[0].String(), "3 kernels, 2 of them: short"; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-// TestFamilyOf takes the tile off a tactic's name, and nothing of what it computes on.
-func TestFamilyOf(t *testing.T) {
-	for tactic, want := range map[string]string{
-		"conv_f16_mma_128x128x64_s3_k2": "conv_f16_mma", "gemm_linear_f32_simt_32x32x64_s4": "gemm_linear_f32_simt", "conv_stem_nhwc_i8_mma_8x16": "conv_stem_nhwc_i8_mma",
-		"conv_direct_nhwc_1x4": "conv_direct_nhwc", "softmax_f32_avx512": "softmax_f32_avx512", "conv_f32_avx512_14x32": "conv_f32_avx512", "a_sum": "a_sum",
-	} {
-		if got := familyOf(tactic); got != want {
-			t.Errorf("%s is of %s, want %s", tactic, got, want)
-		}
 	}
 }

@@ -122,9 +122,10 @@ func Plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 }
 
 func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backend, cfg PlanConfig) (*run.Plan, error) {
-	t := &tuner{ctx: ctx, backend: b, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
-		trials: map[CacheEntry]*trial{}, tactics: map[string][]string{}, remeasure: cfg.Remeasure}
-	if cfg.Untimed || b.Info().Estimated {
+	info := b.Info()
+	t := &tuner{ctx: ctx, backend: b, target: info.Fingerprint, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
+		trials: map[CacheEntry]*trial{}, admitted: map[CacheEntry]bool{}, tactics: map[string][]string{}, remeasure: cfg.Remeasure}
+	if cfg.Untimed || info.Estimated {
 		return run.NewPlan(ctx, n, env, b, t.guess)
 	}
 	var err error
@@ -140,18 +141,24 @@ func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 	if err != nil {
 		return nil, err
 	}
-	t.expect(list)
-	if _, ok := b.(run.Compiler); ok {
-		if err := t.compile(list, cfg.Compiling); err != nil {
-			return nil, err
-		}
-	}
-	p, err := run.NewPlan(ctx, n, env, b, t.price)
+	p, err := t.timed(n, env, list, cfg.Compiling)
 	for err == nil && t.lost == nil && t.next() {
-		p, err = run.NewPlan(ctx, n, env, b, t.price)
+		list, t.wanted = t.wanted, nil
+		p, err = t.timed(n, env, list, cfg.Compiling)
 	}
 	if t.lost != nil {
 		return nil, fmt.Errorf("timing tactics: %w", t.lost)
 	}
 	return p, err
+}
+
+// timed is one pass: it makes ready what is on the list, and plans by times, measuring what is open.
+func (t *tuner) timed(n *graph.Network, env map[string]int, list []candidate, compiling func(done, total int)) (*run.Plan, error) {
+	t.expect(list)
+	if _, ok := t.backend.(run.Compiler); ok && len(list) > 0 {
+		if err := t.compile(list, compiling); err != nil {
+			return nil, err
+		}
+	}
+	return run.NewPlanOf(t.ctx, n, env, t.backend, t.price, t)
 }

@@ -28,7 +28,7 @@ type candidate struct {
 func (t *tuner) candidates(n *graph.Network, env map[string]int) ([]candidate, error) {
 	var list []candidate
 	seen := map[CacheEntry]bool{}
-	_, err := run.NewPlan(t.ctx, n, env, t.backend, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
+	_, err := run.NewPlanOf(t.ctx, n, env, t.backend, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
 		t.meet(b.Layer, tac.Name)
 		entry := t.entry(b, tac)
 		known := t.cache.Has(entry) && !slices.Contains(t.remeasure, b.Layer.Name)
@@ -37,21 +37,41 @@ func (t *tuner) candidates(n *graph.Network, env map[string]int) ([]candidate, e
 			list = append(list, candidate{b, tac})
 		}
 		return t.guess(b, tac, rank)
-	})
+	}, t)
 	return list, err
+}
+
+// Admits implements [run.Rounds]: what is timed already needs no prediction, and what came to be worth a time gets one.
+func (t *tuner) Admits(b kernels.Binding, tac kernels.Tactic) bool {
+	entry := t.entry(b, tac)
+	return t.admitted[entry] || t.cache.Has(entry)
+}
+
+// Twin implements [run.Rounds]: the tactic is timed in the next pass. After a single occasion it is not known yet whose twins are
+// worth it.
+func (t *tuner) Twin(b kernels.Binding, tac kernels.Tactic) {
+	if t.pass == 0 && len(t.trials) > 0 {
+		t.early = true
+		return
+	}
+	if entry := t.entry(b, tac); t.choices.Reason(b.Layer.Name, tac.Name) == "" && !t.admitted[entry] {
+		t.admitted[entry] = true
+		t.wanted = append(t.wanted, candidate{b, tac})
+		t.meet(b.Layer, tac.Name)
+	}
 }
 
 // entry returns the cache's name for a tactic of a layer's form.
 func (t *tuner) entry(b kernels.Binding, tac kernels.Tactic) CacheEntry {
-	return CacheEntry{Target: t.backend.Info().Fingerprint, Tactic: tac.Name, Layer: signature(b)}
+	return CacheEntry{Target: t.target, Tactic: tac.Name, Layer: signature(b)}
 }
 
 // expect counts the measurements that there will be at least: where a layer has a choice each tactic is timed on several
-// occasions.
+// occasions, of which expectAgain counts those that come late.
 func (t *tuner) expect(list []candidate) {
 	for _, c := range list {
 		if t.contested(c.binding.Layer.Name) {
-			t.timing.Total += minOccasions
+			t.timing.Total += max(0, minOccasions-t.pass)
 		} else {
 			t.timing.Total++
 		}

@@ -88,6 +88,9 @@ func fill(data []byte, typ graph.DataType) {
 
 // close gives the memory back.
 func (t *tuner) close() {
+	if t.sweep != nil {
+		t.backend.Free(t.sweep.mem)
+	}
 	for _, list := range [][]buffer{t.inputs, t.outputs} {
 		for _, m := range list {
 			t.backend.Free(m.mem)

@@ -71,9 +71,10 @@ func (t *trial) add(d time.Duration, before *occasion) *occasion {
 }
 
 // next begins another pass, in which all tactics of a layer that are not beaten are measured again if one of them is not
-// settled, so that each has the same chance of a quiet moment. It returns false where nothing is open.
+// settled, so that each has the same chance of a quiet moment. It returns false where nothing is open, and nothing new is wanted.
 func (t *tuner) next() bool {
-	t.open, t.best = map[string]bool{}, map[string]time.Duration{}
+	early := t.early
+	t.early, t.open, t.best = false, map[string]bool{}, map[string]time.Duration{}
 	for _, trial := range t.trials {
 		for _, l := range trial.layers {
 			if b, ok := t.best[l]; !ok || trial.best() < b {
@@ -90,7 +91,7 @@ func (t *tuner) next() bool {
 	}
 	t.pass++
 	t.expectAgain()
-	return len(t.open) > 0
+	return early || len(t.open)+len(t.wanted) > 0
 }
 
 // beaten reports whether a layer has a tactic that is faster by so much that no disturbance explains it.

@@ -19,12 +19,14 @@ import (
 type tuner struct {
 	ctx       context.Context
 	backend   run.Backend
+	target    string // the backend's fingerprint: to ask for it may take a while
 	stream    kernels.Stream
 	cache     *TimingCache
 	choices   TacticChoices
 	progress  func(Timing)
 	timing    Timing                   // the measurement that began last
 	inputs    []buffer                 // of measurements, from one to the next
+	sweep     *buffer                  // what is written to empty the device's cache; nil: not asked for yet
 	outputs   []buffer                 // and the workspace, behind them
 	pass      int                      // over all layers; in each, what is open is measured once
 	trials    map[CacheEntry]*trial    // what was measured in this build
@@ -33,6 +35,9 @@ type tuner struct {
 	best      map[string]time.Duration // by layer, of all tactics measured before this pass
 	open      map[string]bool          // layers whose tactics are to be measured in this pass, those measured before too
 	remeasure []string                 // layers for which the cache counts only as far as this tuner filled it
+	wanted    []candidate              // twins that the present pass found worth a time: the next one has it
+	admitted  map[CacheEntry]bool      // those, and of earlier passes
+	early     bool                     // the present pass met twins that were not considered yet
 	lost      error                    // after which the device does nothing
 }
 
@@ -130,12 +135,12 @@ func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (d time.Duration,
 		return 0, 0, "", err
 	}
 	defer t.backend.Free(constants)
-	d, spread, err = t.launched(b, tac, k)
+	d, spread, err = t.launched(b, tac, k, constants)
 	return d, spread, kernels.Note(k), err
 }
 
-// launched times a kernel whose constants are in their place.
-func (t *tuner) launched(b kernels.Binding, tac kernels.Tactic, k kernels.Kernel) (fastest time.Duration, spread float64, err error) {
+// launched times a kernel whose constants are in their place, from which they are copied to others.
+func (t *tuner) launched(b kernels.Binding, tac kernels.Tactic, k kernels.Kernel, constants kernels.Mem) (fastest time.Duration, spread float64, err error) {
 	var in, out []kernels.Mem
 	var scratch kernels.Mem
 	for i, d := range b.In {
@@ -159,11 +164,12 @@ func (t *tuner) launched(b kernels.Binding, tac kernels.Tactic, k kernels.Kernel
 			return 0, 0, err
 		}
 	}
-	return t.clock(func() error { return k.Launch(t.stream, in, out, scratch) })
+	return t.clock(func() error { return k.Launch(t.stream, in, out, scratch) }, t.cold(k, constants))
 }
 
-// clock returns the time of one call by the fastest round, and by what share of it the median round took longer.
-func (t *tuner) clock(launch func() error) (fastest time.Duration, spread float64, err error) {
+// clock returns the time of one call by the fastest round, and by what share of it the median round took longer. With cold it
+// finds constants out of the device's cache.
+func (t *tuner) clock(launch func() error, cold *cold) (fastest time.Duration, spread float64, err error) {
 	timed := func(work func() error) (time.Duration, error) {
 		a := t.stream.Record()
 		if err := work(); err != nil {
@@ -187,13 +193,25 @@ func (t *tuner) clock(launch func() error) (fastest time.Duration, spread float6
 		spent += max(first, time.Microsecond)
 	}
 	n := min(maxRound, max(1, int(roundTime/max(first, 1))))
-	round, err := t.round(launch, n)
+	each, before := launch, func() error { return nil }
+	if cold != nil {
+		defer cold.close()
+		if err := cold.copy(n); err != nil {
+			return 0, 0, err
+		}
+		each = func() error { cold.next(); return launch() }
+		before = func() error { return cold.empty(launch) }
+	}
+	round, err := t.round(each, n)
 	if err != nil {
 		return 0, 0, err
 	}
 	defer round.Close()
 	var times []time.Duration
 	for range rounds {
+		if err := before(); err != nil {
+			return 0, 0, err
+		}
 		d, err := timed(round.Launch)
 		if err != nil {
 			return 0, 0, err

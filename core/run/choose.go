@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +48,7 @@ type chooser struct {
 	env       map[string]int
 	backend   Backend
 	cost      Cost
+	rounds    Rounds // nil: only what the shortlist has is priced
 	options   map[*graph.Layer][]option
 	report    map[*graph.Layer][]Candidate
 	pick      map[*graph.Layer]int
@@ -152,8 +152,8 @@ func (c *chooser) enumerate(ctx context.Context) error {
 		tactics := c.backend.Tactics(l.Op)
 		worth := c.shortlist(l, tactics)
 		for rank, t := range tactics {
-			if worth[rank] != nil {
-				c.report[l] = append(c.report[l], Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Reason: worth[rank].Error()})
+			if left := worth.out[rank]; left != nil {
+				c.report[l] = append(c.report[l], Candidate{Tactic: t.Name, Family: t.Variant.Family, In: t.In, Out: t.Out, Reason: left.Error(), Left: true})
 				continue
 			}
 			cand, o := c.candidate(l, t, rank)
@@ -169,6 +169,7 @@ func (c *chooser) enumerate(ctx context.Context) error {
 			}
 			c.report[l] = append(c.report[l], cand)
 		}
+		c.twins(worth, c.report[l])
 		if !launching(c.options[l]) {
 			c.reconsider(l, tactics, worth)
 		}
@@ -188,7 +189,7 @@ func (c *chooser) enumerate(ctx context.Context) error {
 // candidate considers a tactic for a layer; one that cannot be used has a reason, and a price if that is known.
 func (c *chooser) candidate(l *graph.Layer, t kernels.Tactic, rank int) (Candidate, option) {
 	o, err := c.consider(l, t, rank)
-	cand := Candidate{Tactic: t.Name, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed, Note: o.price.Note}
+	cand := Candidate{Tactic: t.Name, Family: t.Variant.Family, In: t.In, Out: t.Out, Time: o.price.Time, Timed: o.price.Timed, Note: o.price.Note}
 	if err != nil {
 		cand.Reason, cand.Failed, cand.Unfit = err.Error(), errors.Is(err, ErrFailed), errors.Is(err, errUnfit)
 	}
@@ -197,9 +198,9 @@ func (c *chooser) candidate(l *graph.Layer, t kernels.Tactic, rank int) (Candida
 
 // reconsider takes the tactics into account that the shortlist left out, where none on it can be used: those may be
 // forbidden, or another one asked for.
-func (c *chooser) reconsider(l *graph.Layer, tactics []kernels.Tactic, worth []error) {
+func (c *chooser) reconsider(l *graph.Layer, tactics []kernels.Tactic, worth shortlist) {
 	for rank, t := range tactics {
-		if worth[rank] == nil {
+		if worth.out[rank] == nil {
 			continue
 		}
 		cand, o := c.candidate(l, t, rank)
@@ -208,35 +209,6 @@ func (c *chooser) reconsider(l *graph.Layer, tactics []kernels.Tactic, worth []e
 		}
 		c.report[l][rank] = cand
 	}
-}
-
-// shortlisted is how many tactics of one pair of formats are priced, where the backend's cost model can order them.
-const shortlisted = 6
-
-// shortlist returns, by rank, why a tactic is not worth a price: the cost model puts enough others before it.
-func (c *chooser) shortlist(l *graph.Layer, tactics []kernels.Tactic) []error {
-	reasons := make([]error, len(tactics))
-	type estimate struct {
-		rank int
-		time time.Duration
-	}
-	groups := map[[2]kernels.Format][]estimate{}
-	for rank, t := range tactics {
-		if t.Cost == nil {
-			continue
-		}
-		if b, err := c.match(l, t); err == nil {
-			f := [2]kernels.Format{t.In, t.Out}
-			groups[f] = append(groups[f], estimate{rank, t.Cost(b)})
-		}
-	}
-	for _, g := range groups {
-		slices.SortStableFunc(g, func(a, b estimate) int { return cmp.Compare(a.time, b.time) })
-		for _, e := range g[min(len(g), shortlisted):] {
-			reasons[e.rank] = fmt.Errorf("the cost model puts it at %.1f times the best", float64(e.time)/float64(max(1, g[0].time)))
-		}
-	}
-	return reasons
 }
 
 // launching reports whether some option launches a kernel: what is left where no memory can be shared.

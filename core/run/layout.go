@@ -14,8 +14,13 @@ import (
 // by cost, puts reformats between layers that do not agree, decides what is a view, a slice or computed in place, and
 // gives every tensor its place in memory.
 func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backend, cost Cost) (*Plan, error) {
+	return NewPlanOf(ctx, n, env, b, cost, nil)
+}
+
+// NewPlanOf is [NewPlan] as one of several of a build, whose rounds say what else is priced.
+func NewPlanOf(ctx context.Context, n *graph.Network, env map[string]int, b Backend, cost Cost, rounds Rounds) (*Plan, error) {
 	c := &chooser{
-		network: n, env: env, backend: b, cost: cost,
+		network: n, env: env, backend: b, cost: cost, rounds: rounds,
 		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[conversion]term{},
 	}
 	if err := c.bounded(); err != nil {

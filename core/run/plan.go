@@ -56,12 +56,14 @@ const InMemory = "in_memory"
 // Candidate is one tactic that was considered for a step.
 type Candidate struct {
 	Tactic  string
+	Family  string `json:",omitempty"` // kernels.Variant's
 	In, Out kernels.Format
 	Time    time.Duration
 	Timed   bool
 	Reason  string // why it cannot be used here; empty if it can
 	Failed  bool   `json:",omitempty"` // it takes the layer, but could not be measured: Reason says what happened
 	Unfit   bool   `json:",omitempty"` // it does not take the layer: Reason says why
+	Left    bool   `json:",omitempty"` // predictions left it out: it was not priced, though nothing speaks against it
 	Note    string // what its kernel says about itself, such as "spills 44 bytes"
 }
 

@@ -17,6 +17,19 @@ func (b *Backend) Download(s kernels.Stream, dst []byte, src kernels.Mem) error 
 	return s.(*Stream).download(dst, driver.Ptr(src.Addr))
 }
 
+// CacheBytes returns the size of the device's second-level cache, which all multiprocessors share.
+func (s *Stream) CacheBytes() int { return s.ctx.Device().L2Bytes }
+
+// Copy copies n bytes within the device's memory, behind what is in the stream.
+func (s *Stream) Copy(dst, src kernels.Mem, n int) error {
+	return s.ctx.MemcpyDtoDAsync(driver.Ptr(dst.Addr), driver.Ptr(src.Addr), n, s.handle)
+}
+
+// Clear sets n bytes of the device's memory to 0, behind what is in the stream.
+func (s *Stream) Clear(m kernels.Mem, n int) error {
+	return s.ctx.MemsetD8Async(driver.Ptr(m.Addr), 0, n, s.handle)
+}
+
 // room returns a buffer of at least n bytes that nothing uses any more; n is at most maxStaging.
 func (s *Stream) room(n int) (*staging, error) {
 	p := &s.buffers[s.turn]

@@ -25,7 +25,7 @@ func (b *Backend) table() []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, e := range Tactics() {
 		list = append(list, kernels.Tactic{
-			Name: e.Name, Op: e.Op, In: e.In, Out: e.Out, Workspace: e.Workspace, InPlace: e.InPlace, Strided: e.Strided,
+			Name: e.Name, Op: e.Op, Variant: e.Variant, In: e.In, Out: e.Out, Workspace: e.Workspace, InPlace: e.InPlace, Strided: e.Strided,
 			Match: func(bind kernels.Binding) error { return e.On(device, bind) },
 			Cost: func(bind kernels.Binding) time.Duration {
 				var t time.Duration

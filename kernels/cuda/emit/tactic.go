@@ -12,6 +12,7 @@ import (
 type Tactic struct {
 	Name    string // op_type_tier_tile
 	Op      *graph.Op
+	Variant kernels.Variant // among tactics that differ in their shape alone; zero: there are no others
 	In, Out kernels.Format
 	// Target is the least that the code needs of a GPU; zero: sm_80. A feature target, as sm_90a, is one architecture's alone.
 	Target ptx.Target

@@ -23,7 +23,7 @@ func batchedTactics() []emit.Tactic {
 	for _, op := range []*graph.Op{graph.MatMul, graph.Gemm} {
 		for _, t := range batchedTiles {
 			list = append(list, emit.Tactic{
-				Name: "gemm_batched_" + t.String(), Op: op, In: kernels.Linear, Out: kernels.Linear,
+				Name: "gemm_batched_" + t.String(), Op: op, Variant: t.Variant("gemm_batched_"), In: kernels.Linear, Out: kernels.Linear,
 				Match: func(b kernels.Binding) error {
 					_, err := batchedOf(b, t)
 					return err

@@ -14,7 +14,7 @@ func depthwiseTactics() []emit.Tactic {
 	var list []emit.Tactic
 	for _, columns := range []int{1, 2, 4} {
 		list = append(list, emit.Tactic{
-			Name: fmt.Sprintf("conv_depthwise_nhwc_%dx%d", columns, directChannels), Op: graph.Conv, In: kernels.NHWC, Out: kernels.NHWC,
+			Name: fmt.Sprintf("conv_depthwise_nhwc_%dx%d", columns, directChannels), Op: graph.Conv, Variant: shape("conv_depthwise_nhwc", columns, directChannels), In: kernels.NHWC, Out: kernels.NHWC,
 			Strided: true,
 			Match: func(b kernels.Binding) error {
 				if _, err := depthwiseOf(b, columns); err != nil {

@@ -16,7 +16,7 @@ func directTactics() []emit.Tactic {
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
 		for _, columns := range []int{1, 4} {
 			list = append(list, emit.Tactic{
-				Name: fmt.Sprintf("conv_direct_%s_%dx%d", f, columns, directChannels), Op: graph.Conv, In: f, Out: kernels.NHWC,
+				Name: fmt.Sprintf("conv_direct_%s_%dx%d", f, columns, directChannels), Op: graph.Conv, Variant: shape("conv_direct_"+f.String(), columns, directChannels), In: f, Out: kernels.NHWC,
 				Strided: f == kernels.NHWC,
 				Match: func(b kernels.Binding) error {
 					if _, err := directOf(b, columns); err != nil {

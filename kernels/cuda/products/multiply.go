@@ -16,7 +16,7 @@ func multiplyTactics() []emit.Tactic {
 	for _, op := range []*graph.Op{graph.Gemm, graph.MatMul} {
 		for _, side := range []int{64, 32} {
 			list = append(list, emit.Tactic{
-				Name: fmt.Sprintf("gemm_linear_plain_%dx%d", side, side), Op: op, In: kernels.Linear, Out: kernels.Linear,
+				Name: fmt.Sprintf("gemm_linear_plain_%dx%d", side, side), Op: op, Variant: shape("gemm_linear_plain", side, side), In: kernels.Linear, Out: kernels.Linear,
 				Match: func(b kernels.Binding) error {
 					_, err := multiplicationOf(b, side)
 					return err

@@ -15,7 +15,7 @@ func integerProductTactics() []emit.Tactic {
 	for _, op := range []*graph.Op{graph.MatMulInteger, graph.QLinearMatMul} {
 		for _, side := range []int{64, 32} {
 			list = append(list, emit.Tactic{
-				Name: fmt.Sprintf("gemm_integers_%dx%d", side, side), Op: op, In: kernels.Linear, Out: kernels.Linear,
+				Name: fmt.Sprintf("gemm_integers_%dx%d", side, side), Op: op, Variant: shape("gemm_integers", side, side), In: kernels.Linear, Out: kernels.Linear,
 				Match: func(b kernels.Binding) error {
 					_, err := integerProductOf(b, side)
 					return err

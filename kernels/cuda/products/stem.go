@@ -25,6 +25,7 @@ func stemTactics() []emit.Tactic {
 func stemTactic(u emit.Unit, f kernels.Format, lines int) emit.Tactic {
 	return emit.Tactic{
 		Name: fmt.Sprintf("conv_stem_%s_%s_%dx%d", f, u, lines, stemColumns), Op: graph.Conv, In: f, Out: kernels.NHWC,
+		Variant: shape(fmt.Sprintf("conv_stem_%s_%s", f, u), lines, stemColumns),
 		Match: func(b kernels.Binding) error {
 			if _, err := stemOf(b, u, lines); err != nil {
 				return err

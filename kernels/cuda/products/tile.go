@@ -18,6 +18,11 @@ type Tile struct {
 	Stages, Split  int
 }
 
+// Variant returns what tells tactics apart that compute alike on tiles, of the family whose names begin with the prefix.
+func (t Tile) Variant(prefix string) kernels.Variant {
+	return kernels.Variant{Family: prefix + t.Unit.String(), Tile: fmt.Sprintf("%dx%dx%d", t.BM, t.BN, t.BK), Split: t.Split}
+}
+
 // String returns the tile as tactics name it: unit, extents, stages and, of split sums, parts.
 func (t Tile) String() string {
 	s := fmt.Sprintf("%s_%dx%dx%d_s%d", t.Unit, t.BM, t.BN, t.BK, t.Stages)

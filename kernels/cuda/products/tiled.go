@@ -32,7 +32,7 @@ func OnTile(prefix string, op *graph.Op, f kernels.Format, t Tile) emit.Tactic {
 		productOf = subpixelOf
 	}
 	return emit.Tactic{
-		Name: prefix + t.String(), Op: op, In: f, Out: f, Strided: f == kernels.NHWC,
+		Name: prefix + t.String(), Op: op, Variant: t.Variant(prefix), In: f, Out: f, Strided: f == kernels.NHWC,
 		Match: func(b kernels.Binding) error {
 			p, err := productOf(b)
 			if err != nil {

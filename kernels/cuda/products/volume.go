@@ -15,7 +15,7 @@ func volumeTactics() []emit.Tactic {
 	for _, f := range []kernels.Format{kernels.NHWC, kernels.Linear} {
 		for _, columns := range []int{1, 4} {
 			list = append(list, emit.Tactic{
-				Name: fmt.Sprintf("conv_volume_%s_%dx%d", f, columns, directChannels), Op: graph.Conv, In: f, Out: kernels.NHWC,
+				Name: fmt.Sprintf("conv_volume_%s_%dx%d", f, columns, directChannels), Op: graph.Conv, Variant: shape("conv_volume_"+f.String(), columns, directChannels), In: f, Out: kernels.NHWC,
 				Strided: f == kernels.NHWC,
 				Match: func(b kernels.Binding) error {
 					if _, err := volumeOf(b, columns); err != nil {
