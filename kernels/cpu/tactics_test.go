@@ -28,3 +28,10 @@ func TestNetworks(t *testing.T) {
 	defer b.Close()
 	runtest.Networks(t, b)
 }
+
+func TestSaturation(t *testing.T) {
+	b := Open(2)
+	defer b.Close()
+	b.tactics = everyTactic(b.features, 2)
+	runtest.Saturation(t, b, func(string) bool { return true })
+}

@@ -215,6 +215,16 @@ func TestCover(t *testing.T) {
 	t.Logf("%d of %d multiply-adds", work, most)
 }
 
+// TestSaturation: numbers that a quantised output does not hold become the ends of its range.
+// Tiles of one family end alike: of each it takes one.
+func TestSaturation(t *testing.T) {
+	tiled := map[string]bool{}
+	for _, e := range products.Tiled() {
+		tiled[e.Name] = !strings.HasSuffix(e.Name, "_64x64x64_s3")
+	}
+	runtest.Saturation(t, simulated(t), func(tactic string) bool { return !tiled[tactic] })
+}
+
 // TestNetworks runs whole networks.
 func TestNetworks(t *testing.T) { runtest.Networks(t, simulated(t)) }
 

@@ -130,15 +130,16 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
 
 p1done:
 	MOVQ    inColumn+32(FP), R8
@@ -250,21 +251,23 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
 
 p2done:
 	MOVQ    inColumn+32(FP), R8
@@ -398,27 +401,30 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
 
 p3done:
 	MOVQ    inColumn+32(FP), R8
@@ -574,33 +580,37 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
 
 p4done:
 	MOVQ    inColumn+32(FP), R8
@@ -778,39 +788,44 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
 
 p5done:
 	MOVQ    inColumn+32(FP), R8
@@ -1010,45 +1025,51 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
 
 p6done:
 	MOVQ    inColumn+32(FP), R8
@@ -1270,51 +1291,58 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VDIVPS           Z8, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z9, Z6, Z6
-	VPMAXSD          Z10, Z6, Z6
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z6, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VDIVPS             Z8, Z6, Z6
+	VCMPPS             $0x07, Z6, Z6, K1
+	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
+	VPADDD             Z9, Z6, Z6
+	VPMAXSD            Z10, Z6, Z6
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z6, (R8)
+	ADDQ               R9, R8
 
 p7done:
 	MOVQ    inColumn+32(FP), R8
@@ -1558,57 +1586,65 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VDIVPS           Z8, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z9, Z6, Z6
-	VPMAXSD          Z10, Z6, Z6
-	VDIVPS           Z8, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z9, Z7, Z7
-	VPMAXSD          Z10, Z7, Z7
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z6, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z7, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VDIVPS             Z8, Z6, Z6
+	VCMPPS             $0x07, Z6, Z6, K1
+	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
+	VPADDD             Z9, Z6, Z6
+	VPMAXSD            Z10, Z6, Z6
+	VDIVPS             Z8, Z7, Z7
+	VCMPPS             $0x07, Z7, Z7, K1
+	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
+	VPADDD             Z9, Z7, Z7
+	VPMAXSD            Z10, Z7, Z7
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z6, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z7, (R8)
+	ADDQ               R9, R8
 
 p8done:
 	MOVQ    inColumn+32(FP), R8
@@ -1717,15 +1753,16 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
 
 p1done:
 	MOVQ    inColumn+32(FP), R8
@@ -1840,21 +1877,23 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
 
 p2done:
 	MOVQ    inColumn+32(FP), R8
@@ -1994,27 +2033,30 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
 
 p3done:
 	MOVQ    inColumn+32(FP), R8
@@ -2179,33 +2221,37 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
 
 p4done:
 	MOVQ    inColumn+32(FP), R8
@@ -2395,39 +2441,44 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
 
 p5done:
 	MOVQ    inColumn+32(FP), R8
@@ -2642,45 +2693,51 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
 
 p6done:
 	MOVQ    inColumn+32(FP), R8
@@ -2920,51 +2977,58 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VDIVPS           Z8, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z9, Z6, Z6
-	VPMAXSD          Z10, Z6, Z6
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z6, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VDIVPS             Z8, Z6, Z6
+	VCMPPS             $0x07, Z6, Z6, K1
+	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
+	VPADDD             Z9, Z6, Z6
+	VPMAXSD            Z10, Z6, Z6
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z6, (R8)
+	ADDQ               R9, R8
 
 p7done:
 	MOVQ    inColumn+32(FP), R8
@@ -3229,57 +3293,65 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VDIVPS           Z8, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z9, Z6, Z6
-	VPMAXSD          Z10, Z6, Z6
-	VDIVPS           Z8, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z9, Z7, Z7
-	VPMAXSD          Z10, Z7, Z7
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z6, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z7, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VDIVPS             Z8, Z6, Z6
+	VCMPPS             $0x07, Z6, Z6, K1
+	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
+	VPADDD             Z9, Z6, Z6
+	VPMAXSD            Z10, Z6, Z6
+	VDIVPS             Z8, Z7, Z7
+	VCMPPS             $0x07, Z7, Z7, K1
+	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
+	VPADDD             Z9, Z7, Z7
+	VPMAXSD            Z10, Z7, Z7
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z6, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z7, (R8)
+	ADDQ               R9, R8
 
 p8done:
 	MOVQ    inColumn+32(FP), R8
@@ -3418,15 +3490,16 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
 
 p1done:
 	MOVQ    inColumn+32(FP), R8
@@ -3577,21 +3650,23 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
 
 p2done:
 	MOVQ    inColumn+32(FP), R8
@@ -3773,27 +3848,30 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
 
 p3done:
 	MOVQ    inColumn+32(FP), R8
@@ -4006,33 +4084,37 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
 
 p4done:
 	MOVQ    inColumn+32(FP), R8
@@ -4276,39 +4358,44 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
 
 p5done:
 	MOVQ    inColumn+32(FP), R8
@@ -4583,45 +4670,51 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
 
 p6done:
 	MOVQ    inColumn+32(FP), R8
@@ -4927,51 +5020,58 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VDIVPS           Z8, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z9, Z6, Z6
-	VPMAXSD          Z10, Z6, Z6
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z6, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VDIVPS             Z8, Z6, Z6
+	VCMPPS             $0x07, Z6, Z6, K1
+	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
+	VPADDD             Z9, Z6, Z6
+	VPMAXSD            Z10, Z6, Z6
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z6, (R8)
+	ADDQ               R9, R8
 
 p7done:
 	MOVQ    inColumn+32(FP), R8
@@ -5308,57 +5408,65 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VDIVPS           Z8, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z9, Z6, Z6
-	VPMAXSD          Z10, Z6, Z6
-	VDIVPS           Z8, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z9, Z7, Z7
-	VPMAXSD          Z10, Z7, Z7
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z6, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z7, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VDIVPS             Z8, Z6, Z6
+	VCMPPS             $0x07, Z6, Z6, K1
+	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
+	VPADDD             Z9, Z6, Z6
+	VPMAXSD            Z10, Z6, Z6
+	VDIVPS             Z8, Z7, Z7
+	VCMPPS             $0x07, Z7, Z7, K1
+	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
+	VPADDD             Z9, Z7, Z7
+	VPMAXSD            Z10, Z7, Z7
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z6, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z7, (R8)
+	ADDQ               R9, R8
 
 p8done:
 	MOVQ    inColumn+32(FP), R8
@@ -5497,15 +5605,16 @@ p1outer:
 	JMP          p1done
 
 p1bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
 
 p1done:
 	MOVQ    inColumn+32(FP), R8
@@ -5661,21 +5770,23 @@ p2outer:
 	JMP          p2done
 
 p2bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
 
 p2done:
 	MOVQ    inColumn+32(FP), R8
@@ -5867,27 +5978,30 @@ p3outer:
 	JMP          p3done
 
 p3bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
 
 p3done:
 	MOVQ    inColumn+32(FP), R8
@@ -6115,33 +6229,37 @@ p4outer:
 	JMP          p4done
 
 p4bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
 
 p4done:
 	MOVQ    inColumn+32(FP), R8
@@ -6405,39 +6523,44 @@ p5outer:
 	JMP          p5done
 
 p5bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
 
 p5done:
 	MOVQ    inColumn+32(FP), R8
@@ -6737,45 +6860,51 @@ p6outer:
 	JMP          p6done
 
 p6bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
 
 p6done:
 	MOVQ    inColumn+32(FP), R8
@@ -7111,51 +7240,58 @@ p7outer:
 	JMP          p7done
 
 p7bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VDIVPS           Z8, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z9, Z6, Z6
-	VPMAXSD          Z10, Z6, Z6
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z6, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VDIVPS             Z8, Z6, Z6
+	VCMPPS             $0x07, Z6, Z6, K1
+	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
+	VPADDD             Z9, Z6, Z6
+	VPMAXSD            Z10, Z6, Z6
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z6, (R8)
+	ADDQ               R9, R8
 
 p7done:
 	MOVQ    inColumn+32(FP), R8
@@ -7527,57 +7663,65 @@ p8outer:
 	JMP          p8done
 
 p8bytes:
-	VBROADCASTSS     88(BX), Z8
-	VPBROADCASTD     92(BX), Z9
-	VPXORD           Z10, Z10, Z10
-	VDIVPS           Z8, Z0, Z0
-	VCVTPS2DQ.RN_SAE Z0, Z0
-	VPADDD           Z9, Z0, Z0
-	VPMAXSD          Z10, Z0, Z0
-	VDIVPS           Z8, Z1, Z1
-	VCVTPS2DQ.RN_SAE Z1, Z1
-	VPADDD           Z9, Z1, Z1
-	VPMAXSD          Z10, Z1, Z1
-	VDIVPS           Z8, Z2, Z2
-	VCVTPS2DQ.RN_SAE Z2, Z2
-	VPADDD           Z9, Z2, Z2
-	VPMAXSD          Z10, Z2, Z2
-	VDIVPS           Z8, Z3, Z3
-	VCVTPS2DQ.RN_SAE Z3, Z3
-	VPADDD           Z9, Z3, Z3
-	VPMAXSD          Z10, Z3, Z3
-	VDIVPS           Z8, Z4, Z4
-	VCVTPS2DQ.RN_SAE Z4, Z4
-	VPADDD           Z9, Z4, Z4
-	VPMAXSD          Z10, Z4, Z4
-	VDIVPS           Z8, Z5, Z5
-	VCVTPS2DQ.RN_SAE Z5, Z5
-	VPADDD           Z9, Z5, Z5
-	VPMAXSD          Z10, Z5, Z5
-	VDIVPS           Z8, Z6, Z6
-	VCVTPS2DQ.RN_SAE Z6, Z6
-	VPADDD           Z9, Z6, Z6
-	VPMAXSD          Z10, Z6, Z6
-	VDIVPS           Z8, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z9, Z7, Z7
-	VPMAXSD          Z10, Z7, Z7
-	VPMOVUSDB        Z0, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z1, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z2, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z3, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z4, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z5, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z6, (R8)
-	ADDQ             R9, R8
-	VPMOVUSDB        Z7, (R8)
-	ADDQ             R9, R8
+	VBROADCASTSS       88(BX), Z8
+	VPBROADCASTD       92(BX), Z9
+	VPXORD             Z10, Z10, Z10
+	VDIVPS             Z8, Z0, Z0
+	VCMPPS             $0x07, Z0, Z0, K1
+	VCVTPS2DQ.RN_SAE.Z Z0, K1, Z0
+	VPADDD             Z9, Z0, Z0
+	VPMAXSD            Z10, Z0, Z0
+	VDIVPS             Z8, Z1, Z1
+	VCMPPS             $0x07, Z1, Z1, K1
+	VCVTPS2DQ.RN_SAE.Z Z1, K1, Z1
+	VPADDD             Z9, Z1, Z1
+	VPMAXSD            Z10, Z1, Z1
+	VDIVPS             Z8, Z2, Z2
+	VCMPPS             $0x07, Z2, Z2, K1
+	VCVTPS2DQ.RN_SAE.Z Z2, K1, Z2
+	VPADDD             Z9, Z2, Z2
+	VPMAXSD            Z10, Z2, Z2
+	VDIVPS             Z8, Z3, Z3
+	VCMPPS             $0x07, Z3, Z3, K1
+	VCVTPS2DQ.RN_SAE.Z Z3, K1, Z3
+	VPADDD             Z9, Z3, Z3
+	VPMAXSD            Z10, Z3, Z3
+	VDIVPS             Z8, Z4, Z4
+	VCMPPS             $0x07, Z4, Z4, K1
+	VCVTPS2DQ.RN_SAE.Z Z4, K1, Z4
+	VPADDD             Z9, Z4, Z4
+	VPMAXSD            Z10, Z4, Z4
+	VDIVPS             Z8, Z5, Z5
+	VCMPPS             $0x07, Z5, Z5, K1
+	VCVTPS2DQ.RN_SAE.Z Z5, K1, Z5
+	VPADDD             Z9, Z5, Z5
+	VPMAXSD            Z10, Z5, Z5
+	VDIVPS             Z8, Z6, Z6
+	VCMPPS             $0x07, Z6, Z6, K1
+	VCVTPS2DQ.RN_SAE.Z Z6, K1, Z6
+	VPADDD             Z9, Z6, Z6
+	VPMAXSD            Z10, Z6, Z6
+	VDIVPS             Z8, Z7, Z7
+	VCMPPS             $0x07, Z7, Z7, K1
+	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
+	VPADDD             Z9, Z7, Z7
+	VPMAXSD            Z10, Z7, Z7
+	VPMOVUSDB          Z0, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z1, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z2, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z3, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z4, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z5, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z6, (R8)
+	ADDQ               R9, R8
+	VPMOVUSDB          Z7, (R8)
+	ADDQ               R9, R8
 
 p8done:
 	MOVQ    inColumn+32(FP), R8

@@ -22,7 +22,7 @@ func (q Quantization) unsigned() Quantization {
 	return Quantization{Scale: q.Scale, Zero: q.Zero + int32(q.flip())}
 }
 
-// byteOf quantises f: saturate(roundToEven(f/Scale) + Zero), NaN to the smallest.
+// byteOf quantises f: saturate(roundToEven(f/Scale) + Zero), NaN to Zero.
 func (q Quantization) byteOf(f float32) byte {
 	return quantise(f, q.Scale, q.Zero+int32(q.flip())) ^ q.flip()
 }

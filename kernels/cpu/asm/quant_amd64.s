@@ -28,19 +28,20 @@ TEXT ·quantizeAVX512(SB), NOSPLIT, $0-32
 	XORQ         AX, AX
 
 loop:
-	VMOVUPS          (BX)(AX*4), Z7
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z3, Z7
-	VDIVPS           Z4, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z5, Z7, Z7
-	VPMAXSD          Z1, Z7, Z7
-	VPMINSD          Z2, Z7, Z7
-	VPXORD           Z6, Z7, Z7
-	VPMOVDB          Z7, (DX)(AX*1)
-	ADDQ             $0x10, AX
-	CMPQ             AX, CX
-	JLT              loop
+	VMOVUPS            (BX)(AX*4), Z7
+	VMAXPS             Z7, Z0, Z7
+	VMINPS             Z7, Z3, Z7
+	VDIVPS             Z4, Z7, Z7
+	VCMPPS             $0x07, Z7, Z7, K1
+	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
+	VPADDD             Z5, Z7, Z7
+	VPMAXSD            Z1, Z7, Z7
+	VPMINSD            Z2, Z7, Z7
+	VPXORD             Z6, Z7, Z7
+	VPMOVDB            Z7, (DX)(AX*1)
+	ADDQ               $0x10, AX
+	CMPQ               AX, CX
+	JLT                loop
 	VZEROUPPER
 	RET
 
@@ -104,23 +105,24 @@ TEXT ·requantizeAVX512(SB), NOSPLIT, $0-32
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD        (BX)(AX*1), Z10
-	VPXORD           Z8, Z10, Z10
-	VCVTDQ2PS        Z10, Z10
-	VSUBPS           Z1, Z10, Z10
-	VMULPS           Z0, Z10, Z10
-	VMAXPS           Z10, Z2, Z10
-	VMINPS           Z10, Z5, Z10
-	VDIVPS           Z6, Z10, Z10
-	VCVTPS2DQ.RN_SAE Z10, Z10
-	VPADDD           Z7, Z10, Z10
-	VPMAXSD          Z3, Z10, Z10
-	VPMINSD          Z4, Z10, Z10
-	VPXORD           Z9, Z10, Z10
-	VPMOVDB          Z10, (DX)(AX*1)
-	ADDQ             $0x10, AX
-	CMPQ             AX, CX
-	JLT              loop
+	VPMOVZXBD          (BX)(AX*1), Z10
+	VPXORD             Z8, Z10, Z10
+	VCVTDQ2PS          Z10, Z10
+	VSUBPS             Z1, Z10, Z10
+	VMULPS             Z0, Z10, Z10
+	VMAXPS             Z10, Z2, Z10
+	VMINPS             Z10, Z5, Z10
+	VDIVPS             Z6, Z10, Z10
+	VCMPPS             $0x07, Z10, Z10, K1
+	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
+	VPADDD             Z7, Z10, Z10
+	VPMAXSD            Z3, Z10, Z10
+	VPMINSD            Z4, Z10, Z10
+	VPXORD             Z9, Z10, Z10
+	VPMOVDB            Z10, (DX)(AX*1)
+	ADDQ               $0x10, AX
+	CMPQ               AX, CX
+	JLT                loop
 	VZEROUPPER
 	RET
 
@@ -149,29 +151,30 @@ TEXT ·addBytesAVX512(SB), NOSPLIT, $0-40
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD        (BX)(AX*1), Z13
-	VPXORD           Z8, Z13, Z13
-	VPMOVZXBD        (SI)(AX*1), Z14
-	VPXORD           Z9, Z14, Z14
-	VCVTDQ2PS        Z13, Z13
-	VSUBPS           Z1, Z13, Z13
-	VMULPS           Z0, Z13, Z13
-	VCVTDQ2PS        Z14, Z14
-	VSUBPS           Z3, Z14, Z14
-	VMULPS           Z2, Z14, Z14
-	VADDPS           Z14, Z13, Z13
-	VMAXPS           Z13, Z4, Z13
-	VMINPS           Z13, Z5, Z13
-	VDIVPS           Z6, Z13, Z13
-	VCVTPS2DQ.RN_SAE Z13, Z13
-	VPADDD           Z7, Z13, Z13
-	VPMAXSD          Z11, Z13, Z13
-	VPMINSD          Z12, Z13, Z13
-	VPXORD           Z10, Z13, Z13
-	VPMOVDB          Z13, (DX)(AX*1)
-	ADDQ             $0x10, AX
-	CMPQ             AX, CX
-	JLT              loop
+	VPMOVZXBD          (BX)(AX*1), Z13
+	VPXORD             Z8, Z13, Z13
+	VPMOVZXBD          (SI)(AX*1), Z14
+	VPXORD             Z9, Z14, Z14
+	VCVTDQ2PS          Z13, Z13
+	VSUBPS             Z1, Z13, Z13
+	VMULPS             Z0, Z13, Z13
+	VCVTDQ2PS          Z14, Z14
+	VSUBPS             Z3, Z14, Z14
+	VMULPS             Z2, Z14, Z14
+	VADDPS             Z14, Z13, Z13
+	VMAXPS             Z13, Z4, Z13
+	VMINPS             Z13, Z5, Z13
+	VDIVPS             Z6, Z13, Z13
+	VCMPPS             $0x07, Z13, Z13, K1
+	VCVTPS2DQ.RN_SAE.Z Z13, K1, Z13
+	VPADDD             Z7, Z13, Z13
+	VPMAXSD            Z11, Z13, Z13
+	VPMINSD            Z12, Z13, Z13
+	VPXORD             Z10, Z13, Z13
+	VPMOVDB            Z13, (DX)(AX*1)
+	ADDQ               $0x10, AX
+	CMPQ               AX, CX
+	JLT                loop
 	VZEROUPPER
 	RET
 
@@ -201,66 +204,70 @@ TEXT ·quantizePixelsAVX512(SB), NOSPLIT, $0-48
 	MOVQ         channels+24(FP), DI
 
 loop:
-	LEAQ             (BX)(AX*4), R8
-	MOVQ             DI, R10
-	VMOVUPS          (R8), Z7
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z3, Z7
-	VDIVPS           Z4, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z5, Z7, Z7
-	VPMAXSD          Z1, Z7, Z7
-	VPMINSD          Z2, Z7, Z7
-	VPXORD           Z6, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z3, Z8
-	VDIVPS           Z4, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z5, Z8, Z8
-	VPMAXSD          Z1, Z8, Z8
-	VPMINSD          Z2, Z8, Z8
-	VPXORD           Z6, Z8, Z8
-	VPSLLD           $0x08, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z3, Z8
-	VDIVPS           Z4, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z5, Z8, Z8
-	VPMAXSD          Z1, Z8, Z8
-	VPMINSD          Z2, Z8, Z8
-	VPXORD           Z6, Z8, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z3, Z8
-	VDIVPS           Z4, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z5, Z8, Z8
-	VPMAXSD          Z1, Z8, Z8
-	VPMINSD          Z2, Z8, Z8
-	VPXORD           Z6, Z8, Z8
-	VPSLLD           $0x18, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          Z7, (DX)(AX*4)
-	ADDQ             $0x10, AX
-	CMPQ             AX, CX
-	JLT              loop
+	LEAQ               (BX)(AX*4), R8
+	MOVQ               DI, R10
+	VMOVUPS            (R8), Z7
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z7, Z0, Z7
+	VMINPS             Z7, Z3, Z7
+	VDIVPS             Z4, Z7, Z7
+	VCMPPS             $0x07, Z7, Z7, K1
+	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
+	VPADDD             Z5, Z7, Z7
+	VPMAXSD            Z1, Z7, Z7
+	VPMINSD            Z2, Z7, Z7
+	VPXORD             Z6, Z7, Z7
+	VMOVUPS            (R8), Z8
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z8, Z0, Z8
+	VMINPS             Z8, Z3, Z8
+	VDIVPS             Z4, Z8, Z8
+	VCMPPS             $0x07, Z8, Z8, K1
+	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
+	VPADDD             Z5, Z8, Z8
+	VPMAXSD            Z1, Z8, Z8
+	VPMINSD            Z2, Z8, Z8
+	VPXORD             Z6, Z8, Z8
+	VPSLLD             $0x08, Z8, Z8
+	VPORD              Z8, Z7, Z7
+	VMOVUPS            (R8), Z8
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z8, Z0, Z8
+	VMINPS             Z8, Z3, Z8
+	VDIVPS             Z4, Z8, Z8
+	VCMPPS             $0x07, Z8, Z8, K1
+	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
+	VPADDD             Z5, Z8, Z8
+	VPMAXSD            Z1, Z8, Z8
+	VPMINSD            Z2, Z8, Z8
+	VPXORD             Z6, Z8, Z8
+	VPSLLD             $0x10, Z8, Z8
+	VPORD              Z8, Z7, Z7
+	VMOVUPS            (R8), Z8
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z8, Z0, Z8
+	VMINPS             Z8, Z3, Z8
+	VDIVPS             Z4, Z8, Z8
+	VCMPPS             $0x07, Z8, Z8, K1
+	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
+	VPADDD             Z5, Z8, Z8
+	VPMAXSD            Z1, Z8, Z8
+	VPMINSD            Z2, Z8, Z8
+	VPXORD             Z6, Z8, Z8
+	VPSLLD             $0x18, Z8, Z8
+	VPORD              Z8, Z7, Z7
+	VMOVUPS            Z7, (DX)(AX*4)
+	ADDQ               $0x10, AX
+	CMPQ               AX, CX
+	JLT                loop
 	VZEROUPPER
 	RET
 
@@ -336,252 +343,268 @@ TEXT ·quantizeBlockAVX512(SB), NOSPLIT, $0-48
 	MOVQ         channels+24(FP), DI
 
 loop:
-	LEAQ             (BX)(AX*4), R8
-	MOVQ             DI, R10
-	VMOVUPS          (R8), Z7
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z7, Z0, Z7
-	VMINPS           Z7, Z3, Z7
-	VDIVPS           Z4, Z7, Z7
-	VCVTPS2DQ.RN_SAE Z7, Z7
-	VPADDD           Z5, Z7, Z7
-	VPMAXSD          Z1, Z7, Z7
-	VPMINSD          Z2, Z7, Z7
-	VPXORD           Z6, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z3, Z8
-	VDIVPS           Z4, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z5, Z8, Z8
-	VPMAXSD          Z1, Z8, Z8
-	VPMINSD          Z2, Z8, Z8
-	VPXORD           Z6, Z8, Z8
-	VPSLLD           $0x08, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z3, Z8
-	VDIVPS           Z4, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z5, Z8, Z8
-	VPMAXSD          Z1, Z8, Z8
-	VPMINSD          Z2, Z8, Z8
-	VPXORD           Z6, Z8, Z8
-	VPSLLD           $0x10, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z3, Z8
-	VDIVPS           Z4, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z5, Z8, Z8
-	VPMAXSD          Z1, Z8, Z8
-	VPMINSD          Z2, Z8, Z8
-	VPXORD           Z6, Z8, Z8
-	VPSLLD           $0x18, Z8, Z8
-	VPORD            Z8, Z7, Z7
-	VMOVUPS          (R8), Z8
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z8, Z0, Z8
-	VMINPS           Z8, Z3, Z8
-	VDIVPS           Z4, Z8, Z8
-	VCVTPS2DQ.RN_SAE Z8, Z8
-	VPADDD           Z5, Z8, Z8
-	VPMAXSD          Z1, Z8, Z8
-	VPMINSD          Z2, Z8, Z8
-	VPXORD           Z6, Z8, Z8
-	VMOVUPS          (R8), Z9
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z9, Z0, Z9
-	VMINPS           Z9, Z3, Z9
-	VDIVPS           Z4, Z9, Z9
-	VCVTPS2DQ.RN_SAE Z9, Z9
-	VPADDD           Z5, Z9, Z9
-	VPMAXSD          Z1, Z9, Z9
-	VPMINSD          Z2, Z9, Z9
-	VPXORD           Z6, Z9, Z9
-	VPSLLD           $0x08, Z9, Z9
-	VPORD            Z9, Z8, Z8
-	VMOVUPS          (R8), Z9
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z9, Z0, Z9
-	VMINPS           Z9, Z3, Z9
-	VDIVPS           Z4, Z9, Z9
-	VCVTPS2DQ.RN_SAE Z9, Z9
-	VPADDD           Z5, Z9, Z9
-	VPMAXSD          Z1, Z9, Z9
-	VPMINSD          Z2, Z9, Z9
-	VPXORD           Z6, Z9, Z9
-	VPSLLD           $0x10, Z9, Z9
-	VPORD            Z9, Z8, Z8
-	VMOVUPS          (R8), Z9
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z9, Z0, Z9
-	VMINPS           Z9, Z3, Z9
-	VDIVPS           Z4, Z9, Z9
-	VCVTPS2DQ.RN_SAE Z9, Z9
-	VPADDD           Z5, Z9, Z9
-	VPMAXSD          Z1, Z9, Z9
-	VPMINSD          Z2, Z9, Z9
-	VPXORD           Z6, Z9, Z9
-	VPSLLD           $0x18, Z9, Z9
-	VPORD            Z9, Z8, Z8
-	VMOVUPS          (R8), Z9
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z9, Z0, Z9
-	VMINPS           Z9, Z3, Z9
-	VDIVPS           Z4, Z9, Z9
-	VCVTPS2DQ.RN_SAE Z9, Z9
-	VPADDD           Z5, Z9, Z9
-	VPMAXSD          Z1, Z9, Z9
-	VPMINSD          Z2, Z9, Z9
-	VPXORD           Z6, Z9, Z9
-	VMOVUPS          (R8), Z10
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z10, Z0, Z10
-	VMINPS           Z10, Z3, Z10
-	VDIVPS           Z4, Z10, Z10
-	VCVTPS2DQ.RN_SAE Z10, Z10
-	VPADDD           Z5, Z10, Z10
-	VPMAXSD          Z1, Z10, Z10
-	VPMINSD          Z2, Z10, Z10
-	VPXORD           Z6, Z10, Z10
-	VPSLLD           $0x08, Z10, Z10
-	VPORD            Z10, Z9, Z9
-	VMOVUPS          (R8), Z10
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z10, Z0, Z10
-	VMINPS           Z10, Z3, Z10
-	VDIVPS           Z4, Z10, Z10
-	VCVTPS2DQ.RN_SAE Z10, Z10
-	VPADDD           Z5, Z10, Z10
-	VPMAXSD          Z1, Z10, Z10
-	VPMINSD          Z2, Z10, Z10
-	VPXORD           Z6, Z10, Z10
-	VPSLLD           $0x10, Z10, Z10
-	VPORD            Z10, Z9, Z9
-	VMOVUPS          (R8), Z10
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z10, Z0, Z10
-	VMINPS           Z10, Z3, Z10
-	VDIVPS           Z4, Z10, Z10
-	VCVTPS2DQ.RN_SAE Z10, Z10
-	VPADDD           Z5, Z10, Z10
-	VPMAXSD          Z1, Z10, Z10
-	VPMINSD          Z2, Z10, Z10
-	VPXORD           Z6, Z10, Z10
-	VPSLLD           $0x18, Z10, Z10
-	VPORD            Z10, Z9, Z9
-	VMOVUPS          (R8), Z10
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z10, Z0, Z10
-	VMINPS           Z10, Z3, Z10
-	VDIVPS           Z4, Z10, Z10
-	VCVTPS2DQ.RN_SAE Z10, Z10
-	VPADDD           Z5, Z10, Z10
-	VPMAXSD          Z1, Z10, Z10
-	VPMINSD          Z2, Z10, Z10
-	VPXORD           Z6, Z10, Z10
-	VMOVUPS          (R8), Z11
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z11, Z0, Z11
-	VMINPS           Z11, Z3, Z11
-	VDIVPS           Z4, Z11, Z11
-	VCVTPS2DQ.RN_SAE Z11, Z11
-	VPADDD           Z5, Z11, Z11
-	VPMAXSD          Z1, Z11, Z11
-	VPMINSD          Z2, Z11, Z11
-	VPXORD           Z6, Z11, Z11
-	VPSLLD           $0x08, Z11, Z11
-	VPORD            Z11, Z10, Z10
-	VMOVUPS          (R8), Z11
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z11, Z0, Z11
-	VMINPS           Z11, Z3, Z11
-	VDIVPS           Z4, Z11, Z11
-	VCVTPS2DQ.RN_SAE Z11, Z11
-	VPADDD           Z5, Z11, Z11
-	VPMAXSD          Z1, Z11, Z11
-	VPMINSD          Z2, Z11, Z11
-	VPXORD           Z6, Z11, Z11
-	VPSLLD           $0x10, Z11, Z11
-	VPORD            Z11, Z10, Z10
-	VMOVUPS          (R8), Z11
-	LEAQ             (R8)(SI*4), R9
-	SUBQ             $0x01, R10
-	CMOVQGT          R9, R8
-	VMAXPS           Z11, Z0, Z11
-	VMINPS           Z11, Z3, Z11
-	VDIVPS           Z4, Z11, Z11
-	VCVTPS2DQ.RN_SAE Z11, Z11
-	VPADDD           Z5, Z11, Z11
-	VPMAXSD          Z1, Z11, Z11
-	VPMINSD          Z2, Z11, Z11
-	VPXORD           Z6, Z11, Z11
-	VPSLLD           $0x18, Z11, Z11
-	VPORD            Z11, Z10, Z10
-	VPUNPCKLDQ       Z8, Z7, Z11
-	VPUNPCKHDQ       Z8, Z7, Z7
-	VPUNPCKLDQ       Z10, Z9, Z8
-	VPUNPCKHDQ       Z10, Z9, Z10
-	VPUNPCKLQDQ      Z8, Z11, Z9
-	VPUNPCKHQDQ      Z8, Z11, Z8
-	VPUNPCKLQDQ      Z10, Z7, Z11
-	VPUNPCKHQDQ      Z10, Z7, Z7
-	VMOVUPS          X9, (DX)
-	VEXTRACTI32X4    $0x01, Z9, 64(DX)
-	VEXTRACTI32X4    $0x02, Z9, 128(DX)
-	VEXTRACTI32X4    $0x03, Z9, 192(DX)
-	VMOVUPS          X8, 16(DX)
-	VEXTRACTI32X4    $0x01, Z8, 80(DX)
-	VEXTRACTI32X4    $0x02, Z8, 144(DX)
-	VEXTRACTI32X4    $0x03, Z8, 208(DX)
-	VMOVUPS          X11, 32(DX)
-	VEXTRACTI32X4    $0x01, Z11, 96(DX)
-	VEXTRACTI32X4    $0x02, Z11, 160(DX)
-	VEXTRACTI32X4    $0x03, Z11, 224(DX)
-	VMOVUPS          X7, 48(DX)
-	VEXTRACTI32X4    $0x01, Z7, 112(DX)
-	VEXTRACTI32X4    $0x02, Z7, 176(DX)
-	VEXTRACTI32X4    $0x03, Z7, 240(DX)
-	ADDQ             $0x00000100, DX
-	ADDQ             $0x10, AX
-	CMPQ             AX, CX
-	JLT              loop
+	LEAQ               (BX)(AX*4), R8
+	MOVQ               DI, R10
+	VMOVUPS            (R8), Z7
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z7, Z0, Z7
+	VMINPS             Z7, Z3, Z7
+	VDIVPS             Z4, Z7, Z7
+	VCMPPS             $0x07, Z7, Z7, K1
+	VCVTPS2DQ.RN_SAE.Z Z7, K1, Z7
+	VPADDD             Z5, Z7, Z7
+	VPMAXSD            Z1, Z7, Z7
+	VPMINSD            Z2, Z7, Z7
+	VPXORD             Z6, Z7, Z7
+	VMOVUPS            (R8), Z8
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z8, Z0, Z8
+	VMINPS             Z8, Z3, Z8
+	VDIVPS             Z4, Z8, Z8
+	VCMPPS             $0x07, Z8, Z8, K1
+	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
+	VPADDD             Z5, Z8, Z8
+	VPMAXSD            Z1, Z8, Z8
+	VPMINSD            Z2, Z8, Z8
+	VPXORD             Z6, Z8, Z8
+	VPSLLD             $0x08, Z8, Z8
+	VPORD              Z8, Z7, Z7
+	VMOVUPS            (R8), Z8
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z8, Z0, Z8
+	VMINPS             Z8, Z3, Z8
+	VDIVPS             Z4, Z8, Z8
+	VCMPPS             $0x07, Z8, Z8, K1
+	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
+	VPADDD             Z5, Z8, Z8
+	VPMAXSD            Z1, Z8, Z8
+	VPMINSD            Z2, Z8, Z8
+	VPXORD             Z6, Z8, Z8
+	VPSLLD             $0x10, Z8, Z8
+	VPORD              Z8, Z7, Z7
+	VMOVUPS            (R8), Z8
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z8, Z0, Z8
+	VMINPS             Z8, Z3, Z8
+	VDIVPS             Z4, Z8, Z8
+	VCMPPS             $0x07, Z8, Z8, K1
+	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
+	VPADDD             Z5, Z8, Z8
+	VPMAXSD            Z1, Z8, Z8
+	VPMINSD            Z2, Z8, Z8
+	VPXORD             Z6, Z8, Z8
+	VPSLLD             $0x18, Z8, Z8
+	VPORD              Z8, Z7, Z7
+	VMOVUPS            (R8), Z8
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z8, Z0, Z8
+	VMINPS             Z8, Z3, Z8
+	VDIVPS             Z4, Z8, Z8
+	VCMPPS             $0x07, Z8, Z8, K1
+	VCVTPS2DQ.RN_SAE.Z Z8, K1, Z8
+	VPADDD             Z5, Z8, Z8
+	VPMAXSD            Z1, Z8, Z8
+	VPMINSD            Z2, Z8, Z8
+	VPXORD             Z6, Z8, Z8
+	VMOVUPS            (R8), Z9
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z9, Z0, Z9
+	VMINPS             Z9, Z3, Z9
+	VDIVPS             Z4, Z9, Z9
+	VCMPPS             $0x07, Z9, Z9, K1
+	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
+	VPADDD             Z5, Z9, Z9
+	VPMAXSD            Z1, Z9, Z9
+	VPMINSD            Z2, Z9, Z9
+	VPXORD             Z6, Z9, Z9
+	VPSLLD             $0x08, Z9, Z9
+	VPORD              Z9, Z8, Z8
+	VMOVUPS            (R8), Z9
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z9, Z0, Z9
+	VMINPS             Z9, Z3, Z9
+	VDIVPS             Z4, Z9, Z9
+	VCMPPS             $0x07, Z9, Z9, K1
+	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
+	VPADDD             Z5, Z9, Z9
+	VPMAXSD            Z1, Z9, Z9
+	VPMINSD            Z2, Z9, Z9
+	VPXORD             Z6, Z9, Z9
+	VPSLLD             $0x10, Z9, Z9
+	VPORD              Z9, Z8, Z8
+	VMOVUPS            (R8), Z9
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z9, Z0, Z9
+	VMINPS             Z9, Z3, Z9
+	VDIVPS             Z4, Z9, Z9
+	VCMPPS             $0x07, Z9, Z9, K1
+	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
+	VPADDD             Z5, Z9, Z9
+	VPMAXSD            Z1, Z9, Z9
+	VPMINSD            Z2, Z9, Z9
+	VPXORD             Z6, Z9, Z9
+	VPSLLD             $0x18, Z9, Z9
+	VPORD              Z9, Z8, Z8
+	VMOVUPS            (R8), Z9
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z9, Z0, Z9
+	VMINPS             Z9, Z3, Z9
+	VDIVPS             Z4, Z9, Z9
+	VCMPPS             $0x07, Z9, Z9, K1
+	VCVTPS2DQ.RN_SAE.Z Z9, K1, Z9
+	VPADDD             Z5, Z9, Z9
+	VPMAXSD            Z1, Z9, Z9
+	VPMINSD            Z2, Z9, Z9
+	VPXORD             Z6, Z9, Z9
+	VMOVUPS            (R8), Z10
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z10, Z0, Z10
+	VMINPS             Z10, Z3, Z10
+	VDIVPS             Z4, Z10, Z10
+	VCMPPS             $0x07, Z10, Z10, K1
+	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
+	VPADDD             Z5, Z10, Z10
+	VPMAXSD            Z1, Z10, Z10
+	VPMINSD            Z2, Z10, Z10
+	VPXORD             Z6, Z10, Z10
+	VPSLLD             $0x08, Z10, Z10
+	VPORD              Z10, Z9, Z9
+	VMOVUPS            (R8), Z10
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z10, Z0, Z10
+	VMINPS             Z10, Z3, Z10
+	VDIVPS             Z4, Z10, Z10
+	VCMPPS             $0x07, Z10, Z10, K1
+	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
+	VPADDD             Z5, Z10, Z10
+	VPMAXSD            Z1, Z10, Z10
+	VPMINSD            Z2, Z10, Z10
+	VPXORD             Z6, Z10, Z10
+	VPSLLD             $0x10, Z10, Z10
+	VPORD              Z10, Z9, Z9
+	VMOVUPS            (R8), Z10
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z10, Z0, Z10
+	VMINPS             Z10, Z3, Z10
+	VDIVPS             Z4, Z10, Z10
+	VCMPPS             $0x07, Z10, Z10, K1
+	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
+	VPADDD             Z5, Z10, Z10
+	VPMAXSD            Z1, Z10, Z10
+	VPMINSD            Z2, Z10, Z10
+	VPXORD             Z6, Z10, Z10
+	VPSLLD             $0x18, Z10, Z10
+	VPORD              Z10, Z9, Z9
+	VMOVUPS            (R8), Z10
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z10, Z0, Z10
+	VMINPS             Z10, Z3, Z10
+	VDIVPS             Z4, Z10, Z10
+	VCMPPS             $0x07, Z10, Z10, K1
+	VCVTPS2DQ.RN_SAE.Z Z10, K1, Z10
+	VPADDD             Z5, Z10, Z10
+	VPMAXSD            Z1, Z10, Z10
+	VPMINSD            Z2, Z10, Z10
+	VPXORD             Z6, Z10, Z10
+	VMOVUPS            (R8), Z11
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z11, Z0, Z11
+	VMINPS             Z11, Z3, Z11
+	VDIVPS             Z4, Z11, Z11
+	VCMPPS             $0x07, Z11, Z11, K1
+	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
+	VPADDD             Z5, Z11, Z11
+	VPMAXSD            Z1, Z11, Z11
+	VPMINSD            Z2, Z11, Z11
+	VPXORD             Z6, Z11, Z11
+	VPSLLD             $0x08, Z11, Z11
+	VPORD              Z11, Z10, Z10
+	VMOVUPS            (R8), Z11
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z11, Z0, Z11
+	VMINPS             Z11, Z3, Z11
+	VDIVPS             Z4, Z11, Z11
+	VCMPPS             $0x07, Z11, Z11, K1
+	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
+	VPADDD             Z5, Z11, Z11
+	VPMAXSD            Z1, Z11, Z11
+	VPMINSD            Z2, Z11, Z11
+	VPXORD             Z6, Z11, Z11
+	VPSLLD             $0x10, Z11, Z11
+	VPORD              Z11, Z10, Z10
+	VMOVUPS            (R8), Z11
+	LEAQ               (R8)(SI*4), R9
+	SUBQ               $0x01, R10
+	CMOVQGT            R9, R8
+	VMAXPS             Z11, Z0, Z11
+	VMINPS             Z11, Z3, Z11
+	VDIVPS             Z4, Z11, Z11
+	VCMPPS             $0x07, Z11, Z11, K1
+	VCVTPS2DQ.RN_SAE.Z Z11, K1, Z11
+	VPADDD             Z5, Z11, Z11
+	VPMAXSD            Z1, Z11, Z11
+	VPMINSD            Z2, Z11, Z11
+	VPXORD             Z6, Z11, Z11
+	VPSLLD             $0x18, Z11, Z11
+	VPORD              Z11, Z10, Z10
+	VPUNPCKLDQ         Z8, Z7, Z11
+	VPUNPCKHDQ         Z8, Z7, Z7
+	VPUNPCKLDQ         Z10, Z9, Z8
+	VPUNPCKHDQ         Z10, Z9, Z10
+	VPUNPCKLQDQ        Z8, Z11, Z9
+	VPUNPCKHQDQ        Z8, Z11, Z8
+	VPUNPCKLQDQ        Z10, Z7, Z11
+	VPUNPCKHQDQ        Z10, Z7, Z7
+	VMOVUPS            X9, (DX)
+	VEXTRACTI32X4      $0x01, Z9, 64(DX)
+	VEXTRACTI32X4      $0x02, Z9, 128(DX)
+	VEXTRACTI32X4      $0x03, Z9, 192(DX)
+	VMOVUPS            X8, 16(DX)
+	VEXTRACTI32X4      $0x01, Z8, 80(DX)
+	VEXTRACTI32X4      $0x02, Z8, 144(DX)
+	VEXTRACTI32X4      $0x03, Z8, 208(DX)
+	VMOVUPS            X11, 32(DX)
+	VEXTRACTI32X4      $0x01, Z11, 96(DX)
+	VEXTRACTI32X4      $0x02, Z11, 160(DX)
+	VEXTRACTI32X4      $0x03, Z11, 224(DX)
+	VMOVUPS            X7, 48(DX)
+	VEXTRACTI32X4      $0x01, Z7, 112(DX)
+	VEXTRACTI32X4      $0x02, Z7, 176(DX)
+	VEXTRACTI32X4      $0x03, Z7, 240(DX)
+	ADDQ               $0x00000100, DX
+	ADDQ               $0x10, AX
+	CMPQ               AX, CX
+	JLT                loop
 	VZEROUPPER
 	RET
 
@@ -842,19 +865,21 @@ TEXT ·quantizeAVX2(SB), NOSPLIT, $0-32
 	XORQ         AX, AX
 
 loop:
-	VMOVUPS      (BX)(AX*4), Y7
-	VMAXPS       Y7, Y0, Y7
-	VMINPS       Y7, Y1, Y7
-	VDIVPS       Y2, Y7, Y7
-	VCVTPS2DQ    Y7, Y7
-	VPADDD       Y3, Y7, Y7
-	VPMAXSD      Y5, Y7, Y7
-	VPMINSD      Y6, Y7, Y7
-	VPXOR        Y4, Y7, Y7
-	VEXTRACTI128 $0x01, Y7, X8
-	VPACKUSDW    X8, X7, X8
-	VPACKUSWB    X8, X8, X8
-	VMOVQ        X8, (DX)(AX*1)
+	VMOVUPS      (BX)(AX*4), Y8
+	VMAXPS       Y8, Y0, Y8
+	VMINPS       Y8, Y1, Y8
+	VDIVPS       Y2, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y7
+	VANDPS       Y7, Y8, Y8
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       Y3, Y8, Y8
+	VPMAXSD      Y5, Y8, Y8
+	VPMINSD      Y6, Y8, Y8
+	VPXOR        Y4, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, X7
+	VPACKUSDW    X7, X8, X7
+	VPACKUSWB    X7, X7, X7
+	VMOVQ        X7, (DX)(AX*1)
 	ADDQ         $0x08, AX
 	CMPQ         AX, CX
 	JLT          loop
@@ -921,23 +946,25 @@ TEXT ·requantizeAVX2(SB), NOSPLIT, $0-32
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD    (BX)(AX*1), Y10
-	VPXOR        Y6, Y10, Y10
-	VCVTDQ2PS    Y10, Y10
-	VSUBPS       Y1, Y10, Y10
-	VMULPS       Y0, Y10, Y10
-	VMAXPS       Y10, Y2, Y10
-	VMINPS       Y10, Y3, Y10
-	VDIVPS       Y4, Y10, Y10
-	VCVTPS2DQ    Y10, Y10
-	VPADDD       Y5, Y10, Y10
-	VPMAXSD      Y8, Y10, Y10
-	VPMINSD      Y9, Y10, Y10
-	VPXOR        Y7, Y10, Y10
-	VEXTRACTI128 $0x01, Y10, X11
-	VPACKUSDW    X11, X10, X11
-	VPACKUSWB    X11, X11, X11
-	VMOVQ        X11, (DX)(AX*1)
+	VPMOVZXBD    (BX)(AX*1), Y11
+	VPXOR        Y6, Y11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VSUBPS       Y1, Y11, Y11
+	VMULPS       Y0, Y11, Y11
+	VMAXPS       Y11, Y2, Y11
+	VMINPS       Y11, Y3, Y11
+	VDIVPS       Y4, Y11, Y11
+	VCMPPS       $0x07, Y11, Y11, Y10
+	VANDPS       Y10, Y11, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y5, Y11, Y11
+	VPMAXSD      Y8, Y11, Y11
+	VPMINSD      Y9, Y11, Y11
+	VPXOR        Y7, Y11, Y11
+	VEXTRACTI128 $0x01, Y11, X10
+	VPACKUSDW    X10, X11, X10
+	VPACKUSWB    X10, X10, X10
+	VMOVQ        X10, (DX)(AX*1)
 	ADDQ         $0x08, AX
 	CMPQ         AX, CX
 	JLT          loop
@@ -969,29 +996,31 @@ TEXT ·addBytesAVX2(SB), NOSPLIT, $0-40
 	XORQ         AX, AX
 
 loop:
-	VPMOVZXBD    (BX)(AX*1), Y13
-	VPXOR        Y8, Y13, Y13
-	VPMOVZXBD    (SI)(AX*1), Y14
-	VPXOR        Y9, Y14, Y14
-	VCVTDQ2PS    Y13, Y13
-	VSUBPS       Y1, Y13, Y13
-	VMULPS       Y0, Y13, Y13
+	VPMOVZXBD    (BX)(AX*1), Y14
+	VPXOR        Y8, Y14, Y14
+	VPMOVZXBD    (SI)(AX*1), Y13
+	VPXOR        Y9, Y13, Y13
 	VCVTDQ2PS    Y14, Y14
-	VSUBPS       Y3, Y14, Y14
-	VMULPS       Y2, Y14, Y14
-	VADDPS       Y14, Y13, Y13
-	VMAXPS       Y13, Y4, Y13
-	VMINPS       Y13, Y5, Y13
-	VDIVPS       Y6, Y13, Y13
-	VCVTPS2DQ    Y13, Y13
-	VPADDD       Y7, Y13, Y13
-	VPMAXSD      Y11, Y13, Y13
-	VPMINSD      Y12, Y13, Y13
-	VPXOR        Y10, Y13, Y13
-	VEXTRACTI128 $0x01, Y13, X14
-	VPACKUSDW    X14, X13, X14
-	VPACKUSWB    X14, X14, X14
-	VMOVQ        X14, (DX)(AX*1)
+	VSUBPS       Y1, Y14, Y14
+	VMULPS       Y0, Y14, Y14
+	VCVTDQ2PS    Y13, Y13
+	VSUBPS       Y3, Y13, Y13
+	VMULPS       Y2, Y13, Y13
+	VADDPS       Y13, Y14, Y14
+	VMAXPS       Y14, Y4, Y14
+	VMINPS       Y14, Y5, Y14
+	VDIVPS       Y6, Y14, Y14
+	VCMPPS       $0x07, Y14, Y14, Y13
+	VANDPS       Y13, Y14, Y14
+	VCVTPS2DQ    Y14, Y14
+	VPADDD       Y7, Y14, Y14
+	VPMAXSD      Y11, Y14, Y14
+	VPMINSD      Y12, Y14, Y14
+	VPXOR        Y10, Y14, Y14
+	VEXTRACTI128 $0x01, Y14, X13
+	VPACKUSDW    X13, X14, X13
+	VPACKUSWB    X13, X13, X13
+	VMOVQ        X13, (DX)(AX*1)
 	ADDQ         $0x08, AX
 	CMPQ         AX, CX
 	JLT          loop
@@ -1026,18 +1055,6 @@ TEXT ·quantizePixelsAVX2(SB), NOSPLIT, $0-48
 loop:
 	LEAQ      (BX)(AX*4), R8
 	MOVQ      DI, R10
-	VMOVUPS   (R8), Y7
-	LEAQ      (R8)(SI*4), R9
-	SUBQ      $0x01, R10
-	CMOVQGT   R9, R8
-	VMAXPS    Y7, Y0, Y7
-	VMINPS    Y7, Y1, Y7
-	VDIVPS    Y2, Y7, Y7
-	VCVTPS2DQ Y7, Y7
-	VPADDD    Y3, Y7, Y7
-	VPMAXSD   Y5, Y7, Y7
-	VPMINSD   Y6, Y7, Y7
-	VPXOR     Y4, Y7, Y7
 	VMOVUPS   (R8), Y8
 	LEAQ      (R8)(SI*4), R9
 	SUBQ      $0x01, R10
@@ -1045,42 +1062,62 @@ loop:
 	VMAXPS    Y8, Y0, Y8
 	VMINPS    Y8, Y1, Y8
 	VDIVPS    Y2, Y8, Y8
+	VCMPPS    $0x07, Y8, Y8, Y7
+	VANDPS    Y7, Y8, Y8
 	VCVTPS2DQ Y8, Y8
 	VPADDD    Y3, Y8, Y8
 	VPMAXSD   Y5, Y8, Y8
 	VPMINSD   Y6, Y8, Y8
 	VPXOR     Y4, Y8, Y8
-	VPSLLD    $0x08, Y8, Y8
-	VPOR      Y8, Y7, Y7
-	VMOVUPS   (R8), Y8
+	VMOVUPS   (R8), Y9
 	LEAQ      (R8)(SI*4), R9
 	SUBQ      $0x01, R10
 	CMOVQGT   R9, R8
-	VMAXPS    Y8, Y0, Y8
-	VMINPS    Y8, Y1, Y8
-	VDIVPS    Y2, Y8, Y8
-	VCVTPS2DQ Y8, Y8
-	VPADDD    Y3, Y8, Y8
-	VPMAXSD   Y5, Y8, Y8
-	VPMINSD   Y6, Y8, Y8
-	VPXOR     Y4, Y8, Y8
-	VPSLLD    $0x10, Y8, Y8
-	VPOR      Y8, Y7, Y7
-	VMOVUPS   (R8), Y8
+	VMAXPS    Y9, Y0, Y9
+	VMINPS    Y9, Y1, Y9
+	VDIVPS    Y2, Y9, Y9
+	VCMPPS    $0x07, Y9, Y9, Y7
+	VANDPS    Y7, Y9, Y9
+	VCVTPS2DQ Y9, Y9
+	VPADDD    Y3, Y9, Y9
+	VPMAXSD   Y5, Y9, Y9
+	VPMINSD   Y6, Y9, Y9
+	VPXOR     Y4, Y9, Y9
+	VPSLLD    $0x08, Y9, Y9
+	VPOR      Y9, Y8, Y8
+	VMOVUPS   (R8), Y9
 	LEAQ      (R8)(SI*4), R9
 	SUBQ      $0x01, R10
 	CMOVQGT   R9, R8
-	VMAXPS    Y8, Y0, Y8
-	VMINPS    Y8, Y1, Y8
-	VDIVPS    Y2, Y8, Y8
-	VCVTPS2DQ Y8, Y8
-	VPADDD    Y3, Y8, Y8
-	VPMAXSD   Y5, Y8, Y8
-	VPMINSD   Y6, Y8, Y8
-	VPXOR     Y4, Y8, Y8
-	VPSLLD    $0x18, Y8, Y8
-	VPOR      Y8, Y7, Y7
-	VMOVUPS   Y7, (DX)(AX*4)
+	VMAXPS    Y9, Y0, Y9
+	VMINPS    Y9, Y1, Y9
+	VDIVPS    Y2, Y9, Y9
+	VCMPPS    $0x07, Y9, Y9, Y7
+	VANDPS    Y7, Y9, Y9
+	VCVTPS2DQ Y9, Y9
+	VPADDD    Y3, Y9, Y9
+	VPMAXSD   Y5, Y9, Y9
+	VPMINSD   Y6, Y9, Y9
+	VPXOR     Y4, Y9, Y9
+	VPSLLD    $0x10, Y9, Y9
+	VPOR      Y9, Y8, Y8
+	VMOVUPS   (R8), Y9
+	LEAQ      (R8)(SI*4), R9
+	SUBQ      $0x01, R10
+	CMOVQGT   R9, R8
+	VMAXPS    Y9, Y0, Y9
+	VMINPS    Y9, Y1, Y9
+	VDIVPS    Y2, Y9, Y9
+	VCMPPS    $0x07, Y9, Y9, Y7
+	VANDPS    Y7, Y9, Y9
+	VCVTPS2DQ Y9, Y9
+	VPADDD    Y3, Y9, Y9
+	VPMAXSD   Y5, Y9, Y9
+	VPMINSD   Y6, Y9, Y9
+	VPXOR     Y4, Y9, Y9
+	VPSLLD    $0x18, Y9, Y9
+	VPOR      Y9, Y8, Y8
+	VMOVUPS   Y8, (DX)(AX*4)
 	ADDQ      $0x08, AX
 	CMPQ      AX, CX
 	JLT       loop
@@ -1161,18 +1198,6 @@ TEXT ·quantizeBlockAVX2(SB), NOSPLIT, $0-48
 loop:
 	LEAQ         (BX)(AX*4), R8
 	MOVQ         DI, R10
-	VMOVUPS      (R8), Y7
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y7, Y0, Y7
-	VMINPS       Y7, Y1, Y7
-	VDIVPS       Y2, Y7, Y7
-	VCVTPS2DQ    Y7, Y7
-	VPADDD       Y3, Y7, Y7
-	VPMAXSD      Y5, Y7, Y7
-	VPMINSD      Y6, Y7, Y7
-	VPXOR        Y4, Y7, Y7
 	VMOVUPS      (R8), Y8
 	LEAQ         (R8)(SI*4), R9
 	SUBQ         $0x01, R10
@@ -1180,48 +1205,8 @@ loop:
 	VMAXPS       Y8, Y0, Y8
 	VMINPS       Y8, Y1, Y8
 	VDIVPS       Y2, Y8, Y8
-	VCVTPS2DQ    Y8, Y8
-	VPADDD       Y3, Y8, Y8
-	VPMAXSD      Y5, Y8, Y8
-	VPMINSD      Y6, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSLLD       $0x08, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVUPS      (R8), Y8
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y8, Y0, Y8
-	VMINPS       Y8, Y1, Y8
-	VDIVPS       Y2, Y8, Y8
-	VCVTPS2DQ    Y8, Y8
-	VPADDD       Y3, Y8, Y8
-	VPMAXSD      Y5, Y8, Y8
-	VPMINSD      Y6, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSLLD       $0x10, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVUPS      (R8), Y8
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y8, Y0, Y8
-	VMINPS       Y8, Y1, Y8
-	VDIVPS       Y2, Y8, Y8
-	VCVTPS2DQ    Y8, Y8
-	VPADDD       Y3, Y8, Y8
-	VPMAXSD      Y5, Y8, Y8
-	VPMINSD      Y6, Y8, Y8
-	VPXOR        Y4, Y8, Y8
-	VPSLLD       $0x18, Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VMOVUPS      (R8), Y8
-	LEAQ         (R8)(SI*4), R9
-	SUBQ         $0x01, R10
-	CMOVQGT      R9, R8
-	VMAXPS       Y8, Y0, Y8
-	VMINPS       Y8, Y1, Y8
-	VDIVPS       Y2, Y8, Y8
+	VCMPPS       $0x07, Y8, Y8, Y7
+	VANDPS       Y7, Y8, Y8
 	VCVTPS2DQ    Y8, Y8
 	VPADDD       Y3, Y8, Y8
 	VPMAXSD      Y5, Y8, Y8
@@ -1234,6 +1219,8 @@ loop:
 	VMAXPS       Y9, Y0, Y9
 	VMINPS       Y9, Y1, Y9
 	VDIVPS       Y2, Y9, Y9
+	VCMPPS       $0x07, Y9, Y9, Y7
+	VANDPS       Y7, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y3, Y9, Y9
 	VPMAXSD      Y5, Y9, Y9
@@ -1248,6 +1235,8 @@ loop:
 	VMAXPS       Y9, Y0, Y9
 	VMINPS       Y9, Y1, Y9
 	VDIVPS       Y2, Y9, Y9
+	VCMPPS       $0x07, Y9, Y9, Y7
+	VANDPS       Y7, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y3, Y9, Y9
 	VPMAXSD      Y5, Y9, Y9
@@ -1262,6 +1251,8 @@ loop:
 	VMAXPS       Y9, Y0, Y9
 	VMINPS       Y9, Y1, Y9
 	VDIVPS       Y2, Y9, Y9
+	VCMPPS       $0x07, Y9, Y9, Y7
+	VANDPS       Y7, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y3, Y9, Y9
 	VPMAXSD      Y5, Y9, Y9
@@ -1276,6 +1267,8 @@ loop:
 	VMAXPS       Y9, Y0, Y9
 	VMINPS       Y9, Y1, Y9
 	VDIVPS       Y2, Y9, Y9
+	VCMPPS       $0x07, Y9, Y9, Y7
+	VANDPS       Y7, Y9, Y9
 	VCVTPS2DQ    Y9, Y9
 	VPADDD       Y3, Y9, Y9
 	VPMAXSD      Y5, Y9, Y9
@@ -1288,6 +1281,8 @@ loop:
 	VMAXPS       Y10, Y0, Y10
 	VMINPS       Y10, Y1, Y10
 	VDIVPS       Y2, Y10, Y10
+	VCMPPS       $0x07, Y10, Y10, Y7
+	VANDPS       Y7, Y10, Y10
 	VCVTPS2DQ    Y10, Y10
 	VPADDD       Y3, Y10, Y10
 	VPMAXSD      Y5, Y10, Y10
@@ -1302,6 +1297,8 @@ loop:
 	VMAXPS       Y10, Y0, Y10
 	VMINPS       Y10, Y1, Y10
 	VDIVPS       Y2, Y10, Y10
+	VCMPPS       $0x07, Y10, Y10, Y7
+	VANDPS       Y7, Y10, Y10
 	VCVTPS2DQ    Y10, Y10
 	VPADDD       Y3, Y10, Y10
 	VPMAXSD      Y5, Y10, Y10
@@ -1316,6 +1313,8 @@ loop:
 	VMAXPS       Y10, Y0, Y10
 	VMINPS       Y10, Y1, Y10
 	VDIVPS       Y2, Y10, Y10
+	VCMPPS       $0x07, Y10, Y10, Y7
+	VANDPS       Y7, Y10, Y10
 	VCVTPS2DQ    Y10, Y10
 	VPADDD       Y3, Y10, Y10
 	VPMAXSD      Y5, Y10, Y10
@@ -1330,6 +1329,8 @@ loop:
 	VMAXPS       Y10, Y0, Y10
 	VMINPS       Y10, Y1, Y10
 	VDIVPS       Y2, Y10, Y10
+	VCMPPS       $0x07, Y10, Y10, Y7
+	VANDPS       Y7, Y10, Y10
 	VCVTPS2DQ    Y10, Y10
 	VPADDD       Y3, Y10, Y10
 	VPMAXSD      Y5, Y10, Y10
@@ -1342,6 +1343,8 @@ loop:
 	VMAXPS       Y11, Y0, Y11
 	VMINPS       Y11, Y1, Y11
 	VDIVPS       Y2, Y11, Y11
+	VCMPPS       $0x07, Y11, Y11, Y7
+	VANDPS       Y7, Y11, Y11
 	VCVTPS2DQ    Y11, Y11
 	VPADDD       Y3, Y11, Y11
 	VPMAXSD      Y5, Y11, Y11
@@ -1356,6 +1359,8 @@ loop:
 	VMAXPS       Y11, Y0, Y11
 	VMINPS       Y11, Y1, Y11
 	VDIVPS       Y2, Y11, Y11
+	VCMPPS       $0x07, Y11, Y11, Y7
+	VANDPS       Y7, Y11, Y11
 	VCVTPS2DQ    Y11, Y11
 	VPADDD       Y3, Y11, Y11
 	VPMAXSD      Y5, Y11, Y11
@@ -1370,6 +1375,8 @@ loop:
 	VMAXPS       Y11, Y0, Y11
 	VMINPS       Y11, Y1, Y11
 	VDIVPS       Y2, Y11, Y11
+	VCMPPS       $0x07, Y11, Y11, Y7
+	VANDPS       Y7, Y11, Y11
 	VCVTPS2DQ    Y11, Y11
 	VPADDD       Y3, Y11, Y11
 	VPMAXSD      Y5, Y11, Y11
@@ -1377,22 +1384,84 @@ loop:
 	VPXOR        Y4, Y11, Y11
 	VPSLLD       $0x18, Y11, Y11
 	VPOR         Y11, Y10, Y10
-	VPUNPCKLDQ   Y8, Y7, Y11
-	VPUNPCKHDQ   Y8, Y7, Y7
-	VPUNPCKLDQ   Y10, Y9, Y8
-	VPUNPCKHDQ   Y10, Y9, Y10
-	VPUNPCKLQDQ  Y8, Y11, Y9
-	VPUNPCKHQDQ  Y8, Y11, Y8
-	VPUNPCKLQDQ  Y10, Y7, Y11
-	VPUNPCKHQDQ  Y10, Y7, Y7
-	VMOVUPS      X9, (DX)
-	VEXTRACTI128 $0x01, Y9, 64(DX)
-	VMOVUPS      X8, 16(DX)
-	VEXTRACTI128 $0x01, Y8, 80(DX)
-	VMOVUPS      X11, 32(DX)
-	VEXTRACTI128 $0x01, Y11, 96(DX)
-	VMOVUPS      X7, 48(DX)
-	VEXTRACTI128 $0x01, Y7, 112(DX)
+	VMOVUPS      (R8), Y11
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y11, Y0, Y11
+	VMINPS       Y11, Y1, Y11
+	VDIVPS       Y2, Y11, Y11
+	VCMPPS       $0x07, Y11, Y11, Y7
+	VANDPS       Y7, Y11, Y11
+	VCVTPS2DQ    Y11, Y11
+	VPADDD       Y3, Y11, Y11
+	VPMAXSD      Y5, Y11, Y11
+	VPMINSD      Y6, Y11, Y11
+	VPXOR        Y4, Y11, Y11
+	VMOVUPS      (R8), Y12
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y12, Y0, Y12
+	VMINPS       Y12, Y1, Y12
+	VDIVPS       Y2, Y12, Y12
+	VCMPPS       $0x07, Y12, Y12, Y7
+	VANDPS       Y7, Y12, Y12
+	VCVTPS2DQ    Y12, Y12
+	VPADDD       Y3, Y12, Y12
+	VPMAXSD      Y5, Y12, Y12
+	VPMINSD      Y6, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPSLLD       $0x08, Y12, Y12
+	VPOR         Y12, Y11, Y11
+	VMOVUPS      (R8), Y12
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y12, Y0, Y12
+	VMINPS       Y12, Y1, Y12
+	VDIVPS       Y2, Y12, Y12
+	VCMPPS       $0x07, Y12, Y12, Y7
+	VANDPS       Y7, Y12, Y12
+	VCVTPS2DQ    Y12, Y12
+	VPADDD       Y3, Y12, Y12
+	VPMAXSD      Y5, Y12, Y12
+	VPMINSD      Y6, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPSLLD       $0x10, Y12, Y12
+	VPOR         Y12, Y11, Y11
+	VMOVUPS      (R8), Y12
+	LEAQ         (R8)(SI*4), R9
+	SUBQ         $0x01, R10
+	CMOVQGT      R9, R8
+	VMAXPS       Y12, Y0, Y12
+	VMINPS       Y12, Y1, Y12
+	VDIVPS       Y2, Y12, Y12
+	VCMPPS       $0x07, Y12, Y12, Y7
+	VANDPS       Y7, Y12, Y12
+	VCVTPS2DQ    Y12, Y12
+	VPADDD       Y3, Y12, Y12
+	VPMAXSD      Y5, Y12, Y12
+	VPMINSD      Y6, Y12, Y12
+	VPXOR        Y4, Y12, Y12
+	VPSLLD       $0x18, Y12, Y12
+	VPOR         Y12, Y11, Y11
+	VPUNPCKLDQ   Y9, Y8, Y7
+	VPUNPCKHDQ   Y9, Y8, Y8
+	VPUNPCKLDQ   Y11, Y10, Y9
+	VPUNPCKHDQ   Y11, Y10, Y11
+	VPUNPCKLQDQ  Y9, Y7, Y10
+	VPUNPCKHQDQ  Y9, Y7, Y7
+	VPUNPCKLQDQ  Y11, Y8, Y9
+	VPUNPCKHQDQ  Y11, Y8, Y8
+	VMOVUPS      X10, (DX)
+	VEXTRACTI128 $0x01, Y10, 64(DX)
+	VMOVUPS      X7, 16(DX)
+	VEXTRACTI128 $0x01, Y7, 80(DX)
+	VMOVUPS      X9, 32(DX)
+	VEXTRACTI128 $0x01, Y9, 96(DX)
+	VMOVUPS      X8, 48(DX)
+	VEXTRACTI128 $0x01, Y8, 112(DX)
 	ADDQ         $0x00000080, DX
 	ADDQ         $0x08, AX
 	CMPQ         AX, CX

@@ -32,6 +32,9 @@ func quantNaive(f float32, q Quantization) byte {
 		lo, hi = -128, 127
 	}
 	v := math.RoundToEven(float64(f/q.Scale)) + float64(q.Zero)
+	if v != v {
+		return byte(q.Zero)
+	}
 	if !(v > lo) {
 		v = lo
 	}

@@ -9,7 +9,7 @@ import "math"
 //	f = min(max(f, Inner[0]), Inner[1])                     if ClampInner
 //	f = f + (float32(residual) - ResidualZero)*ResidualScale  if Residual is set
 //	f = min(max(f, Outer[0]), Outer[1])
-//	byte = saturate(roundToEven(f/OutScale) + OutZero)
+//	byte = saturate(roundToEven(f/OutScale) + OutZero), OutZero of NaN
 //
 // Bytes are unsigned. Signed tensors are kept in offset binary: the byte of q is q+128, and a zero point z
 // is given as z+128, which yields the same real values and, read back, the same integers.
@@ -64,10 +64,12 @@ func (r *Requant) store(sums []int32, x, b int) {
 // highest returns a value that every zero point saturates to 255, and whose quotient fits an int32.
 func highest(scale float32) float32 { return 512 * scale }
 
-// quantise is ONNX QuantizeLinear to unsigned bytes; NaN becomes 0.
+// quantise is ONNX QuantizeLinear to unsigned bytes; NaN becomes the zero point.
 func quantise(f, scale float32, zero int32) byte {
 	q := math.RoundToEven(float64(f/scale)) + float64(zero)
 	switch {
+	case q != q:
+		return byte(zero)
 	case q >= 255:
 		return 255
 	case q >= 0:

@@ -181,30 +181,43 @@ func (s Storage) real(k *ptx.K, q ptx.Int) ptx.Float {
 	return k.MulF(k.IntToFloat(k.SubS(q, ptx.I(int(s.Range.ZeroAt(0))))), ptx.F(s.Range.ScaleAt(0)))
 }
 
-// integer is the quantised number of a real: round(x / scale) + zero, to be saturated.
+// integer is the quantised number of a real: round(x / scale) + zero, to be saturated; zero of NaN.
 func (s Storage) integer(k *ptx.K, x ptx.Float) ptx.Int {
 	if !s.Range.IsSet() {
 		return k.FloatToInt(x)
 	}
-	return k.AddS(k.FloatToInt(quotient(k, x, s.Range.ScaleAt(0))), ptx.I(int(s.Range.ZeroAt(0))))
+	// A quotient may be as large as integers are, where the zero point would take it round to the other end.
+	x, most := quotient(k, x, s.Range.ScaleAt(0))
+	q, zero := k.FloatToInt(x), int(s.Range.ZeroAt(0))
+	switch {
+	case most < math.MaxInt32: // it is not
+	case zero > 0:
+		q = k.MinS(q, ptx.I(highestQuotient))
+	case zero < 0:
+		q = k.MaxS(q, ptx.I(-highestQuotient))
+	}
+	return k.AddS(q, ptx.I(zero))
 }
 
-// quotient is x / d for a positive constant d: correctly rounded between 1e-30 and 1024, a number of that size or more
-// where it is larger, one as small where it is smaller; NaN of NaN. With y the rounded reciprocal, q = x*y and its rest give the rounded quotient q +
-// (x - q*d)*y (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", 1990).
-func quotient(k *ptx.K, x ptx.Float, d float32) ptx.Float {
+// highestQuotient is a number that every zero point leaves beyond the bytes.
+const highestQuotient = 1024
+
+// quotient is x / d for a positive constant d, and how large its magnitude may be: correctly rounded between 1e-30 and
+// highestQuotient, a number of that size or more where it is larger, one as small where it is smaller; NaN of NaN. With y the
+// rounded reciprocal, q = x*y and its rest give the rounded quotient q + (x - q*d)*y (Markstein, "Computation of elementary
+// functions on the IBM RISC System/6000 processor", 1990).
+func quotient(k *ptx.K, x ptx.Float, d float32) (q ptx.Float, most float64) {
 	y := 1 / d
 	if bits := math.Float32bits(d); bits&(1<<23-1) == 0 && !math.IsInf(float64(y), 0) {
-		return k.MulF(x, ptx.F(y)) // a power of two
+		return k.MulF(x, ptx.F(y)), math.Inf(1) // a power of two
 	}
-	const most = 1024
-	if d < 1e-30 || d > 1e30 { // where products of the above could leave the range of floats
-		return k.DivF(x, ptx.F(d))
+	if d < 1e-30 || d > 1e30 { // where products of the below could leave the range of floats
+		return k.DivF(x, ptx.F(d)), math.Inf(1)
 	}
-	x = k.MaxNaN(k.MinNaN(x, ptx.F(most*d)), ptx.F(-most*d))
-	q := k.MulF(x, ptx.F(y))
+	x = k.MaxNaN(k.MinNaN(x, ptx.F(highestQuotient*d)), ptx.F(-highestQuotient*d))
+	q = k.MulF(x, ptx.F(y))
 	rest := k.Fma(q, ptx.F(-d), x)
-	return k.Fma(rest, ptx.F(y), q)
+	return k.Fma(rest, ptx.F(y), q), highestQuotient
 }
 
 // Store writes n consecutive elements, as Load reads them.

@@ -66,6 +66,7 @@ type quantiser struct {
 	pointers  map[string]reg.GPVirtual
 	constants map[int]reg.VecVirtual
 	none, top reg.VecVirtual
+	spare     reg.VecVirtual
 	at        reg.GPVirtual // elements done
 }
 
@@ -94,7 +95,7 @@ func newQuantiser(c *build.Context, set *isa, signature string) *quantiser {
 		c.VPBROADCASTD(operand.Mem{Base: q.args, Disp: offset}, v)
 		q.constants[offset] = v
 	}
-	q.none, q.top = q.register(), q.register()
+	q.none, q.top, q.spare = q.register(), q.register(), q.register()
 	set.zero(c, q.none)
 	if set == avx512 {
 		c.VPTERNLOGD(operand.Imm(0xff), q.top, q.top, q.top)
@@ -148,7 +149,7 @@ func (q *quantiser) quantise(v reg.VecVirtual) {
 	c.VMAXPS(v, q.constants[aLow], v)
 	c.VMINPS(v, q.constants[aHigh], v)
 	c.VDIVPS(q.constants[aScale], v, v)
-	toInteger(c, q.isa, v)
+	toInteger(c, q.isa, v, q.spare)
 	c.VPADDD(q.constants[aZero], v, v)
 	c.VPMAXSD(q.none, v, v)
 	c.VPMINSD(q.top, v, v)

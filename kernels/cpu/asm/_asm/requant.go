@@ -141,7 +141,7 @@ func (e *requantTile) store() {
 	}
 	e.each(func(_ int, a reg.VecPhysical) {
 		c.VDIVPS(scale, a, a)
-		toInteger(c, e.isa, a)
+		toInteger(c, e.isa, a, e.spare[2])
 		c.VPADDD(zero, a, a)
 		if e.isa == avx512 {
 			c.VPMAXSD(none, a, a)
@@ -160,13 +160,18 @@ func (e *requantTile) store() {
 	c.Label(e.label("done"))
 }
 
-// toInteger rounds to even. Without AVX-512 it does so by the mode that Go never changes.
-func toInteger(c *build.Context, set *isa, a reg.Register) {
+// toInteger rounds to even; NaN becomes 0. Without AVX-512 it rounds by the mode that Go never changes, and overwrites spare.
+func toInteger(c *build.Context, set *isa, a, spare reg.Register) {
+	const ordered = 7 // both are numbers
 	if set == avx512 {
-		c.VCVTPS2DQ_RN_SAE(a, a)
-	} else {
-		c.VCVTPS2DQ(a, a)
+		numbers := c.K()
+		c.VCMPPS(operand.Imm(ordered), a, a, numbers)
+		c.VCVTPS2DQ_RN_SAE_Z(a, numbers, a)
+		return
 	}
+	c.VCMPPS(operand.Imm(ordered), a, a, spare)
+	c.VANDPS(spare, a, a)
+	c.VCVTPS2DQ(a, a)
 }
 
 // storeSaturated16 stores 16 int32, below 2^15, as unsigned bytes; low, high and spare are overwritten.
