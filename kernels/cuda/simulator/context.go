@@ -49,6 +49,7 @@ type Options struct {
 	Time  func(*ptxsim.Stats) time.Duration // what a launch takes, by what it did; none where it is nil
 	Races bool                              // look for races in global memory: it takes a dozen times the memory that kernels touch
 	Rough bool                              // results that a GPU only approximates are as far off as they may be
+	Apart bool                              // lanes that a branch has parted stay apart for as long as the ISA lets them
 	Order Order                             // when enqueued work is done
 	Seed  uint64                            // of the choices of Mixed
 }
