@@ -25,6 +25,7 @@ type ExecutionContext struct {
 	stepped kernels.Graph  // all steps with a mark before, between and after
 	marks   []kernels.Mark // of stepped
 	caller  *[2]traffic    // the data of ExecuteSplit, inputs and outputs
+	changed bool           // the context's inputs are others than the caller's
 	watch   *watch         // nil where launches are not watched
 }
 
@@ -114,6 +115,7 @@ func (c *ExecutionContext) SetInput(name string, v graph.Value) error {
 	if v.Type != want.Type || !slices.Equal(v.Dims, want.Dims) {
 		return fmt.Errorf("input %s: data is %s%v, the plan is for %s%v", name, v.Type, v.Dims, want.Type, want.Dims)
 	}
+	c.changed = true
 	if err := c.loaded.backend.Upload(c.stream, c.mem[i], v.Data); err != nil {
 		return fmt.Errorf("input %s: %w", name, err)
 	}
@@ -306,6 +308,7 @@ func (c *ExecutionContext) Read(slot int) (graph.Value, error) {
 // Write stores elements, given in logical order, as a slot's tensor.
 func (c *ExecutionContext) Write(slot int, v graph.Value) error {
 	s := c.loaded.Plan.Slots[slot]
+	c.changed = true
 	if m := c.mem[slot].Host; m != nil {
 		s.Desc.FromLinear(m, v.Data)
 		return nil

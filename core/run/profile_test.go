@@ -154,4 +154,15 @@ func TestExecuteSplit(t *testing.T) {
 	if n := testing.AllocsPerRun(20, func() { _, _ = c.ExecuteSplit() }); n > 6 && !raceEnabled {
 		t.Errorf("%v allocations", n)
 	}
+	other := input(2)
+	other.F32()[0] += 5
+	if err := c.SetInput("x", other); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ExecuteSplit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Output("add"); err != nil || bytes.Equal(got.Data, want.Data) {
+		t.Errorf("an input that was set after the first inference is not used (%v)", err)
+	}
 }

@@ -53,19 +53,22 @@ func (c *ExecutionContext) Copied() (in, out int) {
 	return c.traffic(n.Inputs, c.inputs).bytes(), c.traffic(n.Outputs, c.outputs).bytes()
 }
 
-// prepareSplit makes the caller's memory, with the inputs that the context has.
+// prepareSplit makes the caller's memory, and gives it the inputs that the context has.
 func (c *ExecutionContext) prepareSplit() error {
-	if c.caller != nil {
+	if c.caller == nil {
+		n := c.loaded.Plan.Network
+		c.caller, c.changed = &[2]traffic{c.traffic(n.Inputs, c.inputs), c.traffic(n.Outputs, c.outputs)}, true
+	}
+	if !c.changed {
 		return nil
 	}
-	n := c.loaded.Plan.Network
-	in, out := c.traffic(n.Inputs, c.inputs), c.traffic(n.Outputs, c.outputs)
+	in := c.caller[0]
 	for k, slot := range in.slots {
 		if err := c.download(in.data[k], slot); err != nil {
 			return err
 		}
 	}
-	c.caller = &[2]traffic{in, out}
+	c.changed = false
 	return nil
 }
 

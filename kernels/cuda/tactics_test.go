@@ -228,7 +228,8 @@ func TestSaturation(t *testing.T) {
 // TestNetworks runs whole networks.
 func TestNetworks(t *testing.T) { runtest.Networks(t, simulated(t)) }
 
-// simulated returns a simulated device for the test's time, which must give back all that it takes.
+// simulated returns a simulated device for the test's time, which must give back all that it takes. With TRTUI_SIM=apart (make
+// sim-apart) the lanes of its warps stay apart for as long as they may.
 func simulated(t testing.TB) *Backend {
 	t.Helper()
 	return simulatedOn(t, simulator.Device())
@@ -241,6 +242,7 @@ func simulatedOn(t testing.TB, d driver.Device) *Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.ctx.(*simulator.Context).Apart = os.Getenv("TRTUI_SIM") == "apart"
 	t.Cleanup(func() {
 		if left := b.ctx.(*simulator.Context).Live(); len(left) > 0 {
 			t.Errorf("the test leaves behind: %v", left)

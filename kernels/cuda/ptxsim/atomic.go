@@ -195,7 +195,7 @@ func (w *warp) atomicShared(in *inst, lane int, off, size uint64) bool {
 			return false
 		}
 		for _, r := range c.read {
-			if r.bytes()&bytes != 0 && !w.orders(r, lane) {
+			if r.bytes()&bytes != 0 && !w.ordersReads(r, lane) {
 				w.faultShared(in, lane, r, i, "updates", "read")
 				return false
 			}

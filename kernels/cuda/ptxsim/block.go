@@ -51,14 +51,14 @@ func (b *block) start(n int) {
 		if rest := threads - i*warpSize; rest < warpSize {
 			w.lanes = 1<<rest - 1
 		}
-		w.live, w.state, w.fault, w.last = w.lanes, ready, nil, nil
+		w.live, w.state, w.fault, w.last, w.apart = w.lanes, ready, nil, nil, l.opt.Apart
 		w.groups = append(w.groups[:0], group{mask: w.live})
 		clear(w.known)
 		w.carry = 0
 		clear(w.localWritten)
 		w.spare = append(w.spare, w.copies...)
 		w.copies, w.groupN = w.copies[:0], vec32{}
-		w.epoch, w.clock, w.released = 1, [maxWarps]uint32{}, nil
+		w.epoch, w.clock, w.released, w.meetings = 1, [maxWarps]uint32{}, nil, w.meetings[:0]
 		w.setSpecials()
 	}
 }
@@ -248,6 +248,11 @@ func (w *warp) barrier(in *inst, cur int, m uint32) (moved bool) {
 		if here != w.live {
 			return true
 		}
+		for i := range w.groups {
+			if o := &w.groups[i]; o.parked && o.pc == g.pc {
+				m |= o.mask
+			}
+		}
 	}
 	return w.arrive(in, cur, m)
 }
@@ -293,6 +298,14 @@ func (w *warp) arrive(in *inst, cur int, m uint32) (moved bool) {
 		bar.clock[i] = max(bar.clock[i], c)
 	}
 	if kind == barArrive {
+		for i := range w.groups {
+			if o := &w.groups[i]; o.parked {
+				o.parked = false
+				if i != cur {
+					o.pc++
+				}
+			}
+		}
 		w.epoch++
 		b.complete(int(id))
 		return false

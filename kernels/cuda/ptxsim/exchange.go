@@ -196,7 +196,7 @@ func (d *decoder) control() {
 func (d *decoder) barriers() {
 	if d.has("warp") { // bar.warp.sync membermask
 		d.out.flow, d.out.c = flowMembers, d.arg(0, 32)
-		d.out.exec = func(w *warp, _ *inst, _ uint32) { w.sync() }
+		d.out.exec = func(w *warp, _ *inst, m uint32) { w.sync(m) }
 		return
 	}
 	first, kind := 0, barSync

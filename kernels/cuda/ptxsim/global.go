@@ -14,6 +14,7 @@ type globalAccess struct {
 	bytes  uint8  // of the cell
 	strong strength
 	copies bool // the read of an asynchronous copy that is under way
+	others bool // of a read: other lanes of the warp have read in the same epoch
 }
 
 func (a *globalAccess) warp() int { return int(a.thread >> 5) }
@@ -129,7 +130,8 @@ func (w *warp) mayUse(in *inst, lane int, addr uint64, me, other *globalAccess, 
 // after reports whether other comes surely before me, or neither minds the other.
 func (w *warp) after(other, me *globalAccess) bool {
 	if other.block == me.block {
-		if other.thread == me.thread || other.epoch <= w.clock[other.warp()] || other.strong != weak && me.strong != weak {
+		met := other.thread == me.thread || w.met(int(other.thread), int(me.thread&31), other.epoch)
+		if met && !other.others || other.epoch <= w.clock[other.warp()] || other.strong != weak && me.strong != weak {
 			return true
 		}
 	} else if other.strong == strongDevice && me.strong == strongDevice {
@@ -150,6 +152,9 @@ func (c *globalCell) noteRead(a globalAccess) {
 		if !c.read[1].copies || c.read[1].block != a.block {
 			c.read[1] = *first
 		}
+	} else if first.epoch == a.epoch && (first.thread != a.thread || first.others) && a.strong == weak {
+		a.others = true
+		a.bytes |= first.bytes
 	}
 	*first = a
 }

@@ -43,6 +43,9 @@ type Options struct {
 	// Rough makes results that the ISA leaves open as far off as it lets them be: of .approx and .full instructions, and of
 	// tensor cores' sums.
 	Rough bool
+	// Apart keeps lanes that a branch has parted apart until an instruction brings them together, in an order that the seed
+	// draws, instead of letting them meet as early as may be.
+	Apart bool
 	SM    *SM // whose limits hold; nil: those of the module's target
 	// Progress is told how many of the launch's blocks have run, by one of its goroutines at a time; nil tells nobody. Of
 	// blocks that end while it is being told it hears with the next.

@@ -16,7 +16,7 @@ func (d *decoder) moveMatrix() {
 		d.fail("the simulator has forms .m8n8.x1, .x2 and .x4")
 		return
 	}
-	d.out.space, d.out.size, d.out.n = ptx.Shared, 16, uint8(n)
+	d.out.space, d.out.size, d.out.n, d.out.aligned = ptx.Shared, 16, uint8(n), true
 	d.out.work.bytes = int64(4 * n)
 	if d.in.Op == "ldmatrix" {
 		d.address(1)
@@ -158,7 +158,7 @@ func (d *decoder) matrix() {
 		nc /= 2
 	}
 	d.out.v, d.out.va, d.out.vb, d.out.vc = d.vector(0, nc, 32, true), d.vector(1, na, 32, false), d.vector(2, nb, 32, false), d.vector(3, nc, 32, false)
-	d.out.x = shape
+	d.out.x, d.out.aligned = shape, true
 	if products := int64(m * 8 * k); elementBits(types[1]) == 8 {
 		d.out.work.byteMACs = products
 	} else {

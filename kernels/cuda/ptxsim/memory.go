@@ -184,6 +184,15 @@ func (m *Memory) Written(addr uint64, n int64) (int64, error) {
 	return count, nil
 }
 
+// Range is the addresses from From up to To.
+type Range struct{ From, To uint64 }
+
+// Contains returns an error, which says where addr is, unless n bytes there lie within one allocation.
+func (m *Memory) Contains(addr uint64, n int64) error {
+	_, _, err := m.span("use", addr, n)
+	return err
+}
+
 func (m *Memory) span(what string, addr uint64, n int64) (*allocation, uint64, error) {
 	if n == 0 {
 		return nil, 0, nil

@@ -1,5 +1,7 @@
 package ptxsim
 
+import "slices"
+
 // cell is what is known about 4 bytes of a block's shared memory: who wrote and who read them, in which epoch of his
 // warp. An access is ordered after another if its warp has synchronised with that epoch of the other's warp: vector
 // clocks, as in C. Flanagan and S. Freund, "FastTrack", 2009, with the last two reading warps instead of all.
@@ -10,8 +12,8 @@ type cell struct {
 	atomic bool      // the last write was an atomic's
 }
 
-// access packs: thread (10 bits), bytes of the cell (4), whether it is still under way (1), instruction (25), epoch (24).
-// Zero is none.
+// access packs: thread (10 bits), bytes of the cell (4), a mark (1), instruction (25), epoch (24). Zero is none. The mark of a
+// write says that it is still under way, that of a read that other lanes of the warp have read in the same epoch.
 type access uint64
 
 const (
@@ -23,7 +25,10 @@ func newAccess(w *warp, lane int, bytes uint8, in *inst) access {
 	return access(w.index<<5|lane) | access(bytes)<<10 | access(in.src&maxSrc)<<15 | access(min(w.epoch, maxEpoch))<<40
 }
 
-const underWay access = 1 << 14
+const (
+	underWay access = 1 << 14
+	several         = underWay
+)
 
 func (a access) thread() int   { return int(a & 1023) }
 func (a access) warp() int     { return int(a & 1023 >> 5) }
@@ -35,7 +40,23 @@ func (a access) epoch() uint32 { return uint32(a >> 40) }
 
 // orders reports whether access a, if there is one, is surely before what lane of w does now.
 func (w *warp) orders(a access, lane int) bool {
-	return a.epoch() <= w.clock[a.warp()] || a.thread() == w.index<<5|lane || a.epoch() == maxEpoch
+	return a.epoch() <= w.clock[a.warp()] || a.thread() == w.index<<5|lane || a.epoch() == maxEpoch || w.met(a.thread(), lane, a.epoch())
+}
+
+// ordersReads is orders for a read, with those that are marked on it.
+func (w *warp) ordersReads(a access, lane int) bool {
+	return w.orders(a, lane) && (a&several == 0 || a.epoch() <= w.clock[a.warp()] || a.epoch() == maxEpoch)
+}
+
+// noteRead records a read.
+func (c *cell) noteRead(r access) {
+	switch old := c.read[0]; {
+	case old.warp() != r.warp():
+		c.read[1] = old
+	case old.epoch() == r.epoch() && (old.thread() != r.thread() || old&several != 0):
+		r |= several | old&(15<<10)
+	}
+	c.read[0] = r
 }
 
 // bytesOf is the bytes of the cell at index i that an access of size bytes at off touches.
@@ -69,11 +90,7 @@ func (w *warp) readShared(in *inst, lane int, off, size uint64) bool {
 			w.failf(in, lane, Uninitialised, "shared address %#x holds nothing that was written", sharedStart+i*4)
 			return false
 		}
-		r := newAccess(w, lane, bytes, in)
-		if c.read[0].warp() != w.index {
-			c.read[1] = c.read[0]
-		}
-		c.read[0] = r
+		c.noteRead(newAccess(w, lane, bytes, in))
 	}
 	return true
 }
@@ -85,10 +102,7 @@ func (w *warp) readWords(in *inst, lane int, off, size uint64, a access) bool {
 		if wr := c.write; wr.epoch() > w.clock[wr.warp()] || wr.pending() || c.filled != 15 {
 			return w.readShared(in, lane, off, size)
 		}
-		if c.read[0].warp() != w.index {
-			c.read[1] = c.read[0]
-		}
-		c.read[0] = a | access(lane)
+		c.noteRead(a | access(lane))
 	}
 	return true
 }
@@ -108,7 +122,7 @@ func (w *warp) writeShared(in *inst, lane int, off uint64, data []byte, async bo
 			return false
 		}
 		for _, r := range c.read {
-			if r.bytes()&bytes != 0 && !w.orders(r, lane) && !w.unchanged(off, data) {
+			if r.bytes()&bytes != 0 && !w.ordersReads(r, lane) && !w.unchanged(off, data) {
 				w.faultShared(in, lane, r, i, "overwrites", "read")
 				return false
 			}
@@ -149,15 +163,45 @@ func (w *warp) faultShared(in *inst, lane int, other access, i uint64, does, did
 	k := w.block.kernel
 	where := place(k.src, min(other.src(), len(k.src.Body)-1))
 	addr := sharedStart + i*4
-	if other.pending() {
+	if did == "wrote" && other.pending() {
 		w.failf(in, lane, Pending, "%s shared address %#x, to which the copy of warp %d lane %d at %s is under way: wait for its group first", does, addr, other.warp(), other.lane(), where)
 		return
+	}
+	if did == "read" && other&several != 0 {
+		did = "and others read"
 	}
 	w.failf(in, lane, Race, "%s shared address %#x, which warp %d lane %d %s at %s with no barrier between", does, addr, other.warp(), other.lane(), did, where)
 }
 
-// sync orders the lanes of the warp, as bar.warp.sync does.
-func (w *warp) sync() {
-	w.clock[w.index] = w.epoch
+// meeting is a bar.warp.sync of some lanes: what they did up to an epoch is ordered for them.
+type meeting struct {
+	lanes uint32
+	epoch uint32
+}
+
+// maxMeetings bounds how many sets of lanes are known to have met; of older ones it is forgotten.
+const maxMeetings = 64
+
+// sync orders lanes m of the warp, as bar.warp.sync does.
+func (w *warp) sync(m uint32) {
+	if m == w.live {
+		w.clock[w.index] = w.epoch
+		w.meetings = w.meetings[:0]
+	} else {
+		w.meetings = slices.DeleteFunc(w.meetings, func(o meeting) bool { return o.lanes&^m == 0 })
+		if len(w.meetings) == maxMeetings {
+			w.meetings = slices.Delete(w.meetings, 0, 1)
+		}
+		w.meetings = append(w.meetings, meeting{m, w.epoch})
+	}
 	w.epoch++
+}
+
+// met reports whether lane and the one of thread, of this warp, have met since an epoch.
+func (w *warp) met(thread, lane int, epoch uint32) bool {
+	if thread>>5 != w.index {
+		return false
+	}
+	both := uint32(1)<<(thread&31) | 1<<lane
+	return slices.ContainsFunc(w.meetings, func(o meeting) bool { return o.epoch >= epoch && o.lanes&both == both })
 }

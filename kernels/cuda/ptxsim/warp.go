@@ -40,6 +40,7 @@ type warp struct {
 	index int    // in the block
 	lanes uint32 // that exist
 	live  uint32 // that have not exited
+	apart bool   // Options.Apart
 	state state
 
 	r     []vec32  // 32-bit registers and narrower ones, zero-extended
@@ -57,6 +58,7 @@ type warp struct {
 	epoch    uint32           // counts the warp's synchronisations
 	clock    [maxWarps]uint32 // the newest epoch of each warp that this one is ordered after
 	released *released        // by its last fence
+	meetings []meeting        // of some of its lanes, the latest last
 	copies   []*asyncCopy     // issued and not delivered
 	spare    []*asyncCopy
 	groupN   vec32 // cp.async groups committed, by lane
@@ -74,13 +76,22 @@ const maxWarps = 32
 func (w *warp) run(n int) int {
 	left := n
 	for left > 0 && w.state == ready && w.fault == nil {
-		cur, limit := w.pick()
+		cur, limit, now := 0, -1, left
+		if w.apart {
+			cur, now = w.pickApart(), w.slice(left)
+		} else {
+			cur, limit = w.pick()
+		}
 		if cur < 0 {
 			w.stuck()
 			break
 		}
-		left = w.runGroup(cur, limit, left)
-		w.merge()
+		left += w.runGroup(cur, limit, now) - now
+		if w.apart {
+			w.meet()
+		} else {
+			w.merge()
+		}
 	}
 	return n - left
 }
@@ -92,10 +103,9 @@ func (w *warp) runGroup(cur, limit, left int) int {
 	count, idle := w.block.worker.count, w.block.worker.idle
 	pc, act := w.groups[cur].pc, w.groups[cur].mask
 	alone := len(w.groups) == 1
+	apart := w.apart && !alone
 	for left > 0 && pc != limit {
 		in := &code[pc]
-		left--
-		count[pc]++
 		m := act
 		if in.guard >= 0 {
 			g := w.p[in.guard]
@@ -104,6 +114,12 @@ func (w *warp) runGroup(cur, limit, left int) int {
 			}
 			m &= g
 		}
+		if apart && in.aligned && m == act && act != w.live {
+			w.groups[cur].pc, w.groups[cur].waits = pc, true
+			return left
+		}
+		left--
+		count[pc]++
 		if m != all {
 			idle[pc] += int64(warpSize - bits.OnesCount32(m))
 		}
@@ -318,6 +334,10 @@ func (w *warp) stuck() {
 	for i := range w.groups {
 		g := &w.groups[i]
 		in := &w.block.kernel.code[g.pc]
+		if g.waits && in.aligned {
+			w.failf(in, bits.TrailingZeros32(w.live&^g.mask), Divergence, "lanes %#08x never come here%s, and it is .aligned", w.live&^g.mask, w.whereabouts(g.mask))
+			return
+		}
 		if g.waits {
 			want := w.r[in.c][bits.TrailingZeros32(g.mask)]
 			w.failf(in, bits.TrailingZeros32(g.mask), Divergence, "lanes %#08x of member mask %#08x never come here%s", want&w.live&^g.mask, want, w.whereabouts(g.mask))

@@ -52,7 +52,7 @@ func (s *Context) ModuleLoad(image []byte, _ driver.JITOptions) (driver.Module, 
 	if err != nil {
 		return 0, log, err
 	}
-	m, err := created[driver.Module](s, call, &module{p})
+	m, err := created[driver.Module](s, call, &module{program: p})
 	return m, log, err
 }
 
@@ -102,7 +102,8 @@ func (s *Context) decode(sum [sha256.Size]byte, text []byte) (*ptxsim.Program, e
 	return p, nil
 }
 
-// ModuleUnload also takes the module's functions away.
+// ModuleUnload also takes the module's functions away. It takes it that the driver does not wait for launches: its manual does
+// not say that it does.
 func (s *Context) ModuleUnload(h driver.Module) error {
 	const call = "cuModuleUnload"
 	unlock, err := s.enter(call)
@@ -114,6 +115,10 @@ func (s *Context) ModuleUnload(h driver.Module) error {
 	if err != nil {
 		return err
 	}
+	if t := s.pending(func(t *task) bool { return t.function != nil && t.function.module == m }); t != nil {
+		return s.misuse(call, "the module is unloaded and %s is not done", t.name())
+	}
+	m.unloaded = true
 	delete(s.handles, uintptr(h))
 	for k, v := range s.handles {
 		if f, ok := v.(*function); ok && f.module == m {
@@ -216,7 +221,7 @@ func (s *Context) MaxActiveBlocks(f driver.Function, threads, shared int) (int, 
 	return sm.Occupancy(threads, n.Registers, n.Shared+shared), err
 }
 
-// LaunchKernel runs a kernel. The first two launches of each are checked in every respect, asynchronous copies arriving as
+// LaunchKernel enqueues a kernel. The first two launches of each are checked in every respect, asynchronous copies arriving as
 // late as they may in one and as early in the other, and where the
 // simulator looks for races the first for those in global memory too; later ones run faster, with bounds and alignment
 // checked alone.
@@ -246,8 +251,11 @@ func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
 	if err == nil {
 		err = s.checkDynamic(call, k, launch.Shared)
 	}
+	if err != nil {
+		return node{}, err
+	}
 	launch.Params = append([]byte(nil), launch.Params...)
-	return node{kernel: true, launch: launch, run: func(st *stream) error {
+	return node{kernel: true, launch: launch, function: k, what: "of kernel " + k.name, run: func(st *stream) error {
 		s.mu.Lock()
 		n := k.launches
 		k.launches++
@@ -260,7 +268,7 @@ func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
 			defer cancel()
 			ctx = both
 		}
-		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Lints: ptxsim.LintNone, Progress: tell}
+		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Apart: s.Apart, Lints: ptxsim.LintNone, Progress: tell}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}
@@ -275,5 +283,5 @@ func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
 			s.mu.Unlock()
 		}
 		return nil
-	}}, err
+	}}, nil
 }

@@ -1,11 +1,18 @@
-// Package simulator is a driver whose device is ptxsim: memory, code and launches are real, time is a model's. Every call is
-// done when it returns; streams have clocks of their own. A launch that does wrong is an error at once, which names the line.
-// Handles are checked as a driver checks them, so that what is given back twice, or too early, is found.
+// Package simulator is a driver whose device is ptxsim: memory, code and launches are real, time is a model's; streams have
+// clocks of their own. Handles are checked as a driver checks them, so that what is given back twice, or too early, is found.
+//
+// By default every call is done when it returns, and a launch that does wrong is an error at once, which names the line. On a
+// device work is done later: [Options].Order makes it so, in orders that only what a driver promises keeps right. Then an
+// error of work is that of a later call, and of all that follow, and names the call that enqueued it. Where work that is
+// pending makes a call undefined, the call is such an error: page-locked memory that a copy uses is given back or changed, a
+// module that a launch runs is unloaded. What a driver's manual defines is done: MemFree waits; streams, events and graphs
+// that are destroyed live until their work is done.
 package simulator
 
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -30,18 +37,29 @@ type Context struct {
 	blocks        map[driver.Ptr]int
 	host          map[*byte]int
 	programs      programCache
+
+	busy    []*stream  // that have work, those that got it first before others
+	changed *sync.Cond // a task is done, or no more will be
+	random  *rand.Rand // of Options.Seed
+	lost    *failure   // nil while the context works
 }
 
-// Options are how launches are simulated; they may be changed until the first.
+// Options are how launches are simulated; they may be changed until the first, but for Seed.
 type Options struct {
 	Time  func(*ptxsim.Stats) time.Duration // what a launch takes, by what it did; none where it is nil
 	Races bool                              // look for races in global memory: it takes a dozen times the memory that kernels touch
 	Rough bool                              // results that a GPU only approximates are as far off as they may be
+	Apart bool                              // lanes that a branch has parted stay apart for as long as the ISA lets them
+	Order Order                             // when enqueued work is done
+	Seed  uint64                            // of the choices of Mixed
 }
 
 // What the handles stand for.
 type (
-	module   struct{ program *ptxsim.Program }
+	module struct {
+		program  *ptxsim.Program
+		unloaded bool
+	}
 	function struct { // a function
 		module   *module
 		name     string
@@ -50,22 +68,34 @@ type (
 		allowed  bool // dynamic was set
 	}
 	stream struct {
+		handle  driver.Stream
+		pending []*task // in order; the first may run
 		clock   time.Duration
 		capture *graph          // what is captured, or nil
 		ctx     context.Context // of its launches; nil: the simulator's
 		tell    func(done, total int)
 	}
 	event struct {
-		recorded bool
-		at       time.Duration // of the clock of the stream that recorded it
+		timing    bool
+		destroyed bool
+		last      *task // that records it; nil: none did
 	}
 	graph struct{ nodes []node }
-	exec  struct{ graph }
+	exec  struct {
+		graph
+		last *task // of its last launch
+	}
 	// node is a piece of work in a graph.
 	node struct {
 		kernel bool
 		launch driver.KernelNode // with its name in the graph; the rest is a kernel's alone
 		run    func(*stream) error
+
+		what     string    // beside the call, for messages
+		function *function // that it launches
+		from, to []byte    // page-locked memory that it copies from or to
+		waits    *event
+		records  *event
 	}
 )
 
@@ -90,24 +120,28 @@ func New(d driver.Device, o Options) *Context {
 		handles: map[uintptr]any{}, blocks: map[driver.Ptr]int{}, host: map[*byte]int{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.changed, s.random = sync.NewCond(&s.mu), rand.New(rand.NewPCG(o.Seed, 0))
 	return s
 }
 
 func (s *Context) Device() driver.Device { return s.device }
 
 func (s *Context) Synchronize() error {
-	unlock, err := s.enter("cuCtxSynchronize")
-	if err == nil {
-		unlock()
+	const call = "cuCtxSynchronize"
+	unlock, err := s.enter(call)
+	if err != nil {
+		return err
 	}
-	return err
+	defer unlock()
+	return s.drain(call)
 }
 
-// Close ends the launches that run. Every later call fails.
+// Close ends the launches that run, and drops what is pending. Every later call fails.
 func (s *Context) Close() error {
 	s.cancel()
 	s.mu.Lock()
 	s.closed = true
+	s.changed.Broadcast()
 	s.mu.Unlock()
 	return nil
 }
@@ -140,9 +174,9 @@ func fail(call string, r driver.Result, format string, args ...any) error {
 // enter locks the simulator for a call.
 func (s *Context) enter(call string) (unlock func(), err error) {
 	s.mu.Lock()
-	if s.closed {
+	if err := s.gone(call); err != nil {
 		s.mu.Unlock()
-		return nil, &driver.Error{Call: call, Result: driver.InvalidContext}
+		return nil, err
 	}
 	return s.mu.Unlock, nil
 }

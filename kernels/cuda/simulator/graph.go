@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -96,7 +97,7 @@ func (s *Context) GraphInstantiate(h driver.Graph) (driver.GraphExec, error) {
 		return 0, err
 	}
 	defer unlock()
-	return driver.GraphExec(s.create(&exec{graph{slices.Clone(g.nodes)}})), nil
+	return driver.GraphExec(s.create(&exec{graph: graph{slices.Clone(g.nodes)}})), nil
 }
 
 func (s *Context) GraphUpload(h driver.GraphExec, _ driver.Stream) error {
@@ -107,20 +108,55 @@ func (s *Context) GraphUpload(h driver.GraphExec, _ driver.Stream) error {
 	return err
 }
 
+// GraphLaunch enqueues the nodes as they are now, behind those of the graph's last launch.
 func (s *Context) GraphLaunch(h driver.GraphExec, st driver.Stream) error {
 	const call = "cuGraphLaunch"
 	x, unlock, err := s.exec(call, h)
 	if err != nil {
 		return err
 	}
-	nodes := slices.Clone(x.nodes)
-	unlock()
-	for _, n := range nodes {
-		if err := s.enqueue(call, st, n); err != nil {
+	defer unlock()
+	q := &s.defaultStream
+	if st != 0 {
+		if q, err = lookup[*stream](s, call, uintptr(st)); err != nil {
 			return err
 		}
 	}
-	return nil
+	nodes := slices.Clone(x.nodes)
+	if q.capture != nil {
+		for _, n := range nodes {
+			s.keep(q.capture, n)
+		}
+		return nil
+	}
+	for _, n := range nodes {
+		if err := s.usable(call, n); err != nil {
+			return err
+		}
+	}
+	return s.submitAll(call, q, x, nodes)
+}
+
+// submitAll enqueues the nodes of a graph: one after another where each is waited for, else at once.
+func (s *Context) submitAll(call string, q *stream, x *exec, nodes []node) error {
+	for i, n := range nodes {
+		t, err := s.push(call, q, n)
+		if err == nil {
+			if i == 0 {
+				t.follow(x.last)
+			}
+			if x.last = t; s.eager(q) {
+				err = cmp.Or(s.await(call, t), t.err)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(nodes) > 0 && !s.eager(q) {
+		s.stir()
+	}
+	return s.gone(call)
 }
 
 // GraphExecUpdate takes the launches of a graph of the same shape; the nodes keep their names.
@@ -166,6 +202,7 @@ func (s *Context) GraphExecKernelNodeSetParams(h driver.GraphExec, launch driver
 	return fail(call, driver.InvalidValue, "the graph has no such kernel node")
 }
 
+// GraphExecDestroy does not wait: launches that are pending will still be done.
 func (s *Context) GraphExecDestroy(x driver.GraphExec) error {
 	return destroy[*exec](s, "cuGraphExecDestroy", uintptr(x))
 }

@@ -1,7 +1,7 @@
 package simulator
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
 )
@@ -33,6 +33,7 @@ func (s *Context) MemAlloc(n int) (driver.Ptr, error) {
 	return driver.Ptr(p), nil
 }
 
+// MemFree waits for all work, as drivers do.
 func (s *Context) MemFree(p driver.Ptr) error {
 	const call = "cuMemFree_v2"
 	unlock, err := s.enter(call)
@@ -43,37 +44,11 @@ func (s *Context) MemFree(p driver.Ptr) error {
 	if _, ok := s.blocks[p]; !ok {
 		return fail(call, driver.InvalidValue, "%#x is no allocation", uint64(p))
 	}
-	delete(s.blocks, p)
-	return s.memory.Free(uint64(p))
-}
-
-func (s *Context) MemHostAlloc(n int) ([]byte, error) {
-	const call = "cuMemHostAlloc"
-	unlock, err := s.enter(call)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	if n < 1 {
-		return nil, fail(call, driver.InvalidValue, "%d bytes", n)
-	}
-	b := make([]byte, n)
-	s.host[&b[0]] = n
-	return b, nil
-}
-
-func (s *Context) MemFreeHost(b []byte) error {
-	const call = "cuMemFreeHost"
-	unlock, err := s.enter(call)
-	if err != nil {
+	if err := s.drain(call); err != nil {
 		return err
 	}
-	defer unlock()
-	if len(b) == 0 || s.host[&b[0]] == 0 {
-		return fail(call, driver.InvalidValue, "no page-locked memory starts there")
-	}
-	delete(s.host, &b[0])
-	return nil
+	delete(s.blocks, p)
+	return s.memory.Free(uint64(p))
 }
 
 // invalidAddress is the driver's error for what the simulator's memory refuses.
@@ -84,44 +59,62 @@ func invalidAddress(call string, err error) error {
 	return fail(call, driver.InvalidValue, "%v", err)
 }
 
+// copyNow copies in the default stream and waits for it. The host's memory may be any.
+func (s *Context) copyNow(call string, p driver.Ptr, n int, run func() error) error {
+	q, unlock, err := s.queue(call, 0)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := invalidAddress(call, s.memory.Contains(uint64(p), int64(n))); err != nil {
+		return err
+	}
+	t, err := s.submit(call, q, node{what: sized(n, p), run: func(*stream) error { return run() }})
+	if err != nil {
+		return err
+	}
+	return s.await(call, t)
+}
+
+// sized names bytes of device memory.
+func sized(n int, p driver.Ptr) string { return fmt.Sprintf("of %d bytes at %#x", n, uint64(p)) }
+
 func (s *Context) MemcpyHtoD(dst driver.Ptr, src []byte) error {
-	return s.MemcpyHtoDAsync(dst, src, 0)
+	return s.copyNow("cuMemcpyHtoD_v2", dst, len(src), func() error { return s.memory.Write(uint64(dst), src) })
 }
 
 func (s *Context) MemcpyDtoH(dst []byte, src driver.Ptr) error {
-	return s.MemcpyDtoHAsync(dst, src, 0)
+	return s.copyNow("cuMemcpyDtoH_v2", src, len(dst), func() error { return s.memory.Read(uint64(src), dst) })
 }
 
 func (s *Context) MemcpyHtoDAsync(dst driver.Ptr, src []byte, st driver.Stream) error {
-	const call = "cuMemcpyHtoDAsync_v2"
-	return s.work(call, st, func() error { return invalidAddress(call, s.memory.Write(uint64(dst), src)) })
+	return s.work("cuMemcpyHtoDAsync_v2", st, dst, len(src), node{from: src, run: func(*stream) error { return s.memory.Write(uint64(dst), src) }})
 }
 
 func (s *Context) MemcpyDtoHAsync(dst []byte, src driver.Ptr, st driver.Stream) error {
-	const call = "cuMemcpyDtoHAsync_v2"
-	return s.work(call, st, func() error { return invalidAddress(call, s.memory.Read(uint64(src), dst)) })
+	return s.work("cuMemcpyDtoHAsync_v2", st, src, len(dst), node{to: dst, run: func(*stream) error { return s.memory.Read(uint64(src), dst) }})
 }
 
 func (s *Context) MemcpyDtoDAsync(dst, src driver.Ptr, n int, st driver.Stream) error {
 	const call = "cuMemcpyDtoDAsync_v2"
-	return s.work(call, st, func() error { return invalidAddress(call, s.memory.Copy(uint64(dst), uint64(src), int64(n))) })
+	if err := invalidAddress(call, s.memory.Contains(uint64(src), int64(n))); err != nil {
+		return err
+	}
+	return s.work(call, st, dst, n, node{run: func(*stream) error { return s.memory.Copy(uint64(dst), uint64(src), int64(n)) }})
 }
 
 func (s *Context) MemsetD8Async(dst driver.Ptr, v uint8, n int, st driver.Stream) error {
-	const call = "cuMemsetD8Async"
-	return s.work(call, st, func() error { return invalidAddress(call, s.memory.Fill(uint64(dst), v, int64(n))) })
+	return s.work("cuMemsetD8Async", st, dst, n, node{run: func(*stream) error { return s.memory.Fill(uint64(dst), v, int64(n)) }})
 }
 
 func (s *Context) MemsetD32Async(dst driver.Ptr, v uint32, n int, st driver.Stream) error {
-	const call = "cuMemsetD32Async"
-	return s.work(call, st, func() error {
+	return s.work("cuMemsetD32Async", st, dst, 4*n, node{run: func(*stream) error {
 		word := []byte{byte(v), byte(v >> 8), byte(v >> 16), byte(v >> 24)}
-		var errs error
 		for i := range n {
-			if errs = errors.Join(errs, s.memory.Write(uint64(dst)+uint64(4*i), word)); errs != nil {
-				break
+			if err := s.memory.Write(uint64(dst)+uint64(4*i), word); err != nil {
+				return err
 			}
 		}
-		return invalidAddress(call, errs)
-	})
+		return nil
+	}})
 }
