@@ -10,7 +10,7 @@ TAGS := $(shell for f in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1;
 # The commit that trtui version names, and with it every result measured by the program.
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(shell git diff --quiet HEAD -- . ':!results' ':!docs/gpu.md' 2>/dev/null || echo -dirty)
 
-.PHONY: run build test bench emulated sim-full sim-apart generate lint cross fuzz clean
+.PHONY: run build test bench emulated sim-full sim-apart ptxas assemble ptxas-full generate lint cross fuzz clean
 
 run: build                 ## open the workbench on the embedded model
 	./$(BIN)
@@ -32,6 +32,17 @@ sim-full:                  ## every GPU kernel on every layer of the suite, on t
 
 sim-apart:                 ## the GPU kernels' tests on the simulator, the lanes of its warps staying apart for as long as the ISA lets them
 	TRTUI_SIM=apart $(GO) test $(TAGS) -timeout 1h -run 'TestTactics|TestProducts|TestNetworks' ./kernels/cuda
+
+ptxas:                     ## install NVIDIA's assembler for the tests, from Python wheels, into .nvidia
+	@scripts/ptxas.sh
+
+assemble: ptxas            ## what NVIDIA's assembler says of the GPU kernels, for three targets; minutes, the first time
+	@mkdir -p .nvidia
+	@$(GO) test $(TAGS) -timeout 1h -count 1 -v -run '^TestAssembler$$' ./kernels/cuda >.nvidia/log.txt 2>&1; status=$$?; \
+	  grep -vE '^ *(=== |--- PASS|PASS$$)' .nvidia/log.txt; exit $$status
+
+ptxas-full:                ## the same of many more kernels: all triples of what tiles differ in, every layer of the suite
+	TRTUI_SIM=full $(MAKE) assemble
 
 generate:                  ## make the assembly and docs/gpu.md anew; a clean tree must stay clean
 	rm -f kernels/cpu/asm/*_amd64.s kernels/cpu/asm/z*_amd64.go

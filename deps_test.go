@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/dataset", "ui", "views", "testdata"},
 
 	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
-	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
+	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim"},
 }
 
 // TestImports checks every Go file of the module, generators aside, against the table.

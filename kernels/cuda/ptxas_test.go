@@ -1,9 +1,12 @@
 package cuda
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
@@ -11,44 +14,120 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/products"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/ptxas"
 )
+
+// targets are what kernels are assembled for: the oldest GPUs that have what they need, and newer ones.
+var targets = [...]ptx.Target{{SM: 80}, {SM: 89}, {SM: 90, Arch: true}}
 
 // TestAssembler gives kernels to NVIDIA's assembler: the tiles' on runs that have all pairs of what they differ in and on
 // the layers of a residual network, every other tactic's on layers of the suite that have each of their traits. It must take
-// them for the oldest GPU that has what they need and for newer ones, within the registers that the kernels leave each other,
-// spill nothing, and tell of no speed that is lost.
+// them for each target, within the registers that the kernels leave each other, spill nothing, and tell of no speed that is
+// lost.
 func TestAssembler(t *testing.T) {
-	ptxas := emittest.Assembler(t)
-	for _, r := range assemblies(t) {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			binding, ok := emittest.BindingOf(r.layer, r.tactic)
-			if !ok {
-				t.Fatal("the layer has no such format")
-			}
-			if err := r.tactic.Matches(binding); err != nil {
-				t.Fatal(err)
-			}
-			w, err := r.tactic.Work(binding)
-			if err != nil {
-				t.Fatal(err)
-			}
-			limit := 255
-			for _, k := range w.Module.Kernels {
-				limit = min(limit, emittest.RegisterLimit(k))
-			}
-			text := w.Module.String()
-			for sm, arch := range map[int]string{80: "sm_80", 89: "sm_89", 90: "sm_90a"} {
-				if r.tactic.RunsOn(sm) != nil {
-					continue
-				}
-				a := emittest.Assemble(t, ptxas, arch, text)
-				if a.Spills > 0 || a.Registers > limit || len(a.Lost) > 0 {
-					t.Errorf("%s: %d bytes of spills with %d registers of %d %s", arch, a.Spills, a.Registers, limit, strings.Join(a.Lost, "; "))
-				}
-			}
-		})
+	tool := emittest.Assembler(t)
+	ledger, err := emittest.OpenLedger(tool)
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer ledger.Close()
+	gate := gate{ledger: ledger, seen: map[[sha256.Size]byte]bool{}}
+	t.Run("runs", func(t *testing.T) {
+		for _, r := range assemblies(t) {
+			t.Run(r.name, func(t *testing.T) {
+				t.Parallel()
+				gate.check(t, r)
+			})
+		}
+	})
+	if !t.Failed() {
+		t.Logf("ptxas %s: %s", tool.Release, &gate)
+	}
+}
+
+// gate assembles kernels and sums up what they take. Several goroutines may use it.
+type gate struct {
+	ledger *emittest.Ledger
+
+	mu      sync.Mutex
+	seen    map[[sha256.Size]byte]bool // texts: layers of one form share theirs
+	kernels [len(targets)]int
+	most    int // registers
+	spills  int // bytes
+}
+
+// check assembles the kernels of a run for each target.
+func (g *gate) check(t *testing.T, r productRun) {
+	binding, ok := emittest.BindingOf(r.layer, r.tactic)
+	if !ok {
+		t.Fatal("the layer has no such format")
+	}
+	if err := r.tactic.Matches(binding); err != nil {
+		t.Fatal(err)
+	}
+	w, err := r.tactic.Work(binding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := w.Module.String()
+	if !g.fresh(text) {
+		return
+	}
+	limits := map[string]int{}
+	for _, k := range w.Module.Kernels {
+		limits[k.Name] = emittest.RegisterLimit(k)
+	}
+	for i, target := range targets {
+		if r.tactic.RunsOn(target.SM) != nil {
+			continue
+		}
+		a, err := g.ledger.Assemble(t.Context(), target.String(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Kernels) != len(limits) {
+			t.Errorf("%s: the assembler tells of %d kernels of %d", target, len(a.Kernels), len(limits))
+		}
+		for _, k := range a.Kernels {
+			if k.SpillStores+k.SpillLoads > 0 || k.Registers > limits[k.Name] {
+				t.Errorf("%s: kernel %s spills %d bytes and loads %d, with %d registers of %d", target, k.Name, k.SpillStores, k.SpillLoads, k.Registers, limits[k.Name])
+			}
+		}
+		for _, line := range a.Warnings {
+			t.Errorf("%s: %s", target, line)
+		}
+		g.add(i, a)
+	}
+}
+
+// fresh reports whether a text is new.
+func (g *gate) fresh(text string) bool {
+	sum := sha256.Sum256([]byte(text))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	seen := g.seen[sum]
+	g.seen[sum] = true
+	return !seen
+}
+
+// add counts what a module takes on a target.
+func (g *gate) add(target int, a ptxas.Assembled) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.kernels[target] += len(a.Kernels)
+	for _, k := range a.Kernels {
+		g.most, g.spills = max(g.most, k.Registers), g.spills+k.SpillStores+k.SpillLoads
+	}
+}
+
+// String tells how many kernels were assembled for each target.
+func (g *gate) String() string {
+	var counts []string
+	for i, target := range targets {
+		counts = append(counts, fmt.Sprintf("%s %d kernels", target, g.kernels[i]))
+	}
+	return fmt.Sprintf("%s; most registers %d, spills %d", strings.Join(counts, ", "), g.most, g.spills)
 }
 
 // assemblies returns the runs whose kernels are assembled.
@@ -144,7 +223,7 @@ func (c residualConvolution) layer(t *testing.T, typ graph.DataType) *graph.Laye
 }
 
 // suiteAssemblies returns, for each tactic that is not of tiles, layers of the suite such that each of the traits of those
-// that it matches is in one of them.
+// that it matches is in one of them; where TRTUI_SIM is "full", all that it matches.
 func suiteAssemblies() []productRun {
 	tiled := map[string]bool{}
 	for _, e := range products.Tiled() {
@@ -167,7 +246,7 @@ func suiteAssemblies() []productRun {
 				fresh = fresh || !seen[key]
 				seen[key] = true
 			}
-			if fresh {
+			if fresh || os.Getenv("TRTUI_SIM") == "full" {
 				list = append(list, productRun{name: e.Name + "/" + c.Name, tactic: e, layer: c.Layer})
 			}
 		}

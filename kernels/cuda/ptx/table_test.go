@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/kernels/cuda/ptxas"
 )
 
 // most is the most combinations of modifiers of a form that the tests try.
@@ -60,24 +63,16 @@ func sameModule(a, b *Module) bool {
 	return reflect.DeepEqual(normalise(a), normalise(b))
 }
 
-// ptxas is NVIDIA's assembler, where there is one.
-func ptxas(t *testing.T) string {
-	t.Helper()
-	name := os.Getenv("TRTUI_PTXAS")
-	if name == "" {
-		name = "ptxas"
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Skip("no ptxas in PATH and none named by TRTUI_PTXAS")
-	}
-	return path
-}
-
 // TestFormsAssemble has NVIDIA's assembler read every instance, each for the lowest version and target from ISA 7.0 and
 // sm_80 on that the table says it needs.
 func TestFormsAssemble(t *testing.T) {
-	path := ptxas(t)
+	tool, err := ptxas.Find()
+	if errors.Is(err, ptxas.ErrNotInstalled) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	groups := map[Need][]instance{}
 	var order []Need
 	for _, in := range instances(most) {
@@ -102,7 +97,7 @@ func TestFormsAssemble(t *testing.T) {
 				k.Name = fmt.Sprintf("k%d", i)
 				all.Kernels = append(all.Kernels, &k)
 			}
-			assemble(t, path, all)
+			assemble(t, tool.Path, all)
 		})
 	}
 }

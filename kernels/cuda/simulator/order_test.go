@@ -81,7 +81,7 @@ func (r *rig) node(p driver.Ptr, v, n uint32) driver.KernelNode {
 
 func (r *rig) launch(s driver.Stream, v, n uint32) error {
 	k := r.node(r.p, v, n)
-	return r.LaunchKernel(k.Function, k.Grid, k.Block, 0, s, k.Params)
+	return r.LaunchKernel(k.Function, k.Config(), s, k.Params)
 }
 
 // word is the first word at p.

@@ -1,12 +1,12 @@
 package emittest
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/trtui/trtui/kernels/cuda/ptxas"
 )
 
 // MachineCode is a kernel's instructions as the GPU runs them, by name, and where its branches lead.
@@ -18,24 +18,14 @@ type MachineCode struct {
 // Disassemble returns the code of a module of one kernel.
 func Disassemble(t *testing.T, arch, text string) MachineCode {
 	t.Helper()
-	ptxas := Assembler(t)
-	disassembler := filepath.Join(filepath.Dir(ptxas), "nvdisasm")
-	if _, err := os.Stat(disassembler); err != nil {
-		t.Skip("nvdisasm is not installed beside ptxas")
+	listing, err := Assembler(t).Disassemble(t.Context(), arch, text)
+	if errors.Is(err, ptxas.ErrNotInstalled) {
+		t.Skip(err)
 	}
-	dir := t.TempDir()
-	in, cubin := filepath.Join(dir, "kernel.ptx"), filepath.Join(dir, "kernel.cubin")
-	if err := os.WriteFile(in, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command(ptxas, "-arch="+arch, in, "-o", cubin).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	out, err := exec.Command(disassembler, "-c", cubin).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return parseMachineCode(string(out))
+	return parseMachineCode(listing)
 }
 
 var (
