@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/kernels/cuda"
@@ -110,7 +112,18 @@ func (o *options) openBackend(name string) (run.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w", name, err)
 	}
+	// What a simulated device compiles is the text again: it is kept where that is asked for.
+	if gpu, ok := b.(*cuda.Backend); ok && o.codes != "" && o.codes != "none" && (row.native || o.changed("code-cache")) {
+		gpu.KeepCode(o.codes)
+	}
 	return b, nil
+}
+
+// registerCodes adds the flag that says where compiled code is kept, and that the other flags were registered with.
+func (o *options) registerCodes(c *cobra.Command) {
+	f := c.Flags()
+	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
+	f.StringVar(&o.codes, "code-cache", ownCache("code"), "folder of code compiled for GPUs, which other runs need not compile; \"none\" for none; a simulated GPU has none by default")
 }
 
 // openDevices opens the backend that was asked for and, if that is another one, the host, which is the table's first.

@@ -92,6 +92,7 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 		},
 	}
 	cmd.Flags().StringVar(&o.backend, "backend", evaluation, evaluation+" (the layers' own definition), "+backendUsage(o.table))
+	o.registerCodes(cmd)
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")

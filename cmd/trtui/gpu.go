@@ -56,6 +56,7 @@ func (o *gpuOptions) register(c *cobra.Command) {
 	}
 	f := c.Flags()
 	f.StringVar(&o.backend, "backend", "cuda", backendUsage(o.table))
+	o.registerCodes(c)
 	f.StringVar(&o.format, "format", "text", "text, or json: an object a line")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&o.budget, "budget", 0, "begin nothing new after so many seconds; 0: no limit")

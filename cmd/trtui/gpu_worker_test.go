@@ -123,6 +123,7 @@ func workedBy(t *testing.T) gpuOptions {
 		t.Fatal(err)
 	}
 	t.Setenv(workerRole, t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // of compiled code
 	return gpuOptions{options: options{table: ailingTable()}, program: []string{self, "-test.run=^TestGPUWorker$", "--"}}
 }
 
