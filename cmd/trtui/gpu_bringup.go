@@ -213,5 +213,5 @@ func findingText(f bringup.Finding) string {
 	}
 	add(f.Log != "", "log: %s", f.Log)
 	add(!f.OK, "FAILED: %s", f.Error)
-	return fmt.Sprintf("%-7s %s: %s", f.Check, f.Name, strings.Join(parts, ", "))
+	return fmt.Sprintf("%-10s %s: %s", f.Check, f.Name, strings.Join(parts, ", "))
 }
