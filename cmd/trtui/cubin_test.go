@@ -19,7 +19,7 @@ import (
 // simulatedGPUs is the program's table with simulated GPUs whose calls are recorded: gpu:0 is the usual one, gpu:1 has a newer
 // driver. calls is told of each context that is opened.
 func simulatedGPUs(calls func(*drivertest.Recorder)) []backend {
-	return append(backends[:1:1], backend{"gpu", "for tests", true, func(device, _ int) (run.Backend, error) {
+	return append(backends[:1:1], backend{name: "gpu", doc: "for tests", many: true, open: func(device, _ int) (run.Backend, error) {
 		d := simulator.Device()
 		d.Driver += driver.Version(device) * 1000
 		return cuda.OpenSimulatorOn(func() (driver.Context, error) {
@@ -27,7 +27,7 @@ func simulatedGPUs(calls func(*drivertest.Recorder)) []backend {
 			calls(r)
 			return r, nil
 		})
-	}, false})
+	}})
 }
 
 // TestCompiledCodeInEngines builds an engine on a simulated GPU and measures it there, where nothing is compiled again, and

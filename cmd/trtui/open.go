@@ -42,6 +42,7 @@ type options struct {
 	batch       int
 	threads     int
 	backend     string
+	device      string    // that it simulates
 	table       []backend // what --backend may name
 	others      []string  // what it may name beside
 	few         int       // how many items are used where none were asked for; 0: all
@@ -95,6 +96,7 @@ func (o *options) register(c *cobra.Command) {
 	f.IntVar(&o.batch, "batch", 1, "value of the model's unbound batch")
 	f.IntVar(&o.threads, "threads", 0, "worker threads; default: all processors")
 	f.StringVar(&o.backend, "backend", o.table[0].name, backendUsage(o.table))
+	o.deviceFlag(c)
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
 	o.registerCodes(c)
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")

@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 
@@ -17,18 +16,27 @@ type bound struct {
 	codes     *codeCache
 	code      *code
 	functions []driver.Function // by launch
+	params    []emit.Params     // by launch
 	place     kernels.Mem       // of the constants
 	closed    atomic.Bool
 }
 
-// Bind compiles a work.
+// Bind compiles a work whose launches pass what its kernels take.
 func (b *Backend) Bind(w *emit.Work) (kernels.Kernel, error) {
+	var params []emit.Params
+	for _, l := range w.Launches {
+		p, err := w.Params(l)
+		if err != nil {
+			return nil, err
+		}
+		params = append(params, p)
+	}
 	ctx := b.Context()
 	c, err := b.codes.acquire(ctx, w.Module)
 	if err != nil {
 		return nil, err
 	}
-	k := &bound{work: w, ctx: ctx, codes: &b.codes, code: c}
+	k := &bound{work: w, ctx: ctx, codes: &b.codes, code: c, params: params}
 	for _, l := range w.Launches {
 		f, err := c.function(l)
 		if err != nil {
@@ -92,28 +100,29 @@ func (k *bound) Explain() (kernels.Explanation, error) {
 // Launch enqueues the kernels.
 func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
 	st := s.(*Stream)
-	for i, l := range k.work.Launches {
-		params := make([]byte, 0, 128)
-		for _, a := range l.Args {
-			var m kernels.Mem
-			switch a.Kind {
-			case emit.InputArg:
-				m = in[a.Index]
-			case emit.OutputArg:
-				m = out[a.Index]
-			case emit.ConstantArg:
-				m = k.place
-			case emit.WorkspaceArg:
-				m = workspace
-			case emit.CounterArg:
-				m = st.counters
-			}
-			params = binary.LittleEndian.AppendUint64(params, m.Addr+uint64(a.Offset))
+	address := func(a emit.Arg) uint64 {
+		switch a.Kind {
+		case emit.InputArg:
+			return in[a.Index].Addr
+		case emit.OutputArg:
+			return out[a.Index].Addr
+		case emit.ConstantArg:
+			return k.place.Addr
+		case emit.WorkspaceArg:
+			return workspace.Addr
 		}
-		if err := k.ctx.LaunchKernel(k.functions[i], l.Grid, l.Block, l.Shared, st.handle, params); err != nil {
+		return st.counters.Addr
+	}
+	for i, l := range k.work.Launches {
+		if err := k.ctx.LaunchKernel(k.functions[i], configOf(l), st.handle, k.params[i].Pack(address)); err != nil {
 			_ = st.clear() // the first error tells all
 			return fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
 	}
 	return nil
+}
+
+// configOf is a launch as the driver takes it.
+func configOf(l emit.Launch) driver.LaunchConfig {
+	return driver.LaunchConfig{Grid: l.Grid, Block: l.Block, Shared: l.Shared, Cluster: l.Cluster}
 }

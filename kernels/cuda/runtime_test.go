@@ -281,7 +281,7 @@ func (s spoiled) Tactics(op *graph.Op) []kernels.Tactic {
 					return nil, err
 				}
 				return s.Bind(&emit.Work{Module: m, Launches: []emit.Launch{{
-					Kernel: "add", Grid: [3]int{100, 1, 1}, Block: [3]int{128, 1, 1}, Args: []emit.Arg{emit.InArg(0), emit.OutArg(0)},
+					Kernel: "add", Grid: [3]int{100, 1, 1}, Block: [3]int{128, 1, 1}, Args: []emit.Arg{emit.InArg(0), emit.UintArg(1), emit.UintArg(0)},
 				}}})
 			}
 		}

@@ -2,8 +2,11 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/emit"
@@ -35,7 +38,7 @@ func TestDynamicShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = ctx.LaunchKernel(f, l.Grid, l.Block, l.Shared, 0, nil)
+		err = ctx.LaunchKernel(f, configOf(l), 0, nil)
 		if refused := errors.Is(err, &driver.Error{Result: driver.InvalidValue}); refused != forgets {
 			t.Errorf("forgets %v: %v", forgets, err)
 		}
@@ -51,6 +54,41 @@ func TestDynamicShared(t *testing.T) {
 	}
 }
 
+// TestSharedRefused: tiles that take more shared memory than a block of the device can have are refused before they are
+// emitted, and tell how much they take; others are not.
+func TestSharedRefused(t *testing.T) {
+	d := simulator.Device()
+	d.SharedPerBlockMax = 48 << 10
+	b := simulatedOn(t, d)
+	refused, taken := 0, 0
+	for _, c := range suite.Layers() {
+		if c.Layer.Op != graph.Conv {
+			continue
+		}
+		for _, tac := range b.Tactics(graph.Conv) {
+			binding, ok := suite.Bind(c.Layer, tac, 0)
+			if !ok {
+				continue
+			}
+			err := tac.Match(binding)
+			var takes, has int
+			switch {
+			case err == nil:
+				taken++
+			case strings.Contains(err.Error(), "bytes of shared memory"):
+				refused++
+				if _, err := fmt.Sscanf(err.Error(), "a block takes %d bytes of shared memory, the device has %d for one", &takes, &has); err != nil || takes <= has || has != 48<<10 {
+					t.Errorf("%s: %v", tac.Name, tac.Match(binding))
+				}
+			}
+		}
+		if refused > 10 && taken > 10 {
+			return
+		}
+	}
+	t.Errorf("%d tactics refused, %d taken", refused, taken)
+}
+
 // largeLaunch finds a kernel that takes more than 48 KiB of shared memory.
 func largeLaunch(t *testing.T) (*emit.Work, emit.Launch) {
 	t.Helper()
@@ -60,7 +98,7 @@ func largeLaunch(t *testing.T) (*emit.Work, emit.Launch) {
 			if e.Op != c.Layer.Op || e.Emit == nil || !ok || e.Matches(b) != nil {
 				continue
 			}
-			w, err := e.Emit(b)
+			w, err := e.Work(b)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -20,11 +20,13 @@ func Tactics() []emit.Tactic {
 
 // table returns the tactics for the backend's device.
 func (b *Backend) table() []kernels.Tactic {
-	m := newMachine(b.Context().Device())
+	d := b.Context().Device()
+	m, device := newMachine(d), emit.Device{SM: d.SM, Shared: d.SharedPerBlockMax}
 	var list []kernels.Tactic
 	for _, e := range Tactics() {
 		list = append(list, kernels.Tactic{
-			Name: e.Name, Op: e.Op, In: e.In, Out: e.Out, Match: e.Matches, Workspace: e.Workspace, InPlace: e.InPlace, Strided: e.Strided,
+			Name: e.Name, Op: e.Op, In: e.In, Out: e.Out, Workspace: e.Workspace, InPlace: e.InPlace, Strided: e.Strided,
+			Match: func(bind kernels.Binding) error { return e.On(device, bind) },
 			Cost: func(bind kernels.Binding) time.Duration {
 				var t time.Duration
 				for _, j := range e.Jobs(bind) {
@@ -36,7 +38,7 @@ func (b *Backend) table() []kernels.Tactic {
 				if e.Emit == nil {
 					return nothing{}, nil
 				}
-				w, err := e.Emit(bind)
+				w, err := e.Work(bind)
 				if err != nil {
 					return nil, err
 				}

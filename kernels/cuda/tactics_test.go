@@ -12,15 +12,16 @@ import (
 	"github.com/trtui/trtui/core/run/runtest"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/products"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
-// TestTactics runs every tactic on the layers of the suite that it matches. Of the products that are not of tiles, and of the
-// convolutions that compute without shared memory, it takes runs that have all pairs of traits; what tiles run on is
-// TestProducts's. With TRTUI_SIM=full (make sim-full) all of them run on everything.
+// TestTactics runs every tactic, on a device of the least capability that its code is for, on the layers of the suite that it
+// matches. Of the products that are not of tiles, and of the convolutions that compute without shared memory, it takes
+// runs that have all pairs of traits; what tiles run on is TestProducts's. With TRTUI_SIM=full (make sim-full) all of them run on everything.
 func TestTactics(t *testing.T) {
-	b := simulated(t)
 	tiled, sampled := map[string]bool{}, map[string]bool{}
 	for _, e := range products.Tiled() {
 		tiled[e.Name] = true
@@ -28,26 +29,41 @@ func TestTactics(t *testing.T) {
 	for _, name := range sampledTactics() {
 		sampled[name] = true
 	}
-	b.ctx.(*simulator.Context).Races = true
-	layers := suite.Layers()
-	chosen, full := map[suiteRun]bool{}, os.Getenv("TRTUI_SIM") == "full"
-	for _, r := range cover(suiteRuns(b, layers, sampled)) {
-		chosen[r.suiteRun] = true
-	}
-	matched := map[string]bool{}
-	runtest.Tactics(t, b, layers, func(layer, tactic string) bool {
-		matched[tactic] = true
-		switch {
-		case full:
-			return true
-		case sampled[tactic]:
-			return chosen[suiteRun{layer, tactic}]
+	byCapability := map[int]map[string]bool{}
+	for _, e := range Tactics() {
+		sm := cmp.Or(e.Target, ptx.SM80).SM
+		if byCapability[sm] == nil {
+			byCapability[sm] = map[string]bool{}
 		}
-		return !tiled[tactic]
-	})
-	for _, tac := range b.tactics {
-		if !matched[tac.Name] {
-			t.Errorf("no layer of the suite is computed by %s", tac.Name)
+		byCapability[sm][e.Name] = true
+	}
+	layers := suite.Layers()
+	for sm, names := range byCapability {
+		d := simulator.Device()
+		d.SM = sm
+		b := simulatedOn(t, d)
+		b.ctx.(*simulator.Context).Races = true
+		chosen, full := map[suiteRun]bool{}, os.Getenv("TRTUI_SIM") == "full"
+		for _, r := range cover(suiteRuns(b, layers, sampled)) {
+			chosen[r.suiteRun] = true
+		}
+		matched := map[string]bool{}
+		runtest.Tactics(t, b, layers, func(layer, tactic string) bool {
+			matched[tactic] = true
+			switch {
+			case !names[tactic]:
+				return false
+			case full:
+				return true
+			case sampled[tactic]:
+				return chosen[suiteRun{layer, tactic}]
+			}
+			return !tiled[tactic]
+		})
+		for name := range names {
+			if !matched[name] {
+				t.Errorf("no layer of the suite is computed by %s on sm_%d", name, sm)
+			}
 		}
 	}
 }
@@ -205,7 +221,13 @@ func TestNetworks(t *testing.T) { runtest.Networks(t, simulated(t)) }
 // simulated returns a simulated device for the test's time, which must give back all that it takes.
 func simulated(t testing.TB) *Backend {
 	t.Helper()
-	b, err := OpenSimulator()
+	return simulatedOn(t, simulator.Device())
+}
+
+// simulatedOn is simulated for a device with such figures.
+func simulatedOn(t testing.TB, d driver.Device) *Backend {
+	t.Helper()
+	b, err := OpenSimulatorOn(func() (driver.Context, error) { return Simulate(d), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,11 +45,14 @@ func TestTexts(t *testing.T) {
 		if e.Emit == nil {
 			return
 		}
-		w, err := e.Emit(b)
+		w, err := e.Work(b)
 		if err != nil {
 			t.Fatalf("%s on %s: %v", e.Name, r.name, err)
 		}
-		fmt.Fprintf(s, "%s\n%s%+v\n%x\n", r.name, w.Module, w.Launches, sha256.Sum256(w.Constants))
+		if got, want := sharedOf(w.Launches), sharedOfJobs(e.Jobs(b)); got != want {
+			t.Errorf("%s on %s: a launch takes %d bytes of shared memory, its cost says %d", e.Name, r.name, got, want)
+		}
+		fmt.Fprintf(s, "%s\n%s%s\n%x\n", r.name, w.Module, launchesText(w.Launches), sha256.Sum256(w.Constants))
 	}
 	layers := suite.Layers()
 	for _, e := range Tactics() {
@@ -68,4 +71,43 @@ func TestTexts(t *testing.T) {
 		fmt.Fprintf(&text, "%-48s %-24s %4d emitted %4d refused %.6x\n", k.tactic, k.op, s.emitted, s.refused, s.Sum(nil))
 	}
 	golden.RequireEqual(t, text.String())
+}
+
+// sharedOf is the most dynamic shared memory of a work's launches, and sharedOfJobs what a tactic says before it emits: by
+// that a device refuses it.
+func sharedOf(list []emit.Launch) int {
+	n := 0
+	for _, l := range list {
+		n = max(n, l.Shared)
+	}
+	return n
+}
+
+func sharedOfJobs(list []emit.Job) int {
+	n := 0
+	for _, j := range list {
+		n = max(n, j.Shared)
+	}
+	return n
+}
+
+// launchesText spells launches out; what a launch does not have is not mentioned.
+func launchesText(list []emit.Launch) string {
+	var texts []string
+	for _, l := range list {
+		var args []string
+		for _, a := range l.Args {
+			text := fmt.Sprintf("{Kind:%v Index:%v Offset:%v", a.Kind, a.Index, a.Offset)
+			if a.Bits != 0 {
+				text += fmt.Sprintf(" Bits:%#x", a.Bits)
+			}
+			args = append(args, text+"}")
+		}
+		text := fmt.Sprintf("{Kernel:%v Grid:%v Block:%v Shared:%v Args:%v", l.Kernel, l.Grid, l.Block, l.Shared, args)
+		if l.Cluster != [3]int{} {
+			text += fmt.Sprintf(" Cluster:%v", l.Cluster)
+		}
+		texts = append(texts, text+"}")
+	}
+	return fmt.Sprint(texts)
 }

@@ -59,6 +59,7 @@ var steps = []step{
 	{"gemm", (*probe).products},
 	{"read", (*probe).reads},
 	{"chain", (*probe).chains},
+	{"early", (*probe).earlyChains},
 	{"bulk", (*probe).bulks},
 	{"wgmma-f16", wgmmaStep(wgmmaTypes[0])},
 	{"wgmma-e4m3", wgmmaStep(wgmmaTypes[1])},

@@ -100,12 +100,6 @@ type linking struct{ *simulator.Context }
 
 const elfHead = "\x7fELF"
 
-func (l linking) Device() driver.Device {
-	d := l.Context.Device()
-	d.SM = 90
-	return d
-}
-
 func (l linking) Link(text []byte, _ driver.JITOptions) ([]byte, driver.JITLog, error) {
 	log := driver.JITLog{Wall: time.Millisecond, Info: "info    : Used 9 registers\nptxas info : (C7508) something ignored\n"}
 	return append([]byte(elfHead), text...), log, nil
@@ -117,9 +111,9 @@ func (l linking) ModuleLoad(image []byte, o driver.JITOptions) (driver.Module, d
 
 // TestBringupCubins: compiled code is measured and loaded, for the device's own architecture too, with its warnings.
 func TestBringupCubins(t *testing.T) {
-	open := func() (*cuda.Backend, error) {
-		return cuda.New(linking{cuda.Simulate(simulator.Device())}, "cuda:0"), nil
-	}
+	d := simulator.Device()
+	d.SM = 90
+	open := func() (*cuda.Backend, error) { return cuda.New(linking{cuda.Simulate(d)}, "cuda:0"), nil }
 	found := map[string]Finding{}
 	if err := Run(context.Background(), open, []string{"cubin"}, func(f Finding) { found[f.Name] = f }); err != nil {
 		t.Fatal(err)

@@ -51,6 +51,14 @@ func (p *probe) chains() error {
 	return p.chain(n, "one after the other", false, (*rawKernel).launch)
 }
 
+// earlyChains measures what one costs that begins before the one before it has ended, and waits itself.
+func (p *probe) earlyChains() error {
+	if p.lacks("kernels that begin early", false) {
+		return nil
+	}
+	return p.chain(1000, "that begin early", true, (*rawKernel).launchEarly)
+}
+
 // chain measures empty and tiny kernels, which launch enqueues.
 func (p *probe) chain(n int, how string, programmatic bool, launch func(k *rawKernel, blocks int, params []byte) error) error {
 	for _, c := range []struct {

@@ -19,8 +19,8 @@ import (
 func (p *probe) cubins() error {
 	plain := emitCopy(4, smallDevice).Module.String()
 	p.report(p.linked("device", plain, "copy"))
-	if sm := p.backend.Context().Device().SM; sm == 90 {
-		m := ptx.New(ptx.Target{SM: 90, Arch: true})
+	if sm := p.backend.Context().Device().SM; ptx.SM90A.RunsOn(sm) {
+		m := ptx.New(ptx.SM90A)
 		m.Kernel("empty", 32).End()
 		p.report(p.linked("sm_90a", m.String(), "empty"))
 	} else {
@@ -84,8 +84,8 @@ type example struct {
 	binding kernels.Binding
 }
 
-// examples returns every tactic, each with the first layer of the suite that it computes.
-func examples() []example {
+// examples returns every tactic that a device has, each with the first layer of the suite that it computes.
+func examples(d emit.Device) []example {
 	var list []example
 	layers, seen := suite.Layers(), map[string]bool{}
 	for _, e := range cuda.Tactics() {
@@ -94,7 +94,7 @@ func examples() []example {
 				continue
 			}
 			b, ok := suite.Bind(c.Layer, kernels.Tactic{In: e.In, Out: e.Out}, 0)
-			if ok && e.Matches(b) == nil {
+			if ok && e.On(d, b) == nil {
 				seen[e.Name] = true
 				list = append(list, example{e, b})
 			}
@@ -108,7 +108,8 @@ const everyNth = 40
 
 // compileAll compiles every tactic's code on all processors, as a build does.
 func (p *probe) compileAll() error {
-	list := examples()
+	d := p.backend.Context().Device()
+	list := examples(emit.Device{SM: d.SM, Shared: d.SharedPerBlockMax})
 	if p.small {
 		var few []example
 		for i := 0; i < len(list); i += everyNth {
@@ -163,7 +164,7 @@ func (p *probe) compileAll() error {
 // compiled compiles one tactic's code to a cubin and loads that, or the text where there is none.
 func (p *probe) compiled(e example) Finding {
 	f := Finding{Name: e.Name}
-	w, err := e.Emit(e.binding)
+	w, err := e.Work(e.binding)
 	if err == nil {
 		err = w.Module.Check()
 	}

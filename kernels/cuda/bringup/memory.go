@@ -122,7 +122,7 @@ func (p *probe) copyKernel(vectors int, to, from driver.Ptr, n int) error {
 // warp reads 512 bytes in a row.
 func emitCopy(vectors, n int) *emit.Work {
 	const threads = 256
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	k := w.Module.Kernel("copy", threads)
 	x, y := k.Pointer("x"), k.Pointer("y")
 	at := k.Mad(k.BlockX(), ptx.U(threads*vectors), k.Thread())

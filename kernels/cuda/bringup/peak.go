@@ -136,7 +136,7 @@ func (p *probe) runPeak(u emit.Unit, rounds, blocks int, data []byte, timed bool
 
 // emitPeak emits a peak kernel; rounds is a multiple of peakUnroll.
 func emitPeak(u emit.Unit, rounds, blocks int) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	k := w.Module.Kernel("peak", peakThreads)
 	x, y := k.Pointer("x"), k.Pointer("y")
 	thread := k.Thread()

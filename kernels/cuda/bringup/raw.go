@@ -48,7 +48,18 @@ func (p *probe) raw(text string, threads, shared int) (*rawKernel, error) {
 
 // launch enqueues it.
 func (k *rawKernel) launch(blocks int, params []byte) error {
-	return k.p.backend.Context().LaunchKernel(k.function, [3]int{blocks, 1, 1}, [3]int{k.threads, 1, 1}, k.shared, k.p.stream.Handle(), params)
+	return k.p.backend.Context().LaunchKernel(k.function, k.config(blocks), k.p.stream.Handle(), params)
+}
+
+// launchEarly enqueues it so that it may begin before the kernel before it has ended.
+func (k *rawKernel) launchEarly(blocks int, params []byte) error {
+	c := k.config(blocks)
+	c.Early = true
+	return k.p.backend.Context().LaunchKernel(k.function, c, k.p.stream.Handle(), params)
+}
+
+func (k *rawKernel) config(blocks int) driver.LaunchConfig {
+	return driver.LaunchConfig{Grid: [3]int{blocks, 1, 1}, Block: [3]int{k.threads, 1, 1}, Shared: k.shared}
 }
 
 // finding is a row on the kernel, with what the compiler made of it.

@@ -6,12 +6,11 @@ import (
 
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // empty returns a kernel that does nothing with the address it gets.
 func (p *probe) empty() (kernels.Kernel, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	k := w.Module.Kernel("empty", 32)
 	k.Pointer("x")
 	k.End()

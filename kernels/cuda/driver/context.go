@@ -1,6 +1,9 @@
 package driver
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Ptr is an address in device memory; 0 is none.
 type Ptr uint64
@@ -84,10 +87,10 @@ type Code interface {
 	// multiprocessor at a time.
 	MaxActiveBlocks(f Function, threads, shared int) (int, error)
 
-	// LaunchKernel enqueues f in stream s, with shared bytes of dynamic shared memory. params is the parameter buffer as the
-	// entry declares it: each parameter at its alignment, no more than [MaxParams] bytes; it is copied before the call
-	// returns. It does not allocate.
-	LaunchKernel(f Function, grid, block [3]int, shared int, s Stream, params []byte) error
+	// LaunchKernel enqueues f in stream s. params is the parameter buffer as the entry declares it: each parameter at its
+	// alignment, no more than [MaxParams] bytes; it is copied before the call returns. It does not allocate. A driver
+	// that knows no attributes launches without Early, which is a hint, and refuses a Cluster.
+	LaunchKernel(f Function, l LaunchConfig, s Stream, params []byte) error
 }
 
 // Streams is the part of [Context] that orders and times work.
@@ -146,13 +149,49 @@ type Graphs interface {
 // MaxParams is the size limit of a launch's parameters in bytes.
 const MaxParams = 4096
 
-// KernelNode is a launch in a graph.
+// LaunchConfig is how a kernel is launched: its shape, and attributes that are none where they are zero.
+type LaunchConfig struct {
+	Grid, Block [3]int // blocks, and threads of a block
+	Shared      int    // bytes of dynamic shared memory
+	Cluster     [3]int // blocks that run together and reach each other's shared memory; they divide the grid
+	// Early lets the kernel begin before the one before it in the stream has ended, once all blocks of that one have said
+	// so or ended. What it reads or overwrites of others it touches after its own wait (griddepcontrol.wait).
+	Early bool
+}
+
+// attributes reports whether the launch is more than a shape.
+func (l LaunchConfig) attributes() bool { return l.Early || l.Cluster != [3]int{} }
+
+// CheckCluster returns why no device launches the grid in the clusters.
+func (l LaunchConfig) CheckCluster() error {
+	if l.Cluster == [3]int{} {
+		return nil
+	}
+	blocks := 1
+	for i, n := range l.Cluster {
+		if n < 1 || l.Grid[i]%n != 0 {
+			return fmt.Errorf("clusters of %v do not divide a grid of %v", l.Cluster, l.Grid)
+		}
+		blocks *= n
+	}
+	if blocks > 16 {
+		return fmt.Errorf("a cluster of %d blocks; no device has more than 16", blocks)
+	}
+	return nil
+}
+
+// KernelNode is a launch in a graph, without attributes: a node keeps those that it was captured with.
 type KernelNode struct {
 	Node        GraphNode
 	Function    Function
 	Grid, Block [3]int
 	Shared      int    // bytes of dynamic shared memory
 	Params      []byte // as in LaunchKernel
+}
+
+// Config is the shape of the launch.
+func (n KernelNode) Config() LaunchConfig {
+	return LaunchConfig{Grid: n.Grid, Block: n.Block, Shared: n.Shared}
 }
 
 // JITOptions steers the driver's compiler. The zero value is its default: full optimisation, as many registers as it likes.

@@ -188,6 +188,14 @@ func TestOpenErrors(t *testing.T) {
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
+		l := oneWarp
+		if l.Early = true; c.LaunchKernel(f, l, s, nil) != nil {
+			t.Error("a hint that the driver does not know is more than a hint")
+		}
+		l.Cluster = [3]int{1, 1, 1}
+		if err := c.LaunchKernel(f, l, s, nil); err == nil || !strings.Contains(err.Error(), "has no cuLaunchKernelEx; update it") {
+			t.Errorf("clusters: %v", err)
+		}
 		if err := c.Synchronize(); err != nil {
 			t.Errorf("what the driver has still works: %v", err)
 		}
@@ -258,10 +266,11 @@ func TestBounds(t *testing.T) {
 	stub.reset(1)
 	one := [3]int{1, 1, 1}
 	for name, err := range map[string]error{
-		"grid":        c.LaunchKernel(f, [3]int{1 << 32, 1, 1}, one, 0, s, nil),
-		"block":       c.LaunchKernel(f, one, [3]int{1, -1, 1}, 0, s, nil),
-		"shared":      c.LaunchKernel(f, one, one, -1, s, nil),
-		"params":      c.LaunchKernel(f, one, one, 0, s, make([]byte, MaxParams+1)),
+		"grid":        c.LaunchKernel(f, LaunchConfig{Grid: [3]int{1 << 32, 1, 1}, Block: one, Shared: 0}, s, nil),
+		"block":       c.LaunchKernel(f, LaunchConfig{Grid: one, Block: [3]int{1, -1, 1}, Shared: 0}, s, nil),
+		"shared":      c.LaunchKernel(f, LaunchConfig{Grid: one, Block: one, Shared: -1}, s, nil),
+		"cluster":     c.LaunchKernel(f, LaunchConfig{Grid: one, Block: one, Cluster: [3]int{1, 1 << 32, 1}}, s, nil),
+		"params":      c.LaunchKernel(f, LaunchConfig{Grid: one, Block: one, Shared: 0}, s, make([]byte, MaxParams+1)),
 		"node params": c.GraphExecKernelNodeSetParams(x, KernelNode{Grid: one, Block: one, Params: make([]byte, MaxParams+1)}),
 		"set":         c.MemsetD8Async(p, 0, -1, s),
 		"copy":        c.MemcpyDtoDAsync(p, q, -1, s),
@@ -318,7 +327,7 @@ func TestMigration(t *testing.T) {
 		wg.Go(func() {
 			c := contexts[i%2]
 			for j := range 200 {
-				if err := errors.Join(c.LaunchKernel(f, [3]int{1, 1, 1}, [3]int{32, 1, 1}, 0, s, []byte{byte(i), byte(j)}),
+				if err := errors.Join(c.LaunchKernel(f, oneWarp, s, []byte{byte(i), byte(j)}),
 					c.MemcpyHtoDAsync(p, []byte{byte(i)}, s), c.Synchronize()); err != nil {
 					t.Error(err)
 					return
@@ -330,7 +339,7 @@ func TestMigration(t *testing.T) {
 	for range 50 { // the stub has one capture at a time
 		_, err := contexts[0].Capture(s, func() error {
 			runtime.Gosched()
-			return contexts[0].LaunchKernel(f, [3]int{1, 1, 1}, [3]int{32, 1, 1}, 0, s, nil)
+			return contexts[0].LaunchKernel(f, oneWarp, s, nil)
 		})
 		if err != nil {
 			t.Error(err)
@@ -364,8 +373,13 @@ func TestLaunchDoesNotAllocate(t *testing.T) {
 	stub := newStub(t)
 	stub.reset(0)
 	c := open(t, 0)
+	early := launch.Config()
+	early.Early = true
 	if n := testing.AllocsPerRun(1000, func() {
-		if err := c.LaunchKernel(f, launch.Grid, launch.Block, launch.Shared, s, launch.Params); err != nil {
+		if err := c.LaunchKernel(f, launch.Config(), s, launch.Params); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.LaunchKernel(f, early, s, launch.Params); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.GraphLaunch(x, s); err != nil {
@@ -391,7 +405,7 @@ func BenchmarkLaunch(b *testing.B) {
 	c := open(b, 0)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := c.LaunchKernel(f, launch.Grid, launch.Block, launch.Shared, s, launch.Params); err != nil {
+		if err := c.LaunchKernel(f, launch.Config(), s, launch.Params); err != nil {
 			b.Fatal(err)
 		}
 	}

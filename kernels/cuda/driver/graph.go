@@ -141,7 +141,7 @@ func (g *gpu) GraphExecUpdate(x GraphExec, graph Graph) error {
 }
 
 func (g *gpu) GraphExecKernelNodeSetParams(x GraphExec, n KernelNode) error {
-	if err := g.checkLaunch(cuGraphExecKernelNodeSetParams, n.Grid, n.Block, n.Shared, len(n.Params)); err != nil {
+	if err := g.checkLaunch(cuGraphExecKernelNodeSetParams, n.Config(), len(n.Params)); err != nil {
 		return err
 	}
 	b, err := g.launchBuffer(n.Params)

@@ -10,13 +10,56 @@ import (
 )
 
 // launchBuffer is what a launch points the driver to: the packed parameters and the array that names them
-// (CU_LAUNCH_PARAM_BUFFER_POINTER and its kin). It holds addresses of itself, so it lies outside the Go heap; it is used
-// again as soon as the driver has copied it, which is before a launch returns.
+// (CU_LAUNCH_PARAM_BUFFER_POINTER and its kin), and where it has attributes the launch itself. It holds addresses of itself,
+// so it lies outside the Go heap; it is used again as soon as the driver has copied it, which is before a launch returns.
 type launchBuffer struct {
-	extra  [5]uintptr
-	size   uintptr
-	_      [16]byte
-	params [MaxParams]byte // at a multiple of 64, as a tensor map among the parameters must be
+	extra      [5]uintptr
+	size       uintptr
+	_          [16]byte
+	params     [MaxParams]byte // at a multiple of 64, as a tensor map among the parameters must be
+	config     launchConfig
+	attributes [2]launchAttribute
+}
+
+// launchConfig is CUlaunchConfig.
+type launchConfig struct {
+	grid, block [3]uint32
+	shared      uint32
+	stream      Stream
+	attributes  uintptr
+	count       uint32
+}
+
+// launchAttribute is CUlaunchAttribute: the id, and a union of 64 bytes.
+type launchAttribute struct {
+	id    uint32
+	_     uint32
+	value [16]uint32
+}
+
+// Attributes of launches (CUlaunchAttributeID).
+const (
+	attributeCluster = 4 // the cluster's extents
+	attributeEarly   = 6 // programmatic stream serialization: whether it is allowed
+)
+
+// configure writes a launch with its attributes, and returns where.
+func (b *launchBuffer) configure(l LaunchConfig, s Stream) uintptr {
+	b.config = launchConfig{grid: uint32s(l.Grid), block: uint32s(l.Block), shared: uint32(l.Shared), stream: s,
+		attributes: uintptr(unsafe.Pointer(&b.attributes))}
+	add := func(id uint32, values ...uint32) {
+		a := &b.attributes[b.config.count]
+		*a = launchAttribute{id: id}
+		copy(a.value[:], values)
+		b.config.count++
+	}
+	if c := uint32s(l.Cluster); l.Cluster != [3]int{} {
+		add(attributeCluster, c[0], c[1], c[2])
+	}
+	if l.Early {
+		add(attributeEarly, 1)
+	}
+	return uintptr(unsafe.Pointer(&b.config))
 }
 
 // address is that of the array, which is what the driver is given.
@@ -69,33 +112,50 @@ func (g *gpu) freeLaunchBuffers() error {
 	return errors.Join(errs...)
 }
 
-func (g *gpu) LaunchKernel(f Function, grid, block [3]int, shared int, s Stream, params []byte) error {
-	if err := g.checkLaunch(cuLaunchKernel, grid, block, shared, len(params)); err != nil {
+func (g *gpu) LaunchKernel(f Function, l LaunchConfig, s Stream, params []byte) error {
+	attributes := l.attributes()
+	if attributes && l.Cluster == [3]int{} {
+		if _, err := g.cuda.address(cuLaunchKernelEx); err != nil {
+			attributes = false // it is a hint
+		}
+	}
+	call := cuLaunchKernel
+	if attributes {
+		call = cuLaunchKernelEx
+	}
+	if err := g.checkLaunch(call, l, len(params)); err != nil {
 		return err
 	}
 	b, err := g.launchBuffer(params)
 	if err != nil {
 		return err
 	}
-	err = g.do(cuLaunchKernel, uintptr(f), uintptr(grid[0]), uintptr(grid[1]), uintptr(grid[2]),
-		uintptr(block[0]), uintptr(block[1]), uintptr(block[2]), uintptr(shared), uintptr(s),
-		0, b.address())
-	g.putLaunchBuffer(b)
-	if err != nil {
-		return detail(err, "grid %v, block %v, %d bytes shared", grid, block, shared)
+	if attributes {
+		err = g.do(call, b.configure(l, s), uintptr(f), 0, b.address())
+	} else {
+		err = g.do(call, uintptr(f), uintptr(l.Grid[0]), uintptr(l.Grid[1]), uintptr(l.Grid[2]),
+			uintptr(l.Block[0]), uintptr(l.Block[1]), uintptr(l.Block[2]), uintptr(l.Shared), uintptr(s),
+			0, b.address())
 	}
-	return nil
+	g.putLaunchBuffer(b)
+	switch {
+	case err == nil:
+		return nil
+	case l.Cluster != [3]int{}:
+		return detail(err, "grid %v in clusters of %v, block %v, %d bytes shared", l.Grid, l.Cluster, l.Block, l.Shared)
+	}
+	return detail(err, "grid %v, block %v, %d bytes shared", l.Grid, l.Block, l.Shared)
 }
 
 // checkLaunch refuses what would be cut off on its way to the driver, and passes on what the driver judges better.
-func (g *gpu) checkLaunch(s symbol, grid, block [3]int, shared, params int) error {
-	for i := range grid {
-		if uint(grid[i]) > 1<<31-1 || uint(block[i]) > 1<<31-1 {
-			return g.invalid(s, "grid %v, block %v", grid, block)
+func (g *gpu) checkLaunch(s symbol, l LaunchConfig, params int) error {
+	for i := range l.Grid {
+		if uint(l.Grid[i]) > 1<<31-1 || uint(l.Block[i]) > 1<<31-1 || uint(l.Cluster[i]) > 1<<31-1 {
+			return g.invalid(s, "grid %v, block %v, cluster %v", l.Grid, l.Block, l.Cluster)
 		}
 	}
-	if uint(shared) > 1<<31-1 || params > MaxParams {
-		return g.invalid(s, "%d bytes shared, %d bytes of parameters", shared, params)
+	if uint(l.Shared) > 1<<31-1 || params > MaxParams {
+		return g.invalid(s, "%d bytes shared, %d bytes of parameters", l.Shared, params)
 	}
 	return nil
 }

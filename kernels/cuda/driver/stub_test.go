@@ -144,6 +144,9 @@ const (
 	gb = 5<<30 + 3
 )
 
+// oneWarp is the least launch.
+var oneWarp = LaunchConfig{Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}}
+
 var launch = KernelNode{Node: 0x100000008, Function: f, Grid: [3]int{1 << 30, 2, 3}, Block: [3]int{4, 5, 6}, Shared: 77777,
 	Params: []byte{1, 2, 3, 4, 5, 6, 7, 8, 9}}
 
@@ -195,7 +198,17 @@ var steps = []step{
 		return c.MaxActiveBlocks(f, 256, 98304)
 	}},
 	{"LaunchKernel", "cuLaunchKernel", func(c Context) (any, error) {
-		return none(c.LaunchKernel(f, launch.Grid, launch.Block, launch.Shared, s, launch.Params))
+		return none(c.LaunchKernel(f, launch.Config(), s, launch.Params))
+	}},
+	{"LaunchKernel early", "cuLaunchKernelEx", func(c Context) (any, error) {
+		l := launch.Config()
+		l.Early = true
+		return none(c.LaunchKernel(f, l, s, launch.Params))
+	}},
+	{"LaunchKernel in clusters", "cuLaunchKernelEx", func(c Context) (any, error) {
+		l := launch.Config()
+		l.Early, l.Cluster = true, [3]int{4, 2, 1}
+		return none(c.LaunchKernel(f, l, s, launch.Params))
 	}},
 	{"StreamCreate", "cuStreamCreateWithPriority", func(c Context) (any, error) { return c.StreamCreate(-99) }},
 	{"StreamDestroy", "cuStreamDestroy_v2", func(c Context) (any, error) { return none(c.StreamDestroy(s)) }},
@@ -212,11 +225,11 @@ var steps = []step{
 	{"EventQuery", "cuEventQuery", func(c Context) (any, error) { return c.EventQuery(e) }},
 	{"EventElapsed", "cuEventElapsedTime", func(c Context) (any, error) { return c.EventElapsed(e, e2) }},
 	{"Capture", "cuStreamEndCapture", func(c Context) (any, error) {
-		return c.Capture(s, func() error { return c.LaunchKernel(f, [3]int{1, 1, 1}, [3]int{32, 1, 1}, 0, s, nil) })
+		return c.Capture(s, func() error { return c.LaunchKernel(f, oneWarp, s, nil) })
 	}},
 	{"CapturedNode", "cuStreamGetCaptureInfo_v2", func(c Context) (node any, err error) {
 		_, cerr := c.Capture(s, func() error {
-			if err := c.LaunchKernel(f, launch.Grid, launch.Block, 5, s, launch.Params); err != nil {
+			if err := c.LaunchKernel(f, LaunchConfig{Grid: launch.Grid, Block: launch.Block, Shared: 5}, s, launch.Params); err != nil {
 				return err
 			}
 			node, err = c.CapturedNode(s)
@@ -226,8 +239,8 @@ var steps = []step{
 	}},
 	{"GraphKernelNodes", "cuGraphGetNodes", func(c Context) (any, error) {
 		g, err := c.Capture(s, func() error {
-			return errors.Join(c.LaunchKernel(f, launch.Grid, launch.Block, 5, s, launch.Params),
-				c.LaunchKernel(f, [3]int{1, 2, 3}, [3]int{4, 5, 6}, 0, s, nil))
+			return errors.Join(c.LaunchKernel(f, LaunchConfig{Grid: launch.Grid, Block: launch.Block, Shared: 5}, s, launch.Params),
+				c.LaunchKernel(f, LaunchConfig{Grid: [3]int{1, 2, 3}, Block: [3]int{4, 5, 6}}, s, nil))
 		})
 		if err != nil {
 			return nil, err

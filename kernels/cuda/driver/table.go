@@ -59,6 +59,7 @@ const (
 	cuFuncSetAttribute
 	cuOccupancyMaxActiveBlocks
 	cuLaunchKernel
+	cuLaunchKernelEx
 
 	cuStreamCreateWithPriority
 	cuStreamDestroy
@@ -132,6 +133,7 @@ var functions = []prototype{
 	cuFuncSetAttribute:         {name: "cuFuncSetAttribute", args: "hii"},
 	cuOccupancyMaxActiveBlocks: {name: "cuOccupancyMaxActiveBlocksPerMultiprocessor", args: "phiz"},
 	cuLaunchKernel:             {name: "cuLaunchKernel", args: "huuuuuuuhpp"},
+	cuLaunchKernelEx:           {name: "cuLaunchKernelEx", args: "phpp"},
 
 	cuStreamCreateWithPriority: {name: "cuStreamCreateWithPriority", args: "pui"},
 	cuStreamDestroy:            {name: "cuStreamDestroy_v2", args: "h"},

@@ -5,7 +5,7 @@ package emit
 type Job struct {
 	Blocks     int
 	Resident   int     // blocks that an SM's threads and registers suffice for, at least 1
-	Shared     int     // bytes of shared memory of a block
+	Shared     int     // bytes of shared memory of a block: the launch's dynamic ones
 	Unit       Unit    // that multiplies
 	Multiplied float64 // multiply-adds of a block, on the mean
 	Beside     float64 // cycles of the SM in which a block issues or reads shared memory while the unit multiplies

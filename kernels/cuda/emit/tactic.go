@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // Tactic is a way to compute an op before it has a device: what it computes, when, and the code.
@@ -12,11 +13,13 @@ type Tactic struct {
 	Name    string // op_type_tier_tile
 	Op      *graph.Op
 	In, Out kernels.Format
+	// Target is the least that the code needs of a GPU; zero: sm_80. A feature target, as sm_90a, is one architecture's alone.
+	Target ptx.Target
 	// Match returns why the tactic does not compute a binding; nil: it does.
 	Match func(kernels.Binding) error
 	// Workspace returns the bytes of scratch memory; nil: none.
 	Workspace func(kernels.Binding) int
-	// Emit returns the launches; nil: there are none.
+	// Emit returns the launches, to be asked for with Work; nil: there are none.
 	Emit func(kernels.Binding) (*Work, error)
 	// Cost returns what the launches ask of the device; nil: as much as the tensors' bytes.
 	Cost func(kernels.Binding) []Job
@@ -44,6 +47,15 @@ func (t Tactic) Matches(b kernels.Binding) error {
 		}
 	}
 	return t.Match(b)
+}
+
+// Work emits the code, for the tactic's target.
+func (t Tactic) Work(b kernels.Binding) (*Work, error) {
+	w, err := t.Emit(b)
+	if err == nil {
+		w.Module.Retarget(t.target())
+	}
+	return w, err
 }
 
 // Jobs returns what the launches ask of the device.

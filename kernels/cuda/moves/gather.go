@@ -70,7 +70,7 @@ func gatherOf(b kernels.Binding) (*gather, error) {
 
 // emit emits a kernel in which each thread copies a piece of a row. An index out of range takes the nearest row.
 func (g *gather) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	n := min(16/g.size, 1<<bits.TrailingZeros(uint(g.inner)))
 	size, inner := g.size*n, g.inner/n
 	total := g.outer * g.count * inner
@@ -96,7 +96,7 @@ func elementsTactic() emit.Tactic {
 
 // emitElements emits a kernel in which each thread copies an element.
 func emitElements(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	x, y := b.In[0].Dims, b.Out[0].Dims
 	axis := b.Layer.Attrs.(graph.GatherAttrs).Axis
 	if axis < 0 {
@@ -130,7 +130,7 @@ func tuplesTactic() emit.Tactic {
 
 // emitTuples emits a kernel in which each thread copies a piece of a slice.
 func emitTuples(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	x, i, size := b.In[0].Dims, b.In[1], b.Out[0].Type.Size()
 	first, last := b.Layer.Attrs.(graph.GatherNDAttrs).BatchDims, len(i.Dims)-1
 	tuple := i.Dims[last]

@@ -7,7 +7,6 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/emit"
-	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // nothingTactics are the layers of any op whose outputs have no elements: nothing runs.
@@ -56,7 +55,7 @@ func knownTactics() []emit.Tactic {
 				if err != nil {
 					return nil, err
 				}
-				w := &emit.Work{Module: ptx.New(ptx.SM80)}
+				w := emit.NewWork()
 				size := v.Type.Size()
 				k, l := w.Threads("known", v.Len())
 				x, y := l.Constant(k, "x", w.Append(v.Data)), l.Output(k, 0)

@@ -40,7 +40,7 @@ func maskTactic() emit.Tactic {
 			return nil
 		},
 		Emit: func(b kernels.Binding) (*emit.Work, error) {
-			w := &emit.Work{Module: ptx.New(ptx.SM80)}
+			w := emit.NewWork()
 			total, size := graph.Count(b.Out[0].Dims), b.Out[0].Type.Size()
 			k, l := w.Threads("mask", total)
 			x, y, mask := l.Operand(k, w, b, 0), l.Output(k, 0), l.Output(k, 1)

@@ -151,7 +151,7 @@ func moveTactic(name string, op *graph.Op, moverOf func(kernels.Binding) (*mover
 			if err != nil {
 				return nil, err
 			}
-			w := &emit.Work{Module: ptx.New(ptx.SM80)}
+			w := emit.NewWork()
 			m.emit(w, "move", 0, 0)
 			return w, nil
 		},

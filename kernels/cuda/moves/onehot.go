@@ -28,7 +28,7 @@ func oneHotTactics() []emit.Tactic {
 
 // emitOneHot emits a kernel in which each thread writes an element.
 func emitOneHot(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	a, y, from := b.Layer.Attrs.(graph.OneHotAttrs), b.Out[0].Dims, b.In[0].Type
 	axis := a.Axis
 	if axis < 0 {

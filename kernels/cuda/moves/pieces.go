@@ -117,7 +117,7 @@ func rowsFrom(d kernels.Desc, axis int) (rows, length, distance int) {
 
 // emit emits one kernel whose threads each write a vector of the rows of the outputs.
 func (p *pieces) emit() (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	all := uint(p.pitch)
 	for _, x := range p.list {
 		all |= uint(x.length | x.pitch)

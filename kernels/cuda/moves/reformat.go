@@ -43,7 +43,7 @@ func sameElements(b kernels.Binding) bool {
 //	block (x: pixels/32, y: channels/32, z: images), threads 32 x 8:
 //	  read 32x32 elements along the input's rows -> shared -> write along the output's rows
 func emitReformat(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	d, linear := b.Out[0], b.In[0]
 	toNHWC := d.Format == kernels.NHWC
 	if !toNHWC {

@@ -143,7 +143,7 @@ func (x *resizeAxis) tabulate(taps [][]graph.ResizeTap) {
 
 // emit emits a kernel in which each thread computes a vector of neighbours.
 func (r *resize) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	out, err := emit.PlainOutput(b, w)
 	if err != nil {
 		return nil, err

@@ -115,7 +115,7 @@ func axisOfScatter(b kernels.Binding) int {
 // emitScatterElements emits, behind the copy, a kernel in which each thread goes along one line of the updates: elements of
 // different lines have different places.
 func emitScatterElements(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	m, err := meetingOf(b)
 	if err != nil {
 		return nil, err

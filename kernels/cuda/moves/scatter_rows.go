@@ -115,7 +115,7 @@ func (s *scatteredRows) order(indices []int64) ([]uint32, error) {
 
 // emit emits the copy of the data, the two kernels that find the words unless they are known, and that which writes.
 func (s *scatteredRows) emit(b kernels.Binding) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	copyData(b, w)
 	if s.rows*s.slice == 0 {
 		return w

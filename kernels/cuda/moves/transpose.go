@@ -127,7 +127,7 @@ func (t *tiledTranspose) grid() [3]int {
 }
 
 func (t *tiledTranspose) emit() *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	k := w.Module.Kernel("transpose", transposeTile*transposeRows)
 	x, y := k.Pointer("x"), k.Pointer("y")
 	tr := newTransposition(k)

@@ -33,7 +33,7 @@ func givenDiagonal(b kernels.Binding) bool {
 
 // emitTrilu emits a kernel in which each thread copies an element, or writes 0.
 func emitTrilu(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	a, x := b.Layer.Attrs.(graph.TriluAttrs), b.In[0].Dims
 	rows, columns := x[len(x)-2], x[len(x)-1]
 	total, size := graph.Count(x), b.In[0].Type.Size()

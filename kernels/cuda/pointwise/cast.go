@@ -34,7 +34,7 @@ func castTactics() []emit.Tactic {
 
 // emitCast emits a kernel in which each thread converts an element. Integers count as they are stored, quantised or not.
 func emitCast(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	from, to := b.In[0].Type, b.Out[0].Type
 	total := graph.Count(b.Out[0].Dims)
 	k, l := w.Threads("cast", total)

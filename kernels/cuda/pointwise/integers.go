@@ -106,7 +106,7 @@ func integerArguments(b kernels.Binding, w *emit.Work) ([]emit.Argument, error) 
 
 // emitIntegers emits a kernel in which each thread computes an element.
 func emitIntegers(b kernels.Binding, code integerCode) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	args, err := integerArguments(b, w)
 	if err != nil {
 		return nil, err

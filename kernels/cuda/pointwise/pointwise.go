@@ -48,7 +48,7 @@ func elementwiseProgram(b kernels.Binding) graph.Program {
 
 // emitPointwise emits a kernel in which each thread computes a few elements of a row.
 func emitPointwise(b kernels.Binding, p graph.Program) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	inputs := make([]int, len(b.In))
 	for i := range inputs {
 		inputs[i] = i

@@ -42,7 +42,7 @@ func mixedPowerTactic() emit.Tactic {
 
 // emitMixedPower emits a kernel in which each thread computes an element.
 func emitMixedPower(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	args, err := integerArguments(b, w)
 	if err != nil {
 		return nil, err

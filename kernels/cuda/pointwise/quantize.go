@@ -85,7 +85,7 @@ func scalingOf(b kernels.Binding) (*scaling, error) {
 
 // emit emits a kernel in which each thread converts an element.
 func (s *scaling) emit(b kernels.Binding) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	total := graph.Count(b.Out[0].Dims)
 	k, l := w.Threads("quantize", total)
 	x := l.Input(k, 0)
@@ -161,7 +161,7 @@ func extremeBlocks(n int) int { return max(1, min(512, n/(8*emit.BlockThreads)))
 // emitDynamicQuantize emits the kernels that find the extremes of each block's elements and 0, the scale and the zero point
 // of all, and the bytes.
 func emitDynamicQuantize(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	x := emit.Storage{Type: b.In[0].Type, Range: b.Layer.Inputs[0].Range}
 	total := graph.Count(b.In[0].Dims)
 	blocks := extremeBlocks(total)

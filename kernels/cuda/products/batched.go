@@ -78,7 +78,7 @@ func batchedOf(b kernels.Binding, t Tile) (*batched, error) {
 }
 
 func (p *batched) emit() (*emit.Work, error) {
-	w, t := &emit.Work{Module: ptx.New(ptx.SM80)}, p.tile
+	w, t := emit.NewWork(), p.tile
 	out, err := p.output(w)
 	if err != nil {
 		return nil, err

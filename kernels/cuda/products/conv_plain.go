@@ -95,7 +95,7 @@ func plainConvOf(b kernels.Binding) (*plainConv, error) {
 
 // emit emits the kernel.
 func (c *plainConv) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	var out *emit.RowOutput
 	if c.integers == nil {
 		var err error

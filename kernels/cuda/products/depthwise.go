@@ -65,7 +65,7 @@ func depthwiseOf(b kernels.Binding, columns int) (*depthwise, error) {
 }
 
 func (d *depthwise) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	if d.scale != nil {
 		w.Constants = d.packBytes()
 	} else {

@@ -137,7 +137,8 @@ func (p *product) reals() []float32 {
 
 // emit emits the kernel.
 func (d *direct) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80), Constants: d.packDirect()}
+	w := emit.NewWork()
+	w.Constants = d.packDirect()
 	var err error
 	if d.out, err = emit.NewRowOutput(b, d.joined().sums(), w); err != nil {
 		return nil, err

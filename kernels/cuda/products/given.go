@@ -91,7 +91,7 @@ func givenOf(b kernels.Binding) (*given, error) {
 func (g *given) weightBytes() int { return 4 * g.r * g.s * g.c * g.rowWeights() }
 
 func (g *given) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	g.pack(b, w)
 	var err error
 	if g.out, err = emit.NewRowOutput(b, g.joined().sums(), w); err != nil {

@@ -147,7 +147,8 @@ func (m *implicit) copyStep(offset ptx.Uint) {
 
 // emitProduct emits a product with the layer's epilogue.
 func emitProduct(b kernels.Binding, p *product, t Tile) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80), Constants: p.packWeights()}
+	w := emit.NewWork()
+	w.Constants = p.packWeights()
 	k := w.Module.Kernel("product", t.threads())
 	k.Resident(t.resident())
 	l := emit.Launch{Kernel: "product", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared()}

@@ -213,7 +213,7 @@ func (m *multiplication) grid() [3]int {
 func (m *multiplication) pitch() int { return m.side + 4 }
 
 func (m *multiplication) emit() (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	out, err := m.output(w)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func integerProductOf(b kernels.Binding, side int) (*multiplication, error) {
 
 // emitIntegers emits the kernel, which stores the sums, or what they are at another scale.
 func (m *multiplication) emitIntegers(b kernels.Binding) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	m.exact.emitFactors(w, b)
 	c, l := m.block(w)
 	m.exact.parameters(c.K, l, w, b)

@@ -152,7 +152,7 @@ func emitPool(b kernels.Binding) (*emit.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	out, err := emit.PlainOutput(b, w)
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func plainPoolOf(b kernels.Binding) (*plainPool, error) {
 
 // emit emits a kernel in which each thread computes an element.
 func (p *plainPool) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	total, places := graph.Count(b.Out[0].Dims), graph.Count(p.out)
 	k, l := w.Threads("pool", total)
 	p.x.Base = l.Input(k, 0)

@@ -159,7 +159,8 @@ func (s *stem) grid() [3]int {
 }
 
 func (s *stem) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80), Constants: s.pack()}
+	w := emit.NewWork()
+	w.Constants = s.pack()
 	out, err := emit.NewRowOutput(b, s.sums(), w)
 	if err != nil {
 		return nil, err

@@ -84,7 +84,8 @@ func (p *product) transposedConvolution(b kernels.Binding) error {
 }
 
 func (d *transposed) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80), Constants: d.packDirect()}
+	w := emit.NewWork()
+	w.Constants = d.packDirect()
 	var err error
 	out := d.joined()
 	out.zeroX = 0 // it is taken off the input's elements

@@ -98,7 +98,8 @@ func (p *product) volumeConvolution(b kernels.Binding) (front frontAxis, err err
 }
 
 func (v *volume) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80), Constants: v.packDirect()}
+	w := emit.NewWork()
+	w.Constants = v.packDirect()
 	var err error
 	if v.out, err = emit.NewRowOutput(b, v.joined().sums(), w); err != nil {
 		return nil, err

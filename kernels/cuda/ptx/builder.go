@@ -94,8 +94,16 @@ func address(v value, off int64) Operand {
 // New starts a module for a target. Its version is settled by [K.End] of its kernels.
 func New(t Target) *Module { return &Module{Target: t, Version: max(70, t.minVersion())} }
 
-// SM80 is the target of the code that every GPU from Ampere on runs.
-var SM80 = Target{SM: 80}
+// Retarget makes a module one for another target, and raises its version to the first that knows it.
+func (m *Module) Retarget(t Target) {
+	m.Target, m.Version = t, max(m.Version, t.minVersion())
+}
+
+// SM80 is the target of the code that every GPU from Ampere on runs; SM90A is Hopper's own.
+var (
+	SM80  = Target{SM: 80}
+	SM90A = Target{SM: 90, Arch: true}
+)
 
 // K builds a kernel: each method appends an instruction, or a few, and returns the register of the result, which is a
 // new one every time. Loops over what is known are Go's; If and For are the device's.
@@ -132,6 +140,14 @@ func (k *K) Scalar(name string) Uint {
 	d := k.word()
 	k.emit("ld", []string{"param", "u32"}, d.op, Operand{Kind: AddrOperand, Name: name})
 	return Uint{d}
+}
+
+// ScalarF declares the next parameter, a number, and loads it.
+func (k *K) ScalarF(name string) Float {
+	k.kernel.Params = append(k.kernel.Params, Var{Name: name, Space: Param, Type: F32})
+	d := k.float()
+	k.emit("ld", []string{"param", "f32"}, d.op, Operand{Kind: AddrOperand, Name: name})
+	return d
 }
 
 // Array declares static shared memory.

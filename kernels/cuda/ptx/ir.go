@@ -71,6 +71,12 @@ type Var struct {
 	Init   []byte // little-endian, the rest zero; nil: zero (global, const) or undefined (shared, local)
 }
 
+// Size is the variable's extent in bytes.
+func (v *Var) Size() int { return max(v.Count, 1) * max(v.Type.Bits()/8, 1) }
+
+// Alignment is what the variable's address is a multiple of, in bytes: what it declares, or its element's size.
+func (v *Var) Alignment() int { return max(v.Align, v.Type.Bits()/8, 1) }
+
 // Kernel is an entry function.
 type Kernel struct {
 	Name       string
@@ -83,6 +89,17 @@ type Kernel struct {
 	Regs       []Register
 	Body       []Inst
 	Labels     []Label // by place, ascending
+}
+
+// ParamLayout returns where each parameter lies in the buffer of a launch, and the buffer's size, in bytes.
+func (k *Kernel) ParamLayout() (offsets []int, size int) {
+	for i := range k.Params {
+		v := &k.Params[i]
+		size = (size + v.Alignment() - 1) / v.Alignment() * v.Alignment()
+		offsets = append(offsets, size)
+		size += v.Size()
+	}
+	return offsets, size
 }
 
 // Register is a virtual register: the compiler allocates real ones.

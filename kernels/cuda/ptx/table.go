@@ -31,6 +31,11 @@ func (t Target) meets(o Target) bool {
 	return t.SM >= o.SM
 }
 
+// RunsOn reports whether a device of compute capability sm runs code for t: any from t's on, of a feature target that one alone.
+func (t Target) RunsOn(sm int) bool {
+	return sm == t.SM || sm > t.SM && !t.Arch
+}
+
 // String is the target's name: "sm_80", "sm_90a".
 func (t Target) String() string {
 	if t.Arch {

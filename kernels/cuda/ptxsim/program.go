@@ -164,7 +164,7 @@ func (p *Program) Global(name string) (addr uint64, size int64, ok bool) {
 	}
 	for i := range p.module.Vars {
 		if p.module.Vars[i].Name == name {
-			size = int64(sizeOf(&p.module.Vars[i]))
+			size = int64(p.module.Vars[i].Size())
 		}
 	}
 	return addr, size, true
@@ -192,7 +192,7 @@ func (p *Program) placeGlobals() error {
 		if _, ok := p.globals[v.Name]; ok {
 			return fmt.Errorf("variable %s: defined twice", v.Name)
 		}
-		size := sizeOf(v)
+		size := v.Size()
 		addr, err := p.mem.Alloc(int64(size))
 		if err != nil {
 			return fmt.Errorf("variable %s: %w", v.Name, err)
@@ -243,12 +243,12 @@ const sharedStart = 1024
 // layout gives the kernel's parameters, shared and local variables their places.
 func (p *Program) layout(k *kernel) error {
 	k.params, k.shared, k.local = map[string]variable{}, map[string]variable{}, map[string]variable{}
+	offsets, size := k.src.ParamLayout()
 	for i := range k.src.Params {
 		v := &k.src.Params[i]
-		k.paramBytes = alignUp(k.paramBytes, alignOf(v))
-		k.params[v.Name] = variable{k.paramBytes, sizeOf(v)}
-		k.paramBytes += sizeOf(v)
+		k.params[v.Name] = variable{offsets[i], v.Size()}
 	}
+	k.paramBytes = size
 	end := sharedStart
 	var statics []*ptx.Var
 	for _, vars := range [][]ptx.Var{p.module.Vars, k.src.Vars} {
@@ -261,11 +261,11 @@ func (p *Program) layout(k *kernel) error {
 			case v.Space == ptx.Shared:
 				end = alignUp(end, alignOf(v))
 				statics = append(statics, v)
-				end += sizeOf(v)
+				end += v.Size()
 			case v.Space == ptx.Local:
 				k.localBytes = alignUp(k.localBytes, alignOf(v))
-				k.local[v.Name] = variable{k.localBytes, sizeOf(v)}
-				k.localBytes += sizeOf(v)
+				k.local[v.Name] = variable{k.localBytes, v.Size()}
+				k.localBytes += v.Size()
 			}
 			if end > 1<<20 || k.localBytes > 1<<20 {
 				return fmt.Errorf("variable %s: more than 1 MiB of shared or local memory", v.Name)
@@ -287,9 +287,9 @@ func (k *kernel) placeShared(statics []*ptx.Var) {
 	end := 0
 	for _, v := range statics {
 		end = alignUp(end, alignOf(v))
-		k.shared[v.Name] = variable{sharedStart + end, sizeOf(v)}
-		k.areas = append(k.areas, variable{end, sizeOf(v)})
-		k.span = end + sizeOf(v)
+		k.shared[v.Name] = variable{sharedStart + end, v.Size()}
+		k.areas = append(k.areas, variable{end, v.Size()})
+		k.span = end + v.Size()
 		end = k.span + sharedGap
 	}
 	if len(k.dynamic) > 0 {
@@ -332,10 +332,8 @@ func (p *Program) unknown(name string) error {
 	return fmt.Errorf("kernel %s: not in the module, which has %s", name, strings.Join(p.Kernels(), ", "))
 }
 
-// sizeOf and alignOf are in bytes. The parser has bounded the counts.
-func sizeOf(v *ptx.Var) int { return max(v.Count, 1) * max(bitsOf(v.Type)/8, 1) }
-
-func alignOf(v *ptx.Var) int { return min(max(v.Align, bitsOf(v.Type)/8, 1), 1<<16) }
+// alignOf is a variable's alignment, at most that of allocations.
+func alignOf(v *ptx.Var) int { return min(v.Alignment(), 1<<16) }
 
 func alignUp(n, to int) int { return (n + to - 1) / to * to }
 

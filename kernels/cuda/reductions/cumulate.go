@@ -92,7 +92,7 @@ func (c *cumulation) lines() int {
 
 // emit emits a kernel in which each thread goes along one line. Of an axis that is given at run time it has the code of all.
 func (c *cumulation) emit(b kernels.Binding) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	k, l := w.Threads("cumulate", c.lines())
 	x := l.Input(k, 0)
 	var given ptx.GlobalPtr

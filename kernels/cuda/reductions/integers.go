@@ -126,7 +126,7 @@ func (r *integerReduction) threads() int {
 
 // emit emits the kernel.
 func (r *integerReduction) emit(b kernels.Binding) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	t := r.threads()
 	total := r.outer * r.inner * t
 	k, l := w.Threads("reduce", total)

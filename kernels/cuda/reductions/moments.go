@@ -184,7 +184,7 @@ func (m *moments) threads() int {
 
 func (m *moments) emit() (*emit.Work, error) {
 	b := m.binding
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	out, err := emit.PlainOutput(b, w)
 	if err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func (o *ordering) threads() int {
 
 // emitArg emits a kernel that finds the index of the element that counts most.
 func (o *ordering) emitArg(kernels.Binding) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	t := o.threads()
 	total := o.outer * o.inner * t
 	k, l := w.Threads("arg", total)
@@ -170,7 +170,7 @@ func (o *ordering) best(k *ptx.K, base ptx.GlobalPtr, lane ptx.Uint) ptx.Uint {
 
 // emitTopK emits a kernel in which each thread counts the elements that come before its own, which is where that one goes.
 func (o *ordering) emitTopK(b kernels.Binding) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	total := o.outer * o.length * o.inner
 	k, l := w.Threads("topk", total)
 	x, values, indices := l.Input(k, 0), l.Output(k, 0), l.Output(k, 1)
@@ -204,7 +204,7 @@ func (o *ordering) jobs(b kernels.Binding) []emit.Job {
 
 // emitHardmax emits a kernel that finds the element that counts most, and then writes the whole line.
 func (o *ordering) emitHardmax(kernels.Binding) *emit.Work {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	t := o.threads()
 	total := o.outer * o.inner * t
 	k, l := w.Threads("hardmax", total)

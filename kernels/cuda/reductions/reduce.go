@@ -245,7 +245,7 @@ func (r *reduction) result(k *ptx.K, sum ptx.Word) ptx.Float {
 }
 
 func (r *reduction) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	out, err := emit.PlainOutput(b, w)
 	if err != nil {
 		return nil, err

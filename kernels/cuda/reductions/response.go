@@ -35,7 +35,7 @@ func responseTactics() []emit.Tactic {
 // emitResponse emits a kernel in which each thread computes an element: neighbours in memory are neighbouring threads', so
 // that what a window reads again comes from the cache.
 func emitResponse(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	out, err := emit.PlainOutput(b, w)
 	if err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ func (s *softmax) threads() int {
 }
 
 func (s *softmax) emit(b kernels.Binding) (*emit.Work, error) {
-	w := &emit.Work{Module: ptx.New(ptx.SM80)}
+	w := emit.NewWork()
 	out, err := emit.PlainOutput(b, w)
 	if err != nil {
 		return nil, err

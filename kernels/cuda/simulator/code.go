@@ -3,6 +3,7 @@ package simulator
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -82,6 +83,9 @@ func (s *Context) decode(sum [sha256.Size]byte, text []byte) (*ptxsim.Program, e
 	m, err := ptx.Parse(string(text))
 	if err != nil {
 		return nil, err
+	}
+	if !m.Target.RunsOn(s.device.SM) {
+		return nil, fmt.Errorf("code for %v does not run on sm_%d", m.Target, s.device.SM)
 	}
 	p, err := ptxsim.Load(s.memory, m)
 	if err != nil {
@@ -216,9 +220,20 @@ func (s *Context) MaxActiveBlocks(f driver.Function, threads, shared int) (int, 
 // late as they may in one and as early in the other, and where the
 // simulator looks for races the first for those in global memory too; later ones run faster, with bounds and alignment
 // checked alone.
-func (s *Context) LaunchKernel(f driver.Function, grid, block [3]int, shared int, st driver.Stream, params []byte) error {
+//
+// Clusters are not simulated, and launches of this device do not overlap.
+func (s *Context) LaunchKernel(f driver.Function, l driver.LaunchConfig, st driver.Stream, params []byte) error {
 	const call = "cuLaunchKernel"
-	n, err := s.node(call, driver.KernelNode{Function: f, Grid: grid, Block: block, Shared: shared, Params: params})
+	if err := l.CheckCluster(); err != nil {
+		return fail(call, driver.InvalidValue, "%v", err)
+	}
+	switch sm := s.device.SM; {
+	case sm < 90 && (l.Early || l.Cluster != [3]int{}):
+		return fail(call, driver.NotSupported, "launches with attributes need sm_90, the device is sm_%d", sm)
+	case l.Cluster != [3]int{}:
+		return fail(call, driver.NotSupported, "clusters of %v are not simulated", l.Cluster)
+	}
+	n, err := s.node(call, driver.KernelNode{Function: f, Grid: l.Grid, Block: l.Block, Shared: l.Shared, Params: params})
 	if err != nil {
 		return err
 	}
@@ -245,7 +260,8 @@ func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
 			defer cancel()
 			ctx = both
 		}
-		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Lints: ptxsim.LintNone, Progress: tell}
+		sm := ptxsim.SMOf(ptx.Target{SM: s.device.SM})
+		opt := ptxsim.Options{SM: &sm, Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Lints: ptxsim.LintNone, Progress: tell}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}

@@ -155,11 +155,11 @@ func (r *Recorder) MaxActiveBlocks(f driver.Function, threads, shared int) (int,
 	return r.Context.MaxActiveBlocks(f, threads, shared)
 }
 
-func (r *Recorder) LaunchKernel(f driver.Function, grid, block [3]int, shared int, s driver.Stream, params []byte) error {
-	if err := r.call("LaunchKernel", f, grid, block, shared, s, params); err != nil {
+func (r *Recorder) LaunchKernel(f driver.Function, l driver.LaunchConfig, s driver.Stream, params []byte) error {
+	if err := r.call("LaunchKernel", f, l, s, params); err != nil {
 		return err
 	}
-	return r.Context.LaunchKernel(f, grid, block, shared, s, params)
+	return r.Context.LaunchKernel(f, l, s, params)
 }
 
 func (r *Recorder) StreamCreate(priority int) (driver.Stream, error) {

@@ -182,7 +182,7 @@ func (w *words) node(v uint32) driver.KernelNode {
 
 func (w *words) launch(s driver.Stream, v uint32) error {
 	n := w.node(v)
-	return w.c.LaunchKernel(n.Function, n.Grid, n.Block, n.Shared, s, n.Params)
+	return w.c.LaunchKernel(n.Function, n.Config(), s, n.Params)
 }
 
 // check waits for s and compares every word with the sum, where kernels run.

@@ -55,7 +55,7 @@ func flow(c driver.Context) (err error) {
 		if err := c.MemcpyHtoDAsync(p, h, s); err != nil {
 			return err
 		}
-		if err := c.LaunchKernel(f, [3]int{1, 1, 1}, [3]int{32, 1, 1}, 0, s, make([]byte, 8)); err != nil {
+		if err := c.LaunchKernel(f, driver.LaunchConfig{Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}}, s, make([]byte, 8)); err != nil {
 			return err
 		}
 		node, err = c.CapturedNode(s)
@@ -180,6 +180,14 @@ func TestMemoryChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mod, _, err := m.ModuleLoad([]byte(Text), driver.JITOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	add, err := m.ModuleGetFunction(mod, "add")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		err  error
@@ -192,7 +200,9 @@ func TestMemoryChecks(t *testing.T) {
 		{"no stream", m.StreamSynchronize(77), driver.InvalidHandle},
 		{"set", m.MemsetD32Async(p+4, 0x01020304, 2, 0), driver.Success},
 		{"negative set", m.MemsetD8Async(p, 0, -1, 0), driver.InvalidValue},
-		{"launch of nothing", m.LaunchKernel(5, [3]int{1, 1, 1}, [3]int{1, 1, 1}, 0, 0, nil), driver.InvalidHandle},
+		{"clusters that do not divide the grid", m.LaunchKernel(add, driver.LaunchConfig{Grid: [3]int{6, 1, 1}, Block: [3]int{1, 1, 1}, Cluster: [3]int{4, 1, 1}}, 0, nil), driver.InvalidValue},
+		{"clusters that divide it", m.LaunchKernel(add, driver.LaunchConfig{Grid: [3]int{6, 1, 1}, Block: [3]int{1, 1, 1}, Cluster: [3]int{3, 1, 1}}, 0, nil), driver.Success},
+		{"launch of nothing", m.LaunchKernel(5, driver.LaunchConfig{Grid: [3]int{1, 1, 1}, Block: [3]int{1, 1, 1}}, 0, nil), driver.InvalidHandle},
 	} {
 		if got := result(c.err); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, c.err, c.want)

@@ -122,16 +122,19 @@ func (m *Memory) checkLaunch(call string, n driver.KernelNode) error {
 	return nil
 }
 
-func (m *Memory) LaunchKernel(f driver.Function, grid, block [3]int, shared int, s driver.Stream, params []byte) error {
+func (m *Memory) LaunchKernel(f driver.Function, l driver.LaunchConfig, s driver.Stream, params []byte) error {
 	const call = "cuLaunchKernel"
 	unlock, err := m.lock(call)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	n := driver.KernelNode{Function: f, Grid: grid, Block: block, Shared: shared, Params: slices.Clone(params)}
+	n := driver.KernelNode{Function: f, Grid: l.Grid, Block: l.Block, Shared: l.Shared, Params: slices.Clone(params)}
 	if err := m.checkLaunch(call, n); err != nil {
 		return err
+	}
+	if err := l.CheckCluster(); err != nil {
+		return fail(call, driver.InvalidValue, "%v", err)
 	}
 	return m.enqueue(call, s, work{node: n, kernel: true, run: m.tick})
 }

@@ -115,6 +115,14 @@ func render(args []any) string {
 			words = append(words, fmt.Sprintf("[%d bytes]", len(a)))
 		case driver.Ptr:
 			words = append(words, fmt.Sprintf("%#x", uint64(a)))
+		case driver.LaunchConfig:
+			words = append(words, fmt.Sprintf("%v %v %d", a.Grid, a.Block, a.Shared))
+			if a.Cluster != [3]int{} {
+				words = append(words, fmt.Sprintf("cluster %v", a.Cluster))
+			}
+			if a.Early {
+				words = append(words, "early")
+			}
 		case driver.KernelNode:
 			words = append(words, fmt.Sprintf("node %d %v %v %v %d [%d bytes]", a.Node, a.Function, a.Grid, a.Block, a.Shared, len(a.Params)))
 		default:

@@ -2,7 +2,6 @@ package emittest
 
 import (
 	"context"
-	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -35,7 +34,7 @@ func NewTrial(t *testing.T, e emit.Tactic, l *graph.Layer, rnd *rand.Rand) *Tria
 	if err := e.Matches(b); err != nil {
 		t.Fatal(err)
 	}
-	w, err := e.Emit(b)
+	w, err := e.Work(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,12 +141,14 @@ func (tr *Trial) Run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 		t.Fatal(err)
 	}
 	for _, l := range tr.Work.Launches {
-		var params []byte
-		for _, a := range l.Args {
-			base := map[emit.ArgKind]uint64{emit.InputArg: in, emit.OutputArg: out, emit.ConstantArg: constants, emit.WorkspaceArg: scratch, emit.CounterArg: counters}[a.Kind]
-			params = binary.LittleEndian.AppendUint64(params, base+uint64(a.Offset))
+		params, err := tr.Work.Params(l)
+		if err != nil {
+			t.Fatal(err)
 		}
-		s, err := program.Launch(context.Background(), l.Kernel, ptxsim.Shape{Grid: l.Grid, Block: l.Block, Shared: l.Shared}, params, opt)
+		packed := params.Pack(func(a emit.Arg) uint64 {
+			return map[emit.ArgKind]uint64{emit.InputArg: in, emit.OutputArg: out, emit.ConstantArg: constants, emit.WorkspaceArg: scratch, emit.CounterArg: counters}[a.Kind]
+		})
+		s, err := program.Launch(context.Background(), l.Kernel, ptxsim.Shape{Grid: l.Grid, Block: l.Block, Shared: l.Shared}, packed, opt)
 		if err != nil {
 			return stats, false, err
 		}

@@ -76,20 +76,40 @@ static char *packed(char *to, void **extra) {
 	}
 	return to;
 }
+
+// record makes a node of a launch where its stream is being captured.
+static void record(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx, unsigned int by, unsigned int bz,
+                   unsigned int shared, CUstream s) {
+	if (!capturing || s != capturing || nodecount == 256) return;
+	CUDA_KERNEL_NODE_PARAMS p = {0};
+	p.func = f, p.gridDimX = gx, p.gridDimY = gy, p.gridDimZ = gz;
+	p.blockDimX = bx, p.blockDimY = by, p.blockDimZ = bz, p.sharedMemBytes = shared;
+	params[nodecount] = p;
+	nodes[nodecount++] = next();
+}
 CUresult CUDAAPI cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsigned int gz, unsigned int bx,
                                 unsigned int by, unsigned int bz, unsigned int shared, CUstream s, void **kernel, void **extra) {
 	char b[256];
 	NEED(cuLaunchKernel, "%#llx, %u, %u, %u, %u, %u, %u, %u, %#llx, %llx, %s", H(f), gx, gy, gz, bx, by, bz, shared, H(s),
 	     H(kernel), logging ? packed(b, extra) : "");
-	if (capturing && s == capturing && nodecount < 256) {
-		CUDA_KERNEL_NODE_PARAMS p = {0};
-		p.func = f, p.gridDimX = gx, p.gridDimY = gy, p.gridDimZ = gz;
-		p.blockDimX = bx, p.blockDimY = by, p.blockDimZ = bz, p.sharedMemBytes = shared;
-		params[nodecount] = p;
-		nodes[nodecount++] = next();
-	}
+	record(f, gx, gy, gz, bx, by, bz, shared, s);
 	return 0;
 }
+
+#ifndef OLD
+CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **kernel, void **extra) {
+	char b[256], a[256], *p = a;
+	for (unsigned int i = 0; i < c->numAttrs && i < 4; i++) {
+		p += sprintf(p, " %d=", (int)c->attrs[i].id);
+		p += strlen(hex(p, &c->attrs[i].value, 12));
+	}
+	*p = 0;
+	NEED(cuLaunchKernelEx, "{%u, %u, %u, %u, %u, %u, %u, %#llx, %u:%s}, %#llx, %llx, %s", c->gridDimX, c->gridDimY, c->gridDimZ,
+	     c->blockDimX, c->blockDimY, c->blockDimZ, c->sharedMemBytes, H(c->hStream), c->numAttrs, a, H(f), H(kernel), logging ? packed(b, extra) : "");
+	record(f, c->gridDimX, c->gridDimY, c->gridDimZ, c->blockDimX, c->blockDimY, c->blockDimZ, c->sharedMemBytes, c->hStream);
+	return 0;
+}
+#endif
 
 // Streams and events.
 CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *s, unsigned int flags, int priority) {

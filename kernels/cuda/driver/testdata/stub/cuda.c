@@ -33,6 +33,13 @@ typedef struct {
 	void *kern;
 	CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS;
+typedef struct { int id; char pad[4]; union { char pad[64]; unsigned int words[16]; } value; } CUlaunchAttribute;
+typedef struct {
+	unsigned int gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+	CUstream hStream;
+	CUlaunchAttribute *attrs;
+	unsigned int numAttrs;
+} CUlaunchConfig;
 typedef struct { int result; CUgraphNode errorNode, errorFromNode; } CUgraphExecUpdateResultInfo;
 #define CUDAAPI
 #endif
