@@ -141,7 +141,7 @@ summed() {
   if [ "$1" -eq 0 ] && grep -q '"complete":false' "$rows"; then return $unfinished; fi
   return "$1"
 }
-bringup_steps='device launch graph event copy peak cubin gemm jit'
+bringup_steps='device launch graph event copy peak cubin gemm read chain early bulk wgmma-f16 wgmma-e4m3 wgmma-s8 jit'
 # missing are the steps of bringup of which there are no rows, by comma.
 missing() {
   local step list=''

@@ -183,6 +183,37 @@ func (s *stages) logTactics(p *run.Plan, hits, timed int, begin time.Time) {
 	s.say("info", "", "chose tactics in %s: %s", took(begin), how)
 }
 
+// logCode tells where the code came from that a backend has bound since it had bound before, and once that files of
+// compiled code cannot be used.
+func (s *stages) logCode(before run.CodeUse) {
+	now := s.codeUse()
+	if compiled, filed := now.Compiled-before.Compiled, now.Filed-before.Filed; compiled+filed > 0 {
+		s.say("info", "", "compiled %s, %d from the code cache", countOf(compiled, "kernel", "kernels"), filed)
+	}
+	if now.Err != nil && s.unfiled == nil {
+		if s.unfiled = now.Err; s.Warn != nil {
+			s.Warn(now.Err.Error())
+		}
+	}
+}
+
+// codeUse is where the backend's code came from; nothing where it compiles none.
+func (s *stages) codeUse() run.CodeUse {
+	if c, ok := s.Backend.(run.Compiler); ok {
+		return c.CodeUse()
+	}
+	return run.CodeUse{}
+}
+
+// compiling says how many of the kernels to be timed are compiled, and how many of them need not be.
+func (s *stages) compiling(done, total int, before run.CodeUse) Progress {
+	p := Progress{Phase: "compiling kernels", Done: done, Total: total}
+	if filed := s.codeUse().Filed - before.Filed; filed > 0 {
+		p.Item = fmt.Sprintf("%d from the code cache", filed)
+	}
+	return p
+}
+
 // logPlan tells what a plan has and needs.
 func (s *stages) logPlan(p *run.Plan) {
 	m := p.Memory

@@ -50,6 +50,7 @@ type stages struct {
 
 	device  sync.Mutex // one measurement at a time
 	unsaved error      // why the timing cache could not be written
+	unfiled error      // why compiled code cannot be kept in files, once that was said
 	// unknown decides on a configuration whose tactics name layers or tactics that there are not; nil: that is an error.
 	unknown   func(Config, error) error
 	outdated  bool // the engine file's plan names tactics that the backend has no more
@@ -309,6 +310,8 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 	s.progress(Progress{Phase: "choosing tactics"})
 	begin, timed := time.Now(), map[string]bool{} // each is timed several times
 	before, _ := s.Cache.Stats()
+	code := s.codeUse()
+	defer func() { s.logCode(code) }()
 	p, err := build.Plan(ctx, l.Network, env, s.Backend, build.PlanConfig{
 		Cache: s.Cache, Choices: build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}, Remeasure: remeasure,
 		Progress: func(m build.Timing) {
@@ -320,7 +323,7 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 			s.progress(Progress{Phase: phase, Item: m.Layer + ": " + m.Tactic, Done: m.Done, Total: m.Total})
 		},
 		Compiling: func(done, total int) {
-			s.progress(Progress{Phase: "compiling kernels", Done: done, Total: total})
+			s.progress(s.compiling(done, total, code))
 		},
 	})
 	if err == nil || len(timed) > 0 { // what was timed before it was stopped need not be timed again
@@ -368,7 +371,8 @@ func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
 	l, err := s.loaded.get(s.planKey(cfg, pc), func() (*run.Loaded, error) {
 		s.progress(packing(0, len(p.Steps), ""))
 		tell := func(done, total int, layer string) { s.progress(packing(done, total, layer)) }
-		begin := time.Now()
+		begin, code := time.Now(), s.codeUse()
+		defer func() { s.logCode(code) }()
 		l, err := run.LoadTelling(ctx, p, s.Backend, tell)
 		if errors.As(err, new(*run.NoRoom)) && s.loaded.shrink(1) { // older engines take what is missing
 			l, err = run.LoadTelling(ctx, p, s.Backend, tell)

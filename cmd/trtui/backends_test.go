@@ -67,7 +67,7 @@ func (d drift) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels
 
 // testTable is the program's table with simulated devices: sim:1 computes something else, sim:2 has no softmax.
 func testTable() []backend {
-	return append(backends[:len(backends):len(backends)], backend{"sim", "for tests", true, func(device, threads int) (run.Backend, error) {
+	return append(backends[:len(backends):len(backends)], backend{name: "sim", doc: "for tests", many: true, open: func(device, threads int) (run.Backend, error) {
 		s := &simulated{Backend: cpu.Open(threads)}
 		switch device {
 		case 0:
@@ -79,7 +79,7 @@ func testTable() []backend {
 			return nil, errors.New("there is no such device")
 		}
 		return s, nil
-	}, false})
+	}})
 }
 
 // call runs one command on its own and returns what it printed.
@@ -115,6 +115,38 @@ func TestFindBackend(t *testing.T) {
 	o := &options{table: table}
 	if _, err := o.openBackend("sim:7"); err == nil || !strings.Contains(err.Error(), "backend sim:7: there is no such device") {
 		t.Errorf("sim:7: %v", err)
+	}
+}
+
+// TestDevice simulates a device by its name, and refuses names that none has, or that none was asked for.
+func TestDevice(t *testing.T) {
+	for name, want := range map[string]string{"a100-like": "cuda simulated sm_80 GPU sm_80 ", "h100": "cuda simulated H100 sm_90 ", "h200": "cuda simulated H200 sm_90 "} {
+		o := &options{table: backends, device: name}
+		b, err := o.openBackend("cudasim")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Info().Fingerprint; !strings.HasPrefix(got, want) {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+		b.Close()
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"inspect", "tactics", "--backend", "cudasim", "--device", "h10"}, `--device "h10": cudasim has a100-like, h100, h200`},
+		{[]string{"inspect", "tactics", "--device", "h100"}, "--device h100: it chooses a device of --backend cudasim, which was not given"},
+		{[]string{"run", "--backends", "cpu,eval", "--device", "h100"}, "--device h100: it chooses a device of --backend cudasim, which was not given"},
+		{[]string{"conformance", "x", "--backend", "cudasim", "--device", "a100"}, `--device "a100": cudasim has a100-like, h100, h200`},
+		{[]string{"gpu", "bringup", "--backend", "cudasim", "--device", "cuda"}, `--device "cuda": cudasim has a100-like, h100, h200`},
+	} {
+		if _, errs := command(t, 2, c.args...); !strings.Contains(errs, c.want) {
+			t.Errorf("%v: %s", c.args, errs)
+		}
+	}
+	if out, _ := command(t, 0, "gpu", "bringup", "--backend", "cudasim", "--device", "h100", "--steps", "device", "-q"); !strings.Contains(out, "132") {
+		t.Errorf("bringup finds\n%s", out)
 	}
 }
 

@@ -47,6 +47,11 @@ func (o *options) config() (sessions.Config, error) {
 	if _, _, err := findBackend(o.table, "backend", o.backend, o.others...); err != nil {
 		return cfg, err
 	}
+	if !o.changed("backends") {
+		if err := o.checkDevice(o.backend); err != nil {
+			return cfg, err
+		}
+	}
 	if o.configPath != "" && o.file == nil {
 		o.file, err = sessions.ReadConfigFile(o.configPath)
 	}

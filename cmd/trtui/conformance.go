@@ -64,6 +64,9 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.checkDevice(o.backend); err != nil {
+				return err
+			}
 			execute, head := executor(evaluate), sessions.BackendHead(evaluation, nil)
 			if o.backend != evaluation {
 				if _, _, err := findBackend(o.table, "backend", o.backend, evaluation); err != nil {
@@ -92,6 +95,8 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 		},
 	}
 	cmd.Flags().StringVar(&o.backend, "backend", evaluation, evaluation+" (the layers' own definition), "+backendUsage(o.table))
+	o.registerCodes(cmd)
+	o.deviceFlag(cmd)
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // simulatedGPUs is the program's table with simulated GPUs whose calls are recorded: gpu:0 is the usual one, gpu:1 has a newer
 // driver. calls is told of each context that is opened.
 func simulatedGPUs(calls func(*drivertest.Recorder)) []backend {
-	return append(backends[:1:1], backend{"gpu", "for tests", true, func(device, _ int) (run.Backend, error) {
+	return append(backends[:1:1], backend{name: "gpu", doc: "for tests", many: true, open: func(device, _ int) (run.Backend, error) {
 		d := simulator.Device()
 		d.Driver += driver.Version(device) * 1000
 		return cuda.OpenSimulatorOn(func() (driver.Context, error) {
@@ -26,7 +27,7 @@ func simulatedGPUs(calls func(*drivertest.Recorder)) []backend {
 			calls(r)
 			return r, nil
 		})
-	}, false})
+	}})
 }
 
 // TestCompiledCodeInEngines builds an engine on a simulated GPU and measures it there, where nothing is compiled again, and
@@ -65,6 +66,52 @@ func TestCompiledCodeInEngines(t *testing.T) {
 	}
 	if !strings.Contains(out, "estimated latency") {
 		t.Errorf("the bench says:\n%s", out)
+	}
+}
+
+// TestCodeCache measures the same model in one run after another: the second one finds all code in the folder, and says so.
+// Without the flag a simulated GPU keeps none, and a folder that cannot be used is said once.
+func TestCodeCache(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "code")
+	var calls *drivertest.Recorder
+	bench := func(args ...string) (out string, compiled int) {
+		t.Helper()
+		o := &options{table: simulatedGPUs(func(r *drivertest.Recorder) { calls = r })}
+		out, err := call(t, o.benchCommand(), append(args, "--backend", "gpu", "--timing-cache", "none", "-v")...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return out, calls.Count("Link")
+	}
+	says := func(out, want string, times int) {
+		t.Helper()
+		if n := strings.Count(out, want); n != times {
+			t.Errorf("%q is there %d times, want %d:\n%s", want, n, times, out)
+		}
+	}
+	out, n := bench("--code-cache", dir)
+	says(out, fmt.Sprintf("compiled %d kernels, 0 from the code cache", n), 1)
+	if out, again := bench("--code-cache", dir); n == 0 || again > 0 {
+		t.Errorf("%d kernels were compiled, and then %d", n, again)
+	} else {
+		says(out, fmt.Sprintf("compiled 0 kernels, %d from the code cache", n), 1)
+	}
+	if _, again := bench(); again != n {
+		t.Errorf("%d kernels were compiled without a folder, want %d", again, n)
+	}
+	if own := ownCache("code"); own != "" {
+		if _, err := os.Stat(own); err == nil {
+			t.Errorf("a simulated GPU's code is in %s", own)
+		}
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, again := bench("--code-cache", file)
+	if says(out, "code cache: ", 1); again != n {
+		t.Errorf("%d kernels were compiled beside an unusable folder, want %d", again, n)
 	}
 }
 

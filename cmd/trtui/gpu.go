@@ -52,10 +52,12 @@ func (o *gpuOptions) register(c *cobra.Command) {
 		if o.format != "text" && o.format != "json" {
 			return usageError{fmt.Errorf("--format %q: want text or json", o.format)}
 		}
-		return nil
+		return o.checkDevice(o.backend)
 	}
 	f := c.Flags()
 	f.StringVar(&o.backend, "backend", "cuda", backendUsage(o.table))
+	o.registerCodes(c)
+	o.deviceFlag(c)
 	f.StringVar(&o.format, "format", "text", "text, or json: an object a line")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
 	f.IntVar(&o.budget, "budget", 0, "begin nothing new after so many seconds; 0: no limit")

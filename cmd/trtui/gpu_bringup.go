@@ -144,7 +144,7 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 			continue
 		}
 		w := worker{program: o.program, patience: max(o.patience, openPatience), stderr: stderr, args: []string{
-			"gpu", "bringup", "--worker", "--format", "json", "--backend", o.backend, "--steps", step,
+			"gpu", "bringup", "--worker", "--format", "json", "--backend", o.backend, "--code-cache", o.codes, "--steps", step,
 		}}
 		found := false
 		err := w.run(ctx, func(line []byte) time.Duration {
@@ -213,5 +213,5 @@ func findingText(f bringup.Finding) string {
 	}
 	add(f.Log != "", "log: %s", f.Log)
 	add(!f.OK, "FAILED: %s", f.Error)
-	return fmt.Sprintf("%-7s %s: %s", f.Check, f.Name, strings.Join(parts, ", "))
+	return fmt.Sprintf("%-10s %s: %s", f.Check, f.Name, strings.Join(parts, ", "))
 }

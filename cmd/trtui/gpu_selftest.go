@@ -238,7 +238,7 @@ func (s *selftesting) some(ctx context.Context) (lost bool, err error) {
 		return errors.Is(err, suite.ErrLost), err
 	}
 	w := worker{program: s.program, patience: max(s.patience, openPatience), stderr: s.stderr, args: []string{
-		"gpu", "selftest", "--worker", "--backend", s.backend, "--filter", s.filter, "--reps", fmt.Sprint(s.repetitions), "--from", fmt.Sprint(s.sum.Ran),
+		"gpu", "selftest", "--worker", "--backend", s.backend, "--code-cache", s.codes, "--filter", s.filter, "--reps", fmt.Sprint(s.repetitions), "--from", fmt.Sprint(s.sum.Ran),
 		"--skip", strings.Join(s.skipped(), ","),
 	}}
 	opened := false

@@ -72,7 +72,7 @@ func TestGPUBringup(t *testing.T) {
 		t.Errorf("%v", sum)
 	}
 	_, out, err = gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "peak")
-	if err != nil || !strings.Contains(out, "peak    f16_mma: ") || !strings.Contains(out, "estimated") {
+	if err != nil || !strings.Contains(out, "peak       f16_mma: ") || !strings.Contains(out, "estimated") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -76,12 +76,12 @@ func (f faulty) Close() error        { return kernels.Close(f.Kernel) }
 
 // ailingTable is the program's table with that GPU; "gone" opens once in a directory and never again.
 func ailingTable() []backend {
-	return append(backends[:1:1], backend{"gpu", "for tests", false, func(_, _ int) (run.Backend, error) {
+	return append(backends[:1:1], backend{name: "gpu", doc: "for tests", open: func(_, _ int) (run.Backend, error) {
 		b, err := cuda.OpenSimulator()
 		return ailing{b}, err
-	}, true}, backend{"none", "for tests", false, func(_, _ int) (run.Backend, error) {
+	}, native: true}, backend{name: "none", doc: "for tests", open: func(_, _ int) (run.Backend, error) {
 		return nil, errors.New("no CUDA: it is not there")
-	}, true}, backend{"gone", "for tests", false, func(_, _ int) (run.Backend, error) {
+	}, native: true}, backend{name: "gone", doc: "for tests", open: func(_, _ int) (run.Backend, error) {
 		f, err := os.OpenFile(filepath.Join(os.Getenv(workerRole), "opened"), os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return nil, errors.New("the device fell off the bus")
@@ -89,9 +89,9 @@ func ailingTable() []backend {
 		f.Close()
 		b, err := cuda.OpenSimulator()
 		return ailing{b}, err
-	}, true}, backend{"sick", "for tests", false, func(_, _ int) (run.Backend, error) {
+	}, native: true}, backend{name: "sick", doc: "for tests", open: func(_, _ int) (run.Backend, error) {
 		return cuda.OpenSimulatorOn(func() (driver.Context, error) { return sickContext{cuda.Simulate(simulator.Device())}, nil })
-	}, true})
+	}, native: true})
 }
 
 const workerRole = "TRTUI_TEST_WORKER"
@@ -123,6 +123,7 @@ func workedBy(t *testing.T) gpuOptions {
 		t.Fatal(err)
 	}
 	t.Setenv(workerRole, t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // of compiled code
 	return gpuOptions{options: options{table: ailingTable()}, program: []string{self, "-test.run=^TestGPUWorker$", "--"}}
 }
 

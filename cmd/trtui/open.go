@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -43,10 +42,12 @@ type options struct {
 	batch       int
 	threads     int
 	backend     string
+	device      string    // that it simulates
 	table       []backend // what --backend may name
 	others      []string  // what it may name beside
 	few         int       // how many items are used where none were asked for; 0: all
 	cache       string
+	codes       string // the folder of compiled code
 	seed        uint64
 	layers      []string
 	constraints string
@@ -72,7 +73,6 @@ func (o *options) register(c *cobra.Command) {
 		o.table = backends
 	}
 	f := c.Flags()
-	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
 	f.StringVar(&o.precision, "precision", "fp32", "fp32, fp16 or int8; where it is not given, an engine keeps its own and a quantised model is int8")
 	f.StringVar(&o.calibrator, "calibrator", "entropy", "minmax, entropy, percentile[:P] or mse")
 	f.StringVar(&o.data, "data", "", "evaluation data: .npz, .npy, idx, CIFAR .bin, a folder of images or of ONNX test data")
@@ -96,7 +96,9 @@ func (o *options) register(c *cobra.Command) {
 	f.IntVar(&o.batch, "batch", 1, "value of the model's unbound batch")
 	f.IntVar(&o.threads, "threads", 0, "worker threads; default: all processors")
 	f.StringVar(&o.backend, "backend", o.table[0].name, backendUsage(o.table))
+	o.deviceFlag(c)
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")
+	o.registerCodes(c)
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
 	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
 	f.StringVar(&o.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
@@ -113,12 +115,15 @@ func (o *options) register(c *cobra.Command) {
 }
 
 // defaultCache is the timing cache's place where none is named.
-func defaultCache() string {
+func defaultCache() string { return ownCache("timing.jsonl") }
+
+// ownCache is a place in the user's folder of what can be made anew; "" where there is none.
+func ownCache(name string) string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""
 	}
-	return filepath.Join(dir, "trtui", "timing.jsonl")
+	return filepath.Join(dir, "trtui", name)
 }
 
 // place is an opened model with what is needed to work on it.

@@ -103,6 +103,9 @@ func (o *runOptions) check() error {
 			return err
 		}
 	}
+	if err := o.checkDevice(o.backends...); err != nil {
+		return err
+	}
 	for flag, v := range map[string]float64{"atol": o.atol, "rtol": o.rtol} {
 		if o.changed(flag) && !(v >= 0) {
 			return usageError{fmt.Errorf("--%s %g: want a number that is not negative", flag, v)}

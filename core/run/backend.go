@@ -39,6 +39,16 @@ type Info struct {
 type Compiler interface {
 	// Adopt gives the backend code that it, or another process, made before. What is stale it ignores.
 	Adopt([]kernels.Code)
+	// CodeUse tells where the code came from that was bound until now.
+	CodeUse() CodeUse
+}
+
+// CodeUse is how many modules of code were compiled, and how many were found in the files where earlier compilations are
+// kept. Err is why those files cannot be used, if they cannot: what they would save is compiled.
+type CodeUse struct {
+	Compiled int
+	Filed    int
+	Err      error
 }
 
 // Recoverer is implemented by backends whose device can be lost: after some errors it refuses everything until it is

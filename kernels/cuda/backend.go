@@ -138,7 +138,7 @@ func (b *Backend) Lost(err error) bool {
 func (b *Backend) Recover() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	modules := b.codes.count()
+	modules := b.codes.modules()
 	if len(b.held) > 0 || b.streams > 0 || modules > 0 {
 		return fmt.Errorf("%s cannot start anew: %d allocations, %d streams and %d modules of the lost context are still held; close the engines on it first",
 			b.info.Name, len(b.held), b.streams, modules)
@@ -165,4 +165,19 @@ func (b *Backend) Adopt(list []kernels.Code) {
 			b.codes.keep(c.Key, compiled{cubin: c.Data})
 		}
 	}
+}
+
+// KeepCode keeps compiled code in the files of a folder, which other processes may use at the same time. It is called
+// before anything is bound.
+func (b *Backend) KeepCode(dir string) { b.codes.files = newCodeFiles(dir) }
+
+// CodeUse tells how much code was compiled and how much was found in files.
+func (b *Backend) CodeUse() run.CodeUse {
+	b.codes.mu.Lock()
+	use := b.codes.use
+	b.codes.mu.Unlock()
+	if b.codes.files != nil {
+		use.Err = b.codes.files.failed()
+	}
+	return use
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
@@ -36,8 +37,10 @@ type codeCache struct {
 	mu       sync.Mutex
 	loaded   map[string]*code
 	binaries map[string]compiled
-	order    []string // of binaries, the oldest first
-	bytes    int      // of binaries
+	order    []string   // of binaries, the oldest first
+	bytes    int        // of binaries
+	files    *codeFiles // nil where none are kept
+	use      run.CodeUse
 }
 
 // compiled is what the driver's compiler made of a text, and what it warned of.
@@ -85,8 +88,15 @@ func (c *codeCache) forget(key string) {
 	}
 }
 
-// count returns how many modules are loaded.
-func (c *codeCache) count() int {
+// count adds one to a number of c.use.
+func (c *codeCache) count(n *int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*n++
+}
+
+// modules returns how many are loaded.
+func (c *codeCache) modules() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.loaded)
@@ -127,25 +137,31 @@ func (c *codeCache) release(k *code) error {
 	return k.ctx.ModuleUnload(k.module)
 }
 
-// load gives the module to the driver: the stored binary if it takes that, else its own compilation, else the text. What is
-// compiled is checked before: a driver says less about a fault, and takes some in silence; the check takes less than a
+// load gives the module to the driver: the stored binary, of memory or of a file, if it takes that, else its own
+// compilation, else the text. What is compiled is checked before: a driver says less about a fault, and takes some in silence; the check takes less than a
 // millisecond, for most.
 func (c *codeCache) load(k *code, m *ptx.Module, text string) error {
-	var err error
 	if k.binary.cubin != nil {
-		if k.module, _, err = k.ctx.ModuleLoad(k.binary.cubin, driver.JITOptions{}); err == nil || exhausted(err) {
+		if err := k.loadBinary(); err == nil || exhausted(err) {
 			return err
 		}
 		c.forget(k.key)
 	}
+	if filed, err := c.loadFile(k); filed {
+		return err
+	}
 	if err := m.Check(); err != nil {
 		return err
 	}
+	c.count(&c.use.Compiled)
 	cubin, log, err := k.ctx.Link([]byte(text), driver.JITOptions{})
 	k.binary = compiled{cubin, driver.Warnings(log.Info)}
 	if err == nil {
-		if k.module, _, err = k.ctx.ModuleLoad(cubin, driver.JITOptions{}); err == nil {
+		if err = k.loadBinary(); err == nil {
 			c.keep(k.key, k.binary)
+			if c.files != nil {
+				c.files.save(k.key, k.binary)
+			}
 			return nil
 		}
 	}
@@ -155,6 +171,33 @@ func (c *codeCache) load(k *code, m *ptx.Module, text string) error {
 	k.module, log, err = k.ctx.ModuleLoad([]byte(text), driver.JITOptions{})
 	k.binary = compiled{nil, driver.Warnings(log.Info)}
 	return err
+}
+
+// loadBinary gives the driver the binary that there is.
+func (k *code) loadBinary() (err error) {
+	k.module, _, err = k.ctx.ModuleLoad(k.binary.cubin, driver.JITOptions{})
+	return err
+}
+
+// loadFile loads the binary that an earlier process left. It reports false where there is none that the driver takes.
+func (c *codeCache) loadFile(k *code) (bool, error) {
+	if c.files == nil {
+		return false, nil
+	}
+	b, ok := c.files.load(k.key)
+	if !ok {
+		return false, nil
+	}
+	k.binary = b
+	err := k.loadBinary()
+	if err == nil {
+		c.count(&c.use.Filed)
+		c.keep(k.key, k.binary)
+	} else if !exhausted(err) {
+		c.files.forget(k.key)
+		return false, nil
+	}
+	return true, err
 }
 
 // exhausted reports whether another way to load the same code cannot do better: the device is out of memory, or lost.

@@ -168,7 +168,7 @@ func TestTuning(t *testing.T) {
 	if noted == 0 {
 		t.Error("no candidate has the compiler's notes")
 	}
-	if n := b.codes.count(); n > 0 {
+	if n := b.codes.modules(); n > 0 {
 		t.Errorf("%d modules stay loaded", n)
 	}
 	if left := c.Live(); left != nil {
@@ -202,11 +202,11 @@ func TestSharedCode(t *testing.T) {
 	}
 	first.Close()
 	first.Close() // once more does nothing
-	if b.codes.count() == 0 {
+	if b.codes.modules() == 0 {
 		t.Error("modules in use were unloaded")
 	}
 	second.Close()
-	if n := b.codes.count(); n > 0 {
+	if n := b.codes.modules(); n > 0 {
 		t.Errorf("%d modules stay loaded", n)
 	}
 	if left := c.Live(); left != nil {

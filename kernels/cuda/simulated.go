@@ -9,10 +9,23 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
-// OpenSimulator returns the backend "cudasim": the kernels that a GPU gets, run by the simulator of PTX. Its times are
-// estimates.
-func OpenSimulator() (*Backend, error) {
-	return OpenSimulatorOn(func() (driver.Context, error) { return Simulate(simulator.Device()), nil })
+// OpenSimulator returns the backend "cudasim" as the usual device: the kernels that a GPU gets, run by the simulator of PTX.
+// Its times are estimates.
+func OpenSimulator() (*Backend, error) { return OpenSimulated(0) }
+
+// OpenSimulated is OpenSimulator for one of SimulatedDevices.
+func OpenSimulated(device int) (*Backend, error) {
+	d := simulator.Devices[device].Device
+	return OpenSimulatorOn(func() (driver.Context, error) { return Simulate(d), nil })
+}
+
+// SimulatedDevices names the devices that can be simulated, the usual one first.
+func SimulatedDevices() []string {
+	var names []string
+	for _, d := range simulator.Devices {
+		names = append(names, d.Name)
+	}
+	return names
 }
 
 // OpenSimulatorOn returns the backend "cudasim" over what open returns, now and whenever the device is to start anew: a

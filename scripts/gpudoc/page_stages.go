@@ -70,8 +70,9 @@ func writeComparisons(b *bytes.Buffer, d device) {
 	}
 }
 
-// shown are the checks of bringup that the page has every row of.
-var shown = map[string]bool{"launch": true, "graph": true, "event": true, "copy": true, "peak": true, "cubin": true}
+// summed are the checks of bringup that have many rows of one kind, of which the page has the fastest or the sum; it has every
+// row of the others, those that it does not know among them. What the device is stands at its head.
+var summed = map[string]bool{"": true, "device": true, "gemm": true, "jit": true} // "" is the summary
 
 // writeBringup shows what the device reaches: of the large products the fastest of each type, of the compiler the sum; and what
 // failed.
@@ -89,7 +90,7 @@ func writeBringup(b *bytes.Buffer, d device) {
 	fmt.Fprintf(b, "\nBring-up of commit %s:\n\n| check | what | number | us each | host us | GB/s | TFLOP/s | |\n|---|---|--:|--:|--:|--:|--:|---|\n", r.commit())
 	for _, row := range s.Rows {
 		fastest := row.Check == "gemm" && row.TFLOPs > 0 && row.TFLOPs == best[elements(row.Name)]
-		if all := row.Check == "jit" && row.Name == "all"; !shown[row.Check] && !fastest && !all && !row.failed() {
+		if all := row.Check == "jit" && row.Name == "all"; summed[row.Check] && !fastest && !all && !row.failed() {
 			continue
 		}
 		note := row.Value

@@ -75,9 +75,9 @@ func TestScriptBringupGoesOn(t *testing.T) {
 	program := filepath.Join(tools, "trtui")
 	write(t, program, `#!/bin/sh
 case "$*" in
-  *"--steps device,launch,graph,event,copy,peak,cubin,gemm,jit") for s in device launch graph event copy; do echo '{"check":"'$s'","ok":true}'; done
+  *"--steps device,launch,graph,event,copy,peak,cubin,gemm,read,chain,early,bulk,wgmma-f16,wgmma-e4m3,wgmma-s8,jit") for s in device launch graph event copy; do echo '{"check":"'$s'","ok":true}'; done
     echo '{"check":"peak","ok":false,"error":"it hangs"}'; echo '{"summary":"bringup","complete":false}' ;;
-  *"--steps cubin,gemm,jit") for s in cubin gemm jit; do echo '{"check":"'$s'","ok":true}'; done
+  *"--steps cubin,gemm,read,chain,early,bulk,wgmma-f16,wgmma-e4m3,wgmma-s8,jit") for s in cubin gemm read chain early bulk wgmma-f16 wgmma-e4m3 wgmma-s8 jit; do echo '{"check":"'$s'","ok":true}'; done
     echo '{"summary":"bringup","complete":true}' ;;
   *) exit 3 ;;
 esac
@@ -85,7 +85,7 @@ esac
 	for i, want := range []struct {
 		status string
 		rows   int
-	}{{"partial", 7}, {"failed", 10}, {"failed", 9}} {
+	}{{"partial", 7}, {"failed", 17}, {"failed", 16}} {
 		if s := gpuScript(t, dir, tools, "--trtui", program, "--budget", "60", "bringup")["bringup"]; s.Status != want.status || len(s.Rows) != want.rows {
 			t.Errorf("run %d: %s %q, %d rows; want %v", i, s.Status, s.Reason, len(s.Rows), want)
 		}

@@ -57,6 +57,13 @@ var steps = []step{
 	{"peak", (*probe).peaks},
 	{"cubin", (*probe).cubins},
 	{"gemm", (*probe).products},
+	{"read", (*probe).reads},
+	{"chain", (*probe).chains},
+	{"early", (*probe).earlyChains},
+	{"bulk", (*probe).bulks},
+	{"wgmma-f16", wgmmaStep(wgmmaTypes[0])},
+	{"wgmma-e4m3", wgmmaStep(wgmmaTypes[1])},
+	{"wgmma-s8", wgmmaStep(wgmmaTypes[2])},
 	{"jit", (*probe).compileAll},
 }
 
@@ -77,6 +84,8 @@ type probe struct {
 	small   bool // sizes that a simulator takes a moment for
 	report  func(Finding)
 	bound   []kernels.Kernel // closed when the step ends
+	modules []driver.Module  // of texts written by hand, unloaded then
+	memory  []driver.Ptr     // freed then
 }
 
 // bind compiles a work for the step's time.
@@ -153,6 +162,7 @@ func (s step) on(ctx context.Context, b *cuda.Backend, report func(Finding)) (er
 		for _, k := range p.bound {
 			err = errors.Join(err, kernels.Close(k))
 		}
+		err = errors.Join(err, p.release())
 	}()
 	return s.run(p)
 }

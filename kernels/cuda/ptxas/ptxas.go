@@ -84,7 +84,7 @@ type Kernel struct {
 // Assembled is what the assembler makes of a module.
 type Assembled struct {
 	Kernels  []Kernel
-	Warnings []string // lines that tell of lost speed
+	Warnings []string // lines that warn, and those that tell of lost speed
 }
 
 // Assemble gives a module's text to the assembler, for a target such as sm_90a.
@@ -120,7 +120,7 @@ func parse(out string) (Assembled, error) {
 		if m := compiling.FindStringSubmatch(line); m != nil {
 			a.Kernels = append(a.Kernels, Kernel{Name: m[1]})
 		}
-		if strings.Contains(line, "(C") {
+		if strings.Contains(line, "(C") || strings.Contains(line, "warning") {
 			a.Warnings = append(a.Warnings, strings.TrimSpace(line))
 		}
 		if len(a.Kernels) == 0 {

@@ -268,7 +268,8 @@ func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
 			defer cancel()
 			ctx = both
 		}
-		opt := ptxsim.Options{Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Apart: s.Apart, Lints: ptxsim.LintNone, Progress: tell}
+		sm := ptxsim.SMOf(ptx.Target{SM: s.device.SM})
+		opt := ptxsim.Options{SM: &sm, Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Apart: s.Apart, Lints: ptxsim.LintNone, Progress: tell}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}

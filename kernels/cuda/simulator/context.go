@@ -102,16 +102,6 @@ type (
 // memoryBytes is how much memory the simulated device has.
 const memoryBytes = 4 << 30
 
-// Device describes a device that nobody sells, with the figures of a data-centre GPU of the sm_80 kind.
-func Device() driver.Device {
-	return driver.Device{
-		Name: "simulated sm_80 GPU", PCI: "simulated", SM: 80, Memory: memoryBytes, Driver: 12000,
-		Multiprocessors: 108, ThreadsPerSM: 2048, BlocksPerSM: 32, RegistersPerSM: 65536, SharedPerSM: 167936,
-		SharedPerBlock: 49152, SharedPerBlockMax: 166912, L2Bytes: 40 << 20, ClockKHz: 1410000,
-		MemoryClockKHz: 1215000, MemoryBusBits: 5120,
-	}
-}
-
 // New returns the context of a simulated device with such figures, of which its own memory is the size.
 func New(d driver.Device, o Options) *Context {
 	d.Memory = memoryBytes

@@ -9,18 +9,38 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
-// TestContext runs what every driver's context passes.
+// TestContext runs what every driver's context passes on each device that can be simulated.
 func TestContext(t *testing.T) {
-	s := simulator.New(simulator.Device(), simulator.Options{})
-	drivertest.Conformance(t, s, true)
-	if left := s.Live(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	for _, d := range simulator.Devices {
+		t.Run(d.Name, func(t *testing.T) {
+			s := simulator.New(d.Device, simulator.Options{})
+			drivertest.Conformance(t, s, true)
+			if left := s.Live(); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.MemAlloc(1); !errors.Is(err, &driver.Error{Result: driver.InvalidContext}) {
+				t.Errorf("a closed device: %v", err)
+			}
+		})
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := s.MemAlloc(1); !errors.Is(err, &driver.Error{Result: driver.InvalidContext}) {
-		t.Errorf("a closed device: %v", err)
+}
+
+// TestSharedOfTheDevice launches code for sm_80 with as much shared memory as a block of the device has.
+func TestSharedOfTheDevice(t *testing.T) {
+	for _, d := range simulator.Devices {
+		s := simulator.New(d.Device, simulator.Options{})
+		m, _, err := s.ModuleLoad([]byte(drivertest.Text), driver.JITOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := s.ModuleGetFunction(m, "add")
+		l := driver.LaunchConfig{Grid: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}, Shared: d.Device.SharedPerBlockMax}
+		if err := errors.Join(s.FuncSetMaxDynamicShared(f, l.Shared), s.LaunchKernel(f, l, 0, make([]byte, 16))); err != nil {
+			t.Errorf("%s: %v", d.Name, err)
+		}
 	}
 }
 
