@@ -10,9 +10,17 @@ import (
 )
 
 // OpenSimulator returns the backend "cudasim": the kernels that a GPU gets, run by the simulator of PTX. Its times are
-// estimates.
+// estimates, and it does wrong what FaultVariable says.
 func OpenSimulator() (*Backend, error) {
-	return OpenSimulatorOn(func() (driver.Context, error) { return Simulate(simulator.Device()), nil })
+	faults, err := readFaults()
+	if err != nil {
+		return nil, err
+	}
+	b, err := OpenSimulatorOn(func() (driver.Context, error) { return Simulate(simulator.Device()), nil })
+	if err == nil {
+		b.ail(faults)
+	}
+	return b, err
 }
 
 // OpenSimulatorOn returns the backend "cudasim" over what open returns, now and whenever the device is to start anew: a

@@ -62,7 +62,15 @@ type Row struct {
 // NewSweep pairs the backend's tactics, but for references, with the layers. Pairs that keep returns false for are left
 // out; nil keeps all.
 func NewSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool) *Sweep {
-	found := pairsOf(b, layers, keep)
+	return newSweep(b, pairsOf(b, layers, keep, 0, sliced))
+}
+
+// NewTimeSweep is a sweep without slices of larger tensors, of which times are taken.
+func NewTimeSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool) *Sweep {
+	return newSweep(b, pairsOf(b, layers, keep, 0))
+}
+
+func newSweep(b run.Backend, found pairs) *Sweep {
 	s := &Sweep{backend: b, tactics: len(found.names)}
 	first := map[int]bool{}
 	for _, name := range found.names { // each on a layer of its own choice
@@ -85,7 +93,7 @@ func NewSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool
 
 // NewSmallSweep is a sweep of one pair for each tactic: on the smallest layer that it computes, of those with elements.
 func NewSmallSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool) *Sweep {
-	found := pairsOf(b, layers, keep)
+	found := pairsOf(b, layers, keep, 0, sliced)
 	s := &Sweep{backend: b, tactics: len(found.names)}
 	for _, name := range found.names {
 		s.pairs = append(s.pairs, found.pairs[slices.MinFunc(found.of[name], func(i, j int) int {
@@ -103,7 +111,11 @@ type pairs struct {
 	of    map[string][]int
 }
 
-func pairsOf(b run.Backend, layers []Case, keep func(layer, tactic string) bool) pairs {
+// sliced is how many elements lie between the parts of a tensor that is a slice.
+const sliced = 48
+
+// pairsOf pairs tactics and layers: of dense tensors where extras has 0, of slices with so many elements between their parts.
+func pairsOf(b run.Backend, layers []Case, keep func(layer, tactic string) bool, extras ...int) pairs {
 	found := pairs{of: map[string][]int{}}
 	for _, c := range layers {
 		g := &group{Case: c}
@@ -111,7 +123,7 @@ func pairsOf(b run.Backend, layers []Case, keep func(layer, tactic string) bool)
 			if tac.Reference || keep != nil && !keep(c.Name, tac.Name) {
 				continue
 			}
-			for _, extra := range []int{0, 48} {
+			for _, extra := range extras {
 				binding, ok := Bind(c.Layer, tac, extra)
 				if !ok || tac.Match(binding) != nil {
 					continue

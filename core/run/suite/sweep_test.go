@@ -213,7 +213,7 @@ func TestTimes(t *testing.T) {
 	if len(layers) != 2*10+4*23 {
 		t.Errorf("%d layers", len(layers))
 	}
-	s := suite.NewSweep(b, layers, func(layer, _ string) bool {
+	s := suite.NewTimeSweep(b, layers, func(layer, _ string) bool {
 		return layer == "gemm_i8_1x1000x2048" || layer == "conv_f16_b1_7x7_512_512_k3_s1"
 	})
 	for _, r := range rowsOf(t, s, 0) {
