@@ -15,6 +15,8 @@ import contextlib
 import copy
 import fnmatch
 import gc
+import importlib
+import importlib.util
 import json
 import os
 import statistics
@@ -252,8 +254,21 @@ def read_rows(path):
     return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
 
 
+def export_without_onnx():
+    """Lets the exporter work where the package onnx is missing: it wants that only to add functions of onnxscript, of which
+    these networks have none, and asks for it in any case."""
+    if importlib.util.find_spec("onnx"):
+        return
+    for place in ("torch.onnx._internal.torchscript_exporter", "torch.onnx._internal"):  # its place since PyTorch 2.9, and before
+        with contextlib.suppress(ImportError):
+            utils = importlib.import_module(place + ".onnx_proto_utils")
+            utils._add_onnxscript_fn = lambda model, _: model
+            return
+
+
 def export(name, path, tiny):
     """Writes the network as ONNX (opset 17) with fp32 weights and an open first dimension."""
+    export_without_onnx()
     net, x = networks.network(name, "cpu", tiny), networks.example(name, 2, "cpu", tiny)
     outputs = [f"output{i}" for i in range(3)] if name == "yolov5s" else ["output"]
     path.parent.mkdir(parents=True, exist_ok=True)

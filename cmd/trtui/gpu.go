@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/sessions"
 )
 
@@ -24,10 +26,11 @@ type gpuOptions struct {
 	program   []string      // what runs as worker; empty: this program
 }
 
-// isolated reports whether another process is to use the device: what a simulated one does wrong is an error and no more.
+// isolated reports whether another process is to use the device: what a simulated one does wrong is an error and no more,
+// unless it was told to do worse.
 func (o *gpuOptions) isolated() bool {
 	row, _, err := findBackend(o.table, "backend", o.backend)
-	return err == nil && row.native && !o.inProcess
+	return err == nil && !o.inProcess && (row.native || row.name == "cudasim" && os.Getenv(cuda.FaultVariable) != "")
 }
 
 func gpuCommand() *cobra.Command {
@@ -36,10 +39,10 @@ func gpuCommand() *cobra.Command {
 		Short: "Check a GPU: what it is and reaches, and that every kernel computes the right thing on it",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError{fmt.Errorf("gpu takes a subcommand: bringup or selftest")}
+			return usageError{fmt.Errorf("gpu takes a subcommand: bringup, selftest or sweep")}
 		},
 	}
-	c.AddCommand(bringupCommand(), selftestCommand())
+	c.AddCommand(bringupCommand(), selftestCommand(), sweepCommand())
 	return c
 }
 

@@ -24,9 +24,11 @@ import (
 type selftestOptions struct {
 	gpuOptions
 	filter      string
-	repetitions int
+	pairs       string // all, or tactic: one of each
+	repetitions int    // none: times alone
 	resume      string
 	skip        []string // tactics, of the worker
+	sweep       bool     // the layers of networks are timed, those of the suite are not checked
 }
 
 func selftestCommand() *cobra.Command { return (&selftestOptions{}).command() }
@@ -47,25 +49,46 @@ func (o *selftestOptions) command() *cobra.Command {
 			if o.repetitions < 1 {
 				return usageError{fmt.Errorf("--reps %d: want 1 at least", o.repetitions)}
 			}
-			if o.worker {
-				return o.work(c.Context(), c.OutOrStdout())
-			}
-			return o.selftest(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+			return o.run(c)
 		},
 	}
+	o.registerPairs(c)
+	c.Flags().IntVar(&o.repetitions, "reps", 10, "repetitions on inputs of their own")
+	return c
+}
+
+// registerPairs adds the flags of what works on pairs.
+func (o *selftestOptions) registerPairs(c *cobra.Command) {
 	o.register(c)
 	f := c.Flags()
-	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this in their names")
-	f.IntVar(&o.repetitions, "reps", 10, "repetitions on inputs of their own")
+	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this in their names: TACTIC LAYER")
+	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes")
 	f.StringVar(&o.resume, "resume", "", "go on behind the rows in this file, which an earlier run with the same flags printed as JSON")
 	f.StringSliceVar(&o.skip, "skip", nil, "tactics that the worker leaves out")
 	_ = f.MarkHidden("skip") // it is there
-	return c
+}
+
+func (o *selftestOptions) run(c *cobra.Command) error {
+	if o.pairs != "all" && o.pairs != "tactic" {
+		return usageError{fmt.Errorf("--pairs %q: want all or tactic", o.pairs)}
+	}
+	if o.worker {
+		return o.work(c.Context(), c.OutOrStdout())
+	}
+	return o.selftest(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+}
+
+// name is the command's, and its summary's.
+func (o *selftestOptions) name() string {
+	if o.sweep {
+		return "sweep"
+	}
+	return "selftest"
 }
 
 // selftestSummary is the last row of a selftest.
 type selftestSummary struct {
-	Summary    string  `json:"summary"`  // "selftest"
+	Summary    string  `json:"summary"`  // "selftest" or "sweep"
 	Complete   bool    `json:"complete"` // nothing was cut off
 	Estimated  bool    `json:"estimated,omitempty"`
 	Ran        int     `json:"ran"` // pairs of a tactic and a layer
@@ -104,7 +127,7 @@ type selftesting struct {
 func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer) error {
 	s := &selftesting{
 		selftestOptions: o, stdout: stdout, stderr: stderr, begin: time.Now(), seen: map[string]bool{}, losses: map[string]int{},
-		sum: selftestSummary{Summary: "selftest", Reps: o.repetitions},
+		sum: selftestSummary{Summary: o.name(), Reps: o.repetitions},
 	}
 	if err := s.readEarlier(); err != nil {
 		return err
@@ -171,6 +194,10 @@ func (s *selftesting) report(r suite.Row) {
 	if !r.OK {
 		fmt.Fprintf(s.stderr, "trtui: %s on %s: %s\n", r.Tactic, r.Layer, r.Error)
 	}
+	if s.sweep {
+		s.reportTime(r)
+		return
+	}
 	if !r.OK || s.format == "json" {
 		s.failure = errors.Join(s.failure, s.print(s.stdout, r, "FAILED "+r.Tactic+" on "+r.Layer+": "+r.Error))
 	}
@@ -234,13 +261,16 @@ func (s *selftesting) all(ctx context.Context) error {
 // some checks pairs until all are done or the device is lost.
 func (s *selftesting) some(ctx context.Context) (lost bool, err error) {
 	if !s.isolated() {
-		err = s.sweep(ctx, s.sum.Ran, s.skipped(), s.handle)
+		err = s.check(ctx, s.sum.Ran, s.skipped(), s.handle)
 		return errors.Is(err, suite.ErrLost), err
 	}
 	w := worker{program: s.program, patience: max(s.patience, openPatience), stderr: s.stderr, args: []string{
-		"gpu", "selftest", "--worker", "--backend", s.backend, "--code-cache", s.codes, "--filter", s.filter, "--reps", fmt.Sprint(s.repetitions), "--from", fmt.Sprint(s.sum.Ran),
+		"gpu", s.name(), "--worker", "--backend", s.backend, "--code-cache", s.codes, "--filter", s.filter, "--pairs", s.pairs, "--from", fmt.Sprint(s.sum.Ran),
 		"--skip", strings.Join(s.skipped(), ","),
 	}}
+	if !s.sweep {
+		w.args = append(w.args, "--reps", fmt.Sprint(s.repetitions))
+	}
 	opened := false
 	err = w.run(ctx, func(line []byte) time.Duration {
 		var e selftestEvent
@@ -319,7 +349,7 @@ func (o *selftestOptions) work(ctx context.Context, stdout io.Writer) error {
 	out := json.NewEncoder(stdout)
 	var failure error
 	write := func(e selftestEvent) { failure = errors.Join(failure, out.Encode(e)) }
-	err := o.sweep(ctx, o.from, o.skip, write)
+	err := o.check(ctx, o.from, o.skip, write)
 	if errors.Is(err, suite.ErrLost) {
 		write(selftestEvent{Lost: true})
 		err = nil
@@ -327,14 +357,14 @@ func (o *selftestOptions) work(ctx context.Context, stdout io.Writer) error {
 	return errors.Join(err, failure)
 }
 
-// sweep opens the backend and runs the pairs from index from on.
-func (o *selftestOptions) sweep(ctx context.Context, from int, skip []string, event func(selftestEvent)) error {
+// check opens the backend and runs the pairs from index from on.
+func (o *selftestOptions) check(ctx context.Context, from int, skip []string, event func(selftestEvent)) error {
 	b, err := o.openBackend(o.backend)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
-	s := suite.NewSweep(b, suite.Layers(), func(layer, tactic string) bool { return strings.Contains(tactic+" "+layer, o.filter) })
+	s := o.pairsOf(b)
 	s.Skip = map[string]bool{}
 	for _, tactic := range skip {
 		s.Skip[tactic] = true

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/bringup"
 )
 
@@ -63,6 +64,56 @@ func TestGPUSelftest(t *testing.T) {
 	}
 }
 
+// TestGPUPairs: one pair of each tactic, on the smallest layer.
+func TestGPUPairs(t *testing.T) {
+	rows, out, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
+	if err != nil || len(rows) != 3 || rows[0]["tactic"] == rows[1]["tactic"] || rows[2]["complete"] != true {
+		t.Fatalf("%v, %v\n%s", err, rows, out)
+	}
+	for _, r := range rows[:2] {
+		if !strings.Contains(r["layer"].(string), "[1 1 1 1]") {
+			t.Errorf("%v is not the smallest", r["layer"])
+		}
+	}
+}
+
+func TestGPUSweep(t *testing.T) {
+	rows, out, err := gpuCall(t, sweepCommand(), "--backend", "cudasim", "--filter", "gemm_linear_f32_simt_32x32x32_s4 gemm_f16_1x", "--format", "json")
+	if err == nil { // of another type
+		t.Fatalf("%v\n%s", rows, out)
+	}
+	rows, out, err = gpuCall(t, sweepCommand(), "--backend", "cudasim", "--filter", "gemm_linear_f16_mma_64x64x64_s3_k4 gemm_f16_1x", "--format", "json")
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
+	}
+	if r := rows[0]; r["ok"] != true || r["predicted_us"].(float64) <= 0 || r["measured_us"].(float64) <= 0 || r["estimated"] != true || r["layer"] != "gemm_f16_1x1000x2048" {
+		t.Errorf("%v", r)
+	}
+	if sum := rows[1]; sum["summary"] != "sweep" || sum["complete"] != true {
+		t.Errorf("%v", sum)
+	}
+}
+
+// TestGPUFaults: a simulated device does what it was told to, and each fault is found.
+func TestGPUFaults(t *testing.T) {
+	for fault, want := range map[string]string{"wrong": "want ", "lost": "context is lost"} {
+		t.Setenv(cuda.FaultVariable, fault+":softmax_linear")
+		rows, out, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--in-process", "--filter", "softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
+		if !errors.Is(err, errNo) || len(rows) != 3 {
+			t.Fatalf("%s: %v, %v\n%s", fault, err, rows, out)
+		}
+		for _, r := range rows[:2] {
+			if text, _ := r["error"].(string); (r["tactic"] == "softmax_linear") != strings.Contains(text, want) {
+				t.Errorf("%s: %v", fault, r)
+			}
+		}
+	}
+	t.Setenv(cuda.FaultVariable, "slow:softmax_linear")
+	if _, _, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--in-process"); err == nil || !strings.Contains(err.Error(), "want hang:TACTIC") {
+		t.Errorf("an unknown fault: %v", err)
+	}
+}
+
 func TestGPUBringup(t *testing.T) {
 	rows, out, err := gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "device,graph", "--format", "json")
 	if err != nil || len(rows) < 3 {
@@ -94,8 +145,9 @@ func TestGPURefuses(t *testing.T) {
 		args    string
 		want    string
 	}{
-		{gpuCommand(), "", "bringup or selftest"},
+		{gpuCommand(), "", "bringup, selftest or sweep"},
 		{selftestCommand(), "--reps 0", "--reps 0"},
+		{sweepCommand(), "--pairs some", "want all or tactic"},
 		{bringupCommand(), "--steps warp", `"warp": there are device, launch`},
 		{bringupCommand(), "--backend cpu", "want an NVIDIA GPU"},
 		{bringupCommand(), "--backend tpu", "this program has"},

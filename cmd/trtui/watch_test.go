@@ -79,7 +79,7 @@ func TestSelftestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	began := time.Now()
-	err := o.sweep(ctx, 0, nil, func(e selftestEvent) {
+	err := o.check(ctx, 0, nil, func(e selftestEvent) {
 		switch {
 		case e.Launch:
 			time.AfterFunc(300*time.Millisecond, cancel)

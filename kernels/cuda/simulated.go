@@ -10,13 +10,21 @@ import (
 )
 
 // OpenSimulator returns the backend "cudasim" as the usual device: the kernels that a GPU gets, run by the simulator of PTX.
-// Its times are estimates.
+// Its times are estimates, and it does wrong what FaultVariable says.
 func OpenSimulator() (*Backend, error) { return OpenSimulated(0) }
 
 // OpenSimulated is OpenSimulator for one of SimulatedDevices.
 func OpenSimulated(device int) (*Backend, error) {
+	faults, err := readFaults()
+	if err != nil {
+		return nil, err
+	}
 	d := simulator.Devices[device].Device
-	return OpenSimulatorOn(func() (driver.Context, error) { return Simulate(d), nil })
+	b, err := OpenSimulatorOn(func() (driver.Context, error) { return Simulate(d), nil })
+	if err == nil {
+		b.ail(faults)
+	}
+	return b, err
 }
 
 // SimulatedDevices names the devices that can be simulated, the usual one first.

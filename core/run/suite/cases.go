@@ -16,8 +16,9 @@ type Case struct {
 
 // maker builds the layers of the table.
 type maker struct {
-	cases []Case
-	rnd   *rand.Rand
+	cases  []Case
+	rnd    *rand.Rand
+	shared map[graph.DataType][]byte // of constants that are nothing but random
 }
 
 // Layers returns the table of layers: for each op the shapes at which kernels go wrong (one, just under and over a

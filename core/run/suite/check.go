@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
@@ -90,7 +91,7 @@ type Result struct {
 
 // Check launches a bound kernel on the inputs of each reference, twice, into outputs and workspace that hold NaN, and
 // compares: with the reference within the tolerance, and both launches bit by bit. A tactic that can work in place does so
-// in the end. With timed it then measures.
+// in the end. With timed it then measures; where there are no references, on random inputs.
 func Check(b run.Backend, s kernels.Stream, tac kernels.Tactic, binding kernels.Binding, k kernels.Kernel, refs []Reference, tol Tolerance, timed bool) (Result, error) {
 	c := &check{backend: b, stream: s, binding: binding, kernel: k, tolerance: tol}
 	defer c.free()
@@ -104,6 +105,11 @@ func Check(b run.Backend, s kernels.Stream, tac kernels.Tactic, binding kernels.
 	for i, r := range refs {
 		if err := c.repeat(r); err != nil {
 			return c.result, fmt.Errorf("repetition %d: %w", i+1, err)
+		}
+	}
+	if len(refs) == 0 {
+		if err := c.fill(); err != nil {
+			return c.result, err
 		}
 	}
 	if timed {
@@ -207,6 +213,37 @@ func (c *check) repeat(r Reference) error {
 		}
 	}
 	return nil
+}
+
+// fills are the elements that fillOf made, by type.
+var fills sync.Map
+
+const fillBytes = 4 << 20
+
+// fillOf returns random elements of a type.
+func fillOf(t graph.DataType) []byte {
+	some, ok := fills.Load(t)
+	if !ok {
+		some, _ = fills.LoadOrStore(t, randomBytes(t, fillBytes))
+	}
+	return some.([]byte)
+}
+
+// fill gives the inputs random elements, as they lie: a device is faster on zeros.
+func (c *check) fill() error {
+	for i, d := range c.binding.In {
+		if !c.active(i) || d.Span() == 0 {
+			continue
+		}
+		some := fillOf(d.Type)
+		for at := 0; at < d.Span(); at += len(some) {
+			n := min(len(some), d.Span()-at)
+			if err := c.backend.Upload(c.stream, c.backend.Slice(c.in[i], at, n), some[:n]); err != nil {
+				return err
+			}
+		}
+	}
+	return c.stream.Wait()
 }
 
 // poison fills outputs and workspace with NaN.

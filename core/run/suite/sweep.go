@@ -55,43 +55,30 @@ type Row struct {
 	Shape    string  `json:"shape"`     // of the inputs that are not constants, and of the outputs
 	MaxError float64 `json:"max_error"` // as Result has it; 0 where there is none, or it is not a number
 	US       float64 `json:"us"`        // microseconds of a launch on the device
+	CostUS   float64 `json:"cost_us"`   // what the tactic's cost model says of it; 0 where it has none
 	Error    string  `json:"error,omitempty"`
 }
 
 // NewSweep pairs the backend's tactics, but for references, with the layers. Pairs that keep returns false for are left
 // out; nil keeps all.
 func NewSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool) *Sweep {
-	s := &Sweep{backend: b}
-	byTactic := map[string][]int{} // indices of found
-	var found []pair
-	var names []string
-	for _, c := range layers {
-		g := &group{Case: c}
-		for _, tac := range b.Tactics(c.Layer.Op) {
-			if tac.Reference || keep != nil && !keep(c.Name, tac.Name) {
-				continue
-			}
-			for _, extra := range []int{0, 48} {
-				binding, ok := Bind(c.Layer, tac, extra)
-				if !ok || tac.Match(binding) != nil {
-					continue
-				}
-				if byTactic[tac.Name] == nil {
-					names = append(names, tac.Name)
-				}
-				byTactic[tac.Name] = append(byTactic[tac.Name], len(found))
-				found = append(found, pair{g, tac, binding})
-			}
-		}
-	}
-	s.tactics = len(names)
+	return newSweep(b, pairsOf(b, layers, keep, 0, sliced))
+}
+
+// NewTimeSweep is a sweep without slices of larger tensors, of which times are taken.
+func NewTimeSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool) *Sweep {
+	return newSweep(b, pairsOf(b, layers, keep, 0))
+}
+
+func newSweep(b run.Backend, found pairs) *Sweep {
+	s := &Sweep{backend: b, tactics: len(found.names)}
 	first := map[int]bool{}
-	for _, name := range names { // each on a layer of its own choice
-		list := byTactic[name]
+	for _, name := range found.names { // each on a layer of its own choice
+		list := found.of[name]
 		first[list[hash(name)%uint64(len(list))]] = true
 	}
 	var rest []pair
-	for i, p := range found {
+	for i, p := range found.pairs {
 		if first[i] {
 			s.pairs = append(s.pairs, p)
 		} else {
@@ -102,6 +89,69 @@ func NewSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool
 	s.pairs = append(s.pairs, rest...)
 	s.regroup()
 	return s
+}
+
+// NewSmallSweep is a sweep of one pair for each tactic: on the smallest layer that it computes, of those with elements.
+func NewSmallSweep(b run.Backend, layers []Case, keep func(layer, tactic string) bool) *Sweep {
+	found := pairsOf(b, layers, keep, 0, sliced)
+	s := &Sweep{backend: b, tactics: len(found.names)}
+	for _, name := range found.names {
+		s.pairs = append(s.pairs, found.pairs[slices.MinFunc(found.of[name], func(i, j int) int {
+			return cmp.Compare(found.pairs[i].size(), found.pairs[j].size())
+		})])
+	}
+	s.regroup()
+	return s
+}
+
+// pairs are what there is to do, with the names of the tactics among them and the indices of each one's pairs.
+type pairs struct {
+	pairs []pair
+	names []string
+	of    map[string][]int
+}
+
+// sliced is how many elements lie between the parts of a tensor that is a slice.
+const sliced = 48
+
+// pairsOf pairs tactics and layers: of dense tensors where extras has 0, of slices with so many elements between their parts.
+func pairsOf(b run.Backend, layers []Case, keep func(layer, tactic string) bool, extras ...int) pairs {
+	found := pairs{of: map[string][]int{}}
+	for _, c := range layers {
+		g := &group{Case: c}
+		for _, tac := range b.Tactics(c.Layer.Op) {
+			if tac.Reference || keep != nil && !keep(c.Name, tac.Name) {
+				continue
+			}
+			for _, extra := range extras {
+				binding, ok := Bind(c.Layer, tac, extra)
+				if !ok || tac.Match(binding) != nil {
+					continue
+				}
+				if found.of[tac.Name] == nil {
+					found.names = append(found.names, tac.Name)
+				}
+				found.of[tac.Name] = append(found.of[tac.Name], len(found.pairs))
+				found.pairs = append(found.pairs, pair{g, tac, binding})
+			}
+		}
+	}
+	return found
+}
+
+// size is how many bytes the tensors have; more than any other where one that is written has none.
+func (p pair) size() int {
+	n := 0
+	for _, d := range p.binding.In {
+		n += d.Span()
+	}
+	for _, d := range p.binding.Out {
+		if d.Span() == 0 {
+			return math.MaxInt
+		}
+		n += d.Span()
+	}
+	return n
 }
 
 // regroup gives every run of pairs on one layer a group of its own, so that references live no longer than they must.
@@ -131,13 +181,18 @@ func (s *Sweep) Tactics() int { return s.tactics }
 var ErrLost = errors.New("the device's context is lost")
 
 // Pair names the tactic and the layer of pair i, in a row without results.
-func (s *Sweep) Pair(i int) Row {
-	p := s.pairs[i]
-	return Row{Tactic: p.tactic.Name, Layer: p.group.Name, Shape: shape(p.binding)}
+func (s *Sweep) Pair(i int) Row { return s.pairs[i].row() }
+
+func (p pair) row() Row {
+	r := Row{Tactic: p.tactic.Name, Layer: p.group.Name, Shape: shape(p.binding)}
+	if p.tactic.Cost != nil {
+		r.CostUS = float64(p.tactic.Cost(p.binding)) / float64(time.Microsecond)
+	}
+	return r
 }
 
 // Run checks the pairs from index from on, each with so many repetitions on inputs of their own, and reports a row for
-// each. begin is told before that a pair is waited for, and then that its code is there and is to be launched. References and code are made ahead on all processors, while one pair at a time has the device. It returns how far
+// each; with none, it takes the time of each on random inputs and compares nothing. begin is told before that a pair is waited for, and then that its code is there and is to be launched. References and code are made ahead on all processors, while one pair at a time has the device. It returns how far
 // it came: the index of the next pair. The error is ctx's, or ErrLost, after the row that says how.
 func (s *Sweep) Run(ctx context.Context, from, repetitions int, begin func(i int, launch bool), report func(Row)) (next int, err error) {
 	stream, err := s.backend.NewStream()
@@ -236,7 +291,7 @@ func (s *Sweep) bind(ctx context.Context, p pair, repetitions int) bound {
 // check runs a pair on the device.
 func (s *Sweep) check(stream kernels.Stream, p pair, k bound) (Row, error) {
 	g := p.group
-	row := Row{Tactic: p.tactic.Name, Layer: g.Name, Shape: shape(p.binding)}
+	row := p.row()
 	err := k.err
 	if err == nil {
 		var r Result

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,5 +180,48 @@ func TestNames(t *testing.T) {
 			t.Errorf("two layers are called %s", c.Name)
 		}
 		seen[c.Name] = true
+	}
+}
+
+// TestSmallSweep: each tactic runs once, on no layer that is larger than another that it computes.
+func TestSmallSweep(t *testing.T) {
+	b := cpu.Open(2)
+	defer b.Close()
+	all, small := suite.NewSweep(b, few(), nil), suite.NewSmallSweep(b, few(), nil)
+	if small.Len() != all.Tactics() || small.Tactics() != all.Tactics() {
+		t.Fatalf("%d pairs of %d tactics, want one for each of %d", small.Len(), small.Tactics(), all.Tactics())
+	}
+	seen := map[string]bool{}
+	for _, r := range rowsOf(t, small, 1) {
+		if !r.OK || seen[r.Tactic] {
+			t.Errorf("%+v, seen before: %v", r, seen[r.Tactic])
+		}
+		seen[r.Tactic] = true
+	}
+	for i := range small.Len() {
+		if p := small.Pair(i); p.Tactic == "softmax_linear" && !strings.Contains(p.Layer, "1 1 1 1") {
+			t.Errorf("softmax runs on %s", p.Layer)
+		}
+	}
+}
+
+// TestTimes: without repetitions a sweep takes times and compares nothing: with a reference of these layers it would not end.
+func TestTimes(t *testing.T) {
+	b := cpu.Open(2)
+	defer b.Close()
+	layers := suite.Networks()
+	if len(layers) != 2*10+4*23 {
+		t.Errorf("%d layers", len(layers))
+	}
+	s := suite.NewTimeSweep(b, layers, func(layer, _ string) bool {
+		return layer == "gemm_i8_1x1000x2048" || layer == "conv_f16_b1_7x7_512_512_k3_s1"
+	})
+	for _, r := range rowsOf(t, s, 0) {
+		if !r.OK || r.US <= 0 || r.MaxError != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	if s.Len() == 0 {
+		t.Error("no tactic computes them")
 	}
 }
