@@ -38,23 +38,12 @@ func TestRawTexts(t *testing.T) {
 		text{"programmatic tiny", "sm_90a", chainText(true, true), map[string]int{"ACQBULK": 1, "PREEXIT": 1}})
 	for _, c := range list {
 		t.Run(c.name, func(t *testing.T) {
-			a, err := tool.Assemble(t.Context(), c.arch, c.text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, k := range a.Kernels {
-				if k.Stack > 0 {
-					t.Errorf("kernel %s: %d bytes of local memory", k.Name, k.Stack)
-				}
-			}
-			if len(a.Warnings) > 0 {
-				t.Errorf("%q", a.Warnings)
-			}
+			registers := emittest.Registers(t, tool, c.arch, c.text)
 			code := emittest.Disassemble(t, c.arch, c.text)
 			counts := code.Counts(0, len(code.Names))
 			for name, n := range c.has {
 				loop, all := code.MainLoop(name)
-				t.Logf("%d registers, main loop of %d instructions: %v", a.Kernels[0].Registers, all, loop)
+				t.Logf("%d registers, main loop of %d instructions: %v", registers, all, loop)
 				if counts[name] != n {
 					t.Errorf("%d of %s, want %d", counts[name], name, n)
 				}

@@ -232,7 +232,7 @@ func (s Storage) Store(k *ptx.K, at ptx.Uint, list []ptx.Float) {
 	}
 	var words []ptx.Word
 	for i := 0; i < len(list); i += 4 / size {
-		words = append(words, s.pack(k, list[i:i+4/size]))
+		words = append(words, s.Pack(k, list[i:i+4/size]))
 	}
 	for i := 0; i < len(words); i += 4 {
 		k.Store(p.At(4*i), words[i:min(i+4, len(words))]...)
@@ -252,17 +252,21 @@ func (s Storage) StoreOne(k *ptx.K, p ptx.GlobalPtr, x ptx.Float) {
 	}
 }
 
-// pack returns the word of as many elements as it holds.
-func (s Storage) pack(k *ptx.K, list []ptx.Float) ptx.Word {
+// Pack returns the word of as many elements as it holds; where there are fewer they are the lowest.
+func (s Storage) Pack(k *ptx.K, list []ptx.Float) ptx.Word {
 	switch s.Type {
 	case graph.F32:
 		return k.Bits(list[0])
 	case graph.F16:
-		return k.PackHalves(list[0], list[1])
+		return k.PackHalves(list[0], list[len(list)-1])
 	}
 	var q [4]ptx.Int
-	for i, x := range list {
-		q[i] = s.integer(k, x)
+	for i := range q {
+		if i < len(list) {
+			q[i] = s.integer(k, list[i])
+		} else {
+			q[i] = q[i-1]
+		}
 	}
 	return k.Saturate4(q, s.Type == graph.I8)
 }

@@ -25,7 +25,12 @@ func reformatTactics() []emit.Tactic {
 				}
 				return errors.Join(emit.Storable(b.Layer.Inputs[0]), emit.Storable(b.Layer.Outputs[0]))
 			},
-			Emit: emitReformat,
+			Emit: func(b kernels.Binding) (*emit.Work, error) { return reformatOf(b).emit(b), nil },
+			Cost: func(b kernels.Binding) []emit.Job {
+				r := reformatOf(b)
+				g := r.grid()
+				return []emit.Job{r.shape.job(g[0]*g[1]*g[2], emit.Traffic(b))}
+			},
 		})
 	}
 	return list
@@ -37,59 +42,99 @@ func sameElements(b kernels.Binding) bool {
 	return x.Type == y.Type && x.Range.Equal(y.Range)
 }
 
-// emitReformat emits a transposition of channels and pixels, image by image. In NHWC the channels behind the last become
-// zeros.
-//
-//	block (x: pixels/32, y: channels/32, z: images), threads 32 x 8:
-//	  read 32x32 elements along the input's rows -> shared -> write along the output's rows
-func emitReformat(b kernels.Binding) (*emit.Work, error) {
-	w := emit.NewWork()
-	d, linear := b.Out[0], b.In[0]
-	toNHWC := d.Format == kernels.NHWC
-	if !toNHWC {
-		d, linear = linear, d
-	}
-	channels, pixels := d.Dims[1], graph.Count(d.Dims[2:])
+// reformat is a transposition of channels and pixels, image by image. In NHWC the channels behind the last become zeros.
+type reformat struct {
+	linear, nhwc     kernels.Desc
+	toNHWC           bool
+	channels, pixels int
+	x, y             emit.Storage
+	shape            tileShape
+}
 
-	k := w.Module.Kernel("reformat", transposeTile*transposeRows)
-	x := emit.Storage{Type: b.In[0].Type, Range: b.Layer.Inputs[0].Range, Base: k.Pointer("x")}
-	y := emit.Storage{Type: b.Out[0].Type, Range: b.Layer.Outputs[0].Range, Base: k.Pointer("y")}
-	asStored := sameElements(b)
-	t := newTransposition(k)
-	t.load = func(at ptx.Uint) ptx.Word {
-		p := k.Offset(x.Base, at, x.Type.Size())
-		if asStored {
-			return emit.LoadElement(k, p, x.Type.Size()).Word()
-		}
-		return k.Bits(x.LoadOne(k, p))
+func reformatOf(b kernels.Binding) *reformat {
+	r := &reformat{linear: b.In[0], nhwc: b.Out[0], toNHWC: b.Out[0].Format == kernels.NHWC}
+	if !r.toNHWC {
+		r.linear, r.nhwc = r.nhwc, r.linear
 	}
-	t.store = func(at ptx.Uint, v ptx.Word) {
-		p := k.Offset(y.Base, at, y.Type.Size())
-		if asStored {
-			emit.StoreElement(k, p, y.Type.Size(), v)
-		} else {
-			y.StoreOne(k, p, k.FloatOf(v))
-		}
-	}
-	tileP, tileC, image, grid := emit.BlockIndices(k, [3]int{emit.CeilDiv(pixels, transposeTile), emit.CeilDiv(d.Width(), transposeTile), d.Dims[0]})
-	p0, c0 := k.Shl(tileP, 5), k.Shl(tileC, 5)
-	planar := k.Mul(image, ptx.U(linear.BatchStride()))
-	padded := k.Mul(image, ptx.U(d.BatchStride()))
-	atPlanar := func(p, c ptx.Uint) ptx.Uint { return k.Add(planar, k.Mad(c, ptx.U(pixels), p)) }
-	atPadded := func(c, p ptx.Uint) ptx.Uint { return k.Add(padded, k.Mad(p, ptx.U(d.PixelPitch()), c)) }
-	if toNHWC {
-		t.read(p0, c0, pixels, channels, atPlanar)
-		k.Barrier()
-		t.write(c0, p0, d.Width(), pixels, atPadded)
+	r.channels, r.pixels = r.nhwc.Dims[1], graph.Count(r.nhwc.Dims[2:])
+	r.x = emit.Storage{Type: b.In[0].Type, Range: b.Layer.Inputs[0].Range}
+	r.y = emit.Storage{Type: b.Out[0].Type, Range: b.Layer.Outputs[0].Range}
+	alongPixels := r.pixels | r.linear.BatchStride()
+	alongChannels := r.nhwc.Width() | r.nhwc.PixelPitch() | r.nhwc.BatchStride()
+	size, wide := r.y.Type.Size(), max(r.x.Type.Size(), r.y.Type.Size())
+	if r.toNHWC {
+		r.shape = newTileShape(size, emit.VectorOf(wide, alongPixels), emit.VectorOf(size, alongChannels), r.pixels, r.nhwc.Width())
 	} else {
-		t.read(c0, p0, channels, pixels, atPadded)
+		r.shape = newTileShape(size, emit.VectorOf(wide, alongChannels), emit.VectorOf(size, alongPixels), r.nhwc.Width(), r.pixels)
+	}
+	return r
+}
+
+// grid returns the blocks: tiles along the input's innermost axis and along the output's, images. Channels are those of
+// NHWC, padding included.
+func (r *reformat) grid() [3]int {
+	inner, outer := r.pixels, r.nhwc.Width()
+	if !r.toNHWC {
+		inner, outer = outer, inner
+	}
+	inner, outer = r.shape.tiles(inner, outer)
+	return [3]int{inner, outer, r.nhwc.Dims[0]}
+}
+
+func (r *reformat) emit(b kernels.Binding) *emit.Work {
+	w := emit.NewWork()
+	k := w.Module.Kernel("reformat", tileThreads)
+	r.x.Base, r.y.Base = k.Pointer("x"), k.Pointer("y")
+	t := newTransposition(k, r.shape)
+	t.load = func(at ptx.Uint, when ptx.Cond) []ptx.Word { return r.converted(k, at, when) }
+	if sameElements(b) {
+		t.load = func(at ptx.Uint, when ptx.Cond) []ptx.Word { return loadUnit(k, r.x.Base, at, t.in, t.size, when) }
+	}
+	t.store = func(at ptx.Uint, unit []ptx.Word) { storeUnit(k, r.y.Base, at, t.out, t.size, unit) }
+
+	tileIn, tileOut, image, grid := emit.BlockIndices(k, r.grid())
+	innerSpan, outerSpan := t.spans()
+	inner, outer := k.Mul(tileIn, ptx.U(innerSpan)), k.Mul(tileOut, ptx.U(outerSpan))
+	planar, padded := k.Mul(image, ptx.U(r.linear.BatchStride())), k.Mul(image, ptx.U(r.nhwc.BatchStride()))
+	atPlanar := func(p, c ptx.Uint) ptx.Uint { return k.Add(planar, k.Mad(c, ptx.U(r.pixels), p)) }
+	atPadded := func(c, p ptx.Uint) ptx.Uint { return k.Add(padded, k.Mad(p, ptx.U(r.nhwc.PixelPitch()), c)) }
+	if r.toNHWC {
+		t.read(places{inner, r.pixels}, places{outer, r.channels}, atPlanar)
 		k.Barrier()
-		t.write(p0, c0, pixels, channels, atPlanar)
+		t.write(places{inner, r.pixels}, places{outer, r.nhwc.Width()}, func(p, c ptx.Uint) ptx.Uint { return atPadded(c, p) })
+	} else {
+		t.read(places{inner, r.channels}, places{outer, r.pixels}, atPadded)
+		k.Barrier()
+		t.write(places{inner, r.channels}, places{outer, r.pixels}, func(c, p ptx.Uint) ptx.Uint { return atPlanar(p, c) })
 	}
 	k.End()
 	w.Launches = []emit.Launch{{
-		Kernel: "reformat", Grid: grid,
-		Block: [3]int{transposeTile * transposeRows, 1, 1}, Args: []emit.Arg{emit.InArg(0), emit.OutArg(0)},
+		Kernel: "reformat", Grid: grid, Block: [3]int{tileThreads, 1, 1}, Args: []emit.Arg{emit.InArg(0), emit.OutArg(0)},
 	}}
-	return w, nil
+	return w
+}
+
+// converted is a unit of elements as the output has them, of zeros where when does not hold.
+func (r *reformat) converted(k *ptx.K, at ptx.Uint, when ptx.Cond) []ptx.Word {
+	n := r.shape.in
+	packed := func(reals []ptx.Float) (words []ptx.Word) {
+		perWord := min(n, 4/r.shape.size)
+		for i := 0; i < n; i += perWord {
+			words = append(words, r.y.Pack(k, reals[i:i+perWord]))
+		}
+		return words
+	}
+	if n*min(r.x.Type.Size(), r.shape.size) >= 4 {
+		return packed(r.x.Load(k, at, n, &when))
+	}
+	var words []ptx.Word
+	for range max(1, n*r.shape.size/4) {
+		words = append(words, k.Var(ptx.U(0)).Word())
+	}
+	k.If(when, func() {
+		for i, w := range packed(r.x.Load(k, at, n, nil)) {
+			k.Set(words[i].Uint(), w.Uint())
+		}
+	})
+	return words
 }

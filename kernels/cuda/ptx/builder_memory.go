@@ -155,6 +155,11 @@ func (k *K) StoreF(p GlobalPtr, list ...Float) { k.store("global", F32, k.global
 // StoreShared writes 1, 2 or 4 words to shared memory.
 func (k *K) StoreShared(p SharedPtr, w ...Word) { k.store("shared", B32, p.address(), values(w)...) }
 
+// StoreSharedBytes writes the lowest 1 or 2 bytes of a word to shared memory.
+func (k *K) StoreSharedBytes(p SharedPtr, n int, w Word) {
+	k.store("shared", map[int]Type{1: U8, 2: U16}[n], p.address(), w.value)
+}
+
 // StoreSharedF writes 1, 2 or 4 floats to shared memory.
 func (k *K) StoreSharedF(p SharedPtr, list ...Float) {
 	k.store("shared", F32, p.address(), floats(list)...)

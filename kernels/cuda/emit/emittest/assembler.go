@@ -22,6 +22,26 @@ func Assembler(t *testing.T) *ptxas.Tool {
 	return tool
 }
 
+// Registers gives a module to the assembler for a target and returns the registers of its greediest kernel. Local memory and
+// warnings fail the test.
+func Registers(t *testing.T, tool *ptxas.Tool, target, text string) int {
+	t.Helper()
+	a, err := tool.Assemble(t.Context(), target, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	most := 0
+	for _, k := range a.Kernels {
+		if most = max(most, k.Registers); k.Stack > 0 {
+			t.Errorf("%s: kernel %s has %d bytes of local memory", target, k.Name, k.Stack)
+		}
+	}
+	if len(a.Warnings) > 0 {
+		t.Errorf("%s: %q", target, a.Warnings)
+	}
+	return most
+}
+
 // RegisterLimit returns how many registers a thread may have for as many blocks on a multiprocessor as the kernel declares.
 func RegisterLimit(k *ptx.Kernel) int {
 	const unit = 8 // registers of a thread are counted in eights
