@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/charmbracelet/x/exp/golden"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
@@ -24,7 +26,8 @@ var targets = [...]ptx.Target{{SM: 80}, {SM: 89}, {SM: 90, Arch: true}}
 // TestAssembler gives kernels to NVIDIA's assembler: the tiles' on runs that have all pairs of what they differ in and on
 // the layers of a residual network, every other tactic's on layers of the suite that have each of their traits. It must take
 // them for each target, within the registers that the kernels leave each other, spill nothing, and tell of no speed that is
-// lost.
+// lost. What they take is in testdata/TestAssembler.golden, as the release that make ptxas installs has it: a line for each
+// tactic, with its kernels and the fewest and most registers for each target; -update brings a change in.
 func TestAssembler(t *testing.T) {
 	tool := emittest.Assembler(t)
 	ledger, err := emittest.OpenLedger(tool)
@@ -32,33 +35,64 @@ func TestAssembler(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	gate := gate{ledger: ledger, seen: map[[sha256.Size]byte]bool{}}
+	g := gate{ledger: ledger, texts: map[[sha256.Size]byte]bool{}}
 	t.Run("runs", func(t *testing.T) {
 		for _, r := range assemblies(t) {
+			tactic := g.tactic(r.tactic.Name)
 			t.Run(r.name, func(t *testing.T) {
 				t.Parallel()
-				gate.check(t, r)
+				g.check(t, r, tactic)
 			})
 		}
 	})
-	if !t.Failed() {
-		t.Logf("ptxas %s: %s", tool.Release, &gate)
+	if t.Failed() {
+		return
+	}
+	total := fmt.Sprintf("ptxas %s: %s", tool.Release, g.total())
+	t.Log(total)
+	installs, err := os.ReadFile("../../scripts/ptxas.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("TRTUI_SIM") != "full" && strings.Contains(string(installs), "nvidia-cuda-nvcc=="+tool.Release+" ") {
+		golden.RequireEqual(t, total+"\n"+g.table())
 	}
 }
 
 // gate assembles kernels and sums up what they take. Several goroutines may use it.
 type gate struct {
-	ledger *emittest.Ledger
+	ledger  *emittest.Ledger
+	tactics []*assembledTactic
 
 	mu      sync.Mutex
-	seen    map[[sha256.Size]byte]bool // texts: layers of one form share theirs
+	texts   map[[sha256.Size]byte]bool // layers of one form share theirs, and so do some tactics
 	kernels [len(targets)]int
 	most    int // registers
 	spills  int // bytes
 }
 
+// assembledTactic is what the kernels of a tactic take.
+type assembledTactic struct {
+	name         string
+	texts        map[[sha256.Size]byte]bool
+	kernels      int
+	fewest, most [len(targets)]int // registers
+}
+
+// tactic returns a tactic's line.
+func (g *gate) tactic(name string) *assembledTactic {
+	for _, a := range g.tactics {
+		if a.name == name {
+			return a
+		}
+	}
+	a := &assembledTactic{name: name, texts: map[[sha256.Size]byte]bool{}}
+	g.tactics = append(g.tactics, a)
+	return a
+}
+
 // check assembles the kernels of a run for each target.
-func (g *gate) check(t *testing.T, r productRun) {
+func (g *gate) check(t *testing.T, r productRun, tactic *assembledTactic) {
 	binding, ok := emittest.BindingOf(r.layer, r.tactic)
 	if !ok {
 		t.Fatal("the layer has no such format")
@@ -71,13 +105,11 @@ func (g *gate) check(t *testing.T, r productRun) {
 		t.Fatal(err)
 	}
 	text := w.Module.String()
-	if !g.fresh(text) {
-		return
-	}
 	limits := map[string]int{}
 	for _, k := range w.Module.Kernels {
 		limits[k.Name] = emittest.RegisterLimit(k)
 	}
+	var made [len(targets)]ptxas.Assembled
 	for i, target := range targets {
 		if r.tactic.RunsOn(target.SM) != nil {
 			continue
@@ -86,7 +118,7 @@ func (g *gate) check(t *testing.T, r productRun) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(a.Kernels) != len(limits) {
+		if made[i] = a; len(a.Kernels) != len(limits) {
 			t.Errorf("%s: the assembler tells of %d kernels of %d", target, len(a.Kernels), len(limits))
 		}
 		for _, k := range a.Kernels {
@@ -97,37 +129,62 @@ func (g *gate) check(t *testing.T, r productRun) {
 		for _, line := range a.Warnings {
 			t.Errorf("%s: %s", target, line)
 		}
-		g.add(i, a)
+	}
+	g.add(sha256.Sum256([]byte(text)), tactic, made)
+}
+
+// add counts what a text takes on each target, once in all and once for its tactic.
+func (g *gate) add(sum [sha256.Size]byte, tactic *assembledTactic, made [len(targets)]ptxas.Assembled) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.texts[sum] {
+		g.texts[sum] = true
+		for i, a := range made {
+			g.kernels[i] += len(a.Kernels)
+			for _, k := range a.Kernels {
+				g.most, g.spills = max(g.most, k.Registers), g.spills+k.SpillStores+k.SpillLoads
+			}
+		}
+	}
+	if tactic.texts[sum] {
+		return
+	}
+	tactic.texts[sum] = true
+	tactic.kernels += len(made[0].Kernels)
+	for i, a := range made {
+		for _, k := range a.Kernels {
+			if tactic.fewest[i] == 0 || k.Registers < tactic.fewest[i] {
+				tactic.fewest[i] = k.Registers
+			}
+			tactic.most[i] = max(tactic.most[i], k.Registers)
+		}
 	}
 }
 
-// fresh reports whether a text is new.
-func (g *gate) fresh(text string) bool {
-	sum := sha256.Sum256([]byte(text))
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	seen := g.seen[sum]
-	g.seen[sum] = true
-	return !seen
-}
-
-// add counts what a module takes on a target.
-func (g *gate) add(target int, a ptxas.Assembled) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.kernels[target] += len(a.Kernels)
-	for _, k := range a.Kernels {
-		g.most, g.spills = max(g.most, k.Registers), g.spills+k.SpillStores+k.SpillLoads
-	}
-}
-
-// String tells how many kernels were assembled for each target.
-func (g *gate) String() string {
+// total tells how many kernels were assembled for each target.
+func (g *gate) total() string {
 	var counts []string
 	for i, target := range targets {
 		counts = append(counts, fmt.Sprintf("%s %d kernels", target, g.kernels[i]))
 	}
 	return fmt.Sprintf("%s; most registers %d, spills %d", strings.Join(counts, ", "), g.most, g.spills)
+}
+
+// table has a line for each tactic.
+func (g *gate) table() string {
+	var b strings.Builder
+	for _, a := range g.tactics {
+		fmt.Fprintf(&b, "%-48s %3d", a.name, a.kernels)
+		for i, target := range targets {
+			registers := fmt.Sprint(a.most[i])
+			if a.fewest[i] != a.most[i] {
+				registers = fmt.Sprintf("%d-%d", a.fewest[i], a.most[i])
+			}
+			fmt.Fprintf(&b, "  %s %-7s", target, registers)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // assemblies returns the runs whose kernels are assembled.
