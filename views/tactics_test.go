@@ -179,7 +179,7 @@ func TestFamiliesFold(t *testing.T) {
 	snap := fixture(t)
 	l := &snap.Tactics.Layers[1]
 	for _, tile := range []string{"128x128x64_s3", "128x128x64_s3_k2", "64x64x64_s4_k16", "s3"} {
-		l.Candidates = append(l.Candidates, sessions.CandidateInfo{Tactic: "conv_f16_mma_" + tile, Format: "nhwc", Unfit: true, Reason: "elements are f32"})
+		l.Candidates = append(l.Candidates, sessions.CandidateInfo{Tactic: "conv_f16_mma_" + tile, Family: "conv_f16_mma", Format: "nhwc", Unfit: true, Reason: "elements are f32"})
 	}
 	l.Candidates[len(l.Candidates)-2].Reason = "a sum of 3 steps is too short"
 	l.Candidates = append(l.Candidates, sessions.CandidateInfo{Tactic: "conv_lonely_8x8", Unfit: true, Reason: "no padding"})

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"math"
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -42,18 +43,34 @@ func newMachine(d driver.Device) machine {
 // memoryEfficiency is the share of the pins' bandwidth that a copy reaches: 4.3 of 4.8 TB/s on an H200.
 const memoryEfficiency = 0.88
 
-// time estimates a launch: waves of blocks over the SMs, or the memory's time if that is longer.
+// overlap is the share of the shorter one of computing and moving bytes that the longer one hides. It is an assumption; without
+// any, launches that the memory holds up would be equal whatever they compute, and the order of the table would choose.
+const overlap = 0.9
+
+// schedulers is how many of an SM's warps multiply and issue at a time, each with a quarter of its units.
+const schedulers = 4
+
+// time estimates a launch: waves of blocks over the SMs, or the memory's time if that is longer, and what of the other shows.
 func (m machine) time(j emit.Job) time.Duration {
 	resident := max(1, min(j.Resident, m.shared/(j.Shared+emit.SharedReserved)))
 	slots := m.sms * float64(resident)
-	waves := (float64(j.Blocks) + slots - 1) / slots
-	if waves = float64(int(waves)); waves < 1 {
-		waves = 1
+	waves := math.Floor(float64(j.Blocks) / slots)
+	cycles := waves * m.wave(j, float64(resident))
+	if rest := float64(j.Blocks) - waves*slots; rest > 0 || j.Blocks == 0 {
+		cycles += m.wave(j, math.Ceil(max(1, rest)/m.sms))
 	}
-	// A wave that does not fill its SMs leaves each of them with fewer blocks to share.
-	share := min(float64(resident), max(1, float64(j.Blocks)/m.sms))
-	work := max(j.Multiplied/m.rates.of[j.Unit], j.Beside)
-	busy := waves * max(share*(work+j.Cycles), j.Longest*work+j.Latency) / m.clock
-	seconds := max(busy, j.Bytes/m.bandwidth)
+	busy, moving := cycles/m.clock, j.Bytes/m.bandwidth
+	seconds := max(busy, moving) + (1-overlap)*min(busy, moving)
 	return launchOverhead + time.Duration(seconds*1e9)
+}
+
+// wave returns the cycles in which an SM that has most does so many blocks at a time. A block takes as long as its latency, and
+// as its products do on the units that its own warps reach.
+func (m machine) wave(j emit.Job, blocks float64) float64 {
+	multiplied := j.Multiplied / m.rates.of[j.Unit]
+	work, alone := max(multiplied, j.Beside), max(multiplied, j.Beside)
+	if j.Warps > 0 {
+		alone = max(multiplied*schedulers/float64(min(j.Warps, schedulers)), j.Beside)
+	}
+	return max(blocks*(work+j.Cycles), j.Longest*alone+j.Latency)
 }

@@ -4,6 +4,7 @@ package emit
 // rest of a block's cycles comes on top.
 type Job struct {
 	Blocks     int
+	Warps      int     // of a block; 0: as many as an SM's schedulers, or more
 	Resident   int     // blocks that an SM's threads and registers suffice for, at least 1
 	Shared     int     // bytes of shared memory of a block: the launch's dynamic ones
 	Unit       Unit    // that multiplies

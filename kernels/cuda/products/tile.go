@@ -158,7 +158,7 @@ func (t Tile) jobs(p *product, b kernels.Binding) []emit.Job {
 	}
 	g := t.grid(p)
 	return []emit.Job{{
-		Blocks: g[0] * g[1] * g[2], Resident: max(1, min(2048/t.threads(), emit.RegistersPerSM/(t.threads()*t.registers()))), Shared: t.shared(),
+		Blocks: g[0] * g[1] * g[2], Warps: t.threads() / 32, Resident: max(1, min(2048/t.threads(), emit.RegistersPerSM/(t.threads()*t.registers()))), Shared: t.shared(),
 		Unit: t.Unit, Multiplied: busy * multiplied, Beside: busy * (read + write), Cycles: busy * stepLatency,
 		Longest: steps / max(busy, 1), Latency: latency, Bytes: emit.Traffic(b) + float64(2*t.workspace(p)),
 	}}
@@ -181,14 +181,16 @@ func (t Tile) resident() int {
 
 const joinRegisters = 160
 
-// registers estimates what a thread needs: its sums, two sets of operands, addresses.
+// registers estimates what the assembler gives a thread: its sums, two sets of operands, addresses; no more than the blocks that
+// are to share an SM leave it.
 func (t Tile) registers() int {
 	sums := t.BM * t.BN / t.threads()
+	most := min(255, emit.RegistersPerSM/(t.threads()*t.resident()))
 	switch {
 	case t.Unit == emit.SimtF32 && t.resident() == 1:
 		return 255 // it is given more operands at a time
-	case t.Split > 1:
-		return min(emit.RegistersPerSM/(t.threads()*t.resident()), max(joinRegisters, min(255, sums+64)))
+	case sums <= 32 && t.Unit != emit.SimtF32:
+		return min(most, sums+64)
 	}
-	return min(255, sums+64)
+	return min(most, sums+94)
 }
