@@ -20,7 +20,9 @@ func without(d time.Duration) float64 { return (d - launchOverhead).Seconds() }
 func TestWaves(t *testing.T) {
 	m := newMachine(driver.Device{SM: 80, Multiprocessors: 100, ClockKHz: 1e6, SharedPerSM: 160 << 10})
 	const cycles = 10000
-	job := func(blocks, resident int) emit.Job { return emit.Job{Blocks: blocks, Resident: resident, Cycles: cycles} }
+	job := func(blocks, resident int) emit.Job {
+		return emit.Job{Blocks: blocks, Resident: resident, Cycles: cycles}
+	}
 	for _, c := range []struct {
 		blocks, resident int
 		most             float64 // blocks of an SM, one after the other
@@ -66,7 +68,7 @@ func TestOverlap(t *testing.T) {
 // TestRegisters: what the cost model takes for the blocks that an SM holds is, but for one, what the assembler's registers and the
 // shared memory of the largest kind leave room for.
 func TestRegisters(t *testing.T) {
-	ptxas := emittest.Assembler(t)
+	tool := emittest.Assembler(t)
 	const shared, threads = 228 << 10, 2048
 	for _, u := range []emit.Unit{emit.TensorF16, emit.SimtF32} {
 		for _, tl := range products.Tiles(u) {
@@ -75,13 +77,13 @@ func TestRegisters(t *testing.T) {
 			}
 			e := products.OnTile("", graph.Conv, kernels.NHWC, tl)
 			tr := emittest.ConvTrial(t, e, u.Type(), [4]int{1, 256, 14, 14}, [4]int{256, 256, 3, 3}, 1, 1, 0)
-			a := emittest.Assemble(t, ptxas, "sm_80", tr.Work.Module.String())
+			registers := emittest.Registers(t, tool, "sm_80", tr.Work.Module.String())
 			j := e.Jobs(tr.Binding)[0]
 			fits := shared / (j.Shared + emit.SharedReserved)
 			block := 32 * j.Warps
-			want := min(fits, threads/block, emit.RegistersPerSM/(block*emit.RoundUp(a.Registers, 8)))
+			want := min(fits, threads/block, emit.RegistersPerSM/(block*emit.RoundUp(registers, 8)))
 			if got := min(fits, j.Resident); got < want-1 || got > want+1 {
-				t.Errorf("%s: %d blocks on an SM, and %d registers leave room for %d", tl, got, a.Registers, want)
+				t.Errorf("%s: %d blocks on an SM, and %d registers leave room for %d", tl, got, registers, want)
 			}
 		}
 	}

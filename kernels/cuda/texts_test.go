@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
 // TestTexts holds what every tactic emits: a line with the hash of the texts, launches and constants for the layers of the
@@ -49,8 +50,9 @@ func TestTexts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s on %s: %v", e.Name, r.name, err)
 		}
-		if got, want := sharedOf(w.Launches), sharedOfJobs(e.Jobs(b)); got != want {
-			t.Errorf("%s on %s: a launch takes %d bytes of shared memory, its cost says %d", e.Name, r.name, got, want)
+		dynamic, fixed, said := sharedOf(w.Launches), fixedShared(w.Module), sharedOfJobs(e.Jobs(b))
+		if said != dynamic && said != dynamic+fixed {
+			t.Errorf("%s on %s: a launch takes %d bytes of shared memory and has %d, its cost says %d", e.Name, r.name, dynamic, fixed, said)
 		}
 		fmt.Fprintf(s, "%s\n%s%s\n%x\n", r.name, w.Module, launchesText(w.Launches), sha256.Sum256(w.Constants))
 	}
@@ -79,6 +81,21 @@ func sharedOf(list []emit.Launch) int {
 	n := 0
 	for _, l := range list {
 		n = max(n, l.Shared)
+	}
+	return n
+}
+
+// fixedShared returns the bytes of shared memory that a kernel's variables take, at most.
+func fixedShared(m *ptx.Module) int {
+	n := 0
+	for _, k := range m.Kernels {
+		bytes := 0
+		for _, v := range k.Vars {
+			if v.Space == ptx.Shared && !v.Extern {
+				bytes += v.Size()
+			}
+		}
+		n = max(n, bytes)
 	}
 	return n
 }

@@ -42,8 +42,8 @@ func TestRawTexts(t *testing.T) {
 			code := emittest.Disassemble(t, c.arch, c.text)
 			counts := code.Counts(0, len(code.Names))
 			for name, n := range c.has {
-				loop, all := code.MainLoop(name)
-				t.Logf("%d registers, main loop of %d instructions: %v", registers, all, loop)
+				loop := code.MainLoop(name)
+				t.Logf("%d registers, main loop of %d instructions, %d of them %s", registers, len(loop), loop.Count(name), name)
 				if counts[name] != n {
 					t.Errorf("%d of %s, want %d", counts[name], name, n)
 				}
