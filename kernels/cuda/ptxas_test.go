@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/products"
 )
@@ -29,20 +30,19 @@ func TestAssembler(t *testing.T) {
 			if err := r.tactic.Matches(binding); err != nil {
 				t.Fatal(err)
 			}
-			w, err := r.tactic.Work(binding)
-			if err != nil {
-				t.Fatal(err)
-			}
-			limit := 255
-			for _, k := range w.Module.Kernels {
-				limit = min(limit, emittest.RegisterLimit(k))
-			}
-			text := w.Module.String()
 			for sm, arch := range map[int]string{80: "sm_80", 89: "sm_89", 90: "sm_90a"} {
 				if r.tactic.RunsOn(sm) != nil {
 					continue
 				}
-				a := emittest.Assemble(t, ptxas, arch, text)
+				w, err := r.tactic.Work(emit.Device{SM: sm}, binding)
+				if err != nil {
+					t.Fatal(err)
+				}
+				limit := 255
+				for _, k := range w.Module.Kernels {
+					limit = min(limit, emittest.RegisterLimit(k))
+				}
+				a := emittest.Assemble(t, ptxas, arch, w.Module.String())
 				if a.Spills > 0 || a.Registers > limit || len(a.Lost) > 0 {
 					t.Errorf("%s: %d bytes of spills with %d registers of %d %s", arch, a.Spills, a.Registers, limit, strings.Join(a.Lost, "; "))
 				}

@@ -43,7 +43,10 @@ type Options struct {
 	// Rough makes results that the ISA leaves open as far off as it lets them be: of .approx and .full instructions, and of
 	// tensor cores' sums.
 	Rough bool
-	SM    *SM // whose limits hold; nil: those of the module's target
+	// Overlap says that the kernel was launched before the one before it has ended: no thread touches global memory before
+	// its griddepcontrol.wait, some thread waits, and nothing is read through the cache of what no thread writes.
+	Overlap bool
+	SM      *SM // whose limits hold; nil: those of the module's target
 	// Progress is told how many of the launch's blocks have run, by one of its goroutines at a time; nil tells nobody. Of
 	// blocks that end while it is being told it hears with the next.
 	Progress func(done, total int)
@@ -70,6 +73,7 @@ type launch struct {
 
 	ctx    context.Context
 	done   atomic.Bool  // ctx has ended
+	waited atomic.Bool  // a thread has waited for the kernel before
 	next   atomic.Int64 // the block to run next
 	failed atomic.Int64 // the lowest block at fault so far
 	mu     sync.Mutex
@@ -104,6 +108,9 @@ func (p *Program) Launch(ctx context.Context, name string, shape Shape, params [
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
+	if f := l.readsThroughCache(); f != nil {
+		return nil, f
+	}
 	all := make([]*worker, l.opt.Workers)
 	var wg sync.WaitGroup
 	for i := range all {
@@ -121,6 +128,9 @@ func (p *Program) Launch(ctx context.Context, name string, shape Shape, params [
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
+	}
+	if opt.Overlap && !l.waited.Load() {
+		return nil, l.neverWaits()
 	}
 	return l.stats(all), nil
 }

@@ -63,9 +63,10 @@ type (
 	exec  struct{ graph }
 	// node is a piece of work in a graph.
 	node struct {
-		kernel bool
-		launch driver.KernelNode // with its name in the graph; the rest is a kernel's alone
-		run    func(*stream) error
+		kernel  bool
+		overlap bool              // its attribute, which it keeps
+		launch  driver.KernelNode // with its name in the graph; the rest is a kernel's alone
+		run     func(*stream) error
 	}
 )
 
