@@ -114,7 +114,10 @@ func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernel
 		return st.counters.Addr
 	}
 	for i, l := range k.work.Launches {
-		if err := k.ctx.LaunchKernel(k.functions[i], configOf(l), st.handle, k.params[i].Pack(address)); err != nil {
+		c := configOf(l)
+		c.Overlap = l.Overlap && st.overlaps()
+		st.behindKernel = true
+		if err := k.ctx.LaunchKernel(k.functions[i], c, st.handle, k.params[i].Pack(address)); err != nil {
 			_ = st.clear() // the first error tells all
 			return fmt.Errorf("kernel %s: %w", l.Kernel, err)
 		}
@@ -122,7 +125,7 @@ func (k *bound) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernel
 	return nil
 }
 
-// configOf is a launch as the driver takes it.
+// configOf is a launch as the driver takes it, behind anything.
 func configOf(l emit.Launch) driver.LaunchConfig {
 	return driver.LaunchConfig{Grid: l.Grid, Block: l.Block, Shared: l.Shared, Cluster: l.Cluster}
 }

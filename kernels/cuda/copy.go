@@ -32,6 +32,7 @@ func (s *Stream) Clear(m kernels.Mem, n int) error {
 
 // room returns a buffer of at least n bytes that nothing uses any more; n is at most maxStaging.
 func (s *Stream) room(n int) (*staging, error) {
+	s.behindKernel = false
 	p := &s.buffers[s.turn]
 	s.turn = (s.turn + 1) % len(s.buffers)
 	if err := p.wait(s.ctx); err != nil {

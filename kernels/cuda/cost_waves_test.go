@@ -51,9 +51,9 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestOverlap: of two launches that move the same bytes for longer than they compute the one that computes less is predicted to be
+// TestBytesBesideCycles: of two launches that move the same bytes for longer than they compute the one that computes less is predicted to be
 // the faster one; but it takes no longer than both after each other.
-func TestOverlap(t *testing.T) {
+func TestBytesBesideCycles(t *testing.T) {
 	m := newMachine(driver.Device{SM: 80, Multiprocessors: 100, ClockKHz: 1e6})
 	bytes := m.bandwidth * 1e-3
 	at := func(cycles, bytes float64) float64 {

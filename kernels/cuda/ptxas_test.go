@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
 	"github.com/trtui/trtui/kernels/cuda/products"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
@@ -100,20 +101,22 @@ func (g *gate) check(t *testing.T, r productRun, tactic *assembledTactic) {
 	if err := r.tactic.Matches(binding); err != nil {
 		t.Fatal(err)
 	}
-	w, err := r.tactic.Work(binding)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := w.Module.String()
-	limits := map[string]int{}
-	for _, k := range w.Module.Kernels {
-		limits[k.Name] = emittest.RegisterLimit(k)
-	}
 	var made [len(targets)]ptxas.Assembled
+	texts := sha256.New()
 	for i, target := range targets {
 		if r.tactic.RunsOn(target.SM) != nil {
 			continue
 		}
+		w, err := r.tactic.Work(emit.Device{SM: target.SM}, binding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limits := map[string]int{}
+		for _, k := range w.Module.Kernels {
+			limits[k.Name] = emittest.RegisterLimit(k)
+		}
+		text := w.Module.String()
+		texts.Write([]byte(text))
 		a, err := g.ledger.Assemble(t.Context(), target.String(), text)
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +133,7 @@ func (g *gate) check(t *testing.T, r productRun, tactic *assembledTactic) {
 			t.Errorf("%s: %s", target, line)
 		}
 	}
-	g.add(sha256.Sum256([]byte(text)), tactic, made)
+	g.add([sha256.Size]byte(texts.Sum(nil)), tactic, made)
 }
 
 // add counts what a text takes on each target, once in all and once for its tactic.

@@ -98,7 +98,7 @@ func largeLaunch(t *testing.T) (*emit.Work, emit.Launch) {
 			if e.Op != c.Layer.Op || e.Emit == nil || !ok || e.Matches(b) != nil {
 				continue
 			}
-			w, err := e.Work(b)
+			w, err := e.Work(emit.Device{SM: 80}, b)
 			if err != nil {
 				t.Fatal(err)
 			}

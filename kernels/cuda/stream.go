@@ -23,6 +23,8 @@ type Stream struct {
 	capturing *capturedGraph // nil where nothing is captured
 	counters  kernels.Mem    // emit.MaxCounters words, 0 whenever no kernel runs: kernels count blocks with them
 	err       error          // of a mark, which has no way to return it
+	// behindKernel says that what was enqueued last is a kernel of ours, with which the next may overlap.
+	behindKernel bool
 }
 
 // markCount is how many marks of a stream are good at a time; older ones are recorded anew.
@@ -56,12 +58,14 @@ func (s *Stream) Handle() driver.Stream { return s.handle }
 
 // clear makes the counters 0: at first, and after a kernel that did not run to its end.
 func (s *Stream) clear() error {
+	s.behindKernel = false
 	return s.ctx.MemsetD8Async(driver.Ptr(s.counters.Addr), 0, 4*emit.MaxCounters, s.handle)
 }
 
 // Record marks the present end of the queue. A mark that is captured is reached whenever the graph runs, and lasts as long
 // as the graph; others last until markCount more have been recorded.
 func (s *Stream) Record() kernels.Mark {
+	s.behindKernel = false
 	e, err := s.event()
 	if err == nil && s.capturing != nil {
 		err = s.ctx.EventRecordExternal(e, s.handle)
@@ -70,6 +74,14 @@ func (s *Stream) Record() kernels.Mark {
 	}
 	s.note(err)
 	return e
+}
+
+// graphsOverlap is the first version of CUDA whose graphs have dependencies on a kernel that has not ended.
+const graphsOverlap driver.Version = 12030
+
+// overlaps reports whether a kernel may begin before what is in the stream has ended.
+func (s *Stream) overlaps() bool {
+	return s.behindKernel && (s.capturing == nil || s.ctx.Device().Driver >= graphsOverlap)
 }
 
 // note keeps the first error of marks for Wait.
@@ -165,9 +177,9 @@ func (s *Stream) Watch(ctx context.Context, tell func(done, total int)) bool {
 // Capture records what f enqueues as a graph.
 func (s *Stream) Capture(f func() error) (kernels.Graph, error) {
 	g := &capturedGraph{stream: s}
-	s.capturing = g
+	s.capturing, s.behindKernel = g, false
 	template, err := s.ctx.Capture(s.handle, f)
-	s.capturing = nil
+	s.capturing, s.behindKernel = nil, false
 	if err == nil {
 		g.exec, err = s.ctx.GraphInstantiate(template)
 		if e := s.ctx.GraphDestroy(template); err == nil {
@@ -196,6 +208,7 @@ type capturedGraph struct {
 
 // Launch enqueues the graph in its stream.
 func (g *capturedGraph) Launch() error {
+	g.stream.behindKernel = false
 	err := g.stream.ctx.GraphLaunch(g.exec, g.stream.handle)
 	if err != nil {
 		_ = g.stream.clear() // the first error tells all

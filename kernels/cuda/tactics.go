@@ -38,7 +38,7 @@ func (b *Backend) table() []kernels.Tactic {
 				if e.Emit == nil {
 					return nothing{}, nil
 				}
-				w, err := e.Work(bind)
+				w, err := e.Work(device, bind)
 				if err != nil {
 					return nil, err
 				}

@@ -46,7 +46,7 @@ func TestTexts(t *testing.T) {
 		if e.Emit == nil {
 			return
 		}
-		w, err := e.Work(b)
+		w, err := e.Work(emit.Device{SM: 80}, b)
 		if err != nil {
 			t.Fatalf("%s on %s: %v", e.Name, r.name, err)
 		}

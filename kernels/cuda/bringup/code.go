@@ -103,13 +103,18 @@ func examples(d emit.Device) []example {
 	return list
 }
 
+// device is what of the GPU decides which code it runs.
+func (p *probe) device() emit.Device {
+	d := p.backend.Context().Device()
+	return emit.Device{SM: d.SM, Shared: d.SharedPerBlockMax}
+}
+
 // everyNth example is compiled where the device is simulated.
 const everyNth = 40
 
 // compileAll compiles every tactic's code on all processors, as a build does.
 func (p *probe) compileAll() error {
-	d := p.backend.Context().Device()
-	list := examples(emit.Device{SM: d.SM, Shared: d.SharedPerBlockMax})
+	list := examples(p.device())
 	if p.small {
 		var few []example
 		for i := 0; i < len(list); i += everyNth {
@@ -164,7 +169,7 @@ func (p *probe) compileAll() error {
 // compiled compiles one tactic's code to a cubin and loads that, or the text where there is none.
 func (p *probe) compiled(e example) Finding {
 	f := Finding{Name: e.Name}
-	w, err := e.Work(e.binding)
+	w, err := e.Work(p.device(), e.binding)
 	if err == nil {
 		err = w.Module.Check()
 	}

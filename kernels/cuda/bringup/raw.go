@@ -54,7 +54,7 @@ func (k *rawKernel) launch(blocks int, params []byte) error {
 // launchEarly enqueues it so that it may begin before the kernel before it has ended.
 func (k *rawKernel) launchEarly(blocks int, params []byte) error {
 	c := k.config(blocks)
-	c.Early = true
+	c.Overlap = true
 	return k.p.backend.Context().LaunchKernel(k.function, c, k.p.stream.Handle(), params)
 }
 

@@ -89,7 +89,7 @@ type Code interface {
 
 	// LaunchKernel enqueues f in stream s. params is the parameter buffer as the entry declares it: each parameter at its
 	// alignment, no more than [MaxParams] bytes; it is copied before the call returns. It does not allocate. A driver
-	// that knows no attributes launches without Early, which is a hint, and refuses a Cluster.
+	// that knows no attributes launches without Overlap, which is a hint, and refuses a Cluster.
 	LaunchKernel(f Function, l LaunchConfig, s Stream, params []byte) error
 }
 
@@ -154,13 +154,13 @@ type LaunchConfig struct {
 	Grid, Block [3]int // blocks, and threads of a block
 	Shared      int    // bytes of dynamic shared memory
 	Cluster     [3]int // blocks that run together and reach each other's shared memory; they divide the grid
-	// Early lets the kernel begin before the one before it in the stream has ended, once all blocks of that one have said
+	// Overlap lets the kernel begin before the one before it in the stream has ended, once all blocks of that one have said
 	// so or ended. What it reads or overwrites of others it touches after its own wait (griddepcontrol.wait).
-	Early bool
+	Overlap bool
 }
 
 // attributes reports whether the launch is more than a shape.
-func (l LaunchConfig) attributes() bool { return l.Early || l.Cluster != [3]int{} }
+func (l LaunchConfig) attributes() bool { return l.Overlap || l.Cluster != [3]int{} }
 
 // CheckCluster returns why no device launches the grid in the clusters.
 func (l LaunchConfig) CheckCluster() error {

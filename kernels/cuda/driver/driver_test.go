@@ -189,7 +189,7 @@ func TestOpenErrors(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 		l := oneWarp
-		if l.Early = true; c.LaunchKernel(f, l, s, nil) != nil {
+		if l.Overlap = true; c.LaunchKernel(f, l, s, nil) != nil {
 			t.Error("a hint that the driver does not know is more than a hint")
 		}
 		l.Cluster = [3]int{1, 1, 1}
@@ -373,13 +373,13 @@ func TestLaunchDoesNotAllocate(t *testing.T) {
 	stub := newStub(t)
 	stub.reset(0)
 	c := open(t, 0)
-	early := launch.Config()
-	early.Early = true
+	overlapping := launch.Config()
+	overlapping.Overlap = true
 	if n := testing.AllocsPerRun(1000, func() {
 		if err := c.LaunchKernel(f, launch.Config(), s, launch.Params); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.LaunchKernel(f, early, s, launch.Params); err != nil {
+		if err := c.LaunchKernel(f, overlapping, s, launch.Params); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.GraphLaunch(x, s); err != nil {

@@ -40,7 +40,7 @@ type launchAttribute struct {
 // Attributes of launches (CUlaunchAttributeID).
 const (
 	attributeCluster = 4 // the cluster's extents
-	attributeEarly   = 6 // programmatic stream serialization: whether it is allowed
+	attributeOverlap = 6 // programmatic stream serialization: whether it is allowed
 )
 
 // configure writes a launch with its attributes, and returns where.
@@ -56,8 +56,8 @@ func (b *launchBuffer) configure(l LaunchConfig, s Stream) uintptr {
 	if c := uint32s(l.Cluster); l.Cluster != [3]int{} {
 		add(attributeCluster, c[0], c[1], c[2])
 	}
-	if l.Early {
-		add(attributeEarly, 1)
+	if l.Overlap {
+		add(attributeOverlap, 1)
 	}
 	return uintptr(unsafe.Pointer(&b.config))
 }

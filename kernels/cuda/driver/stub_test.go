@@ -200,14 +200,14 @@ var steps = []step{
 	{"LaunchKernel", "cuLaunchKernel", func(c Context) (any, error) {
 		return none(c.LaunchKernel(f, launch.Config(), s, launch.Params))
 	}},
-	{"LaunchKernel early", "cuLaunchKernelEx", func(c Context) (any, error) {
+	{"LaunchKernel overlapping", "cuLaunchKernelEx", func(c Context) (any, error) {
 		l := launch.Config()
-		l.Early = true
+		l.Overlap = true
 		return none(c.LaunchKernel(f, l, s, launch.Params))
 	}},
 	{"LaunchKernel in clusters", "cuLaunchKernelEx", func(c Context) (any, error) {
 		l := launch.Config()
-		l.Early, l.Cluster = true, [3]int{4, 2, 1}
+		l.Overlap, l.Cluster = true, [3]int{4, 2, 1}
 		return none(c.LaunchKernel(f, l, s, launch.Params))
 	}},
 	{"StreamCreate", "cuStreamCreateWithPriority", func(c Context) (any, error) { return c.StreamCreate(-99) }},

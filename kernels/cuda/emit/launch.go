@@ -13,6 +13,8 @@ type Launch struct {
 	Args        []Arg
 	// Cluster is how many blocks run together, where the code means them to; they divide the grid. It needs sm_90.
 	Cluster [3]int
+	// Overlap says that the kernel waits for what is before it in the stream by itself, so that it may begin earlier.
+	Overlap bool
 }
 
 // Input declares the address of input i as the kernel's next parameter.

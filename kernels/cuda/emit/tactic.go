@@ -50,13 +50,17 @@ func (t Tactic) Matches(b kernels.Binding) error {
 	return t.Match(b)
 }
 
-// Work emits the code, for the tactic's target.
-func (t Tactic) Work(b kernels.Binding) (*Work, error) {
+// Work emits the code for the tactic's target, and for a device that has it: kernels of one that can overlap do.
+func (t Tactic) Work(d Device, b kernels.Binding) (*Work, error) {
 	w, err := t.Emit(b)
-	if err == nil {
-		w.Module.Retarget(t.target())
+	if err != nil {
+		return nil, err
 	}
-	return w, err
+	w.Module.Retarget(t.target())
+	if ptx.SM90.RunsOn(d.SM) {
+		w.overlap()
+	}
+	return w, nil
 }
 
 // Jobs returns what the launches ask of the device.

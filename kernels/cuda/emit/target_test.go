@@ -26,7 +26,7 @@ func TestTargets(t *testing.T) {
 			w.Module.Kernel("empty", 32).End()
 			return w, nil
 		}}
-		w, err := tactic.Work(kernels.Binding{})
+		w, err := tactic.Work(Device{SM: 80}, kernels.Binding{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,6 +13,19 @@ type Work struct {
 // to it: what emits does not.
 func NewWork() *Work { return &Work{Module: ptx.New(ptx.SM80)} }
 
+// overlap makes the kernels ones that may begin before those before them in the stream have ended: code for sm_90.
+func (w *Work) overlap() {
+	if w.Module.Target.SM < ptx.SM90.SM {
+		w.Module.Retarget(ptx.SM90)
+	}
+	for _, k := range w.Module.Kernels {
+		k.Overlap()
+	}
+	for i := range w.Launches {
+		w.Launches[i].Overlap = true
+	}
+}
+
 // Append adds constants at a multiple of 256 and returns where.
 func (w *Work) Append(data []byte) int {
 	at := RoundUp(len(w.Constants), 256)

@@ -99,9 +99,10 @@ func (m *Module) Retarget(t Target) {
 	m.Target, m.Version = t, max(m.Version, t.minVersion())
 }
 
-// SM80 is the target of the code that every GPU from Ampere on runs; SM90A is Hopper's own.
+// SM80 is the target of the code that every GPU from Ampere on runs, SM90 that from Hopper on; SM90A is Hopper's own.
 var (
 	SM80  = Target{SM: 80}
+	SM90  = Target{SM: 90}
 	SM90A = Target{SM: 90, Arch: true}
 )
 

@@ -155,6 +155,9 @@ func generic(addr uint64) (ptx.Space, uint64) {
 
 // global finds size bytes at addr in an allocation; nil, with a fault, if they are not within one.
 func (w *warp) global(in *inst, lane int, addr, size uint64, does string) (*allocation, uint64) {
+	if w.waited != all && !w.mayOverlap(in, lane, addr, does) {
+		return nil, 0
+	}
 	a := w.last
 	if a == nil || addr-a.base >= uint64(len(a.data)) {
 		a = find(w.block.launch.table, addr)
@@ -163,7 +166,9 @@ func (w *warp) global(in *inst, lane int, addr, size uint64, does string) (*allo
 		w.failf(in, lane, OutOfBounds, "%s %d bytes: %s", does, size, describe(w.block.launch.table, addr))
 		return nil, 0
 	}
-	w.last = a
+	if w.waited&w.lanes == w.lanes {
+		w.last = a
+	}
 	return a, addr - a.base
 }
 

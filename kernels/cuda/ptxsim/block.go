@@ -52,6 +52,9 @@ func (b *block) start(n int) {
 			w.lanes = 1<<rest - 1
 		}
 		w.live, w.state, w.fault, w.last, w.apart = w.lanes, ready, nil, nil, l.opt.Apart
+		if w.waited = all; l.opt.Overlap {
+			w.waited = 0
+		}
 		w.groups = append(w.groups[:0], group{mask: w.live})
 		clear(w.known)
 		w.carry = 0

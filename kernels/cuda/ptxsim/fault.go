@@ -23,6 +23,7 @@ const (
 	Budget        Kind = "budget"        // more instructions than Options.Budget
 	Illegal       Kind = "illegal value" // an operand value that the ISA forbids
 	Trap          Kind = "trap"          // the trap instruction
+	Overlap       Kind = "overlap"       // what the kernel before may still use, or what lets the kernel after begin too early
 )
 
 // Fault is an error of the program that was run: what the ISA leaves undefined or forbids.

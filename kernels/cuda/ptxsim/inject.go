@@ -18,7 +18,7 @@ func Orderings(k *ptx.Kernel) []int {
 		root, _, _ := strings.Cut(name, ".")
 		switch {
 		case root == "bar", root == "barrier", root == "fence", root == "membar",
-			strings.Contains(name, "wait_group"), strings.Contains(name, "wait_all"), strings.Contains(name, "commit_group"):
+			name == "griddepcontrol.wait", strings.Contains(name, "wait_group"), strings.Contains(name, "wait_all"), strings.Contains(name, "commit_group"):
 			at = append(at, i)
 		}
 	}

@@ -46,7 +46,10 @@ type Options struct {
 	// Apart keeps lanes that a branch has parted apart until an instruction brings them together, in an order that the seed
 	// draws, instead of letting them meet as early as may be.
 	Apart bool
-	SM    *SM // whose limits hold; nil: those of the module's target
+	// Overlap says that the kernel was launched before the one before it has ended: no thread touches global memory before
+	// its griddepcontrol.wait, some thread waits, and nothing is read through the cache of what no thread writes.
+	Overlap bool
+	SM      *SM // whose limits hold; nil: those of the module's target
 	// Progress is told how many of the launch's blocks have run, by one of its goroutines at a time; nil tells nobody. Of
 	// blocks that end while it is being told it hears with the next.
 	Progress func(done, total int)
@@ -73,6 +76,7 @@ type launch struct {
 
 	ctx    context.Context
 	done   atomic.Bool  // ctx has ended
+	waited atomic.Bool  // a thread has waited for the kernel before
 	next   atomic.Int64 // the block to run next
 	failed atomic.Int64 // the lowest block at fault so far
 	mu     sync.Mutex
@@ -107,6 +111,9 @@ func (p *Program) Launch(ctx context.Context, name string, shape Shape, params [
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
 	}
+	if f := l.readsThroughCache(); f != nil {
+		return nil, f
+	}
 	all := make([]*worker, l.opt.Workers)
 	var wg sync.WaitGroup
 	for i := range all {
@@ -124,6 +131,9 @@ func (p *Program) Launch(ctx context.Context, name string, shape Shape, params [
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w", name, err)
+	}
+	if opt.Overlap && !l.waited.Load() {
+		return nil, l.neverWaits()
 	}
 	return l.stats(all), nil
 }

@@ -29,8 +29,10 @@ func opcodes(root string) func(*decoder) {
 		return (*decoder).memory
 	case "atom", "red":
 		return (*decoder).atomic
-	case "prefetch", "prefetchu", "membar", "fence", "nanosleep", "griddepcontrol", "discard", "applypriority":
+	case "prefetch", "prefetchu", "membar", "fence", "nanosleep", "discard", "applypriority":
 		return (*decoder).nothing
+	case "griddepcontrol":
+		return (*decoder).gridDependency
 	case "cp":
 		return (*decoder).copyAsync
 	case "shfl", "vote", "match", "redux", "activemask", "elect":

@@ -49,9 +49,10 @@ type warp struct {
 	carry uint32   // the condition code's carry flag
 	known []uint32 // lanes in which a tracked register holds a value
 
-	groups []group // ascending by pc; never two at one pc unless one is parked
-	last   *allocation
-	addr   vec64 // scratch: addresses of the access at hand
+	groups []group     // ascending by pc; never two at one pc unless one is parked
+	waited uint32      // lanes that have waited for the kernel before this one; all where that has ended
+	last   *allocation // of an access to global memory; nil while lanes have not waited
+	addr   vec64       // scratch: addresses of the access at hand
 	tmp32  vec32
 	tmp64  vec64
 

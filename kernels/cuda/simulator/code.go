@@ -226,19 +226,19 @@ func (s *Context) MaxActiveBlocks(f driver.Function, threads, shared int) (int, 
 // simulator looks for races the first for those in global memory too; later ones run faster, with bounds and alignment
 // checked alone.
 //
-// Clusters are not simulated, and launches of this device do not overlap.
+// Launches do not overlap here, but what one does that may overlap is checked. Clusters are not simulated.
 func (s *Context) LaunchKernel(f driver.Function, l driver.LaunchConfig, st driver.Stream, params []byte) error {
 	const call = "cuLaunchKernel"
 	if err := l.CheckCluster(); err != nil {
 		return fail(call, driver.InvalidValue, "%v", err)
 	}
 	switch sm := s.device.SM; {
-	case sm < 90 && (l.Early || l.Cluster != [3]int{}):
+	case sm < 90 && (l.Overlap || l.Cluster != [3]int{}):
 		return fail(call, driver.NotSupported, "launches with attributes need sm_90, the device is sm_%d", sm)
 	case l.Cluster != [3]int{}:
 		return fail(call, driver.NotSupported, "clusters of %v are not simulated", l.Cluster)
 	}
-	n, err := s.node(call, driver.KernelNode{Function: f, Grid: l.Grid, Block: l.Block, Shared: l.Shared, Params: params})
+	n, err := s.node(call, driver.KernelNode{Function: f, Grid: l.Grid, Block: l.Block, Shared: l.Shared, Params: params}, l.Overlap)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (s *Context) LaunchKernel(f driver.Function, l driver.LaunchConfig, st driv
 }
 
 // node makes a launch; its parameters are copied.
-func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
+func (s *Context) node(call string, launch driver.KernelNode, overlap bool) (node, error) {
 	k, err := s.kernel(call, launch.Function)
 	if err == nil {
 		err = s.checkDynamic(call, k, launch.Shared)
@@ -255,7 +255,7 @@ func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
 		return node{}, err
 	}
 	launch.Params = append([]byte(nil), launch.Params...)
-	return node{kernel: true, launch: launch, function: k, what: "of kernel " + k.name, run: func(st *stream) error {
+	return node{kernel: true, launch: launch, overlap: overlap, function: k, what: "of kernel " + k.name, run: func(st *stream) error {
 		s.mu.Lock()
 		n := k.launches
 		k.launches++
@@ -269,7 +269,7 @@ func (s *Context) node(call string, launch driver.KernelNode) (node, error) {
 			ctx = both
 		}
 		sm := ptxsim.SMOf(ptx.Target{SM: s.device.SM})
-		opt := ptxsim.Options{SM: &sm, Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Apart: s.Apart, Lints: ptxsim.LintNone, Progress: tell}
+		opt := ptxsim.Options{SM: &sm, Overlap: overlap, Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Apart: s.Apart, Lints: ptxsim.LintNone, Progress: tell}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}

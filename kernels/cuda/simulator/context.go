@@ -87,9 +87,10 @@ type (
 	}
 	// node is a piece of work in a graph.
 	node struct {
-		kernel bool
-		launch driver.KernelNode // with its name in the graph; the rest is a kernel's alone
-		run    func(*stream) error
+		kernel  bool
+		overlap bool              // its attribute, which it keeps
+		launch  driver.KernelNode // with its name in the graph; the rest is a kernel's alone
+		run     func(*stream) error
 
 		what     string    // beside the call, for messages
 		function *function // that it launches

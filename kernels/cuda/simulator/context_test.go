@@ -53,7 +53,7 @@ func TestAttributes(t *testing.T) {
 		want driver.Result
 	}{
 		{80, driver.LaunchConfig{Grid: one, Block: one}, driver.Success},
-		{80, driver.LaunchConfig{Grid: one, Block: one, Early: true}, driver.NotSupported},
+		{80, driver.LaunchConfig{Grid: one, Block: one, Overlap: true}, driver.NotSupported},
 		{90, driver.LaunchConfig{Grid: [3]int{3, 1, 1}, Block: one, Cluster: [3]int{2, 1, 1}}, driver.InvalidValue},
 		{90, driver.LaunchConfig{Grid: [3]int{4, 1, 1}, Block: one, Cluster: [3]int{2, 1, 1}}, driver.NotSupported},
 	} {

@@ -28,7 +28,7 @@ var Devices = []Named{
 // hopper is an SXM board with a memory of its own.
 func hopper(name string, memoryClock, bus int) driver.Device {
 	return driver.Device{
-		Name: name, PCI: "simulated", SM: 90, Driver: 12000,
+		Name: name, PCI: "simulated", SM: 90, Driver: 12040,
 		Multiprocessors: 132, ThreadsPerSM: 2048, BlocksPerSM: 32, RegistersPerSM: 65536, SharedPerSM: 233472,
 		SharedPerBlock: 49152, SharedPerBlockMax: 232448, L2Bytes: 50 << 20, ClockKHz: 1980000,
 		MemoryClockKHz: memoryClock, MemoryBusBits: bus,

@@ -184,22 +184,24 @@ func (s *Context) GraphExecUpdate(h driver.GraphExec, from driver.Graph) error {
 
 func (s *Context) GraphExecKernelNodeSetParams(h driver.GraphExec, launch driver.KernelNode) error {
 	const call = "cuGraphExecKernelNodeSetParams_v2"
-	n, err := s.node(call, launch)
-	if err != nil {
-		return err
-	}
 	x, unlock, err := s.exec(call, h)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	for i, old := range x.nodes {
-		if old.kernel && old.launch.Node == launch.Node {
-			x.nodes[i] = n
-			return nil
-		}
+	at := slices.IndexFunc(x.nodes, func(n node) bool { return n.kernel && n.launch.Node == launch.Node })
+	overlap := at >= 0 && x.nodes[at].overlap
+	unlock()
+	if at < 0 {
+		return fail(call, driver.InvalidValue, "the graph has no such kernel node")
 	}
-	return fail(call, driver.InvalidValue, "the graph has no such kernel node")
+	n, err := s.node(call, launch, overlap)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x.nodes[at] = n
+	return nil
 }
 
 // GraphExecDestroy does not wait: launches that are pending will still be done.

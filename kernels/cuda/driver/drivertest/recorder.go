@@ -120,8 +120,8 @@ func render(args []any) string {
 			if a.Cluster != [3]int{} {
 				words = append(words, fmt.Sprintf("cluster %v", a.Cluster))
 			}
-			if a.Early {
-				words = append(words, "early")
+			if a.Overlap {
+				words = append(words, "overlap")
 			}
 		case driver.KernelNode:
 			words = append(words, fmt.Sprintf("node %d %v %v %v %d [%d bytes]", a.Node, a.Function, a.Grid, a.Block, a.Shared, len(a.Params)))

@@ -34,7 +34,7 @@ func NewTrial(t *testing.T, e emit.Tactic, l *graph.Layer, rnd *rand.Rand) *Tria
 	if err := e.Matches(b); err != nil {
 		t.Fatal(err)
 	}
-	w, err := e.Work(b)
+	w, err := e.Work(emit.Device{SM: ptx.SM80.SM}, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func (tr *Trial) Run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 		packed := params.Pack(func(a emit.Arg) uint64 {
 			return map[emit.ArgKind]uint64{emit.InputArg: in, emit.OutputArg: out, emit.ConstantArg: constants, emit.WorkspaceArg: scratch, emit.CounterArg: counters}[a.Kind]
 		})
-		s, err := program.Launch(context.Background(), l.Kernel, ptxsim.Shape{Grid: l.Grid, Block: l.Block, Shared: l.Shared}, packed, opt)
+		s, err := program.Launch(context.Background(), l.Kernel, ptxsim.Shape{Grid: l.Grid, Block: l.Block, Shared: l.Shared}, packed, overlapping(opt, l))
 		if err != nil {
 			return stats, false, err
 		}
@@ -165,6 +165,12 @@ func (tr *Trial) Run(t *testing.T, m *ptx.Module, opt ptxsim.Options) (stats []*
 	got := graph.NewValue(tr.want.Type, tr.want.Dims...)
 	tr.Binding.Out[0].ToLinear(got.Data, stored)
 	return stats, suite.Near(got, tr.want, tr.Binding.Layer.Outputs[0].Range, tr.Tolerance) == nil, nil
+}
+
+// overlapping is how a launch is run: with what is before it, where it says so.
+func overlapping(opt ptxsim.Options, l emit.Launch) ptxsim.Options {
+	opt.Overlap = l.Overlap
+	return opt
 }
 
 // NeedsOrderings leaves each barrier, wait and commit of the kernel out: each time the simulator must find it, or the result
