@@ -224,13 +224,14 @@ ended() {
   exit 143
 }
 
-# The ONNX files that the plan needs are written beside the first stages, those of the first call at once.
+# The ONNX files that the plan needs are written beside the first stages, several at once where there are processors for that.
 needed() {
   case $plan in *$'\n'"ours "* | *$'\n'"layers "* | "ours "* | "layers "*) ;; *) return ;; esac
   case $plan in "$first"*) printf '%s\n' resnet50 bert_base gpt2_small ;; *) sed '/^#/d; /^digits /d; /^ *$/d; s/ .*//' bench/peers/gpu_cases.txt | awk '!seen[$1]++' ;; esac
 }
 if [ -z "$tiny" ] && [ -n "$(needed)" ]; then
-  needed | OMP_NUM_THREADS=4 xargs -P 3 -I MODEL timeout -k 10 400 python3 bench/peers/torch_gpu.py --export MODEL --out "$models/MODEL.onnx" >>"$log" 2>&1 &
+  jobs=$(($(getconf _NPROCESSORS_ONLN) / 4)) # of four threads each
+  needed | OMP_NUM_THREADS=4 xargs -P $((jobs > 1 ? jobs : 1)) -I MODEL timeout -k 10 400 python3 bench/peers/torch_gpu.py --export MODEL --out "$models/MODEL.onnx" >>"$log" 2>&1 &
   exporter=$!
 fi
 trap ended TERM INT
