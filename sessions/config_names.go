@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/kernels"
 )
 
 // lastPass returns how many passes there are.
@@ -134,7 +135,8 @@ type tacticNames struct {
 // part is a source layer that an engine layer of another name computes.
 type part struct{ source, engine string }
 
-// check notes a layer or its tactic if there is no such one; without a layer, any layer's tactic will do.
+// check notes a layer or its tactic if there is no such one. Without a layer any tactic of the backend will do, whether the
+// engine has layers for it or not: one that a selftest found wrong is forbidden for all models alike.
 func (c *tacticNames) check(what, name, tactic string) {
 	layer := c.layers[name]
 	if layer == nil && name != "" {
@@ -155,7 +157,7 @@ func (c *tacticNames) check(what, name, tactic string) {
 			}
 		}
 	}
-	if slices.Contains(tactics, tactic) {
+	if slices.Contains(tactics, tactic) || layer == nil && c.has(tactic) {
 		return
 	}
 	slices.Sort(tactics)
@@ -164,6 +166,13 @@ func (c *tacticNames) check(what, name, tactic string) {
 		of = fmt.Sprintf("%s (%s)", layer.Name, layer.Op.Name)
 	}
 	c.unknown = append(c.unknown, fmt.Sprintf("%s is %s, but %s has no such tactic for %s%s", tactic, what, c.Backend.Info().Name, of, DidYouMean(tactic, slices.Compact(tactics))))
+}
+
+// has reports whether the backend has a tactic for some op.
+func (c *tacticNames) has(tactic string) bool {
+	return slices.ContainsFunc(graph.Ops().All(), func(op *graph.Op) bool {
+		return slices.ContainsFunc(c.Backend.Tactics(op), func(t kernels.Tactic) bool { return t.Name == tactic })
+	})
 }
 
 // unknownNames is the error of a configuration that names what there is not.

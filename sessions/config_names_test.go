@@ -44,9 +44,22 @@ func TestUnknownNames(t *testing.T) {
 			}
 		}
 	}
+	base.Forbid = map[string][]string{"": {other(t, b)}} // of layers that this model does not have
 	if _, err := r.Report(t.Context(), base, sessions.PartTactics, run.Profiling{}); err != nil {
 		t.Error(err)
 	}
+}
+
+// other returns a tactic for which the embedded model has no layer.
+func other(t *testing.T, b run.Backend) string {
+	t.Helper()
+	for _, tactic := range b.Tactics(graph.ConvTranspose) {
+		if !tactic.Reference {
+			return tactic.Name
+		}
+	}
+	t.Fatal("the CPU has no tactic for ConvTranspose")
+	return ""
 }
 
 // A configuration whose names are wrong does not build where a session begins with it; later, when toggles made it so, it

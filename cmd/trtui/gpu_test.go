@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -128,14 +127,11 @@ func TestGPUBringup(t *testing.T) {
 	}
 }
 
-// TestGPUScriptKnowsSteps compares the script's list of steps with the program's.
-func TestGPUScriptKnowsSteps(t *testing.T) {
-	script, err := os.ReadFile("../../scripts/gpu.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if line := "\nbringup_steps='" + strings.Join(bringup.Steps(), " ") + "'\n"; !strings.Contains(string(script), line) {
-		t.Errorf("scripts/gpu.sh has no line %q", line)
+// TestGPUStepsInUsage: scripts/gpu.sh asks for the steps by this line.
+func TestGPUStepsInUsage(t *testing.T) {
+	_, out, err := gpuCall(t, bringupCommand(), "--help")
+	if want := " strings       only these of " + strings.Join(bringup.Steps(), ", ") + "\n"; err != nil || !strings.Contains(out, "--steps"+want) {
+		t.Errorf("%v, no line with %q\n%s", err, want, out)
 	}
 }
 

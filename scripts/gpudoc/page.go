@@ -60,6 +60,8 @@ func writeDevice(b *bytes.Buffer, cases []benchCase, d device) {
 	writeStages(b, d)
 	writeSelftest(b, d)
 	writeBringup(b, d)
+	writeSweep(b, d)
+	writeTools(b, d)
 	writeComparisons(b, d)
 	b.WriteString("\n| model | batch | precision | ours | eager | graph | compile | ours / graph | ours / compile |\n|---|--:|---|--:|--:|--:|--:|--:|--:|\n")
 	for _, c := range cases {

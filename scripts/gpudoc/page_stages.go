@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -39,13 +40,68 @@ func cellText(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 // writeSelftest says how much of the product of tactics and layers was checked.
 func writeSelftest(b *bytes.Buffer, d device) {
-	s, r, ok := d.newestStage("selftest")
-	if !ok || s.summary() == nil {
+	for _, name := range []string{"pairs", "selftest"} {
+		s, r, ok := d.newestStage(name)
+		if !ok || s.summary() == nil {
+			continue
+		}
+		what := "Selftest"
+		if name == "pairs" {
+			what = "One layer for each tactic"
+		}
+		sum := s.summary()
+		fmt.Fprintf(b, "\n%s, commit %s: %d of %d pairs of a tactic and a layer ran, %d of %d tactics, each in %d repetitions against\nthe layer's definition; %d failed.\n",
+			what, r.commit(), sum.Ran, sum.Pairs, sum.Seen, sum.Tactics, sum.Reps, sum.Failed)
+	}
+}
+
+// writeSweep says how the cost model's times compare with the device's, by the family of the tactics: a ratio of 2 means that
+// a launch took twice as long as the model says.
+func writeSweep(b *bytes.Buffer, d device) {
+	s, r, ok := d.newestStage("sweep")
+	if !ok {
 		return
 	}
-	sum := s.summary()
-	fmt.Fprintf(b, "\nSelftest of commit %s: %d of %d pairs of a tactic and a layer ran, %d of %d tactics, each in %d repetitions against\nthe layer's definition; %d failed.\n",
-		r.commit(), sum.Ran, sum.Pairs, sum.Seen, sum.Tactics, sum.Reps, sum.Failed)
+	ratios := map[string][]float64{}
+	for _, row := range s.Rows {
+		if row.PredictedUS > 0 && row.MeasuredUS > 0 {
+			family := family(row.Tactic)
+			ratios[family] = append(ratios[family], row.MeasuredUS/row.PredictedUS)
+		}
+	}
+	if len(ratios) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nTimes of tactics over those of the cost model, commit %s, on the layers of ResNet-50 and matrix products:\n\n| tactics | pairs | lowest tenth | median | highest tenth |\n|---|--:|--:|--:|--:|\n", r.commit())
+	for _, name := range slices.Sorted(maps.Keys(ratios)) {
+		list := ratios[name]
+		slices.Sort(list)
+		at := func(share float64) string { return fmt.Sprintf("%.2f", list[int(share*float64(len(list)-1)+0.5)]) }
+		fmt.Fprintf(b, "| %s | %d | %s | %s | %s |\n", name, len(list), at(0.1), at(0.5), at(0.9))
+	}
+}
+
+// family is a tactic's name up to its tile: "conv_f16_mma" of "conv_f16_mma_128x64x128_s3_k4".
+func family(tactic string) string {
+	parts := strings.Split(tactic, "_")
+	for i, p := range parts {
+		if p != "" && p[0] >= '0' && p[0] <= '9' {
+			return strings.Join(parts[:i], "_")
+		}
+	}
+	return tactic
+}
+
+// writeTools says what NVIDIA's tools found: of wrong kernels, or the longest launches of a network.
+func writeTools(b *bytes.Buffer, d device) {
+	s, r, ok := d.newestStage("tools")
+	if !ok || len(s.Rows) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\nNVIDIA's tools on commit %s:\n\n| tool | kernel | us | |\n|---|---|--:|---|\n", r.commit())
+	for _, row := range s.Rows {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", row.Tool, cellText(row.Tactic+row.Name), number(row.US), cellText(row.Value))
+	}
 }
 
 // writeComparisons says how far the outputs of whole networks are from the CPU's.

@@ -26,7 +26,7 @@ const (
 )
 
 // stages are those of gpu.sh, in its order.
-var stages = []string{"device", "bringup", "selftest", "baseline", "ours", "layers"}
+var stages = []string{"device", "driver", "bringup", "pairs", "selftest", "baseline", "ours", "layers", "sweep", "tools"}
 
 // stage is the file that one stage of scripts/gpu.sh leaves.
 type stage struct {
@@ -57,12 +57,22 @@ type row struct {
 	OK        *bool // selftest, bringup, comparisons
 	comparison
 	finding
+	swept
 	summary
 }
 
-// finding is what this page shows of a row of bringup.
+// swept is what this page reads of a row of a sweep: a tactic on a layer.
+type swept struct {
+	Tactic      string
+	PredictedUS float64 `json:"predicted_us"` // by the cost model
+	MeasuredUS  float64 `json:"measured_us"`
+}
+
+// finding is what this page shows of a row of bringup, driver and tools.
 type finding struct {
 	Check, Name, Value string
+	Tool               string  // tools: ncu or compute-sanitizer
+	US                 float64 // tools: of a launch
 	Count              int
 	Bytes              float64
 	EachUS             float64 `json:"each_us"`
@@ -79,13 +89,13 @@ type comparison struct {
 	SQNRdB   float64 `json:"sqnr_db"`
 }
 
-// summary is the last row of bringup and selftest.
+// summary is the last row of bringup, and of pairs, selftest and sweep.
 type summary struct {
 	Summary   string // which of them
 	Estimated bool   // by a model of a device
 	Complete  bool
 	Failed    int
-	Ran       int // selftest: pairs of a tactic and a layer
+	Ran       int // of pairs of a tactic and a layer
 	Pairs     int
 	Seen      int `json:"tactics_ran"`
 	Tactics   int

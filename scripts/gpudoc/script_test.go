@@ -45,7 +45,7 @@ esac
 // gpuScript runs scripts/gpu.sh with its results in dir and tools before all others on the path; returns the stages by name.
 func gpuScript(t *testing.T, dir, tools string, args ...string) map[string]stage {
 	t.Helper()
-	cmd := exec.Command("bash", append([]string{filepath.Join(root, "scripts", "gpu.sh"), "--out", dir, "--commit", "0123456789ab"}, args...)...)
+	cmd := exec.Command("bash", append([]string{filepath.Join(root, "scripts", "gpu.sh"), "--results", dir, "--commit", "0123456789ab"}, args...)...)
 	cmd.Env = append(os.Environ(), "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("gpu.sh: %v\n%s", err, out)
@@ -103,12 +103,14 @@ func TestScriptWithoutGPU(t *testing.T) {
 		want  map[string]string
 	}{
 		{filepath.Join(tools, "trtui"), map[string]string{
-			"device": "nvidia-smi not found", "baseline": "no NVIDIA GPU",
+			"device": "nvidia-smi not found", "baseline": "no NVIDIA GPU", "driver": "run make gpu-kit", "tools": "no NVIDIA GPU",
+			"pairs": "not available in this build of trtui: gpu selftest", "sweep": "not available in this build of trtui: gpu sweep",
 			"bringup": "not available in this build of trtui: gpu bringup", "selftest": "not available in this build of trtui: gpu selftest",
 			"ours": "not available in this build of trtui: bench --backend cuda", "layers": "not available in this build of trtui: bench",
 		}},
 		{filepath.Join(tools, "none"), map[string]string{
 			"device": "nvidia-smi not found", "baseline": "no NVIDIA GPU", "bringup": "run make build",
+			"driver": "run make gpu-kit", "tools": "run make build", "pairs": "run make build", "sweep": "run make build",
 			"selftest": "run make build", "ours": "run make build", "layers": "run make build",
 		}},
 	} {
@@ -131,7 +133,7 @@ func TestScriptStages(t *testing.T) {
 	args := []string{"--trtui", filepath.Join(tools, "trtui"), "--budget", "120"}
 	got := gpuScript(t, dir, tools, args...)
 	for name, want := range map[string]struct{ status, reason string }{
-		"device": {"done", ""}, "bringup": {"done", ""}, "ours": {"done", ""}, "layers": {"done", ""},
+		"device": {"done", ""}, "bringup": {"done", ""}, "ours": {"done", ""}, "layers": {"partial", "run it again"},
 		"baseline": {"unavailable", "torch sees no CUDA device"}, "selftest": {"failed", `status 1: layer "x": 1 of 2 kernels failed`},
 	} {
 		s := got[name]
@@ -242,7 +244,7 @@ func TestScriptSimulated(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	cmd := exec.Command("bash", filepath.Join(root, "scripts", "gpu.sh"), "--backend", "cudasim", "--tiny", "--out", dir, "--trtui", program, "--budget", "600",
+	cmd := exec.Command("bash", filepath.Join(root, "scripts", "gpu.sh"), "--backend", "cudasim", "--tiny", "--results", dir, "--trtui", program, "--budget", "600",
 		"device", "bringup", "selftest", "ours", "layers")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -266,7 +268,7 @@ func TestScriptSimulated(t *testing.T) {
 			t.Errorf("stage %s: %+v, want a result", name, rows)
 		}
 	}
-	if rows := got["ours"].Rows; len(rows) != 2 || rows[1].Compared != "digits" || rows[1].failed() {
+	if rows := got["ours"].Rows; len(rows) != 3 || rows[1].Compared != "digits" || rows[1].failed() {
 		t.Errorf("ours: %+v, want a comparison after the result", rows)
 	}
 	if devices, err := readDevices(dir); err != nil || len(devices) != 0 {
