@@ -169,16 +169,22 @@ func (g *gate) total() string {
 // table has a line for each tactic.
 func (g *gate) table() string {
 	var b strings.Builder
-	for _, a := range g.tactics {
-		fmt.Fprintf(&b, "%-48s %3d", a.name, a.kernels)
-		for i, target := range targets {
-			registers := fmt.Sprint(a.most[i])
-			if a.fewest[i] != a.most[i] {
-				registers = fmt.Sprintf("%d-%d", a.fewest[i], a.most[i])
-			}
-			fmt.Fprintf(&b, "  %s %-7s", target, registers)
+	line := func(name, kernels string, registers [len(targets)]string) {
+		fmt.Fprintf(&b, "%-44s %7s", name, kernels)
+		for _, r := range registers {
+			fmt.Fprintf(&b, " %7s", r)
 		}
 		b.WriteByte('\n')
+	}
+	line("tactic", "kernels", targets)
+	for _, a := range g.tactics {
+		var registers [len(targets)]string
+		for i := range registers {
+			if registers[i] = fmt.Sprint(a.most[i]); a.fewest[i] != a.most[i] {
+				registers[i] = fmt.Sprintf("%d-%d", a.fewest[i], a.most[i])
+			}
+		}
+		line(a.name, fmt.Sprint(a.kernels), registers)
 	}
 	return b.String()
 }
