@@ -36,6 +36,7 @@ type Explained interface {
 // Explanation is the code of a kernel and what is known of it.
 type Explanation struct {
 	Language string // "PTX"
+	Compiler string // that tells of a simulated device's launches what the driver tells of a GPU's; empty: none was asked
 	Text     string
 	Launches []LaunchNote // in order
 }
@@ -44,9 +45,9 @@ type Explanation struct {
 type LaunchNote struct {
 	Function    string
 	Grid, Block [3]int
-	Registers   int  // of a thread; of a simulated device the fewest that a compiler can take
+	Registers   int  // of a thread; those live at a time in the order of the text where SpillBytes is nil
 	SharedBytes int  // of a block, static and dynamic
-	SpillBytes  *int // local memory of a thread: what the registers did not hold; nil: not known, the device being simulated
+	SpillBytes  *int // local memory of a thread: what the registers did not hold; nil: not known, no compiler was asked
 	Resident    int  // blocks that a multiprocessor holds at a time
 }
 

@@ -20,6 +20,7 @@ type KernelReport struct {
 	FLOPs             int64         `output:"flops"`
 	Bytes             int64         // of the tensors that it reads and writes
 	Language          string
+	Compiler          string // that was asked about the launches of a simulated device; empty: none, or the driver's own
 	Launches          []LaunchReport
 	Text              string
 }
@@ -28,9 +29,9 @@ type KernelReport struct {
 type LaunchReport struct {
 	Function       string
 	Grid, Block    []int
-	Registers      int  // of a thread; the fewest that a compiler can take where Spill is nil
+	Registers      int  // of a thread; those live at a time in the order of the text where Spill is nil
 	Shared         int  `unit:"bytes"` // of a block
-	Spill          *int `unit:"bytes"` // of a thread; nil: not known, the device being simulated
+	Spill          *int `unit:"bytes"` // of a thread; nil: not known, no compiler was asked
 	ResidentBlocks int  // of a multiprocessor, at a time
 }
 
@@ -81,7 +82,7 @@ func (s *stages) kernel(ctx context.Context, cfg Config, layer, tactic string) (
 // kernelReport describes a step and its code.
 func kernelReport(p *run.Plan, st run.Step, e kernels.Explanation) *KernelReport {
 	r := &KernelReport{
-		Layer: st.Name, Op: st.Layer.Op.Name, Tactic: st.Tactic, Timed: st.Timed, Time: st.Time, Language: e.Language, Text: e.Text,
+		Layer: st.Name, Op: st.Layer.Op.Name, Tactic: st.Tactic, Timed: st.Timed, Time: st.Time, Language: e.Language, Compiler: e.Compiler, Text: e.Text,
 		FLOPs: graph.FLOPs(st.Layer, p.Env()), Bytes: stepBytes(p, st),
 	}
 	for _, n := range e.Launches {

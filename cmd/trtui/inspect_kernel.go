@@ -21,8 +21,10 @@ func (o *options) inspectKernelCommand() *cobra.Command {
 		Short: "Show the code that computes a layer, and what it takes of the device",
 		Long: "Show the code that computes a layer of the engine on a GPU, real or simulated: registers, shared memory and spills as\n" +
 			"the device's driver tells them, blocks and threads, the time measured or predicted, and the PTX text. LAYER is a layer's\n" +
-			"name, a part of it that no other layer has, or a source layer of the model. On a simulated GPU no compiler was asked:\n" +
-			"registers are those live at a time, the fewest that a compiler can take; up to 45 % more were seen. Spills are not known.",
+			"name, a part of it that no other layer has, or a source layer of the model. On a simulated GPU NVIDIA's assembler is asked,\n" +
+			"where TRTUI_PTXAS or PATH has it or make ptxas installed it in the checkout that the command runs in. Where there is none\n" +
+			"registers are those live at a time in the order of the text, of which a compiler makes fewer or up to twice as many, seldom\n" +
+			"more; spills are not known.",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.inspectKernel(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
@@ -71,13 +73,16 @@ func writeKernel(w io.Writer, r *sessions.KernelReport) {
 		}
 		fmt.Fprintf(w, "%s: %s µs\n", how, us(r.Time))
 	}
+	if r.Compiler != "" {
+		fmt.Fprintf(w, "registers, spills and blocks an SM as of %s\n", r.Compiler)
+	}
 	fmt.Fprintln(w)
 	var rows [][]string
 	registers := ">registers"
 	for _, l := range r.Launches {
 		spill := known(l.Spill, strconv.Itoa)
 		if l.Spill == nil {
-			registers = ">registers, at least"
+			registers = ">live registers"
 		}
 		rows = append(rows, []string{l.Function, extents(l.Grid), extents(l.Block), fmt.Sprint(l.Registers), fmt.Sprint(l.Shared), spill, fmt.Sprint(l.ResidentBlocks)})
 	}

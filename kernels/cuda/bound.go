@@ -73,9 +73,11 @@ func (k *bound) Code() []kernels.Code {
 	return []kernels.Code{{Key: k.code.key, Data: k.code.binary.cubin}}
 }
 
-// Explain returns the module's text, and what the driver tells of each launch.
+// Explain returns the module's text, and what the driver tells of each launch, or of a simulated device NVIDIA's assembler,
+// where it is installed.
 func (k *bound) Explain() (kernels.Explanation, error) {
 	e := kernels.Explanation{Language: "PTX", Text: k.work.Module.String()}
+	simulated := false
 	for i, l := range k.work.Launches {
 		a, err := k.ctx.FuncAttributes(k.functions[i])
 		if err != nil {
@@ -87,12 +89,15 @@ func (k *bound) Explain() (kernels.Explanation, error) {
 		}
 		spill := &a.LocalBytes
 		if a.Declared {
-			spill = nil
+			spill, simulated = nil, true
 		}
 		e.Launches = append(e.Launches, kernels.LaunchNote{
 			Function: l.Kernel, Grid: l.Grid, Block: l.Block, Registers: a.Registers, SharedBytes: a.SharedBytes + l.Shared,
 			SpillBytes: spill, Resident: resident,
 		})
+	}
+	if simulated {
+		return e, assembled(&e, k.ctx.Device())
 	}
 	return e, nil
 }

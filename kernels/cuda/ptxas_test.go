@@ -176,16 +176,22 @@ func (g *gate) total() string {
 // table has a line for each tactic.
 func (g *gate) table() string {
 	var b strings.Builder
-	for _, a := range g.tactics {
-		fmt.Fprintf(&b, "%-48s %3d", a.name, a.kernels)
-		for i, target := range targets {
-			registers := fmt.Sprint(a.most[i])
-			if a.fewest[i] != a.most[i] {
-				registers = fmt.Sprintf("%d-%d", a.fewest[i], a.most[i])
-			}
-			fmt.Fprintf(&b, "  %s %-7s", target, registers)
+	line := func(name, kernels string, registers [len(targets)]string) {
+		fmt.Fprintf(&b, "%-44s %7s", name, kernels)
+		for _, r := range registers {
+			fmt.Fprintf(&b, " %7s", r)
 		}
 		b.WriteByte('\n')
+	}
+	line("tactic", "kernels", targets)
+	for _, a := range g.tactics {
+		var registers [len(targets)]string
+		for i := range registers {
+			if registers[i] = fmt.Sprint(a.most[i]); a.fewest[i] != a.most[i] {
+				registers[i] = fmt.Sprintf("%d-%d", a.fewest[i], a.most[i])
+			}
+		}
+		line(a.name, fmt.Sprint(a.kernels), registers)
 	}
 	return b.String()
 }
@@ -201,16 +207,16 @@ func assemblies(t *testing.T) []productRun {
 		}
 		list = append(list, r)
 	}
-	return slices.Concat(list, residualRuns(t), suiteAssemblies())
+	return slices.Concat(list, residualRuns(t, 1), suiteAssemblies())
 }
 
-// residualRuns are every tile on some of the convolutions of a residual network of 50 layers, such that each convolution
-// meets every third of them, in turn with each number of stages and parts.
-func residualRuns(t *testing.T) []productRun {
+// residualRuns are tiles on the convolutions of a residual network of 50 layers, in turn with each number of stages and parts:
+// each convolution meets one in every so many tiles.
+func residualRuns(t *testing.T, every int) []productRun {
 	var list []productRun
 	for i, c := range residualConvolutions() {
 		for j, tl := range coverShapes {
-			if (i+j)%3 != 0 {
+			if (i+j)%every != 0 {
 				continue
 			}
 			splits := tl.Splits()

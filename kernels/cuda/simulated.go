@@ -1,10 +1,16 @@
 package cuda
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/emit"
+	"github.com/trtui/trtui/kernels/cuda/ptx"
+	"github.com/trtui/trtui/kernels/cuda/ptxas"
 	"github.com/trtui/trtui/kernels/cuda/ptxsim"
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
@@ -70,4 +76,37 @@ func (m machine) estimate(s *ptxsim.Stats) time.Duration {
 		Blocks: s.Blocks, Resident: min(max(1, s.Occupancy), 8), Cycles: cycles, Latency: 1000 + 2*cycles,
 		Bytes: float64(s.GlobalRead + s.GlobalWrite),
 	})
+}
+
+// assembled puts what NVIDIA's assembler says for a simulated device in the place of what the simulator knows: registers and
+// spills, and the blocks of an SM that come of them. Where there is no assembler the explanation stays as it is.
+func assembled(e *kernels.Explanation, d driver.Device) error {
+	tool, err := ptxas.Find()
+	if errors.Is(err, ptxas.ErrNotInstalled) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	target := fmt.Sprintf("sm_%d", d.SM)
+	if d.SM == 90 {
+		target += "a" // of all devices that there are
+	}
+	a, err := tool.Assemble(context.Background(), target, e.Text)
+	if err != nil {
+		return err
+	}
+	sm := ptxsim.SMOf(ptx.Target{SM: d.SM})
+	for i := range e.Launches {
+		l := &e.Launches[i]
+		for _, k := range a.Kernels {
+			if k.Name != l.Function {
+				continue
+			}
+			l.Registers, l.SpillBytes = k.Registers, &k.Stack
+			l.Resident = sm.Occupancy(l.Block[0]*l.Block[1]*l.Block[2], k.Registers, l.SharedBytes)
+		}
+	}
+	e.Compiler = fmt.Sprintf("ptxas %s for %s", tool.Release, target)
+	return nil
 }

@@ -64,7 +64,7 @@ func TestTexts(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range residualRuns(t) {
+	for _, r := range residualRuns(t, 3) {
 		take(r.tactic, r)
 	}
 	var text strings.Builder

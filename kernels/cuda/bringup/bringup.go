@@ -34,7 +34,7 @@ type Finding struct {
 	TFLOPs      float64 `json:"tflops,omitempty"`       // 1e12 operations a second, a multiply-add being two
 	JITms       float64 `json:"jit_ms,omitempty"`       // milliseconds in the driver's compiler, or of the host in the simulator's reader of PTX
 	LoadMS      float64 `json:"load_ms,omitempty"`      // milliseconds to load compiled code
-	Registers   int     `json:"registers,omitempty"`    // a thread's; simulated, the fewest that a compiler can take
+	Registers   int     `json:"registers,omitempty"`    // a thread's; simulated, those live at a time
 	LocalBytes  *int    `json:"local_bytes,omitempty"`  // a thread's: spills; nil: not known, or no code was looked at
 	SharedBytes int     `json:"shared_bytes,omitempty"` // a block's, static and dynamic
 	Log         string  `json:"log,omitempty"`          // the compiler's warnings

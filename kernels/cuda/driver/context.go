@@ -210,7 +210,7 @@ type JITLog struct {
 
 // FuncAttributes is what the compiler made of a kernel.
 type FuncAttributes struct {
-	Declared      bool // no compiler was asked: Registers are the fewest that it can take, LocalBytes what the text declares
+	Declared      bool // no compiler was asked: Registers are those live at a time in the order of the text, LocalBytes what the text declares
 	Registers     int  // a thread's
 	LocalBytes    int  // a thread's local memory: spills, mostly; a compiler's are not known where Declared
 	SharedBytes   int  // a block's static shared memory

@@ -22,13 +22,16 @@ var ErrNotInstalled = errors.New("ptxas is not installed: make ptxas installs it
 type Tool struct{ Path, Release string }
 
 // Find returns the assembler that TRTUI_PTXAS names, else that of the checkout around the working directory, else that of
-// PATH; ErrNotInstalled where there is none, and an error where one is named and does not run.
+// PATH; ErrNotInstalled where there is none or TRTUI_PTXAS is "none", and an error where one is there and does not run.
 func Find() (*Tool, error) {
 	path := os.Getenv("TRTUI_PTXAS")
 	if path == "" {
 		path = installed()
 	}
-	if path == "" {
+	switch path {
+	case "none":
+		return nil, ErrNotInstalled
+	case "":
 		p, err := exec.LookPath("ptxas")
 		if err != nil {
 			return nil, ErrNotInstalled

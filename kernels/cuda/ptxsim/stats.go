@@ -23,7 +23,7 @@ type Stats struct {
 	GlobalWrite  int64
 	SharedRead   int64 // bytes, ldmatrix included
 	SharedWrite  int64 // bytes, cp.async included
-	Registers    int   // the most 32-bit registers live at one place: a lower bound of what a compiler allocates
+	Registers    int   // the most 32-bit registers live at one place of the text; a compiler, which orders it anew, takes fewer or more
 	Shared       int   // bytes of shared memory of a block
 	Occupancy    int   // blocks that fit an SM at a time
 	// Abandoned counts asynchronous copies of threads that read something and that no wait ends. The ISA does not forbid

@@ -155,8 +155,8 @@ func (s *Context) kernel(call string, f driver.Function) (*function, error) {
 	return lookup[*function](s, call, uintptr(f))
 }
 
-// FuncAttributes tells what the program's text needs. Registers are the most that are live at a time: an assembler takes
-// as many or more, up to 45 % more for the convolutions of a network's first layer in f16 and i8, and may spill.
+// FuncAttributes tells what the program's text needs. Registers are the most that are live at a time in the order
+// of the text. An assembler orders it anew: it takes fewer or more, and may spill.
 func (s *Context) FuncAttributes(f driver.Function) (driver.FuncAttributes, error) {
 	k, err := s.kernel("cuFuncGetAttribute", f)
 	if err != nil {
