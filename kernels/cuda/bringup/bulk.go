@@ -3,7 +3,6 @@ package bringup
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -67,12 +66,11 @@ func bulkBegin(r bulkRing, threads int) *bulkText {
 	return t
 }
 
+// bulkText is the text of a kernel with a ring.
 type bulkText struct {
 	bulkRing
-	strings.Builder
+	rawText
 }
-
-func (t *bulkText) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
 // load starts the copy of chunk %r7 to %r9; the barrier at %r8 expects its bytes, and the one arrival is this thread's.
 func (t *bulkText) load() {
