@@ -113,7 +113,7 @@ func TestOverlapCode(t *testing.T) {
 	emittest.Assembler(t)
 	touches := regexp.MustCompile(`^(LD|LDG|ST|STG|RED|REDG|ATOM|ATOMG|LDGSTS|CCTL)$`)
 	seen := map[string]bool{}
-	for _, r := range append(residualRuns(t)[:3], suiteAssemblies()...) {
+	for _, r := range append(residualRuns(t, 3)[:3], suiteAssemblies()...) {
 		if seen[r.tactic.Name] || r.tactic.RunsOn(90) != nil {
 			continue
 		}

@@ -183,7 +183,11 @@ func (g *gate) table() string {
 		}
 		b.WriteByte('\n')
 	}
-	line("tactic", "kernels", targets)
+	var names [len(targets)]string
+	for i, target := range targets {
+		names[i] = target.String()
+	}
+	line("tactic", "kernels", names)
 	for _, a := range g.tactics {
 		var registers [len(targets)]string
 		for i := range registers {

@@ -3,7 +3,6 @@ package bringup
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
@@ -67,12 +66,11 @@ func bulkBegin(r bulkRing, threads int) *bulkText {
 	return t
 }
 
+// bulkText is the text of a kernel with a ring.
 type bulkText struct {
 	bulkRing
-	strings.Builder
+	rawText
 }
-
-func (t *bulkText) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
 // load starts the copy of chunk %r7 to %r9; the barrier at %r8 expects its bytes, and the one arrival is this thread's.
 func (t *bulkText) load() {
@@ -194,55 +192,67 @@ func (p *probe) bulks() error {
 	if p.lacks("bulk copies to shared memory", false) {
 		return nil
 	}
-	ctx := p.backend.Context()
-	blocks := ctx.Device().Multiprocessors
-	from, err := p.allocate(deviceCopy)
+	return p.bulkCopies(deviceCopy)
+}
+
+// bulkCopies measures them on n bytes, a multiple of each ring's chunks.
+func (p *probe) bulkCopies(n int) error {
+	from, err := p.allocate(n)
 	if err != nil {
 		return err
 	}
-	to, err := p.allocate(deviceCopy)
+	to, err := p.allocate(n)
 	if err != nil {
 		return err
 	}
-	sum, err := p.fill(from, deviceCopy)
+	sum, err := p.fill(from, n)
 	if err != nil {
 		return err
 	}
+	device := p.backend.Context().Device()
 	for _, r := range bulkRings {
-		params := rawParams([]driver.Ptr{from, to}, deviceCopy/r.chunk)
 		shared := r.chunk*r.stages + 128
-		resident := max(1, ctx.Device().SharedPerSM/(shared+2048)) // as many blocks as fit
+		blocks := device.Multiprocessors * max(1, device.SharedPerSM/(shared+2048)) // as many as fit
+		c := bulkCopy{n: n, blocks: blocks, to: to, params: rawParams([]driver.Ptr{from, to}, n/r.chunk)}
 		k, err := p.raw(bulkReadText(r), bulkThreads, shared)
 		if err != nil {
 			return err
 		}
-		f := k.finding(fmt.Sprintf("to shared memory, %d x %d bytes", r.stages, r.chunk))
-		n := blocks * resident
-		if err := p.bulk(k, n, params, to, f, deviceCopy, func() error {
-			got, err := p.sums(to, n*bulkThreads)
+		c.moved, c.check = n, func() error {
+			got, err := p.sums(to, blocks*bulkThreads)
 			if err == nil && got != sum {
 				err = fmt.Errorf("the words add up to %#x, want %#x", got, sum)
 			}
 			return err
-		}); err != nil {
+		}
+		if err := p.bulk(k, c, fmt.Sprintf("to shared memory, %d x %d bytes", r.stages, r.chunk)); err != nil {
 			return err
 		}
 		if k, err = p.raw(bulkCopyText(r), 32, shared); err != nil {
 			return err
 		}
-		f = k.finding(fmt.Sprintf("through shared memory, %d x %d bytes", r.stages, r.chunk))
-		if err := p.bulk(k, n, params, to, f, 2*deviceCopy, func() error { return p.same(to, from, deviceCopy) }); err != nil {
+		c.moved, c.check = 2*n, func() error { return p.same(to, from, n) }
+		if err := p.bulk(k, c, fmt.Sprintf("through shared memory, %d x %d bytes", r.stages, r.chunk)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bulk clears what a kernel writes, runs it once, checks what it did, and measures it; moved are the bytes that it reads and writes.
-func (p *probe) bulk(k *rawKernel, blocks int, params []byte, to driver.Ptr, f Finding, moved int, check func() error) error {
-	launch := func() error { return k.launch(blocks, params) }
+// bulkCopy is a launch of a bulk kernel.
+type bulkCopy struct {
+	n, blocks int
+	to        driver.Ptr // n bytes, some of which it writes
+	params    []byte
+	moved     int // bytes that are read and written
+	check     func() error
+}
+
+// bulk clears what a kernel writes, runs it once, checks what it did, and measures it.
+func (p *probe) bulk(k *rawKernel, c bulkCopy, name string) error {
+	launch, f := func() error { return k.launch(c.blocks, c.params) }, k.finding(name)
 	var d time.Duration
-	err := p.backend.Context().MemsetD8Async(to, 0xff, deviceCopy, p.stream.Handle())
+	err := p.backend.Context().MemsetD8Async(c.to, 0xff, c.n, p.stream.Handle())
 	if err == nil {
 		err = launch()
 	}
@@ -252,7 +262,7 @@ func (p *probe) bulk(k *rawKernel, blocks int, params []byte, to driver.Ptr, f F
 	if err != nil {
 		return err
 	}
-	if err := check(); err != nil {
+	if err := c.check(); err != nil {
 		if lost(err) {
 			return err
 		}
@@ -260,7 +270,7 @@ func (p *probe) bulk(k *rawKernel, blocks int, params []byte, to driver.Ptr, f F
 	} else if d, err = p.measure(launch); err != nil {
 		return err
 	} else {
-		f.Bytes, f.US, f.GBs = deviceCopy, microseconds(d), perSecond(float64(moved), d)
+		f.Bytes, f.US, f.GBs = c.n, microseconds(d), perSecond(float64(c.moved), d)
 	}
 	p.report(f)
 	return nil

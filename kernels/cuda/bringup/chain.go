@@ -16,7 +16,7 @@ const chainThreads = 128
 
 // chainText is the kernel probe(x).
 func chainText(tiny, programmatic bool) string {
-	t := &bulkText{}
+	t := &rawText{}
 	target := ".version 7.0\n.target sm_80"
 	if programmatic {
 		target = ".version 7.8\n.target sm_90"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
 )
@@ -19,6 +20,12 @@ type rawKernel struct {
 }
 
 const rawEntry = "probe"
+
+// rawText is such a text as it grows.
+type rawText struct{ strings.Builder }
+
+// line adds a line, or several.
+func (t *rawText) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
 
 // raw compiles a text for the step's time.
 func (p *probe) raw(text string, threads, shared int) (*rawKernel, error) {

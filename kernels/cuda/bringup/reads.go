@@ -18,7 +18,7 @@ const (
 // readText is the kernel probe(x, y, turns, passes). Each thread writes the sum of what it read to y. Loads pass by the
 // cache of the multiprocessor.
 func readText() string {
-	t := &bulkText{}
+	t := &rawText{}
 	t.line(`.version 7.0
 .target sm_80
 .address_size 64

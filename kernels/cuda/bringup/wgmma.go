@@ -46,10 +46,58 @@ var wgmmaTypes = []wgmmaType{
 // wgmmaText is the kernel: probe(x, y, cycles, rounds) for a multiple of wgmmaUnroll. x has the rows of A and then of B; each
 // thread writes its sums to y, and the first one to cycles how long the products took.
 func wgmmaText(w wgmmaType, groups int) string {
-	var t strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&t, "\t"+format+"\n", args...) }
-	threads, a := 128*groups, wgmmaRows*wgmmaRow
-	fmt.Fprintf(&t, `.version 8.0
+	t, threads := &rawText{}, 128*groups
+	wgmmaTiles(t, groups)
+	wgmmaDescriptors(t, groups)
+	for i := range wgmmaSums {
+		t.line("\tmov.b32 %%d%d, 0;", i)
+	}
+	t.line("\tsetp.eq.u32 %%p1, %%r0, %%r0;") // add
+	t.line("\tsetp.eq.u32 %%p2, %%r0, 0;")    // begin anew; an assembler that knew would drop what nobody adds to
+	t.line("\tmov.u32 %%r15, 0;")
+	t.line("\tmov.u64 %%w4, %%clock64;")
+	t.line("ROUND:")
+	t.line("\twgmma.fence.sync.aligned;")
+	var sums []string
+	for i := range wgmmaSums {
+		sums = append(sums, fmt.Sprintf("%%d%d", i))
+	}
+	for i := range wgmmaUnroll * wgmmaSteps {
+		s, add := i%wgmmaSteps, "%p1"
+		if w.restart && s == 0 {
+			add = "%p2"
+		}
+		t.line("\twgmma.mma_async.sync.aligned.%s.%s {%s}, %%a%d, %%b%d, %s%s;", w.shape, w.types, strings.Join(sums, ", "), s, s, add, w.tail)
+	}
+	t.line("\twgmma.commit_group.sync.aligned;")
+	t.line("\twgmma.wait_group.sync.aligned 1;")
+	t.line("\tadd.u32 %%r15, %%r15, %d;", wgmmaUnroll)
+	t.line("\tsetp.lt.u32 %%p0, %%r15, %%r0;")
+	t.line("\t@%%p0 bra ROUND;")
+	t.line("\twgmma.wait_group.sync.aligned 0;")
+	t.line("\tmov.u64 %%w5, %%clock64;")
+	// The sums, and the time.
+	t.line("\tmov.u32 %%r16, %%ctaid.x;")
+	t.line("\tmad.lo.u32 %%r17, %%r16, %d, %%r1;", threads)
+	t.line("\tmul.wide.u32 %%w6, %%r17, %d;", 4*wgmmaSums)
+	t.line("\tadd.s64 %%w6, %%w1, %%w6;")
+	for i := 0; i < wgmmaSums; i += 4 {
+		t.line("\tst.global.v4.b32 [%%w6+%d], {%s};", 4*i, strings.Join(sums[i:i+4], ", "))
+	}
+	t.line("\tor.b32 %%r18, %%r16, %%r1;")
+	t.line("\tsetp.ne.u32 %%p3, %%r18, 0;")
+	t.line("\t@%%p3 bra END;")
+	t.line("\tsub.s64 %%w5, %%w5, %%w4;")
+	t.line("\tst.global.u64 [%%w2], %%w5;")
+	t.line("END:\n\tret;\n}")
+	return t.String()
+}
+
+// wgmmaTiles begins the kernel: it copies the rows to shared memory, 16 bytes at a time, chunk j of row r to place j^(r&7) of
+// it, and makes them visible to the products. %r2 is where they begin, at a multiple of 1024 bytes.
+func wgmmaTiles(t *rawText, groups int) {
+	threads := 128 * groups
+	t.line(`.version 8.0
 .target sm_90a
 .address_size 64
 .extern .shared .align 128 .b8 tiles[];
@@ -88,65 +136,27 @@ COPY:
 	setp.lt.u32 %%p0, %%r3, %d;
 	@%%p0 bra COPY;
 	fence.proxy.async.shared::cta;
-	bar.sync 0;
-`, threads, wgmmaSums, wgmmaSteps, wgmmaSteps, threads, (groups*wgmmaRows+wgmmaColumns)*wgmmaRow/16)
-	// Descriptors: the address in units of 16 bytes, 1 for the step along a row, which swizzling leaves no say, 1024 bytes
-	// from 8 rows to the next, and swizzling by 128 bytes. The group's number is the same in all lanes: it comes from one.
-	line("shr.u32 %%r10, %%r1, 7;")
-	line("shfl.sync.idx.b32 %%r10, %%r10, 0, 31, -1;")
-	line("mad.lo.u32 %%r11, %%r10, %d, %%r2;", a)
-	line("add.u32 %%r12, %%r2, %d;", groups*a)
-	line("mov.b32 %%r14, 0x%x;", 1024>>4|1<<30)
+	bar.sync 0;`, threads, wgmmaSums, wgmmaSteps, wgmmaSteps, threads, (groups*wgmmaRows+wgmmaColumns)*wgmmaRow/16)
+}
+
+// wgmmaDescriptors makes %a0 and so on and %b0 and so on, one for each step of the depth: the address in units of 16 bytes, 1 for
+// the step along a row, which swizzling leaves no say, 1024 bytes from 8 rows to the next, and swizzling by 128 bytes. The
+// group's number is the same in all lanes: it comes from one.
+func wgmmaDescriptors(t *rawText, groups int) {
+	t.line("\tshr.u32 %%r10, %%r1, 7;")
+	t.line("\tshfl.sync.idx.b32 %%r10, %%r10, 0, 31, -1;")
+	t.line("\tmad.lo.u32 %%r11, %%r10, %d, %%r2;", wgmmaRows*wgmmaRow)
+	t.line("\tadd.u32 %%r12, %%r2, %d;", groups*wgmmaRows*wgmmaRow)
+	t.line("\tmov.b32 %%r14, 0x%x;", 1024>>4|1<<30)
 	for i, name := range []string{"a", "b"} {
-		line("and.b32 %%r13, %%r%d, 0x3ffff;", 11+i)
-		line("shr.u32 %%r13, %%r13, 4;")
-		line("or.b32 %%r13, %%r13, 0x10000;")
-		line("mov.b64 %%%s0, {%%r13, %%r14};", name)
+		t.line("\tand.b32 %%r13, %%r%d, 0x3ffff;", 11+i)
+		t.line("\tshr.u32 %%r13, %%r13, 4;")
+		t.line("\tor.b32 %%r13, %%r13, 0x10000;")
+		t.line("\tmov.b64 %%%s0, {%%r13, %%r14};", name)
 		for s := 1; s < wgmmaSteps; s++ {
-			line("add.s64 %%%s%d, %%%s0, %d;", name, s, name, s*wgmmaRow/wgmmaSteps/16)
+			t.line("\tadd.s64 %%%s%d, %%%s0, %d;", name, s, name, s*wgmmaRow/wgmmaSteps/16)
 		}
 	}
-	for i := range wgmmaSums {
-		line("mov.b32 %%d%d, 0;", i)
-	}
-	line("setp.eq.u32 %%p1, %%r0, %%r0;") // add
-	line("setp.eq.u32 %%p2, %%r0, 0;")    // begin anew; an assembler that knew would drop what nobody adds to
-	line("mov.u32 %%r15, 0;")
-	line("mov.u64 %%w4, %%clock64;")
-	t.WriteString("ROUND:\n")
-	line("wgmma.fence.sync.aligned;")
-	var sums []string
-	for i := range wgmmaSums {
-		sums = append(sums, fmt.Sprintf("%%d%d", i))
-	}
-	for i := range wgmmaUnroll * wgmmaSteps {
-		s, add := i%wgmmaSteps, "%p1"
-		if w.restart && s == 0 {
-			add = "%p2"
-		}
-		line("wgmma.mma_async.sync.aligned.%s.%s {%s}, %%a%d, %%b%d, %s%s;", w.shape, w.types, strings.Join(sums, ", "), s, s, add, w.tail)
-	}
-	line("wgmma.commit_group.sync.aligned;")
-	line("wgmma.wait_group.sync.aligned 1;")
-	line("add.u32 %%r15, %%r15, %d;", wgmmaUnroll)
-	line("setp.lt.u32 %%p0, %%r15, %%r0;")
-	line("@%%p0 bra ROUND;")
-	line("wgmma.wait_group.sync.aligned 0;")
-	line("mov.u64 %%w5, %%clock64;")
-	line("mov.u32 %%r16, %%ctaid.x;")
-	line("mad.lo.u32 %%r17, %%r16, %d, %%r1;", threads)
-	line("mul.wide.u32 %%w6, %%r17, %d;", 4*wgmmaSums)
-	line("add.s64 %%w6, %%w1, %%w6;")
-	for i := 0; i < wgmmaSums; i += 4 {
-		line("st.global.v4.b32 [%%w6+%d], {%s};", 4*i, strings.Join(sums[i:i+4], ", "))
-	}
-	line("or.b32 %%r18, %%r16, %%r1;")
-	line("setp.ne.u32 %%p3, %%r18, 0;")
-	line("@%%p3 bra END;")
-	line("sub.s64 %%w5, %%w5, %%w4;")
-	line("st.global.u64 [%%w2], %%w5;")
-	t.WriteString("END:\n\tret;\n}\n")
-	return strings.ReplaceAll(t.String(), "%%", "%")
 }
 
 // encode returns a small integer as an element.
@@ -236,69 +246,88 @@ func wgmmaStep(w wgmmaType) func(*probe) error {
 
 // wgmma reports a rate, if the sums of few and of many rounds are right.
 func (p *probe) wgmma(w wgmmaType, groups int) error {
-	device, threads := p.backend.Context().Device(), 128*groups
-	k, err := p.raw(wgmmaText(w, groups), threads, wgmmaShared)
+	ctx, device := p.backend.Context(), p.backend.Context().Device()
+	k, err := p.raw(wgmmaText(w, groups), 128*groups, wgmmaShared)
 	if err != nil {
 		return err
 	}
-	blocks, values := device.Multiprocessors, []int(nil)
+	r := wgmmaRun{wgmmaType: w, kernel: k, groups: groups, blocks: device.Multiprocessors}
 	values, data := w.operands(groups)
-	var mem [3]driver.Ptr
-	size := threads * 4 * wgmmaSums // of a block's sums
-	for i, n := range []int{len(data), blocks * size, 8} {
-		if mem[i], err = p.allocate(n); err != nil {
+	r.values = values
+	for i, n := range []int{len(data), r.blocks * r.size(), 8} {
+		if r.mem[i], err = p.allocate(n); err != nil {
 			return err
 		}
 	}
-	ctx := p.backend.Context()
-	if err := ctx.MemcpyHtoD(mem[0], data); err != nil {
+	if err := ctx.MemcpyHtoD(r.mem[0], data); err != nil {
 		return err
 	}
 	f := k.finding(fmt.Sprintf("%s %s, %d x 128 threads", w.shape, w.name, groups))
 	f.Count = wgmmaRounds
 	var took time.Duration
 	for _, rounds := range []int{wgmmaUnroll, wgmmaRounds} {
-		if err := ctx.MemsetD8Async(mem[1], 0xff, blocks*size, p.stream.Handle()); err != nil {
+		var wrong error
+		if took, wrong, err = r.run(p, rounds); err != nil {
 			return err
 		}
-		params := rawParams(mem[:], rounds)
-		launch := func() error { return k.launch(blocks, params) }
-		if rounds == wgmmaRounds {
-			took, err = p.measure(launch)
-		} else {
-			err = launch()
-		}
-		if err == nil {
-			err = p.stream.Wait()
-		}
-		if err != nil {
-			return err
-		}
-		want := w.wanted(values, groups, rounds)
-		for _, block := range []int{0, blocks - 1} {
-			got := make([]byte, size)
-			if err := ctx.MemcpyDtoH(got, mem[1]+driver.Ptr(block*size)); err != nil {
-				return err
-			}
-			if err := w.check(got, want); err != nil {
-				f.US, f.Error = microseconds(took), fmt.Sprintf("block %d after %d rounds: %v", block, rounds, err)
-				p.report(f)
-				return nil
-			}
+		if wrong != nil {
+			f.US, f.Error = microseconds(took), fmt.Sprintf("after %d rounds %v", rounds, wrong)
+			p.report(f)
+			return nil
 		}
 	}
 	var cycles [8]byte
-	if err := ctx.MemcpyDtoH(cycles[:], mem[2]); err != nil {
+	if err := ctx.MemcpyDtoH(cycles[:], r.mem[2]); err != nil {
 		return err
 	}
 	instructions := float64(wgmmaRounds * wgmmaSteps * groups)
 	perInstruction := 2.0 * wgmmaRows * wgmmaColumns * wgmmaRow / wgmmaSteps / float64(w.bytes)
-	f.US, f.TFLOPs = microseconds(took), perSecond(instructions*perInstruction*float64(blocks), took)/1e3
+	f.US, f.TFLOPs = microseconds(took), perSecond(instructions*perInstruction*float64(r.blocks), took)/1e3
 	n := float64(binary.LittleEndian.Uint64(cycles[:]))
 	f.Value = fmt.Sprintf("%s; an instruction in %.1f cycles of a multiprocessor, at about %.0f MHz",
 		shareOfPeak(device, w.bytes, f.TFLOPs), n/instructions, n/max(1, f.US))
 	p.report(f)
 	return nil
+}
+
+// wgmmaRun is a kernel with its operands.
+type wgmmaRun struct {
+	wgmmaType
+	kernel         *rawKernel
+	groups, blocks int
+	values         []int
+	mem            [3]driver.Ptr // x, y and cycles
+}
+
+// size is that of a block's sums in bytes.
+func (r wgmmaRun) size() int { return 128 * r.groups * 4 * wgmmaSums }
+
+// run measures so many rounds, and compares the first block's sums and the last one's.
+func (r wgmmaRun) run(p *probe, rounds int) (took time.Duration, wrong, err error) {
+	ctx, params := p.backend.Context(), rawParams(r.mem[:], rounds)
+	if err = ctx.MemsetD8Async(r.mem[1], 0xff, r.blocks*r.size(), p.stream.Handle()); err != nil {
+		return 0, nil, err
+	}
+	launch := func() error { return r.kernel.launch(r.blocks, params) }
+	if rounds == wgmmaRounds {
+		took, err = p.measure(launch)
+	} else if err = launch(); err == nil {
+		err = p.stream.Wait()
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	want := r.wanted(r.values, r.groups, rounds)
+	for _, block := range []int{0, r.blocks - 1} {
+		got := make([]byte, r.size())
+		if err := ctx.MemcpyDtoH(got, r.mem[1]+driver.Ptr(block*r.size())); err != nil {
+			return 0, nil, err
+		}
+		if wrong := r.check(got, want); wrong != nil {
+			return took, fmt.Errorf("block %d: %w", block, wrong), nil
+		}
+	}
+	return took, nil, nil
 }
 
 // hopperPeaks are the dense peaks of products of halves that NVIDIA's datasheets state, in TFLOP/s, by what is in the
