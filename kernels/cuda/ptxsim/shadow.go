@@ -13,7 +13,7 @@ type cell struct {
 }
 
 // access packs: thread (10 bits), bytes of the cell (4), a mark (1), instruction (25), epoch (24). Zero is none. The mark of a
-// write says that it is still under way, that of a read that other lanes of the warp have read in the same epoch.
+// write says that it is still under way, that of a read that other lanes of the warp have read the same bytes in the same epoch.
 type access uint64
 
 const (
@@ -53,8 +53,8 @@ func (c *cell) noteRead(r access) {
 	switch old := c.read[0]; {
 	case old.warp() != r.warp():
 		c.read[1] = old
-	case old.epoch() == r.epoch() && (old.thread() != r.thread() || old&several != 0):
-		r |= several | old&(15<<10)
+	case old.epoch() == r.epoch() && (old.thread() != r.thread() || old&several != 0) && r.bytes()&^old.bytes() == 0:
+		r |= several
 	}
 	c.read[0] = r
 }
