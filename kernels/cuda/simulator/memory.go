@@ -34,7 +34,8 @@ func (s *Context) MemAlloc(n int) (driver.Ptr, error) {
 	return driver.Ptr(p), nil
 }
 
-// MemFree waits for all work, as drivers do.
+// MemFree waits for all work, as drivers do; but not for what other goroutines have done at once, which may take a person's
+// time.
 func (s *Context) MemFree(p driver.Ptr) error {
 	const call = "cuMemFree_v2"
 	unlock, err := s.enter(call)
@@ -45,8 +46,10 @@ func (s *Context) MemFree(p driver.Ptr) error {
 	if _, ok := s.blocks[p]; !ok {
 		return fail(call, driver.InvalidValue, "%#x is no allocation", uint64(p))
 	}
-	if err := s.drain(call); err != nil {
-		return err
+	if s.Order != Eager || len(s.busy) == 0 {
+		if err := s.drain(call); err != nil {
+			return err
+		}
 	}
 	delete(s.blocks, p)
 	return s.memory.Free(uint64(p))

@@ -184,10 +184,10 @@ func (s *Context) wait(call string, t *task) error {
 	return err
 }
 
-// drain waits for all work.
+// drain waits for all work that is enqueued now.
 func (s *Context) drain(call string) error {
-	for len(s.busy) > 0 {
-		if err := s.await(call, s.busy[0].last); err != nil {
+	for _, q := range slices.Clone(s.busy) {
+		if err := s.await(call, q.last); err != nil {
 			return err
 		}
 	}
@@ -231,7 +231,8 @@ func (s *Context) complete(call string, t *task) (bool, error) {
 	s.stir()
 	if t == nil || t.done {
 		s.saw(t)
-		return true, s.gone(call)
+		err := s.gone(call)
+		return err == nil, err
 	}
 	if x := t.first(); x != nil {
 		s.step(x)
