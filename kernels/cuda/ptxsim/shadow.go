@@ -40,7 +40,8 @@ func (a access) epoch() uint32 { return uint32(a >> 40) }
 
 // orders reports whether access a, if there is one, is surely before what lane of w does now.
 func (w *warp) orders(a access, lane int) bool {
-	return a.epoch() <= w.clock[a.warp()] || a.thread() == w.index<<5|lane || a.epoch() == maxEpoch || w.met(a.thread(), lane, a.epoch())
+	return a.epoch() <= w.clock[a.warp()] || a.thread() == w.index<<5|lane || a.epoch() == maxEpoch ||
+		len(w.meetings) > 0 && w.met(a.thread(), lane, a.epoch())
 }
 
 // ordersReads is orders for a read, with those that are marked on it.
@@ -50,10 +51,11 @@ func (w *warp) ordersReads(a access, lane int) bool {
 
 // noteRead records a read.
 func (c *cell) noteRead(r access) {
-	switch old := c.read[0]; {
-	case old.warp() != r.warp():
+	const thread, epoch = 1023, 40
+	old := c.read[0]
+	if (old^r)&(thread&^31) != 0 {
 		c.read[1] = old
-	case old.epoch() == r.epoch() && (old.thread() != r.thread() || old&several != 0) && r.bytes()&^old.bytes() == 0:
+	} else if (old^r)>>epoch == 0 && (old^r)&(thread|several) != 0 && r&^old&(15<<10) == 0 {
 		r |= several
 	}
 	c.read[0] = r
