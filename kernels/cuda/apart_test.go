@@ -23,7 +23,7 @@ func TestApart(t *testing.T) {
 	b.ctx.(*simulator.Context).Races = true
 	ran := map[string]int{}
 	runtest.Tactics(t, b, suite.Layers(), func(_, tactic string) bool {
-		if !slices.Contains(apartTactics, tactic) || ran[tactic] == 4 {
+		if !slices.Contains(apartTactics, tactic) || ran[tactic] == 2 {
 			return false
 		}
 		ran[tactic]++

@@ -29,7 +29,7 @@ func inOrders(t *testing.T, test func(t *testing.T, b *Backend)) {
 		t.Run(fmt.Sprintf("%d_%d", o.Order, o.Seed), func(t *testing.T) {
 			b := simulated(t)
 			s := b.ctx.(*simulator.Context)
-			s.Order, s.Seed = o.Order, o.Seed
+			s.Order, s.Seed, s.Streams = o.Order, o.Seed, true
 			test(t, b)
 		})
 	}
@@ -46,7 +46,7 @@ func TestOrdersOfCopies(t *testing.T) {
 
 // copies moves buffers up in two streams, and back.
 func copies(b *Backend) (err error) {
-	const n = 2*maxStaging + 3
+	const n = maxStaging + 3
 	rnd := rand.NewChaCha8([32]byte{})
 	var streams [2]kernels.Stream
 	var mem [2]kernels.Mem
@@ -231,6 +231,32 @@ func (c careless) EventSynchronize(e driver.Event) error {
 		return nil
 	}
 	return c.Context.EventSynchronize(e)
+}
+
+// TestSharedMemory uploads to one place in two streams: the simulator names both pieces of work.
+func TestSharedMemory(t *testing.T) {
+	for _, o := range append(lazy(), simulator.Options{}) {
+		s := Simulate(simulator.Device())
+		s.Order, s.Streams = o.Order, true
+		b := New(s, "shared")
+		m, err := b.Alloc(64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(upload(b, m, 64), upload(b, b.Slice(m, 60, 4), 4), s.Synchronize())
+		if want := regexp.MustCompile(`race: it writes 4 bytes of device memory at 0x\w+, which cuMemcpyHtoDAsync_v2 of (64|4) bytes at \S+ in stream \S+ wrote`); err == nil || !want.MatchString(err.Error()) {
+			t.Errorf("order %d: %v", o.Order, err)
+		}
+	}
+}
+
+// upload copies n bytes to m in a stream of its own, and waits for nothing.
+func upload(b *Backend, m kernels.Mem, n int) error {
+	s, err := b.NewStream()
+	if err != nil {
+		return err
+	}
+	return b.Upload(s, m, make([]byte, n))
 }
 
 // TestForgottenWaits leaves each kind of the runtime's waits out: the simulator finds it in the latest order, and only there.

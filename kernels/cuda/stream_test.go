@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/driver"
 	"github.com/trtui/trtui/kernels/cuda/driver/drivertest"
+	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
 // TestCopies moves buffers of odd sizes to the device and back, in pieces where they are large.
@@ -120,9 +121,15 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestConcurrentContexts runs one engine from several goroutines, each on a context of its own.
+// TestConcurrentContexts runs one engine from several goroutines, each on a context of its own, in all orders of their work: no
+// two of them use the same memory with nothing that orders it.
 func TestConcurrentContexts(t *testing.T) {
-	b := simulated(t)
+	t.Run("eager", func(t *testing.T) { concurrently(t, simulated(t)) })
+	inOrders(t, concurrently)
+}
+
+func concurrently(t *testing.T, b *Backend) {
+	b.ctx.(*simulator.Context).Streams = true
 	n := small(t)
 	want, err := n.Eval(map[string]graph.Value{"x": smallInput()}, nil)
 	if err != nil {

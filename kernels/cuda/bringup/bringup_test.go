@@ -16,11 +16,25 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/simulator"
 )
 
-// TestBringup runs all steps on the simulated device: each of them finds something, and nothing is wrong.
+// TestBringup runs all steps on the simulated device, with work done at once and as late as it may be: each of them finds
+// something, and nothing is wrong.
 func TestBringup(t *testing.T) {
+	t.Run("eager", func(t *testing.T) { bringup(t, cuda.OpenSimulator) })
+	t.Run("late", func(t *testing.T) {
+		bringup(t, func() (*cuda.Backend, error) {
+			return cuda.OpenSimulatorOn(func() (driver.Context, error) {
+				s := cuda.Simulate(simulator.Device())
+				s.Order, s.Streams = simulator.Late, true
+				return s, nil
+			})
+		})
+	})
+}
+
+func bringup(t *testing.T, open func() (*cuda.Backend, error)) {
 	seen := map[string]int{}
 	names := map[string]bool{}
-	err := Run(context.Background(), cuda.OpenSimulator, nil, func(f Finding) {
+	err := Run(context.Background(), open, nil, func(f Finding) {
 		seen[f.Check]++
 		names[f.Check+" "+f.Name] = true
 		if f.Name == "all" && !strings.Contains(f.Value, "; spills not known, ") {

@@ -48,7 +48,8 @@ type Memory interface {
 	MemFree(p Ptr) error
 	// MemHostAlloc returns n bytes of page-locked host memory outside the Go heap: what asynchronous copies need.
 	MemHostAlloc(n int) ([]byte, error)
-	// MemFreeHost gives back what MemHostAlloc returned; any slice that starts at the same byte will do.
+	// MemFreeHost gives back what MemHostAlloc returned; any slice that starts at the same byte will do. It does not wait: no
+	// copy of the memory is pending.
 	MemFreeHost(b []byte) error
 
 	// MemcpyHtoD copies src to the device and waits for it. Go memory will do.
@@ -75,6 +76,7 @@ type Code interface {
 	// Link compiles PTX text to a cubin for this device without loading it. A driver that cannot do this returns an error
 	// with which ModuleLoad of the same text is still worth trying.
 	Link(ptx []byte, o JITOptions) (cubin []byte, log JITLog, err error)
+	// ModuleUnload does not wait: no launch of the module's functions is pending.
 	ModuleUnload(m Module) error
 	// ModuleGetFunction finds an entry by its name.
 	ModuleGetFunction(m Module, name string) (Function, error)
@@ -98,6 +100,7 @@ type Streams interface {
 	// StreamCreate makes a stream that does not wait for the default stream. priority is clamped to what
 	// [Device].StreamPriority gives: lower numbers are more urgent, 0 is the default.
 	StreamCreate(priority int) (Stream, error)
+	// StreamDestroy does not wait; what is enqueued will be done.
 	StreamDestroy(s Stream) error
 	StreamSynchronize(s Stream) error
 	// StreamQuery tells whether all work of s is done.

@@ -210,6 +210,7 @@ var raceCases = []struct {
 }{
 	{"neighbouring warp", 1, 64, "", mine + "st.global.u32 [%rd2], %r1;\n?bar.sync 0;\nld.global.u32 %r5, [%rd3];", Race, "with no barrier between"},
 	{"read by all, then written by one", 1, 32, "", "setp.eq.u32 %p1, %r1, 31; ld.global.u32 %r5, [%rd1];\n?bar.warp.sync -1;\n@%p1 st.global.u32 [%rd1], 8;", Race, "no barrier between"},
+	{"bytes of one word", 1, 32, "", "\n?cvt.u64.u32 %rd2, %r1; add.s64 %rd2, %rd2, %rd1; ld.global.u8 %r5, [%rd2]; add.u32 %r5, %r5, %r1; st.global.u8 [%rd2], %r5;", "", ""},
 	{"neighbouring lane", 1, 64, "", mine + "xor.b32 %r4, %r1, 1; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd3, %rd3, %rd1; st.global.u32 [%rd2], %r1;\n?bar.warp.sync -1;\nld.global.u32 %r5, [%rd3];", Race, "with no barrier between"},
 	{"write after read", 1, 64, "", mine + "ld.global.u32 %r5, [%rd3];\n?bar.sync 0;\nadd.u32 %r6, %r1, 9; st.global.u32 [%rd2], %r6;", Race, "with no barrier between"},
 	{"write after read of another block", 2, 32, "", "mov.u32 %r4, %ctaid.x; setp.eq.u32 %p1, %r4, 0;\n!@!%p1 st.global.u32 [%rd1], %r1;\n@%p1 ld.global.u32 %r5, [%rd1];", Race, "which block 0 read"},

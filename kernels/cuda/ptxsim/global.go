@@ -14,7 +14,7 @@ type globalAccess struct {
 	bytes  uint8  // of the cell
 	strong strength
 	copies bool // the read of an asynchronous copy that is under way
-	others bool // of a read: other lanes of the warp have read in the same epoch
+	others bool // of a read: other lanes of the warp have read the same bytes in the same epoch
 }
 
 func (a *globalAccess) warp() int { return int(a.thread >> 5) }
@@ -37,17 +37,27 @@ type globalCell struct {
 // pageCells is how many cells a page of a shadow has. Pages are made when they are first touched.
 const pageCells = 1024
 
-type globalShadow struct{ pages []*[pageCells]globalCell }
+type globalShadow struct {
+	pages   []*[pageCells]globalCell // nil unless races are looked for
+	touched *touched                 // nil unless it is noted
+}
 
 // withShadows is a table of allocations whose accesses are noted.
-func withShadows(table []*allocation) []*allocation {
+func withShadows(table []*allocation, opt *Options) []*allocation {
 	out := make([]*allocation, len(table))
 	for i, a := range table {
-		if a != nil {
-			c := *a
-			c.shadow = &globalShadow{make([]*[pageCells]globalCell, (len(a.data)+4*pageCells-1)/(4*pageCells))}
-			out[i] = &c
+		if a == nil {
+			continue
 		}
+		c := *a
+		c.shadow = &globalShadow{}
+		if opt.Races {
+			c.shadow.pages = make([]*[pageCells]globalCell, (len(a.data)+4*pageCells-1)/(4*pageCells))
+		}
+		if opt.Touched {
+			c.shadow.touched = newTouched(len(a.data))
+		}
+		out[i] = &c
 	}
 	return out
 }
@@ -74,6 +84,12 @@ const (
 // what is there already is no race.
 func (w *warp) checkGlobal(in *inst, lane int, a *allocation, off, size uint64, use globalUse, data []byte) bool {
 	writes := use == usesWrite || use == usesUpdate
+	if t := a.shadow.touched; t != nil {
+		t.note(off, size, writes)
+	}
+	if a.shadow.pages == nil {
+		return true
+	}
 	same := use == usesWrite && string(a.data[off:off+size]) == string(data) && written(a.written[off:off+size])
 	me := globalAccess{
 		block: int32(w.block.index) + 1, src: int32(in.src), epoch: w.epoch, thread: uint16(w.index<<5 | lane),
@@ -152,9 +168,8 @@ func (c *globalCell) noteRead(a globalAccess) {
 		if !c.read[1].copies || c.read[1].block != a.block {
 			c.read[1] = *first
 		}
-	} else if first.epoch == a.epoch && (first.thread != a.thread || first.others) && a.strong == weak {
+	} else if first.epoch == a.epoch && (first.thread != a.thread || first.others) && a.bytes&^first.bytes == 0 && a.strong == weak {
 		a.others = true
-		a.bytes |= first.bytes
 	}
 	*first = a
 }

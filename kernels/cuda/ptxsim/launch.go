@@ -40,6 +40,8 @@ type Options struct {
 	// Races looks for threads, of one block or of several, that use global memory which another writes with nothing between
 	// them that orders the two, and for loads through the read-only cache of what the launch writes. Blocks run one at a time.
 	Races bool
+	// Touched notes for Stats which global memory the launch reads and writes. Blocks run one at a time.
+	Touched bool
 	// Rough makes results that the ISA leaves open as far off as it lets them be: of .approx and .full instructions, and of
 	// tensor cores' sums.
 	Rough bool
@@ -161,7 +163,7 @@ func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params 
 	l.blocks = shape.Grid[0] * shape.Grid[1] * shape.Grid[2]
 	l.shared = k.span + shape.Shared
 	l.opt.Workers = min(l.opt.Workers, l.blocks)
-	if opt.Races {
+	if opt.Races || opt.Touched {
 		l.opt.Workers = 1
 	}
 	if bytes := warps * l.opt.Workers * warpSize * (4*k.regs32 + 8*k.regs64 + 2*k.localBytes); bytes > maxThreadBytes {
@@ -171,8 +173,11 @@ func (p *Program) newLaunch(ctx context.Context, k *kernel, shape Shape, params 
 	p.mem.mu.Lock()
 	l.table = p.mem.table
 	p.mem.mu.Unlock()
+	if opt.Races || opt.Touched {
+		l.table = withShadows(l.table, &opt)
+	}
 	if opt.Races {
-		l.table, l.syncs = withShadows(l.table), map[uint64]view{}
+		l.syncs = map[uint64]view{}
 	}
 	return l, nil
 }

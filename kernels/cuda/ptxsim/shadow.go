@@ -13,7 +13,7 @@ type cell struct {
 }
 
 // access packs: thread (10 bits), bytes of the cell (4), a mark (1), instruction (25), epoch (24). Zero is none. The mark of a
-// write says that it is still under way, that of a read that other lanes of the warp have read in the same epoch.
+// write says that it is still under way, that of a read that other lanes of the warp have read the same bytes in the same epoch.
 type access uint64
 
 const (
@@ -40,7 +40,8 @@ func (a access) epoch() uint32 { return uint32(a >> 40) }
 
 // orders reports whether access a, if there is one, is surely before what lane of w does now.
 func (w *warp) orders(a access, lane int) bool {
-	return a.epoch() <= w.clock[a.warp()] || a.thread() == w.index<<5|lane || a.epoch() == maxEpoch || w.met(a.thread(), lane, a.epoch())
+	return a.epoch() <= w.clock[a.warp()] || a.thread() == w.index<<5|lane || a.epoch() == maxEpoch ||
+		len(w.meetings) > 0 && w.met(a.thread(), lane, a.epoch())
 }
 
 // ordersReads is orders for a read, with those that are marked on it.
@@ -50,11 +51,12 @@ func (w *warp) ordersReads(a access, lane int) bool {
 
 // noteRead records a read.
 func (c *cell) noteRead(r access) {
-	switch old := c.read[0]; {
-	case old.warp() != r.warp():
+	const thread, epoch = 1023, 40
+	old := c.read[0]
+	if (old^r)&(thread&^31) != 0 {
 		c.read[1] = old
-	case old.epoch() == r.epoch() && (old.thread() != r.thread() || old&several != 0):
-		r |= several | old&(15<<10)
+	} else if (old^r)>>epoch == 0 && (old^r)&(thread|several) != 0 && r&^old&(15<<10) == 0 {
+		r |= several
 	}
 	c.read[0] = r
 }

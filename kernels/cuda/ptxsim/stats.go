@@ -29,7 +29,10 @@ type Stats struct {
 	// Abandoned counts asynchronous copies of threads that read something and that no wait ends. The ISA does not forbid
 	// them; whoever issues one has most likely forgotten it.
 	Abandoned int64
-	Insts     []InstStats
+	// Reads and Writes are the addresses of global memory that the launch read and wrote, in words of 4 bytes, in order; where
+	// Options.Touched is set.
+	Reads, Writes []Range
+	Insts         []InstStats
 }
 
 // InstStats is what one instruction did. Counts of a load or store that found no memory to measure are zero.
@@ -125,6 +128,7 @@ func (l *launch) stats(workers []*worker) *Stats {
 	for _, w := range workers {
 		s.Abandoned += w.abandoned
 	}
+	l.addTouched(s)
 	s.Occupancy = l.opt.SM.Occupancy(s.Threads, s.Registers, s.Shared)
 	for pc := range k.code {
 		in := &k.code[pc]

@@ -269,7 +269,7 @@ func (s *Context) node(call string, launch driver.KernelNode, overlap bool) (nod
 			ctx = both
 		}
 		sm := ptxsim.SMOf(ptx.Target{SM: s.device.SM})
-		opt := ptxsim.Options{SM: &sm, Overlap: overlap, Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Apart: s.Apart, Lints: ptxsim.LintNone, Progress: tell}
+		opt := ptxsim.Options{SM: &sm, Overlap: overlap, Seed: uint64(n), Unchecked: n > 1, Races: s.Races && n == 0, Rough: s.Rough, Apart: s.Apart, Touched: s.Streams, Lints: ptxsim.LintNone, Progress: tell}
 		if n%2 == 1 {
 			opt.Async = ptxsim.Early
 		}
@@ -278,10 +278,11 @@ func (s *Context) node(call string, launch driver.KernelNode, overlap bool) (nod
 		if err != nil {
 			return err
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		st.reads, st.writes = stats.Reads, stats.Writes
 		if s.Time != nil {
-			s.mu.Lock()
 			st.clock += s.Time(stats)
-			s.mu.Unlock()
 		}
 		return nil
 	}}, nil

@@ -6,7 +6,8 @@
 // error of work is that of a later call, and of all that follow, and names the call that enqueued it. Where work that is
 // pending makes a call undefined, the call is such an error: page-locked memory that a copy uses is given back or changed, a
 // module that a launch runs is unloaded. What a driver's manual defines is done: MemFree waits; streams, events and graphs
-// that are destroyed live until their work is done.
+// that are destroyed live until their work is done. [Options].Streams finds work of two streams that uses the same memory
+// with nothing that orders it.
 package simulator
 
 import (
@@ -42,6 +43,8 @@ type Context struct {
 	changed *sync.Cond // a task is done, or no more will be
 	random  *rand.Rand // of Options.Seed
 	lost    *failure   // nil while the context works
+	waited  seen       // what the host has waited for
+	traces  []*trace   // of what is done, the oldest first
 }
 
 // Options are how launches are simulated; they may be changed until the first, but for Seed.
@@ -51,7 +54,10 @@ type Options struct {
 	Rough bool                              // results that a GPU only approximates are as far off as they may be
 	Apart bool                              // lanes that a branch has parted stay apart for as long as the ISA lets them
 	Order Order                             // when enqueued work is done
-	Seed  uint64                            // of the choices of Mixed
+	// Streams looks for work of several streams that uses the same memory with nothing that orders it. What a kernel uses is
+	// known in words of 4 bytes; blocks run one at a time.
+	Streams bool
+	Seed    uint64 // of the choices of Mixed
 }
 
 // What the handles stand for.
@@ -70,10 +76,15 @@ type (
 	stream struct {
 		handle  driver.Stream
 		pending []*task // in order; the first may run
+		last    *task   // that was enqueued, done or not
+		serial  uint64  // of that
+		seen    seen    // what its next task is ordered after
 		clock   time.Duration
 		capture *graph          // what is captured, or nil
 		ctx     context.Context // of its launches; nil: the simulator's
 		tell    func(done, total int)
+
+		reads, writes []ptxsim.Range // by the launch that ran last
 	}
 	event struct {
 		timing    bool
@@ -95,6 +106,8 @@ type (
 		what     string    // beside the call, for messages
 		function *function // that it launches
 		from, to []byte    // page-locked memory that it copies from or to
+		reads    []ptxsim.Range
+		writes   []ptxsim.Range // device memory, of what is no kernel
 		waits    *event
 		records  *event
 	}

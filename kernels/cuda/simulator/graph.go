@@ -143,7 +143,7 @@ func (s *Context) submitAll(call string, q *stream, x *exec, nodes []node) error
 		t, err := s.push(call, q, n)
 		if err == nil {
 			if i == 0 {
-				t.follow(x.last)
+				s.follow(t, x.last)
 			}
 			if x.last = t; s.eager(q) {
 				err = cmp.Or(s.await(call, t), t.err)

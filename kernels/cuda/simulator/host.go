@@ -41,13 +41,16 @@ func overlap(a, b []byte) bool {
 
 // locked reports whether b lies within memory of MemHostAlloc.
 func (s *Context) locked(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
 	x := spanOf(b)
 	for p, n := range s.host {
 		if at := uint64(uintptr(unsafe.Pointer(p))); at <= x.From && x.To <= at+uint64(n) {
 			return true
 		}
 	}
-	return len(b) == 0
+	return false
 }
 
 // stage prepares to find out whether the host leaves the memory of copy t alone. Where other copies through the same memory
@@ -66,7 +69,7 @@ func (s *Context) stage(t *task) {
 	t.staged.filled = true
 }
 
-// intact reports that the host has changed what a copy was to read or to fill.
+// intact is the error of a copy where the host has changed what it was to read or to fill.
 func (t *task) intact() error {
 	switch {
 	case t.staged.source && maphash.Bytes(hashSeed, t.from) != t.staged.sum:
@@ -77,7 +80,7 @@ func (t *task) intact() error {
 	return nil
 }
 
-// MemHostAlloc returns memory that holds no value.
+// MemHostAlloc returns memory that holds nothing of use.
 func (s *Context) MemHostAlloc(n int) ([]byte, error) {
 	const call = "cuMemHostAlloc"
 	unlock, err := s.enter(call)

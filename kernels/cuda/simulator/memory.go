@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cuda/driver"
+	"github.com/trtui/trtui/kernels/cuda/ptxsim"
 )
 
 func (s *Context) MemGetInfo() (free, total uint64, err error) {
@@ -33,7 +34,8 @@ func (s *Context) MemAlloc(n int) (driver.Ptr, error) {
 	return driver.Ptr(p), nil
 }
 
-// MemFree waits for all work, as drivers do.
+// MemFree waits for all work, as drivers do; but not for what other goroutines have done at once, which may take a person's
+// time.
 func (s *Context) MemFree(p driver.Ptr) error {
 	const call = "cuMemFree_v2"
 	unlock, err := s.enter(call)
@@ -44,8 +46,10 @@ func (s *Context) MemFree(p driver.Ptr) error {
 	if _, ok := s.blocks[p]; !ok {
 		return fail(call, driver.InvalidValue, "%#x is no allocation", uint64(p))
 	}
-	if err := s.drain(call); err != nil {
-		return err
+	if s.Order != Eager || len(s.busy) == 0 {
+		if err := s.drain(call); err != nil {
+			return err
+		}
 	}
 	delete(s.blocks, p)
 	return s.memory.Free(uint64(p))
@@ -59,8 +63,8 @@ func invalidAddress(call string, err error) error {
 	return fail(call, driver.InvalidValue, "%v", err)
 }
 
-// copyNow copies in the default stream and waits for it. The host's memory may be any.
-func (s *Context) copyNow(call string, p driver.Ptr, n int, run func() error) error {
+// copyNow copies in the default stream and waits for it; w has what it reads or writes. The host's memory may be any.
+func (s *Context) copyNow(call string, p driver.Ptr, n int, w node) error {
 	q, unlock, err := s.queue(call, 0)
 	if err != nil {
 		return err
@@ -69,22 +73,31 @@ func (s *Context) copyNow(call string, p driver.Ptr, n int, run func() error) er
 	if err := invalidAddress(call, s.memory.Contains(uint64(p), int64(n))); err != nil {
 		return err
 	}
-	t, err := s.submit(call, q, node{what: sized(n, p), run: func(*stream) error { return run() }})
+	w.what = sized(n, p)
+	t, err := s.submit(call, q, w)
 	if err != nil {
 		return err
 	}
-	return s.await(call, t)
+	return s.wait(call, t)
+}
+
+// rangeAt is n bytes at p.
+func rangeAt(p driver.Ptr, n int) []ptxsim.Range {
+	if n <= 0 {
+		return nil
+	}
+	return []ptxsim.Range{{From: uint64(p), To: uint64(p) + uint64(n)}}
 }
 
 // sized names bytes of device memory.
 func sized(n int, p driver.Ptr) string { return fmt.Sprintf("of %d bytes at %#x", n, uint64(p)) }
 
 func (s *Context) MemcpyHtoD(dst driver.Ptr, src []byte) error {
-	return s.copyNow("cuMemcpyHtoD_v2", dst, len(src), func() error { return s.memory.Write(uint64(dst), src) })
+	return s.copyNow("cuMemcpyHtoD_v2", dst, len(src), node{writes: rangeAt(dst, len(src)), run: func(*stream) error { return s.memory.Write(uint64(dst), src) }})
 }
 
 func (s *Context) MemcpyDtoH(dst []byte, src driver.Ptr) error {
-	return s.copyNow("cuMemcpyDtoH_v2", src, len(dst), func() error { return s.memory.Read(uint64(src), dst) })
+	return s.copyNow("cuMemcpyDtoH_v2", src, len(dst), node{reads: rangeAt(src, len(dst)), run: func(*stream) error { return s.memory.Read(uint64(src), dst) }})
 }
 
 func (s *Context) MemcpyHtoDAsync(dst driver.Ptr, src []byte, st driver.Stream) error {
@@ -100,7 +113,7 @@ func (s *Context) MemcpyDtoDAsync(dst, src driver.Ptr, n int, st driver.Stream) 
 	if err := invalidAddress(call, s.memory.Contains(uint64(src), int64(n))); err != nil {
 		return err
 	}
-	return s.work(call, st, dst, n, node{run: func(*stream) error { return s.memory.Copy(uint64(dst), uint64(src), int64(n)) }})
+	return s.work(call, st, dst, n, node{reads: rangeAt(src, n), run: func(*stream) error { return s.memory.Copy(uint64(dst), uint64(src), int64(n)) }})
 }
 
 func (s *Context) MemsetD8Async(dst driver.Ptr, v uint8, n int, st driver.Stream) error {

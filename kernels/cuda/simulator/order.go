@@ -34,6 +34,8 @@ type task struct {
 	err    error         // of a call that waits for its own work; else the context's
 	at     time.Duration // of its stream's clock, when it was done
 	staged staged
+	serial uint64 // in its stream, from 1
+	seen   seen   // what it is ordered after
 }
 
 // name says what the task is, for a message.
@@ -50,14 +52,6 @@ func (q *stream) name() string {
 		return "the default stream"
 	}
 	return fmt.Sprintf("stream %#x", uintptr(q.handle))
-}
-
-// last is the task of q that was enqueued last and is not done, or nil.
-func (q *stream) last() *task {
-	if len(q.pending) == 0 {
-		return nil
-	}
-	return q.pending[len(q.pending)-1]
 }
 
 // submit puts a node into a stream, and waits for it where that is the order.
@@ -82,9 +76,10 @@ func (s *Context) push(call string, q *stream, n node) (*task, error) {
 		return nil, err
 	}
 	t := &task{node: n, call: call, stream: q}
+	s.locate(t)
 	if n.waits != nil {
 		t.wait = n.waits.last
-		t.follow(t.wait)
+		s.follow(t, t.wait)
 	}
 	if n.records != nil {
 		n.records.last = t
@@ -95,14 +90,23 @@ func (s *Context) push(call string, q *stream, n node) (*task, error) {
 	if len(q.pending) == 0 {
 		s.busy = append(s.busy, q)
 	}
-	q.pending = append(q.pending, t)
+	q.pending, q.last = append(q.pending, t), t
 	return t, nil
 }
 
-// follow makes t wait for other.
-func (t *task) follow(other *task) {
-	if other != nil && !other.done && other.stream != t.stream {
+// follow orders t, which was pushed last or is about to be, after other, which may be nil.
+func (s *Context) follow(t, other *task) {
+	if other == nil || other.stream == t.stream {
+		return
+	}
+	if !other.done {
 		t.after = append(t.after, other)
+	}
+	if s.Streams {
+		for _, c := range []*seen{&t.seen, &t.stream.seen} {
+			c.join(other.seen)
+			c.reach(other.stream, other.serial)
+		}
 	}
 }
 
@@ -171,13 +175,23 @@ func (s *Context) await(call string, t *task) error {
 	return s.gone(call)
 }
 
-// drain does all work.
+// wait is await for the host, which knows then that t is done.
+func (s *Context) wait(call string, t *task) error {
+	err := s.await(call, t)
+	if err == nil {
+		s.saw(t)
+	}
+	return err
+}
+
+// drain waits for all work that is enqueued now.
 func (s *Context) drain(call string) error {
-	for len(s.busy) > 0 {
-		if err := s.await(call, s.busy[0].last()); err != nil {
+	for _, q := range slices.Clone(s.busy) {
+		if err := s.await(call, q.last); err != nil {
 			return err
 		}
 	}
+	s.sawAll()
 	return s.gone(call)
 }
 
@@ -191,6 +205,9 @@ func (s *Context) step(t *task) {
 		err = t.run(q)
 	}
 	s.mu.Lock()
+	if err == nil {
+		err = s.checkOverlap(t)
+	}
 	if t.wait != nil {
 		q.clock = max(q.clock, t.wait.at)
 	}
@@ -213,7 +230,9 @@ func (s *Context) step(t *task) {
 func (s *Context) complete(call string, t *task) (bool, error) {
 	s.stir()
 	if t == nil || t.done {
-		return true, s.gone(call)
+		s.saw(t)
+		err := s.gone(call)
+		return err == nil, err
 	}
 	if x := t.first(); x != nil {
 		s.step(x)

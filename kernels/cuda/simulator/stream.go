@@ -55,6 +55,10 @@ func (s *Context) work(call string, st driver.Stream, p driver.Ptr, n int, w nod
 		return err
 	}
 	w.what = sized(n, p)
+	w.writes = rangeAt(p, n)
+	if w.to != nil {
+		w.reads, w.writes = w.writes, nil
+	}
 	return s.enqueue(call, st, w)
 }
 
@@ -92,7 +96,7 @@ func (s *Context) Watch(st driver.Stream, ctx context.Context, tell func(done, t
 		return err
 	}
 	defer unlock()
-	if err := s.await(call, q.last()); err != nil {
+	if err := s.wait(call, q.last); err != nil {
 		return err
 	}
 	q.ctx, q.tell = ctx, tell
@@ -116,7 +120,7 @@ func (s *Context) StreamSynchronize(st driver.Stream) error {
 		return err
 	}
 	defer unlock()
-	return s.await(call, q.last())
+	return s.wait(call, q.last)
 }
 
 func (s *Context) StreamQuery(st driver.Stream) (bool, error) {
@@ -126,7 +130,7 @@ func (s *Context) StreamQuery(st driver.Stream) (bool, error) {
 		return false, err
 	}
 	defer unlock()
-	return s.complete(call, q.last())
+	return s.complete(call, q.last)
 }
 
 // StreamWaitEvent also brings the stream's clock up to the event's.
@@ -204,7 +208,7 @@ func (s *Context) EventSynchronize(h driver.Event) error {
 		return err
 	}
 	defer unlock()
-	return s.await(call, e.last)
+	return s.wait(call, e.last)
 }
 
 func (s *Context) EventQuery(h driver.Event) (bool, error) {
