@@ -251,3 +251,41 @@ func TestSimulatedPeak(t *testing.T) {
 		}
 	}
 }
+
+// TestTransposeChoice: on every board transpositions of whole tiles are estimated to be faster through tiles than element by
+// element, and reformats cost little more than their bytes.
+func TestTransposeChoice(t *testing.T) {
+	estimate := func(m machine, name string, op *graph.Op, attrs any, typ graph.DataType, dims ...int) (all time.Duration) {
+		x := &graph.Tensor{Name: "x", Type: typ, Dims: graph.Shape(dims...)}
+		l := emittest.LayerOf(t, op, attrs, x)
+		for _, e := range Tactics() {
+			if e.Name != name || e.Op != op {
+				continue
+			}
+			b, _ := emittest.BindingOf(l, e)
+			for _, j := range e.Jobs(b) {
+				all += m.time(j)
+			}
+		}
+		return all
+	}
+	for _, board := range boards {
+		m := board.machine(emit.SimtF32)
+		for _, typ := range []graph.DataType{graph.F32, graph.F16, graph.I8} {
+			for _, dims := range [][]int{{192, 128, 64}, {16, 512, 1024}, {64, 3136, 64}} {
+				swap := graph.TransposeAttrs{Perm: []int{0, 2, 1}}
+				tiled := estimate(m, "transpose_tiled_linear", graph.Transpose, swap, typ, dims...)
+				plain := estimate(m, "transpose_linear", graph.Transpose, swap, typ, dims...)
+				if tiled == 0 || plain == 0 || tiled > plain+plain/20 {
+					t.Errorf("%s, %s %v: %v through tiles, %v without", board.name, typ, dims, tiled, plain)
+				}
+			}
+			const n = 64 * 256 * 56 * 56
+			got := estimate(m, "reformat_linear_nhwc", graph.Reformat, nil, typ, 64, 256, 56, 56)
+			bytes := time.Duration(2 * float64(n*typ.Size()) / m.bandwidth * 1e9)
+			if got < bytes || got > 2*bytes {
+				t.Errorf("%s, %s: a reformat takes %v, its bytes %v", board.name, typ, got, bytes)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -90,6 +91,22 @@ func (o *RowOutput) narrow(args []Argument) {
 func (o *RowOutput) Precede(args []Argument, program graph.Program) {
 	o.narrow(args)
 	o.args, o.Program = append(args, o.args...), program
+}
+
+// Aligned returns of how many elements, a power of two, all rows that are written and read begin at multiples, and whether
+// none are read.
+func (o *RowOutput) Aligned() (n int, alone bool) {
+	all := o.Width | o.Pitch
+	alone = true
+	for _, a := range o.args {
+		if a.Input >= 0 {
+			alone = false
+		}
+		if a.Input >= 0 && a.Whole {
+			all |= a.Width | a.Pitch
+		}
+	}
+	return 1 << bits.TrailingZeros(uint(all)), alone
 }
 
 // RowChannels returns how many elements of a row are the sums' channels; those behind them are padding.

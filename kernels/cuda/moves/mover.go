@@ -155,7 +155,26 @@ func moveTactic(name string, op *graph.Op, moverOf func(kernels.Binding) (*mover
 			m.emit(w, "move", 0, 0)
 			return w, nil
 		},
+		Cost: func(b kernels.Binding) []emit.Job {
+			m, err := checked(b)
+			if err != nil {
+				return nil
+			}
+			return []emit.Job{m.job()}
+		},
 	}
+}
+
+// job estimates the launch. Where neighbours of the output lie apart in the input each takes a sector of its own, whose rest
+// is as often as not still in a cache when its turn comes.
+func (m *mover) job() emit.Job {
+	const sector = 32 // bytes
+	moved := float64(m.elements() * m.size)
+	read := moved
+	if n := len(m.axes); n > 0 && m.axes[n-1].stride > 1 {
+		read *= max(1, float64(min(sector, m.axes[n-1].stride*m.size))/float64(m.size)/2)
+	}
+	return emit.ThreadJob(m.elements(), 16+10*len(m.axes), moved+read)
 }
 
 // movable returns an error where a layer's first input or output is not plain memory that a copy can move.

@@ -32,8 +32,7 @@ func momentTactics() []emit.Tactic {
 				if err != nil {
 					return nil
 				}
-				t := m.threads()
-				return []emit.Job{emit.ThreadJob(m.outer*t, 16*emit.CeilDiv(m.length, t)+120, emit.Traffic(b))}
+				return []emit.Job{m.job()}
 			},
 		})
 	}
@@ -69,7 +68,7 @@ func momentsOf(b kernels.Binding) (*moments, error) {
 		return nil, err
 	}
 	m.length = graph.Count(x) / m.outer
-	if err := emit.ThreadsFit(m.outer * m.threads()); err != nil {
+	if err := emit.ThreadsFit(m.outer * emit.BlockThreads); err != nil {
 		return nil, err
 	}
 	m.programOf()
@@ -174,50 +173,85 @@ func (m *moments) programOf() {
 	}
 }
 
-// threads returns how many threads share a row.
-func (m *moments) threads() int {
-	if m.length <= rowInWarp {
-		return 32
-	}
-	return emit.BlockThreads
-}
-
-func (m *moments) emit() (*emit.Work, error) {
-	b := m.binding
-	w := emit.NewWork()
-	out, err := emit.PlainOutput(b, w)
+// output places what the program reads behind the quotient.
+func (m *moments) output(w *emit.Work) (*emit.RowOutput, error) {
+	out, err := emit.PlainOutput(m.binding, w)
 	if err != nil {
 		return nil, err
 	}
-	params, err := emit.Arguments(b, m.params, b.Out[0], &w.Constants)
+	params, err := emit.Arguments(m.binding, m.params, m.binding.Out[0], &w.Constants)
 	if err != nil {
 		return nil, err
 	}
 	out.Precede(params, m.program)
-	t := m.threads()
-	k, l := w.Threads("normalize", m.outer*t)
+	return out, nil
+}
+
+// share returns how threads share a row.
+func (m *moments) share(out *emit.RowOutput) rowShare {
+	most, _ := out.Aligned()
+	if most = min(most, 16/min(m.x.Type.Size(), out.Y.Type.Size())); m.axes != nil {
+		most = 1
+	}
+	return newRowShare(m.length, most, most, false)
+}
+
+// job estimates the launch.
+func (m *moments) job() emit.Job {
+	const element, again = 10, 22 // instructions of a thread for an element: kept, read each time
+	out, err := m.output(new(emit.Work))
+	if err != nil {
+		return emit.Job{Blocks: 1, Bytes: emit.Traffic(m.binding)}
+	}
+	s, bytes := m.share(out), emit.Traffic(m.binding)
+	each := element
+	if !s.keeps() {
+		each, bytes = again, bytes+2*float64(m.binding.In[0].Bytes())
+	}
+	return emit.ThreadJob(m.outer*s.threads, 120+each*s.vectors()*s.n, bytes)
+}
+
+func (m *moments) emit() (*emit.Work, error) {
+	w := emit.NewWork()
+	out, err := m.output(w)
+	if err != nil {
+		return nil, err
+	}
+	share := m.share(out)
+	k, l := w.Threads("normalize", m.outer*share.threads)
 	m.x.Base = l.Input(k, 0)
 	out.Parameters(k, l)
 	var stats []ptx.GlobalPtr
-	for i := 1; i < len(b.Out); i++ {
+	for i := 1; i < len(m.binding.Out); i++ {
 		stats = append(stats, l.Output(k, i))
 	}
-	row, lane := k.DivRem(emit.ThreadIndex(k, m.outer*t), t)
-	line := &momentLine{moments: m, K: k, out: out, threads: t, lane: lane}
-	if line.first = k.Mul(row, ptx.U(m.length)); m.axes != nil {
-		line.first = emit.RowOffset(k, row, m.axes.kept)
+	line := &momentLine{moments: m, rowLine: newRowLine(k, share, m.x, m.outer)}
+	if line.begin(k.Mul(line.row, ptx.U(m.length))); m.axes != nil {
+		line.begin(emit.RowOffset(k, line.row, m.axes.kept))
+		line.place = func(i ptx.Uint) ptx.Uint { return k.Add(line.first, emit.RowOffset(k, i, m.axes.along)) }
 	}
+	line.load()
 	mean, factor := line.statistics()
-	line.each(func(i ptx.Uint, x ptx.Float) {
-		at := line.place(i)
-		r, column := k.DivRem(at, out.Width)
-		out.Store(k, r, column, []ptx.Float{k.MulF(k.SubF(x, mean), factor)})
+	line.each(func(i ptx.Uint, x []ptx.Float) {
+		y := make([]ptx.Float, len(x))
+		for j, v := range x {
+			y[j] = k.MulF(k.SubF(v, mean), factor)
+		}
+		line.where(func() {
+			r, column := line.row, i
+			if m.axes != nil || out.Width != m.length {
+				r, column = k.DivRem(line.at(i), out.Width)
+			}
+			out.Store(k, r, column, y)
+		})
 	})
 	if len(stats) > 0 {
-		k.If(k.Eq(lane, ptx.U(0)), func() {
-			for i, p := range stats {
-				k.StoreF(k.Offset(p, row, 4), []ptx.Float{mean, factor}[i])
-			}
+		line.where(func() {
+			k.If(k.Eq(line.lane, ptx.U(0)), func() {
+				for i, p := range stats {
+					k.StoreF(k.Offset(p, line.row, 4), []ptx.Float{mean, factor}[i])
+				}
+			})
 		})
 	}
 	w.End(k, l)
@@ -227,103 +261,45 @@ func (m *moments) emit() (*emit.Work, error) {
 // momentLine is the code for one row.
 type momentLine struct {
 	*moments
-	*ptx.K
-	out      *emit.RowOutput
-	threads  int
-	lane     ptx.Uint
-	first    ptx.Uint // element of the input
-	elements []ptx.Float
-}
-
-// place is where element i of the row lies.
-func (m *momentLine) place(i ptx.Uint) ptx.Uint {
-	if m.axes != nil {
-		i = emit.RowOffset(m.K, i, m.axes.along)
-	}
-	return m.Add(m.first, i)
-}
-
-// each runs body for the thread's elements: their index and value. Up to kept of them stay in registers.
-func (m *momentLine) each(body func(i ptx.Uint, x ptx.Float)) {
-	load := func(i ptx.Uint) ptx.Float {
-		return m.x.LoadOne(m.K, m.Offset(m.x.Base, m.place(i), m.x.Type.Size()))
-	}
-	count := emit.CeilDiv(m.length, m.threads)
-	if count > kept {
-		m.For(m.lane, ptx.U(m.length), ptx.U(m.threads), func(i ptx.Uint) { body(i, load(i)) })
-		return
-	}
-	read := m.elements == nil
-	for e := range count {
-		i := m.Add(m.lane, ptx.U(e*m.threads))
-		if read {
-			m.elements = append(m.elements, m.VarF(ptx.F(0)))
-		}
-		one := func() {
-			if read {
-				m.SetF(m.elements[e], load(i))
-			}
-			body(i, m.elements[e])
-		}
-		if (e+1)*m.threads <= m.length {
-			one()
-		} else {
-			m.If(m.Lt(i, ptx.U(m.length)), one)
-		}
-	}
+	*rowLine
 }
 
 // statistics returns a row's mean, or 0, and the reciprocal of its spread. Two passes keep what a sum of squares would lose.
 func (m *momentLine) statistics() (mean, factor ptx.Float) {
 	mean = ptx.F(0)
+	part := 1 / float32(m.moments.length)
 	if m.centred {
 		sum := m.VarF(ptx.F(0))
-		m.each(func(_ ptx.Uint, x ptx.Float) { m.SetF(sum, m.AddF(sum, x)) })
-		mean = m.MulF(m.across("mean", sum), ptx.F(1/float32(m.length)))
+		m.each(func(_ ptx.Uint, x []ptx.Float) {
+			for _, v := range x {
+				m.SetF(sum, m.AddF(sum, v))
+			}
+		})
+		mean = m.MulF(m.across("mean", sum, (*ptx.K).AddF), ptx.F(part))
 	}
 	sum := m.VarF(ptx.F(0))
-	m.each(func(_ ptx.Uint, x ptx.Float) {
-		if d := m.SubF(x, mean); m.power == 1 {
-			m.SetF(sum, m.AddF(sum, m.AbsF(d)))
-		} else {
-			m.SetF(sum, m.Fma(d, d, sum))
+	m.each(func(_ ptx.Uint, x []ptx.Float) {
+		for _, v := range x {
+			if d := m.SubF(v, mean); m.power == 1 {
+				m.SetF(sum, m.AddF(sum, m.AbsF(d)))
+			} else {
+				m.SetF(sum, m.Fma(d, d, sum))
+			}
 		}
 	})
-	spread := m.across("spread", sum)
+	spread := m.across("spread", sum, (*ptx.K).AddF)
 	switch {
 	case m.power == 1:
 	case m.power == 2:
 		spread = m.Sqrt(spread)
 	case m.outside:
-		spread = m.AddF(m.Sqrt(m.MulF(spread, ptx.F(1/float32(m.length)))), ptx.F(m.epsilon))
+		spread = m.AddF(m.Sqrt(m.MulF(spread, ptx.F(part))), ptx.F(m.epsilon))
 	default:
-		spread = m.Sqrt(m.Fma(spread, ptx.F(1/float32(m.length)), ptx.F(m.epsilon)))
+		spread = m.Sqrt(m.Fma(spread, ptx.F(part), ptx.F(m.epsilon)))
 	}
 	factor = m.Rcp(spread)
 	if m.power > 0 { // of a row of zeros the result is 0
 		factor = m.SelectF(m.EqF(spread, ptx.F(0)), ptx.F(0), factor)
 	}
 	return mean, factor
-}
-
-// across is the sum over all threads of the row, which each of them gets.
-func (m *momentLine) across(name string, v ptx.Float) ptx.Float {
-	for mask := 16; mask > 0; mask /= 2 {
-		v = m.AddF(v, m.ShuffleXor(v, mask))
-	}
-	if m.threads == 32 {
-		return v
-	}
-	warps := m.threads / 32
-	shared := m.Array(name, 4*warps, 16)
-	warp, lane := m.Shr(m.lane, 5), m.And(m.lane, ptx.U(31))
-	m.If(m.Eq(lane, ptx.U(0)), func() { m.StoreSharedF(m.OffsetShared(shared, warp, 4), v) })
-	m.Barrier()
-	v = ptx.F(0)
-	for i := 0; i < warps; i += 4 {
-		for _, x := range m.LoadSharedF(shared.At(4*i), 4) {
-			v = m.AddF(v, x)
-		}
-	}
-	return v
 }

@@ -34,8 +34,7 @@ func softmaxTactics() []emit.Tactic {
 				if err != nil {
 					return nil
 				}
-				t := s.threads()
-				return []emit.Job{emit.ThreadJob(s.outer*s.inner*t, 40+30*emit.CeilDiv(s.length, t), emit.Traffic(b))}
+				return []emit.Job{s.job(b)}
 			},
 		})
 	}
@@ -74,25 +73,32 @@ func softmaxOf(b kernels.Binding) (*softmax, error) {
 		}
 		s.outer, s.inner, s.pitch = graph.Count(x.Dims)/x.Dims[1], 1, x.PixelPitch()
 	}
-	return s, emit.ThreadsFit(s.outer * s.inner * s.threads())
+	return s, emit.ThreadsFit(s.outer * s.inner * emit.BlockThreads)
 }
 
-// Rows of up to rowInWarp elements are a warp's, longer ones a block's. A thread keeps up to kept elements in registers;
-// of longer rows it reads them three times.
-const (
-	rowInWarp = 1024
-	kept      = 32
-)
-
-// threads returns how many threads share a row or column.
-func (s *softmax) threads() int {
-	switch {
-	case s.inner > 1:
-		return 1
-	case s.length <= rowInWarp:
-		return 32
+// share returns how threads share rows.
+func (s *softmax) share(out *emit.RowOutput) rowShare {
+	most := max(emit.VectorOf(s.x.Type.Size(), 16), emit.VectorOf(out.Y.Type.Size(), 16))
+	align, alone := out.Aligned()
+	if s.pitch != s.length {
+		align = min(align, emit.VectorOf(1, s.pitch))
 	}
-	return emit.BlockThreads
+	return newRowShare(s.length, align, most, alone && s.pitch == s.length && out.RowChannels() == s.length && out.Pitch == s.length)
+}
+
+// job estimates the launch.
+func (s *softmax) job(b kernels.Binding) emit.Job {
+	const element, again, columns = 21, 35, 40 // instructions of a thread for an element: kept, read twice, in a column
+	out, err := emit.PlainOutput(b, new(emit.Work))
+	if err != nil || s.inner > 1 {
+		return emit.ThreadJob(s.outer*s.inner, 40+columns*s.length, emit.Traffic(b))
+	}
+	r := s.share(out)
+	n := r.vectors() * r.n
+	if r.keeps() {
+		return emit.ThreadJob(s.outer*r.threads, 80+element*n, emit.Traffic(b))
+	}
+	return emit.ThreadJob(s.outer*r.threads, 120+again*n, emit.Traffic(b)+float64(b.In[0].Bytes()))
 }
 
 func (s *softmax) emit(b kernels.Binding) (*emit.Work, error) {
@@ -101,152 +107,176 @@ func (s *softmax) emit(b kernels.Binding) (*emit.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := s.threads()
-	total := s.outer * s.inner * t
-	k, l := w.Threads("softmax", total)
+	if s.inner > 1 {
+		s.emitColumns(w, out)
+		return w, nil
+	}
+	share := s.share(out)
+	k, l := w.Threads("softmax", s.outer*share.threads)
 	s.x.Base = l.Input(k, 0)
 	out.Parameters(k, l)
-	index := emit.ThreadIndex(k, total)
-	line := &softmaxLine{softmax: s, K: k, out: out, threads: t}
-	if t == 1 {
-		var inner ptx.Uint
-		line.row, inner = k.DivRem(index, s.inner)
-		line.first, line.step = k.Mad(line.row, ptx.U(s.length*s.inner), inner), s.inner
-		line.lane = ptx.U(0)
-	} else {
-		line.row, line.lane = k.DivRem(index, t)
-		line.first, line.step = k.Mul(line.row, ptx.U(s.pitch)), 1
-	}
+	row := newRowLine(k, share, s.x, s.outer)
+	row.begin(k.Mul(row.row, ptx.U(s.pitch)))
+	line := &softmaxLine{softmax: s, rowLine: row, out: out}
 	line.emit()
 	w.End(k, l)
 	return w, nil
 }
 
-// softmaxLine is the code for one row or column.
+// softmaxLine is the code for one row.
 type softmaxLine struct {
 	*softmax
-	*ptx.K
-	out       *emit.RowOutput
-	threads   int
-	row, lane ptx.Uint
-	first     ptx.Uint // element of the input
-	step      int
-	elements  []ptx.Float // this thread's, where they are kept; -infinity behind the last
+	*rowLine
+	out *emit.RowOutput
 }
 
+// emit takes the exponential of each element once where they are kept: it is in its place until the sum is known. Of longer
+// rows the second reading takes it again.
 func (s *softmaxLine) emit() {
-	count := emit.CeilDiv(s.length, s.threads)
-	if s.threads > 1 && count <= kept {
-		for e := range count {
-			s.elements = append(s.elements, s.element(e))
-		}
-	}
-	top := s.VarF(ptx.F(float32(math.Inf(-1))))
-	s.each(func(_ ptx.Uint, x ptx.Float) { s.SetF(top, s.MaxNaN(top, x)) })
-	highest := s.across("top", top, (*ptx.K).MaxNaN)
-	sum := s.VarF(ptx.F(0))
-	s.each(func(_ ptx.Uint, x ptx.Float) { s.SetF(sum, s.AddF(sum, emit.Exp(s.K, s.SubF(x, highest)))) })
-	whole := s.across("sum", sum, (*ptx.K).AddF)
-	var logSum, factor ptx.Float
-	if s.log {
-		logSum = emit.Log(s.K, whole)
+	s.load()
+	t := newTotal(s.K)
+	finish := func(x, _ ptx.Float) ptx.Float { return x }
+	if s.keeps() {
+		s.each(func(_ ptx.Uint, x []ptx.Float) { t.raise(x) })
+		t.top = s.across("top", t.top, (*ptx.K).MaxNaN)
+		s.each(func(_ ptx.Uint, x []ptx.Float) {
+			for _, v := range x {
+				d := s.SubF(v, t.top)
+				e := emit.Exp(s.K, d)
+				if s.SetF(t.sum, s.AddF(t.sum, e)); s.log {
+					e = d
+				}
+				s.SetF(v, e)
+			}
+		})
+		t.sum = s.across("sum", t.sum, (*ptx.K).AddF)
 	} else {
-		factor = s.Rcp(whole)
-	}
-	s.each(func(i ptx.Uint, x ptx.Float) {
-		d := s.SubF(x, highest)
-		y := ptx.Float{}
-		if s.log {
-			y = s.SubF(d, logSum)
-		} else {
-			y = s.MulF(emit.Exp(s.K, d), factor)
+		s.each(func(_ ptx.Uint, x []ptx.Float) { t.add(x) })
+		top := s.across("top", t.top, (*ptx.K).MaxNaN)
+		t.sum = s.across("sum", s.MulF(t.sum, emit.Exp(s.K, s.SubF(t.top, top))), (*ptx.K).AddF)
+		t.top = top
+		finish = func(x, top ptx.Float) ptx.Float {
+			if x = s.SubF(x, top); s.log {
+				return x
+			}
+			return emit.Exp(s.K, x)
 		}
-		s.store(i, y)
+	}
+	share := t.share(s.log)
+	s.each(func(i ptx.Uint, x []ptx.Float) {
+		y := make([]ptx.Float, len(x))
+		for j, v := range x {
+			y[j] = share(finish(v, t.top))
+		}
+		s.where(func() { s.store(i, y) })
 	})
-	s.padding()
+	s.where(s.padding)
 }
 
-// element is the thread's e-th element of a row, -infinity behind the last.
-func (s *softmaxLine) element(e int) ptx.Float {
-	i := s.Add(s.lane, ptx.U(e*s.threads))
-	v := s.VarF(ptx.F(float32(math.Inf(-1))))
-	load := func() { s.SetF(v, s.x.LoadOne(s.K, s.Offset(s.x.Base, s.Add(s.first, i), s.x.Type.Size()))) }
-	if (e+1)*s.threads <= s.length {
-		load()
-	} else {
-		s.If(s.Lt(i, ptx.U(s.length)), load)
-	}
-	return v
-}
-
-// each runs body for the thread's elements: their index and value.
-func (s *softmaxLine) each(body func(i ptx.Uint, x ptx.Float)) {
-	if s.elements != nil {
-		for e, x := range s.elements {
-			body(s.Add(s.lane, ptx.U(e*s.threads)), x)
-		}
+// store writes elements of the row from the i-th on.
+func (s *softmaxLine) store(i ptx.Uint, y []ptx.Float) {
+	if s.out.RowChannels() == s.softmax.length { // rows of the output are the lines
+		s.out.Store(s.K, s.row, i, y)
 		return
 	}
-	s.For(s.lane, ptx.U(s.length), ptx.U(s.threads), func(i ptx.Uint) {
-		at := s.Add(s.first, s.Mul(i, ptx.U(s.step)))
-		body(i, s.x.LoadOne(s.K, s.Offset(s.x.Base, at, s.x.Type.Size())))
-	})
-}
-
-// across is the value of f over all threads of the row.
-func (s *softmaxLine) across(name string, v ptx.Float, f func(k *ptx.K, a, b ptx.Float) ptx.Float) ptx.Float {
-	if s.threads == 1 {
-		return v
-	}
-	for mask := 16; mask > 0; mask /= 2 {
-		v = f(s.K, v, s.ShuffleXor(v, mask))
-	}
-	if s.threads == 32 {
-		return v
-	}
-	warps := s.threads / 32
-	shared := s.Array(name, 4*warps, 16)
-	warp, lane := s.Shr(s.lane, 5), s.And(s.lane, ptx.U(31))
-	s.If(s.Eq(lane, ptx.U(0)), func() { s.StoreSharedF(s.OffsetShared(shared, warp, 4), v) })
-	s.Barrier()
-	v = ptx.Float{}
-	for i := 0; i < warps; i += 4 {
-		for j, x := range s.LoadSharedF(shared.At(4*i), 4) {
-			if i+j == 0 {
-				v = x
-			} else {
-				v = f(s.K, v, x)
-			}
-		}
-	}
-	return v
-}
-
-// store writes element i of the line.
-func (s *softmaxLine) store(i ptx.Uint, y ptx.Float) {
-	write := func() {
-		if s.inner == 1 && s.out.RowChannels() == s.length { // rows of the output are the lines
-			s.out.Store(s.K, s.row, i, []ptx.Float{y})
-			return
-		}
-		row, column := s.DivRem(s.Add(s.first, s.Mul(i, ptx.U(s.step))), s.out.Pitch)
-		s.out.Store(s.K, row, column, []ptx.Float{y})
-	}
-	if s.elements != nil && s.length%s.threads != 0 {
-		s.If(s.Lt(i, ptx.U(s.length)), write)
-	} else {
-		write()
-	}
+	row, column := s.DivRem(s.Add(s.first, i), s.out.Pitch)
+	s.out.Store(s.K, row, column, y)
 }
 
 // padding writes zeros behind the last channel of the output's row.
 func (s *softmaxLine) padding() {
-	behind := s.out.Width - s.length
-	if s.inner > 1 || s.out.RowChannels() != s.length || behind <= 0 {
+	length := s.softmax.length
+	if s.out.RowChannels() != length {
 		return
 	}
-	s.If(s.Lt(s.lane, ptx.U(behind)), func() {
-		at := s.Mad(s.row, ptx.U(s.out.Pitch), s.Add(s.lane, ptx.U(s.length)))
-		s.out.Y.Store(s.K, at, []ptx.Float{ptx.F(0)})
+	for at := length; at < s.out.Width; at += s.threads {
+		column := s.Add(s.lane, ptx.U(at))
+		s.If(s.Lt(column, ptx.U(s.out.Width)), func() {
+			s.out.Y.Store(s.K, s.Mad(s.row, ptx.U(s.out.Pitch), column), []ptx.Float{ptx.F(0)})
+		})
+	}
+}
+
+// emitColumns emits the kernel in which a thread has a column: it takes groups of elements, and reads all twice.
+func (s *softmax) emitColumns(w *emit.Work, out *emit.RowOutput) {
+	total := s.outer * s.inner
+	k, l := w.Threads("softmax", total)
+	s.x.Base = l.Input(k, 0)
+	out.Parameters(k, l)
+	outer, inner := k.DivRem(emit.ThreadIndex(k, total), s.inner)
+	first := k.Mad(outer, ptx.U(s.length*s.inner), inner)
+	const group = 4
+	each := func(body func(at []ptx.Uint)) {
+		places := func(i ptx.Uint, n int) (at []ptx.Uint) {
+			for e := range n {
+				at = append(at, k.Add(first, k.Mul(k.Add(i, ptx.U(e)), ptx.U(s.inner))))
+			}
+			return at
+		}
+		whole := s.length / group * group
+		if whole > 0 {
+			k.For(ptx.U(0), ptx.U(whole), ptx.U(group), func(i ptx.Uint) { body(places(i, group)) })
+		}
+		if whole < s.length {
+			body(places(ptx.U(whole), s.length-whole))
+		}
+	}
+	read := func(at []ptx.Uint) (x []ptx.Float) {
+		for _, i := range at {
+			x = append(x, s.x.LoadOne(k, k.Offset(s.x.Base, i, s.x.Type.Size())))
+		}
+		return x
+	}
+	t := newTotal(k)
+	each(func(at []ptx.Uint) { t.add(read(at)) })
+	share := t.share(s.log)
+	each(func(at []ptx.Uint) {
+		for e, x := range read(at) {
+			if x = k.SubF(x, t.top); !s.log {
+				x = emit.Exp(k, x)
+			}
+			row, column := k.DivRem(at[e], out.Pitch)
+			out.Store(k, row, column, []ptx.Float{share(x)})
+		}
 	})
+	w.End(k, l)
+}
+
+// total is the largest of a thread's elements, and the sum of exponentials of what they lie below it.
+type total struct {
+	*ptx.K
+	top, sum ptx.Float
+}
+
+func newTotal(k *ptx.K) *total {
+	return &total{k, k.VarF(ptx.F(float32(math.Inf(-1)))), k.VarF(ptx.F(0))}
+}
+
+// raise makes top the largest, x included.
+func (t *total) raise(x []ptx.Float) {
+	for _, v := range x {
+		t.SetF(t.top, t.MaxNaN(t.top, v))
+	}
+}
+
+// add takes elements in while the largest is not known: the sum is scaled to a new one (Milakov and Gimelshein, "Online
+// normalizer calculation for softmax", 2018). Of elements that are all -infinity the sum is 0.
+func (t *total) add(x []ptx.Float) {
+	before := t.VarF(t.top)
+	t.raise(x)
+	below := t.SelectF(t.EqF(t.top, ptx.F(float32(math.Inf(-1)))), ptx.F(0), t.top)
+	t.SetF(t.sum, t.MulF(t.sum, emit.Exp(t.K, t.SubF(before, below))))
+	for _, v := range x {
+		t.SetF(t.sum, t.AddF(t.sum, emit.Exp(t.K, t.SubF(v, below))))
+	}
+}
+
+// share returns what makes the result of an exponential, or of what an element lies below the largest for its logarithm.
+func (t *total) share(log bool) func(ptx.Float) ptx.Float {
+	if log {
+		whole := emit.Log(t.K, t.sum)
+		return func(x ptx.Float) ptx.Float { return t.SubF(x, whole) }
+	}
+	factor := t.Rcp(t.sum)
+	return func(x ptx.Float) ptx.Float { return t.MulF(x, factor) }
 }
