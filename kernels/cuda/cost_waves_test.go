@@ -20,7 +20,9 @@ func without(d time.Duration) float64 { return (d - launchOverhead).Seconds() }
 func TestWaves(t *testing.T) {
 	m := newMachine(driver.Device{SM: 80, Multiprocessors: 100, ClockKHz: 1e6, SharedPerSM: 160 << 10})
 	const cycles = 10000
-	job := func(blocks, resident int) emit.Job { return emit.Job{Blocks: blocks, Resident: resident, Cycles: cycles} }
+	job := func(blocks, resident int) emit.Job {
+		return emit.Job{Blocks: blocks, Resident: resident, Cycles: cycles}
+	}
 	for _, c := range []struct {
 		blocks, resident int
 		most             float64 // blocks of an SM, one after the other
