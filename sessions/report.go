@@ -378,6 +378,8 @@ type CandidateInfo struct {
 	Chosen bool
 	Reason string // why it is not chosen, or cannot be; one that is kept out by a pin has its time all the same
 	Unfit  bool   `json:",omitempty"` // it cannot compute the layer, so that it cannot be pinned
+	Left   bool   `json:",omitempty"` // predictions left it out: it was neither timed nor priced, though nothing speaks against it
+	Twin   string `json:",omitempty"` // of what was left out: the tactic of its tile that was not, if there is one
 	Note   string `json:",omitempty"` // what its kernel says about itself, such as "spills 44 bytes"
 }
 

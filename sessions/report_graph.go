@@ -235,7 +235,7 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 		}
 		for _, c := range st.Candidates {
 			info := CandidateInfo{Tactic: c.Tactic, Family: c.Family, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason, Note: c.Note}
-			info.Unfit = c.Unfit || c.Failed
+			info.Unfit, info.Left, info.Twin = c.Unfit || c.Failed, c.Left, c.Twin
 			if c.Out != c.In {
 				info.Format += " to " + c.Out.String()
 			}

@@ -28,6 +28,31 @@ func (f TacticFamily) String() string {
 	return fmt.Sprintf("%d kernels, %d of them: %s", f.Tactics, f.Same, f.Reason)
 }
 
+// Tried says how many candidates have a time or a price, and how many predictions left out; it is empty where they left out none.
+func (l *LayerTactics) Tried() string {
+	timed, priced, left, twins := 0, 0, 0, 0
+	for _, c := range l.Candidates {
+		switch {
+		case c.Timed:
+			timed++
+		case c.Left && c.Twin != "":
+			twins++
+		case c.Left:
+			left++
+		case c.Ratio > 0:
+			priced++
+		}
+	}
+	if left+twins == 0 {
+		return ""
+	}
+	tried := fmt.Sprintf("%d timed", timed)
+	if timed == 0 {
+		tried = fmt.Sprintf("%d priced", priced)
+	}
+	return fmt.Sprintf("%s, %d left out by prediction, %d as twins", tried, left, twins)
+}
+
 // Folded returns the candidates that are worth a line of their own, those that can compute the layer before those that
 // cannot, and the families of the latter: two at least, each in the order of the first.
 func (l *LayerTactics) Folded() (single []int, families []TacticFamily) {

@@ -5,6 +5,24 @@ import (
 	"testing"
 )
 
+// TestTried counts what was timed and what predictions left out, and is silent where they left out none.
+func TestTried(t *testing.T) {
+	l := LayerTactics{Candidates: []CandidateInfo{
+		{Tactic: "a", Timed: true, Ratio: 1}, {Tactic: "b", Ratio: 1}, {Tactic: "c", Unfit: true, Reason: "elements"},
+	}}
+	if got := l.Tried(); got != "" {
+		t.Errorf("%q where nothing was left out", got)
+	}
+	l.Candidates = append(l.Candidates, CandidateInfo{Tactic: "d", Left: true, Twin: "a"}, CandidateInfo{Tactic: "e", Left: true}, CandidateInfo{Tactic: "f", Left: true})
+	if got, want := l.Tried(), "1 timed, 2 left out by prediction, 1 as twins"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	l.Candidates = l.Candidates[1:]
+	if got, want := l.Tried(), "1 priced, 2 left out by prediction, 1 as twins"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestFold: what cannot compute a layer is folded by family, with the reason of most; nothing else is.
 func TestFold(t *testing.T) {
 	unfit := func(family, tile, reason string) CandidateInfo {

@@ -146,6 +146,8 @@ func (v *candidatesView) Note() (string, ui.Style) {
 	switch l := v.layer(); {
 	case l != nil && l.Layer == v.snap.Retiming:
 		return "re-timing, esc stops", ui.Accent
+	case l != nil && l.Tried() != "":
+		return v.note(l.Op + ": " + l.Tried())
 	case l != nil:
 		return v.note(l.Op)
 	}

@@ -265,7 +265,11 @@ func writeTactics(w io.Writer, s *sessions.Snapshot) {
 	}
 	fmt.Fprintln(w)
 	for _, l := range t.Layers {
-		fmt.Fprintf(w, "%s (%s)\n", l.Layer, l.Op)
+		fmt.Fprintf(w, "%s (%s)", l.Layer, l.Op)
+		if tried := l.Tried(); tried != "" {
+			fmt.Fprintf(w, ": %s", tried)
+		}
+		fmt.Fprintln(w)
 		var rows [][]string
 		for _, c := range l.Candidates {
 			mark, timed, ratio := " ", "-", ""

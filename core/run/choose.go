@@ -153,7 +153,7 @@ func (c *chooser) enumerate(ctx context.Context) error {
 		worth := c.shortlist(l, tactics)
 		for rank, t := range tactics {
 			if left := worth.out[rank]; left != nil {
-				c.report[l] = append(c.report[l], Candidate{Tactic: t.Name, Family: t.Variant.Family, In: t.In, Out: t.Out, Reason: left.Error(), Left: true})
+				c.report[l] = append(c.report[l], Candidate{Tactic: t.Name, Family: t.Variant.Family, In: t.In, Out: t.Out, Reason: left.Error(), Left: true, Twin: left.Twin})
 				continue
 			}
 			cand, o := c.candidate(l, t, rank)

@@ -64,6 +64,7 @@ type Candidate struct {
 	Failed  bool   `json:",omitempty"` // it takes the layer, but could not be measured: Reason says what happened
 	Unfit   bool   `json:",omitempty"` // it does not take the layer: Reason says why
 	Left    bool   `json:",omitempty"` // predictions left it out: it was not priced, though nothing speaks against it
+	Twin    string `json:",omitempty"` // of what was left out: the tactic of its tile that was priced, if one was
 	Note    string // what its kernel says about itself, such as "spills 44 bytes"
 }
 
