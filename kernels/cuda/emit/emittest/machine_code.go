@@ -90,3 +90,18 @@ func (c MachineCode) MainLoop(name string) (counts map[string]int, all int) {
 	}
 	return counts, all
 }
+
+// Loop returns the names of the instructions of the loop with the most of one, in order.
+func (c MachineCode) Loop(name string) []string {
+	var loop []string
+	most := 0
+	for at, to := range c.targets {
+		if to < 0 || to > at {
+			continue
+		}
+		if n := c.Counts(to, at+1)[name]; n > most {
+			most, loop = n, c.Names[to:at+1]
+		}
+	}
+	return loop
+}
