@@ -102,7 +102,7 @@ func (p *batched) emit() (*emit.Work, error) {
 	c.begin(matrix)
 	e := newTensor(newWarpTile(c.block), operands{})
 	e.right = newTurned(e.warpTile)
-	c.run(ptx.U(emit.CeilDiv(2*p.k, t.BK)), c, e)
+	e.run(ptx.U(emit.CeilDiv(2*p.k, t.BK)), c)
 	e.spill(c.ring)
 	c.Barrier()
 	matrix, _ = c.place() // read again: nothing of it is kept while the sums take all registers

@@ -75,3 +75,12 @@ func (b *block) both(a *ptx.Cond, c ptx.Cond) *ptx.Cond {
 	}
 	return &c
 }
+
+// when puts what body emits under a condition; nil: it holds.
+func (b *block) when(c *ptx.Cond, body func()) {
+	if c == nil {
+		body()
+	} else {
+		b.When(*c, body)
+	}
+}

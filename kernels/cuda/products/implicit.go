@@ -22,7 +22,6 @@ type implicit struct {
 	p                    *product
 	blockM, blockN, part ptx.Uint      // the block's place in the grid
 	phases               ptx.GlobalPtr // table of transposed convolutions
-	slot                 ptx.SharedPtr // of this thread's first piece in stage 0
 	pixels               pixels
 	weights              weights
 }
@@ -50,34 +49,35 @@ func (p *product) parts() int {
 // begin finds what the thread copies.
 func (m *implicit) begin() {
 	t, p := m.t, m.p
-	group, n := m.DivRem(m.blockN, emit.CeilDiv(p.k, t.BN))
+	perGroup := emit.CeilDiv(p.k, t.BN)
+	group, n := m.DivRem(m.blockN, perGroup)
 	if p.parts() == 1 {
 		group, n = ptx.U(0), m.blockN
 	}
+	tile := m.blockN
 	if p.subpixel != nil {
 		m.pixels.phase = m.beginPhase(group)
-		group = ptx.U(0)
+		group, tile = ptx.U(0), m.Mad(m.pixels.phase.at, ptx.U(perGroup), n)
 	}
 	m.group, m.column = group, m.Mul(n, ptx.U(t.BN))
 	m.pixel = m.Mul(m.blockM, ptx.U(t.BM))
 
-	row, piece := m.DivRem(m.thread, t.pieces())
-	m.slot = m.OffsetShared(m.ring, m.Mad(row, ptx.U(t.BK), t.swizzled(m.K, row, piece)), 1)
-	first := ptx.U(0)
+	first := ptx.U(0) // step
 	if t.Split > 1 {
-		first = m.Mul(m.part, ptx.U(emit.CeilDiv(p.steps(t.BK), t.Split)*t.pieces()))
+		first = m.Mul(m.part, ptx.U(emit.CeilDiv(p.steps(t.BK), t.Split)))
 	}
-	start := m.Add(first, piece)
-	m.pixels.begin(start, row)
-	m.weights.begin(start, row, m.pixels.phase)
+	m.pixels.begin(m.Mul(first, ptx.U(t.pieces())))
+	m.weights.begin(tile, first)
 }
 
-// copyStep starts the copies of the next step into the stage that begins offset bytes into the ring.
-func (m *implicit) copyStep(offset ptx.Uint) {
-	to := ptx.SharedPtr{Uint: m.Add(m.slot.Uint, offset)}
-	m.pixels.copy(to)
-	m.weights.copy(to.At(m.t.BM * m.t.BK))
-	m.pixels.advance()
+// copies returns the copies of both.
+func (m *implicit) copies(stage ptx.Uint, turn int, more *ptx.Cond) []func() {
+	return append(m.pixels.copies(stage, turn, more), m.weights.copies(stage, turn, more)...)
+}
+
+func (m *implicit) advance(turns int) {
+	m.pixels.advance(turns)
+	m.weights.advance(turns)
 }
 
 // steps returns of how many steps the block's part of the sum is.
@@ -109,11 +109,11 @@ func (m *implicit) pixelOf(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 // emitProduct emits a product with the layer's epilogue.
 func emitProduct(b kernels.Binding, p *product, t Tile) (*emit.Work, error) {
 	w := emit.NewWork()
-	w.Constants = p.packWeights()
+	w.Constants = t.packed(p).pack()
 	k := w.Module.Kernel("product", t.threads())
 	k.Resident(t.resident())
 	l := emit.Launch{Kernel: "product", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared()}
-	m := &implicit{p: p, pixels: pixels{p: p, x: k.Pointer("x")}, weights: weights{p: p, w: k.Pointer("w")}}
+	m := &implicit{p: p, pixels: pixels{p: p, x: k.Pointer("x")}, weights: weights{packed: t.packed(p), w: k.Pointer("w")}}
 	l.Args = []emit.Arg{emit.InArg(0), emit.ConstArg(0)}
 	if !p.windowless() {
 		m.pixels.taps = k.Pointer("taps")
@@ -144,7 +144,7 @@ func emitProduct(b kernels.Binding, p *product, t Tile) (*emit.Work, error) {
 	m.blockM, m.blockN, m.part, l.Grid = m.blocks()
 	m.begin()
 	e := newEngine(m.block, p.operands(zeros))
-	m.run(m.steps(), m, e)
+	e.run(m.steps(), m)
 	sums := e.sums()
 	if t.Split > 1 {
 		m.join(sums, shared, m.Mad(m.blockN, ptx.U(t.grid(p)[0]), m.blockM), m.part)
@@ -167,5 +167,7 @@ func newEngine(b *block, o operands) engine {
 	if b.t.Unit == emit.SimtF32 {
 		return newSimt(w)
 	}
-	return newTensor(w, o)
+	e := newTensor(w, o)
+	e.tight = b.t.tight()
+	return e
 }

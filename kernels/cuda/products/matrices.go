@@ -53,54 +53,61 @@ func (c *batchedBlock) begin(matrix ptx.Uint) {
 // tail reports whether the last step is shorter than the others.
 func (c *batchedBlock) tail() bool { return c.batched.k%(c.tile.BK/2) != 0 }
 
-// copyStep starts the copies of the next step into the stage that begins offset bytes into the ring.
-func (c *batchedBlock) copyStep(offset ptx.Uint) {
-	t, k := c.tile, c.K
-	to := ptx.SharedPtr{Uint: k.Add(c.slotLeft.Uint, offset)}
-	size := func(inside ptx.Cond) ptx.Uint { return k.Select(inside, ptx.U(16), ptx.U(0)) }
+// copies returns the copies of both sides.
+func (c *batchedBlock) copies(stage ptx.Uint, _ int, more *ptx.Cond) (list []func()) {
+	t := c.tile
+	one := func(to ptx.SharedPtr, from ptx.GlobalPtr, inside ptx.Cond) {
+		list = append(list, func() {
+			size := c.Select(inside, ptx.U(16), ptx.U(0))
+			c.when(more, func() { c.CopyAsync(to, from, size) })
+		})
+	}
+	to := c.OffsetShared(c.slotLeft, stage, 1)
 	for i, inside := range c.insideLeft {
 		if c.tail() {
-			inside = k.Both(inside, k.Lt(c.depthLeft, ptx.U(c.batched.k)))
+			inside = c.Both(inside, c.Lt(c.depthLeft, ptx.U(c.batched.k)))
 		}
 		r := i * t.rowsAtOnce()
-		k.CopyAsync(to.At(r*t.BK), c.left.At(2*r*c.batched.k), size(inside))
+		one(to.At(r*t.BK), c.left.At(2*r*c.batched.k), inside)
 	}
-	to = ptx.SharedPtr{Uint: k.Add(c.slotRight.At(0).Uint, offset)}
-	to = to.At(t.BM * t.BK)
+	to = c.OffsetShared(c.slotRight, stage, 1)
 	for r := 0; r < c.rowsRight; r += c.linesRight {
 		inside := c.insideRight
 		if c.tail() {
-			inside = k.Both(inside, k.Lt(k.Add(c.depthRight, ptx.U(r)), ptx.U(c.batched.k)))
+			inside = c.Both(inside, c.Lt(c.Add(c.depthRight, ptx.U(r)), ptx.U(c.batched.k)))
 		}
-		k.CopyAsync(to.At(2*r*t.BN), c.right.At(2*r*c.n), size(inside))
+		one(to.At(2*r*t.BN), c.right.At(2*r*c.n), inside)
 	}
-	k.SetGlobal(c.left, c.left.At(t.BK))
-	k.SetGlobal(c.right, c.right.At(t.BK*c.n))
-	if c.tail() {
-		k.Set(c.depthLeft, k.Add(c.depthLeft, ptx.U(t.BK/2)))
-		k.Set(c.depthRight, k.Add(c.depthRight, ptx.U(t.BK/2)))
-	}
+	return append(list, func() {
+		c.SetGlobal(c.left, c.left.At(t.BK))
+		c.SetGlobal(c.right, c.right.At(t.BK*c.n))
+		if c.tail() {
+			c.Set(c.depthLeft, c.Add(c.depthLeft, ptx.U(t.BK/2)))
+			c.Set(c.depthRight, c.Add(c.depthRight, ptx.U(t.BK/2)))
+		}
+	})
 }
+
+func (c *batchedBlock) advance(int) {}
 
 // turned are the fragments of a right side whose rows are along the sum: ldmatrix transposes its 8x8 matrices.
 type turned struct {
 	*block
-	first ptx.Uint // address of this lane's first piece in stage 0
+	first []ptx.SharedPtr // addresses of this lane's first pieces in stage 0, by 16 columns
 }
 
 func newTurned(w warpTile) turned {
 	// Lanes 0 to 15 give the addresses of 16 rows at 8 columns, the others of the same rows at the next 8.
 	row := w.And(w.lane, ptx.U(15))
 	first := w.Xor(w.Add(w.Shr(w.column, 3), w.Shr(w.lane, 4)), w.And(row, ptx.U(7)))
-	return turned{w.block, w.Add(w.Mad(row, ptx.U(2*w.t.BN), w.ring.Uint), w.Mad(first, ptx.U(16), ptx.U(w.t.BM*w.t.BK)))}
+	at := w.Add(w.Mad(row, ptx.U(2*w.t.BN), w.ring.Uint), w.Mad(first, ptx.U(16), ptx.U(w.t.BM*w.t.BK)))
+	f := turned{block: w.block}
+	for j := range w.columns / 16 {
+		f.first = append(f.first, w.flipped(at, 2*j))
+	}
+	return f
 }
 
-func (f turned) in(stage ptx.Uint) ptx.SharedPtr {
-	return ptx.SharedPtr{Uint: f.Add(f.first, stage)}
-}
-
-func (f turned) slice(in ptx.SharedPtr, _ int) ptx.SharedPtr { return in }
-
-func (f turned) load(slice ptx.SharedPtr, of, j int) [4]ptx.Word {
-	return f.LoadMatrix4Turned(f.flipped(slice.Uint, 2*j).At(of * mmaBytes * f.t.BN))
+func (f turned) place(stage ptx.Uint, slice, j int) (ptx.SharedPtr, bool) {
+	return f.OffsetShared(f.first[j], stage, 1).At(slice * mmaBytes * f.t.BN), true
 }

@@ -1,28 +1,86 @@
 package products
 
-import "github.com/trtui/trtui/core/graph"
+import (
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cuda/emit"
+)
 
-// packWeights returns the weights as rows of depth() elements, one for each output channel: tap after tap, each with its
-// input channels. Behind them are zeros, or zero points, which are numbers that add nothing too. Reals are converted to
-// typ.
-func (p *product) packWeights() []byte {
-	rows, depth := p.k*p.groups, p.depth()
-	if p.subpixel != nil {
-		rows = p.subpixel.tapped * p.k
+// packed is how weights lie in memory for a tile: tile after tile of channels, of a group or phase after the other, and step
+// after step, as they will lie in a stage of shared memory, BN rows of BK bytes with their pieces swizzled. Rows of the sum
+// are tap after tap, each with its input channels; what is behind their ends are zeros, or zero points, which add nothing
+// either.
+type packed struct {
+	p     *product
+	t     Tile
+	tiles int // of a group or phase
+	steps int
+}
+
+func (t Tile) packed(p *product) packed {
+	return packed{p, t, emit.CeilDiv(p.k, t.BN), p.steps(t.BK)}
+}
+
+// stepBytes returns what a step takes.
+func (w packed) stepBytes() int { return w.t.BN * w.t.BK }
+
+// tileBytes returns what a tile takes.
+func (w packed) tileBytes() int { return w.steps * w.stepBytes() }
+
+// parts returns the groups, or phases that have taps.
+func (w packed) parts() int {
+	if w.p.subpixel != nil {
+		return w.p.subpixel.tapped
 	}
-	out := make([]byte, rows*depth*p.typ.Size())
+	return w.p.groups
+}
+
+// fits returns an error where there are too many.
+func (w packed) fits() error { return weightsFit(w.parts()*w.tiles*w.t.BN, w.steps*w.t.BK) }
+
+// packedRow is an output channel's row in its tile: where the first step has it, and by what its pieces are swizzled.
+type packedRow struct{ first, swizzle int }
+
+// row returns where the row of a channel of all groups, or phases, lies.
+func (w packed) row(channel int) packedRow {
+	part, o := channel/w.p.k, channel%w.p.k
+	r := o % w.t.BN
+	swizzle := r
+	if w.t.BK == 64 {
+		swizzle /= 2
+	}
+	return packedRow{(part*w.tiles+o/w.t.BN)*w.tileBytes() + r*w.t.BK, swizzle & (w.t.pieces() - 1)}
+}
+
+// place returns where a byte of a row of the sum lies, in the first row of the tile and without a swizzle, and in which
+// piece: at(row) is in the row.
+func (w packed) place(b int) (first, piece int) {
+	return b/w.t.BK*w.stepBytes() + b%16, b % w.t.BK / 16
+}
+
+func (r packedRow) at(first, piece int) int { return r.first + first + 16*(piece^r.swizzle) }
+
+// pack returns the weights. Reals are converted to the product's type.
+func (w packed) pack() []byte {
+	p := w.p
+	out := make([]byte, w.parts()*w.tiles*w.tileBytes())
 	if p.weightsHaveZeros() {
-		for i := range out { // a phase's rows are the channels again
-			out[i] = byte(p.zeroOf(i / depth % (p.k * p.groups)))
+		for channel := range w.parts() * p.k {
+			r, zero := w.row(channel), byte(p.zeroOf(channel%(p.k*p.groups))) // a phase's rows are the channels again
+			for step := range w.steps {
+				at := r.first + step*w.stepBytes()
+				for i := range w.t.BK {
+					out[at+i] = zero
+				}
+			}
 		}
 	}
 	switch {
 	case p.typ.Size() == 1:
-		packRows(p, out, p.weight.Data)
+		packRows(w, out, p.weight.Data)
 	case p.typ == graph.F16:
-		packRows(p, graph.View[uint16](out), p.halves())
+		packRows(w, graph.View[uint16](out), p.halves())
 	default:
-		packRows(p, graph.View[float32](out), p.weight.Floats())
+		packRows(w, graph.View[float32](out), p.weight.Floats())
 	}
 	return out
 }
@@ -44,21 +102,29 @@ func (p *product) halves() []uint16 {
 const packedTogether = 32
 
 // packRows places the elements of the constant.
-func packRows[T any](p *product, out, in []T) {
+func packRows[T any](w packed, out, in []T) {
+	p, size := w.p, w.p.typ.Size()
 	if p.subpixel != nil {
-		p.subpixel.each(p, func(dst, src int) { out[dst] = in[src] })
+		p.subpixel.each(p, func(channel, element, src int) {
+			out[w.row(channel).at(w.place(element*size))/size] = in[src]
+		})
 		return
 	}
-	rows, depth, depthC, together := p.k*p.groups, p.depth(), p.depthC(), 1
+	channels, depthC, together := p.k*p.groups, p.depthC(), 1
 	if p.column {
 		together = packedTogether
 	}
-	for first := 0; first < rows; first += together {
-		last := min(rows, first+together)
+	rows := make([]packedRow, together)
+	for first := 0; first < channels; first += together {
+		last := min(channels, first+together)
+		for o := first; o < last; o++ {
+			rows[o-first] = w.row(o)
+		}
 		for t := range p.r * p.s {
 			for c := range p.c {
+				at, piece := w.place((t*depthC + c) * size)
 				for o := first; o < last; o++ {
-					out[o*depth+t*depthC+c] = in[p.source(o, c, t)]
+					out[rows[o-first].at(at, piece)/size] = in[p.source(o, c, t)]
 				}
 			}
 		}

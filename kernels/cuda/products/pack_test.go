@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cuda/emit"
 )
 
 // TestPackWeights compares packed weights with their definition, element by element: columns and rows, several taps and
@@ -28,15 +29,26 @@ func TestPackWeights(t *testing.T) {
 				p.weight.Data[i] = byte(int8(value(i)))
 			}
 		}
-		packed := graph.Value{Type: p.typ, Dims: []int{p.k * p.groups, p.depth()}, Data: p.packWeights()}.Floats()
-		for o := range p.k * p.groups {
-			for i := range p.depth() {
-				want := float32(p.zeroW)
-				if tap, c := i/p.depthC(), i%p.depthC(); tap < p.r*p.s && c < p.c {
-					want = value(p.source(o, c, tap))
-				}
-				if got := packed[o*p.depth()+i]; got != want {
-					t.Fatalf("%+v: row %d, element %d is %v, want %v", p, o, i, got, want)
+		for _, tl := range []Tile{{BM: 32, BN: 32, BK: 64}, {BM: 32, BN: 64, BK: 128}} {
+			w := tl.packed(&p)
+			packed := graph.Value{Type: p.typ, Dims: []int{len(w.pack()) / p.typ.Size()}, Data: w.pack()}.Floats()
+			for o := range emit.RoundUp(p.k, tl.BN) * p.groups {
+				group, o := o/emit.RoundUp(p.k, tl.BN), o%emit.RoundUp(p.k, tl.BN)
+				for i := range w.steps * tl.BK / p.typ.Size() {
+					want := float32(p.zeroW)
+					if tap, c := i/p.depthC(), i%p.depthC(); tap < p.r*p.s && c < p.c && o < p.k {
+						want = value(p.source(group*p.k+o, c, tap))
+					} else if o >= p.k {
+						want = 0
+					}
+					// tile, step, row, piece, byte: pieces of eight rows, or of sixteen of 64 bytes, go round
+					b := i * p.typ.Size()
+					tile, row, step, piece := group*emit.CeilDiv(p.k, tl.BN)+o/tl.BN, o%tl.BN, b/tl.BK, b%tl.BK/16
+					piece ^= row * tl.BK / 128 % (tl.BK / 16)
+					at := ((tile*w.steps+step)*tl.BN+row)*tl.BK + 16*piece + b%16
+					if got := packed[at/p.typ.Size()]; got != want {
+						t.Fatalf("%+v on %s: channel %d of group %d, element %d is %v, want %v", p, tl, o, group, i, got, want)
+					}
 				}
 			}
 		}

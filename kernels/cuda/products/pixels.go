@@ -12,18 +12,18 @@ type pixels struct {
 	*block
 	p            *product
 	x            ptx.GlobalPtr
-	taps, places ptx.GlobalPtr // tables
-	phase        phaseOfBlock  // of transposed convolutions
-	piece        ptx.Uint      // of the next step that is copied, this thread's
-	at           ptx.GlobalPtr // that piece of the input's first pixel, where there are no taps
-	tap          [2]ptx.Uint   // its entry of the taps' table, which was loaded a step before
+	taps, places ptx.GlobalPtr   // tables
+	phase        phaseOfBlock    // of transposed convolutions
+	piece        ptx.Uint        // of the next step that is copied, this thread's
+	at           ptx.GlobalPtr   // that piece of the input's first pixel, where there are no taps
+	tap          [][2]ptx.Uint   // entries of the taps' table by column, which were loaded a step before
+	slots        []ptx.SharedPtr // of this thread's first row in stage 0, by column
 	rows         []pixelRow
 }
 
 // pixelRow is a row of the tile's pixels that a thread copies pieces of.
 type pixelRow struct {
 	offset    ptx.Int  // bytes from the input's begin to the pixel under tap 0
-	size      ptx.Uint // of a piece, 0 behind the last pixel; where there are no taps
 	taps      ptx.Uint // bit by tap: it lies in the image; none behind the last pixel
 	top, left ptx.Int  // where there are more taps than bits: its place in the image; far above it behind the last pixel
 }
@@ -50,32 +50,57 @@ func (p *product) windowless() bool {
 	return p.r*p.s == 1 && p.pad == [2]int{}
 }
 
-// begin finds what the thread copies: a piece, from one on, of every so many rows.
-func (m *pixels) begin(start, row ptx.Uint) {
-	taps := ptx.U(0) // the first entry of the taps' table
-	if m.p.subpixel != nil {
-		taps = m.phase.tap
+// pixelLanes is how many neighbouring threads copy neighbouring pieces of a row: 64 bytes, all of a row or a column of it.
+const pixelLanes = 4
+
+// rowsAtOnce returns how many rows the block's threads copy a piece of, each one.
+func (m *pixels) rowsAtOnce() int { return m.t.threads() / pixelLanes }
+
+// place finds the first row that the thread copies pieces of, and its piece in the first column. Of rows of 128 bytes, those
+// that eight lanes write are four apart, so that their pieces of 64 bytes lie in different banks.
+func (m *pixels) place() (row, piece ptx.Uint) {
+	row, piece = m.DivRem(m.thread, pixelLanes)
+	if m.t.BK == 128 {
+		place := m.Add(m.Shl(m.And(row, ptx.U(1)), 2), m.And(m.Shr(row, 1), ptx.U(3)))
+		row = m.Add(m.And(row, ptx.I(-8).Uint()), place)
 	}
-	m.piece = m.Var(m.Add(start, taps))
+	return row, piece
+}
+
+// begin finds what the thread copies from a piece of the sum on: a piece of every column of every so many rows.
+func (m *pixels) begin(first ptx.Uint) {
+	t := m.t
+	row, piece := m.place()
+	at := m.Add(m.Mad(row, ptx.U(t.BK), m.ring.Uint), t.swizzled(m.K, row, piece))
+	for column := range t.pieces() / pixelLanes {
+		m.slots = append(m.slots, m.flipped(at, column*pixelLanes))
+	}
+	m.piece = m.Add(first, piece)
+	if m.p.subpixel != nil {
+		m.piece = m.Add(m.piece, m.phase.tap)
+	}
+	m.piece = m.Var(m.piece)
 	if m.p.windowless() {
 		m.at = m.VarGlobal(m.Offset(m.x, m.piece, 16))
 	} else {
 		m.taps = m.VarGlobal(m.Offset(m.taps, m.piece, 8))
-		m.tap = [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))}
-		m.nextTap()
+		for range m.tapsOfStep() {
+			m.tap = append(m.tap, [2]ptx.Uint{m.Var(ptx.U(0)), m.Var(ptx.U(0))})
+		}
+		m.nextTaps(0)
 	}
-	for r := 0; r < m.t.BM; r += m.t.rowsAtOnce() {
+	for r := 0; r < t.BM; r += m.rowsAtOnce() {
 		m.rows = append(m.rows, m.row(m.Add(m.pixel, m.Add(row, ptx.U(r)))))
 	}
 }
 
-// advance goes to the next step.
-func (m *pixels) advance() {
-	m.Set(m.piece, m.Add(m.piece, ptx.U(m.t.pieces())))
+// advance goes on by so many steps.
+func (m *pixels) advance(turns int) {
+	m.Set(m.piece, m.Add(m.piece, ptx.U(turns*m.t.pieces())))
 	if m.p.windowless() {
-		m.SetGlobal(m.at, m.at.At(m.t.BK))
+		m.SetGlobal(m.at, m.at.At(turns*m.t.BK))
 	} else {
-		m.nextTap()
+		m.SetGlobal(m.taps, m.taps.At(8*turns*m.t.pieces()))
 	}
 }
 
@@ -83,6 +108,9 @@ func (m *pixels) advance() {
 func (m *pixels) row(pixel ptx.Uint) pixelRow {
 	p := m.p
 	inside := m.Lt(pixel, ptx.U(p.pixels()))
+	if p.windowless() { // of a row behind the last pixel nothing is kept: it may be that of any
+		pixel = m.Select(inside, pixel, ptx.U(0))
+	}
 	image, rest := m.DivRem(pixel, p.p*p.q)
 	y, x := m.DivRem(rest, p.q)
 	top := m.SubS(m.Mul(y, ptx.U(p.stride[0])).Int(), ptx.I(p.pad[0]))
@@ -96,7 +124,6 @@ func (m *pixels) row(pixel ptx.Uint) pixelRow {
 	}
 	switch {
 	case p.windowless():
-		r.size = m.Select(inside, ptx.U(16), ptx.U(0))
 	case p.masked():
 		r.taps = m.Select(inside, m.tapsInside(top.Uint(), left.Uint()), ptx.U(0))
 	default:
@@ -135,63 +162,117 @@ func (m *pixels) tapsInside(top, left ptx.Uint) ptx.Uint {
 	return all
 }
 
-// nextTap loads the piece's entry of the table. It has a step's time to come.
-func (m *pixels) nextTap() {
-	for i, w := range m.LoadConst(m.taps, 2) {
-		m.Set(m.tap[i], w.Uint())
+// nextTaps loads the entries of the table that are so many turns on. They have a step's time to come.
+func (m *pixels) nextTaps(turn int) {
+	for column, tap := range m.tap {
+		for i, w := range m.LoadConst(m.taps.At(8*(m.t.pieces()*turn+column*pixelLanes)), 2) {
+			m.Set(tap[i], w.Uint())
+		}
 	}
-	m.SetGlobal(m.taps, m.taps.At(8*m.t.pieces()))
 }
 
-// copy starts the copies of this thread's pieces of pixels.
-func (m *pixels) copy(to ptx.SharedPtr) {
-	t, p := m.t, m.p
-	slot := func(i int) ptx.SharedPtr { return to.At(i * t.rowsAtOnce() * t.BK) }
-	if p.windowless() {
-		used := p.depthC() * p.typ.Size() / 16
-		for i, r := range m.rows {
-			size := r.size
-			if used%t.pieces() != 0 {
-				size = m.Select(m.Lt(m.piece, ptx.U(used)), size, ptx.U(0))
-			}
-			m.CopyAsync(slot(i), m.OffsetS(m.at, r.offset, 1), size)
-		}
-		return
+// tapsOfStep returns how many entries of the table a step of this thread has: one, where all columns of a step are of one tap.
+func (m *pixels) tapsOfStep() int {
+	if m.p.depthC()*m.p.typ.Size()%m.t.BK == 0 {
+		return 1
 	}
-	inside := m.tapInside()
-	tap := m.OffsetS(m.x, m.tap[0].Int(), 1)
+	return len(m.slots)
+}
+
+// rowCopy copies a row's piece, so many bytes behind that of the first column, where a step's columns are of one tap.
+type rowCopy func(to ptx.SharedPtr, bytes int)
+
+// copies returns the copies of this thread's pieces of pixels.
+func (m *pixels) copies(stage ptx.Uint, turn int, more *ptx.Cond) (list []func()) {
+	var each []func(pixelRow) rowCopy
+	for column := range m.tapsOfStep() {
+		if m.p.windowless() {
+			each = append(each, m.copyPixel(turn, column, more))
+		} else {
+			each = append(each, m.copyTap(turn, column, more))
+		}
+	}
 	for i, r := range m.rows {
+		var row rowCopy
+		for column, slot := range m.slots {
+			to := m.OffsetShared(slot, stage, 1).At(i * m.rowsAtOnce() * m.t.BK)
+			list = append(list, func() {
+				if column < len(each) {
+					row = each[column](r)
+				}
+				row(to, max(0, column+1-len(each))*16*pixelLanes)
+			})
+		}
+	}
+	if !m.p.windowless() {
+		list = append(list, func() { m.nextTaps(turn + 1) })
+	}
+	return list
+}
+
+// copyPixel returns what copies a row's pieces of the pixel itself.
+func (m *pixels) copyPixel(turn, column int, more *ptx.Cond) func(pixelRow) rowCopy {
+	size := ptx.U(16)
+	if used := m.p.depthC() * m.p.typ.Size() / 16; used%m.t.pieces() != 0 {
+		size = m.Select(m.Lt(m.pieceAt(turn, column), ptx.U(used)), size, ptx.U(0))
+	}
+	return func(r pixelRow) rowCopy {
+		from := m.OffsetS(m.at, r.offset, 1).At(turn*m.t.BK + column*16*pixelLanes)
+		return func(to ptx.SharedPtr, bytes int) {
+			m.when(more, func() { m.CopyAsync(to, from.At(bytes), size) })
+		}
+	}
+}
+
+// copyTap returns what copies a row's pieces of the pixel under the step's tap.
+func (m *pixels) copyTap(turn, column int, more *ptx.Cond) func(pixelRow) rowCopy {
+	inside := m.tapInside(turn, column)
+	tap := m.OffsetS(m.x, m.tap[column][0].Int(), 1)
+	return func(r pixelRow) rowCopy {
 		from, inside := m.OffsetS(tap, r.offset, 1), inside(r)
-		if p.zeroX == 0 {
-			m.CopyAsync(slot(i), from, m.Select(inside, ptx.U(16), ptx.U(0)))
-			continue
+		if m.p.zeroX == 0 {
+			size := m.Select(inside, ptx.U(16), ptx.U(0))
+			return func(to ptx.SharedPtr, bytes int) {
+				m.when(more, func() { m.CopyAsync(to, from.At(bytes), size) })
+			}
 		}
 		// Outside the image are zero points, which are not zeros.
-		m.When(inside, func() { m.CopyAsync(slot(i), from, ptx.U(16)) })
-		zero := ptx.W(uint32(byte(p.zeroX)) * 0x01010101)
-		m.When(inside.Not(), func() { m.StoreShared(slot(i), zero, zero, zero, zero) })
+		zero := ptx.W(uint32(byte(m.p.zeroX)) * 0x01010101)
+		within, without := m.both(more, inside), m.both(more, inside.Not())
+		return func(to ptx.SharedPtr, bytes int) {
+			m.when(within, func() { m.CopyAsync(to, from.At(bytes), ptx.U(16)) })
+			m.when(without, func() { m.StoreShared(to, zero, zero, zero, zero) })
+		}
 	}
 }
 
-// tapInside returns what says whether the step's tap of a row lies in the image.
-func (m *pixels) tapInside() func(pixelRow) ptx.Cond {
-	t, p := m.t, m.p
+// tapInside returns what says whether the tap of a row lies in the image.
+func (m *pixels) tapInside(turn, column int) func(pixelRow) ptx.Cond {
+	t, p, place := m.t, m.p, m.tap[column][1]
 	if p.masked() {
-		return func(r pixelRow) ptx.Cond { return m.Ne(m.And(r.taps, m.tap[1]), ptx.U(0)) }
+		return func(r pixelRow) ptx.Cond { return m.Ne(m.And(r.taps, place), ptx.U(0)) }
 	}
-	row, column := m.BfeS(m.tap[1].Word(), 16, 16), m.BfeS(m.tap[1].Word(), 0, 16)
+	row, left := m.BfeS(place.Word(), 16, 16), m.BfeS(place.Word(), 0, 16)
 	return func(r pixelRow) ptx.Cond {
-		y, x := m.AddS(r.top, row).Uint(), m.AddS(r.left, column).Uint()
+		y, x := m.AddS(r.top, row).Uint(), m.AddS(r.left, left).Uint()
 		inside := m.Both(m.Lt(y, ptx.U(p.h)), m.Lt(x, ptx.U(p.w)))
 		if used := p.r * p.s * p.depthC() * p.typ.Size() / 16; max(p.h, p.w) >= farAway && used%t.pieces() != 0 {
-			inside = m.Both(inside, m.Lt(m.piece, ptx.U(used))) // so large an image has what lies farAway
+			inside = m.Both(inside, m.Lt(m.pieceAt(turn, column), ptx.U(used))) // so large an image has what lies farAway
 		}
 		return inside
 	}
 }
 
-// tableSteps returns for how many steps the table has entries: those of all parts, and one that is loaded but not used.
-func (t Tile) tableSteps(p *product) int { return t.Split*emit.CeilDiv(p.steps(t.BK), t.Split) + 1 }
+// pieceAt is which piece of the sum this thread's of a column is.
+func (m *pixels) pieceAt(turn, column int) ptx.Uint {
+	return m.Add(m.piece, ptx.U(turn*m.t.pieces()+column*pixelLanes))
+}
+
+// tableSteps returns for how many steps the table has entries: those of all parts, and as many as there are stages, which are
+// loaded but not used.
+func (t Tile) tableSteps(p *product) int {
+	return t.Split*emit.CeilDiv(p.steps(t.BK), t.Split) + t.Stages
+}
 
 // tapTable returns the entries of the pieces of a row of weights: bytes from tap 0, then the tap's bit, or its row and column
 // in 16 bits each.

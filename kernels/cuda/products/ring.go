@@ -2,10 +2,10 @@ package products
 
 import "github.com/trtui/trtui/kernels/cuda/ptx"
 
-// engine multiplies what a stage holds.
+// engine multiplies what a source copies.
 type engine interface {
-	// step adds the products of the stage that begins so many bytes into the ring.
-	step(stage ptx.Uint)
+	// run multiplies so many steps.
+	run(count ptx.Uint, s source)
 	// sums ends the multiplication and returns the thread's sums, registers that may be set. They are words, or the
 	// registers of floats; which of the tile's they are is the same in every block.
 	sums() []ptx.Word
@@ -15,38 +15,191 @@ type engine interface {
 
 // source copies what is multiplied.
 type source interface {
-	// copyStep starts the copies of the next step into the stage that begins so many bytes into the ring.
-	copyStep(stage ptx.Uint)
+	// copies returns the copies of a step, a few instructions each, into the stage that begins so many bytes into the ring:
+	// the step so many turns on from where the source stands. They are in the order of steps. more says whether there is one;
+	// nil: there is.
+	copies(stage ptx.Uint, turn int, more *ptx.Cond) []func()
+	// advance goes on by so many steps.
+	advance(turns int)
 }
 
-// run multiplies count steps. The copies of a step are started stages-1 steps before it is multiplied.
-func (m *block) run(count ptx.Uint, s source, e engine) {
-	t := m.t
-	ahead := t.Stages - 1
+// fill starts the copies of the first stages-1 of count steps, into stages from one on: they run ahead of the multiplication by
+// so many.
+func (b *block) fill(count ptx.Uint, s source, first int) {
+	ahead := b.t.Stages - 1
 	for i := range ahead {
-		m.ifStep(ptx.U(i), count, func() { s.copyStep(ptx.U(i * t.stageBytes())) })
-		m.CommitGroup()
+		b.ifStep(ptx.U(i), count, func() { all(s.copies(b.stage(first+i), i, nil)) })
+		b.CommitGroup()
 	}
-	last := m.Sub(m.Max(count, ptx.U(ahead)), ptx.U(ahead)) // from here on there is nothing to copy
+	s.advance(ahead)
+}
+
+// stage is where the i-th stage begins, around the ring.
+func (b *block) stage(i int) ptx.Uint { return ptx.U(i % b.t.Stages * b.t.stageBytes()) }
+
+// arrive waits until the next stage is there, for all threads; and all have read the one before.
+func (b *block) arrive() {
+	b.WaitGroup(b.t.Stages - 2)
+	b.Barrier()
+}
+
+// rolled multiplies count steps with a function, stage by stage.
+func (b *block) rolled(count ptx.Uint, s source, multiply func(stage ptx.Uint)) {
+	t := b.t
+	ahead := t.Stages - 1
+	b.fill(count, s, 0)
+	last := b.Sub(b.Max(count, ptx.U(ahead)), ptx.U(ahead)) // from here on there is nothing to copy
 	if n, known := count.Constant(); known {
 		last = ptx.U(max(0, int(n)-ahead))
 	}
-	reading, writing := m.Var(ptx.U(0)), m.Var(ptx.U(ahead*t.stageBytes()))
-	m.ForRolled(ptx.U(0), count, ptx.U(1), func(step ptx.Uint) {
-		m.WaitGroup(t.Stages - 2)
-		m.Barrier()
-		m.ifStep(step, last, func() { s.copyStep(writing) })
-		m.CommitGroup()
-		e.step(reading)
-		m.Set(writing, reading) // it is free when all threads are behind the next barrier
-		next := m.Add(reading, ptx.U(t.stageBytes()))
-		m.Set(reading, m.Select(m.Eq(next, ptx.U(t.Stages*t.stageBytes())), ptx.U(0), next))
+	reading, writing := b.Var(ptx.U(0)), b.Var(ptx.U(ahead*t.stageBytes()))
+	b.ForRolled(ptx.U(0), count, ptx.U(1), func(step ptx.Uint) {
+		b.arrive()
+		b.ifStep(step, last, func() {
+			all(s.copies(writing, 0, nil))
+			s.advance(1)
+		})
+		b.CommitGroup()
+		multiply(reading)
+		b.Set(writing, reading) // it is free when all threads are behind the next barrier
+		next := b.Add(reading, ptx.U(t.stageBytes()))
+		b.Set(reading, b.Select(b.Eq(next, ptx.U(t.Stages*t.stageBytes())), ptx.U(0), next))
 	})
-	m.Barrier() // all groups that are still open are empty; now the ring is free for the sums
+	b.Barrier() // all groups that are still open are empty; now the ring is free for the sums
+}
+
+// slicer multiplies a stage in slices, each of which is read while the one before is multiplied.
+type slicer interface {
+	// slices returns how many a stage has.
+	slices() int
+	// read reads a slice.
+	read(s slice)
+	// multiply adds the products of the slice that was read. Beside them it reads the next one, nil: none, then does what is
+	// beside.
+	multiply(of int, next *slice, beside []func())
+}
+
+// slice is a part of the stage that begins so many bytes into the ring.
+type slice struct {
+	stage ptx.Uint
+	index int
+}
+
+// unrolled multiplies count steps. A turn of its loop goes once around the ring, so that the places of stages are known. The
+// copies of a step are started between the products of one, and the first slice of a stage is read before the last products
+// of the stage before it.
+func (b *block) unrolled(count ptx.Uint, s source, e slicer) {
+	stages := b.t.Stages
+	switch n, known := count.Constant(); {
+	case !known:
+		b.circles(count, s, e)
+	case int(n) <= stages:
+		b.fill(count, s, 0)
+		b.first(e, 0)
+		for i := range int(n) {
+			var copies []func()
+			if i+stages-1 < int(n) {
+				copies = s.copies(b.stage(i+stages-1), i, nil)
+			}
+			b.step(i, e, copies)
+			if i+1 < int(n) {
+				b.next(i, e)
+			}
+		}
+		e.multiply(e.slices()-1, nil, nil)
+	default:
+		b.wholeCircles(int(n), s, e)
+	}
+	b.Barrier() // all groups that are still open are empty; now the ring is free for the sums
+}
+
+// wholeCircles multiplies more steps than the ring has stages. The first one's stage is such that the last one's is the
+// ring's last: there the loop ends, and only its last circle has nothing to copy but for its first step.
+func (b *block) wholeCircles(n int, s source, e slicer) {
+	stages := b.t.Stages
+	begin := (stages - n%stages) % stages
+	b.fill(ptx.U(n), s, begin)
+	s.advance(-begin)
+	b.first(e, begin)
+	left := b.Var(ptx.U(n + begin))
+	b.LoopInto(begin > 0, func(enter func()) ptx.Cond {
+		for i := range stages {
+			if i == begin {
+				enter()
+			}
+			var more *ptx.Cond
+			if i > 0 {
+				c := b.Gt(left, ptx.U(stages))
+				more = &c
+			}
+			b.step(i, e, s.copies(b.stage(i+stages-1), i, more))
+			b.next(i, e) // behind the last one nothing of it is used
+		}
+		s.advance(stages)
+		b.Set(left, b.Sub(left, ptx.U(stages)))
+		return b.Gt(left, ptx.U(0))
+	})
+}
+
+// circles multiplies a number of steps that is not known.
+func (b *block) circles(count ptx.Uint, s source, e slicer) {
+	stages := b.t.Stages
+	b.fill(count, s, 0)
+	b.If(b.Gt(count, ptx.U(0)), func() {
+		b.first(e, 0)
+		left := b.Var(count)
+		b.Loop(func(leave func(ptx.Cond)) {
+			for i := range stages {
+				more := b.Gt(left, ptx.U(i+stages-1))
+				b.step(i, e, s.copies(b.stage(i+stages-1), i, &more))
+				leave(b.Le(left, ptx.U(i+1)))
+				b.next(i, e)
+			}
+			s.advance(stages)
+			b.Set(left, b.Sub(left, ptx.U(stages)))
+		})
+		e.multiply(e.slices()-1, nil, nil)
+	})
+}
+
+// first waits for the first stage and reads its first slice.
+func (b *block) first(e slicer, stage int) {
+	b.arrive()
+	e.read(slice{b.stage(stage), 0})
+}
+
+// step multiplies the i-th stage but for its last slice, with copies beside.
+func (b *block) step(i int, e slicer, copies []func()) {
+	last := e.slices() - 1
+	for of := range last {
+		e.multiply(of, &slice{b.stage(i), of + 1}, part(copies, of, min(2, last)))
+	}
+	b.CommitGroup()
+}
+
+// next waits for the stage behind the i-th, and reads its first slice beside the products of the last one.
+func (b *block) next(i int, e slicer) {
+	b.arrive()
+	e.multiply(e.slices()-1, &slice{b.stage(i + 1), 0}, nil)
+}
+
+// all does what a list has.
+func all(list []func()) {
+	for _, f := range list {
+		f()
+	}
+}
+
+// part returns the i-th of n parts of a list.
+func part(list []func(), i, n int) []func() {
+	if i >= n {
+		return nil
+	}
+	return list[len(list)*i/n : len(list)*(i+1)/n]
 }
 
 // ifStep runs body if step is below count. Either may be known.
-func (m *block) ifStep(step, count ptx.Uint, body func()) {
+func (b *block) ifStep(step, count ptx.Uint, body func()) {
 	n, known := count.Constant()
 	s, both := step.Constant()
 	switch both = both && known; {
@@ -54,6 +207,6 @@ func (m *block) ifStep(step, count ptx.Uint, body func()) {
 	case both:
 		body()
 	default:
-		m.If(m.Lt(step, count), body)
+		b.If(b.Lt(step, count), body)
 	}
 }

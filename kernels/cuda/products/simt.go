@@ -27,6 +27,9 @@ func newSimt(w warpTile) *simt {
 	return e
 }
 
+func (e *simt) run(count ptx.Uint, s source) { e.rolled(count, s, e.step) }
+
+// step adds the products of a stage.
 func (e *simt) step(stage ptx.Uint) {
 	a, b := e.Add(e.a, stage), e.Add(e.b, stage)
 	for piece := range e.t.pieces() {

@@ -185,7 +185,7 @@ func (s *stem) emit(b kernels.Binding) (*emit.Work, error) {
 	e := &tensor{warpTile: newWarpTile(c.block), operands: s.operands(ptx.GlobalPtr{})}
 	e.zero()
 	e.left, e.right = c.fragments(e)
-	e.slices(ptx.U(0), s.r*s.taps/stemTaps)
+	e.whole(ptx.U(0), s.r*s.taps/stemTaps)
 	k.Barrier()
 	e.spill(c.ring)
 	k.Barrier()
@@ -309,25 +309,22 @@ func (c *stemBlock) fragments(e *tensor) (pixels, weights stemFragments) {
 	halfB := c.And(c.Shr(e.lane, 3), ptx.U(1))
 	b := c.OffsetShared(c.OffsetShared(c.weights(), rowB, s.pitchW()), halfB, 16)
 	perRow := s.taps / stemTaps
-	pixels = stemFragments{c.K, a, func(slice, i int) int {
+	pixels = stemFragments{a, func(slice, i int) int {
 		r, tap := slice/perRow, slice%perRow*stemTaps
 		return ((i*s.stride[0]+r*s.dilation[0])*s.columns + tap) * stemPixel
 	}}
-	weights = stemFragments{c.K, b, func(slice, j int) int { return 16*j*s.pitchW() + slice*stemTaps*stemPixel }}
+	weights = stemFragments{b, func(slice, j int) int { return 16*j*s.pitchW() + slice*stemTaps*stemPixel }}
 	return pixels, weights
 }
 
 // stemFragments are an operand that lies in shared memory as a whole.
 type stemFragments struct {
-	*ptx.K
-	first ptx.SharedPtr                 // this lane's piece of the first slice
-	place func(slice, fragment int) int // bytes from there
+	first ptx.SharedPtr          // this lane's piece of the first slice
+	bytes func(slice, i int) int // from there
 }
 
-func (f stemFragments) in(ptx.Uint) ptx.SharedPtr                   { return f.first }
-func (f stemFragments) slice(in ptx.SharedPtr, _ int) ptx.SharedPtr { return in }
-func (f stemFragments) load(at ptx.SharedPtr, slice, i int) [4]ptx.Word {
-	return f.LoadMatrix4(at.At(f.place(slice, i)))
+func (f stemFragments) place(_ ptx.Uint, slice, i int) (ptx.SharedPtr, bool) {
+	return f.first.At(f.bytes(slice, i)), false
 }
 
 // pixelOf returns the output pixel of a row of the tile.

@@ -81,7 +81,7 @@ func subpixelOf(b kernels.Binding) (*product, error) {
 	p.subpixel, p.stride, p.dilation, p.pad = u, [2]int{1, 1}, [2]int{1, 1}, [2]int{}
 	p.p, p.q = emit.CeilDiv(whole.p, whole.stride[0]), emit.CeilDiv(whole.q, whole.stride[1])
 	p.r, p.s = 1, max(1, len(u.phases[0].taps))
-	return &p, weightsFit(u.tapped*p.k, p.depth()*p.typ.Size())
+	return &p, nil
 }
 
 // phaseAt returns the phase of an output pixel, one of the first.
@@ -131,14 +131,14 @@ func (u *subpixel) share(p *product, bk int) float64 {
 	return float64(n) / float64(len(u.phases)*p.steps(bk))
 }
 
-// each calls store for all weights, with their place among the packed ones, rows of channels by phase, and in the constant.
-func (u *subpixel) each(p *product, store func(dst, src int)) {
+// each calls store for all weights, with their row among the channels of all phases, their place in it, and that in the
+// constant.
+func (u *subpixel) each(p *product, store func(channel, element, src int)) {
 	for i, f := range u.phases[:u.tapped] {
 		for o := range p.k {
-			row := (i*p.k + o) * p.depth()
 			for t, tap := range f.taps {
 				for c := range p.c {
-					store(row+t*p.depthC()+c, u.whole.source(o, c, tap.tap))
+					store(i*p.k+o, t*p.depthC()+c, u.whole.source(o, c, tap.tap))
 				}
 			}
 		}
@@ -223,8 +223,8 @@ func (u *subpixel) zeroSums(p *product, row int) []int32 {
 
 // phaseOfBlock is what a block has of its phase in registers.
 type phaseOfBlock struct {
-	steps, row, tap ptx.Uint   // its steps, its first row of weights and its first entry of the taps' table
-	places          []ptx.Word // of its taps, for the bits of the rows of pixels
+	steps, at, tap ptx.Uint   // its steps, its place among those that have weights, and its first entry of the taps' table
+	places         []ptx.Word // of its taps, for the bits of the rows of pixels
 }
 
 // maskedPhase is how many taps a phase may have that rows of pixels have a bit for each of: their places are loaded at once.
@@ -235,7 +235,7 @@ func (m *implicit) beginPhase(index ptx.Uint) phaseOfBlock {
 	p, t := m.p, m.t
 	entry := m.LoadConst(m.Offset(m.phases, index, 16), 2)
 	at := entry[1].Uint()
-	f := phaseOfBlock{steps: entry[0].Uint(), row: m.Mul(at, ptx.U(p.k)), tap: ptx.U(0)}
+	f := phaseOfBlock{steps: entry[0].Uint(), at: at, tap: ptx.U(0)}
 	if p.subpixel.even(p, t.BK) {
 		f.steps = ptx.U(p.steps(t.BK))
 	}

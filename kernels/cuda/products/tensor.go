@@ -26,8 +26,11 @@ func (p *product) operands(table ptx.GlobalPtr) operands {
 type tensor struct {
 	warpTile
 	operands
+	tight       bool // there are registers for the addresses of one stage
 	left, right fragments
-	acc         [][][4]ptx.Word // by 16 rows, by 8 columns: variables
+	leftRead    [][4]ptx.Word    // fragments of a slice: variables
+	rightRead   [2][][4]ptx.Word // of even and of odd ones
+	acc         [][][4]ptx.Word  // by 16 rows, by 8 columns: variables
 
 	// Where the weights have a zero point: the sums of this lane's rows of pixels, of row g and g+8 in each 16.
 	rowSums [][2]ptx.Int
@@ -38,30 +41,27 @@ const mmaBytes = 32
 
 // fragments are an operand as an instruction takes it from a stage.
 type fragments interface {
-	// in is where this lane's first piece lies in the stage that begins so many bytes into the ring.
-	in(stage ptx.Uint) ptx.SharedPtr
-	// slice is the same for the i-th mmaBytes of the sum.
-	slice(in ptx.SharedPtr, i int) ptx.SharedPtr
-	// load returns the i-th 16 rows, or columns, of a slice.
-	load(slice ptx.SharedPtr, of, i int) [4]ptx.Word
+	// place returns where the i-th 16 rows, or columns, of a slice lie, in the stage that begins so many bytes into the ring, and
+	// whether their 8x8 matrices are turned.
+	place(stage ptx.Uint, slice, i int) (at ptx.SharedPtr, turned bool)
 }
 
-// rowFragments are those of rows along which the sum runs.
+// rowFragments are those of rows along which the sum runs: addresses of this lane's pieces in stage 0, by slice.
 type rowFragments struct {
 	*block
-	first ptx.Uint // address of this lane's first piece in stage 0
+	first []ptx.SharedPtr
 }
 
-func (f rowFragments) in(stage ptx.Uint) ptx.SharedPtr {
-	return ptx.SharedPtr{Uint: f.Add(f.first, stage)}
+func (b *block) rowFragments(first ptx.Uint) rowFragments {
+	f := rowFragments{block: b}
+	for slice := range b.t.BK / mmaBytes {
+		f.first = append(f.first, b.flipped(first, slice*mmaBytes/16))
+	}
+	return f
 }
 
-func (f rowFragments) slice(in ptx.SharedPtr, i int) ptx.SharedPtr {
-	return f.flipped(in.Uint, i*mmaBytes/16)
-}
-
-func (f rowFragments) load(slice ptx.SharedPtr, _, i int) [4]ptx.Word {
-	return f.LoadMatrix4(slice.At(16 * i * f.t.BK))
+func (f rowFragments) place(stage ptx.Uint, slice, i int) (ptx.SharedPtr, bool) {
+	return f.OffsetShared(f.first[slice], stage, 1).At(16 * i * f.t.BK), false
 }
 
 func newTensor(w warpTile, o operands) *tensor {
@@ -72,8 +72,8 @@ func newTensor(w warpTile, o operands) *tensor {
 	rowA, halfA := w.And(w.lane, ptx.U(15)), w.Shr(w.lane, 4)
 	rowB := w.Add(w.And(w.lane, ptx.U(7)), w.Shl(w.Shr(w.lane, 4), 3))
 	halfB := w.And(w.Shr(w.lane, 3), ptx.U(1))
-	e.left = rowFragments{w.block, w.place(w.Add(w.row, rowA), halfA)}
-	e.right = rowFragments{w.block, w.place(w.Add(ptx.U(w.t.BM), w.Add(w.column, rowB)), halfB)}
+	e.left = w.rowFragments(w.place(w.Add(w.row, rowA), halfA))
+	e.right = w.rowFragments(w.place(w.Add(ptx.U(w.t.BM), w.Add(w.column, rowB)), halfB))
 	e.zero()
 	if o.zeros != nil {
 		for range e.acc {
@@ -85,6 +85,10 @@ func newTensor(w warpTile, o operands) *tensor {
 
 // zero begins the sums.
 func (e *tensor) zero() {
+	e.leftRead = e.registers(e.rows / 16)
+	for i := range e.rightRead {
+		e.rightRead[i] = e.registers(e.columns / 16)
+	}
 	for range e.rows / 16 {
 		line := make([][4]ptx.Word, e.columns/8)
 		for j := range line {
@@ -104,34 +108,83 @@ func (e *tensor) variable() ptx.Word {
 	return e.VarF(ptx.F(0)).Register()
 }
 
-func (e *tensor) step(stage ptx.Uint) {
-	e.slices(stage, e.t.BK/mmaBytes)
+// registers returns variables for fragments.
+func (e *tensor) registers(n int) [][4]ptx.Word {
+	list := make([][4]ptx.Word, n)
+	for i := range list {
+		list[i] = e.MatrixRegisters()
+	}
+	return list
 }
 
-// slices adds the products of the first n slices of a stage.
-func (e *tensor) slices(stage ptx.Uint, n int) {
-	inLeft, inRight := e.left.in(stage), e.right.in(stage)
-	for s := range n {
-		fromLeft, fromRight := e.left.slice(inLeft, s), e.right.slice(inRight, s)
-		var right [][2]ptx.Word
-		for j := range e.columns / 16 {
-			f := e.right.load(fromRight, s, j)
-			right = append(right, [2]ptx.Word{f[0], f[1]}, [2]ptx.Word{f[2], f[3]})
+func (e *tensor) run(count ptx.Uint, s source) {
+	if e.tight {
+		e.rolled(count, s, e.stage)
+		return
+	}
+	e.unrolled(count, s, e)
+}
+
+// stage adds the products of a stage, none of whose slices was read.
+func (e *tensor) stage(stage ptx.Uint) { e.whole(stage, e.slices()) }
+
+// whole adds the products of the first n slices of a stage.
+func (e *tensor) whole(stage ptx.Uint, n int) {
+	e.read(slice{stage, 0})
+	for i := range n {
+		var next *slice
+		if i+1 < n {
+			next = &slice{stage, i + 1}
 		}
-		for i := range e.acc {
-			left := e.left.load(fromLeft, s, i)
-			for j := range e.acc[i] {
-				e.multiply(e.acc[i][j], left, right[j])
-			}
-			if e.rowSums != nil {
-				e.addRows(e.rowSums[i], left)
-			}
-		}
+		e.multiply(i, next, nil)
 	}
 }
 
-// multiply adds a 16x8 product to sums.
-func (e *tensor) multiply(sums [4]ptx.Word, a [4]ptx.Word, b [2]ptx.Word) {
+func (e *tensor) slices() int { return e.t.BK / mmaBytes }
+
+func (e *tensor) read(s slice) {
+	e.readRight(s)
+	for i := range e.leftRead {
+		e.readLeft(s, i)
+	}
+}
+
+func (e *tensor) readRight(s slice) {
+	for j, to := range e.rightRead[s.index%2] {
+		at, turned := e.right.place(s.stage, s.index, j)
+		e.LoadMatrix4To(to, at, turned)
+	}
+}
+
+func (e *tensor) readLeft(s slice, i int) {
+	at, turned := e.left.place(s.stage, s.index, i)
+	e.LoadMatrix4To(e.leftRead[i], at, turned)
+}
+
+// multiply reads the next slice's right side first, as all products want it, and each fragment of the left side when that of
+// this slice has been used. The copies are together: where they alternate with reads, the assembler puts three instructions
+// before each.
+func (e *tensor) multiply(of int, next *slice, beside []func()) {
+	if next != nil {
+		e.readRight(*next)
+	}
+	for i := range e.acc {
+		for j := range e.acc[i] {
+			right := e.rightRead[of%2][j/2]
+			e.mma(e.acc[i][j], e.leftRead[i], [2]ptx.Word(right[j%2*2:]))
+		}
+		if e.rowSums != nil {
+			e.addRows(e.rowSums[i], e.leftRead[i])
+		}
+		if next != nil {
+			e.readLeft(*next, i)
+		}
+	}
+	all(beside)
+}
+
+// mma adds a 16x8 product to sums.
+func (e *tensor) mma(sums [4]ptx.Word, a [4]ptx.Word, b [2]ptx.Word) {
 	if e.t.Unit == emit.TensorF16 {
 		var c [4]ptx.Float
 		for i := range c {

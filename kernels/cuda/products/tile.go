@@ -110,7 +110,7 @@ func (t Tile) fits(p *product) error {
 	if p.n*p.h*p.w*p.pitchIn*p.typ.Size() > emit.MaxElements {
 		return fmt.Errorf("the input has more than %d bytes", emit.MaxElements)
 	}
-	if err := weightsFit(p.k*p.groups, p.depth()*p.typ.Size()); err != nil {
+	if err := t.packed(p).fits(); err != nil {
 		return err
 	}
 	if p.subpixel == nil && max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
@@ -180,6 +180,13 @@ func (t Tile) resident() int {
 }
 
 const joinRegisters = 160
+
+// tight reports whether as many blocks as are to share an SM leave a thread too few registers for its sums, two sets of
+// operands, and the addresses of all stages.
+func (t Tile) tight() bool {
+	const others = 80
+	return emit.RegistersPerSM/(t.threads()*t.resident()) < t.BM*t.BN/t.threads()+others
+}
 
 // registers estimates what the assembler gives a thread: its sums, two sets of operands, addresses; no more than the blocks that
 // are to share an SM leave it.

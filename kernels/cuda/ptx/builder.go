@@ -268,6 +268,32 @@ func (k *K) loop(start, end, step Uint, rolled bool, body func(i Uint)) {
 	k.place(out)
 }
 
+// Loop runs body again and again, until a leave of its own holds. It stays a loop, as that of ForRolled.
+func (k *K) Loop(body func(leave func(p Cond))) {
+	top, out := k.newLabel("loop"), k.newLabel("done")
+	k.place(top)
+	k.kernel.Labels[len(k.kernel.Labels)-1].Rolled = true
+	body(func(p Cond) { k.branch(out, p) })
+	k.emit("bra", []string{"uni"}, Operand{Kind: LabelOperand, Name: top})
+	k.place(out)
+}
+
+// LoopInto runs body again and again while what it returns holds, as a loop of ForRolled; where midway, the first time from
+// the place on where it calls enter.
+func (k *K) LoopInto(midway bool, body func(enter func()) (again Cond)) {
+	top, in := k.newLabel("loop"), k.newLabel("enter")
+	if midway {
+		k.emit("bra", []string{"uni"}, Operand{Kind: LabelOperand, Name: in})
+	}
+	k.place(top)
+	k.kernel.Labels[len(k.kernel.Labels)-1].Rolled = true
+	k.branch(top, body(func() {
+		if midway {
+			k.place(in)
+		}
+	}))
+}
+
 // Exit ends the thread, where p holds.
 func (k *K) Exit(p Cond) {
 	k.guard = Guard{On: true, Not: p.op.Not, Reg: p.op.Reg}

@@ -308,6 +308,16 @@ func (k *K) OffsetS(p GlobalPtr, index Int, scale int) GlobalPtr {
 	return GlobalPtr{d, p.off}
 }
 
+// Advanced is the address p + bytes in a register of its own.
+func (k *K) Advanced(p GlobalPtr, bytes int) GlobalPtr {
+	if bytes == 0 {
+		return p
+	}
+	d := GlobalPtr{k.long(), 0}
+	k.SetGlobal(d, p.At(bytes))
+	return d
+}
+
 // OffsetShared is the address p + index*scale bytes.
 func (k *K) OffsetShared(p SharedPtr, index Uint, scale int) SharedPtr {
 	if n, ok := index.Constant(); ok {

@@ -228,6 +228,23 @@ func (k *K) loadMatrix4(trans string, p SharedPtr) [4]Word {
 	return w
 }
 
+// MatrixRegisters are variables for what LoadMatrix4To loads.
+func (k *K) MatrixRegisters() (w [4]Word) {
+	for i := range w {
+		w[i] = Word{k.word()}
+	}
+	return w
+}
+
+// LoadMatrix4To is LoadMatrix4, or LoadMatrix4Turned, to variables.
+func (k *K) LoadMatrix4To(w [4]Word, p SharedPtr, turned bool) {
+	trans := ""
+	if turned {
+		trans = "trans."
+	}
+	k.emit("ldmatrix", mods("sync.aligned.m8n8.x4."+trans+"shared.b16"), vector(w[:], wordOp), p.address())
+}
+
 func vector[T any](list []T, op func(T) Operand) Operand {
 	v := Operand{Kind: VectorOperand}
 	for _, x := range list {
