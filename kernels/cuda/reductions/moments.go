@@ -68,7 +68,7 @@ func momentsOf(b kernels.Binding) (*moments, error) {
 		return nil, err
 	}
 	m.length = graph.Count(x) / m.outer
-	if err := emit.ThreadsFit(m.outer * emit.BlockThreads); err != nil {
+	if err := emit.ThreadsFit(m.outer * mostThreads(m.length)); err != nil {
 		return nil, err
 	}
 	m.programOf()

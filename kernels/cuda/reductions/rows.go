@@ -40,6 +40,9 @@ func newRowShare(length, align, most int, mayBeAnywhere bool) rowShare {
 	return s
 }
 
+// mostThreads returns how many threads share a row at most, whatever vectors it allows.
+func mostThreads(length int) int { return newRowShare(length, 1, 1, false).threads }
+
 // vectors returns how many vectors a thread has at most.
 func (s rowShare) vectors() int { return emit.CeilDiv(s.length/s.n, s.threads) }
 

@@ -73,7 +73,10 @@ func softmaxOf(b kernels.Binding) (*softmax, error) {
 		}
 		s.outer, s.inner, s.pitch = graph.Count(x.Dims)/x.Dims[1], 1, x.PixelPitch()
 	}
-	return s, emit.ThreadsFit(s.outer * s.inner * emit.BlockThreads)
+	if s.inner > 1 {
+		return s, nil
+	}
+	return s, emit.ThreadsFit(s.outer * mostThreads(s.length))
 }
 
 // share returns how threads share rows.
