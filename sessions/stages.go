@@ -303,12 +303,17 @@ func (s *stages) knownTactics(cfg Config, l *build.Lowered) error {
 	return err
 }
 
+// saveEvery is how often tactics' times are saved while they are found: a kernel that hangs takes the process along, and what
+// was timed before it need not be timed again.
+const saveEvery = 10 * time.Second
+
 // tune chooses tactics and lays out memory, and saves what was measured for that.
 func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
 	s.progress(Progress{Phase: "choosing tactics"})
 	begin, timed := time.Now(), map[string]bool{} // each is timed several times
+	saved := begin
 	before, _ := s.Cache.Stats()
 	code := s.codeUse()
 	defer func() { s.logCode(code) }()
@@ -321,6 +326,10 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 				phase = "timing again"
 			}
 			s.progress(Progress{Phase: phase, Item: m.Layer + ": " + m.Tactic, Done: m.Done, Total: m.Total})
+			if time.Since(saved) >= saveEvery {
+				s.saveCache()
+				saved = time.Now()
+			}
 		},
 		Compiling: func(done, total int) {
 			s.progress(s.compiling(done, total, code))
