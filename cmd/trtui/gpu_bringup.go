@@ -206,7 +206,7 @@ func findingText(f bringup.Finding) string {
 	add(f.TFLOPs > 0, "%s%s", mark, ui.Quantity(f.TFLOPs*1e12, "FLOP/s"))
 	if f.Estimated { // nothing was compiled
 		add(f.JITms > 0, "read by the host in %.1f ms", f.JITms)
-		add(f.Registers > 0, "at least %d registers, spills not known, %d bytes shared", f.Registers, f.SharedBytes)
+		add(f.Registers > 0, "%d live registers, spills not known, %d bytes shared", f.Registers, f.SharedBytes)
 	} else {
 		add(f.JITms > 0, "JIT %.1f ms", f.JITms)
 		add(f.Registers > 0, "%d registers, %s bytes local, %d bytes shared", f.Registers, known(f.LocalBytes, strconv.Itoa), f.SharedBytes)

@@ -17,7 +17,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"conformanc"}, exitFailure, "did you mean conformance?"},
+		{[]string{"conformanc"}, exitFailure, `did you mean "conformance"?`},
 		{[]string{"a.onnx", "b.onnx"}, exitFailure, "accepts at most 1 arg"},
 		{[]string{"--batch", "0"}, exitFailure, "--batch 0: want 1 to"},
 		{[]string{"--random-items", "0"}, exitFailure, "--random-items 0: want 1 to 65536"},

@@ -31,6 +31,7 @@ var (
 )
 
 func (d *tiled) Adopt([]kernels.Code) {}
+func (d *tiled) CodeUse() run.CodeUse { return run.CodeUse{} }
 
 func (d *tiled) Tactics(op *graph.Op) []kernels.Tactic {
 	if op != graph.Conv {
