@@ -15,7 +15,7 @@ func tan(k *ptx.K, x ptx.Float) ptx.Float {
 func atan(k *ptx.K, x ptx.Float) ptx.Float {
 	a := k.AbsF(x)
 	large := k.GtF(a, ptx.F(1))
-	t := k.SelectF(large, k.Rcp(a), a)
+	t := k.SelectF(large, k.RcpApprox(a), a)
 	z := k.MulF(t, t)
 	p := ptx.F(0.0028662257)
 	for _, c := range []float32{-0.0161657367, 0.0429096138, -0.0752896400, 0.1065626393, -0.1420889944, 0.1999355085, -0.3333314528, 1} {
