@@ -59,7 +59,7 @@ func TestBounds(t *testing.T) {
 	}{
 		{"tiles that share sums", "conv_f16_mma_64x64x64_s3_k8", shared(32*64, 32*64), shared(32*64+1, 32*64), "tiles are too many to share sums"},
 		{"images times their places", "conv_f16_mma_64x64x64_s3", shared(1<<17, 64), shared(1<<18, 64), "bytes"},
-		{"rows of packed weights", "conv_f16_mma_64x64x64_s3", narrow(1<<24-1, 8), narrow(1<<24, 8), "packed weights"},
+		{"rows of packed weights", "conv_f16_mma_64x64x64_s3", narrow(1<<25-64, 8), narrow(1<<25, 8), "packed weights"},
 		{"distant windows", "conv_f16_mma_64x64x64_s3", padded(1<<25, 0), padded(1<<26, 0), "reach over"},
 		{"padding", "conv_f16_mma_64x64x64_s3", padded(1, math.MaxInt32-64), padded(1, math.MaxInt32-63), "reach over"},
 		{"far taps of single windows", "conv_direct_nhwc_1x4",
