@@ -9,12 +9,15 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// batchedTiles are the tiles of products of two matrices of halves that are both activations.
+// batchedTiles are the tiles of products of two matrices that are both activations.
 var batchedTiles = []Tile{
 	{Unit: emit.TensorF16, BM: 128, BN: 128, BK: 64, WarpsM: 2, WarpsN: 4, Stages: 4, Split: 1},
 	{Unit: emit.TensorF16, BM: 128, BN: 64, BK: 128, WarpsM: 4, WarpsN: 1, Stages: 3, Split: 1},
 	{Unit: emit.TensorF16, BM: 64, BN: 64, BK: 128, WarpsM: 2, WarpsN: 2, Stages: 3, Split: 1},
 	{Unit: emit.TensorF16, BM: 32, BN: 64, BK: 128, WarpsM: 1, WarpsN: 2, Stages: 3, Split: 1},
+	{Unit: emit.SimtF32, BM: 128, BN: 128, BK: 64, WarpsM: 4, WarpsN: 2, Stages: 3, Split: 1},
+	{Unit: emit.SimtF32, BM: 64, BN: 64, BK: 64, WarpsM: 2, WarpsN: 2, Stages: 3, Split: 1},
+	{Unit: emit.SimtF32, BM: 32, BN: 32, BK: 64, WarpsM: 1, WarpsN: 1, Stages: 3, Split: 1},
 }
 
 // batchedTactics are these products, of batches that broadcast.
@@ -40,7 +43,7 @@ func batchedTactics() []emit.Tactic {
 					if err != nil {
 						return nil
 					}
-					one := &product{typ: graph.F16, n: p.m, p: 1, q: 1, r: 1, s: 1, c: p.k, k: p.n, groups: 1}
+					one := &product{typ: t.Unit.Type(), n: p.m, p: 1, q: 1, r: 1, s: 1, c: p.k, k: p.n, groups: 1}
 					jobs := t.jobs(one, b)
 					jobs[0].Blocks *= p.batch
 					return jobs
@@ -51,9 +54,8 @@ func batchedTactics() []emit.Tactic {
 	return list
 }
 
-// batched is a batch of products of row-major matrices of halves on tensor cores: the ring of the implicit products, with
-// rows of the left side, BK bytes of the sum each, and of the right side BK/2 rows, BN elements of the result each. These
-// are turned as they are read from shared memory. Piece j of such a row r lies at j ^ (r & 7).
+// batched is a batch of products of matrices, halves on tensor cores or floats, each of which may be transposed and have rows of any
+// length.
 type batched struct {
 	*multiplication
 	tile Tile
@@ -65,12 +67,8 @@ func batchedOf(b kernels.Binding, t Tile) (*batched, error) {
 		return nil, err
 	}
 	switch {
-	case m.left.Type != graph.F16 || m.right.Type != graph.F16:
-		return nil, fmt.Errorf("%s times %s, the kernel multiplies f16", m.left.Type, m.right.Type)
-	case m.left.column != 1 || m.right.row != 1:
-		return nil, fmt.Errorf("a side is transposed")
-	case m.k%8 != 0 || m.n%8 != 0:
-		return nil, fmt.Errorf("rows of %d and %d elements do not begin at multiples of 16 bytes", m.k, m.n)
+	case m.left.Type != t.Unit.Type() || m.right.Type != t.Unit.Type():
+		return nil, fmt.Errorf("%s times %s, the kernel multiplies %s", m.left.Type, m.right.Type, t.Unit.Type())
 	case emit.CeilDiv(m.m, t.BM)*emit.CeilDiv(m.n, t.BN)*m.batch > emit.MaxElements:
 		return nil, fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
 	}
@@ -100,9 +98,8 @@ func (p *batched) emit() (*emit.Work, error) {
 	matrix, grid := c.place()
 	l.Grid = grid
 	c.begin(matrix)
-	e := newTensor(newWarpTile(c.block), operands{})
-	e.right = newTurned(e.warpTile)
-	e.run(ptx.U(emit.CeilDiv(2*p.k, t.BK)), c)
+	e := c.engine()
+	e.run(ptx.U(emit.CeilDiv(p.left.Type.Size()*p.k, t.BK)), c)
 	e.spill(c.ring)
 	c.Barrier()
 	matrix, _ = c.place() // read again: nothing of it is kept while the sums take all registers
@@ -114,3 +111,53 @@ func (p *batched) emit() (*emit.Work, error) {
 	w.End(k, &l)
 	return w, nil
 }
+
+// batchedBlock is the code of a block of a batch of products; it is the source of both matrices.
+type batchedBlock struct {
+	*batched
+	*block
+	sides [2]*side
+}
+
+// place finds the block's matrix of the batch and the tile's first row and column in it.
+func (c *batchedBlock) place() (matrix ptx.Uint, grid [3]int) {
+	t := c.tile
+	x, y, matrix, grid := emit.BlockIndices(c.K, [3]int{emit.CeilDiv(c.m, t.BM), emit.CeilDiv(c.n, t.BN), c.batch})
+	c.pixel, c.column = c.Mul(x, ptx.U(t.BM)), c.Mul(y, ptx.U(t.BN))
+	return matrix, grid
+}
+
+// begin finds what the thread copies.
+func (c *batchedBlock) begin(matrix ptx.Uint) {
+	t := c.tile
+	c.sides[0] = &side{block: c.block, operand: &c.left, depth: c.k, extent: c.m, rows: t.BM, first: c.pixel}
+	c.sides[1] = &side{block: c.block, operand: &c.right, depth: c.k, extent: c.n, rows: t.BN, first: c.column, at: t.BM * t.BK}
+	for _, s := range c.sides {
+		s.begin(matrix)
+	}
+}
+
+// engine returns the unit's for both sides.
+func (c *batchedBlock) engine() engine {
+	w := newWarpTile(c.block)
+	if c.t.Unit == emit.SimtF32 {
+		e := &simt{warpTile: w}
+		m, n := w.simtLanes()
+		e.left = c.sides[0].simt(w, m, simtRows, w.row)
+		e.right = c.sides[1].simt(w, n, simtColumns, w.column)
+		e.zero()
+		return e
+	}
+	e := &tensor{warpTile: w}
+	e.left = c.sides[0].fragments(w, w.row, w.rows, false)
+	e.right = c.sides[1].fragments(w, w.column, w.columns, true)
+	e.zero()
+	return e
+}
+
+// copies returns the copies of both sides.
+func (c *batchedBlock) copies(stage ptx.Uint, _ int, more *ptx.Cond) []func() {
+	return append(c.sides[0].copies(stage, more), c.sides[1].copies(stage, more)...)
+}
+
+func (c *batchedBlock) advance(int) {}

@@ -26,9 +26,6 @@ func newBlock(k *ptx.K, t Tile) *block {
 // pieces returns the pieces of a row of a stage.
 func (t Tile) pieces() int { return t.BK / 16 }
 
-// rowsAtOnce returns how many rows the block's threads copy a piece of, each one.
-func (t Tile) rowsAtOnce() int { return t.threads() / t.pieces() }
-
 // swizzled returns where a piece of a row of the tile lies in the row, in bytes.
 func (t Tile) swizzled(k *ptx.K, row, piece ptx.Uint) ptx.Uint {
 	if t.BK == 64 {

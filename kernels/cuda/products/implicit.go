@@ -143,7 +143,7 @@ func emitProduct(b kernels.Binding, p *product, t Tile) (*emit.Work, error) {
 	m.pixels.block, m.weights.block = m.block, m.block
 	m.blockM, m.blockN, m.part, l.Grid = m.blocks()
 	m.begin()
-	e := newEngine(m.block, p.operands(zeros))
+	e := m.newEngine(p.operands(zeros))
 	e.run(m.steps(), m)
 	sums := e.sums()
 	if t.Split > 1 {
@@ -162,12 +162,15 @@ func emitProduct(b kernels.Binding, p *product, t Tile) (*emit.Work, error) {
 }
 
 // newEngine returns the unit's engine for a stage of rows of both operands, its sums zero.
-func newEngine(b *block, o operands) engine {
-	w := newWarpTile(b)
-	if b.t.Unit == emit.SimtF32 {
+func (m *implicit) newEngine(o operands) engine {
+	w := newWarpTile(m.block)
+	if m.t.Unit == emit.SimtF32 {
 		return newSimt(w)
 	}
 	e := newTensor(w, o)
-	e.tight = b.t.tight()
+	// Beside the largest sums there are no registers for sums of pixels; nor, where blocks share a sum and the number of steps is
+	// not known, for both what lies in the image and what does not.
+	large := e.rows*e.columns >= 64*64
+	e.tight = m.t.tight() || large && (o.zeros != nil || m.p.zeroX != 0 && m.t.Split > 1)
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/emit/emittest"
@@ -128,6 +129,25 @@ func TestStemCode(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestBatchedCode: products of two activations spill nothing, whatever lies how.
+func TestBatchedCode(t *testing.T) {
+	tool := emittest.Assembler(t)
+	for _, tl := range batchedTiles {
+		for sides := range 4 {
+			a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransA: sides&1 != 0, TransB: sides&2 != 0}
+			t.Run(fmt.Sprintf("%s/%d", tl, sides), func(t *testing.T) {
+				typ := tl.Unit.Type()
+				tr := emittest.LayerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.Gemm, a, typ, []int{260, 260}, emittest.Weight(typ, 260, 260))
+				for _, arch := range []string{"sm_80", "sm_90a"} {
+					registers := emittest.Registers(t, tool, arch, tr.Work.Module.String())
+					loop := emittest.Disassemble(t, arch, tr.Work.Module.String()).MainLoop(products[tl.Unit])
+					t.Logf("%s: %d registers, %d of %d instructions are products", arch, registers, loop.Count(products[tl.Unit]), len(loop))
+				}
+			})
 		}
 	}
 }

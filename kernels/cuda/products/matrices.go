@@ -5,109 +5,196 @@ import (
 	"github.com/trtui/trtui/kernels/cuda/ptx"
 )
 
-// batchedBlock is the code of a block of a batch of products; it is the source of both matrices.
-type batchedBlock struct {
-	*batched
+// side is the source of one matrix of a product of two. What lies side by side in memory is either along the sum, as it is in a
+// row-major left side, or across it, elements of different rows of the result (columns for the right side). In a stage that
+// is, of each operand, rows of BK bytes, or lines of as many elements as the tile has rows:
+//
+//	          BK bytes                      rows of the tile
+//	     +--------------+                  +----------------+
+//	rows | along        |     BK/size lines | across         |
+//	     +--------------+                  +----------------+
+//
+// Pieces of 16 bytes are swizzled in either.
+type side struct {
 	*block
-	left, right           ptx.GlobalPtr // this thread's first piece of each side, at the next step
-	depthLeft, depthRight ptx.Uint      // their places in the sum
-	slotLeft, slotRight   ptx.SharedPtr
-	insideLeft            []ptx.Cond // by row that it copies of the left side
-	insideRight           ptx.Cond
-	rowsRight, linesRight int // rows of the right side in a stage, and how many the block copies at once
+	*operand
+	depth, extent int      // elements of the sum, and rows of the matrix
+	rows          int      // of the tile
+	first         ptx.Uint // of them
+	at            int      // bytes from a stage's begin
+
+	from  ptx.GlobalPtr   // this thread's first piece at the next step
+	place ptx.Uint        // along: its element of the sum; across: its line's
+	row   ptx.Uint        // along: its row; across: its first element's
+	apart int             // rows or lines that the block copies at once
+	slots []ptx.SharedPtr // where the thread does in stage 0, turn by turn
 }
 
-// place finds the block's matrix of the batch and the tile's first row and column in it.
-func (c *batchedBlock) place() (matrix ptx.Uint, grid [3]int) {
-	t, k := c.tile, c.K
-	x, y, matrix, grid := emit.BlockIndices(k, [3]int{emit.CeilDiv(c.m, t.BM), emit.CeilDiv(c.n, t.BN), c.batch})
-	c.pixel, c.column = k.Mul(x, ptx.U(t.BM)), k.Mul(y, ptx.U(t.BN))
-	return matrix, grid
-}
+// along reports whether neighbours in memory are neighbours in the sum.
+func (o *operand) along() bool { return o.column == 1 }
 
-// begin finds what the thread copies.
-func (c *batchedBlock) begin(matrix ptx.Uint) {
-	t, k := c.tile, c.K
-	row, piece := k.DivRem(c.thread, t.pieces())
-	c.slotLeft = k.OffsetShared(c.ring, k.Mad(row, ptx.U(t.BK), t.swizzled(k, row, piece)), 1)
-	first := k.Add(c.pixel, row)
-	at := k.Add(emit.RowOffset(k, matrix, c.batched.left.batch), k.Mad(first, ptx.U(c.batched.k), k.Shl(piece, 3)))
-	c.left = k.VarGlobal(k.Offset(c.batched.left.Base, at, 2))
-	for r := 0; r < t.BM; r += t.rowsAtOnce() {
-		c.insideLeft = append(c.insideLeft, k.Lt(k.Add(first, ptx.U(r)), ptx.U(c.m)))
+// pitch is the elements from one row or line to the next.
+func (o *operand) pitch() int {
+	if o.along() {
+		return o.row
 	}
-	perLine := t.BN / 8
-	c.rowsRight, c.linesRight = t.BK/2, t.threads()/perLine
-	line, chunk := k.DivRem(c.thread, perLine)
-	place := k.Shl(k.Xor(chunk, k.And(line, ptx.U(7))), 4)
-	c.slotRight = k.OffsetShared(c.ring, k.Mad(line, ptx.U(2*t.BN), place), 1).At(t.BM * t.BK)
-	column := k.Mad(chunk, ptx.U(8), c.column)
-	c.insideRight = k.Lt(column, ptx.U(c.n))
-	at = k.Add(emit.RowOffset(k, matrix, c.batched.right.batch), k.Mad(line, ptx.U(c.n), column))
-	c.right = k.VarGlobal(k.Offset(c.batched.right.Base, at, 2))
-	if c.tail() {
-		c.depthLeft, c.depthRight = k.Var(k.Shl(piece, 3)), k.Var(line)
+	return o.column
+}
+
+// unit is the bytes that a thread copies at a time, 4, 8 or 16: rows that are no multiples of 16 bytes begin anywhere.
+func (s *side) unit() int {
+	return max(4, s.Type.Size()*emit.VectorOf(s.Type.Size(), s.pitch()))
+}
+
+// lineBytes is the length of a row or line in a stage.
+func (s *side) lineBytes() int {
+	if s.along() {
+		return s.t.BK
+	}
+	return s.rows * s.Type.Size()
+}
+
+// swizzle is by what the pieces of a row or line are swizzled: eight of them fill the banks.
+func (s *side) swizzle(line ptx.Uint) ptx.Uint {
+	if !s.along() && s.t.Unit == emit.SimtF32 { // whose lanes read neighbouring pieces of a line
+		return ptx.U(0)
+	}
+	if s.lineBytes() < 128 { // two lines, or rows, are 128 bytes
+		return s.And(s.Shr(line, 1), ptx.U(3))
+	}
+	return s.And(line, ptx.U(7))
+}
+
+// begin finds what the thread copies of a matrix of the batch.
+func (s *side) begin(matrix ptx.Uint) {
+	units, perPiece := s.lineBytes()/s.unit(), 16/s.unit()
+	line, unit := s.DivRem(s.thread, units)
+	s.apart = s.t.threads() / units
+	piece, rest := s.DivRem(unit, perPiece)
+	in := s.Add(s.Shl(s.Xor(piece, s.swizzle(line)), 4), s.Mul(rest, ptx.U(s.unit())))
+	slot := s.Add(s.Mad(line, ptx.U(s.lineBytes()), s.ring.Uint), in)
+	flipped := map[int64]ptx.SharedPtr{}
+	for i := range s.rows * s.t.BK / s.unit() / s.t.threads() {
+		q, _ := s.swizzle(ptx.U(i * s.apart)).Constant() // the line's own bits are below those of the turn's
+		if _, ok := flipped[q]; !ok {
+			flipped[q] = s.flipped(slot, int(q))
+		}
+		s.slots = append(s.slots, flipped[q].At(s.at+i*s.apart*s.lineBytes()))
+	}
+	element := s.Mul(unit, ptx.U(s.unit()/s.Type.Size()))
+	at := emit.RowOffset(s.K, matrix, s.batch)
+	if s.along() {
+		s.row, s.place = s.Add(s.first, line), element
+		at = s.Add(at, s.Mad(s.row, ptx.U(s.pitch()), element))
+	} else {
+		s.row, s.place = s.Add(s.first, element), line
+		at = s.Add(at, s.Mad(line, ptx.U(s.pitch()), s.row))
+	}
+	s.from = s.VarGlobal(s.Offset(s.Base, at, s.Type.Size()))
+	if s.tail() {
+		s.place = s.Var(s.place)
 	}
 }
 
 // tail reports whether the last step is shorter than the others.
-func (c *batchedBlock) tail() bool { return c.batched.k%(c.tile.BK/2) != 0 }
+func (s *side) tail() bool { return s.depth%(s.t.BK/s.Type.Size()) != 0 }
 
-// copies returns the copies of both sides.
-func (c *batchedBlock) copies(stage ptx.Uint, _ int, more *ptx.Cond) (list []func()) {
-	t := c.tile
-	one := func(to ptx.SharedPtr, from ptx.GlobalPtr, inside ptx.Cond) {
+// inside reports whether the matrix has an element of the unit of the i-th row or line.
+func (s *side) inside(i, element int) ptx.Cond {
+	row, place := ptx.U(i*s.apart), ptx.U(element)
+	if !s.along() {
+		row, place = place, row
+	}
+	inside := s.Lt(s.Add(s.row, row), ptx.U(s.extent))
+	if s.tail() {
+		inside = s.Both(inside, s.Lt(s.Add(s.place, place), ptx.U(s.depth)))
+	}
+	return inside
+}
+
+// copies returns the copies of the next step.
+func (s *side) copies(stage ptx.Uint, more *ptx.Cond) (list []func()) {
+	size := s.Type.Size()
+	for i, slot := range s.slots {
+		to, from := s.OffsetShared(slot, stage, 1), s.from.At(i*s.apart*s.pitch()*size)
 		list = append(list, func() {
-			size := c.Select(inside, ptx.U(16), ptx.U(0))
-			c.when(more, func() { c.CopyAsync(to, from, size) })
+			if s.Type.Size() == 2 && s.pitch()%2 != 0 {
+				s.copyHalves(to, from, i, more)
+				return
+			}
+			length := s.Select(s.inside(i, 0), ptx.U(s.unit()), ptx.U(0))
+			s.when(more, func() { s.CopyAsyncOf(s.unit(), to, from, length) })
 		})
 	}
-	to := c.OffsetShared(c.slotLeft, stage, 1)
-	for i, inside := range c.insideLeft {
-		if c.tail() {
-			inside = c.Both(inside, c.Lt(c.depthLeft, ptx.U(c.batched.k)))
-		}
-		r := i * t.rowsAtOnce()
-		one(to.At(r*t.BK), c.left.At(2*r*c.batched.k), inside)
-	}
-	to = c.OffsetShared(c.slotRight, stage, 1)
-	for r := 0; r < c.rowsRight; r += c.linesRight {
-		inside := c.insideRight
-		if c.tail() {
-			inside = c.Both(inside, c.Lt(c.Add(c.depthRight, ptx.U(r)), ptx.U(c.batched.k)))
-		}
-		one(to.At(2*r*t.BN), c.right.At(2*r*c.n), inside)
+	step := s.t.BK
+	if !s.along() {
+		step *= s.pitch()
 	}
 	return append(list, func() {
-		c.SetGlobal(c.left, c.left.At(t.BK))
-		c.SetGlobal(c.right, c.right.At(t.BK*c.n))
-		if c.tail() {
-			c.Set(c.depthLeft, c.Add(c.depthLeft, ptx.U(t.BK/2)))
-			c.Set(c.depthRight, c.Add(c.depthRight, ptx.U(t.BK/2)))
+		s.SetGlobal(s.from, s.from.At(step))
+		if s.tail() {
+			s.Set(s.place, s.Add(s.place, ptx.U(s.t.BK/size)))
 		}
 	})
 }
 
-func (c *batchedBlock) advance(int) {}
-
-// turned are the fragments of a right side whose rows are along the sum: ldmatrix transposes its 8x8 matrices.
-type turned struct {
-	*block
-	first []ptx.SharedPtr // addresses of this lane's first pieces in stage 0, by 16 columns
+// copyHalves copies two halves, one by one: no copy beside the thread is that short.
+func (s *side) copyHalves(to ptx.SharedPtr, from ptx.GlobalPtr, i int, more *ptx.Cond) {
+	var halves [2]ptx.Word
+	for h := range halves {
+		v := s.Var(ptx.U(0))
+		s.when(s.both(more, s.inside(i, h)), func() { s.Set(v, emit.LoadElement(s.K, from.At(2*h), 2)) })
+		halves[h] = v.Word()
+	}
+	word := s.Prmt(halves[0], halves[1], 0x5410)
+	s.when(more, func() { s.StoreShared(to, word) })
 }
 
-func newTurned(w warpTile) turned {
-	// Lanes 0 to 15 give the addresses of 16 rows at 8 columns, the others of the same rows at the next 8.
-	row := w.And(w.lane, ptx.U(15))
-	first := w.Xor(w.Add(w.Shr(w.column, 3), w.Shr(w.lane, 4)), w.And(row, ptx.U(7)))
-	at := w.Add(w.Mad(row, ptx.U(2*w.t.BN), w.ring.Uint), w.Mad(first, ptx.U(16), ptx.U(w.t.BM*w.t.BK)))
-	f := turned{block: w.block}
-	for j := range w.columns / 16 {
-		f.first = append(f.first, w.flipped(at, 2*j))
+// fragments are the side's for the tensor cores, of a warp's 16 rows, or of as many columns for a right side, from row on.
+func (s *side) fragments(w warpTile, row ptx.Uint, count int, right bool) fragments {
+	// Lanes 8q to 8q+7 give the addresses of matrix q. Of a left side, those of the first eight rows and of the next, then the
+	// same of the next 16 bytes of the sum; of a right side both halves of the sum of eight columns, then of the next eight: the
+	// two registers of a fragment are neighbours then, as the instruction wants them.
+	eight, low, high := w.And(w.lane, ptx.U(7)), w.And(w.Shr(w.lane, 3), ptx.U(1)), w.Shr(w.lane, 4)
+	of, half := low, high // which eight rows, and which half of the sum
+	if right {
+		of, half = high, low
+	}
+	if s.along() {
+		line := w.Add(row, w.Add(eight, w.Shl(of, 3)))
+		first := w.Add(w.Mad(line, ptx.U(w.t.BK), w.ring.Uint), w.t.swizzled(w.K, line, half))
+		f := w.rowFragments(first)
+		for i := range f.first {
+			f.first[i] = f.first[i].At(s.at)
+		}
+		return f
+	}
+	line := w.Add(eight, w.Shl(half, 3))
+	piece := w.Xor(w.Add(w.Shr(row, 3), of), s.swizzle(line))
+	f := turned{block: w.block, lineBytes: s.lineBytes()}
+	first := w.Add(w.Mad(line, ptx.U(s.lineBytes()), w.ring.Uint), w.Shl(piece, 4))
+	for i := range count / 16 {
+		f.first = append(f.first, w.flipped(first, 2*i).At(s.at))
 	}
 	return f
 }
 
-func (f turned) place(stage ptx.Uint, slice, j int) (ptx.SharedPtr, bool) {
-	return f.OffsetShared(f.first[j], stage, 1).At(slice * mmaBytes * f.t.BN), true
+// simt is the side as lanes read it that multiply themselves, from a row of the tile on.
+func (s *side) simt(w warpTile, lane ptx.Uint, lanes int, row ptx.Uint) simtSide {
+	if s.along() {
+		return w.simtRow(lane, lanes, w.Add(ptx.U(s.at/s.t.BK), row))
+	}
+	first := w.Add(w.Mad(row, ptx.U(4), w.ring.Uint), ptx.U(s.at))
+	return simtSide{block: w.block, lane: lane, lanes: lanes, first: w.Add(first, w.Shl(lane, 4)), lineBytes: s.lineBytes()}
+}
+
+// turned are the fragments of lines across the sum: ldmatrix transposes their 8x8 matrices.
+type turned struct {
+	*block
+	first     []ptx.SharedPtr // addresses of this lane's first pieces in stage 0, by 16 rows
+	lineBytes int
+}
+
+func (f turned) place(stage ptx.Uint, slice, i int) (ptx.SharedPtr, bool) {
+	return f.OffsetShared(f.first[i], stage, 1).At(slice * mmaBytes / 2 * f.lineBytes), true
 }

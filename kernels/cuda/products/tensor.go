@@ -152,13 +152,13 @@ func (e *tensor) read(s slice) {
 func (e *tensor) readRight(s slice) {
 	for j, to := range e.rightRead[s.index%2] {
 		at, turned := e.right.place(s.stage, s.index, j)
-		e.LoadMatrix4To(to, at, turned)
+		e.LoadMatrix4(to, at, turned)
 	}
 }
 
 func (e *tensor) readLeft(s slice, i int) {
 	at, turned := e.left.place(s.stage, s.index, i)
-	e.LoadMatrix4To(e.leftRead[i], at, turned)
+	e.LoadMatrix4(e.leftRead[i], at, turned)
 }
 
 // multiply reads the next slice's right side first, as all products want it, and each fragment of the left side when that of

@@ -183,6 +183,15 @@ func (k *K) CopyAsync(to SharedPtr, from GlobalPtr, size Uint) {
 	k.emit("cp.async", mods("cg.shared.global"), to.address(), k.global(from), U(16).op, size.op)
 }
 
+// CopyAsyncOf is CopyAsync of 4, 8 or 16 bytes, both aligned to them.
+func (k *K) CopyAsyncOf(bytes int, to SharedPtr, from GlobalPtr, size Uint) {
+	if bytes == 16 {
+		k.CopyAsync(to, from, size)
+		return
+	}
+	k.emit("cp.async", mods("ca.shared.global"), to.address(), k.global(from), U(bytes).op, size.op)
+}
+
 // CommitGroup closes a group of the thread's copies, which may be empty.
 func (k *K) CommitGroup() { k.emit("cp.async.commit_group", nil) }
 
@@ -210,25 +219,7 @@ func (k *K) ShuffleXorWord(w Word, mask int) Word {
 	return Word{d}
 }
 
-// LoadMatrix4 loads four 8x8 matrices of halves (or 8x16 of bytes): lanes 8i to 8i+7 give the addresses of the 16-byte rows
-// of matrix i. Lane l gets of each matrix bytes 4*(l%4) to +3 of row l/4.
-func (k *K) LoadMatrix4(p SharedPtr) [4]Word { return k.loadMatrix4("", p) }
-
-// LoadMatrix4Turned is LoadMatrix4 of halves with each matrix transposed.
-func (k *K) LoadMatrix4Turned(p SharedPtr) [4]Word { return k.loadMatrix4("trans.", p) }
-
-func (k *K) loadMatrix4(trans string, p SharedPtr) [4]Word {
-	var w [4]Word
-	var vec [4]Operand
-	for i := range w {
-		w[i] = Word{k.word()}
-		vec[i] = w[i].op
-	}
-	k.emit("ldmatrix", mods("sync.aligned.m8n8.x4."+trans+"shared.b16"), Operand{Kind: VectorOperand, Vec: vec[:]}, p.address())
-	return w
-}
-
-// MatrixRegisters are variables for what LoadMatrix4To loads.
+// MatrixRegisters are variables for what LoadMatrix4 loads.
 func (k *K) MatrixRegisters() (w [4]Word) {
 	for i := range w {
 		w[i] = Word{k.word()}
@@ -236,8 +227,9 @@ func (k *K) MatrixRegisters() (w [4]Word) {
 	return w
 }
 
-// LoadMatrix4To is LoadMatrix4, or LoadMatrix4Turned, to variables.
-func (k *K) LoadMatrix4To(w [4]Word, p SharedPtr, turned bool) {
+// LoadMatrix4 loads four 8x8 matrices of halves (or 8x16 of bytes) to variables: lanes 8i to 8i+7 give the addresses of the
+// 16-byte rows of matrix i. Lane l gets of each matrix bytes 4*(l%4) to +3 of row l/4; turned, of the transposed one of halves.
+func (k *K) LoadMatrix4(w [4]Word, p SharedPtr, turned bool) {
 	trans := ""
 	if turned {
 		trans = "trans."
