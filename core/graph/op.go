@@ -58,18 +58,25 @@ type OpSet struct {
 	byOnnx map[string]*Op
 }
 
-// NewOpSet returns the set of the given ops; a later op replaces an earlier one of the same name or ONNX operator.
+// NewOpSet returns the set of the given ops; see [OpSet.With].
 func NewOpSet(ops ...*Op) OpSet {
 	s := OpSet{map[string]*Op{}, map[string]*Op{}}
 	return s.With(ops...)
 }
 
-// With returns s and further ops.
+// With returns s and further ops. It panics where two ops have one name or import one ONNX operator: of a table that is
+// written down, which of them counts is no question to answer silently.
 func (s OpSet) With(ops ...*Op) OpSet {
 	r := OpSet{maps.Clone(s.byName), maps.Clone(s.byOnnx)}
 	for _, op := range ops {
+		if r.byName[op.Name] != nil {
+			panic(fmt.Sprintf("graph: the op %s stands twice in a set of ops", op.Name))
+		}
 		r.byName[op.Name] = op
 		for _, name := range op.Onnx {
+			if other := r.byOnnx[name]; other != nil {
+				panic(fmt.Sprintf("graph: the ops %s and %s both import ONNX's %s", other.Name, op.Name, name))
+			}
 			r.byOnnx[name] = op
 		}
 	}
