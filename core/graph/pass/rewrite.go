@@ -186,13 +186,7 @@ func (c *candidate) supported(l *graph.Layer) bool {
 
 // NeedsTactic reports whether a backend must be asked about an op: not about what planners lay out in memory without a
 // launch, nor about reformats, which every backend has.
-func NeedsTactic(op *graph.Op) bool {
-	switch op {
-	case graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Concat, graph.Reformat:
-		return false
-	}
-	return !op.View
-}
+func NeedsTactic(op *graph.Op) bool { return op.Memory == graph.Written }
 
 // fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns
 // true. A single one stands for all of the members and is named after them; with none, the members are gone and the pass
