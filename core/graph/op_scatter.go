@@ -10,7 +10,7 @@ type ScatterAttrs struct {
 
 // scattered is the movement of what is scattered: updates take the place of data, or meet it in a sum or the like.
 func scattered(l *Layer) Movement {
-	if r := l.Attrs.(ScatterAttrs).Reduction; r != "" && r != "none" {
+	if l.Attrs.(ScatterAttrs).Reduction != "none" {
 		return Computed
 	}
 	return Moved
