@@ -95,7 +95,7 @@ func (c *contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 		return err
 	}
 	var all, done float64
-	work := func(l *graph.Layer) float64 { return float64(1 + graph.FLOPs(l, env)) }
+	work := func(l *graph.Layer) float64 { return float64(1 + graph.Operations(l, env)) }
 	for _, l := range c.network.Layers {
 		all += work(l)
 	}

@@ -187,9 +187,9 @@ func memoryReport(p *run.Plan) *MemoryReport {
 // sharing names the way in which one slot lies in another's memory.
 func sharing(s, of run.Slot) string {
 	switch {
-	case s.Tensor.Producer != nil && of.Tensor.Producer != nil && of.Tensor.Producer.Op == graph.Concat && usedBy(s.Tensor, of.Tensor.Producer):
+	case s.Tensor.Producer != nil && of.Tensor.Producer != nil && of.Tensor.Producer.Op.Memory == graph.Joined && usedBy(s.Tensor, of.Tensor.Producer):
 		return "slice"
-	case s.Tensor.Producer != nil && s.Tensor.Producer.Op.View:
+	case s.Tensor.Producer != nil && s.Tensor.Producer.Op.Memory == graph.Viewed:
 		return "view"
 	}
 	return "in place"

@@ -69,7 +69,7 @@ func countPrecision(n *graph.Network, p graph.DataType) (count int) {
 func mainReason(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) string {
 	heavy := map[string]bool{}
 	for _, l := range o.Network.Layers {
-		heavy[l.Name] = l.Op == graph.Conv || l.Op == graph.Gemm || l.Op == graph.MatMul
+		heavy[l.Name] = l.Op.IsProduct()
 	}
 	const weight = 1 << 20 // of one such layer against all others
 	votes, best := map[string]int{}, ""

@@ -105,7 +105,7 @@ const without = ""
 // meet notes a tactic of a layer, forbidden ones too.
 func (t *tuner) meet(l *graph.Layer, tactic string) {
 	known := t.tactics[l.Name]
-	if len(known) == 0 && (l.Op == graph.Reformat || l.Op == graph.Concat) {
+	if len(known) == 0 && (l.Op.Memory == graph.Converted || l.Op.Memory == graph.Joined) {
 		known = append(known, without)
 	}
 	if !slices.Contains(known, tactic) {

@@ -82,8 +82,7 @@ func lastRule(rules []quant.Rule, l *graph.Layer) (quant.Rule, bool) {
 
 // computesReal reports whether the precision of a layer is a matter of choice.
 func computesReal(l *graph.Layer) bool {
-	switch l.Op {
-	case graph.Cast, graph.Quantize, graph.Dequantize, graph.Reformat:
+	if l.Op.Class == graph.ClassConversion {
 		return false
 	}
 	real := func(t *graph.Tensor) bool { return t != nil && (t.Type == graph.F32 || t.Type == graph.F16) }

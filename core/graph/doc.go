@@ -2,7 +2,8 @@
 //
 // A [Network] is a list of [Layer] values in topological order, joined by [Tensor] values. Each layer names an
 // [Op]: a value in a table that infers shapes, evaluates the op in plain Go and imports it from ONNX. Start with
-// network.go for the structure, op.go for what an op is, and op_conv.go or op_transpose.go for examples of one.
+// network.go for the structure, op.go for what an op is, op_properties.go for what it says of itself to passes, planners and
+// reports, and op_conv.go or op_transpose.go for examples of one.
 //
 // There is one representation from import to execution: optimisation and quantisation annotate and fuse layers of
 // the same graph. A fused layer carries what happens after its anchor as an element-wise [Program] (its epilogue)

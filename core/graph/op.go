@@ -17,9 +17,26 @@ type Op struct {
 	// Reals says how Eval wants quantised and 16-bit floating inputs; see the constants.
 	Reals RealMode
 
-	// View says that output 0 is input 0's elements in the same order under other dims, so that it needs no computing
-	// where both may share memory.
-	View bool
+	// What the op is like, for all who would otherwise list ops. A set of ops refuses one that leaves any of it open.
+
+	Class  Class  // the kind of work
+	Inputs []Role // what each input is for; the last one stands for all further inputs too
+	Memory Memory // whether the output needs a launch
+
+	// Moves says how much of output 0 is elements of the inputs; it must not look at the epilogue.
+	Moves func(l *Layer) Movement
+
+	// FLOPs returns the arithmetic of the op at the given values of the symbols, as its formula is written: one for each
+	// addition, multiplication, division, comparison, root, exponential or logarithm, those of padding included. Of
+	// convolutions and matrix products only the multiply-adds count, two each, and not the bias.
+	FLOPs func(l *Layer, env map[string]int) int64
+
+	// Product describes the weights of a convolution or matrix product; nil for other ops.
+	Product *Product
+
+	// Chosen returns the extents that the input of the role Indices chooses among, one for each axis; those of several axes
+	// in turn are the last axis of the indices. Nil for ops without indices.
+	Chosen func(l *Layer) []Dim
 
 	// Infer sets the types and dims of l's outputs, and Value where it is known, from its attributes and inputs.
 	// It must not look at the epilogue. A quantised input counts by its RealType.
@@ -58,18 +75,28 @@ type OpSet struct {
 	byOnnx map[string]*Op
 }
 
-// NewOpSet returns the set of the given ops; a later op replaces an earlier one of the same name or ONNX operator.
+// NewOpSet returns the set of the given ops; see [OpSet.With].
 func NewOpSet(ops ...*Op) OpSet {
 	s := OpSet{map[string]*Op{}, map[string]*Op{}}
 	return s.With(ops...)
 }
 
-// With returns s and further ops.
+// With returns s and further ops. It panics, naming the op, where one leaves a property open, and where two have one name or
+// import one ONNX operator: of a table that is written down, none of these is a question to answer silently.
 func (s OpSet) With(ops ...*Op) OpSet {
 	r := OpSet{maps.Clone(s.byName), maps.Clone(s.byOnnx)}
 	for _, op := range ops {
+		if err := op.check(); err != nil {
+			panic("graph: " + err.Error())
+		}
+		if r.byName[op.Name] != nil {
+			panic(fmt.Sprintf("graph: the op %s stands twice in a set of ops", op.Name))
+		}
 		r.byName[op.Name] = op
 		for _, name := range op.Onnx {
+			if other := r.byOnnx[name]; other != nil {
+				panic(fmt.Sprintf("graph: the ops %s and %s both import ONNX's %s", other.Name, op.Name, name))
+			}
 			r.byOnnx[name] = op
 		}
 	}
@@ -130,7 +157,7 @@ func (l *Layer) Input(i int) *Tensor {
 // Infer sets the types and shapes of l's outputs; errors name the layer.
 func (l *Layer) Infer() error {
 	for _, t := range l.Inputs {
-		if t != nil && t.Type.IsFloat8() && l.Op != Cast && !l.Op.View {
+		if t != nil && t.Type.IsFloat8() && l.Op != Cast && l.Op.Memory != Viewed {
 			return fmt.Errorf("layer %s (%s): input %s is %s, which only Cast reads; cast it first", l.Name, l.Op.Name, t.Name, t.Type)
 		}
 	}

@@ -24,6 +24,9 @@ func argOp(name string, sign int) *Op {
 		Name:  name,
 		Attrs: ArgAttrs{},
 		Onnx:  []string{name},
+		Class: ClassReduction, Inputs: []Role{Data}, Memory: Written,
+		Moves: computed,
+		FLOPs: reduceFLOPs(func(n int) int { return n - 1 }),
 		Infer: func(l *Layer) error {
 			x, err := l.need(0)
 			if err != nil {
@@ -100,6 +103,9 @@ var TopK = &Op{
 	Attrs: TopKAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"TopK"},
+	Class: ClassLookup, Inputs: []Role{Data}, Memory: Written,
+	Moves: moved,
+	FLOPs: orderFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {

@@ -24,6 +24,9 @@ func bitwise(name string, arity int, f func(l *Layer, x, y int64) int64) *Op {
 		Name:  name,
 		Reals: AsStored,
 		Onnx:  []string{name},
+		Class: ClassElementwise, Inputs: []Role{Data}, Memory: Written,
+		Moves: computed,
+		FLOPs: noFLOPs,
 		Infer: func(l *Layer) error {
 			var shapes [][]Dim
 			for i := range arity {

@@ -19,6 +19,9 @@ var Cast = &Op{
 	Attrs: CastAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Cast", "CastLike"},
+	Class: ClassConversion, Inputs: []Role{Data}, Memory: Written,
+	Moves: func(l *Layer) Movement { return keptIf(l.Inputs[0].Type == l.Outputs[0].Type, Computed) },
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -223,8 +226,10 @@ func (v Value) setInts(x []int64, unsigned bool) {
 var Identity = &Op{
 	Name:  "Identity",
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Identity", "Dropout"},
+	Class: ClassMove, Inputs: []Role{Data}, Memory: Viewed,
+	Moves: kept,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {

@@ -13,6 +13,9 @@ var Concat = &Op{
 	Attrs: ConcatAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Concat"},
+	Class: ClassMove, Inputs: []Role{Data}, Memory: Joined,
+	Moves: func(l *Layer) Movement { return keptIf(len(l.OpInputs()) == 1, Moved) },
+	FLOPs: noFLOPs,
 	Infer: inferConcat,
 	Eval: func(l *Layer, in, out []Value) error {
 		y := out[0]
@@ -107,6 +110,9 @@ var Split = &Op{
 	Attrs: SplitAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Split"},
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Moves: func(l *Layer) Movement { return keptIf(len(l.Outputs) == 1, Moved) },
+	FLOPs: noFLOPs,
 	Infer: inferSplit,
 	Eval: func(l *Layer, in, out []Value) error {
 		x := in[0]

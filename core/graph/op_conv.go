@@ -41,6 +41,13 @@ var Conv = &Op{
 	Attrs: ConvAttrs{},
 	Reals: AsIntegers,
 	Onnx:  []string{"Conv"},
+	Class: ClassConvolution, Inputs: []Role{Data, Weights, Bias}, Memory: Written,
+	Moves: computed,
+	FLOPs: convFLOPs,
+	Product: &Product{
+		Axes:   func(l *Layer) (out, in int) { return 0, 1 },
+		Groups: func(l *Layer) int { return l.Attrs.(ConvAttrs).Group },
+	},
 	Infer: inferConv,
 	Eval:  evalConv,
 	Import: func(n *Node) (any, []*Tensor, error) {

@@ -30,6 +30,13 @@ var ConvTranspose = &Op{
 	Attrs: ConvTransposeAttrs{},
 	Reals: AsIntegers,
 	Onnx:  []string{"ConvTranspose"},
+	Class: ClassConvolution, Inputs: []Role{Data, Weights, Bias}, Memory: Written,
+	Moves: computed,
+	FLOPs: transposedFLOPs,
+	Product: &Product{
+		Axes:   func(l *Layer) (out, in int) { return 1, 0 },
+		Groups: func(l *Layer) int { return l.Attrs.(ConvTransposeAttrs).Group },
+	},
 	Infer: inferConvTranspose,
 	Eval:  evalConvTranspose,
 	Import: func(n *Node) (any, []*Tensor, error) {

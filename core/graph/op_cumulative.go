@@ -21,6 +21,9 @@ func cumulative(name string, start int, reals func(a, b float64) float64, ints f
 		Name:  name,
 		Attrs: CumAttrs{},
 		Onnx:  []string{name},
+		Class: ClassReduction, Inputs: []Role{Data, Parameter}, Memory: Written,
+		Moves: computed,
+		FLOPs: elementFLOPs(1),
 		Infer: func(l *Layer) error {
 			x, err := l.need(0)
 			if err != nil {
@@ -103,6 +106,9 @@ var Trilu = &Op{
 	Attrs: TriluAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Trilu"},
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Moves: computed,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {

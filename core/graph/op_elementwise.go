@@ -13,7 +13,10 @@ var Pointwise = elementwiseOp("Pointwise")
 
 // elementwiseOp returns an op whose layers' attribute is a program.
 func elementwiseOp(name string) *Op {
-	return &Op{Name: name, Attrs: Elementwise{}, Infer: inferElementwise, Eval: evalElementwise}
+	return &Op{Name: name, Attrs: Elementwise{}, Class: ClassElementwise, Inputs: []Role{Data}, Memory: Written,
+		Moves: computed,
+		FLOPs: programFLOPs,
+		Infer: inferElementwise, Eval: evalElementwise}
 }
 
 // ProgramOf returns the program of a layer whose op is element-wise over real numbers.

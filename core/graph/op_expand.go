@@ -11,6 +11,9 @@ var Expand = &Op{
 	Name:  "Expand",
 	Reals: AsStored,
 	Onnx:  []string{"Expand"},
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Moves: kept,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -70,6 +73,9 @@ var Tile = &Op{
 	Attrs: TileAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Tile"},
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Moves: kept,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {

@@ -18,6 +18,10 @@ var Gather = &Op{
 	Attrs: GatherAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Gather"},
+	Class: ClassLookup, Inputs: []Role{Data, Indices}, Memory: Written,
+	Moves:  moved,
+	FLOPs:  noFLOPs,
+	Chosen: gatherExtents,
 	Infer: func(l *Layer) error {
 		x, indices, axis, err := l.needIndexed()
 		if err != nil {
@@ -56,6 +60,24 @@ var Gather = &Op{
 		return nil
 	},
 	Import: importGather,
+}
+
+// gatherExtents returns the extent of the axis that indices choose along.
+func gatherExtents(l *Layer) []Dim {
+	axis, err := axisIn(l.axis(), len(l.Inputs[0].Dims))
+	if err != nil {
+		return nil
+	}
+	return l.Inputs[0].Dims[axis : axis+1]
+}
+
+// tupleExtents returns the extents of the axes that a row of indices chooses along, behind so many batch axes.
+func tupleExtents(l *Layer, batch int) []Dim {
+	k, err := tupleLength(l.Inputs[0], l.Inputs[1], batch)
+	if err != nil {
+		return nil
+	}
+	return l.Inputs[0].Dims[batch : batch+k]
 }
 
 func importGather(n *Node) (any, []*Tensor, error) {
@@ -116,6 +138,10 @@ var GatherElements = &Op{
 	Attrs: GatherAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"GatherElements"},
+	Class: ClassLookup, Inputs: []Role{Data, Indices}, Memory: Written,
+	Moves:  moved,
+	FLOPs:  noFLOPs,
+	Chosen: gatherExtents,
 	Infer: func(l *Layer) error {
 		x, indices, axis, err := l.needIndexed()
 		if err != nil {
@@ -187,6 +213,10 @@ var GatherND = &Op{
 	Attrs: GatherNDAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"GatherND"},
+	Class: ClassLookup, Inputs: []Role{Data, Indices}, Memory: Written,
+	Moves:  moved,
+	FLOPs:  noFLOPs,
+	Chosen: func(l *Layer) []Dim { return tupleExtents(l, l.Attrs.(GatherNDAttrs).BatchDims) },
 	Infer: func(l *Layer) error {
 		x, indices, _, err := l.needIndexed()
 		if err != nil {

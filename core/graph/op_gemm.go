@@ -23,8 +23,12 @@ var Gemm = &Op{
 	Attrs: GemmAttrs{},
 	Reals: AsIntegers,
 	Onnx:  []string{"Gemm"},
-	Infer: inferGemm,
-	Eval:  evalGemm,
+	Class: ClassMatrix, Inputs: []Role{Data, Weights, Bias}, Memory: Written,
+	Moves:   computed,
+	FLOPs:   matrixFLOPs,
+	Product: &Product{Axes: gemmAxes, Groups: oneGroup},
+	Infer:   inferGemm,
+	Eval:    evalGemm,
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return GemmAttrs{
 			Alpha: n.Float("alpha", 1), Beta: n.Float("beta", 1),
@@ -42,9 +46,32 @@ var MatMul = &Op{
 	Name:  "MatMul",
 	Reals: AsIntegers,
 	Onnx:  []string{"MatMul"},
-	Infer: inferMatMul,
-	Eval:  evalMatMul,
+	Class: ClassMatrix, Inputs: []Role{Data, Weights}, Memory: Written,
+	Moves:   computed,
+	FLOPs:   matrixFLOPs,
+	Product: &Product{Axes: matmulAxes, Groups: oneGroup},
+	Infer:   inferMatMul,
+	Eval:    evalMatMul,
 }
+
+// gemmAxes returns the axes of B [K,N] or [N,K].
+func gemmAxes(l *Layer) (out, in int) {
+	if l.Attrs.(GemmAttrs).TransB {
+		return 0, 1
+	}
+	return 1, 0
+}
+
+// matmulAxes returns the last two axes of the right side; a vector has but the common one.
+func matmulAxes(l *Layer) (out, in int) {
+	rank := len(l.Inputs[l.Op.Input(Weights)].Dims)
+	if rank == 1 {
+		return -1, 0
+	}
+	return rank - 1, rank - 2
+}
+
+func oneGroup(*Layer) int { return 1 }
 
 func inferGemm(l *Layer) error {
 	attrs := l.Attrs.(GemmAttrs)

@@ -12,6 +12,9 @@ var BatchNorm = &Op{
 	Name:  "BatchNormalization",
 	Attrs: BatchNormAttrs{},
 	Onnx:  []string{"BatchNormalization"},
+	Class: ClassNorm, Inputs: []Role{Data, Coefficients}, Memory: Written,
+	Moves: computed,
+	FLOPs: batchNormFLOPs,
 	Infer: func(l *Layer) error { return inferPerChannel(l, 1, 2, 3, 4) },
 	Eval:  evalBatchNorm,
 	Import: func(n *Node) (any, []*Tensor, error) {
@@ -37,6 +40,9 @@ var InstanceNorm = &Op{
 	Name:  "InstanceNormalization",
 	Attrs: InstanceNormAttrs{},
 	Onnx:  []string{"InstanceNormalization"},
+	Class: ClassNorm, Inputs: []Role{Data, Coefficients}, Memory: Written,
+	Moves: computed,
+	FLOPs: instanceNormFLOPs,
 	Infer: func(l *Layer) error { return inferPerChannel(l, 1, 2) },
 	Eval:  evalInstanceNorm,
 	Import: func(n *Node) (any, []*Tensor, error) {
@@ -57,6 +63,9 @@ var GroupNorm = &Op{
 	Name:  "GroupNormalization",
 	Attrs: GroupNormAttrs{},
 	Onnx:  []string{"GroupNormalization"},
+	Class: ClassNorm, Inputs: []Role{Data, Coefficients}, Memory: Written,
+	Moves: computed,
+	FLOPs: groupNormFLOPs,
 	Infer: inferGroupNorm,
 	Eval:  evalGroupNorm,
 	Import: func(n *Node) (any, []*Tensor, error) {
@@ -76,9 +85,12 @@ type LayerNormAttrs struct {
 // which scale and the optional bias broadcast. The optional outputs 1 and 2 are mean and 1/sqrt(var + epsilon), whose
 // normalised axes have extent 1.
 var LayerNorm = &Op{
-	Name:   "LayerNormalization",
-	Attrs:  LayerNormAttrs{},
-	Onnx:   []string{"LayerNormalization"},
+	Name:  "LayerNormalization",
+	Attrs: LayerNormAttrs{},
+	Onnx:  []string{"LayerNormalization"},
+	Class: ClassNorm, Inputs: []Role{Data, Coefficients}, Memory: Written,
+	Moves:  computed,
+	FLOPs:  layerNormFLOPs(6),
 	Infer:  inferLayerNorm,
 	Eval:   func(l *Layer, in, out []Value) error { return evalLayerNorm(l, in, out, true) },
 	Import: importLayerNorm,
@@ -86,9 +98,12 @@ var LayerNorm = &Op{
 
 // RMSNorm is y = x / sqrt(mean(x*x) + epsilon) * scale with the mean over all axes from Axis on.
 var RMSNorm = &Op{
-	Name:   "RMSNormalization",
-	Attrs:  LayerNormAttrs{},
-	Onnx:   []string{"RMSNormalization"},
+	Name:  "RMSNormalization",
+	Attrs: LayerNormAttrs{},
+	Onnx:  []string{"RMSNormalization"},
+	Class: ClassNorm, Inputs: []Role{Data, Coefficients}, Memory: Written,
+	Moves:  computed,
+	FLOPs:  layerNormFLOPs(4),
 	Infer:  inferLayerNorm,
 	Eval:   func(l *Layer, in, out []Value) error { return evalLayerNorm(l, in, out, false) },
 	Import: importLayerNorm,
@@ -111,6 +126,9 @@ var LRN = &Op{
 	Name:  "LRN",
 	Attrs: LRNAttrs{},
 	Onnx:  []string{"LRN"},
+	Class: ClassNorm, Inputs: []Role{Data}, Memory: Written,
+	Moves: computed,
+	FLOPs: lrnFLOPs,
 	Infer: func(l *Layer) error {
 		if a := l.Attrs.(LRNAttrs); a.Size < 1 {
 			return fmt.Errorf("size is %d, want at least 1", a.Size)
@@ -135,6 +153,9 @@ var LpNorm = &Op{
 	Name:  "LpNormalization",
 	Attrs: LpNormAttrs{},
 	Onnx:  []string{"LpNormalization"},
+	Class: ClassNorm, Inputs: []Role{Data}, Memory: Written,
+	Moves: computed,
+	FLOPs: lpNormFLOPs,
 	Infer: func(l *Layer) error {
 		a := l.Attrs.(LpNormAttrs)
 		if a.P != 1 && a.P != 2 {
@@ -156,6 +177,9 @@ var MeanVarianceNorm = &Op{
 	Name:  "MeanVarianceNormalization",
 	Attrs: MeanVarianceNormAttrs{},
 	Onnx:  []string{"MeanVarianceNormalization"},
+	Class: ClassNorm, Inputs: []Role{Data}, Memory: Written,
+	Moves: computed,
+	FLOPs: meanVarianceFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.needReal(0)
 		if err != nil {

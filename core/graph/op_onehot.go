@@ -19,6 +19,10 @@ var OneHot = &Op{
 	Attrs: OneHotAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"OneHot"},
+	Class: ClassLookup, Inputs: []Role{Indices, Data}, Memory: Written,
+	Moves:  moved,
+	FLOPs:  noFLOPs,
+	Chosen: func(l *Layer) []Dim { return []Dim{Const(l.Attrs.(OneHotAttrs).Depth)} },
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {

@@ -20,6 +20,9 @@ var Pad = &Op{
 	Attrs: PadAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Pad"},
+	Class: ClassMove, Inputs: []Role{Data, Fill}, Memory: Written,
+	Moves: padMovement,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -71,6 +74,18 @@ func checkPads(a PadAttrs, axis, n, end int) error {
 		return fmt.Errorf("mode %s cannot pad axis %d of extent %d by %d and %d", a.Mode, axis, n, begin, end)
 	}
 	return nil
+}
+
+// padMovement: what is added is the input's, or zero, or another number.
+func padMovement(l *Layer) Movement {
+	a := l.Attrs.(PadAttrs)
+	switch {
+	case !slices.ContainsFunc(a.Pads, func(p int) bool { return p != 0 }):
+		return Kept
+	case a.Mode == "constant" && (a.Value != 0 || l.Input(1) != nil):
+		return Filled
+	}
+	return Moved
 }
 
 func evalPad(l *Layer, in, out []Value) error {

@@ -23,10 +23,13 @@ type PoolAttrs struct {
 // moves elements, so that it is exact for quantised tensors. NaN wins over numbers. The optional second output, I64 of
 // the same shape, is the index in the whole of x of the element that won, the first of equals.
 var MaxPool = &Op{
-	Name:   "MaxPool",
-	Attrs:  PoolAttrs{},
-	Reals:  AsStored,
-	Onnx:   []string{"MaxPool", "GlobalMaxPool"},
+	Name:  "MaxPool",
+	Attrs: PoolAttrs{},
+	Reals: AsStored,
+	Onnx:  []string{"MaxPool", "GlobalMaxPool"},
+	Class: ClassPooling, Inputs: []Role{Data}, Memory: Written,
+	Moves:  func(l *Layer) Movement { return keptIf(l.Attrs.(PoolAttrs).isUnit(), Moved) },
+	FLOPs:  poolFLOPs(-1),
 	Infer:  inferPool,
 	Eval:   evalMaxPool,
 	Import: importPool,
@@ -35,12 +38,21 @@ var MaxPool = &Op{
 // AveragePool is the mean of x [N,C,D1,...] over a window that slides over the spatial axes. Not supported of ONNX's
 // AveragePool and GlobalAveragePool: F64.
 var AveragePool = &Op{
-	Name:   "AveragePool",
-	Attrs:  PoolAttrs{},
-	Onnx:   []string{"AveragePool", "GlobalAveragePool"},
+	Name:  "AveragePool",
+	Attrs: PoolAttrs{},
+	Onnx:  []string{"AveragePool", "GlobalAveragePool"},
+	Class: ClassPooling, Inputs: []Role{Data}, Memory: Written,
+	Moves:  func(l *Layer) Movement { return keptIf(l.Attrs.(PoolAttrs).isUnit(), Computed) },
+	FLOPs:  poolFLOPs(0),
 	Infer:  inferPool,
 	Eval:   evalAveragePool,
 	Import: importPool,
+}
+
+// isUnit reports whether a pooling looks at one element at a time, all of them in turn.
+func (a PoolAttrs) isUnit() bool {
+	other := func(list []int, v int) bool { return slices.ContainsFunc(list, func(e int) bool { return e != v }) }
+	return !a.Global && !other(a.Kernel, 1) && !other(a.Strides, 1) && !other(a.Pads, 0)
 }
 
 func importPool(n *Node) (any, []*Tensor, error) {

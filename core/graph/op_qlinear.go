@@ -16,6 +16,13 @@ import (
 //	y = saturate(round(float32(sum of (x-zx)*(w-zw) + bias) * (sx*sw/sy)) + zy)
 var QLinearConv = &Op{
 	Name: "QLinearConv", Attrs: ConvAttrs{}, Reals: AsStored, Onnx: []string{"QLinearConv"}, Import: importIntConv(3),
+	Class: ClassIntegers, Inputs: []Role{Data, Parameter, Parameter, Weights, Parameter, Parameter, Parameter, Parameter, Bias}, Memory: Written,
+	Moves: computed,
+	FLOPs: convFLOPs,
+	Product: &Product{
+		Axes:   func(l *Layer) (out, in int) { return 0, 1 },
+		Groups: func(l *Layer) int { return l.Attrs.(ConvAttrs).Group },
+	},
 	Infer: func(l *Layer) error { return inferIntConv(l, 3, 8, 7) },
 	Eval: func(l *Layer, in, out []Value) error {
 		d, err := newIntDot(in[0], in[2], in[3], in[5])
@@ -47,6 +54,13 @@ var QLinearConv = &Op{
 // optional.
 var ConvInteger = &Op{
 	Name: "ConvInteger", Attrs: ConvAttrs{}, Reals: AsStored, Onnx: []string{"ConvInteger"}, Import: importIntConv(1),
+	Class: ClassIntegers, Inputs: []Role{Data, Weights, Parameter}, Memory: Written,
+	Moves: computed,
+	FLOPs: convFLOPs,
+	Product: &Product{
+		Axes:   func(l *Layer) (out, in int) { return 0, 1 },
+		Groups: func(l *Layer) int { return l.Attrs.(ConvAttrs).Group },
+	},
 	Infer: func(l *Layer) error { return inferIntConv(l, 1, -1, -1) },
 	Eval: func(l *Layer, in, out []Value) error {
 		d, err := newIntDot(in[0], optional(in, 2), in[1], optional(in, 3))
@@ -65,7 +79,11 @@ var ConvInteger = &Op{
 // y zero point, with the arithmetic of [QLinearConv]. b may have one scale and zero point for each column.
 var QLinearMatMul = &Op{
 	Name: "QLinearMatMul", Reals: AsStored, Onnx: []string{"QLinearMatMul"},
-	Infer: func(l *Layer) error { return inferIntMatMul(l, 3, 7) },
+	Class: ClassIntegers, Inputs: []Role{Data, Parameter, Parameter, Weights, Parameter}, Memory: Written,
+	Moves:   computed,
+	FLOPs:   matrixFLOPs,
+	Product: &Product{Axes: matmulAxes, Groups: oneGroup},
+	Infer:   func(l *Layer) error { return inferIntMatMul(l, 3, 7) },
 	Eval: func(l *Layer, in, out []Value) error {
 		d, err := newIntDot(in[0], in[2], in[3], in[5])
 		if err != nil {
@@ -87,7 +105,11 @@ var QLinearMatMul = &Op{
 // MatMulInteger is the I32 product of (a-za) and (b-zb) for 8-bit integers; inputs 2 and 3, the zero points, are optional.
 var MatMulInteger = &Op{
 	Name: "MatMulInteger", Reals: AsStored, Onnx: []string{"MatMulInteger"},
-	Infer: func(l *Layer) error { return inferIntMatMul(l, 1, -1) },
+	Class: ClassIntegers, Inputs: []Role{Data, Weights, Parameter}, Memory: Written,
+	Moves:   computed,
+	FLOPs:   matrixFLOPs,
+	Product: &Product{Axes: matmulAxes, Groups: oneGroup},
+	Infer:   func(l *Layer) error { return inferIntMatMul(l, 1, -1) },
 	Eval: func(l *Layer, in, out []Value) error {
 		d, err := newIntDot(in[0], optional(in, 2), in[1], optional(in, 3))
 		if err != nil {

@@ -17,6 +17,9 @@ var Quantize = &Op{
 	Name:  "QuantizeLinear",
 	Attrs: QuantAttrs{},
 	Onnx:  []string{"QuantizeLinear"},
+	Class: ClassConversion, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Moves: computed,
+	FLOPs: elementFLOPs(5),
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -71,6 +74,9 @@ var Dequantize = &Op{
 	Attrs: QuantAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"DequantizeLinear"},
+	Class: ClassConversion, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Moves: computed,
+	FLOPs: elementFLOPs(2),
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -222,8 +228,11 @@ func checkRange(l *Layer, a QuantAttrs, x *Tensor) error {
 // DynamicQuantize quantises to U8 by a range that it computes from its input, widened to hold 0: scale = (max-min)/255,
 // zero = saturate(round(-min/scale)). Outputs: the integers, the scale, the zero point. The integers carry no Range.
 var DynamicQuantize = &Op{
-	Name: "DynamicQuantizeLinear",
-	Onnx: []string{"DynamicQuantizeLinear"},
+	Name:  "DynamicQuantizeLinear",
+	Onnx:  []string{"DynamicQuantizeLinear"},
+	Class: ClassConversion, Inputs: []Role{Data}, Memory: Written,
+	Moves: computed,
+	FLOPs: elementFLOPs(7),
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {

@@ -15,9 +15,9 @@ type ReduceAttrs struct {
 
 // The reductions. Real numbers are summed in float64; integers wrap around, and their means and roots truncate.
 var (
-	ReduceMean = reduction("ReduceMean", func(x []float64) float64 { return sum(x) / float64(len(x)) })
-	ReduceSum  = reduction("ReduceSum", sum)
-	ReduceProd = reduction("ReduceProd", func(x []float64) float64 {
+	ReduceMean = reduction("ReduceMean", ClassPooling, func(n int) int { return n }, func(x []float64) float64 { return sum(x) / float64(len(x)) })
+	ReduceSum  = reduction("ReduceSum", ClassPooling, func(n int) int { return n - 1 }, sum)
+	ReduceProd = reduction("ReduceProd", ClassReduction, func(n int) int { return n - 1 }, func(x []float64) float64 {
 		p := 1.0
 		for _, v := range x {
 			p *= v
@@ -25,32 +25,32 @@ var (
 		return p
 	})
 	// ReduceMax and ReduceMin of nothing are -infinity and infinity, or an integer type's limit; of Bool: or, and.
-	ReduceMax = reduction("ReduceMax", func(x []float64) float64 {
+	ReduceMax = reduction("ReduceMax", ClassPooling, func(n int) int { return n - 1 }, func(x []float64) float64 {
 		m := math.Inf(-1)
 		for _, v := range x {
 			m = max(m, v)
 		}
 		return m
 	})
-	ReduceMin = reduction("ReduceMin", func(x []float64) float64 {
+	ReduceMin = reduction("ReduceMin", ClassPooling, func(n int) int { return n - 1 }, func(x []float64) float64 {
 		m := math.Inf(1)
 		for _, v := range x {
 			m = min(m, v)
 		}
 		return m
 	})
-	ReduceL1 = reduction("ReduceL1", func(x []float64) float64 {
+	ReduceL1 = reduction("ReduceL1", ClassReduction, func(n int) int { return 2*n - 1 }, func(x []float64) float64 {
 		s := 0.0
 		for _, v := range x {
 			s += math.Abs(v)
 		}
 		return s
 	})
-	ReduceL2        = reduction("ReduceL2", func(x []float64) float64 { return math.Sqrt(sumSquares(x)) })
-	ReduceLogSum    = reduction("ReduceLogSum", func(x []float64) float64 { return math.Log(sum(x)) })
-	ReduceSumSquare = reduction("ReduceSumSquare", sumSquares)
+	ReduceL2        = reduction("ReduceL2", ClassReduction, func(n int) int { return 2 * n }, func(x []float64) float64 { return math.Sqrt(sumSquares(x)) })
+	ReduceLogSum    = reduction("ReduceLogSum", ClassReduction, func(n int) int { return n }, func(x []float64) float64 { return math.Log(sum(x)) })
+	ReduceSumSquare = reduction("ReduceSumSquare", ClassReduction, func(n int) int { return 2*n - 1 }, sumSquares)
 	// ReduceLogSumExp is log(sum(exp(x))), computed as m + log(sum(exp(x-m))) with m the maximum.
-	ReduceLogSumExp = reduction("ReduceLogSumExp", func(x []float64) float64 {
+	ReduceLogSumExp = reduction("ReduceLogSumExp", ClassReduction, func(n int) int { return 4 * n }, func(x []float64) float64 {
 		m, s := math.Inf(-1), 0.0
 		for _, v := range x {
 			m = max(m, v)
@@ -86,12 +86,15 @@ func sumSquares(x []float64) float64 {
 	return s
 }
 
-// reduction returns the op that reduces the elements along its axes by f.
-func reduction(name string, f func(x []float64) float64) *Op {
+// reduction returns the op that reduces the elements along its axes by f, which takes flops(n) operations of n elements.
+func reduction(name string, class Class, flops func(n int) int, f func(x []float64) float64) *Op {
 	return &Op{
 		Name:  name,
 		Attrs: ReduceAttrs{},
 		Onnx:  []string{name},
+		Class: class, Inputs: []Role{Data, Parameter}, Memory: Written,
+		Moves: computed,
+		FLOPs: reduceFLOPs(flops),
 		Infer: inferReduce,
 		Eval: func(l *Layer, in, out []Value) error {
 			axes, err := l.Attrs.(ReduceAttrs).Resolve(len(in[0].Dims))

@@ -16,8 +16,10 @@ var Reshape = &Op{
 	Name:  "Reshape",
 	Attrs: ReshapeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Reshape"},
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Viewed,
+	Moves: kept,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -139,8 +141,10 @@ var Flatten = &Op{
 	Name:  "Flatten",
 	Attrs: FlattenAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Flatten"},
+	Class: ClassMove, Inputs: []Role{Data}, Memory: Viewed,
+	Moves: kept,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -171,8 +175,10 @@ var Squeeze = &Op{
 	Name:  "Squeeze",
 	Attrs: SqueezeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Squeeze"},
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Viewed,
+	Moves: kept,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -228,8 +234,10 @@ var Unsqueeze = &Op{
 	Name:  "Unsqueeze",
 	Attrs: UnsqueezeAttrs{},
 	Reals: AsStored,
-	View:  true,
 	Onnx:  []string{"Unsqueeze"},
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Viewed,
+	Moves: kept,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {

@@ -24,9 +24,12 @@ type ResizeAttrs struct {
 // Resize resamples along each axis, one after the other; the coordinate rules are those of ONNX's operator. It imports
 // Upsample as well.
 var Resize = &Op{
-	Name:   "Resize",
-	Attrs:  ResizeAttrs{},
-	Onnx:   []string{"Resize", "Upsample"},
+	Name:  "Resize",
+	Attrs: ResizeAttrs{},
+	Onnx:  []string{"Resize", "Upsample"},
+	Class: ClassResampling, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Moves:  resizeMovement,
+	FLOPs:  resizeFLOPs,
 	Infer:  inferResize,
 	Eval:   evalResize,
 	Import: importResize,
@@ -34,6 +37,14 @@ var Resize = &Op{
 
 var resizeCoordinates = []string{
 	"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn",
+}
+
+// resizeMovement: nearest takes elements as they are, but for what a crop reaches outside them.
+func resizeMovement(l *Layer) Movement {
+	if a := l.Attrs.(ResizeAttrs); a.Mode == "nearest" && a.Coordinates != "tf_crop_and_resize" {
+		return Moved
+	}
+	return Computed
 }
 
 func inferResize(l *Layer) error {

@@ -8,12 +8,24 @@ type ScatterAttrs struct {
 	Reduction string // how an update meets what is there: none (the last one stays), add, mul, max, min
 }
 
+// scattered is the movement of what is scattered: updates take the place of data, or meet it in a sum or the like.
+func scattered(l *Layer) Movement {
+	if l.Attrs.(ScatterAttrs).Reduction != "none" {
+		return Computed
+	}
+	return Moved
+}
+
 // ScatterElements returns data with y[indices[i, j], j] = updates[i, j] for axis 0, and so on.
 var ScatterElements = &Op{
 	Name:  "ScatterElements",
 	Attrs: ScatterAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"ScatterElements", "Scatter"},
+	Class: ClassLookup, Inputs: []Role{Data, Indices, Data}, Memory: Written,
+	Moves:  scattered,
+	FLOPs:  scatterFLOPs,
+	Chosen: gatherExtents,
 	Infer: func(l *Layer) error {
 		x, indices, updates, err := l.needScattered()
 		if err != nil {
@@ -45,6 +57,10 @@ var ScatterND = &Op{
 	Attrs: ScatterAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"ScatterND"},
+	Class: ClassLookup, Inputs: []Role{Data, Indices, Data}, Memory: Written,
+	Moves:  scattered,
+	FLOPs:  scatterFLOPs,
+	Chosen: func(l *Layer) []Dim { return tupleExtents(l, 0) },
 	Infer: func(l *Layer) error {
 		x, indices, updates, err := l.needScattered()
 		if err != nil {

@@ -17,6 +17,9 @@ var ShapeOf = &Op{
 	Attrs: ShapeAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Shape"},
+	Class: ClassSource, Inputs: []Role{Extents}, Memory: Written,
+	Moves: computed,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -59,6 +62,9 @@ var SizeOf = &Op{
 	Name:  "Size",
 	Reals: AsStored,
 	Onnx:  []string{"Size"},
+	Class: ClassSource, Inputs: []Role{Extents}, Memory: Written,
+	Moves: computed,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -87,6 +93,9 @@ var ConstantOfShape = &Op{
 	Attrs: FillAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"ConstantOfShape"},
+	Class: ClassSource, Inputs: []Role{Parameter}, Memory: Written,
+	Moves: computed,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		dims, err := l.knownInput(0, "shape")
 		if err != nil {
@@ -132,6 +141,9 @@ var Sequence = &Op{
 	Name:  "Range",
 	Reals: AsStored,
 	Onnx:  []string{"Range"},
+	Class: ClassSource, Inputs: []Role{Parameter}, Memory: Written,
+	Moves: computed,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		var t [3]*Tensor
 		for i := range t {
@@ -216,6 +228,9 @@ var EyeLike = &Op{
 	Attrs: EyeAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"EyeLike"},
+	Class: ClassSource, Inputs: []Role{Extents}, Memory: Written,
+	Moves: computed,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {

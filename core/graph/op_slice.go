@@ -21,6 +21,9 @@ var Slice = &Op{
 	Attrs: SliceAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Slice"},
+	Class: ClassMove, Inputs: []Role{Data, Parameter}, Memory: Written,
+	Moves: sliceMovement,
+	FLOPs: noFLOPs,
 	Infer: inferSlice,
 	Eval: func(l *Layer, in, out []Value) error {
 		x := in[0]
@@ -49,6 +52,12 @@ var Slice = &Op{
 		return nil
 	},
 	Import: importSlice,
+}
+
+// sliceMovement: a slice as long as its axis is all of it, unless it runs backwards.
+func sliceMovement(l *Layer) Movement {
+	back := slices.ContainsFunc(l.Attrs.(SliceAttrs).Steps, func(s int) bool { return s < 0 })
+	return keptIf(len(l.OpInputs()) == 1 && !back, Moved)
 }
 
 func importSlice(n *Node) (any, []*Tensor, error) {

@@ -15,6 +15,9 @@ var Softmax = &Op{
 	Name:  "Softmax",
 	Attrs: SoftmaxAttrs{},
 	Onnx:  []string{"Softmax", "LogSoftmax"},
+	Class: ClassNorm, Inputs: []Role{Data}, Memory: Written,
+	Moves: computed,
+	FLOPs: softmaxFLOPs,
 	Infer: func(l *Layer) error { return inferAlong(l, l.Attrs.(SoftmaxAttrs).Axis) },
 	Eval:  evalSoftmax,
 	Import: func(n *Node) (any, []*Tensor, error) {
@@ -35,6 +38,9 @@ var Hardmax = &Op{
 	Name:  "Hardmax",
 	Attrs: HardmaxAttrs{},
 	Onnx:  []string{"Hardmax"},
+	Class: ClassNorm, Inputs: []Role{Data}, Memory: Written,
+	Moves: computed,
+	FLOPs: hardmaxFLOPs,
 	Infer: func(l *Layer) error { return inferAlong(l, l.Attrs.(HardmaxAttrs).Axis) },
 	Eval:  evalHardmax,
 	Import: func(n *Node) (any, []*Tensor, error) {

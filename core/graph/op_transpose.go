@@ -16,6 +16,9 @@ var Transpose = &Op{
 	Attrs: TransposeAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"Transpose"},
+	Class: ClassMove, Inputs: []Role{Data}, Memory: Written,
+	Moves: transposeMovement,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		x, err := l.need(0)
 		if err != nil {
@@ -79,6 +82,11 @@ func permute(dst, src Value, perm []int) {
 	move(dst, src, tables)
 }
 
+func transposeMovement(l *Layer) Movement {
+	perm, err := l.Attrs.(TransposeAttrs).Resolve(len(l.Inputs[0].Dims))
+	return keptIf(err == nil && slices.IsSorted(perm), Moved)
+}
+
 // BlockAttrs are the attributes of DepthToSpace and SpaceToDepth.
 type BlockAttrs struct {
 	Size int
@@ -92,6 +100,9 @@ var DepthToSpace = &Op{
 	Attrs: BlockAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"DepthToSpace"},
+	Class: ClassMove, Inputs: []Role{Data}, Memory: Written,
+	Moves: moved,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		return inferBlocks(l, func(x []Dim, b int) []Dim {
 			return []Dim{x[0], x[1].DivN(b * b), x[2].MulN(b), x[3].MulN(b)}
@@ -125,6 +136,9 @@ var SpaceToDepth = &Op{
 	Attrs: BlockAttrs{},
 	Reals: AsStored,
 	Onnx:  []string{"SpaceToDepth"},
+	Class: ClassMove, Inputs: []Role{Data}, Memory: Written,
+	Moves: moved,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		return inferBlocks(l, func(x []Dim, b int) []Dim {
 			return []Dim{x[0], x[1].MulN(b * b), x[2].DivN(b), x[3].DivN(b)}

@@ -36,28 +36,9 @@ func Ops() OpSet {
 		Hardmax,
 		Identity,
 		InstanceNorm,
-		LRN,
-		LpNorm,
 		LayerNorm,
-		MatMul,
-		MaxPool,
-		MeanVarianceNorm,
-
-		Cast,
-		Concat,
-		Conv,
-		DepthToSpace,
-		Dequantize,
-		DynamicQuantize,
-		Flatten,
-		Gemm,
-		GroupNorm,
-		Hardmax,
-		Identity,
-		InstanceNorm,
-		LayerNorm,
-		LRN,
 		LpNorm,
+		LRN,
 		MatMul,
 		MatMulInteger,
 		MaxPool,
@@ -87,17 +68,16 @@ func Ops() OpSet {
 		Transpose,
 		Trilu,
 		Unsqueeze,
-		Pointwise,
-		RMSNorm,
-		Reformat,
-		Softmax,
 	)
 }
 
 // Reformat copies its input to a tensor of another type, range or memory format: what a builder puts between two
 // layers that do not agree. Its meaning is the identity on real numbers.
 var Reformat = &Op{
-	Name: "Reformat",
+	Name:  "Reformat",
+	Class: ClassConversion, Inputs: []Role{Data}, Memory: Converted,
+	Moves: kept,
+	FLOPs: noFLOPs,
 	Infer: func(l *Layer) error {
 		l.Outputs[0].Type, l.Outputs[0].Dims = l.Inputs[0].Type, l.Inputs[0].Dims
 		return nil

@@ -104,7 +104,7 @@ func isDequantized(t *graph.Tensor) bool {
 
 // halvable returns why l cannot be stored as F16, or nothing.
 func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string {
-	if l.Op == graph.Cast || l.Op == graph.Quantize || l.Op == graph.Dequantize || l.Op == graph.Reformat {
+	if l.Op.Class == graph.ClassConversion {
 		return l.Op.Name + " has a type of its own"
 	}
 	real := func(t *graph.Tensor) bool { return t != nil && (t.Type == graph.F32 || t.Type == graph.F16) }
@@ -136,18 +136,11 @@ func halvable(n *graph.Network, l *graph.Layer, peaks map[string]float32) string
 // storesConstant reports whether the op's constant input i is data, which may be rounded, and not a parameter such as the
 // scales of a resize.
 func storesConstant(l *graph.Layer, i int) bool {
-	switch l.Op {
-	case graph.BatchNorm, graph.InstanceNorm, graph.GroupNorm, graph.LayerNorm, graph.RMSNorm, graph.Concat, graph.ConvTranspose:
+	switch l.Role(i) {
+	case graph.Data, graph.Weights, graph.Bias, graph.Coefficients:
 		return true
-	case graph.Gather, graph.GatherElements, graph.GatherND, graph.Slice, graph.Expand, graph.Tile: // a table
-		return i == 0
-	case graph.ScatterElements, graph.ScatterND: // a table, and what takes the place of some of it
-		return i == 0 || i == 2
-	case graph.OneHot: // the two values
-		return i == 1
 	}
-	_, elementwise := l.Attrs.(graph.Elementwise)
-	return elementwise || kindOf(l) == weighted
+	return false
 }
 
 // halver is the state of PlaceFP16.

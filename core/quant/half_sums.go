@@ -38,7 +38,7 @@ func summingLayers(n *graph.Network, decided func(*graph.Layer) bool) map[*graph
 		case !reads:
 		case elementwise && takesRoot(p):
 			list[l] = narrowing
-		case elementwise, kindOf(l) == moving && l.Op != graph.Concat, isSum(l):
+		case elementwise, kindOf(l) == moving && l.DataInputs() == 1, isSum(l):
 			list[l], large[y] = wide, true
 		}
 	}

@@ -93,26 +93,17 @@ func kindOf(l *graph.Layer) kind {
 	if len(l.Outputs) != 1 {
 		return never
 	}
-	switch l.Op {
-	case graph.Conv, graph.ConvTranspose, graph.Gemm, graph.MatMul:
+	switch l.Op.Class {
+	case graph.ClassConvolution, graph.ClassMatrix:
 		return weighted
-	case graph.MaxPool, graph.Concat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Transpose,
-		graph.Slice, graph.Identity, graph.DepthToSpace, graph.SpaceToDepth:
-		if l.Epilogue.Args > 0 {
+	case graph.ClassMove, graph.ClassPooling, graph.ClassResampling:
+		switch {
+		case l.Movement() >= graph.Moved:
+			return moving
+		case l.Op.Class != graph.ClassMove || l.Epilogue.Args > 0:
 			return computing
 		}
-		return moving
-	case graph.Pad:
-		if a := l.Attrs.(graph.PadAttrs); a.Value == 0 && len(l.OpInputs()) == 1 {
-			return moving
-		}
-	case graph.Resize:
-		if a := l.Attrs.(graph.ResizeAttrs); a.Mode == "nearest" && a.Coordinates != "tf_crop_and_resize" {
-			return moving
-		}
-		return computing
-	case graph.AveragePool, graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin:
-		return computing
+		return never
 	}
 	if _, ok := graph.ProgramOf(l); ok && l.Outputs[0].Type == graph.F32 {
 		return computing
@@ -233,10 +224,7 @@ func (p *placer) quantizable(l *graph.Layer) (inputs []*graph.Tensor, reason str
 
 // movedInputs returns the inputs of a moving layer whose result is quantised.
 func (p *placer) movedInputs(l *graph.Layer) (inputs []*graph.Tensor, reason string) {
-	inputs = l.OpInputs()[:1]
-	if l.Op == graph.Concat {
-		inputs = l.OpInputs()
-	}
+	inputs = l.OpInputs()[:l.DataInputs()]
 	for _, t := range inputs {
 		if t.Type != graph.F32 {
 			return nil, "its tensors are not f32"

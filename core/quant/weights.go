@@ -34,23 +34,12 @@ func QuantizeWeights(v graph.Value, axis int) (graph.Value, graph.Range) {
 }
 
 // weightAxis returns the axis of the output channels of a layer's weights, input 1, or -1 if the whole tensor shares a
-// scale. The groups of a transposed convolution share theirs: its axis of output channels is as long as one of them.
+// scale. The groups of a transposed convolution share theirs: its axis of output channels is as long as one of them. So do
+// the matrices of a batch.
 func weightAxis(l *graph.Layer, perTensor bool) int {
-	rank := len(l.Inputs[1].Dims)
-	switch {
-	case perTensor:
+	if perTensor || l.Op.Class == graph.ClassMatrix && len(l.Inputs[1].Dims) != 2 {
 		return -1
-	case l.Op == graph.Conv:
-		return 0
-	case l.Op == graph.ConvTranspose:
-		return 1
-	case l.Op == graph.Gemm:
-		if l.Attrs.(graph.GemmAttrs).TransB {
-			return 0
-		}
-		return 1
-	case l.Op == graph.MatMul && rank == 2:
-		return 1
 	}
-	return -1
+	axis, _ := l.Op.Product.Axes(l)
+	return axis
 }

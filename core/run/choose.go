@@ -260,9 +260,9 @@ func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, 
 // memoryOptions adds the ways to run l without launching anything.
 func (c *chooser) memoryOptions(l *graph.Layer) {
 	switch {
-	case l.Op.View && viewable(c.network, l):
+	case l.Op.Memory == graph.Viewed && viewable(c.network, l):
 		c.options[l] = append(c.options[l], option{memory: true})
-	case l.Op == graph.Concat:
+	case l.Op.Memory == graph.Joined:
 		for _, f := range c.formats(l.Op) {
 			if sliceable(c.network, l, f, c.env) == nil {
 				c.options[l] = append(c.options[l], option{in: f, out: f, memory: true})
@@ -294,7 +294,7 @@ func viewable(n *graph.Network, l *graph.Layer) bool {
 
 // fromInput reports whether t is a network input or a view of one.
 func fromInput(n *graph.Network, t *graph.Tensor) bool {
-	for t.Producer != nil && t.Producer.Op.View {
+	for t.Producer != nil && t.Producer.Op.Memory == graph.Viewed {
 		t = t.Producer.Inputs[0]
 	}
 	return n.IsInput(t)

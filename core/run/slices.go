@@ -123,7 +123,7 @@ func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[strin
 		switch {
 		case x.Producer == nil || n.IsOutput(x) || n.IsOutput(y):
 			return fmt.Errorf("input %s is an input, output or constant of the network", x.Name)
-		case x.Producer.Op.View || x.Producer.Op == graph.Concat || seen[x]:
+		case x.Producer.Op.Memory == graph.Viewed || x.Producer.Op.Memory == graph.Joined || seen[x]:
 			return fmt.Errorf("input %s has a place already", x.Name)
 		case x.Type != y.Type || !x.Range.Equal(y.Range):
 			return fmt.Errorf("input %s has another type or range", x.Name)
@@ -131,7 +131,7 @@ func sliceable(n *graph.Network, l *graph.Layer, f kernels.Format, env map[strin
 			return fmt.Errorf("input %s does not fill whole blocks of channels", x.Name)
 		}
 		for _, u := range x.Users {
-			if u != l && u.Op == graph.Concat {
+			if u != l && u.Op.Memory == graph.Joined {
 				return fmt.Errorf("input %s goes into two concatenations", x.Name)
 			}
 		}

@@ -64,7 +64,7 @@ func newWatch(l *Loaded, tell func(Progress)) *watch {
 
 // work is about how much there is to do in a step: its operations, and the bytes that it writes.
 func work(p *Plan, step int, env map[string]int) float64 {
-	sum := float64(graph.FLOPs(p.Steps[step].Layer, env))
+	sum := float64(graph.Operations(p.Steps[step].Layer, env))
 	for _, out := range p.Steps[step].Out {
 		sum += float64(p.Slots[out].Desc.Bytes())
 	}

@@ -64,45 +64,21 @@ func integersOf(t *graph.Tensor, env map[string]int) integers {
 
 // carries reports whether a layer passes the integers of its input i on as they are.
 func carries(l *graph.Layer, i int) bool {
-	switch l.Op {
-	case graph.Concat:
-		return true
-	case graph.Identity, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Transpose, graph.Expand, graph.Tile,
-		graph.Slice, graph.Split, graph.Gather, graph.GatherElements, graph.GatherND:
-		return i == 0
-	case graph.Cast:
-		return l.Outputs[0].Type.IsInteger()
-	}
-	return false
+	return l.Role(i) == graph.Data && (l.Movement() >= graph.Filled || l.Op == graph.Cast && l.Outputs[0].Type.IsInteger())
 }
 
-// indexed returns how many elements a layer's input i chooses among, 0 where it does not, or where they are not known.
-func indexed(l *graph.Layer, i int, env map[string]int) int {
-	if a, ok := l.Attrs.(graph.OneHotAttrs); ok && i == 0 {
-		return a.Depth
-	}
-	if i != 1 || l.Inputs[0] == nil {
+// indexed returns how many elements a layer's input i chooses among, the least of several axes; 0 where it does not choose,
+// or where they are not known.
+func indexed(l *graph.Layer, i int, env map[string]int) (least int) {
+	if l.Role(i) != graph.Indices || l.Inputs[0] == nil {
 		return 0
 	}
-	dims := l.Inputs[0].Dims
-	switch a := l.Attrs.(type) {
-	case graph.GatherAttrs:
-		if axis := a.Axis; axis >= -len(dims) && axis < len(dims) {
-			return extent(dims[(axis+len(dims))%len(dims)], env)
+	for _, d := range l.Op.Chosen(l) {
+		if e := extent(d, env); least == 0 || e < least {
+			least = e
 		}
-	case graph.GatherNDAttrs:
-		index := l.Inputs[1].Dims
-		least := 0
-		if n, ok := index[len(index)-1].IsConst(); ok {
-			for _, d := range dims[min(len(dims), a.BatchDims):min(len(dims), a.BatchDims+n)] {
-				if e := extent(d, env); least == 0 || e < least {
-					least = e
-				}
-			}
-		}
-		return least
 	}
-	return 0
+	return least
 }
 
 // fill makes up elements for a value of integers.

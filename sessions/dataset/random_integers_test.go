@@ -25,6 +25,14 @@ func TestRandomIntegers(t *testing.T) {
 			flat := add(t, n, graph.Cast, graph.CastAttrs{To: graph.I32}, add(t, n, graph.Flatten, graph.FlattenAttrs{Axis: 1}, x))
 			return add(t, n, graph.Gather, graph.GatherAttrs{}, n.AddConst("small", table(7)), flat)
 		}, 0, 6},
+		{"the elements that are replaced", graph.I64, func(n *graph.Network, x *graph.Tensor) *graph.Tensor {
+			return add(t, n, graph.ScatterElements, graph.ScatterAttrs{Axis: 1, Reduction: "none"}, n.AddInput("data", graph.F32, at(6)...), x, n.AddInput("updates", graph.F32, at(40)...))
+		}, 0, 5},
+		{"places of a tuple, out of a block", graph.I64, func(n *graph.Network, x *graph.Tensor) *graph.Tensor {
+			n.AddConst("pairs", graph.Values(graph.I64, []int64{-1, 20, 2}, 3))
+			pairs := add(t, n, graph.Reshape, graph.ReshapeAttrs{}, x, n.Tensor("pairs"))
+			return add(t, n, graph.GatherND, graph.GatherNDAttrs{}, n.AddConst("table", table(3)), pairs)
+		}, 0, 2},
 		{"a byte of many rows", graph.I8, func(n *graph.Network, x *graph.Tensor) *graph.Tensor {
 			return add(t, n, graph.Gather, graph.GatherAttrs{}, n.AddConst("table", table(1000)), x)
 		}, 0, 127},

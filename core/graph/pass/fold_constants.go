@@ -57,7 +57,7 @@ func (r *rewrite) foldConstant(l *graph.Layer, grown *int) bool {
 	if made > max(maxFoldBytes, size) || *grown+made > maxFoldGrown {
 		return c.miss(TooLarge, "the result has %d bytes", made)
 	}
-	if work := products(l); work > maxFoldWork {
+	if work := graph.FLOPs(l, nil) / 2; work > maxFoldWork {
 		return c.miss(TooLarge, "the result takes %d multiplications", work)
 	}
 	if !c.enabled() {
@@ -80,15 +80,6 @@ func (r *rewrite) foldConstant(l *graph.Layer, grown *int) bool {
 		}
 	}
 	return c.fire()
-}
-
-// products returns about how many multiplications a convolution or matrix product takes, 0 for other ops.
-func products(l *graph.Layer) int {
-	if l.Op.Reals != graph.AsIntegers || l.Input(1) == nil {
-		return 0
-	}
-	w := graph.EvalDims(l.Input(1).Dims, nil)
-	return graph.Count(graph.EvalDims(l.Outputs[0].Dims, nil)) * graph.Count(w[min(1, len(w)):])
 }
 
 // knownInts returns the elements of a tensor that shape arithmetic knows.

@@ -168,11 +168,15 @@ func nonNegative(t *graph.Tensor, seen map[*graph.Tensor]bool) bool {
 	if e, ok := l.Attrs.(graph.Elementwise); ok {
 		return endsNonNegative(e.Program)
 	}
-	switch l.Op {
-	case graph.MaxPool, graph.AveragePool, graph.Concat, graph.Identity, graph.Reshape, graph.Transpose:
-		return !slices.ContainsFunc(l.Inputs[:dataInputs(l)], func(t *graph.Tensor) bool { return !nonNegative(t, seen) })
+	if l.Op != graph.AveragePool && l.Movement() < graph.Moved {
+		return false
 	}
-	return false
+	for i, t := range l.Inputs {
+		if l.Role(i) == graph.Data && !nonNegative(t, seen) {
+			return false
+		}
+	}
+	return true
 }
 
 // endsNonNegative reports whether the last operation of p gives no negative result.

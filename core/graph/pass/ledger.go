@@ -14,6 +14,7 @@ type Ledger []Entry
 type Entry struct {
 	Layer string // source layer
 	Op    string // its op in the source network
+	Class graph.Class
 	Fate  Fate
 	// Into is the layer of the present network that stands for it; if it was eliminated as a duplicate, the layer that
 	// computes its result; else empty.
@@ -90,7 +91,7 @@ func newLedger(n *graph.Network) Ledger {
 				continue
 			}
 			seen[name] = true
-			e := Entry{Layer: name, Op: l.Op.Name, Into: l.Name}
+			e := Entry{Layer: name, Op: l.Op.Name, Class: l.Op.Class, Into: l.Name}
 			if len(l.From) > 1 {
 				e.Fate = Fused
 			}

@@ -14,26 +14,20 @@ type linear struct {
 	w    []float64       // as stored
 	dims []int           // of w
 	out  func(i int) int // the output channel of an element of w
+	in   func(i int) int // its input channel
 	n    int             // output channels; they are axis 1 of the output
 	bias []float64       // of each channel, Gemm's beta included; zeros if there is none
 }
 
 // isAnchor reports whether l is a layer that other layers are fused into: a convolution or matrix product.
 func isAnchor(l *graph.Layer) bool {
-	if l == nil || len(l.Outputs) != 1 || !isFloat(l.Outputs[0]) {
-		return false
-	}
-	switch l.Op {
-	case graph.Conv, graph.ConvTranspose, graph.Gemm, graph.MatMul:
-		return true
-	}
-	return false
+	return l != nil && l.Op.IsProduct() && len(l.Outputs) == 1 && isFloat(l.Outputs[0])
 }
 
 // linear returns l as linear, or records why a candidate cannot scale and shift its channels.
 func (c *candidate) linear(l *graph.Layer) (linear, bool) {
 	x := linear{l: l}
-	if l.Op == graph.MatMul {
+	if l.Op.Input(graph.Bias) < 0 {
 		return x, c.miss(WrongAttribute, "%s takes no bias", l.Op.Name)
 	}
 	if l.Epilogue.Args > 0 {
@@ -64,38 +58,26 @@ func (c *candidate) linear(l *graph.Layer) (linear, bool) {
 	return x, true
 }
 
-// channels sets the number of output channels and how the weights belong to them.
+// channels sets the number of output channels and how the weights belong to channels. In weights of groups the first axis
+// goes through all of them, and says the group of an element.
 func (x *linear) channels() {
-	switch a := x.l.Attrs.(type) {
-	case graph.ConvAttrs: // [M, C/group, kernel...]
-		x.n = x.dims[0]
-		each := graph.Count(x.dims[1:])
-		x.out = func(i int) int { return i / each }
-	case graph.ConvTransposeAttrs: // [C, M/group, kernel...]
-		kernel, perGroup := graph.Count(x.dims[2:]), x.dims[0]/a.Group
-		x.n = x.dims[1] * a.Group
-		x.out = func(i int) int { return i/kernel/x.dims[1]/perGroup*x.dims[1] + i/kernel%x.dims[1] }
-	case graph.GemmAttrs: // [K, N] or [N, K]
-		x.n = x.dims[1]
-		x.out = func(i int) int { return i % x.n }
-		if a.TransB {
-			x.n = x.dims[0]
-			x.out = func(i int) int { return i / x.dims[1] }
+	p := x.l.Op.Product
+	axes := [2]int{}
+	axes[0], axes[1] = p.Axes(x.l)
+	groups := p.Groups(x.l)
+	channel := func(axis int) func(i int) int {
+		each := graph.Count(x.dims[axis+1:])
+		if axis == 0 {
+			return func(i int) int { return i / each }
 		}
+		perGroup, first := x.dims[0]/groups, graph.Count(x.dims[1:])
+		return func(i int) int { return i/each%x.dims[axis] + i/first/perGroup*x.dims[axis] }
 	}
-}
-
-// in returns the input channel of element i of the weights of a convolution or Gemm.
-func (x linear) in(i int) int {
-	switch a := x.l.Attrs.(type) {
-	case graph.ConvAttrs:
-		return i/graph.Count(x.dims[2:])%x.dims[1] + x.out(i)/(x.n/a.Group)*x.dims[1]
-	case graph.GemmAttrs:
-		if a.TransB {
-			return i % x.dims[1]
-		}
+	x.out, x.in = channel(axes[0]), channel(axes[1])
+	x.n = x.dims[axes[0]]
+	if axes[0] > 0 {
+		x.n *= groups
 	}
-	return i / x.dims[1]
 }
 
 // scaleOutputs makes x stand for scale[m]*y[m] + shift[m].

@@ -19,17 +19,14 @@ func (r *rewrite) name(l *graph.Layer) string {
 // another op or an element-wise region, the first product, the first pooling, the first that does more than change types or
 // move elements, or the first.
 func (r *rewrite) principal(l *graph.Layer) string {
-	is := func(ops ...*graph.Op) func(string) bool {
-		return func(name string) bool {
-			return slices.ContainsFunc(ops, func(op *graph.Op) bool { return op.Name == r.ops[name] })
-		}
+	is := func(classes ...graph.Class) func(string) bool {
+		return func(name string) bool { return slices.Contains(classes, r.classes[name]) }
 	}
-	plain := is(graph.Quantize, graph.Dequantize, graph.Cast, graph.Identity, graph.Pad, graph.Reshape, graph.Transpose,
-		graph.Flatten, graph.Squeeze, graph.Unsqueeze)
+	plain := is(graph.ClassConversion, graph.ClassMove)
 	for _, found := range []func(string) bool{
-		is(l.Op),
-		is(graph.Conv, graph.ConvTranspose, graph.Gemm, graph.MatMul),
-		is(graph.MaxPool, graph.AveragePool, graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin),
+		func(name string) bool { return r.ops[name] == l.Op.Name },
+		is(graph.ClassConvolution, graph.ClassMatrix),
+		is(graph.ClassPooling),
 		func(name string) bool { return !plain(name) },
 	} {
 		if i := slices.IndexFunc(l.From, found); i >= 0 {

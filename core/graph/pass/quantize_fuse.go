@@ -26,14 +26,16 @@ var fuseQuantized = Pass{
 
 // int8Rule returns the rule by which l may compute on integers.
 func int8Rule(l *graph.Layer) string {
-	switch l.Op {
-	case graph.Conv, graph.ConvTranspose:
+	switch l.Op.Class {
+	case graph.ClassConvolution:
 		return "int8-convolution"
-	case graph.Gemm, graph.MatMul:
+	case graph.ClassMatrix:
 		return "int8-product"
-	case graph.AveragePool, graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin:
-		return "int8-pooling"
-	case graph.Resize:
+	case graph.ClassPooling:
+		if l.Op.Reals != graph.AsStored { // or else quantisation moves past it
+			return "int8-pooling"
+		}
+	case graph.ClassResampling:
 		return "int8-resampling"
 	}
 	if e, ok := l.Attrs.(graph.Elementwise); ok && len(e.Program.Code) > 0 {
@@ -81,20 +83,21 @@ func (r *rewrite) quantizeBehind(y *graph.Tensor) *graph.Layer {
 
 // int8Inputs puts the quantised tensors in the place of the dequantised ones in the proposal, or records why not.
 func (c *candidate) int8Inputs(l, proposal *graph.Layer) bool {
-	products := l.Op.Reals == graph.AsIntegers
+	products := l.Op.IsProduct()
 	own := len(l.OpInputs())
 	for i, t := range l.Inputs {
+		role := l.Role(i)
 		switch {
 		case t == nil:
 			continue
 		case !isDequantized(t):
 			// What broadcasts may stay real: it is small.
 			full := !t.IsConst() && graph.EqualDims(t.Dims, l.Outputs[0].Dims)
-			if i < own && (products && i < 2 || !products && full) {
+			if i < own && (products && role != graph.Bias || !products && full) {
 				return c.miss(NotQuantized, "%s is not quantised", t.Name)
 			}
 			continue
-		case products && i == 2 && i < own:
+		case role == graph.Bias:
 			continue // a bias counts by its real value
 		}
 		q, ok := c.quantized(t.Producer)
@@ -102,32 +105,16 @@ func (c *candidate) int8Inputs(l, proposal *graph.Layer) bool {
 			return false
 		}
 		if q.Range.PerChannel() {
-			if !products || i != 1 {
+			if role != graph.Weights {
 				return c.miss(WrongAttribute, "%s has a scale per channel", q.Name)
 			}
-			if q.Range.Axis != channelAxis(l) {
+			if axis, _ := l.Op.Product.Axes(l); q.Range.Axis != axis {
 				return c.miss(WrongAttribute, "the scales of %s along axis %d are not those of output channels", q.Name, q.Range.Axis)
 			}
 		}
 		proposal.Inputs[i] = q
 	}
 	return true
-}
-
-// channelAxis returns the axis of a product's weights along which scales may differ: its output's channels.
-func channelAxis(l *graph.Layer) int {
-	switch a := l.Attrs.(type) {
-	case graph.ConvAttrs:
-		return 0
-	case graph.ConvTransposeAttrs:
-		return 1
-	case graph.GemmAttrs:
-		if a.TransB {
-			return 0
-		}
-		return 1
-	}
-	return len(l.Inputs[1].Dims) - 1
 }
 
 // applyInt8 makes l what the proposal is, with the Quantize q behind it.

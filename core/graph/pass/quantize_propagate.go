@@ -37,28 +37,24 @@ func isDequantize(l *graph.Layer) bool {
 		l.Attrs.(graph.QuantAttrs).Type == graph.F32
 }
 
-// moves reports whether l only moves the elements of its data inputs, or takes their maximum.
+// moves reports whether l only moves the elements of its data inputs as they are stored, or takes their maximum. Where an
+// index says which, the elements stay real.
 func moves(l *graph.Layer) bool {
-	switch l.Op {
-	case graph.Reshape, graph.Transpose, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Slice,
-		graph.Split, graph.Concat, graph.MaxPool, graph.DepthToSpace, graph.SpaceToDepth:
-		return l.Op != graph.MaxPool || len(l.Outputs) == 1
-	case graph.Pad:
-		return l.Input(1) == nil
-	}
-	return false
+	other := func(y *graph.Tensor) bool { return y.Type != l.Inputs[0].Type } // of another kind, such as the places of maxima
+	return l.Op.Reals == graph.AsStored && l.Op.Class != graph.ClassLookup && l.Movement() >= graph.Filled &&
+		!slices.ContainsFunc(l.Outputs, other) && given(l, graph.Fill) == nil
 }
 
-// dataInputs returns how many of the first inputs of a layer that moves elements are what it moves.
-func dataInputs(l *graph.Layer) int {
-	if l.Op == graph.Concat {
-		return len(l.Inputs)
+// given returns the input of a role, nil where it is left out.
+func given(l *graph.Layer, role graph.Role) *graph.Tensor {
+	if i := l.Op.Input(role); i >= 0 {
+		return l.Input(i)
 	}
-	return 1
+	return nil
 }
 
 func (r *rewrite) dequantizeLater(l *graph.Layer) bool {
-	if !moves(l) || slices.Contains(l.Inputs[:dataInputs(l)], nil) || !isDequantize(l.Inputs[0].Producer) {
+	if !moves(l) || slices.Contains(l.Inputs[:l.DataInputs()], nil) || !isDequantize(l.Inputs[0].Producer) {
 		return false
 	}
 	c := r.candidate("dequantize-later", l)
@@ -66,7 +62,7 @@ func (r *rewrite) dequantizeLater(l *graph.Layer) bool {
 	var from []string
 	first := l.Inputs[0].Producer
 	a := first.Attrs.(graph.QuantAttrs)
-	for _, t := range l.Inputs[:dataInputs(l)] {
+	for _, t := range l.Inputs[:l.DataInputs()] {
 		d := t.Producer
 		if !isDequantize(d) {
 			return c.miss(NotQuantized, "%s is not quantised", t.Name)
@@ -103,7 +99,7 @@ func (r *rewrite) dequantizeLater(l *graph.Layer) bool {
 // moveDequantize makes l read integers and puts a Dequantize behind each of its outputs.
 func (r *rewrite) moveDequantize(c *candidate, l, proposal *graph.Layer, from []string) {
 	into := []*graph.Layer{l}
-	before := slices.Clone(l.Inputs[:dataInputs(l)])
+	before := slices.Clone(l.Inputs[:l.DataInputs()])
 	for i := range before {
 		l.SetInput(i, proposal.Inputs[i])
 	}
@@ -151,14 +147,14 @@ func (r *rewrite) quantizeEarlier(q *graph.Layer) bool {
 	if a.Range.PerChannel() {
 		return c.miss(WrongAttribute, "%s has a scale per channel", q.Outputs[0].Name)
 	}
-	for _, t := range l.Inputs[:dataInputs(l)] {
+	for _, t := range l.Inputs[:l.DataInputs()] {
 		if !isFloat(t) {
 			return c.miss(WrongType, "%s is %s", t.Name, t.Type)
 		}
 	}
 	proposal := *l
 	proposal.Outputs, proposal.Inputs = q.Outputs, slices.Clone(l.Inputs)
-	for i, t := range l.Inputs[:dataInputs(l)] {
+	for i, t := range l.Inputs[:l.DataInputs()] {
 		proposal.Inputs[i] = &graph.Tensor{Name: t.Name + "_quantized", Type: a.Type, Dims: t.Dims, Range: a.Range}
 	}
 	if !c.supported(&proposal) || !c.enabled() {
@@ -167,7 +163,7 @@ func (r *rewrite) quantizeEarlier(q *graph.Layer) bool {
 	c.layers = append(c.layers, q)
 	c.traffic = r.traffic(c.layers)
 	into := []*graph.Layer{l}
-	for i, t := range slices.Clone(l.Inputs[:dataInputs(l)]) {
+	for i, t := range slices.Clone(l.Inputs[:l.DataInputs()]) {
 		u := r.quantizeOf(t, a)
 		if u == nil {
 			y := r.net.NewTensor(t.Name+"_quantized", a.Type, t.Dims)

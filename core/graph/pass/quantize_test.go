@@ -136,6 +136,13 @@ func quantizedCases() []passCase {
 			twice.Mode = "linear"
 			return n.output(n.qdq("Z", n.add("Linear", graph.Resize, twice, near), 1.0/4))
 		}},
+		{"repeated", func(n *net) *graph.Network { // Tile moves elements by its attributes, Gather by an index
+			x := n.qdq("X", n.input("x", 1, 2, 3, 3), 1.0/32)
+			tiled := n.qdq("T", n.add("Tile", graph.Tile, graph.TileAttrs{Repeats: []int{1, 1, 2, 2}}, n.relu("Relu", n.qconv("Conv", x, 2, 1, 0))), 1.0/4)
+			rows := n.AddConst("rows", graph.Values(graph.I64, []int64{2, 0}, 2))
+			y := n.qdq("Y", n.add("Gather", graph.Gather, graph.GatherAttrs{Axis: 2}, n.qconv("Conv_2", tiled, 2, 1, 0), rows), 1)
+			return n.output(n.relu("Relu_2", y))
+		}},
 		{"weights-from-float", func(n *net) *graph.Network { // quantised and transposed constants
 			x := n.qdq("X", n.input("x", 2, 4), 1.0/32)
 			w := n.transpose("Transpose", n.qweights("w", 0, 3, 4), 1, 0)

@@ -55,35 +55,10 @@ func unchanged(l *graph.Layer) *graph.Tensor {
 	if x.Type != y.Type || !x.Range.Equal(y.Range) || !graph.EqualDims(x.Dims, y.Dims) {
 		return nil
 	}
-	same := false
-	switch l.Op {
-	case graph.Identity, graph.Cast, graph.Reformat, graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze,
-		graph.Expand, graph.Tile:
-		same = true
-	case graph.Split:
-		same = len(l.Outputs) == 1
-	case graph.Transpose:
-		same = slices.IsSorted(permOf(l))
-	case graph.Concat:
-		same = len(l.Inputs) == 1
-	case graph.Pad:
-		same = !slices.ContainsFunc(l.Attrs.(graph.PadAttrs).Pads, func(p int) bool { return p != 0 })
-	case graph.Slice: // a slice as long as the axis is all of it, unless it runs backwards
-		a := l.Attrs.(graph.SliceAttrs)
-		same = len(l.Inputs) == 1 && !slices.ContainsFunc(a.Steps, func(s int) bool { return s < 0 })
-	case graph.MaxPool, graph.AveragePool:
-		same = isUnitWindow(l.Attrs.(graph.PoolAttrs))
-	}
-	if !same {
+	if l.Op.Moves(l) != graph.Kept {
 		return nil
 	}
 	return x
-}
-
-// isUnitWindow reports whether a pooling looks at one element at a time, all of them in turn.
-func isUnitWindow(a graph.PoolAttrs) bool {
-	other := func(list []int, v int) bool { return slices.ContainsFunc(list, func(e int) bool { return e != v }) }
-	return !a.Global && !other(a.Kernel, 1) && !other(a.Strides, 1) && !other(a.Pads, 0)
 }
 
 // neutral returns the input that a binary operation with a neutral constant leaves as it is.

@@ -13,12 +13,13 @@ type rewrite struct {
 	ctx      context.Context
 	net      *graph.Network
 	cfg      *Config
-	snapshot *graph.Network    // net as the last pass left it
-	ledger   Ledger            // as the last pass left it
-	order    map[string]int    // place of each source layer in the source network
-	ops      map[string]string // op of each source layer
-	drops    map[string]drop   // source layers that no layer stands for any more
-	disabled map[string]bool   // sites, by their text, and rules
+	snapshot *graph.Network         // net as the last pass left it
+	ledger   Ledger                 // as the last pass left it
+	order    map[string]int         // place of each source layer in the source network
+	ops      map[string]string      // op of each source layer
+	classes  map[string]graph.Class // of source layers
+	drops    map[string]drop        // source layers that no layer stands for any more
+	disabled map[string]bool        // sites, by their text, and rules
 
 	// Of the pass that is running.
 	changed bool
@@ -30,12 +31,12 @@ type rewrite struct {
 
 func newRewrite(ctx context.Context, n *graph.Network, cfg *Config) *rewrite {
 	r := &rewrite{ctx: ctx, net: n.Clone(), snapshot: n, cfg: cfg, ledger: cfg.Ledger,
-		order: map[string]int{}, ops: map[string]string{}, drops: map[string]drop{}, disabled: map[string]bool{}}
+		order: map[string]int{}, ops: map[string]string{}, classes: map[string]graph.Class{}, drops: map[string]drop{}, disabled: map[string]bool{}}
 	if r.ledger == nil {
 		r.ledger = newLedger(n)
 	}
 	for i, e := range r.ledger {
-		r.order[e.Layer], r.ops[e.Layer] = i, e.Op
+		r.order[e.Layer], r.ops[e.Layer], r.classes[e.Layer] = i, e.Op, e.Class
 		if e.Fate == Folded || e.Fate == Eliminated {
 			d := drop{fate: e.Fate}
 			if l := n.Layer(e.Into); l != nil {
@@ -186,13 +187,7 @@ func (c *candidate) supported(l *graph.Layer) bool {
 
 // NeedsTactic reports whether a backend must be asked about an op: not about what planners lay out in memory without a
 // launch, nor about reformats, which every backend has.
-func NeedsTactic(op *graph.Op) bool {
-	switch op {
-	case graph.Reshape, graph.Flatten, graph.Squeeze, graph.Unsqueeze, graph.Identity, graph.Concat, graph.Reformat:
-		return false
-	}
-	return !op.View
-}
+func NeedsTactic(op *graph.Op) bool { return op.Memory == graph.Written }
 
 // fire records that the candidate's layers have been replaced by those given, which may be some of them, and returns
 // true. A single one stands for all of the members and is named after them; with none, the members are gone and the pass

@@ -22,15 +22,14 @@ var staticReshapes = Pass{
 
 func (r *rewrite) staticReshape(l *graph.Layer) bool {
 	rule := "canonical-reshape"
-	switch l.Op {
-	case graph.Reshape:
+	switch {
+	case l.Op.Memory != graph.Viewed || l.Op == graph.Identity:
+		return false
+	case l.Op == graph.Reshape:
 		if l.Input(1).IsConst() {
 			return false
 		}
 		rule = "constant-shape"
-	case graph.Flatten, graph.Squeeze, graph.Unsqueeze:
-	default:
-		return false
 	}
 	c := r.candidate(rule, l)
 	shape, ok := reshapeTo(l.Inputs[0], l.Outputs[0].Dims)

@@ -132,9 +132,9 @@ func quantizedTo(l *graph.Layer, t graph.DataType, r graph.Range) *graph.Layer {
 
 // biasOf returns the place of a product's constant bias among the inputs, -1 where there is none.
 func biasOf(l *graph.Layer) int {
-	if (l.Op == graph.Conv || l.Op == graph.ConvTranspose || l.Op == graph.Gemm) && len(l.OpInputs()) > 2 {
-		if b := l.Inputs[2]; b != nil && b.IsConst() && b.Type == graph.F32 {
-			return 2
+	if i := l.Op.Input(graph.Bias); i >= 0 && l.Op.IsProduct() {
+		if b := l.Input(i); b != nil && b.IsConst() && b.Type == graph.F32 {
+			return i
 		}
 	}
 	return -1

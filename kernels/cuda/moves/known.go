@@ -2,7 +2,6 @@ package moves
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -93,23 +92,18 @@ func knownOf(b kernels.Binding) (graph.Value, error) {
 	return out[0], err
 }
 
-// isKnown reports whether the layer reads no element of an activation.
+// isKnown reports whether the layer reads no element of an activation: its op asks for extents and constant parameters
+// alone, or all activations are empty.
 func isKnown(b kernels.Binding) bool {
-	switch b.Layer.Op {
-	case graph.ShapeOf, graph.SizeOf, graph.EyeLike: // shapes alone
-		return b.Layer.Epilogue.Args == 0
-	case graph.ConstantOfShape, graph.Sequence:
-		return !slices.ContainsFunc(b.Consts, func(c []byte) bool { return c == nil }) && b.Layer.Epilogue.Args == 0
-	}
-	empty := false
+	source, empty := b.Layer.Op.Class == graph.ClassSource && b.Layer.Epilogue.Args == 0, false
 	for i, t := range b.Layer.Inputs {
 		switch {
-		case t == nil || b.Consts[i] != nil:
+		case t == nil || b.Consts[i] != nil || source && b.Layer.Role(i) == graph.Extents:
 		case graph.Count(b.In[i].Dims) > 0:
 			return false
 		default:
 			empty = true
 		}
 	}
-	return empty
+	return source || empty
 }
