@@ -19,7 +19,7 @@ func TestUnsupportedIsNotBuilt(t *testing.T) {
 	n := graph.NewNetwork("n")
 	x := n.AddInput("x", graph.F32, graph.Const(2))
 	u := graph.Unsupported{Op: "Foo", Reason: "operator is not supported", Outputs: []graph.Declared{{Type: graph.F32, Dims: graph.Shape(2)}}}
-	l, err := n.Add("f", graph.UnsupportedOp("Foo"), u, []*graph.Tensor{x}, "y")
+	l, err := n.Add("f", graph.UnsupportedOp(u), u, []*graph.Tensor{x}, "y")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,11 +23,15 @@ type Declared struct {
 	Dims []Dim
 }
 
-// UnsupportedOp returns an op for layers with [Unsupported] attributes. It is called after the ONNX operator, which has
-// its domain before it unless that is the default one, and is in no [OpSet].
-func UnsupportedOp(operator string) *Op {
+// UnsupportedOp returns an op for layers with such attributes. It is called after the ONNX operator, as in
+// "unsupported LSTM", or "blocked Conv" for one behind that, and is in no [OpSet].
+func UnsupportedOp(u Unsupported) *Op {
+	kind := "unsupported "
+	if u.Behind != "" {
+		kind = "blocked "
+	}
 	return &Op{
-		Name:  "unsupported " + operator,
+		Name:  kind + u.Operator(),
 		Attrs: Unsupported{},
 		Reals: AsStored,
 		Infer: func(l *Layer) error {

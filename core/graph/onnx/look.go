@@ -16,11 +16,16 @@ type look struct {
 	declared map[string]*valueInfo // what the model says of values
 	behind   map[string]string     // by value: the layer, which is not supported, that it depends on
 	bad      map[string]string     // why inputs and initializers cannot be read
-	ops      map[string]*graph.Op  // by operator
+	ops      map[operatorKind]*graph.Op
+}
+
+type operatorKind struct {
+	operator string
+	blocked  bool
 }
 
 func newLook(g *graphProto) *look {
-	k := &look{declared: map[string]*valueInfo{}, behind: map[string]string{}, bad: map[string]string{}, ops: map[string]*graph.Op{}}
+	k := &look{declared: map[string]*valueInfo{}, behind: map[string]string{}, bad: map[string]string{}, ops: map[operatorKind]*graph.Op{}}
 	for _, v := range slices.Concat(g.values, g.outputs) {
 		k.declared[v.name] = v
 	}
@@ -94,10 +99,11 @@ func (im *importer) stand(n *node, name, reason, behind string) {
 	for _, out := range names {
 		u.Outputs = append(u.Outputs, im.declaration(out))
 	}
-	op := im.look.ops[n.op()]
+	kind := operatorKind{u.Operator(), behind != ""}
+	op := im.look.ops[kind]
 	if op == nil {
-		op = graph.UnsupportedOp(n.op())
-		im.look.ops[n.op()] = op
+		op = graph.UnsupportedOp(u)
+		im.look.ops[kind] = op
 	}
 	inputs := im.readable(n)
 	l, err := im.net.Add(name, op, u, inputs, names...)

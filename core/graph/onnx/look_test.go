@@ -37,19 +37,19 @@ var lookCases = []struct {
 		initializer("w", twoNumbers), nodeField("Neg", "b", list("v"), list("y")), nodeField("Exp", "c", list("u"), list("z")), output("y", 2, 3), output("z", 2, 3)), `
 a: u f32[2,3] = Relu(x) program=relu($0)
 f: v ?, f_output1 ?, h ? = unsupported com.example:Foo(u, -, w f32[2]) hidden_size=8 axes=[0 1] (operator is not supported)
-b: y f32[2,3] = unsupported Neg(v) (its input "v" has no known shape: it comes from unsupported node f)
+b: y f32[2,3] = blocked Neg(v) (its input "v" has no known shape: it comes from unsupported node f)
 c: z f32[2,3] = Exp(u) program=exp($0)
 `, "com.example:Foo (node f): operator is not supported"},
 	{"declared shape", modelBytes(input("x", "n", 3), nodeField("Foo", "f", list("x"), list("v")), nodeField("Neg", "b", list("v"), list("y")), nodeField("TopK", "t", list("v"), list("p", "q")),
 		valueInfoField("v", 1, "n", 7, "m", nil), untyped("y"), untyped("q")), `
 f: v f32[n,7,m,v_dim3] = unsupported Foo(x) (operator is not supported)
 b: y f32[n,7,m,v_dim3] = Neg(v) program=neg($0)
-t: p ?, q ? = unsupported TopK(v) (-1 elements of axis 3 of v f32[n,7,m,v_dim3])
+t: p ?, q ? = blocked TopK(v) (-1 elements of axis 3 of v f32[n,7,m,v_dim3])
 `, "Foo (node f): operator is not supported"},
 	{"shape computation", modelBytes(input("x", 2, 3), nodeField("Foo", "f", list("x"), list("s")), nodeField("Reshape", "r", list("x", "s"), list("y")),
 		valueInfoField("s", 7, 2), sub(12, valueBytes("y", 1, 3, 2))), `
 f: s i64[2] = unsupported Foo(x) (operator is not supported)
-r: y f32[3,2] = unsupported Reshape(x, s) (shape s i64[2] does not follow from constants and the inputs' shapes)
+r: y f32[3,2] = blocked Reshape(x, s) (shape s i64[2] does not follow from constants and the inputs' shapes)
 `, "Foo (node f): operator is not supported"},
 	{"attribute", modelBytes(input("x", 2), nodeField("Relu", "r", list("x"), list("y"), intAttr("odd", 1)), output("y", 2)), `
 r: y f32[2] = unsupported Relu(x) odd=1 (attribute odd is not supported)
@@ -66,7 +66,7 @@ n: z f32[2] = Neg(x) program=neg($0)
 `, `input "s": element type string is not supported`},
 	{"constant", modelBytes(input("x", 2), nodeField("Constant", "k", nil, list("c"), intAttr("odd", 1)), nodeField("Add", "a", list("x", "c"), list("y")), output("y", 2)), `
 k: c ? = unsupported Constant() odd=1 (attribute odd is not supported)
-a: y f32[2] = unsupported Add(x, c) (its input "c" has no known shape: it comes from unsupported node k)
+a: y f32[2] = blocked Add(x, c) (its input "c" has no known shape: it comes from unsupported node k)
 `, "Constant (node k): attribute odd is not supported"},
 	{"old operator set", msg(num(1, 3), opsetField("", 6), sub(7, msg(input("x", 2), relu, output("y", 2)))), `
 r: y f32[2] = unsupported Relu(x) (the model's operator set is not supported)

@@ -11,7 +11,7 @@ import (
 // merged with them or folded from them, and what is before and behind them is optimised.
 func TestUnsupportedStays(t *testing.T) {
 	n := newNet(t, "opaque")
-	foo := graph.UnsupportedOp("Foo")
+	foo := graph.UnsupportedOp(graph.Unsupported{Op: "Foo"})
 	opaque := func(name string, dims []graph.Dim, in ...*graph.Tensor) *graph.Tensor {
 		u := graph.Unsupported{Op: "Foo", Reason: "operator is not supported"}
 		if dims != nil {
