@@ -95,11 +95,7 @@ func (s *stages) host() run.Backend {
 
 // env returns the values of the network's symbols under a configuration.
 func (s *stages) env(cfg Config) (map[string]int, error) {
-	env, err := s.model.Symbols(cfg)
-	if s.model.Refused != nil && errors.As(err, new(*UnboundShapes)) { // a look at the model needs no shapes
-		return nil, nil
-	}
-	return env, err
+	return s.model.values(cfg)
 }
 
 // passConfig translates the toggles of rules and sites.

@@ -10,6 +10,7 @@ import (
 type ImportError struct {
 	File     string    `json:"file"`
 	Problems []Problem `json:"problems"` // in the order of the graph
+	Damaged  bool      `json:"-"`        // more than parts are not supported: the model cannot be looked at either
 }
 
 // Problem is one reason.

@@ -30,6 +30,7 @@ type importer struct {
 	sparse       map[string]bool          // sparse initializers
 	values       map[string]*graph.Tensor // by ONNX name; nil for one that could not be made
 	look         *look                    // nil to import a model that is to be run
+	damaged      bool                     // there is nothing that could be looked at
 	symbols      map[string]string        // symbol by dim_param
 	taken        map[string]bool          // symbols
 }
@@ -71,9 +72,9 @@ func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([
 	}
 	im.model(m)
 	if len(im.problems) > 0 {
-		refused = &ImportError{File: name, Problems: im.problems}
+		refused = &ImportError{File: name, Problems: im.problems, Damaged: im.damaged}
 	}
-	if refused != nil && (!looked || im.look.broken) {
+	if refused != nil && (!looked || im.damaged) {
 		return nil, nil, refused
 	}
 	if err := im.net.Verify(); err != nil {
@@ -84,9 +85,7 @@ func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([
 
 // refuse reports what is wrong with a model, which then cannot be looked at either.
 func (im *importer) refuse(p *Problem) {
-	if im.look != nil {
-		im.look.broken = true
-	}
+	im.damaged = true
 	im.report(p)
 }
 

@@ -12,7 +12,6 @@ import (
 
 // look is what an import keeps that goes on where nodes are not supported, so that the rest of the model can be looked at.
 type look struct {
-	broken   bool                  // the model is damaged: there is nothing to look at
 	declared map[string]*valueInfo // what the model says of values
 	behind   map[string]string     // by value: the layer, which is not supported, that it depends on
 	bad      map[string]string     // why inputs and initializers cannot be read

@@ -112,6 +112,9 @@ func TestLookAtDamaged(t *testing.T) {
 		switch c.name {
 		case "empty", "text", "truncated", "wrong wire type", "no outputs", "cycle", "two producers", "shadowed input", "missing input", "missing output",
 			"too little data", "huge weights", "external data in memory", "recursive function", "old opset":
+			if e := new(ImportError); errors.As(strict, &e) && !e.Damaged && c.name != "old opset" {
+				t.Errorf("%s: it is not said to be damaged", c.name)
+			}
 			if err == nil || !strings.HasPrefix(err.Error(), strict.Error()) {
 				t.Errorf("%s: got %v, want %v", c.name, err, strict)
 			}

@@ -154,8 +154,8 @@ func (im *importer) value(name string) (t *graph.Tensor, ok bool) {
 	if err != nil {
 		im.values[name] = nil
 		im.unread(name, fmt.Sprintf("initializer %q: %v", name, err))
-		if _, unknown := elementType(init.dataType); unknown == nil && !init.segment && im.look != nil {
-			im.look.broken = true // the data is not there, or is not as the model says
+		if _, unknown := elementType(init.dataType); unknown == nil && !init.segment {
+			im.damaged = true // the data is not there, or is not as the model says
 		}
 		return nil, true
 	}
