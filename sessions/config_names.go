@@ -33,7 +33,7 @@ func RuleNames() []string {
 // CheckConfig returns an error for rules, places and inputs that a configuration names and that there are not. Layers and
 // tactics of the engine are checked when it is built.
 func (m *Model) CheckConfig(cfg Config) error {
-	_, err := m.Symbols(cfg)
+	_, err := m.values(cfg)
 	return errors.Join(m.checkDisabled(cfg), err)
 }
 

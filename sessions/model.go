@@ -27,12 +27,24 @@ type Model struct {
 	SHA256    string
 	Quantized bool          // the model brings quantisation of its own
 	Opened    time.Duration // what reading it took
+	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
+	Refused *onnx.ImportError
 
 	file io.Closer
 }
 
 // OpenModel opens an ONNX model or an engine file. Constants point into the mapped file until Close.
 func OpenModel(ops graph.OpSet, path string) (*Model, error) {
+	return openModel(ops, path, onnx.Importer.Open)
+}
+
+// LookAtModel is OpenModel for a model that need not be run: where parts of it are not supported Refused says so, and its
+// graph and passes are there all the same.
+func LookAtModel(ops graph.OpSet, path string) (*Model, error) {
+	return openModel(ops, path, onnx.Importer.Look)
+}
+
+func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*onnx.File, error)) (*Model, error) {
 	begin := time.Now()
 	head, size, err := peek(path)
 	if err != nil {
@@ -49,7 +61,7 @@ func OpenModel(ops graph.OpSet, path string) (*Model, error) {
 		}
 		m.Network = m.Engine.Source
 	} else {
-		f, err := onnx.Open(ops, path)
+		f, err := open(onnx.Importer{Ops: ops}, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
 			if f, ok := foreignOf(path, head, size); ok {
 				return nil, fmt.Errorf("%s is %s, not an ONNX model or an engine: %s", path, f.kind, f.instead)
@@ -59,7 +71,7 @@ func OpenModel(ops graph.OpSet, path string) (*Model, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.Network, m.file = f.Network, f
+		m.Network, m.Refused, m.file = f.Network, f.Refused, f
 	}
 	if m.SHA256, err = hashFile(path); err != nil {
 		m.Close()

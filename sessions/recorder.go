@@ -139,7 +139,7 @@ func (r *Recorder) Snapshot(s *Snapshot) {
 func (r *Recorder) key(cfg Config) string { return key(cfg.Effective(r.quantized)) }
 
 func (r *Recorder) add(s stamped) {
-	s.done = s.Err != "" || s.Settled() && (s.Busy == nil || !s.Timings.Live)
+	s.done = s.Err != "" || s.Refused() && s.Stale == 0 || s.Settled() && (s.Busy == nil || !s.Timings.Live)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := &r.pending

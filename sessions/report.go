@@ -42,6 +42,9 @@ func (*Snapshot) Supersedes() string { return "snapshot" }
 // Settled reports whether every report fits the configuration.
 func (s *Snapshot) Settled() bool { return s.Seq > 0 && s.Stale == 0 && s.Timings != nil }
 
+// Refused reports whether the model can only be looked at.
+func (s *Snapshot) Refused() bool { return s.Model != nil && s.Model.NotRunnable != "" }
+
 // Part is one report of a snapshot.
 type Part uint16
 
@@ -111,12 +114,15 @@ type ModelReport struct {
 	Items    int            `output:"-"`          // of evaluation data
 	CalItems int            `output:"-"`          // of calibration data
 	Labelled bool           `output:"-"`
+	// NotRunnable says in a line why the model can only be looked at: there are no reports but this one and of passes.
+	NotRunnable string             `json:",omitempty"`
+	Unsupported []UnsupportedLayer // its layers that cannot be imported
 }
 
 // TensorInfo describes a tensor.
 type TensorInfo struct {
 	Name  string
-	Type  string
+	Type  string // "?" where it is not known, and neither are the dims
 	Dims  string // as in "[batch,3,224,224]"
 	Shape []int  // at the session's shapes
 	Range string `json:",omitempty"`
@@ -135,6 +141,9 @@ type LayerInfo struct {
 	Weights   int          `json:",omitempty" unit:"bytes"` // of constants
 	FLOPs     int64        `json:",omitempty" output:"flops"`
 	Text      string       // its line in the network's text form
+
+	Unsupported string `json:",omitempty"` // why the layer cannot be imported
+	Behind      string `json:",omitempty"` // the layer to blame for that; empty: this one
 }
 
 // PassesReport is the way from the source network to the engine's (trtui inspect passes).

@@ -23,6 +23,10 @@ func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
 		Name: l.Name, Op: l.Op.Name, Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
 		Precision: precisionOf(l), Text: l.String(),
 	}
+	if u := l.Unsupported(); u != nil {
+		info.Op, info.Attrs, info.Precision = u.Op, u.Summary, ""
+		info.Unsupported, info.Behind = u.Reason, u.Behind
+	}
 	if env != nil {
 		info.FLOPs = graph.FLOPs(l, env)
 	}
@@ -45,6 +49,9 @@ func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
 }
 
 func tensorInfo(t *graph.Tensor, env map[string]int) TensorInfo {
+	if !t.IsKnown() {
+		return TensorInfo{Name: t.Name, Type: "?"}
+	}
 	info := TensorInfo{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims)}
 	if env != nil {
 		info.Shape = graph.EvalDims(t.Dims, env)
@@ -69,8 +76,9 @@ func (s *stages) modelReportAt(env map[string]int) *ModelReport {
 	n := s.model.Network
 	r := &ModelReport{
 		Name: s.model.Name(), Graph: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: s.model.kind(),
-		Layers: layerInfos(n, env), Ops: map[string]int{},
+		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: unsupportedLayers(n),
 	}
+	r.NotRunnable = notRunnable(s.model.Refused, r.Unsupported, len(n.Layers))
 	if s.Data != nil {
 		_, r.Labelled = s.Data.Label(0)
 		r.Data, r.Random, r.Items = s.Data.Name(), s.Data.Random(), s.Data.Len()
@@ -102,9 +110,14 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 	}
 	r := &PassesReport{
 		Precision: cfg.Precision,
-		Source:    layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable, Unmet: unmet(cfg, o, l),
+		Source:    layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable,
 	}
-	if cfg.Precision != FP32 {
+	if s.model.Refused != nil {
+		r.Precision = FP32
+	} else {
+		r.Unmet = unmet(cfg, o, l)
+	}
+	if r.Precision != FP32 {
 		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)
 	}
 	for _, p := range append(pass.Standard(), pass.Lowering()...) {

@@ -65,9 +65,11 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 		if err != nil {
 			return snap, err
 		}
-		l, err := s.lower(ctx, cfg)
-		if err != nil {
-			return snap, err
+		l := unloweredNetwork(o)
+		if s.model.Refused == nil {
+			if l, err = s.lower(ctx, cfg); err != nil {
+				return snap, err
+			}
 		}
 		if snap.Passes, err = s.passesReport(cfg, o, l); err != nil {
 			return snap, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -14,7 +15,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 	if err := s.announce(cfg, once); err != nil {
 		return err
 	}
-	if err := s.rewrite(ctx, cfg); err != nil {
+	if err := s.rewrite(ctx, cfg); err != nil || s.stages.model.Refused != nil {
 		return err
 	}
 	loaded, err := s.build(ctx, cfg, once.retime)
@@ -47,9 +48,12 @@ func (s *Session) announce(cfg Config, once todo) error {
 	if name := st.nameOf(cfg); name != s.building {
 		if s.building == "" {
 			st.logModel()
+			s.logRefused()
 		}
 		s.building = name
-		s.log("info", "", "building %s", name)
+		if st.model.Refused == nil {
+			s.log("info", "", "building %s", name)
+		}
 	}
 	return nil
 }
@@ -61,8 +65,11 @@ func (s *Session) rewrite(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	l, refused := st.lower(ctx, cfg)
-	if l == nil {
+	var l *build.Lowered
+	var refused error
+	if st.model.Refused != nil {
+		l = unloweredNetwork(o)
+	} else if l, refused = st.lower(ctx, cfg); l == nil {
 		return refused
 	}
 	passes, err := st.passesReport(cfg, o, l)
@@ -73,7 +80,7 @@ func (s *Session) rewrite(ctx context.Context, cfg Config) error {
 	if passes.Unchanged != "" {
 		s.log("warning", "", "%s", passes.Unchanged)
 	}
-	if text := ignored(cfg); text != "" {
+	if text := ignored(cfg); text != "" && st.model.Refused == nil {
 		s.log("warning", "", "%s", text)
 	}
 	if refused != nil { // by --precision-constraints obey; the graph and the reasons are there to be seen

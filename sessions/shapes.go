@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,15 @@ func (m *Model) Symbols(cfg Config) (map[string]int, error) {
 	env, err := m.Network.BindShapes(shapes)
 	if err == nil {
 		err = m.checkEmpty(shapes, env)
+	}
+	return env, err
+}
+
+// values is Symbols for a model that may only be looked at, which needs no shapes: nil where there are none.
+func (m *Model) values(cfg Config) (map[string]int, error) {
+	env, err := m.Symbols(cfg)
+	if m.Refused != nil && errors.As(err, new(*UnboundShapes)) {
+		return nil, nil
 	}
 	return env, err
 }

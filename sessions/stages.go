@@ -95,7 +95,7 @@ func (s *stages) host() run.Backend {
 
 // env returns the values of the network's symbols under a configuration.
 func (s *stages) env(cfg Config) (map[string]int, error) {
-	return s.model.Symbols(cfg)
+	return s.model.values(cfg)
 }
 
 // passConfig translates the toggles of rules and sites.
@@ -125,8 +125,10 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 		if err := s.model.checkDisabled(cfg); err != nil {
 			return nil, err
 		}
-		if err := s.model.checkExtents(pc.Shapes); err != nil {
-			return nil, err
+		if s.model.Refused == nil { // else shapes are what the model says, and symbols that are not known count as 1
+			if err := s.model.checkExtents(pc.Shapes); err != nil {
+				return nil, err
+			}
 		}
 		begin := time.Now()
 		o, err := build.Optimize(ctx, s.model.Network, pc)
@@ -143,6 +145,9 @@ func (s *stages) optimizedKey(cfg Config, pc pass.Config) string {
 
 // histograms collects activations of the unfused network. Nothing that is toggled changes them.
 func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.Histogram, error) {
+	if err := s.runnable(); err != nil {
+		return nil, err
+	}
 	one := cfg
 	one.Batch = 1
 	env, err := s.env(s.model.Shaped(one))
@@ -210,6 +215,9 @@ func (s *stages) needsCalibration(cfg Config) bool {
 // lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
 // returns what there is together with the error.
 func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
+	if err := s.runnable(); err != nil {
+		return nil, err
+	}
 	if _, ok := dataTypes[cfg.Precision]; !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
 	}

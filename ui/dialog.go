@@ -174,7 +174,7 @@ func (d *Choice) Update(msg tea.Msg) (bool, tea.Cmd) {
 
 func (d *Choice) start() {
 	if !d.started {
-		d.position.at, d.started = d.Active, true
+		d.position.at, d.started = max(d.Active, 0), true
 	}
 }
 

@@ -16,6 +16,7 @@ type need int
 // The needs.
 const (
 	needsModel  need = iota // to change what is built from the model, or to measure it
+	needsRun                // to run it anew
 	needsDevice             // to measure: estimates do not get better
 	needsChoice             // of the precision of layers: the model must leave one
 	needsRecorder
@@ -36,6 +37,8 @@ func (d *desk) lacks(n need) string {
 	switch {
 	case n == needsRecorder && d.Recorder == nil:
 		return "this is a recording already: open the model to record another"
+	case d.snap.Refused() && slices.Contains([]need{needsRun, needsDevice, needsChoice, needsPrecision, needsCalibrator, needsPercentile}, n):
+		return "the model is not runnable: " + d.snap.Model.NotRunnable
 	case n == needsPast && len(d.past) == 0:
 		return "nothing to undo"
 	case n == needsFuture && len(d.future) == 0:
@@ -52,7 +55,7 @@ func (d *desk) lacks(n need) string {
 		return "the model brings its own quantisation: its layers keep the precision that it gives them"
 	case n == needsJob && !d.working():
 		return "nothing is running that could be stopped"
-	case replay && slices.Contains([]need{needsModel, needsDevice, needsChoice, needsPercentile}, n):
+	case replay && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
 		return inReplay
 	case n == needsDevice && d.snap.Device.Estimated:
 		return "this backend has no device: times are a cost model's, and there is nothing to measure"
@@ -71,7 +74,7 @@ func (d *desk) when(n need, k ui.Key) ui.Key {
 // lacksFor is lacks for the keys of the whole program.
 func (d *desk) lacksFor(i ui.Intent) string {
 	needs := map[ui.Intent]need{
-		ui.NextPrecision: needsPrecision, ui.NextCalibrator: needsCalibrator, ui.Rerun: needsModel, ui.Rebuild: needsModel,
+		ui.NextPrecision: needsPrecision, ui.NextCalibrator: needsCalibrator, ui.Rerun: needsRun, ui.Rebuild: needsRun,
 		ui.Undo: needsPast, ui.Redo: needsFuture, ui.Record: needsRecorder, ui.Cancel: needsJob,
 	}
 	if n, ok := needs[i]; ok {

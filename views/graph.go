@@ -102,7 +102,7 @@ func (l *graphLink) note(text string) (string, ui.Style) {
 
 // wait draws what is awaited where there are no passes yet.
 func (l *graphLink) wait(c *ui.Canvas, what string) {
-	p := pane{desk: l.desk, snap: l.snap}
+	p := pane{desk: l.desk, snap: l.snap, part: sessions.PartPasses}
 	p.wait(c, what)
 }
 
@@ -308,6 +308,9 @@ func savings(kernels int, bytes int64) string {
 // passTitle names the step that the right side shows: an engine by the precision that it has, not by one that is asked for.
 func (l *graphLink) passTitle() string {
 	p := l.snap.Passes
+	if l.step == engineStep && l.snap.Refused() {
+		return "After all passes"
+	}
 	if p == nil || l.step == engineStep {
 		shown := l.snap.Config.Precision
 		if p != nil && l.snap.Stale.Has(sessions.PartPasses) {

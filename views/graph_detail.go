@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,12 +103,19 @@ func (v *detailView) add(spans ...ui.Span) {
 
 // fact adds a name and what is to be said of it, over as many lines as that needs.
 func (v *detailView) fact(name, text string) {
+	v.factIn(ui.Plain, name, text)
+}
+
+// warn is fact for what is not as it should be.
+func (v *detailView) warn(name, text string) { v.factIn(ui.Warn, name, text) }
+
+func (v *detailView) factIn(style ui.Style, name, text string) {
 	const column, margins = 12, 3
 	if text == "" {
 		return
 	}
 	for _, line := range ui.Wrap(text, max(v.width-column-margins, 24)) {
-		v.add(ui.Span{Text: pad(name, column), Style: ui.Muted}, ui.Span{Text: line})
+		v.add(ui.Span{Text: pad(name, column), Style: ui.Muted}, ui.Span{Text: line, Style: style})
 		name = ""
 	}
 }
@@ -123,7 +131,7 @@ func (v *detailView) buildLayer() {
 		what += " " + l.Precision
 	}
 	for _, t := range l.Outputs {
-		what += " " + t.Dims
+		what += " " + cmp.Or(t.Dims, "?")
 	}
 	if l.FLOPs > 0 {
 		what += ", " + ui.Quantity(float64(l.FLOPs), "FLOP")
@@ -132,6 +140,12 @@ func (v *detailView) buildLayer() {
 		what += ", weights " + ui.Bytes(int64(l.Weights))
 	}
 	v.fact("layer", what)
+	switch {
+	case l.Behind != "":
+		v.warn("blocked", l.Unsupported)
+	case l.Unsupported != "":
+		v.warn("unsupported", l.Unsupported)
+	}
 	if v.side == sourceSide {
 		v.fact("fate", fateText(v.lists[sourceSide].fates[l.Name]))
 	} else {

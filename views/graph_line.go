@@ -11,7 +11,11 @@ import (
 // label is what a filter looks at: what is unfolded stays with its layer.
 func (v *graphList) label(i int) string {
 	l := &v.layers[v.lines[i].layer]
-	return l.Name + " " + l.Op + " " + l.Precision + " " + v.dims(l)
+	text := l.Name + " " + l.Op + " " + l.Precision + " " + v.dims(l)
+	if l.Unsupported != "" {
+		text += " unsupported"
+	}
+	return text
 }
 
 // line draws one line of the list for w cells; 0: with all that there is.
@@ -29,6 +33,14 @@ func (v *graphList) line(i, w int) ui.ListLine {
 			out.Prefix = "  " + g.Last + " "
 		}
 		out.Spans = []ui.Span{{Text: line.text, Style: ui.Muted}}
+		return out
+	}
+	if l.Unsupported != "" {
+		out.Mark, out.Style = g.Warn, ui.Bad
+		if l.Behind != "" {
+			out.Style = ui.Warn
+		}
+		out.Spans = v.spans(l, w)
 		return out
 	}
 	if off := v.off[l.Name]; v.side == sourceSide && len(off) > 0 {

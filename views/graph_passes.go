@@ -41,7 +41,11 @@ func newPassesView(l *graphLink) *passesView {
 			{Title: "pass", Width: 25, Flex: 2, Cell: func(r int) ui.Cell {
 				st := step(r)
 				if st == nil {
-					return ui.Cell{Text: "   engine as planned", Style: ui.Bold}
+					text := "   engine as planned"
+					if v.snap.Refused() {
+						text = "   after all passes"
+					}
+					return ui.Cell{Text: text, Style: ui.Bold}
 				}
 				style := ui.Plain
 				if len(st.Fired) == 0 {

@@ -104,23 +104,13 @@ func (v *compositionView) Update(msg tea.Msg) tea.Cmd {
 func (v *compositionView) Render(w, h int) string {
 	return v.Look.Render(w, h, func(c *ui.Canvas) {
 		o, p := v.snap.Overview, v.snap.Passes
-		if o == nil || p == nil {
+		if p == nil || o == nil && !v.snap.Refused() {
 			v.wait(c, "fusion")
 			return
 		}
 		y := 0
-		if h > 4 {
-			c.Fit(1, 0, w-2, ui.Muted, "time by precision")
-			y = 1
-		}
-		var split ui.Proportions
-		for _, e := range o.Split {
-			split.Parts = append(split.Parts, ui.Part{Name: e.Precision, Value: float64(e.Time), Style: precisionStyle(e.Precision)})
-		}
-		split.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: w, H: 2}))
-		y += 2
-		if h > 6 {
-			y++
+		if o != nil {
+			y = drawSplit(c, o)
 		}
 		if h > 5 {
 			c.FitClauses(1, y, w-2, ui.Muted, ledgerText(p))
@@ -140,9 +130,32 @@ func (v *compositionView) Render(w, h int) string {
 	})
 }
 
+// drawSplit draws the shares of the time by number format, and returns the line behind them.
+func drawSplit(c *ui.Canvas, o *sessions.OverviewReport) int {
+	y := 0
+	if c.H > 4 {
+		c.Fit(1, 0, c.W-2, ui.Muted, "time by precision")
+		y = 1
+	}
+	var split ui.Proportions
+	for _, e := range o.Split {
+		split.Parts = append(split.Parts, ui.Part{Name: e.Precision, Value: float64(e.Time), Style: precisionStyle(e.Precision)})
+	}
+	split.Draw(c.Sub(ui.Rect{X: 0, Y: y, W: c.W, H: 2}))
+	y += 2
+	if c.H > 6 {
+		y++
+	}
+	return y
+}
+
 // ledgerText says how many layers the passes left of how many, and what that saves.
 func ledgerText(p *sessions.PassesReport) string {
-	text := fmt.Sprintf("%d source to %s", len(p.Source), plural(len(p.Engine), "engine layer"))
+	noun := "engine layer"
+	if slices.ContainsFunc(p.Source, func(l sessions.LayerInfo) bool { return l.Unsupported != "" }) { // there is no engine
+		noun = "layer"
+	}
+	text := fmt.Sprintf("%d source to %s", len(p.Source), plural(len(p.Engine), noun))
 	if p.BytesSaved > 0 {
 		text += ", saves " + ui.Bytes(p.BytesSaved) + " of traffic"
 	}

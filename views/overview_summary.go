@@ -19,12 +19,44 @@ func (v *summaryView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
 
 func (v *summaryView) Render(w, h int) string {
 	return v.Look.Render(w, h, func(c *ui.Canvas) {
+		if v.snap.Refused() {
+			v.drawRefused(c)
+			return
+		}
 		if v.snap.Overview == nil || v.snap.Timings == nil {
 			v.wait(c, "latency")
 			return
 		}
 		summaryFacts(v.snap).Draw(c)
 	})
+}
+
+// drawRefused says why there is nothing but a graph, and what is known of the model all the same.
+func (v *summaryView) drawRefused(c *ui.Canvas) {
+	m := v.snap.Model
+	y := v.whyRefused(c, 0, ui.Bad, string(c.Glyphs().Warn)+" not runnable: "+m.NotRunnable)
+	facts := ui.Facts{{Name: "layers", Value: ui.Count(len(m.Layers)), Note: blockedNote(m)}}
+	if m.FLOPs > 0 {
+		facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs), "FLOP"), Note: "an inference, of the layers that are known"})
+	}
+	facts = append(facts,
+		ui.Fact{Name: "weights", Value: ui.Count(int(m.Params)), Note: "parameters"},
+		ui.Fact{Name: "file", Value: ui.Bytes(m.Bytes)})
+	facts.Draw(c.Sub(ui.Rect{X: 0, Y: y + 1, W: c.W, H: max(c.H-y-1, 0)}))
+}
+
+// blockedNote counts the layers that depend on those that are not supported and whose shapes are not known for that.
+func blockedNote(m *sessions.ModelReport) string {
+	n := 0
+	for _, l := range m.Unsupported {
+		if l.Behind != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d blocked behind unsupported ones", n)
 }
 
 // summaryFacts lists what matters most first, since a small pane shows only the first few.

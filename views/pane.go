@@ -103,6 +103,9 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 		for i, line := range ui.Wrap(p.snap.Err, c.W-4) {
 			c.Text(3, y+1+i, ui.Plain, line)
 		}
+	case p.snap.Refused() && p.part&^(sessions.PartModel|sessions.PartPasses) != 0:
+		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+": the model is not runnable")
+		p.whyRefused(c, y+1, ui.Plain, p.snap.Model.NotRunnable)
 	case b != nil && p.snap.Replay != "":
 		c.Fit(1, y, c.W-2, ui.Muted, what+": not made yet when this was recorded, in the midst of")
 		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
@@ -117,6 +120,16 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 	default:
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+" for this model")
 	}
+}
+
+// whyRefused draws a text on why the model cannot be run, and where there is more to see; it returns the line behind that.
+func (p *pane) whyRefused(c *ui.Canvas, y int, style ui.Style, text string) int {
+	for _, line := range ui.Wrap(text, c.W-2) {
+		c.Fit(1, y, c.W-2, style, line)
+		y++
+	}
+	c.Fit(1, y, c.W-2, ui.Muted, "screen 2 marks the layers with "+string(c.Glyphs().Warn))
+	return y + 1
 }
 
 // precisionStyle returns the colour of a number format.

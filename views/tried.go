@@ -178,6 +178,9 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 		if v.Timeline == nil {
 			v.trials = slices.Clone(v.tried)
 		}
+		if v.snap.Refused() {
+			v.table.Empty = "none: the model is not runnable"
+		}
 		v.name()
 	case isKey(msg, "enter"):
 		if r := v.table.Row(); r >= 0 {

@@ -338,7 +338,7 @@ func (d *desk) event(e any, h *ui.Header) tea.Cmd {
 		d.settled = snap
 		cmds = append(cmds, d.tell())
 	}
-	if d.asked && snap.Busy == nil && (settled || snap.Err != "" && snap.Retiming == "") {
+	if d.asked && snap.Busy == nil && (settled || snap.Refused() || snap.Err != "" && snap.Retiming == "") {
 		d.asked, d.jobStart = false, time.Time{}
 		cmds = append(cmds, func() tea.Msg { return ui.IdleMsg{} })
 	}

@@ -231,7 +231,7 @@ func (o *options) base(m *sessions.Model, asked sessions.Config) sessions.Config
 	base := asked
 	if built, err := m.BuiltWith(); err == nil {
 		base = built
-	} else if m.Quantized && !o.changed("precision") {
+	} else if m.Quantized && m.Refused == nil && !o.changed("precision") {
 		base.Precision = sessions.INT8
 	}
 	if o.file != nil {

@@ -27,8 +27,8 @@ func inspectCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
-		inspectPart(&options{lookOnly: true}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
-		inspectPart(&options{}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
+		inspectPart(&options{lookOnly: true, partly: true}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
+		inspectPart(&options{partly: true}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
 		inspectEngine(&options{}),
 		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
 		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer, those that cannot compute it by family; all with --verbose", sessions.PartTactics, writeTactics),
@@ -141,6 +141,9 @@ func writeModel(w io.Writer, s *sessions.Snapshot) {
 		fmt.Fprintf(w, ", %s an inference", ui.Quantity(float64(m.FLOPs), "FLOP"))
 	}
 	fmt.Fprintln(w)
+	if m.NotRunnable != "" {
+		fmt.Fprintf(w, "not runnable: %s\n", m.NotRunnable)
+	}
 	for _, t := range m.Inputs {
 		fmt.Fprintf(w, "input  %s %s%s\n", t.Name, t.Type, t.Dims)
 	}
@@ -151,6 +154,24 @@ func writeModel(w io.Writer, s *sessions.Snapshot) {
 	for _, l := range m.Layers {
 		fmt.Fprintln(w, l.Text)
 	}
+	writeUnimported(w, m.Unsupported)
+}
+
+// writeUnimported lists the layers that stand for nodes that cannot be imported.
+func writeUnimported(w io.Writer, list []sessions.UnsupportedLayer) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, l := range list {
+		op := l.Op
+		if l.Domain != "" {
+			op = l.Domain + ":" + op
+		}
+		rows = append(rows, []string{short(l.Layer), op, l.Reason})
+	}
+	writeTable(w, []string{"not imported", "op", "reason"}, rows)
 }
 
 func writeEngine(w io.Writer, s *sessions.Snapshot) {

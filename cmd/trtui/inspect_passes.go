@@ -12,6 +12,9 @@ import (
 func writePasses(w io.Writer, s *sessions.Snapshot) {
 	p := s.Passes
 	writeHeading(w, s)
+	if s.Refused() {
+		fmt.Fprintf(w, "not runnable: %s; of the passes those are shown that depend on no precision\n", s.Model.NotRunnable)
+	}
 	for i, st := range p.Steps {
 		fmt.Fprintf(w, "%2d %-24s %3d fired, %3d missed, %3d layers after it, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
 		for _, f := range st.Fired {

@@ -64,6 +64,7 @@ type options struct {
 	verbose     bool
 	randomItems int
 	lookOnly    bool                       // the model is looked at and not run: it needs neither data nor shapes
+	partly      bool                       // a model of which parts are not supported does: it is looked at
 	changed     func(flags ...string) bool // whether one of them was given
 }
 
@@ -135,7 +136,11 @@ type place struct {
 
 // open opens the model at path, or the embedded one where path is empty, and its data.
 func (o *options) open(path string) (*place, error) {
-	m, err := openModel(path)
+	read := openModel
+	if o.partly && path != "" {
+		read = func(path string) (*sessions.Model, error) { return sessions.LookAtModel(graph.Ops(), path) }
+	}
+	m, err := read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +194,10 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 			w.SaveTo, w.CacheError = "", fmt.Errorf("%w; this goes on without it", err)
 		}
 	}
-	if w.Data, w.CalData, err = o.datasets(m, embedded); err != nil {
-		return nil, err
+	if m.Refused == nil { // else nothing is run
+		if w.Data, w.CalData, err = o.datasets(m, embedded); err != nil {
+			return nil, err
+		}
 	}
 	var closeDevices func()
 	if w.Backend, w.Host, closeDevices, err = o.openDevices(o.backend); err != nil {

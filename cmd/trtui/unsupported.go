@@ -6,14 +6,19 @@ import (
 	"io"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 )
 
-// hintOn says what to do about layers that a backend does not compute, or that refuse what the data holds; "" for other errors.
+// hintOn says what to do about a model that is not supported as a whole, about layers that a backend does not compute, or that
+// refuse what the data holds; "" for other errors.
 func hintOn(err error) string {
 	if errors.As(err, new(*graph.IndexError)) {
 		return "an input gives an index that is out of range; --data names inputs that fit"
+	}
+	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
+		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
 	}
 	var missing *run.Unsupported
 	if !errors.As(err, &missing) {

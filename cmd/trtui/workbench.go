@@ -31,7 +31,7 @@ type workbenchFlags struct {
 // workbench makes root, called without a subcommand, open the workbench on a model: the embedded one, or the file that
 // is named.
 func workbench(root *cobra.Command) {
-	f := &workbenchFlags{}
+	f := &workbenchFlags{options: options{partly: true}}
 	root.Use = "trtui [MODEL|ENGINE]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
 		"Without a subcommand, trtui opens the workbench on a model, or on the digit classifier that it\n" +
@@ -95,14 +95,18 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 		p.close()
 		return err
 	}
+	f.look.ASCII = asked(cmd, "ascii")
+	look, noScreen := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
+	if noScreen != nil && p.model.Refused != nil { // the overview is of times
+		p.close()
+		return p.model.Refused
+	}
 	session := sessions.Open(p.model, p.work, cfg)
 	defer closeSoon(func() {
 		session.Close()
 		p.close()
 	})
-	f.look.ASCII = asked(cmd, "ascii")
-	look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
-	if err != nil {
+	if noScreen != nil {
 		return f.printOverview(cmd.Context(), session, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	if f.recording, err = filepath.Abs(f.recording); err != nil {

@@ -46,6 +46,11 @@ type Lowered struct {
 
 // Lower brings an optimised network to a precision, for a target that computes what supports says.
 func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*graph.Layer) error) (*Lowered, error) {
+	for _, l := range o.Network.Layers {
+		if u := l.Unsupported(); u != nil {
+			return nil, fmt.Errorf("layer %s: %w", l.Name, u.Err())
+		}
+	}
 	n := o.Network.Clone()
 	l := &Lowered{}
 	var err error

@@ -71,6 +71,9 @@ func (n *Network) Encode(put func([]byte) int) ([]byte, error) {
 	}
 	s.Inputs = tensors(n.Inputs)
 	for _, l := range n.Layers {
+		if u := l.Unsupported(); u != nil {
+			return nil, fmt.Errorf("layer %s: %w", l.Name, u.Err())
+		}
 		sl := storedLayer{Name: l.Name, Op: l.Op.Name, Inputs: tensors(l.Inputs), Outputs: tensors(l.Outputs), From: l.From}
 		if l.Attrs != nil {
 			raw, err := json.Marshal(l.Attrs)

@@ -157,7 +157,7 @@ func (l *Layer) Input(i int) *Tensor {
 // Infer sets the types and shapes of l's outputs; errors name the layer.
 func (l *Layer) Infer() error {
 	for _, t := range l.Inputs {
-		if t != nil && t.Type.IsFloat8() && l.Op != Cast && l.Op.Memory != Viewed {
+		if t != nil && t.Type.IsFloat8() && l.Op != Cast && l.Op.Memory != Viewed && l.Unsupported() == nil {
 			return fmt.Errorf("layer %s (%s): input %s is %s, which only Cast reads; cast it first", l.Name, l.Op.Name, t.Name, t.Type)
 		}
 	}

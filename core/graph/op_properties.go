@@ -23,6 +23,7 @@ const (
 	ClassMove              // elements of the input at places that follow from shapes and attributes
 	ClassLookup            // elements of the input at places that follow from indices or from the elements
 	ClassSource            // results that follow from extents and parameters alone
+	ClassUnknown           // what cannot be run: see [Unsupported]
 )
 
 // Role says what an op does with one of its inputs.

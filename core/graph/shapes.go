@@ -24,6 +24,9 @@ func (n *Network) CheckShapes(env map[string]int) error {
 // than its tensors have, or an argument of the epilogue does not broadcast to its result. Types are not looked at, so
 // the layer may be lowered.
 func (l *Layer) CheckShapes(env map[string]int) error {
+	if l.Unsupported() != nil { // its shapes are what the model says
+		return nil
+	}
 	c := &Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Epilogue: l.Epilogue}
 	for _, t := range l.Inputs {
 		c.Inputs = append(c.Inputs, t.at(env))

@@ -87,7 +87,17 @@ func (r Range) String() string {
 }
 
 // TypeString prints the tensor's type and shape, as in "f32[batch,1,28,28]".
-func (t *Tensor) TypeString() string { return t.Type.String() + FormatDims(t.Dims) }
+//
+// A tensor that a layer which is not supported makes may have neither: "?".
+func (t *Tensor) TypeString() string {
+	if !t.IsKnown() {
+		return "?"
+	}
+	return t.Type.String() + FormatDims(t.Dims)
+}
+
+// IsKnown reports whether t's type and shape are known: all are but those of layers that are not supported.
+func (t *Tensor) IsKnown() bool { return t.Type != Invalid }
 
 // FormatDims prints a shape, as in "[batch,1,28,28]".
 func FormatDims(dims []Dim) string {
@@ -102,6 +112,9 @@ func FormatDims(dims []Dim) string {
 func FormatAttrs(attrs any) string {
 	if attrs == nil {
 		return ""
+	}
+	if u, ok := attrs.(Unsupported); ok {
+		return u.String()
 	}
 	v := reflect.ValueOf(attrs)
 	if v.Kind() != reflect.Struct {

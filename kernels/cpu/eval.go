@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"errors"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 )
@@ -9,7 +11,12 @@ import (
 var reference = kernels.Tactic{
 	Name:      "eval",
 	Reference: true,
-	Match:     func(kernels.Binding) error { return nil },
+	Match: func(b kernels.Binding) error {
+		if u := b.Layer.Unsupported(); u != nil {
+			return errors.New(u.Reason)
+		}
+		return nil
+	},
 	Bind: func(b kernels.Binding) (kernels.Kernel, error) {
 		if b.Layer.Op == graph.Reformat {
 			return reformatKernel{b}, nil

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -9,6 +10,7 @@ import (
 type ImportError struct {
 	File     string    `json:"file"`
 	Problems []Problem `json:"problems"` // in the order of the graph
+	Damaged  bool      `json:"-"`        // more than parts are not supported: the model cannot be looked at either
 }
 
 // Problem is one reason.
@@ -18,8 +20,12 @@ type Problem struct {
 	Reason string `json:"reason"`
 }
 
+var (
+	errNoOp     = errors.New("operator is not supported")
+	errOldOpset = errors.New("the model's operator set is not supported")
+)
+
 const (
-	reasonNoOp    = "operator is not supported"
 	maxNamed      = 3   // nodes that are named for one reason
 	maxReasons    = 20  // reasons that are listed
 	maxCharacters = 400 // of one reason or name

@@ -15,6 +15,7 @@ import (
 // File is an imported model whose weights lie in files mapped into memory.
 type File struct {
 	Network *graph.Network
+	Refused *ImportError // of a file that was opened to look at it: what keeps the model from being run; else nil
 	maps    []mapping
 }
 
@@ -42,7 +43,13 @@ type Importer struct {
 func Open(ops graph.OpSet, path string) (*File, error) { return Importer{Ops: ops}.Open(path) }
 
 // Open is the function of that name.
-func (o Importer) Open(path string) (*File, error) {
+func (o Importer) Open(path string) (*File, error) { return o.open(path, false) }
+
+// Look opens a model to look at it: a node that is not supported becomes a layer that says so, see [graph.Unsupported],
+// and File.Refused is the error that Open would return. An error is one of a model that is damaged.
+func (o Importer) Look(path string) (*File, error) { return o.open(path, true) }
+
+func (o Importer) open(path string, looked bool) (*File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -60,7 +67,7 @@ func (o Importer) Open(path string) (*File, error) {
 	}
 	f.maps = append(f.maps, m)
 	side := &externalFiles{file: f, dir: filepath.Dir(path), data: map[string][]byte{}}
-	f.Network, err = o.parse(filepath.Base(path), m.data, side.bytes)
+	f.Network, f.Refused, err = o.parse(filepath.Base(path), m.data, side.bytes, looked)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -75,7 +82,8 @@ func Parse(ops graph.OpSet, name string, data []byte) (*graph.Network, error) {
 
 // Parse is the function of that name.
 func (o Importer) Parse(name string, data []byte) (*graph.Network, error) {
-	return o.parse(name, data, nil)
+	n, _, err := o.parse(name, data, nil, false)
+	return n, err
 }
 
 func mapPath(path string) (mapping, error) {

@@ -18,6 +18,32 @@ import (
 // maxFuzzElements bounds the tensors of the networks that FuzzParse evaluates.
 const maxFuzzElements = 1 << 10
 
+// checkLook checks that a model that can be looked at is consistent, goes through the passes that depend on nothing, and is
+// refused by what would run it just where Parse refuses it.
+func checkLook(t *testing.T, b []byte) {
+	n, refused, err := Importer{Ops: graph.Ops()}.parse("fuzz.onnx", b, nil, true)
+	if err != nil {
+		return
+	}
+	_, strict := Parse(graph.Ops(), "fuzz.onnx", b)
+	if (refused == nil) != (strict == nil) {
+		t.Errorf("to look at: %v; to run: %v", refused, strict)
+	}
+	if refused != nil && strings.Contains(refused.Error(), "internal error") {
+		t.Error(refused)
+	}
+	_ = n.String()
+	for _, l := range n.Layers {
+		_ = graph.FLOPs(l, map[string]int{})
+	}
+	if len(n.Layers) > 1000 {
+		return
+	}
+	if err := n.Clone().Infer(); err != nil {
+		t.Error(err)
+	}
+}
+
 // FuzzParse checks that whatever the bytes are, Parse returns an error or a network that prints, is consistent and can
 // be evaluated, without a panic.
 func FuzzParse(f *testing.F) {
@@ -39,10 +65,14 @@ func FuzzParse(f *testing.F) {
 	for _, c := range importErrorCases {
 		f.Add(c.model)
 	}
+	for _, c := range lookCases {
+		f.Add(c.model)
+	}
 	for _, model := range nodeModels(f) {
 		f.Add(model)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
+		checkLook(t, b)
 		n, err := Parse(graph.Ops(), "fuzz.onnx", b)
 		if err != nil {
 			if strings.Contains(err.Error(), "internal error") || len(err.Error()) > 1<<15 {

@@ -29,6 +29,8 @@ type importer struct {
 	initializers map[string]*tensor
 	sparse       map[string]bool          // sparse initializers
 	values       map[string]*graph.Tensor // by ONNX name; nil for one that could not be made
+	look         *look                    // nil to import a model that is to be run
+	damaged      bool                     // there is nothing that could be looked at
 	symbols      map[string]string        // symbol by dim_param
 	taken        map[string]bool          // symbols
 }
@@ -47,31 +49,44 @@ func (e *NotModelError) Unwrap() error { return e.Err }
 
 var errNoGraph = errors.New("it has no graph")
 
-func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([]byte, error)) (*graph.Network, error) {
-	var d decoder
+// parse imports a model. To look at it, refused is what keeps it from being run, if anything does.
+func (o Importer) parse(name string, data []byte, external func(*tensor, int) ([]byte, error), looked bool) (n *graph.Network, refused *ImportError, err error) {
+	d := decoder{values: looked}
 	m := d.model(data)
 	if d.err != nil {
-		return nil, &NotModelError{name, d.err}
+		return nil, nil, &NotModelError{name, d.err}
 	}
 	if !m.hasGraph {
-		return nil, &NotModelError{name, errNoGraph}
+		return nil, nil, &NotModelError{name, errNoGraph}
 	}
 	im := &importer{
 		Importer: o, net: graph.NewNetwork(m.graph.name), external: external, opsets: m.opsets,
 		initializers: map[string]*tensor{}, sparse: map[string]bool{}, values: map[string]*graph.Tensor{},
 		symbols: map[string]string{}, taken: map[string]bool{},
 	}
+	if looked {
+		im.look = newLook(&m.graph)
+	}
 	if im.net.Name == "" {
 		im.net.Name = name
 	}
 	im.model(m)
 	if len(im.problems) > 0 {
-		return nil, &ImportError{File: name, Problems: im.problems}
+		refused = &ImportError{File: name, Problems: im.problems, Damaged: im.damaged}
+	}
+	if refused != nil && (!looked || im.damaged) {
+		return nil, nil, refused
 	}
 	if err := im.net.Verify(); err != nil {
-		return nil, fmt.Errorf("%s: imported network is inconsistent: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: imported network is inconsistent: %w", name, err)
 	}
-	return im.net, nil
+	return im.net, refused, nil
+}
+
+// refuse reports what is wrong with a model, which then cannot be looked at either.
+func (im *importer) refuse(p *Problem) {
+	im.damaged = true
+	im.report(p)
 }
 
 // report adds a problem, up to a number that a person may want to read.
@@ -91,7 +106,9 @@ func (im *importer) model(m *model) {
 	}
 	if v, ok := im.opsets[""]; ok && (v < oldestOpset || v > newestOpset) {
 		im.report(&Problem{Reason: fmt.Sprintf("operator set %d is outside %d to %d, which are supported; convert the model with onnx.version_converter or export it anew", v, oldestOpset, newestOpset)})
-		return
+		if im.look == nil {
+			return
+		}
 	}
 	g := &m.graph
 	for _, t := range g.initializers {
@@ -102,12 +119,12 @@ func (im *importer) model(m *model) {
 	}
 	nodes, problem := inline(g.nodes, m.functions)
 	if problem != nil {
-		im.report(problem)
+		im.refuse(problem)
 		return
 	}
 	order, problem := sortNodes(nodes)
 	if problem != nil {
-		im.report(problem)
+		im.refuse(problem)
 		return
 	}
 	for _, in := range g.inputs {
@@ -128,7 +145,7 @@ func (im *importer) model(m *model) {
 		im.output(out)
 	}
 	if len(g.outputs) == 0 {
-		im.report(&Problem{Reason: "the graph has no outputs"})
+		im.refuse(&Problem{Reason: "the graph has no outputs"})
 	}
 	im.net.Prune()
 }
@@ -141,26 +158,29 @@ func (im *importer) node(n *node, name string) {
 			continue
 		}
 		if _, ok := im.values[out]; ok || im.initializers[out] != nil {
-			im.report(n.problem(fmt.Sprintf("its output %q is also an input or an initializer of the graph", out)))
+			im.refuse(n.problem(fmt.Sprintf("its output %q is also an input or an initializer of the graph", out)))
 			return
 		}
 		im.values[out] = nil
 	}
 	if n.opType == "Constant" && n.domain == "" {
-		im.constant(n)
+		im.constant(n, name)
 		return
 	}
 	op := im.Ops.Onnx(n.domain, n.opType)
 	if op == nil {
-		im.report(n.problem(reasonNoOp))
+		im.fail(n, name, errNoOp)
 		return
 	}
 	inputs, ok := im.inputs(n)
 	if !ok {
+		im.follow(n, name)
 		return
 	}
-	for _, err := range im.layer(n, name, op, inputs) {
-		im.report(n.problem(err.Error()))
+	if errs := im.layer(n, name, op, inputs); len(errs) > 0 {
+		im.fail(n, name, errs...)
+	} else if im.look != nil {
+		im.look.pass(n)
 	}
 }
 
@@ -176,9 +196,9 @@ func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
 		t, known := im.value(in)
 		if !known {
 			im.values[in] = nil // report it once
-			im.report(n.problem(fmt.Sprintf("its input %q is produced by no node, and is no input and no initializer of the graph", in)))
+			im.refuse(n.problem(fmt.Sprintf("its input %q is produced by no node, and is no input and no initializer of the graph", in)))
 		}
-		ok = ok && t != nil
+		ok = ok && t != nil && t.IsKnown()
 		list = append(list, t)
 	}
 	for len(list) > 0 && list[len(list)-1] == nil {
@@ -191,6 +211,9 @@ func (im *importer) inputs(n *node) (list []*graph.Tensor, ok bool) {
 func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Tensor) (errs []error) {
 	defer func() {
 		if r := recover(); r != nil {
+			if l := im.net.Layer(name); l != nil {
+				im.net.Remove(l)
+			}
 			errs = append(errs, fmt.Errorf("internal error, please report it: %v", r))
 		}
 	}()
@@ -211,18 +234,13 @@ func (im *importer) layer(n *node, name string, op *graph.Op, inputs []*graph.Te
 		return gn.Unasked()
 	}
 	outputs := trimEmpty(n.outputs)
-	names := slices.Clone(outputs)
-	for i, out := range names {
-		if out == "" {
-			names[i] = fmt.Sprintf("%s_output%d", name, i)
-		}
-	}
-	l, err := im.net.Add(name, op, attrs, inputs, names...)
+	l, err := im.net.Add(name, op, attrs, inputs, outputNames(name, outputs)...)
 	if err != nil {
 		return []error{unwrapLayer(err)}
 	}
 	for i, t := range l.Outputs {
-		if t.Type == graph.Invalid {
+		if !t.IsKnown() {
+			im.net.Remove(l)
 			return []error{fmt.Errorf("output %d (%q) is not supported", i, n.outputs[i])}
 		}
 	}
@@ -240,6 +258,17 @@ func unwrapLayer(err error) error {
 		return u.Unwrap()
 	}
 	return err
+}
+
+// outputNames gives the outputs of a layer that have no name one made of the layer's.
+func outputNames(layer string, outputs []string) []string {
+	names := slices.Clone(outputs)
+	for i, out := range names {
+		if out == "" {
+			names[i] = fmt.Sprintf("%s_output%d", layer, i)
+		}
+	}
+	return names
 }
 
 func trimEmpty(names []string) []string {
@@ -260,6 +289,9 @@ func (im *importer) graphNode(n *node, name string, inputs []*graph.Tensor) (*gr
 		return nil, fmt.Errorf("the model imports no operator set for domain %q", n.domain)
 	}
 	if n.domain == "" && (version < oldestOpset || version > newestOpset) {
+		if n.opsets == nil {
+			return nil, errOldOpset
+		}
 		return nil, fmt.Errorf("operator set %d of the function that it is from is outside %d to %d, which are supported", version, oldestOpset, newestOpset)
 	}
 	gn := &graph.Node{
@@ -304,13 +336,13 @@ func (im *importer) attribute(a *attribute) (graph.Attr, error) {
 }
 
 // constant makes the value of a Constant node a constant of the network.
-func (im *importer) constant(n *node) {
+func (im *importer) constant(n *node, name string) {
 	gn, err := im.graphNode(n, "", nil)
 	if err == nil && (len(gn.Attrs) != 1 || len(n.outputs) != 1 || n.outputs[0] == "") {
 		err = fmt.Errorf("%d attributes and %d outputs, want one of each", len(gn.Attrs), len(n.outputs))
 	}
 	if err != nil {
-		im.report(n.problem(err.Error()))
+		im.fail(n, name, err)
 		return
 	}
 	key := slices.Collect(maps.Keys(gn.Attrs))[0]
@@ -328,7 +360,7 @@ func (im *importer) constant(n *node) {
 	case key == "value_ints" && a.Kind == graph.AttrInts:
 		v = graph.Values(graph.I64, a.Ints, len(a.Ints))
 	default:
-		im.report(n.problem(fmt.Sprintf("attribute %s is not supported", key)))
+		im.fail(n, name, fmt.Errorf("attribute %s is not supported", key))
 		return
 	}
 	im.values[n.outputs[0]] = im.net.AddConst(n.outputs[0], v)

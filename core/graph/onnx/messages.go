@@ -19,6 +19,7 @@ type (
 		sparse       []string // names of sparse initializers
 		inputs       []*valueInfo
 		outputs      []*valueInfo
+		values       []*valueInfo // of what is neither; read only to look at a model
 	}
 	node struct {
 		name, opType, domain, overload string
@@ -137,6 +138,10 @@ func (d *decoder) graph(g *graphProto, b []byte) {
 			g.inputs = append(g.inputs, d.valueInfo(d.bytes(f)))
 		case 12:
 			g.outputs = append(g.outputs, d.valueInfo(d.bytes(f)))
+		case 13:
+			if d.values {
+				g.values = append(g.values, d.valueInfo(d.bytes(f)))
+			}
 		case 15:
 			g.sparse = append(g.sparse, d.sparseName(d.bytes(f)))
 		}
@@ -178,12 +183,13 @@ func (d *decoder) node(b []byte, index int) *node {
 	return n
 }
 
-// The kinds of attribute that are decoded, by AttributeType.
+// The kinds of attribute that are decoded, by AttributeType; of a graph, only that it is one.
 const (
 	kindFloat   = 1
 	kindInt     = 2
 	kindString  = 3
 	kindTensor  = 4
+	kindGraph   = 5
 	kindFloats  = 6
 	kindInts    = 7
 	kindStrings = 8

@@ -9,35 +9,54 @@ import (
 
 // input adds a network input.
 func (im *importer) input(v *valueInfo) {
-	typ, err := v.dataType()
 	switch {
-	case err != nil:
-	case !v.hasShape:
-		err = fmt.Errorf("its number of dimensions is not known; export the model with input shapes")
 	case v.name == "":
-		err = fmt.Errorf("it has no name")
+		im.refuse(&Problem{Reason: `input "": it has no name`})
+		return
 	case im.values[v.name] != nil:
-		err = fmt.Errorf("there are two inputs of this name")
+		im.refuse(&Problem{Reason: fmt.Sprintf("input %q: there are two inputs of this name", v.name)})
+		return
+	}
+	typ, err := v.dataType()
+	if err == nil && !v.hasShape {
+		err = fmt.Errorf("its number of dimensions is not known; export the model with input shapes")
 	}
 	if err != nil {
 		im.values[v.name] = nil
-		im.report(&Problem{Reason: fmt.Sprintf("input %q: %v", v.name, err)})
+		im.unread(v.name, fmt.Sprintf("input %q: %v", v.name, err))
+		if im.look != nil {
+			im.values[v.name] = im.net.AddInput(v.name, graph.Invalid)
+		}
 		return
 	}
 	dims := make([]graph.Dim, len(v.dims))
 	for i, d := range v.dims {
-		switch {
-		case d.known && d.value > maxElements:
-			im.report(&Problem{Reason: fmt.Sprintf("input %q: dimension %d is %d", v.name, i, d.value)})
-		case d.known && d.value >= 0:
-			dims[i] = graph.Const(int(d.value))
-		case d.param != "":
-			dims[i] = graph.Symbol(im.symbol(d.param))
-		default:
-			dims[i] = graph.Symbol(im.symbol(fmt.Sprintf("%s_dim%d", v.name, i)))
+		if d.known && d.value > maxElements {
+			im.refuse(&Problem{Reason: fmt.Sprintf("input %q: dimension %d is %d", v.name, i, d.value)})
+		} else {
+			dims[i] = im.extent(v.name, i, d)
 		}
 	}
 	im.values[v.name] = im.net.AddInput(v.name, typ, dims...)
+}
+
+// extent returns extent i of a value; one that is not given becomes a symbol.
+func (im *importer) extent(value string, i int, d dim) graph.Dim {
+	switch {
+	case d.known && d.value >= 0:
+		return graph.Const(int(d.value))
+	case d.param != "":
+		return graph.Symbol(im.symbol(d.param))
+	}
+	return graph.Symbol(im.symbol(fmt.Sprintf("%s_dim%d", value, i)))
+}
+
+// unread reports why an input or an initializer cannot be read.
+func (im *importer) unread(name, reason string) {
+	im.report(&Problem{Reason: reason})
+	if im.look != nil {
+		im.look.bad[name] = reason
+	}
 }
 
 func (v *valueInfo) dataType() (graph.DataType, error) {
@@ -73,16 +92,16 @@ func (im *importer) output(v *valueInfo) {
 	t, ok := im.value(v.name)
 	if t == nil {
 		if !ok {
-			im.report(&Problem{Reason: fmt.Sprintf("output %q: nothing produces it", v.name)})
+			im.refuse(&Problem{Reason: fmt.Sprintf("output %q: nothing produces it", v.name)})
 		}
 		return
 	}
 	if im.net.IsOutput(t) {
-		im.report(&Problem{Reason: fmt.Sprintf("output %q is declared twice", v.name)})
+		im.refuse(&Problem{Reason: fmt.Sprintf("output %q is declared twice", v.name)})
 		return
 	}
 	im.net.MarkOutput(t)
-	if v.kind != "tensor" {
+	if v.kind != "tensor" || im.look != nil && (!t.IsKnown() || im.look.behind[v.name] != "") {
 		return
 	}
 	if typ, err := elementType(v.elemType); v.elemType != 0 && (err != nil || typ != t.Type) {
@@ -124,7 +143,7 @@ func (im *importer) value(name string) (t *graph.Tensor, ok bool) {
 	}
 	if im.sparse[name] {
 		im.values[name] = nil
-		im.report(&Problem{Reason: fmt.Sprintf("initializer %q is sparse, which is not supported", name)})
+		im.unread(name, fmt.Sprintf("initializer %q is sparse, which is not supported", name))
 		return nil, true
 	}
 	init := im.initializers[name]
@@ -134,7 +153,10 @@ func (im *importer) value(name string) (t *graph.Tensor, ok bool) {
 	v, err := init.value(im.external)
 	if err != nil {
 		im.values[name] = nil
-		im.report(&Problem{Reason: fmt.Sprintf("initializer %q: %v", name, err)})
+		im.unread(name, fmt.Sprintf("initializer %q: %v", name, err))
+		if _, unknown := elementType(init.dataType); unknown == nil && !init.segment {
+			im.damaged = true // the data is not there, or is not as the model says
+		}
 		return nil, true
 	}
 	im.values[name] = im.net.AddConst(name, v)

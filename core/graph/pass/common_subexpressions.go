@@ -22,6 +22,9 @@ var commonSubexpressions = Pass{
 		r.mergeConstants()
 		first := map[string]*graph.Layer{}
 		for _, l := range slices.Clone(r.net.Layers) {
+			if l.Unsupported() != nil { // nobody knows what it computes, which may be random
+				continue
+			}
 			key := expression(l)
 			if f := first[key]; f == nil {
 				first[key] = l

@@ -29,7 +29,7 @@ const (
 )
 
 func (r *rewrite) foldConstant(l *graph.Layer, grown *int) bool {
-	if l.Op.Name == "QuantizeLinear" || l.Op.Name == "DequantizeLinear" || !r.used(l) {
+	if l.Op.Name == "QuantizeLinear" || l.Op.Name == "DequantizeLinear" || l.Unsupported() != nil || !r.used(l) {
 		return false
 	}
 	known := !slices.ContainsFunc(l.Outputs, func(t *graph.Tensor) bool { _, ok := knownInts(t); return !ok })

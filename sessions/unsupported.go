@@ -1,0 +1,113 @@
+package sessions
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+)
+
+// UnsupportedLayer is a layer of the source network that stands for a node that cannot be imported.
+type UnsupportedLayer struct {
+	Layer  string
+	Op     string // the ONNX operator
+	Domain string // of the operator; empty: ONNX's own
+	Reason string
+	Behind string `json:",omitempty"` // the layer without which nothing would stand in the way; empty: this one
+}
+
+// unsupportedLayers lists the layers that keep a network from being run, and those that only depend on them.
+func unsupportedLayers(n *graph.Network) []UnsupportedLayer {
+	var list []UnsupportedLayer
+	for _, l := range n.Layers {
+		if u := l.Unsupported(); u != nil {
+			list = append(list, UnsupportedLayer{l.Name, u.Op, u.Domain, u.Reason, u.Behind})
+		}
+	}
+	return list
+}
+
+// notRunnable says in a line why a model cannot be run: how many of its layers are not supported, by operator, the most
+// frequent first; or where there are none, what else there is.
+func notRunnable(refused *onnx.ImportError, unsupported []UnsupportedLayer, layers int) string {
+	if refused == nil {
+		return ""
+	}
+	counts, order, n := map[string]int{}, []string(nil), 0
+	for _, l := range unsupported {
+		if l.Behind != "" {
+			continue
+		}
+		n++
+		if counts[l.Op]++; counts[l.Op] == 1 {
+			order = append(order, l.Op)
+		}
+	}
+	if n == 0 {
+		text := refused.Problems[0].Reason
+		if more := len(refused.Problems) - 1; more > 0 {
+			text += fmt.Sprintf("; and %d more", more)
+		}
+		return text
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	const most = 5
+	var ops []string
+	for i, op := range order {
+		if i == most {
+			ops = append(ops, fmt.Sprintf("%d more", len(order)-most))
+			break
+		}
+		if counts[op] > 1 {
+			op = fmt.Sprintf("%s x%d", op, counts[op])
+		}
+		ops = append(ops, op)
+	}
+	what := "have unsupported operators"
+	if n == 1 {
+		what = "has an unsupported operator"
+	}
+	return fmt.Sprintf("%d of %s %s (%s)", n, countOf(layers, "layer", "layers"), what, strings.Join(ops, ", "))
+}
+
+// runnable returns the error of a model that cannot be run.
+func (s *stages) runnable() error {
+	if r := s.model.Refused; r != nil {
+		return r
+	}
+	return nil
+}
+
+// unloweredNetwork stands for the lowered network of a model that cannot be run: nothing is computed in any precision.
+func unloweredNetwork(o *build.Optimized) *build.Lowered { return &build.Lowered{Network: o.Network} }
+
+// logRefused adds to the log why the model cannot be run: a line for each layer to blame.
+func (s *Session) logRefused() {
+	m := s.stages.model
+	if m.Refused == nil {
+		return
+	}
+	list := unsupportedLayers(m.Network)
+	s.log("warning", "", "not runnable: %s; graph and passes are there to be seen", notRunnable(m.Refused, list, len(m.Network.Layers)))
+	for _, p := range m.Refused.Problems {
+		if p.Node == "" {
+			s.log("warning", "", "%s", p.Reason)
+		}
+	}
+	const most = 200 // the graph marks them all
+	n := 0
+	for _, l := range list {
+		if l.Behind != "" {
+			continue
+		}
+		if n++; n > most {
+			s.log("warning", "", "and more; the graph marks them all")
+			return
+		}
+		s.log("warning", l.Layer, "%s: %s", l.Op, l.Reason)
+	}
+}
