@@ -54,9 +54,9 @@ type RecordedConfig struct {
 	Runs       int            // timed inferences in the file
 	Median     *time.Duration // latency
 	P99        *time.Duration
-	Top1       *float64 `unit:"share"` // from 0 to 1
-	Agreement  *float64 `unit:"share"` // from 0 to 1
-	SQNR       *float64 `unit:"db"`    // of the first output
+	Top1       *float64 `unit:"share"`            // from 0 to 1
+	Agreement  *float64 `unit:"share"`            // from 0 to 1
+	SQNR       *float64 `unit:"db" exact:"exact"` // of the first output
 	ArenaBytes *int
 	Weights    *int `unit:"bytes"`
 }

@@ -20,7 +20,7 @@ type evalRow struct {
 	Calibrator   string
 	Top1         *float64 // percent; null without labels
 	Agreement    *float64 // percent of items whose first class is FP32's; null without classes
-	SQNR         float64  `unit:"db"` // of the first output; 200 stands for equality
+	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
 	Latency      time.Duration
 	LatencyP99   time.Duration
 	WeightsBytes int
