@@ -88,7 +88,7 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 		}
 		s.warnOfSimulation(plan)
 		built := time.Since(begin)
-		if snap.Timings, err = s.time(ctx, loaded, p); err != nil {
+		if snap.Timings, err = s.time(ctx, loaded, newTimings(plan, s.batchOf(plan)), p); err != nil {
 			return snap, err
 		}
 		snap.Overview = s.overview(cfg, plan, snap.Timings)
@@ -133,8 +133,8 @@ func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string
 	return hex.EncodeToString(h.Sum(nil)), s.unchangedBy(cfg), nil
 }
 
-// time measures an engine.
-func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*TimingsReport, error) {
+// time measures an engine; t collects the samples.
+func (s *stages) time(ctx context.Context, l *run.Loaded, t *timings, p run.Profiling) (*TimingsReport, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
 	c, err := s.ready(ctx, l)
@@ -143,7 +143,6 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*Tim
 	}
 	defer c.Close()
 	s.progress(Progress{Phase: s.measuring()})
-	t := newTimings(l.Plan, s.batchOf(l.Plan))
 	t.of(c)
 	begin := time.Now()
 	err = c.Profile(ctx, s.profiling(p), t.add)
