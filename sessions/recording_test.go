@@ -188,6 +188,12 @@ func TestReplayEqualsRecording(t *testing.T) {
 			t.Errorf("%s: the replayed snapshot is not the recorded one", cfg.Precision)
 		}
 	}
+	beside, tried := settledStates[1].Timings.Beside, r.Tried()[1]
+	if beside == nil || beside.Config.Precision != sessions.FP32 || !beside.SideBySide || beside.Low > beside.Ratio || settledStates[0].Timings.Beside != nil {
+		t.Errorf("INT8 was measured beside %+v", beside)
+	} else if got := tried.Measured(); got.Beside == nil || got.Beside.Speed != beside.Speed {
+		t.Errorf("the replay compares it by %+v", got)
+	}
 	r.Set(sessions.Config{Precision: sessions.FP16, Batch: 1})
 	if got := awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Err != "" }); !got.Stale.Has(sessions.PartTimings) || !strings.Contains(got.Err, "fp16 was not recorded") {
 		t.Errorf("a configuration that was not recorded: %q", got.Err)

@@ -280,6 +280,18 @@ type TimingsReport struct {
 	Estimated  bool
 	BatchItems int
 	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
+
+	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are
+	// too few samples to tell, and in recordings of older programs.
+	MedianLow, MedianHigh time.Duration `json:",omitempty"`
+	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
+}
+
+// Beside is how fast a configuration is beside another one that was measured in the same rounds.
+type Beside struct {
+	Config Config // the other one
+	Same   bool   `json:",omitempty"` // both have one engine, to the bit: what differs is noise
+	Speed
 }
 
 // InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians

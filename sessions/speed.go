@@ -17,14 +17,17 @@ type Speed struct {
 	SideBySide  bool    // both were measured in the same rounds, and what slowed the machine down slowed both
 }
 
+// Known reports whether there were enough measurements for an interval.
+func (s Speed) Known() bool { return s.Low > 0 && s.High > 0 }
+
 // The rounds of a measurement, and the chance that an interval leaves the true value out.
 const (
 	rounds     = 15
 	confidence = 0.01
 )
 
-// leastSpeed is the least difference between two measurements that is one: the same engine, loaded twice, differs by up to
-// 1.5 %, all rounds long, with where its tensors happen to lie.
+// leastSpeed is the least difference between two measurements that is one: engines with the same kernels differ by up to
+// 1.4 %, all rounds long, with where their tensors happen to lie.
 const leastSpeed = 0.02
 
 // newSpeed returns a ratio with its interval.
@@ -82,13 +85,55 @@ func roundMedians(samples []time.Duration) []float64 {
 	return medians
 }
 
+// Measured is what is known of a configuration's times.
+type Measured struct {
+	Config    Config
+	Median    time.Duration
+	Low, High time.Duration // see [TimingsReport]; 0 where that is not known
+	Beside    *Beside       // nil: none was
+	Estimated bool
+}
+
+// Measured returns what a report says of its configuration.
+func (r *TimingsReport) Measured(cfg Config) Measured {
+	return Measured{cfg, r.EndToEnd.Median, r.MedianLow, r.MedianHigh, r.Beside, r.Estimated}
+}
+
+// Over compares m with a reference: by the rounds that both were measured in, or each beside a third one, and else by each
+// one's own samples. quantized is as for [Config.Effective].
+func (m Measured) Over(reference Measured, quantized bool) Speed {
+	same := func(a, b Config) bool { return a.SameEngine(b, quantized) }
+	own, other := m.Beside, reference.Beside
+	switch {
+	case m.Estimated:
+		return exactSpeed(reference.Median, m.Median)
+	case same(m.Config, reference.Config):
+		return Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}
+	case own != nil && same(own.Config, reference.Config):
+		return own.Speed
+	case other != nil && same(other.Config, m.Config):
+		s := other.Speed
+		return newSpeed(1/s.Ratio, inverse(s.High), inverse(s.Low), s.SideBySide)
+	case own != nil && other != nil && same(own.Config, other.Config):
+		return newSpeed(own.Ratio/other.Ratio, own.Low*inverse(other.High), own.High*inverse(other.Low), own.SideBySide && other.SideBySide)
+	}
+	ratio := float64(reference.Median) / float64(max(m.Median, 1))
+	return newSpeed(ratio, float64(reference.Low)*inverse(float64(m.High)), float64(reference.High)*inverse(float64(m.Low)), false)
+}
+
+// inverse returns 1/v, and 0, which stands for not known, for 0.
+func inverse(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return 1 / v
+}
+
 // speedApart compares samples that were taken one after the other. Each median has an interval of its own; the ratio's is
 // from where both are against it to where both are for it. What changed on the machine between the two is in neither.
 func speedApart(reference, own []time.Duration) Speed {
-	a, aLow, aHigh := medianInterval(roundMedians(reference))
-	b, bLow, bHigh := medianInterval(roundMedians(own))
-	if aLow == 0 || bLow == 0 {
-		return newSpeed(float64(run.Summarize(reference).Median)/max(float64(run.Summarize(own).Median), 1), 0, 0, false)
-	}
-	return newSpeed(a/b, aLow/bHigh, aHigh/bLow, false)
+	_, aLow, aHigh := medianInterval(roundMedians(reference))
+	_, bLow, bHigh := medianInterval(roundMedians(own))
+	ratio := float64(run.Summarize(reference).Median) / float64(max(run.Summarize(own).Median, 1))
+	return newSpeed(ratio, aLow*inverse(bHigh), aHigh*inverse(bLow), false)
 }

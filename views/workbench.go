@@ -376,11 +376,13 @@ func (d *desk) tell() tea.Cmd {
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
 		return news(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}
+	latency, measured := d.took(was, now)
 	if sameKernels(was, now) {
 		return news(ui.Good, fmt.Sprintf("%s: the same kernels as before; %s, before %s", snapshotLabel(now),
-			d.medianOf(now.Config, now.Timings.EndToEnd), d.medianOf(was.Config, d.took(was, now))))
+			d.medianOf(now.Config, now.Timings.EndToEnd), d.medianOf(was.Config, latency)))
 	}
-	lines := delta(was.Config, d.took(was, now), now, d.medianOf)
+	speed := now.Timings.Measured(now.Config).Over(measured, ownRanges(now))
+	lines := delta(was.Config, latency, now, speed, d.medianOf)
 	return news(ui.Good, lines[0], lines[1:]...)
 }
 
