@@ -287,13 +287,6 @@ type TimingsReport struct {
 	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
 }
 
-// Beside is how fast a configuration is beside another one that was measured in the same rounds.
-type Beside struct {
-	Config Config // the other one
-	Same   bool   `json:",omitempty"` // both have one engine, to the bit: what differs is noise
-	Speed
-}
-
 // InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
 // of inferences apart from those of EndToEnd, which leave the data where it is.
 type InferenceSplit struct {

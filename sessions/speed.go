@@ -17,6 +17,13 @@ type Speed struct {
 	SideBySide  bool    // both were measured in the same rounds, and what slowed the machine down slowed both
 }
 
+// Beside is how fast a configuration is beside another one that was measured in the same rounds.
+type Beside struct {
+	Config Config // the other one
+	Same   bool   `json:",omitempty"` // both have one engine, to the bit: what differs is noise
+	Speed
+}
+
 // Known reports whether there were enough measurements for an interval.
 func (s Speed) Known() bool { return s.Low > 0 && s.High > 0 }
 
