@@ -16,7 +16,7 @@ type ErrorMap struct {
 	Rows, Columns       int       // of cells: channels down, positions across
 	RMS                 []float32 // root mean square of the difference in each cell, row by row
 	Group               int       // channels an entry of SQNR has: more than one in very wide tensors
-	SQNR                []float64 `unit:"db" output:"channel_sqnr"` // by channel
+	SQNR                []float64 `unit:"db" output:"channel_sqnr" exact:"channel_exact"` // by channel
 }
 
 // Bounds of an error map.

@@ -11,11 +11,13 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/trtui/trtui/core/quant"
 )
 
 // OutputSchema is the version of what [MarshalOutput] writes. It grows when a field changes its name or its meaning or
 // goes away; docs/json.md lists what changed.
-const OutputSchema = 6
+const OutputSchema = 7
 
 // MarshalOutput returns the JSON form in which the commands print reports, for scripts: one object that has the members of
 // all of them, the first of which is a [Head] where the document is about a model. Unlike the stored form, which
@@ -24,6 +26,8 @@ const OutputSchema = 6
 //   - Names are in snake case and end in their unit: "peak_bytes", "sqnr_db". The unit is the field's tag unit, and
 //     milliseconds for every time.Duration; the tag output gives another name, and "-" leaves the field out.
 //   - Times are milliseconds with a fraction, whatever is not a number is null, and a list without elements is [].
+//   - Decibels that stand for equality, [quant.MaxDB], or for nothing left, -quant.MaxDB, are null. The tag exact names a
+//     member beside them that says whether they stand for equality; beside a list it has the indices of those that do.
 //   - The fields of an embedded struct are the outer one's.
 //   - A map, whose keys are names of layers or tensors, is a list of objects; the tag entry names key and value.
 //
@@ -92,8 +96,18 @@ func (e *outputEncoder) fields(v reflect.Value, depth int) error {
 			e.top[name] = true
 		}
 		e.member(name)
-		if err := e.value(v.Field(i), f.Tag.Get("entry")); err != nil {
+		value := v.Field(i)
+		if f.Tag.Get("unit") == "db" {
+			value = reflect.ValueOf(finiteRatios(value))
+		}
+		if err := e.value(value, f.Tag.Get("entry")); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
+		}
+		if flag := f.Tag.Get("exact"); flag != "" {
+			e.member(flag)
+			if err := e.value(reflect.ValueOf(exactRatios(v.Field(i))), ""); err != nil {
+				return fmt.Errorf("%s: %w", flag, err)
+			}
 		}
 	}
 	return nil
@@ -165,6 +179,51 @@ func (e *outputEncoder) float(f float64, bits int) error {
 	}
 	e.Write(strconv.AppendFloat(e.AvailableBuffer(), f, 'g', -1, bits))
 	return nil
+}
+
+// finiteRatios returns a float64, one that may not be there, or a list of them, without those that stand for no number.
+func finiteRatios(v reflect.Value) any {
+	finite := func(db float64) *float64 {
+		if math.Abs(db) >= quant.MaxDB {
+			return nil
+		}
+		return &db
+	}
+	switch r := v.Interface().(type) {
+	case float64:
+		return finite(r)
+	case []float64:
+		list := make([]*float64, len(r))
+		for i, db := range r {
+			list[i] = finite(db)
+		}
+		return list
+	case *float64:
+		if r != nil {
+			return finite(*r)
+		}
+	}
+	return v.Interface()
+}
+
+// exactRatios tells which of the values that finiteRatios takes stand for equality: whether one does, or the indices of
+// those of a list.
+func exactRatios(v reflect.Value) any {
+	switch r := v.Interface().(type) {
+	case []float64:
+		list := []int{}
+		for i, db := range r {
+			if db >= quant.MaxDB {
+				list = append(list, i)
+			}
+		}
+		return list
+	case *float64:
+		return r != nil && *r >= quant.MaxDB
+	case float64:
+		return r >= quant.MaxDB
+	}
+	return false
 }
 
 // entries writes a map as a list in the order of its keys.

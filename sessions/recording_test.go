@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -66,25 +65,6 @@ func killAfter(t *testing.T, path, word string, later time.Duration) {
 	}
 }
 
-// documentedQueries returns the queries of docs/recording.md.
-func documentedQueries(t *testing.T) []string {
-	t.Helper()
-	doc, err := os.ReadFile(filepath.Join("..", "docs", "recording.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []string
-	for block := range strings.SplitSeq(string(doc), "```sql\n") {
-		if query, _, ok := strings.Cut(block, "```\n"); ok && strings.HasPrefix(query, "SELECT") {
-			list = append(list, strings.TrimSuffix(strings.TrimSpace(query), ";"))
-		}
-	}
-	if len(list) < 5 {
-		t.Fatalf("docs/recording.md has %d queries", len(list))
-	}
-	return list
-}
-
 func TestKilledRecordingOpens(t *testing.T) {
 	sessions.NotUnderRace(t)
 	if testing.Short() {
@@ -126,7 +106,7 @@ func TestKilledRecordingOpens(t *testing.T) {
 				t.Error("the recording does not say that it was cut short")
 			}
 			if tt.settled {
-				checkDocumented(t, path)
+				checkDocumented(t, path, nil)
 			}
 		})
 	}
@@ -149,37 +129,6 @@ func countRows(t *testing.T, path, query string) int {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return n
-}
-
-// checkDocumented runs the documented queries through the driver and, where there is one, the sqlite3 tool.
-func checkDocumented(t *testing.T, path string) {
-	t.Helper()
-	db := openSQLite(t, path)
-	tool, err := exec.LookPath("sqlite3")
-	if err != nil {
-		t.Log("sqlite3 is not installed")
-	}
-	for i, query := range documentedQueries(t) {
-		rows, err := db.Query(query)
-		if err != nil {
-			t.Errorf("%v\n%s", err, query)
-			continue
-		}
-		n := 0
-		for rows.Next() {
-			n++
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil || n == 0 && i < 2 {
-			t.Errorf("%d rows, %v\n%s", n, err, query)
-		}
-		if tool == "" {
-			continue
-		}
-		out, err := exec.Command(tool, "-readonly", path, query).CombinedOutput()
-		if err != nil || (n > 0) != (len(out) > 0) {
-			t.Errorf("sqlite3: %v\n%s\n%s", err, query, out)
-		}
-	}
 }
 
 // jsonOf is what two snapshots must have in common: a recording keeps their JSON form, not where they were recorded.
@@ -207,6 +156,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 		t.Error("a second recording begins")
 	}
 	want := map[sessions.Precision]string{}
+	var settledStates []*sessions.Snapshot
 	for _, cfg := range []sessions.Config{fp32, int8} {
 		s.Set(cfg)
 		snap := await(t, s, func(s *sessions.Snapshot) bool { return settled(cfg)(s) && s.Busy == nil })
@@ -214,6 +164,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 			t.Errorf("Recording is %q", snap.Recording)
 		}
 		want[cfg.Precision] = jsonOf(t, snap)
+		settledStates = append(settledStates, snap)
 		time.Sleep(600 * time.Millisecond)
 	}
 	if err := s.StopRecording(); err != nil {
@@ -237,6 +188,12 @@ func TestReplayEqualsRecording(t *testing.T) {
 			t.Errorf("%s: the replayed snapshot is not the recorded one", cfg.Precision)
 		}
 	}
+	beside, tried := settledStates[1].Timings.Beside, r.Tried()[1]
+	if beside == nil || beside.Config.Precision != sessions.FP32 || !beside.SideBySide || beside.Low > beside.Ratio || settledStates[0].Timings.Beside != nil {
+		t.Errorf("INT8 was measured beside %+v", beside)
+	} else if got := tried.Measured(); got.Beside == nil || got.Beside.Speed != beside.Speed {
+		t.Errorf("the replay compares it by %+v", got)
+	}
 	r.Set(sessions.Config{Precision: sessions.FP16, Batch: 1})
 	if got := awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Err != "" }); !got.Stale.Has(sessions.PartTimings) || !strings.Contains(got.Err, "fp16 was not recorded") {
 		t.Errorf("a configuration that was not recorded: %q", got.Err)
@@ -257,7 +214,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	if n := countRows(t, path, "SELECT count(*) FROM configs WHERE id NOT IN (SELECT config FROM runs WHERE steps IS NOT NULL)"); n != 0 {
 		t.Error("a configuration that was measured before the recording began has no samples")
 	}
-	checkDocumented(t, path)
+	checkDocumented(t, path, settledStates)
 }
 
 func awaitReplay(t *testing.T, r *sessions.Replay, done func(*sessions.Snapshot) bool) *sessions.Snapshot {

@@ -124,7 +124,37 @@ func (r *Replay) index(ctx context.Context) error {
 	if err == nil {
 		r.tried, err = r.file.configs(ctx, r.own)
 	}
+	if err == nil {
+		err = r.timings(ctx)
+	}
 	return err
+}
+
+// maxTimingsRead is of how many configurations the times are compared by more than their medians.
+const maxTimingsRead = 32
+
+// timings reads the newest report of times of each configuration. One that cannot be read is left out: its state says why.
+func (r *Replay) timings(ctx context.Context) error {
+	part := 0
+	for recordedParts[part].part != PartTimings {
+		part++
+	}
+	for i := range r.tried[:min(len(r.tried), maxTimingsRead)] {
+		c := &r.tried[i]
+		var id int64
+		err := r.file.conn.QueryRowContext(ctx, "SELECT timings FROM snapshots WHERE config = ? AND settled AND timings IS NOT NULL ORDER BY seq DESC LIMIT 1", c.ID).Scan(&id)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		if report, err := r.report(ctx, part, id); err == nil {
+			whole := report.(*TimingsReport)
+			c.Timings = &TimingsReport{EndToEnd: whole.EndToEnd, MedianLow: whole.MedianLow, MedianHigh: whole.MedianHigh, Beside: whole.Beside, Estimated: whole.Estimated}
+		}
+	}
+	return nil
 }
 
 // begun counts the states' times from when the recording began.

@@ -289,6 +289,11 @@ type TimingsReport struct {
 	Estimated  bool
 	BatchItems int
 	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
+
+	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are
+	// too few samples to tell, and in recordings of older programs.
+	MedianLow, MedianHigh time.Duration `json:",omitempty"`
+	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
 }
 
 // InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians

@@ -23,7 +23,7 @@ type Errors struct {
 	MaxRel, MeanRel            float64
 	L2                         float64
 	Cosine                     float64
-	SQNR                       float64 `unit:"db"` // 200 stands for equality
+	SQNR                       float64 `unit:"db" exact:"exact"` // quant.MaxDB stands for equality, of PSNR too
 	PSNR                       float64 `unit:"db"`
 	NotFinite                  uint64  `json:",omitempty"` // elements that are NaN or infinite in one or both; then SQNR is -200
 }

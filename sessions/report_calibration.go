@@ -44,9 +44,9 @@ type CalibratorResult struct {
 	Amax  float32
 	Scale float32
 	Zero  int32
-	Clip  float64 `unit:"share"` // of elements outside
-	KL    float64 `unit:"nats"`  // divergence of the quantised distribution
-	SQNR  float64 `unit:"db"`    // expected
+	Clip  float64 `unit:"share"`            // of elements outside
+	KL    float64 `unit:"nats"`             // divergence of the quantised distribution
+	SQNR  float64 `unit:"db" exact:"exact"` // expected
 }
 
 // histogramBins is how many bins a report's histogram has.

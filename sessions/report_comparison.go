@@ -99,10 +99,11 @@ type TensorDifference struct {
 // RoundingReport is how far two runs in FP16 or INT8 are from FP32 on the same items, and by how much they may therefore differ:
 // every element by MaxAbs, all of them by RMS.
 type RoundingReport struct {
-	First, Second float64 `unit:"db"` // SQNR of the runs to FP32
-	MaxAbs        float64
-	RMS           float64
-	RMSE          float64 // by which they do differ
+	First  float64 `unit:"db" exact:"first_exact"` // SQNR of the runs to FP32
+	Second float64 `unit:"db" exact:"second_exact"`
+	MaxAbs float64
+	RMS    float64
+	RMSE   float64 // by which they do differ
 }
 
 // DifferingElement is one of the elements that are furthest beyond the tolerance, or nearest to it.

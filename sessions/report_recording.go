@@ -54,11 +54,24 @@ type RecordedConfig struct {
 	Runs       int            // timed inferences in the file
 	Median     *time.Duration // latency
 	P99        *time.Duration
-	Top1       *float64 `unit:"share"` // from 0 to 1
-	Agreement  *float64 `unit:"share"` // from 0 to 1
-	SQNR       *float64 `unit:"db"`    // of the first output
+	Timings    *TimingsReport `output:"-" json:"-"`     // the newest, where that was read
+	Top1       *float64       `unit:"share"`            // from 0 to 1
+	Agreement  *float64       `unit:"share"`            // from 0 to 1
+	SQNR       *float64       `unit:"db" exact:"exact"` // of the first output
 	ArenaBytes *int
 	Weights    *int `unit:"bytes"`
+}
+
+// Measured returns what the recording says of the configuration's times.
+func (c *RecordedConfig) Measured() Measured {
+	if c.Timings != nil && c.Median != nil && c.Timings.EndToEnd.Median == *c.Median {
+		return c.Timings.Measured(c.Config)
+	}
+	m := Measured{Config: c.Config}
+	if c.Median != nil {
+		m.Median = *c.Median
+	}
+	return m
 }
 
 // setConfigs adds what was tried.

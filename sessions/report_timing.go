@@ -128,6 +128,9 @@ func (t *timings) report(live, estimated bool) *TimingsReport {
 		Samples: len(t.latency), EndToEnd: latencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
 		Estimated: estimated, BatchItems: t.batch, Inference: t.inference(),
 	}
+	if _, low, high := medianInterval(roundMedians(t.latency)); !estimated {
+		r.MedianLow, r.MedianHigh = time.Duration(low), time.Duration(high)
+	}
 	env := t.plan.Env()
 	for i, st := range t.plan.Steps {
 		lt := LayerTiming{

@@ -21,12 +21,12 @@ type WeightCalibration struct {
 	Channels   int // of the output; 1 where all weights share a scale
 	Group      int
 	Amax       []float32 // the scale is a 127th of it
-	SQNR       []float64 `unit:"db"`                       // with a scale for each channel
-	Shared     []float64 `output:"per_tensor_sqnr_db"`     // with one scale for all
-	PerChannel float64   `output:"all_sqnr_db"`            // of all weights, with a scale for each channel
-	PerTensor  float64   `output:"all_per_tensor_sqnr_db"` // of all weights, with one scale
-	Spread     float64   `unit:"ratio"`                    // the largest Amax over the median one
-	Dead       []int     `output:"nearly_dead_channels"`   // whose Amax is under a hundredth of the median, the first few
+	SQNR       []float64 `unit:"db" exact:"exact"`                                             // with a scale for each channel
+	Shared     []float64 `unit:"db" output:"per_tensor_sqnr" exact:"per_tensor_exact"`         // with one scale for all
+	PerChannel float64   `unit:"db" output:"all_sqnr" exact:"all_exact"`                       // of all weights, with a scale for each channel
+	PerTensor  float64   `unit:"db" output:"all_per_tensor_sqnr" exact:"all_per_tensor_exact"` // of all weights, with one scale
+	Spread     float64   `unit:"ratio"`                                                        // the largest Amax over the median one
+	Dead       []int     `output:"nearly_dead_channels"`                                       // whose Amax is under a hundredth of the median, the first few
 	DeadCount  int       `output:"nearly_dead"`
 	Given      bool      // the model brings them in integers, which are used as they are
 	Used       bool      // the engine multiplies with them in 8 bits

@@ -90,7 +90,7 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 		}
 		s.warnOfSimulation(plan)
 		built := time.Since(begin)
-		if snap.Timings, err = s.time(ctx, loaded, p); err != nil {
+		if snap.Timings, err = s.time(ctx, loaded, newTimings(plan, s.batchOf(plan)), p); err != nil {
 			return snap, err
 		}
 		snap.Overview = s.overview(cfg, plan, snap.Timings)
@@ -108,14 +108,21 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 // Identity identifies the engine of a configuration before it is planned: two configurations that give the same network, to
 // the bit, with the same tactics asked for have one engine. Why their precision changes nothing is said where that is so.
 func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string, err error) {
-	s := r.stages
-	l, err := s.lower(ctx, cfg)
+	id, err = r.stages.identity(ctx, cfg)
 	if err != nil {
 		return "", "", err
 	}
+	return id, r.stages.unchangedBy(cfg), nil
+}
+
+func (s *stages) identity(ctx context.Context, cfg Config) (string, error) {
+	l, err := s.lower(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
 	pc, err := s.passConfig(cfg)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	h := sha256.New()
 	var sizes []int
@@ -127,16 +134,16 @@ func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string
 		return len(sizes)
 	})
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	h.Write(text)
 	stored := s.stored(cfg) != nil // of an engine file, whose plan is not made anew
 	fmt.Fprint(h, key(sizes, pc.Shapes, cfg.Pin, cfg.Forbid, stored))
-	return hex.EncodeToString(h.Sum(nil)), s.unchangedBy(cfg), nil
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// time measures an engine.
-func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*TimingsReport, error) {
+// time measures an engine; t collects the samples.
+func (s *stages) time(ctx context.Context, l *run.Loaded, t *timings, p run.Profiling) (*TimingsReport, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
 	c, err := s.ready(ctx, l)
@@ -145,7 +152,6 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, p run.Profiling) (*Tim
 	}
 	defer c.Close()
 	s.progress(Progress{Phase: s.measuring()})
-	t := newTimings(l.Plan, s.batchOf(l.Plan))
 	t.of(c)
 	begin := time.Now()
 	err = c.Profile(ctx, s.profiling(p), t.add)

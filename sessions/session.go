@@ -31,7 +31,8 @@ type Session struct {
 	close  context.CancelFunc
 	done   chan struct{}
 
-	measured bool // the newest times are of a measurement that came to its end; only the loop uses it
+	reference *Config // the first that was measured to the end, beside which others are; only the loop uses it
+	measured  bool    // the newest times are of a measurement that came to its end; only the loop uses it
 
 	building string // the configuration that the log speaks of; only the loop reads it
 

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/trtui/trtui/core/run"
@@ -20,19 +21,28 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
 	t.of(c)
 	s.measured = false
+	var beside *Beside
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
+		if !live {
+			r.Beside = beside
+		}
 		o := s.stages.overview(cfg, l.Plan, r)
 		o.BuildTime = built
 		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
 	}
-	err = c.Profile(ctx, s.stages.profiling(p), func(sample run.Sample) {
+	each := func(sample run.Sample) {
 		add(sample)
 		if time.Since(last) >= progressInterval {
 			last = time.Now()
 			show(true)
 		}
-	})
+	}
+	if p.Duration == 0 {
+		err = c.Profile(ctx, s.stages.profiling(p), each)
+	} else {
+		beside, err = s.alternate(ctx, cfg, &lane{context: c, turn: turnOf(p), each: each})
+	}
 	if err == nil {
 		show(false)
 		if s.measured = p.Duration > 0 || s.stages.Backend.Info().Estimated; s.measured { // the first impression is for the eye alone
@@ -40,6 +50,57 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		}
 	}
 	return err
+}
+
+// A reference has a turn so many times shorter than the engine that is measured beside it, but so many samples at least.
+const (
+	referenceShare   = 5
+	referenceSamples = 2
+)
+
+// alternate measures an engine in rounds, beside the reference if that is still loaded and there is room for both; the first
+// engine becomes the reference of those after it. It returns how the engine compares, nil where nothing was beside it.
+func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside, error) {
+	st, lanes := s.stages, []*lane{own}
+	if s.reference == nil || s.reference.SameEngine(cfg, st.model.Quantized) {
+		if err := st.alternate(ctx, lanes); err != nil {
+			return nil, err
+		}
+		s.reference = &cfg
+		return nil, nil
+	}
+	id, err := st.identity(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if other, err := st.identity(ctx, *s.reference); err == nil && id == other {
+		return &Beside{*s.reference, true, Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, st.alternate(ctx, lanes)
+	}
+	if l := st.kept(*s.reference); l != nil {
+		c, err := st.ready(ctx, l)
+		if err != nil && !errors.As(err, new(*run.NoRoom)) {
+			return nil, err
+		}
+		if err == nil {
+			defer c.Close()
+			turn := own.turn
+			turn.Iterations, turn.Duration = referenceSamples, turn.Duration/referenceShare
+			lanes = append(lanes, &lane{context: c, turn: turn, each: func(run.Sample) {}})
+		}
+	}
+	if err := st.alternate(ctx, lanes); err != nil || len(lanes) < 2 {
+		return nil, err
+	}
+	return &Beside{*s.reference, false, pairedSpeed(lanes[1].medians, own.medians)}, nil
+}
+
+// kept returns the engine of a configuration if it is loaded, else nil.
+func (s *stages) kept(cfg Config) *run.Loaded {
+	pc, err := s.passConfig(cfg)
+	if err != nil {
+		return nil
+	}
+	return s.loaded.values[s.planKey(cfg, pc)]
 }
 
 // ready returns a context with the first items of the data as its inputs, whose inferences ctx ends.

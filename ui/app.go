@@ -31,7 +31,7 @@ type Config struct {
 	// OnScreen is told the digit of a screen when it is shown. It may be nil.
 	OnScreen func(digit string)
 	Header   Header
-	Start    tea.Cmd          // run first: usually Listen on the session's events
+	Start    func() tea.Cmd   // gives what each program that runs the App begins with: usually Listen on the session's events
 	Now      func() time.Time // nil: time.Now
 	// After returns a command that gives the message after a time; nil: by the system's clock.
 	After func(time.Duration, tea.Msg) tea.Cmd
@@ -47,7 +47,7 @@ type App struct {
 	onEvent  func(any, *Header) tea.Cmd
 	onScreen func(string)
 	header   Header
-	start    tea.Cmd
+	start    func() tea.Cmd
 	now      func() time.Time
 	after    func(time.Duration, tea.Msg) tea.Cmd
 
@@ -96,12 +96,17 @@ func New(c Config) (*App, error) {
 	return a, nil
 }
 
-// Init implements tea.Model.
+// Init implements tea.Model. An App may be run again, by another program: what was on its way in the one before is not.
 func (a *App) Init() tea.Cmd {
-	if a.look.chosen {
-		return a.start
+	a.beating, a.inbox.armed, a.frame = false, false, ""
+	cmds := []tea.Cmd{func() tea.Msg { return newsMsg{} }, func() tea.Msg { return deliverMsg{} }}
+	if a.start != nil {
+		cmds = append(cmds, a.start())
 	}
-	return tea.Batch(tea.RequestBackgroundColor, a.start)
+	if !a.look.chosen {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
 }
 
 // Update implements tea.Model.

@@ -25,7 +25,8 @@ const (
 	Copy           Intent = "copy"               // y
 	Export         Intent = "export"             // ctrl+s
 
-	// Cancel is what esc means where it has nothing to go back from: stop what is running.
+	// Cancel is what esc means where it has nothing to go back from: stop what is running, unless the owner says otherwise by
+	// a key of its own.
 	Cancel Intent = "cancel"
 )
 
@@ -112,7 +113,7 @@ func CheckKeys(screens []*Screen, intents []IntentKey) error {
 	inFrame := reserved(nil)
 	for _, k := range intents {
 		for _, name := range k.Keys {
-			if what, ok := inFrame[name]; ok {
+			if what, ok := inFrame[name]; ok && !(k.Intent == Cancel && name == "esc") {
 				problems = append(problems, fmt.Errorf("key %s: both %s and %s", name, k.Intent, what))
 			}
 		}

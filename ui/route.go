@@ -11,7 +11,7 @@ import (
 func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 	name := msg.String()
 	if name == "ctrl+c" {
-		return tea.Quit
+		return tea.Interrupt
 	}
 	a.status = StatusMsg{}
 	switch {
@@ -33,6 +33,8 @@ func (a *App) key(msg tea.KeyPressMsg) tea.Cmd {
 		return a.match(name)
 	case has(MotionKeys(), name):
 		return s.update(s.focus, msg)
+	case name == "esc": // an intent has it only where there is nothing to go back from
+		return a.back()
 	}
 	if k, ok := find(view.Keys(), name); ok {
 		if k.Off != "" {
@@ -65,8 +67,6 @@ func (a *App) frameKey(name string) tea.Cmd {
 	switch name {
 	case "q":
 		return a.quit()
-	case "esc":
-		return a.back()
 	case "?":
 		a.dialogs = append(a.dialogs, newHelp(s, a.intentKeys()))
 	case "tab":
@@ -93,7 +93,7 @@ func (a *App) frameKey(name string) tea.Cmd {
 	return nil
 }
 
-// back undoes the last narrowing of what is shown, or else stops what is running; it never quits.
+// back undoes the last narrowing of what is shown, or else stops what is running or leaves what is shown; it never quits.
 func (a *App) back() tea.Cmd {
 	s := a.screen()
 	p := &s.panes[s.focus]

@@ -25,16 +25,21 @@ const (
 	needsPrecision  // another precision to go to
 	needsCalibrator // another calibrator to go to
 	needsPercentile // the calibrator with that parameter
-	needsJob        // something that runs and can be stopped
+	needsJob        // something that runs and can be stopped, or that can be left
 )
 
-// inReplay says why a replay does nothing of that kind.
-const inReplay = "a replay shows what was recorded: open the model to change or measure it"
+// What says why a replay does nothing of that kind: one alone, and one in front of a live session.
+const (
+	inReplay      = "a replay shows what was recorded: open the model to change or measure it"
+	inFrontReplay = "a replay shows what was recorded: esc leads back to the live session"
+)
 
 // lacks says what the state at hand lacks of what a key needs; "" where the key works.
 func (d *desk) lacks(n need) string {
 	replay := d.snap.Replay != "" || d.Timeline != nil
 	switch {
+	case n == needsRecorder && d.Live != nil:
+		return "this is a recording already: esc leads back to the live session, which can be recorded"
 	case n == needsRecorder && d.Recorder == nil:
 		return "this is a recording already: open the model to record another"
 	case d.snap.Refused() && slices.Contains([]need{needsRun, needsDevice, needsChoice, needsPrecision, needsCalibrator, needsPercentile}, n):
@@ -53,8 +58,10 @@ func (d *desk) lacks(n need) string {
 		return d.onlyRecorded("with "+snapshotLabel(d.snap), d.otherCalibrator)
 	case n == needsChoice && ownRanges(d.snap):
 		return "the model brings its own quantisation: its layers keep the precision that it gives them"
-	case n == needsJob && !d.working():
+	case n == needsJob && d.Live == nil && !d.working():
 		return "nothing is running that could be stopped"
+	case replay && d.Live != nil && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
+		return inFrontReplay
 	case replay && slices.Contains([]need{needsModel, needsRun, needsDevice, needsChoice, needsPercentile}, n):
 		return inReplay
 	case n == needsDevice && d.snap.Device.Estimated:

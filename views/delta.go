@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/ui"
@@ -13,7 +12,7 @@ import (
 // delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
 // Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. write writes a
 // latency of a configuration.
-func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, write func(sessions.Config, sessions.Latency) string) []string {
+func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, speed sessions.Speed, write func(sessions.Config, sessions.Latency) string) []string {
 	b := now.Timings.EndToEnd
 	before, after := write(was, a), write(now.Config, b)
 	names := sessions.Labels([]sessions.Config{was, now.Config}, ownRanges(now))
@@ -27,12 +26,12 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, writ
 	if short[0] == short[1] {
 		short[0] = "before"
 	}
-	noisy, briefly := "", ""
-	if overlap(a, b) {
-		noisy, briefly = "; noisy, runs overlap", "; noisy"
+	apart, briefly := "", ""
+	if !speed.SideBySide {
+		apart, briefly = "; not measured side by side", "; not side by side"
 	}
-	line := func(names [2]string, noisy, agreement string) string {
-		return fmt.Sprintf("%s: %s, %s %s (%s%s)%s", names[1], after, speed(a.Median, b.Median), names[0], before, noisy, agreement)
+	line := func(names [2]string, apart, agreement string) string {
+		return fmt.Sprintf("%s: %s, %s %s (%s%s)%s", names[1], after, speedWords(speed), names[0], before, apart, agreement)
 	}
 	with, and := "", ""
 	if acc := now.Accuracy; acc != nil && acc.Labels.Agreement >= 0 && acc.Items > 0 {
@@ -40,9 +39,9 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, writ
 		with, and = ", agreement with FP32 "+share, ", agreement "+share
 	}
 	return []string{
-		line(long, noisy, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""),
-		fmt.Sprintf("%s, %s %s (%s%s)", after, speed(a.Median, b.Median), short[0], before, briefly),
-		speed(a.Median, b.Median) + " " + short[0] + briefly,
+		line(long, apart, with), line(long, briefly, and), line(short, briefly, with), line(short, briefly, and), line(short, briefly, ""), line(short, "", ""),
+		fmt.Sprintf("%s, %s %s (%s)", after, speedWords(speed), short[0], before),
+		speedWords(speed) + " " + short[0],
 	}
 }
 
@@ -71,22 +70,15 @@ func sameKernels(was, now *sessions.Snapshot) bool {
 	})
 }
 
-// overlap reports whether the faster of two latencies is hardly beyond the other's reach: nine in ten of its runs are not
-// below the other's fastest, although the medians differ.
-func overlap(a, b sessions.Latency) bool {
-	if b.Median > a.Median {
-		a, b = b, a
-	}
-	return float64(a.Median) > 1.02*float64(b.Median) && b.P90 > a.Min
-}
-
-// speed says how b compares with a, in the words that go before the name of a.
-func speed(a, b time.Duration) string {
-	switch ratio := float64(a) / float64(b); {
-	case ratio >= 1.02:
-		return fmt.Sprintf("%.2fx faster than", ratio)
-	case ratio <= 0.98:
-		return fmt.Sprintf("%.2fx slower than", 1/ratio)
+// speedWords says how a configuration compares with another, in the words that go before the name of that.
+func speedWords(s sessions.Speed) string {
+	switch {
+	case s.Known() && !s.Significant && s.Low != s.High:
+		return "within noise of"
+	case s.Ratio >= 1.02:
+		return fmt.Sprintf("%.2fx faster than", s.Ratio)
+	case s.Ratio <= 0.98:
+		return fmt.Sprintf("%.2fx slower than", 1/s.Ratio)
 	}
 	return "as fast as"
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // recordingsScreen lists the recordings that there are, and opens one. In a replay it first lists the states of the one
-// that is shown.
+// that is shown, and where that was opened from a live session the way back to it.
 func recordingsScreen(d *desk) *ui.Screen {
 	s := &ui.Screen{Key: "9", Name: "Recordings", Views: []ui.View{newRecordingsView(d)}}
 	if d.Timeline != nil {
@@ -77,9 +77,13 @@ type recordingsView struct {
 
 func newRecordingsView(d *desk) *recordingsView {
 	v := &recordingsView{pane: d.pane(0)}
-	at := func(r int) *sessions.RecordingReport { return v.list[r] }
+	v.table.Rows = v.before()
+	at := v.at
 	v.table.Columns = []ui.Column{
 		{Title: "recording", Name: true, Width: 30, Flex: 1, Cell: func(r int) ui.Cell {
+			if v.live(r) {
+				return ui.Cell{Text: "live session", Style: ui.Good}
+			}
 			name := filepath.Base(at(r).Path)
 			if at(r).Path == v.snap.Recording {
 				return ui.Cell{Text: string(v.Look.Glyphs.Record) + " " + name, Style: ui.Bad}
@@ -96,6 +100,8 @@ func newRecordingsView(d *desk) *recordingsView {
 		}},
 		{Title: "state", Width: 9, Priority: 1, Cell: func(r int) ui.Cell {
 			switch {
+			case v.live(r):
+				return ui.Cell{Text: "live", Style: ui.Good}
 			case at(r).Path == v.snap.Recording:
 				return ui.Cell{Text: "recording", Style: ui.Bad}
 			case at(r).Err != "":
@@ -107,13 +113,45 @@ func newRecordingsView(d *desk) *recordingsView {
 			}
 			return ui.Cell{Text: "cut short", Style: ui.Warn}
 		}},
-		{Title: "size", Width: 10, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Bytes(at(r).Bytes)} },
+		{Title: "size", Width: 10, Align: ui.AlignRight, Down: true, Cell: func(r int) ui.Cell {
+			if v.live(r) {
+				return ui.Cell{}
+			}
+			return ui.Cell{Text: ui.Bytes(at(r).Bytes)}
+		},
 			Order: func(a, b int) int { return cmp.Compare(at(a).Bytes, at(b).Bytes) }},
 		{Title: "begun", Width: 16, Cell: func(r int) ui.Cell {
+			if v.live(r) {
+				return ui.Cell{}
+			}
 			return ui.Cell{Text: at(r).Started.Format("2006-01-02 15:04"), Style: ui.Muted}
 		}, Order: func(a, b int) int { return at(a).Started.Compare(at(b).Started) }},
 	}
 	return v
+}
+
+// before is how many rows come before the recordings: the live session's, where there is one to return to.
+func (v *recordingsView) before() int {
+	if v.Live != nil {
+		return 1
+	}
+	return 0
+}
+
+// live reports whether a row is that of the live session.
+func (v *recordingsView) live(r int) bool { return r < v.before() }
+
+// at returns the recording of a row; for that of the live session, what it is at.
+func (v *recordingsView) at(r int) *sessions.RecordingReport {
+	if !v.live(r) {
+		return v.list[r-v.before()]
+	}
+	s := v.Live.Snapshot()
+	report := &sessions.RecordingReport{Configs: []sessions.RecordedConfig{{Name: snapshotLabel(s)}}}
+	if s.Model != nil {
+		report.Model = s.Model.Name
+	}
+	return report
 }
 
 // triedNames lists the configurations that a recording has.
@@ -151,11 +189,14 @@ func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 		v.take(msg)
 	case recordingsMsg:
 		v.list, v.err = msg.list, msg.err
-		v.table.Rows = len(v.list)
+		v.table.Rows = v.before() + len(v.list)
 		v.table.Refresh()
 	default:
 		if r := v.table.Row(); isKey(msg, "enter") && r >= 0 && v.Open != nil {
-			return v.Open(v.list[r].Path)
+			if v.live(r) {
+				return v.Live.Return
+			}
+			return v.Open(v.at(r).Path)
 		}
 		v.table.Update(msg)
 	}
@@ -167,6 +208,8 @@ func (v *recordingsView) Render(w, h int) string {
 		switch {
 		case v.err != nil:
 			c.Fit(1, 1, w-2, ui.Bad, v.err.Error())
+		case v.Live != nil:
+			v.table.Draw(c)
 		case len(v.list) == 0 && v.Recordings == "":
 			c.Fit(1, 1, w-2, ui.Muted, "there is no folder for recordings here")
 		case len(v.list) == 0 && v.Recorder == nil:

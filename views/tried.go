@@ -21,6 +21,7 @@ type trial struct {
 	samples    int
 	median     time.Duration
 	latency    sessions.Latency // with that median; a recording has the median alone
+	measured   sessions.Measured
 	top1       float64
 	agreement  float64
 	sqnr       float64
@@ -33,8 +34,8 @@ type trial struct {
 func snapshotTrial(s *sessions.Snapshot) trial {
 	t := trial{
 		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median, latency: s.Timings.EndToEnd,
-		unfinished: cutShort(s) > 0,
-		top1:       math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
+		unfinished: cutShort(s) > 0, measured: s.Timings.Measured(s.Config),
+		top1: math.NaN(), agreement: math.NaN(), sqnr: math.NaN(), arena: s.Memory.Peak, weights: s.Memory.Weights,
 	}
 	if a := s.Accuracy; a != nil {
 		t.top1, t.agreement = knownShare(a.Labels.Top1), knownShare(a.Labels.Agreement)
@@ -65,6 +66,7 @@ func recordedTrial(c sessions.RecordedConfig) trial {
 	if c.Median != nil {
 		t.median = *c.Median
 	}
+	t.measured = c.Measured()
 	if c.ArenaBytes != nil {
 		t.arena = *c.ArenaBytes
 	}
@@ -128,7 +130,7 @@ func (v *triedView) columns() []ui.Column {
 			return ui.Cell{Bar: &ui.Bar{Value: float64(v.trials[r].median), Max: v.slowest(), Style: style(r)}}
 		}},
 		right("median", 9, 0, func(t *trial) float64 { return orNaN(t.nanoseconds()) }, func(t *trial) string { return ui.Duration(t.median) }),
-		right("speed", 6, 1, v.speed, func(t *trial) string { return fmt.Sprintf("%.2fx", v.speed(t)) }),
+		right("speed", 7, 1, func(t *trial) float64 { return v.speed(t).Ratio }, v.speedText),
 		right("top-1", 6, 3, func(t *trial) float64 { return t.top1 }, func(t *trial) string { return percent(t.top1) }),
 		right("agree", 6, 0, func(t *trial) float64 { return t.agreement }, func(t *trial) string { return percent(t.agreement) }),
 		right("SQNR dB", 7, 2, func(t *trial) float64 { return t.sqnr }, func(t *trial) string { return decibels(t.sqnr) }),
@@ -147,13 +149,29 @@ func orNaN(v float64) float64 {
 	return v
 }
 
-// speed returns how many times as fast as the first one that was measured a configuration is, NaN where that is not known.
-func (v *triedView) speed(t *trial) float64 {
+// speed returns how many times as fast as the first one that was measured a configuration is; NaN where that is not known.
+func (v *triedView) speed(t *trial) sessions.Speed {
 	i := slices.IndexFunc(v.trials, func(t trial) bool { return t.median > 0 })
 	if i < 0 || t.median == 0 {
-		return math.NaN()
+		return sessions.Speed{Ratio: math.NaN(), SideBySide: true}
 	}
-	return v.trials[i].nanoseconds() / t.nanoseconds()
+	return t.measured.Over(v.trials[i].measured, ownRanges(v.desk.snap))
+}
+
+// speedText writes a speed: none where the difference is noise, and marked where it is of different times.
+func (v *triedView) speedText(t *trial) string {
+	s := v.speed(t)
+	text := fmt.Sprintf("%.2fx", s.Ratio)
+	switch {
+	case t.measured.Beside != nil && t.measured.Beside.Same && s.SideBySide && s.Ratio == 1:
+		return "same"
+	case s.Known() && !s.Significant && s.Low != s.High:
+		text = "~1.00x"
+	}
+	if !s.SideBySide {
+		text += "*"
+	}
+	return text
 }
 
 func (v *triedView) Title() string { return "Configurations tried" }
@@ -169,7 +187,11 @@ func (v *triedView) Note() (string, ui.Style) {
 	if len(v.trials) < 2 {
 		return estimated, ui.Muted
 	}
-	return strings.TrimSpace(estimated + " speed over the first"), ui.Muted
+	note := strings.TrimSpace(estimated + " speed over the first")
+	if slices.ContainsFunc(v.trials, func(t trial) bool { return !v.speed(&t).SideBySide }) {
+		note += ", * not side by side"
+	}
+	return note, ui.Muted
 }
 
 func (v *triedView) Update(msg tea.Msg) tea.Cmd {
@@ -201,15 +223,15 @@ func (d *desk) try(s *sessions.Snapshot) {
 	}
 }
 
-// took returns the latency of a configuration as the table has it, or that of the snapshot where the table has none or
+// took returns the latency of a configuration, and what it is compared by, as the table has it, or that of the snapshot where the table has none or
 // has by now what is compared with it.
-func (d *desk) took(was, now *sessions.Snapshot) sessions.Latency {
+func (d *desk) took(was, now *sessions.Snapshot) (sessions.Latency, sessions.Measured) {
 	own := ownRanges(now)
 	i := slices.IndexFunc(d.tried, func(t trial) bool { return t.config.SameEngine(was.Config, own) })
 	if i < 0 || was.Config.SameEngine(now.Config, own) {
-		return was.Timings.EndToEnd
+		return was.Timings.EndToEnd, was.Timings.Measured(was.Config)
 	}
-	return d.tried[i].latency
+	return d.tried[i].latency, d.tried[i].measured
 }
 
 // keep adds a trial. It takes the place of an earlier one of the same engine, unless that was measured better and this

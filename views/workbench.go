@@ -54,11 +54,19 @@ type Options struct {
 	Recordings string
 	// Open opens a recording; nil where that cannot be done.
 	Open func(path string) tea.Cmd
+	// Live is the session in front of which a recording is shown; nil: there is none.
+	Live *Live
 	// Timeline is the controller of a replay, which has states to choose from; nil for a session.
 	Timeline Timeline
 	// Now is the clock, and After gives a message after a time; nil: the system's.
 	Now   func() time.Time
 	After func(time.Duration, tea.Msg) tea.Cmd
+}
+
+// Live is a session that waits, at work, behind the replay of a recording.
+type Live struct {
+	Snapshot func() *sessions.Snapshot
+	Return   tea.Cmd // shows it again
 }
 
 // NewWorkbench returns the workbench for a controller: the only tea.Model of the program.
@@ -79,11 +87,13 @@ func NewWorkbench(ctl Controller, o Options) (*ui.App, error) {
 				ctl.Calibrate()
 			}
 		},
-		Start: tea.Batch(
-			func() tea.Msg { return ctl.Snapshot() },
-			ui.Listen(ctl.Events()),
-			listRecordings(o.Recordings),
-		),
+		Start: func() tea.Cmd {
+			return tea.Batch(
+				func() tea.Msg { return ctl.Snapshot() },
+				ui.Listen(ctl.Events()),
+				listRecordings(o.Recordings),
+			)
+		},
 	})
 }
 
@@ -120,6 +130,9 @@ func (d *desk) intents() []ui.IntentKey {
 	list := slices.DeleteFunc(ui.Intents(), func(k ui.IntentKey) bool { return !serves[k.Intent] })
 	if d.Timeline != nil {
 		list = append(list, scrubKeys()...)
+	}
+	if d.Live != nil {
+		list = append(list, ui.IntentKey{Intent: ui.Cancel, Key: ui.K("esc", "live", "back to the live session, which is as it was left")})
 	}
 	return list
 }
@@ -196,8 +209,11 @@ func (d *desk) nextCalibrator() tea.Cmd {
 // working reports whether something is being done that can be stopped.
 func (d *desk) working() bool { return d.snap.Busy != nil && d.snap.Replay == "" }
 
-// cancel stops what is being done. Tactics that were being timed again are left for the engine as it was.
+// cancel stops what is being done, or leaves a replay for the live session behind it. Tactics that were being timed again are left for the engine as it was.
 func (d *desk) cancel() tea.Cmd {
+	if d.Live != nil {
+		return d.Live.Return
+	}
 	if d.snap.Retiming != "" {
 		return d.endRetiming()
 	}
@@ -360,11 +376,13 @@ func (d *desk) tell() tea.Cmd {
 	if was == nil || was.Timings == nil || was.Timings.EndToEnd.Median == 0 {
 		return news(ui.Good, snapshotLabel(now)+": "+ui.Duration(now.Timings.EndToEnd.Median))
 	}
+	latency, measured := d.took(was, now)
 	if sameKernels(was, now) {
 		return news(ui.Good, fmt.Sprintf("%s: the same kernels as before; %s, before %s", snapshotLabel(now),
-			d.medianOf(now.Config, now.Timings.EndToEnd), d.medianOf(was.Config, d.took(was, now))))
+			d.medianOf(now.Config, now.Timings.EndToEnd), d.medianOf(was.Config, latency)))
 	}
-	lines := delta(was.Config, d.took(was, now), now, d.medianOf)
+	speed := now.Timings.Measured(now.Config).Over(measured, ownRanges(now))
+	lines := delta(was.Config, latency, now, speed, d.medianOf)
 	return news(ui.Good, lines[0], lines[1:]...)
 }
 

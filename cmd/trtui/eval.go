@@ -20,9 +20,10 @@ type evalRow struct {
 	Calibrator   string
 	Top1         *float64 // percent; null without labels
 	Agreement    *float64 // percent of items whose first class is FP32's; null without classes
-	SQNR         float64  `unit:"db"` // of the first output; 200 stands for equality
+	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
 	Latency      time.Duration
 	LatencyP99   time.Duration
+	Speed        *sessions.Speed // beside the first row; null for that, and for the same engine as another row's
 	WeightsBytes int
 	ArenaBytes   int
 	Ranges       string `json:",omitempty"` // of activations: where they come from
@@ -98,24 +99,36 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 	})
 }
 
-// evalConfigs returns a row for each configuration, and by how much the labels seem to be off. An engine that two of them
-// have in common is measured once: what differed would be noise.
+// evalConfigs returns a row for each configuration, and by how much the labels seem to be off. Engines are measured side by
+// side; one that two configurations have in common is measured once: what differed would be noise.
 func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []sessions.Config) (rows []evalRow, offset int, err error) {
-	engines := map[string]evalRow{}
-	for _, cfg := range configs {
-		id, unchanged, err := r.Identity(ctx, cfg)
-		if err != nil {
+	var distinct []sessions.Config
+	engines, of := map[string]int{}, make([]int, len(configs)) // by identity, and by row: the place in distinct
+	unchanged := make([]string, len(configs))
+	for i, cfg := range configs {
+		var id string
+		if id, unchanged[i], err = r.Identity(ctx, cfg); err != nil {
 			return nil, 0, err
 		}
-		row, known := engines[id]
-		if known {
-			row.SameAs = strings.TrimSpace(row.Precision + " " + row.Calibrator)
-		} else if row, err = evalConfig(ctx, r, cfg); err != nil {
-			return nil, 0, err
+		if _, known := engines[id]; !known {
+			engines[id] = len(distinct)
+			distinct = append(distinct, cfg)
 		}
-		row.Precision, row.Calibrator, row.Config, row.Unchanged = string(cfg.Precision), p.calibrator(cfg), cfg, unchanged
-		if !known {
-			engines[id] = row
+		of[i] = engines[id]
+	}
+	profiling := run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime}
+	compared, err := r.Compare(ctx, distinct, sessions.PartOverview|sessions.PartScore, profiling)
+	if err != nil {
+		return nil, 0, err
+	}
+	first := map[int]string{} // what the first row of each engine is called
+	for i, cfg := range configs {
+		row := newEvalRow(compared[of[i]])
+		row.Precision, row.Calibrator, row.Config, row.Unchanged = string(cfg.Precision), p.calibrator(cfg), cfg, unchanged[i]
+		if same, known := first[of[i]]; known {
+			row.SameAs, row.Speed = same, nil
+		} else {
+			first[of[i]] = strings.TrimSpace(row.Precision + " " + row.Calibrator)
 		}
 		rows, offset = append(rows, row), row.offset
 	}
@@ -133,22 +146,18 @@ func (p *place) calibrator(cfg sessions.Config) string {
 	return ""
 }
 
-func evalConfig(ctx context.Context, r *sessions.Runner, cfg sessions.Config) (evalRow, error) {
-	snap, err := r.Report(ctx, cfg, sessions.PartOverview|sessions.PartScore, run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime, PerStep: false})
-	if err != nil {
-		return evalRow{}, err
-	}
-	acc := snap.Accuracy
+func newEvalRow(c sessions.Compared) evalRow {
+	acc := c.Accuracy
 	row := evalRow{
-		Ranges: acc.Ranges, Latency: snap.Overview.Latency.Median, LatencyP99: snap.Overview.Latency.P99,
-		WeightsBytes: snap.Memory.Weights, ArenaBytes: snap.Memory.Peak, Random: acc.Random, RandomRanges: acc.RandomRanges,
-		Estimated: snap.Timings.Estimated, offset: acc.Labels.Offset,
+		Ranges: acc.Ranges, Latency: c.Overview.Latency.Median, LatencyP99: c.Overview.Latency.P99, Speed: c.Speed,
+		WeightsBytes: c.Memory.Weights, ArenaBytes: c.Memory.Peak, Random: acc.Random, RandomRanges: acc.RandomRanges,
+		Estimated: c.Timings.Estimated, offset: acc.Labels.Offset,
 		Top1: percentage(acc.Labels.Top1), Agreement: percentage(acc.Labels.Agreement),
 	}
 	if len(acc.Outputs) > 0 {
 		row.SQNR, row.NotFinite = acc.Outputs[0].SQNR, acc.Outputs[0].NotFinite
 	}
-	return row, nil
+	return row
 }
 
 // percentage returns a share in percent, nil where there is none.
@@ -188,7 +197,10 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintln(w)
 	var lines [][]string
 	for _, r := range rows {
-		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), fmt.Sprintf("%.2f×", float64(rows[0].Latency)/float64(r.Latency)), ""
+		median, p99, speed, remark := ms(r.Latency), ms(r.LatencyP99), "1.00×", ""
+		if r.Speed != nil {
+			speed, remark = speedText(*r.Speed)
+		}
 		if r.SameAs != "" {
 			median, p99, speed, remark = "-", "-", "-", "same engine as "+r.SameAs
 		}
@@ -202,6 +214,19 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	}
 	writeTable(w, []string{"precision", "calibrator", ">top-1 %", ">agree %", ">SQNR dB", ">median ms", "~>p99 ms", "~>speed", "~>weights KiB", ">arena KiB", ""}, lines)
 	return nil
+}
+
+// speedText prints how many times as fast as the first row one is, with a remark where that says little. A difference within
+// the noise is none.
+func speedText(s sessions.Speed) (speed, remark string) {
+	speed = fmt.Sprintf("%.2f×", s.Ratio)
+	if !s.Significant {
+		speed, remark = "~1.00×", "within noise; "
+	}
+	if !s.SideBySide {
+		remark += "not measured side by side; "
+	}
+	return speed, strings.TrimSuffix(remark, "; ")
 }
 
 // hundredths prints a number with two digits behind the point.

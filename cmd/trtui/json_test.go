@@ -25,11 +25,11 @@ var jsonCommands = []struct {
 	{[]string{"calibrate", "--compare"}, []string{"clip_share", "kl_nats", "sqnr_db"}},
 	{[]string{"calibrate", "--weights"}, []string{"weights", "spread_ratio", "per_tensor_sqnr_db", "nearly_dead"}},
 	{[]string{"bench", "--per-layer", "--duration", "10ms", "--iterations", "5"}, []string{"latency", "median_ms", "p99_ms", "gap_ms", "mean_ms", "gflop_per_s"}},
-	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_ms", "latency_p99_ms", "arena_bytes", "sqnr_db"}},
+	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_ms", "latency_p99_ms", "arena_bytes", "sqnr_db", "exact"}},
 	{[]string{"eval", "--per-layer", "--precision", "int8"}, []string{"accumulated", "tap_items", "agreement_share"}},
 	{[]string{"build"}, []string{"arena_bytes", "file", "config"}},
 	{[]string{"run", "--items", "2"}, []string{"classes", "min_at", "not_finite"}},
-	{[]string{"run", "--backends", "cpu,eval", "--items", "2", "--per-layer"}, []string{"tolerance", "pairs", "passed", "max_abs", "sqnr_db", "histogram"}},
+	{[]string{"run", "--backends", "cpu,eval", "--items", "2", "--per-layer"}, []string{"tolerance", "pairs", "passed", "max_abs", "sqnr_db", "exact", "histogram"}},
 	{nil, []string{"latency", "build_time_ms"}},
 }
 
@@ -80,20 +80,23 @@ func checkJSON(t *testing.T, text string) map[string]bool {
 		t.Errorf("the model is %v", m)
 	}
 	keys := map[string]bool{}
-	walkKeys(v, "", func(path, key string) {
+	walkKeys(v, "", func(path, key string, value any) {
 		keys[key] = true
 		if strings.ContainsFunc(key, func(r rune) bool { return r != '_' && !unicode.IsLower(r) && !unicode.IsDigit(r) }) {
 			t.Errorf("key %q in %s is not in snake case", key, path)
+		}
+		if db, ok := value.(float64); ok && strings.HasSuffix(key, "_db") && (db >= 200 || db <= -200) {
+			t.Errorf("%s in %s is %g dB, which stands for no ratio", key, path, db)
 		}
 	})
 	return keys
 }
 
-func walkKeys(v any, path string, see func(path, key string)) {
+func walkKeys(v any, path string, see func(path, key string, value any)) {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			see(path, k)
+			see(path, k, e)
 			walkKeys(e, path+"/"+k, see)
 		}
 	case []any:

@@ -67,7 +67,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 		look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 		if err == nil {
 			r.Seek(state)
-			return terminal{look, filepath.Dir(r.Path()), replayConfigs(r)}.show(ctx, r, nil)
+			return terminal{look: look, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r)}.show(ctx, r, nil)
 		}
 	}
 	if f.format == "json" {

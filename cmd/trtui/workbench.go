@@ -112,7 +112,7 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
 	}
-	return terminal{look, f.recording, f.configs(modelArg(args))}.show(cmd.Context(), session, session)
+	return terminal{look: look, recordings: f.recording, configs: f.configs(modelArg(args))}.show(cmd.Context(), session, session)
 }
 
 // configs saves configurations to the folder in which the program was started, named after the model.

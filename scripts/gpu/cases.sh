@@ -113,7 +113,7 @@ compare() {
     --timing-cache "$cache" ${forbid[@]+"${forbid[@]}"} >"$work/run" 2>"$work/error" </dev/null
   status=$?
   max_abs=$(sed -n 's/^ *"max_abs": \([^,]*\),*$/\1/p' "$work/run" | head -n 1)
-  sqnr=$(sed -n 's/^ *"sqnr_db": \([^,]*\),*$/\1/p' "$work/run" | head -n 1) # not there where nothing differs
+  sqnr=$(sed -n '/"sqnr_db"/{s/^ *"sqnr_db": \([-0-9.e+]*\),*$/\1/p;q;}' "$work/run") # null where nothing differs, and where nothing is left
   case $status in
     0 | 1 | 2)
       if [ -z "$max_abs" ]; then

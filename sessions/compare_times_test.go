@@ -1,0 +1,93 @@
+package sessions
+
+import (
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/testdata"
+)
+
+// twoConfigs are compared, on a runner without data.
+func twoConfigs(t *testing.T) (*Runner, []Config) {
+	t.Helper()
+	m, err := ParseModel(graph.Ops(), "embedded", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(0)
+	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(Progress) {})
+	t.Cleanup(func() { r.stages.release(); b.Close() })
+	return r, []Config{{Precision: FP32, Batch: 1}, {Precision: FP16, Batch: 1}}
+}
+
+// TestLanesAlternate measures two engines, which take turns: neither is a round ahead of the other, and each begins as often.
+func TestLanesAlternate(t *testing.T) {
+	r, configs := twoConfigs(t)
+	s := r.stages
+	var order []int
+	var lanes []*lane
+	for i, cfg := range configs {
+		l, err := s.load(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.ready(t.Context(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		lanes = append(lanes, &lane{context: c, turn: run.Profiling{Iterations: 2}, each: func(run.Sample) { order = append(order, i) }})
+	}
+	if err := s.alternate(t.Context(), lanes); err != nil {
+		t.Fatal(err)
+	}
+	if len(order) != 4*rounds || len(lanes[0].medians) != rounds || len(lanes[1].medians) != rounds {
+		t.Fatalf("%d samples in %d and %d rounds", len(order), len(lanes[0].medians), len(lanes[1].medians))
+	}
+	for round := range rounds {
+		first := round % 2
+		for i, want := range []int{first, first, 1 - first, 1 - first} {
+			if order[4*round+i] != want {
+				t.Fatalf("round %d has %v", round+1, order[4*round:4*round+4])
+			}
+		}
+	}
+}
+
+// TestCompare measures two configurations side by side, and one after the other where they cannot be.
+func TestCompare(t *testing.T) {
+	r, configs := twoConfigs(t)
+	p := run.Profiling{WarmUp: time.Millisecond, Iterations: 30}
+	list, err := r.Compare(t.Context(), configs, PartOverview, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 2 || list[0].Speed != nil || list[1].Speed == nil {
+		t.Fatalf("%+v", list)
+	}
+	if s := list[1].Speed; !s.SideBySide || !(s.Low > 0 && s.Low <= s.Ratio && s.Ratio <= s.High) {
+		t.Errorf("the second one is %+v", s)
+	}
+	for i, c := range list {
+		if c.Overview.Latency.Count < 30 || c.Timings.Samples != c.Overview.Latency.Count || c.Overview.BuildTime == 0 {
+			t.Errorf("configuration %d: %d samples, %d in the overview", i+1, c.Timings.Samples, c.Overview.Latency.Count)
+		}
+	}
+	many := make([]Config, memoSize+1)
+	for i := range many {
+		many[i] = configs[i%2]
+	}
+	reports, speeds, err := r.stages.timeAll(t.Context(), many, p)
+	if err != nil || len(reports) != len(many) || speeds[0] != nil {
+		t.Fatalf("%d reports, %v", len(reports), err)
+	}
+	for _, s := range speeds[1:] {
+		if s.SideBySide || s.Ratio <= 0 {
+			t.Errorf("too many engines: %+v", *s)
+		}
+	}
+}

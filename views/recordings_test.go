@@ -1,0 +1,85 @@
+package views
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/ui"
+)
+
+// TestBackToLive leaves a replay for the session that it was opened from: by esc on any screen, once there is nothing else to
+// go back from, and by the first row of the recordings.
+func TestBackToLive(t *testing.T) {
+	l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
+	returned, opened := 0, ""
+	live := &Live{Snapshot: func() *sessions.Snapshot { return l.snap }, Return: func() tea.Msg { returned++; return nil }}
+	b := &bench{t: t, ctl: &fake{snap: l.state()}, now: l.Moment(0).Time}
+	open := func(path string) tea.Cmd { opened = path; return nil }
+	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l, Live: live, Open: open, Now: b.clock, After: b.after})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.app = app
+	b.size(120, 40)
+	b.publish(l.state())
+	for i, screen := range []string{"1", "2", "3", "4", "5", "6", "7", "9", "0"} {
+		b.press(screen)
+		if i > 0 && i < 7 {
+			b.press("z", "esc")
+		}
+		if returned != i {
+			t.Fatalf("screen %s: esc leaves the replay instead of the zoom", screen)
+		}
+		b.press("esc")
+		if returned != i+1 {
+			t.Fatalf("screen %s: esc does not lead back", screen)
+		}
+	}
+	b.press("1", "?")
+	b.wants("back to the live session")
+	b.press("esc", "r")
+	b.wants("esc leads back to the live session")
+	b.press("9", "tab")
+	b.wants("live session", "esc live")
+	b.send(recordingsMsg{list: []*sessions.RecordingReport{{Path: "there/old.trtui", Complete: true}}})
+	rows := strings.Split(b.screen(), "\n")
+	at := func(text string) int {
+		for i, r := range rows {
+			if strings.Contains(r, text) {
+				return i
+			}
+		}
+		return -1
+	}
+	if first, second := at("live session"), at("old.trtui"); first < 0 || second != first+1 {
+		t.Errorf("the live session is in line %d, the recording in %d:\n%s", first, second, b.screen())
+	}
+	returned = 0
+	b.press("enter")
+	if returned != 1 || opened != "" {
+		t.Errorf("enter on the first row: %d returns, opened %q", returned, opened)
+	}
+	b.press("down", "enter")
+	if returned != 1 || opened != "there/old.trtui" {
+		t.Errorf("enter on the second row: %d returns, opened %q", returned, opened)
+	}
+}
+
+// TestReplayAlone shows a recording without a session behind it: there is nothing to go back to.
+func TestReplayAlone(t *testing.T) {
+	b, _ := newReplayBench(t, ui.Options{NoColor: true})
+	b.press("9", "tab")
+	b.send(recordingsMsg{list: []*sessions.RecordingReport{{Path: "old.trtui", Complete: true}}})
+	b.wants("old.trtui")
+	if s := b.screen(); strings.Contains(s, "live") {
+		t.Errorf("a session is shown:\n%s", s)
+	}
+	if cmd := func() tea.Cmd { _, cmd := b.app.Update(key("esc")); return cmd }(); cmd != nil {
+		t.Errorf("esc does something: %v", cmd())
+	}
+	b.press("r")
+	b.wants("open the model to change or measure it")
+}
