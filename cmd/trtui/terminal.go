@@ -79,7 +79,11 @@ func (t terminal) run(ctx context.Context, ctl views.Controller, rec views.Recor
 	if err != nil {
 		return nil, err
 	}
-	_, err = tea.NewProgram(app, tea.WithContext(ctx)).Run()
+	jobs := newJobs()
+	defer jobs.end()
+	program := tea.NewProgram(app, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(jobs.filter))
+	go jobs.forward(program)
+	_, err = program.Run()
 	select {
 	case r := <-next:
 		return r, err

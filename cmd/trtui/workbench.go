@@ -86,6 +86,8 @@ func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
 
 // open opens the model and shows it.
 func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
+	ctx, stop := guardTerminal(cmd.Context())
+	defer stop()
 	p, err := f.options.open(modelArg(args))
 	if err != nil {
 		return err
@@ -103,12 +105,12 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	f.look.ASCII = asked(cmd, "ascii")
 	look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 	if err != nil {
-		return f.printOverview(cmd.Context(), session, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return f.printOverview(ctx, session, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
 	}
-	return terminal{look, f.recording, f.configs(modelArg(args))}.show(cmd.Context(), session, session)
+	return terminal{look, f.recording, f.configs(modelArg(args))}.show(ctx, session, session)
 }
 
 // configs saves configurations to the folder in which the program was started, named after the model.
