@@ -30,7 +30,7 @@ func (s *stages) engineReport(ctx context.Context, cfg Config) (json.RawMessage,
 		}
 		r.Data, r.Random = s.calibrationData(cfg), s.randomCalibration(cfg)
 	}
-	return json.Marshal(r)
+	return graph.MarshalStored(r)
 }
 
 // BuiltWith returns the configuration that an engine file was built with.
@@ -58,7 +58,7 @@ func (m *Model) BuiltOn() string {
 // report reads what the engine file tells of its making.
 func (m *Model) report() (engineReport, error) {
 	var r engineReport
-	if err := json.Unmarshal(m.Engine.Report, &r); err != nil {
+	if err := graph.UnmarshalStored(m.Engine.Report, &r); err != nil {
 		return r, fmt.Errorf("engine %s: report: %w", m.Path, err)
 	}
 	return r, nil

@@ -54,7 +54,6 @@ func TestEnginesMatchGoldens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer m.Close()
 			in := readFolder(t, filepath.Join(root, "models", g.data), "input", m.Network.Inputs)
 			want := readFolder(t, filepath.Join(root, "models", g.data), "output", m.Network.Outputs)
 			batch := in[m.Network.Inputs[0].Name].Dims[0]

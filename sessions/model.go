@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -30,10 +31,10 @@ type Model struct {
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
 
-	file io.Closer
+	changed func() string // returns the file that is not what was read, or ""
 }
 
-// OpenModel opens an ONNX model or an engine file. Constants point into the mapped file until Close.
+// OpenModel reads an ONNX model or an engine file; what becomes of the file afterwards does not touch the model.
 func OpenModel(ops graph.OpSet, path string) (*Model, error) {
 	return openModel(ops, path, onnx.Importer.Open)
 }
@@ -46,24 +47,31 @@ func LookAtModel(ops graph.OpSet, path string) (*Model, error) {
 
 func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*onnx.File, error)) (*Model, error) {
 	begin := time.Now()
-	head, size, err := peek(path)
+	head, info, err := peek(path)
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{Path: path, Bytes: size}
+	m := &Model{Path: path}
 	if run.IsEngine(head) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
+		m.changed = func() string {
+			if changedSince(path, info) {
+				return path
+			}
+			return ""
+		}
 		if m.Engine, err = run.ReadEngine(ops, data); err != nil {
 			return nil, fmt.Errorf("engine %s: %w", path, err)
 		}
-		m.Network = m.Engine.Source
+		sum := sha256.Sum256(data)
+		m.Network, m.SHA256, m.Bytes = m.Engine.Source, hex.EncodeToString(sum[:]), int64(len(data))
 	} else {
 		f, err := open(onnx.Importer{Ops: ops}, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
-			if f, ok := foreignOf(path, head, size); ok {
+			if f, ok := foreignOf(path, head, info.Size()); ok {
 				return nil, fmt.Errorf("%s is %s, not an ONNX model or an engine: %s", path, f.kind, f.instead)
 			}
 			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged; as a model: %w", path, none.Err)
@@ -71,11 +79,8 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		if err != nil {
 			return nil, err
 		}
-		m.Network, m.Refused, m.file = f.Network, f.Refused, f
-	}
-	if m.SHA256, err = hashFile(path); err != nil {
-		m.Close()
-		return nil, err
+		m.Network, m.Refused, m.changed = f.Network, f.Refused, f.Changed
+		m.SHA256, m.Bytes = hex.EncodeToString(f.SHA256[:]), f.Bytes
 	}
 	m.Quantized, m.Opened = isQuantized(m.Network), time.Since(begin)
 	return m, nil
@@ -108,47 +113,40 @@ func (m *Model) kind() string {
 	return "onnx"
 }
 
-// Close unmaps the file; the network must not be used any more.
-func (m *Model) Close() error {
-	if m.file != nil {
-		return m.file.Close()
+// Changed returns the path of a file of the model that is not any more what was read; "" if there is none.
+func (m *Model) Changed() string {
+	if m.changed == nil {
+		return ""
 	}
-	return nil
+	return m.changed()
 }
 
-// peek returns the first bytes of a file and its size.
-func peek(path string) ([]byte, int64, error) {
+// changedSince reports whether there is another file at path than once, or the file was written to.
+func changedSince(path string, then fs.FileInfo) bool {
+	now, err := os.Stat(path)
+	return err == nil && (now.Size() != then.Size() || !now.ModTime().Equal(then.ModTime()) || !os.SameFile(now, then))
+}
+
+// peek returns the first bytes of a file and what it is.
+func peek(path string) ([]byte, fs.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if info.IsDir() {
-		return nil, 0, fmt.Errorf("%s is a directory; name a model file (.onnx) or an engine", path)
+		return nil, nil, fmt.Errorf("%s is a directory; name a model file (.onnx) or an engine", path)
 	}
 	head := make([]byte, 64)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.ErrUnexpectedEOF && err != io.EOF {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	return head[:n], info.Size(), nil
-}
-
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return head[:n], info, nil
 }
 
 func isQuantized(n *graph.Network) bool {

@@ -19,7 +19,6 @@ func TestIdentity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
 	set, err := dataset.Random(m.Network.Inputs, map[string]int{"batch": 1}, 2, 1)
 	if err != nil {
 		t.Fatal(err)

@@ -73,6 +73,10 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 		s.watching.Add(1)
 		go s.watch(ctx, m)
 	}
+	if m.changed != nil {
+		s.watching.Add(1)
+		go s.watchFiles(ctx)
+	}
 	return s
 }
 

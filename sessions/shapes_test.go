@@ -26,7 +26,6 @@ func TestOpenAxes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
 	set, err := dataset.Open(filepath.Join(folder, "test_data_set_det"), dataset.Options{})
 	if err != nil {
 		t.Fatal(err)

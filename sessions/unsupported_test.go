@@ -34,7 +34,7 @@ func lookAt(t *testing.T) (*sessions.Model, sessions.Workplace) {
 		t.Fatal(err)
 	}
 	b := cpu.Open(1)
-	t.Cleanup(func() { b.Close(); m.Close() })
+	t.Cleanup(func() { b.Close() })
 	return m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}
 }
 

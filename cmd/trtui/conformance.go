@@ -206,19 +206,18 @@ func (c conformanceCase) check(ctx context.Context) (status conformanceStatus, r
 // with all inputs but the first fixed, then with all fixed: node cases give as inputs what models have as constants,
 // such as axes and scales.
 func (c conformanceCase) checkSet(ctx context.Context, set conformanceSet) (conformanceStatus, string) {
-	network, release, err := c.open(onnx.Importer{Ops: graph.Ops()})
+	network, err := c.open(onnx.Importer{Ops: graph.Ops()})
 	unsupported := new(onnx.ImportError)
 	var fixed map[string]graph.Value
 	for from := 1; from >= 0 && errors.As(err, &unsupported); from-- {
 		fixed = set.fixed(from)
-		network, release, err = c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed})
+		network, err = c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed})
 	}
 	if errors.As(err, &unsupported) {
 		return statusUnsupported, err.Error()
 	} else if err != nil {
 		return statusFailed, err.Error()
 	}
-	defer release()
 	inputs, err := set.values(set.inputs, network.Inputs, fixed)
 	if err != nil {
 		return statusFailed, err.Error()

@@ -22,7 +22,7 @@ import (
 // conformanceCase is a model with the outputs that are expected for some inputs.
 type conformanceCase struct {
 	name string
-	open func(onnx.Importer) (network *graph.Network, release func() error, err error)
+	open func(onnx.Importer) (*graph.Network, error)
 	sets []conformanceSet
 
 	execute executor
@@ -97,12 +97,12 @@ func fileCase(file string) (conformanceCase, error) {
 	if err != nil {
 		return conformanceCase{}, err
 	}
-	c := conformanceCase{name: filepath.Base(abs), open: func(im onnx.Importer) (*graph.Network, func() error, error) {
+	c := conformanceCase{name: filepath.Base(abs), open: func(im onnx.Importer) (*graph.Network, error) {
 		f, err := im.Open(file)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return f.Network, f.Close, nil
+		return f.Network, nil
 	}}
 	data, err := filepath.Glob(filepath.Join(escapeGlob(dir), "test_data_set*", "*.pb"))
 	for _, file := range data {
@@ -183,9 +183,8 @@ func casesOf(order []string, files map[string][]byte) []conformanceCase {
 		}
 		dir = path.Clean(dir)
 		place[dir] = len(cases)
-		cases = append(cases, conformanceCase{name: path.Base(dir), open: func(im onnx.Importer) (*graph.Network, func() error, error) {
-			n, err := im.Parse("model.onnx", files[file])
-			return n, func() error { return nil }, err
+		cases = append(cases, conformanceCase{name: path.Base(dir), open: func(im onnx.Importer) (*graph.Network, error) {
+			return im.Parse("model.onnx", files[file])
 		}})
 	}
 	for _, file := range order {

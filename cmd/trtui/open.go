@@ -149,9 +149,6 @@ func (o *options) open(path string) (*place, error) {
 		o.backend = own
 	}
 	p, err := o.equip(m, path == "")
-	if err != nil {
-		m.Close()
-	}
 	if err != nil && own != "" {
 		err = fmt.Errorf("%s was built for %s: %w; --backend %s chooses its tactics again for another device", m.Name(), own, err, o.table[0].name)
 	}
@@ -213,7 +210,7 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 			return nil, err
 		}
 	}
-	return &place{m, w, func() { closeDevices(); m.Close() }}, nil
+	return &place{m, w, closeDevices}, nil
 }
 
 // warn writes warnings to w: that the timing cache cannot be read, and those of a build.

@@ -67,6 +67,8 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 		look, err := f.look.Detect(os.Getenv, term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()))
 		if err == nil {
 			r.Seek(state)
+			ctx, stop := guardTerminal(ctx)
+			defer stop()
 			return terminal{look: look, recordings: filepath.Dir(r.Path()), configs: replayConfigs(r)}.show(ctx, r, nil)
 		}
 	}

@@ -131,7 +131,6 @@ func (o *runOptions) run(ctx context.Context, stdout, stderr io.Writer, path str
 	}
 	p, err := o.equip(m, path == "")
 	if err != nil {
-		m.Close()
 		return err
 	}
 	defer p.close()

@@ -124,7 +124,11 @@ func (w *window) run(ctx context.Context) (*sessions.Replay, error) {
 	if w.program != nil {
 		options = append(options, w.program()...)
 	}
-	_, err := tea.NewProgram(w.app, options...).Run()
+	jobs := newJobs()
+	defer jobs.end()
+	program := tea.NewProgram(w.app, append(options, tea.WithoutSignalHandler(), tea.WithFilter(jobs.filter))...)
+	go jobs.forward(program)
+	_, err := program.Run()
 	select {
 	case r := <-w.next:
 		if err != nil {

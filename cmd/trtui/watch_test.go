@@ -27,7 +27,6 @@ func TestSimulatedInferenceEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last sessions.Progress

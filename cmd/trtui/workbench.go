@@ -86,6 +86,8 @@ func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
 
 // open opens the model and shows it.
 func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
+	ctx, stop := guardTerminal(cmd.Context())
+	defer stop()
 	p, err := f.options.open(modelArg(args))
 	if err != nil {
 		return err
@@ -107,12 +109,12 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 		p.close()
 	})
 	if noScreen != nil {
-		return f.printOverview(cmd.Context(), session, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		return f.printOverview(ctx, session, cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
 	}
-	return terminal{look: look, recordings: f.recording, configs: f.configs(modelArg(args))}.show(cmd.Context(), session, session)
+	return terminal{look: look, recordings: f.recording, configs: f.configs(modelArg(args))}.show(ctx, session, session)
 }
 
 // configs saves configurations to the folder in which the program was started, named after the model.

@@ -76,7 +76,7 @@ func (n *Network) Encode(put func([]byte) int) ([]byte, error) {
 		}
 		sl := storedLayer{Name: l.Name, Op: l.Op.Name, Inputs: tensors(l.Inputs), Outputs: tensors(l.Outputs), From: l.From}
 		if l.Attrs != nil {
-			raw, err := json.Marshal(l.Attrs)
+			raw, err := MarshalStored(l.Attrs)
 			if err != nil {
 				return nil, fmt.Errorf("layer %s: attributes: %w", l.Name, err)
 			}
@@ -88,7 +88,7 @@ func (n *Network) Encode(put func([]byte) int) ([]byte, error) {
 		s.Layers = append(s.Layers, sl)
 	}
 	s.Outputs = tensors(n.Outputs)
-	return json.Marshal(s)
+	return MarshalStored(s)
 }
 
 func formatEach(dims []Dim) []string {
@@ -106,7 +106,7 @@ func formatEach(dims []Dim) []string {
 // verified: whatever the bytes were, a network that is returned keeps its invariants.
 func DecodeNetwork(ops OpSet, data []byte, get func(int) ([]byte, error)) (*Network, error) {
 	var s storedNetwork
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := UnmarshalStored(data, &s); err != nil {
 		return nil, err
 	}
 	n := NewNetwork(s.Name)
@@ -238,7 +238,7 @@ func (o *Op) decodeAttrs(raw json.RawMessage) (any, error) {
 	}
 	v := reflect.New(reflect.TypeOf(o.Attrs))
 	if len(raw) > 0 {
-		if err := json.Unmarshal(raw, v.Interface()); err != nil {
+		if err := UnmarshalStored(raw, v.Interface()); err != nil {
 			return nil, err
 		}
 	}

@@ -3,8 +3,6 @@ package graph
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 )
 
 // Program is an element-wise expression over float32, in single-assignment form: values 0 to Args-1 are its
@@ -207,36 +205,6 @@ func (p Program) Check() error {
 		}
 	}
 	return nil
-}
-
-// String prints p as nested calls over arguments $0, $1, ..., as in "relu(add($0, $1))".
-func (p Program) String() string {
-	if len(p.Code) == 0 {
-		return "$0"
-	}
-	return p.expr(p.Result(), 0)
-}
-
-func (p Program) expr(v, depth int) string {
-	if v < p.Args {
-		return "$" + strconv.Itoa(v)
-	}
-	if depth > 32 {
-		return "..."
-	}
-	in := p.Code[v-p.Args]
-	info := in.Op.Info()
-	var parts []string
-	for _, a := range in.Arg[:info.Arity] {
-		parts = append(parts, p.expr(a, depth+1))
-	}
-	for _, f := range in.Imm[:info.Imms] {
-		parts = append(parts, strconv.FormatFloat(float64(f), 'g', 6, 32))
-	}
-	if in.Op == EltConst {
-		return parts[0]
-	}
-	return info.Name + "(" + strings.Join(parts, ", ") + ")"
 }
 
 // StaysFinite reports whether a program of finite arguments of common size has a finite result.

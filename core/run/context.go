@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -147,6 +148,7 @@ func (c *ExecutionContext) Output(name string) (graph.Value, error) {
 			continue
 		}
 		if v, ok := t.Const(); ok {
+			v.Data = bytes.Clone(v.Data)
 			return v, nil
 		}
 		if i, ok := c.inputs[name]; ok { // an input handed through

@@ -81,3 +81,32 @@ func TestOutputThatSharesItsBytes(t *testing.T) {
 		}
 	}
 }
+
+// An output that is a constant is a copy of it, as every output is.
+func TestConstantOutput(t *testing.T) {
+	n := graph.NewNetwork("constant")
+	n.MarkOutput(n.AddConst("c", graph.Values(graph.F32, []float32{1, 2}, 2)))
+	b := cpu.Open(1)
+	defer b.Close()
+	p, err := run.NewPlan(t.Context(), n, nil, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := run.Load(t.Context(), p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	x, err := l.NewContext()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	for range 2 {
+		v, err := x.Output("c")
+		if err != nil || v.F32()[0] != 1 {
+			t.Fatal(v.Floats(), err)
+		}
+		v.F32()[0] = 7
+	}
+}

@@ -94,7 +94,11 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 
 // planConvF32 returns a convolution without weights: what its workspace follows from.
 func planConvF32(s ConvShape, cfg ConvF32Config) (*ConvF32, error) {
-	if err := s.check(); err != nil {
+	most := maxTaps
+	if cfg.Planar {
+		most = maxPlanarTaps
+	}
+	if err := s.checkTaps(most); err != nil {
 		return nil, err
 	}
 	c := &ConvF32{shape: s, depth: cfg.Depth.orNone(), planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}

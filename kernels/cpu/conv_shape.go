@@ -104,11 +104,31 @@ func (d *ConvDepth) taps(out int) (first, last int) {
 	return inside(out*d.Stride-d.PadFront, d.Dilation, d.Kernel, d.In)
 }
 
-// maxTaps bounds KernelH*KernelW: a tile of one channel block must stay a short call.
-const maxTaps = 512
+// Bounds of the taps of a window: a tile of one channel block must stay a short call. A tap is as many steps as a block has
+// channels, and in planar input and in poolings a single one.
+const (
+	maxTaps       = 512
+	maxPlanarTaps = 1 << 12
+	maxPoolTaps   = 1 << 14
+)
 
-// check returns an error that names the attribute that no kernel can serve.
-func (s *ConvShape) check() error {
+// fewTaps returns an error where a window of so many slices has more than most taps.
+func (s *ConvShape) fewTaps(slices, most int) error {
+	taps := 1
+	for _, k := range []int{slices, s.KernelH, s.KernelW} {
+		if taps *= k; k > most || taps > most {
+			return fmt.Errorf("kernel %dx%dx%d has more than %d taps", slices, s.KernelH, s.KernelW, most)
+		}
+	}
+	return nil
+}
+
+// check returns an error that names the attribute that no kernel of common convolutions can serve.
+func (s *ConvShape) check() error { return s.checkTaps(maxTaps) }
+
+// checkTaps is check for kernels that take windows of so many taps.
+func (s *ConvShape) checkTaps(most int) error {
+	few := s.fewTaps(1, most)
 	switch {
 	case s.Batch < 1 || s.Channels < 1 || s.Height < 1 || s.Width < 1 || s.Filters < 1:
 		return fmt.Errorf("convolution of %dx%dx%dx%d to %d channels is empty", s.Batch, s.Channels, s.Height, s.Width, s.Filters)
@@ -119,8 +139,8 @@ func (s *ConvShape) check() error {
 		return fmt.Errorf("negative pads %d %d %d %d", s.PadTop, s.PadLeft, s.PadBottom, s.PadRight)
 	case s.Groups < 1 || s.Channels%s.Groups != 0 || s.Filters%s.Groups != 0:
 		return fmt.Errorf("%d channels to %d do not split into %d groups", s.Channels, s.Filters, s.Groups)
-	case s.KernelH*s.KernelW > maxTaps:
-		return fmt.Errorf("kernel %dx%d has more than %d taps", s.KernelH, s.KernelW, maxTaps)
+	case few != nil:
+		return few
 	case s.Height+s.PadTop+s.PadBottom < (s.KernelH-1)*s.DilationH+1,
 		s.Width+s.PadLeft+s.PadRight < (s.KernelW-1)*s.DilationW+1:
 		return fmt.Errorf("kernel %dx%d with dilations %dx%d is larger than the padded input %dx%d", s.KernelH, s.KernelW,

@@ -56,8 +56,8 @@ func planDepthwiseF32(s ConvShape, depth ConvDepth, features asm.Features, worke
 	if s.Groups != s.Channels || s.Filters != s.Channels {
 		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
 	}
-	if s.KernelH*s.KernelW*depth.Kernel > maxTaps {
-		return nil, fmt.Errorf("kernel %dx%dx%d has more than %d taps", depth.Kernel, s.KernelH, s.KernelW, maxTaps)
+	if err := s.fewTaps(depth.Kernel, maxTaps); err != nil {
+		return nil, err
 	}
 	s.Batch *= depth.Out
 	d := &DepthwiseF32{depth: depth, kernel: depthwiseKernel(features)}

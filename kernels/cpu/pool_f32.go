@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -62,11 +63,8 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	s := ConvShape{Batch: p.Batch * depth.Out, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
 		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
 		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
-	if err := s.check(); err != nil {
+	if err := cmp.Or(s.checkTaps(maxPoolTaps), s.fewTaps(depth.Kernel, maxPoolTaps)); err != nil {
 		return nil, err
-	}
-	if s.KernelH*s.KernelW*depth.Kernel > maxTaps {
-		return nil, fmt.Errorf("kernel %dx%dx%d has more than %d taps", depth.Kernel, s.KernelH, s.KernelW, maxTaps)
 	}
 	l := &PoolF32{depth: depth, mode: mode, kernel: poolKernel(features)}
 	pad := float32(0)
@@ -190,4 +188,48 @@ func (g *GlobalAverageF32) Run(out, in Tensor4, u int) {
 	clear(dst[:])
 	plane := in.Data[image*in.Image+block*in.Plane:][:g.Pixels*lanes]
 	g.kernel.Sum(dst, plane, 1/float32(g.Pixels))
+}
+
+// GlobalMaxF32 is the maximum of the pixels of each channel of an NCHWc16 tensor.
+type GlobalMaxF32 struct {
+	Batch, Channels, Pixels int
+	kernel                  asm.PoolKernel
+	taps                    []asm.Tap
+	parts                   sync.Pool // *[lanes]float32
+}
+
+// NewGlobalMaxF32 returns the maximum for a shape, with kernels that features allow.
+func NewGlobalMaxF32(batch, channels, pixels int, features asm.Features) *GlobalMaxF32 {
+	g := &GlobalMaxF32{Batch: batch, Channels: channels, Pixels: pixels, kernel: poolKernel(features)}
+	g.parts.New = func() any { return new([lanes]float32) }
+	for i := range min(pixels, maxTaps) {
+		g.taps = append(g.taps, asm.Tap{Offset: int32(i * lanes), Quads: 4})
+	}
+	return g
+}
+
+// Units returns the number of pieces that Run divides into: one for each image and channel block.
+func (g *GlobalMaxF32) Units() int { return g.Batch * blocksOf(g.Channels) }
+
+// Run computes unit u: one vector of out, whose planes are single pixels. Where all taps do not reach the end, the last of
+// them begin earlier: what is met twice makes no other maximum.
+func (g *GlobalMaxF32) Run(out, in Tensor4, u int) {
+	blocks := blocksOf(g.Channels)
+	image, block := u/blocks, u%blocks
+	plane := in.Data[image*in.Image+block*in.Plane:][:g.Pixels*lanes]
+	dst := out.Data[image*out.Image+block*out.Plane:][:lanes]
+	call := asm.PoolCall{Taps: g.taps, Out: dst, OutRow: lanes, InRow: len(plane), Tiles: 1, Rows: 1}
+	call.In = plane
+	g.kernel.Max(1, call)
+	part := g.parts.Get().(*[lanes]float32)
+	for at := len(g.taps); at < g.Pixels; at += len(g.taps) {
+		call.In, call.Out = plane[min(at, g.Pixels-len(g.taps))*lanes:], part[:]
+		g.kernel.Max(1, call)
+		for i, v := range part {
+			if v > dst[i] || v != v {
+				dst[i] = v
+			}
+		}
+	}
+	g.parts.Put(part)
 }

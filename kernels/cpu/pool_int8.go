@@ -33,7 +33,7 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	s := ConvShape{Batch: p.Batch, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
 		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
 		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
-	if err := s.check(); err != nil {
+	if err := s.checkTaps(maxPoolTaps); err != nil {
 		return nil, err
 	}
 	if zero < 0 || zero > 255 {

@@ -18,7 +18,7 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 		cfg := ConvF32Config{Planar: planar, Features: isa, Workers: workers}
 		t := kernels.Tactic{
 			Name: name("conv", "_direct"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match:     func(b kernels.Binding) error { return matchConvF32(b, planar) },
+			Match:     func(b kernels.Binding) error { return matchConvF32(b, cfg) },
 			Workspace: func(b kernels.Binding) int { return workspaceConvF32(b, cfg) },
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindConvF32(b, cfg) },
 		}
@@ -111,7 +111,7 @@ func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
 	s.Filters, s.Groups = w[0], a.Group
 	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = win[0].Kernel, win[0].Stride, win[0].Dilation, win[0].PadBegin, win[0].PadEnd
 	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin, win[1].PadEnd
-	return s, d, s.check()
+	return s, d, s.checkTaps(maxPlanarTaps)
 }
 
 // realConst returns a constant's elements as float32.
@@ -129,16 +129,20 @@ func realConst(b kernels.Binding, i int) []float32 {
 // planarChannels is the most input channels that are worth reading one by one: where it saves a reformat.
 const planarChannels = 128
 
-func matchConvF32(b kernels.Binding, planar bool) error {
+func matchConvF32(b kernels.Binding, cfg ConvF32Config) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	s, _, err := convVolume(b)
+	s, d, err := convVolume(b)
 	if err != nil {
 		return err
 	}
-	if planar && s.Channels > planarChannels {
+	if cfg.Planar && s.Channels > planarChannels {
 		return fmt.Errorf("%d channels; from %d on, blocks of channels are read faster", s.Channels, planarChannels+1)
+	}
+	cfg.Depth = d
+	if _, err := planConvF32(s, cfg); err != nil {
+		return err
 	}
 	return matchEpilogue(b)
 }

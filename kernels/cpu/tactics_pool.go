@@ -82,7 +82,7 @@ func global(s PoolShape) bool {
 
 func workspacePoolF32(b kernels.Binding, isa asm.Features, workers int) int {
 	s, mode, err := poolVolume(b)
-	if err != nil || global(s) && mode != MaxPool {
+	if err != nil || global(s) {
 		return 0
 	}
 	p, err := NewPoolF32(s, mode, isa, workers)
@@ -97,8 +97,11 @@ func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if err != nil {
 		return nil, err
 	}
-	if global(s) && mode != MaxPool {
-		return newMeanKernel(b, NewGlobalAverageF32(s.Batch, s.Channels, s.Depth.orNone().In*s.Height*s.Width, isa), isa)
+	if pixels := s.Depth.orNone().In * s.Height * s.Width; global(s) {
+		if mode == MaxPool {
+			return newGlobalKernel(b, NewGlobalMaxF32(s.Batch, s.Channels, pixels, isa), isa)
+		}
+		return newGlobalKernel(b, NewGlobalAverageF32(s.Batch, s.Channels, pixels, isa), isa)
 	}
 	k := &poolKernelF32{b: b}
 	if k.pool, err = NewPoolF32(s, mode, isa, workers); err != nil {
@@ -140,28 +143,34 @@ func bindMeanF32(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newMeanKernel(b, NewGlobalAverageF32(n, c, pixels, isa), isa)
+	return newGlobalKernel(b, NewGlobalAverageF32(n, c, pixels, isa), isa)
 }
 
-// meanKernel is an average over all pixels in float32 bound to a layer.
-type meanKernel struct {
+// globalPool makes one pixel of all in float32.
+type globalPool interface {
+	Units() int
+	Run(out, in Tensor4, unit int)
+}
+
+// globalKernel is a pooling of all pixels in float32 bound to a layer.
+type globalKernel struct {
 	b        kernels.Binding
-	average  *GlobalAverageF32
+	pool     globalPool
 	program  *programRun
 	launches sync.Pool
 }
 
-// meanLaunch is the state of one launch.
-type meanLaunch struct {
-	average *GlobalAverageF32
-	x, y    Tensor4
-	work    func(u int)
+// globalLaunch is the state of one launch.
+type globalLaunch struct {
+	pool globalPool
+	x, y Tensor4
+	work func(u int)
 }
 
-func newMeanKernel(b kernels.Binding, g *GlobalAverageF32, isa asm.Features) (kernels.Kernel, error) {
-	k := &meanKernel{b: b, average: g}
+func newGlobalKernel(b kernels.Binding, g globalPool, isa asm.Features) (kernels.Kernel, error) {
+	k := &globalKernel{b: b, pool: g}
 	k.launches.New = func() any {
-		l := &meanLaunch{average: g}
+		l := &globalLaunch{pool: g}
 		l.work = func(u int) { g.Run(l.y, l.x, u) }
 		return l
 	}
@@ -170,11 +179,11 @@ func newMeanKernel(b kernels.Binding, g *GlobalAverageF32, isa asm.Features) (ke
 	return k, err
 }
 
-// Launch averages, then computes the epilogue.
-func (k *meanKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*meanLaunch)
+// Launch pools, then computes the epilogue.
+func (k *globalKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
+	l := k.launches.Get().(*globalLaunch)
 	l.x, l.y = tensor4(k.b.In[0], in[0]), tensor4(k.b.Out[0], out[0])
-	loopOver(st, k.b.In[0].Bytes(), k.average.Units(), l.work)
+	loopOver(st, k.b.In[0].Bytes(), k.pool.Units(), l.work)
 	l.x, l.y = Tensor4{}, Tensor4{}
 	k.launches.Put(l)
 	if k.program != nil {

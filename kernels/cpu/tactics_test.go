@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/run/runtest"
@@ -34,4 +35,22 @@ func TestSaturation(t *testing.T) {
 	defer b.Close()
 	b.tactics = everyTactic(b.features, 2)
 	runtest.Saturation(t, b, func(string) bool { return true })
+}
+
+// TestExtremeWindows: a tactic that matches a layer of a large window is bound to it and computes it, and poolings of every
+// size and Fourier transforms have one in float32 that is not the definition.
+func TestExtremeWindows(t *testing.T) {
+	b := Open(2)
+	defer b.Close()
+	b.tactics = everyTactic(b.features, 2)
+	used := map[string]bool{}
+	runtest.Tactics(t, b, suite.Extreme(), func(layer, _ string) bool {
+		used[layer] = true
+		return true
+	})
+	for _, c := range suite.Extreme() {
+		if !used[c.Name] && (strings.Contains(c.Name, "Pool_f32") || c.Name == "conv_f32_large_0") {
+			t.Errorf("no kernel computes %s", c.Name)
+		}
+	}
 }

@@ -84,9 +84,16 @@ func fieldTiles(columns, rows, taps, most int, run func(row, rows, column, tiles
 	step := max(1, callSteps/(columns*taps))
 	for row := 0; row < rows; row += step {
 		n := min(step, rows-row)
-		if big > 0 {
-			run(row, n, 0, big, small+1)
-		}
-		run(row, n, big*(small+1), count-big, small)
+		fieldStrip(row, n, 0, big, small+1, taps, run)
+		fieldStrip(row, n, big*(small+1), count-big, small, taps, run)
+	}
+}
+
+// fieldStrip calls run for tiles of so many pixels from a column on, as many at once as make a short call.
+func fieldStrip(row, rows, column, tiles, pixels, taps int, run func(row, rows, column, tiles, pixels int)) {
+	for most := max(1, callSteps/(pixels*taps)); tiles > 0; {
+		n := min(tiles, most)
+		run(row, rows, column, n, pixels)
+		column, tiles = column+n*pixels, tiles-n
 	}
 }

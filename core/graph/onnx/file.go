@@ -1,10 +1,12 @@
 package onnx
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,21 +14,27 @@ import (
 	"github.com/trtui/trtui/core/graph"
 )
 
-// File is an imported model whose weights lie in files mapped into memory.
+// maxModel bounds the file of a model: no protocol buffer is longer. Larger models have their weights in other files.
+const maxModel = math.MaxInt32
+
+// File is an imported model. It has read its files: what becomes of them afterwards does not touch it.
 type File struct {
 	Network *graph.Network
-	Refused *ImportError // of a file that was opened to look at it: what keeps the model from being run; else nil
-	maps    []mapping
+	Refused *ImportError      // of a file that was opened to look at it: what keeps the model from being run; else nil
+	SHA256  [sha256.Size]byte // of the model's file, without those of external data
+	Bytes   int64             // of the model's file
+	read    []*source
 }
 
-// Close releases the mapped files. The network and all that shares its weights must not be used afterwards.
-func (f *File) Close() error {
-	var errs []error
-	for _, m := range f.maps {
-		errs = append(errs, m.close())
+// Changed returns the path of a file that is not any more what was read, "" if there is none. One that is gone counts as
+// unchanged: there is nothing else to open.
+func (f *File) Changed() string {
+	for _, s := range f.read {
+		if s.changed() {
+			return s.path
+		}
 	}
-	f.maps = nil
-	return errors.Join(errs...)
+	return ""
 }
 
 // Importer says how models are imported.
@@ -38,8 +46,9 @@ type Importer struct {
 	Fixed map[string]graph.Value
 }
 
-// Open maps the model at path, and the files beside it that hold its external data, and imports it with the given ops.
-// What is unsupported or wrong in the model is an [*ImportError]. The files must not change until Close.
+// Open reads the model at path, and what it needs of the files beside it that hold its external data, and imports it with
+// the given ops. What is unsupported or wrong in the model is an [*ImportError]; a file that changes meanwhile is an error,
+// too.
 func Open(ops graph.OpSet, path string) (*File, error) { return Importer{Ops: ops}.Open(path) }
 
 // Open is the function of that name.
@@ -50,28 +59,49 @@ func (o Importer) Open(path string) (*File, error) { return o.open(path, false) 
 func (o Importer) Look(path string) (*File, error) { return o.open(path, true) }
 
 func (o Importer) open(path string, looked bool) (*File, error) {
-	info, err := os.Stat(path)
+	data, model, err := readModel(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory; give the model's .onnx file", path)
+	f := &File{SHA256: sha256.Sum256(data), Bytes: int64(len(data)), read: []*source{model}}
+	side := &externalFiles{file: f, dir: filepath.Dir(path), open: map[string]*source{}, data: map[span][]byte{}}
+	f.Network, f.Refused, err = o.parse(filepath.Base(path), data, side.bytes, looked)
+	side.close()
+	if changed := f.Changed(); changed != "" {
+		return nil, fmt.Errorf("%s changed while it was read; open it again when it is written", changed)
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f := &File{}
-	m, err := mapPath(path)
 	if err != nil {
 		return nil, err
-	}
-	f.maps = append(f.maps, m)
-	side := &externalFiles{file: f, dir: filepath.Dir(path), data: map[string][]byte{}}
-	f.Network, f.Refused, err = o.parse(filepath.Base(path), m.data, side.bytes, looked)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// readModel reads the file of a model as a whole.
+func readModel(path string) ([]byte, *source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info.IsDir() {
+		return nil, nil, fmt.Errorf("%s is a directory; give the model's .onnx file", path)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	if info.Size() > maxModel {
+		return nil, nil, fmt.Errorf("%s has %d bytes, but an ONNX model has at most %d; put its weights in external data files", path, info.Size(), maxModel)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	s, err := newSource(path, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := s.bytes(0, int(s.info.Size()))
+	return data, s, err
 }
 
 // Parse imports a model from memory; its weights stay part of data, which must not change. name is used in errors.
@@ -86,25 +116,35 @@ func (o Importer) Parse(name string, data []byte) (*graph.Network, error) {
 	return n, err
 }
 
-func mapPath(path string) (mapping, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return mapping{}, err
+// source is a file that was opened, and what it was then.
+type source struct {
+	path string
+	file *os.File
+	info fs.FileInfo
+}
+
+func newSource(path string, f *os.File) (*source, error) {
+	info, err := f.Stat()
+	return &source{path, f, info}, err
+}
+
+// bytes reads n bytes of the file; one that has become shorter is an error that says so.
+func (s *source) bytes(at int64, n int) ([]byte, error) {
+	data := make([]byte, n)
+	read, err := s.file.ReadAt(data, at)
+	if read == n {
+		return data, nil
 	}
-	defer f.Close()
-	return mapFile(f)
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s changed while it was read: it had %d bytes; open it again when it is written", s.path, s.info.Size())
+	}
+	return nil, err
 }
 
-// mapping is the contents of a file.
-type mapping struct {
-	data  []byte
-	close func() error
-}
-
-// readMapping reads a file as a whole, where it cannot be mapped.
-func readMapping(f *os.File) (mapping, error) {
-	data, err := io.ReadAll(f)
-	return mapping{data, func() error { return nil }}, err
+// changed reports whether there is another file at the path, or the file was written to.
+func (s *source) changed() bool {
+	now, err := os.Stat(s.path)
+	return err == nil && (now.Size() != s.info.Size() || !now.ModTime().Equal(s.info.ModTime()) || !os.SameFile(now, s.info))
 }
 
 // externalFiles finds the data of tensors that is stored beside the model. Names that lead out of the model's
@@ -112,7 +152,20 @@ func readMapping(f *os.File) (mapping, error) {
 type externalFiles struct {
 	file *File
 	dir  string
-	data map[string][]byte // by location
+	open map[string]*source // by location
+	data map[span][]byte
+}
+
+// span is a part of a file of external data.
+type span struct {
+	location       string
+	offset, length int
+}
+
+func (e *externalFiles) close() {
+	for _, s := range e.open {
+		s.file.Close()
+	}
 }
 
 // bytes returns the size bytes of a tensor's data.
@@ -129,17 +182,27 @@ func (e *externalFiles) bytes(t *tensor, size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, ok := e.data[location]
+	if length != size {
+		return nil, fmt.Errorf("its external data has %d bytes, its shape and type need %d", length, size)
+	}
+	part := span{location, offset, length}
+	if data, ok := e.data[part]; ok {
+		return data, nil
+	}
+	s, ok := e.open[location]
 	if !ok {
-		if data, err = e.open(location); err != nil {
+		if s, err = e.openFile(location); err != nil {
 			return nil, err
 		}
-		e.data[location] = data
+		e.open[location] = s
+		e.file.read = append(e.file.read, s)
 	}
-	if offset > len(data) || length > len(data)-offset {
-		return nil, fmt.Errorf("bytes %d to %d of external data file %q are needed, but it has %d", offset, offset+length, location, len(data))
+	if have := int(s.info.Size()); offset > have || length > have-offset {
+		return nil, fmt.Errorf("bytes %d to %d of external data file %q are needed, but it has %d", offset, offset+length, location, have)
 	}
-	return data[offset : offset+length : offset+length], nil
+	data, err := s.bytes(int64(offset), length)
+	e.data[part] = data
+	return data, err
 }
 
 func externalInt(t *tensor, key string, def int) (int, error) {
@@ -154,27 +217,24 @@ func externalInt(t *tensor, key string, def int) (int, error) {
 	return n, nil
 }
 
-func (e *externalFiles) open(location string) ([]byte, error) {
+func (e *externalFiles) openFile(location string) (*source, error) {
 	root, err := os.OpenRoot(e.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	f, err := root.Open(filepath.FromSlash(location))
+	name := filepath.FromSlash(location)
+	f, err := root.Open(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("its external data file %q is missing; put it beside the model", location)
 	case err != nil:
 		return nil, fmt.Errorf("its external data file %q cannot be opened inside the model's directory: %w", location, err)
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	s, err := newSource(filepath.Join(e.dir, name), f)
+	if err != nil || !s.info.Mode().IsRegular() {
+		f.Close()
 		return nil, fmt.Errorf("its external data file %q is not a regular file", location)
 	}
-	m, err := mapFile(f)
-	if err != nil {
-		return nil, fmt.Errorf("its external data file %q: %w", location, err)
-	}
-	e.file.maps = append(e.file.maps, m)
-	return m.data, nil
+	return s, nil
 }

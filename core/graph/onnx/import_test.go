@@ -212,6 +212,18 @@ func TestExternalData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if changed := f.Changed(); changed != "" {
+		t.Errorf("%s changed", changed)
+	}
+	for _, s := range slices.Clone(f.read) { // what a writer does that does not rename
+		if err := os.Truncate(s.path, 0); err != nil {
+			t.Fatal(err)
+		}
+		if changed := f.Changed(); changed != s.path {
+			t.Errorf("%q changed, not %s", changed, s.path)
+		}
+		f.read = f.read[1:]
+	}
 	out, err := f.Network.Eval(map[string]graph.Value{"x": graph.Values(graph.F32, []float32{10, 20}, 2)}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -219,9 +231,7 @@ func TestExternalData(t *testing.T) {
 	if got := out["y"].F32(); !slices.Equal(got, []float32{11, 22}) {
 		t.Errorf("got %v", got)
 	}
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
+	write(dir, "w.bin", graph.Bytes([]float32{9, 1, 2, 7}))
 	links := list("../secret.bin", "/etc/hostname")
 	if os.Symlink(filepath.Join(outer, "secret.bin"), filepath.Join(dir, "link.bin")) == nil {
 		links = append(links, "link.bin")
@@ -242,6 +252,13 @@ func TestExternalData(t *testing.T) {
 	}
 	if _, err := Open(graph.Ops(), dir); err == nil || !strings.Contains(err.Error(), "is a directory") {
 		t.Errorf("directory: error is %v", err)
+	}
+	huge := write(dir, "huge.onnx", nil)
+	if err := os.Truncate(huge, 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(graph.Ops(), huge); err == nil || !strings.Contains(err.Error(), "put its weights in external data files") {
+		t.Errorf("huge file: error is %v", err)
 	}
 	if _, err := Open(graph.Ops(), write(dir, "empty.onnx", nil)); err == nil || !strings.Contains(err.Error(), "no graph") {
 		t.Errorf("empty file: error is %v", err)

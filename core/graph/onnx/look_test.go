@@ -136,7 +136,6 @@ func TestUnsupportedDoesNotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
 	_, err = f.Network.Eval(map[string]graph.Value{"x": graph.NewValue(graph.F32, 2, 3)}, nil)
 	if u := new(graph.UnsupportedError); !errors.As(err, &u) || u.Op != "com.example:Foo" {
 		t.Errorf("evaluation: %v", err)

@@ -60,7 +60,6 @@ func TestModels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer f.Close()
 			if got := len(f.Network.Layers); got != m.layers {
 				t.Errorf("%d layers, want %d", got, m.layers)
 			}

@@ -25,7 +25,6 @@ func openModel(t *testing.T, path string) *graph.Network {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { f.Close() })
 	return f.Network
 }
 

@@ -1,0 +1,45 @@
+package pass
+
+import (
+	"context"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// TestDoubling: networks whose values are used again and again, which as trees are larger than any memory, take time by
+// their layers.
+func TestDoubling(t *testing.T) {
+	for name, next := range map[string]func(d *graph.Definition, x *graph.Tensor) *graph.Tensor{
+		"add x, x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor { return d.ElementWise(graph.EltAdd, x, x) },
+		"add x, tanh x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
+			return d.ElementWise(graph.EltAdd, x, d.Tanh(x))
+		},
+		"mul x, sigmoid x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
+			return d.ElementWise(graph.EltMul, x, d.Sigmoid(x))
+		},
+		"sub exp x, exp -x": func(d *graph.Definition, x *graph.Tensor) *graph.Tensor {
+			return d.ElementWise(graph.EltSub, d.Activation(graph.EltExp, x), d.Activation(graph.EltExp, d.Activation(graph.EltNeg, x)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := graph.Define(name)
+			x := d.Input("x", graph.F32, graph.Const(4))
+			for range 200 {
+				x = next(d, x)
+			}
+			d.Output("y", x)
+			n, err := d.Network()
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, _, err := Run(context.Background(), n, Standard(), Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if length := len(after.String()); length > 200<<10 {
+				t.Errorf("the text of %d layers has %d bytes", len(after.Layers), length)
+			}
+		})
+	}
+}

@@ -1,0 +1,44 @@
+package sessions_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/testdata"
+)
+
+// TestFileChanges: a model whose file is written over in place is built and run as it was read, and the log says so.
+func TestFileChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.onnx")
+	if err := os.WriteFile(path, testdata.Model(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := sessions.OpenModel(graph.Ops(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	b := cpu.Open(1)
+	defer b.Close()
+	s := sessions.Open(m, workplace(t, b), sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	defer s.Close()
+	told := false
+	for snap := range s.Events() {
+		if snap.Err != "" {
+			t.Fatal(snap.Err)
+		}
+		for _, l := range snap.Log {
+			told = told || l.Level == "warning" && strings.HasPrefix(l.Text, path+" changed on disk")
+		}
+		if told && snap.Settled() {
+			return
+		}
+	}
+}
