@@ -72,8 +72,19 @@ func batchedOf(b kernels.Binding, t Tile) (*batched, error) {
 	case emit.CeilDiv(m.m, t.BM)*emit.CeilDiv(m.n, t.BN)*m.batch > emit.MaxElements:
 		return nil, fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
 	}
+	for _, s := range []struct {
+		*operand
+		rows int
+	}{{&m.left, t.BM}, {&m.right, t.BN}} {
+		if n := s.rows * t.BK / 4 / t.threads(); s.halves() && n > mostHalves {
+			return nil, fmt.Errorf("rows of %d halves are copied one by one, %d pairs a thread and step: more than %d", s.pitch(), n, mostHalves)
+		}
+	}
 	return &batched{m, t}, nil
 }
+
+// mostHalves is how many pairs of halves a thread copies one by one in a step: all of them are under way at a time, in registers.
+const mostHalves = 8
 
 func (p *batched) emit() (*emit.Work, error) {
 	w, t := emit.NewWork(), p.tile

@@ -41,6 +41,9 @@ func (o *operand) pitch() int {
 	return o.column
 }
 
+// halves reports whether rows or lines begin between two words, so that nothing longer than a half can be copied.
+func (o *operand) halves() bool { return o.Type.Size() == 2 && o.pitch()%2 != 0 }
+
 // unit is the bytes that a thread copies at a time, 4, 8 or 16: rows that are no multiples of 16 bytes begin anywhere.
 func (s *side) unit() int {
 	return max(4, s.Type.Size()*emit.VectorOf(s.Type.Size(), s.pitch()))
@@ -118,7 +121,7 @@ func (s *side) copies(stage ptx.Uint, more *ptx.Cond) (list []func()) {
 	for i, slot := range s.slots {
 		to, from := s.OffsetShared(slot, stage, 1), s.from.At(i*s.apart*s.pitch()*size)
 		list = append(list, func() {
-			if s.Type.Size() == 2 && s.pitch()%2 != 0 {
+			if s.halves() {
 				s.copyHalves(to, from, i, more)
 				return
 			}

@@ -172,12 +172,7 @@ func (s *stem) emit(b kernels.Binding) (*emit.Work, error) {
 	c := &stemBlock{stem: s, x: k.Pointer("x"), w: k.Pointer("w")}
 	out.Parameters(k, &l)
 	c.block = newBlock(k, s.t)
-	var place ptx.Uint
-	place, c.channels, c.image, l.Grid = emit.BlockIndices(k, s.grid())
-	line, column := k.DivRem(place, emit.CeilDiv(s.q, stemColumns))
-	c.line, c.left = k.Mul(line, ptx.U(s.lines)), k.Mul(column, ptx.U(stemColumns))
-	c.column = k.Mul(c.channels, ptx.U(s.t.BN))
-
+	l.Grid = c.place()
 	c.copyWeights()
 	c.copyInput()
 	k.WaitGroup(0)
@@ -185,10 +180,14 @@ func (s *stem) emit(b kernels.Binding) (*emit.Work, error) {
 	e := &tensor{warpTile: newWarpTile(c.block), operands: s.operands(ptx.GlobalPtr{})}
 	e.zero()
 	e.left, e.right = c.fragments(e)
-	e.whole(ptx.U(0), s.r*s.taps/stemTaps)
+	for i := range s.r * s.taps / stemTaps { // straight code, in which the assembler moves reads ahead as registers allow
+		e.read(slice{index: i})
+		e.multiply(i, nil, nil)
+	}
 	k.Barrier()
 	e.spill(c.ring)
 	k.Barrier()
+	c.place() // read again: nothing of it is kept while the sums take all registers
 	c.finish(out, s.k, c.pixelOf)
 	k.End()
 	w.Launches = []emit.Launch{l}
@@ -202,6 +201,17 @@ type stemBlock struct {
 	x, w              ptx.GlobalPtr
 	channels          ptx.Uint // its place among the tiles of channels
 	image, line, left ptx.Uint // of its first output pixel
+}
+
+// place finds where the block's tile begins, and returns the grid.
+func (c *stemBlock) place() (grid [3]int) {
+	s := c.stem
+	var place ptx.Uint
+	place, c.channels, c.image, grid = emit.BlockIndices(c.K, s.grid())
+	line, column := c.DivRem(place, emit.CeilDiv(s.q, stemColumns))
+	c.line, c.left = c.Mul(line, ptx.U(s.lines)), c.Mul(column, ptx.U(stemColumns))
+	c.column = c.Mul(c.channels, ptx.U(s.t.BN))
+	return grid
 }
 
 // weights is where they begin in shared memory.

@@ -126,14 +126,11 @@ func (e *tensor) run(count ptx.Uint, s source) {
 }
 
 // stage adds the products of a stage, none of whose slices was read.
-func (e *tensor) stage(stage ptx.Uint) { e.whole(stage, e.slices()) }
-
-// whole adds the products of the first n slices of a stage.
-func (e *tensor) whole(stage ptx.Uint, n int) {
+func (e *tensor) stage(stage ptx.Uint) {
 	e.read(slice{stage, 0})
-	for i := range n {
+	for i := range e.slices() {
 		var next *slice
-		if i+1 < n {
+		if i+1 < e.slices() {
 			next = &slice{stage, i + 1}
 		}
 		e.multiply(i, next, nil)
