@@ -98,7 +98,7 @@ tools 2"
 budget='' results='' out='' resume='' commit='' trtui=bin/trtui backend=cuda tiny='' plan=''
 unavailable=69 unfinished=75 # of sysexits.h
 case_limit=240 case_least=30 grace=10 cases_left=1 # seconds
-tool_limit=60
+tool_limit=60 hang_limit=15 patience=15s # with a step of bringup, between two findings
 least_sqnr=30 # dB, of outputs in fp16 and int8 beside the CPU's in the same precision
 usage() { sed -n '2,/^set -u/s/^# \{0,1\}//p' scripts/gpu.sh >&2; exit 2; }
 rehearse=''
@@ -122,7 +122,7 @@ case $budget in *[!0-9]*) usage ;; esac
 plan=${plan:-$all}
 results=${results:-${tiny:+bench/out/tiny}} results=${results:-results/gpu}
 
-[ -z "$tiny" ] || case_least=20 grace=2 tool_limit=10
+[ -z "$tiny" ] || case_least=20 grace=2 tool_limit=10 hang_limit=5 patience=60s
 
 # shellcheck source-path=SCRIPTDIR
 . scripts/gpu/stages.sh
@@ -142,10 +142,18 @@ most() { local s=$(($(left) * 9 / 10)); echo $((s > 1 ? s : 1)); }
 bounded() { timeout -k "$grace" "$(left)" "$@" </dev/null; }
 
 work=$(mktemp -d) || exit 1
-exporter='' job='' packed=0
-# end PROCESS ends it and what it runs.
-# shellcheck disable=SC2046 # each is a word
-end() { kill $(ps -o pid= --ppid "$1" 2>/dev/null) "$1" 2>/dev/null; }
+exporter='' job='' ends='' packed=0
+# end PROCESS ends it and what it runs, and leaves the numbers of these in ends.
+end() {
+  ends=$(ps -o pid= --ppid "$1" 2>/dev/null)
+  # shellcheck disable=SC2086 # each is a word
+  kill $ends "$1" 2>/dev/null
+}
+# killed kills what is left of what was ended: timeout and each command under it are a group.
+killed() {
+  local one
+  for one in $ends; do kill -KILL -- "-$one" 2>/dev/null; done
+}
 trap '[ -z "$exporter" ] || end "$exporter"; rm -rf "$work"' EXIT
 models=bench/out/gpu
 export TORCHINDUCTOR_CACHE_DIR="${TORCHINDUCTOR_CACHE_DIR:-$PWD/$models/inductor}"
@@ -221,6 +229,7 @@ ended() {
     end "$job"
   fi
   pack
+  killed
   exit 143
 }
 
