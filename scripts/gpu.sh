@@ -21,8 +21,8 @@
 # as there is room: 16 MiB at most) and summary.txt, anew after each stage and every minute, each time as a whole, so that a
 # call that is killed leaves the last ones. Call first sees to it that every kind of thing is seen once: the driver's conformance,
 # bring-up, each tactic on one layer, ResNet-50, BERT-base and GPT-2 beside PyTorch, and NVIDIA's tools on what is wrong or
-# slow. Call second has all tactics on the layers of ResNet-50 and on matrix products, torch.compile, the other cases, and the
-# whole selftest; call third whatever is left. The calls are the lists below.
+# slow. Call second has torch.compile on one network, all tactics on the layers of ResNet-50 and on matrix products, the other cases,
+# and the whole selftest; call third whatever is left. The calls are the lists below.
 #
 # Stages: device driver bringup pairs selftest baseline ours layers sweep tools; all of them unless some are named. They need the
 # repository and bin/trtui (make build), whose own commit the results carry; driver needs bin/driver.test (make gpu-kit);
@@ -68,11 +68,11 @@ second="device 1
 driver 2
 bringup 4
 pairs 4
-sweep 20
-baseline 8 compile $headline
-baseline 10
-ours 20
-selftest 10"
+baseline 42 reduce,compile 'resnet50 128 fp16'
+sweep 16
+ours 18
+baseline 8
+selftest 8"
 third="device 1
 driver 2
 bringup 3
@@ -101,6 +101,7 @@ case_limit=240 case_least=30 grace=10 cases_left=1 # seconds
 tool_limit=60 hang_limit=15 patience=15s # with a step of bringup, between two findings
 least_sqnr=30 # dB, of outputs in fp16 and int8 beside the CPU's in the same precision
 usage() { sed -n '2,/^set -u/s/^# \{0,1\}//p' scripts/gpu.sh >&2; exit 2; }
+wrong() { echo "gpu.sh: $1" >&2; exit 2; }
 rehearse=''
 while [ $# -gt 0 ]; do
   case $1 in
@@ -109,10 +110,11 @@ while [ $# -gt 0 ]; do
       declare "${1#--}=$2"; shift 2 ;;
     --tiny) tiny=1; shift ;;
     --rehearse) rehearse=1; shift ;;
+    -*) usage ;;
     first | second | third) plan=$plan${!1}$'\n' budget=${budget:-540}; shift ;;
     unpack) plan=unpack; shift ;;
     *)
-      one=$(grep "^$1 " <<<"$all") || usage
+      one=$(grep "^$1 " <<<"$all") || wrong "$1 is no call (first, second, third, unpack) and no stage ($stages)"
       plan=$plan$one$'\n'; shift ;;
   esac
 done
@@ -120,6 +122,9 @@ done
 budget=${budget:-3600}
 case $budget in *[!0-9]*) usage ;; esac
 plan=${plan:-$all}
+[ "$plan" = unpack ] || { [ -f "$trtui" ] && [ -x "$trtui" ]; } || wrong "$trtui is no program; run make build or make gpu-kit, or name it with --trtui"
+[ -z "$out" ] || { mkdir -p "$out" && : >"$out/.gpu" && rm "$out/.gpu"; } 2>/dev/null || wrong "--out $out: it cannot be written to"
+[ -z "$resume" ] || [ -f "$resume" ] || wrong "--resume $resume: there is no such file"
 results=${results:-${tiny:+bench/out/tiny}} results=${results:-results/gpu}
 
 [ -z "$tiny" ] || case_least=20 grace=2 tool_limit=10 hang_limit=5 patience=60s

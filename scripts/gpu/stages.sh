@@ -35,7 +35,6 @@ stage_device() {
     persistence_mode clocks_event_reasons.active
 }
 
-have_trtui() { [ -x "$trtui" ] || { echo "$trtui not found; run make build, or name it with --trtui" >&2; return "$unavailable"; }; }
 # The program ends with 1 where the answer is no, with 2 where there is none; a command line that it does not understand is
 # followed by the line of its usage.
 # lacks STATUS WHAT turns a usage error, and the lack of a device, into what they mean.
@@ -85,7 +84,6 @@ missing() {
   echo "$list"
 }
 stage_bringup() {
-  have_trtui || return
   local steps
   steps=$(missing)
   if [ -n "$steps" ] || [ ! -s "$rows" ]; then # else the last one was cut short: what there is will do
@@ -96,7 +94,6 @@ stage_bringup() {
 }
 # on_pairs COMMAND FLAGS... runs a command of trtui gpu that works on pairs of a tactic and a layer, behind those of the rows.
 on_pairs() {
-  have_trtui || return
   cp "$rows" "$work/earlier"
   bounded "$trtui" gpu "$1" --backend "$backend" --format json --budget "$(most)" --resume "$work/earlier" "${@:2}"
   summed $? || lacks $? "gpu $1"
@@ -114,7 +111,6 @@ tool() { timeout -s KILL "$@" >"$work/tool" 2>"$work/error" </dev/null; }
 # stage_tools looks at wrong kernels with compute-sanitizer, three at most, and at the launches of a network with Nsight
 # Compute, whose three longest get rows.
 stage_tools() {
-  have_trtui || return
   { [ "$backend" != cudasim ] || [ -n "$tiny" ]; } && [ -n "$device" ] || { echo "no NVIDIA GPU to look at" >&2; return "$unavailable"; }
   local status=0
   # What computes something else first, then what ends its process, and what hangs.
