@@ -160,10 +160,14 @@ killed() {
   for one in $ends; do kill -KILL -- "-$one" 2>/dev/null; done
 }
 trap '[ -z "$exporter" ] || end "$exporter"; rm -rf "$work"' EXIT
-models=bench/out/gpu
-export TORCHINDUCTOR_CACHE_DIR="${TORCHINDUCTOR_CACHE_DIR:-$PWD/$models/inductor}"
-export XDG_CACHE_HOME="$PWD/$models/cache" # where trtui keeps compiled code
+models=bench/out/gpu caches=$PWD/bench/out/gpu
+[ -z "$tiny" ] || { mkdir -p "$results/caches" && caches=$(realpath "$results/caches"); }
+export TORCHINDUCTOR_CACHE_DIR="${TORCHINDUCTOR_CACHE_DIR:-$caches/inductor}"
+export XDG_CACHE_HOME="$caches/cache" # where trtui keeps compiled code
 mkdir -p "$XDG_CACHE_HOME"
+# shellcheck disable=SC2034 # read by stages and cases
+codes=() # a simulated device keeps code where it is told to
+[ "$backend" != cudasim ] || codes=(--code-cache "$XDG_CACHE_HOME/trtui/code")
 if [ -n "$resume" ]; then unpack "$resume" || exit 2; fi
 [ "$plan" != unpack ] || exit 0
 [ -n "$commit" ] || commit=$("$trtui" version 2>/dev/null | sed -n 's/.*commit \([0-9a-f]*\(-dirty\)*\),.*/\1/p')

@@ -70,7 +70,7 @@ bench() {
     [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
     limit=$(case_time)
     timeout -k "$grace" "$limit" "$trtui" bench ${file[@]+"${file[@]}"} --backend "$backend" --batch "$2" --precision "$3" --format json -v \
-      --timing-cache "$cache" ${forbid[@]+"${forbid[@]}"} "${@:4}" >"$work/bench" 2>"$work/error" </dev/null
+      --timing-cache "$cache" ${codes[@]+"${codes[@]}"} ${forbid[@]+"${forbid[@]}"} "${@:4}" >"$work/bench" 2>"$work/error" </dev/null
     status=$?
     grep -v -e '^timing tactics' -e '^compiling kernels' "$work/error" >&2
     tactic=$(culprit $status)
@@ -110,7 +110,7 @@ compare() {
   [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
   limit=$(case_time)
   timeout -k "$grace" "$limit" "$trtui" run ${file[@]+"${file[@]}"} --backends "cpu,$backend" --precision "$2" --items 1 --format json \
-    --timing-cache "$cache" ${forbid[@]+"${forbid[@]}"} >"$work/run" 2>"$work/error" </dev/null
+    --timing-cache "$cache" ${codes[@]+"${codes[@]}"} ${forbid[@]+"${forbid[@]}"} >"$work/run" 2>"$work/error" </dev/null
   status=$?
   max_abs=$(sed -n 's/^ *"max_abs": \([^,]*\),*$/\1/p' "$work/run" | head -n 1)
   sqnr=$(sed -n '/"sqnr_db"/{s/^ *"sqnr_db": \([-0-9.e+]*\),*$/\1/p;q;}' "$work/run") # null where nothing differs, and where nothing is left

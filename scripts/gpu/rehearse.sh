@@ -106,9 +106,14 @@ has two tools.json compute-sanitizer
 has two ours.json '"status": "done"' '"precision":"fp16",.*"median_ms"'
 has two sweep.json '"ok":true.*"predicted_us":[0-9.]*[1-9].*"measured_us":[0-9.]*[1-9].*"estimated":true' '"ok":false.*context is lost'
 has two selftest.json '"status": "done"' '"summary":"selftest"'
+# Its part of the log: code that the first call compiled came with the archive.
+log=$(echo "$work"/two/results/cudasim/*-0123456789ab/gpu.log)
+tail -c "+$(($(cat "$work"/one/results/cudasim/*-0123456789ab/gpu.log | wc -c) + 1))" "$log" >"${log%/*}/second.log"
+has two second.log '[1-9][0-9]* from the code cache'
+for name in one two; do [ -s "$work/$name/results/cudasim/timing.jsonl" ] || fail "$name: no timing.jsonl, or nothing in it"; done
 unset TRTUI_SIM_FAULT
 
-# A call that is killed leaves the archive of the stage before; another finishes.
+# A call that is killed before its first stage has ended leaves the archive that it was given; another finishes.
 bash scripts/gpu.sh --backend cudasim --tiny --trtui "$trtui" --commit 0123456789ab --budget 120 --results "$work/machine/three" \
   --out "$work/out/three" --resume "$work/out/two/gpu.tar.gz" device driver layers >/dev/null &
 killed=$!
@@ -133,4 +138,6 @@ if [ -n "$lacks" ]; then
   cat "$work"/machine/*/cudasim/*/gpu.log >&2
   exit 1
 fi
+grep -q '"status": "done"' "$work"/one/results/cudasim/*-0123456789ab/baseline.json ||
+  echo "rehearsal: PyTorch's baseline was not tried: $(sed -n 's/^  "reason": "\(.*\)",/\1/p' "$work"/one/results/cudasim/*-0123456789ab/baseline.json)"
 echo "rehearsal: the archives have all that they should"

@@ -87,7 +87,7 @@ stage_bringup() {
   local steps
   steps=$(missing)
   if [ -n "$steps" ] || [ ! -s "$rows" ]; then # else the last one was cut short: what there is will do
-    bounded "$trtui" gpu bringup --backend "$backend" --format json --budget "$(most)" --patience "$patience" ${steps:+--steps "$steps"}
+    bounded "$trtui" gpu bringup --backend "$backend" --format json --budget "$(most)" --patience "$patience" ${codes[@]+"${codes[@]}"} ${steps:+--steps "$steps"}
     summed $? || { lacks $? "gpu bringup"; return; }
   fi
   ! grep -q '"ok":false' "$rows" || { echo "$(grep -c '"ok":false' "$rows") findings failed" >&2; return 1; }
@@ -95,7 +95,7 @@ stage_bringup() {
 # on_pairs COMMAND FLAGS... runs a command of trtui gpu that works on pairs of a tactic and a layer, behind those of the rows.
 on_pairs() {
   cp "$rows" "$work/earlier"
-  bounded "$trtui" gpu "$1" --backend "$backend" --format json --budget "$(most)" --resume "$work/earlier" "${@:2}"
+  bounded "$trtui" gpu "$1" --backend "$backend" --format json --budget "$(most)" --resume "$work/earlier" ${codes[@]+"${codes[@]}"} "${@:2}"
   summed $? || lacks $? "gpu $1"
 }
 # Those of --tiny have tactics that a rehearsal lets fail, and others.
@@ -150,7 +150,7 @@ profile() {
   bad | sed '/^$/d' >"$work/bad"
   [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
   tool "$(left)" ncu --target-processes all --clock-control none --csv --page raw --print-units base --launch-count 200 --kill yes --metrics "$ncu_metrics" \
-    "$trtui" bench ${file:+"$file"} --backend "$backend" --batch $batch --precision $precision --timing-cache "$cache" ${forbid[@]+"${forbid[@]}"} --warm-up 0s --duration 100ms
+    "$trtui" bench ${file:+"$file"} --backend "$backend" --batch $batch --precision $precision --timing-cache "$cache" ${codes[@]+"${codes[@]}"} ${forbid[@]+"${forbid[@]}"} --warm-up 0s --duration 100ms
   status=$?
   grep '^"' "$work/tool" >"$work/ncu.csv"
   kept "$work/ncu.csv" ncu.csv
