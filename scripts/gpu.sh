@@ -36,7 +36,7 @@
 # done, running (it was killed), partial (out of time, or not asked for all), failed or unavailable; a stage that is done is not run
 # again for the same commit, the others are, and go on where they stopped (bringup with the steps that it has no rows of).
 # --budget is shared out among the stages; what one leaves over goes to the next. No stage stops another, and the exit status is
-# 0 unless the command line is wrong. A kernel that hangs, crashes or computes something else costs its own row: bringup, pairs,
+# 0 unless the command line is wrong: then 2, before any stage. A kernel that hangs, crashes or computes something else costs its own row: bringup, pairs,
 # selftest and sweep end the process that it is in and go on; ours and layers give each case 240 seconds at most, less where many
 # wait, and do without the tactics that were found wrong, or that ended a measurement before. Their rows have the number of
 # these. Where a layer has no other, wrong ones are measured all the same, and the row says so: "despite". A case whose time
@@ -63,7 +63,7 @@ ours 24 $headline
 baseline 6 eager,graph $headline
 ours 10 $transformers
 baseline 4 eager,graph $transformers
-tools 6"
+tools 10"
 second="device 1
 driver 2
 bringup 4

@@ -127,7 +127,7 @@ sanitize() {
   while IFS=$'\t' read -r rank tactic layer; do
     n=$((n + 1))
     grep -qF "\"tactic\":\"$tactic\"" "$rows" && continue
-    limit=$(($(left) / 3)) # what runs last, the profile, has its part
+    limit=$(($(left) / 4)) # what runs last, the profile, has its part
     [ "$rank" -lt 3 ] || limit=$((limit < hang_limit ? limit : hang_limit))
     [ "$limit" -ge 1 ] || limit=1
     tool $((limit < tool_limit ? limit : tool_limit)) compute-sanitizer --tool memcheck "$trtui" gpu selftest --in-process --backend "$backend" \
