@@ -21,8 +21,8 @@
 # as there is room: 16 MiB at most) and summary.txt, anew after each stage and every minute, each time as a whole, so that a
 # call that is killed leaves the last ones. Call first sees to it that every kind of thing is seen once: the driver's conformance,
 # bring-up, each tactic on one layer, ResNet-50, BERT-base and GPT-2 beside PyTorch, and NVIDIA's tools on what is wrong or
-# slow. Call second has all tactics on the layers of ResNet-50 and on matrix products, torch.compile, the other cases, and the
-# whole selftest; call third whatever is left. The calls are the lists below.
+# slow. Call second has torch.compile on one network, all tactics on the layers of ResNet-50 and on matrix products, the other cases,
+# and the whole selftest; call third whatever is left. The calls are the lists below.
 #
 # Stages: device driver bringup pairs selftest baseline ours layers sweep tools; all of them unless some are named. They need the
 # repository and bin/trtui (make build), whose own commit the results carry; driver needs bin/driver.test (make gpu-kit);
@@ -36,7 +36,7 @@
 # done, running (it was killed), partial (out of time, or not asked for all), failed or unavailable; a stage that is done is not run
 # again for the same commit, the others are, and go on where they stopped (bringup with the steps that it has no rows of).
 # --budget is shared out among the stages; what one leaves over goes to the next. No stage stops another, and the exit status is
-# 0 unless the command line is wrong. A kernel that hangs, crashes or computes something else costs its own row: bringup, pairs,
+# 0 unless the command line is wrong: then 2, before any stage. A kernel that hangs, crashes or computes something else costs its own row: bringup, pairs,
 # selftest and sweep end the process that it is in and go on; ours and layers give each case 240 seconds at most, less where many
 # wait, and do without the tactics that were found wrong, or that ended a measurement before. Their rows have the number of
 # these. Where a layer has no other, wrong ones are measured all the same, and the row says so: "despite". A case whose time
@@ -63,16 +63,16 @@ ours 24 $headline
 baseline 6 eager,graph $headline
 ours 10 $transformers
 baseline 4 eager,graph $transformers
-tools 6"
+tools 10"
 second="device 1
 driver 2
 bringup 4
 pairs 4
-sweep 20
-baseline 8 compile $headline
-baseline 10
-ours 20
-selftest 10"
+baseline 42 reduce,compile 'resnet50 128 fp16'
+sweep 16
+ours 18
+baseline 8
+selftest 8"
 third="device 1
 driver 2
 bringup 3
@@ -98,9 +98,10 @@ tools 2"
 budget='' results='' out='' resume='' commit='' trtui=bin/trtui backend=cuda tiny='' plan=''
 unavailable=69 unfinished=75 # of sysexits.h
 case_limit=240 case_least=30 grace=10 cases_left=1 # seconds
-tool_limit=60
+tool_limit=60 hang_limit=15 patience=15s # with a step of bringup, between two findings
 least_sqnr=30 # dB, of outputs in fp16 and int8 beside the CPU's in the same precision
 usage() { sed -n '2,/^set -u/s/^# \{0,1\}//p' scripts/gpu.sh >&2; exit 2; }
+wrong() { echo "gpu.sh: $1" >&2; exit 2; }
 rehearse=''
 while [ $# -gt 0 ]; do
   case $1 in
@@ -109,10 +110,11 @@ while [ $# -gt 0 ]; do
       declare "${1#--}=$2"; shift 2 ;;
     --tiny) tiny=1; shift ;;
     --rehearse) rehearse=1; shift ;;
+    -*) usage ;;
     first | second | third) plan=$plan${!1}$'\n' budget=${budget:-540}; shift ;;
     unpack) plan=unpack; shift ;;
     *)
-      one=$(grep "^$1 " <<<"$all") || usage
+      one=$(grep "^$1 " <<<"$all") || wrong "$1 is no call (first, second, third, unpack) and no stage ($stages)"
       plan=$plan$one$'\n'; shift ;;
   esac
 done
@@ -120,9 +122,12 @@ done
 budget=${budget:-3600}
 case $budget in *[!0-9]*) usage ;; esac
 plan=${plan:-$all}
+[ "$plan" = unpack ] || { [ -f "$trtui" ] && [ -x "$trtui" ]; } || wrong "$trtui is no program; run make build or make gpu-kit, or name it with --trtui"
+[ -z "$out" ] || { mkdir -p "$out" && : >"$out/.gpu" && rm "$out/.gpu"; } 2>/dev/null || wrong "--out $out: it cannot be written to"
+[ -z "$resume" ] || [ -f "$resume" ] || wrong "--resume $resume: there is no such file"
 results=${results:-${tiny:+bench/out/tiny}} results=${results:-results/gpu}
 
-[ -z "$tiny" ] || case_least=20 grace=2 tool_limit=10
+[ -z "$tiny" ] || case_least=20 grace=2 tool_limit=10 hang_limit=5 patience=60s
 
 # shellcheck source-path=SCRIPTDIR
 . scripts/gpu/stages.sh
@@ -142,15 +147,27 @@ most() { local s=$(($(left) * 9 / 10)); echo $((s > 1 ? s : 1)); }
 bounded() { timeout -k "$grace" "$(left)" "$@" </dev/null; }
 
 work=$(mktemp -d) || exit 1
-exporter='' job='' packed=0
-# end PROCESS ends it and what it runs.
-# shellcheck disable=SC2046 # each is a word
-end() { kill $(ps -o pid= --ppid "$1" 2>/dev/null) "$1" 2>/dev/null; }
+exporter='' job='' ends='' packed=0
+# end PROCESS ends it and what it runs, and leaves the numbers of these in ends.
+end() {
+  ends=$(ps -o pid= --ppid "$1" 2>/dev/null)
+  # shellcheck disable=SC2086 # each is a word
+  kill $ends "$1" 2>/dev/null
+}
+# killed kills what is left of what was ended: timeout and each command under it are a group.
+killed() {
+  local one
+  for one in $ends; do kill -KILL -- "-$one" 2>/dev/null; done
+}
 trap '[ -z "$exporter" ] || end "$exporter"; rm -rf "$work"' EXIT
-models=bench/out/gpu
-export TORCHINDUCTOR_CACHE_DIR="${TORCHINDUCTOR_CACHE_DIR:-$PWD/$models/inductor}"
-export XDG_CACHE_HOME="$PWD/$models/cache" # where trtui keeps compiled code
+models=bench/out/gpu caches=$PWD/bench/out/gpu
+[ -z "$tiny" ] || { mkdir -p "$results/caches" && caches=$(realpath "$results/caches"); }
+export TORCHINDUCTOR_CACHE_DIR="${TORCHINDUCTOR_CACHE_DIR:-$caches/inductor}"
+export XDG_CACHE_HOME="$caches/cache" # where trtui keeps compiled code
 mkdir -p "$XDG_CACHE_HOME"
+# shellcheck disable=SC2034 # read by stages and cases
+codes=() # a simulated device keeps code where it is told to
+[ "$backend" != cudasim ] || codes=(--code-cache "$XDG_CACHE_HOME/trtui/code")
 if [ -n "$resume" ]; then unpack "$resume" || exit 2; fi
 [ "$plan" != unpack ] || exit 0
 [ -n "$commit" ] || commit=$("$trtui" version 2>/dev/null | sed -n 's/.*commit \([0-9a-f]*\(-dirty\)*\),.*/\1/p')
@@ -221,6 +238,7 @@ ended() {
     end "$job"
   fi
   pack
+  killed
   exit 143
 }
 

@@ -33,6 +33,11 @@ func (o *gpuOptions) isolated() bool {
 	return err == nil && !o.inProcess && (row.native || row.name == "cudasim" && os.Getenv(cuda.FaultVariable) != "")
 }
 
+// workerArgs are the arguments of a worker that is to do a command's work, on the same device with the same code.
+func (o *gpuOptions) workerArgs(command string, more ...string) []string {
+	return append([]string{"gpu", command, "--worker", "--backend", o.backend, "--device", o.device, "--code-cache", o.codes}, more...)
+}
+
 func gpuCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gpu",

@@ -143,9 +143,7 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 		if len(o.steps) > 0 && !slices.Contains(o.steps, step) {
 			continue
 		}
-		w := worker{program: o.program, patience: max(o.patience, openPatience), stderr: stderr, args: []string{
-			"gpu", "bringup", "--worker", "--format", "json", "--backend", o.backend, "--code-cache", o.codes, "--steps", step,
-		}}
+		w := worker{program: o.program, patience: max(o.patience, openPatience), stderr: stderr, args: o.workerArgs("bringup", "--format", "json", "--steps", step)}
 		found := false
 		err := w.run(ctx, func(line []byte) time.Duration {
 			if bytes.HasPrefix(line, []byte(`{"schema"`)) {

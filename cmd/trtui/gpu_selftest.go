@@ -264,10 +264,8 @@ func (s *selftesting) some(ctx context.Context) (lost bool, err error) {
 		err = s.check(ctx, s.sum.Ran, s.skipped(), s.handle)
 		return errors.Is(err, suite.ErrLost), err
 	}
-	w := worker{program: s.program, patience: max(s.patience, openPatience), stderr: s.stderr, args: []string{
-		"gpu", s.name(), "--worker", "--backend", s.backend, "--code-cache", s.codes, "--filter", s.filter, "--pairs", s.pairs, "--from", fmt.Sprint(s.sum.Ran),
-		"--skip", strings.Join(s.skipped(), ","),
-	}}
+	w := worker{program: s.program, patience: max(s.patience, openPatience), stderr: s.stderr, args: s.workerArgs(s.name(),
+		"--filter", s.filter, "--pairs", s.pairs, "--from", fmt.Sprint(s.sum.Ran), "--skip", strings.Join(s.skipped(), ","))}
 	if !s.sweep {
 		w.args = append(w.args, "--reps", fmt.Sprint(s.repetitions))
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
@@ -91,6 +93,8 @@ func ailingTable() []backend {
 		return ailing{b}, err
 	}, native: true}, backend{name: "sick", doc: "for tests", open: func(_, _ int) (run.Backend, error) {
 		return cuda.OpenSimulatorOn(func() (driver.Context, error) { return sickContext{cuda.Simulate(simulator.Device())}, nil })
+	}, native: true}, backend{name: "chosen", doc: "for tests", devices: cuda.SimulatedDevices(), open: func(device, _ int) (run.Backend, error) {
+		return cuda.OpenSimulated(device)
 	}, native: true})
 }
 
@@ -154,6 +158,28 @@ func TestSelftestSurvives(t *testing.T) {
 	}
 	if sum["complete"] != true || sum["ran"] != float64(len(rows)-1) || sum["pairs"] != sum["ran"] || sum["contexts_lost"] != 4.0 || sum["tactics_ran"] != 2.0 {
 		t.Errorf("%v", sum)
+	}
+}
+
+// TestWorkerDevice: the process that does the work opens the device that --device chose.
+func TestWorkerDevice(t *testing.T) {
+	devices := cuda.SimulatedDevices()
+	var heads []string
+	for _, device := range []string{devices[0], devices[len(devices)-1]} {
+		for _, c := range []*cobra.Command{(&bringupOptions{gpuOptions: workedBy(t)}).command(), (&selftestOptions{gpuOptions: workedBy(t)}).command()} {
+			args := []string{"--backend", "chosen", "--device", device, "--format", "json", "--steps", "device"}
+			if c.Use == "selftest" {
+				args = append(args[:6], "--filter", "softmax", "--pairs", "tactic", "--reps", "1")
+			}
+			_, out, err := gpuCall(t, c, args...)
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", c.Use, err, out)
+			}
+			heads = append(heads, strings.SplitN(out, "\n", 2)[0])
+		}
+	}
+	if heads[0] != heads[1] || heads[2] != heads[3] || heads[0] == heads[2] {
+		t.Errorf("the heads of bringup and selftest, of %s and of %s:\n%s", devices[0], devices[len(devices)-1], strings.Join(heads, "\n"))
 	}
 }
 

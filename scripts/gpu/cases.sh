@@ -70,7 +70,7 @@ bench() {
     [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
     limit=$(case_time)
     timeout -k "$grace" "$limit" "$trtui" bench ${file[@]+"${file[@]}"} --backend "$backend" --batch "$2" --precision "$3" --format json -v \
-      --timing-cache "$cache" ${forbid[@]+"${forbid[@]}"} "${@:4}" >"$work/bench" 2>"$work/error" </dev/null
+      --timing-cache "$cache" ${codes[@]+"${codes[@]}"} ${forbid[@]+"${forbid[@]}"} "${@:4}" >"$work/bench" 2>"$work/error" </dev/null
     status=$?
     grep -v -e '^timing tactics' -e '^compiling kernels' "$work/error" >&2
     tactic=$(culprit $status)
@@ -110,7 +110,7 @@ compare() {
   [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
   limit=$(case_time)
   timeout -k "$grace" "$limit" "$trtui" run ${file[@]+"${file[@]}"} --backends "cpu,$backend" --precision "$2" --items 1 --format json \
-    --timing-cache "$cache" ${forbid[@]+"${forbid[@]}"} >"$work/run" 2>"$work/error" </dev/null
+    --timing-cache "$cache" ${codes[@]+"${codes[@]}"} ${forbid[@]+"${forbid[@]}"} >"$work/run" 2>"$work/error" </dev/null
   status=$?
   max_abs=$(sed -n 's/^ *"max_abs": \([^,]*\),*$/\1/p' "$work/run" | head -n 1)
   sqnr=$(sed -n '/"sqnr_db"/{s/^ *"sqnr_db": \([-0-9.e+]*\),*$/\1/p;q;}' "$work/run") # null where nothing differs, and where nothing is left
@@ -125,7 +125,7 @@ compare() {
     *) echo "$key\"error\":\"it had not ended after $limit s, or status $status\"}" ;;
   esac
 }
-# benches FLAGS... measures the cases that are lines of standard input.
+# benches FLAGS... measures the cases that are lines of standard input; after the first of $check, if that is set, compares its outputs.
 benches() {
   local model batch precision line list flags=("$@")
   mapfile -t list
@@ -133,6 +133,7 @@ benches() {
   for line in "${list[@]}"; do
     read -r model batch precision <<<"$line"
     bench "$model" "$batch" "$precision" "${flags[@]}" || { lacks $? "bench --backend $backend"; return; }
+    [ "$model $precision" != "${check-}" ] || compare "$model" "$precision"
     cases_left=$((cases_left - 1))
   done
 }
@@ -140,7 +141,6 @@ benches() {
 cut_off() { grep -q '"error":"it had not ended' "$rows"; }
 # stage_ours [CASE...] measures the cases, and compares the outputs of networks with the CPU's once it is asked for all.
 stage_ours() {
-  have_trtui || return
   local model precision
   cases_left=10
   bench digits 1 fp32 || { lacks $? "bench --backend $backend"; return; } # before any export: is there such a backend?
@@ -149,8 +149,9 @@ stage_ours() {
     bench digits 1 fp16
   else
     if [ $# -gt 0 ]; then
+      local check='resnet50 fp16' # at once: the time may end before the other cases have
       benches < <(cases_of "$@") || return
-      case "$*" in *resnet50*) compare resnet50 fp16; compare resnet50 int8 ;; esac
+      case "$*" in *resnet50*) compare resnet50 int8 ;; esac
       return "$unfinished"
     fi
     for model in digits resnet50; do for precision in fp16 fp32 int8; do compare "$model" "$precision"; done; done
@@ -159,7 +160,6 @@ stage_ours() {
   if cut_off; then return "$unfinished"; fi
 }
 stage_layers() {
-  have_trtui || return
   local model batch precision all='digits resnet50 mobilenet_v2' batches='1 32' precisions='fp16 fp32 int8'
   [ -z "$tiny" ] || all=digits batches=1 precisions=fp32
   benches --per-layer < <(for model in $all; do for batch in $batches; do for precision in $precisions; do echo "$model $batch $precision"; done; done; done) || return

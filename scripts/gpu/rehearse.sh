@@ -22,6 +22,7 @@ cat <<CSV
 "","","","","ns","%","%"
 "0","product","(128, 1, 1)","(8, 1, 1)","1,500","10.5","80"
 "1","product","(128, 1, 1)","(9, 1, 1)","22,500","11.5","70"
+"4","product","(128, 1, 1)","(9, 1, 1)","21,500","11.5","70"
 "2","pool","(128, 1, 1)","(9, 1, 1)","500","12.5","60"
 "3","move","(128, 1, 1)","(9, 1, 1)","2,500","13.5","50"
 CSV
@@ -44,9 +45,19 @@ call() {
   local name=$1
   shift
   echo "== $name: gpu.sh $*"
-  timeout 150 bash scripts/gpu.sh --backend cudasim --tiny --trtui "$trtui" --commit 0123456789ab --budget 120 \
+  TRTUI_REHEARSAL=$work/$name timeout 150 bash scripts/gpu.sh --backend cudasim --tiny --trtui "$trtui" --commit 0123456789ab --budget 120 \
     --results "$work/machine/$name" --out "$work/out/$name" "$@" || fail "$name: gpu.sh ended with status $?"
+  survivors "$name"
   opened "$name"
+}
+# survivors NAME tells, and ends, what a call has left running: on a GPU it would hold the device.
+survivors() {
+  local process
+  for process in /proc/[0-9]*; do
+    grep -qzsx "TRTUI_REHEARSAL=$work/$1" "$process/environ" || continue
+    fail "$1: process ${process#/proc/} has survived: $(tr '\0' ' ' <"$process/cmdline" 2>/dev/null)"
+    kill -KILL "${process#/proc/}" 2>/dev/null
+  done
 }
 # opened NAME unpacks the call's archive.
 opened() {
@@ -82,7 +93,8 @@ has one pairs.json '"ok":true' '"tactic":"reformat_nhwc_linear".*did not answer'
   '"tactic":"reformat_linear_nhwc".*context is lost' '"summary":"selftest"'
 has one ours.json '"precision":"fp32",.*"median_ms"' '"compared":"digits".*"ok":true' '"precision":"fp16",.*it had not ended' '"status": "partial"'
 has one baseline.json '"status": "\(done\|unavailable\)"'
-has one tools.json '"tool":"compute-sanitizer","tactic":"convert_nhwc"' 'ERROR SUMMARY: 1'
+has one tools.json '"tool":"compute-sanitizer","tactic":"convert_nhwc".*sanitizer-1.txt' 'ERROR SUMMARY: 1' \
+  '"tactic":"reformat_nhwc_linear".*"status":137' '"tool":"ncu"'
 has one sanitizer-1.txt 'FAILED\|failed'
 has one gpu.log '== ours'
 
@@ -94,9 +106,14 @@ has two tools.json compute-sanitizer
 has two ours.json '"status": "done"' '"precision":"fp16",.*"median_ms"'
 has two sweep.json '"ok":true.*"predicted_us":[0-9.]*[1-9].*"measured_us":[0-9.]*[1-9].*"estimated":true' '"ok":false.*context is lost'
 has two selftest.json '"status": "done"' '"summary":"selftest"'
+# Its part of the log: code that the first call compiled came with the archive.
+log=$(echo "$work"/two/results/cudasim/*-0123456789ab/gpu.log)
+tail -c "+$(($(cat "$work"/one/results/cudasim/*-0123456789ab/gpu.log | wc -c) + 1))" "$log" >"${log%/*}/second.log"
+has two second.log '[1-9][0-9]* from the code cache'
+for name in one two; do [ -s "$work/$name/results/cudasim/timing.jsonl" ] || fail "$name: no timing.jsonl, or nothing in it"; done
 unset TRTUI_SIM_FAULT
 
-# A call that is killed leaves the archive of the stage before; another finishes.
+# A call that is killed before its first stage has ended leaves the archive that it was given; another finishes.
 bash scripts/gpu.sh --backend cudasim --tiny --trtui "$trtui" --commit 0123456789ab --budget 120 --results "$work/machine/three" \
   --out "$work/out/three" --resume "$work/out/two/gpu.tar.gz" device driver layers >/dev/null &
 killed=$!
@@ -113,7 +130,7 @@ PATH=$work/tools:$work/bare call five pairs baseline ours tools
 has five pairs.json '"status": "done"'
 has five baseline.json '"status": "unavailable"' 'python3 not found'
 has five ours.json '"status": "done"'
-has five tools.json '"status": "done"' '"tool":"ncu","name":"product, grid (9, 1, 1)","us":22.500'
+has five tools.json '"status": "done"' '"tool":"ncu","name":"product, grid (9, 1, 1)","us":22.500' '"name":"product, grid (8, 1, 1)"'
 has five ncu.csv 'gpu__time_duration.sum'
 
 if [ -n "$lacks" ]; then
@@ -121,4 +138,6 @@ if [ -n "$lacks" ]; then
   cat "$work"/machine/*/cudasim/*/gpu.log >&2
   exit 1
 fi
+grep -q '"status": "done"' "$work"/one/results/cudasim/*-0123456789ab/baseline.json ||
+  echo "rehearsal: PyTorch's baseline was not tried: $(sed -n 's/^  "reason": "\(.*\)",/\1/p' "$work"/one/results/cudasim/*-0123456789ab/baseline.json)"
 echo "rehearsal: the archives have all that they should"

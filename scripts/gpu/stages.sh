@@ -35,7 +35,6 @@ stage_device() {
     persistence_mode clocks_event_reasons.active
 }
 
-have_trtui() { [ -x "$trtui" ] || { echo "$trtui not found; run make build, or name it with --trtui" >&2; return "$unavailable"; }; }
 # The program ends with 1 where the answer is no, with 2 where there is none; a command line that it does not understand is
 # followed by the line of its usage.
 # lacks STATUS WHAT turns a usage error, and the lack of a device, into what they mean.
@@ -85,20 +84,18 @@ missing() {
   echo "$list"
 }
 stage_bringup() {
-  have_trtui || return
   local steps
   steps=$(missing)
   if [ -n "$steps" ] || [ ! -s "$rows" ]; then # else the last one was cut short: what there is will do
-    bounded "$trtui" gpu bringup --backend "$backend" --format json --budget "$(most)" ${steps:+--steps "$steps"}
+    bounded "$trtui" gpu bringup --backend "$backend" --format json --budget "$(most)" --patience "$patience" ${codes[@]+"${codes[@]}"} ${steps:+--steps "$steps"}
     summed $? || { lacks $? "gpu bringup"; return; }
   fi
   ! grep -q '"ok":false' "$rows" || { echo "$(grep -c '"ok":false' "$rows") findings failed" >&2; return 1; }
 }
 # on_pairs COMMAND FLAGS... runs a command of trtui gpu that works on pairs of a tactic and a layer, behind those of the rows.
 on_pairs() {
-  have_trtui || return
   cp "$rows" "$work/earlier"
-  bounded "$trtui" gpu "$1" --backend "$backend" --format json --budget "$(most)" --resume "$work/earlier" "${@:2}"
+  bounded "$trtui" gpu "$1" --backend "$backend" --format json --budget "$(most)" --resume "$work/earlier" ${codes[@]+"${codes[@]}"} "${@:2}"
   summed $? || lacks $? "gpu $1"
 }
 # Those of --tiny have tactics that a rehearsal lets fail, and others.
@@ -108,24 +105,35 @@ stage_sweep() { on_pairs sweep ${tiny:+--patience 20s --filter "mma_64x64x64_s3_
 
 # kept FILE NAME keeps the end of a tool's output beside the results, where the archive takes it along.
 kept() { tail -c 400000 "$1" >"$run/$2"; }
-# stage_tools looks at wrong kernels with compute-sanitizer, three at most; where none is wrong, at the launches of a
-# network with Nsight Compute, whose three longest get rows.
+# tool SECONDS COMMAND... runs a command for so long at most, and kills it with all that it runs: told to end, a tool would leave
+# the program behind that hangs in a kernel, and keeps the device.
+tool() { timeout -s KILL "$@" >"$work/tool" 2>"$work/error" </dev/null; }
+# stage_tools looks at wrong kernels with compute-sanitizer, three at most, and at the launches of a network with Nsight
+# Compute, whose three longest get rows.
 stage_tools() {
-  have_trtui || return
   { [ "$backend" != cudasim ] || [ -n "$tiny" ]; } && [ -n "$device" ] || { echo "no NVIDIA GPU to look at" >&2; return "$unavailable"; }
-  sed -n 's/^ *{"ok":false,"tactic":"\([^"]*\)","layer":"\([^"]*\)".*/\1\t\2/p' "$run/pairs.json" "$run/selftest.json" 2>/dev/null |
-    awk -F '\t' '!seen[$1]++' | head -n 3 >"$work/wrong"
-  if [ -s "$work/wrong" ]; then sanitize; else profile; fi
+  local status=0
+  # What computes something else first, then what ends its process, and what hangs.
+  sed -n 's/^ *{"ok":false,"tactic":"\([^"]*\)","layer":"\([^"]*\)"/\1\t\2\t/p' "$run/pairs.json" "$run/selftest.json" 2>/dev/null |
+    awk -F '\t' '!seen[$1]++ {print (/did not answer/ ? 3 : /the process that ran it ended|context is lost/ ? 2 : 1) "\t" $1 "\t" $2}' |
+    sort -s -k 1,1n | head -n 3 >"$work/wrong"
+  [ ! -s "$work/wrong" ] || sanitize || status=$?
+  grep -q '"tool":"ncu"' "$rows" || profile || status=$?
+  return $status
 }
 sanitize() {
-  local tactic layer n=0 status
+  local rank tactic layer n=0 status limit
   command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer not found" >&2; return "$unavailable"; }
-  while IFS=$'\t' read -r tactic layer; do
+  while IFS=$'\t' read -r rank tactic layer; do
     n=$((n + 1))
     grep -qF "\"tactic\":\"$tactic\"" "$rows" && continue
-    timeout -k "$grace" $(($(left) < tool_limit ? $(left) : tool_limit)) compute-sanitizer --tool memcheck "$trtui" gpu selftest --in-process --backend "$backend" \
-      --filter "$tactic $layer" --reps 1 >"$work/tool" 2>&1 </dev/null
+    limit=$(($(left) / 4)) # what runs last, the profile, has its part
+    [ "$rank" -lt 3 ] || limit=$((limit < hang_limit ? limit : hang_limit))
+    [ "$limit" -ge 1 ] || limit=1
+    tool $((limit < tool_limit ? limit : tool_limit)) compute-sanitizer --tool memcheck "$trtui" gpu selftest --in-process --backend "$backend" \
+      --filter "$tactic $layer" --reps 1
     status=$?
+    cat "$work/error" >>"$work/tool"
     kept "$work/tool" "sanitizer-$n.txt"
     echo "{\"tool\":\"compute-sanitizer\",\"tactic\":\"$tactic\",\"layer\":$(json_string "$layer"),\"status\":$status,\"value\":$(json_string "$(grep 'ERROR SUMMARY' "$work/tool" | tail -n 1)"),\"file\":\"sanitizer-$n.txt\"}"
   done <"$work/wrong"
@@ -133,15 +141,16 @@ sanitize() {
 ncu_metrics=gpu__time_duration.sum,sm__throughput.avg.pct_of_peak_sustained_elapsed,gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed
 ncu_metrics=$ncu_metrics,lts__t_sectors_op_read.sum,sm__warps_active.avg.pct_of_peak_sustained_active,launch__registers_per_thread
 profile() {
-  local model=resnet50 batch=128 precision=fp16 file status
+  local model=resnet50 batch=128 precision=fp16 file status forbid=()
   command -v ncu >/dev/null || { echo "ncu not found" >&2; return "$unavailable"; }
   [ -z "$tiny" ] || { model=digits batch=1 precision=fp32; }
   file=$models/$model.onnx
   [ $model != digits ] || file=''
   [ -z "$file" ] || [ -f "$file" ] || { echo "no ONNX file of $model" >&2; return "$unavailable"; }
-  bounded ncu --target-processes all --clock-control none --csv --page raw --print-units base --launch-count 200 --metrics "$ncu_metrics" \
-    "$trtui" bench ${file:+"$file"} --backend "$backend" --batch $batch --precision $precision --timing-cache "$cache" --warm-up 0s --duration 100ms \
-    >"$work/tool" 2>"$work/error"
+  bad | sed '/^$/d' >"$work/bad"
+  [ ! -s "$work/bad" ] || forbid=(--forbid-tactic "@$work/bad")
+  tool "$(left)" ncu --target-processes all --clock-control none --csv --page raw --print-units base --launch-count 200 --kill yes --metrics "$ncu_metrics" \
+    "$trtui" bench ${file:+"$file"} --backend "$backend" --batch $batch --precision $precision --timing-cache "$cache" ${codes[@]+"${codes[@]}"} ${forbid[@]+"${forbid[@]}"} --warm-up 0s --duration 100ms
   status=$?
   grep '^"' "$work/tool" >"$work/ncu.csv"
   kept "$work/ncu.csv" ncu.csv
@@ -154,7 +163,8 @@ profile() {
     NR == 1 {for (i = 1; i <= NF; i++) column[$i] = i; next}
     NR > 2 {
       time = $column["gpu__time_duration.sum"]; gsub(/,/, "", time)
-      printf "%.0f\t{\"tool\":\"ncu\",\"name\":\"%s, grid %s\",\"us\":%.3f,\"value\":\"SM %s %%, DRAM %s %% of peak\",\"file\":\"ncu.csv\"}\n", time, $column["Kernel Name"], $column["Grid Size"], time / 1000,
+      name = $column["Kernel Name"] ", grid " $column["Grid Size"]
+      printf "%.0f\t%s\t{\"tool\":\"ncu\",\"name\":\"%s\",\"us\":%.3f,\"value\":\"SM %s %%, DRAM %s %% of peak\",\"file\":\"ncu.csv\"}\n", time, name, name, time / 1000,
         $column["sm__throughput.avg.pct_of_peak_sustained_elapsed"], $column["gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"]
-    }' | sort -rn | awk -F '\t' '!seen[$2]++ {print $2}' | head -n 3
+    }' | sort -rn | awk -F '\t' '!seen[$2]++ {print $3}' | head -n 3
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,27 +99,45 @@ func TestScriptWithoutGPU(t *testing.T) {
 	tools := t.TempDir()
 	write(t, filepath.Join(tools, "python3"), fakePython, 0o755)
 	write(t, filepath.Join(tools, "trtui"), "#!/bin/sh\necho 'usage: trtui [MODEL|ENGINE]' >&2\nexit 2\n", 0o755)
+	want := map[string]string{
+		"device": "nvidia-smi not found", "baseline": "no NVIDIA GPU", "driver": "run make gpu-kit", "tools": "no NVIDIA GPU",
+		"pairs": "not available in this build of trtui: gpu selftest", "sweep": "not available in this build of trtui: gpu sweep",
+		"bringup": "not available in this build of trtui: gpu bringup", "selftest": "not available in this build of trtui: gpu selftest",
+		"ours": "not available in this build of trtui: bench --backend cuda", "layers": "not available in this build of trtui: bench",
+	}
+	got := gpuScript(t, t.TempDir(), tools, "--trtui", filepath.Join(tools, "trtui"), "--budget", "60")
+	for _, name := range stages {
+		if s := got[name]; s.Schema != 1 || s.Status != "unavailable" || !strings.Contains(s.Reason, want[name]) {
+			t.Errorf("stage %s: schema %d, %s: %q, want unavailable: %q", name, s.Schema, s.Status, s.Reason, want[name])
+		}
+	}
+}
+
+// TestScriptRefuses: what is wrong with the command line is said before any stage.
+func TestScriptRefuses(t *testing.T) {
+	needScript(t)
+	dir := t.TempDir()
+	program, none := filepath.Join(dir, "trtui"), filepath.Join(dir, "none")
+	write(t, program, "#!/bin/sh\nexit 2\n", 0o755)
 	for _, c := range []struct {
-		trtui string
-		want  map[string]string
+		args []string
+		want string
 	}{
-		{filepath.Join(tools, "trtui"), map[string]string{
-			"device": "nvidia-smi not found", "baseline": "no NVIDIA GPU", "driver": "run make gpu-kit", "tools": "no NVIDIA GPU",
-			"pairs": "not available in this build of trtui: gpu selftest", "sweep": "not available in this build of trtui: gpu sweep",
-			"bringup": "not available in this build of trtui: gpu bringup", "selftest": "not available in this build of trtui: gpu selftest",
-			"ours": "not available in this build of trtui: bench --backend cuda", "layers": "not available in this build of trtui: bench",
-		}},
-		{filepath.Join(tools, "none"), map[string]string{
-			"device": "nvidia-smi not found", "baseline": "no NVIDIA GPU", "bringup": "run make build",
-			"driver": "run make gpu-kit", "tools": "run make build", "pairs": "run make build", "sweep": "run make build",
-			"selftest": "run make build", "ours": "run make build", "layers": "run make build",
-		}},
+		{[]string{"--trtui", none, "device"}, none + " is no program; run make build"},
+		{[]string{"--trtui", dir, "device"}, dir + " is no program"},
+		{[]string{"--trtui", program, "--out", filepath.Join(program, "out"), "device"}, "it cannot be written to"},
+		{[]string{"--trtui", program, "--resume", none, "device"}, "there is no such file"},
+		{[]string{"--trtui", program, "device", "fourth"}, "fourth is no call (first, second, third, unpack) and no stage (device driver"},
+		{[]string{"--trtui", program, "--fast"}, "Measures this commit"},
 	} {
-		got := gpuScript(t, t.TempDir(), tools, "--trtui", c.trtui, "--budget", "60")
-		for _, name := range stages {
-			if s := got[name]; s.Schema != 1 || s.Status != "unavailable" || !strings.Contains(s.Reason, c.want[name]) {
-				t.Errorf("stage %s: schema %d, %s: %q, want unavailable: %q", name, s.Schema, s.Status, s.Reason, c.want[name])
-			}
+		results := filepath.Join(dir, "results")
+		out, err := exec.Command("bash", append([]string{filepath.Join(root, "scripts", "gpu.sh"), "--results", results}, c.args...)...).CombinedOutput()
+		exit := new(exec.ExitError)
+		if !errors.As(err, &exit) || exit.ExitCode() != 2 || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v, %s", c.args, err, out)
+		}
+		if _, err := os.Stat(results); err == nil {
+			t.Errorf("%v: a stage has run", c.args)
 		}
 	}
 }
