@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // reference holds what FP32 gives for every item of the data: the outputs, as long as they are small enough to keep.
@@ -22,12 +23,12 @@ type reference struct {
 const maxReferenceBytes = 256 << 20
 
 // fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered.
-func (s *stages) fp32(cfg Config) Config {
-	return Config{Precision: FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
+func (s *stages) fp32(cfg config.Config) config.Config {
+	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
 }
 
 // referenceOutputs runs the FP32 engine over the data, once for each set of shapes.
-func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, error) {
+func (s *stages) referenceOutputs(ctx context.Context, cfg config.Config) (*reference, error) {
 	base := s.fp32(cfg)
 	var loaded *run.Loaded
 	err := s.asOne("built the FP32 reference", func() (err error) {
@@ -52,7 +53,7 @@ func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, 
 
 // loadReference returns the FP32 engine, on the host where the device is another one: there it is planned by the host's
 // best guess, since nobody asks how fast it is.
-func (s *stages) loadReference(ctx context.Context, base Config) (*run.Loaded, error) {
+func (s *stages) loadReference(ctx context.Context, base config.Config) (*run.Loaded, error) {
 	if s.Host == nil {
 		return s.load(ctx, base)
 	}
@@ -78,7 +79,7 @@ func (s *stages) loadReference(ctx context.Context, base Config) (*run.Loaded, e
 }
 
 // accuracy compares the configuration's engine with FP32: outputs and labels over all data, layers over a few items.
-func (s *stages) accuracy(ctx context.Context, cfg Config, perLayer bool) (*AccuracyReport, error) {
+func (s *stages) accuracy(ctx context.Context, cfg config.Config, perLayer bool) (*AccuracyReport, error) {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (s *stages) accuracy(ctx context.Context, cfg Config, perLayer bool) (*Accu
 	})
 }
 
-func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*AccuracyReport, error) {
+func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) (*AccuracyReport, error) {
 	ref, err := s.referenceOutputs(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -155,7 +156,7 @@ func errorsOf(e quant.Errors) Errors {
 // layerErrors compares every engine layer's output with the source network's FP32 tensor of that name. The engine
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
 // engine as it runs, its local error that of the layer alone on FP32's inputs.
-func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *AccuracyReport) error {
+func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Loaded, r *AccuracyReport) error {
 	s.device.Lock()
 	defer s.device.Unlock()
 	env, err := s.env(cfg)

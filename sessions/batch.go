@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // batches cuts data into batches of a network's inputs. Where the number of items is no multiple of the batch, the last
@@ -18,7 +19,7 @@ type batches struct {
 }
 
 // batches returns the batches of the first items of the data under a configuration; all of them where items is 0.
-func (s *stages) batches(cfg Config, items int) (batches, error) {
+func (s *stages) batches(cfg config.Config, items int) (batches, error) {
 	b := batches{data: s.Data, network: s.model.Network, items: s.Data.Len(), size: max(1, cfg.Batch)}
 	if items > 0 {
 		b.items = min(items, b.items)

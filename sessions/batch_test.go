@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
 )
@@ -77,7 +78,7 @@ func TestCompareCountsItemsOnce(t *testing.T) {
 	on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "louder", Backend: b}}
 	var want *sessions.ComparisonReport
 	for _, batch := range []int{1, 2, 3, 4, 7, 10} {
-		cfg := sessions.Config{Precision: sessions.FP32, Batch: batch}
+		cfg := config.Config{Precision: config.FP32, Batch: batch}
 		got, err := sessions.Compare(context.Background(), m, w, cfg, on, sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 0.05}, PerLayer: true}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -127,7 +128,7 @@ func TestAccuracyCountsItemsOnce(t *testing.T) {
 	w.Data, w.CalData, w.TapItems = pictures{testdata.TestImages(), 7}, pictures{testdata.CalibrationImages(), 5}, 4
 	var want *sessions.AccuracyReport
 	for _, batch := range []int{1, 3, 8} {
-		cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "entropy", Batch: batch}
+		cfg := config.Config{Precision: config.INT8, Calibrator: "entropy", Batch: batch}
 		snap, err := sessions.NewRunner(embedded(t), w, nil).Report(context.Background(), cfg, sessions.PartAccuracy|sessions.PartCalibration, run.Profiling{})
 		if err != nil {
 			t.Fatal(err)

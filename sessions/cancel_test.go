@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // TestCancel stops a build: what was made stays, nothing is done until it is asked for, and then all of it.
 func TestCancel(t *testing.T) {
-	s := open(t, sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1})
+	s := open(t, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
 	s.Cancel() // most often before the work has begun, which it then does not stop
 	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && (snap.Settled() || snap.Stopped) })
 	s.Rerun()
 	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && snap.Settled() && !snap.Stopped })
 
-	s.Set(sessions.Config{Precision: sessions.INT8, Calibrator: "entropy", Batch: 1})
-	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy != nil && snap.Config.Precision == sessions.INT8 })
+	s.Set(config.Config{Precision: config.INT8, Calibrator: "entropy", Batch: 1})
+	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy != nil && snap.Config.Precision == config.INT8 })
 	s.Cancel()
 	snap := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil })
 	if !snap.Stopped || snap.Settled() || snap.Timings == nil {
@@ -32,15 +33,15 @@ func TestCancel(t *testing.T) {
 		}
 	case <-time.After(300 * time.Millisecond):
 	}
-	s.Set(sessions.Config{Precision: sessions.INT8, Calibrator: "entropy", Batch: 1})
+	s.Set(config.Config{Precision: config.INT8, Calibrator: "entropy", Batch: 1})
 	await(t, s, func(snap *sessions.Snapshot) bool {
-		return snap.Busy == nil && snap.Settled() && snap.Config.Precision == sessions.INT8
+		return snap.Busy == nil && snap.Settled() && snap.Config.Precision == config.INT8
 	})
 }
 
 // TestCancelMeasuring stops the measurement itself: its times stay, and are not taken for those of one that was over.
 func TestCancelMeasuring(t *testing.T) {
-	s := open(t, sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1})
+	s := open(t, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
 	await(t, s, func(snap *sessions.Snapshot) bool {
 		return snap.Settled() && snap.Timings.Live && snap.Timings.Samples > 20
 	})

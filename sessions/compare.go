@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Contender is one of the ways to run a model that Compare sets side by side.
@@ -37,7 +38,7 @@ func (c Comparing) tolerance(types ...graph.DataType) Tolerance {
 }
 
 // compare is Compare where no device is lost.
-func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
+func compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
 	runs, err := contestants(ctx, m, w, cfg, on, progress)
 	defer func() {
 		for _, r := range runs {
@@ -134,7 +135,7 @@ func firstStages(m *Model, w Workplace, on []Contender, progress func(Progress))
 		}
 	}
 	if backends > 1 {
-		s.unknown = func(_ Config, err error) error {
+		s.unknown = func(_ config.Config, err error) error {
 			if w.Warn != nil {
 				w.Warn(err.Error())
 			}
@@ -145,10 +146,10 @@ func firstStages(m *Model, w Workplace, on []Contender, progress func(Progress))
 }
 
 // contestants builds an engine for every contender. Calibration is done once, by the first of them.
-func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, progress func(Progress)) ([]*contestant, error) {
+func contestants(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, progress func(Progress)) ([]*contestant, error) {
 	var runs []*contestant
 	engine := firstStages(m, w, on, progress)
-	lowest, _, err := cfg.lowering()
+	lowest, _, err := cfg.Lowering()
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // lane is one engine of a measurement of several.
@@ -57,7 +58,7 @@ type Compared struct {
 // Compare makes the wanted parts of a snapshot for every configuration, and measures their times side by side: in rounds, as
 // long in all as p says for each. Where the device has no room for all engines at a time they are measured one after the other,
 // which the speeds tell.
-func (r *Runner) Compare(ctx context.Context, configs []Config, parts Parts, p run.Profiling) (list []Compared, err error) {
+func (r *Runner) Compare(ctx context.Context, configs []config.Config, parts Parts, p run.Profiling) (list []Compared, err error) {
 	err = r.surviving(ctx, configs[0], func() error {
 		list, err = r.compare(ctx, configs, parts, p)
 		return err
@@ -65,7 +66,7 @@ func (r *Runner) Compare(ctx context.Context, configs []Config, parts Parts, p r
 	return list, err
 }
 
-func (r *Runner) compare(ctx context.Context, configs []Config, parts Parts, p run.Profiling) ([]Compared, error) {
+func (r *Runner) compare(ctx context.Context, configs []config.Config, parts Parts, p run.Profiling) ([]Compared, error) {
 	s := r.stages
 	list, built := make([]Compared, len(configs)), make([]time.Duration, len(configs))
 	for i, cfg := range configs {
@@ -94,7 +95,7 @@ func (r *Runner) compare(ctx context.Context, configs []Config, parts Parts, p r
 
 // timeAll measures the engines of configurations side by side, or one after the other where they are too many or too large
 // to be on the device at a time. The first one, with which the others are compared, has no speed.
-func (s *stages) timeAll(ctx context.Context, configs []Config, p run.Profiling) ([]*TimingsReport, []*Speed, error) {
+func (s *stages) timeAll(ctx context.Context, configs []config.Config, p run.Profiling) ([]*TimingsReport, []*Speed, error) {
 	reports, speeds, err := s.timeBeside(ctx, configs, p)
 	if !errors.As(err, new(*run.NoRoom)) && !errors.Is(err, errTooMany) {
 		return reports, speeds, err
@@ -125,7 +126,7 @@ func (s *stages) timeAll(ctx context.Context, configs []Config, p run.Profiling)
 var errTooMany = errors.New("too many engines to measure side by side")
 
 // timeBeside measures the engines of configurations side by side.
-func (s *stages) timeBeside(ctx context.Context, configs []Config, p run.Profiling) ([]*TimingsReport, []*Speed, error) {
+func (s *stages) timeBeside(ctx context.Context, configs []config.Config, p run.Profiling) ([]*TimingsReport, []*Speed, error) {
 	if len(configs) > memoSize {
 		return nil, nil, errTooMany
 	}

@@ -8,11 +8,12 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/testdata"
 )
 
 // twoConfigs are compared, on a runner without data.
-func twoConfigs(t *testing.T) (*Runner, []Config) {
+func twoConfigs(t *testing.T) (*Runner, []config.Config) {
 	t.Helper()
 	m, err := ParseModel(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
@@ -21,7 +22,7 @@ func twoConfigs(t *testing.T) (*Runner, []Config) {
 	b := cpu.Open(0)
 	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(Progress) {})
 	t.Cleanup(func() { r.stages.release(); b.Close() })
-	return r, []Config{{Precision: FP32, Batch: 1}, {Precision: FP16, Batch: 1}}
+	return r, []config.Config{{Precision: config.FP32, Batch: 1}, {Precision: config.FP16, Batch: 1}}
 }
 
 // TestLanesAlternate measures two engines, which take turns: neither is a round ahead of the other, and each begins as often.
@@ -77,7 +78,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("configuration %d: %d samples, %d in the overview", i+1, c.Timings.Samples, c.Overview.Latency.Count)
 		}
 	}
-	many := make([]Config, memoSize+1)
+	many := make([]config.Config, memoSize+1)
 	for i := range many {
 		many[i] = configs[i%2]
 	}

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // unmet returns the layer precisions of a configuration that lowering did not give.
-func unmet(cfg Config, o *build.Optimized, l *build.Lowered) []UnmetPrecision {
-	rules, err := cfg.rules()
-	if err != nil || cfg.Constraints == Ignore {
+func unmet(cfg config.Config, o *build.Optimized, l *build.Lowered) []UnmetPrecision {
+	rules, err := cfg.Rules()
+	if err != nil || cfg.Constraints == config.Ignore {
 		return nil // lowering has told
 	}
 	var list []UnmetPrecision
@@ -49,8 +50,8 @@ func obeyed(list []UnmetPrecision) error {
 }
 
 // ignored tells of layer precisions that count for nothing; "" where none do.
-func ignored(cfg Config) string {
-	if cfg.Constraints != Ignore || len(cfg.LayerPrecisions) == 0 {
+func ignored(cfg config.Config) string {
+	if cfg.Constraints != config.Ignore || len(cfg.LayerPrecisions) == 0 {
 		return ""
 	}
 	return "precision constraints are none: the layer precisions " + strings.Join(cfg.LayerPrecisions, ", ") + " are ignored"

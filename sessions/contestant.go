@@ -7,13 +7,14 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // contestant is a contender with its engine. What the last batch gave stands in outputs and tensors.
 type contestant struct {
 	name    string
 	stages  *stages
-	cfg     Config
+	cfg     config.Config
 	loaded  *run.Loaded // nil for the reference evaluation
 	context *run.ExecutionContext
 	now     Progress       // of the batches
@@ -34,7 +35,7 @@ type observed struct {
 }
 
 // open loads the engine and makes a context.
-func (c *contestant) open(ctx context.Context, cfg Config) (err error) {
+func (c *contestant) open(ctx context.Context, cfg config.Config) (err error) {
 	if c.loaded, err = c.stages.load(ctx, cfg); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -20,6 +21,7 @@ import (
 type noise struct{ pictures }
 
 func (noise) Name() string { return "random input" }
+
 func (noise) Random() bool { return true }
 
 // written writes an engine and opens the file.
@@ -48,7 +50,7 @@ func TestRangesOfEngines(t *testing.T) {
 	defer host.Close()
 	real := pictures{testdata.CalibrationImages(), 3}
 	made := noise{pictures{testdata.TestImages(), 2}}
-	cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "percentile", Batch: 2}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "percentile", Batch: 2}
 	for _, c := range []struct {
 		name          string
 		built, opened sessions.Data

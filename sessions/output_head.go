@@ -1,6 +1,9 @@
 package sessions
 
-import "github.com/trtui/trtui/core/run"
+import (
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+)
 
 // Head is what every document of the commands begins with: what made it, of which model, on what, and how. What a command
 // does not have, or has several of, is nil; then the document's own rows tell.
@@ -8,7 +11,7 @@ type Head struct {
 	Commit string `json:",omitempty"` // that the program was built from
 	Model  *ModelHead
 	Device *DeviceReport
-	Config *Config
+	Config *config.Config
 	Data   *DataHead
 }
 
@@ -32,7 +35,7 @@ type DataHead struct {
 }
 
 // Head returns the head of documents on a configuration, nil for several of them.
-func (r *Runner) Head(cfg *Config) Head {
+func (r *Runner) Head(cfg *config.Config) Head {
 	s := r.stages
 	device := deviceReport(s.Backend)
 	h := Head{Model: s.model.head(), Device: &device, Config: cfg}

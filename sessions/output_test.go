@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 func TestMarshalOutput(t *testing.T) {
@@ -18,7 +19,7 @@ func TestMarshalOutput(t *testing.T) {
 	}{
 		{"a time is milliseconds", sessions.SplitEntry{Precision: "i8", Layers: 2, Time: 1500 * time.Nanosecond},
 			`{"schema":7,"precision":"i8","steps":2,"time_ms":0.0015}`},
-		{"a map is a list in order", &sessions.Config{Precision: "int8", Calibrator: "mse", Batch: 1, Until: 3,
+		{"a map is a list in order", &config.Config{Precision: "int8", Calibrator: "mse", Batch: 1, Until: 3,
 			Pin: map[string]string{"B": "y", "A": "x"}, Forbid: map[string][]string{"C": {"z"}}, Shapes: map[string][]int{"image": {1, 3}}},
 			`{"schema":7,"precision":"int8","calibrator":"mse","batch":1,"shapes":[{"input":"image","shape":[1,3]}],"passes_until":3,
 			"pin":[{"layer":"A","tactic":"x"},{"layer":"B","tactic":"y"}],"forbid":[{"layer":"C","tactics":["z"]}]}`},

@@ -14,6 +14,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // writeInterval is how often what is new is written: a kill loses no more than that and the time of one write.
@@ -66,7 +67,7 @@ type stamped struct {
 
 // recordedRun is one timed inference.
 type recordedRun struct {
-	cfg   Config
+	cfg   config.Config
 	key   string
 	ns    time.Duration
 	steps []time.Duration
@@ -74,7 +75,7 @@ type recordedRun struct {
 
 // recordedTelemetry is the device's state under a configuration.
 type recordedTelemetry struct {
-	cfg Config
+	cfg config.Config
 	key string
 	*TelemetryReport
 }
@@ -136,7 +137,7 @@ func (r *Recorder) Snapshot(s *Snapshot) {
 }
 
 // key tells configurations apart: those that build the same engine are one in a recording.
-func (r *Recorder) key(cfg Config) string { return key(cfg.Effective(r.quantized)) }
+func (r *Recorder) key(cfg config.Config) string { return key(cfg.Effective(r.quantized)) }
 
 func (r *Recorder) add(s stamped) {
 	s.done = s.Err != "" || s.Refused() && s.Stale == 0 || s.Settled() && (s.Busy == nil || !s.Timings.Live)
@@ -155,7 +156,7 @@ func (r *Recorder) add(s stamped) {
 }
 
 // sample hands a timed inference of a configuration, with its key, over. It does not wait; steps are copied.
-func (r *Recorder) sample(key string, cfg Config, s run.Sample) {
+func (r *Recorder) sample(key string, cfg config.Config, s run.Sample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 1 + len(s.Steps)
@@ -167,7 +168,7 @@ func (r *Recorder) sample(key string, cfg Config, s run.Sample) {
 }
 
 // telemetry hands a state of the device over. It does not wait.
-func (r *Recorder) telemetry(cfg Config, t *TelemetryReport) {
+func (r *Recorder) telemetry(cfg config.Config, t *TelemetryReport) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.dead && len(r.pending.telemetry) < maxPendingTelemetry {

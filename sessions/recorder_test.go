@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // opened opens a recording until the test ends.
@@ -105,7 +106,7 @@ func TestRecorderDoesNotWait(t *testing.T) {
 	steps := make([]time.Duration, 1000)
 	const configs = 100
 	for i := range 5000 {
-		cfg := Config{Precision: FP32, Batch: 1 + i*configs/5000}
+		cfg := config.Config{Precision: config.FP32, Batch: 1 + i*configs/5000}
 		snap := &Snapshot{Seq: i + 1, Schema: Schema, Config: cfg, Timings: &TimingsReport{Samples: i}}
 		if i%50 == 0 {
 			snap.Busy, snap.Stale = &Progress{Phase: "timing"}, PartTimings
@@ -204,7 +205,7 @@ func TestReplayFromSeveralGoroutines(t *testing.T) {
 		all.Go(func() {
 			for i := range 20 {
 				r.Seek(i)
-				r.Set(Config{Precision: FP16})
+				r.Set(config.Config{Precision: config.FP16})
 				r.Rerun()
 				if _, err := r.At((g + i) % 2); err != nil {
 					t.Error(err)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // recordWriter holds the open file of a recorder and what it needs to remember of what it wrote. Only the recorder's
@@ -134,7 +136,7 @@ func (w *recordWriter) write(p pending, last bool) (err error) {
 }
 
 // config returns the row of a configuration.
-func (w *recordWriter) config(cfg Config, key string, first time.Time) (*writtenConfig, error) {
+func (w *recordWriter) config(cfg config.Config, key string, first time.Time) (*writtenConfig, error) {
 	if c := w.configs[key]; c != nil {
 		return c, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // A recording is one SQLite file. docs/recording.md describes it for those who query it.
@@ -66,7 +68,7 @@ func orNil[T any](p *T) any {
 type recordedState struct {
 	Seq    int
 	Schema int
-	Config Config
+	Config config.Config
 	Device DeviceReport
 	Stale  Parts
 	Busy   *Progress `json:",omitempty"`

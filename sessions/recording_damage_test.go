@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // smallRecording writes a recording of made-up reports and returns the file's bytes.
@@ -24,8 +25,8 @@ func smallRecording(t testing.TB) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range []Precision{FP32, INT8} {
-		cfg := Config{Precision: p, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-conv-bn"}}
+	for i, p := range []config.Precision{config.FP32, config.INT8} {
+		cfg := config.Config{Precision: p, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-conv-bn"}}
 		layer := LayerTiming{Name: "conv", Op: "Conv", Latency: Latency{Count: 2, Median: 5}}
 		r.sample(r.key(cfg), cfg, run.Sample{Latency: 10, Steps: []time.Duration{4, 5}})
 		r.Snapshot(&Snapshot{

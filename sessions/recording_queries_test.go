@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // documentedQuery is a query of docs/recording.md and the sentence above it, which says what it answers.
@@ -142,7 +143,7 @@ func queriedConfigs(rows [][]any, states []*sessions.Snapshot) error {
 
 func queriedSlowest(rows [][]any, states []*sessions.Snapshot) error {
 	type layer struct {
-		precision sessions.Precision
+		precision config.Precision
 		timing    sessions.LayerTiming
 	}
 	var all []layer

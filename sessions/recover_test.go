@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 var errLost = errors.New("the device fell off the bus")
@@ -84,7 +85,7 @@ func TestLostDevice(t *testing.T) {
 		t.Run(fmt.Sprintf("always %v", always), func(t *testing.T) {
 			d := &fragile{Backend: cpu.Open(0), fatal: 3, always: always}
 			defer d.Close()
-			s := sessions.Open(embedded(t), workplace(t, d), sessions.Config{Precision: sessions.FP32, Batch: 1})
+			s := sessions.Open(embedded(t), workplace(t, d), config.Config{Precision: config.FP32, Batch: 1})
 			defer s.Close()
 			var snap *sessions.Snapshot
 			for snap = range s.Events() {
@@ -120,7 +121,7 @@ func TestRunnerSurvives(t *testing.T) {
 	defer d.Close()
 	var told []string
 	r := sessions.NewRunner(embedded(t), workplace(t, d), func(p sessions.Progress) { told = append(told, p.Phase) })
-	snap, err := r.Report(t.Context(), sessions.Config{Precision: sessions.FP32, Batch: 1}, sessions.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
+	snap, err := r.Report(t.Context(), config.Config{Precision: config.FP32, Batch: 1}, sessions.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
 	if err != nil || snap.Timings == nil || d.recoveries != 1 {
 		t.Errorf("after %d recoveries: %v", d.recoveries, err)
 	}
@@ -142,7 +143,7 @@ func TestCompareSurvives(t *testing.T) {
 			w.Host, w.Warn = host, func(text string) { warned = append(warned, text) }
 			on := []sessions.Contender{{Name: "cpu", Backend: host}, {Name: "fragile", Backend: d}}
 			how := sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}}
-			r, err := sessions.Compare(t.Context(), embedded(t), w, sessions.Config{Precision: sessions.FP32, Batch: 1}, on, how, nil)
+			r, err := sessions.Compare(t.Context(), embedded(t), w, config.Config{Precision: config.FP32, Batch: 1}, on, how, nil)
 			switch {
 			case d.lost:
 				t.Error("the device was left lost")

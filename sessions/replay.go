@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Replay shows a recording as a [Session] shows a model: it publishes the snapshots that were recorded. Neither the
@@ -16,7 +18,7 @@ import (
 type Replay struct {
 	file    *recordingFile
 	steps   []RecordedStep
-	configs map[int64]Config
+	configs map[int64]config.Config
 	tried   []RecordedConfig
 	cut     bool
 	lasted  time.Duration // from the start to the end, where it has one
@@ -47,7 +49,7 @@ type RecordedStep struct {
 	Seq     int
 	Time    time.Time
 	After   time.Duration // after the recording began; not negative, whatever the clock did
-	Config  Config
+	Config  config.Config
 	Settled bool // every report fits the configuration
 	config  int64
 }
@@ -80,7 +82,7 @@ func OpenRecording(path string) (*Replay, error) {
 func (r *Replay) index(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	r.configs = map[int64]Config{}
+	r.configs = map[int64]config.Config{}
 	rows, err := r.file.conn.QueryContext(ctx, "SELECT id, substr(config, 1, 65536) FROM configs ORDER BY id LIMIT ?", maxRecordedConfigs)
 	if err != nil {
 		return err
@@ -91,7 +93,7 @@ func (r *Replay) index(ctx context.Context) error {
 		if err := scan(&id, &text); err != nil {
 			return struct{}{}, err
 		}
-		var c Config
+		var c config.Config
 		err := json.Unmarshal([]byte(text), &c)
 		r.configs[id] = c
 		return struct{}{}, err
@@ -215,7 +217,7 @@ func (r *Replay) Snapshot() *Snapshot {
 
 // Set shows the newest settled state of a configuration, or the newest at all. Where it was not recorded, what is shown
 // stays and is marked as not belonging to it.
-func (r *Replay) Set(cfg Config) {
+func (r *Replay) Set(cfg config.Config) {
 	i := r.find(cfg)
 	if i < 0 {
 		r.show(func() *Snapshot { return r.missing(cfg) })
@@ -229,7 +231,7 @@ func (r *Replay) Set(cfg Config) {
 }
 
 // find returns the state that shows a configuration best, or -1.
-func (r *Replay) find(cfg Config) int {
+func (r *Replay) find(cfg config.Config) int {
 	best, same := -1, map[int64]bool{}
 	for id, c := range r.configs {
 		same[id] = c.SameEngine(cfg, r.own)
@@ -243,7 +245,7 @@ func (r *Replay) find(cfg Config) int {
 }
 
 // missing returns what is shown, marked as that of another configuration.
-func (r *Replay) missing(cfg Config) *Snapshot {
+func (r *Replay) missing(cfg config.Config) *Snapshot {
 	c := *r.Snapshot()
 	c.Config, c.Busy = cfg, nil
 	c.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/trtui/trtui/sessions/config"
 )
 
 func TestClock(t *testing.T) {
@@ -91,7 +93,7 @@ func TestSeekCountsOn(t *testing.T) {
 	}
 	r.Seek(0)
 	for snap := r.Snapshot(); ; snap = <-r.Events() {
-		if snap.At.State == 1 && snap.Config.Precision == FP32 {
+		if snap.At.State == 1 && snap.Config.Precision == config.FP32 {
 			break
 		}
 	}
@@ -114,7 +116,7 @@ func TestTimesCountFromTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, after := range []time.Duration{7 * time.Second, 9500 * time.Millisecond, -time.Hour} {
-		s := stamped{&Snapshot{Seq: i + 1, Config: Config{Precision: FP32, Batch: i}}, start.Add(after), fmt.Sprint(i), true}
+		s := stamped{&Snapshot{Seq: i + 1, Config: config.Config{Precision: config.FP32, Batch: i}}, start.Add(after), fmt.Sprint(i), true}
 		if err := r.writer.write(pending{settled: []stamped{s}}, false); err != nil {
 			t.Fatal(err)
 		}

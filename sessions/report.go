@@ -1,6 +1,10 @@
 package sessions
 
-import "time"
+import (
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+)
 
 // Schema is the version of the reports' stored JSON form, in recordings. It grows when a field changes its meaning or
 // goes away; a reader takes a field that is missing as one that was not known. The commands print another form:
@@ -10,10 +14,10 @@ const Schema = 1
 // Snapshot is all that is known at one moment. It never changes; a newer one takes its place. A report that has not
 // been made yet is nil, and one that no longer fits Config is named in Stale.
 type Snapshot struct {
-	Seq         int          // counts up
-	Schema      int          `output:"-"` // of the stored form
-	Config      Config       `output:"-"` // the head has it
-	Model       *ModelReport `output:"network"`
+	Seq         int           // counts up
+	Schema      int           `output:"-"` // of the stored form
+	Config      config.Config `output:"-"` // the head has it
+	Model       *ModelReport  `output:"network"`
 	Passes      *PassesReport
 	Overview    *OverviewReport
 	Timings     *TimingsReport
@@ -149,7 +153,7 @@ type LayerInfo struct {
 // PassesReport is the way from the source network to the engine's (trtui inspect passes).
 type PassesReport struct {
 	// Precision is the one that Engine was lowered to; older recordings do not say.
-	Precision Precision `json:",omitempty"`
+	Precision config.Precision `json:",omitempty"`
 
 	Steps  []PassStep
 	Ledger []LedgerEntry // of every source layer, in order

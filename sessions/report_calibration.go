@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // CalibrationReport compares calibrators tensor by tensor (trtui calibrate --compare).
@@ -53,7 +54,7 @@ type CalibratorResult struct {
 const histogramBins = 160
 
 // calibration compares every calibrator on every tensor that a quantised build could quantise.
-func (s *stages) calibration(ctx context.Context, cfg Config) (*CalibrationReport, error) {
+func (s *stages) calibration(ctx context.Context, cfg config.Config) (*CalibrationReport, error) {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil, err
@@ -63,13 +64,13 @@ func (s *stages) calibration(ctx context.Context, cfg Config) (*CalibrationRepor
 	})
 }
 
-func (s *stages) compareCalibrators(ctx context.Context, cfg Config) (*CalibrationReport, error) {
+func (s *stages) compareCalibrators(ctx context.Context, cfg config.Config) (*CalibrationReport, error) {
 	start := time.Now()
 	hist, err := s.histograms(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	r := &CalibrationReport{Active: fullCalibrator(cfg.Calibrator), Batches: s.calibrationItems(), Random: s.CalData.Random()}
+	r := &CalibrationReport{Active: config.FullCalibrator(cfg.Calibrator), Batches: s.calibrationItems(), Random: s.CalData.Random()}
 	var names []string
 	for _, m := range quant.Calibrators() {
 		names = append(names, m.New(m.Value, quant.Scheme{}).String())

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Counts says how much there is to run, from the source network to the device. Each number is counted here and nowhere
@@ -46,7 +47,7 @@ func countSteps(p *run.Plan, source int) Counts {
 
 // Text tells how the launches come about: "28 launches = 26 engine layers + 4 reformats - 2 in memory".
 func (c Counts) Text() string {
-	text := countOf(c.Launches, "launch", "launches")
+	text := config.CountOf(c.Launches, "launch", "launches")
 	if sum := c.Sum(); sum != "" {
 		text += " = " + sum
 	}
@@ -58,20 +59,12 @@ func (c Counts) Sum() string {
 	if c.Steps == 0 {
 		return ""
 	}
-	text := countOf(c.Engine, "engine layer", "engine layers")
+	text := config.CountOf(c.Engine, "engine layer", "engine layers")
 	if c.Reformats > 0 {
-		text += " + " + countOf(c.Reformats, "reformat", "reformats")
+		text += " + " + config.CountOf(c.Reformats, "reformat", "reformats")
 	}
 	if c.InMemory > 0 {
 		text += fmt.Sprintf(" - %d in memory", c.InMemory)
 	}
 	return text
-}
-
-// countOf writes a number with its noun.
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

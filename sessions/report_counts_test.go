@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -20,11 +21,11 @@ func TestCountsAddUp(t *testing.T) {
 		Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 4},
 	}, nil)
 	all := sessions.PartPasses | sessions.PartOverview | sessions.PartTimings | sessions.PartMemory | sessions.PartTactics
-	for _, cfg := range []sessions.Config{
-		{Precision: sessions.FP32, Batch: 1},
-		{Precision: sessions.FP16, Batch: 2},
-		{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1},
-		{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1, Disable: []string{"fuse-activation"}},
+	for _, cfg := range []config.Config{
+		{Precision: config.FP32, Batch: 1},
+		{Precision: config.FP16, Batch: 2},
+		{Precision: config.INT8, Calibrator: "minmax", Batch: 1},
+		{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Disable: []string{"fuse-activation"}},
 	} {
 		snap, err := r.Report(context.Background(), cfg, all, run.Profiling{Iterations: 1, PerStep: true})
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // layerInfos describes a network's layers at the given values of its symbols.
@@ -63,7 +64,7 @@ func tensorInfo(t *graph.Tensor, env map[string]int) TensorInfo {
 }
 
 // modelReport describes the source network.
-func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
+func (s *stages) modelReport(cfg config.Config) (*ModelReport, error) {
 	env, err := s.env(cfg)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (s *stages) modelReportAt(env map[string]int) *ModelReport {
 }
 
 // passesReport tells how the source network became the engine's.
-func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) (*PassesReport, error) {
+func (s *stages) passesReport(cfg config.Config, o *build.Optimized, l *build.Lowered) (*PassesReport, error) {
 	env, err := s.env(cfg)
 	if err != nil {
 		return nil, err
@@ -113,12 +114,13 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 		Source:    layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable,
 	}
 	if s.model.Refused != nil {
-		r.Precision = FP32
+		r.Precision = config.FP32
 	} else {
 		r.Unmet = unmet(cfg, o, l)
 	}
-	if r.Precision != FP32 {
-		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)
+	if r.Precision != config.FP32 {
+		asked, _ := cfg.Precision.DataType()
+		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), s.unchanged(cfg, o, l)
 	}
 	for _, p := range append(pass.Standard(), pass.Lowering()...) {
 		for _, rule := range p.Rules {
@@ -218,7 +220,7 @@ func usedBy(t *graph.Tensor, l *graph.Layer) bool {
 }
 
 // tacticsReport lists every candidate of every step.
-func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
+func (s *stages) tacticsReport(cfg config.Config, p *run.Plan) *TacticsReport {
 	r := &TacticsReport{CachePath: s.SaveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
 	r.CacheHits, r.CacheMisses = s.Cache.Stats()
 	if err := cmp.Or(s.unsaved, s.CacheError); err != nil {

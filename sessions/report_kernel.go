@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // KernelReport is the code that computes a layer of an engine, and what is known of it.
@@ -37,7 +38,7 @@ type LaunchReport struct {
 
 // Kernel shows the code of a layer, which is named by its name, a part of it that no other has, or a source layer. With a
 // tactic, it is that tactic's.
-func (r *Runner) Kernel(ctx context.Context, cfg Config, layer, tactic string) (*KernelReport, error) {
+func (r *Runner) Kernel(ctx context.Context, cfg config.Config, layer, tactic string) (*KernelReport, error) {
 	var report *KernelReport
 	err := r.surviving(ctx, cfg, func() (err error) {
 		report, err = r.stages.kernel(ctx, cfg, layer, tactic)
@@ -46,7 +47,7 @@ func (r *Runner) Kernel(ctx context.Context, cfg Config, layer, tactic string) (
 	return report, err
 }
 
-func (s *stages) kernel(ctx context.Context, cfg Config, layer, tactic string) (*KernelReport, error) {
+func (s *stages) kernel(ctx context.Context, cfg config.Config, layer, tactic string) (*KernelReport, error) {
 	p, err := s.plan(ctx, cfg)
 	if err != nil {
 		return nil, err

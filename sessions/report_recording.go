@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // RecordingReport sums a recording up (trtui inspect recording).
@@ -47,7 +48,7 @@ type RecordingReport struct {
 type RecordedConfig struct {
 	ID         int
 	Name       string
-	Config     Config
+	Config     config.Config
 	First      time.Time
 	Settled    bool
 	Err        string         `json:",omitempty" output:"error"`
@@ -125,7 +126,7 @@ func (f *recordingFile) report(ctx context.Context) (*RecordingReport, error) {
 	return r, err
 }
 
-// configs reads the configurations and their results; quantized is as for [Config.Effective].
+// configs reads the configurations and their results; quantized is as for [config.Config.Effective].
 func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]RecordedConfig, error) {
 	rows, err := f.conn.QueryContext(ctx, `
 		SELECT c.id, substr(c.config, 1, 65536), substr(c.first, 1, 64), c.settled IS NOT NULL, coalesce(substr(c.error, 1, 4096), ''),
@@ -154,11 +155,11 @@ func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]Recorded
 		c.First, err = time.Parse(time.RFC3339Nano, first)
 		return c, err
 	})
-	var configs []Config
+	var configs []config.Config
 	for _, c := range list {
 		configs = append(configs, c.Config)
 	}
-	for i, name := range Labels(configs, quantized) {
+	for i, name := range config.Labels(configs, quantized) {
 		list[i].Name = name
 	}
 	return list, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // recentSamples is how many of the newest samples a report shows.
@@ -182,7 +183,7 @@ const (
 )
 
 // overview sums an engine up.
-func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewReport {
+func (s *stages) overview(cfg config.Config, p *run.Plan, t *TimingsReport) *OverviewReport {
 	m := p.Memory
 	r := &OverviewReport{
 		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: countSteps(p, len(s.model.Network.Layers)),

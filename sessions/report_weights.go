@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // WeightCalibration tells what 8 bits make of the weights of one layer of the optimised network, channel by channel
@@ -40,7 +41,7 @@ const (
 
 // weights assesses the weights of every layer that multiplies by constants. The lists are those of the optimised network:
 // batch normalisation is folded into them, as it is when they are quantised.
-func (s *stages) weights(ctx context.Context, cfg Config) ([]WeightCalibration, error) {
+func (s *stages) weights(ctx context.Context, cfg config.Config) ([]WeightCalibration, error) {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil, err

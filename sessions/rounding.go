@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // RoundingFactors are by what a precision's difference from FP32 explains that of two runs in it. Two right ones round in
@@ -43,8 +44,8 @@ const (
 
 // rounding returns the factors of a configuration that lowers an FP32 network, so that FP32 shows what its rounding does;
 // nil for others.
-func (m *Model) rounding(cfg Config) *RoundingFactors {
-	lowest, rules, err := cfg.lowering()
+func (m *Model) rounding(cfg config.Config) *RoundingFactors {
+	lowest, rules, err := cfg.Lowering()
 	if err != nil || lowest == graph.F32 {
 		return nil
 	}
@@ -71,7 +72,7 @@ type reference32 struct {
 }
 
 // newReference32 prepares FP32 for the batches of a configuration.
-func (s *stages) newReference32(ctx context.Context, cfg Config, perLayer bool) (r *reference32, err error) {
+func (s *stages) newReference32(ctx context.Context, cfg config.Config, perLayer bool) (r *reference32, err error) {
 	base := s.fp32(cfg)
 	loaded, err := s.loadReference(ctx, base)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Runner makes reports on demand, one call at a time: what a command needs, where a Session is what a screen needs.
@@ -25,7 +26,7 @@ func NewRunner(m *Model, w Workplace, progress func(Progress)) *Runner {
 
 // Report makes the wanted parts of a snapshot for a configuration. Timings are measured as p says. With an error the
 // snapshot has what was made before it.
-func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (snap *Snapshot, err error) {
+func (r *Runner) Report(ctx context.Context, cfg config.Config, parts Parts, p run.Profiling) (snap *Snapshot, err error) {
 	err = r.surviving(ctx, cfg, func() error {
 		snap, err = r.report(ctx, cfg, parts, p)
 		return err
@@ -34,7 +35,7 @@ func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 }
 
 // surviving does work again where the device was lost.
-func (r *Runner) surviving(ctx context.Context, cfg Config, work func() error) error {
+func (r *Runner) surviving(ctx context.Context, cfg config.Config, work func() error) error {
 	warn := func(text string) {
 		r.stages.progress(Progress{Phase: "device lost", Item: text})
 		if r.stages.Warn != nil {
@@ -44,7 +45,7 @@ func (r *Runner) surviving(ctx context.Context, cfg Config, work func() error) e
 	return r.stages.surviving(ctx, cfg, warn, work)
 }
 
-func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (*Snapshot, error) {
+func (r *Runner) report(ctx context.Context, cfg config.Config, parts Parts, p run.Profiling) (*Snapshot, error) {
 	s, begin := r.stages, time.Now()
 	snap := &Snapshot{Schema: Schema, Config: cfg, Device: deviceReport(s.Backend)}
 	var err error
@@ -107,7 +108,7 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 
 // Identity identifies the engine of a configuration before it is planned: two configurations that give the same network, to
 // the bit, with the same tactics asked for have one engine. Why their precision changes nothing is said where that is so.
-func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string, err error) {
+func (r *Runner) Identity(ctx context.Context, cfg config.Config) (id, unchanged string, err error) {
 	id, err = r.stages.identity(ctx, cfg)
 	if err != nil {
 		return "", "", err
@@ -115,7 +116,7 @@ func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string
 	return id, r.stages.unchangedBy(cfg), nil
 }
 
-func (s *stages) identity(ctx context.Context, cfg Config) (string, error) {
+func (s *stages) identity(ctx context.Context, cfg config.Config) (string, error) {
 	l, err := s.lower(ctx, cfg)
 	if err != nil {
 		return "", err
@@ -179,7 +180,7 @@ func (s *stages) measuring() string {
 }
 
 // Engine builds the engine of a configuration, to be written to a file.
-func (r *Runner) Engine(ctx context.Context, cfg Config) (e *run.Engine, err error) {
+func (r *Runner) Engine(ctx context.Context, cfg config.Config) (e *run.Engine, err error) {
 	err = r.surviving(ctx, cfg, func() error {
 		e, err = r.engine(ctx, cfg)
 		return err
@@ -187,7 +188,7 @@ func (r *Runner) Engine(ctx context.Context, cfg Config) (e *run.Engine, err err
 	return e, err
 }
 
-func (r *Runner) engine(ctx context.Context, cfg Config) (*run.Engine, error) {
+func (r *Runner) engine(ctx context.Context, cfg config.Config) (*run.Engine, error) {
 	s := r.stages
 	p, err := s.plan(ctx, cfg)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
@@ -18,7 +19,7 @@ type score struct {
 	below, above      int // items whose label is the class before or after FP32's
 }
 
-func newScore(s *stages, cfg Config) *score {
+func newScore(s *stages, cfg config.Config) *score {
 	sc := &score{stages: s, batch: max(1, cfg.Batch)}
 	for _, t := range s.model.Network.Outputs {
 		if t.RealType().IsFloat() {

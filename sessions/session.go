@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
@@ -21,7 +22,7 @@ type Session struct {
 
 	mu     sync.Mutex
 	snap   Snapshot           // the newest state; copied when it is published
-	want   Config             // the configuration to work on
+	want   config.Config      // the configuration to work on
 	todo   todo               // what to do besides, once
 	asked  bool               // calibration was asked for
 	timed  timed              // what was measured last, for a recording that begins later
@@ -31,8 +32,8 @@ type Session struct {
 	close  context.CancelFunc
 	done   chan struct{}
 
-	reference *Config // the first that was measured to the end, beside which others are; only the loop uses it
-	measured  bool    // the newest times are of a measurement that came to its end; only the loop uses it
+	reference *config.Config // the first that was measured to the end, beside which others are; only the loop uses it
+	measured  bool           // the newest times are of a measurement that came to its end; only the loop uses it
 
 	building string // the configuration that the log speaks of; only the loop reads it
 
@@ -50,7 +51,7 @@ const (
 )
 
 // Open starts a session; it begins to work on the configuration at once. Close ends it.
-func Open(m *Model, w Workplace, cfg Config) *Session {
+func Open(m *Model, w Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
 		stages: &stages{Workplace: w, model: m},
@@ -59,7 +60,7 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 	}
 	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
 	begun := key(cfg)
-	s.stages.unknown = func(cfg Config, err error) error {
+	s.stages.unknown = func(cfg config.Config, err error) error {
 		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
 			return err
 		}
@@ -249,7 +250,7 @@ func (s *Session) loop(ctx context.Context) {
 }
 
 // guarded turns a panic, which is an error in the program, into an error that the log shows.
-func (s *Session) guarded(ctx context.Context, cfg Config, once todo) (err error) {
+func (s *Session) guarded(ctx context.Context, cfg config.Config, once todo) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())

@@ -3,11 +3,13 @@ package sessions
 import (
 	"context"
 	"slices"
+
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Set changes the configuration: work on the old one is cancelled. Where the new one builds the same engine, what there is
 // and what is being done stay.
-func (s *Session) Set(cfg Config) {
+func (s *Session) Set(cfg config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.snap.Err == "" && !s.halted && s.sameEngine(cfg, s.want) {
@@ -18,13 +20,15 @@ func (s *Session) Set(cfg Config) {
 	s.interrupt()
 }
 
-func (s *Session) sameEngine(a, b Config) bool { return a.SameEngine(b, s.stages.model.Quantized) }
+func (s *Session) sameEngine(a, b config.Config) bool {
+	return a.SameEngine(b, s.stages.model.Quantized)
+}
 
 // rename takes a configuration that builds the same engine for the one that is wanted. Of the reports only the comparison
 // of calibrators says which one is set, whether it has a say or not. s.mu is held.
-func (s *Session) rename(cfg Config) {
+func (s *Session) rename(cfg config.Config) {
 	s.want, s.snap.Config = cfg, cfg
-	name := fullCalibrator(cfg.Calibrator)
+	name := config.FullCalibrator(cfg.Calibrator)
 	switch r := s.snap.Calibration; {
 	case r == nil || s.snap.Stale.Has(PartCalibration) || r.Active == name:
 	case slices.Contains(r.Calibrators, name):
@@ -40,7 +44,7 @@ func (s *Session) rename(cfg Config) {
 }
 
 // named returns the configuration that is wanted in place of one that builds the same engine; s.mu is held.
-func (s *Session) named(cfg Config) Config {
+func (s *Session) named(cfg config.Config) config.Config {
 	if s.sameEngine(cfg, s.want) {
 		return s.want
 	}
@@ -48,7 +52,7 @@ func (s *Session) named(cfg Config) Config {
 }
 
 // compareCalibrators makes the comparison of calibrators, with the one that is set when it is done.
-func (s *Session) compareCalibrators(ctx context.Context, cfg Config) error {
+func (s *Session) compareCalibrators(ctx context.Context, cfg config.Config) error {
 	for {
 		s.mu.Lock()
 		cfg = s.named(cfg)

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // measure adds samples and publishes the timings as they come in.
-func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
+func (s *Session) measure(ctx context.Context, cfg config.Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
 	s.stages.device.Lock()
 	defer s.stages.device.Unlock()
 	c, err := s.stages.ready(ctx, l)
@@ -60,7 +61,7 @@ const (
 
 // alternate measures an engine in rounds, beside the reference if that is still loaded and there is room for both; the first
 // engine becomes the reference of those after it. It returns how the engine compares, nil where nothing was beside it.
-func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside, error) {
+func (s *Session) alternate(ctx context.Context, cfg config.Config, own *lane) (*Beside, error) {
 	st, lanes := s.stages, []*lane{own}
 	if s.reference == nil || s.reference.SameEngine(cfg, st.model.Quantized) {
 		if err := st.alternate(ctx, lanes); err != nil {
@@ -95,7 +96,7 @@ func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside
 }
 
 // kept returns the engine of a configuration if it is loaded, else nil.
-func (s *stages) kept(cfg Config) *run.Loaded {
+func (s *stages) kept(cfg config.Config) *run.Loaded {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Record begins to write what the session does to a new file, from the present state on.
@@ -47,7 +48,7 @@ func (s *Session) recordingFailed(r *Recorder, err error) {
 
 // timed is a measurement: its samples and their configuration.
 type timed struct {
-	cfg     Config
+	cfg     config.Config
 	samples *timings
 }
 
@@ -69,7 +70,7 @@ func (s *Session) startRecorder(r *Recorder) bool {
 }
 
 // sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.
-func (s *Session) sampler(cfg Config, t *timings) func(run.Sample) {
+func (s *Session) sampler(cfg config.Config, t *timings) func(run.Sample) {
 	k := key(cfg.Effective(s.stages.model.Quantized))
 	s.mu.Lock()
 	s.timed = timed{cfg, t}

@@ -6,11 +6,12 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
 // the times, accuracy, calibration, and then times for as long as they get better.
-func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
+func (s *Session) work(ctx context.Context, cfg config.Config, once todo) error {
 	begin := time.Now()
 	if err := s.announce(cfg, once); err != nil {
 		return err
@@ -29,7 +30,7 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 }
 
 // announce shows the model, marks every report as older than the configuration, and does to the timing cache what was asked.
-func (s *Session) announce(cfg Config, once todo) error {
+func (s *Session) announce(cfg config.Config, once todo) error {
 	st := s.stages
 	model, err := st.modelReport(cfg)
 	if err != nil {
@@ -59,7 +60,7 @@ func (s *Session) announce(cfg Config, once todo) error {
 }
 
 // rewrite optimises the graph and lowers it to the precision.
-func (s *Session) rewrite(ctx context.Context, cfg Config) error {
+func (s *Session) rewrite(ctx context.Context, cfg config.Config) error {
 	st := s.stages
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {
@@ -91,7 +92,7 @@ func (s *Session) rewrite(ctx context.Context, cfg Config) error {
 }
 
 // build chooses the tactics, lays out the memory and loads the engine.
-func (s *Session) build(ctx context.Context, cfg Config, retime string) (*run.Loaded, error) {
+func (s *Session) build(ctx context.Context, cfg config.Config, retime string) (*run.Loaded, error) {
 	st := s.stages
 	p, err := s.plan(ctx, cfg, retime)
 	if err != nil {
@@ -113,7 +114,7 @@ func (s *Session) build(ctx context.Context, cfg Config, retime string) (*run.Lo
 }
 
 // examine measures the engine's times and its accuracy, and compares calibrators.
-func (s *Session) examine(ctx context.Context, cfg Config, loaded *run.Loaded, built time.Duration) error {
+func (s *Session) examine(ctx context.Context, cfg config.Config, loaded *run.Loaded, built time.Duration) error {
 	st := s.stages
 	t := newTimings(loaded.Plan, st.batchOf(loaded.Plan))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Speed is how many times as fast as a reference a configuration is, with the interval in which the ratio of their medians
@@ -19,8 +20,8 @@ type Speed struct {
 
 // Beside is how fast a configuration is beside another one that was measured in the same rounds.
 type Beside struct {
-	Config Config // the other one
-	Same   bool   `json:",omitempty"` // both have one engine, to the bit: what differs is noise
+	Config config.Config // the other one
+	Same   bool          `json:",omitempty"` // both have one engine, to the bit: what differs is noise
 	Speed
 }
 
@@ -94,7 +95,7 @@ func roundMedians(samples []time.Duration) []float64 {
 
 // Measured is what is known of a configuration's times.
 type Measured struct {
-	Config    Config
+	Config    config.Config
 	Median    time.Duration
 	Low, High time.Duration // see [TimingsReport]; 0 where that is not known
 	Beside    *Beside       // nil: none was
@@ -102,14 +103,14 @@ type Measured struct {
 }
 
 // Measured returns what a report says of its configuration.
-func (r *TimingsReport) Measured(cfg Config) Measured {
+func (r *TimingsReport) Measured(cfg config.Config) Measured {
 	return Measured{cfg, r.EndToEnd.Median, r.MedianLow, r.MedianHigh, r.Beside, r.Estimated}
 }
 
 // Over compares m with a reference: by the rounds that both were measured in, or each beside a third one, and else by each
-// one's own samples. quantized is as for [Config.Effective].
+// one's own samples. quantized is as for [config.Config.Effective].
 func (m Measured) Over(reference Measured, quantized bool) Speed {
-	same := func(a, b Config) bool { return a.SameEngine(b, quantized) }
+	same := func(a, b config.Config) bool { return a.SameEngine(b, quantized) }
 	own, other := m.Beside, reference.Beside
 	switch {
 	case m.Estimated:

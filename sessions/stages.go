@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Workplace is what a session works with, beside the model.
@@ -52,7 +53,7 @@ type stages struct {
 	unsaved error      // why the timing cache could not be written
 	unfiled error      // why compiled code cannot be kept in files, once that was said
 	// unknown decides on a configuration whose tactics name layers or tactics that there are not; nil: that is an error.
-	unknown   func(Config, error) error
+	unknown   func(config.Config, error) error
 	outdated  bool // the engine file's plan names tactics that the backend has no more
 	optimized memo[*build.Optimized]
 	hist      memo[map[string]*quant.Histogram]
@@ -94,12 +95,12 @@ func (s *stages) host() run.Backend {
 }
 
 // env returns the values of the network's symbols under a configuration.
-func (s *stages) env(cfg Config) (map[string]int, error) {
+func (s *stages) env(cfg config.Config) (map[string]int, error) {
 	return s.model.values(cfg)
 }
 
 // passConfig translates the toggles of rules and sites.
-func (s *stages) passConfig(cfg Config) (pass.Config, error) {
+func (s *stages) passConfig(cfg config.Config) (pass.Config, error) {
 	env, err := s.env(cfg)
 	if err != nil {
 		return pass.Config{}, err
@@ -115,7 +116,7 @@ func (s *stages) passConfig(cfg Config) (pass.Config, error) {
 	return pc, nil
 }
 
-func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, error) {
+func (s *stages) optimize(ctx context.Context, cfg config.Config) (*build.Optimized, error) {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil, err
@@ -139,12 +140,12 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 	})
 }
 
-func (s *stages) optimizedKey(cfg Config, pc pass.Config) string {
+func (s *stages) optimizedKey(cfg config.Config, pc pass.Config) string {
 	return key(cfg.Disable, cfg.Until, pc.Shapes)
 }
 
 // histograms collects activations of the unfused network. Nothing that is toggled changes them.
-func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.Histogram, error) {
+func (s *stages) histograms(ctx context.Context, cfg config.Config) (map[string]*quant.Histogram, error) {
 	if err := s.runnable(); err != nil {
 		return nil, err
 	}
@@ -186,7 +187,7 @@ func (s *stages) calibrationItems() int {
 }
 
 // calibrate returns the ranges that a calibrator finds.
-func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (map[string]graph.Range, error) {
+func (s *stages) calibrate(ctx context.Context, cfg config.Config, calibrator string) (map[string]graph.Range, error) {
 	c, err := quant.ParseCalibrator(calibrator, quant.Scheme{})
 	if err != nil {
 		return nil, err
@@ -199,29 +200,27 @@ func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (
 		s.progress(Progress{Phase: "calibrating", Item: calibrator})
 		begin := time.Now()
 		ranges := build.Ranges(hist, c)
-		s.say("info", "", "calibrated with %s: %s in %s", calibrator, countOf(len(ranges), "range", "ranges"), took(begin))
+		s.say("info", "", "calibrated with %s: %s in %s", calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
 		return ranges, nil
 	})
 }
 
-var dataTypes = map[Precision]graph.DataType{FP32: graph.F32, FP16: graph.F16, INT8: graph.I8}
-
 // needsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
 // own quantisation.
-func (s *stages) needsCalibration(cfg Config) bool {
+func (s *stages) needsCalibration(cfg config.Config) bool {
 	return cfg.Quantizes() && !s.model.Quantized
 }
 
 // lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
 // returns what there is together with the error.
-func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
+func (s *stages) lower(ctx context.Context, cfg config.Config) (*build.Lowered, error) {
 	if err := s.runnable(); err != nil {
 		return nil, err
 	}
-	if _, ok := dataTypes[cfg.Precision]; !ok {
+	if _, ok := cfg.Precision.DataType(); !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
 	}
-	lowest, rules, err := cfg.lowering()
+	lowest, rules, err := cfg.Lowering()
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +252,7 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 		if err == nil {
 			s.logLowering(cfg, o, l, begin)
 		}
-		if err == nil && cfg.Constraints != Obey && s.Warn != nil {
+		if err == nil && cfg.Constraints != config.Obey && s.Warn != nil {
 			warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
 		}
 		if err == nil && s.Warn != nil {
@@ -263,22 +262,22 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 		}
 		return l, err
 	})
-	if err == nil && cfg.Constraints == Obey {
+	if err == nil && cfg.Constraints == config.Obey {
 		err = obeyed(unmet(cfg, o, l))
 	}
 	return l, err
 }
 
-func (s *stages) loweredKey(cfg Config, pc pass.Config, calibrator string) string {
+func (s *stages) loweredKey(cfg config.Config, pc pass.Config, calibrator string) string {
 	layers := cfg.LayerPrecisions
-	if cfg.Constraints == Ignore {
+	if cfg.Constraints == config.Ignore {
 		layers = nil
 	}
 	return key(cfg.Precision, calibrator, layers, cfg.Disable, cfg.Until, pc.Shapes)
 }
 
 // plan chooses tactics and lays out memory.
-func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
+func (s *stages) plan(ctx context.Context, cfg config.Config) (*run.Plan, error) {
 	l, err := s.lower(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -300,7 +299,7 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 
 // knownTactics returns an error for layers and tactics that a configuration names and that there are not, unless unknown
 // lets it pass. What an engine was built with had them then; another backend may have others.
-func (s *stages) knownTactics(cfg Config, l *build.Lowered) error {
+func (s *stages) knownTactics(cfg config.Config, l *build.Lowered) error {
 	if built, err := s.model.BuiltWith(); err == nil && key(built) == key(cfg) {
 		return nil
 	}
@@ -316,7 +315,7 @@ func (s *stages) knownTactics(cfg Config, l *build.Lowered) error {
 const saveEvery = 10 * time.Second
 
 // tune chooses tactics and lays out memory, and saves what was measured for that.
-func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
+func (s *stages) tune(ctx context.Context, cfg config.Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
 	s.progress(Progress{Phase: "choosing tactics"})
@@ -361,7 +360,7 @@ func (s *stages) saveCache() {
 	}
 }
 
-func (s *stages) planKey(cfg Config, pc pass.Config) string {
+func (s *stages) planKey(cfg config.Config, pc pass.Config) string {
 	calibrator := ""
 	if s.needsCalibration(cfg) {
 		calibrator = cfg.Calibrator
@@ -375,7 +374,7 @@ func packing(done, total int, layer string) Progress {
 }
 
 // load binds the plan's kernels.
-func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
+func (s *stages) load(ctx context.Context, cfg config.Config) (*run.Loaded, error) {
 	p, err := s.plan(ctx, cfg)
 	if err != nil {
 		return nil, err

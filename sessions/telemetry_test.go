@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // monitored is a device that tells how it is doing, after it failed to a few times.
@@ -35,7 +36,7 @@ func openMonitored(t *testing.T, failures int32) (*sessions.Session, *monitored)
 	t.Helper()
 	m := &monitored{device: device{Backend: cpu.Open(0), fingerprint: "sim 1"}}
 	m.failures.Store(failures)
-	s := sessions.Open(embedded(t), workplace(t, m), sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	s := sessions.Open(embedded(t), workplace(t, m), config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	t.Cleanup(func() { s.Close(); m.Close() })
 	return s, m
 }

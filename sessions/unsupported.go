@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // UnsupportedLayer is a layer of the source network that stands for a node that cannot be imported.
@@ -71,7 +72,7 @@ func notRunnable(refused *onnx.ImportError, unsupported []UnsupportedLayer, laye
 	if n == 1 {
 		what = "has an unsupported operator"
 	}
-	return fmt.Sprintf("%d of %s %s (%s)", n, countOf(layers, "layer", "layers"), what, strings.Join(ops, ", "))
+	return fmt.Sprintf("%d of %s %s (%s)", n, config.CountOf(layers, "layer", "layers"), what, strings.Join(ops, ", "))
 }
 
 // runnable returns the error of a model that cannot be run.

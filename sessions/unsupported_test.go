@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 const (
@@ -46,7 +47,7 @@ func looked(s *sessions.Snapshot) bool {
 // the passes come, nothing is an error, and nothing runs.
 func TestLookAtSession(t *testing.T) {
 	m, w := lookAt(t)
-	s := sessions.Open(m, w, sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	s := sessions.Open(m, w, config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	defer s.Close()
 	snap := await(t, s, looked)
 	if !snap.Refused() || snap.Model.NotRunnable != notRunnable {
@@ -68,25 +69,25 @@ func TestLookAtSession(t *testing.T) {
 	if text := logText(snap); !strings.Contains(text, notRunnable) || !strings.Contains(text, "Weave: operator is not supported") || strings.Contains(text, "building") {
 		t.Errorf("log:\n%s", text)
 	}
-	for name, change := range map[string]func(*sessions.Config){
-		"int8":        func(c *sessions.Config) { c.Precision = sessions.INT8 },
-		"fp16":        func(c *sessions.Config) { c.Precision = sessions.FP16 },
-		"batch":       func(c *sessions.Config) { c.Batch = 4 },
-		"layer":       func(c *sessions.Config) { c.LayerPrecisions = []string{"conv1:int8"} },
-		"obey":        func(c *sessions.Config) { c.Constraints = sessions.Obey },
-		"calibrators": func(c *sessions.Config) { c.Precision, c.Calibrator = sessions.INT8, "mse" },
+	for name, change := range map[string]func(*config.Config){
+		"int8":        func(c *config.Config) { c.Precision = config.INT8 },
+		"fp16":        func(c *config.Config) { c.Precision = config.FP16 },
+		"batch":       func(c *config.Config) { c.Batch = 4 },
+		"layer":       func(c *config.Config) { c.LayerPrecisions = []string{"conv1:int8"} },
+		"obey":        func(c *config.Config) { c.Constraints = config.Obey },
+		"calibrators": func(c *config.Config) { c.Precision, c.Calibrator = config.INT8, "mse" },
 	} {
-		cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+		cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 		change(&cfg)
 		s.Set(cfg)
 		s.Calibrate()
 		s.Rerun()
 		snap = await(t, s, func(s *sessions.Snapshot) bool { return looked(s) && key(s.Config) == key(cfg) })
-		if snap.Passes.Precision != sessions.FP32 || snap.Timings != nil || snap.Memory != nil || snap.Tactics != nil || snap.Calibration != nil || snap.Accuracy != nil {
+		if snap.Passes.Precision != config.FP32 || snap.Timings != nil || snap.Memory != nil || snap.Tactics != nil || snap.Calibration != nil || snap.Accuracy != nil {
 			t.Errorf("%s: something was built: %+v", name, snap)
 		}
 	}
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-activation"}}
+	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-activation"}}
 	s.Set(cfg)
 	snap = await(t, s, func(s *sessions.Snapshot) bool { return looked(s) && len(s.Passes.Engine) == 7 })
 	if snap.Err != "" {
@@ -108,7 +109,7 @@ func logText(s *sessions.Snapshot) string {
 func TestLookAtRefuses(t *testing.T) {
 	m, w := lookAt(t)
 	r := sessions.NewRunner(m, w, nil)
-	cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1}
 	refused := func(what string, err error) {
 		t.Helper()
 		if !errors.As(err, new(*onnx.ImportError)) || err.Error() != refusal {
@@ -137,7 +138,7 @@ func TestLookAtRefuses(t *testing.T) {
 func TestLookAtRecording(t *testing.T) {
 	m, w := lookAt(t)
 	path := filepath.Join(t.TempDir(), "r.trtui")
-	s := sessions.Open(m, w, sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	s := sessions.Open(m, w, config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	await(t, s, looked)
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)

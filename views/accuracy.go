@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -238,8 +239,10 @@ func (v *errorsView) Render(w, h int) string {
 // labelsView states how often the engine is right, and how often it agrees with FP32.
 type labelsView struct{ pane }
 
-func (v *labelsView) Title() string              { return "Predictions" }
-func (v *labelsView) Keys() []ui.Key             { return nil }
+func (v *labelsView) Title() string { return "Predictions" }
+
+func (v *labelsView) Keys() []ui.Key { return nil }
+
 func (v *labelsView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
 
 func (v *labelsView) Note() (string, ui.Style) {
@@ -268,12 +271,12 @@ func (v *labelsView) Render(w, h int) string {
 				bars = append(bars, ui.LabelledBar{Label: label, Value: fmt.Sprintf("%.2f%%", 100*share), Bar: ui.Bar{Value: share, Max: 1, Style: s}})
 			}
 		}
-		if a.Precision != string(sessions.FP32) {
+		if a.Precision != string(config.FP32) {
 			add("top-1 FP32", l.FP32Top1, ui.F32)
 		}
 		add("top-1 "+name, l.Top1, precisionStyle(a.Precision))
 		add("agreement", l.Agreement, ui.Good)
-		if a.Precision != string(sessions.FP32) {
+		if a.Precision != string(config.FP32) {
 			add("top-5 FP32", l.FP32Top5, ui.F32)
 		}
 		add("top-5 "+name, l.Top5, precisionStyle(a.Precision))
@@ -303,7 +306,8 @@ func newOutputsView(d *desk) *outputsView {
 	return v
 }
 
-func (v *outputsView) Title() string  { return "Outputs against FP32" }
+func (v *outputsView) Title() string { return "Outputs against FP32" }
+
 func (v *outputsView) Keys() []ui.Key { return ui.FilterKeys() }
 
 func (v *outputsView) Update(msg tea.Msg) tea.Cmd {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -51,13 +52,13 @@ func TestReplayOffersWhatWorks(t *testing.T) {
 		t.Errorf("asked a replay for %v, %v, %d re-runs", b.ctl.set, b.ctl.asked, b.ctl.reruns)
 	}
 	b.press("1", "f")
-	if got := b.last(); got.Precision != sessions.FP32 {
+	if got := b.last(); got.Precision != config.FP32 {
 		t.Errorf("f goes to %+v, which was not recorded", got)
 	}
 	l.Seek(3)
 	b.publish(l.state())
 	b.press("f")
-	if got := b.last(); got.Precision != sessions.INT8 || got.Calibrator != "mse" {
+	if got := b.last(); got.Precision != config.INT8 || got.Calibrator != "mse" {
 		t.Errorf("f goes to %+v, which was not recorded", got)
 	}
 }
@@ -112,7 +113,7 @@ func TestEscStops(t *testing.T) {
 	b.press("f")
 	b.wants("fp32: rebuilding; esc stops")
 	busy := *snap
-	busy.Config.Precision, busy.Stale = sessions.FP32, sessions.PartTimings
+	busy.Config.Precision, busy.Stale = config.FP32, sessions.PartTimings
 	busy.Busy = &sessions.Progress{Phase: "timing tactics", Done: 3}
 	b.publish(&busy)
 	b.press("?", "esc", "z", "esc")

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -185,7 +186,7 @@ func (v *tensorsView) percentile(by int) tea.Cmd {
 			next = p
 		}
 	}
-	return v.change(func(c *sessions.Config) {
+	return v.change(func(c *config.Config) {
 		c.Calibrator = "percentile:" + strconv.FormatFloat(next, 'g', -1, 64)
 	})
 }

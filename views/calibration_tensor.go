@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -65,7 +66,7 @@ func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
 	v.table.Refresh()
 	if isKey(msg, "enter") {
 		if r := v.table.Row(); r >= 0 {
-			return v.change(func(c *sessions.Config) { c.Calibrator = v.report.Calibrators[r] })
+			return v.change(func(c *config.Config) { c.Calibrator = v.report.Calibrators[r] })
 		}
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok && has(ui.MotionKeys(), k.String()) {

@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
 // delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
 // Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. write writes a
 // latency of a configuration.
-func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, speed sessions.Speed, write func(sessions.Config, sessions.Latency) string) []string {
+func delta(was config.Config, a sessions.Latency, now *sessions.Snapshot, speed sessions.Speed, write func(config.Config, sessions.Latency) string) []string {
 	b := now.Timings.EndToEnd
 	before, after := write(was, a), write(now.Config, b)
-	names := sessions.Labels([]sessions.Config{was, now.Config}, ownRanges(now))
+	names := config.Labels([]config.Config{was, now.Config}, ownRanges(now))
 	long, short := [2]string{names[0], names[1]}, [2]string{}
 	for i, name := range names {
 		short[i], _, _ = strings.Cut(name, ", ")
@@ -47,7 +48,7 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, spee
 
 // medianOf writes the median of a latency, and of how many runs it is where it is not what came of the configuration in the
 // end, as in states of a replay that were recorded early in a measurement.
-func (d *desk) medianOf(cfg sessions.Config, l sessions.Latency) string {
+func (d *desk) medianOf(cfg config.Config, l sessions.Latency) string {
 	text := ui.Duration(l.Median)
 	if d.Timeline == nil {
 		return text

@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -62,7 +63,7 @@ func TestFixture(t *testing.T) {
 	s := sessions.Open(m, sessions.Workplace{
 		Backend: b, Cache: build.NewTimingCache(),
 		Data: digits{testdata.TestImages()}, CalData: digits{testdata.CalibrationImages()},
-	}, sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1})
+	}, config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1})
 	defer s.Close()
 	var snap *sessions.Snapshot
 	for snap = range s.Events() {
@@ -97,9 +98,12 @@ type digits struct{ *testdata.Images }
 func (d digits) Inputs(i int) (map[string]graph.Value, error) {
 	return map[string]graph.Value{"image": graph.Values(graph.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
+
 func (d digits) Label(i int) (int, bool) { return d.Labels[i], true }
-func (d digits) Name() string            { return "embedded digits" }
-func (d digits) Random() bool            { return false }
+
+func (d digits) Name() string { return "embedded digits" }
+
+func (d digits) Random() bool { return false }
 
 // invented returns a time that depends on nothing but a name: some microseconds more than base.
 func invented(name string, base time.Duration) time.Duration {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -278,16 +279,8 @@ func (l *graphLink) toggle(sites []site) tea.Cmd {
 	}
 	return ui.Open(&ui.Choice{Name: "Rules", Items: items, Active: -1, Pick: func(i int) tea.Cmd {
 		target := targets[i]
-		return l.change(func(c *sessions.Config) { c.Disable = flip(c.Disable, target) })
+		return l.change(func(c *config.Config) { c.FlipDisabled(target) })
 	}})
-}
-
-// flip adds s to the list, or takes it out.
-func flip(list []string, s string) []string {
-	if i := slices.Index(list, s); i >= 0 {
-		return slices.Delete(list, i, i+1)
-	}
-	return append(list, s)
 }
 
 // savings says what a rewrite saved.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -138,7 +139,7 @@ func TestPrecisionChangesNothing(t *testing.T) {
 	const reason = "the layer computes in f16 already; INT8 is placed on f32"
 	snap := fixture(t)
 	was := *snap
-	was.Config.Precision = sessions.FP32
+	was.Config.Precision = config.FP32
 	b := newBench(t, ui.Options{}, &was)
 	b.size(160, 50)
 	b.press("f", "f")

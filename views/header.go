@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
-var precisions = []sessions.Precision{sessions.FP32, sessions.FP16, sessions.INT8}
+var precisions = []config.Precision{config.FP32, config.FP16, config.INT8}
 
 // header returns what the top lines show: the newest snapshot, and the configuration that is asked for.
 func (d *desk) header() ui.Header {

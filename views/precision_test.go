@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -73,7 +74,7 @@ func TestUnmetLayerPrecision(t *testing.T) {
 	b.press("P")
 	b.wants("obey: from now on a precision that cannot be had is an error")
 	b.press("G", "up", "enter")
-	if got := b.last(); got.Constraints != sessions.Obey || !slices.Equal(got.LayerPrecisions, []string{rule}) {
+	if got := b.last(); got.Constraints != config.Obey || !slices.Equal(got.LayerPrecisions, []string{rule}) {
 		t.Errorf("asked for %+v", got)
 	}
 	b.wants("1 layer in int8, obey")

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -28,9 +29,9 @@ type film struct {
 func (l *film) Steps() []sessions.RecordedStep {
 	steps := make([]sessions.RecordedStep, 24)
 	for i := range steps {
-		cfg := sessions.Config{Precision: sessions.FP32}
+		cfg := config.Config{Precision: config.FP32}
 		if i >= 12 {
-			cfg = sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}
+			cfg = config.Config{Precision: config.INT8, Calibrator: "mse"}
 		}
 		steps[i] = sessions.RecordedStep{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
 	}

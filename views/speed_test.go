@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestSpeedIsNotNoise(t *testing.T) {
 	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
 	side := func(ratio, low, high float64, significant bool) *sessions.Beside {
-		return &sessions.Beside{Config: sessions.Config{Precision: sessions.FP32},
+		return &sessions.Beside{Config: config.Config{Precision: config.FP32},
 			Speed: sessions.Speed{Ratio: ratio, Low: low, High: high, Significant: significant, SideBySide: true}}
 	}
 	minmax, mse := side(2.0, 1.95, 2.05, true), side(2.02, 1.97, 2.07, true)
@@ -43,12 +44,12 @@ func TestSpeedIsNotNoise(t *testing.T) {
 			d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true})}, snap: snap}
 			v := newTriedView(d)
 			for _, r := range []struct {
-				precision  sessions.Precision
+				precision  config.Precision
 				calibrator string
 				report     sessions.TimingsReport
-			}{{sessions.FP32, "", fp32}, {sessions.INT8, "minmax", c.was}, {sessions.INT8, "mse", c.now}} {
+			}{{config.FP32, "", fp32}, {config.INT8, "minmax", c.was}, {config.INT8, "mse", c.now}} {
 				s := *snap
-				s.Config = sessions.Config{Precision: r.precision, Calibrator: r.calibrator, Batch: 1}
+				s.Config = config.Config{Precision: r.precision, Calibrator: r.calibrator, Batch: 1}
 				if r.report.Beside != nil {
 					beside := *r.report.Beside
 					beside.Config.Batch = 1

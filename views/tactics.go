@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -170,7 +171,7 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 		return v.retime(l.Layer)
 	}
 	if l := v.layer(); isKey(msg, "p") && l != nil {
-		return v.change(func(c *sessions.Config) { delete(c.Pin, l.Layer); c.Pin = orNil(c.Pin) })
+		return v.change(func(c *config.Config) { c.Unpin(l.Layer) })
 	}
 	return nil
 }
@@ -193,12 +194,4 @@ func (v *chosenView) Render(w, h int) string {
 		}
 		v.table.Draw(c)
 	})
-}
-
-// orNil makes an empty map nil, as configurations have them.
-func orNil[V any](m map[string]V) map[string]V {
-	if len(m) == 0 {
-		return nil
-	}
-	return m
 }

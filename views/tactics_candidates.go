@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -266,42 +267,12 @@ func (v *candidatesView) pin(l *sessions.LayerTactics, candidate *sessions.Candi
 			return say(ui.Warn, tactic+" cannot be pinned: "+shortName(l.Layer)+" only arranges memory and launches nothing")
 		}
 	}
-	return v.change(func(c *sessions.Config) {
-		if c.Pin[l.Layer] == tactic {
-			delete(c.Pin, l.Layer)
-			c.Pin = orNil(c.Pin)
-			return
-		}
-		if slices.Contains(c.Forbid[l.Layer], tactic) {
-			flipForbidden(c, l.Layer, tactic)
-		}
-		if c.Pin == nil {
-			c.Pin = map[string]string{}
-		}
-		c.Pin[l.Layer] = tactic
-	})
+	return v.change(func(c *config.Config) { c.FlipPin(l.Layer, tactic) })
 }
 
 // forbid forbids a tactic for the layer, which unpins it; or allows it again.
 func (v *candidatesView) forbid(l *sessions.LayerTactics, tactic string) tea.Cmd {
-	return v.change(func(c *sessions.Config) {
-		if c.Pin[l.Layer] == tactic {
-			delete(c.Pin, l.Layer)
-			c.Pin = orNil(c.Pin)
-		}
-		flipForbidden(c, l.Layer, tactic)
-	})
-}
-
-// flipForbidden forbids a tactic for a layer, or allows it again.
-func flipForbidden(c *sessions.Config, layer, tactic string) {
-	if c.Forbid == nil {
-		c.Forbid = map[string][]string{}
-	}
-	if c.Forbid[layer] = flip(c.Forbid[layer], tactic); len(c.Forbid[layer]) == 0 {
-		delete(c.Forbid, layer)
-	}
-	c.Forbid = orNil(c.Forbid)
+	return v.change(func(c *config.Config) { c.FlipForbid(l.Layer, tactic) })
 }
 
 func (v *candidatesView) Render(w, h int) string {

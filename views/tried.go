@@ -11,12 +11,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
 // trial is what came of a configuration. A time or size that is not known is zero, a share or ratio NaN.
 type trial struct {
-	config     sessions.Config
+	config     config.Config
 	label      string
 	samples    int
 	median     time.Duration
@@ -175,6 +176,7 @@ func (v *triedView) speedText(t *trial) string {
 }
 
 func (v *triedView) Title() string { return "Configurations tried" }
+
 func (v *triedView) Keys() []ui.Key {
 	return append(v.table.Keys(), ui.K("enter", "use", "use the configuration under the cursor"))
 }
@@ -206,8 +208,8 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 		v.name()
 	case isKey(msg, "enter"):
 		if r := v.table.Row(); r >= 0 {
-			cfg := cloneConfig(v.trials[r].config)
-			return v.change(func(c *sessions.Config) { *c = cfg })
+			cfg := v.trials[r].config.Clone()
+			return v.change(func(c *config.Config) { *c = cfg })
 		}
 	default:
 		v.table.Update(msg)
@@ -251,11 +253,11 @@ func keep(trials []trial, t trial, final, own bool) []trial {
 
 // name labels the rows, so that no two of them read alike.
 func (v *triedView) name() {
-	var list []sessions.Config
+	var list []config.Config
 	for _, t := range v.trials {
 		list = append(list, t.config)
 	}
-	for i, label := range sessions.Labels(list, ownRanges(v.desk.snap)) {
+	for i, label := range config.Labels(list, ownRanges(v.desk.snap)) {
 		v.trials[i].label = label
 	}
 	v.table.Rows = len(v.trials)

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -35,9 +36,9 @@ func refusedSnapshot(t testing.TB) *sessions.Snapshot {
 		m.Unsupported = append(m.Unsupported, sessions.UnsupportedLayer{Layer: l.Name, Op: l.Op, Reason: l.Unsupported, Behind: l.Behind})
 	}
 	p.Unlowered, p.Unchanged = nil, ""
-	p.Precision, p.Source, p.Engine = sessions.FP32, mark(p.Source), mark(p.Source)
+	p.Precision, p.Source, p.Engine = config.FP32, mark(p.Source), mark(p.Source)
 	cfg := full.Config
-	cfg.Precision = sessions.FP32
+	cfg.Precision = config.FP32
 	return &sessions.Snapshot{Seq: 3, Schema: sessions.Schema, Config: cfg, Model: &m, Passes: &p, Device: full.Device}
 }
 

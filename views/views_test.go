@@ -12,27 +12,36 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
 // fake is a controller that shows one snapshot and keeps what it is asked for.
 type fake struct {
 	snap   *sessions.Snapshot
-	set    []sessions.Config
+	set    []config.Config
 	reruns int
 	asked  []string // what else was asked for
 	notes  []string
 }
 
-func (f *fake) Snapshot() *sessions.Snapshot      { return f.snap }
+func (f *fake) Snapshot() *sessions.Snapshot { return f.snap }
+
 func (f *fake) Events() <-chan *sessions.Snapshot { return nil }
-func (f *fake) Set(c sessions.Config)             { f.set = append(f.set, c) }
-func (f *fake) Rerun()                            { f.reruns++ }
-func (f *fake) Cancel()                           { f.asked = append(f.asked, "cancel") }
-func (f *fake) Retime(layer string)               { f.asked = append(f.asked, "retime "+layer) }
-func (f *fake) Calibrate()                        { f.asked = append(f.asked, "calibrate") }
-func (f *fake) Note(text string)                  { f.notes = append(f.notes, text) }
-func (f *fake) DropTimings(all bool)              { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
+
+func (f *fake) Set(c config.Config) { f.set = append(f.set, c) }
+
+func (f *fake) Rerun() { f.reruns++ }
+
+func (f *fake) Cancel() { f.asked = append(f.asked, "cancel") }
+
+func (f *fake) Retime(layer string) { f.asked = append(f.asked, "retime "+layer) }
+
+func (f *fake) Calibrate() { f.asked = append(f.asked, "calibrate") }
+
+func (f *fake) Note(text string) { f.notes = append(f.notes, text) }
+
+func (f *fake) DropTimings(all bool) { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
 
 // bench is a workbench in front of a fake controller.
 type bench struct {
@@ -157,7 +166,7 @@ func (b *bench) wants(texts ...string) {
 }
 
 // last returns the configuration that was asked for last.
-func (b *bench) last() sessions.Config {
+func (b *bench) last() config.Config {
 	b.t.Helper()
 	if len(b.ctl.set) == 0 {
 		b.t.Fatal("no configuration was asked for")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // How long the commands measure.
@@ -54,7 +55,7 @@ func (o *options) benchCommand() *cobra.Command {
 
 // benchOutput is the JSON of trtui bench.
 type benchOutput struct {
-	Precision  sessions.Precision
+	Precision  config.Precision
 	Batch      int
 	Latency    sessions.Latency
 	Throughput float64                  `unit:"items_per_s"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 func calibrateCommand() *cobra.Command {
@@ -37,7 +38,7 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 		if err != nil {
 			return err
 		}
-		cfg.Precision = sessions.INT8
+		cfg.Precision = config.INT8
 		snap, err := r.Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Bounds of what can be meant.
@@ -23,15 +24,15 @@ const (
 type usageError struct{ error }
 
 // config returns the configuration that the flags and their defaults ask for, and reads the file of --config.
-func (o *options) config() (sessions.Config, error) {
-	cfg := sessions.Config{
-		Precision: sessions.Precision(o.precision), Calibrator: o.calibrator, Batch: o.batch,
+func (o *options) config() (config.Config, error) {
+	cfg := config.Config{
+		Precision: config.Precision(o.precision), Calibrator: o.calibrator, Batch: o.batch,
 		Disable: splitDisabled(o.disable), Until: o.until, LayerPrecisions: o.layers,
 	}
 	if err := o.checkFlags(); err != nil {
 		return cfg, usageError{err}
 	}
-	if c := sessions.Constraints(o.constraints); c != sessions.Prefer { // the zero Config says so
+	if c := config.Constraints(o.constraints); c != config.Prefer { // the zero Config says so
 		cfg.Constraints = c
 	}
 	var err error
@@ -53,20 +54,20 @@ func (o *options) config() (sessions.Config, error) {
 		}
 	}
 	if o.configPath != "" && o.file == nil {
-		o.file, err = sessions.ReadConfigFile(o.configPath)
+		o.file, err = config.ReadFile(o.configPath)
 	}
 	return cfg, err
 }
 
 // checkFlags refuses values that cannot have been meant, by the name of their flag.
 func (o *options) checkFlags() error {
-	switch sessions.Precision(o.precision) {
-	case sessions.FP32, sessions.FP16, sessions.INT8:
+	switch config.Precision(o.precision) {
+	case config.FP32, config.FP16, config.INT8:
 	default:
 		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", o.precision)
 	}
-	if o.batch < 1 || o.batch > sessions.MaxBatch {
-		return fmt.Errorf("--batch %d: want 1 to %d", o.batch, sessions.MaxBatch)
+	if o.batch < 1 || o.batch > config.MaxBatch {
+		return fmt.Errorf("--batch %d: want 1 to %d", o.batch, config.MaxBatch)
 	}
 	if o.randomItems < 1 || o.randomItems > maxRandomItems {
 		return fmt.Errorf("--random-items %d: want 1 to %d", o.randomItems, maxRandomItems)
@@ -83,8 +84,8 @@ func (o *options) checkFlags() error {
 	if _, err := quant.ParseRules(strings.Join(o.layers, ",")); err != nil {
 		return fmt.Errorf("--layer-precisions: %w", err)
 	}
-	switch c := sessions.Constraints(o.constraints); c {
-	case "", sessions.Prefer, sessions.Obey, sessions.Ignore:
+	switch c := config.Constraints(o.constraints); c {
+	case "", config.Prefer, config.Obey, config.Ignore:
 	default:
 		return fmt.Errorf("--precision-constraints %q: want prefer, obey or none", o.constraints)
 	}
@@ -136,8 +137,8 @@ func parseShapes(text string) (map[string][]int, error) {
 		var dims []int
 		for word := range strings.SplitSeq(item[at+1:], "x") {
 			n, err := strconv.Atoi(word)
-			if err != nil || n < 0 || n > sessions.MaxExtent {
-				return nil, fmt.Errorf("--shapes %q: %q is no extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, sessions.MaxExtent)
+			if err != nil || n < 0 || n > config.MaxExtent {
+				return nil, fmt.Errorf("--shapes %q: %q is no extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, config.MaxExtent)
 			}
 			dims = append(dims, n)
 		}
@@ -149,7 +150,7 @@ func parseShapes(text string) (map[string][]int, error) {
 // splitDisabled takes comma-separated rules and places apart. The layers of a place are behind commas too: what is no rule
 // goes on with the place before it.
 func splitDisabled(lists []string) []string {
-	rules := sessions.RuleNames()
+	rules := config.RuleNames()
 	var out []string
 	for _, list := range lists {
 		begins := true // an element
@@ -218,7 +219,7 @@ func (o *options) checkData() error {
 
 // configFor returns the configuration for a model: what an engine was built with, int8 for a model that brings its own
 // quantisation, over that what the file of --config says, and over that what flags were given for.
-func (o *options) configFor(m *sessions.Model) (sessions.Config, error) {
+func (o *options) configFor(m *sessions.Model) (config.Config, error) {
 	asked, err := o.config()
 	if err != nil {
 		return asked, err
@@ -227,12 +228,12 @@ func (o *options) configFor(m *sessions.Model) (sessions.Config, error) {
 }
 
 // base returns what the flags that were given are applied to.
-func (o *options) base(m *sessions.Model, asked sessions.Config) sessions.Config {
+func (o *options) base(m *sessions.Model, asked config.Config) config.Config {
 	base := asked
 	if built, err := m.BuiltWith(); err == nil {
 		base = built
 	} else if m.Quantized && m.Refused == nil && !o.changed("precision") {
-		base.Precision = sessions.INT8
+		base.Precision = config.INT8
 	}
 	if o.file != nil {
 		base = o.file.Over(base)
@@ -242,7 +243,7 @@ func (o *options) base(m *sessions.Model, asked sessions.Config) sessions.Config
 
 // over returns base, which an engine was built with or a file says, changed by the flags that were given, whose values are
 // in asked. Tactics by layer and shapes of inputs count only where the flags leave precision and batch alone.
-func (o *options) over(base, asked sessions.Config) sessions.Config {
+func (o *options) over(base, asked config.Config) config.Config {
 	cfg := base
 	given(o, "precision", &cfg.Precision, asked.Precision)
 	if cfg.Precision != base.Precision {
@@ -272,7 +273,7 @@ func given[T any](o *options, flag string, to *T, value T) {
 
 // shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that
 // the data has.
-func (o *options) shaped(m *sessions.Model, cfg sessions.Config) (sessions.Config, error) {
+func (o *options) shaped(m *sessions.Model, cfg config.Config) (config.Config, error) {
 	if dims, ok := cfg.Shapes[""]; ok {
 		if m.Network == nil || len(m.Network.Inputs) != 1 || len(cfg.Shapes) > 1 {
 			return cfg, usageError{errors.New("--shapes: name the inputs, as in x:1x3x224x224: the model has several")}
@@ -287,8 +288,8 @@ func (o *options) shaped(m *sessions.Model, cfg sessions.Config) (sessions.Confi
 	}
 	batch, given := m.BatchOfShapes(cfg.Shapes)
 	switch {
-	case given && (batch < 1 || batch > sessions.MaxBatch):
-		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want 1 to %d", batch, sessions.MaxBatch)}
+	case given && (batch < 1 || batch > config.MaxBatch):
+		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want 1 to %d", batch, config.MaxBatch)}
 	case given && o.changed("batch") && batch != cfg.Batch:
 		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have a batch of %d; give one of the two", cfg.Batch, batch)}
 	case given:
@@ -302,12 +303,12 @@ func (o *options) shaped(m *sessions.Model, cfg sessions.Config) (sessions.Confi
 
 // configsFor returns a configuration for each precision and, for int8, each calibrator, over what an engine was built
 // with. A model's own ranges leave calibrators no say: the first one stands for all.
-func (o *options) configsFor(m *sessions.Model, precisions, calibrators []string) ([]sessions.Config, error) {
+func (o *options) configsFor(m *sessions.Model, precisions, calibrators []string) ([]config.Config, error) {
 	configs, err := o.configs(precisions, calibrators)
 	if err != nil {
 		return nil, err
 	}
-	var list []sessions.Config
+	var list []config.Config
 	for i, asked := range configs {
 		if m.Quantized && i > 0 && configs[i-1].Precision == asked.Precision {
 			continue

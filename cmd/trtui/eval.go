@@ -12,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // evalRow is one configuration's result in the JSON of trtui eval.
@@ -33,7 +34,7 @@ type evalRow struct {
 	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
 	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
-	Config       sessions.Config
+	Config       config.Config
 
 	offset int // by how much the labels seem to be off
 }
@@ -71,9 +72,9 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 	o.anew = len(calibrators) > 1 && o.changed("calibrator")
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		precisions, calibrators := o.listed(p.model, precisions, calibrators)
-		alone := !o.changed("precision") && precisions[0] != string(sessions.FP32)
+		alone := !o.changed("precision") && precisions[0] != string(config.FP32)
 		if alone {
-			precisions = append([]string{string(sessions.FP32)}, precisions...)
+			precisions = append([]string{string(config.FP32)}, precisions...)
 		}
 		configs, err := o.configsFor(p.model, precisions, calibrators)
 		if err == nil && alone {
@@ -101,8 +102,8 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 
 // evalConfigs returns a row for each configuration, and by how much the labels seem to be off. Engines are measured side by
 // side; one that two configurations have in common is measured once: what differed would be noise.
-func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []sessions.Config) (rows []evalRow, offset int, err error) {
-	var distinct []sessions.Config
+func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []config.Config) (rows []evalRow, offset int, err error) {
+	var distinct []config.Config
 	engines, of := map[string]int{}, make([]int, len(configs)) // by identity, and by row: the place in distinct
 	unchanged := make([]string, len(configs))
 	for i, cfg := range configs {
@@ -136,9 +137,9 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []se
 }
 
 // calibrator names what gives a configuration its ranges; "" where nothing does.
-func (p *place) calibrator(cfg sessions.Config) string {
+func (p *place) calibrator(cfg config.Config) string {
 	switch {
-	case p.model.Quantized && cfg.Precision == sessions.INT8:
+	case p.model.Quantized && cfg.Precision == config.INT8:
 		return "the model's"
 	case cfg.Quantizes() && !p.model.Quantized:
 		return cfg.Calibrator
@@ -234,7 +235,7 @@ func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // layered returns the configuration whose layers are looked at: the last one, and where a model was given and nothing asked
 // for INT8 with the calibrator that every command begins with.
-func (o *options) layered(m *sessions.Model, configs []sessions.Config) sessions.Config {
+func (o *options) layered(m *sessions.Model, configs []config.Config) config.Config {
 	cfg := configs[len(configs)-1]
 	if m.Engine == nil && o.file == nil && !o.changed("precision", "calibrator") {
 		cfg.Calibrator = "entropy"
@@ -243,7 +244,7 @@ func (o *options) layered(m *sessions.Model, configs []sessions.Config) sessions
 }
 
 // evalLayers prints the errors of every layer of one configuration.
-func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runner, cfg sessions.Config) error {
+func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runner, cfg config.Config) error {
 	snap, err := r.Report(ctx, cfg, sessions.PartAccuracy, run.Profiling{})
 	if err != nil {
 		return err
@@ -283,7 +284,8 @@ func replaceList(c *cobra.Command, name string, list *[]string, def []string, us
 type listValue struct{ list *[]string }
 
 func (v *listValue) String() string { return strings.Join(*v.list, ",") }
-func (v *listValue) Type() string   { return "strings" }
+
+func (v *listValue) Type() string { return "strings" }
 
 func (v *listValue) Set(s string) error {
 	*v.list = nil

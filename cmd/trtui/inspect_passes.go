@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 func writePasses(w io.Writer, s *sessions.Snapshot) {
@@ -75,7 +76,7 @@ func writeLedger(w io.Writer, p *sessions.PassesReport) {
 // begin another element of the list.
 func siteArgument(site string) string {
 	rule, list, _ := strings.Cut(site, ":")
-	rules := sessions.RuleNames()
+	rules := config.RuleNames()
 	layers := strings.Split(list, ",")
 	for i, name := range layers {
 		if head, _, _ := strings.Cut(name, ":"); i > 0 && slices.Contains(rules, head) {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // The exit codes, as those of diff and grep: the answer is no, which is what errNo says; there is no answer, since a file
@@ -66,7 +66,7 @@ func similarFlag(cmd *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	return fmt.Errorf("%w%s", err, sessions.DidYouMean("--"+unknown.GetSpecifiedName(), names))
+	return fmt.Errorf("%w%s", err, config.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
 // toldError is the error of a worker, for which it ends with a code of its own.

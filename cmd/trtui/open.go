@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
 )
@@ -55,9 +56,9 @@ type options struct {
 	pins, bans  []string // of tactics
 	shapes      string
 	configPath  string
-	file        *sessions.ConfigFile // that is at configPath, once it was read
-	anew        bool                 // several calibrators are compared: on the same data, whatever an engine has
-	dataShapes  map[string][]int     // of inputs, where a model needs shapes and data has them
+	file        *config.File     // that is at configPath, once it was read
+	anew        bool             // several calibrators are compared: on the same data, whatever an engine has
+	dataShapes  map[string][]int // of inputs, where a model needs shapes and data has them
 	until       int
 	format      string
 	quiet       bool
@@ -102,7 +103,7 @@ func (o *options) register(c *cobra.Command) {
 	o.registerCodes(c)
 	f.Uint64Var(&o.seed, "seed", 1, "of the random input that stands in for missing data")
 	f.StringSliceVar(&o.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
-	f.StringVar(&o.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
+	f.StringVar(&o.constraints, "precision-constraints", string(config.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
 	f.StringArrayVar(&o.disable, "disable", nil, "rules, or places as rule:layer,layer, to switch off, comma separated; trtui inspect passes lists them")
 	f.StringArrayVar(&o.pins, "tactic", nil, "the only tactic that a layer may have, as LAYER=TACTIC; may be given again; trtui inspect tactics lists both")
 	f.StringArrayVar(&o.bans, "forbid-tactic", nil, "a tactic that no layer may have, or that LAYER may not, as LAYER=TACTIC; @FILE names a file of them, one a line; may be given again")

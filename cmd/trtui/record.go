@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 func recordCommand() *cobra.Command {
@@ -68,10 +69,10 @@ func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path str
 
 // recorded returns the configurations to record: those that the flags list, and where no precision was given the one
 // that an engine was built with or --config says, or int8 of a model that brings its own quantisation.
-func (o *options) recorded(m *sessions.Model, precisions, calibrators []string) ([]sessions.Config, error) {
+func (o *options) recorded(m *sessions.Model, precisions, calibrators []string) ([]config.Config, error) {
 	precisions, calibrators = o.listed(m, precisions, calibrators)
 	if m.Engine == nil && m.Quantized && !o.changed("precision") && (o.file == nil || !o.file.Has("precision")) {
-		precisions = []string{string(sessions.INT8)}
+		precisions = []string{string(config.INT8)}
 	}
 	return o.configsFor(m, precisions, calibrators)
 }
@@ -79,7 +80,7 @@ func (o *options) recorded(m *sessions.Model, precisions, calibrators []string) 
 // listed returns the precisions and calibrators of a command that takes several: those that were given, else the one that
 // an engine was built with or --config says, else the lists by default.
 func (o *options) listed(m *sessions.Model, precisions, calibrators []string) (p, c []string) {
-	base := o.base(m, sessions.Config{})
+	base := o.base(m, config.Config{})
 	if !o.changed("precision") && base.Precision != "" && (m.Engine != nil || o.file != nil) {
 		precisions = []string{string(base.Precision)}
 	}
@@ -90,7 +91,7 @@ func (o *options) listed(m *sessions.Model, precisions, calibrators []string) (p
 }
 
 // runConfigs leads a session through configurations, one after the other.
-func (o *options) runConfigs(ctx context.Context, s *sessions.Session, configs []sessions.Config, stderr io.Writer) error {
+func (o *options) runConfigs(ctx context.Context, s *sessions.Session, configs []config.Config, stderr io.Writer) error {
 	report, stop := o.reporter(stderr)
 	defer stop()
 	for _, cfg := range configs {
@@ -103,12 +104,12 @@ func (o *options) runConfigs(ctx context.Context, s *sessions.Session, configs [
 }
 
 // configs returns a configuration for each precision and, for int8, each calibrator.
-func (o *options) configs(precisions, calibrators []string) ([]sessions.Config, error) {
-	var configs []sessions.Config
+func (o *options) configs(precisions, calibrators []string) ([]config.Config, error) {
+	var configs []config.Config
 	for _, p := range precisions {
 		o.precision = p
 		list := calibrators
-		if p != string(sessions.INT8) {
+		if p != string(config.INT8) {
 			list = calibrators[:1]
 		}
 		for _, cal := range list {
@@ -124,7 +125,7 @@ func (o *options) configs(precisions, calibrators []string) ([]sessions.Config, 
 }
 
 // awaitIdle waits until a session has done all that a configuration asks for.
-func (o *options) awaitIdle(ctx context.Context, s *sessions.Session, cfg sessions.Config, report func(sessions.Progress), stderr io.Writer) error {
+func (o *options) awaitIdle(ctx context.Context, s *sessions.Session, cfg config.Config, report func(sessions.Progress), stderr io.Writer) error {
 	logged := 0
 	for {
 		select {

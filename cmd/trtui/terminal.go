@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -16,7 +17,7 @@ import (
 type terminal struct {
 	look       ui.Options
 	recordings string // folder
-	configs    *sessions.ConfigSaver
+	configs    *config.Saver
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 }
 
@@ -77,8 +78,8 @@ func (t terminal) replay(ctx context.Context, r *sessions.Replay, live *views.Li
 }
 
 // replayConfigs saves configurations beside the recording that they are in.
-func replayConfigs(r *sessions.Replay) *sessions.ConfigSaver {
-	return sessions.NewConfigSaver(filepath.Dir(r.Path()), r.Path())
+func replayConfigs(r *sessions.Replay) *config.Saver {
+	return config.NewSaver(filepath.Dir(r.Path()), r.Path())
 }
 
 // window is the workbench on one session or replay. It keeps what it shows while another one is in front of it.

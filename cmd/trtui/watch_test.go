@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // An inference on the simulated device says which launch it is at and how far that is, and is ended within it.
@@ -45,7 +46,7 @@ func TestSimulatedInferenceEnds(t *testing.T) {
 			cancel()
 		}
 	})
-	_, err = r.Report(ctx, sessions.Config{Precision: sessions.FP32, Batch: 8}, sessions.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
+	_, err = r.Report(ctx, config.Config{Precision: config.FP32, Batch: 8}, sessions.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
 	if !errors.Is(err, context.Canceled) || ended.IsZero() || time.Since(ended) > 10*time.Second {
 		t.Errorf("%v, at %+v", err, last)
 	}

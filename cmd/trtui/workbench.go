@@ -17,6 +17,7 @@ import (
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -57,7 +58,7 @@ func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
 			for _, c := range cmd.Commands() {
 				names = append(names, c.Name())
 			}
-			return fmt.Errorf("%q is neither a command nor a file%s", args[0], sessions.DidYouMean(args[0], names))
+			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
 	}
 	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
@@ -68,7 +69,7 @@ func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
 }
 
 // begin returns the configuration to begin with; a calibrator that was asked for is written as reports write it.
-func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
+func (f *workbenchFlags) begin(m *sessions.Model) (config.Config, error) {
 	cfg, err := f.configFor(m)
 	if err != nil || m.Engine != nil && !f.changed("calibrator", "config") {
 		return cfg, err
@@ -118,12 +119,12 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 }
 
 // configs saves configurations to the folder in which the program was started, named after the model.
-func (f *workbenchFlags) configs(model string) *sessions.ConfigSaver {
+func (f *workbenchFlags) configs(model string) *config.Saver {
 	folder, err := filepath.Abs(".")
 	if err != nil {
 		folder = "."
 	}
-	return sessions.NewConfigSaver(folder, cmp.Or(model, "embedded"))
+	return config.NewSaver(folder, cmp.Or(model, "embedded"))
 }
 
 // closeSoon waits for release, but not for long: one inference of a large model cannot be interrupted, and the end of the

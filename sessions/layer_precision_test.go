@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -27,10 +28,10 @@ func TestLayerPrecisions(t *testing.T) {
 		Backend: b, Cache: build.NewTimingCache(), TapItems: 1,
 		Data: pictures{testdata.TestImages(), 4}, CalData: pictures{testdata.CalibrationImages(), 8},
 	}, nil)
-	types := map[sessions.Precision]string{sessions.FP32: "f32", sessions.FP16: "f16", sessions.INT8: "i8"}
+	types := map[config.Precision]string{config.FP32: "f32", config.FP16: "f16", config.INT8: "i8"}
 	for whole := range types {
 		for set := range types {
-			cfg := sessions.Config{Precision: whole, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"block2/*:" + string(set), "block3/first/*:" + string(set)}}
+			cfg := config.Config{Precision: whole, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"block2/*:" + string(set), "block3/first/*:" + string(set)}}
 			snap, err := r.Report(t.Context(), cfg, sessions.PartPasses|sessions.PartAccuracy, run.Profiling{Iterations: 1})
 			if err != nil {
 				t.Fatalf("%s with layers in %s: %v", whole, set, err)
@@ -51,52 +52,15 @@ func TestLayerPrecisions(t *testing.T) {
 				}
 			}
 			least := 15.0
-			if whole != sessions.INT8 && set != sessions.INT8 {
+			if whole != config.INT8 && set != config.INT8 {
 				least = 55
 			}
 			if got := snap.Accuracy.Outputs[0].SQNR; got < least {
 				t.Errorf("%s with layers in %s: %.1f dB, want at least %.0f", whole, set, got, least)
 			}
-			if quantizes := whole == sessions.INT8 || set == sessions.INT8; cfg.Quantizes() != quantizes || (snap.Accuracy.Calibrator != "") != quantizes {
+			if quantizes := whole == config.INT8 || set == config.INT8; cfg.Quantizes() != quantizes || (snap.Accuracy.Calibrator != "") != quantizes {
 				t.Errorf("%s with layers in %s: quantizes %v with calibrator %q", whole, set, cfg.Quantizes(), snap.Accuracy.Calibrator)
 			}
-		}
-	}
-}
-
-// TestSetLayerPrecision edits the list of rules as the workbench does.
-func TestSetLayerPrecision(t *testing.T) {
-	var c sessions.Config
-	for _, step := range []struct {
-		source string
-		p      sessions.Precision
-		want   []string
-	}{
-		{"a/Conv", sessions.INT8, []string{"a/Conv:int8"}},
-		{"b,c:d", sessions.FP16, []string{"a/Conv:int8", "b*c:d:fp16"}},
-		{"a/Conv", sessions.FP32, []string{"b*c:d:fp16", "a/Conv:fp32"}},
-		{"b,c:d", "", []string{"a/Conv:fp32"}},
-		{"none", "", []string{"a/Conv:fp32"}},
-		{"a/Conv", "", nil},
-	} {
-		c.SetLayerPrecision(step.source, step.p)
-		if !slices.Equal(c.LayerPrecisions, step.want) {
-			t.Errorf("%s to %q: %q, want %q", step.source, step.p, c.LayerPrecisions, step.want)
-		}
-	}
-	c.LayerPrecisions = []string{"*:fp16,head/*:fp32", "x:int8"}
-	for _, q := range []struct {
-		name string
-		from []string
-		p    sessions.Precision
-		rule string
-	}{
-		{"y", nil, sessions.FP16, "*:fp16"},
-		{"head/y", nil, sessions.FP32, "head/*:fp32"},
-		{"fused", []string{"head/y", "x"}, sessions.INT8, "x:int8"},
-	} {
-		if p, rule := c.LayerPrecision(q.name, q.from); p != q.p || rule != q.rule {
-			t.Errorf("%s is %s by %s, want %s by %s", q.name, p, rule, q.p, q.rule)
 		}
 	}
 }
