@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // reference holds what FP32 gives for every item of the data: the outputs, as long as they are small enough to keep.
@@ -67,24 +68,24 @@ func (s *stages) loadReference(ctx context.Context, base config.Config) (*run.Lo
 	}
 	s.onHost.drop = (*run.Loaded).Close
 	return s.onHost.get(key(base), func() (*run.Loaded, error) {
-		s.progress(Progress{Phase: "preparing FP32"})
+		s.progress(report.Progress{Phase: "preparing FP32"})
 		p, err := build.Plan(ctx, l.Network, env, s.Host, build.PlanConfig{Untimed: true})
 		if err != nil {
 			return nil, err
 		}
 		return run.LoadTelling(ctx, p, s.Host, func(done, total int, layer string) {
-			s.progress(Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
+			s.progress(report.Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
 		})
 	})
 }
 
 // accuracy compares the configuration's engine with FP32: outputs and labels over all data, layers over a few items.
-func (s *stages) accuracy(ctx context.Context, cfg config.Config, perLayer bool) (*AccuracyReport, error) {
+func (s *stages) accuracy(ctx context.Context, cfg config.Config, perLayer bool) (*report.Accuracy, error) {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*AccuracyReport, error) {
+	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*report.Accuracy, error) {
 		begin := time.Now()
 		r, err := s.compare(ctx, cfg, perLayer)
 		if err == nil {
@@ -94,7 +95,7 @@ func (s *stages) accuracy(ctx context.Context, cfg config.Config, perLayer bool)
 	})
 }
 
-func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) (*AccuracyReport, error) {
+func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) (*report.Accuracy, error) {
 	ref, err := s.referenceOutputs(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) 
 	if err != nil {
 		return nil, err
 	}
-	r := &AccuracyReport{Precision: string(cfg.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
+	r := &report.Accuracy{Precision: string(cfg.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
 	if s.needsCalibration(cfg) {
 		r.Calibrator, r.Ranges, r.RandomRanges = cfg.Calibrator, s.rangesFrom(cfg), s.randomCalibration(cfg)
 	}
@@ -132,7 +133,7 @@ func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) 
 		return nil, err
 	}
 	for i, t := range s.model.Network.Outputs {
-		r.Outputs = append(r.Outputs, OutputError{t.Name, errorsOf(errs[i].Errors())})
+		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: errorsOf(errs[i].Errors())})
 	}
 	r.Labels, r.Items = score.result()
 	if perLayer {
@@ -146,8 +147,8 @@ func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) 
 // layerTolerance is the SQNR in dB under which a layer counts as bad: noise of a hundredth of the signal's power.
 const layerTolerance = 20
 
-func errorsOf(e quant.Errors) Errors {
-	return Errors{
+func errorsOf(e quant.Errors) report.Errors {
+	return report.Errors{
 		MaxAbs: e.MaxAbs, MeanAbs: e.MeanAbs, MedianAbs: e.MedianAbs, MaxRel: e.MaxRel, MeanRel: e.MeanRel,
 		L2: e.L2, Cosine: e.Cosine, SQNR: e.SQNRdB, PSNR: e.PSNRdB, NotFinite: e.NotFinite,
 	}
@@ -156,7 +157,7 @@ func errorsOf(e quant.Errors) Errors {
 // layerErrors compares every engine layer's output with the source network's FP32 tensor of that name. The engine
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
 // engine as it runs, its local error that of the layer alone on FP32's inputs.
-func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Loaded, r *AccuracyReport) error {
+func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Loaded, r *report.Accuracy) error {
 	s.device.Lock()
 	defer s.device.Unlock()
 	env, err := s.env(cfg)
@@ -179,8 +180,10 @@ func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Load
 		return err
 	}
 	taps := 0 // two for each batch
-	now := func() Progress { return Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.count()} }
-	s.watch(ctx, engine, func() (Progress, int) { return now(), 1 })
+	now := func() report.Progress {
+		return report.Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.count()}
+	}
+	s.watch(ctx, engine, func() (report.Progress, int) { return now(), 1 })
 	for b := range all.count() {
 		s.progress(now())
 		batch := all.at(b)
@@ -307,13 +310,13 @@ func sourceTensor(all map[string]graph.Value, t *graph.Tensor) (graph.Value, boo
 }
 
 // layerReport fills in the report's layers, and the first one under the tolerance.
-func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *AccuracyReport) {
+func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *report.Accuracy) {
 	for i, step := range p.Steps {
 		a := acc[i].Errors()
 		if step.Reformat || a.Count == 0 {
 			continue
 		}
-		e := LayerError{
+		e := report.LayerError{
 			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
 			Tensor: step.Layer.Outputs[0].Name, Accumulated: errorsOf(a), Local: errorsOf(local[i].Errors()),
 			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),

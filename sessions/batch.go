@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // batches cuts data into batches of a network's inputs. Where the number of items is no multiple of the batch, the last
@@ -106,8 +107,8 @@ func (f itemBatch) outputs(all map[string]graph.Value) map[string]graph.Value {
 
 // position returns the place of element i of a tensor whose first item is number first: the item that has it, and the
 // index in that item's part of the tensor.
-func (at itemAxis) position(first, i int, dims []int) Position {
-	p := Position{first, index(i, dims)}
+func (at itemAxis) position(first, i int, dims []int) report.Position {
+	p := report.Position{Item: first, Index: index(i, dims)}
 	if at.axis >= 0 && at.each > 0 {
 		p.Item += p.Index[at.axis] / at.each
 		p.Index[at.axis] %= at.each

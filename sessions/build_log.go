@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // A build's log has a line for each stage that was run, which a stage whose result was still there was not: what came of
@@ -23,7 +24,7 @@ func (s *stages) say(level, layer, format string, args ...any) {
 	if s.hushed != nil && level == "info" {
 		*s.hushed++
 	} else if s.Log != nil {
-		s.Log(LogLine{Time: time.Now(), Level: level, Text: fmt.Sprintf(format, args...), Layer: layer})
+		s.Log(report.LogLine{Time: time.Now(), Level: level, Text: fmt.Sprintf(format, args...), Layer: layer})
 	}
 }
 
@@ -37,15 +38,6 @@ func (s *stages) asOne(what string, work func() error) error {
 		s.say("info", "", "%s in %s", what, took(begin))
 	}
 	return err
-}
-
-// String is the line as commands print it.
-func (l LogLine) String() string {
-	text := l.Time.Format("15:04:05.000 ") + l.Level + ": "
-	if l.Layer != "" {
-		text += l.Layer + ": "
-	}
-	return text + strings.ReplaceAll(l.Text, "\n", "\n"+strings.Repeat(" ", len("15:04:05.000 ")))
 }
 
 // took writes a time as one reads it at a glance, three digits at most.
@@ -200,8 +192,8 @@ func (s *stages) codeUse() run.CodeUse {
 }
 
 // compiling says how many of the kernels to be timed are compiled, and how many of them need not be.
-func (s *stages) compiling(done, total int, before run.CodeUse) Progress {
-	p := Progress{Phase: "compiling kernels", Done: done, Total: total}
+func (s *stages) compiling(done, total int, before run.CodeUse) report.Progress {
+	p := report.Progress{Phase: "compiling kernels", Done: done, Total: total}
 	if filed := s.codeUse().Filed - before.Filed; filed > 0 {
 		p.Item = fmt.Sprintf("%d from the code cache", filed)
 	}
@@ -220,7 +212,7 @@ func (s *stages) logPlan(p *run.Plan) {
 }
 
 // logTimings tells what came of a measurement.
-func (s *stages) logTimings(r *TimingsReport, begin time.Time) {
+func (s *stages) logTimings(r *report.Timings, begin time.Time) {
 	e := r.EndToEnd
 	if r.Estimated {
 		s.say("info", "", "estimated latency %s", brief(e.Median))
@@ -235,7 +227,7 @@ func (s *stages) logTimings(r *TimingsReport, begin time.Time) {
 }
 
 // logAccuracy tells how an engine compares with FP32.
-func (s *stages) logAccuracy(r *AccuracyReport, begin time.Time) {
+func (s *stages) logAccuracy(r *report.Accuracy, begin time.Time) {
 	text := fmt.Sprintf("compared with FP32 on %s in %s", config.CountOf(r.Items, "item", "items"), took(begin))
 	if r.Labels.Agreement >= 0 {
 		text += fmt.Sprintf(": agreement %.1f%%", 100*r.Labels.Agreement)

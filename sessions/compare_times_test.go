@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -20,7 +21,7 @@ func twoConfigs(t *testing.T) (*Runner, []config.Config) {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
-	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(Progress) {})
+	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(report.Progress) {})
 	t.Cleanup(func() { r.stages.release(); b.Close() })
 	return r, []config.Config{{Precision: config.FP32, Batch: 1}, {Precision: config.FP16, Batch: 1}}
 }
@@ -63,7 +64,7 @@ func TestLanesAlternate(t *testing.T) {
 func TestCompare(t *testing.T) {
 	r, configs := twoConfigs(t)
 	p := run.Profiling{WarmUp: time.Millisecond, Iterations: 30}
-	list, err := r.Compare(t.Context(), configs, PartOverview, p)
+	list, err := r.Compare(t.Context(), configs, report.PartOverview, p)
 	if err != nil {
 		t.Fatal(err)
 	}

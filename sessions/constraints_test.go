@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -37,7 +38,7 @@ func TestConstraints(t *testing.T) {
 		for _, p := range []config.Precision{config.FP32, config.FP16, config.INT8} {
 			warned = nil
 			cfg := config.Config{Precision: p, Calibrator: "minmax", Batch: 1, LayerPrecisions: strings.Split(rule, ",")}
-			snap, err := r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{})
+			snap, err := r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
 			if err != nil {
 				t.Fatalf("%s with %s: %v", p, rule, err)
 			}
@@ -48,7 +49,7 @@ func TestConstraints(t *testing.T) {
 				t.Errorf("%s with %s: %d unmet precisions are reported, want %d", p, rule, got, len(warned))
 			}
 			cfg.Constraints = config.Obey
-			_, err = r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{})
+			_, err = r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
 			switch {
 			case want == "" && err != nil:
 				t.Errorf("%s obeying %s: %v", p, rule, err)
@@ -70,7 +71,7 @@ func TestIgnoredConstraints(t *testing.T) {
 	warned := ""
 	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Warn: func(text string) { warned += text }}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"*:fp16"}, Constraints: config.Ignore}
-	snap, err := r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{})
+	snap, err := r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestIgnoredConstraints(t *testing.T) {
 		t.Error(warned)
 	}
 	cfg.Constraints = ""
-	if snap, err = r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{}); err != nil || !strings.Contains(snap.Passes.Engine[0].Text, "f16") {
+	if snap, err = r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{}); err != nil || !strings.Contains(snap.Passes.Engine[0].Text, "f16") {
 		t.Error(snap.Passes.Engine[0].Text, err)
 	}
 }
@@ -113,7 +114,7 @@ func TestUnmetPrecisionIsLogged(t *testing.T) {
 			if !strings.Contains(snap.Err, "softmax/Softmax: precision softmax/Softmax:int8 is not met") {
 				t.Errorf("the error is %q", snap.Err)
 			}
-			if snap.Stale.Has(sessions.PartPasses) || len(snap.Passes.Unmet) != 1 || !snap.Stale.Has(sessions.PartTactics) {
+			if snap.Stale.Has(report.PartPasses) || len(snap.Passes.Unmet) != 1 || !snap.Stale.Has(report.PartTactics) {
 				t.Errorf("stale %v with %d unmet precisions: the graph should be fresh, and no more", snap.Stale, len(snap.Passes.Unmet))
 			}
 			return

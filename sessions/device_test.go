@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -64,7 +65,7 @@ func TestEstimatedDevice(t *testing.T) {
 	cfg := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1}
 	s := sessions.Open(embedded(t), workplace(t, d), cfg)
 	defer s.Close()
-	snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Settled() && s.Busy == nil })
+	snap := await(t, s, func(s *report.Snapshot) bool { return s.Settled() && s.Busy == nil })
 	if !snap.Device.Estimated || !snap.Timings.Estimated || snap.Timings.Samples != 1 {
 		t.Errorf("the times are not labelled as estimates: %+v, %d samples", snap.Device, snap.Timings.Samples)
 	}
@@ -99,7 +100,7 @@ func TestCompare(t *testing.T) {
 	for _, p := range []config.Precision{config.FP32, config.INT8} {
 		cfg := config.Config{Precision: p, Calibrator: "entropy", Batch: 2}
 		on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "sim", Backend: d}, {Name: "eval"}}
-		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}, PerLayer: true}, nil)
+		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, sessions.Comparing{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}, PerLayer: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func TestEngineIsPlannedAgain(t *testing.T) {
 		}, "by another version of the program"},
 	} {
 		s := sessions.Open(reopen(c.change), w, cfg)
-		snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Settled() })
+		snap := await(t, s, func(s *report.Snapshot) bool { return s.Settled() })
 		s.Close()
 		said := ""
 		for _, l := range snap.Log {

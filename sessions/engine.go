@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // engineReport is what an engine file tells of its making, so that it can be looked at as a model is.
@@ -23,7 +24,7 @@ type engineReport struct {
 
 // engineReport returns the report part of an engine file.
 func (s *stages) engineReport(ctx context.Context, cfg config.Config) (json.RawMessage, error) {
-	r := engineReport{Schema: Schema, Config: cfg, Backend: s.Backend.Info().Name}
+	r := engineReport{Schema: report.Schema, Config: cfg, Backend: s.Backend.Info().Name}
 	if s.needsCalibration(cfg) {
 		var err error
 		if r.Ranges, err = s.rangesFor(ctx, cfg); err != nil {

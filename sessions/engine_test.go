@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -70,7 +71,7 @@ func TestRangesOfEngines(t *testing.T) {
 		}
 		w.CalData = c.opened
 		r := sessions.NewRunner(written(t, e), w, nil)
-		snap, err := r.Report(t.Context(), cfg, sessions.PartOverview, run.Profiling{Iterations: 3, Duration: time.Millisecond})
+		snap, err := r.Report(t.Context(), cfg, report.PartOverview, run.Profiling{Iterations: 3, Duration: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

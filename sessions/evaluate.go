@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
@@ -41,7 +42,7 @@ func (s *stages) forEach(ctx context.Context, cfg config.Config, l *run.Loaded, 
 			return r.err
 		}
 		if b%16 == 0 {
-			s.progress(Progress{Phase: phase, Done: b * size, Total: s.Data.Len()})
+			s.progress(report.Progress{Phase: phase, Done: b * size, Total: s.Data.Len()})
 		}
 		if !use(b, r.outputs) {
 			break
@@ -71,7 +72,9 @@ func (s *stages) runBatches(ctx context.Context, l *run.Loaded, phase string, la
 	}
 	defer c.Close()
 	b := first
-	s.watch(ctx, c, func() (Progress, int) { return Progress{Phase: phase, Done: b * size, Total: s.Data.Len()}, size })
+	s.watch(ctx, c, func() (report.Progress, int) {
+		return report.Progress{Phase: phase, Done: b * size, Total: s.Data.Len()}, size
+	})
 	for ; b < total; b += stride {
 		if ctx.Err() != nil {
 			return

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -32,7 +33,7 @@ func TestLayerPrecisions(t *testing.T) {
 	for whole := range types {
 		for set := range types {
 			cfg := config.Config{Precision: whole, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"block2/*:" + string(set), "block3/first/*:" + string(set)}}
-			snap, err := r.Report(t.Context(), cfg, sessions.PartPasses|sessions.PartAccuracy, run.Profiling{Iterations: 1})
+			snap, err := r.Report(t.Context(), cfg, report.PartPasses|report.PartAccuracy, run.Profiling{Iterations: 1})
 			if err != nil {
 				t.Fatalf("%s with layers in %s: %v", whole, set, err)
 			}
@@ -44,7 +45,7 @@ func TestLayerPrecisions(t *testing.T) {
 				if strings.Contains(l.Name, "block2/") || strings.Contains(l.Name, "block3/first/") {
 					want = types[set]
 				}
-				if !slices.ContainsFunc(snap.Accuracy.Layers, func(e sessions.LayerError) bool { return e.Name == l.Name && e.Precision == want }) {
+				if !slices.ContainsFunc(snap.Accuracy.Layers, func(e report.LayerError) bool { return e.Name == l.Name && e.Precision == want }) {
 					t.Errorf("%s with layers in %s: there is no error of %s", whole, set, l.Name)
 				}
 				if l.Precision != want {

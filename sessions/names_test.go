@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -38,7 +39,7 @@ func TestUnknownNames(t *testing.T) {
 	} {
 		cfg := base
 		c.change(&cfg)
-		_, err := r.Report(t.Context(), cfg, sessions.PartTactics, run.Profiling{})
+		_, err := r.Report(t.Context(), cfg, report.PartTactics, run.Profiling{})
 		for _, want := range c.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %s", cfg, err, want)
@@ -46,7 +47,7 @@ func TestUnknownNames(t *testing.T) {
 		}
 	}
 	base.Forbid = map[string][]string{"": {other(t, b)}} // of layers that this model does not have
-	if _, err := r.Report(t.Context(), base, sessions.PartTactics, run.Profiling{}); err != nil {
+	if _, err := r.Report(t.Context(), base, report.PartTactics, run.Profiling{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -92,12 +93,12 @@ func TestUnknownNamesInSession(t *testing.T) {
 		if snap.Config.Batch == 2 && snap.Err != "" {
 			t.Fatal(snap.Err)
 		}
-		if snap.Config.Batch == 2 && snap.Tactics != nil && !snap.Stale.Has(sessions.PartTactics) {
+		if snap.Config.Batch == 2 && snap.Tactics != nil && !snap.Stale.Has(report.PartTactics) {
 			break
 		}
 	}
 	log := s.Snapshot().Log
-	if !slices.ContainsFunc(log, func(l sessions.LogLine) bool { return l.Level == "warning" && strings.Contains(l.Text, `layer "none"`) }) {
+	if !slices.ContainsFunc(log, func(l report.LogLine) bool { return l.Level == "warning" && strings.Contains(l.Text, `layer "none"`) }) {
 		t.Errorf("log %v", log)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestInt8OnF16ChangesNothing asks for INT8 on a model whose tensors are F16: the report and the log say that it changes
@@ -27,12 +28,12 @@ func TestInt8OnF16ChangesNothing(t *testing.T) {
 		config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1})
 	defer s.Close()
 	const reason = "the layer computes in f16 already; INT8 is placed on f32"
-	snap := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Timings != nil })
+	snap := await(t, s, func(snap *report.Snapshot) bool { return snap.Timings != nil })
 	p := snap.Passes
 	if p.Unchanged != "int8 changes nothing here: "+reason || len(p.Unlowered) != 1 || p.Unlowered[0].Layer != "fc" || p.Unlowered[0].Reason != reason {
 		t.Errorf("%q, %+v", p.Unchanged, p.Unlowered)
 	}
-	if !slices.ContainsFunc(snap.Log, func(l sessions.LogLine) bool { return l.Level == "warning" && l.Text == p.Unchanged }) {
+	if !slices.ContainsFunc(snap.Log, func(l report.LogLine) bool { return l.Level == "warning" && l.Text == p.Unchanged }) {
 		t.Errorf("no warning: %v", snap.Log)
 	}
 }

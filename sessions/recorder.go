@@ -15,6 +15,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // writeInterval is how often what is new is written: a kill loses no more than that and the time of one write.
@@ -59,7 +60,7 @@ const (
 
 // stamped is a snapshot with the time at which it was published.
 type stamped struct {
-	*Snapshot
+	*report.Snapshot
 	time time.Time
 	key  string // of its configuration
 	done bool   // not on the way to another: settled, failed or idle
@@ -77,7 +78,7 @@ type recordedRun struct {
 type recordedTelemetry struct {
 	cfg config.Config
 	key string
-	*TelemetryReport
+	*report.Telemetry
 }
 
 // Create begins a recording in a new file, which names the program that writes it. It fails if the file exists.
@@ -121,7 +122,7 @@ func openWriter(path, program string) (*recordWriter, error) {
 	begin := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;", recordingMagic, RecordingVersion)
 	_, err = conn.ExecContext(ctx, begin+recordingSchema)
 	if err == nil {
-		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, Schema, stamp(time.Now()))
+		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, report.Schema, stamp(time.Now()))
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(), db.Close())
@@ -132,7 +133,7 @@ func openWriter(path, program string) (*recordWriter, error) {
 func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
 
 // Snapshot hands a snapshot over. It does not wait.
-func (r *Recorder) Snapshot(s *Snapshot) {
+func (r *Recorder) Snapshot(s *report.Snapshot) {
 	r.add(stamped{s, time.Now(), r.key(s.Config), false})
 }
 
@@ -168,7 +169,7 @@ func (r *Recorder) sample(key string, cfg config.Config, s run.Sample) {
 }
 
 // telemetry hands a state of the device over. It does not wait.
-func (r *Recorder) telemetry(cfg config.Config, t *TelemetryReport) {
+func (r *Recorder) telemetry(cfg config.Config, t *report.Telemetry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.dead && len(r.pending.telemetry) < maxPendingTelemetry {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestRecordUntilKilled is the process that TestKilledRecordingOpens kills: it records and toggles without end.
@@ -133,7 +134,7 @@ func countRows(t *testing.T, path, query string) int {
 }
 
 // jsonOf is what two snapshots must have in common: a recording keeps their JSON form, not where they were recorded.
-func jsonOf(t *testing.T, s *sessions.Snapshot) string {
+func jsonOf(t *testing.T, s *report.Snapshot) string {
 	t.Helper()
 	c := *s
 	c.Seq, c.Replay, c.At, c.Recording = 0, "", nil, ""
@@ -149,7 +150,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	int8 := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}
 	path := filepath.Join(t.TempDir(), "a session?#%.trtui")
 	s := open(t, fp32)
-	await(t, s, func(s *sessions.Snapshot) bool { return s.Timings != nil && s.Timings.Samples >= 20 })
+	await(t, s, func(s *report.Snapshot) bool { return s.Timings != nil && s.Timings.Samples >= 20 })
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
 	}
@@ -157,10 +158,10 @@ func TestReplayEqualsRecording(t *testing.T) {
 		t.Error("a second recording begins")
 	}
 	want := map[config.Precision]string{}
-	var settledStates []*sessions.Snapshot
+	var settledStates []*report.Snapshot
 	for _, cfg := range []config.Config{fp32, int8} {
 		s.Set(cfg)
-		snap := await(t, s, func(s *sessions.Snapshot) bool { return settled(cfg)(s) && s.Busy == nil })
+		snap := await(t, s, func(s *report.Snapshot) bool { return settled(cfg)(s) && s.Busy == nil })
 		if snap.Recording != path {
 			t.Errorf("Recording is %q", snap.Recording)
 		}
@@ -184,7 +185,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	defer r.Close()
 	for _, cfg := range []config.Config{fp32, int8} {
 		r.Set(cfg)
-		got := awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Config.Precision == cfg.Precision })
+		got := awaitReplay(t, r, func(s *report.Snapshot) bool { return s.Config.Precision == cfg.Precision })
 		if jsonOf(t, got) != want[cfg.Precision] {
 			t.Errorf("%s: the replayed snapshot is not the recorded one", cfg.Precision)
 		}
@@ -196,11 +197,11 @@ func TestReplayEqualsRecording(t *testing.T) {
 		t.Errorf("the replay compares it by %+v", got)
 	}
 	r.Set(config.Config{Precision: config.FP16, Batch: 1})
-	if got := awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Err != "" }); !got.Stale.Has(sessions.PartTimings) || !strings.Contains(got.Err, "fp16 was not recorded") {
+	if got := awaitReplay(t, r, func(s *report.Snapshot) bool { return s.Err != "" }); !got.Stale.Has(report.PartTimings) || !strings.Contains(got.Err, "fp16 was not recorded") {
 		t.Errorf("a configuration that was not recorded: %q", got.Err)
 	}
 	r.Seek(0)
-	awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Err == "" && s.Config.Precision == config.FP32 })
+	awaitReplay(t, r, func(s *report.Snapshot) bool { return s.Err == "" && s.Config.Precision == config.FP32 })
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -218,7 +219,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	checkDocumented(t, path, settledStates)
 }
 
-func awaitReplay(t *testing.T, r *sessions.Replay, done func(*sessions.Snapshot) bool) *sessions.Snapshot {
+func awaitReplay(t *testing.T, r *sessions.Replay, done func(*report.Snapshot) bool) *report.Snapshot {
 	t.Helper()
 	timeout := time.After(time.Minute)
 	for {

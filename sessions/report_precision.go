@@ -7,18 +7,19 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // unlowered lists the layers that were left in another precision than the one asked for, in the order of the network.
-func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) []UnloweredLayer {
+func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) []report.UnloweredLayer {
 	from := map[string][]string{}
 	for _, l := range o.Network.Layers {
 		from[l.Name] = l.From
 	}
-	var list []UnloweredLayer
+	var list []report.UnloweredLayer
 	for _, d := range decisions {
 		if d.Precision != asked {
-			list = append(list, UnloweredLayer{d.Layer, from[d.Layer], quant.PrecisionName(d.Precision), d.Reason})
+			list = append(list, report.UnloweredLayer{Layer: d.Layer, From: from[d.Layer], Precision: quant.PrecisionName(d.Precision), Reason: d.Reason})
 		}
 	}
 	return list

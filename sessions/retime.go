@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // todo is what a person asks for that is done once, when the loop next begins to work.
@@ -20,7 +21,7 @@ type todo struct {
 // Retime measures every tactic of a layer again, whatever the timing cache knows of them, and chooses anew. What was
 // measured when it is cancelled, by Set or Rerun, is kept; the engine is then as it was.
 func (s *Session) Retime(layer string) {
-	s.update(func(snap *Snapshot) {
+	s.update(func(snap *report.Snapshot) {
 		snap.Retiming, s.todo.retime = layer, layer
 		s.interrupt()
 	})
@@ -39,7 +40,7 @@ func (s *Session) DropTimings(all bool) {
 // plan plans the engine; first it measures the tactics of a layer again if one is named.
 func (s *Session) plan(ctx context.Context, cfg config.Config, retime string) (*run.Plan, error) {
 	if retime != "" {
-		defer func() { s.update(func(snap *Snapshot) { snap.Retiming = s.todo.retime }) }()
+		defer func() { s.update(func(snap *report.Snapshot) { snap.Retiming = s.todo.retime }) }()
 		if err := s.stages.retime(ctx, cfg, retime); err != nil {
 			if errors.Is(err, context.Canceled) {
 				s.log("info", retime, "re-timing was cancelled")

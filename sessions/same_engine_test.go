@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestSameEngineStays changes what has no say while a session is at rest and while it works: the configuration follows,
@@ -13,10 +13,10 @@ import (
 func TestSameEngineStays(t *testing.T) {
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	s := open(t, cfg)
-	early := await(t, s, func(s *sessions.Snapshot) bool { return s.Timings != nil })
+	early := await(t, s, func(s *report.Snapshot) bool { return s.Timings != nil })
 	cfg.Calibrator = "minmax"
 	s.Set(cfg)
-	built := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && snap.Settled() })
+	built := await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil && snap.Settled() })
 	if built.Config.Calibrator != "minmax" || built.Calibration.Active != "minmax" {
 		t.Errorf("the session ends with %s, its comparison with %s", built.Config.Calibrator, built.Calibration.Active)
 	}
@@ -30,7 +30,7 @@ func TestSameEngineStays(t *testing.T) {
 	} {
 		change()
 		s.Set(cfg)
-		now := await(t, s, func(snap *sessions.Snapshot) bool {
+		now := await(t, s, func(snap *report.Snapshot) bool {
 			return snap.Busy == nil && snap.Settled() && snap.Config.Calibrator == cfg.Calibrator && snap.Config.Constraints == cfg.Constraints
 		})
 		if now.Timings != built.Timings || now.Passes != built.Passes || now.Memory != built.Memory || now.Accuracy != built.Accuracy {
@@ -42,7 +42,7 @@ func TestSameEngineStays(t *testing.T) {
 	}
 	cfg.Precision = config.INT8
 	s.Set(cfg)
-	if now := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && settled(cfg)(snap) }); now.Timings == built.Timings {
+	if now := await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil && settled(cfg)(snap) }); now.Timings == built.Timings {
 		t.Error("a change of precision measured nothing")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Set changes the configuration: work on the old one is cancelled. Where the new one builds the same engine, what there is
@@ -30,13 +31,13 @@ func (s *Session) rename(cfg config.Config) {
 	s.want, s.snap.Config = cfg, cfg
 	name := config.FullCalibrator(cfg.Calibrator)
 	switch r := s.snap.Calibration; {
-	case r == nil || s.snap.Stale.Has(PartCalibration) || r.Active == name:
+	case r == nil || s.snap.Stale.Has(report.PartCalibration) || r.Active == name:
 	case slices.Contains(r.Calibrators, name):
 		c := *r
 		c.Active = name
 		s.snap.Calibration = &c
 	default:
-		s.snap.Stale |= PartCalibration
+		s.snap.Stale |= report.PartCalibration
 		s.todo.calibrators = true
 		s.awake()
 	}
@@ -62,10 +63,10 @@ func (s *Session) compareCalibrators(ctx context.Context, cfg config.Config) err
 			return err
 		}
 		done := false
-		s.update(func(snap *Snapshot) {
+		s.update(func(snap *report.Snapshot) {
 			if done = s.named(cfg).Calibrator == cfg.Calibrator; done {
 				snap.Calibration = c
-				snap.Stale &^= PartCalibration
+				snap.Stale &^= report.PartCalibration
 				s.todo.calibrators = false
 			}
 		})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Record begins to write what the session does to a new file, from the present state on.
@@ -23,7 +24,7 @@ func (s *Session) Record(path string) error {
 		return errors.Join(errors.New("already recording"), r.Close())
 	}
 	s.log("info", "", "recording to %s", path)
-	s.update(func(snap *Snapshot) { snap.Recording = path })
+	s.update(func(snap *report.Snapshot) { snap.Recording = path })
 	return nil
 }
 
@@ -34,14 +35,14 @@ func (s *Session) StopRecording() error {
 		return errors.New("nothing is being recorded")
 	}
 	err := r.Close()
-	s.update(func(snap *Snapshot) { snap.Recording = "" })
+	s.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	return err
 }
 
 // recordingFailed ends a recording that cannot be written.
 func (s *Session) recordingFailed(r *Recorder, err error) {
 	if s.recorder.CompareAndSwap(r, nil) {
-		s.update(func(snap *Snapshot) { snap.Recording = "" })
+		s.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	}
 	s.log("error", "", "%v", err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -50,7 +51,7 @@ func open(t *testing.T, cfg config.Config) *sessions.Session {
 }
 
 // await returns the first snapshot for which done holds.
-func await(t *testing.T, s *sessions.Session, done func(*sessions.Snapshot) bool) *sessions.Snapshot {
+func await(t *testing.T, s *sessions.Session, done func(*report.Snapshot) bool) *report.Snapshot {
 	t.Helper()
 	timeout := time.After(2 * time.Minute)
 	for {
@@ -68,8 +69,8 @@ func await(t *testing.T, s *sessions.Session, done func(*sessions.Snapshot) bool
 	}
 }
 
-func settled(cfg config.Config) func(*sessions.Snapshot) bool {
-	return func(s *sessions.Snapshot) bool {
+func settled(cfg config.Config) func(*report.Snapshot) bool {
+	return func(s *report.Snapshot) bool {
 		return s.Config.Precision == cfg.Precision && s.Config.Calibrator == cfg.Calibrator && s.Stale == 0
 	}
 }
@@ -119,10 +120,10 @@ func TestRetimeAndDrop(t *testing.T) {
 	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: cache, SaveTo: path, TapItems: 1,
 		Data: pictures{testdata.TestImages(), 2}, CalData: pictures{testdata.CalibrationImages(), 2}}, cfg)
 	defer s.Close()
-	idle := func(want string) *sessions.Snapshot {
+	idle := func(want string) *report.Snapshot {
 		t.Helper()
-		return await(t, s, func(snap *sessions.Snapshot) bool {
-			return snap.Busy == nil && snap.Settled() && slices.ContainsFunc(snap.Log, func(l sessions.LogLine) bool { return strings.Contains(l.Text, want) })
+		return await(t, s, func(snap *report.Snapshot) bool {
+			return snap.Busy == nil && snap.Settled() && slices.ContainsFunc(snap.Log, func(l report.LogLine) bool { return strings.Contains(l.Text, want) })
 		})
 	}
 	idle("built fp32")

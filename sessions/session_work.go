@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
@@ -36,9 +37,9 @@ func (s *Session) announce(cfg config.Config, once todo) error {
 	if err != nil {
 		return err
 	}
-	s.update(func(snap *Snapshot) {
-		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
-		snap.Config, snap.Model, snap.Err, snap.Busy = s.named(cfg), model, "", &Progress{Phase: "rebuilding"}
+	s.update(func(snap *report.Snapshot) {
+		snap.Stale = report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartAccuracy | report.PartTactics | report.PartCalibration
+		snap.Config, snap.Model, snap.Err, snap.Busy = s.named(cfg), model, "", &report.Progress{Phase: "rebuilding"}
 		snap.Retiming, snap.Stopped = once.retime, false
 	})
 	if once.drop != nil {
@@ -77,7 +78,7 @@ func (s *Session) rewrite(ctx context.Context, cfg config.Config) error {
 	if err != nil {
 		return err
 	}
-	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
+	s.publish(report.PartPasses, func(snap *report.Snapshot) { snap.Passes = passes })
 	if passes.Unchanged != "" {
 		s.log("warning", "", "%s", passes.Unchanged)
 	}
@@ -99,7 +100,7 @@ func (s *Session) build(ctx context.Context, cfg config.Config, retime string) (
 		return nil, err
 	}
 	tactics, memory := st.tacticsReport(cfg, p), memoryReport(p)
-	s.publish(PartTactics|PartMemory, func(snap *Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
+	s.publish(report.PartTactics|report.PartMemory, func(snap *report.Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
 	if tactics.CacheError != "" {
 		s.log("warning", "", "%s", tactics.CacheError)
 	}
@@ -125,14 +126,14 @@ func (s *Session) examine(ctx context.Context, cfg config.Config, loaded *run.Lo
 		if err != nil {
 			return err
 		}
-		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
+		s.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = accuracy })
 	}
 	if s.calibrates() {
 		if err := s.compareCalibrators(ctx, cfg); err != nil {
 			return err
 		}
 	} else {
-		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = nil })
+		s.publish(report.PartCalibration, func(snap *report.Snapshot) { snap.Calibration = nil })
 	}
 	if st.Backend.Info().Estimated {
 		return nil // another sample would be the same

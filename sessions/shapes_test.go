@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // A model with open axes is built at the shapes that are given, or that its data has; where there are none the error says
@@ -43,16 +44,16 @@ func TestOpenAxes(t *testing.T) {
 	defer b.Close()
 	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
-	_, err = r.Report(t.Context(), cfg, sessions.PartTimings, run.Profiling{Iterations: 1})
+	_, err = r.Report(t.Context(), cfg, report.PartTimings, run.Profiling{Iterations: 1})
 	if err == nil || !strings.Contains(err.Error(), "have no value: give shapes, as in --shapes x:1x3x64x64") {
 		t.Errorf("without shapes: %v", err)
 	}
-	snap, err := r.Report(t.Context(), cfg, sessions.PartModel, run.Profiling{})
+	snap, err := r.Report(t.Context(), cfg, report.PartModel, run.Profiling{})
 	if err != nil || len(snap.Model.Layers) == 0 || snap.Model.Inputs[0].Shape != nil || snap.Model.FLOPs != 0 {
 		t.Errorf("a look at the model: %v", err)
 	}
 	cfg.Shapes = map[string][]int{"x": {1, 3, 32, 64}}
-	if _, err := r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{}); err != nil {
+	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)
 	}
 	cfg.Batch = 2
@@ -148,11 +149,11 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 	defer b.Close()
 	r := sessions.NewRunner(&sessions.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
-	if _, err := r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{}); err != nil {
+	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)
 	}
 	cfg.Shapes = map[string][]int{"x": {1, 4}, "y": {1, 3}}
-	_, err = r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{})
+	_, err = r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{})
 	if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give others with --shapes, --batch or --data") {
 		t.Errorf("%v", err)
 	}

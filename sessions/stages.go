@@ -15,6 +15,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Workplace is what a session works with, beside the model.
@@ -27,7 +28,7 @@ type Workplace struct {
 	// its log for that; nil tells nobody.
 	Warn func(text string)
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
-	Log    func(LogLine)
+	Log    func(report.LogLine)
 	SaveTo string // the timing cache's file; empty: nowhere
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError error
@@ -46,7 +47,7 @@ type Workplace struct {
 type stages struct {
 	Workplace
 	model    *Model
-	progress func(Progress)
+	progress func(report.Progress)
 	hushed   *int // counts the lines that are left out of the log; nil: none is
 
 	device  sync.Mutex // one measurement at a time
@@ -65,10 +66,10 @@ type stages struct {
 	onHost    memo[*run.Loaded] // FP32, where the device is not the host
 
 	tensors      memo[map[string]graph.Value] // FP32's, by batch
-	accuracies   memo[*AccuracyReport]
-	calibrations memo[*CalibrationReport]
+	accuracies   memo[*report.Accuracy]
+	calibrations memo[*report.Calibration]
 
-	weightCalibrations memo[[]WeightCalibration]
+	weightCalibrations memo[[]report.WeightCalibration]
 }
 
 // memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
@@ -122,7 +123,7 @@ func (s *stages) optimize(ctx context.Context, cfg config.Config) (*build.Optimi
 		return nil, err
 	}
 	return s.optimized.get(s.optimizedKey(cfg, pc), func() (*build.Optimized, error) {
-		s.progress(Progress{Phase: "optimising"})
+		s.progress(report.Progress{Phase: "optimising"})
 		if err := s.model.checkDisabled(cfg); err != nil {
 			return nil, err
 		}
@@ -159,7 +160,7 @@ func (s *stages) histograms(ctx context.Context, cfg config.Config) (map[string]
 		s.device.Lock()
 		defer s.device.Unlock()
 		n := s.calibrationItems()
-		s.progress(Progress{Phase: "collecting activations", Total: n})
+		s.progress(report.Progress{Phase: "collecting activations", Total: n})
 		batches := func(yield func(map[string]graph.Value, error) bool) {
 			for i := range n {
 				if !yield(s.CalData.Inputs(i)) {
@@ -169,7 +170,7 @@ func (s *stages) histograms(ctx context.Context, cfg config.Config) (map[string]
 		}
 		begin := time.Now()
 		hist, err := build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
-			s.progress(Progress{Phase: "collecting activations", Done: done, Total: n})
+			s.progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 		})
 		if err == nil {
 			s.logCollected(hist, n, begin)
@@ -197,7 +198,7 @@ func (s *stages) calibrate(ctx context.Context, cfg config.Config, calibrator st
 		return nil, err
 	}
 	return s.ranges.get(key(c.String(), cfg.Shapes), func() (map[string]graph.Range, error) {
-		s.progress(Progress{Phase: "calibrating", Item: calibrator})
+		s.progress(report.Progress{Phase: "calibrating", Item: calibrator})
 		begin := time.Now()
 		ranges := build.Ranges(hist, c)
 		s.say("info", "", "calibrated with %s: %s in %s", calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
@@ -240,7 +241,7 @@ func (s *stages) lower(ctx context.Context, cfg config.Config) (*build.Lowered, 
 		}
 	}
 	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
-		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
+		s.progress(report.Progress{Phase: "lowering to " + string(cfg.Precision)})
 		if err := s.checkLayerPrecisions(cfg, o); err != nil {
 			return nil, err
 		}
@@ -318,7 +319,7 @@ const saveEvery = 10 * time.Second
 func (s *stages) tune(ctx context.Context, cfg config.Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
-	s.progress(Progress{Phase: "choosing tactics"})
+	s.progress(report.Progress{Phase: "choosing tactics"})
 	begin, timed := time.Now(), map[string]bool{} // each is timed several times
 	saved := begin
 	before, _ := s.Cache.Stats()
@@ -332,7 +333,7 @@ func (s *stages) tune(ctx context.Context, cfg config.Config, l *build.Lowered, 
 			if m.Again {
 				phase = "timing again"
 			}
-			s.progress(Progress{Phase: phase, Item: m.Layer + ": " + m.Tactic, Done: m.Done, Total: m.Total})
+			s.progress(report.Progress{Phase: phase, Item: m.Layer + ": " + m.Tactic, Done: m.Done, Total: m.Total})
 			if time.Since(saved) >= saveEvery {
 				s.saveCache()
 				saved = time.Now()
@@ -369,8 +370,8 @@ func (s *stages) planKey(cfg config.Config, pc pass.Config) string {
 }
 
 // packing says how many of a plan's kernels are bound.
-func packing(done, total int, layer string) Progress {
-	return Progress{Phase: "packing weights", Item: layer, Done: done, Total: total}
+func packing(done, total int, layer string) report.Progress {
+	return report.Progress{Phase: "packing weights", Item: layer, Done: done, Total: total}
 }
 
 // load binds the plan's kernels.

@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // monitored is a device that tells how it is doing, after it failed to a few times.
@@ -47,12 +48,12 @@ func TestTelemetryIsPublishedAndRecorded(t *testing.T) {
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
 	}
-	snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Telemetry != nil && s.Settled() })
+	snap := await(t, s, func(s *report.Snapshot) bool { return s.Telemetry != nil && s.Settled() })
 	if d := snap.Telemetry; d.Clock != 1980 || d.Power != 412.5 || d.Throttle[1] != "thermal" || time.Since(d.Time) > time.Minute {
 		t.Errorf("%+v", d)
 	}
-	next := await(t, s, func(n *sessions.Snapshot) bool { return n.Telemetry.Time.After(snap.Telemetry.Time) && n.Busy == nil })
-	await(t, s, func(n *sessions.Snapshot) bool { return n.Telemetry.Time.After(next.Telemetry.Time) })
+	next := await(t, s, func(n *report.Snapshot) bool { return n.Telemetry.Time.After(snap.Telemetry.Time) && n.Busy == nil })
+	await(t, s, func(n *report.Snapshot) bool { return n.Telemetry.Time.After(next.Telemetry.Time) })
 	if err := s.StopRecording(); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestTelemetryIsPublishedAndRecorded(t *testing.T) {
 // A device that does not answer is said to once, and asked again.
 func TestTelemetryFails(t *testing.T) {
 	s, m := openMonitored(t, 2)
-	snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Telemetry != nil })
+	snap := await(t, s, func(s *report.Snapshot) bool { return s.Telemetry != nil })
 	warnings := 0
 	for _, l := range snap.Log {
 		if l.Level == "warning" {

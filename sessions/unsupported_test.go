@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 const (
@@ -39,7 +40,7 @@ func lookAt(t *testing.T) (*sessions.Model, sessions.Workplace) {
 	return m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}
 }
 
-func looked(s *sessions.Snapshot) bool {
+func looked(s *report.Snapshot) bool {
 	return s.Busy == nil && s.Stale == 0 && s.Passes != nil
 }
 
@@ -82,14 +83,14 @@ func TestLookAtSession(t *testing.T) {
 		s.Set(cfg)
 		s.Calibrate()
 		s.Rerun()
-		snap = await(t, s, func(s *sessions.Snapshot) bool { return looked(s) && key(s.Config) == key(cfg) })
+		snap = await(t, s, func(s *report.Snapshot) bool { return looked(s) && key(s.Config) == key(cfg) })
 		if snap.Passes.Precision != config.FP32 || snap.Timings != nil || snap.Memory != nil || snap.Tactics != nil || snap.Calibration != nil || snap.Accuracy != nil {
 			t.Errorf("%s: something was built: %+v", name, snap)
 		}
 	}
 	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-activation"}}
 	s.Set(cfg)
-	snap = await(t, s, func(s *sessions.Snapshot) bool { return looked(s) && len(s.Passes.Engine) == 7 })
+	snap = await(t, s, func(s *report.Snapshot) bool { return looked(s) && len(s.Passes.Engine) == 7 })
 	if snap.Err != "" {
 		t.Error(snap.Err)
 	}
@@ -97,7 +98,7 @@ func TestLookAtSession(t *testing.T) {
 
 func key(v any) string { b, _ := json.Marshal(v); return string(b) }
 
-func logText(s *sessions.Snapshot) string {
+func logText(s *report.Snapshot) string {
 	var b strings.Builder
 	for _, l := range s.Log {
 		b.WriteString(l.String() + "\n")
@@ -116,7 +117,7 @@ func TestLookAtRefuses(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, part := range []sessions.Parts{sessions.PartMemory, sessions.PartTactics, sessions.PartTimings, sessions.PartOverview, sessions.PartAccuracy, sessions.PartScore} {
+	for _, part := range []report.Parts{report.PartMemory, report.PartTactics, report.PartTimings, report.PartOverview, report.PartAccuracy, report.PartScore} {
 		_, err := r.Report(context.Background(), cfg, part, run.Profiling{Iterations: 1})
 		refused("report", err)
 	}
@@ -124,11 +125,11 @@ func TestLookAtRefuses(t *testing.T) {
 	refused("engine", err)
 	_, _, err = r.Identity(context.Background(), cfg)
 	refused("identity", err)
-	snap, err := r.Report(context.Background(), cfg, sessions.PartModel|sessions.PartPasses, run.Profiling{})
+	snap, err := r.Report(context.Background(), cfg, report.PartModel|report.PartPasses, run.Profiling{})
 	if err != nil || snap.Model.NotRunnable != notRunnable || len(snap.Passes.Engine) != 6 {
 		t.Errorf("the passes: %v", err)
 	}
-	if list := snap.Model.Unsupported; len(list) != 4 || list[1] != (sessions.UnsupportedLayer{Layer: "conv2", Op: "Conv",
+	if list := snap.Model.Unsupported; len(list) != 4 || list[1] != (report.UnsupportedLayer{Layer: "conv2", Op: "Conv",
 		Reason: `its input "s1" has no known shape: it comes from unsupported node sift1`, Behind: "sift1"}) || list[0].Domain != "com.example" {
 		t.Errorf("the list: %+v", list)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -49,7 +49,7 @@ func (d *desk) header() ui.Header {
 }
 
 // gauges writes what the device tells of itself; why its clocks are held down is a badge.
-func gauges(t *sessions.TelemetryReport) []string {
+func gauges(t *report.Telemetry) []string {
 	if t == nil {
 		return nil
 	}
@@ -68,9 +68,9 @@ func gauges(t *sessions.TelemetryReport) []string {
 
 // randomRanges reports whether ranges come from random input, or would if there were some: those of an engine may come from
 // data that is not at hand here.
-func randomRanges(s *sessions.Snapshot) bool {
+func randomRanges(s *report.Snapshot) bool {
 	if s.Overview != nil && s.Config.Quantizes() {
-		return slices.ContainsFunc(s.Overview.Badges, func(b sessions.Badge) bool { return b.Text == "random calibration" })
+		return slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == "random calibration" })
 	}
 	return s.Model != nil && s.Model.Random && !ownRanges(s)
 }
@@ -132,7 +132,7 @@ func (d *desk) job() *ui.Job {
 }
 
 // modelName names a model as a person would: by its file.
-func modelName(m *sessions.ModelReport) string {
+func modelName(m *report.Model) string {
 	switch {
 	case m.Path == "embedded":
 		return m.Name + " (embedded)"

@@ -12,12 +12,13 @@ import (
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // TestKeymap reports keys with two meanings on any screen.
 func TestKeymap(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &sessions.Snapshot{}}
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &report.Snapshot{}}
 	if err := ui.CheckKeys(screens(d), ui.Intents()); err != nil {
 		t.Error(err)
 	}
@@ -49,12 +50,12 @@ func (l *timeline) Seek(i int) { l.at = i }
 
 func (l *timeline) CutShort() bool { return l.cut }
 
-func (l *timeline) Tried() []sessions.RecordedConfig { return nil }
+func (l *timeline) Tried() []report.RecordedConfig { return nil }
 
 // TestScrub goes back and forth in a recording.
 func TestScrub(t *testing.T) {
 	l := &timeline{at: 3}
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &sessions.Snapshot{}}
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &report.Snapshot{}}
 	v := newStatesView(d)
 	v.table.Select(2)
 	v.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
@@ -104,7 +105,7 @@ func TestDelta(t *testing.T) {
 	b.press("f")
 	b.wants("fp32: rebuilding")
 	fp32, timings := *int8, *int8.Timings
-	fp32.Config.Precision, fp32.Stale = config.FP32, sessions.PartTimings
+	fp32.Config.Precision, fp32.Stale = config.FP32, report.PartTimings
 	fp32.Timings = &timings
 	timings.EndToEnd.Median *= 2
 	b.publish(&fp32)
@@ -130,7 +131,7 @@ func TestDeltaFollowsTable(t *testing.T) {
 		timings.Samples, timings.EndToEnd = samples, around(median, samples)
 		s.Config.Precision, s.Timings, s.Seq = precision, &timings, b.ctl.snap.Seq+1
 		if !over {
-			s.Busy = &sessions.Progress{Phase: "measuring"}
+			s.Busy = &report.Progress{Phase: "measuring"}
 		}
 		b.publish(&s)
 	}

@@ -7,8 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -87,7 +87,7 @@ func (d *desk) setMark(name string, from []string, precision string) (mark strin
 	if set == "" {
 		return "", false
 	}
-	built := d.snap.Stale&sessions.PartPasses == 0 && slices.Equal(d.snap.Config.LayerPrecisions, d.want.LayerPrecisions)
+	built := d.snap.Stale&report.PartPasses == 0 && slices.Equal(d.snap.Config.LayerPrecisions, d.want.LayerPrecisions)
 	return precisionMark, built && precisionStyle(precision) != precisionStyle(string(set))
 }
 
@@ -122,9 +122,9 @@ func (d *desk) setText(name string, from []string, precision string) string {
 }
 
 // unmet returns what is known of a layer of the engine whose precision is not the one that was set, nil where it is.
-func (d *desk) unmet(name string) *sessions.UnmetPrecision {
+func (d *desk) unmet(name string) *report.UnmetPrecision {
 	if p := d.snap.Passes; p != nil {
-		if i := slices.IndexFunc(p.Unmet, func(u sessions.UnmetPrecision) bool { return u.Layer == name }); i >= 0 {
+		if i := slices.IndexFunc(p.Unmet, func(u report.UnmetPrecision) bool { return u.Layer == name }); i >= 0 {
 			return &p.Unmet[i]
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -65,7 +65,7 @@ func TestUnmetLayerPrecision(t *testing.T) {
 	const rule = "softmax/Softmax:int8"
 	snap.Config.LayerPrecisions = []string{rule}
 	passes := *snap.Passes
-	passes.Unmet = []sessions.UnmetPrecision{{Layer: "softmax/Softmax", Rule: rule, Precision: "f32", Reason: "Softmax has no 8-bit form"}}
+	passes.Unmet = []report.UnmetPrecision{{Layer: "softmax/Softmax", Rule: rule, Precision: "f32", Reason: "Softmax has no 8-bit form"}}
 	snap.Passes = &passes
 	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
 	b.size(160, 50)

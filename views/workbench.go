@@ -10,17 +10,17 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // Controller is what the workbench stands in front of: a session, or the replay of a recording. Its methods return at
 // once.
 type Controller interface {
-	Snapshot() *sessions.Snapshot
+	Snapshot() *report.Snapshot
 	// Events delivers snapshots as they are published; the newest is never lost.
-	Events() <-chan *sessions.Snapshot
+	Events() <-chan *report.Snapshot
 	// Set asks for another configuration.
 	Set(config.Config)
 	// Rerun asks for the measurements to be made again; it ends a re-timing.
@@ -66,7 +66,7 @@ type Options struct {
 
 // Live is a session that waits, at work, behind the replay of a recording.
 type Live struct {
-	Snapshot func() *sessions.Snapshot
+	Snapshot func() *report.Snapshot
 	Return   tea.Cmd // shows it again
 }
 
@@ -103,17 +103,17 @@ type desk struct {
 	Options
 	ctl Controller
 
-	snap   *sessions.Snapshot // the newest, even while the panes are frozen
-	want   config.Config      // asked for; snap.Config follows
+	snap   *report.Snapshot // the newest, even while the panes are frozen
+	want   config.Config    // asked for; snap.Config follows
 	past   []config.Config
 	future []config.Config
 
-	settled *sessions.Snapshot // the newest whose reports all fit its configuration
-	before  *sessions.Snapshot // what settled was when another configuration was asked for
-	tried   []trial            // what came of each configuration so far
-	asked   bool               // work that is not over yet was asked for
-	told    bool               // what came of it is in the status line
-	failed  string             // the error last reported
+	settled *report.Snapshot // the newest whose reports all fit its configuration
+	before  *report.Snapshot // what settled was when another configuration was asked for
+	tried   []trial          // what came of each configuration so far
+	asked   bool             // work that is not over yet was asked for
+	told    bool             // what came of it is in the status line
+	failed  string           // the error last reported
 
 	saves saves
 
@@ -304,7 +304,7 @@ func (d *desk) begin(what string) tea.Cmd {
 
 // event looks at a snapshot as it arrives, even while the panes are frozen.
 func (d *desk) event(e any, h *ui.Header) tea.Cmd {
-	snap, ok := e.(*sessions.Snapshot)
+	snap, ok := e.(*report.Snapshot)
 	if !ok {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // simulated is the CPU in the role of a device whose times are estimates. drift, if not zero, is added to the first
@@ -251,7 +251,7 @@ func TestInspectTacticsOfUnsupported(t *testing.T) {
 		{"json", `"softmax/Softmax"`},
 	} {
 		o := &options{table: testTable()}
-		cmd := inspectPart(o, "tactics", "", sessions.PartTactics, writeTactics)
+		cmd := inspectPart(o, "tactics", "", report.PartTactics, writeTactics)
 		out, err := call(t, cmd, "--backend", "sim:2", "--format", c.format)
 		if !errors.Is(err, errNo) || !strings.Contains(out, c.want) {
 			t.Errorf("%s: %v\n%s", c.format, err, out)

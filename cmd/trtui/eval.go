@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // evalRow is one configuration's result in the JSON of trtui eval.
@@ -24,7 +25,7 @@ type evalRow struct {
 	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
 	Latency      time.Duration
 	LatencyP99   time.Duration
-	Speed        *sessions.Speed // beside the first row; null for that, and for the same engine as another row's
+	Speed        *report.Speed // beside the first row; null for that, and for the same engine as another row's
 	WeightsBytes int
 	ArenaBytes   int
 	Ranges       string `json:",omitempty"` // of activations: where they come from
@@ -118,7 +119,7 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []co
 		of[i] = engines[id]
 	}
 	profiling := run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime}
-	compared, err := r.Compare(ctx, distinct, sessions.PartOverview|sessions.PartScore, profiling)
+	compared, err := r.Compare(ctx, distinct, report.PartOverview|report.PartScore, profiling)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -219,7 +220,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 
 // speedText prints how many times as fast as the first row one is, with a remark where that says little. A difference within
 // the noise is none.
-func speedText(s sessions.Speed) (speed, remark string) {
+func speedText(s report.Speed) (speed, remark string) {
 	speed = fmt.Sprintf("%.2f×", s.Ratio)
 	if !s.Significant {
 		speed, remark = "~1.00×", "within noise; "
@@ -245,7 +246,7 @@ func (o *options) layered(m *sessions.Model, configs []config.Config) config.Con
 
 // evalLayers prints the errors of every layer of one configuration.
 func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runner, cfg config.Config) error {
-	snap, err := r.Report(ctx, cfg, sessions.PartAccuracy, run.Profiling{})
+	snap, err := r.Report(ctx, cfg, report.PartAccuracy, run.Profiling{})
 	if err != nil {
 		return err
 	}

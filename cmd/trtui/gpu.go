@@ -13,6 +13,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // gpuOptions are the flags of the commands that look at a GPU, which scripts/gpu.sh runs.
@@ -90,7 +91,7 @@ func (o *gpuOptions) bounded(ctx context.Context) (context.Context, context.Canc
 func (o *gpuOptions) head(b run.Backend) (json.RawMessage, error) {
 	h := sessions.BackendHead(o.backend, b)
 	h.Commit = ownCommit()
-	return sessions.MarshalOutput(h)
+	return report.MarshalOutput(h)
 }
 
 // print writes a row: as JSON, or its text.

@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -231,7 +232,7 @@ func (o *options) with(path string, stderr io.Writer, use func(*place, *sessions
 	defer p.close()
 	p.warn(stderr)
 	if o.verbose {
-		p.work.Log = func(l sessions.LogLine) { fmt.Fprintln(stderr, l) }
+		p.work.Log = func(l report.LogLine) { fmt.Fprintln(stderr, l) }
 	}
 	report, stop := o.reporter(stderr)
 	defer stop()

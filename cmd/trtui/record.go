@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func recordCommand() *cobra.Command {
@@ -125,7 +126,7 @@ func (o *options) configs(precisions, calibrators []string) ([]config.Config, er
 }
 
 // awaitIdle waits until a session has done all that a configuration asks for.
-func (o *options) awaitIdle(ctx context.Context, s *sessions.Session, cfg config.Config, report func(sessions.Progress), stderr io.Writer) error {
+func (o *options) awaitIdle(ctx context.Context, s *sessions.Session, cfg config.Config, report func(report.Progress), stderr io.Writer) error {
 	logged := 0
 	for {
 		select {

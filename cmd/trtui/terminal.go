@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -145,19 +146,19 @@ func (w *window) run(ctx context.Context) (*sessions.Replay, error) {
 // the next, which begins with the newest.
 type relay struct {
 	views.Controller
-	events chan *sessions.Snapshot
+	events chan *report.Snapshot
 	quit   chan struct{}
 	done   chan struct{}
 }
 
 // start begins to pass events on to a new program.
 func (r *relay) start() {
-	r.events, r.quit, r.done = make(chan *sessions.Snapshot, 1), make(chan struct{}), make(chan struct{})
+	r.events, r.quit, r.done = make(chan *report.Snapshot, 1), make(chan struct{}), make(chan struct{})
 	r.events <- r.Controller.Snapshot()
 	go r.forward()
 }
 
-func (r *relay) Events() <-chan *sessions.Snapshot { return r.events }
+func (r *relay) Events() <-chan *report.Snapshot { return r.events }
 
 // forward keeps the newest event for a program that is slow.
 func (r *relay) forward() {

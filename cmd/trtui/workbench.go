@@ -18,6 +18,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -157,7 +158,7 @@ func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Se
 
 // awaitSettled returns the first snapshot whose reports all fit its configuration; report, if not nil, is told what is being
 // done until then.
-func awaitSettled(ctx context.Context, session *sessions.Session, report func(sessions.Progress)) (*sessions.Snapshot, error) {
+func awaitSettled(ctx context.Context, session *sessions.Session, report func(report.Progress)) (*report.Snapshot, error) {
 	for {
 		select {
 		case <-ctx.Done():
