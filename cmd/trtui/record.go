@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -33,7 +34,7 @@ func recordCommand() *cobra.Command {
 	o.register(c)
 	replaceList(c, "precision", &precisions, []string{"fp32", "int8"}, "precisions to record: fp32, fp16, int8")
 	replaceList(c, "calibrator", &calibrators, []string{"minmax", "entropy", "percentile", "mse"}, "calibrators to record for int8")
-	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new file that ends in "+sessions.RecordingExtension)
+	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new file that ends in "+recording.Extension)
 	return c
 }
 

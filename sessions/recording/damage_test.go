@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"bytes"
@@ -22,14 +22,14 @@ import (
 func smallRecording(t testing.TB) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "small.trtui")
-	r, err := Create(path, "test")
+	r, err := Create(path, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range []config.Precision{config.FP32, config.INT8} {
 		cfg := config.Config{Precision: p, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-conv-bn"}}
 		layer := report.LayerTiming{Name: "conv", Op: "Conv", Latency: report.Latency{Count: 2, Median: 5}}
-		r.sample(r.key(cfg), cfg, run.Sample{Latency: 10, Steps: []time.Duration{4, 5}})
+		r.Sample(r.key(cfg), cfg, run.Sample{Latency: 10, Steps: []time.Duration{4, 5}})
 		r.Snapshot(&report.Snapshot{
 			Seq: i + 1, Schema: report.Schema, Config: cfg,
 			Model:       &report.Model{Name: "m", Path: "m.onnx", SHA256: "00", Layers: []report.Layer{{Name: "conv"}}},
@@ -55,7 +55,7 @@ func smallRecording(t testing.TB) []byte {
 
 // readAll opens a recording and reads all of it; what it returns is the first error.
 func readAll(path string) error {
-	r, err := OpenRecording(path)
+	r, err := Open(path)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func readAll(path string) error {
 }
 
 func TestDamagedRecordings(t *testing.T) {
-	NotUnderRace(t)
+	notUnderRace(t)
 	data := smallRecording(t)
 	path := filepath.Join(t.TempDir(), "damaged.trtui")
 	read := func(data []byte) error {
@@ -121,7 +121,7 @@ func TestDamagedRecordings(t *testing.T) {
 func TestForeignFilesAreNoRecordings(t *testing.T) {
 	data := smallRecording(t)
 	newer := bytes.Clone(data)
-	binary.BigEndian.PutUint32(newer[60:], RecordingVersion+1)
+	binary.BigEndian.PutUint32(newer[60:], Version+1)
 	foreign := bytes.Clone(data)
 	binary.BigEndian.PutUint32(foreign[68:], 0)
 	altered := bytes.Replace(data, []byte("steps  TEXT"), []byte("steps  BLOB"), 1)
@@ -142,16 +142,16 @@ func TestForeignFilesAreNoRecordings(t *testing.T) {
 			if err := os.WriteFile(path, tt.data, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			_, err := OpenRecording(path)
+			_, err := Open(path)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
-	if _, err := OpenRecording(t.TempDir()); err == nil {
+	if _, err := Open(t.TempDir()); err == nil {
 		t.Error("a folder opens")
 	}
-	if _, err := OpenRecording("/does/not/exist"); err == nil || !strings.Contains(err.Error(), "/does/not/exist") {
+	if _, err := Open("/does/not/exist"); err == nil || !strings.Contains(err.Error(), "/does/not/exist") {
 		t.Errorf("a file that does not exist: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func pack(t testing.TB, write func(z *gzip.Writer)) []byte {
 }
 
 func TestReportsAreBounded(t *testing.T) {
-	NotUnderRace(t)
+	notUnderRace(t)
 	zeros := pack(t, func(z *gzip.Writer) {
 		for range 1 + maxReportBytes/(1<<20) {
 			z.Write(make([]byte, 1<<20))
@@ -208,7 +208,7 @@ func FuzzDecodeReport(f *testing.F) {
 	})
 }
 
-func FuzzOpenRecording(f *testing.F) {
+func FuzzOpen(f *testing.F) {
 	data := smallRecording(f)
 	f.Add(uint32(100), []byte{13, 0, 0}, uint32(0))
 	f.Add(uint32(4096), []byte{5, 255, 255, 255}, uint32(0))
@@ -224,4 +224,12 @@ func FuzzOpenRecording(f *testing.F) {
 		}
 		_ = readAll(path) // any error will do
 	})
+}
+
+// notUnderRace skips a test of what is read, which is the same in every order, under the race detector.
+func notUnderRace(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("has no goroutines that others lack; the race detector would make it slow")
+	}
 }

@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"context"
@@ -14,11 +14,11 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// Replay shows a recording as a [Session] shows a model: it publishes the snapshots that were recorded. Neither the
+// Replay shows a recording as a session shows a model: it publishes the snapshots that were recorded. Neither the
 // model nor the device is needed. Its methods may be called from several goroutines, and none but At waits for the file.
 type Replay struct {
-	file    *recordingFile
-	steps   []RecordedStep
+	file    *file
+	steps   []Step
 	configs map[int64]config.Config
 	tried   []report.RecordedConfig
 	cut     bool
@@ -45,8 +45,8 @@ type readReport struct {
 	report any
 }
 
-// RecordedStep is one state of a recording.
-type RecordedStep struct {
+// Step is one state of a recording.
+type Step struct {
 	Seq     int
 	Time    time.Time
 	After   time.Duration // after the recording began; not negative, whatever the clock did
@@ -55,9 +55,9 @@ type RecordedStep struct {
 	config  int64
 }
 
-// OpenRecording opens a recording and shows its last state. It reads what is there, even if the recording was cut short.
-func OpenRecording(path string) (*Replay, error) {
-	f, err := openRecordingFile(path)
+// Open opens a recording and shows its last state. It reads what is there, even if the recording was cut short.
+func Open(path string) (*Replay, error) {
+	f, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (r *Replay) index(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	r.configs = map[int64]config.Config{}
-	rows, err := r.file.conn.QueryContext(ctx, "SELECT id, substr(config, 1, 65536) FROM configs ORDER BY id LIMIT ?", maxRecordedConfigs)
+	rows, err := r.file.conn.QueryContext(ctx, "SELECT id, substr(config, 1, 65536) FROM configs ORDER BY id LIMIT ?", maxConfigs)
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (r *Replay) index(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows, err = r.file.conn.QueryContext(ctx, "SELECT seq, substr(time, 1, 64), config, settled FROM snapshots ORDER BY seq LIMIT ?", maxRecordedStates)
+	rows, err = r.file.conn.QueryContext(ctx, "SELECT seq, substr(time, 1, 64), config, settled FROM snapshots ORDER BY seq LIMIT ?", maxStates)
 	if err != nil {
 		return err
 	}
-	r.steps, err = scanAll(rows, func(scan func(...any) error) (s RecordedStep, err error) {
+	r.steps, err = scanAll(rows, func(scan func(...any) error) (s Step, err error) {
 		var at string
 		if err = scan(&s.Seq, &at, &s.config, &s.Settled); err != nil {
 			return s, err
@@ -183,7 +183,7 @@ func (r *Replay) CutShort() bool { return r.cut }
 func (r *Replay) Path() string { return r.file.path }
 
 // Steps returns the states that were recorded, in order.
-func (r *Replay) Steps() []RecordedStep { return slices.Clone(r.steps) }
+func (r *Replay) Steps() []Step { return slices.Clone(r.steps) }
 
 // At reads state i, counted from 0. The snapshot is the one that was recorded, with Replay and At set.
 func (r *Replay) At(i int) (*report.Snapshot, error) {

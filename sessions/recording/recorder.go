@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const writeInterval = 500 * time.Millisecond
 // without a journal beside it; one that was interrupted is undone when the file is next opened.
 type Recorder struct {
 	path   string
-	writer *recordWriter
+	writer *writer
 
 	quantized bool // the model brings quantisation of its own
 
@@ -46,10 +46,10 @@ type Recorder struct {
 type pending struct {
 	settled  []stamped
 	progress *stamped
-	runs     []recordedRun
+	runs     []timedRun
 	samples  int
 
-	telemetry []recordedTelemetry
+	telemetry []deviceState
 }
 
 // The bounds on what waits.
@@ -66,23 +66,24 @@ type stamped struct {
 	done bool   // not on the way to another: settled, failed or idle
 }
 
-// recordedRun is one timed inference.
-type recordedRun struct {
+// timedRun is one timed inference.
+type timedRun struct {
 	cfg   config.Config
 	key   string
 	ns    time.Duration
 	steps []time.Duration
 }
 
-// recordedTelemetry is the device's state under a configuration.
-type recordedTelemetry struct {
+// deviceState is the device's state under a configuration.
+type deviceState struct {
 	cfg config.Config
 	key string
 	*report.Telemetry
 }
 
-// Create begins a recording in a new file, which names the program that writes it. It fails if the file exists.
-func Create(path, program string) (*Recorder, error) {
+// Create begins a recording in a new file, which names the program that writes it; quantized says that the model brings
+// quantisation of its own. It fails if the file exists.
+func Create(path, program string, quantized bool) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, os.ErrExist) {
 		return nil, fmt.Errorf("recording %s: the file exists; name a new one", path)
@@ -96,16 +97,16 @@ func Create(path, program string) (*Recorder, error) {
 		os.Remove(path)
 		return nil, fmt.Errorf("recording %s: %w", path, err)
 	}
-	r := &Recorder{path: path, writer: w, closing: make(chan struct{}), done: make(chan struct{})}
+	r := &Recorder{path: path, quantized: quantized, writer: w, closing: make(chan struct{}), done: make(chan struct{})}
 	go r.loop()
 	return r, nil
 }
 
 // openWriter opens a new database file and makes its tables.
-func openWriter(path, program string) (*recordWriter, error) {
+func openWriter(path, program string) (*writer, error) {
 	uri, err := sqliteURI(path, url.Values{"_pragma": {
 		"busy_timeout(2000)", "journal_mode(delete)", "synchronous(normal)", "cache_spill(off)",
-		fmt.Sprintf("max_page_count(%d)", maxRecordingPages),
+		fmt.Sprintf("max_page_count(%d)", maxPages),
 	}})
 	if err != nil {
 		return nil, err
@@ -119,18 +120,21 @@ func openWriter(path, program string) (*recordWriter, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	begin := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;", recordingMagic, RecordingVersion)
-	_, err = conn.ExecContext(ctx, begin+recordingSchema)
+	begin := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;", magic, Version)
+	_, err = conn.ExecContext(ctx, begin+tables)
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, report.Schema, stamp(time.Now()))
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(), db.Close())
 	}
-	return newRecordWriter(db, conn), nil
+	return newWriter(db, conn), nil
 }
 
 func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
+
+// Path returns the name of the file.
+func (r *Recorder) Path() string { return r.path }
 
 // Snapshot hands a snapshot over. It does not wait.
 func (r *Recorder) Snapshot(s *report.Snapshot) {
@@ -138,7 +142,7 @@ func (r *Recorder) Snapshot(s *report.Snapshot) {
 }
 
 // key tells configurations apart: those that build the same engine are one in a recording.
-func (r *Recorder) key(cfg config.Config) string { return key(cfg.Effective(r.quantized)) }
+func (r *Recorder) key(cfg config.Config) string { return cfg.Key(r.quantized) }
 
 func (r *Recorder) add(s stamped) {
 	s.done = s.Err != "" || s.Refused() && s.Stale == 0 || s.Settled() && (s.Busy == nil || !s.Timings.Live)
@@ -157,7 +161,7 @@ func (r *Recorder) add(s stamped) {
 }
 
 // sample hands a timed inference of a configuration, with its key, over. It does not wait; steps are copied.
-func (r *Recorder) sample(key string, cfg config.Config, s run.Sample) {
+func (r *Recorder) Sample(key string, cfg config.Config, s run.Sample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 1 + len(s.Steps)
@@ -165,15 +169,15 @@ func (r *Recorder) sample(key string, cfg config.Config, s run.Sample) {
 		return
 	}
 	r.pending.samples += n
-	r.pending.runs = append(r.pending.runs, recordedRun{cfg, key, s.Latency, slices.Clone(s.Steps)})
+	r.pending.runs = append(r.pending.runs, timedRun{cfg, key, s.Latency, slices.Clone(s.Steps)})
 }
 
 // telemetry hands a state of the device over. It does not wait.
-func (r *Recorder) telemetry(cfg config.Config, t *report.Telemetry) {
+func (r *Recorder) Telemetry(cfg config.Config, t *report.Telemetry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.dead && len(r.pending.telemetry) < maxPendingTelemetry {
-		r.pending.telemetry = append(r.pending.telemetry, recordedTelemetry{cfg, r.key(cfg), t})
+		r.pending.telemetry = append(r.pending.telemetry, deviceState{cfg, r.key(cfg), t})
 	}
 }
 
@@ -215,7 +219,7 @@ func (r *Recorder) loop() {
 }
 
 // onFailure has f told when writing fails.
-func (r *Recorder) onFailure(f func(error)) {
+func (r *Recorder) OnFailure(f func(error)) {
 	r.mu.Lock()
 	r.failed = f
 	r.mu.Unlock()

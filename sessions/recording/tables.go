@@ -1,9 +1,9 @@
-package sessions
+package recording
 
 import "github.com/trtui/trtui/sessions/report"
 
 // describe fills in the session's row, once the model is known, and again if it changes.
-func (w *recordWriter) describe(s *report.Snapshot) error {
+func (w *writer) describe(s *report.Snapshot) error {
 	m, d := s.Model, s.Device
 	if m == nil || w.model == m.SHA256+m.Path {
 		return nil
@@ -17,7 +17,7 @@ func (w *recordWriter) describe(s *report.Snapshot) error {
 }
 
 // fill makes a configuration's tables of one part anew.
-func (w *recordWriter) fill(config int64, part report.Part, s *report.Snapshot) error {
+func (w *writer) fill(config int64, part report.Part, s *report.Snapshot) error {
 	for _, t := range tablesOf(part) {
 		if err := w.exec("DELETE FROM "+t+" WHERE config = ?", config); err != nil {
 			return err
@@ -59,7 +59,7 @@ func tablesOf(part report.Part) []string {
 	return nil
 }
 
-func (w *recordWriter) passes(config int64, p *report.Passes) error {
+func (w *writer) passes(config int64, p *report.Passes) error {
 	for i, st := range p.Steps {
 		if err := w.insert("passes", config, i+1, st.Pass, st.Layers, int64(st.Elapsed)); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (w *recordWriter) passes(config int64, p *report.Passes) error {
 }
 
 // timings writes a row for the whole and one for each step.
-func (w *recordWriter) timings(config int64, t *report.Timings) error {
+func (w *writer) timings(config int64, t *report.Timings) error {
 	row := func(step int, layer string, op, precision, tactic, reformat any, l report.Latency, share, flops, bytes any) error {
 		return w.insert("timings", config, step, layer, op, precision, tactic, reformat, l.Count,
 			int64(l.Mean), int64(l.Median), int64(l.Min), int64(l.Max), int64(l.P90), int64(l.P95), int64(l.P99), l.CV,
@@ -101,7 +101,7 @@ func (w *recordWriter) timings(config int64, t *report.Timings) error {
 	return nil
 }
 
-func (w *recordWriter) memory(config int64, m *report.Memory) error {
+func (w *writer) memory(config int64, m *report.Memory) error {
 	if err := w.insert("memory", config, m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights, m.PeakStep); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (w *recordWriter) memory(config int64, m *report.Memory) error {
 	return nil
 }
 
-func (w *recordWriter) ranges(config int64, c *report.Calibration) error {
+func (w *writer) ranges(config int64, c *report.Calibration) error {
 	for _, t := range c.Tensors {
 		for i, r := range t.By {
 			err := w.insert("ranges", config, t.Tensor, null(t.Layer), c.Calibrators[i], t.Used, t.Min, t.Max, t.Mean, t.Std,
@@ -126,7 +126,7 @@ func (w *recordWriter) ranges(config int64, c *report.Calibration) error {
 	return nil
 }
 
-func (w *recordWriter) accuracy(config int64, a *report.Accuracy) error {
+func (w *writer) accuracy(config int64, a *report.Accuracy) error {
 	share := func(v float64) any {
 		if v < 0 {
 			return nil
@@ -159,7 +159,7 @@ func (w *recordWriter) accuracy(config int64, a *report.Accuracy) error {
 	return nil
 }
 
-func (w *recordWriter) tactics(config int64, t *report.Tactics) error {
+func (w *writer) tactics(config int64, t *report.Tactics) error {
 	for _, l := range t.Layers {
 		for _, c := range l.Candidates {
 			var timed any

@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 
 // read reads a snapshot; r.readMu is held.
 func (r *Replay) read(ctx context.Context, seq int) (*report.Snapshot, error) {
-	var state string
+	var text string
 	var logged int64
 	var ids [report.NumKinds]sql.NullInt64
-	into := []any{&state, &logged}
+	into := []any{&text, &logged}
 	var columns []string
 	for i, p := range report.Kinds() {
 		columns = append(columns, p.Name)
@@ -27,11 +27,11 @@ func (r *Replay) read(ctx context.Context, seq int) (*report.Snapshot, error) {
 	if err := r.file.conn.QueryRowContext(ctx, query, maxStateBytes, seq).Scan(into...); err != nil {
 		return nil, err
 	}
-	if err := checkReport([]byte(state)); err != nil {
+	if err := checkReport([]byte(text)); err != nil {
 		return nil, err
 	}
-	var s recordedState
-	if err := json.Unmarshal([]byte(state), &s); err != nil {
+	var s state
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return nil, err
 	}
 	snap := &report.Snapshot{

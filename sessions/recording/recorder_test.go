@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // opened opens a recording until the test ends.
 func opened(t *testing.T, path string) *Replay {
 	t.Helper()
-	r, err := OpenRecording(path)
+	r, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestInterruptedWriteIsUndone(t *testing.T) {
 // TestRecorderDoesNotWait hands snapshots and samples over while a reader keeps the recorder from writing.
 func TestRecorderDoesNotWait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "slow.trtui")
-	r, err := Create(path, "test")
+	r, err := Create(path, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestRecorderDoesNotWait(t *testing.T) {
 			snap.Busy, snap.Stale = &report.Progress{Phase: "timing"}, report.PartTimings
 		}
 		r.Snapshot(snap)
-		r.sample(r.key(cfg), cfg, run.Sample{Latency: 1, Steps: steps})
+		r.Sample(r.key(cfg), cfg, run.Sample{Latency: 1, Steps: steps})
 	}
 	r.mu.Lock()
 	held, samples := len(r.pending.settled), r.pending.samples
@@ -138,12 +138,12 @@ func TestRecorderDoesNotWait(t *testing.T) {
 
 func TestFullRecordingEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "full.trtui")
-	r, err := Create(path, "test")
+	r, err := Create(path, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	failed := make(chan error, 1)
-	r.onFailure(func(err error) { failed <- err })
+	r.OnFailure(func(err error) { failed <- err })
 	r.mu.Lock()
 	for i := range 200 {
 		s := stamped{&report.Snapshot{Seq: i + 1, Model: &report.Model{Name: fmt.Sprint(i)}, Err: strings.Repeat("x", 10000)}, time.Now(), fmt.Sprint(i), true}
@@ -160,14 +160,14 @@ func TestFullRecordingEnds(t *testing.T) {
 	if err := r.Close(); err == nil {
 		t.Error("a recording that failed closes without an error")
 	}
-	if _, err := openRecordingFile(path); err != nil {
+	if _, err := openFile(path); err != nil {
 		t.Errorf("what was written is lost: %v", err)
 	}
 }
 
 func TestLiveStatesReplaceOneAnother(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.trtui")
-	r, err := Create(path, "test")
+	r, err := Create(path, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestReplayFromSeveralGoroutines(t *testing.T) {
 	if err := os.WriteFile(path, smallRecording(t), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r, err := OpenRecording(path)
+	r, err := Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestReplayFromSeveralGoroutines(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	list, err := ListRecordings(filepath.Dir(path))
+	list, err := List(filepath.Dir(path))
 	if err != nil || len(list) != 1 || !list[0].Complete || list[0].Stopped || list[0].Model != "m" || len(list[0].Configs) != 2 {
 		t.Errorf("%+v, %v", list, err)
 	}

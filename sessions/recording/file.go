@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"bytes"
@@ -19,10 +19,10 @@ import (
 	"modernc.org/sqlite"
 )
 
-// recordingFile is a recording that is open for reading.
-type recordingFile struct {
+// file is a recording that is open for reading.
+type file struct {
 	path    string
-	version uint32 // of its tables, at most RecordingVersion
+	version uint32 // of its tables, at most Version
 	db      *sql.DB
 	conn    *sql.Conn
 }
@@ -33,9 +33,9 @@ const readTimeout = 20 * time.Second
 // sqliteLimitLength is SQLITE_LIMIT_LENGTH: the most bytes that a value or a row may have.
 const sqliteLimitLength = 0
 
-// openRecordingFile opens a recording. A file that is none, one of a newer program and one that is damaged each give an
+// openFile opens a recording. A file that is none, one of a newer program and one that is damaged each give an
 // error that says so.
-func openRecordingFile(path string) (*recordingFile, error) {
+func openFile(path string) (*file, error) {
 	version, err := checkHeader(path)
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", path, err)
@@ -57,7 +57,7 @@ func openRecordingFile(path string) (*recordingFile, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
-	f := &recordingFile{path: path, version: version, db: db}
+	f := &file{path: path, version: version, db: db}
 	if f.conn, err = db.Conn(ctx); err == nil {
 		err = f.check(ctx)
 	}
@@ -68,7 +68,7 @@ func openRecordingFile(path string) (*recordingFile, error) {
 	return f, nil
 }
 
-func (f *recordingFile) Close() error {
+func (f *file) Close() error {
 	if f.conn != nil {
 		f.conn.Close()
 	}
@@ -99,11 +99,11 @@ func checkHeader(path string) (version uint32, err error) {
 		}
 		return 0, errNotRecording
 	}
-	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || binary.BigEndian.Uint32(head[68:]) != recordingMagic {
+	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || binary.BigEndian.Uint32(head[68:]) != magic {
 		return 0, errNotRecording
 	}
-	if version = binary.BigEndian.Uint32(head[60:]); version < 1 || version > RecordingVersion {
-		return 0, fmt.Errorf("it has version %d, this program reads versions 1 to %d; use the program that wrote it", version, RecordingVersion)
+	if version = binary.BigEndian.Uint32(head[60:]); version < 1 || version > Version {
+		return 0, fmt.Errorf("it has version %d, this program reads versions 1 to %d; use the program that wrote it", version, Version)
 	}
 	pages := int64(binary.BigEndian.Uint32(head[28:]))
 	size := int64(binary.BigEndian.Uint16(head[16:]))
@@ -133,7 +133,7 @@ func damaged(err error) error {
 
 // check makes sure that the tables are those that this program writes: so a query reads a table of this shape and
 // nothing else, whatever the file.
-func (f *recordingFile) check(ctx context.Context) error {
+func (f *file) check(ctx context.Context) error {
 	if _, err := sqlite.Limit(f.conn, sqliteLimitLength, maxReportBytes); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (f *recordingFile) check(ctx context.Context) error {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if _, err := db.ExecContext(ctx, recordingSchema); err != nil {
+	if _, err := db.ExecContext(ctx, tables); err != nil {
 		return err
 	}
 	want, err := tableTexts(ctx, db)
@@ -155,7 +155,7 @@ func (f *recordingFile) check(ctx context.Context) error {
 		return err
 	}
 	for _, t := range want {
-		if name := strings.Fields(t)[1]; !slices.Contains(got, t) && f.version >= recordedSince[name] {
+		if name := strings.Fields(t)[1]; !slices.Contains(got, t) && f.version >= since[name] {
 			return fmt.Errorf("the file is damaged or was altered: its tables are not those of version %d", f.version)
 		}
 	}

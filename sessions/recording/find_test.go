@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 // TestFind looks states up by number and by time.
 func TestFind(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	r := &Replay{file: &recordingFile{path: "a.trtui"}}
+	r := &Replay{file: &file{path: "a.trtui"}}
 	for _, after := range []time.Duration{0, 1200 * time.Millisecond, 1230 * time.Millisecond, 65 * time.Second} {
-		r.steps = append(r.steps, RecordedStep{Time: start.Add(after), After: after})
+		r.steps = append(r.steps, Step{Time: start.Add(after), After: after})
 	}
 	for _, c := range []struct {
 		text string
@@ -70,7 +70,7 @@ func TestSeekCountsOn(t *testing.T) {
 // clock was set back.
 func TestTimesCountFromTheStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "late.trtui")
-	r, err := Create(path, "trtui 1234")
+	r, err := Create(path, "trtui 1234", false)
 	if err != nil {
 		t.Fatal(err)
 	}

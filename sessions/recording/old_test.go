@@ -1,4 +1,4 @@
-package sessions_test
+package recording_test
 
 import (
 	"compress/gzip"
@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestOldRecording(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "old.trtui")
 	unzip(t, "testdata/recording-1.trtui.gz", path)
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"bytes"
@@ -17,9 +17,9 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-// recordWriter holds the open file of a recorder and what it needs to remember of what it wrote. Only the recorder's
+// writer holds the open file of a recorder and what it needs to remember of what it wrote. Only the recorder's
 // goroutine uses it.
-type recordWriter struct {
+type writer struct {
 	db    *sql.DB
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
@@ -61,14 +61,14 @@ type writtenSnapshot struct {
 	ids    [report.NumKinds]int64
 }
 
-func newRecordWriter(db *sql.DB, conn *sql.Conn) *recordWriter {
-	return &recordWriter{
+func newWriter(db *sql.DB, conn *sql.Conn) *writer {
+	return &writer{
 		db: db, conn: conn, stmts: map[string]*sql.Stmt{}, configs: map[string]*writtenConfig{},
 		reports: map[[sha256.Size]byte]int64{}, hashes: map[int64][sha256.Size]byte{}, uses: map[int64]int{},
 	}
 }
 
-func (w *recordWriter) close() error {
+func (w *writer) close() error {
 	for _, s := range w.stmts {
 		s.Close()
 	}
@@ -77,7 +77,7 @@ func (w *recordWriter) close() error {
 }
 
 // exec runs a statement, which is prepared once.
-func (w *recordWriter) exec(query string, args ...any) error {
+func (w *writer) exec(query string, args ...any) error {
 	s := w.stmts[query]
 	if s == nil {
 		var err error
@@ -91,7 +91,7 @@ func (w *recordWriter) exec(query string, args ...any) error {
 }
 
 // insert adds a row: one value for each column of the table, in order.
-func (w *recordWriter) insert(table string, values ...any) error {
+func (w *writer) insert(table string, values ...any) error {
 	return w.exec("INSERT INTO "+table+" VALUES (?"+strings.Repeat(",?", len(values)-1)+")", values...)
 }
 
@@ -99,7 +99,7 @@ func (w *recordWriter) insert(table string, values ...any) error {
 const commitPatience = time.Minute
 
 // write writes what is pending in one transaction; last marks the recording as complete.
-func (w *recordWriter) write(p pending, last bool) (err error) {
+func (w *writer) write(p pending, last bool) (err error) {
 	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (w *recordWriter) write(p pending, last bool) (err error) {
 }
 
 // config returns the row of a configuration.
-func (w *recordWriter) config(cfg config.Config, key string, first time.Time) (*writtenConfig, error) {
+func (w *writer) config(cfg config.Config, key string, first time.Time) (*writtenConfig, error) {
 	if c := w.configs[key]; c != nil {
 		return c, nil
 	}
@@ -151,7 +151,7 @@ func (w *recordWriter) config(cfg config.Config, key string, first time.Time) (*
 }
 
 // telemetry writes one state of the device.
-func (w *recordWriter) telemetry(t recordedTelemetry) error {
+func (w *writer) telemetry(t deviceState) error {
 	c, err := w.config(t.cfg, t.key, t.Time)
 	if err != nil || w.states >= maxTelemetry {
 		return err
@@ -162,7 +162,7 @@ func (w *recordWriter) telemetry(t recordedTelemetry) error {
 }
 
 // run writes one timed inference.
-func (w *recordWriter) run(r recordedRun) error {
+func (w *writer) run(r timedRun) error {
 	c, err := w.config(r.cfg, r.key, time.Now())
 	if err != nil || c.runs >= maxRunsPerConfig {
 		return err
@@ -183,7 +183,7 @@ func (w *recordWriter) run(r recordedRun) error {
 
 // snapshot writes a snapshot, the reports that are new in it and the tables that are made of them. A state on the way
 // gives way to the next one with the same reports, live timings aside.
-func (w *recordWriter) snapshot(s stamped) error {
+func (w *writer) snapshot(s stamped) error {
 	c, err := w.config(s.Config, s.key, s.time)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (w *recordWriter) snapshot(s stamped) error {
 			c.tables[i] = id
 		}
 	}
-	state, err := json.Marshal(recordedState{s.Seq, s.Schema, s.Config, s.Device, s.Stale, s.Busy, s.Err, s.Telemetry})
+	state, err := json.Marshal(state{s.Seq, s.Schema, s.Config, s.Device, s.Stale, s.Busy, s.Err, s.Telemetry})
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (w *recordWriter) snapshot(s stamped) error {
 }
 
 // outcome notes when a configuration settled and why it failed.
-func (w *recordWriter) outcome(c *writtenConfig, s stamped) error {
+func (w *writer) outcome(c *writtenConfig, s stamped) error {
 	if s.Settled() && !c.settled {
 		c.settled = true
 		if err := w.exec("UPDATE configs SET settled = ? WHERE id = ?", stamp(s.time), c.id); err != nil {
@@ -245,7 +245,7 @@ func (w *recordWriter) outcome(c *writtenConfig, s stamped) error {
 
 // replaceLast removes the newest snapshot if it was one on the way to the given one, with the live timings that only it
 // had.
-func (w *recordWriter) replaceLast(row *writtenSnapshot) error {
+func (w *writer) replaceLast(row *writtenSnapshot) error {
 	l := w.last
 	if l == nil || l.seq == row.seq {
 		if l != nil {
@@ -264,7 +264,7 @@ func (w *recordWriter) replaceLast(row *writtenSnapshot) error {
 	return w.drop(l)
 }
 
-func (w *recordWriter) drop(l *writtenSnapshot) error {
+func (w *writer) drop(l *writtenSnapshot) error {
 	for _, id := range l.ids {
 		if id == 0 {
 			continue
@@ -283,7 +283,7 @@ func (w *recordWriter) drop(l *writtenSnapshot) error {
 }
 
 // report returns the row of a report, 0 where there is none.
-func (w *recordWriter) report(i int, one any) (int64, error) {
+func (w *writer) report(i int, one any) (int64, error) {
 	if one == nil {
 		return 0, nil
 	}
@@ -344,7 +344,7 @@ func encodeReport(one any) ([]byte, error) {
 }
 
 // log writes the lines that are new.
-func (w *recordWriter) log(lines []report.LogLine) error {
+func (w *writer) log(lines []report.LogLine) error {
 	from := 0
 	for i := len(lines) - 1; i >= 0; i-- {
 		if l := lines[i]; l.Time.Equal(w.line.Time) && l.Text == w.line.Text {
@@ -361,13 +361,13 @@ func (w *recordWriter) log(lines []report.LogLine) error {
 	return nil
 }
 
-func (w *recordWriter) writeLine(l report.LogLine) error {
+func (w *writer) writeLine(l report.LogLine) error {
 	w.lines++
 	return w.insert("log", w.lines, stamp(l.Time), l.Level, null(l.Layer), l.Text)
 }
 
 // warn writes a line of the recorder's own.
-func (w *recordWriter) warn(text string) error {
+func (w *writer) warn(text string) error {
 	return w.writeLine(report.LogLine{Time: time.Now(), Level: "warning", Text: text})
 }
 

@@ -1,4 +1,4 @@
-package sessions
+package recording
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ func (r *Replay) Report() (*report.Recording, error) {
 }
 
 // report reads the session's row.
-func (f *recordingFile) report(ctx context.Context) (*report.Recording, error) {
+func (f *file) report(ctx context.Context) (*report.Recording, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (f *recordingFile) report(ctx context.Context) (*report.Recording, error) {
 }
 
 // configs reads the configurations and their results; quantized is as for [config.Config.Effective].
-func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]report.RecordedConfig, error) {
+func (f *file) configs(ctx context.Context, quantized bool) ([]report.RecordedConfig, error) {
 	rows, err := f.conn.QueryContext(ctx, `
 		SELECT c.id, substr(c.config, 1, 65536), substr(c.first, 1, 64), c.settled IS NOT NULL, coalesce(substr(c.error, 1, 4096), ''),
 			coalesce((SELECT max(run) + 1 FROM runs WHERE config = c.id), 0), t.median_ns, t.p99_ns, a.top1, a.agreement,
@@ -72,7 +72,7 @@ func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]report.R
 		LEFT JOIN timings t ON t.config = c.id AND t.step = -1
 		LEFT JOIN accuracy a ON a.config = c.id
 		LEFT JOIN memory m ON m.config = c.id
-		ORDER BY c.id LIMIT ?`, maxRecordedConfigs)
+		ORDER BY c.id LIMIT ?`, maxConfigs)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]report.R
 }
 
 // quantized reports whether the recorded model brings quantisation of its own.
-func (f *recordingFile) quantized(ctx context.Context) (own bool, err error) {
+func (f *file) quantized(ctx context.Context) (own bool, err error) {
 	err = f.conn.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM ledger WHERE op IN (?, ?))", graph.Quantize.Name, graph.Dequantize.Name).Scan(&own)
 	return own, err
 }
@@ -115,16 +115,16 @@ func duration(n sql.NullInt64) *time.Duration {
 	return &d
 }
 
-// ListRecordings sums up the recordings in a folder, newest first. One that cannot be read has Err set. A folder that
+// List sums up the recordings in a folder, newest first. One that cannot be read has Err set. A folder that
 // does not exist holds none.
-func ListRecordings(dir string) ([]*report.Recording, error) {
+func List(dir string) ([]*report.Recording, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("recordings: %w", err)
 	}
 	var list []*report.Recording
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != RecordingExtension || !e.Type().IsRegular() {
+		if filepath.Ext(e.Name()) != Extension || !e.Type().IsRegular() {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
@@ -145,7 +145,7 @@ func ListRecordings(dir string) ([]*report.Recording, error) {
 
 // summarize opens a recording only to sum it up.
 func summarize(path string) (*report.Recording, error) {
-	f, err := openRecordingFile(path)
+	f, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
