@@ -36,7 +36,7 @@ type argKernel struct {
 	outer, n, inner int
 	smallest, last  bool
 	vec             asm.VecKernel
-	launches        sync.Pool
+	job             *job[argLaunch]
 }
 
 // argColumns are how many columns are searched at once: their best elements and indices stay in the L1 cache.
@@ -56,11 +56,7 @@ func newArgKernel(b kernels.Binding, isa asm.Features) (*argKernel, error) {
 	if k.n == 0 || k.n >= exactIntegers {
 		return nil, fmt.Errorf("axis %d has %d elements, the kernel takes 1 to %d", axis, k.n, exactIntegers-1)
 	}
-	k.launches.New = func() any {
-		l := &argLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k.job = newJob((*argLaunch).do)
 	return k, nil
 }
 
@@ -69,16 +65,11 @@ type argLaunch struct {
 	kernel *argKernel
 	x      []float32
 	y      []int64
-	work   func(u int)
 }
 
 // Launch searches all columns.
 func (k *argKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*argLaunch)
-	l.x, l.y = graph.View[float32](in[0].Host), graph.View[int64](out[0].Host)
-	loopOver(st, 4*k.outer*k.n*k.inner, k.units(), l.work)
-	l.x, l.y = nil, nil
-	k.launches.Put(l)
+	k.job.each(loopOver(st, 4*k.outer*k.n*k.inner), k.units(), argLaunch{k, graph.View[float32](in[0].Host), graph.View[int64](out[0].Host)})
 	return nil
 }
 
@@ -98,7 +89,7 @@ func (k *argKernel) units() int {
 }
 
 // do computes a unit's indices.
-func (l *argLaunch) do(u int) {
+func (l *argLaunch) do(u, _ int) {
 	k := l.kernel
 	if k.inner == 1 {
 		for i := u * k.piece(); i < min(k.outer, (u+1)*k.piece()); i++ {

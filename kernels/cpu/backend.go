@@ -136,11 +136,14 @@ func parallel(s kernels.Stream) Parallel { return s.(*stream).loop }
 const smallWork = 32 << 10
 
 // loopOver is the stream's loop for work on so many bytes; little is done by the caller alone.
-func loopOver(s kernels.Stream, bytes, n int, f func(int)) {
+func loopOver(s kernels.Stream, bytes int) Parallel {
 	if bytes > smallWork {
-		parallel(s)(n, f)
-		return
+		return parallel(s)
 	}
+	return alone
+}
+
+func alone(n int, f func(int)) {
 	for i := range n {
 		f(i)
 	}

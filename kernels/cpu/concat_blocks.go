@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -67,11 +66,11 @@ func matchConcatBlocks(b kernels.Binding) error {
 
 // concatBlocksKernel is such a concatenation bound to a layer.
 type concatBlocksKernel struct {
-	b        kernels.Binding
-	lanes    func(asm.LanesCall)
-	parts    [][]lanePart
-	plane    int // bytes of a block of channels
-	launches sync.Pool
+	b     kernels.Binding
+	lanes func(asm.LanesCall)
+	parts [][]lanePart
+	plane int // bytes of a block of channels
+	job   *job[concatLaunch]
 }
 
 // concatLaunch is the state of one launch.
@@ -79,7 +78,6 @@ type concatLaunch struct {
 	kernel *concatBlocksKernel
 	in     []kernels.Mem
 	out    []byte
-	work   func(u int)
 }
 
 func bindConcatBlocks(b kernels.Binding, with asm.LayoutKernel) *concatBlocksKernel {
@@ -89,25 +87,17 @@ func bindConcatBlocks(b kernels.Binding, with asm.LayoutKernel) *concatBlocksKer
 		channels = append(channels, d.Dims[1])
 	}
 	k.parts = laneParts(channels)
-	k.launches.New = func() any {
-		l := &concatLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k.job = newJob((*concatLaunch).do)
 	return k
 }
 
 // Launch puts all blocks together.
 func (k *concatBlocksKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*concatLaunch)
-	l.in, l.out = in, out[0].Host
-	loopOver(st, k.b.Out[0].Bytes(), k.b.Out[0].Dims[0]*len(k.parts), l.work)
-	l.in, l.out = nil, nil
-	k.launches.Put(l)
+	k.job.each(loopOver(st, k.b.Out[0].Bytes()), k.b.Out[0].Dims[0]*len(k.parts), concatLaunch{k, in, out[0].Host})
 	return nil
 }
 
-func (l *concatLaunch) do(u int) {
+func (l *concatLaunch) do(u, _ int) {
 	k := l.kernel
 	n, block := u/len(k.parts), u%len(k.parts)
 	size := k.b.Out[0].Type.Size()

@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -33,7 +32,7 @@ type ConvF32 struct {
 	rows    int // output rows of a block
 	units   []convUnit
 	scratch int // elements of one worker's scratch area
-	runs    sync.Pool
+	job     *job[convRun]
 }
 
 // convSection is a run of output channel panels that read the same input channels: all of them, or, in a
@@ -84,11 +83,7 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Filters)
 	}
 	c.pack(weights, bias)
-	c.runs.New = func() any {
-		r := &convRun{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = newJob((*convRun).do)
 	return c, nil
 }
 
@@ -136,16 +131,11 @@ func NoLimits() [2]float32 {
 type convRun struct {
 	conv *ConvF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the convolution. Several runs of one ConvF32 may go on at the same time.
 func (c *ConvF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := c.runs.Get().(*convRun)
-	r.call = *call
-	r.crew.run(parallel, c.workers, c.images()*c.rowBlocks()*len(c.units))
-	r.call = ConvF32Call{}
-	c.runs.Put(r)
+	c.job.run(parallel, c.workers, c.images()*c.rowBlocks()*len(c.units), convRun{c, *call})
 }
 
 // images returns the number of images, output slices of volumes each by itself.

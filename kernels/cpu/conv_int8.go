@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -28,7 +27,7 @@ type ConvInt8 struct {
 	scale   []float32
 	bias    []float32
 	scratch int // bytes of one worker's copy
-	runs    sync.Pool
+	job     *job[convInt8Run]
 }
 
 // ConvInt8Config chooses how a ConvInt8 is built.
@@ -63,11 +62,7 @@ func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvIn
 		return nil, err
 	}
 	c.pack(weights, scale, bias)
-	c.runs.New = func() any {
-		r := &convInt8Run{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = newJob((*convInt8Run).do)
 	return c, nil
 }
 
@@ -125,7 +120,6 @@ type ConvInt8Call struct {
 type convInt8Run struct {
 	conv *ConvInt8
 	call ConvInt8Call
-	crew crew
 }
 
 // Run computes the convolution. Several runs of one ConvInt8 may go on at the same time.
@@ -133,11 +127,7 @@ func (c *ConvInt8) Run(parallel Parallel, call *ConvInt8Call) {
 	if !c.area.copied && call.In.Plane != c.area.plane {
 		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
 	}
-	r := c.runs.Get().(*convInt8Run)
-	r.call = *call
-	r.crew.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups)
-	r.call = ConvInt8Call{}
-	c.runs.Put(r)
+	c.job.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups, convInt8Run{c, *call})
 }
 
 // rowBlocks returns the number of blocks of rows of an image.

@@ -3,7 +3,6 @@ package cpu
 import (
 	"cmp"
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -15,7 +14,7 @@ type DepthwiseF32 struct {
 	kernel  asm.DepthwiseKernel
 	weights []float32 // [channel block][tap][16]
 	bias    []float32
-	runs    sync.Pool
+	job     *job[depthwiseRun]
 }
 
 // NewDepthwiseF32 packs weights [Channels][1][taps in depth][KernelH][KernelW] and bias [Channels] (nil for none) for up to
@@ -39,11 +38,7 @@ func NewDepthwiseF32(s ConvShape, depth ConvDepth, weights, bias []float32, feat
 		c, t := i/taps, i%taps
 		d.weights[(c/lanes*taps+t)*lanes+c%lanes] = w
 	}
-	d.runs.New = func() any {
-		r := &depthwiseRun{conv: d}
-		r.crew.init(r.do)
-		return r
-	}
+	d.job = newJob((*depthwiseRun).do)
 	return d, nil
 }
 
@@ -86,16 +81,11 @@ func (d *DepthwiseF32) scratch() int { return d.depth.Kernel * d.field.scratch()
 type depthwiseRun struct {
 	conv *DepthwiseF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the convolution. Several runs of one DepthwiseF32 may go on at the same time.
 func (d *DepthwiseF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := d.runs.Get().(*depthwiseRun)
-	r.call = *call
-	r.crew.run(parallel, d.field.workers, d.field.units())
-	r.call = ConvF32Call{}
-	d.runs.Put(r)
+	d.job.run(parallel, d.field.workers, d.field.units(), depthwiseRun{d, *call})
 }
 
 func (r *depthwiseRun) do(u, worker int) {

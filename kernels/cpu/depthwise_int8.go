@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -17,7 +16,7 @@ type DepthwiseInt8 struct {
 	start   []int32
 	scale   []float32
 	bias    []float32
-	runs    sync.Pool
+	job     *job[depthwiseInt8Run]
 }
 
 // NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewConvInt8.
@@ -47,11 +46,7 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 	for block := range d.window.blocks {
 		d.pack(weights, block)
 	}
-	d.runs.New = func() any {
-		r := &depthwiseInt8Run{conv: d}
-		r.crew.init(r.do)
-		return r
-	}
+	d.job = newJob((*depthwiseInt8Run).do)
 	return d, nil
 }
 
@@ -131,16 +126,11 @@ func (d *DepthwiseInt8) Workspace() int { return d.window.workers * d.window.scr
 type depthwiseInt8Run struct {
 	conv *DepthwiseInt8
 	call ConvInt8Call
-	crew crew
 }
 
 // Run computes the convolution. Several runs of one DepthwiseInt8 may go on at the same time.
 func (d *DepthwiseInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	r := d.runs.Get().(*depthwiseInt8Run)
-	r.call = *call
-	r.crew.run(parallel, d.window.workers, d.window.units())
-	r.call = ConvInt8Call{}
-	d.runs.Put(r)
+	d.job.run(parallel, d.window.workers, d.window.units(), depthwiseInt8Run{d, *call})
 }
 
 func (r *depthwiseInt8Run) do(u, worker int) {

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -114,29 +113,21 @@ type gemmRun struct {
 	rowBlocks   int
 	panelBlocks int
 	lastBias    [gemmPanel]float32 // bias of the last panel, padded
-	crew        crew
 }
 
-var gemmRuns = sync.Pool{New: func() any {
-	r := &gemmRun{}
-	r.crew.init(r.do)
-	return r
-}}
+var gemmJob = newJob((*gemmRun).do)
 
 // Gemm computes a product.
 func Gemm(parallel Parallel, call *GemmF32Call) {
 	if call.M == 0 {
 		return
 	}
-	r := gemmRuns.Get().(*gemmRun)
-	r.call = *call
+	r := gemmRun{call: *call}
 	if call.Bias != nil {
 		copy(r.lastBias[:], call.Bias[(call.B.N-1)/call.B.panel*call.B.panel:])
 	}
 	r.cut()
-	r.crew.run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks)
-	r.call = GemmF32Call{}
-	gemmRuns.Put(r)
+	gemmJob.run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks, r)
 }
 
 // cut chooses the rows and panels of a unit: rows that keep A in the L2 cache while the panels pass, and, for

@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -24,7 +23,7 @@ type GemmInt8 struct {
 	groups  int // ranges of panels
 	depth   int // K rounded up to a step
 	copied  bool
-	runs    sync.Pool
+	job     *job[gemmInt8Run]
 }
 
 // GemmInt8Config chooses how a GemmInt8 is built.
@@ -71,11 +70,7 @@ func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmIn
 	}
 	blocks := g.rowBlocks()
 	g.groups = min(len(g.panels), (want+blocks-1)/blocks)
-	g.runs.New = func() any {
-		r := &gemmInt8Run{gemm: g}
-		r.crew.init(r.do)
-		return r
-	}
+	g.job = newJob((*gemmInt8Run).do)
 	return g, nil
 }
 
@@ -137,16 +132,11 @@ type GemmInt8Call struct {
 type gemmInt8Run struct {
 	gemm *GemmInt8
 	call GemmInt8Call
-	crew crew
 }
 
 // Run computes the product. Several runs of one GemmInt8 may go on at the same time.
 func (g *GemmInt8) Run(parallel Parallel, call *GemmInt8Call) {
-	r := g.runs.Get().(*gemmInt8Run)
-	r.call = *call
-	r.crew.run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups)
-	r.call = GemmInt8Call{}
-	g.runs.Put(r)
+	g.job.run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, gemmInt8Run{g, *call})
 }
 
 func (r *gemmInt8Run) do(u, worker int) {

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -15,7 +14,7 @@ type GlobalAverageInt8 struct {
 	steps                  []int32
 	start                  [lanes]int32
 	scale, bias            [lanes]float32
-	runs                   sync.Pool
+	job                    *job[globalInt8Run]
 }
 
 // NewGlobalAverageInt8 plans the average of height*width pixels, at most 2^20, of bytes of scale and zero.
@@ -41,11 +40,7 @@ func NewGlobalAverageInt8(batch, channels, height, width int, scale float32, zer
 	for i := range lanes {
 		g.start[i], g.scale[i] = -zero*int32(n), scale/float32(n)
 	}
-	g.runs.New = func() any {
-		r := &globalInt8Run{average: g}
-		r.crew.init(r.do)
-		return r
-	}
+	g.job = newJob((*globalInt8Run).do)
 	return g, nil
 }
 
@@ -53,18 +48,13 @@ func NewGlobalAverageInt8(batch, channels, height, width int, scale float32, zer
 type globalInt8Run struct {
 	average *GlobalAverageInt8
 	call    ConvInt8Call
-	crew    crew
 }
 
 var onePixel = []int32{0}
 
 // Run computes an output of one pixel. Several runs may go on at the same time.
 func (g *GlobalAverageInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	r := g.runs.Get().(*globalInt8Run)
-	r.call = *call
-	r.crew.run(parallel, g.workers, g.batch*g.blocks)
-	r.call = ConvInt8Call{}
-	g.runs.Put(r)
+	g.job.run(parallel, g.workers, g.batch*g.blocks, globalInt8Run{g, *call})
 }
 
 func (r *globalInt8Run) do(u, _ int) {

@@ -39,7 +39,7 @@ type PoolF32 struct {
 	kernel  asm.PoolKernel
 	mode    PoolMode
 	factors [][]float32 // of an average: of each output slice [oh][ow]
-	runs    sync.Pool
+	job     *job[poolRun]
 }
 
 func poolKernel(features asm.Features) asm.PoolKernel {
@@ -76,11 +76,7 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	if mode != MaxPool {
 		l.tabulate(&p)
 	}
-	l.runs.New = func() any {
-		r := &poolRun{pool: l}
-		r.crew.init(r.do)
-		return r
-	}
+	l.job = newJob((*poolRun).do)
 	return l, nil
 }
 
@@ -132,16 +128,11 @@ type PoolF32Call struct {
 type poolRun struct {
 	pool *PoolF32
 	call PoolF32Call
-	crew crew
 }
 
 // Run computes the pooling. Several runs of one PoolF32 may go on at the same time.
 func (l *PoolF32) Run(parallel Parallel, call *PoolF32Call) {
-	r := l.runs.Get().(*poolRun)
-	r.call = *call
-	r.crew.run(parallel, l.field.workers, l.field.units())
-	r.call = PoolF32Call{}
-	l.runs.Put(r)
+	l.job.run(parallel, l.field.workers, l.field.units(), poolRun{l, *call})
 }
 
 func (r *poolRun) do(u, worker int) {

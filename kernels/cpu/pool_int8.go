@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -22,7 +21,7 @@ type PoolInt8 struct {
 	scales map[int32]*[lanes]float32 // by count
 	bias   [lanes]float32
 	start  [lanes]int32
-	runs   sync.Pool
+	job    *job[poolInt8Run]
 }
 
 // NewPoolInt8 plans a pooling of input bytes of scale and zero for up to workers goroutines.
@@ -60,11 +59,7 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	if mode != MaxPool {
 		l.tabulate(&p, scale)
 	}
-	l.runs.New = func() any {
-		r := &poolInt8Run{pool: l}
-		r.crew.init(r.do)
-		return r
-	}
+	l.job = newJob((*poolInt8Run).do)
 	return l, nil
 }
 
@@ -108,16 +103,11 @@ func (l *PoolInt8) Workspace() int { return l.window.workers * l.window.scratch 
 type poolInt8Run struct {
 	pool *PoolInt8
 	call ConvInt8Call
-	crew crew
 }
 
 // Run pools; of the epilogue, the maximum uses Out alone. Several runs may go on at the same time.
 func (l *PoolInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	r := l.runs.Get().(*poolInt8Run)
-	r.call = *call
-	r.crew.run(parallel, l.window.workers, l.window.units())
-	r.call = ConvInt8Call{}
-	l.runs.Put(r)
+	l.job.run(parallel, l.window.workers, l.window.units(), poolInt8Run{l, *call})
 }
 
 func (r *poolInt8Run) do(u, worker int) {

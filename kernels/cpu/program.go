@@ -28,7 +28,7 @@ type programRun struct {
 	length  int // elements of a batch, or of all if the output is dense
 	stride  int // elements between two batches of the result
 	row     int // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
-	runs    sync.Pool
+	job     *job[programLaunch]
 }
 
 // own is what a program reads besides the layer's inputs: the result that an epilogue follows.
@@ -99,11 +99,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 	run.alignRows()
 	run.mergeAffine()
 	run.allocate()
-	run.runs.New = func() any {
-		l := &programLaunch{run: run}
-		l.work = l.do
-		return l
-	}
+	run.job = newJob((*programLaunch).do)
 	return run, nil
 }
 
@@ -238,7 +234,6 @@ type programLaunch struct {
 	out      kernels.Mem
 	pieces   int
 	perPiece int
-	work     func(u int)
 }
 
 // stripBuffers is where one worker keeps values.
@@ -251,16 +246,12 @@ var stripPool = sync.Pool{New: func() any { return &stripBuffers{} }}
 
 // launch computes the program for every element; out may be the memory of an argument of the same form.
 func (r *programRun) launch(p Parallel, before kernels.Mem, in []kernels.Mem, out kernels.Mem) {
-	l := r.runs.Get().(*programLaunch)
-	l.before, l.in, l.out = before, in, out
-	l.perPiece = 8 * strip
+	l := programLaunch{run: r, before: before, in: in, out: out, perPiece: 8 * strip}
 	l.pieces = max(1, (r.length+l.perPiece-1)/l.perPiece)
-	p(r.batches*l.pieces, l.work)
-	l.before, l.in, l.out = kernels.Mem{}, nil, kernels.Mem{}
-	r.runs.Put(l)
+	r.job.each(p, r.batches*l.pieces, l)
 }
 
-func (l *programLaunch) do(u int) {
+func (l *programLaunch) do(u, _ int) {
 	n, from := u/l.pieces, u%l.pieces*l.perPiece
 	l.run.part(l.before, l.in, l.out, n, from, min(l.run.length, from+l.perPiece))
 }

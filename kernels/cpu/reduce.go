@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -105,10 +104,10 @@ func reducedExtents(b kernels.Binding) (extents, error) {
 type reduceKernel struct {
 	extents
 	reduction
-	vec      asm.VecKernel
-	layout   asm.LayoutKernel
-	program  *programRun
-	launches sync.Pool
+	vec     asm.VecKernel
+	layout  asm.LayoutKernel
+	program *programRun
+	job     *job[reduceLaunch]
 }
 
 // Bounds of a unit of work: columns that are folded at once, and bytes of rows.
@@ -130,11 +129,7 @@ func newReduceKernel(b kernels.Binding, r reduction, isa asm.Features) (kernels.
 	}
 	k := &reduceKernel{extents: e, reduction: r, vec: vectorFor(isa), layout: layoutKernel(isa)}
 	k.program, err = trailing(b, isa)
-	k.launches.New = func() any {
-		l := &reduceLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k.job = newJob((*reduceLaunch).do)
 	return k, err
 }
 
@@ -142,16 +137,11 @@ func newReduceKernel(b kernels.Binding, r reduction, isa asm.Features) (kernels.
 type reduceLaunch struct {
 	kernel *reduceKernel
 	x, y   []float32
-	work   func(u int)
 }
 
 // Launch reduces, then computes the epilogue.
 func (k *reduceKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*reduceLaunch)
-	l.x, l.y = graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
-	loopOver(st, 4*k.outer*k.rows*k.inner*k.row, k.outer*k.pieces(), l.work)
-	l.x, l.y = nil, nil
-	k.launches.Put(l)
+	k.job.each(loopOver(st, 4*k.outer*k.rows*k.inner*k.row), k.outer*k.pieces(), reduceLaunch{k, graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)})
 	if k.program != nil {
 		k.program.launch(parallel(st), out[0], in, out[0])
 	}
@@ -169,7 +159,7 @@ func (k *reduceKernel) piece() int {
 func (k *reduceKernel) pieces() int { return (k.inner + k.piece() - 1) / k.piece() }
 
 // do computes a unit's results.
-func (l *reduceLaunch) do(u int) {
+func (l *reduceLaunch) do(u, _ int) {
 	k := l.kernel
 	n, first := u/k.pieces(), u%k.pieces()*k.piece()
 	last := min(k.inner, first+k.piece())

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -157,11 +156,7 @@ func nearestTactics(workers int) []kernels.Tactic {
 				}
 				r.split(workers)
 				k := &nearestKernel{resampling: r, size: r.pixel * b.Out[0].Type.Size(), bytes: b.Out[0].Bytes()}
-				k.launches.New = func() any {
-					l := &nearestLaunch{kernel: k}
-					l.work = l.do
-					return l
-				}
+				k.job = newJob((*nearestLaunch).do)
 				return k, nil
 			},
 		})
@@ -184,30 +179,25 @@ func nearestOf(b kernels.Binding) (resampling, error) {
 // nearestKernel copies pixels.
 type nearestKernel struct {
 	resampling
-	size     int // bytes of a pixel
-	bytes    int // of the output
-	launches sync.Pool
+	size  int // bytes of a pixel
+	bytes int // of the output
+	job   *job[nearestLaunch]
 }
 
 // nearestLaunch is the state of one launch.
 type nearestLaunch struct {
 	kernel   *nearestKernel
 	dst, src []byte
-	work     func(u int)
 }
 
 // Launch copies all pixels.
 func (k *nearestKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*nearestLaunch)
-	l.dst, l.src = out[0].Host, in[0].Host
-	loopOver(st, k.bytes, k.units(), l.work)
-	l.dst, l.src = nil, nil
-	k.launches.Put(l)
+	k.job.each(loopOver(st, k.bytes), k.units(), nearestLaunch{k, out[0].Host, in[0].Host})
 	return nil
 }
 
 // do copies a unit's rows, those that are equal from the one before.
-func (l *nearestLaunch) do(u int) {
+func (l *nearestLaunch) do(u, _ int) {
 	k := l.kernel
 	in, out, first, last := k.unit(u)
 	size, wide := k.size/k.pixel, k.columns.extent*k.size

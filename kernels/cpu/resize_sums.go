@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"sync"
-
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
@@ -39,7 +37,7 @@ type resizeKernel struct {
 	vector   asm.VecKernel
 	weights  [][]float32 // of each tap of the columns, for every element of a row of the output
 	workers  int
-	launches sync.Pool
+	job      *job[resizeLaunch]
 }
 
 func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeKernel, error) {
@@ -58,11 +56,7 @@ func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeK
 	if !k.columns.picks() {
 		k.weights = k.columns.spread(k.pixel)
 	}
-	k.launches.New = func() any {
-		l := &resizeLaunch{kernel: k}
-		l.crew.init(l.do)
-		return l
-	}
+	k.job = newJob((*resizeLaunch).do)
 	return k, nil
 }
 
@@ -74,16 +68,11 @@ type resizeLaunch struct {
 	kernel    *resizeKernel
 	in, out   kernels.Mem
 	workspace []float32
-	crew      crew
 }
 
 // Launch computes all rows.
 func (k *resizeKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	l := k.launches.Get().(*resizeLaunch)
-	l.in, l.out, l.workspace = in[0], out[0], graph.View[float32](ws.Host)
-	l.crew.run(parallel(st), k.workers, k.units())
-	l.in, l.out, l.workspace = kernels.Mem{}, kernels.Mem{}, nil
-	k.launches.Put(l)
+	k.job.run(parallel(st), k.workers, k.units(), resizeLaunch{k, in[0], out[0], graph.View[float32](ws.Host)})
 	return nil
 }
 

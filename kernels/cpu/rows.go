@@ -1,8 +1,6 @@
 package cpu
 
 import (
-	"sync"
-
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
@@ -14,37 +12,34 @@ type rowKernel struct {
 	cost       int                         // bytes that computing an element is as much work as
 	row        func(u int, y, x []float32) // computes row u; several at a time
 	program    *programRun
-	launches   sync.Pool
+	job        *job[rowLaunch]
 }
 
 // rowLaunch is the state of one launch.
 type rowLaunch struct {
 	kernel *rowKernel
 	x, y   []float32
-	work   func(u int)
 }
 
 // bindRows completes a kernel with the layer's program.
 func bindRows(b kernels.Binding, isa asm.Features, k *rowKernel) (kernels.Kernel, error) {
 	var err error
 	k.program, err = trailing(b, isa)
-	k.launches.New = func() any {
-		l := &rowLaunch{kernel: k}
-		l.work = func(u int) { k.row(u, l.y[u*k.size:][:k.size], l.x[u*k.size:][:k.size]) }
-		return l
-	}
+	k.job = newJob((*rowLaunch).do)
 	return k, err
+}
+
+// do computes a row.
+func (l *rowLaunch) do(u, _ int) {
+	k := l.kernel
+	k.row(u, l.y[u*k.size:][:k.size], l.x[u*k.size:][:k.size])
 }
 
 // Launch computes all rows.
 func (k *rowKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*rowLaunch)
-	l.x, l.y = graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
-	if k.size > 0 {
-		loopOver(st, k.cost*len(l.x), k.rows, l.work)
+	if x := graph.View[float32](in[0].Host); k.size > 0 {
+		k.job.each(loopOver(st, k.cost*len(x)), k.rows, rowLaunch{k, x, graph.View[float32](out[0].Host)})
 	}
-	l.x, l.y = nil, nil
-	k.launches.Put(l)
 	if k.program != nil {
 		k.program.launch(parallel(st), out[0], in, out[0])
 	}

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -154,26 +153,23 @@ type globalPool interface {
 
 // globalKernel is a pooling of all pixels in float32 bound to a layer.
 type globalKernel struct {
-	b        kernels.Binding
-	pool     globalPool
-	program  *programRun
-	launches sync.Pool
+	b       kernels.Binding
+	pool    globalPool
+	program *programRun
+	job     *job[globalLaunch]
 }
 
 // globalLaunch is the state of one launch.
 type globalLaunch struct {
 	pool globalPool
 	x, y Tensor4
-	work func(u int)
 }
 
+// do pools a channel block of an image.
+func (l *globalLaunch) do(u, _ int) { l.pool.Run(l.y, l.x, u) }
+
 func newGlobalKernel(b kernels.Binding, g globalPool, isa asm.Features) (kernels.Kernel, error) {
-	k := &globalKernel{b: b, pool: g}
-	k.launches.New = func() any {
-		l := &globalLaunch{pool: g}
-		l.work = func(u int) { g.Run(l.y, l.x, u) }
-		return l
-	}
+	k := &globalKernel{b: b, pool: g, job: newJob((*globalLaunch).do)}
 	var err error
 	k.program, err = trailing(b, isa)
 	return k, err
@@ -181,11 +177,8 @@ func newGlobalKernel(b kernels.Binding, g globalPool, isa asm.Features) (kernels
 
 // Launch pools, then computes the epilogue.
 func (k *globalKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*globalLaunch)
-	l.x, l.y = tensor4(k.b.In[0], in[0]), tensor4(k.b.Out[0], out[0])
-	loopOver(st, k.b.In[0].Bytes(), k.pool.Units(), l.work)
-	l.x, l.y = Tensor4{}, Tensor4{}
-	k.launches.Put(l)
+	l := globalLaunch{k.pool, tensor4(k.b.In[0], in[0]), tensor4(k.b.Out[0], out[0])}
+	k.job.each(loopOver(st, k.b.In[0].Bytes()), k.pool.Units(), l)
 	if k.program != nil {
 		k.program.launch(parallel(st), out[0], in, out[0])
 	}

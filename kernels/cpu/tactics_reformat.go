@@ -3,7 +3,6 @@ package cpu
 import (
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -54,13 +53,13 @@ type blockMove func(dst, src []byte, plane, channels, from, to int)
 
 // blockKernel runs a blockMove over a tensor.
 type blockKernel struct {
-	b        kernels.Binding
-	move     blockMove
-	block    bool
-	n, c     int
-	plane    int
-	pieces   int // of a plane
-	launches sync.Pool
+	b      kernels.Binding
+	move   blockMove
+	block  bool
+	n, c   int
+	plane  int
+	pieces int // of a plane
+	job    *job[blockLaunch]
 }
 
 // blockPixels bounds the pixels of a unit.
@@ -69,11 +68,7 @@ const blockPixels = 4096
 func newBlockKernel(b kernels.Binding, move blockMove, block bool) *blockKernel {
 	k := &blockKernel{b: b, move: move, block: block, n: b.In[0].Dims[0], c: b.In[0].Dims[1], plane: graph.Count(b.In[0].Dims[2:])}
 	k.pieces = max(1, (k.plane+blockPixels-1)/blockPixels)
-	k.launches.New = func() any {
-		l := &blockLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k.job = newJob((*blockLaunch).do)
 	return k
 }
 
@@ -81,20 +76,15 @@ func newBlockKernel(b kernels.Binding, move blockMove, block bool) *blockKernel 
 type blockLaunch struct {
 	kernel   *blockKernel
 	dst, src []byte
-	work     func(u int)
 }
 
 // Launch moves the tensor.
 func (k *blockKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*blockLaunch)
-	l.dst, l.src = out[0].Host, in[0].Host
-	loopOver(st, k.b.Out[0].Bytes(), k.n*blocksOf(k.c)*k.pieces, l.work)
-	l.dst, l.src = nil, nil
-	k.launches.Put(l)
+	k.job.each(loopOver(st, k.b.Out[0].Bytes()), k.n*blocksOf(k.c)*k.pieces, blockLaunch{k, out[0].Host, in[0].Host})
 	return nil
 }
 
-func (l *blockLaunch) do(u int) {
+func (l *blockLaunch) do(u, _ int) {
 	k := l.kernel
 	piece, block := u%k.pieces, u/k.pieces%blocksOf(k.c)
 	image := u / k.pieces / blocksOf(k.c)

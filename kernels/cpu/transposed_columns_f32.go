@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -39,7 +38,7 @@ type TransposedColumnsF32 struct {
 	line      int // elements of a row of a phase, whole vectors
 	panelSize int
 	scratch   int // elements of one worker
-	runs      sync.Pool
+	job       *job[columnsRun]
 }
 
 // columnsBytes bounds the columns of a unit: a large part of the L2 cache, since the rows between units are computed twice.
@@ -59,11 +58,7 @@ func NewTransposedColumnsF32(s TransposedShape, weights, bias []float32, planar 
 		return nil, err
 	}
 	c.pack(weights, bias)
-	c.runs.New = func() any {
-		r := &columnsRun{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = newJob((*columnsRun).do)
 	return c, nil
 }
 
@@ -158,17 +153,12 @@ func (c *TransposedColumnsF32) rowBlocks() int { return ceilDiv(c.rows(), c.heig
 type columnsRun struct {
 	conv *TransposedColumnsF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the transposed convolution; output and residual are NCHW. Several runs of one TransposedColumnsF32 may go on
 // at the same time.
 func (c *TransposedColumnsF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := c.runs.Get().(*columnsRun)
-	r.call = *call
-	r.crew.run(parallel, c.workers, c.shape.Batch*c.rowBlocks())
-	r.call = ConvF32Call{}
-	c.runs.Put(r)
+	c.job.run(parallel, c.workers, c.shape.Batch*c.rowBlocks(), columnsRun{c, *call})
 }
 
 // do computes unit u of the run.

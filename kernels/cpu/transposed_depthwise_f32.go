@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -20,7 +19,7 @@ type TransposedDepthwiseF32 struct {
 	workers int
 	height  int // rows of a unit
 	blocks  int // channel blocks
-	runs    sync.Pool
+	job     *job[transposedDepthwiseRun]
 }
 
 // depthwisePhase is what there is of a phase for all channel blocks.
@@ -40,11 +39,7 @@ func NewTransposedDepthwiseF32(s TransposedShape, weights, bias []float32, featu
 		return nil, err
 	}
 	c.pack(weights, bias)
-	c.runs.New = func() any {
-		r := &transposedDepthwiseRun{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = newJob((*transposedDepthwiseRun).do)
 	return c, nil
 }
 
@@ -122,16 +117,11 @@ func (c *TransposedDepthwiseF32) rowBlocks() int { return ceilDiv(c.rows(), c.he
 type transposedDepthwiseRun struct {
 	conv *TransposedDepthwiseF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the transposed convolution. Several runs of one TransposedDepthwiseF32 may go on at the same time.
 func (c *TransposedDepthwiseF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := c.runs.Get().(*transposedDepthwiseRun)
-	r.call = *call
-	r.crew.run(parallel, c.workers, c.shape.Batch*c.blocks*c.rowBlocks())
-	r.call = ConvF32Call{}
-	c.runs.Put(r)
+	c.job.run(parallel, c.workers, c.shape.Batch*c.blocks*c.rowBlocks(), transposedDepthwiseRun{c, *call})
 }
 
 // do computes unit u: a block of rows of all phases of a channel block.

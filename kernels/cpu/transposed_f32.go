@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
@@ -32,7 +31,7 @@ type TransposedF32 struct {
 	height  int // rows of a block
 	units   []convUnit
 	scratch int // elements of one worker's copy
-	runs    sync.Pool
+	job     *job[transposedRun]
 }
 
 // NewTransposedF32 packs weights [Channels][Filters/Groups][taps in depth][KernelH][KernelW] and bias [Filters] (nil for
@@ -46,11 +45,7 @@ func NewTransposedF32(s TransposedShape, depth ConvDepth, weights, bias []float3
 		return nil, err
 	}
 	c.pack(weights, bias)
-	c.runs.New = func() any {
-		r := &transposedRun{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = newJob((*transposedRun).do)
 	return c, nil
 }
 
@@ -205,16 +200,11 @@ func (c *TransposedF32) rowBlocks() int { return ceilDiv(c.rows(), c.height) }
 type transposedRun struct {
 	conv *TransposedF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the transposed convolution. Several runs of one TransposedF32 may go on at the same time.
 func (c *TransposedF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := c.runs.Get().(*transposedRun)
-	r.call = *call
-	r.crew.run(parallel, c.workers, c.shape.Batch*c.depth.Out*c.rowBlocks()*len(c.units))
-	r.call = ConvF32Call{}
-	c.runs.Put(r)
+	c.job.run(parallel, c.workers, c.shape.Batch*c.depth.Out*c.rowBlocks()*len(c.units), transposedRun{c, *call})
 }
 
 // do computes unit u of the run: units of the same rows follow each other.

@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu/asm"
@@ -32,7 +31,7 @@ type TransposedInt8 struct {
 	scratch int // bytes of one worker's copy
 	planar  int // bytes of one worker's rows of a planar output
 	layout  asm.LayoutKernel
-	runs    sync.Pool
+	job     *job[transposedInt8Run]
 }
 
 // int8Phase is what a panel has of a phase: the steps that reach its inputs, and where its weights begin.
@@ -52,11 +51,7 @@ func NewTransposedInt8(s TransposedShape, weights []int16, scale, bias []float32
 		return nil, err
 	}
 	c.pack(weights, scale, bias)
-	c.runs.New = func() any {
-		r := &transposedInt8Run{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = newJob((*transposedInt8Run).do)
 	return c, nil
 }
 
@@ -174,7 +169,6 @@ func (c *TransposedInt8) rowBlocks() int { return ceilDiv(c.rows(), c.height) }
 type transposedInt8Run struct {
 	conv *TransposedInt8
 	call ConvInt8Call
-	crew crew
 }
 
 // Run computes the transposed convolution. Several runs of one TransposedInt8 may go on at the same time.
@@ -182,11 +176,7 @@ func (c *TransposedInt8) Run(parallel Parallel, call *ConvInt8Call) {
 	if !c.area.copied && call.In.Plane != c.area.plane {
 		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
 	}
-	r := c.runs.Get().(*transposedInt8Run)
-	r.call = *call
-	r.crew.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups)
-	r.call = ConvInt8Call{}
-	c.runs.Put(r)
+	c.job.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups, transposedInt8Run{c, *call})
 }
 
 // do computes a unit: those of the same rows follow each other.
