@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // argTactics find the largest or smallest element along an axis, in float32, for one instruction set.
@@ -20,7 +21,7 @@ func argTactics(isa asm.Features) []kernels.Tactic {
 			name = "argmin_f32_"
 		}
 		list = append(list, kernels.Tactic{
-			Name: name + isaName(isa), Op: op, Needs: kernels.Feature(isa),
+			Name: name + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa),
 			Match: func(b kernels.Binding) error {
 				_, err := newArgKernel(b, 0)
 				return err
@@ -36,7 +37,7 @@ type argKernel struct {
 	outer, n, inner int
 	smallest, last  bool
 	vec             asm.VecKernel
-	job             *job[argLaunch]
+	job             *work.Job[argLaunch]
 }
 
 // argColumns are how many columns are searched at once: their best elements and indices stay in the L1 cache.
@@ -52,11 +53,11 @@ func newArgKernel(b kernels.Binding, isa asm.Features) (*argKernel, error) {
 		axis += len(x.Dims)
 	}
 	k := &argKernel{outer: graph.Count(x.Dims[:axis]), n: x.Dims[axis], inner: graph.Count(x.Dims[axis+1:]), last: a.Last,
-		smallest: b.Layer.Op == graph.ArgMin, vec: vectorFor(isa)}
+		smallest: b.Layer.Op == graph.ArgMin, vec: work.VecKernel(isa)}
 	if k.n == 0 || k.n >= exactIntegers {
 		return nil, fmt.Errorf("axis %d has %d elements, the kernel takes 1 to %d", axis, k.n, exactIntegers-1)
 	}
-	k.job = newJob((*argLaunch).do)
+	k.job = work.NewJob((*argLaunch).do)
 	return k, nil
 }
 
@@ -69,7 +70,7 @@ type argLaunch struct {
 
 // Launch searches all columns.
 func (k *argKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.job.each(loopOver(st, 4*k.outer*k.n*k.inner), k.units(), argLaunch{k, graph.View[float32](in[0].Host), graph.View[int64](out[0].Host)})
+	k.job.Each(work.LoopOver(st, 4*k.outer*k.n*k.inner), k.units(), argLaunch{k, graph.View[float32](in[0].Host), graph.View[int64](out[0].Host)})
 	return nil
 }
 
@@ -100,7 +101,7 @@ func (l *argLaunch) do(u, _ int) {
 	pieces := (k.inner + k.piece() - 1) / k.piece()
 	n, first := u/pieces, u%pieces*k.piece()
 	x, y := l.x[n*k.n*k.inner+first:], l.y[n*k.inner+first:][:min(k.inner-first, k.piece())]
-	if len(y) < lanes {
+	if len(y) < work.Lanes {
 		for i := range y {
 			y[i] = k.search(x[i:])
 		}
@@ -115,7 +116,7 @@ const argBlock = 512
 
 // row returns the index in a row. NaN is smaller than all else.
 func (k *argKernel) row(x []float32) int64 {
-	if len(x) <= 2*lanes {
+	if len(x) <= 2*work.Lanes {
 		return k.search(x)
 	}
 	best, found := float32(math.Inf(-1)), 0
@@ -176,7 +177,7 @@ type argBuffers struct {
 }
 
 var argPool = sync.Pool{New: func() any {
-	return &argBuffers{best: alignedFloats(argColumns), index: alignedFloats(argColumns), better: alignedFloats(argColumns)}
+	return &argBuffers{best: work.AlignedFloats(argColumns), index: work.AlignedFloats(argColumns), better: work.AlignedFloats(argColumns)}
 }}
 
 // columns searches adjacent columns, row by row.

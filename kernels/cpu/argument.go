@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // codec converts a tensor's stored elements to float32 and back.
@@ -22,15 +23,15 @@ func newCodec(d kernels.Desc, r graph.Range, isa asm.Features) (codec, error) {
 	switch d.Type {
 	case graph.F32:
 	case graph.F16:
-		c.half = halfKernel(isa)
+		c.half = work.HalfKernel(isa)
 	case graph.I8, graph.U8:
 		if !r.IsSet() || r.PerChannel() {
 			return c, fmt.Errorf("%s is not 8-bit with one scale", d)
 		}
-		c.quant = quantKernel(isa)
+		c.quant = work.QuantKernel(isa)
 		c.affine = quantization(d, r)
 	case graph.Bool: // 0 and 1 are the same as bytes and as real numbers
-		c.quant, c.affine = quantKernel(isa), asm.Quantization{Scale: 1}
+		c.quant, c.affine = work.QuantKernel(isa), asm.Quantization{Scale: 1}
 	default:
 		return c, fmt.Errorf("elements of type %s", d.Type)
 	}
@@ -46,16 +47,6 @@ func quantization(d kernels.Desc, r graph.Range) asm.Quantization {
 		}
 	}
 	return q
-}
-
-// halfKernel returns the first conversion between float32 and half precision that features allow.
-func halfKernel(features asm.Features) asm.HalfKernel {
-	for _, k := range asm.HalfKernels() {
-		if features.Has(k.Needs) {
-			return k
-		}
-	}
-	panic("cpu: no conversion of half precision without features")
 }
 
 // load sets dst to the elements from at on.
@@ -159,9 +150,9 @@ func (a *argument) spread(dims []int, result kernels.Desc) error {
 			return fmt.Errorf("%v has no channels", result)
 		}
 		if full[1] == 1 { // the same in all lanes
-			stored := make([]float32, len(a.data)*lanes)
+			stored := make([]float32, len(a.data)*work.Lanes)
 			for i := range stored {
-				stored[i] = a.data[i/lanes]
+				stored[i] = a.data[i/work.Lanes]
 			}
 			a.data = stored
 		} else {
@@ -203,8 +194,8 @@ func (a *argument) repeated() (length, width int) {
 		return 0, 0
 	case a.steps[last] == 0:
 		return a.dims[last], 1
-	case a.steps[last] == 1 && a.dims[last] == lanes && last > 0 && a.steps[last-1] == 0:
-		return a.dims[last-1] * lanes, lanes
+	case a.steps[last] == 1 && a.dims[last] == work.Lanes && last > 0 && a.steps[last-1] == 0:
+		return a.dims[last-1] * work.Lanes, work.Lanes
 	case a.steps[last] == 1:
 		return a.dims[last], 0
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // castTactic converts between integers, truth values and float32, by the element.
@@ -22,7 +23,7 @@ type castKernel struct {
 	n        int
 	from, to int // bytes of an element
 	convert  func(dst, src []byte)
-	job      *job[castLaunch]
+	job      *work.Job[castLaunch]
 }
 
 // castPiece is how many elements are a unit of work.
@@ -34,7 +35,7 @@ func newCastKernel(b kernels.Binding) (*castKernel, error) {
 	if k.convert == nil || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("from %s to %s with epilogue %s", x.Type, y.Type, b.Layer.Epilogue)
 	}
-	k.job = newJob((*castLaunch).do)
+	k.job = work.NewJob((*castLaunch).do)
 	return k, nil
 }
 
@@ -46,7 +47,7 @@ type castLaunch struct {
 
 // Launch converts all elements.
 func (k *castKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.job.each(loopOver(st, k.n*(k.from+k.to)), (k.n+castPiece-1)/castPiece, castLaunch{k, out[0].Host, in[0].Host})
+	k.job.Each(work.LoopOver(st, k.n*(k.from+k.to)), (k.n+castPiece-1)/castPiece, castLaunch{k, out[0].Host, in[0].Host})
 	return nil
 }
 

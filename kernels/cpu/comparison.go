@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // exactIntegers bounds the magnitude of integers that float32 tells apart from all their neighbours.
@@ -44,7 +45,7 @@ func integerArgument(b kernels.Binding, i int, isa asm.Features) (argument, erro
 	d := b.In[i]
 	arg := argument{input: i, codec: codec{kind: d.Type}}
 	if d.Type.Size() == 1 {
-		arg.codec.quant, arg.codec.affine = quantKernel(isa), quantization(d, graph.PerTensor(1, 0))
+		arg.codec.quant, arg.codec.affine = work.QuantKernel(isa), quantization(d, graph.PerTensor(1, 0))
 	}
 	return arg, arg.place(d, b.Out[0])
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // A concatenation in blocks of channels whose inputs do not fill their blocks: every block of the output is put together
@@ -14,9 +15,11 @@ import (
 // concatTactics are such concatenations.
 func concatTactics(isa asm.Features) []kernels.Tactic {
 	return []kernels.Tactic{{
-		Name: "concat_lanes_" + isaName(isa) + "_c16", Op: graph.Concat, Needs: kernels.Feature(isa),
+		Name: "concat_lanes_" + work.ISAName(isa) + "_c16", Op: graph.Concat, Needs: kernels.Feature(isa),
 		In: kernels.C16, Out: kernels.C16, Strided: true, Match: matchConcatBlocks,
-		Bind: func(b kernels.Binding) (kernels.Kernel, error) { return bindConcatBlocks(b, layoutKernel(isa)), nil },
+		Bind: func(b kernels.Binding) (kernels.Kernel, error) {
+			return bindConcatBlocks(b, work.LayoutKernel(isa)), nil
+		},
 	}}
 }
 
@@ -32,14 +35,14 @@ func laneParts(channels []int) [][]lanePart {
 	for _, c := range channels {
 		total += c
 	}
-	parts := make([][]lanePart, blocksOf(total))
+	parts := make([][]lanePart, work.BlocksOf(total))
 	at := 0 // channel of the output
 	for i, c := range channels {
 		for from := 0; from < c; {
 			to := at + from
-			p := lanePart{input: i, block: from / lanes, from: from % lanes, to: to % lanes}
-			p.n = min(c-from, lanes-p.from, lanes-p.to)
-			parts[to/lanes] = append(parts[to/lanes], p)
+			p := lanePart{input: i, block: from / work.Lanes, from: from % work.Lanes, to: to % work.Lanes}
+			p.n = min(c-from, work.Lanes-p.from, work.Lanes-p.to)
+			parts[to/work.Lanes] = append(parts[to/work.Lanes], p)
 			from += p.n
 		}
 		at += c
@@ -70,7 +73,7 @@ type concatBlocksKernel struct {
 	lanes func(asm.LanesCall)
 	parts [][]lanePart
 	plane int // bytes of a block of channels
-	job   *job[concatLaunch]
+	job   *work.Job[concatLaunch]
 }
 
 // concatLaunch is the state of one launch.
@@ -81,19 +84,19 @@ type concatLaunch struct {
 }
 
 func bindConcatBlocks(b kernels.Binding, with asm.LayoutKernel) *concatBlocksKernel {
-	k := &concatBlocksKernel{b: b, lanes: with.Lanes, plane: graph.Count(b.Out[0].Dims[2:]) * lanes * b.Out[0].Type.Size()}
+	k := &concatBlocksKernel{b: b, lanes: with.Lanes, plane: graph.Count(b.Out[0].Dims[2:]) * work.Lanes * b.Out[0].Type.Size()}
 	var channels []int
 	for _, d := range b.In {
 		channels = append(channels, d.Dims[1])
 	}
 	k.parts = laneParts(channels)
-	k.job = newJob((*concatLaunch).do)
+	k.job = work.NewJob((*concatLaunch).do)
 	return k
 }
 
 // Launch puts all blocks together.
 func (k *concatBlocksKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.job.each(loopOver(st, k.b.Out[0].Bytes()), k.b.Out[0].Dims[0]*len(k.parts), concatLaunch{k, in, out[0].Host})
+	k.job.Each(work.LoopOver(st, k.b.Out[0].Bytes()), k.b.Out[0].Dims[0]*len(k.parts), concatLaunch{k, in, out[0].Host})
 	return nil
 }
 

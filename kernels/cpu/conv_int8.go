@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // ConvInt8 is a direct convolution of bytes with int32 sums, weights packed, ready to run. Output is
@@ -27,7 +28,7 @@ type ConvInt8 struct {
 	scale   []float32
 	bias    []float32
 	scratch int // bytes of one worker's copy
-	job     *job[convInt8Run]
+	job     *work.Job[convInt8Run]
 }
 
 // ConvInt8Config chooses how a ConvInt8 is built.
@@ -62,7 +63,7 @@ func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvIn
 		return nil, err
 	}
 	c.pack(weights, scale, bias)
-	c.job = newJob((*convInt8Run).do)
+	c.job = work.NewJob((*convInt8Run).do)
 	return c, nil
 }
 
@@ -106,10 +107,10 @@ func (c *ConvInt8) Workspace() int { return c.scratch * c.cfg.Workers }
 
 // ConvInt8Call is the operands of one run.
 type ConvInt8Call struct {
-	In Bytes4
+	In work.Bytes4
 	// Float, if its Data is set, is the NCHW input of a stem before quantisation by InScale and the
 	// configured zero point; otherwise a stem reads NCHW bytes in In.
-	Float    Tensor4
+	Float    work.Tensor4
 	InScale  float32
 	Epilogue Int8Epilogue
 
@@ -123,11 +124,11 @@ type convInt8Run struct {
 }
 
 // Run computes the convolution. Several runs of one ConvInt8 may go on at the same time.
-func (c *ConvInt8) Run(parallel Parallel, call *ConvInt8Call) {
+func (c *ConvInt8) Run(parallel work.Parallel, call *ConvInt8Call) {
 	if !c.area.copied && call.In.Plane != c.area.plane {
 		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
 	}
-	c.job.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups, convInt8Run{c, *call})
+	c.job.Run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups, convInt8Run{c, *call})
 }
 
 // rowBlocks returns the number of blocks of rows of an image.
@@ -150,8 +151,8 @@ func (r *convInt8Run) unit(group, image, first, last int, scratch []byte) {
 	width := c.shape.OutWidth()
 	for i := range panels {
 		p := &panels[i]
-		requant := r.call.Epilogue.requant(image, p.block, first*width, lanes)
-		o := p.block * lanes
+		requant := r.call.Epilogue.requant(image, p.block, first*width, work.Lanes)
+		o := p.block * work.Lanes
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
 		call := asm.QConvCall{
 			In:      in[(p.first-base)*c.area.plane:],
@@ -182,7 +183,7 @@ func (r *convInt8Run) source(panels []int8Panel, image, first, last int, scratch
 		return scratch, 0
 	case !c.area.copied:
 		s := &c.shape
-		return r.call.In.Data[image*r.call.In.Image+first*s.StrideH*s.Width*lanes:], 0
+		return r.call.In.Data[image*r.call.In.Image+first*s.StrideH*s.Width*work.Lanes:], 0
 	}
 	base, end := int8Span(&c.shape, panels)
 	in = r.call.In.Data[image*r.call.In.Image:]
@@ -196,6 +197,6 @@ func int8Span(s *ConvShape, panels []int8Panel) (first, end int) {
 	perGroup := s.Channels / s.Groups
 	filters := s.Filters / s.Groups
 	lastPanel := &panels[len(panels)-1]
-	o := min((lastPanel.block+lastPanel.kernel.Blocks)*lanes, s.Filters) - 1
-	return first, blocksOf((o/filters + 1) * perGroup)
+	o := min((lastPanel.block+lastPanel.kernel.Blocks)*work.Lanes, s.Filters) - 1
+	return first, work.BlocksOf((o/filters + 1) * perGroup)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // copyBytes bounds one worker's copy of input rows: it shares the L2 cache with weights and output.
@@ -21,7 +22,7 @@ func (c *ConvInt8) split() {
 		a := c.area
 		a.copied = true
 		a.fit(c.rows)
-		return a.plane * blocksOf(s.Channels)
+		return a.plane * work.BlocksOf(s.Channels)
 	}
 	for c.rows > 1 && bytes() > copyBytes {
 		c.rows = (c.rows + 1) / 2
@@ -37,7 +38,7 @@ func (c *ConvInt8) split() {
 	c.groups = min(len(c.panels), (want+units()-1)/units())
 	c.area.fit(c.rows)
 	if c.area.copied {
-		planes := blocksOf(s.Channels)
+		planes := work.BlocksOf(s.Channels)
 		c.scratch = (c.area.plane*planes + overread + 63) &^ 63
 	}
 }
@@ -45,14 +46,14 @@ func (c *ConvInt8) split() {
 // int8Panels divides the output channels into panels of two blocks, where the features have such kernels, or one.
 func int8Panels(s *ConvShape, features asm.Features) []int8Panel {
 	wide, narrow := qconvKernel(features, 2), qconvKernel(features, 1)
-	filters := blocksOf(s.Filters)
+	filters := work.BlocksOf(s.Filters)
 	var panels []int8Panel
 	for b := 0; b < filters; {
 		p := int8Panel{kernel: wide, block: b}
 		if filters-b < wide.Blocks {
 			p.kernel = narrow
 		}
-		p.first = b * lanes / (s.Filters / s.Groups) * (s.Channels / s.Groups) / lanes
+		p.first = b * work.Lanes / (s.Filters / s.Groups) * (s.Channels / s.Groups) / work.Lanes
 		b += p.kernel.Blocks
 		panels = append(panels, p)
 	}
@@ -72,7 +73,7 @@ func qconvKernel(have asm.Features, blocks int) asm.QConvKernel {
 // tabulate makes the table of pixel offsets.
 func (c *ConvInt8) tabulate() error {
 	s := &c.shape
-	planes := blocksOf(s.Channels)
+	planes := work.BlocksOf(s.Channels)
 	if c.cfg.Stem {
 		planes = 1
 	}
@@ -101,7 +102,7 @@ func (c *ConvInt8) pack(weights []int16, scale, bias []float32) {
 		if c.cfg.Stem {
 			steps = c.stemSteps(weights)
 		}
-		c.weights, p.steps = packInt8(c.weights, steps, p.block*lanes, min(s.Filters, (p.block+p.kernel.Blocks)*lanes), p.kernel.Blocks)
+		c.weights, p.steps = packInt8(c.weights, steps, p.block*work.Lanes, min(s.Filters, (p.block+p.kernel.Blocks)*work.Lanes), p.kernel.Blocks)
 	}
 }
 
@@ -149,7 +150,7 @@ func (c *ConvInt8) blockedSteps(p *int8Panel, weights []int16) []int8Step {
 		for kh := range s.KernelH {
 			for kw := range s.KernelW {
 				steps = append(steps, int8Step{int32(c.area.offset(b-p.first, kh, kw)), func(f, i int) int16 {
-					channel := b*lanes + i - f/filters*perGroup
+					channel := b*work.Lanes + i - f/filters*perGroup
 					if channel < 0 || channel >= perGroup {
 						return 0
 					}

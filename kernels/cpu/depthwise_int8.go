@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // DepthwiseInt8 is a depthwise convolution of NCHWc16 bytes, one filter a channel, ready to run.
@@ -16,7 +17,7 @@ type DepthwiseInt8 struct {
 	start   []int32
 	scale   []float32
 	bias    []float32
-	job     *job[depthwiseInt8Run]
+	job     *work.Job[depthwiseInt8Run]
 }
 
 // NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewConvInt8.
@@ -46,14 +47,14 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 	for block := range d.window.blocks {
 		d.pack(weights, block)
 	}
-	d.job = newJob((*depthwiseInt8Run).do)
+	d.job = work.NewJob((*depthwiseInt8Run).do)
 	return d, nil
 }
 
 // int8Constants pads the epilogue's constants to whole channel blocks and folds the input's zero point into
 // what the sums start from.
 func int8Constants(filters int, weights []int16, scale, bias []float32, zero int32) (start []int32, scales, biases []float32) {
-	n := blocksOf(filters) * lanes
+	n := work.BlocksOf(filters) * work.Lanes
 	start, scales, biases = make([]int32, n), make([]float32, n), make([]float32, n)
 	copy(scales, scale)
 	copy(biases, bias)
@@ -98,7 +99,7 @@ func (d *DepthwiseInt8) pack(weights []int16, block int) {
 		for column := 0; column <= (s.KernelW-1)*s.DilationW; column += 4 {
 			var rest [64]int16
 			for i := range rest {
-				c, at := block*lanes+i/4, column+i%4
+				c, at := block*work.Lanes+i/4, column+i%4
 				if kw := at / s.DilationW; c < s.Channels && at%s.DilationW == 0 && kw < s.KernelW {
 					rest[i] = weights[(c*s.KernelH+kh)*s.KernelW+kw]
 				}
@@ -109,7 +110,7 @@ func (d *DepthwiseInt8) pack(weights []int16, block int) {
 					packed = append(packed, int8(low))
 					rest[i] -= low
 				}
-				steps = append(steps, int32((kh*s.DilationH*d.window.area.width+column)*lanes))
+				steps = append(steps, int32((kh*s.DilationH*d.window.area.width+column)*work.Lanes))
 			}
 		}
 	}
@@ -129,8 +130,8 @@ type depthwiseInt8Run struct {
 }
 
 // Run computes the convolution. Several runs of one DepthwiseInt8 may go on at the same time.
-func (d *DepthwiseInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	d.job.run(parallel, d.window.workers, d.window.units(), depthwiseInt8Run{d, *call})
+func (d *DepthwiseInt8) Run(parallel work.Parallel, call *ConvInt8Call) {
+	d.job.Run(parallel, d.window.workers, d.window.units(), depthwiseInt8Run{d, *call})
 }
 
 func (r *depthwiseInt8Run) do(u, worker int) {
@@ -138,13 +139,13 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 	scratch := r.call.Workspace[worker*w.scratch:][:w.scratch]
 	image, block, first, last := w.load(scratch, r.call.In, u)
 	width := w.shape.OutWidth()
-	requant := r.call.Epilogue.requant(image, block, first*width, lanes)
-	requant.Scale, requant.Bias = d.scale[block*lanes:], d.bias[block*lanes:]
+	requant := r.call.Epilogue.requant(image, block, first*width, work.Lanes)
+	requant.Scale, requant.Bias = d.scale[block*work.Lanes:], d.bias[block*work.Lanes:]
 	if d.column != nil {
 		d.columns(scratch, block, last-first, requant)
 		return
 	}
-	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*lanes:], Requant: &requant}
+	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*work.Lanes:], Requant: &requant}
 	pixels := w.pixels[:(last-first)*width]
 	for most := pieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))
@@ -157,9 +158,9 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 // columns computes rows of a channel block in bands of nearly equal height.
 func (d *DepthwiseInt8) columns(scratch []byte, block, rows int, requant asm.Requant) {
 	s, a := &d.window.shape, &d.window.area
-	requant.OutPixel, requant.ResidualPixel = s.OutWidth()*lanes, s.OutWidth()*lanes
-	call := asm.QColumnCall{InRow: a.width * lanes, InColumn: s.StrideW * lanes, Columns: s.OutWidth(),
-		Weights: d.weights[block], Start: d.start[block*lanes:], Requant: &requant}
+	requant.OutPixel, requant.ResidualPixel = s.OutWidth()*work.Lanes, s.OutWidth()*work.Lanes
+	call := asm.QColumnCall{InRow: a.width * work.Lanes, InColumn: s.StrideW * work.Lanes, Columns: s.OutWidth(),
+		Weights: d.weights[block], Start: d.start[block*work.Lanes:], Requant: &requant}
 	bands := (rows + d.column.Rows - 1) / d.column.Rows
 	for band := range bands {
 		first, last := band*rows/bands, (band+1)*rows/bands

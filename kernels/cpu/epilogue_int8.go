@@ -1,33 +1,23 @@
 package cpu
 
-import "github.com/trtui/trtui/kernels/cpu/asm"
-
-// Bytes4 is a view of a quantised activation, as Tensor4 is of float32. Bytes are unsigned: the byte of a
-// signed q is q+128 and its zero point z becomes z+128 (asm.Requant).
-type Bytes4 struct {
-	Data  []byte
-	Image int // elements between images
-	Plane int // elements between channel blocks (NCHWc16) or channels (NCHW)
-}
-
-// BlockedBytes returns the dense NCHWc16 view of data.
-func BlockedBytes(data []byte, channels, h, w int) Bytes4 {
-	return Bytes4{Data: data, Image: blocksOf(channels) * h * w * lanes, Plane: h * w * lanes}
-}
+import (
+	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
+)
 
 // Int8Epilogue is what becomes of the int32 sums of a quantised layer: see asm.Requant, which it is but for
 // the per-channel scales and bias. One of Out and Float has its Data set.
 type Int8Epilogue struct {
 	ClampInner    bool
-	Inner         [2]float32 // before the residual
-	Residual      Bytes4     // added where Data is set; of the output's shape and format
+	Inner         [2]float32  // before the residual
+	Residual      work.Bytes4 // added where Data is set; of the output's shape and format
 	ResidualScale float32
 	ResidualZero  int32
 	Outer         [2]float32 // after the residual; see NoLimits
-	Out           Bytes4
+	Out           work.Bytes4
 	OutScale      float32
 	OutZero       int32 // 0 to 255
-	Float         Tensor4
+	Float         work.Tensor4
 }
 
 // requant returns the epilogue of a panel of blocks beginning at element offset within image, pixels and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // gatherTactic copies the slices that indices name, of any type.
@@ -25,7 +26,7 @@ type gatherKernel struct {
 	slice            int       // bytes
 	index            []int32   // of constant indices; else they are read at each launch
 	room             sync.Pool // *[]int32, for those
-	job              *job[gatherLaunch]
+	job              *work.Job[gatherLaunch]
 }
 
 // maxGathered bounds the extent of the axis that indices are into.
@@ -61,7 +62,7 @@ func newGatherKernel(b kernels.Binding) (*gatherKernel, error) {
 		room := make([]int32, k.n)
 		return &room
 	}
-	k.job = newJob((*gatherLaunch).do)
+	k.job = work.NewJob((*gatherLaunch).do)
 	return k, nil
 }
 
@@ -107,7 +108,7 @@ func (k *gatherKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 	}
 	if k.slice > 0 {
 		units := k.outer * ((k.n + k.slices() - 1) / k.slices())
-		k.job.each(loopOver(st, k.b.Out[0].Bytes()), units, gatherLaunch{k, index, out[0].Host, source(k.b, in, 0)})
+		k.job.Each(work.LoopOver(st, k.b.Out[0].Bytes()), units, gatherLaunch{k, index, out[0].Host, source(k.b, in, 0)})
 	}
 	return nil
 }

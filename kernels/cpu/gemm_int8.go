@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // GemmInt8 is a matrix product of M rows of bytes with a constant matrix of signed bytes, packed, and the
@@ -23,7 +24,7 @@ type GemmInt8 struct {
 	groups  int // ranges of panels
 	depth   int // K rounded up to a step
 	copied  bool
-	job     *job[gemmInt8Run]
+	job     *work.Job[gemmInt8Run]
 }
 
 // GemmInt8Config chooses how a GemmInt8 is built.
@@ -70,7 +71,7 @@ func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmIn
 	}
 	blocks := g.rowBlocks()
 	g.groups = min(len(g.panels), (want+blocks-1)/blocks)
-	g.job = newJob((*gemmInt8Run).do)
+	g.job = work.NewJob((*gemmInt8Run).do)
 	return g, nil
 }
 
@@ -96,9 +97,9 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 			return columns[n*g.k+first+i]
 		}})
 	}
-	for b := 0; b < blocksOf(g.n); {
-		p := int8Panel{kernel: qconvKernel(g.cfg.Features, min(2, blocksOf(g.n)-b)), block: b, weights: len(g.weights)}
-		g.weights, p.steps = packInt8(g.weights, steps, b*lanes, min(g.n, (b+p.kernel.Blocks)*lanes), p.kernel.Blocks)
+	for b := 0; b < work.BlocksOf(g.n); {
+		p := int8Panel{kernel: qconvKernel(g.cfg.Features, min(2, work.BlocksOf(g.n)-b)), block: b, weights: len(g.weights)}
+		g.weights, p.steps = packInt8(g.weights, steps, b*work.Lanes, min(g.n, (b+p.kernel.Blocks)*work.Lanes), p.kernel.Blocks)
 		b += p.kernel.Blocks
 		g.panels = append(g.panels, p)
 	}
@@ -107,7 +108,7 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 func (g *GemmInt8) rowBlocks() int { return (g.m + g.rows - 1) / g.rows }
 
 // tailBytes is the room for one unit's part of a panel that ends beyond N: bytes or float32, and residual.
-const tailBytes = gemmInt8Rows * 2 * lanes
+const tailBytes = gemmInt8Rows * 2 * work.Lanes
 
 // Workspace returns the bytes that Run needs.
 func (g *GemmInt8) Workspace() int { return g.cfg.Workers * g.scratch() }
@@ -135,8 +136,8 @@ type gemmInt8Run struct {
 }
 
 // Run computes the product. Several runs of one GemmInt8 may go on at the same time.
-func (g *GemmInt8) Run(parallel Parallel, call *GemmInt8Call) {
-	g.job.run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, gemmInt8Run{g, *call})
+func (g *GemmInt8) Run(parallel work.Parallel, call *GemmInt8Call) {
+	g.job.Run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, gemmInt8Run{g, *call})
 }
 
 func (r *gemmInt8Run) do(u, worker int) {
@@ -153,7 +154,7 @@ func (r *gemmInt8Run) do(u, worker int) {
 	}
 	for i := group * len(g.panels) / g.groups; i < (group+1)*len(g.panels)/g.groups; i++ {
 		p := &g.panels[i]
-		if (p.block+p.kernel.Blocks)*lanes > g.n {
+		if (p.block+p.kernel.Blocks)*work.Lanes > g.n {
 			r.tail(p, a, first, rows, scratch)
 			continue
 		}
@@ -166,10 +167,10 @@ func (r *gemmInt8Run) do(u, worker int) {
 func (r *gemmInt8Run) requant(p *int8Panel, row int) asm.Requant {
 	e := &r.call.Epilogue
 	q := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero,
-		OutBlock: lanes, Scale: r.gemm.scale[p.block*lanes:], Bias: r.gemm.bias[p.block*lanes:]}
-	column := p.block * lanes
+		OutBlock: work.Lanes, Scale: r.gemm.scale[p.block*work.Lanes:], Bias: r.gemm.bias[p.block*work.Lanes:]}
+	column := p.block * work.Lanes
 	if e.Residual.Data != nil {
-		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, lanes
+		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, work.Lanes
 		q.ResidualScale, q.ResidualZero = e.ResidualScale, float32(e.ResidualZero)
 	}
 	if e.Float.Data != nil {
@@ -181,7 +182,7 @@ func (r *gemmInt8Run) requant(p *int8Panel, row int) asm.Requant {
 }
 
 func (r *gemmInt8Run) panel(p *int8Panel, a []byte, rows int, requant asm.Requant) {
-	g, o := r.gemm, p.block*lanes
+	g, o := r.gemm, p.block*work.Lanes
 	call := asm.QConvCall{In: a, Steps: p.steps, Weights: g.weights[p.weights:], Start: g.start[o:], Requant: &requant}
 	pixels := g.pixels[:rows]
 	for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
@@ -196,14 +197,14 @@ func (r *gemmInt8Run) panel(p *int8Panel, a []byte, rows int, requant asm.Requan
 // panels, and copies the columns that there are.
 func (r *gemmInt8Run) tail(p *int8Panel, a []byte, first, rows int, scratch []byte) {
 	g := r.gemm
-	width := p.kernel.Blocks * lanes
-	columns := g.n - p.block*lanes
+	width := p.kernel.Blocks * work.Lanes
+	columns := g.n - p.block*work.Lanes
 	whole := r.requant(p, first)
 	stride := g.cfg.AStride
 	if g.copied {
 		stride = g.depth
 	}
-	var floats [11 * 2 * lanes]float32
+	var floats [11 * 2 * work.Lanes]float32
 	most := len(floats) / width
 	out, residual := scratch[:tailBytes], scratch[tailBytes:]
 	for row := 0; row < rows; row += most {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // GlobalAverageInt8 is the average over all pixels of NCHWc16 bytes, ready to run; see PoolInt8 for the
@@ -12,9 +13,9 @@ type GlobalAverageInt8 struct {
 	batch, blocks, workers int
 	kernel                 asm.QPoolKernel
 	steps                  []int32
-	start                  [lanes]int32
-	scale, bias            [lanes]float32
-	job                    *job[globalInt8Run]
+	start                  [work.Lanes]int32
+	scale, bias            [work.Lanes]float32
+	job                    *work.Job[globalInt8Run]
 }
 
 // NewGlobalAverageInt8 plans the average of height*width pixels, at most 2^20, of bytes of scale and zero.
@@ -26,7 +27,7 @@ func NewGlobalAverageInt8(batch, channels, height, width int, scale float32, zer
 	if zero < 0 || zero > 255 {
 		return nil, fmt.Errorf("input zero point %d, want 0 to 255", zero)
 	}
-	g := &GlobalAverageInt8{batch: batch, blocks: blocksOf(channels), workers: max(1, workers)}
+	g := &GlobalAverageInt8{batch: batch, blocks: work.BlocksOf(channels), workers: max(1, workers)}
 	for _, k := range asm.QPoolKernels() {
 		if features.Has(k.Needs) {
 			g.kernel = k
@@ -35,12 +36,12 @@ func NewGlobalAverageInt8(batch, channels, height, width int, scale float32, zer
 	}
 	n := height * width
 	for i := range n {
-		g.steps = append(g.steps, int32(i*lanes))
+		g.steps = append(g.steps, int32(i*work.Lanes))
 	}
-	for i := range lanes {
+	for i := range work.Lanes {
 		g.start[i], g.scale[i] = -zero*int32(n), scale/float32(n)
 	}
-	g.job = newJob((*globalInt8Run).do)
+	g.job = work.NewJob((*globalInt8Run).do)
 	return g, nil
 }
 
@@ -53,14 +54,14 @@ type globalInt8Run struct {
 var onePixel = []int32{0}
 
 // Run computes an output of one pixel. Several runs may go on at the same time.
-func (g *GlobalAverageInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	g.job.run(parallel, g.workers, g.batch*g.blocks, globalInt8Run{g, *call})
+func (g *GlobalAverageInt8) Run(parallel work.Parallel, call *ConvInt8Call) {
+	g.job.Run(parallel, g.workers, g.batch*g.blocks, globalInt8Run{g, *call})
 }
 
 func (r *globalInt8Run) do(u, _ int) {
 	g := r.average
 	image, block := u/g.blocks, u%g.blocks
-	requant := r.call.Epilogue.requant(image, block, 0, lanes)
+	requant := r.call.Epilogue.requant(image, block, 0, work.Lanes)
 	requant.Scale, requant.Bias = g.scale[:], g.bias[:]
 	in := r.call.In
 	call := asm.QConvCall{In: in.Data[image*in.Image+block*in.Plane:], Pixels: onePixel, Steps: g.steps, Start: g.start[:], Requant: &requant}

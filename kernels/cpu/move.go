@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // region is a box of elements with steps of its own in source and destination: what transposing, slicing and padding
@@ -160,7 +161,7 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 			if graph.Count(r.dims) == 0 {
 				k.dims = []int{0}
 			}
-			k.job = newJob((*regionLaunch).do)
+			k.job = work.NewJob((*regionLaunch).do)
 			return k, nil
 		},
 	}
@@ -172,7 +173,7 @@ type regionKernel struct {
 	size  int // bytes of an element
 	fill  []byte
 	bytes int // of the output
-	job   *job[regionLaunch]
+	job   *work.Job[regionLaunch]
 }
 
 // regionLaunch is the state of one launch.
@@ -193,7 +194,7 @@ func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 	if len(k.dims) == 1 {
 		n = 1
 	}
-	k.job.each(loopOver(st, k.bytes), n, l)
+	k.job.Each(work.LoopOver(st, k.bytes), n, l)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // chain is a network written out as a list of kernel runs on buffers that are reused once their last reader
@@ -14,7 +15,7 @@ import (
 type chain struct {
 	b         testing.TB
 	workers   int
-	parallel  Parallel
+	parallel  work.Parallel
 	steps     []func()
 	flops     int
 	free      map[int][][]float32
@@ -29,8 +30,8 @@ type activation struct {
 	planar  bool
 }
 
-func newChain(b testing.TB, workers int, parallel Parallel) *chain {
-	return &chain{b: b, workers: workers, parallel: parallel, free: map[int][][]float32{}, workspace: alignedFloats(4 << 20),
+func newChain(b testing.TB, workers int, parallel work.Parallel) *chain {
+	return &chain{b: b, workers: workers, parallel: parallel, free: map[int][][]float32{}, workspace: work.AlignedFloats(4 << 20),
 		random: rand.New(rand.NewPCG(1, 1))}
 }
 
@@ -39,22 +40,22 @@ func (n *chain) input(c, h, w int) activation {
 }
 
 func (n *chain) make(c, h, w int) activation {
-	size := blocksOf(c) * lanes * h * w
+	size := work.BlocksOf(c) * work.Lanes * h * w
 	if list := n.free[size]; len(list) > 0 {
 		n.free[size] = list[:len(list)-1]
 		return activation{list[len(list)-1], c, h, w, false}
 	}
-	return activation{alignedFloats(size), c, h, w, false}
+	return activation{work.AlignedFloats(size), c, h, w, false}
 }
 
 // release lets later layers overwrite a.
 func (n *chain) release(a activation) { n.free[len(a.data)] = append(n.free[len(a.data)], a.data) }
 
-func (a activation) view() Tensor4 {
+func (a activation) view() work.Tensor4 {
 	if a.planar {
-		return Planar(a.data, a.c, a.h, a.w)
+		return work.Planar(a.data, a.c, a.h, a.w)
 	}
-	return Blocked(a.data, a.c, a.h, a.w)
+	return work.Blocked(a.data, a.c, a.h, a.w)
 }
 
 // conv adds a convolution, depthwise where groups is more than one; residual may be empty.

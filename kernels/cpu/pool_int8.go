@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // PoolInt8 is a pooling of NCHWc16 bytes, ready to run.
@@ -17,11 +18,11 @@ type PoolInt8 struct {
 	kernel asm.QPoolKernel
 	steps  []int32
 	zero   int32
-	counts []int32                   // [oh][ow] elements that a window divides by
-	scales map[int32]*[lanes]float32 // by count
-	bias   [lanes]float32
-	start  [lanes]int32
-	job    *job[poolInt8Run]
+	counts []int32                        // [oh][ow] elements that a window divides by
+	scales map[int32]*[work.Lanes]float32 // by count
+	bias   [work.Lanes]float32
+	start  [work.Lanes]int32
+	job    *work.Job[poolInt8Run]
 }
 
 // NewPoolInt8 plans a pooling of input bytes of scale and zero for up to workers goroutines.
@@ -59,7 +60,7 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	if mode != MaxPool {
 		l.tabulate(&p, scale)
 	}
-	l.job = newJob((*poolInt8Run).do)
+	l.job = work.NewJob((*poolInt8Run).do)
 	return l, nil
 }
 
@@ -70,14 +71,14 @@ func (l *PoolInt8) tabulate(p *PoolShape, scale float32) {
 		h, w, top, left = h+p.PadTop+p.PadBottom, w+p.PadLeft+p.PadRight, p.PadTop, p.PadLeft
 	}
 	s := &l.window.shape
-	l.scales = map[int32]*[lanes]float32{}
+	l.scales = map[int32]*[work.Lanes]float32{}
 	for y := range s.OutHeight() {
 		rows := inRange(y*s.StrideH-p.PadTop+top, s.KernelH, s.DilationH, h)
 		for x := range s.OutWidth() {
 			n := int32(max(1, rows*inRange(x*s.StrideW-p.PadLeft+left, s.KernelW, s.DilationW, w)))
 			l.counts = append(l.counts, n)
 			if l.scales[n] == nil {
-				l.scales[n] = new([lanes]float32)
+				l.scales[n] = new([work.Lanes]float32)
 				for i := range l.scales[n] {
 					l.scales[n][i] = scale / float32(n)
 				}
@@ -106,8 +107,8 @@ type poolInt8Run struct {
 }
 
 // Run pools; of the epilogue, the maximum uses Out alone. Several runs may go on at the same time.
-func (l *PoolInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	l.job.run(parallel, l.window.workers, l.window.units(), poolInt8Run{l, *call})
+func (l *PoolInt8) Run(parallel work.Parallel, call *ConvInt8Call) {
+	l.job.Run(parallel, l.window.workers, l.window.units(), poolInt8Run{l, *call})
 }
 
 func (r *poolInt8Run) do(u, worker int) {
@@ -117,7 +118,7 @@ func (r *poolInt8Run) do(u, worker int) {
 	width := w.shape.OutWidth()
 	pixels := w.pixels[:(last-first)*width]
 	if l.mode == MaxPool {
-		requant := r.call.Epilogue.requant(image, block, first*width, lanes)
+		requant := r.call.Epilogue.requant(image, block, first*width, work.Lanes)
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Requant: &requant}
 		for most := pieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
 			n := min(most, len(pixels))
@@ -132,7 +133,7 @@ func (r *poolInt8Run) do(u, worker int) {
 		for to < len(pixels) && counts[to] == counts[from] {
 			to++
 		}
-		requant := r.call.Epilogue.requant(image, block, first*width+from, lanes)
+		requant := r.call.Epilogue.requant(image, block, first*width+from, work.Lanes)
 		requant.Scale, requant.Bias = l.scales[counts[from]][:], l.bias[:]
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Start: l.start[:], Requant: &requant}
 		pixels := pixels[from:to]

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // strip is how many elements a program is run on at a time: its values stay in the L1 cache.
@@ -28,7 +29,7 @@ type programRun struct {
 	length  int // elements of a batch, or of all if the output is dense
 	stride  int // elements between two batches of the result
 	row     int // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
-	job     *job[programLaunch]
+	job     *work.Job[programLaunch]
 }
 
 // own is what a program reads besides the layer's inputs: the result that an epilogue follows.
@@ -72,7 +73,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 	if p.Args == 0 {
 		return nil, fmt.Errorf("program %s has no arguments", p)
 	}
-	run := &programRun{program: p, args: args, out: out, vector: vectorFor(isa)}
+	run := &programRun{program: p, args: args, out: out, vector: work.VecKernel(isa)}
 	var err error
 	if run.codec, err = newCodec(out, r, isa); err != nil {
 		return nil, fmt.Errorf("output: %w", err)
@@ -90,7 +91,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 		run.args[i].finish(split)
 	}
 	if out.Format != kernels.Linear {
-		run.pads = out.Dims[1]%lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !p.StaysFinite()
+		run.pads = out.Dims[1]%work.Lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !p.StaysFinite()
 	}
 	for _, in := range p.Code {
 		run.code = append(run.code, prepareInstr(in))
@@ -99,7 +100,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 	run.alignRows()
 	run.mergeAffine()
 	run.allocate()
-	run.job = newJob((*programLaunch).do)
+	run.job = work.NewJob((*programLaunch).do)
 	return run, nil
 }
 
@@ -245,10 +246,10 @@ type stripBuffers struct {
 var stripPool = sync.Pool{New: func() any { return &stripBuffers{} }}
 
 // launch computes the program for every element; out may be the memory of an argument of the same form.
-func (r *programRun) launch(p Parallel, before kernels.Mem, in []kernels.Mem, out kernels.Mem) {
+func (r *programRun) launch(p work.Parallel, before kernels.Mem, in []kernels.Mem, out kernels.Mem) {
 	l := programLaunch{run: r, before: before, in: in, out: out, perPiece: 8 * strip}
 	l.pieces = max(1, (r.length+l.perPiece-1)/l.perPiece)
-	r.job.each(p, r.batches*l.pieces, l)
+	r.job.Each(p, r.batches*l.pieces, l)
 }
 
 func (l *programLaunch) do(u, _ int) {
@@ -260,7 +261,7 @@ func (l *programLaunch) do(u, _ int) {
 func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, from, to int) {
 	s := stripPool.Get().(*stripBuffers)
 	if len(s.room) < r.buffers*strip {
-		s.room = alignedFloats(r.buffers * strip)
+		s.room = work.AlignedFloats(r.buffers * strip)
 	}
 	if len(s.vals) < len(r.slots) {
 		s.vals = make([][]float32, len(r.slots))
@@ -370,13 +371,13 @@ func (r *programRun) converts() bool {
 
 // clearLanes makes what lies behind the last channel zero.
 func (r *programRun) clearLanes(out kernels.Mem, n, at, size int) {
-	plane := graph.Count(r.out.Dims[2:]) * lanes
-	blocks := (r.out.Dims[1] + lanes - 1) / lanes
+	plane := graph.Count(r.out.Dims[2:]) * work.Lanes
+	blocks := (r.out.Dims[1] + work.Lanes - 1) / work.Lanes
 	bytes := r.out.Type.Size()
-	unused := (blocks*lanes - r.out.Dims[1]) * bytes
-	for i := at / lanes * lanes; i < at+size; i += lanes {
+	unused := (blocks*work.Lanes - r.out.Dims[1]) * bytes
+	for i := at / work.Lanes * work.Lanes; i < at+size; i += work.Lanes {
 		if i/plane%blocks == blocks-1 {
-			end := (n*r.out.BatchStride() + i + lanes) * bytes
+			end := (n*r.out.BatchStride() + i + work.Lanes) * bytes
 			clear(out.Host[end-unused : end])
 		}
 	}

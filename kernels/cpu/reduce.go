@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // reduction is what a reduction makes of a set of elements: each is mapped, all are folded, and the result is finished.
@@ -46,7 +47,7 @@ func reduceTactics(isa asm.Features) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, r := range reductionsF32 {
 		list = append(list, kernels.Tactic{
-			Name: r.name + "_f32_" + isaName(isa), Op: r.op, Needs: kernels.Feature(isa),
+			Name: r.name + "_f32_" + work.ISAName(isa), Op: r.op, Needs: kernels.Feature(isa),
 			Match: func(b kernels.Binding) error {
 				if err := b.Only(graph.F32); err != nil {
 					return err
@@ -107,7 +108,7 @@ type reduceKernel struct {
 	vec     asm.VecKernel
 	layout  asm.LayoutKernel
 	program *programRun
-	job     *job[reduceLaunch]
+	job     *work.Job[reduceLaunch]
 }
 
 // Bounds of a unit of work: columns that are folded at once, and bytes of rows.
@@ -127,9 +128,9 @@ func newReduceKernel(b kernels.Binding, r reduction, isa asm.Features) (kernels.
 	if err != nil {
 		return nil, err
 	}
-	k := &reduceKernel{extents: e, reduction: r, vec: vectorFor(isa), layout: layoutKernel(isa)}
+	k := &reduceKernel{extents: e, reduction: r, vec: work.VecKernel(isa), layout: work.LayoutKernel(isa)}
 	k.program, err = trailing(b, isa)
-	k.job = newJob((*reduceLaunch).do)
+	k.job = work.NewJob((*reduceLaunch).do)
 	return k, err
 }
 
@@ -141,9 +142,9 @@ type reduceLaunch struct {
 
 // Launch reduces, then computes the epilogue.
 func (k *reduceKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.job.each(loopOver(st, 4*k.outer*k.rows*k.inner*k.row), k.outer*k.pieces(), reduceLaunch{k, graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)})
+	k.job.Each(work.LoopOver(st, 4*k.outer*k.rows*k.inner*k.row), k.outer*k.pieces(), reduceLaunch{k, graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)})
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }
@@ -166,7 +167,7 @@ func (l *reduceLaunch) do(u, _ int) {
 	x, y := l.x[n*k.rows*k.inner*k.row:][:k.rows*k.inner*k.row], l.y[n*k.inner+first:][:last-first]
 	s := stripPool.Get().(*stripBuffers)
 	if len(s.room) < transposedRoom {
-		s.room = alignedFloats(transposedRoom)
+		s.room = work.AlignedFloats(transposedRoom)
 	}
 	switch {
 	case k.row == 1:
@@ -236,11 +237,11 @@ func (k *reduceKernel) short() bool {
 // transposed folds short rows, one after the other in x, by their columns.
 func (k *reduceKernel) transposed(y, x, room []float32) {
 	for len(y) > 0 {
-		n := min(transposedRoom/k.row/lanes*lanes, shortRow, len(y))
-		width := (n + lanes - 1) / lanes * lanes
+		n := min(transposedRoom/k.row/work.Lanes*work.Lanes, shortRow, len(y))
+		width := (n + work.Lanes - 1) / work.Lanes * work.Lanes
 		block := room[:k.row*width]
-		for at := 0; at < n; at += lanes {
-			k.layout.Interleave(block[at:], width, x[at*k.row:], k.row, min(lanes, n-at), k.row)
+		for at := 0; at < n; at += work.Lanes {
+			k.layout.Interleave(block[at:], width, x[at*k.row:], k.row, min(work.Lanes, n-at), k.row)
 		}
 		if k.mapped != plain {
 			k.element(block, block)
@@ -266,7 +267,7 @@ func (k *reduceKernel) rowsAt(x []float32, i int, room []float32) float32 {
 // foldRow folds one row.
 func (k *reduceKernel) foldRow(x, room []float32) float32 {
 	switch {
-	case len(x) < 2*lanes:
+	case len(x) < 2*work.Lanes:
 		return k.foldFew(x)
 	case k.fold == asm.Add && k.mapped == plain:
 		return k.vec.Sum(x)
@@ -275,7 +276,7 @@ func (k *reduceKernel) foldRow(x, room []float32) float32 {
 	case k.fold == asm.Max || k.fold == asm.Min:
 		return k.extreme(x)
 	}
-	width := min(256, len(x)/(2*lanes)*(2*lanes)) // a multiple of 32
+	width := min(256, len(x)/(2*work.Lanes)*(2*work.Lanes)) // a multiple of 32
 	acc, element := room[:width], room[reducedColumns:]
 	k.element(acc, x[:width])
 	for at := width; at < len(x); at += width {
@@ -286,7 +287,7 @@ func (k *reduceKernel) foldRow(x, room []float32) float32 {
 		}
 		k.vec.Binary(k.fold, acc[:len(part)], acc[:len(part)], part)
 	}
-	for len(acc) > 2*lanes && len(acc)%(2*lanes) == 0 && len(acc)/2%lanes == 0 {
+	for len(acc) > 2*work.Lanes && len(acc)%(2*work.Lanes) == 0 && len(acc)/2%work.Lanes == 0 {
 		half := len(acc) / 2
 		k.vec.Binary(k.fold, acc[:half], acc[:half], acc[half:])
 		acc = acc[:half]

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // resampling is how a Resize of one axis, or of two neighbouring ones, walks memory: an image, an index of axis 0, is
@@ -96,7 +97,7 @@ func resamplingOf(b kernels.Binding) (resampling, error) {
 	}
 	r.images, r.planes = x.Dims[0], graph.Count(x.Dims[inner:first])
 	if r.pixel = x.Block(); x.Format == kernels.C16 {
-		r.planes *= blocksOf(x.Dims[1])
+		r.planes *= work.BlocksOf(x.Dims[1])
 	}
 	r.imageIn, r.imageOut = x.BatchStride(), y.BatchStride()
 	columns := first + 1
@@ -156,7 +157,7 @@ func nearestTactics(workers int) []kernels.Tactic {
 				}
 				r.split(workers)
 				k := &nearestKernel{resampling: r, size: r.pixel * b.Out[0].Type.Size(), bytes: b.Out[0].Bytes()}
-				k.job = newJob((*nearestLaunch).do)
+				k.job = work.NewJob((*nearestLaunch).do)
 				return k, nil
 			},
 		})
@@ -181,7 +182,7 @@ type nearestKernel struct {
 	resampling
 	size  int // bytes of a pixel
 	bytes int // of the output
-	job   *job[nearestLaunch]
+	job   *work.Job[nearestLaunch]
 }
 
 // nearestLaunch is the state of one launch.
@@ -192,7 +193,7 @@ type nearestLaunch struct {
 
 // Launch copies all pixels.
 func (k *nearestKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.job.each(loopOver(st, k.bytes), k.units(), nearestLaunch{k, out[0].Host, in[0].Host})
+	k.job.Each(work.LoopOver(st, k.bytes), k.units(), nearestLaunch{k, out[0].Host, in[0].Host})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // resizeTactics resample between pixels, in float32 whatever is stored: rows of the input are summed to one, and its
@@ -12,7 +13,7 @@ func resizeTactics(isa asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, f := range []kernels.Format{kernels.C16, kernels.Linear} {
 		list = append(list, kernels.Tactic{
-			Name: "resize_" + isaName(isa) + "_" + f.String(), Op: graph.Resize, Needs: kernels.Feature(isa), In: f, Out: f, Strided: true,
+			Name: "resize_" + work.ISAName(isa) + "_" + f.String(), Op: graph.Resize, Needs: kernels.Feature(isa), In: f, Out: f, Strided: true,
 			Match: func(b kernels.Binding) error {
 				_, err := newResizeKernel(b, 0, 1)
 				return err
@@ -37,7 +38,7 @@ type resizeKernel struct {
 	vector   asm.VecKernel
 	weights  [][]float32 // of each tap of the columns, for every element of a row of the output
 	workers  int
-	job      *job[resizeLaunch]
+	job      *work.Job[resizeLaunch]
 }
 
 func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeKernel, error) {
@@ -45,7 +46,7 @@ func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeK
 	if err != nil {
 		return nil, err
 	}
-	k := &resizeKernel{resampling: r, vector: vectorFor(isa), workers: workers}
+	k := &resizeKernel{resampling: r, vector: work.VecKernel(isa), workers: workers}
 	k.split(workers)
 	if k.from, err = newCodec(b.In[0], b.Layer.Inputs[0].Range, isa); err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeK
 	if !k.columns.picks() {
 		k.weights = k.columns.spread(k.pixel)
 	}
-	k.job = newJob((*resizeLaunch).do)
+	k.job = work.NewJob((*resizeLaunch).do)
 	return k, nil
 }
 
@@ -72,7 +73,7 @@ type resizeLaunch struct {
 
 // Launch computes all rows.
 func (k *resizeKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	k.job.run(parallel(st), k.workers, k.units(), resizeLaunch{k, in[0], out[0], graph.View[float32](ws.Host)})
+	k.job.Run(work.Loop(st), k.workers, k.units(), resizeLaunch{k, in[0], out[0], graph.View[float32](ws.Host)})
 	return nil
 }
 

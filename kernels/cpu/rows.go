@@ -4,6 +4,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // rowKernel computes rows of float32 that do not depend on each other, and then the layer's program over all of them.
@@ -12,7 +13,7 @@ type rowKernel struct {
 	cost       int                         // bytes that computing an element is as much work as
 	row        func(u int, y, x []float32) // computes row u; several at a time
 	program    *programRun
-	job        *job[rowLaunch]
+	job        *work.Job[rowLaunch]
 }
 
 // rowLaunch is the state of one launch.
@@ -25,7 +26,7 @@ type rowLaunch struct {
 func bindRows(b kernels.Binding, isa asm.Features, k *rowKernel) (kernels.Kernel, error) {
 	var err error
 	k.program, err = trailing(b, isa)
-	k.job = newJob((*rowLaunch).do)
+	k.job = work.NewJob((*rowLaunch).do)
 	return k, err
 }
 
@@ -38,10 +39,10 @@ func (l *rowLaunch) do(u, _ int) {
 // Launch computes all rows.
 func (k *rowKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	if x := graph.View[float32](in[0].Host); k.size > 0 {
-		k.job.each(loopOver(st, k.cost*len(x)), k.rows, rowLaunch{k, x, graph.View[float32](out[0].Host)})
+		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.rows, rowLaunch{k, x, graph.View[float32](out[0].Host)})
 	}
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

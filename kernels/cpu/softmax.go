@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // softmax is one along an axis of n elements, inner elements apart.
@@ -29,7 +30,7 @@ func bindSoftmax(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 	if axis < 0 {
 		axis += len(dims)
 	}
-	k := &softmax{n: dims[axis], inner: graph.Count(dims[axis+1:]), log: a.Log, vec: vectorFor(isa)}
+	k := &softmax{n: dims[axis], inner: graph.Count(dims[axis+1:]), log: a.Log, vec: work.VecKernel(isa)}
 	if a.Flatten {
 		k.n, k.inner = k.n*k.inner, 1
 	}
@@ -44,7 +45,7 @@ func (k *softmax) lines(_ int, y, x []float32) {
 	}
 	s := stripPool.Get().(*stripBuffers)
 	if len(s.room) < k.n {
-		s.room = alignedFloats(k.n)
+		s.room = work.AlignedFloats(k.n)
 	}
 	row := s.room[:k.n]
 	for j := range k.inner {
@@ -67,7 +68,7 @@ func (k *softmax) line(dst, src []float32) {
 	}
 	s := stripPool.Get().(*stripBuffers)
 	if len(s.room) < k.n {
-		s.room = alignedFloats(k.n)
+		s.room = work.AlignedFloats(k.n)
 	}
 	_, high := k.vec.Range(src)
 	sum := k.vec.ExpSum(s.room[:k.n], src, high)

@@ -6,12 +6,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // convKernel is a convolution in float32 bound to a layer.
 type convKernel struct {
 	b   kernels.Binding
-	run func(Parallel, *ConvF32Call)
+	run func(work.Parallel, *ConvF32Call)
 	epilogue
 	launches sync.Pool
 }
@@ -26,7 +27,7 @@ type convLaunch struct {
 }
 
 // newConvKernel returns the kernel that runs a convolution with the layer's epilogue.
-func newConvKernel(b kernels.Binding, run func(Parallel, *ConvF32Call), isa asm.Features) (kernels.Kernel, error) {
+func newConvKernel(b kernels.Binding, run func(work.Parallel, *ConvF32Call), isa asm.Features) (kernels.Kernel, error) {
 	k := &convKernel{b: b, run: run}
 	var err error
 	if k.epilogue, err = newEpilogue(b, isa); err != nil {
@@ -54,13 +55,13 @@ func (k *convKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels
 	l := k.launches.Get().(*convLaunch)
 	l.in, l.out = in, out[0]
 	l.call = ConvF32Call{
-		In: tensor4(k.b.In[0], in[0]), Out: tensor4(k.b.Out[0], out[0]),
+		In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]),
 		Limits: k.limits, Workspace: graph.View[float32](ws.Host), After: l.after,
 	}
 	if k.residual >= 0 {
-		l.call.Residual = tensor4(k.b.In[k.residual], in[k.residual])
+		l.call.Residual = work.Floats(k.b.In[k.residual], in[k.residual])
 	}
-	k.run(parallel(st), &l.call)
+	k.run(work.Loop(st), &l.call)
 	l.call, l.in, l.out = ConvF32Call{}, nil, kernels.Mem{}
 	k.launches.Put(l)
 	return nil

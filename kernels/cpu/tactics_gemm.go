@@ -6,11 +6,12 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // productTactics are the matrix products in float32 for one instruction set.
 func productTactics(isa asm.Features, workers int) []kernels.Tactic {
-	name := func(family, shape string) string { return family + "_f32_" + isaName(isa) + shape }
+	name := func(family, shape string) string { return family + "_f32_" + work.ISAName(isa) + shape }
 	needs := kernels.Feature(isa)
 	return []kernels.Tactic{
 		{
@@ -87,7 +88,7 @@ func (p product) columnAxis() int {
 
 // row returns the constant bias as a row of n elements times beta, or nil.
 func (p product) row(b kernels.Binding) []float32 {
-	c := realConst(b, 2)
+	c := work.RealConst(b, 2)
 	if c == nil {
 		return nil
 	}
@@ -133,7 +134,7 @@ func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if k.bT {
 		stride = k.k
 	}
-	k.weights.Pack(k.scaled(realConst(b, 1)), stride, k.bT)
+	k.weights.Pack(k.scaled(work.RealConst(b, 1)), stride, k.bT)
 	k.bias = k.row(b)
 	return k, nil
 }
@@ -147,9 +148,9 @@ func (k *gemmKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.
 	if k.residual >= 0 {
 		call.Residual, call.ResidualStride = graph.View[float32](in[k.residual].Host), k.n
 	}
-	Gemm(parallel(st), &call)
+	Gemm(work.Loop(st), &call)
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // halfTactics are those tactics in float32 that also compute on tensors stored in half precision: the inputs are
@@ -45,7 +46,7 @@ func half(t kernels.Tactic, isa asm.Features) kernels.Tactic {
 		if err != nil {
 			return nil, err
 		}
-		k := &halfConversion{wide: w, inner: inner, half: halfKernel(isa), widen: newJob((*halfPart).widen), narrow: newJob((*halfPart).narrow)}
+		k := &halfConversion{wide: w, inner: inner, half: work.HalfKernel(isa), widen: work.NewJob((*halfPart).widen), narrow: work.NewJob((*halfPart).narrow)}
 		k.operands.New = func() any {
 			return &halfOperands{in: make([]kernels.Mem, len(b.In)), out: make([]kernels.Mem, len(b.Out))}
 		}
@@ -70,7 +71,7 @@ func widened(b kernels.Binding) wide {
 		}
 		d.Type, d.Batch = graph.F32, 0
 		at := w.size
-		w.size += roundUp64(d.Bytes())
+		w.size += work.RoundUp64(d.Bytes())
 		return at
 	}
 	for i := range b.In {
@@ -91,7 +92,7 @@ type halfConversion struct {
 	wide          wide
 	inner         kernels.Kernel
 	half          asm.HalfKernel
-	widen, narrow *job[halfPart]
+	widen, narrow *work.Job[halfPart]
 	operands      sync.Pool // *halfOperands
 }
 
@@ -124,7 +125,7 @@ func (k *halfConversion) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 		if l.in[i] = in[i]; at >= 0 {
 			l.in[i] = room(at, k.wide.binding.In[i])
 			p := k.part(l.in[i], in[i])
-			k.widen.each(parallel(st), p.pieces(), p)
+			k.widen.Each(work.Loop(st), p.pieces(), p)
 		}
 	}
 	for i, at := range k.wide.out {
@@ -136,7 +137,7 @@ func (k *halfConversion) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	for i, at := range k.wide.out {
 		if at >= 0 && err == nil {
 			p := k.part(l.out[i], out[i])
-			k.narrow.each(parallel(st), p.pieces(), p)
+			k.narrow.Each(work.Loop(st), p.pieces(), p)
 		}
 	}
 	clear(l.in)

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // int8Tactics are the tactics on 8-bit activations for one instruction set.
@@ -16,7 +17,7 @@ func int8Tactics(isa asm.Features, workers int) []kernels.Tactic {
 	stem.Stem = true
 	blocked := func(family, shape string, op *graph.Op, in kernels.Format, plan int8Planner) kernels.Tactic {
 		return kernels.Tactic{
-			Name: family + "_int8_" + isaName(isa) + shape, Op: op, Needs: kernels.Feature(isa), In: in, Out: kernels.C16, Strided: true,
+			Name: family + "_int8_" + work.ISAName(isa) + shape, Op: op, Needs: kernels.Feature(isa), In: in, Out: kernels.C16, Strided: true,
 			Match:     plan.match,
 			Workspace: plan.workspace,
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return plan.bind(b, isa) },
@@ -24,7 +25,7 @@ func int8Tactics(isa asm.Features, workers int) []kernels.Tactic {
 	}
 	linear := func(family string, op *graph.Op) kernels.Tactic {
 		return kernels.Tactic{
-			Name: family + "_int8_" + isaName(isa), Op: op, Needs: kernels.Feature(isa),
+			Name: family + "_int8_" + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa),
 			Match:     matchGemmInt8,
 			Workspace: func(b kernels.Binding) int { return workspaceGemmInt8(b, cfg) },
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmInt8(b, cfg) },

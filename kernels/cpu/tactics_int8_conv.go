@@ -7,12 +7,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // int8Computation computes sums of bytes in blocks of channels.
 type int8Computation struct {
 	workspace int // bytes
-	run       func(Parallel, *ConvInt8Call)
+	run       func(work.Parallel, *ConvInt8Call)
 }
 
 // int8Planner returns a layer's computation, or why there is none; unless full, it may have no weights.
@@ -54,7 +55,7 @@ func (plan int8Planner) bind(b kernels.Binding, isa asm.Features) (kernels.Kerne
 // int8Kernel is a computation on bytes in blocks of channels, bound to a layer.
 type int8Kernel struct {
 	b   kernels.Binding
-	run func(Parallel, *ConvInt8Call)
+	run func(work.Parallel, *ConvInt8Call)
 	int8Output
 	calls sync.Pool
 }
@@ -62,7 +63,7 @@ type int8Kernel struct {
 // Launch computes the layer.
 func (k *int8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
 	call := k.calls.Get().(*ConvInt8Call)
-	*call = ConvInt8Call{In: bytes4(k.b.In[0], in[0]), Epilogue: k.registers}
+	*call = ConvInt8Call{In: work.Bytes(k.b.In[0], in[0]), Epilogue: k.registers}
 	var floats kernels.Mem
 	if n := k.workspace(); n > 0 {
 		floats.Host, ws.Host = ws.Host[:n:n], ws.Host[n:]
@@ -71,21 +72,21 @@ func (k *int8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels
 	}
 	call.Workspace = ws.Host
 	if k.residual >= 0 {
-		call.Epilogue.Residual = bytes4(k.b.In[k.residual], in[k.residual])
+		call.Epilogue.Residual = work.Bytes(k.b.In[k.residual], in[k.residual])
 	}
 	switch {
 	case k.program != nil:
-		call.Epilogue.Float = tensor4(k.floats, floats)
+		call.Epilogue.Float = work.Floats(k.floats, floats)
 	case k.b.Out[0].Type == graph.F32:
-		call.Epilogue.Float = tensor4(k.b.Out[0], out[0])
+		call.Epilogue.Float = work.Floats(k.b.Out[0], out[0])
 	default:
-		call.Epilogue.Out = bytes4(k.b.Out[0], out[0])
+		call.Epilogue.Out = work.Bytes(k.b.Out[0], out[0])
 	}
-	k.run(parallel(st), call)
+	k.run(work.Loop(st), call)
 	*call = ConvInt8Call{}
 	k.calls.Put(call)
 	if k.program != nil {
-		k.program.launch(parallel(st), floats, in, out[0])
+		k.program.launch(work.Loop(st), floats, in, out[0])
 	}
 	return nil
 }
@@ -120,7 +121,7 @@ func directInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computati
 		return int8Computation{workspace: c.Workspace()}, nil
 	}
 	weights, scale := int8Weights(b, s.Filters)
-	c, err := NewConvInt8(s, weights, scale, realConst(b, 2), cfg)
+	c, err := NewConvInt8(s, weights, scale, work.RealConst(b, 2), cfg)
 	if err != nil {
 		return int8Computation{}, err
 	}
@@ -145,7 +146,7 @@ func depthwiseInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Comput
 		return int8Computation{workspace: w.workers * w.scratch}, err
 	}
 	weights, scale := int8Weights(b, s.Filters)
-	c, err := NewDepthwiseInt8(s, weights, scale, realConst(b, 2), cfg)
+	c, err := NewDepthwiseInt8(s, weights, scale, work.RealConst(b, 2), cfg)
 	if err != nil {
 		return int8Computation{}, err
 	}

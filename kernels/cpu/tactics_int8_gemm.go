@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 func matchGemmInt8(b kernels.Binding) error {
@@ -30,16 +31,14 @@ type gemmInt8Layout struct{ floats, input, residual, own int }
 func (k *gemmInt8Kernel) layout() gemmInt8Layout {
 	l := gemmInt8Layout{floats: k.workspace(), own: k.gemm.Workspace()}
 	if k.b.In[0].Type == graph.I8 {
-		l.input = roundUp64(k.m * k.k)
+		l.input = work.RoundUp64(k.m * k.k)
 	}
 	if k.residual >= 0 && k.b.In[k.residual].Type == graph.I8 {
-		l.residual = roundUp64(k.m * k.n)
+		l.residual = work.RoundUp64(k.m * k.n)
 	}
-	l.floats = roundUp64(l.floats)
+	l.floats = work.RoundUp64(l.floats)
 	return l
 }
-
-func roundUp64(n int) int { return (n + 63) &^ 63 }
 
 func workspaceGemmInt8(b kernels.Binding, cfg ConvInt8Config) int {
 	k := &gemmInt8Kernel{b: b}
@@ -125,22 +124,22 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 			flipSigns(residual, r)
 			r = residual
 		}
-		call.Epilogue.Residual = Bytes4{Data: r, Image: k.n}
+		call.Epilogue.Residual = work.Bytes4{Data: r, Image: k.n}
 	}
 	switch {
 	case k.program != nil:
-		call.Epilogue.Float = Tensor4{Data: graph.View[float32](floats.Host), Image: k.n}
+		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](floats.Host), Image: k.n}
 	case k.b.Out[0].Type == graph.F32:
-		call.Epilogue.Float = Tensor4{Data: graph.View[float32](out[0].Host), Image: k.n}
+		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](out[0].Host), Image: k.n}
 	default:
-		call.Epilogue.Out = Bytes4{Data: out[0].Host, Image: k.n}
+		call.Epilogue.Out = work.Bytes4{Data: out[0].Host, Image: k.n}
 	}
-	k.gemm.Run(parallel(st), call)
+	k.gemm.Run(work.Loop(st), call)
 	*call = GemmInt8Call{}
 	k.calls.Put(call)
 	switch {
 	case k.program != nil:
-		k.program.launch(parallel(st), floats, in, out[0])
+		k.program.launch(work.Loop(st), floats, in, out[0])
 	case k.b.Out[0].Type == graph.I8:
 		flipSigns(out[0].Host[:k.m*k.n], out[0].Host[:k.m*k.n])
 	}

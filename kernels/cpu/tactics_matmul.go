@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // matrices is the geometry of a product of two activations: count pairs of A[M,K] and B[K,N], or all with one and the same
@@ -89,13 +90,13 @@ func (k *matmulKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 		if i == 0 || k.b > 0 {
 			packed.Pack(y[i*k.b:], k.n, false)
 		}
-		Gemm(parallel(st), &GemmF32Call{
+		Gemm(work.Loop(st), &GemmF32Call{
 			M: k.m, A: x[i*k.a:], AStride: k.k, B: packed, Out: z[i*k.m*k.n:], OutStride: k.n, Limits: NoLimits(), Workers: k.workers,
 		})
 	}
 	k.packed.Put(packed)
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // identity is the program that changes nothing but, perhaps, the type.
@@ -30,7 +31,7 @@ func pointwiseTactics(isa asm.Features) []kernels.Tactic {
 	} {
 		for _, f := range []kernels.Format{kernels.C16, kernels.Linear} {
 			list = append(list, kernels.Tactic{
-				Name: fmt.Sprintf("%s_%s_%s", op.family, isaName(isa), f), Op: op.op, Needs: kernels.Feature(isa), In: f, Out: f,
+				Name: fmt.Sprintf("%s_%s_%s", op.family, work.ISAName(isa), f), Op: op.op, Needs: kernels.Feature(isa), In: f, Out: f,
 				Strided: true, InPlace: true,
 				Match: func(b kernels.Binding) error {
 					_, err := op.prepare(b, 0)
@@ -54,7 +55,7 @@ type pointwiseKernel struct{ program *programRun }
 
 // Launch runs the program.
 func (k pointwiseKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	k.program.launch(parallel(st), kernels.Mem{}, in, out[0])
+	k.program.launch(work.Loop(st), kernels.Mem{}, in, out[0])
 	return nil
 }
 
@@ -82,7 +83,7 @@ func prepareBatchNorm(b kernels.Binding, isa asm.Features) (*programRun, error) 
 		if b.Consts[1+i] == nil {
 			return nil, fmt.Errorf("input %s is not constant", l.Inputs[1+i].Name)
 		}
-		if params[i] = realConst(b, 1+i); len(params[i]) != b.In[0].Dims[1] {
+		if params[i] = work.RealConst(b, 1+i); len(params[i]) != b.In[0].Dims[1] {
 			return nil, fmt.Errorf("%d numbers for %d channels", len(params[i]), b.In[0].Dims[1])
 		}
 	}

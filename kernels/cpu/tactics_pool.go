@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // poolShape returns a pooling's geometry on two spatial axes.
@@ -38,7 +39,7 @@ func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 		x, win, out = image(x), win[1:], out[1:]
 	}
 	var err error
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+	if s.Batch, s.Channels, s.Height, s.Width, err = work.Planes(x); err != nil {
 		return s, 0, err
 	}
 	if len(win) == 1 {
@@ -119,9 +120,9 @@ type poolKernelF32 struct {
 
 // Launch pools, then computes the epilogue.
 func (k *poolKernelF32) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	k.pool.Run(parallel(st), &PoolF32Call{In: tensor4(k.b.In[0], in[0]), Out: tensor4(k.b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
+	k.pool.Run(work.Loop(st), &PoolF32Call{In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func bindMeanF32(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 // globalPool makes one pixel of all in float32.
 type globalPool interface {
 	Units() int
-	Run(out, in Tensor4, unit int)
+	Run(out, in work.Tensor4, unit int)
 }
 
 // globalKernel is a pooling of all pixels in float32 bound to a layer.
@@ -156,20 +157,20 @@ type globalKernel struct {
 	b       kernels.Binding
 	pool    globalPool
 	program *programRun
-	job     *job[globalLaunch]
+	job     *work.Job[globalLaunch]
 }
 
 // globalLaunch is the state of one launch.
 type globalLaunch struct {
 	pool globalPool
-	x, y Tensor4
+	x, y work.Tensor4
 }
 
 // do pools a channel block of an image.
 func (l *globalLaunch) do(u, _ int) { l.pool.Run(l.y, l.x, u) }
 
 func newGlobalKernel(b kernels.Binding, g globalPool, isa asm.Features) (kernels.Kernel, error) {
-	k := &globalKernel{b: b, pool: g, job: newJob((*globalLaunch).do)}
+	k := &globalKernel{b: b, pool: g, job: work.NewJob((*globalLaunch).do)}
 	var err error
 	k.program, err = trailing(b, isa)
 	return k, err
@@ -177,10 +178,10 @@ func newGlobalKernel(b kernels.Binding, g globalPool, isa asm.Features) (kernels
 
 // Launch pools, then computes the epilogue.
 func (k *globalKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := globalLaunch{k.pool, tensor4(k.b.In[0], in[0]), tensor4(k.b.Out[0], out[0])}
-	k.job.each(loopOver(st, k.b.In[0].Bytes()), k.pool.Units(), l)
+	l := globalLaunch{k.pool, work.Floats(k.b.In[0], in[0]), work.Floats(k.b.Out[0], out[0])}
+	k.job.Each(work.LoopOver(st, k.b.In[0].Bytes()), k.pool.Units(), l)
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // A matrix product is a pointwise convolution of images of one pixel: what fits a few rows whose values lie in blocks of
@@ -66,7 +67,7 @@ func bindProductF32(b kernels.Binding, isa asm.Features, workers int) (kernels.K
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewConvF32(s, byFilter(p, p.scaled(realConst(b, 1))), p.row(b), ConvF32Config{Features: isa, Workers: workers})
+	c, err := NewConvF32(s, byFilter(p, p.scaled(work.RealConst(b, 1))), p.row(b), ConvF32Config{Features: isa, Workers: workers})
 	if err != nil {
 		return nil, err
 	}

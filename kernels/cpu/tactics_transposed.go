@@ -6,12 +6,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // transposedComputation computes a transposed convolution in float32.
 type transposedComputation interface {
 	Workspace() int // float32 elements
-	Run(Parallel, *ConvF32Call)
+	Run(work.Parallel, *ConvF32Call)
 }
 
 // transposedWay is a way to compute transposed convolutions: plan returns the computation of a shape without its weights,
@@ -58,7 +59,7 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, way := range []transposedWay{depthwise, subpixel, columns("_columns", kernels.C16), columns("_columns_planar", kernels.Linear)} {
 		list = append(list, kernels.Tactic{
-			Name: "conv_transposed_f32_" + isaName(isa) + way.name, Op: graph.ConvTranspose, Needs: kernels.Feature(isa),
+			Name: "conv_transposed_f32_" + work.ISAName(isa) + way.name, Op: graph.ConvTranspose, Needs: kernels.Feature(isa),
 			In: way.in, Out: way.out, Strided: true,
 			Match:     way.match,
 			Workspace: way.workspace,
@@ -99,7 +100,7 @@ func (w transposedWay) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.pack(s, d, realConst(b, 1), realConst(b, 2))
+	c, err := w.pack(s, d, work.RealConst(b, 1), work.RealConst(b, 2))
 	if err != nil {
 		return nil, err
 	}
@@ -133,10 +134,10 @@ func transposedVolume(b kernels.Binding) (TransposedShape, ConvDepth, error) {
 		x, y, win = image(x), image(y), win[1:]
 	}
 	var err error
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+	if s.Batch, s.Channels, s.Height, s.Width, err = work.Planes(x); err != nil {
 		return s, d, err
 	}
-	if _, s.Filters, s.OutHeight, s.OutWidth, err = planes(y); err != nil {
+	if _, s.Filters, s.OutHeight, s.OutWidth, err = work.Planes(y); err != nil {
 		return s, d, err
 	}
 	if len(win) == 1 {
@@ -172,7 +173,7 @@ func transposedInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Compu
 		return int8Computation{workspace: c.Workspace()}, nil
 	}
 	weights, scale := transposedInt8Weights(b, s)
-	c, err := NewTransposedInt8(s, weights, scale, realConst(b, 2), cfg)
+	c, err := NewTransposedInt8(s, weights, scale, work.RealConst(b, 2), cfg)
 	if err != nil {
 		return int8Computation{}, err
 	}

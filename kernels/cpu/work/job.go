@@ -1,13 +1,18 @@
-package cpu
+package work
 
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/trtui/trtui/kernels"
 )
 
-// job is a computation in numbered units. C is the state of one run: operands, and what all of its units share. A job is made
+// Parallel runs f(0) ... f(n-1), possibly at the same time, and returns when all have returned.
+type Parallel func(n int, f func(i int))
+
+// Job is a computation in numbered units. C is the state of one run: operands, and what all of its units share. A job is made
 // once; several runs of it may go on at the same time, and running allocates nothing.
-type job[C any] struct {
+type Job[C any] struct {
 	runs sync.Pool // *jobRun[C]
 }
 
@@ -20,9 +25,9 @@ type jobRun[C any] struct {
 	one   func(unit int)   // does a unit
 }
 
-// newJob returns the job whose units do does.
-func newJob[C any](do func(run *C, unit, worker int)) *job[C] {
-	j := &job[C]{}
+// NewJob returns the job whose units do does.
+func NewJob[C any](do func(run *C, unit, worker int)) *Job[C] {
+	j := &Job[C]{}
 	j.runs.New = func() any {
 		r := &jobRun[C]{}
 		r.one = func(unit int) { do(&r.state, unit, 0) }
@@ -40,9 +45,9 @@ func newJob[C any](do func(run *C, unit, worker int)) *job[C] {
 	return j
 }
 
-// run does units 0 to units-1 by so many workers at most, each with a number of its own, and returns when all are done. Units
+// Run does units 0 to units-1 by so many workers at most, each with a number of its own, and returns when all are done. Units
 // are handed out in order.
-func (j *job[C]) run(parallel Parallel, workers, units int, state C) {
+func (j *Job[C]) Run(parallel Parallel, workers, units int, state C) {
 	workers = min(workers, units)
 	if workers < 1 {
 		return
@@ -54,8 +59,8 @@ func (j *job[C]) run(parallel Parallel, workers, units int, state C) {
 	j.end(r)
 }
 
-// each does units 0 to units-1, which do not ask who does them.
-func (j *job[C]) each(parallel Parallel, units int, state C) {
+// Each does units 0 to units-1, which do not ask who does them.
+func (j *Job[C]) Each(parallel Parallel, units int, state C) {
 	r := j.runs.Get().(*jobRun[C])
 	r.state = state
 	parallel(units, r.one)
@@ -63,8 +68,15 @@ func (j *job[C]) each(parallel Parallel, units int, state C) {
 }
 
 // end keeps a run for the next, without what it was about.
-func (j *job[C]) end(r *jobRun[C]) {
+func (j *Job[C]) end(r *jobRun[C]) {
 	var none C
 	r.state = none
 	j.runs.Put(r)
+}
+
+// Launcher is a Kernel that is a function.
+type Launcher func(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error
+
+func (f Launcher) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
+	return f(s, in, out, workspace)
 }
