@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -54,8 +55,8 @@ func newArgKernel(b kernels.Binding, isa asm.Features) (*argKernel, error) {
 	}
 	k := &argKernel{outer: graph.Count(x.Dims[:axis]), n: x.Dims[axis], inner: graph.Count(x.Dims[axis+1:]), last: a.Last,
 		smallest: b.Layer.Op == graph.ArgMin, vec: work.VecKernel(isa)}
-	if k.n == 0 || k.n >= exactIntegers {
-		return nil, fmt.Errorf("axis %d has %d elements, the kernel takes 1 to %d", axis, k.n, exactIntegers-1)
+	if k.n == 0 || k.n >= programs.ExactIntegers {
+		return nil, fmt.Errorf("axis %d has %d elements, the kernel takes 1 to %d", axis, k.n, programs.ExactIntegers-1)
 	}
 	k.job = work.NewJob((*argLaunch).do)
 	return k, nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -49,7 +50,7 @@ func benchConvInt8(b *testing.B, s ConvShape, workers int) {
 		b.Fatal(err)
 	}
 	oh, ow := s.OutHeight(), s.OutWidth()
-	call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace()), InScale: 0.02}
+	call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace()), InScale: 0.02}
 	call.Epilogue.ClampInner = false
 	if stem {
 		call.Float = work.Planar(make([]float32, s.Channels*s.Height*s.Width), s.Channels, s.Height, s.Width)

@@ -2,9 +2,9 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -123,11 +123,6 @@ type ConvF32Call struct {
 	After func(image, at, n int)
 }
 
-// NoLimits clamps nothing.
-func NoLimits() [2]float32 {
-	return [2]float32{float32(math.Inf(-1)), float32(math.Inf(1))}
-}
-
 // convRun is the state of one Run.
 type convRun struct {
 	conv *ConvF32
@@ -213,7 +208,7 @@ func (r *convRun) panel(section *convSection, p, chunk int, rows convPart, in []
 		Bias:       c.bias[panel.block*work.Lanes:],
 		OutBlock:   r.call.Out.Plane,
 		OutPixel:   work.Lanes,
-		Limits:     NoLimits(),
+		Limits:     programs.NoLimits(),
 		Accumulate: !rows.begins,
 	}
 	if rows.ends {

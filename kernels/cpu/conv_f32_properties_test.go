@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -25,7 +26,7 @@ func concurrent(t *testing.T, x work.Tensor4, out func([]float32) work.Tensor4, 
 	t.Helper()
 	run := func(c transposedComputation, parallel work.Parallel) []float32 {
 		y := make([]float32, elements)
-		c.Run(parallel, &ConvF32Call{In: x, Out: out(y), Limits: NoLimits(), Workspace: make([]float32, c.Workspace())})
+		c.Run(parallel, &ConvF32Call{In: x, Out: out(y), Limits: programs.NoLimits(), Workspace: make([]float32, c.Workspace())})
 		return y
 	}
 	alone, err := build(1)
@@ -83,10 +84,10 @@ func TestRunAllocatesNothing(t *testing.T) {
 	}
 	workspace := make([]float32, max(c.Workspace(), d.Workspace(), p.Workspace()))
 	x, y, z := make([]float32, 16*81), make([]float32, 32*25), make([]float32, 32*25)
-	first := &ConvF32Call{In: work.Blocked(x, 16, 9, 9), Out: work.Blocked(y, 32, 5, 5), Limits: NoLimits(), Workspace: workspace}
-	second := &ConvF32Call{In: first.Out, Out: work.Blocked(z, 32, 5, 5), Limits: NoLimits(), Workspace: workspace}
+	first := &ConvF32Call{In: work.Blocked(x, 16, 9, 9), Out: work.Blocked(y, 32, 5, 5), Limits: programs.NoLimits(), Workspace: workspace}
+	second := &ConvF32Call{In: first.Out, Out: work.Blocked(z, 32, 5, 5), Limits: programs.NoLimits(), Workspace: workspace}
 	third := &PoolF32Call{In: second.Out, Out: first.Out, Workspace: workspace}
-	fourth := &GemmF32Call{M: 32, A: z, AStride: 25, B: b, Out: y, OutStride: 25, Limits: NoLimits(), Workers: 2}
+	fourth := &GemmF32Call{M: 32, A: z, AStride: 25, B: b, Out: y, OutStride: 25, Limits: programs.NoLimits(), Workers: 2}
 	if n := testing.AllocsPerRun(20, func() {
 		c.Run(serial, first)
 		d.Run(serial, second)

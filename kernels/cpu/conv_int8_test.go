@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -70,7 +71,7 @@ type int8Case struct {
 	weights     []int16
 	zero        int32
 	scale, bias []float32
-	epilogue    Int8Epilogue
+	epilogue    quantised.Epilogue
 }
 
 func newInt8Case(r *rand.Rand, s ConvShape, limit int) *int8Case {
@@ -83,7 +84,7 @@ func newInt8Case(r *rand.Rand, s ConvShape, limit int) *int8Case {
 		c.bias = append(c.bias, float32(r.NormFloat64()))
 	}
 	c.residual = randomBytes(r, s.Batch*s.Filters*s.OutHeight()*s.OutWidth())
-	c.epilogue = Int8Epilogue{Outer: [2]float32{-10, 12}, OutScale: 0.11, OutZero: 120,
+	c.epilogue = quantised.Epilogue{Outer: [2]float32{-10, 12}, OutScale: 0.11, OutZero: 120,
 		ClampInner: true, Inner: [2]float32{-9, 9}, ResidualScale: 0.02, ResidualZero: 100}
 	return c
 }
@@ -107,7 +108,7 @@ func (c *int8Case) want(i int, sum int32) byte {
 // runsInt8 is what the convolutions of bytes have in common.
 type runsInt8 interface {
 	Workspace() int
-	Run(work.Parallel, *ConvInt8Call)
+	Run(work.Parallel, *quantised.Call)
 }
 
 // check runs the convolution and compares every element.
@@ -115,7 +116,7 @@ func (c *int8Case) check(t *testing.T, conv runsInt8, stem bool) {
 	t.Helper()
 	s := c.shape
 	oh, ow := s.OutHeight(), s.OutWidth()
-	call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
+	call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
 	call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 	if stem {
 		call.In = work.Bytes4{Data: c.x, Image: s.Channels * s.Height * s.Width, Plane: s.Height * s.Width}
@@ -193,7 +194,7 @@ func TestConvInt8Concurrent(t *testing.T) {
 	in := work.BlockedBytes(blockedBytes(c.x, 1, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 	outs := make([][]byte, 4)
 	both(len(outs), func(i int) {
-		call := ConvInt8Call{In: in, Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
+		call := quantised.Call{In: in, Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
 		outs[i] = make([]byte, work.BlocksOf(s.Filters)*s.OutHeight()*s.OutWidth()*work.Lanes)
 		call.Epilogue.Out = work.BlockedBytes(outs[i], s.Filters, s.OutHeight(), s.OutWidth())
 		conv.Run(both, &call)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -29,7 +30,7 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 	if s.Groups != s.Channels || s.Filters != s.Channels {
 		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
 	}
-	if err := checkInt8(s.Filters, s.Channels*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+	if err := quantised.Check(s.Filters, s.Channels*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
 	d := &DepthwiseInt8{}
@@ -42,31 +43,13 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 			break
 		}
 	}
-	d.start, d.scale, d.bias = int8Constants(s.Filters, weights, scale, bias, cfg.InZero)
+	d.start, d.scale, d.bias = quantised.Constants(s.Filters, weights, scale, bias, cfg.InZero)
 	d.column = columnKernel(&s, weights, d.kernel.Needs)
 	for block := range d.window.blocks {
 		d.pack(weights, block)
 	}
 	d.job = work.NewJob((*depthwiseInt8Run).do)
 	return d, nil
-}
-
-// int8Constants pads the epilogue's constants to whole channel blocks and folds the input's zero point into
-// what the sums start from.
-func int8Constants(filters int, weights []int16, scale, bias []float32, zero int32) (start []int32, scales, biases []float32) {
-	n := work.BlocksOf(filters) * work.Lanes
-	start, scales, biases = make([]int32, n), make([]float32, n), make([]float32, n)
-	copy(scales, scale)
-	copy(biases, bias)
-	perFilter := len(weights) / filters
-	for f := range filters {
-		sum := int32(0)
-		for _, w := range weights[f*perFilter:][:perFilter] {
-			sum += int32(w)
-		}
-		start[f] = -zero * sum
-	}
-	return start, scales, biases
 }
 
 // columnKernel returns the kernel of an instruction set that computes whole columns, if there is one for the shape; it
@@ -126,11 +109,11 @@ func (d *DepthwiseInt8) Workspace() int { return d.window.workers * d.window.scr
 // depthwiseInt8Run is the state of one Run.
 type depthwiseInt8Run struct {
 	conv *DepthwiseInt8
-	call ConvInt8Call
+	call quantised.Call
 }
 
 // Run computes the convolution. Several runs of one DepthwiseInt8 may go on at the same time.
-func (d *DepthwiseInt8) Run(parallel work.Parallel, call *ConvInt8Call) {
+func (d *DepthwiseInt8) Run(parallel work.Parallel, call *quantised.Call) {
 	d.job.Run(parallel, d.window.workers, d.window.units(), depthwiseInt8Run{d, *call})
 }
 
@@ -139,7 +122,7 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 	scratch := r.call.Workspace[worker*w.scratch:][:w.scratch]
 	image, block, first, last := w.load(scratch, r.call.In, u)
 	width := w.shape.OutWidth()
-	requant := r.call.Epilogue.requant(image, block, first*width, work.Lanes)
+	requant := r.call.Epilogue.Requant(image, block, first*width, work.Lanes)
 	requant.Scale, requant.Bias = d.scale[block*work.Lanes:], d.bias[block*work.Lanes:]
 	if d.column != nil {
 		d.columns(scratch, block, last-first, requant)
@@ -147,11 +130,11 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 	}
 	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*work.Lanes:], Requant: &requant}
 	pixels := w.pixels[:(last-first)*width]
-	for most := pieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
+	for most := quantised.PieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))
 		call.Pixels, pixels = pixels[:n], pixels[n:]
 		d.kernel.Run(&call)
-		requant = after(requant, n)
+		requant = quantised.After(requant, n)
 	}
 }
 
@@ -166,6 +149,6 @@ func (d *DepthwiseInt8) columns(scratch []byte, block, rows int, requant asm.Req
 		first, last := band*rows/bands, (band+1)*rows/bands
 		call.In, call.Rows = scratch[first*s.StrideH*call.InRow:], last-first
 		d.column.Run(&call)
-		requant = after(requant, last-first)
+		requant = quantised.After(requant, last-first)
 	}
 }

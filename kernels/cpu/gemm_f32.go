@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -177,7 +178,7 @@ func (r *gemmRun) unit(row, column, rows, columns int) {
 				B:    c.B.data[n*c.B.K+k*width:],
 				Bias: noBias[:],
 				Out:  c.Out[row*c.OutStride+n:], OutStride: c.OutStride,
-				Limits:  NoLimits(),
+				Limits:  programs.NoLimits(),
 				Columns: min(width, c.B.N-n), Accumulate: k > 0,
 			}
 			switch {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -80,7 +81,7 @@ func BenchmarkGemm(b *testing.B) {
 				}
 				packed.Pack(normals(r, k*n), n, false)
 				call := GemmF32Call{M: m, A: normals(r, m*k), AStride: k, B: packed, Out: work.AlignedFloats(m * n), OutStride: n,
-					Limits: NoLimits(), Workers: workers}
+					Limits: programs.NoLimits(), Workers: workers}
 				parallel, stop := benchParallel(workers)
 				defer stop()
 				timed(b, 2*m*n*k, workers, func() { Gemm(parallel, &call) })

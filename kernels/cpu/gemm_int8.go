@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -14,7 +15,7 @@ import (
 type GemmInt8 struct {
 	m, n, k int
 	cfg     GemmInt8Config
-	panels  []int8Panel
+	panels  []quantised.Panel
 	pixels  []int32
 	weights []int8
 	start   []int32
@@ -45,7 +46,7 @@ func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmIn
 	if m < 1 || n < 1 || k < 1 {
 		return nil, fmt.Errorf("matrix product of %dx%d by %dx%d is empty", m, k, k, n)
 	}
-	if err := checkInt8(n, n*k, weights, scale, bias, cfg.InZero); err != nil {
+	if err := quantised.Check(n, n*k, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
 	cfg.Workers = max(1, cfg.Workers)
@@ -87,10 +88,10 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 			columns = append(columns, at(n, k))
 		}
 	}
-	g.start, g.scale, g.bias = int8Constants(g.n, columns, scale, bias, g.cfg.InZero)
-	var steps []int8Step
+	g.start, g.scale, g.bias = quantised.Constants(g.n, columns, scale, bias, g.cfg.InZero)
+	var steps []quantised.Step
 	for first := 0; first < g.k; first += 16 {
-		steps = append(steps, int8Step{int32(first), func(n, i int) int16 {
+		steps = append(steps, quantised.Step{Offset: int32(first), Weight: func(n, i int) int16 {
 			if first+i >= g.k {
 				return 0
 			}
@@ -98,9 +99,9 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 		}})
 	}
 	for b := 0; b < work.BlocksOf(g.n); {
-		p := int8Panel{kernel: qconvKernel(g.cfg.Features, min(2, work.BlocksOf(g.n)-b)), block: b, weights: len(g.weights)}
-		g.weights, p.steps = packInt8(g.weights, steps, b*work.Lanes, min(g.n, (b+p.kernel.Blocks)*work.Lanes), p.kernel.Blocks)
-		b += p.kernel.Blocks
+		p := quantised.Panel{Kernel: quantised.ConvKernel(g.cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
+		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
+		b += p.Kernel.Blocks
 		g.panels = append(g.panels, p)
 	}
 }
@@ -125,7 +126,7 @@ func (g *GemmInt8) scratch() int {
 type GemmInt8Call struct {
 	A []byte // [M][K], rows AStride apart
 	// Epilogue's tensors are matrices [M][N] here: Image is the elements between rows, Plane is not used.
-	Epilogue  Int8Epilogue
+	Epilogue  quantised.Epilogue
 	Workspace []byte
 }
 
@@ -154,7 +155,7 @@ func (r *gemmInt8Run) do(u, worker int) {
 	}
 	for i := group * len(g.panels) / g.groups; i < (group+1)*len(g.panels)/g.groups; i++ {
 		p := &g.panels[i]
-		if (p.block+p.kernel.Blocks)*work.Lanes > g.n {
+		if (p.Block+p.Kernel.Blocks)*work.Lanes > g.n {
 			r.tail(p, a, first, rows, scratch)
 			continue
 		}
@@ -164,11 +165,11 @@ func (r *gemmInt8Run) do(u, worker int) {
 }
 
 // requant returns the epilogue of a panel from a row on.
-func (r *gemmInt8Run) requant(p *int8Panel, row int) asm.Requant {
+func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 	e := &r.call.Epilogue
 	q := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero,
-		OutBlock: work.Lanes, Scale: r.gemm.scale[p.block*work.Lanes:], Bias: r.gemm.bias[p.block*work.Lanes:]}
-	column := p.block * work.Lanes
+		OutBlock: work.Lanes, Scale: r.gemm.scale[p.Block*work.Lanes:], Bias: r.gemm.bias[p.Block*work.Lanes:]}
+	column := p.Block * work.Lanes
 	if e.Residual.Data != nil {
 		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, work.Lanes
 		q.ResidualScale, q.ResidualZero = e.ResidualScale, float32(e.ResidualZero)
@@ -181,24 +182,24 @@ func (r *gemmInt8Run) requant(p *int8Panel, row int) asm.Requant {
 	return q
 }
 
-func (r *gemmInt8Run) panel(p *int8Panel, a []byte, rows int, requant asm.Requant) {
-	g, o := r.gemm, p.block*work.Lanes
-	call := asm.QConvCall{In: a, Steps: p.steps, Weights: g.weights[p.weights:], Start: g.start[o:], Requant: &requant}
+func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, rows int, requant asm.Requant) {
+	g, o := r.gemm, p.Block*work.Lanes
+	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: g.start[o:], Requant: &requant}
 	pixels := g.pixels[:rows]
-	for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
+	for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))
 		call.Pixels, pixels = pixels[:n], pixels[n:]
-		p.kernel.Run(&call)
-		requant = after(requant, n)
+		p.Kernel.Run(&call)
+		requant = quantised.After(requant, n)
 	}
 }
 
 // tail computes the panel that ends beyond N a few rows at a time into scratch, since the kernel writes whole
 // panels, and copies the columns that there are.
-func (r *gemmInt8Run) tail(p *int8Panel, a []byte, first, rows int, scratch []byte) {
+func (r *gemmInt8Run) tail(p *quantised.Panel, a []byte, first, rows int, scratch []byte) {
 	g := r.gemm
-	width := p.kernel.Blocks * work.Lanes
-	columns := g.n - p.block*work.Lanes
+	width := p.Kernel.Blocks * work.Lanes
+	columns := g.n - p.Block*work.Lanes
 	whole := r.requant(p, first)
 	stride := g.cfg.AStride
 	if g.copied {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -48,20 +49,20 @@ func NewGlobalAverageInt8(batch, channels, height, width int, scale float32, zer
 // globalInt8Run is the state of one Run.
 type globalInt8Run struct {
 	average *GlobalAverageInt8
-	call    ConvInt8Call
+	call    quantised.Call
 }
 
 var onePixel = []int32{0}
 
 // Run computes an output of one pixel. Several runs may go on at the same time.
-func (g *GlobalAverageInt8) Run(parallel work.Parallel, call *ConvInt8Call) {
+func (g *GlobalAverageInt8) Run(parallel work.Parallel, call *quantised.Call) {
 	g.job.Run(parallel, g.workers, g.batch*g.blocks, globalInt8Run{g, *call})
 }
 
 func (r *globalInt8Run) do(u, _ int) {
 	g := r.average
 	image, block := u/g.blocks, u%g.blocks
-	requant := r.call.Epilogue.requant(image, block, 0, work.Lanes)
+	requant := r.call.Epilogue.Requant(image, block, 0, work.Lanes)
 	requant.Scale, requant.Bias = g.scale[:], g.bias[:]
 	in := r.call.In
 	call := asm.QConvCall{In: in.Data[image*in.Image+block*in.Plane:], Pixels: onePixel, Steps: g.steps, Start: g.start[:], Requant: &requant}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -70,7 +71,7 @@ func (n *chain) conv(x activation, filters, kernel, stride, groups int, high flo
 	}
 	call := &ConvF32Call{In: x.view(), Out: out.view(), Workspace: n.workspace, Limits: [2]float32{0, float32(high)}}
 	if high == 0 {
-		call.Limits = NoLimits()
+		call.Limits = programs.NoLimits()
 	}
 	if residual.data != nil {
 		call.Residual = residual.view()
@@ -117,7 +118,7 @@ func (n *chain) head(x activation, classes int) {
 	}
 	b.Pack(normals(n.random, x.c*classes), classes, false)
 	call := &GemmF32Call{M: 1, A: average.data, AStride: x.c, B: b, Out: make([]float32, classes), OutStride: classes,
-		Limits: NoLimits(), Workers: n.workers}
+		Limits: programs.NoLimits(), Workers: n.workers}
 	n.steps = append(n.steps, func() {
 		for u := range g.Units() {
 			g.Run(average.view(), x.view(), u)

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -46,7 +47,7 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 				if _, err := op.plan(b); err != nil {
 					return err
 				}
-				_, err := trailing(b, 0)
+				_, err := programs.Trailing(b, 0)
 				return err
 			},
 			Bind: func(b kernels.Binding) (kernels.Kernel, error) {

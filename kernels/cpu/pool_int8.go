@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -103,11 +104,11 @@ func (l *PoolInt8) Workspace() int { return l.window.workers * l.window.scratch 
 // poolInt8Run is the state of one Run.
 type poolInt8Run struct {
 	pool *PoolInt8
-	call ConvInt8Call
+	call quantised.Call
 }
 
 // Run pools; of the epilogue, the maximum uses Out alone. Several runs may go on at the same time.
-func (l *PoolInt8) Run(parallel work.Parallel, call *ConvInt8Call) {
+func (l *PoolInt8) Run(parallel work.Parallel, call *quantised.Call) {
 	l.job.Run(parallel, l.window.workers, l.window.units(), poolInt8Run{l, *call})
 }
 
@@ -118,13 +119,13 @@ func (r *poolInt8Run) do(u, worker int) {
 	width := w.shape.OutWidth()
 	pixels := w.pixels[:(last-first)*width]
 	if l.mode == MaxPool {
-		requant := r.call.Epilogue.requant(image, block, first*width, work.Lanes)
+		requant := r.call.Epilogue.Requant(image, block, first*width, work.Lanes)
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Requant: &requant}
-		for most := pieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
+		for most := quantised.PieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
 			n := min(most, len(pixels))
 			call.Pixels, pixels = pixels[:n], pixels[n:]
 			l.kernel.Max(&call)
-			requant = after(requant, n)
+			requant = quantised.After(requant, n)
 		}
 		return
 	}
@@ -133,15 +134,15 @@ func (r *poolInt8Run) do(u, worker int) {
 		for to < len(pixels) && counts[to] == counts[from] {
 			to++
 		}
-		requant := r.call.Epilogue.requant(image, block, first*width+from, work.Lanes)
+		requant := r.call.Epilogue.Requant(image, block, first*width+from, work.Lanes)
 		requant.Scale, requant.Bias = l.scales[counts[from]][:], l.bias[:]
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Start: l.start[:], Requant: &requant}
 		pixels := pixels[from:to]
-		for most := pieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
+		for most := quantised.PieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
 			n := min(most, len(pixels))
 			call.Pixels, pixels = pixels[:n], pixels[n:]
 			l.kernel.Average(&call)
-			requant = after(requant, n)
+			requant = quantised.After(requant, n)
 		}
 	}
 }

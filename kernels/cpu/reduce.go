@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -55,7 +56,7 @@ func reduceTactics(isa asm.Features) []kernels.Tactic {
 				if _, err := reducedExtents(b); err != nil {
 					return err
 				}
-				_, err := trailing(b, 0)
+				_, err := programs.Trailing(b, 0)
 				return err
 			},
 			Bind: func(b kernels.Binding) (kernels.Kernel, error) { return newReduceKernel(b, r.reduction, isa) },
@@ -107,7 +108,7 @@ type reduceKernel struct {
 	reduction
 	vec     asm.VecKernel
 	layout  asm.LayoutKernel
-	program *programRun
+	program *programs.Program
 	job     *work.Job[reduceLaunch]
 }
 
@@ -129,7 +130,7 @@ func newReduceKernel(b kernels.Binding, r reduction, isa asm.Features) (kernels.
 		return nil, err
 	}
 	k := &reduceKernel{extents: e, reduction: r, vec: work.VecKernel(isa), layout: work.LayoutKernel(isa)}
-	k.program, err = trailing(b, isa)
+	k.program, err = programs.Trailing(b, isa)
 	k.job = work.NewJob((*reduceLaunch).do)
 	return k, err
 }
@@ -144,7 +145,7 @@ type reduceLaunch struct {
 func (k *reduceKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	k.job.Each(work.LoopOver(st, 4*k.outer*k.rows*k.inner*k.row), k.outer*k.pieces(), reduceLaunch{k, graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)})
 	if k.program != nil {
-		k.program.launch(work.Loop(st), out[0], in, out[0])
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }
@@ -165,21 +166,18 @@ func (l *reduceLaunch) do(u, _ int) {
 	n, first := u/k.pieces(), u%k.pieces()*k.piece()
 	last := min(k.inner, first+k.piece())
 	x, y := l.x[n*k.rows*k.inner*k.row:][:k.rows*k.inner*k.row], l.y[n*k.inner+first:][:last-first]
-	s := stripPool.Get().(*stripBuffers)
-	if len(s.room) < transposedRoom {
-		s.room = work.AlignedFloats(transposedRoom)
-	}
+	room := takeRoom(transposedRoom)
 	switch {
 	case k.row == 1:
-		k.columns(y, x[first:], s.room)
+		k.columns(y, x[first:], room.floats)
 	case k.short():
-		k.transposed(y, x[first*k.row:], s.room)
+		k.transposed(y, x[first*k.row:], room.floats)
 	default:
 		for i := range y {
-			y[i] = k.rowsAt(x, first+i, s.room)
+			y[i] = k.rowsAt(x, first+i, room.floats)
 		}
 	}
-	stripPool.Put(s)
+	rooms.Put(room)
 	switch k.finish {
 	case share:
 		k.vec.Unary(asm.Affine, y, y, 1/float32(k.rows*k.row), 0)

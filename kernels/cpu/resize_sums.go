@@ -4,6 +4,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -34,7 +35,7 @@ func resizeTactics(isa asm.Features, workers int) []kernels.Tactic {
 // resizeKernel makes sums of pixels.
 type resizeKernel struct {
 	resampling
-	from, to codec
+	from, to programs.Codec
 	vector   asm.VecKernel
 	weights  [][]float32 // of each tap of the columns, for every element of a row of the output
 	workers  int
@@ -48,10 +49,10 @@ func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeK
 	}
 	k := &resizeKernel{resampling: r, vector: work.VecKernel(isa), workers: workers}
 	k.split(workers)
-	if k.from, err = newCodec(b.In[0], b.Layer.Inputs[0].Range, isa); err != nil {
+	if k.from, err = programs.NewCodec(b.In[0], b.Layer.Inputs[0].Range, isa); err != nil {
 		return nil, err
 	}
-	if k.to, err = newCodec(b.Out[0], b.Layer.Outputs[0].Range, isa); err != nil {
+	if k.to, err = programs.NewCodec(b.Out[0], b.Layer.Outputs[0].Range, isa); err != nil {
 		return nil, err
 	}
 	if !k.columns.picks() {
@@ -89,17 +90,17 @@ func (l *resizeLaunch) do(u, worker int) {
 			tap := t*k.rows.extent + y
 			at, w := in+int(k.rows.index[tap])*wide, k.rows.weights[tap]
 			if t == 0 {
-				if k.from.load(sum, l.in, at); w != 1 {
+				if k.from.Load(sum, l.in, at); w != 1 {
 					k.vector.Unary(asm.Affine, sum, sum, w, 0)
 				}
 				continue
 			}
-			k.from.load(part, l.in, at)
+			k.from.Load(part, l.in, at)
 			k.vector.Unary(asm.Affine, part, part, w, 0)
 			k.vector.Binary(asm.Add, sum, sum, part)
 		}
 		result := k.across(row, sum)
-		k.to.store(l.out, out+y*len(result), result)
+		k.to.Store(l.out, out+y*len(result), result)
 	}
 }
 

@@ -1,18 +1,35 @@
 package cpu
 
 import (
+	"sync"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
+
+// room is what one worker keeps partial results in.
+type room struct{ floats []float32 }
+
+var rooms = sync.Pool{New: func() any { return &room{} }}
+
+// takeRoom returns room for at least n elements, to be put back.
+func takeRoom(n int) *room {
+	r := rooms.Get().(*room)
+	if len(r.floats) < n {
+		r.floats = work.AlignedFloats(n)
+	}
+	return r
+}
 
 // rowKernel computes rows of float32 that do not depend on each other, and then the layer's program over all of them.
 type rowKernel struct {
 	rows, size int                         // of a row: elements, as many of the input as of the output
 	cost       int                         // bytes that computing an element is as much work as
 	row        func(u int, y, x []float32) // computes row u; several at a time
-	program    *programRun
+	program    *programs.Program
 	job        *work.Job[rowLaunch]
 }
 
@@ -25,7 +42,7 @@ type rowLaunch struct {
 // bindRows completes a kernel with the layer's program.
 func bindRows(b kernels.Binding, isa asm.Features, k *rowKernel) (kernels.Kernel, error) {
 	var err error
-	k.program, err = trailing(b, isa)
+	k.program, err = programs.Trailing(b, isa)
 	k.job = work.NewJob((*rowLaunch).do)
 	return k, err
 }
@@ -42,7 +59,7 @@ func (k *rowKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.M
 		k.job.Each(work.LoopOver(st, k.cost*len(x)), k.rows, rowLaunch{k, x, graph.View[float32](out[0].Host)})
 	}
 	if k.program != nil {
-		k.program.launch(work.Loop(st), out[0], in, out[0])
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

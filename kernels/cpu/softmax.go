@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -20,7 +21,7 @@ func matchSoftmax(b kernels.Binding) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	_, err := trailing(b, 0)
+	_, err := programs.Trailing(b, 0)
 	return err
 }
 
@@ -43,11 +44,8 @@ func (k *softmax) lines(_ int, y, x []float32) {
 		k.line(y, x)
 		return
 	}
-	s := stripPool.Get().(*stripBuffers)
-	if len(s.room) < k.n {
-		s.room = work.AlignedFloats(k.n)
-	}
-	row := s.room[:k.n]
+	room := takeRoom(k.n)
+	row := room.floats[:k.n]
 	for j := range k.inner {
 		for i := range row {
 			row[i] = x[i*k.inner+j]
@@ -57,7 +55,7 @@ func (k *softmax) lines(_ int, y, x []float32) {
 			y[i*k.inner+j] = v
 		}
 	}
-	stripPool.Put(s)
+	rooms.Put(room)
 }
 
 // line computes one softmax; dst may be src.
@@ -66,12 +64,9 @@ func (k *softmax) line(dst, src []float32) {
 		k.vec.Softmax(dst, src)
 		return
 	}
-	s := stripPool.Get().(*stripBuffers)
-	if len(s.room) < k.n {
-		s.room = work.AlignedFloats(k.n)
-	}
+	room := takeRoom(k.n)
 	_, high := k.vec.Range(src)
-	sum := k.vec.ExpSum(s.room[:k.n], src, high)
+	sum := k.vec.ExpSum(room.floats[:k.n], src, high)
 	k.vec.Unary(asm.Affine, dst, src, 1, -high-float32(math.Log(float64(sum))))
-	stripPool.Put(s)
+	rooms.Put(room)
 }

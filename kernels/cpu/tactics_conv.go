@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -13,7 +14,7 @@ import (
 type convKernel struct {
 	b   kernels.Binding
 	run func(work.Parallel, *ConvF32Call)
-	epilogue
+	programs.Epilogue
 	launches sync.Pool
 }
 
@@ -30,12 +31,12 @@ type convLaunch struct {
 func newConvKernel(b kernels.Binding, run func(work.Parallel, *ConvF32Call), isa asm.Features) (kernels.Kernel, error) {
 	k := &convKernel{b: b, run: run}
 	var err error
-	if k.epilogue, err = newEpilogue(b, isa); err != nil {
+	if k.Epilogue, err = programs.NewEpilogue(b, isa); err != nil {
 		return nil, err
 	}
 	k.launches.New = func() any {
 		l := &convLaunch{kernel: k}
-		if k.program != nil {
+		if k.Program != nil {
 			l.after = l.finish
 		}
 		return l
@@ -45,9 +46,9 @@ func newConvKernel(b kernels.Binding, run func(work.Parallel, *ConvF32Call), isa
 
 // finish runs the epilogue's program over elements that the convolution has just written.
 func (l *convLaunch) finish(image, at, n int) {
-	p := l.kernel.program
-	batch, from := p.at(image, at)
-	p.part(l.out, l.in, l.out, batch, from, from+n)
+	p := l.kernel.Program
+	batch, from := p.At(image, at)
+	p.Part(l.out, l.in, l.out, batch, from, from+n)
 }
 
 // Launch computes the convolution.
@@ -56,10 +57,10 @@ func (k *convKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels
 	l.in, l.out = in, out[0]
 	l.call = ConvF32Call{
 		In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]),
-		Limits: k.limits, Workspace: graph.View[float32](ws.Host), After: l.after,
+		Limits: k.Limits, Workspace: graph.View[float32](ws.Host), After: l.after,
 	}
-	if k.residual >= 0 {
-		l.call.Residual = work.Floats(k.b.In[k.residual], in[k.residual])
+	if k.Residual >= 0 {
+		l.call.Residual = work.Floats(k.b.In[k.Residual], in[k.Residual])
 	}
 	k.run(work.Loop(st), &l.call)
 	l.call, l.in, l.out = ConvF32Call{}, nil, kernels.Mem{}

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -133,7 +134,7 @@ func matchConvF32(b kernels.Binding, cfg ConvF32Config) error {
 	if _, err := planConvF32(s, cfg); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 func workspaceConvF32(b kernels.Binding, cfg ConvF32Config) int {
@@ -176,7 +177,7 @@ func matchDepthwiseF32(b kernels.Binding) error {
 	if _, err := planDepthwiseF32(s, d, 0, 1); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 func depthwise(s ConvShape) error {

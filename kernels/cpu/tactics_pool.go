@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -69,7 +70,7 @@ func matchPoolF32(b kernels.Binding) error {
 		_, err = NewPoolF32(s, mode, 0, 1)
 	}
 	if err == nil {
-		_, err = trailing(b, 0)
+		_, err = programs.Trailing(b, 0)
 	}
 	return err
 }
@@ -107,7 +108,7 @@ func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if k.pool, err = NewPoolF32(s, mode, isa, workers); err != nil {
 		return nil, err
 	}
-	k.program, err = trailing(b, isa)
+	k.program, err = programs.Trailing(b, isa)
 	return k, err
 }
 
@@ -115,14 +116,14 @@ func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 type poolKernelF32 struct {
 	b       kernels.Binding
 	pool    *PoolF32
-	program *programRun
+	program *programs.Program
 }
 
 // Launch pools, then computes the epilogue.
 func (k *poolKernelF32) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
 	k.pool.Run(work.Loop(st), &PoolF32Call{In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
 	if k.program != nil {
-		k.program.launch(work.Loop(st), out[0], in, out[0])
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func matchMeanF32(b kernels.Binding) error {
 	if _, _, _, err := spatialMean(b); err != nil {
 		return err
 	}
-	_, err := trailing(b, 0)
+	_, err := programs.Trailing(b, 0)
 	return err
 }
 
@@ -156,7 +157,7 @@ type globalPool interface {
 type globalKernel struct {
 	b       kernels.Binding
 	pool    globalPool
-	program *programRun
+	program *programs.Program
 	job     *work.Job[globalLaunch]
 }
 
@@ -172,7 +173,7 @@ func (l *globalLaunch) do(u, _ int) { l.pool.Run(l.y, l.x, u) }
 func newGlobalKernel(b kernels.Binding, g globalPool, isa asm.Features) (kernels.Kernel, error) {
 	k := &globalKernel{b: b, pool: g, job: work.NewJob((*globalLaunch).do)}
 	var err error
-	k.program, err = trailing(b, isa)
+	k.program, err = programs.Trailing(b, isa)
 	return k, err
 }
 
@@ -181,7 +182,7 @@ func (k *globalKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 	l := globalLaunch{k.pool, work.Floats(k.b.In[0], in[0]), work.Floats(k.b.Out[0], out[0])}
 	k.job.Each(work.LoopOver(st, k.b.In[0].Bytes()), k.pool.Units(), l)
 	if k.program != nil {
-		k.program.launch(work.Loop(st), out[0], in, out[0])
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -47,7 +49,7 @@ func matchProductF32(b kernels.Binding) error {
 	if _, _, err := productShape(b); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 func workspaceProductF32(b kernels.Binding, isa asm.Features, workers int) int {
@@ -87,29 +89,29 @@ func (p product) scaled(w []float32) []float32 {
 }
 
 // productInt8 is the product of bytes.
-func productInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computation, error) {
+func productInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (quantised.Computation, error) {
 	p, s, err := productShape(b)
 	if err == nil && p.alpha != 1 {
 		err = fmt.Errorf("alpha is %v", p.alpha)
 	}
 	if err == nil {
-		err = constantBytes(b, p.columnAxis())
+		err = quantised.ConstantWeights(b, p.columnAxis())
 	}
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
-	cfg.InZero = offset(b.Layer.Inputs[0])
+	cfg.InZero = quantised.Offset(b.Layer.Inputs[0])
 	if !full {
 		c, err := planConvInt8(s, cfg)
 		if err != nil {
-			return int8Computation{}, err
+			return quantised.Computation{}, err
 		}
-		return int8Computation{workspace: c.Workspace()}, nil
+		return quantised.Computation{Workspace: c.Workspace()}, nil
 	}
 	weights, scale := p.weights(b)
 	c, err := NewConvInt8(s, byFilter(p, weights), scale, p.row(b), cfg)
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
-	return int8Computation{c.Workspace(), c.Run}, nil
+	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -167,12 +168,12 @@ func planQuantizeBlocks(b kernels.Binding, isa asm.Features, _ bool) (blockMove,
 	if len(b.In[0].Dims) < 2 || b.In[0].Type != graph.F32 || !a.Range.IsSet() || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("from %v, the kernel takes f32 and one constant scale", b.In[0])
 	}
-	c, err := newCodec(b.Out[0], b.Layer.Outputs[0].Range, isa)
-	if err == nil && c.kind != graph.I8 && c.kind != graph.U8 {
+	c, err := programs.NewCodec(b.Out[0], b.Layer.Outputs[0].Range, isa)
+	if err == nil && c.Kind != graph.I8 && c.Kind != graph.U8 {
 		err = fmt.Errorf("output %v is not 8-bit", b.Out[0])
 	}
 	return func(dst, src []byte, plane, channels, from, to int) {
-		c.quant.QuantizeBlock(dst[from*work.Lanes:to*work.Lanes], graph.View[float32](src)[from:], plane, channels, c.affine)
+		c.Quant.QuantizeBlock(dst[from*work.Lanes:to*work.Lanes], graph.View[float32](src)[from:], plane, channels, c.Affine)
 	}, err
 }
 
@@ -182,12 +183,12 @@ func planDequantizeBlocks(b kernels.Binding, isa asm.Features, _ bool) (blockMov
 	if len(b.In[0].Dims) < 2 || b.Out[0].Type != graph.F32 || !a.Range.IsSet() || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("to %v, the kernel gives f32 by one constant scale", b.Out[0])
 	}
-	c, err := newCodec(b.In[0], a.Range, isa)
-	if err == nil && c.kind != graph.I8 && c.kind != graph.U8 {
+	c, err := programs.NewCodec(b.In[0], a.Range, isa)
+	if err == nil && c.Kind != graph.I8 && c.Kind != graph.U8 {
 		err = fmt.Errorf("input %v is not 8-bit", b.In[0])
 	}
 	return func(dst, src []byte, plane, channels, from, to int) {
-		c.quant.DequantizeBlock(graph.View[float32](dst)[from:], src[from*work.Lanes:to*work.Lanes], plane, channels, c.affine)
+		c.Quant.DequantizeBlock(graph.View[float32](dst)[from:], src[from*work.Lanes:to*work.Lanes], plane, channels, c.Affine)
 	}, err
 }
 

@@ -6,6 +6,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -80,7 +82,7 @@ func (w transposedWay) match(b kernels.Binding) error {
 	if _, err := w.plan(s, d); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 func (w transposedWay) workspace(b kernels.Binding) int {
@@ -150,34 +152,34 @@ func transposedVolume(b kernels.Binding) (TransposedShape, ConvDepth, error) {
 }
 
 // transposedInt8 is a transposed convolution of bytes from blocks of channels.
-func transposedInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computation, error) {
+func transposedInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (quantised.Computation, error) {
 	s, err := transposedShape(b)
 	if err == nil {
-		err = constantBytes(b, 1)
+		err = quantised.ConstantWeights(b, 1)
 	}
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
 	if cfg.Planar && b.Out[0].Type != graph.F32 {
-		return int8Computation{}, fmt.Errorf("output %v, the kernel writes float32 in rows", b.Out[0])
+		return quantised.Computation{}, fmt.Errorf("output %v, the kernel writes float32 in rows", b.Out[0])
 	}
-	if _, residual, err := int8Epilogue(b); cfg.Planar && err == nil && residual >= 0 {
-		return int8Computation{}, fmt.Errorf("a residual, the kernel adds none in rows")
+	if _, residual, err := quantised.EpilogueOf(b); cfg.Planar && err == nil && residual >= 0 {
+		return quantised.Computation{}, fmt.Errorf("a residual, the kernel adds none in rows")
 	}
-	cfg.InZero = offset(b.Layer.Inputs[0])
+	cfg.InZero = quantised.Offset(b.Layer.Inputs[0])
 	if !full {
 		c, err := planTransposedInt8(s, cfg)
 		if err != nil {
-			return int8Computation{}, err
+			return quantised.Computation{}, err
 		}
-		return int8Computation{workspace: c.Workspace()}, nil
+		return quantised.Computation{Workspace: c.Workspace()}, nil
 	}
 	weights, scale := transposedInt8Weights(b, s)
 	c, err := NewTransposedInt8(s, weights, scale, work.RealConst(b, 2), cfg)
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
-	return int8Computation{c.Workspace(), c.Run}, nil
+	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
 }
 
 // transposedInt8Weights returns the weights less their zero points, and each output channel's scale; scales and zero points

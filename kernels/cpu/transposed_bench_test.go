@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -32,7 +34,7 @@ func BenchmarkTransposedF32(b *testing.B) {
 					if err != nil {
 						b.Skip(err)
 					}
-					call := ConvF32Call{Limits: NoLimits(), Workspace: work.AlignedFloats(c.Workspace())}
+					call := ConvF32Call{Limits: programs.NoLimits(), Workspace: work.AlignedFloats(c.Workspace())}
 					in, out := work.AlignedFloats(work.BlocksOf(s.Channels)*work.Lanes*s.Height*s.Width), work.AlignedFloats(work.BlocksOf(s.Filters)*work.Lanes*s.OutHeight*s.OutWidth)
 					call.In, call.Out = work.Blocked(in, s.Channels, s.Height, s.Width), work.Blocked(out, s.Filters, s.OutHeight, s.OutWidth)
 					if name == "columns" {
@@ -64,8 +66,8 @@ func BenchmarkTransposedInt8(b *testing.B) {
 				b.Fatal(err)
 			}
 			in, out := make([]byte, work.BlocksOf(s.Channels)*work.Lanes*s.Height*s.Width), make([]byte, work.BlocksOf(s.Filters)*work.Lanes*s.OutHeight*s.OutWidth)
-			call := ConvInt8Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace())}
-			call.Epilogue = Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), OutScale: 1, Out: work.BlockedBytes(out, s.Filters, s.OutHeight, s.OutWidth)}
+			call := quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace())}
+			call.Epilogue = quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), OutScale: 1, Out: work.BlockedBytes(out, s.Filters, s.OutHeight, s.OutWidth)}
 			flops := 2 * s.Height * s.Width * s.Channels * s.Filters * s.KernelH * s.KernelW
 			timed(b, flops, 1, func() { c.Run(serial, &call) })
 		})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -172,7 +173,7 @@ func (r *columnsRun) do(u, worker int) {
 	r.products(panel, columns, image, first, last)
 	limits := r.call.Limits
 	if r.call.Residual.Data != nil {
-		limits = NoLimits()
+		limits = programs.NoLimits()
 	}
 	for f := range c.shape.Filters {
 		for y := range len(c.phases) / c.across() {
@@ -244,7 +245,7 @@ func (r *columnsRun) product(panel, columns []float32, width int) {
 		for k := 0; k < inGroup; k += depth {
 			call := asm.GemmCall{A: c.weights[g*rows*inGroup+k:], AStride: inGroup, K: min(depth, inGroup-k),
 				B: panel[(g*inGroup+k)*step:], Bias: noBias[:], Out: columns[g*rows*c.plane:], OutStride: c.plane,
-				Limits: NoLimits(), Columns: width, Accumulate: k > 0}
+				Limits: programs.NoLimits(), Columns: width, Accumulate: k > 0}
 			gemmStrip(&call, c.products[step/work.Lanes-1], rows)
 		}
 	}

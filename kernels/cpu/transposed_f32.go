@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -274,7 +275,7 @@ func (r *transposedRun) phase(section *convSection, p, part, index int, rows con
 		ahead, aheadStep = weights[size:], min(32, 4*panel.kernel.Blocks*work.Lanes/(tiles*(last-first))+1)
 	}
 	call := asm.ConvCall{Taps: chunk.taps, Weights: weights, AheadStep: aheadStep, Bias: c.bias[panel.block*work.Lanes:],
-		OutBlock: r.call.Out.Plane, OutPixel: s.StrideW * work.Lanes, Limits: NoLimits(), Accumulate: !rows.begins && reads}
+		OutBlock: r.call.Out.Plane, OutPixel: s.StrideW * work.Lanes, Limits: programs.NoLimits(), Accumulate: !rows.begins && reads}
 	out := r.call.Out.Data[rows.image*r.call.Out.Image+panel.block*r.call.Out.Plane+rows.at:]
 	var residual []float32
 	if rows.ends {

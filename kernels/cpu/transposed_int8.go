@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -21,7 +22,7 @@ type TransposedInt8 struct {
 	area int8Area
 
 	height  int // rows of a block
-	panels  []int8Panel
+	panels  []quantised.Panel
 	groups  int // ranges of panels
 	parts   [][]int8Phase
 	start   [][]int32 // of each phase
@@ -48,7 +49,7 @@ func NewTransposedInt8(s TransposedShape, weights []int16, scale, bias []float32
 	if err != nil {
 		return nil, err
 	}
-	if err := checkInt8(s.Filters, s.Channels*(s.Filters/s.Groups)*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+	if err := quantised.Check(s.Filters, s.Channels*(s.Filters/s.Groups)*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
 	c.pack(weights, scale, bias)
@@ -121,31 +122,31 @@ func (c *TransposedInt8) pack(weights []int16, scale, bias []float32) {
 			ordinary[i] = weights[s.weight(f, f/filters*perGroup+i/taps%perGroup, phase.taps[i%taps].kernel)]
 		}
 		var start []int32
-		start, c.scale, c.bias = int8Constants(s.Filters, ordinary, scale, bias, c.cfg.InZero)
+		start, c.scale, c.bias = quantised.Constants(s.Filters, ordinary, scale, bias, c.cfg.InZero)
 		c.start = append(c.start, start)
 		for i := range c.panels {
 			p := &c.panels[i]
 			part := int8Phase{weights: len(c.weights)}
-			last := min(s.Filters, (p.block+p.kernel.Blocks)*work.Lanes)
-			c.weights, part.steps = packInt8(c.weights, c.steps(p, phase, ordinary), p.block*work.Lanes, last, p.kernel.Blocks)
+			last := min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes)
+			c.weights, part.steps = quantised.Pack(c.weights, c.steps(p, phase, ordinary), p.Block*work.Lanes, last, p.Kernel.Blocks)
 			c.parts[i] = append(c.parts[i], part)
 		}
 	}
 }
 
 // steps returns a step for each input channel block and tap of a phase that the panel reads, or one that adds nothing.
-func (c *TransposedInt8) steps(p *int8Panel, phase phase, weights []int16) []int8Step {
+func (c *TransposedInt8) steps(p *quantised.Panel, phase phase, weights []int16) []quantised.Step {
 	s := &c.shape
 	perGroup, filters, taps := s.Channels/s.Groups, s.Filters/s.Groups, len(phase.taps)
-	_, end := int8Span(&c.window, []int8Panel{*p})
-	var steps []int8Step
-	for b := p.first; b < end; b++ {
+	_, end := int8Span(&c.window, []quantised.Panel{*p})
+	var steps []quantised.Step
+	for b := p.First; b < end; b++ {
 		for k, t := range phase.taps {
 			row, column := c.place(t)
 			if !c.area.copied {
 				row, column = t.y, t.x
 			}
-			steps = append(steps, int8Step{int32(c.area.offset(b-p.first, row, column)), func(f, i int) int16 {
+			steps = append(steps, quantised.Step{Offset: int32(c.area.offset(b-p.First, row, column)), Weight: func(f, i int) int16 {
 				channel := b*work.Lanes + i - f/filters*perGroup
 				if channel < 0 || channel >= perGroup {
 					return 0
@@ -155,7 +156,7 @@ func (c *TransposedInt8) steps(p *int8Panel, phase phase, weights []int16) []int
 		}
 	}
 	if taps == 0 {
-		steps = []int8Step{{0, func(int, int) int16 { return 0 }}}
+		steps = []quantised.Step{{Weight: func(int, int) int16 { return 0 }}}
 	}
 	return steps
 }
@@ -169,11 +170,11 @@ func (c *TransposedInt8) rowBlocks() int { return work.CeilDiv(c.rows(), c.heigh
 // transposedInt8Run is the state of one Run.
 type transposedInt8Run struct {
 	conv *TransposedInt8
-	call ConvInt8Call
+	call quantised.Call
 }
 
 // Run computes the transposed convolution. Several runs of one TransposedInt8 may go on at the same time.
-func (c *TransposedInt8) Run(parallel work.Parallel, call *ConvInt8Call) {
+func (c *TransposedInt8) Run(parallel work.Parallel, call *quantised.Call) {
 	if !c.area.copied && call.In.Plane != c.area.plane {
 		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
 	}
@@ -206,7 +207,7 @@ func (r *transposedInt8Run) do(u, worker int) {
 	}
 	for p := from; p < to; p++ {
 		for phase := range c.phases {
-			r.phase(p, phase, out, first, last, in[(c.panels[p].first-base)*c.area.plane:])
+			r.phase(p, phase, out, first, last, in[(c.panels[p].First-base)*c.area.plane:])
 		}
 	}
 	if c.cfg.Planar {
@@ -226,24 +227,24 @@ type int8Rows struct {
 func (r *transposedInt8Run) phase(p, index int, out int8Rows, first, last int, in []byte) {
 	c, s := r.conv, &r.conv.shape
 	panel, part, phase := &c.panels[p], &c.parts[p][index], &c.phases[index]
-	o := panel.block * work.Lanes
+	o := panel.Block * work.Lanes
 	var requant asm.Requant
 	call := asm.QConvCall{Steps: part.steps, Weights: c.weights[part.weights:], Start: c.start[index][o:], Requant: &requant}
-	most := pieceOf(len(part.steps), 4*panel.kernel.Blocks, panel.kernel.Pixels)
+	most := quantised.PieceOf(len(part.steps), 4*panel.Kernel.Blocks, panel.Kernel.Pixels)
 	epilogue := r.call.Epilogue
 	if c.cfg.Planar {
 		epilogue.Float = work.Tensor4{Data: out.floats}
 	}
 	for row := first; row < min(last, phase.rows); row++ {
-		requant = epilogue.requant(out.image, panel.block, (row*s.StrideH+phase.y-out.top)*s.OutWidth+phase.x, work.Lanes)
+		requant = epilogue.Requant(out.image, panel.Block, (row*s.StrideH+phase.y-out.top)*s.OutWidth+phase.x, work.Lanes)
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
 		requant.OutPixel, requant.ResidualPixel = s.StrideW*work.Lanes, s.StrideW*work.Lanes
 		call.In = in[(row-first)*c.area.width*work.Lanes:]
 		for pixels := c.pixels[:phase.columns]; len(pixels) > 0; {
 			n := min(most, len(pixels))
 			call.Pixels, pixels = pixels[:n], pixels[n:]
-			panel.kernel.Run(&call)
-			requant = after(requant, n)
+			panel.Kernel.Run(&call)
+			requant = quantised.After(requant, n)
 		}
 	}
 }

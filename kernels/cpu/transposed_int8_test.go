@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -57,8 +59,8 @@ func testTransposedInt8(t *testing.T, s TransposedShape, features asm.Features, 
 	}
 	out := make([]float32, s.Batch*work.BlocksOf(s.Filters)*work.Lanes*pixels)
 	fill(out)
-	c.Run(serial, &ConvInt8Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
-		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: work.Blocked(out, s.Filters, s.OutHeight, s.OutWidth)}})
+	c.Run(serial, &quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
+		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: work.Blocked(out, s.Filters, s.OutHeight, s.OutWidth)}})
 	if s.Filters <= work.Lanes {
 		testPlanarInt8(t, s, in, want, weights, scale, bias, ConvInt8Config{InZero: zero, Features: features, Workers: workers, Planar: true})
 	}
@@ -79,8 +81,8 @@ func testPlanarInt8(t *testing.T, s TransposedShape, in []byte, want []float64, 
 	image := s.Filters * s.OutHeight * s.OutWidth
 	out := make([]float32, s.Batch*(image+5))
 	fill(out)
-	c.Run(serial, &ConvInt8Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
-		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: work.Tensor4{Data: out, Image: image + 5, Plane: s.OutHeight * s.OutWidth}}})
+	c.Run(serial, &quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
+		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: work.Tensor4{Data: out, Image: image + 5, Plane: s.OutHeight * s.OutWidth}}})
 	for i, v := range want {
 		if got := out[i/image*(image+5)+i%image]; float64(got) != v {
 			t.Fatalf("planar element %d = %g, want %g", i, got, v)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -36,12 +38,12 @@ func TestTransposedAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, y := make([]float32, 16*81), make([]float32, 16*18*18)
-	call := &ConvF32Call{In: work.Blocked(x, 16, 9, 9), Out: work.Blocked(y, 16, 18, 18), Limits: NoLimits(),
+	call := &ConvF32Call{In: work.Blocked(x, 16, 9, 9), Out: work.Blocked(y, 16, 18, 18), Limits: programs.NoLimits(),
 		Workspace: make([]float32, max(subpixel.Workspace(), columns.Workspace(), lone.Workspace()))}
 	rows := *call
 	rows.Out = work.Planar(y, 16, 18, 18)
-	call8 := &ConvInt8Call{In: work.BlockedBytes(make([]byte, 16*81), 16, 9, 9), Workspace: make([]byte, bytes.Workspace()),
-		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: call.Out}}
+	call8 := &quantised.Call{In: work.BlockedBytes(make([]byte, 16*81), 16, 9, 9), Workspace: make([]byte, bytes.Workspace()),
+		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: call.Out}}
 	if n := testing.AllocsPerRun(20, func() {
 		subpixel.Run(serial, call)
 		columns.Run(serial, &rows)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -53,7 +55,7 @@ func testPoolInt8(t *testing.T, s ConvShape, features asm.Features, mode PoolMod
 	s.PadBottom, s.PadRight = s.PadBottom+extra, s.PadRight+extra
 	c := newInt8Case(rand.New(rand.NewPCG(7, 8)), s, 1)
 	oh, ow := s.OutHeight(), s.OutWidth()
-	call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, l.Workspace())}
+	call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, l.Workspace())}
 	call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 	call.Epilogue.ClampInner = false
 	out := make([]byte, s.Batch*work.BlocksOf(s.Filters)*oh*ow*work.Lanes)
@@ -101,7 +103,7 @@ func BenchmarkDepthwiseInt8(b *testing.B) {
 				b.Fatal(err)
 			}
 			oh, ow := s.OutHeight(), s.OutWidth()
-			call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, d.Workspace())}
+			call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, d.Workspace())}
 			call.Epilogue.ClampInner = false
 			call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 			call.Epilogue.Out = work.BlockedBytes(make([]byte, work.BlocksOf(s.Filters)*oh*ow*work.Lanes), s.Filters, oh, ow)
@@ -119,8 +121,8 @@ func TestGlobalAverageInt8(t *testing.T) {
 		}
 		x := randomBytes(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
 		out := make([]float32, batch*work.BlocksOf(channels)*work.Lanes)
-		call := ConvInt8Call{In: work.BlockedBytes(blockedBytes(x, batch, channels, h*w), channels, h, w)}
-		call.Epilogue = Int8Epilogue{Outer: NoLimits(), Float: work.Blocked(out, channels, 1, 1)}
+		call := quantised.Call{In: work.BlockedBytes(blockedBytes(x, batch, channels, h*w), channels, h, w)}
+		call.Epilogue = quantised.Epilogue{Outer: programs.NoLimits(), Float: work.Blocked(out, channels, 1, 1)}
 		g.Run(serial, &call)
 		for i := range batch * channels {
 			sum := int32(0)
