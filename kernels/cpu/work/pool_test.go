@@ -1,4 +1,4 @@
-package cpu
+package work
 
 import (
 	"sync"
@@ -8,8 +8,8 @@ import (
 
 // TestPoolRunsEveryCallOnce runs short loops one behind the other, from several goroutines, as streams do.
 func TestPoolRunsEveryCallOnce(t *testing.T) {
-	p := newPool(4)
-	defer p.close()
+	p := NewPool(4)
+	defer p.Close()
 	var wg sync.WaitGroup
 	for g := range 3 {
 		wg.Add(1)
@@ -18,7 +18,7 @@ func TestPoolRunsEveryCallOnce(t *testing.T) {
 			for i := range 5000 {
 				n := 1 + (i*7+g)%9
 				var calls [9]atomic.Int32
-				p.run(n, func(k int) { calls[k].Add(1) })
+				p.Run(n, func(k int) { calls[k].Add(1) })
 				for k := range n {
 					if c := calls[k].Load(); c != 1 {
 						t.Errorf("call %d of %d was made %d times", k, n, c)
@@ -32,14 +32,14 @@ func TestPoolRunsEveryCallOnce(t *testing.T) {
 }
 
 func TestPoolRaisesPanicsInTheCaller(t *testing.T) {
-	p := newPool(2)
-	defer p.close()
+	p := NewPool(2)
+	defer p.Close()
 	defer func() {
 		if recover() == nil {
 			t.Error("the panic got lost")
 		}
 	}()
-	p.run(8, func(i int) {
+	p.Run(8, func(i int) {
 		if i == 5 {
 			panic("five")
 		}
