@@ -1,12 +1,12 @@
 package cpu
 
 import (
-	"fmt"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/trtui/trtui/core/graph"
 )
 
 // pool is a fixed set of workers that share the calls of one parallel loop at a time. Kernels are as short as ten
@@ -23,17 +23,11 @@ type pool struct {
 	claim atomic.Uint64
 	limit atomic.Uint64 // claim's value when all calls are taken
 	done  atomic.Int64
-	fault atomic.Pointer[fault]
+	fault atomic.Pointer[error]
 
 	asleep atomic.Int32
 	wake   chan struct{}
 	closed atomic.Bool
-}
-
-// fault is a panic in a call, kept for the loop's caller.
-type fault struct {
-	value any
-	stack []byte
 }
 
 // spins is how often a worker looks for a new loop before it sleeps: some 50 microseconds.
@@ -59,7 +53,8 @@ func (p *pool) close() {
 }
 
 // run calls f(0) to f(n-1) and returns when all have returned. A loop inside a loop, and one that comes while another
-// stream's runs, is done by the caller alone. A panic in f is raised again here.
+// stream's runs, is done by the caller alone. A panic in f is raised again here,
+// as a *graph.Fault, when every call has returned.
 func (p *pool) run(n int, f func(int)) {
 	if n <= 1 || p.threads <= 1 || !p.busy.TryLock() {
 		for i := range n {
@@ -89,7 +84,7 @@ func (p *pool) run(n int, f func(int)) {
 	}
 	p.f = nil
 	if e := p.fault.Swap(nil); e != nil {
-		panic(fmt.Sprintf("%v\n%s", e.value, e.stack))
+		panic(*e)
 	}
 }
 
@@ -110,7 +105,8 @@ func (p *pool) call() bool {
 func (p *pool) guarded(i int) {
 	defer func() {
 		if e := recover(); e != nil {
-			p.fault.CompareAndSwap(nil, &fault{e, debug.Stack()})
+			err := graph.NewFault(e)
+			p.fault.CompareAndSwap(nil, &err)
 		}
 		p.done.Add(1)
 	}()
