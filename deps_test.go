@@ -44,6 +44,9 @@ var allowed = map[string][]string{
 	"views":                   {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
 	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
+	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu"},
+	"scripts/torture":           {"internal/torture", "internal/torture/networks"},
+
 	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
 	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim"},
 }
