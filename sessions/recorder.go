@@ -14,6 +14,8 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // writeInterval is how often what is new is written: a kill loses no more than that and the time of one write.
@@ -58,7 +60,7 @@ const (
 
 // stamped is a snapshot with the time at which it was published.
 type stamped struct {
-	*Snapshot
+	*report.Snapshot
 	time time.Time
 	key  string // of its configuration
 	done bool   // not on the way to another: settled, failed or idle
@@ -66,7 +68,7 @@ type stamped struct {
 
 // recordedRun is one timed inference.
 type recordedRun struct {
-	cfg   Config
+	cfg   config.Config
 	key   string
 	ns    time.Duration
 	steps []time.Duration
@@ -74,9 +76,9 @@ type recordedRun struct {
 
 // recordedTelemetry is the device's state under a configuration.
 type recordedTelemetry struct {
-	cfg Config
+	cfg config.Config
 	key string
-	*TelemetryReport
+	*report.Telemetry
 }
 
 // Create begins a recording in a new file, which names the program that writes it. It fails if the file exists.
@@ -120,7 +122,7 @@ func openWriter(path, program string) (*recordWriter, error) {
 	begin := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;", recordingMagic, RecordingVersion)
 	_, err = conn.ExecContext(ctx, begin+recordingSchema)
 	if err == nil {
-		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, Schema, stamp(time.Now()))
+		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, report.Schema, stamp(time.Now()))
 	}
 	if err != nil {
 		return nil, errors.Join(err, conn.Close(), db.Close())
@@ -131,12 +133,12 @@ func openWriter(path, program string) (*recordWriter, error) {
 func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
 
 // Snapshot hands a snapshot over. It does not wait.
-func (r *Recorder) Snapshot(s *Snapshot) {
+func (r *Recorder) Snapshot(s *report.Snapshot) {
 	r.add(stamped{s, time.Now(), r.key(s.Config), false})
 }
 
 // key tells configurations apart: those that build the same engine are one in a recording.
-func (r *Recorder) key(cfg Config) string { return key(cfg.Effective(r.quantized)) }
+func (r *Recorder) key(cfg config.Config) string { return key(cfg.Effective(r.quantized)) }
 
 func (r *Recorder) add(s stamped) {
 	s.done = s.Err != "" || s.Refused() && s.Stale == 0 || s.Settled() && (s.Busy == nil || !s.Timings.Live)
@@ -155,7 +157,7 @@ func (r *Recorder) add(s stamped) {
 }
 
 // sample hands a timed inference of a configuration, with its key, over. It does not wait; steps are copied.
-func (r *Recorder) sample(key string, cfg Config, s run.Sample) {
+func (r *Recorder) sample(key string, cfg config.Config, s run.Sample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 1 + len(s.Steps)
@@ -167,7 +169,7 @@ func (r *Recorder) sample(key string, cfg Config, s run.Sample) {
 }
 
 // telemetry hands a state of the device over. It does not wait.
-func (r *Recorder) telemetry(cfg Config, t *TelemetryReport) {
+func (r *Recorder) telemetry(cfg config.Config, t *report.Telemetry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.dead && len(r.pending.telemetry) < maxPendingTelemetry {

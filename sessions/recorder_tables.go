@@ -1,7 +1,9 @@
 package sessions
 
+import "github.com/trtui/trtui/sessions/report"
+
 // describe fills in the session's row, once the model is known, and again if it changes.
-func (w *recordWriter) describe(s *Snapshot) error {
+func (w *recordWriter) describe(s *report.Snapshot) error {
 	m, d := s.Model, s.Device
 	if m == nil || w.model == m.SHA256+m.Path {
 		return nil
@@ -15,49 +17,49 @@ func (w *recordWriter) describe(s *Snapshot) error {
 }
 
 // fill makes a configuration's tables of one part anew.
-func (w *recordWriter) fill(config int64, part Part, s *Snapshot) error {
+func (w *recordWriter) fill(config int64, part report.Part, s *report.Snapshot) error {
 	for _, t := range tablesOf(part) {
 		if err := w.exec("DELETE FROM "+t+" WHERE config = ?", config); err != nil {
 			return err
 		}
 	}
 	switch part {
-	case PartPasses:
+	case report.PartPasses:
 		return w.passes(config, s.Passes)
-	case PartTimings:
+	case report.PartTimings:
 		return w.timings(config, s.Timings)
-	case PartMemory:
+	case report.PartMemory:
 		return w.memory(config, s.Memory)
-	case PartCalibration:
+	case report.PartCalibration:
 		return w.ranges(config, s.Calibration)
-	case PartAccuracy:
+	case report.PartAccuracy:
 		return w.accuracy(config, s.Accuracy)
-	case PartTactics:
+	case report.PartTactics:
 		return w.tactics(config, s.Tactics)
 	}
 	return nil
 }
 
 // tablesOf returns the tables that are made of a part.
-func tablesOf(part Part) []string {
+func tablesOf(part report.Part) []string {
 	switch part {
-	case PartPasses:
+	case report.PartPasses:
 		return []string{"passes", "sites", "ledger"}
-	case PartTimings:
+	case report.PartTimings:
 		return []string{"timings"}
-	case PartMemory:
+	case report.PartMemory:
 		return []string{"memory", "slots"}
-	case PartCalibration:
+	case report.PartCalibration:
 		return []string{"ranges"}
-	case PartAccuracy:
+	case report.PartAccuracy:
 		return []string{"accuracy", "errors"}
-	case PartTactics:
+	case report.PartTactics:
 		return []string{"tactics"}
 	}
 	return nil
 }
 
-func (w *recordWriter) passes(config int64, p *PassesReport) error {
+func (w *recordWriter) passes(config int64, p *report.Passes) error {
 	for i, st := range p.Steps {
 		if err := w.insert("passes", config, i+1, st.Pass, st.Layers, int64(st.Elapsed)); err != nil {
 			return err
@@ -82,8 +84,8 @@ func (w *recordWriter) passes(config int64, p *PassesReport) error {
 }
 
 // timings writes a row for the whole and one for each step.
-func (w *recordWriter) timings(config int64, t *TimingsReport) error {
-	row := func(step int, layer string, op, precision, tactic, reformat any, l Latency, share, flops, bytes any) error {
+func (w *recordWriter) timings(config int64, t *report.Timings) error {
+	row := func(step int, layer string, op, precision, tactic, reformat any, l report.Latency, share, flops, bytes any) error {
 		return w.insert("timings", config, step, layer, op, precision, tactic, reformat, l.Count,
 			int64(l.Mean), int64(l.Median), int64(l.Min), int64(l.Max), int64(l.P90), int64(l.P95), int64(l.P99), l.CV,
 			share, flops, bytes)
@@ -99,7 +101,7 @@ func (w *recordWriter) timings(config int64, t *TimingsReport) error {
 	return nil
 }
 
-func (w *recordWriter) memory(config int64, m *MemoryReport) error {
+func (w *recordWriter) memory(config int64, m *report.Memory) error {
 	if err := w.insert("memory", config, m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights, m.PeakStep); err != nil {
 		return err
 	}
@@ -111,7 +113,7 @@ func (w *recordWriter) memory(config int64, m *MemoryReport) error {
 	return nil
 }
 
-func (w *recordWriter) ranges(config int64, c *CalibrationReport) error {
+func (w *recordWriter) ranges(config int64, c *report.Calibration) error {
 	for _, t := range c.Tensors {
 		for i, r := range t.By {
 			err := w.insert("ranges", config, t.Tensor, null(t.Layer), c.Calibrators[i], t.Used, t.Min, t.Max, t.Mean, t.Std,
@@ -124,7 +126,7 @@ func (w *recordWriter) ranges(config int64, c *CalibrationReport) error {
 	return nil
 }
 
-func (w *recordWriter) accuracy(config int64, a *AccuracyReport) error {
+func (w *recordWriter) accuracy(config int64, a *report.Accuracy) error {
 	share := func(v float64) any {
 		if v < 0 {
 			return nil
@@ -137,7 +139,7 @@ func (w *recordWriter) accuracy(config int64, a *AccuracyReport) error {
 	if err != nil {
 		return err
 	}
-	row := func(kind, name string, precision, tensor any, e Errors) error {
+	row := func(kind, name string, precision, tensor any, e report.Errors) error {
 		return w.insert("errors", config, kind, name, precision, tensor,
 			e.MaxAbs, e.MeanAbs, e.MedianAbs, e.MaxRel, e.MeanRel, e.L2, e.Cosine, e.SQNR, e.PSNR)
 	}
@@ -157,7 +159,7 @@ func (w *recordWriter) accuracy(config int64, a *AccuracyReport) error {
 	return nil
 }
 
-func (w *recordWriter) tactics(config int64, t *TacticsReport) error {
+func (w *recordWriter) tactics(config int64, t *report.Tactics) error {
 	for _, l := range t.Layers {
 		for _, c := range l.Candidates {
 			var timed any

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // opened opens a recording until the test ends.
@@ -105,10 +107,10 @@ func TestRecorderDoesNotWait(t *testing.T) {
 	steps := make([]time.Duration, 1000)
 	const configs = 100
 	for i := range 5000 {
-		cfg := Config{Precision: FP32, Batch: 1 + i*configs/5000}
-		snap := &Snapshot{Seq: i + 1, Schema: Schema, Config: cfg, Timings: &TimingsReport{Samples: i}}
+		cfg := config.Config{Precision: config.FP32, Batch: 1 + i*configs/5000}
+		snap := &report.Snapshot{Seq: i + 1, Schema: report.Schema, Config: cfg, Timings: &report.Timings{Samples: i}}
 		if i%50 == 0 {
-			snap.Busy, snap.Stale = &Progress{Phase: "timing"}, PartTimings
+			snap.Busy, snap.Stale = &report.Progress{Phase: "timing"}, report.PartTimings
 		}
 		r.Snapshot(snap)
 		r.sample(r.key(cfg), cfg, run.Sample{Latency: 1, Steps: steps})
@@ -144,7 +146,7 @@ func TestFullRecordingEnds(t *testing.T) {
 	r.onFailure(func(err error) { failed <- err })
 	r.mu.Lock()
 	for i := range 200 {
-		s := stamped{&Snapshot{Seq: i + 1, Model: &ModelReport{Name: fmt.Sprint(i)}, Err: strings.Repeat("x", 10000)}, time.Now(), fmt.Sprint(i), true}
+		s := stamped{&report.Snapshot{Seq: i + 1, Model: &report.Model{Name: fmt.Sprint(i)}, Err: strings.Repeat("x", 10000)}, time.Now(), fmt.Sprint(i), true}
 		r.pending.settled = append(r.pending.settled, s)
 	}
 	r.mu.Unlock()
@@ -154,7 +156,7 @@ func TestFullRecordingEnds(t *testing.T) {
 	if err := <-failed; !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "full") {
 		t.Errorf("not told that it is full: %v", err)
 	}
-	r.Snapshot(&Snapshot{Seq: 1000})
+	r.Snapshot(&report.Snapshot{Seq: 1000})
 	if err := r.Close(); err == nil {
 		t.Error("a recording that failed closes without an error")
 	}
@@ -169,10 +171,10 @@ func TestLiveStatesReplaceOneAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := &ModelReport{Name: "m"}
+	model := &report.Model{Name: "m"}
 	for i := range 100 {
 		live := i > 0 && i < 99
-		s := stamped{&Snapshot{Seq: i + 1, Model: model, Timings: &TimingsReport{Samples: i, Live: live}}, time.Now(), "c", !live}
+		s := stamped{&report.Snapshot{Seq: i + 1, Model: model, Timings: &report.Timings{Samples: i, Live: live}}, time.Now(), "c", !live}
 		if err := r.writer.write(pending{settled: []stamped{s}}, false); err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +206,7 @@ func TestReplayFromSeveralGoroutines(t *testing.T) {
 		all.Go(func() {
 			for i := range 20 {
 				r.Seek(i)
-				r.Set(Config{Precision: FP16})
+				r.Set(config.Config{Precision: config.FP16})
 				r.Rerun()
 				if _, err := r.At((g + i) % 2); err != nil {
 					t.Error(err)
@@ -229,21 +231,21 @@ func TestReplayFromSeveralGoroutines(t *testing.T) {
 
 // A recording that was closed before its last configuration was done was stopped; one that was cut short was not closed.
 func TestRecordingStopped(t *testing.T) {
-	done, failed, open := RecordedConfig{Settled: true}, RecordedConfig{Err: "no"}, RecordedConfig{}
+	done, failed, open := report.RecordedConfig{Settled: true}, report.RecordedConfig{Err: "no"}, report.RecordedConfig{}
 	for _, c := range []struct {
 		complete bool
-		configs  []RecordedConfig
+		configs  []report.RecordedConfig
 		want     bool
 	}{
-		{true, []RecordedConfig{done}, false},
-		{true, []RecordedConfig{open, done}, false}, // another one was chosen
-		{true, []RecordedConfig{done, failed}, false},
-		{true, []RecordedConfig{done, open}, true},
+		{true, []report.RecordedConfig{done}, false},
+		{true, []report.RecordedConfig{open, done}, false}, // another one was chosen
+		{true, []report.RecordedConfig{done, failed}, false},
+		{true, []report.RecordedConfig{done, open}, true},
 		{true, nil, true},
-		{false, []RecordedConfig{open}, false},
+		{false, []report.RecordedConfig{open}, false},
 	} {
-		r := RecordingReport{Complete: c.complete}
-		if r.setConfigs(c.configs); r.Stopped != c.want || len(r.Configs) != len(c.configs) {
+		r := report.Recording{Complete: c.complete}
+		if r.SetConfigs(c.configs); r.Stopped != c.want || len(r.Configs) != len(c.configs) {
 			t.Errorf("%v %+v: stopped %v", c.complete, c.configs, r.Stopped)
 		}
 	}

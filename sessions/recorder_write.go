@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // recordWriter holds the open file of a recorder and what it needs to remember of what it wrote. Only the recorder's
@@ -25,10 +28,10 @@ type recordWriter struct {
 	reports map[[sha256.Size]byte]int64 // rows of reports by the hash of part and JSON
 	hashes  map[int64][sha256.Size]byte
 	uses    map[int64]int // snapshots that refer to a report
-	newest  [numParts]writtenReport
+	newest  [report.NumKinds]writtenReport
 	last    *writtenSnapshot
 	model   string // the hash of the model in the session's row
-	line    LogLine
+	line    report.LogLine
 	lines   int64 // rows of the log
 	states  int   // rows of telemetry
 }
@@ -38,7 +41,7 @@ type writtenConfig struct {
 	id      int64
 	runs    int
 	samples int
-	tables  [numParts]int64 // the report from which each part's tables were filled
+	tables  [report.NumKinds]int64 // the report from which each part's tables were filled
 	settled bool
 	err     string
 }
@@ -53,9 +56,9 @@ type writtenReport struct {
 type writtenSnapshot struct {
 	seq    int
 	config int64
-	stale  Parts
+	stale  report.Parts
 	done   bool
-	ids    [numParts]int64
+	ids    [report.NumKinds]int64
 }
 
 func newRecordWriter(db *sql.DB, conn *sql.Conn) *recordWriter {
@@ -134,7 +137,7 @@ func (w *recordWriter) write(p pending, last bool) (err error) {
 }
 
 // config returns the row of a configuration.
-func (w *recordWriter) config(cfg Config, key string, first time.Time) (*writtenConfig, error) {
+func (w *recordWriter) config(cfg config.Config, key string, first time.Time) (*writtenConfig, error) {
 	if c := w.configs[key]; c != nil {
 		return c, nil
 	}
@@ -193,16 +196,16 @@ func (w *recordWriter) snapshot(s stamped) error {
 	}
 	row := &writtenSnapshot{seq: s.Seq, config: c.id, stale: s.Stale, done: s.done}
 	values := []any{s.Seq, stamp(s.time), c.id, s.Settled(), nil, nil}
-	for i, p := range recordedParts {
-		id, err := w.report(i, p.get(s.Snapshot))
+	for i, p := range report.Kinds() {
+		id, err := w.report(i, p.Get(s.Snapshot))
 		if err != nil {
 			return err
 		}
 		row.ids[i] = id
 		values = append(values, null(id))
-		if id != 0 && c.tables[i] != id && !s.Stale.Has(p.part) {
-			if err := w.fill(c.id, p.part, s.Snapshot); err != nil {
-				return fmt.Errorf("table of %s: %w", p.name, err)
+		if id != 0 && c.tables[i] != id && !s.Stale.Has(p.Part) {
+			if err := w.fill(c.id, p.Part, s.Snapshot); err != nil {
+				return fmt.Errorf("table of %s: %w", p.Name, err)
 			}
 			c.tables[i] = id
 		}
@@ -253,8 +256,8 @@ func (w *recordWriter) replaceLast(row *writtenSnapshot) error {
 	if l.done || l.config != row.config || l.stale != row.stale {
 		return nil
 	}
-	for i, p := range recordedParts {
-		if l.ids[i] != row.ids[i] && p.part != PartTimings && p.part != PartOverview {
+	for i, p := range report.Kinds() {
+		if l.ids[i] != row.ids[i] && p.Part != report.PartTimings && p.Part != report.PartOverview {
 			return nil
 		}
 	}
@@ -280,17 +283,17 @@ func (w *recordWriter) drop(l *writtenSnapshot) error {
 }
 
 // report returns the row of a report, 0 where there is none.
-func (w *recordWriter) report(i int, report any) (int64, error) {
-	if report == nil {
+func (w *recordWriter) report(i int, one any) (int64, error) {
+	if one == nil {
 		return 0, nil
 	}
-	if n := w.newest[i]; n.report == report && (n.id == 0 || w.uses[n.id] > 0) {
+	if n := w.newest[i]; n.report == one && (n.id == 0 || w.uses[n.id] > 0) {
 		return n.id, nil
 	}
-	text, err := encodeReport(report)
+	text, err := encodeReport(one)
 	if err != nil {
-		w.newest[i] = writtenReport{report, 0}
-		return 0, w.warn(fmt.Sprintf("the %s report is not in the recording: %v", recordedParts[i].name, err))
+		w.newest[i] = writtenReport{one, 0}
+		return 0, w.warn(fmt.Sprintf("the %s report is not in the recording: %v", report.Kinds()[i].Name, err))
 	}
 	h := sha256.Sum256(append([]byte{byte(i)}, text...))
 	id, ok := w.reports[h]
@@ -306,7 +309,7 @@ func (w *recordWriter) report(i int, report any) (int64, error) {
 		if err := z.Close(); err != nil {
 			return 0, err
 		}
-		if err := w.exec("INSERT INTO reports (part, bytes, json) VALUES (?, ?, ?)", recordedParts[i].name, len(text), b.Bytes()); err != nil {
+		if err := w.exec("INSERT INTO reports (part, bytes, json) VALUES (?, ?, ?)", report.Kinds()[i].Name, len(text), b.Bytes()); err != nil {
 			return 0, err
 		}
 		if err := w.conn.QueryRowContext(context.Background(), "SELECT last_insert_rowid()").Scan(&id); err != nil {
@@ -314,18 +317,18 @@ func (w *recordWriter) report(i int, report any) (int64, error) {
 		}
 		w.reports[h], w.hashes[id] = id, h
 	}
-	w.newest[i] = writtenReport{report, id}
+	w.newest[i] = writtenReport{one, id}
 	return id, nil
 }
 
 // encodeReport returns a report's JSON, within what a reader accepts. Where the graph after every pass would be too
 // much, only the passes' sites are kept.
-func encodeReport(report any) ([]byte, error) {
-	text, err := json.Marshal(report)
+func encodeReport(one any) ([]byte, error) {
+	text, err := json.Marshal(one)
 	if err == nil {
 		err = checkReport(text)
 	}
-	p, ok := report.(*PassesReport)
+	p, ok := one.(*report.Passes)
 	if err == nil || !ok {
 		return text, err
 	}
@@ -341,7 +344,7 @@ func encodeReport(report any) ([]byte, error) {
 }
 
 // log writes the lines that are new.
-func (w *recordWriter) log(lines []LogLine) error {
+func (w *recordWriter) log(lines []report.LogLine) error {
 	from := 0
 	for i := len(lines) - 1; i >= 0; i-- {
 		if l := lines[i]; l.Time.Equal(w.line.Time) && l.Text == w.line.Text {
@@ -358,14 +361,14 @@ func (w *recordWriter) log(lines []LogLine) error {
 	return nil
 }
 
-func (w *recordWriter) writeLine(l LogLine) error {
+func (w *recordWriter) writeLine(l report.LogLine) error {
 	w.lines++
 	return w.insert("log", w.lines, stamp(l.Time), l.Level, null(l.Layer), l.Text)
 }
 
 // warn writes a line of the recorder's own.
 func (w *recordWriter) warn(text string) error {
-	return w.writeLine(LogLine{Time: time.Now(), Level: "warning", Text: text})
+	return w.writeLine(report.LogLine{Time: time.Now(), Level: "warning", Text: text})
 }
 
 // null returns nil in place of the zero value.

@@ -5,6 +5,9 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // A recording is one SQLite file. docs/recording.md describes it for those who query it.
@@ -37,42 +40,17 @@ const (
 	maxTelemetry        = 200_000 // more than two days
 )
 
-// recordedParts are the reports of a snapshot by the names of their columns, in order.
-var recordedParts = []struct {
-	part Part
-	name string
-	get  func(*Snapshot) any // nil interface where there is none
-}{
-	{PartModel, "model", func(s *Snapshot) any { return orNil(s.Model) }},
-	{PartPasses, "passes", func(s *Snapshot) any { return orNil(s.Passes) }},
-	{PartOverview, "overview", func(s *Snapshot) any { return orNil(s.Overview) }},
-	{PartTimings, "timings", func(s *Snapshot) any { return orNil(s.Timings) }},
-	{PartMemory, "memory", func(s *Snapshot) any { return orNil(s.Memory) }},
-	{PartCalibration, "calibration", func(s *Snapshot) any { return orNil(s.Calibration) }},
-	{PartAccuracy, "accuracy", func(s *Snapshot) any { return orNil(s.Accuracy) }},
-	{PartTactics, "tactics", func(s *Snapshot) any { return orNil(s.Tactics) }},
-}
-
-const numParts = 8
-
-func orNil[T any](p *T) any {
-	if p == nil {
-		return nil
-	}
-	return p
-}
-
 // recordedState is what a snapshot has beside its reports and its log.
 type recordedState struct {
 	Seq    int
 	Schema int
-	Config Config
-	Device DeviceReport
-	Stale  Parts
-	Busy   *Progress `json:",omitempty"`
-	Err    string    `json:",omitempty"`
+	Config config.Config
+	Device report.Device
+	Stale  report.Parts
+	Busy   *report.Progress `json:",omitempty"`
+	Err    string           `json:",omitempty"`
 
-	Telemetry *TelemetryReport `json:",omitempty"`
+	Telemetry *report.Telemetry `json:",omitempty"`
 }
 
 // sqliteURI returns the URI of a database file, whatever characters its path has.

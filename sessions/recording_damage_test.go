@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // smallRecording writes a recording of made-up reports and returns the file's bytes.
@@ -24,21 +26,21 @@ func smallRecording(t testing.TB) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, p := range []Precision{FP32, INT8} {
-		cfg := Config{Precision: p, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-conv-bn"}}
-		layer := LayerTiming{Name: "conv", Op: "Conv", Latency: Latency{Count: 2, Median: 5}}
+	for i, p := range []config.Precision{config.FP32, config.INT8} {
+		cfg := config.Config{Precision: p, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-conv-bn"}}
+		layer := report.LayerTiming{Name: "conv", Op: "Conv", Latency: report.Latency{Count: 2, Median: 5}}
 		r.sample(r.key(cfg), cfg, run.Sample{Latency: 10, Steps: []time.Duration{4, 5}})
-		r.Snapshot(&Snapshot{
-			Seq: i + 1, Schema: Schema, Config: cfg,
-			Model:       &ModelReport{Name: "m", Path: "m.onnx", SHA256: "00", Layers: []LayerInfo{{Name: "conv"}}},
-			Passes:      &PassesReport{Steps: []PassStep{{Pass: "fuse", Missed: []MissedSite{{Rule: "r", Reason: "dtype"}}}}, Ledger: []LedgerEntry{{Layer: "conv", Fate: "kept", Into: "conv"}}},
-			Overview:    &OverviewReport{Batch: 1},
-			Timings:     &TimingsReport{Samples: 2, Layers: []LayerTiming{layer, layer}},
-			Memory:      &MemoryReport{Slots: []SlotInfo{{Tensor: "x", Bytes: 256}}},
-			Calibration: &CalibrationReport{Calibrators: []string{"minmax"}, Tensors: []TensorCalibration{{Tensor: "x", By: make([]CalibratorResult, 1)}}},
-			Accuracy:    &AccuracyReport{Layers: []LayerError{{Name: "conv"}}, Labels: LabelAccuracy{Top1: -1}},
-			Tactics:     &TacticsReport{Layers: []LayerTactics{{Layer: "conv", Candidates: []CandidateInfo{{Tactic: "direct"}}}}},
-			Log:         []LogLine{{Time: time.Unix(int64(i), 0), Level: "info", Text: "built"}},
+		r.Snapshot(&report.Snapshot{
+			Seq: i + 1, Schema: report.Schema, Config: cfg,
+			Model:       &report.Model{Name: "m", Path: "m.onnx", SHA256: "00", Layers: []report.Layer{{Name: "conv"}}},
+			Passes:      &report.Passes{Steps: []report.PassStep{{Pass: "fuse", Missed: []report.MissedSite{{Rule: "r", Reason: "dtype"}}}}, Ledger: []report.LedgerEntry{{Layer: "conv", Fate: "kept", Into: "conv"}}},
+			Overview:    &report.Overview{Batch: 1},
+			Timings:     &report.Timings{Samples: 2, Layers: []report.LayerTiming{layer, layer}},
+			Memory:      &report.Memory{Slots: []report.Slot{{Tensor: "x", Bytes: 256}}},
+			Calibration: &report.Calibration{Calibrators: []string{"minmax"}, Tensors: []report.TensorCalibration{{Tensor: "x", By: make([]report.CalibratorResult, 1)}}},
+			Accuracy:    &report.Accuracy{Layers: []report.LayerError{{Name: "conv"}}, Labels: report.LabelAccuracy{Top1: -1}},
+			Tactics:     &report.Tactics{Layers: []report.LayerTactics{{Layer: "conv", Candidates: []report.Candidate{{Tactic: "direct"}}}}},
+			Log:         []report.LogLine{{Time: time.Unix(int64(i), 0), Level: "info", Text: "built"}},
 		})
 	}
 	if err := r.Close(); err != nil {
@@ -180,7 +182,7 @@ func TestReportsAreBounded(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for _, packed := range [][]byte{zeros, many} {
-		if err := decodeReport(packed, new(PassesReport)); err == nil {
+		if err := decodeReport(packed, new(report.Passes)); err == nil {
 			t.Error("a report that is too large is read")
 		}
 	}
@@ -195,8 +197,7 @@ func FuzzDecodeReport(f *testing.F) {
 	f.Add(byte(3), []byte(`{"Layers":[{"Name":"a","Median":5,"Recent":[1,2]}]}`))
 	f.Add(byte(5), []byte(`{"Tensors":[{"By":[{"Amax":1e40}]}]}`))
 	f.Fuzz(func(t *testing.T, part byte, text []byte) {
-		p := recordedParts[int(part)%numParts]
-		report := newReport(p.part)
+		report := report.Kinds()[int(part)%report.NumKinds].New()
 		if decodeReport(pack(t, func(z *gzip.Writer) { z.Write(text) }), report) != nil {
 			return
 		}

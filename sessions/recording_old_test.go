@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestOldRecording opens a recording that the first version of the program wrote: whatever reports have gained since, it
@@ -35,7 +36,7 @@ func TestOldRecording(t *testing.T) {
 		if s.Timings.EndToEnd.Median <= 0 || s.Memory.Peak <= 0 || len(s.Calibration.Tensors) == 0 || s.Calibration.Tensors[0].By[0].Amax <= 0 || s.Accuracy.Outputs[0].SQNR <= 0 {
 			t.Errorf("state %d has reports without numbers", i)
 		}
-		if _, err := sessions.MarshalOutput(s); err != nil {
+		if _, err := report.MarshalOutput(s); err != nil {
 			t.Errorf("state %d: %v", i, err)
 		}
 	}

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Replay shows a recording as a [Session] shows a model: it publishes the snapshots that were recorded. Neither the
@@ -16,24 +19,24 @@ import (
 type Replay struct {
 	file    *recordingFile
 	steps   []RecordedStep
-	configs map[int64]Config
-	tried   []RecordedConfig
+	configs map[int64]config.Config
+	tried   []report.RecordedConfig
 	cut     bool
 	lasted  time.Duration // from the start to the end, where it has one
 	own     bool          // the model brings quantisation of its own
-	events  chan *Snapshot
+	events  chan *report.Snapshot
 	wake    chan struct{}
 	close   context.CancelFunc
 	done    chan struct{}
 
 	mu   sync.Mutex
-	snap *Snapshot
-	at   int              // the state that is shown
-	want func() *Snapshot // what to show next
-	seq  int              // of published snapshots
+	snap *report.Snapshot
+	at   int                     // the state that is shown
+	want func() *report.Snapshot // what to show next
+	seq  int                     // of published snapshots
 
 	readMu  sync.Mutex
-	reports [numParts]readReport // the newest of each part, as most snapshots share them
+	reports [report.NumKinds]readReport // the newest of each part, as most snapshots share them
 }
 
 // readReport is a decoded report with its row.
@@ -47,7 +50,7 @@ type RecordedStep struct {
 	Seq     int
 	Time    time.Time
 	After   time.Duration // after the recording began; not negative, whatever the clock did
-	Config  Config
+	Config  config.Config
 	Settled bool // every report fits the configuration
 	config  int64
 }
@@ -58,7 +61,7 @@ func OpenRecording(path string) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replay{file: f, events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &Replay{file: f, events: make(chan *report.Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.close = cancel
 	err = r.index(ctx)
@@ -80,7 +83,7 @@ func OpenRecording(path string) (*Replay, error) {
 func (r *Replay) index(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	r.configs = map[int64]Config{}
+	r.configs = map[int64]config.Config{}
 	rows, err := r.file.conn.QueryContext(ctx, "SELECT id, substr(config, 1, 65536) FROM configs ORDER BY id LIMIT ?", maxRecordedConfigs)
 	if err != nil {
 		return err
@@ -91,7 +94,7 @@ func (r *Replay) index(ctx context.Context) error {
 		if err := scan(&id, &text); err != nil {
 			return struct{}{}, err
 		}
-		var c Config
+		var c config.Config
 		err := json.Unmarshal([]byte(text), &c)
 		r.configs[id] = c
 		return struct{}{}, err
@@ -135,10 +138,7 @@ const maxTimingsRead = 32
 
 // timings reads the newest report of times of each configuration. One that cannot be read is left out: its state says why.
 func (r *Replay) timings(ctx context.Context) error {
-	part := 0
-	for recordedParts[part].part != PartTimings {
-		part++
-	}
+	part := slices.IndexFunc(report.Kinds(), func(k report.Kind) bool { return k.Part == report.PartTimings })
 	for i := range r.tried[:min(len(r.tried), maxTimingsRead)] {
 		c := &r.tried[i]
 		var id int64
@@ -149,9 +149,9 @@ func (r *Replay) timings(ctx context.Context) error {
 		if err != nil {
 			continue
 		}
-		if report, err := r.report(ctx, part, id); err == nil {
-			whole := report.(*TimingsReport)
-			c.Timings = &TimingsReport{EndToEnd: whole.EndToEnd, MedianLow: whole.MedianLow, MedianHigh: whole.MedianHigh, Beside: whole.Beside, Estimated: whole.Estimated}
+		if one, err := r.report(ctx, part, id); err == nil {
+			whole := one.(*report.Timings)
+			c.Timings = &report.Timings{EndToEnd: whole.EndToEnd, MedianLow: whole.MedianLow, MedianHigh: whole.MedianHigh, Beside: whole.Beside, Estimated: whole.Estimated}
 		}
 	}
 	return nil
@@ -174,7 +174,7 @@ func (r *Replay) begun(ctx context.Context) error {
 }
 
 // Tried returns the configurations of the recording with what came of each in the end, in the order of trial.
-func (r *Replay) Tried() []RecordedConfig { return slices.Clone(r.tried) }
+func (r *Replay) Tried() []report.RecordedConfig { return slices.Clone(r.tried) }
 
 // CutShort reports whether the recording was not ended as it should: its writer was killed, or is still at it.
 func (r *Replay) CutShort() bool { return r.cut }
@@ -186,7 +186,7 @@ func (r *Replay) Path() string { return r.file.path }
 func (r *Replay) Steps() []RecordedStep { return slices.Clone(r.steps) }
 
 // At reads state i, counted from 0. The snapshot is the one that was recorded, with Replay and At set.
-func (r *Replay) At(i int) (*Snapshot, error) {
+func (r *Replay) At(i int) (*report.Snapshot, error) {
 	if err := r.check(i); err != nil {
 		return nil, err
 	}
@@ -204,10 +204,10 @@ func (r *Replay) At(i int) (*Snapshot, error) {
 }
 
 // Events delivers the snapshots to show, as a session does.
-func (r *Replay) Events() <-chan *Snapshot { return r.events }
+func (r *Replay) Events() <-chan *report.Snapshot { return r.events }
 
 // Snapshot returns what is shown.
-func (r *Replay) Snapshot() *Snapshot {
+func (r *Replay) Snapshot() *report.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.snap
@@ -215,13 +215,13 @@ func (r *Replay) Snapshot() *Snapshot {
 
 // Set shows the newest settled state of a configuration, or the newest at all. Where it was not recorded, what is shown
 // stays and is marked as not belonging to it.
-func (r *Replay) Set(cfg Config) {
+func (r *Replay) Set(cfg config.Config) {
 	i := r.find(cfg)
 	if i < 0 {
-		r.show(func() *Snapshot { return r.missing(cfg) })
+		r.show(func() *report.Snapshot { return r.missing(cfg) })
 		return
 	}
-	r.move(i, func() *Snapshot {
+	r.move(i, func() *report.Snapshot {
 		c := *r.load(i)
 		c.Config = cfg
 		return &c
@@ -229,7 +229,7 @@ func (r *Replay) Set(cfg Config) {
 }
 
 // find returns the state that shows a configuration best, or -1.
-func (r *Replay) find(cfg Config) int {
+func (r *Replay) find(cfg config.Config) int {
 	best, same := -1, map[int64]bool{}
 	for id, c := range r.configs {
 		same[id] = c.SameEngine(cfg, r.own)
@@ -243,10 +243,10 @@ func (r *Replay) find(cfg Config) int {
 }
 
 // missing returns what is shown, marked as that of another configuration.
-func (r *Replay) missing(cfg Config) *Snapshot {
+func (r *Replay) missing(cfg config.Config) *report.Snapshot {
 	c := *r.Snapshot()
 	c.Config, c.Busy = cfg, nil
-	c.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
+	c.Stale = report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartAccuracy | report.PartTactics | report.PartCalibration
 	c.Err = fmt.Sprintf("%s was not recorded; the recording has %s", cfg.Label(r.own), strings.Join(r.names(), "; "))
 	return &c
 }
@@ -283,7 +283,7 @@ func (r *Replay) DropTimings(bool) { r.Rerun() }
 
 // Rerun says that a replay does not measure.
 func (r *Replay) Rerun() {
-	r.show(func() *Snapshot {
+	r.show(func() *report.Snapshot {
 		c := *r.Snapshot()
 		c.Err = "a replay shows what was recorded; open the model to measure"
 		return &c
@@ -293,12 +293,12 @@ func (r *Replay) Rerun() {
 // Seek shows state i, counted from 0, or the nearest there is.
 func (r *Replay) Seek(i int) {
 	i = min(max(i, 0), len(r.steps)-1)
-	r.move(i, func() *Snapshot { return r.load(i) })
+	r.move(i, func() *report.Snapshot { return r.load(i) })
 }
 
 // move shows state i as what returns it. The position changes at once, so that steps on from here count from it even
 // while the state is read.
-func (r *Replay) move(i int, what func() *Snapshot) {
+func (r *Replay) move(i int, what func() *report.Snapshot) {
 	r.mu.Lock()
 	r.at = i
 	r.mu.Unlock()
@@ -306,7 +306,7 @@ func (r *Replay) move(i int, what func() *Snapshot) {
 }
 
 // load reads state i, or says why it cannot be read.
-func (r *Replay) load(i int) *Snapshot {
+func (r *Replay) load(i int) *report.Snapshot {
 	snap, err := r.At(i)
 	if err != nil {
 		return r.unreadable(i, err)
@@ -314,13 +314,13 @@ func (r *Replay) load(i int) *Snapshot {
 	return snap
 }
 
-func (r *Replay) unreadable(i int, err error) *Snapshot {
+func (r *Replay) unreadable(i int, err error) *report.Snapshot {
 	at := r.Moment(i)
-	return &Snapshot{Schema: Schema, Config: r.steps[i].Config, Replay: r.file.path, At: &at, Err: err.Error()}
+	return &report.Snapshot{Schema: report.Schema, Config: r.steps[i].Config, Replay: r.file.path, At: &at, Err: err.Error()}
 }
 
 // show has the loop publish a snapshot; a later wish takes the place of one that is still to be fulfilled.
-func (r *Replay) show(what func() *Snapshot) {
+func (r *Replay) show(what func() *report.Snapshot) {
 	r.mu.Lock()
 	r.want = what
 	r.mu.Unlock()
@@ -346,7 +346,7 @@ func (r *Replay) loop(ctx context.Context) {
 }
 
 // publish shows a snapshot. Its number counts on, whatever it was in the recording, as readers expect of a session.
-func (r *Replay) publish(s *Snapshot) {
+func (r *Replay) publish(s *report.Snapshot) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := *s

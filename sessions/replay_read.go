@@ -8,17 +8,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // read reads a snapshot; r.readMu is held.
-func (r *Replay) read(ctx context.Context, seq int) (*Snapshot, error) {
+func (r *Replay) read(ctx context.Context, seq int) (*report.Snapshot, error) {
 	var state string
 	var logged int64
-	var ids [numParts]sql.NullInt64
+	var ids [report.NumKinds]sql.NullInt64
 	into := []any{&state, &logged}
 	var columns []string
-	for i, p := range recordedParts {
-		columns = append(columns, p.name)
+	for i, p := range report.Kinds() {
+		columns = append(columns, p.Name)
 		into = append(into, &ids[i])
 	}
 	query := "SELECT substr(state, 1, ?), log, " + strings.Join(columns, ", ") + " FROM snapshots WHERE seq = ?"
@@ -32,66 +34,23 @@ func (r *Replay) read(ctx context.Context, seq int) (*Snapshot, error) {
 	if err := json.Unmarshal([]byte(state), &s); err != nil {
 		return nil, err
 	}
-	snap := &Snapshot{
+	snap := &report.Snapshot{
 		Seq: s.Seq, Schema: s.Schema, Config: s.Config, Device: s.Device, Stale: s.Stale, Busy: s.Busy, Err: s.Err,
 		Telemetry: s.Telemetry, Replay: r.file.path,
 	}
-	for i, p := range recordedParts {
+	for i, p := range report.Kinds() {
 		if !ids[i].Valid {
 			continue
 		}
 		report, err := r.report(ctx, i, ids[i].Int64)
 		if err != nil {
-			return nil, fmt.Errorf("%s report: %w", p.name, err)
+			return nil, fmt.Errorf("%s report: %w", p.Name, err)
 		}
-		setReport(snap, report)
+		p.Set(snap, report)
 	}
 	var err error
 	snap.Log, err = r.log(ctx, logged)
 	return snap, err
-}
-
-// newReport returns an empty report of a part.
-func newReport(p Part) any {
-	switch p {
-	case PartModel:
-		return new(ModelReport)
-	case PartPasses:
-		return new(PassesReport)
-	case PartOverview:
-		return new(OverviewReport)
-	case PartTimings:
-		return new(TimingsReport)
-	case PartMemory:
-		return new(MemoryReport)
-	case PartCalibration:
-		return new(CalibrationReport)
-	case PartAccuracy:
-		return new(AccuracyReport)
-	}
-	return new(TacticsReport)
-}
-
-// setReport puts a report into its place.
-func setReport(s *Snapshot, report any) {
-	switch v := report.(type) {
-	case *ModelReport:
-		s.Model = v
-	case *PassesReport:
-		s.Passes = v
-	case *OverviewReport:
-		s.Overview = v
-	case *TimingsReport:
-		s.Timings = v
-	case *MemoryReport:
-		s.Memory = v
-	case *CalibrationReport:
-		s.Calibration = v
-	case *AccuracyReport:
-		s.Accuracy = v
-	case *TacticsReport:
-		s.Tactics = v
-	}
 }
 
 // report reads a report, or returns the one that was read last.
@@ -100,10 +59,10 @@ func (r *Replay) report(ctx context.Context, i int, id int64) (any, error) {
 		return r.reports[i].report, nil
 	}
 	var packed []byte
-	if err := r.file.conn.QueryRowContext(ctx, "SELECT json FROM reports WHERE id = ? AND part = ?", id, recordedParts[i].name).Scan(&packed); err != nil {
+	if err := r.file.conn.QueryRowContext(ctx, "SELECT json FROM reports WHERE id = ? AND part = ?", id, report.Kinds()[i].Name).Scan(&packed); err != nil {
 		return nil, err
 	}
-	report := newReport(recordedParts[i].part)
+	report := report.Kinds()[i].New()
 	if err := decodeReport(packed, report); err != nil {
 		return nil, err
 	}
@@ -112,13 +71,13 @@ func (r *Replay) report(ctx context.Context, i int, id int64) (any, error) {
 }
 
 // log reads the lines that a snapshot shows, which end with the given one.
-func (r *Replay) log(ctx context.Context, last int64) ([]LogLine, error) {
+func (r *Replay) log(ctx context.Context, last int64) ([]report.LogLine, error) {
 	rows, err := r.file.conn.QueryContext(ctx, `SELECT substr(time, 1, 64), substr(level, 1, 64), coalesce(substr(layer, 1, 4096), ''), substr(text, 1, 65536)
 		FROM log WHERE id <= ? ORDER BY id DESC LIMIT ?`, last, maxLogLines)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := scanAll(rows, func(scan func(...any) error) (l LogLine, err error) {
+	lines, err := scanAll(rows, func(scan func(...any) error) (l report.LogLine, err error) {
 		var at string
 		if err = scan(&at, &l.Level, &l.Layer, &l.Text); err != nil {
 			return l, err

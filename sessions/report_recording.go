@@ -14,81 +14,18 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-// RecordingReport sums a recording up (trtui inspect recording).
-type RecordingReport struct {
-	Schema      int `output:"-"` // of the stored reports
-	Path        string
-	Bytes       int64
-	Version     int    // of the file's tables
-	Program     string // that wrote it
-	Started     time.Time
-	Ended       time.Time    `json:",omitzero"` // zero: still being written, or cut short
-	Complete    bool         // the file was closed
-	Stopped     bool         // it was, before the last configuration was done, as by Ctrl-C
-	Model       string       `output:"-"` // the head has these
-	ModelPath   string       `output:"-"`
-	ModelKind   string       `output:"-"`
-	ModelBytes  int64        `output:"-"`
-	ModelSHA256 string       `output:"-"`
-	Data        string       `output:"-"`
-	Items       int          `output:"-"`
-	CalItems    int          `output:"-"`
-	Labelled    bool         `output:"-"`
-	Random      bool         `output:"-"`
-	Device      DeviceReport `output:"-"`
-	Configs     []RecordedConfig
-	States      int
-	Err         string `json:",omitempty" output:"error"` // why the file cannot be read; the rest is then empty
-}
-
-// RecordedConfig is one configuration that was tried, with what came of it. A number that is not known is nil.
-type RecordedConfig struct {
-	ID         int
-	Name       string
-	Config     Config
-	First      time.Time
-	Settled    bool
-	Err        string         `json:",omitempty" output:"error"`
-	Runs       int            // timed inferences in the file
-	Median     *time.Duration // latency
-	P99        *time.Duration
-	Timings    *TimingsReport `output:"-" json:"-"`     // the newest, where that was read
-	Top1       *float64       `unit:"share"`            // from 0 to 1
-	Agreement  *float64       `unit:"share"`            // from 0 to 1
-	SQNR       *float64       `unit:"db" exact:"exact"` // of the first output
-	ArenaBytes *int
-	Weights    *int `unit:"bytes"`
-}
-
-// Measured returns what the recording says of the configuration's times.
-func (c *RecordedConfig) Measured() Measured {
-	if c.Timings != nil && c.Median != nil && c.Timings.EndToEnd.Median == *c.Median {
-		return c.Timings.Measured(c.Config)
-	}
-	m := Measured{Config: c.Config}
-	if c.Median != nil {
-		m.Median = *c.Median
-	}
-	return m
-}
-
-// setConfigs adds what was tried.
-func (r *RecordingReport) setConfigs(list []RecordedConfig) {
-	n := len(list)
-	done := n > 0 && (list[n-1].Settled || list[n-1].Err != "")
-	r.Configs, r.Stopped = list, r.Complete && !done
-}
-
 // Report sums the recording up.
-func (r *Replay) Report() (*RecordingReport, error) {
+func (r *Replay) Report() (*report.Recording, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
 	defer cancel()
 	rep, err := r.file.report(ctx)
 	if err == nil {
 		rep.States = len(r.steps)
-		rep.setConfigs(r.Tried())
+		rep.SetConfigs(r.Tried())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("recording %s: %w", r.file.path, damaged(err))
@@ -97,12 +34,12 @@ func (r *Replay) Report() (*RecordingReport, error) {
 }
 
 // report reads the session's row.
-func (f *recordingFile) report(ctx context.Context) (*RecordingReport, error) {
+func (f *recordingFile) report(ctx context.Context) (*report.Recording, error) {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return nil, err
 	}
-	r := &RecordingReport{Schema: Schema, Path: f.path, Bytes: info.Size(), Version: int(f.version)}
+	r := &report.Recording{Schema: report.Schema, Path: f.path, Bytes: info.Size(), Version: int(f.version)}
 	var started, ended string
 	d := &r.Device
 	text := func(column string) string { return "coalesce(substr(" + column + ", 1, 4096), '')" }
@@ -125,8 +62,8 @@ func (f *recordingFile) report(ctx context.Context) (*RecordingReport, error) {
 	return r, err
 }
 
-// configs reads the configurations and their results; quantized is as for [Config.Effective].
-func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]RecordedConfig, error) {
+// configs reads the configurations and their results; quantized is as for [config.Config.Effective].
+func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]report.RecordedConfig, error) {
 	rows, err := f.conn.QueryContext(ctx, `
 		SELECT c.id, substr(c.config, 1, 65536), substr(c.first, 1, 64), c.settled IS NOT NULL, coalesce(substr(c.error, 1, 4096), ''),
 			coalesce((SELECT max(run) + 1 FROM runs WHERE config = c.id), 0), t.median_ns, t.p99_ns, a.top1, a.agreement,
@@ -139,8 +76,8 @@ func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]Recorded
 	if err != nil {
 		return nil, err
 	}
-	list, err := scanAll(rows, func(scan func(...any) error) (RecordedConfig, error) {
-		var c RecordedConfig
+	list, err := scanAll(rows, func(scan func(...any) error) (report.RecordedConfig, error) {
+		var c report.RecordedConfig
 		var text, first string
 		var median, p99 sql.NullInt64
 		err := scan(&c.ID, &text, &first, &c.Settled, &c.Err, &c.Runs, &median, &p99, &c.Top1, &c.Agreement, &c.SQNR, &c.ArenaBytes, &c.Weights)
@@ -154,11 +91,11 @@ func (f *recordingFile) configs(ctx context.Context, quantized bool) ([]Recorded
 		c.First, err = time.Parse(time.RFC3339Nano, first)
 		return c, err
 	})
-	var configs []Config
+	var configs []config.Config
 	for _, c := range list {
 		configs = append(configs, c.Config)
 	}
-	for i, name := range Labels(configs, quantized) {
+	for i, name := range config.Labels(configs, quantized) {
 		list[i].Name = name
 	}
 	return list, err
@@ -180,12 +117,12 @@ func duration(n sql.NullInt64) *time.Duration {
 
 // ListRecordings sums up the recordings in a folder, newest first. One that cannot be read has Err set. A folder that
 // does not exist holds none.
-func ListRecordings(dir string) ([]*RecordingReport, error) {
+func ListRecordings(dir string) ([]*report.Recording, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("recordings: %w", err)
 	}
-	var list []*RecordingReport
+	var list []*report.Recording
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != RecordingExtension || !e.Type().IsRegular() {
 			continue
@@ -193,21 +130,21 @@ func ListRecordings(dir string) ([]*RecordingReport, error) {
 		path := filepath.Join(dir, e.Name())
 		r, err := summarize(path)
 		if err != nil {
-			r = &RecordingReport{Schema: Schema, Path: path, Err: err.Error()}
+			r = &report.Recording{Schema: report.Schema, Path: path, Err: err.Error()}
 			if info, err := e.Info(); err == nil {
 				r.Bytes, r.Started = info.Size(), info.ModTime()
 			}
 		}
 		list = append(list, r)
 	}
-	slices.SortStableFunc(list, func(a, b *RecordingReport) int {
+	slices.SortStableFunc(list, func(a, b *report.Recording) int {
 		return cmp.Or(b.Started.Compare(a.Started), cmp.Compare(a.Path, b.Path))
 	})
 	return list, nil
 }
 
 // summarize opens a recording only to sum it up.
-func summarize(path string) (*RecordingReport, error) {
+func summarize(path string) (*report.Recording, error) {
 	f, err := openRecordingFile(path)
 	if err != nil {
 		return nil, err
@@ -222,9 +159,9 @@ func summarize(path string) (*RecordingReport, error) {
 	if err == nil {
 		var own bool
 		if own, err = f.quantized(ctx); err == nil {
-			var list []RecordedConfig
+			var list []report.RecordedConfig
 			list, err = f.configs(ctx, own)
-			r.setConfigs(list)
+			r.SetConfigs(list)
 		}
 	}
 	if err != nil {

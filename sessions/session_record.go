@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Record begins to write what the session does to a new file, from the present state on.
@@ -22,7 +24,7 @@ func (s *Session) Record(path string) error {
 		return errors.Join(errors.New("already recording"), r.Close())
 	}
 	s.log("info", "", "recording to %s", path)
-	s.update(func(snap *Snapshot) { snap.Recording = path })
+	s.update(func(snap *report.Snapshot) { snap.Recording = path })
 	return nil
 }
 
@@ -33,21 +35,21 @@ func (s *Session) StopRecording() error {
 		return errors.New("nothing is being recorded")
 	}
 	err := r.Close()
-	s.update(func(snap *Snapshot) { snap.Recording = "" })
+	s.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	return err
 }
 
 // recordingFailed ends a recording that cannot be written.
 func (s *Session) recordingFailed(r *Recorder, err error) {
 	if s.recorder.CompareAndSwap(r, nil) {
-		s.update(func(snap *Snapshot) { snap.Recording = "" })
+		s.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	}
 	s.log("error", "", "%v", err)
 }
 
 // timed is a measurement: its samples and their configuration.
 type timed struct {
-	cfg     Config
+	cfg     config.Config
 	samples *timings
 }
 
@@ -69,7 +71,7 @@ func (s *Session) startRecorder(r *Recorder) bool {
 }
 
 // sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.
-func (s *Session) sampler(cfg Config, t *timings) func(run.Sample) {
+func (s *Session) sampler(cfg config.Config, t *timings) func(run.Sample) {
 	k := key(cfg.Effective(s.stages.model.Quantized))
 	s.mu.Lock()
 	s.timed = timed{cfg, t}

@@ -14,7 +14,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // simulated is the CPU in the role of a device whose times are estimates. drift, if not zero, is added to the first
@@ -246,7 +246,7 @@ func TestInspectTacticsOfUnsupported(t *testing.T) {
 		{"text", "softmax/Softmax (Softmax)\nthere is no tactic for Softmax"},
 		{"json", `"softmax/Softmax"`},
 	} {
-		cmd := inspectPart(onBackends(testTable()), takeAll, "tactics", "", sessions.PartTactics, writeTactics)
+		cmd := inspectPart(onBackends(testTable()), takeAll, "tactics", "", report.PartTactics, writeTactics)
 		out, err := call(t, cmd, "--backend", "sim:2", "--format", c.format)
 		if !errors.Is(err, errNo) || !strings.Contains(out, c.want) {
 			t.Errorf("%s: %v\n%s", c.format, err, out)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // How long the commands measure.
@@ -54,20 +56,20 @@ func benchCommand(table []backend) *cobra.Command {
 
 // benchOutput is the JSON of trtui bench.
 type benchOutput struct {
-	Precision  sessions.Precision
+	Precision  config.Precision
 	Batch      int
-	Latency    sessions.Latency
-	Throughput float64                  `unit:"items_per_s"`
-	Gap        *time.Duration           `json:",omitempty"` // where layers were timed
-	Inference  *sessions.InferenceSplit `json:",omitempty"`
-	Memory     sessions.MemoryNumbers
-	Badges     []sessions.Badge
-	Unchanged  string                 `json:",omitempty"` // why the precision changes no layer
-	Layers     []sessions.LayerTiming `json:",omitempty"`
+	Latency    report.Latency
+	Throughput float64                `unit:"items_per_s"`
+	Gap        *time.Duration         `json:",omitempty"` // where layers were timed
+	Inference  *report.InferenceSplit `json:",omitempty"`
+	Memory     report.MemoryNumbers
+	Badges     []report.Badge
+	Unchanged  string               `json:",omitempty"` // why the precision changes no layer
+	Layers     []report.LayerTiming `json:",omitempty"`
 }
 
 func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, p run.Profiling) error {
-	snap, err := o.report(ctx, stderr, path, sessions.PartOverview|sessions.PartTimings, p)
+	snap, err := o.report(ctx, stderr, path, report.PartOverview|report.PartTimings, p)
 	if err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path st
 }
 
 // writeLayerTimes prints the time of every layer; of times that were estimated, which do not vary, the one that there is.
-func writeLayerTimes(w io.Writer, t *sessions.TimingsReport) {
+func writeLayerTimes(w io.Writer, t *report.Timings) {
 	header := []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", ">GFLOP/s"}
 	if t.Estimated {
 		fmt.Fprintf(w, "\nestimated sum of layers %s ms\n\n", ms(t.SumMedian))
@@ -114,7 +116,7 @@ func writeLayerTimes(w io.Writer, t *sessions.TimingsReport) {
 	writeTable(w, header, rows)
 }
 
-func maxShare(layers []sessions.LayerTiming) float64 {
+func maxShare(layers []report.LayerTiming) float64 {
 	m := 1e-9
 	for _, l := range layers {
 		m = max(m, l.Share)
@@ -131,7 +133,7 @@ func estimatedMark(estimated bool) string {
 }
 
 // writeHeading prints which model this is about, under which configuration, and on what.
-func writeHeading(w io.Writer, snap *sessions.Snapshot) {
+func writeHeading(w io.Writer, snap *report.Snapshot) {
 	device := snap.Device.Device
 	if n := snap.Device.Threads; n > 0 {
 		device += ", " + count(n, "thread")
@@ -141,7 +143,7 @@ func writeHeading(w io.Writer, snap *sessions.Snapshot) {
 }
 
 // writeLatency prints what was measured end to end.
-func writeLatency(w io.Writer, snap *sessions.Snapshot) {
+func writeLatency(w io.Writer, snap *report.Snapshot) {
 	t, v := snap.Timings, snap.Overview
 	writeHeading(w, snap)
 	if t.Estimated {
@@ -162,7 +164,7 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 }
 
 // splitText writes where the time of an inference goes with its copies.
-func splitText(s *sessions.InferenceSplit) string {
+func splitText(s *report.InferenceSplit) string {
 	enqueue := us(s.Enqueue)
 	if s.InPlace {
 		enqueue = "none, the host computes"
@@ -172,7 +174,7 @@ func splitText(s *sessions.InferenceSplit) string {
 }
 
 // report opens the model and makes parts of a snapshot.
-func (o *modelFlags) report(ctx context.Context, stderr io.Writer, path string, parts sessions.Parts, profiling run.Profiling) (snap *sessions.Snapshot, err error) {
+func (o *modelFlags) report(ctx context.Context, stderr io.Writer, path string, parts report.Parts, profiling run.Profiling) (snap *report.Snapshot, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func buildCommand(table []backend) *cobra.Command {
@@ -41,7 +42,7 @@ type buildOutput struct {
 	Target       string
 	ArenaBytes   int
 	WeightsBytes int
-	Contents     *sessions.FileReport
+	Contents     *report.File
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func calibrateCommand(table []backend) *cobra.Command {
@@ -38,8 +40,8 @@ func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, pat
 		if err != nil {
 			return err
 		}
-		cfg.Precision = sessions.INT8
-		snap, err := r.Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
+		cfg.Precision = config.INT8
+		snap, err := r.Report(ctx, cfg, report.PartCalibration, run.Profiling{})
 		if err != nil {
 			return err
 		}
@@ -66,7 +68,7 @@ func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, pat
 }
 
 // writeCalibration prints what the active calibrator, or each of them, makes of every tensor.
-func writeCalibration(w io.Writer, c *sessions.CalibrationReport, compare bool) {
+func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 	var rows [][]string
 	for _, t := range c.Tensors {
 		name := t.Tensor
@@ -85,7 +87,7 @@ func writeCalibration(w io.Writer, c *sessions.CalibrationReport, compare bool) 
 }
 
 // writeWeights prints what 8 bits make of each layer's weights.
-func writeWeights(w io.Writer, list []sessions.WeightCalibration) {
+func writeWeights(w io.Writer, list []report.WeightCalibration) {
 	var rows [][]string
 	for _, l := range list {
 		use := "-"
@@ -105,7 +107,7 @@ func writeWeights(w io.Writer, list []sessions.WeightCalibration) {
 }
 
 // best marks the calibrator with the highest SQNR.
-func best(t sessions.TensorCalibration, i int) string {
+func best(t report.TensorCalibration, i int) string {
 	for _, r := range t.By {
 		if r.SQNR > t.By[i].SQNR {
 			return ""

@@ -1,14 +1,17 @@
 package main
 
-import "github.com/trtui/trtui/sessions"
+import (
+	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+)
 
 // each returns a configuration for each precision and, for int8, each calibrator.
-func (g *configFlags) each(precisions, calibrators []string) ([]sessions.Config, error) {
-	var configs []sessions.Config
+func (g *configFlags) each(precisions, calibrators []string) ([]config.Config, error) {
+	var configs []config.Config
 	for _, p := range precisions {
 		g.precision = p
 		list := calibrators
-		if p != string(sessions.INT8) {
+		if p != string(config.INT8) {
 			list = calibrators[:1]
 		}
 		for _, cal := range list {
@@ -25,12 +28,12 @@ func (g *configFlags) each(precisions, calibrators []string) ([]sessions.Config,
 
 // eachFor returns a configuration for each precision and, for int8, each calibrator, over what an engine was built with. A
 // model's own ranges leave calibrators no say: the first one stands for all. shapes are those that the data has.
-func (g *configFlags) eachFor(m *sessions.Model, shapes map[string][]int, precisions, calibrators []string) ([]sessions.Config, error) {
+func (g *configFlags) eachFor(m *sessions.Model, shapes map[string][]int, precisions, calibrators []string) ([]config.Config, error) {
 	configs, err := g.each(precisions, calibrators)
 	if err != nil {
 		return nil, err
 	}
-	var list []sessions.Config
+	var list []config.Config
 	for i, asked := range configs {
 		if m.Quantized && i > 0 && configs[i-1].Precision == asked.Precision {
 			continue
@@ -53,7 +56,7 @@ func (g *configFlags) eachFor(m *sessions.Model, shapes map[string][]int, precis
 // that an engine was built with or --config says, otherwise the lists by default.
 func (g *configFlags) listed(m *sessions.Model) (precisions, calibrators []string) {
 	precisions, calibrators = g.precisions, g.calibrators
-	base := g.base(m, sessions.Config{})
+	base := g.base(m, config.Config{})
 	if !g.changed("precision") && base.Precision != "" && (m.Engine != nil || g.file != nil) {
 		precisions = []string{string(base.Precision)}
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // tactics returns the pins of --tactic and the bans of --forbid-tactic, by layer; those for every layer are under "".
@@ -52,8 +52,8 @@ func parseShapes(text string) (map[string][]int, error) {
 		var dims []int
 		for word := range strings.SplitSeq(item[at+1:], "x") {
 			n, err := strconv.Atoi(word)
-			if err != nil || n < 0 || n > sessions.MaxExtent {
-				return nil, fmt.Errorf("--shapes %q: %q is no extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, sessions.MaxExtent)
+			if err != nil || n < 0 || n > config.MaxExtent {
+				return nil, fmt.Errorf("--shapes %q: %q is no extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, config.MaxExtent)
 			}
 			dims = append(dims, n)
 		}
@@ -65,7 +65,7 @@ func parseShapes(text string) (map[string][]int, error) {
 // splitDisabled takes comma-separated rules and places apart. The layers of a place are behind commas too: what is no rule
 // goes on with the place before it.
 func splitDisabled(lists []string) []string {
-	rules := sessions.RuleNames()
+	rules := config.RuleNames()
 	var out []string
 	for _, list := range lists {
 		begins := true // an element

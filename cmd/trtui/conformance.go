@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // conformanceReport is the outcome of all cases.
@@ -109,7 +110,7 @@ func (r *conformanceReport) add(c conformanceResult) {
 	r.Cases = append(r.Cases, c)
 }
 
-func (r *conformanceReport) write(w io.Writer, o *outputFlags, head sessions.Head) error {
+func (r *conformanceReport) write(w io.Writer, o *outputFlags, head report.Head) error {
 	if o.json() {
 		return writeReport(w, head, r)
 	}
@@ -130,27 +131,27 @@ func (r *conformanceReport) write(w io.Writer, o *outputFlags, head sessions.Hea
 }
 
 // runCases runs the cases of all paths, and tells which is at hand. It ends with ctx, within a case.
-func runCases(ctx context.Context, paths []string, execute executor, timeout time.Duration, tell func(sessions.Progress)) (report conformanceReport, err error) {
+func runCases(ctx context.Context, paths []string, execute executor, timeout time.Duration, tell func(report.Progress)) (all conformanceReport, err error) {
 	var cases []conformanceCase
 	for _, path := range paths {
 		found, err := findCases(path)
 		if err != nil {
-			return report, err
+			return all, err
 		}
 		cases = append(cases, found...)
 	}
 	for i, c := range cases {
 		if tell != nil {
-			tell(sessions.Progress{Phase: "running cases", Item: c.name, Done: i, Total: len(cases)})
+			tell(report.Progress{Phase: "running cases", Item: c.name, Done: i, Total: len(cases)})
 		}
 		c.execute = execute
 		result := c.run(ctx, timeout)
 		if err := ctx.Err(); err != nil {
-			return report, err
+			return all, err
 		}
-		report.add(result)
+		all.add(result)
 	}
-	return report, nil
+	return all, nil
 }
 
 // endPatience is how long a case is waited for that was told to end: as long as a layer may take.

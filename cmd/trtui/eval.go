@@ -12,6 +12,8 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // evalRow is one configuration's result in the JSON of trtui eval.
@@ -23,7 +25,7 @@ type evalRow struct {
 	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
 	Latency      time.Duration
 	LatencyP99   time.Duration
-	Speed        *sessions.Speed // beside the first row; null for that, and for the same engine as another row's
+	Speed        *report.Speed // beside the first row; null for that, and for the same engine as another row's
 	WeightsBytes int
 	ArenaBytes   int
 	Ranges       string `json:",omitempty"` // of activations: where they come from
@@ -33,7 +35,7 @@ type evalRow struct {
 	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
 	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
-	Config       sessions.Config
+	Config       config.Config
 
 	offset int // by how much the labels seem to be off
 }
@@ -69,9 +71,9 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 	o.anew = o.config.comparesCalibrators()
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		precisions, calibrators := o.config.listed(p.model)
-		alone := !o.config.changed("precision") && precisions[0] != string(sessions.FP32)
+		alone := !o.config.changed("precision") && precisions[0] != string(config.FP32)
 		if alone {
-			precisions = append([]string{string(sessions.FP32)}, precisions...)
+			precisions = append([]string{string(config.FP32)}, precisions...)
 		}
 		configs, err := o.config.eachFor(p.model, o.data.shapes, precisions, calibrators)
 		if err == nil && alone {
@@ -99,8 +101,8 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 
 // evalConfigs returns a row for each configuration, and by how much the labels seem to be off. Engines are measured side by
 // side; one that two configurations have in common is measured once: what differed would be noise.
-func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []sessions.Config) (rows []evalRow, offset int, err error) {
-	var distinct []sessions.Config
+func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []config.Config) (rows []evalRow, offset int, err error) {
+	var distinct []config.Config
 	engines, of := map[string]int{}, make([]int, len(configs)) // by identity, and by row: the place in distinct
 	unchanged := make([]string, len(configs))
 	for i, cfg := range configs {
@@ -115,7 +117,7 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []se
 		of[i] = engines[id]
 	}
 	profiling := run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime}
-	compared, err := r.Compare(ctx, distinct, sessions.PartOverview|sessions.PartScore, profiling)
+	compared, err := r.Compare(ctx, distinct, report.PartOverview|report.PartScore, profiling)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -134,9 +136,9 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []se
 }
 
 // calibrator names what gives a configuration its ranges; "" where nothing does.
-func (p *place) calibrator(cfg sessions.Config) string {
+func (p *place) calibrator(cfg config.Config) string {
 	switch {
-	case p.model.Quantized && cfg.Precision == sessions.INT8:
+	case p.model.Quantized && cfg.Precision == config.INT8:
 		return "the model's"
 	case cfg.Quantizes() && !p.model.Quantized:
 		return cfg.Calibrator
@@ -216,7 +218,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 
 // speedText prints how many times as fast as the first row one is, with a remark where that says little. A difference within
 // the noise is none.
-func speedText(s sessions.Speed) (speed, remark string) {
+func speedText(s report.Speed) (speed, remark string) {
 	speed = fmt.Sprintf("%.2f×", s.Ratio)
 	if !s.Significant {
 		speed, remark = "~1.00×", "within noise; "
@@ -232,7 +234,7 @@ func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // layered returns the configuration whose layers are looked at: the last one, and where a model was given and nothing asked
 // for INT8 with the calibrator that every command begins with.
-func (g *configFlags) layered(m *sessions.Model, configs []sessions.Config) sessions.Config {
+func (g *configFlags) layered(m *sessions.Model, configs []config.Config) config.Config {
 	cfg := configs[len(configs)-1]
 	if m.Engine == nil && g.file == nil && !g.changed("precision", "calibrator") {
 		cfg.Calibrator = "entropy"
@@ -241,8 +243,8 @@ func (g *configFlags) layered(m *sessions.Model, configs []sessions.Config) sess
 }
 
 // evalLayers prints the errors of every layer of one configuration.
-func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Runner, cfg sessions.Config) error {
-	snap, err := r.Report(ctx, cfg, sessions.PartAccuracy, run.Profiling{})
+func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Runner, cfg config.Config) error {
+	snap, err := r.Report(ctx, cfg, report.PartAccuracy, run.Profiling{})
 	if err != nil {
 		return err
 	}

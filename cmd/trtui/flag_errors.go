@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // unknownFlag adds to the error of an unknown flag which command has it, or those of this command that are spelt alike.
@@ -32,7 +32,7 @@ func unknownFlag(cmd *cobra.Command, err error) error {
 			names = append(names, "--"+f.Name)
 		}
 	})
-	return fmt.Errorf("%w%s", err, sessions.DidYouMean("--"+name, names))
+	return fmt.Errorf("%w%s", err, config.DidYouMean("--"+name, names))
 }
 
 // having returns the commands that have a flag, the workbench first.

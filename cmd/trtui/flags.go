@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // part names flags that mean something to a command together, or not at all.
@@ -151,6 +152,6 @@ func (f *modelFlags) check() error {
 }
 
 // configFor returns the configuration for a model.
-func (f *modelFlags) configFor(m *sessions.Model) (sessions.Config, error) {
+func (f *modelFlags) configFor(m *sessions.Model) (config.Config, error) {
 	return f.config.forModel(m, f.data.shapes)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // configFlags say how a model is built: they make a configuration.
@@ -27,7 +28,7 @@ type configFlags struct {
 	until       int
 	pins, bans  []string // of tactics
 	path        string
-	file        *sessions.ConfigFile // that is at path, once it was read
+	file        *config.File // that is at path, once it was read
 }
 
 func (g *configFlags) define() {
@@ -35,7 +36,7 @@ func (g *configFlags) define() {
 	f := g.part(takePrecision)
 	f.StringVar(&g.precision, "precision", "fp32", "fp32, fp16 or int8; if it is not given, an engine keeps its own and a quantised model is int8")
 	f.StringSliceVar(&g.layers, "layer-precisions", nil, "precision by layer, as in '*head*:fp32,Conv_3:int8'; later ones win")
-	f.StringVar(&g.constraints, "precision-constraints", string(sessions.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
+	f.StringVar(&g.constraints, "precision-constraints", string(config.Prefer), "where a layer cannot have the precision set for it: prefer (a warning), obey (an error) or none (the set precisions are ignored)")
 	g.part(takeCalibrator).StringVar(&g.calibrator, "calibrator", "entropy", "minmax, entropy, percentile[:P] or mse")
 	f = g.part(takeShapes)
 	f.IntVar(&g.batch, "batch", 1, "batch size of a model whose batch axis is open")
@@ -92,21 +93,21 @@ func (g *configFlags) check() error {
 // readFile reads the file of --config.
 func (g *configFlags) readFile() (err error) {
 	if g.path != "" && g.file == nil {
-		g.file, err = sessions.ReadConfigFile(g.path)
+		g.file, err = config.ReadFile(g.path)
 	}
 	return err
 }
 
 // asked returns the configuration that the flags and their defaults ask for.
-func (g *configFlags) asked() (sessions.Config, error) {
-	cfg := sessions.Config{
-		Precision: sessions.Precision(g.precision), Calibrator: g.calibrator, Batch: g.batch,
+func (g *configFlags) asked() (config.Config, error) {
+	cfg := config.Config{
+		Precision: config.Precision(g.precision), Calibrator: g.calibrator, Batch: g.batch,
 		Disable: splitDisabled(g.disable), Until: g.until, LayerPrecisions: g.layers,
 	}
 	if err := g.checkValues(); err != nil {
 		return cfg, usageError{err}
 	}
-	if c := sessions.Constraints(g.constraints); c != sessions.Prefer { // the zero Config says so
+	if c := config.Constraints(g.constraints); c != config.Prefer { // the zero Config says so
 		cfg.Constraints = c
 	}
 	var err error
@@ -120,13 +121,13 @@ func (g *configFlags) asked() (sessions.Config, error) {
 }
 
 func (g *configFlags) checkValues() error {
-	switch sessions.Precision(g.precision) {
-	case sessions.FP32, sessions.FP16, sessions.INT8:
+	switch config.Precision(g.precision) {
+	case config.FP32, config.FP16, config.INT8:
 	default:
 		return fmt.Errorf("--precision %q: want fp32, fp16 or int8", g.precision)
 	}
-	if g.batch < 1 || g.batch > sessions.MaxBatch {
-		return fmt.Errorf("--batch %d: want 1 to %d", g.batch, sessions.MaxBatch)
+	if g.batch < 1 || g.batch > config.MaxBatch {
+		return fmt.Errorf("--batch %d: want 1 to %d", g.batch, config.MaxBatch)
 	}
 	if last := len(pass.Standard()) + len(pass.Lowering()); g.until < 0 || g.until > last {
 		return fmt.Errorf("--passes-until %d: want 1 to %d, or 0 for all passes", g.until, last)
@@ -137,8 +138,8 @@ func (g *configFlags) checkValues() error {
 	if _, err := quant.ParseRules(strings.Join(g.layers, ",")); err != nil {
 		return fmt.Errorf("--layer-precisions: %w", err)
 	}
-	switch c := sessions.Constraints(g.constraints); c {
-	case "", sessions.Prefer, sessions.Obey, sessions.Ignore:
+	switch c := config.Constraints(g.constraints); c {
+	case "", config.Prefer, config.Obey, config.Ignore:
 	default:
 		return fmt.Errorf("--precision-constraints %q: want prefer, obey or none", g.constraints)
 	}
@@ -148,7 +149,7 @@ func (g *configFlags) checkValues() error {
 // forModel returns the configuration for a model: what an engine was built with, int8 for a model that brings its own
 // quantisation, over that what the file of --config says, and over that what flags were given for. shapes are those that the
 // data has.
-func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (sessions.Config, error) {
+func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (config.Config, error) {
 	asked, err := g.asked()
 	if err == nil {
 		err = g.readFile()
@@ -160,12 +161,12 @@ func (g *configFlags) forModel(m *sessions.Model, shapes map[string][]int) (sess
 }
 
 // base returns what the flags that were given are applied to.
-func (g *configFlags) base(m *sessions.Model, asked sessions.Config) sessions.Config {
+func (g *configFlags) base(m *sessions.Model, asked config.Config) config.Config {
 	base := asked
 	if built, err := m.BuiltWith(); err == nil {
 		base = built
 	} else if m.Quantized && m.Refused == nil && !g.changed("precision") {
-		base.Precision = sessions.INT8
+		base.Precision = config.INT8
 	}
 	if g.file != nil {
 		base = g.file.Over(base)
@@ -175,7 +176,7 @@ func (g *configFlags) base(m *sessions.Model, asked sessions.Config) sessions.Co
 
 // over returns base, which an engine was built with or a file says, changed by the flags that were given, whose values are
 // in asked. Tactics by layer and shapes of inputs count only where the flags leave precision and batch alone.
-func (g *configFlags) over(base, asked sessions.Config) sessions.Config {
+func (g *configFlags) over(base, asked config.Config) config.Config {
 	cfg := base
 	given(g, "precision", &cfg.Precision, asked.Precision)
 	if cfg.Precision != base.Precision {
@@ -205,7 +206,7 @@ func given[T any](g *configFlags, flag string, to *T, value T) {
 
 // shaped gives inputs without a name in --shapes theirs, and where no shapes were given but a model needs them those that
 // the data has.
-func (g *configFlags) shaped(m *sessions.Model, cfg sessions.Config, ofData map[string][]int) (sessions.Config, error) {
+func (g *configFlags) shaped(m *sessions.Model, cfg config.Config, ofData map[string][]int) (config.Config, error) {
 	if dims, ok := cfg.Shapes[""]; ok {
 		if m.Network == nil || len(m.Network.Inputs) != 1 || len(cfg.Shapes) > 1 {
 			return cfg, usageError{errors.New("--shapes: name the inputs, as in x:1x3x224x224: the model has several")}
@@ -220,8 +221,8 @@ func (g *configFlags) shaped(m *sessions.Model, cfg sessions.Config, ofData map[
 	}
 	batch, given := m.BatchOfShapes(cfg.Shapes)
 	switch {
-	case given && (batch < 1 || batch > sessions.MaxBatch):
-		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want 1 to %d", batch, sessions.MaxBatch)}
+	case given && (batch < 1 || batch > config.MaxBatch):
+		return cfg, usageError{fmt.Errorf("shapes: the batch is %d: want 1 to %d", batch, config.MaxBatch)}
 	case given && g.changed("batch") && batch != cfg.Batch:
 		return cfg, usageError{fmt.Errorf("--batch %d, but the shapes have a batch of %d; give one of the two", cfg.Batch, batch)}
 	case given:

@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // gpuFlags are the flags of the commands that look at a GPU, which scripts/gpu.sh runs.
@@ -88,7 +89,7 @@ func (o *gpuFlags) bounded(ctx context.Context) (context.Context, context.Cancel
 func (o *gpuFlags) head(b run.Backend) (json.RawMessage, error) {
 	h := sessions.BackendHead(o.device.backend, b)
 	h.Commit = ownCommit()
-	return sessions.MarshalOutput(h)
+	return report.MarshalOutput(h)
 }
 
 // print writes a row: as JSON, or its text.

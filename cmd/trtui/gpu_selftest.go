@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/run/suite"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // selftestFlags are the flags of trtui gpu selftest.
@@ -116,7 +116,7 @@ type selftesting struct {
 	*selftestFlags
 	stdout, stderr io.Writer
 	begin          time.Time
-	tell           func(sessions.Progress) // nil: nobody asks
+	tell           func(report.Progress) // nil: nobody asks
 	sum            selftestSummary
 	seen           map[string]bool // tactics
 	pending        *suite.Row      // the pair that is being checked
@@ -318,8 +318,8 @@ type selftestEvent struct {
 }
 
 // progress says at which pair the selftest is.
-func (s *selftesting) progress() sessions.Progress {
-	p := sessions.Progress{Phase: "checking pairs", Item: s.pending.Tactic + " on " + s.pending.Layer, Done: s.sum.Ran, Total: s.sum.Pairs}
+func (s *selftesting) progress() report.Progress {
+	p := report.Progress{Phase: "checking pairs", Item: s.pending.Tactic + " on " + s.pending.Layer, Done: s.sum.Ran, Total: s.sum.Pairs}
 	if s.sum.Failed > 0 {
 		p.Item = fmt.Sprintf("%d failed; %s", s.sum.Failed, p.Item)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -41,31 +42,31 @@ func inspectKernel(ctx context.Context, o *modelFlags, stdout, stderr io.Writer,
 	if err := o.check(); err != nil {
 		return err
 	}
-	var report *sessions.KernelReport
-	var snap *sessions.Snapshot
+	var kernel *report.Kernel
+	var snap *report.Snapshot
 	err := o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
 			return err
 		}
-		if snap, err = r.Report(ctx, cfg, sessions.PartModel, run.Profiling{}); err != nil {
+		if snap, err = r.Report(ctx, cfg, report.PartModel, run.Profiling{}); err != nil {
 			return err
 		}
-		report, err = r.Kernel(ctx, cfg, layer, tactic)
+		kernel, err = r.Kernel(ctx, cfg, layer, tactic)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if o.output.json() {
-		return writeReport(stdout, snap.Head(), report)
+		return writeReport(stdout, snap.Head(), kernel)
 	}
-	writeKernel(stdout, report)
+	writeKernel(stdout, kernel)
 	return nil
 }
 
 // writeKernel prints the code behind what is known of it.
-func writeKernel(w io.Writer, r *sessions.KernelReport) {
+func writeKernel(w io.Writer, r *report.Kernel) {
 	fmt.Fprintf(w, "%s (%s), tactic %s\n", r.Layer, r.Op, r.Tactic)
 	fmt.Fprintf(w, "%s, %s KiB of tensors read and written\n", ui.Quantity(float64(r.FLOPs), "FLOP"), kib(int(r.Bytes)))
 	if r.Time > 0 {

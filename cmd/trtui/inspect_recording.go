@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func inspectRecordingCommand() *cobra.Command {
@@ -52,7 +53,7 @@ func inspectRecording(w io.Writer, o *outputFlags, path string) error {
 	return nil
 }
 
-func writeRecording(w io.Writer, r *sessions.RecordingReport) {
+func writeRecording(w io.Writer, r *report.Recording) {
 	fmt.Fprintf(w, "%s: %s (%s, sha256 %.12s), on %s\n", r.Path, r.Model, r.ModelPath, r.ModelSHA256, r.Device.Device)
 	end := "cut short, or still being written"
 	if r.Complete {
@@ -83,7 +84,7 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 }
 
 // endText is how a recording ended that was closed.
-func endText(r *sessions.RecordingReport) string {
+func endText(r *report.Recording) string {
 	if r.Stopped {
 		return "stopped"
 	}
@@ -100,8 +101,8 @@ func known[T any](v *T, print func(T) string) string {
 
 // recordingDocument is a recording among others in the JSON.
 type recordingDocument struct {
-	sessions.Head
-	sessions.RecordingReport
+	report.Head
+	report.Recording
 }
 
 // listRecordings prints a line for each recording in a folder.
@@ -115,7 +116,7 @@ func listRecordings(w io.Writer, o *outputFlags, dir string) error {
 		for _, r := range list {
 			out.Recordings = append(out.Recordings, recordingDocument{r.Head(), *r})
 		}
-		return writeReport(w, sessions.Head{}, out)
+		return writeReport(w, report.Head{}, out)
 	}
 	if len(list) == 0 {
 		return errors.New("no recordings (*" + sessions.RecordingExtension + ") in " + dir)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // jsonCommands are the commands that print JSON, but record, replay and conformance.
@@ -77,8 +77,8 @@ func checkJSON(t *testing.T, text string) map[string]bool {
 	if _, err := d.Token(); err != io.EOF {
 		t.Errorf("there is more than one document: %v", err)
 	}
-	if v["schema"] != float64(sessions.OutputSchema) {
-		t.Errorf("the schema is %v, want %d", v["schema"], sessions.OutputSchema)
+	if v["schema"] != float64(report.OutputSchema) {
+		t.Errorf("the schema is %v, want %d", v["schema"], report.OutputSchema)
 	}
 	for _, name := range []string{"model", "device", "config", "data"} {
 		if _, ok := v[name]; !ok {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -141,7 +142,7 @@ func (f *modelFlags) with(path string, stderr io.Writer, use func(*place, *sessi
 	defer p.close()
 	p.warn(stderr)
 	if f.output.verbose {
-		p.work.Log = func(l sessions.LogLine) { fmt.Fprintln(stderr, l) }
+		p.work.Log = func(l report.LogLine) { fmt.Fprintln(stderr, l) }
 	}
 	report, stop := f.output.reporter(stderr)
 	defer stop()

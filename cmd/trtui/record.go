@@ -11,6 +11,8 @@ import (
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func recordCommand(table []backend) *cobra.Command {
@@ -67,16 +69,16 @@ func record(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, 
 
 // recorded returns the configurations to record: those that the flags list, and where no precision was given the one
 // that an engine was built with or --config says, or int8 of a model that brings its own quantisation.
-func (g *configFlags) recorded(m *sessions.Model, shapes map[string][]int) ([]sessions.Config, error) {
+func (g *configFlags) recorded(m *sessions.Model, shapes map[string][]int) ([]config.Config, error) {
 	precisions, calibrators := g.listed(m)
 	if m.Engine == nil && m.Quantized && !g.changed("precision") && (g.file == nil || !g.file.Has("precision")) {
-		precisions = []string{string(sessions.INT8)}
+		precisions = []string{string(config.INT8)}
 	}
 	return g.eachFor(m, shapes, precisions, calibrators)
 }
 
 // runConfigs leads a session through configurations, one after the other.
-func runConfigs(ctx context.Context, o *outputFlags, s *sessions.Session, configs []sessions.Config, stderr io.Writer) error {
+func runConfigs(ctx context.Context, o *outputFlags, s *sessions.Session, configs []config.Config, stderr io.Writer) error {
 	report, stop := o.reporter(stderr)
 	defer stop()
 	for _, cfg := range configs {
@@ -89,7 +91,7 @@ func runConfigs(ctx context.Context, o *outputFlags, s *sessions.Session, config
 }
 
 // awaitIdle waits until a session has done all that a configuration asks for.
-func awaitIdle(ctx context.Context, o *outputFlags, s *sessions.Session, cfg sessions.Config, report func(sessions.Progress), stderr io.Writer) error {
+func awaitIdle(ctx context.Context, o *outputFlags, s *sessions.Session, cfg config.Config, report func(report.Progress), stderr io.Writer) error {
 	logged := 0
 	for {
 		select {

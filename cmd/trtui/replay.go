@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -83,7 +84,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 }
 
 // writeReplay prints what was recorded and the overview of one state.
-func writeReplay(w io.Writer, r *sessions.Replay, snap *sessions.Snapshot) error {
+func writeReplay(w io.Writer, r *sessions.Replay, snap *report.Snapshot) error {
 	rep, err := r.Report()
 	if err != nil {
 		return err

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -16,7 +18,7 @@ import (
 type terminal struct {
 	look       ui.Options
 	recordings string // folder
-	configs    *sessions.ConfigSaver
+	configs    *config.Saver
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 }
 
@@ -77,8 +79,8 @@ func (t terminal) replay(ctx context.Context, r *sessions.Replay, live *views.Li
 }
 
 // replayConfigs saves configurations beside the recording that they are in.
-func replayConfigs(r *sessions.Replay) *sessions.ConfigSaver {
-	return sessions.NewConfigSaver(filepath.Dir(r.Path()), r.Path())
+func replayConfigs(r *sessions.Replay) *config.Saver {
+	return config.NewSaver(filepath.Dir(r.Path()), r.Path())
 }
 
 // window is the workbench on one session or replay. It keeps what it shows while another one is in front of it.
@@ -144,19 +146,19 @@ func (w *window) run(ctx context.Context) (*sessions.Replay, error) {
 // the next, which begins with the newest.
 type relay struct {
 	views.Controller
-	events chan *sessions.Snapshot
+	events chan *report.Snapshot
 	quit   chan struct{}
 	done   chan struct{}
 }
 
 // start begins to pass events on to a new program.
 func (r *relay) start() {
-	r.events, r.quit, r.done = make(chan *sessions.Snapshot, 1), make(chan struct{}), make(chan struct{})
+	r.events, r.quit, r.done = make(chan *report.Snapshot, 1), make(chan struct{}), make(chan struct{})
 	r.events <- r.Controller.Snapshot()
 	go r.forward()
 }
 
-func (r *relay) Events() <-chan *sessions.Snapshot { return r.events }
+func (r *relay) Events() <-chan *report.Snapshot { return r.events }
 
 // forward keeps the newest event for a program that is slow.
 func (r *relay) forward() {

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Text is ASCII where the locale has nothing else, or where that is asked for; JSON is as it is.
@@ -63,7 +63,7 @@ func TestProgressWriter(t *testing.T) {
 	var text bytes.Buffer
 	out.w = &text
 	p := &progressWriter{w: &out, began: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
-	p.report(sessions.Progress{Phase: "measuring", Done: 1, Total: 3})
+	p.report(report.Progress{Phase: "measuring", Done: 1, Total: 3})
 	go p.run(time.Millisecond)
 	for range 1000 {
 		out.mu.Lock()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // revision is the commit where make built the program: the linker sets it.
@@ -23,7 +23,7 @@ func versionCommand([]backend) *cobra.Command {
 		PreRunE: func(*cobra.Command, []string) error { return o.check() },
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.json() {
-				return writeReport(c.OutOrStdout(), sessions.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
+				return writeReport(c.OutOrStdout(), report.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s/%s\n", programName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func TestCommit(t *testing.T) {
@@ -45,7 +45,7 @@ func TestVersionJSON(t *testing.T) {
 		Schema               int
 		Commit, Go, OS, Arch string
 	}
-	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Schema != sessions.OutputSchema || v.Commit != ownCommit() || v.OS != runtime.GOOS {
+	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Schema != report.OutputSchema || v.Commit != ownCommit() || v.OS != runtime.GOOS {
 		t.Errorf("%s: %v", out, err)
 	}
 	command(t, exitFailure, "version", "--format", "xml")

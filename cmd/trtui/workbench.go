@@ -17,6 +17,8 @@ import (
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -59,7 +61,7 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 			for _, c := range cmd.Commands() {
 				names = append(names, c.Name())
 			}
-			return fmt.Errorf("%q is neither a command nor a file%s", args[0], sessions.DidYouMean(args[0], names))
+			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
 	}
 	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
@@ -69,7 +71,7 @@ func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 }
 
 // begin returns the configuration to begin with; a calibrator that was asked for is written as reports write it.
-func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
+func (f *workbenchFlags) begin(m *sessions.Model) (config.Config, error) {
 	cfg, err := f.configFor(m)
 	if err != nil || m.Engine != nil && !f.config.changed("calibrator", "config") {
 		return cfg, err
@@ -119,12 +121,12 @@ func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 }
 
 // saver saves configurations to the folder in which the program was started, named after the model.
-func saver(model string) *sessions.ConfigSaver {
+func saver(model string) *config.Saver {
 	folder, err := filepath.Abs(".")
 	if err != nil {
 		folder = "."
 	}
-	return sessions.NewConfigSaver(folder, cmp.Or(model, "embedded"))
+	return config.NewSaver(folder, cmp.Or(model, "embedded"))
 }
 
 // closeSoon waits for release, but not for long: one inference of a large model cannot be interrupted, and the end of the
@@ -157,7 +159,7 @@ func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Se
 
 // awaitSettled returns the first snapshot whose reports all fit its configuration; report, if not nil, is told what is being
 // done until then.
-func awaitSettled(ctx context.Context, session *sessions.Session, report func(sessions.Progress)) (*sessions.Snapshot, error) {
+func awaitSettled(ctx context.Context, session *sessions.Session, report func(report.Progress)) (*report.Snapshot, error) {
 	for {
 		select {
 		case <-ctx.Done():

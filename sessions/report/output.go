@@ -1,4 +1,4 @@
-package sessions
+package report
 
 import (
 	"bytes"
@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/trtui/trtui/core/quant"
 )
+
+// MaxDB stands for equality in ratios of signal to noise; -MaxDB stands for nothing left, or for what is not finite. They are
+// those of core/quant.
+const MaxDB = 200
 
 // OutputSchema is the version of what [MarshalOutput] writes. It grows when a field changes its name or its meaning or
 // goes away; docs/json.md lists what changed.
@@ -26,7 +28,7 @@ const OutputSchema = 7
 //   - Names are in snake case and end in their unit: "peak_bytes", "sqnr_db". The unit is the field's tag unit, and
 //     milliseconds for every time.Duration; the tag output gives another name, and "-" leaves the field out.
 //   - Times are milliseconds with a fraction, whatever is not a number is null, and a list without elements is [].
-//   - Decibels that stand for equality, [quant.MaxDB], or for nothing left, -quant.MaxDB, are null. The tag exact names a
+//   - Decibels that stand for equality, [MaxDB], or for nothing left, -MaxDB, are null. The tag exact names a
 //     member beside them that says whether they stand for equality; beside a list it has the indices of those that do.
 //   - The fields of an embedded struct are the outer one's.
 //   - A map, whose keys are names of layers or tensors, is a list of objects; the tag entry names key and value.
@@ -184,7 +186,7 @@ func (e *outputEncoder) float(f float64, bits int) error {
 // finiteRatios returns a float64, one that may not be there, or a list of them, without those that stand for no number.
 func finiteRatios(v reflect.Value) any {
 	finite := func(db float64) *float64 {
-		if math.Abs(db) >= quant.MaxDB {
+		if math.Abs(db) >= MaxDB {
 			return nil
 		}
 		return &db
@@ -213,15 +215,15 @@ func exactRatios(v reflect.Value) any {
 	case []float64:
 		list := []int{}
 		for i, db := range r {
-			if db >= quant.MaxDB {
+			if db >= MaxDB {
 				list = append(list, i)
 			}
 		}
 		return list
 	case *float64:
-		return r != nil && *r >= quant.MaxDB
+		return r != nil && *r >= MaxDB
 	case float64:
-		return r >= quant.MaxDB
+		return r >= MaxDB
 	}
 	return false
 }

@@ -1,7 +1,7 @@
-package sessions
+package report
 
-// AccuracyReport compares the engine with FP32 (trtui eval --per-layer).
-type AccuracyReport struct {
+// Accuracy compares the engine with FP32 (trtui eval --per-layer).
+type Accuracy struct {
 	Precision  string
 	Calibrator string
 	Ranges     string `json:",omitempty"` // where the ranges that the calibrator found come from
@@ -23,7 +23,7 @@ type Errors struct {
 	MaxRel, MeanRel            float64
 	L2                         float64
 	Cosine                     float64
-	SQNR                       float64 `unit:"db" exact:"exact"` // quant.MaxDB stands for equality, of PSNR too
+	SQNR                       float64 `unit:"db" exact:"exact"` // MaxDB stands for equality, of PSNR too
 	PSNR                       float64 `unit:"db"`
 	NotFinite                  uint64  `json:",omitempty"` // elements that are NaN or infinite in one or both; then SQNR is -200
 }

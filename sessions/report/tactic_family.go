@@ -1,4 +1,4 @@
-package sessions
+package report
 
 import (
 	"cmp"
@@ -97,7 +97,7 @@ func (f *TacticFamily) count(l *LayerTactics) {
 }
 
 // Fold returns the report with the tactics that cannot compute their layers as families.
-func (r *TacticsReport) Fold() *TacticsReport {
+func (r *Tactics) Fold() *Tactics {
 	folded := *r
 	folded.Layers = slices.Clone(r.Layers)
 	for i := range folded.Layers {

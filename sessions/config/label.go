@@ -1,7 +1,8 @@
-package sessions
+package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,11 +71,11 @@ func (c Config) clauses() []clause {
 	}
 	one(fmt.Sprintf("batch %d", c.Batch), c.Batch > 1)
 	var shapes []string
-	for _, input := range sortedKeys(c.Shapes) {
+	for _, input := range slices.Sorted(maps.Keys(c.Shapes)) {
 		shapes = append(shapes, fmt.Sprintf("%s %s", input, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.Shapes[input]), " ", "x"), "[]")))
 	}
 	list = append(list, clause{strings.Join(shapes, ", "), shapes})
-	one("after "+countOf(c.Until, "pass", "passes"), c.Until > 0)
+	one("after "+CountOf(c.Until, "pass", "passes"), c.Until > 0)
 	list = append(list, c.precisionClauses()...)
 	list = append(list, c.tacticClauses()...)
 	list = append(list, c.offClauses()...)
@@ -85,7 +86,7 @@ func (c Config) clauses() []clause {
 // precisionClauses says which layers have a precision of their own: one clause for each precision, and one for rules
 // with wildcards, which stand for any number of layers.
 func (c Config) precisionClauses() []clause {
-	rules, _ := c.rules() // those that cannot be read set nothing
+	rules, _ := c.Rules() // those that cannot be read set nothing
 	list := make([]clause, 4)
 	for _, r := range rules {
 		name := quant.PrecisionName(r.Precision)
@@ -95,7 +96,7 @@ func (c Config) precisionClauses() []clause {
 			k = 0
 		}
 		list[k].items = append(list[k].items, text)
-		list[k].count = countOf(len(list[k].items), "layer", "layers") + " in " + name
+		list[k].count = CountOf(len(list[k].items), "layer", "layers") + " in " + name
 	}
 	list[0].count = strings.Join(list[0].items, ", ")
 	return list
@@ -104,16 +105,16 @@ func (c Config) precisionClauses() []clause {
 // tacticClauses says how many tactics are pinned and forbidden.
 func (c Config) tacticClauses() []clause {
 	var pins, forbidden clause
-	for _, layer := range sortedKeys(c.Pin) {
+	for _, layer := range slices.Sorted(maps.Keys(c.Pin)) {
 		pins.items = append(pins.items, c.Pin[layer]+" pinned to "+layer)
 	}
-	for _, layer := range sortedKeys(c.Forbid) {
+	for _, layer := range slices.Sorted(maps.Keys(c.Forbid)) {
 		for _, tactic := range c.Forbid[layer] {
 			forbidden.items = append(forbidden.items, tactic+" forbidden for "+layer)
 		}
 	}
-	pins.count = countOf(len(pins.items), "pin", "pins")
-	forbidden.count = countOf(len(forbidden.items), "tactic", "tactics") + " forbidden"
+	pins.count = CountOf(len(pins.items), "pin", "pins")
+	forbidden.count = CountOf(len(forbidden.items), "tactic", "tactics") + " forbidden"
 	return []clause{pins, forbidden}
 }
 
@@ -127,10 +128,18 @@ func (c Config) offClauses() []clause {
 			rules.items = append(rules.items, d+" off")
 		}
 	}
-	rules.count = countOf(len(rules.items), "rule", "rules") + " off"
+	rules.count = CountOf(len(rules.items), "rule", "rules") + " off"
 	if len(rules.items) == 1 {
 		rules.count = rules.items[0]
 	}
-	sites.count = countOf(len(sites.items), "site", "sites") + " off"
+	sites.count = CountOf(len(sites.items), "site", "sites") + " off"
 	return []clause{rules, sites}
+}
+
+// CountOf writes a number with its noun.
+func CountOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

@@ -1,4 +1,4 @@
-package sessions
+package config
 
 import (
 	"reflect"
@@ -14,12 +14,12 @@ import (
 // is below FP32, or where they must be obeyed; to obey or prefer only where there are such.
 func (c Config) Effective(quantized bool) Config {
 	c.Batch = max(1, c.Batch)
-	c.Calibrator = fullCalibrator(c.Calibrator)
+	c.Calibrator = FullCalibrator(c.Calibrator)
 	if quantized || !c.Quantizes() {
 		c.Calibrator = ""
 	}
 	c.LayerPrecisions = c.effectiveRules()
-	if lowest, _, err := c.lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {
+	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {
 		c.LayerPrecisions = nil
 	}
 	if len(c.LayerPrecisions) == 0 || c.Constraints != Obey {
@@ -40,7 +40,7 @@ func (c Config) SameEngine(o Config, quantized bool) bool {
 // effectiveRules returns the layers' precisions as rules are written, without those that a later one overrules wherever
 // they match.
 func (c Config) effectiveRules() []string {
-	rules, err := c.rules()
+	rules, err := c.Rules()
 	if err != nil {
 		return c.LayerPrecisions // a build says what is wrong with them
 	}
@@ -53,8 +53,8 @@ func (c Config) effectiveRules() []string {
 	return list
 }
 
-// fullCalibrator writes a calibrator with its parameter: "percentile" as "percentile:99.99".
-func fullCalibrator(name string) string {
+// FullCalibrator writes a calibrator with its parameter: "percentile" as "percentile:99.99".
+func FullCalibrator(name string) string {
 	if c, err := quant.ParseCalibrator(name, quant.Scheme{}); err == nil {
 		return c.String()
 	}

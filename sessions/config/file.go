@@ -1,4 +1,4 @@
-package sessions
+package config
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 	"github.com/trtui/trtui/core/quant"
 )
 
-// ConfigVersion is the version of configuration files. It grows when a field changes its name or its meaning or goes away.
-const ConfigVersion = 1
+// Version is the version of configuration files. It grows when a field changes its name or its meaning or goes away.
+const Version = 1
 
-// ConfigFile is a configuration that a person saved or wrote, to build with it again: a JSON object. A field that is
+// File is a configuration that a person saved or wrote, to build with it again: a JSON object. A field that is
 // missing leaves its choice to who reads the file; an empty list or object says that there is none.
 //
 //	{
@@ -32,14 +32,14 @@ const ConfigVersion = 1
 //	  "tactics": {"conv1": "conv_i8_avx512vnni_direct"},
 //	  "forbid_tactics": {"*": ["eval"]}
 //	}
-type ConfigFile struct {
+type File struct {
 	path   string
-	fields configFields
+	fields fields
 }
 
-// configFields are the fields of a configuration file, nil where the file does not have them. Tactics are by engine layer,
+// fields are the fields of a configuration file, nil where the file does not have them. Tactics are by engine layer,
 // "*" forbids one in every layer.
-type configFields struct {
+type fields struct {
 	Version         *int                `json:"version"`
 	Precision       *Precision          `json:"precision"`
 	Calibrator      *string             `json:"calibrator"`
@@ -56,12 +56,12 @@ type configFields struct {
 // anyLayer is the name under which a file forbids tactics in every layer; a Config has "" for it.
 const anyLayer = "*"
 
-// maxConfigBytes bounds a configuration file.
-const maxConfigBytes = 16 << 20
+// maxBytes bounds a configuration file.
+const maxBytes = 16 << 20
 
-// ReadConfigFile reads a configuration file. An error names the file and what is wrong in it; which layers, tactics and
+// ReadFile reads a configuration file. An error names the file and what is wrong in it; which layers, tactics and
 // rules a model has is checked when it is built.
-func ReadConfigFile(path string) (*ConfigFile, error) {
+func ReadFile(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -70,26 +70,26 @@ func ReadConfigFile(path string) (*ConfigFile, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("configuration %s is a directory; name the file, as the workbench's W writes it", path)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxConfigBytes+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
-	if len(data) > maxConfigBytes {
-		return nil, fmt.Errorf("configuration %s: more than %d MiB", path, maxConfigBytes>>20)
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("configuration %s: more than %d MiB", path, maxBytes>>20)
 	}
-	c := &ConfigFile{path: path}
+	c := &File{path: path}
 	if err := c.parse(data); err != nil {
 		return nil, fmt.Errorf("configuration %s: %w", path, err)
 	}
 	return c, nil
 }
 
-func (f *ConfigFile) parse(data []byte) error {
+func (f *File) parse(data []byte) error {
 	var names map[string]json.RawMessage
 	if err := json.Unmarshal(data, &names); err != nil {
 		return fmt.Errorf("%w: want a JSON object as the workbench's W writes it", at(data, err))
 	}
-	known := fieldNames(reflect.TypeFor[configFields]())
+	known := fieldNames(reflect.TypeFor[fields]())
 	var unknown []string
 	for name := range names {
 		if !slices.Contains(known, name) {
@@ -103,8 +103,8 @@ func (f *ConfigFile) parse(data []byte) error {
 	if err := json.Unmarshal(data, &f.fields); err != nil {
 		return at(data, err)
 	}
-	if v := f.fields.Version; v != nil && *v != ConfigVersion {
-		return fmt.Errorf("version %d is not known: this program reads %d", *v, ConfigVersion)
+	if v := f.fields.Version; v != nil && *v != Version {
+		return fmt.Errorf("version %d is not known: this program reads %d", *v, Version)
 	}
 	return f.Over(Config{Precision: FP32, Calibrator: "entropy", Batch: 1}).Check()
 }
@@ -139,7 +139,7 @@ func at(data []byte, err error) error {
 }
 
 // Has reports whether the file has a field, by its name in it.
-func (f *ConfigFile) Has(name string) bool {
+func (f *File) Has(name string) bool {
 	v := reflect.ValueOf(f.fields)
 	i := slices.Index(fieldNames(v.Type()), name)
 	return i >= 0 && !v.Field(i).IsNil()
@@ -147,7 +147,7 @@ func (f *ConfigFile) Has(name string) bool {
 
 // Over returns base with what the file says in place of what base says. Tactics of base are for its precision: they are
 // dropped where the file has another one.
-func (f *ConfigFile) Over(base Config) Config {
+func (f *File) Over(base Config) Config {
 	c, s := base, f.fields
 	set(&c.Precision, s.Precision)
 	if c.Precision != base.Precision {
@@ -201,14 +201,14 @@ func filled[V any](m map[string]V) map[string]V {
 	return m
 }
 
-// MarshalConfig returns a configuration as the text of a file, which has every field, so that it means the same whatever
+// Marshal returns a configuration as the text of a file, which has every field, so that it means the same whatever
 // it is read over.
-func MarshalConfig(c Config) ([]byte, error) {
-	version := ConfigVersion
+func Marshal(c Config) ([]byte, error) {
+	version := Version
 	if c.Constraints == "" {
 		c.Constraints = Prefer
 	}
-	s := configFields{
+	s := fields{
 		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, Disable: c.Disable,
 		Until: &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
 	}
@@ -255,7 +255,7 @@ func (c Config) Check() error {
 	if last := lastPass(); c.Until < 0 || c.Until > last {
 		return fmt.Errorf("passes_until %d: want 1 to %d, or 0 for all passes", c.Until, last)
 	}
-	if _, err := c.rules(); err != nil {
+	if _, err := c.Rules(); err != nil {
 		return fmt.Errorf("layer_precisions: %w", err)
 	}
 	switch c.Constraints {
@@ -271,25 +271,25 @@ const (
 	MaxExtent = 1 << 24 // of an axis
 )
 
-// ConfigSaver writes the configurations of one session to one file of its own. Its methods may be called by several
+// Saver writes the configurations of one session to one file of its own. Its methods may be called by several
 // goroutines.
-type ConfigSaver struct {
+type Saver struct {
 	folder, name string
 
 	mu   sync.Mutex
 	path string // written by this saver; empty: nothing yet
 }
 
-// NewConfigSaver returns a saver that writes to a new file in folder, named after a model's.
-func NewConfigSaver(folder, model string) *ConfigSaver {
+// NewSaver returns a saver that writes to a new file in folder, named after a model's.
+func NewSaver(folder, model string) *Saver {
 	base := filepath.Base(model)
-	return &ConfigSaver{folder: folder, name: strings.TrimSuffix(base, filepath.Ext(base))}
+	return &Saver{folder: folder, name: strings.TrimSuffix(base, filepath.Ext(base))}
 }
 
 // Save writes a configuration and returns the file's path: MODEL.config.json, or with a number where that is someone
 // else's. What it wrote itself it writes anew.
-func (s *ConfigSaver) Save(c Config) (string, error) {
-	data, err := MarshalConfig(c)
+func (s *Saver) Save(c Config) (string, error) {
+	data, err := Marshal(c)
 	if err != nil {
 		return "", err
 	}

@@ -1,7 +1,7 @@
-package sessions
+package report
 
-// ComparisonReport sets runs of one model on several backends side by side (trtui run).
-type ComparisonReport struct {
+// Comparison sets runs of one model on several backends side by side (trtui run).
+type Comparison struct {
 	Model      string `output:"-"` // the head has it
 	Precision  string
 	Calibrator string `json:",omitempty"`
@@ -13,7 +13,7 @@ type ComparisonReport struct {
 	Scaled     bool             `json:",omitempty"`       // the Abs of both are shares of the RMS of b of a tensor
 	Rounding   *RoundingFactors `json:",omitempty"`       // tolerances are those of every tensor's Rounding, but for integers; nil: as above
 	Runs       []BackendRun
-	Pairs      []PairReport // the first run with each of the others
+	Pairs      []Pair // the first run with each of the others
 	Passed     bool
 }
 
@@ -25,7 +25,7 @@ type Tolerance struct {
 // BackendRun is what one backend made of the items.
 type BackendRun struct {
 	Name      string
-	Device    DeviceReport
+	Device    Device
 	Launches  int
 	Replanned string `json:",omitempty"` // why the plan is not the engine file's
 	Outputs   []OutputStats
@@ -64,8 +64,8 @@ type ClassScore struct {
 	Score float64
 }
 
-// PairReport compares two runs: First gives the numbers a, Second b.
-type PairReport struct {
+// Pair compares two runs: First gives the numbers a, Second b.
+type Pair struct {
 	First, Second string
 	Passed        bool // outputs agree
 	Outputs       []TensorDifference
@@ -89,16 +89,16 @@ type TensorDifference struct {
 	Passed        bool
 	Tolerance     Tolerance
 	Errors
-	RelToPass float64         `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
-	MaxAt     Position        // of the largest absolute difference
-	Rounding  *RoundingReport `json:",omitempty"` // what the tolerance was found by; nil where it was not measured
+	RelToPass float64   `json:",omitempty"` // the relative tolerance that alone is enough; 0: none is, or none is needed
+	MaxAt     Position  // of the largest absolute difference
+	Rounding  *Rounding `json:",omitempty"` // what the tolerance was found by; nil where it was not measured
 	Worst     []DifferingElement
 	Histogram []DifferenceBin
 }
 
-// RoundingReport is how far two runs in FP16 or INT8 are from FP32 on the same items, and by how much they may therefore differ:
+// Rounding is how far two runs in FP16 or INT8 are from FP32 on the same items, and by how much they may therefore differ:
 // every element by MaxAbs, all of them by RMS.
-type RoundingReport struct {
+type Rounding struct {
 	First  float64 `unit:"db" exact:"first_exact"` // SQNR of the runs to FP32
 	Second float64 `unit:"db" exact:"second_exact"`
 	MaxAbs float64
@@ -118,4 +118,15 @@ type DifferingElement struct {
 type DifferenceBin struct {
 	From, To float64
 	Count    int
+}
+
+// RoundingFactors are by what a precision's difference from FP32 explains that of two runs in it. Two right ones round in
+// different places: a product is summed in another order, an intermediate result is kept wider. How far that takes them
+// apart grows from layer to layer: in FP16 it may be 100 dB below the signal behind the first layer and 40 dB behind the
+// last. No fixed tolerance serves both. So the difference from FP32 is measured, on the same items, and one between the runs
+// that it does not explain is an error. It is that of the run which is nearer to FP32: a wrong kernel in the other does not
+// widen its own tolerance.
+type RoundingFactors struct {
+	RMS  float64 // times the RMS of the difference from FP32
+	Peak float64 // times its largest element, of which there is one in a tensor
 }

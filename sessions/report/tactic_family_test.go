@@ -1,4 +1,4 @@
-package sessions
+package report
 
 import (
 	"reflect"
@@ -7,13 +7,13 @@ import (
 
 // TestTried counts what was timed and what predictions left out, and is silent where they left out none.
 func TestTried(t *testing.T) {
-	l := LayerTactics{Candidates: []CandidateInfo{
+	l := LayerTactics{Candidates: []Candidate{
 		{Tactic: "a", Timed: true, Ratio: 1}, {Tactic: "b", Ratio: 1}, {Tactic: "c", Unfit: true, Reason: "elements"},
 	}}
 	if got := l.Tried(); got != "" {
 		t.Errorf("%q where nothing was left out", got)
 	}
-	l.Candidates = append(l.Candidates, CandidateInfo{Tactic: "d", Left: true, Twin: "a"}, CandidateInfo{Tactic: "e", Left: true}, CandidateInfo{Tactic: "f", Left: true})
+	l.Candidates = append(l.Candidates, Candidate{Tactic: "d", Left: true, Twin: "a"}, Candidate{Tactic: "e", Left: true}, Candidate{Tactic: "f", Left: true})
 	if got, want := l.Tried(), "1 timed, 2 left out by prediction, 1 as twins"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -25,17 +25,17 @@ func TestTried(t *testing.T) {
 
 // TestFold: what cannot compute a layer is folded by family, with the reason of most; nothing else is.
 func TestFold(t *testing.T) {
-	unfit := func(family, tile, reason string) CandidateInfo {
-		return CandidateInfo{Tactic: family + tile, Family: family, Unfit: true, Reason: reason}
+	unfit := func(family, tile, reason string) Candidate {
+		return Candidate{Tactic: family + tile, Family: family, Unfit: true, Reason: reason}
 	}
-	timed := CandidateInfo{Tactic: "conv_f16_mma_64x64x64_s4", Family: "conv_f16_mma", Timed: true}
-	layer := LayerTactics{Candidates: []CandidateInfo{
+	timed := Candidate{Tactic: "conv_f16_mma_64x64x64_s4", Family: "conv_f16_mma", Timed: true}
+	layer := LayerTactics{Candidates: []Candidate{
 		unfit("conv_i8_mma", "_128x128x64_s3", "elements"), {Tactic: "nothing_linear", Unfit: true, Reason: "elements"}, timed,
 		unfit("conv_f16_mma", "_64x64x64_s3_k2", "short"), unfit("conv_i8_mma", "_128x128x64_s3_k2", "short"),
 		unfit("conv_f16_mma", "_128x64x64_s3_k2", "steps"), unfit("conv_i8_mma", "_64x64x64_s4", "short"),
 	}}
-	r := (&TacticsReport{Layers: []LayerTactics{layer}}).Fold()
-	if want := []CandidateInfo{timed, layer.Candidates[1]}; !reflect.DeepEqual(r.Layers[0].Candidates, want) {
+	r := (&Tactics{Layers: []LayerTactics{layer}}).Fold()
+	if want := []Candidate{timed, layer.Candidates[1]}; !reflect.DeepEqual(r.Layers[0].Candidates, want) {
 		t.Errorf("candidates are %+v, want %+v", r.Layers[0].Candidates, want)
 	}
 	want := []TacticFamily{

@@ -12,34 +12,19 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/sessions/config"
 )
-
-// lastPass returns how many passes there are.
-func lastPass() int { return len(pass.Standard()) + len(pass.Lowering()) }
-
-// RuleNames returns what Config.Disable can name as a whole: passes, and the rules of each behind it.
-func RuleNames() []string {
-	var names []string
-	for _, p := range append(pass.Standard(), pass.Lowering()...) {
-		for _, name := range append([]string{p.Name}, p.Rules...) {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
 
 // CheckConfig returns an error for rules, places and inputs that a configuration names and that there are not. Layers and
 // tactics of the engine are checked when it is built.
-func (m *Model) CheckConfig(cfg Config) error {
+func (m *Model) CheckConfig(cfg config.Config) error {
 	_, err := m.values(cfg)
 	return errors.Join(m.checkDisabled(cfg), err)
 }
 
 // checkDisabled returns an error that names every rule that no pass has and every place whose layers the model lacks.
-func (m *Model) checkDisabled(cfg Config) error {
-	rules, layers := RuleNames(), layerNames(m.Network)
+func (m *Model) checkDisabled(cfg config.Config) error {
+	rules, layers := config.RuleNames(), layerNames(m.Network)
 	var unknown []string
 	for _, text := range cfg.Disable {
 		site, err := pass.ParseSite(text)
@@ -47,12 +32,12 @@ func (m *Model) checkDisabled(cfg Config) error {
 			site.Rule = text
 		}
 		if !slices.Contains(rules, site.Rule) {
-			unknown = append(unknown, fmt.Sprintf("no rule or pass is called %q%s", site.Rule, DidYouMean(site.Rule, rules)))
+			unknown = append(unknown, fmt.Sprintf("no rule or pass is called %q%s", site.Rule, config.DidYouMean(site.Rule, rules)))
 			continue
 		}
 		for _, name := range site.Layers {
 			if !slices.Contains(layers, name) {
-				unknown = append(unknown, fmt.Sprintf("%s: the model has no layer %q%s", site.Rule, name, DidYouMean(name, layers)))
+				unknown = append(unknown, fmt.Sprintf("%s: the model has no layer %q%s", site.Rule, name, config.DidYouMean(name, layers)))
 			}
 		}
 	}
@@ -60,7 +45,7 @@ func (m *Model) checkDisabled(cfg Config) error {
 }
 
 // checkShapes returns an error that names every input that the model lacks, and every shape that its input cannot have.
-func (m *Model) checkShapes(cfg Config) error {
+func (m *Model) checkShapes(cfg config.Config) error {
 	var inputs, typed, wrong []string
 	for _, t := range m.Network.Inputs {
 		inputs, typed = append(inputs, t.Name), append(typed, t.String())
@@ -68,7 +53,7 @@ func (m *Model) checkShapes(cfg Config) error {
 	for _, name := range slices.Sorted(maps.Keys(cfg.Shapes)) {
 		i := slices.Index(inputs, name)
 		if i < 0 {
-			has := cmp.Or(DidYouMean(name, inputs), "; it has "+strings.Join(typed[:min(len(typed), 8)], ", "))
+			has := cmp.Or(config.DidYouMean(name, inputs), "; it has "+strings.Join(typed[:min(len(typed), 8)], ", "))
 			wrong = append(wrong, fmt.Sprintf("the model has no input %q%s", name, has))
 			continue
 		}
@@ -80,9 +65,9 @@ func (m *Model) checkShapes(cfg Config) error {
 }
 
 // checkLayerPrecisions returns an error that names every rule that is for no layer.
-func (s *stages) checkLayerPrecisions(cfg Config, o *build.Optimized) error {
-	rules, err := cfg.rules()
-	if err != nil || cfg.Constraints == Ignore {
+func (s *stages) checkLayerPrecisions(cfg config.Config, o *build.Optimized) error {
+	rules, err := cfg.Rules()
+	if err != nil || cfg.Constraints == config.Ignore {
 		return err
 	}
 	var unknown []string
@@ -92,7 +77,7 @@ func (s *stages) checkLayerPrecisions(cfg Config, o *build.Optimized) error {
 		}
 		text := fmt.Sprintf("no layer of %s is called %q", s.model.Name(), r.Pattern)
 		if !strings.Contains(r.Pattern, "*") {
-			text += DidYouMean(r.Pattern, sourceNames(o.Network))
+			text += config.DidYouMean(r.Pattern, sourceNames(o.Network))
 		}
 		unknown = append(unknown, text)
 	}
@@ -101,7 +86,7 @@ func (s *stages) checkLayerPrecisions(cfg Config, o *build.Optimized) error {
 
 // checkTactics returns an error that names every layer of a pin or ban that the engine lacks, and every tactic that the
 // backend lacks for its layer.
-func (s *stages) checkTactics(cfg Config, l *build.Lowered) error {
+func (s *stages) checkTactics(cfg config.Config, l *build.Lowered) error {
 	c := tacticNames{stages: s, layers: map[string]*graph.Layer{}}
 	for _, layer := range l.Network.Layers {
 		c.layers[layer.Name] = layer
@@ -144,7 +129,7 @@ func (c *tacticNames) check(what, name, tactic string) {
 		if i := slices.IndexFunc(c.parts, func(p part) bool { return p.source == name }); i >= 0 {
 			text += fmt.Sprintf(": it is a part of %q", c.parts[i].engine)
 		} else {
-			text += cmp.Or(DidYouMean(name, c.names), "; trtui inspect tactics lists its layers")
+			text += cmp.Or(config.DidYouMean(name, c.names), "; trtui inspect tactics lists its layers")
 		}
 		c.unknown = append(c.unknown, text)
 		return
@@ -165,7 +150,7 @@ func (c *tacticNames) check(what, name, tactic string) {
 	if layer != nil {
 		of = fmt.Sprintf("%s (%s)", layer.Name, layer.Op.Name)
 	}
-	c.unknown = append(c.unknown, fmt.Sprintf("%s is %s, but %s has no such tactic for %s%s", tactic, what, c.Backend.Info().Name, of, DidYouMean(tactic, slices.Compact(tactics))))
+	c.unknown = append(c.unknown, fmt.Sprintf("%s is %s, but %s has no such tactic for %s%s", tactic, what, c.Backend.Info().Name, of, config.DidYouMean(tactic, slices.Compact(tactics))))
 }
 
 // has reports whether the backend has a tactic for some op.
@@ -207,62 +192,4 @@ func sourceNames(n *graph.Network) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// DidYouMean returns "; did you mean A, B or C?" with the names that are closest to one that does not exist; "" where none
-// is close.
-func DidYouMean(name string, names []string) string {
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var list []candidate
-	for _, n := range names {
-		typed, there := strings.ToLower(name), strings.ToLower(n)
-		d := editDistance(typed, there)
-		if len(there) > len(typed) { // a longer name may be meant by its beginning
-			d = min(d, 1+editDistance(typed, there[:len(typed)]))
-		}
-		if d <= max(2, len(name)/3) {
-			list = append(list, candidate{n, d})
-		}
-	}
-	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
-	var words []string
-	for _, c := range list[:min(3, len(list))] {
-		words = append(words, fmt.Sprintf("%q", c.name))
-	}
-	switch n := len(words); n {
-	case 0:
-		return ""
-	case 1:
-		return "; did you mean " + words[0] + "?"
-	default:
-		return "; did you mean " + strings.Join(words[:n-1], ", ") + " or " + words[n-1] + "?"
-	}
-}
-
-// editDistance returns how many bytes are to be inserted, deleted or replaced to make b of a (Levenshtein); of long names
-// only the beginnings count.
-func editDistance(a, b string) int {
-	const most = 200
-	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			next := min(row[j], row[j+1]) + 1
-			if a[i] == b[j] {
-				next = min(next, diagonal)
-			} else {
-				next = min(next, diagonal+1)
-			}
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

@@ -1,4 +1,6 @@
-package sessions
+// Package config is all that a person chooses for a build: a [Config], its file, what it is called, and the form in which
+// two that build the same engine are equal. Start with config.go.
+package config
 
 import (
 	"slices"
@@ -43,6 +45,19 @@ const (
 	Ignore Constraints = "none"   // nothing: no layer's precision is set
 )
 
+// DataType returns the type of numbers in that precision; ok is false for one that there is not.
+func (p Precision) DataType() (t graph.DataType, ok bool) {
+	switch p {
+	case FP32:
+		return graph.F32, true
+	case FP16:
+		return graph.F16, true
+	case INT8:
+		return graph.I8, true
+	}
+	return t, false
+}
+
 // Next returns the precision that follows p when a person cycles through them.
 func (p Precision) Next() Precision {
 	all := []Precision{FP32, FP16, INT8}
@@ -51,9 +66,9 @@ func (p Precision) Next() Precision {
 
 // lowering returns the precision that the network is lowered to and the rules for layers in it. That precision is the
 // lowest one that is asked for, of the whole or of any layer: where it is not that of the whole, the first rule says so.
-func (c Config) lowering() (graph.DataType, []quant.Rule, error) {
-	whole := dataTypes[c.Precision]
-	rules, err := c.rules()
+func (c Config) Lowering() (graph.DataType, []quant.Rule, error) {
+	whole, _ := c.Precision.DataType()
+	rules, err := c.Rules()
 	if err != nil || c.Constraints == Ignore {
 		return whole, nil, err
 	}
@@ -71,20 +86,20 @@ func (c Config) lowering() (graph.DataType, []quant.Rule, error) {
 }
 
 // rules returns the layers' precisions, one rule for each.
-func (c Config) rules() ([]quant.Rule, error) {
+func (c Config) Rules() ([]quant.Rule, error) {
 	return quant.ParseRules(strings.Join(c.LayerPrecisions, ","))
 }
 
 // Quantizes reports whether layers may run in 8 bits: all of them, or some that were set to it.
 func (c Config) Quantizes() bool {
-	lowest, _, err := c.lowering()
+	lowest, _, err := c.Lowering()
 	return err == nil && lowest == graph.I8
 }
 
 // LayerPrecision returns the precision that was set for a layer, by its own name or by that of a source layer in it, and
 // the rule that says so; empty where none was.
 func (c Config) LayerPrecision(name string, from []string) (p Precision, rule string) {
-	rules, err := c.rules()
+	rules, err := c.Rules()
 	if err != nil {
 		return "", ""
 	}
@@ -99,7 +114,7 @@ func (c Config) LayerPrecision(name string, from []string) (p Precision, rule st
 // SetLayerPrecision sets the precision of the layer that a source layer is part of; an empty one leaves it to the
 // builder again. Rules with * stay, and count for the layer where it has no rule of its own.
 func (c *Config) SetLayerPrecision(source string, p Precision) {
-	rules, err := c.rules()
+	rules, err := c.Rules()
 	if err != nil {
 		return
 	}
