@@ -20,9 +20,8 @@ const (
 	evalTime = 300 * time.Millisecond
 )
 
-func benchCommand() *cobra.Command { return (&options{}).benchCommand() }
-
-func (o *options) benchCommand() *cobra.Command {
+func benchCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var perLayer bool
 	var iterations int
 	var duration, warm time.Duration
@@ -43,14 +42,15 @@ func (o *options) benchCommand() *cobra.Command {
 				return usageError{fmt.Errorf("--warm-up %s: want a time that is not negative", warm)}
 			}
 			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
-			return o.bench(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
+			return bench(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 		},
 	}
-	o.register(c)
+	o.register(c, takeAll&^takeLabels)
 	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer too, in runs that alternate with whole ones")
 	c.Flags().IntVar(&iterations, "iterations", 50, "samples at least")
 	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "time to measure at least")
 	c.Flags().DurationVar(&warm, "warm-up", warmUp, "time to run before measuring")
+	under(c, "Measurement", "per-layer", "iterations", "duration", "warm-up")
 	return c
 }
 
@@ -68,13 +68,13 @@ type benchOutput struct {
 	Layers     []report.LayerTiming `json:",omitempty"`
 }
 
-func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path string, p run.Profiling) error {
+func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, p run.Profiling) error {
 	snap, err := o.report(ctx, stderr, path, report.PartOverview|report.PartTimings, p)
 	if err != nil {
 		return err
 	}
 	t, v := snap.Timings, snap.Overview
-	if o.format == "json" {
+	if o.output.json() {
 		out := benchOutput{
 			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged, Badges: v.Badges,
 			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
@@ -174,8 +174,8 @@ func splitText(s *report.InferenceSplit) string {
 }
 
 // report opens the model and makes parts of a snapshot.
-func (o *options) report(ctx context.Context, stderr io.Writer, path string, parts report.Parts, profiling run.Profiling) (snap *report.Snapshot, err error) {
-	if _, err := o.config(); err != nil {
+func (o *modelFlags) report(ctx context.Context, stderr io.Writer, path string, parts report.Parts, profiling run.Profiling) (snap *report.Snapshot, err error) {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	err = o.with(path, stderr, func(p *place, r *sessions.Runner) error {

@@ -13,25 +13,26 @@ import (
 	"github.com/trtui/trtui/sessions/report"
 )
 
-func calibrateCommand() *cobra.Command {
-	o := &options{}
+func calibrateCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var compare, weights bool
 	c := &cobra.Command{
 		Use:   "calibrate [MODEL]",
 		Short: "Find the ranges of activations; with --compare, every calibrator side by side for every tensor",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.calibrate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights)
+			return calibrate(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights)
 		},
 	}
-	o.register(c)
+	o.register(c, takeInputs|takeRandom|takeShapes|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
 	c.Flags().BoolVar(&compare, "compare", false, "all calibrators, not only --calibrator")
 	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer too: by output channel, with a scale for each and with one for all")
+	under(c, "Report", "compare", "weights")
 	return c
 }
 
-func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path string, compare, weights bool) error {
-	if _, err := o.config(); err != nil {
+func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, compare, weights bool) error {
+	if err := o.check(); err != nil {
 		return err
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
@@ -50,7 +51,7 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 			short.Weights = nil
 			c = &short
 		}
-		if o.format == "json" {
+		if o.output.json() {
 			return writeReport(stdout, snap.Head(), c)
 		}
 		fmt.Fprintf(stdout, "%s: %s of %s\n", p.model.Name(), count(c.Batches, "item"), p.work.CalData.Name())

@@ -19,11 +19,11 @@ import (
 	"github.com/trtui/trtui/sessions/config"
 )
 
-// parsed returns options and the command whose flags they are, after args.
-func parsed(t *testing.T, args string) *options {
+// parsed returns the flags of a command after args.
+func parsed(t *testing.T, args string) *modelFlags {
 	t.Helper()
-	o, c := &options{}, &cobra.Command{}
-	o.register(c)
+	o, c := onBackends(backends), &cobra.Command{}
+	o.register(c, takeAll)
 	if err := c.ParseFlags(strings.Fields(args)); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestFixedBatch(t *testing.T) {
 		{"--batch 16", graph.Symbol("N"), 16},
 	} {
 		o := parsed(t, c.args)
-		cfg, err := o.shaped(model(c.first), config.Config{Batch: max(1, o.batch)})
+		cfg, err := o.config.shaped(model(c.first), config.Config{Batch: max(1, o.config.batch)}, nil)
 		switch {
 		case c.want == 0:
 			if !errors.As(err, new(usageError)) {
@@ -165,15 +165,14 @@ func TestRecordedConfigs(t *testing.T) {
 		{"--precision fp32,int8", engine(t, built), []string{"fp32 mse 2", "int8 mse 2"}},
 		{"--batch 1", engine(t, built), []string{"int8 mse 1"}},
 	} {
-		o, cmd := &options{}, &cobra.Command{}
-		o.register(cmd)
-		var precisions, calibrators []string
-		replaceList(cmd, "precision", &precisions, []string{"fp32", "int8"}, "")
-		replaceList(cmd, "calibrator", &calibrators, all, "")
+		o, cmd := onBackends(backends), &cobra.Command{}
+		o.register(cmd, takeAll)
+		o.config.several("record")
+		o.config.calibrators = all
 		if err := cmd.ParseFlags(strings.Fields(c.args)); err != nil {
 			t.Fatal(err)
 		}
-		configs, err := o.recorded(c.model, precisions, calibrators)
+		configs, err := o.config.recorded(c.model, nil)
 		var got []string
 		for _, f := range configs {
 			got = append(got, strings.Join([]string{string(f.Precision), f.Calibrator, string(rune('0' + f.Batch))}, " "))

@@ -36,11 +36,9 @@ const (
 	statusUnsupported conformanceStatus = "unsupported" // the model or a type in its data is refused
 )
 
-func conformanceCommand() *cobra.Command {
-	o := &options{table: backends}
-	var format string
+func conformanceCommand(table []backend) *cobra.Command {
+	d, o := deviceFlags{table: table, others: []string{evaluation}, backend: evaluation}, outputFlags{}
 	var timeout time.Duration
-	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "conformance PATH...",
 		Short: "Run ONNX backend test cases",
@@ -61,26 +59,20 @@ it is of integers or booleans. Where the expected output is large, 1e-5 of its R
 			if len(args) == 0 {
 				return errors.New("conformance needs the path of at least one case")
 			}
-			if format != "text" && format != "json" {
-				return fmt.Errorf("format %q is neither text nor json", format)
-			}
-			return nil
+			return o.check()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.checkDevice(o.backend); err != nil {
+			if err := d.check(); err != nil {
 				return err
 			}
 			execute, head := executor(evaluate), sessions.BackendHead(evaluation, nil)
-			if o.backend != evaluation {
-				if _, _, err := findBackend(o.table, "backend", o.backend, evaluation); err != nil {
-					return err
-				}
-				b, err := o.openBackend(o.backend)
+			if d.backend != evaluation {
+				b, err := d.open(d.backend)
 				if err != nil {
 					return err
 				}
 				defer b.Close()
-				execute, head = engineOn(b), sessions.BackendHead(o.backend, b)
+				execute, head = engineOn(b), sessions.BackendHead(d.backend, b)
 			}
 			tell, stop := o.reporter(cmd.ErrOrStderr())
 			report, err := runCases(cmd.Context(), args, execute, timeout, tell)
@@ -88,7 +80,7 @@ it is of integers or booleans. Where the expected output is large, 1e-5 of its R
 			if err != nil {
 				return err
 			}
-			if err := report.write(cmd.OutOrStdout(), head, format, verbose); err != nil {
+			if err := report.write(cmd.OutOrStdout(), &o, head); err != nil {
 				return err
 			}
 			if report.Failed > 0 {
@@ -97,13 +89,14 @@ it is of integers or booleans. Where the expected output is large, 1e-5 of its R
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&o.backend, "backend", evaluation, evaluation+" (the layers' own definition), "+backendUsage(o.table))
-	o.registerCodes(cmd)
-	o.deviceFlag(cmd)
-	cmd.Flags().StringVar(&format, "format", "text", "text or json")
-	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
+	d.define()
+	d.addTo(cmd, takeBackend|takeThreads|takeCode)
+	d.lookup("backend").Usage = evaluation + " (the layers' own definition), " + backendUsage(table)
+	o.define()
+	o.addTo(cmd, takeFormat|takeQuiet)
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "list the cases that passed, too")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "list the cases that passed, too")
+	under(cmd, outputHeading, "verbose")
 	return cmd
 }
 
@@ -119,14 +112,14 @@ func (r *conformanceReport) add(c conformanceResult) {
 	r.Cases = append(r.Cases, c)
 }
 
-func (r *conformanceReport) write(w io.Writer, head report.Head, format string, verbose bool) error {
-	if format == "json" {
+func (r *conformanceReport) write(w io.Writer, o *outputFlags, head report.Head) error {
+	if o.json() {
 		return writeReport(w, head, r)
 	}
 	for _, c := range r.Cases {
 		var err error
 		switch {
-		case c.Status == statusPassed && verbose:
+		case c.Status == statusPassed && o.verbose:
 			_, err = fmt.Fprintf(w, "%-11s  %s\n", c.Status, c.Case)
 		case c.Status != statusPassed:
 			_, err = fmt.Fprintf(w, "%-11s  %s: %s\n", c.Status, c.Case, c.Reason)

@@ -29,7 +29,7 @@ func TestNotFiniteData(t *testing.T) {
 		"bench --iterations 1 --duration 1ms --warm-up 1ms", "run", "eval --precision fp32", "inspect memory", "inspect model", "inspect passes", "calibrate --compare",
 	} {
 		for _, allowed := range []bool{false, true} {
-			args := append(strings.Fields(command), "-q", "--timing-cache", "none", "--shape", "1,32,32", "--type", "f32", "--data", path)
+			args := append(withCache(strings.Fields(command), "none"), "-q", "--shape", "1,32,32", "--type", "f32", "--data", path)
 			if allowed {
 				args = append(args, "--allow-not-finite")
 			}
@@ -74,7 +74,7 @@ func TestTooLargeToRun(t *testing.T) {
 		says    string
 	}{{"inspect model", 0, ""}, {"bench", exitFailure, "yunet_n_dynamic.onnx: random data: with input input of shape [1 3 16000000 16000000]"}} {
 		var errOut bytes.Buffer
-		args := append(strings.Fields(c.command), model, "-q", "--timing-cache", "none", "--shapes", "input:1x3x16000000x16000000")
+		args := append(withCache(strings.Fields(c.command), "none"), model, "-q", "--shapes", "input:1x3x16000000x16000000")
 		if code := execute(t.Context(), args, io.Discard, &errOut); code != c.code || !strings.Contains(errOut.String(), c.says) {
 			t.Errorf("%s: exit code %d, %s", c.command, code, &errOut)
 		}

@@ -40,9 +40,8 @@ type evalRow struct {
 	offset int // by how much the labels seem to be off
 }
 
-func evalCommand() *cobra.Command {
-	o := &options{}
-	var precisions, calibrators []string
+func evalCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var perLayer bool
 	c := &cobra.Command{
 		Use:   "eval [MODEL]",
@@ -54,30 +53,29 @@ func evalCommand() *cobra.Command {
 			"A configuration of --config, too, is compared with FP32 alone, unless --precision or --calibrator list others.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.eval(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), precisions, calibrators, perLayer)
+			return eval(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), perLayer)
 		},
 	}
-	o.register(c)
-	f := c.Flags()
-	replaceList(c, "precision", &precisions, []string{"fp32", "int8"}, "precisions to compare: fp32, fp16, int8")
-	replaceList(c, "calibrator", &calibrators, []string{"minmax", "entropy", "percentile", "mse"}, "calibrators to compare for int8")
-	f.BoolVar(&perLayer, "per-layer", false, "the error of every layer, local and accumulated, for the last configuration named (default int8, entropy)")
+	o.register(c, takeAll)
+	o.config.several("compare")
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "the error of every layer, local and accumulated, for the last configuration named (default int8, entropy)")
+	under(c, "Report", "per-layer")
 	return c
 }
 
 // eval prints a row for each precision and, for int8, each calibrator.
-func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path string, precisions, calibrators []string, perLayer bool) error {
-	if _, err := o.configs(precisions, calibrators); err != nil {
+func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, perLayer bool) error {
+	if err := o.check(); err != nil {
 		return err
 	}
-	o.anew = len(calibrators) > 1 && o.changed("calibrator")
+	o.anew = o.config.comparesCalibrators()
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
-		precisions, calibrators := o.listed(p.model, precisions, calibrators)
-		alone := !o.changed("precision") && precisions[0] != string(config.FP32)
+		precisions, calibrators := o.config.listed(p.model)
+		alone := !o.config.changed("precision") && precisions[0] != string(config.FP32)
 		if alone {
 			precisions = append([]string{string(config.FP32)}, precisions...)
 		}
-		configs, err := o.configsFor(p.model, precisions, calibrators)
+		configs, err := o.config.eachFor(p.model, o.data.shapes, precisions, calibrators)
 		if err == nil && alone {
 			configs[0].LayerPrecisions = nil // what the configuration is compared with
 		}
@@ -85,16 +83,16 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 			return err
 		}
 		if perLayer {
-			return o.evalLayers(ctx, stdout, r, o.layered(p.model, configs))
+			return evalLayers(ctx, o, stdout, r, o.config.layered(p.model, configs))
 		}
 		rows, offset, err := evalConfigs(ctx, r, p, configs)
 		if err != nil {
 			return err
 		}
 		if offset != 0 {
-			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d", offset, o.labelOffset+offset)
+			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d", offset, o.data.labelOffset+offset)
 		}
-		if o.format == "json" {
+		if o.output.json() {
 			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
 		}
 		return writeEval(stdout, p, rows)
@@ -236,22 +234,22 @@ func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // layered returns the configuration whose layers are looked at: the last one, and where a model was given and nothing asked
 // for INT8 with the calibrator that every command begins with.
-func (o *options) layered(m *sessions.Model, configs []config.Config) config.Config {
+func (g *configFlags) layered(m *sessions.Model, configs []config.Config) config.Config {
 	cfg := configs[len(configs)-1]
-	if m.Engine == nil && o.file == nil && !o.changed("precision", "calibrator") {
+	if m.Engine == nil && g.file == nil && !g.changed("precision", "calibrator") {
 		cfg.Calibrator = "entropy"
 	}
 	return cfg
 }
 
 // evalLayers prints the errors of every layer of one configuration.
-func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runner, cfg config.Config) error {
+func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Runner, cfg config.Config) error {
 	snap, err := r.Report(ctx, cfg, report.PartAccuracy, run.Profiling{})
 	if err != nil {
 		return err
 	}
 	a := snap.Accuracy
-	if o.format == "json" {
+	if o.output.json() {
 		return writeReport(w, snap.Head(), a)
 	}
 	fmt.Fprintf(w, "%s, %s: error of each layer against FP32, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), count(a.TapItems, "item"))
@@ -269,33 +267,5 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
 	writeScore(w, a)
-	return nil
-}
-
-// replaceList makes a flag of a single value one of a comma-separated list.
-func replaceList(c *cobra.Command, name string, list *[]string, def []string, usage string) {
-	*list = def
-	f := c.Flags().Lookup(name)
-	f.Usage = usage + ", comma separated"
-	f.DefValue = strings.Join(def, ",")
-	f.Value = &listValue{list}
-}
-
-// listValue is a pflag.Value of comma-separated words.
-type listValue struct{ list *[]string }
-
-func (v *listValue) String() string { return strings.Join(*v.list, ",") }
-
-func (v *listValue) Type() string { return "strings" }
-
-func (v *listValue) Set(s string) error {
-	*v.list = nil
-	for word := range strings.SplitSeq(s, ",") {
-		word = strings.TrimSpace(word)
-		if word == "" {
-			return fmt.Errorf("a word of the list is empty")
-		}
-		*v.list = append(*v.list, word)
-	}
 	return nil
 }

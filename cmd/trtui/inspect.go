@@ -14,7 +14,7 @@ import (
 	"github.com/trtui/trtui/ui"
 )
 
-func inspectCommand() *cobra.Command {
+func inspectCommand(table []backend) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
 		Short: "Look at a model, its passes, engine, memory, tactics and kernels, or at a recording",
@@ -26,20 +26,21 @@ func inspectCommand() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	device := deviceFlags{table: table}
 	c.AddCommand(
-		inspectPart(&options{lookOnly: true, partly: true}, "model", "the graph as it was imported", report.PartModel, writeModel),
-		inspectPart(&options{partly: true}, "passes", "what every pass did, what it did not and why, and what became of every source layer", report.PartPasses, writePasses),
-		inspectEngine(&options{}),
-		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", report.PartMemory, writeMemory),
-		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer, those that cannot compute it by family; all with --verbose", report.PartTactics, writeTactics),
-		(&options{}).inspectKernelCommand(),
+		inspectPart(&modelFlags{device: device, lookOnly: true, partly: true}, takeInputs|takeRandom|takeShapes|takeOutput, "model", "the graph as it was imported", report.PartModel, writeModel),
+		inspectPart(&modelFlags{device: device, partly: true}, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes", "what every pass did, what it did not and why, and what became of every source layer", report.PartPasses, writePasses),
+		inspectEngine(table),
+		inspectPart(onBackends(table), takeAll&^takeLabels, "memory", "where every tensor lies in the arena, and when", report.PartMemory, writeMemory),
+		inspectPart(onBackends(table), takeAll&^takeLabels, "tactics", "every tactic that was considered for every layer, those that cannot compute it by family; all with --verbose", report.PartTactics, writeTactics),
+		inspectKernelCommand(table),
 		inspectRecordingCommand(),
 	)
 	return c
 }
 
-func inspectEngine(o *options) *cobra.Command {
-	return inspectPart(o, "engine", "latency, slowest layers, precision split, memory and fusion in short; of what an engine file consists",
+func inspectEngine(table []backend) *cobra.Command {
+	return inspectPart(onBackends(table), takeAll, "engine", "latency, slowest layers, precision split, memory and fusion in short; of what an engine file consists",
 		report.PartOverview|report.PartPasses|report.PartScore, writeEngine)
 }
 
@@ -53,32 +54,32 @@ func subcommands(c *cobra.Command) []string {
 }
 
 // inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
-func inspectPart(o *options, name, doc string, parts report.Parts, write func(io.Writer, *report.Snapshot)) *cobra.Command {
+func inspectPart(o *modelFlags, takes part, name, doc string, parts report.Parts, write func(io.Writer, *report.Snapshot)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   name + " [MODEL|ENGINE]",
 		Short: "Show " + doc,
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.inspect(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), parts, write)
+			return inspect(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), parts, write)
 		},
 	}
-	o.register(c)
+	o.register(c, takes)
 	return c
 }
 
-func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path string, parts report.Parts, write func(io.Writer, *report.Snapshot)) error {
+func inspect(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, parts report.Parts, write func(io.Writer, *report.Snapshot)) error {
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
 	var missing *run.Unsupported
 	if parts == report.PartTactics && errors.As(err, &missing) {
-		return errors.Join(o.writeUnsupported(stdout, snap.Head(), missing), errNo)
+		return errors.Join(writeUnsupported(stdout, &o.output, snap.Head(), missing), errNo)
 	}
 	if err != nil {
 		return err
 	}
-	if snap.Tactics != nil && !o.verbose {
+	if snap.Tactics != nil && !o.output.verbose {
 		snap.Tactics = snap.Tactics.Fold()
 	}
-	if o.format == "text" {
+	if !o.output.json() {
 		write(stdout, snap)
 		return nil
 	}

@@ -15,7 +15,8 @@ import (
 )
 
 // inspectKernelCommand shows the code of one layer.
-func (o *options) inspectKernelCommand() *cobra.Command {
+func inspectKernelCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var tactic string
 	c := &cobra.Command{
 		Use:   "kernel LAYER [MODEL|ENGINE]",
@@ -28,16 +29,17 @@ func (o *options) inspectKernelCommand() *cobra.Command {
 			"more; spills are not known.",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.inspectKernel(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
+			return inspectKernel(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
 		},
 	}
-	o.register(c)
+	o.register(c, takeAll&^takeLabels)
 	c.Flags().StringVar(&tactic, "of-tactic", "", "show the code of this tactic instead of the chosen one")
+	under(c, "Report", "of-tactic")
 	return c
 }
 
-func (o *options) inspectKernel(ctx context.Context, stdout, stderr io.Writer, path, layer, tactic string) error {
-	if _, err := o.config(); err != nil {
+func inspectKernel(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, layer, tactic string) error {
+	if err := o.check(); err != nil {
 		return err
 	}
 	var kernel *report.Kernel
@@ -56,7 +58,7 @@ func (o *options) inspectKernel(ctx context.Context, stdout, stderr io.Writer, p
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
+	if o.output.json() {
 		return writeReport(stdout, snap.Head(), kernel)
 	}
 	writeKernel(stdout, kernel)

@@ -15,26 +15,27 @@ import (
 )
 
 func inspectRecordingCommand() *cobra.Command {
-	o := &options{}
+	o := &outputFlags{}
 	c := &cobra.Command{
 		Use:   "recording FILE|FOLDER",
 		Short: "Show what a recording holds: model, data, device, and the results of every configuration; or what recordings a folder holds",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if o.format != "text" && o.format != "json" {
-				return usageError{fmt.Errorf("--format %q: want text or json", o.format)}
+			if err := o.check(); err != nil {
+				return err
 			}
-			return o.inspectRecording(c.OutOrStdout(), args[0])
+			return inspectRecording(c.OutOrStdout(), o, args[0])
 		},
 	}
-	c.Flags().StringVar(&o.format, "format", "text", "text or json")
+	o.define()
+	o.addTo(c, takeFormat)
 	return c
 }
 
 // inspectRecording prints a recording's summary, or those of a folder's recordings.
-func (o *options) inspectRecording(w io.Writer, path string) error {
+func inspectRecording(w io.Writer, o *outputFlags, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return o.listRecordings(w, path)
+		return listRecordings(w, o, path)
 	}
 	r, err := recording.Open(path)
 	if err != nil {
@@ -45,7 +46,7 @@ func (o *options) inspectRecording(w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
+	if o.json() {
 		return writeReport(w, rep.Head(), rep)
 	}
 	writeRecording(w, rep)
@@ -105,12 +106,12 @@ type recordingDocument struct {
 }
 
 // listRecordings prints a line for each recording in a folder.
-func (o *options) listRecordings(w io.Writer, dir string) error {
+func listRecordings(w io.Writer, o *outputFlags, dir string) error {
 	list, err := recording.List(dir)
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
+	if o.json() {
 		var out struct{ Recordings []recordingDocument }
 		for _, r := range list {
 			out.Recordings = append(out.Recordings, recordingDocument{r.Head(), *r})

@@ -35,7 +35,7 @@ type progressWriter struct {
 // reporter returns a function that takes what is being done, and one that ends its being shown: on one line of w, where
 // that is a terminal, and else on a line now and then, so that a long wait is not silent; not with --verbose, whose lines
 // tell what was done.
-func (o *options) reporter(w io.Writer) (report func(report.Progress), stop func()) {
+func (o *outputFlags) reporter(w io.Writer) (report func(report.Progress), stop func()) {
 	if o.quiet || o.verbose {
 		return nil, func() {}
 	}

@@ -23,7 +23,7 @@ type replayFlags struct {
 	format string
 }
 
-func replayCommand() *cobra.Command {
+func replayCommand([]backend) *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay FILE",
@@ -39,12 +39,16 @@ func replayCommand() *cobra.Command {
 	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
 	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
+	under(c, screenHeading, "no-color", "theme")
+	under(c, outputHeading, "at", "format")
 	return c
 }
 
 func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string) error {
-	if f.format != "" && f.format != "text" && f.format != "json" {
-		return usageError{fmt.Errorf("--format %q: want text or json", f.format)}
+	if f.format != "" {
+		if err := checkFormat(f.format); err != nil {
+			return err
+		}
 	}
 	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
 		return usageError{fmt.Errorf("--theme %q: want dark or light", f.look.Theme)}

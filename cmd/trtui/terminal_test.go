@@ -53,8 +53,8 @@ func TestReplayLeadsBack(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
 	command(t, 0, "record", "--precision", "fp32", "-o", filepath.Join(dir, "old.trtui"))
-	o := &options{}
-	o.register(&cobra.Command{})
+	o := onBackends(backends)
+	o.register(&cobra.Command{}, takeAll)
 	p, err := o.open("")
 	if err != nil {
 		t.Fatal(err)

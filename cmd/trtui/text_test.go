@@ -28,7 +28,7 @@ func TestASCIIText(t *testing.T) {
 		t.Errorf("--ascii:\n%s", out)
 	}
 	t.Setenv("LC_ALL", "C")
-	for _, args := range [][]string{args, {"inspect", "passes", "--timing-cache", cache}, {"--timing-cache", cache}} {
+	for _, args := range [][]string{args, {"inspect", "passes"}, {"--timing-cache", cache}} {
 		if out, errs := command(t, 0, args...); foreign(out + errs) {
 			t.Errorf("%v:\n%s%s", args, out, errs)
 		}

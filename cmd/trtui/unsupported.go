@@ -58,8 +58,8 @@ func unsupportedOutput(u *run.Unsupported) unsupportedReport {
 }
 
 // writeUnsupported prints every tactic's reason for each layer that has none.
-func (o *options) writeUnsupported(w io.Writer, head report.Head, u *run.Unsupported) error {
-	if o.format == "json" {
+func writeUnsupported(w io.Writer, o *outputFlags, head report.Head, u *run.Unsupported) error {
+	if o.json() {
 		return writeReport(w, head, unsupportedOutput(u))
 	}
 	fmt.Fprintf(w, "no tactic of %s computes these layers\n\n", u.Backend)

@@ -75,8 +75,8 @@ func TestConformanceEnds(t *testing.T) {
 
 // A selftest on the simulated device that is stopped within a kernel ends there, and calls it no failure.
 func TestSelftestEnds(t *testing.T) {
-	o := &selftestOptions{filter: "conv_f32_simt_32x32x64_s3 ", repetitions: 1000} // more than there is time for
-	o.table, o.backend = backends, "cudasim"
+	o := &selftestFlags{filter: "conv_f32_simt_32x32x64_s3 ", repetitions: 1000} // more than there is time for
+	o.device.table, o.device.backend = backends, "cudasim"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	began := time.Now()
