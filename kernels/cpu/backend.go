@@ -5,6 +5,7 @@ package cpu
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
@@ -109,8 +110,44 @@ func (b *Backend) Download(_ kernels.Stream, dst []byte, src kernels.Mem) error 
 // busy with one, another does its work on the caller's own goroutine.
 func (b *Backend) NewStream() (kernels.Stream, error) { return work.NewStream(b.pool), nil }
 
+// NewStreamOf returns a stream with so many workers of its own, the caller's goroutine among them, so that it waits for no
+// other stream and shares no processor's work with it. They end when it is closed.
+func (b *Backend) NewStreamOf(threads int) (kernels.Stream, error) {
+	if threads < 1 || threads > maxThreads {
+		return nil, fmt.Errorf("%d threads: want 1 to %d", threads, maxThreads)
+	}
+	return work.NewOwnStream(threads), nil
+}
+
+// maxThreads bounds the workers of a stream: more than any machine has processors.
+const maxThreads = 4096
+
+// With returns the same device with further tactics, which come before its own: at equal cost they are preferred. Those of
+// other streams and of the device it was made from stay as they are; closing either closes both. The error names a tactic
+// that cannot be used.
+func (b *Backend) With(tactics ...kernels.Tactic) (run.Backend, error) {
+	for _, t := range tactics {
+		if err := t.Check(); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(b.tactics, func(own kernels.Tactic) bool { return own.Name == t.Name }) {
+			return nil, fmt.Errorf("tactic %s: there is one of this name", t.Name)
+		}
+		if t.Needs != 0 {
+			return nil, fmt.Errorf("tactic %s needs abilities that the CPU does not name; let its Match say where it runs", t.Name)
+		}
+	}
+	c := *b
+	c.tactics = slices.Concat(tactics, b.tactics)
+	return &c, nil
+}
+
 // Close stops the workers.
 func (b *Backend) Close() error {
 	b.pool.Close()
 	return nil
 }
+
+// Loop returns the loop that a kernel's Launch may use on a stream of this backend: it calls f(0) to f(n-1), some of them at
+// the same time, and returns when all have returned.
+func Loop(s kernels.Stream) func(n int, f func(i int)) { return work.Loop(s) }
