@@ -14,7 +14,6 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -405,19 +404,4 @@ func (s *stages) load(ctx context.Context, cfg config.Config) (*run.Loaded, erro
 		return s.load(ctx, cfg)
 	}
 	return l, err
-}
-
-// batches returns the batches of the first items of the data under a configuration; all of them where items is 0.
-func (s *stages) batches(cfg config.Config, items int) (b compare.Batches, err error) {
-	count, size := s.Data.Len(), max(1, cfg.Batch)
-	if items > 0 {
-		count = min(items, count)
-	}
-	all, err := s.env(s.model.Shaped(cfg))
-	if err != nil {
-		return b, err
-	}
-	cfg.Batch = 1
-	one, err := s.env(s.model.Shaped(cfg))
-	return compare.NewBatches(s.Data, s.model.Network, count, size, one, all), err
 }
