@@ -23,7 +23,10 @@ var allowed = map[string][]string{
 	"core/run/suite":          {"core/graph", "core/run", "kernels"},
 	"core/run/runtest":        {"core/graph", "core/run", "core/run/suite", "kernels"},
 	"core/build":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
-	"kernels/cpu":             {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
+	"kernels/cpu":             {"core/graph", "core/run", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/work"},
+	"kernels/cpu/work":        {"core/graph", "kernels", "kernels/cpu/asm"},
+	"kernels/cpu/programs":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/work"},
+	"kernels/cpu/quantised":   {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
 	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
 	"kernels/cuda/products":   {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
@@ -41,6 +44,9 @@ var allowed = map[string][]string{
 	"sessions":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
 	"views":                   {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
 	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
+
+	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu"},
+	"scripts/torture":           {"internal/torture", "internal/torture/networks"},
 
 	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
 	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim"},

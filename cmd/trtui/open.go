@@ -189,6 +189,9 @@ func (o *options) equip(m *sessions.Model, embedded bool) (*place, error) {
 	} else if o.cache != "" {
 		if cache, err := build.OpenTimingCache(o.cache); err == nil {
 			w.Cache = cache
+			if err := cache.Damaged(); err != nil {
+				w.CacheError = fmt.Errorf("timing cache %s: %w", o.cache, err)
+			}
 		} else { // nothing is read, and nothing written over what is there
 			w.SaveTo, w.CacheError = "", fmt.Errorf("%w; this goes on without it", err)
 		}

@@ -1,19 +1,19 @@
-package cpu
+package work
 
 import (
-	"fmt"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/trtui/trtui/core/graph"
 )
 
-// pool is a fixed set of workers that share the calls of one parallel loop at a time. Kernels are as short as ten
+// Pool is a fixed set of workers that share the calls of one parallel loop at a time. Kernels are as short as ten
 // microseconds, so a worker that has nothing to do first spins for about as long as the next loop takes to come, and
 // only then sleeps.
-type pool struct {
-	threads int
+type Pool struct {
+	Threads int
 	busy    sync.Mutex // held while a loop runs
 
 	// The present loop. claim holds the loop's number in its upper and the next call in its lower 32 bits, so that a
@@ -23,34 +23,28 @@ type pool struct {
 	claim atomic.Uint64
 	limit atomic.Uint64 // claim's value when all calls are taken
 	done  atomic.Int64
-	fault atomic.Pointer[fault]
+	fault atomic.Pointer[error]
 
 	asleep atomic.Int32
 	wake   chan struct{}
 	closed atomic.Bool
 }
 
-// fault is a panic in a call, kept for the loop's caller.
-type fault struct {
-	value any
-	stack []byte
-}
-
 // spins is how often a worker looks for a new loop before it sleeps: some 50 microseconds.
 const spins = 20000
 
-func newPool(threads int) *pool {
-	p := &pool{threads: threads, wake: make(chan struct{}, threads)}
+func NewPool(threads int) *Pool {
+	p := &Pool{Threads: threads, wake: make(chan struct{}, threads)}
 	for range threads - 1 {
 		go p.work()
 	}
 	return p
 }
 
-// close ends the workers; no loop may run.
-func (p *pool) close() {
+// Close ends the workers; no loop may run.
+func (p *Pool) Close() {
 	p.closed.Store(true)
-	for range p.threads - 1 {
+	for range p.Threads - 1 {
 		select {
 		case p.wake <- struct{}{}:
 		default: // there are tokens enough for the sleepers already
@@ -58,10 +52,11 @@ func (p *pool) close() {
 	}
 }
 
-// run calls f(0) to f(n-1) and returns when all have returned. A loop inside a loop, and one that comes while another
-// stream's runs, is done by the caller alone. A panic in f is raised again here.
-func (p *pool) run(n int, f func(int)) {
-	if n <= 1 || p.threads <= 1 || !p.busy.TryLock() {
+// Run calls f(0) to f(n-1) and returns when all have returned. A loop inside a loop, and one that comes while another
+// stream's runs, is done by the caller alone. A panic in f is raised again here, as a *graph.Fault, when every call has
+// returned.
+func (p *Pool) Run(n int, f func(int)) {
+	if n <= 1 || p.Threads <= 1 || !p.busy.TryLock() {
 		for i := range n {
 			f(i)
 		}
@@ -89,12 +84,12 @@ func (p *pool) run(n int, f func(int)) {
 	}
 	p.f = nil
 	if e := p.fault.Swap(nil); e != nil {
-		panic(fmt.Sprintf("%v\n%s", e.value, e.stack))
+		panic(*e)
 	}
 }
 
 // call takes one call of the present loop and makes it; false if there is none.
-func (p *pool) call() bool {
+func (p *Pool) call() bool {
 	for {
 		c := p.claim.Load()
 		if c >= p.limit.Load() {
@@ -107,17 +102,18 @@ func (p *pool) call() bool {
 	}
 }
 
-func (p *pool) guarded(i int) {
+func (p *Pool) guarded(i int) {
 	defer func() {
 		if e := recover(); e != nil {
-			p.fault.CompareAndSwap(nil, &fault{e, debug.Stack()})
+			err := graph.NewFault(e)
+			p.fault.CompareAndSwap(nil, &err)
 		}
 		p.done.Add(1)
 	}()
 	p.f(i)
 }
 
-func (p *pool) work() {
+func (p *Pool) work() {
 	for idle := 0; ; idle++ {
 		if p.call() {
 			idle = 0

@@ -1,4 +1,4 @@
-package cpu
+package programs
 
 import (
 	"fmt"
@@ -6,89 +6,14 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// codec converts a tensor's stored elements to float32 and back.
-type codec struct {
-	kind   graph.DataType // F32, F16, I8, U8, Bool, or an integer type that is only loaded
-	affine asm.Quantization
-	quant  asm.QuantKernel
-	half   asm.HalfKernel
-}
-
-// newCodec returns the codec of elements of d, which stand for real numbers by r.
-func newCodec(d kernels.Desc, r graph.Range, isa asm.Features) (codec, error) {
-	c := codec{kind: d.Type}
-	switch d.Type {
-	case graph.F32:
-	case graph.F16:
-		c.half = halfKernel(isa)
-	case graph.I8, graph.U8:
-		if !r.IsSet() || r.PerChannel() {
-			return c, fmt.Errorf("%s is not 8-bit with one scale", d)
-		}
-		c.quant = quantKernel(isa)
-		c.affine = quantization(d, r)
-	case graph.Bool: // 0 and 1 are the same as bytes and as real numbers
-		c.quant, c.affine = quantKernel(isa), asm.Quantization{Scale: 1}
-	default:
-		return c, fmt.Errorf("elements of type %s", d.Type)
-	}
-	return c, nil
-}
-
-// quantization returns how the bytes of d, stored in its format, stand for real numbers by r.
-func quantization(d kernels.Desc, r graph.Range) asm.Quantization {
-	q := asm.Quantization{Scale: r.ScaleAt(0), Zero: r.ZeroAt(0)}
-	if d.Type == graph.I8 {
-		if q.Signed = d.Format == kernels.Linear; !q.Signed {
-			q.Zero += 128
-		}
-	}
-	return q
-}
-
-// halfKernel returns the first conversion between float32 and half precision that features allow.
-func halfKernel(features asm.Features) asm.HalfKernel {
-	for _, k := range asm.HalfKernels() {
-		if features.Has(k.Needs) {
-			return k
-		}
-	}
-	panic("cpu: no conversion of half precision without features")
-}
-
-// load sets dst to the elements from at on.
-func (c *codec) load(dst []float32, m kernels.Mem, at int) {
-	switch c.kind {
-	case graph.F32:
-		copy(dst, graph.View[float32](m.Host)[at:])
-	case graph.F16:
-		c.half.Widen(dst, graph.View[uint16](m.Host)[at:at+len(dst)])
-	case graph.I16, graph.U16, graph.I32, graph.U32, graph.I64, graph.U64:
-		loadIntegers(dst, m.Host, at, c.kind)
-	default:
-		c.quant.Dequantize(dst, m.Host[at:at+len(dst)], c.affine)
-	}
-}
-
-// store sets the elements from at on to src.
-func (c *codec) store(m kernels.Mem, at int, src []float32) {
-	switch c.kind {
-	case graph.F32:
-		copy(graph.View[float32](m.Host)[at:], src)
-	case graph.F16:
-		c.half.Narrow(graph.View[uint16](m.Host)[at:at+len(src)], src)
-	default:
-		c.quant.Quantize(m.Host[at:at+len(src)], src, c.affine)
-	}
-}
-
-// argument is one argument of a program: a tensor that broadcasts to the program's result.
-type argument struct {
-	input int // of the layer; -1 for the program's own input
-	codec codec
-	data  []float32 // a constant's elements, in the result's format; nil for others
+// Argument is one argument of a program: a tensor that broadcasts to the program's result.
+type Argument struct {
+	Input int // of the layer; -1 for the program's own input
+	Codec Codec
+	Data  []float32 // a constant's elements, in the result's format; nil for others
 	batch int       // elements between two batch indices; 0 where it has but one
 	whole bool      // an element for each element of the result, in the same order
 	// Where it does not: extents of the result's stored axes and the argument's steps on them, in as few axes as give
@@ -101,23 +26,23 @@ type argument struct {
 	adjacent bool
 }
 
-// newArgument says how input i, in the form d, is read for every element of the result.
-func newArgument(b kernels.Binding, i int, result kernels.Desc, isa asm.Features) (argument, error) {
+// NewArgument says how input i, in the form d, is read for every element of the result.
+func NewArgument(b kernels.Binding, i int, result kernels.Desc, isa asm.Features) (Argument, error) {
 	d := b.In[i]
-	arg := argument{input: i}
+	arg := Argument{Input: i}
 	if v, ok := b.Const(i); ok {
-		arg.data = graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
-		return arg, arg.spread(d.Dims, result)
+		arg.Data = graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
+		return arg, arg.Spread(d.Dims, result)
 	}
 	var err error
-	if arg.codec, err = newCodec(d, b.Layer.Inputs[i].Range, isa); err != nil {
+	if arg.Codec, err = NewCodec(d, b.Layer.Inputs[i].Range, isa); err != nil {
 		return arg, fmt.Errorf("input %s: %w", b.Layer.Inputs[i].Name, err)
 	}
-	return arg, arg.place(d, result)
+	return arg, arg.Place(d, result)
 }
 
-// place says how an activation of the form d is read.
-func (a *argument) place(d, result kernels.Desc) error {
+// Place says how an activation of the form d is read.
+func (a *Argument) Place(d, result kernels.Desc) error {
 	if d.Format != result.Format {
 		return fmt.Errorf("input %v and output %v differ in format", d, result)
 	}
@@ -143,8 +68,8 @@ func (a *argument) place(d, result kernels.Desc) error {
 	return nil
 }
 
-// spread brings a constant of the given shape into the result's format.
-func (a *argument) spread(dims []int, result kernels.Desc) error {
+// Spread brings a constant of the given shape into the result's format.
+func (a *Argument) Spread(dims []int, result kernels.Desc) error {
 	full := make([]int, len(result.Dims)) // on the result's axes
 	if len(dims) > len(full) {
 		return fmt.Errorf("constant of shape %v does not broadcast to %v", dims, result)
@@ -159,15 +84,15 @@ func (a *argument) spread(dims []int, result kernels.Desc) error {
 			return fmt.Errorf("%v has no channels", result)
 		}
 		if full[1] == 1 { // the same in all lanes
-			stored := make([]float32, len(a.data)*lanes)
+			stored := make([]float32, len(a.Data)*work.Lanes)
 			for i := range stored {
-				stored[i] = a.data[i/lanes]
+				stored[i] = a.Data[i/work.Lanes]
 			}
-			a.data = stored
+			a.Data = stored
 		} else {
 			stored := make([]float32, d.Bytes()/4)
-			d.FromLinear(graph.Bytes(stored), graph.Bytes(a.data))
-			a.data = stored
+			d.FromLinear(graph.Bytes(stored), graph.Bytes(a.Data))
+			a.Data = stored
 		}
 	}
 	if equalDims(full, result.Dims) && graph.Count(full) == graph.Count(result.Dims) {
@@ -184,7 +109,7 @@ func (a *argument) spread(dims []int, result kernels.Desc) error {
 }
 
 // finish joins axes. With split, axis 0 is kept apart, as some tensor is a slice of a larger one.
-func (a *argument) finish(split bool) {
+func (a *Argument) finish(split bool) {
 	if a.whole {
 		return
 	}
@@ -196,15 +121,15 @@ func (a *argument) finish(split bool) {
 
 // repeated returns how many elements of the result, from a multiple of that on, the argument serves with 1 or 16 elements
 // that repeat; or, with a width of 0, with adjacent ones. A length of 0 says that it does neither.
-func (a *argument) repeated() (length, width int) {
+func (a *Argument) repeated() (length, width int) {
 	last := len(a.dims) - 1
 	switch {
 	case a.whole || last < 0:
 		return 0, 0
 	case a.steps[last] == 0:
 		return a.dims[last], 1
-	case a.steps[last] == 1 && a.dims[last] == lanes && last > 0 && a.steps[last-1] == 0:
-		return a.dims[last-1] * lanes, lanes
+	case a.steps[last] == 1 && a.dims[last] == work.Lanes && last > 0 && a.steps[last-1] == 0:
+		return a.dims[last-1] * work.Lanes, work.Lanes
 	case a.steps[last] == 1:
 		return a.dims[last], 0
 	}
@@ -212,7 +137,7 @@ func (a *argument) repeated() (length, width int) {
 }
 
 // placeOf returns the place of the argument's element for the result's at, base being the place of the batch.
-func (a *argument) placeOf(base, at int) int {
+func (a *Argument) placeOf(base, at int) int {
 	for i := len(a.dims) - 1; i >= 0 && at > 0; i-- {
 		base += at % a.dims[i] * a.steps[i]
 		at /= a.dims[i]
@@ -277,7 +202,7 @@ func collapse(dims, steps []int) (d, s []int) {
 }
 
 // read sets dst to the argument's elements for the result's from at on, base being the place of the batch.
-func (a *argument) read(dst []float32, m kernels.Mem, base, at int) {
+func (a *Argument) read(dst []float32, m kernels.Mem, base, at int) {
 	for len(dst) > 0 {
 		place, left, inner, phase := base, at, 1<<62, 0
 		for i := len(a.dims) - 1; i >= 0; i-- {
@@ -315,12 +240,12 @@ func (a *argument) read(dst []float32, m kernels.Mem, base, at int) {
 }
 
 // run sets dst to adjacent elements of the argument.
-func (a *argument) run(dst []float32, m kernels.Mem, at int) {
-	if a.data != nil {
-		copy(dst, a.data[at:])
+func (a *Argument) run(dst []float32, m kernels.Mem, at int) {
+	if a.Data != nil {
+		copy(dst, a.Data[at:])
 		return
 	}
-	a.codec.load(dst, m, at)
+	a.Codec.Load(dst, m, at)
 }
 
 // repeat fills dst with its first n elements.

@@ -6,39 +6,50 @@ import (
 	"github.com/trtui/trtui/core/graph"
 )
 
-// summing is what PlaceFP16 makes of a layer that takes part in a sum of squares, as normalisations spelled out have one:
+// summing is what placement makes of a layer that takes part in a sum of squares, as normalisations spelled out have one:
 //
 //	s = Mul(x, x)      f16 -> f32      wide
 //	v = ReduceSum(s)   f32 -> f32      wide
 //	r = 1 / Sqrt(v)    f32 -> f16      narrowing
+//	y = Mul(x, r)      f16 -> f16      scaling
 //
 // 256 squares of numbers of 16 are more than F16 holds, and a variance that is infinite makes zeros of all it divides.
-// The layers read what is there, F16 or F32, so that nothing is converted for them.
+// The layers read what is there, F16 or F32, so that nothing is converted for them. In an INT8 build all of them compute in
+// floating point, as a normalisation that is one layer does: x of one scale is 0 in rows that are small, and where all of a
+// row but one element is 0 that one becomes the root of the row's length.
 type summing uint8
 
 const (
 	apart     summing = iota
 	wide              // its result is F32
 	narrowing         // it reads sums in F32, and its result is F16
+	scaling           // it takes such a root into its result, and is 16-bit as others are
 )
 
 // summingLayers returns the layers of an F32 network that take part in sums of squares, but for those that decided names.
 func summingLayers(n *graph.Network, decided func(*graph.Layer) bool) map[*graph.Layer]summing {
 	list := map[*graph.Layer]summing{}
-	large := map[*graph.Tensor]bool{}
+	large, roots := map[*graph.Tensor]bool{}, map[*graph.Tensor]bool{}
 	for _, l := range n.Layers {
 		if len(l.Outputs) != 1 || len(l.Inputs) == 0 || l.Outputs[0].Type != graph.F32 || decided(l) {
 			continue
 		}
 		y := l.Outputs[0]
 		p, elementwise := graph.ProgramOf(l)
-		switch reads := slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return large[t] }); {
-		case elementwise && squares(l, p) && summed(y):
+		reads := func(set map[*graph.Tensor]bool) bool {
+			return slices.ContainsFunc(l.Inputs, func(t *graph.Tensor) bool { return set[t] })
+		}
+		switch moves := kindOf(l) == moving && l.DataInputs() == 1; {
+		case elementwise && squares(l, p) && summed(y), l.Op == graph.ReduceSumSquare:
 			list[l], large[y] = wide, true
-		case !reads:
+		case l.Op == graph.ReduceL2, reads(roots) && moves:
+			roots[y] = true
+		case reads(roots) && elementwise:
+			list[l] = scaling
+		case !reads(large):
 		case elementwise && takesRoot(p):
-			list[l] = narrowing
-		case elementwise, kindOf(l) == moving && l.DataInputs() == 1, isSum(l):
+			list[l], roots[y] = narrowing, true
+		case elementwise, moves, isSum(l):
 			list[l], large[y] = wide, true
 		}
 	}
@@ -70,7 +81,7 @@ func summed(t *graph.Tensor) bool {
 }
 
 func isSum(l *graph.Layer) bool {
-	return (l.Op == graph.ReduceSum || l.Op == graph.ReduceMean) && l.Epilogue.Args == 0
+	return (l.Op == graph.ReduceSum || l.Op == graph.ReduceMean || l.Op == graph.AveragePool) && l.Epilogue.Args == 0
 }
 
 // takesRoot reports whether a program takes a root, which brings a variance back to what F16 holds.

@@ -1,4 +1,4 @@
-package cpu
+package programs
 
 import (
 	"math"
@@ -6,16 +6,6 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 )
-
-// vectorFor returns the first kernel on vectors that features allow.
-func vectorFor(features asm.Features) asm.VecKernel {
-	for _, k := range asm.VecKernels() {
-		if features.Has(k.Needs) {
-			return k
-		}
-	}
-	panic("cpu: no vector kernel without features")
-}
 
 // unaryOps and binaryOps are the element-wise operations that are one function on vectors.
 var (

@@ -1,4 +1,4 @@
-package cpu
+package programs
 
 import (
 	"fmt"
@@ -7,18 +7,19 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // strip is how many elements a program is run on at a time: its values stay in the L1 cache.
 const strip = 512
 
-// programRun is an element-wise program over tensors of one format, of any types that have a codec: strips of the
+// Program is an element-wise program over tensors of one format, of any types that have a codec: strips of the
 // arguments become float32, the program runs on them, and its result is stored as the output's type.
-type programRun struct {
+type Program struct {
 	program graph.Program
-	args    []argument
+	args    []Argument
 	out     kernels.Desc
-	codec   codec
+	codec   Codec
 	code    []vectorInstr
 	vector  asm.VecKernel
 	slots   []int // the buffer of each value; -1 for one that is used where it lies
@@ -28,27 +29,27 @@ type programRun struct {
 	length  int // elements of a batch, or of all if the output is dense
 	stride  int // elements between two batches of the result
 	row     int // strips end at multiples of it, so that an argument has one value in each; 0 for no such argument
-	runs    sync.Pool
+	job     *work.Job[programLaunch]
 }
 
-// own is what a program reads besides the layer's inputs: the result that an epilogue follows.
-type own struct {
-	desc   kernels.Desc
+// Own is what a program reads besides the layer's inputs: the result that an epilogue follows.
+type Own struct {
+	Desc   kernels.Desc
 	affine graph.Range
 }
 
-// newProgramRun prepares a program over the layer's inputs from first on. With before set, argument 0 is that, and
+// New prepares a program over the layer's inputs from first on. With before set, argument 0 is that, and
 // first is argument 1's.
-func newProgramRun(b kernels.Binding, p graph.Program, first int, before *own, isa asm.Features) (*programRun, error) {
-	var args []argument
+func New(b kernels.Binding, p graph.Program, first int, before *Own, isa asm.Features) (*Program, error) {
+	var args []Argument
 	for a := range p.Args {
 		if before != nil && a == 0 {
-			arg := argument{input: -1}
+			arg := Argument{Input: -1}
 			var err error
-			if arg.codec, err = newCodec(before.desc, before.affine, isa); err != nil {
+			if arg.Codec, err = NewCodec(before.Desc, before.affine, isa); err != nil {
 				return nil, err
 			}
-			if err := arg.place(before.desc, b.Out[0]); err != nil {
+			if err := arg.Place(before.Desc, b.Out[0]); err != nil {
 				return nil, err
 			}
 			args = append(args, arg)
@@ -58,23 +59,23 @@ func newProgramRun(b kernels.Binding, p graph.Program, first int, before *own, i
 		if before != nil {
 			i--
 		}
-		arg, err := newArgument(b, i, b.Out[0], isa)
+		arg, err := NewArgument(b, i, b.Out[0], isa)
 		if err != nil {
 			return nil, err
 		}
 		args = append(args, arg)
 	}
-	return programOver(args, p, b.Out[0], b.Layer.Outputs[0].Range, isa)
+	return Over(args, p, b.Out[0], b.Layer.Outputs[0].Range, isa)
 }
 
-// programOver prepares a program over given arguments.
-func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Range, isa asm.Features) (*programRun, error) {
+// Over prepares a program over given arguments.
+func Over(args []Argument, p graph.Program, out kernels.Desc, r graph.Range, isa asm.Features) (*Program, error) {
 	if p.Args == 0 {
 		return nil, fmt.Errorf("program %s has no arguments", p)
 	}
-	run := &programRun{program: p, args: args, out: out, vector: vectorFor(isa)}
+	run := &Program{program: p, args: args, out: out, vector: work.VecKernel(isa)}
 	var err error
-	if run.codec, err = newCodec(out, r, isa); err != nil {
+	if run.codec, err = NewCodec(out, r, isa); err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
 	run.batches, run.length, run.stride = 1, out.Span()/out.Type.Size(), out.BatchStride()
@@ -90,7 +91,7 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 		run.args[i].finish(split)
 	}
 	if out.Format != kernels.Linear {
-		run.pads = out.Dims[1]%lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !p.StaysFinite()
+		run.pads = out.Dims[1]%work.Lanes != 0 && (out.Type == graph.F32 || out.Type == graph.F16) && !p.StaysFinite()
 	}
 	for _, in := range p.Code {
 		run.code = append(run.code, prepareInstr(in))
@@ -99,24 +100,20 @@ func programOver(args []argument, p graph.Program, out kernels.Desc, r graph.Ran
 	run.alignRows()
 	run.mergeAffine()
 	run.allocate()
-	run.runs.New = func() any {
-		l := &programLaunch{run: run}
-		l.work = l.do
-		return l
-	}
+	run.job = work.NewJob((*programLaunch).do)
 	return run, nil
 }
 
 // single finds the constants of one element that their readers take as such.
-func (r *programRun) single() {
+func (r *Program) single() {
 	for a := range r.args {
 		arg := &r.args[a]
-		arg.one = arg.data != nil && len(arg.dims) == 0 && !arg.whole && r.repeats(a)
+		arg.one = arg.Data != nil && len(arg.dims) == 0 && !arg.whole && r.repeats(a)
 	}
 }
 
 // repeats reports whether all readers of an argument take it as few elements that repeat.
-func (r *programRun) repeats(a int) bool {
+func (r *Program) repeats(a int) bool {
 	for _, v := range r.code {
 		for k, value := range v.in.Arg[:v.in.Op.Info().Arity] {
 			if value == a && !v.broadcasts(k) {
@@ -132,7 +129,7 @@ const shortestRow = 64
 
 // alignRows finds the arguments that keep their value through a row of the result, or their 16 lanes through a plane of a
 // block, and lets strips end with the shortest such row: readers take the values as they are.
-func (r *programRun) alignRows() {
+func (r *Program) alignRows() {
 	lengths, widths := make([]int, len(r.args)), make([]int, len(r.args))
 	for a := range r.args {
 		if lengths[a], widths[a] = r.args[a].repeated(); widths[a] > 0 && !r.repeats(a) || lengths[a] < shortestRow {
@@ -148,7 +145,7 @@ func (r *programRun) alignRows() {
 			continue
 		}
 		if widths[a] == 0 {
-			arg.adjacent = arg.data != nil || arg.codec.kind == graph.F32
+			arg.adjacent = arg.Data != nil || arg.Codec.Kind == graph.F32
 		} else if widths[a] == 1 || r.row%widths[a] == 0 {
 			arg.few = widths[a]
 		}
@@ -156,7 +153,7 @@ func (r *programRun) alignRows() {
 }
 
 // mergeAffine makes one function of a product and a sum, both with one value for a strip, that follow each other.
-func (r *programRun) mergeAffine() {
+func (r *Program) mergeAffine() {
 	p := &r.program
 	single := func(v int) bool { return v < p.Args && (r.args[v].one || r.args[v].few == 1) }
 	for i := 1; i < len(p.Code); i++ {
@@ -180,7 +177,7 @@ func (r *programRun) mergeAffine() {
 }
 
 // allocate gives every value a buffer, reused after its last reader.
-func (r *programRun) allocate() {
+func (r *Program) allocate() {
 	p := r.program
 	last := make([]int, p.Args+len(p.Code))
 	for i, in := range p.Code {
@@ -226,19 +223,18 @@ func contains(list []int, v int) bool {
 }
 
 // direct reports whether the argument's float32 are read where they lie.
-func (a *argument) direct() bool {
-	return a.one || (a.whole || a.few > 0 || a.adjacent) && (a.data != nil || a.codec.kind == graph.F32)
+func (a *Argument) direct() bool {
+	return a.one || (a.whole || a.few > 0 || a.adjacent) && (a.Data != nil || a.Codec.Kind == graph.F32)
 }
 
 // programLaunch is the state of one run.
 type programLaunch struct {
-	run      *programRun
+	run      *Program
 	before   kernels.Mem
 	in       []kernels.Mem
 	out      kernels.Mem
 	pieces   int
 	perPiece int
-	work     func(u int)
 }
 
 // stripBuffers is where one worker keeps values.
@@ -249,27 +245,23 @@ type stripBuffers struct {
 
 var stripPool = sync.Pool{New: func() any { return &stripBuffers{} }}
 
-// launch computes the program for every element; out may be the memory of an argument of the same form.
-func (r *programRun) launch(p Parallel, before kernels.Mem, in []kernels.Mem, out kernels.Mem) {
-	l := r.runs.Get().(*programLaunch)
-	l.before, l.in, l.out = before, in, out
-	l.perPiece = 8 * strip
+// Launch computes the program for every element; out may be the memory of an argument of the same form.
+func (r *Program) Launch(p work.Parallel, before kernels.Mem, in []kernels.Mem, out kernels.Mem) {
+	l := programLaunch{run: r, before: before, in: in, out: out, perPiece: 8 * strip}
 	l.pieces = max(1, (r.length+l.perPiece-1)/l.perPiece)
-	p(r.batches*l.pieces, l.work)
-	l.before, l.in, l.out = kernels.Mem{}, nil, kernels.Mem{}
-	r.runs.Put(l)
+	r.job.Each(p, r.batches*l.pieces, l)
 }
 
-func (l *programLaunch) do(u int) {
+func (l *programLaunch) do(u, _ int) {
 	n, from := u/l.pieces, u%l.pieces*l.perPiece
-	l.run.part(l.before, l.in, l.out, n, from, min(l.run.length, from+l.perPiece))
+	l.run.Part(l.before, l.in, l.out, n, from, min(l.run.length, from+l.perPiece))
 }
 
-// part computes elements [from, to) of batch n; of all batches, if the output is dense.
-func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, from, to int) {
+// Part computes elements [from, to) of batch n; of all batches, if the output is dense.
+func (r *Program) Part(before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, from, to int) {
 	s := stripPool.Get().(*stripBuffers)
 	if len(s.room) < r.buffers*strip {
-		s.room = alignedFloats(r.buffers * strip)
+		s.room = work.AlignedFloats(r.buffers * strip)
 	}
 	if len(s.vals) < len(r.slots) {
 		s.vals = make([][]float32, len(r.slots))
@@ -286,8 +278,8 @@ func (r *programRun) part(before kernels.Mem, in []kernels.Mem, out kernels.Mem,
 	stripPool.Put(s)
 }
 
-// at returns how part names the element at place within of an image.
-func (r *programRun) at(image, within int) (n, at int) {
+// At returns how part names the element at place within of an image.
+func (r *Program) At(image, within int) (n, at int) {
 	if r.batches == 1 {
 		return 0, image*r.stride + within
 	}
@@ -295,19 +287,19 @@ func (r *programRun) at(image, within int) (n, at int) {
 }
 
 // strip computes size elements from at on of batch n.
-func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, at, size int) {
+func (r *Program) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem, out kernels.Mem, n, at, size int) {
 	vals, p := s.vals, &r.program
 	place := n*r.stride + at
 	for a := range r.args {
 		arg := &r.args[a]
 		m := before
-		if arg.input >= 0 {
-			m = in[arg.input]
+		if arg.Input >= 0 {
+			m = in[arg.Input]
 		}
 		base := n * arg.batch
 		switch {
 		case arg.one:
-			vals[a] = arg.data[:1]
+			vals[a] = arg.Data[:1]
 		case arg.few > 0 && !arg.direct():
 			vals[a] = s.room[r.slots[a]*strip:][:arg.few]
 			arg.run(vals[a], m, arg.placeOf(base, at))
@@ -319,7 +311,7 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 			if arg.few > 0 {
 				n = arg.few
 			}
-			data := arg.data
+			data := arg.Data
 			if data == nil {
 				data = graph.View[float32](m.Host)
 			}
@@ -329,7 +321,7 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 				vals[a] = graph.View[float32](out.Host)[place:][:size]
 			}
 			if arg.whole {
-				arg.codec.load(vals[a], m, base+at)
+				arg.Codec.Load(vals[a], m, base+at)
 			} else {
 				arg.read(vals[a], m, base, at)
 			}
@@ -340,7 +332,7 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 		if r.code[i].form == mergedForm {
 			continue
 		}
-		if i == len(p.Code)-1 && r.codec.kind == graph.F32 {
+		if i == len(p.Code)-1 && r.codec.Kind == graph.F32 {
 			vals[v] = graph.View[float32](out.Host)[place:][:size]
 		} else {
 			vals[v] = s.room[r.slots[v]*strip:][:size]
@@ -364,8 +356,8 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 		r.code[i].run(&r.vector, vals[v], x, y, z, s.room[:size])
 	}
 	result := vals[p.Result()]
-	if (r.codec.kind != graph.F32 || len(p.Code) == 0) && !r.converts() {
-		r.codec.store(out, place, result)
+	if (r.codec.Kind != graph.F32 || len(p.Code) == 0) && !r.converts() {
+		r.codec.Store(out, place, result)
 	}
 	if r.pads {
 		r.clearLanes(out, n, at, size)
@@ -373,20 +365,23 @@ func (r *programRun) strip(s *stripBuffers, before kernels.Mem, in []kernels.Mem
 }
 
 // converts reports whether the program but converts its argument to float32, straight to its place.
-func (r *programRun) converts() bool {
-	return len(r.program.Code) == 0 && r.codec.kind == graph.F32 && !r.args[0].direct()
+func (r *Program) converts() bool {
+	return len(r.program.Code) == 0 && r.codec.Kind == graph.F32 && !r.args[0].direct()
 }
 
 // clearLanes makes what lies behind the last channel zero.
-func (r *programRun) clearLanes(out kernels.Mem, n, at, size int) {
-	plane := graph.Count(r.out.Dims[2:]) * lanes
-	blocks := (r.out.Dims[1] + lanes - 1) / lanes
+func (r *Program) clearLanes(out kernels.Mem, n, at, size int) {
+	plane := graph.Count(r.out.Dims[2:]) * work.Lanes
+	blocks := (r.out.Dims[1] + work.Lanes - 1) / work.Lanes
 	bytes := r.out.Type.Size()
-	unused := (blocks*lanes - r.out.Dims[1]) * bytes
-	for i := at / lanes * lanes; i < at+size; i += lanes {
+	unused := (blocks*work.Lanes - r.out.Dims[1]) * bytes
+	for i := at / work.Lanes * work.Lanes; i < at+size; i += work.Lanes {
 		if i/plane%blocks == blocks-1 {
-			end := (n*r.out.BatchStride() + i + lanes) * bytes
+			end := (n*r.out.BatchStride() + i + work.Lanes) * bytes
 			clear(out.Host[end-unused : end])
 		}
 	}
 }
+
+// Identity is the program that changes nothing but, perhaps, the type.
+var Identity = graph.Program{Args: 1}
