@@ -40,10 +40,11 @@ var allowed = map[string][]string{
 	"sessions/dataset":        {"core/graph", "core/graph/onnx"},
 	"sessions/report":         {"sessions/config"},
 	"sessions/recording":      {"core/graph", "core/run", "sessions/config", "sessions/report"},
+	"sessions/compare":        {"core/graph", "core/quant", "core/run", "sessions/report"},
 	"sessions/config":         {"core/graph", "core/graph/pass", "core/quant"},
-	"sessions":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/config", "sessions/recording", "sessions/report"},
+	"sessions":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
 	"views":                   {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
-	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
+	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
 	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu"},
 	"scripts/torture":           {"internal/torture", "internal/torture/networks"},

@@ -1,4 +1,4 @@
-package sessions
+package compare
 
 import (
 	"math"
@@ -31,7 +31,7 @@ func still(n int) []float64 {
 func TestPairedSpeed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	stretches := func() []float64 {
-		s := make([]float64, rounds)
+		s := make([]float64, Rounds)
 		for i := range s {
 			s[i] = 1 + rng.Float64()
 		}
@@ -41,10 +41,10 @@ func TestPairedSpeed(t *testing.T) {
 	wrong, missed := 0, 0
 	for range trials {
 		s := stretches()
-		if pairedSpeed(noisy(rng, time.Millisecond, s), noisy(rng, time.Millisecond, s)).Significant {
+		if PairedSpeed(noisy(rng, time.Millisecond, s), noisy(rng, time.Millisecond, s)).Significant {
 			wrong++
 		}
-		faster := pairedSpeed(noisy(rng, time.Millisecond, s), noisy(rng, 900*time.Microsecond, s))
+		faster := PairedSpeed(noisy(rng, time.Millisecond, s), noisy(rng, 900*time.Microsecond, s))
 		if !faster.Significant || faster.Ratio < 1 {
 			missed++
 		}
@@ -55,10 +55,10 @@ func TestPairedSpeed(t *testing.T) {
 	if missed > trials/100 {
 		t.Errorf("%d of %d engines that are a tenth faster are not", missed, trials)
 	}
-	if s := pairedSpeed([]time.Duration{5, 5, 5}, []time.Duration{1, 1, 1}); s.Significant || s.Ratio != 5 || !s.SideBySide {
+	if s := PairedSpeed([]time.Duration{5, 5, 5}, []time.Duration{1, 1, 1}); s.Significant || s.Ratio != 5 || !s.SideBySide {
 		t.Errorf("three rounds tell %+v", s)
 	}
-	if s := pairedSpeed(noisy(rng, time.Millisecond, still(1000)), noisy(rng, 990*time.Microsecond, still(1000))); s.Significant || s.Low <= 1 {
+	if s := PairedSpeed(noisy(rng, time.Millisecond, still(1000)), noisy(rng, 990*time.Microsecond, still(1000))); s.Significant || s.Low <= 1 {
 		t.Errorf("a hundredth, however sure, is %+v", s)
 	}
 	if s := report.ExactSpeed(200, 100); !s.Significant || s.Ratio != 2 {

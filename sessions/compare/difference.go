@@ -1,4 +1,4 @@
-package sessions
+package compare
 
 import (
 	"cmp"
@@ -10,6 +10,13 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions/report"
 )
+
+func ErrorsOf(e quant.Errors) report.Errors {
+	return report.Errors{
+		MaxAbs: e.MaxAbs, MeanAbs: e.MeanAbs, MedianAbs: e.MedianAbs, MaxRel: e.MaxRel, MeanRel: e.MeanRel,
+		L2: e.L2, Cosine: e.Cosine, SQNR: e.SQNRdB, PSNR: e.PSNRdB, NotFinite: e.NotFinite,
+	}
+}
 
 // worstElements is how many elements of a tensor are named.
 const worstElements = 5
@@ -47,7 +54,7 @@ type difference struct {
 
 // between says which tensors are compared: as which types the two runs store them, and by what FP32 explains how they
 // differ, nil where it does not.
-func (d *difference) between(how Comparing, stored [2]graph.DataType, float bool, explained *report.RoundingFactors) {
+func (d *difference) between(how Options, stored [2]graph.DataType, float bool, explained *report.RoundingFactors) {
 	d.types, d.tolerance = [2]string{stored[0].String(), stored[1].String()}, how.tolerance(stored[:]...)
 	switch {
 	case explained != nil:
@@ -66,7 +73,7 @@ func (d *difference) between(how Comparing, stored [2]graph.DataType, float bool
 func (d *difference) found() bool { return d.scaled || d.rounding != nil }
 
 // add compares the tensors of items from number first on, which lie along an axis; ref is FP32's, where that explains them.
-func (d *difference) add(first int, at itemAxis, a, b, ref graph.Value) error {
+func (d *difference) add(first int, at Axis, a, b, ref graph.Value) error {
 	if !slices.Equal(a.Dims, b.Dims) {
 		return fmt.Errorf("shapes %v and %v differ", a.Dims, b.Dims)
 	}
@@ -179,7 +186,7 @@ func (r severity) compare(o severity) int {
 func (d *difference) report(name string) report.TensorDifference {
 	r := report.TensorDifference{
 		Name: name, Type: d.types[0], SecondType: d.types[1], Shape: d.shape, Count: d.count, Differ: d.differ, Over: d.over, BothNotFinite: d.bothNotFinite,
-		Passed: d.over == 0, Errors: errorsOf(d.errors.Errors()), Tolerance: d.tolerance, MaxAt: d.largestAt, Worst: d.worst,
+		Passed: d.over == 0, Errors: ErrorsOf(d.errors.Errors()), Tolerance: d.tolerance, MaxAt: d.largestAt, Worst: d.worst,
 	}
 	if !d.zeros && d.notFinite == 0 {
 		r.RelToPass = d.toPass
@@ -258,7 +265,7 @@ type outputStats struct {
 }
 
 // add counts the elements of items from number first on, which lie along an axis.
-func (o *outputStats) add(first int, at itemAxis, v graph.Value) {
+func (o *outputStats) add(first int, at Axis, v graph.Value) {
 	if o.r.Shape == nil {
 		o.r.Type, o.r.Shape = v.Type.String(), v.Dims
 	}

@@ -1,4 +1,4 @@
-package sessions
+package compare
 
 import (
 	"math"
@@ -28,7 +28,7 @@ func TestDifference(t *testing.T) {
 		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, report.Tolerance{Abs: 1}, 3, 4, 0, []int{0, 1, 2, 3}},
 	} {
 		d := difference{tolerance: c.tolerance}
-		if err := d.add(0, itemAxis{axis: -1}, graph.Values(graph.F32, c.a, len(c.a)), graph.Values(graph.F32, c.b, len(c.b)), graph.Value{}); err != nil {
+		if err := d.add(0, Axis{axis: -1}, graph.Values(graph.F32, c.a, len(c.a)), graph.Values(graph.F32, c.b, len(c.b)), graph.Value{}); err != nil {
 			t.Fatal(err)
 		}
 		r := d.report(c.name)
@@ -55,7 +55,7 @@ func TestDifferenceKeepsTheWorst(t *testing.T) {
 	d := difference{tolerance: report.Tolerance{Abs: 1}}
 	for item := range 10 {
 		a := graph.Values(graph.I64, []int64{int64(item * 7 % 10), 0}, 1, 2)
-		if err := d.add(item, itemAxis{axis: -1}, a, graph.NewValue(graph.I64, 1, 2), graph.Value{}); err != nil {
+		if err := d.add(item, Axis{axis: -1}, a, graph.NewValue(graph.I64, 1, 2), graph.Value{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestDifferenceKeepsTheWorst(t *testing.T) {
 	if r.MaxAt.Item != 7 || r.Count != 20 || r.Over != 8 {
 		t.Errorf("%+v", r)
 	}
-	if err := d.add(0, itemAxis{axis: -1}, graph.NewValue(graph.F32, 3), graph.NewValue(graph.F32, 4), graph.Value{}); err == nil {
+	if err := d.add(0, Axis{axis: -1}, graph.NewValue(graph.F32, 3), graph.NewValue(graph.F32, 4), graph.Value{}); err == nil {
 		t.Error("shapes that differ are compared")
 	}
 }
@@ -90,7 +90,7 @@ func TestMaxRelative(t *testing.T) {
 	} {
 		d := difference{}
 		for i := range c.a {
-			if err := d.add(i, itemAxis{axis: -1}, graph.Values(graph.F32, c.a[i:i+1], 1), graph.Values(graph.F32, c.b[i:i+1], 1), graph.Value{}); err != nil {
+			if err := d.add(i, Axis{axis: -1}, graph.Values(graph.F32, c.a[i:i+1], 1), graph.Values(graph.F32, c.b[i:i+1], 1), graph.Value{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -103,7 +103,7 @@ func TestMaxRelative(t *testing.T) {
 
 // Tensors in 16 bits have a tolerance of their own, whichever run has them so.
 func TestToleranceByType(t *testing.T) {
-	c := Comparing{Tolerance: report.Tolerance{Abs: 1}, Half: report.Tolerance{Abs: 2}}
+	c := Options{Tolerance: report.Tolerance{Abs: 1}, Half: report.Tolerance{Abs: 2}}
 	for _, k := range []struct {
 		types [2]graph.DataType
 		want  float64

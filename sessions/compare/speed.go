@@ -1,4 +1,4 @@
-package sessions
+package compare
 
 import (
 	"math"
@@ -11,12 +11,12 @@ import (
 
 // The rounds of a measurement, and the chance that an interval leaves the true value out.
 const (
-	rounds     = 15
+	Rounds     = 15
 	confidence = 0.01
 )
 
-// pairedSpeed compares medians of the same rounds: the ratio in the median round, whatever a round has in common.
-func pairedSpeed(reference, own []time.Duration) report.Speed {
+// PairedSpeed compares medians of the same rounds: the ratio in the median round, whatever a round has in common.
+func PairedSpeed(reference, own []time.Duration) report.Speed {
 	ratios := make([]float64, min(len(reference), len(own)))
 	for i := range ratios {
 		ratios[i] = float64(reference[i]) / float64(max(own[i], 1))
@@ -50,7 +50,7 @@ func medianInterval(values []float64) (median, low, high float64) {
 // roundMedians cuts samples, in the order in which they were taken, into rounds, and returns the median of each: what
 // disturbs the machine lasts for many samples, which are therefore not independent of each other.
 func roundMedians(samples []time.Duration) []float64 {
-	n := min(rounds, len(samples)/2)
+	n := min(Rounds, len(samples)/2)
 	medians := make([]float64, n)
 	for i := range medians {
 		medians[i] = float64(run.Summarize(samples[i*len(samples)/n : (i+1)*len(samples)/n]).Median)
@@ -58,13 +58,13 @@ func roundMedians(samples []time.Duration) []float64 {
 	return medians
 }
 
-// speedApart compares samples that were taken one after the other.
-func speedApart(reference, own []time.Duration) report.Speed {
-	return intervalOf(own).Over(intervalOf(reference))
+// SpeedApart compares samples that were taken one after the other.
+func SpeedApart(reference, own []time.Duration) report.Speed {
+	return IntervalOf(own).Over(IntervalOf(reference))
 }
 
-// intervalOf returns the median of samples with its interval.
-func intervalOf(samples []time.Duration) report.Interval {
+// IntervalOf returns the median of samples with its interval.
+func IntervalOf(samples []time.Duration) report.Interval {
 	_, low, high := medianInterval(roundMedians(samples))
 	return report.Interval{Median: run.Summarize(samples).Median, Low: low, High: high}
 }
