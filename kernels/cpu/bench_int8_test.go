@@ -9,6 +9,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -41,7 +42,7 @@ func BenchmarkConvInt8(b *testing.B) {
 	}
 }
 
-func benchConvInt8(b *testing.B, s ConvShape, workers int) {
+func benchConvInt8(b *testing.B, s windows.Shape, workers int) {
 	c := newInt8Case(rand.New(rand.NewPCG(1, 1)), s, 127)
 	stem := s.Channels <= 4
 	conv, err := NewConvInt8(s, c.weights, c.scale, c.bias,

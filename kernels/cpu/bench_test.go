@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -41,7 +42,7 @@ var fmaPeak = sync.OnceValue(asm.FMAPeak)
 
 // convLayers are those of resnet50, mobilenet_v2 and small CNNs on 32x32 images.
 var convLayers = []struct {
-	shape  ConvShape
+	shape  windows.Shape
 	planar bool
 }{
 	{conv(3, 224, 224, 64, 7, 2, 3), true},
@@ -88,7 +89,7 @@ func BenchmarkConvF32(b *testing.B) {
 	}
 }
 
-func benchConv(b *testing.B, s ConvShape, planar bool, workers int) {
+func benchConv(b *testing.B, s windows.Shape, planar bool, workers int) {
 	r := rand.New(rand.NewPCG(1, 1))
 	w := normals(r, s.Filters*s.Channels*s.KernelH*s.KernelW)
 	c, err := NewConvF32(s, w, nil, ConvF32Config{Planar: planar, Features: asm.HostFeatures(), Workers: workers})

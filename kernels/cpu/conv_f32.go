@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -14,17 +15,17 @@ import (
 // Each unit of work is a block of output rows times a range of output channel panels. A pointwise
 // convolution reads its input in place. Any other first copies the input rows of its block into a scratch
 // area that stays in the L2 cache, in an order in which every tap of the kernel is one constant offset and
-// padding is stored zeros (windowGather), so that the inner kernel has no edges. The reduction is cut into
+// padding is stored zeros (Gather), so that the inner kernel has no edges. The reduction is cut into
 // chunks of input channels so that one chunk of a panel's weights and of the scratch fit in L2 together.
 //
 // In a convolution of volumes each output slice is an image of its own, and each tap in depth has chunks of its own, which
 // read the input slice under it.
 type ConvF32 struct {
-	shape    ConvShape
-	depth    ConvDepth
+	shape    windows.Shape
+	depth    windows.Depth
 	planar   bool
 	oh, ow   int // output rows and columns; of a pointwise convolution H*W and 1
-	gather   *windowGather
+	gather   *windows.Gather
 	sections []convSection
 	weights  []float32
 	bias     []float32
@@ -64,15 +65,15 @@ type convUnit struct{ section, first, last int }
 
 // ConvF32Config chooses how a ConvF32 is built.
 type ConvF32Config struct {
-	Planar   bool         // input is NCHW
-	Depth    ConvDepth    // of volumes
-	InPlane  int          // elements between the input's planes; 0 for dense
-	Features asm.Features // what the kernels may use
-	Workers  int          // goroutines that Run may use, at least 1
+	Planar   bool          // input is NCHW
+	Depth    windows.Depth // of volumes
+	InPlane  int           // elements between the input's planes; 0 for dense
+	Features asm.Features  // what the kernels may use
+	Workers  int           // goroutines that Run may use, at least 1
 }
 
 // NewConvF32 packs weights [Filters][Channels/Groups][taps in depth][KernelH][KernelW] and bias [Filters] (nil for none).
-func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF32, error) {
+func NewConvF32(s windows.Shape, weights, bias []float32, cfg ConvF32Config) (*ConvF32, error) {
 	c, err := planConvF32(s, cfg)
 	if err != nil {
 		return nil, err
@@ -89,19 +90,19 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 }
 
 // planConvF32 returns a convolution without weights: what its workspace follows from.
-func planConvF32(s ConvShape, cfg ConvF32Config) (*ConvF32, error) {
-	most := maxTaps
+func planConvF32(s windows.Shape, cfg ConvF32Config) (*ConvF32, error) {
+	most := windows.MaxTaps
 	if cfg.Planar {
-		most = maxPlanarTaps
+		most = windows.MaxPlanarTaps
 	}
-	if err := s.checkTaps(most); err != nil {
+	if err := s.CheckTaps(most); err != nil {
 		return nil, err
 	}
-	c := &ConvF32{shape: s, depth: cfg.Depth.orNone(), planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
-	if err := c.depth.check(); err != nil {
+	c := &ConvF32{shape: s, depth: cfg.Depth.OrNone(), planar: cfg.Planar, workers: max(1, cfg.Workers), oh: s.OutHeight(), ow: s.OutWidth()}
+	if err := c.depth.Check(); err != nil {
 		return nil, err
 	}
-	if s.pointwise() {
+	if s.Pointwise() {
 		c.oh, c.ow = c.oh*c.ow, 1
 	}
 	c.sections = convSections(s.Channels, s.Filters, s.Groups, cfg.Planar, cfg.Features)
@@ -156,17 +157,17 @@ func (r *convRun) do(u, worker int) {
 func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32) {
 	c := r.conv
 	section := &c.sections[unit.section]
-	image, slice := c.depth.split(image)
+	image, slice := c.depth.Split(image)
 	in := r.call.In.Data[image*r.call.In.Image:]
-	low, high := c.depth.taps(slice)
+	low, high := c.depth.Taps(slice)
 	perTap := len(section.chunks) / c.depth.Kernel
 	part := convPart{image: image, at: slice * c.oh * c.ow * work.Lanes, first: first, last: last}
 	for i := low * perTap; i < high*perTap; i++ {
 		chunk := &section.chunks[i]
-		source := in[c.depth.slice(slice, chunk.slice)*c.sliceSize():]
+		source := in[c.depth.Slice(slice, chunk.slice)*c.sliceSize():]
 		origin := chunk.first * r.call.In.Plane
 		if c.gather != nil {
-			c.gather.copy(scratch, source, r.call.In.Plane, chunk.first, chunk.last, first, last)
+			c.gather.Copy(scratch, source, r.call.In.Plane, chunk.first, chunk.last, first, last)
 			source, origin = scratch, 0
 		} else if c.planar {
 			origin += first
@@ -228,7 +229,7 @@ func (r *convRun) panel(section *convSection, p, chunk int, rows convPart, in []
 	}
 	length, step := (last-first)*c.ow, 0 // a strip of pixels, and its step in the input
 	if c.gather != nil && c.planar {
-		length, step = c.ow, c.gather.rowStep()
+		length, step = c.ow, c.gather.RowStep()
 	}
 	for at := first * c.ow; at < last*c.ow; at += length {
 		call.In, call.Out = in, out[at*work.Lanes:]

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -111,7 +112,7 @@ func (c *ConvF32) tabulate(cfg ConvF32Config) error {
 		}
 	}
 	if c.gather != nil {
-		c.scratch = c.gather.size(perChunk)
+		c.scratch = c.gather.Size(perChunk)
 	}
 	c.cut()
 	return nil
@@ -121,18 +122,18 @@ func (c *ConvF32) tabulate(cfg ConvF32Config) error {
 // perChunk.
 func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int {
 	fits := func(rows, perChunk int) bool {
-		if c.shape.pointwise() {
+		if c.shape.Pointwise() {
 			size := rows * perChunk * 4
 			if !c.planar {
 				size *= work.Lanes
 			}
 			return size <= unitInput
 		}
-		return c.newGather(rows, kernel).size(perChunk)*4 <= unitInput
+		return c.newGather(rows, kernel).Size(perChunk)*4 <= unitInput
 	}
 	b := rowBlocking{oh: c.oh, ow: c.ow, batch: c.images(), workers: c.workers}
 	c.rows, perChunk = b.choose(planes, perChunk, fits)
-	if !c.shape.pointwise() {
+	if !c.shape.Pointwise() {
 		c.gather = c.newGather(c.rows, kernel)
 	}
 	return perChunk
@@ -160,11 +161,11 @@ func (b rowBlocking) choose(planes, perChunk int, fits func(rows, perChunk int) 
 }
 
 // newGather plans the copy of a block of rows.
-func (c *ConvF32) newGather(rows int, kernel asm.LayoutKernel) *windowGather {
+func (c *ConvF32) newGather(rows int, kernel asm.LayoutKernel) *windows.Gather {
 	if c.planar {
-		return newWindowGather(&c.shape, rowRuns, 1, rows, kernel)
+		return windows.NewGather(&c.shape, windows.RowRuns, 1, rows, kernel)
 	}
-	return newWindowGather(&c.shape, tapRuns, work.Lanes, rows, kernel)
+	return windows.NewGather(&c.shape, windows.TapRuns, work.Lanes, rows, kernel)
 }
 
 // cut divides each section's panels into units.
@@ -207,7 +208,7 @@ func (c *ConvF32) tapsOf(chunk *convChunk, plane int) error {
 			for kw := range s.KernelW {
 				offset := (i - chunk.first) * plane
 				if c.gather != nil {
-					offset = c.gather.offset(i-chunk.first, kh, kw)
+					offset = c.gather.Offset(i-chunk.first, kh, kw)
 				}
 				chunk.taps = append(chunk.taps, asm.Tap{Offset: int32(offset), Quads: int32(quads)})
 				if c.planar {

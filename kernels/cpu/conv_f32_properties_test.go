@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -69,7 +70,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDepthwiseF32(depthwiseOf(32, 5, 5, 3, 1, 1), ConvDepth{}, normals(r, 32*9), nil, asm.HostFeatures(), 2)
+	d, err := NewDepthwiseF32(depthwiseOf(32, 5, 5, 3, 1, 1), windows.Depth{}, normals(r, 32*9), nil, asm.HostFeatures(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,18 +103,18 @@ func TestConvF32Errors(t *testing.T) {
 	good := conv(4, 5, 5, 8, 3, 1, 1)
 	for _, c := range []struct {
 		want    string
-		spoil   func(s *ConvShape)
+		spoil   func(s *windows.Shape)
 		weights int
 		bias    int
 	}{
-		{"is empty", func(s *ConvShape) { s.Height = 0 }, 288, 0},
-		{"must be positive", func(s *ConvShape) { s.StrideW = 0 }, 288, 0},
-		{"negative pads", func(s *ConvShape) { s.PadLeft = -1 }, 288, 0},
-		{"do not split into 3 groups", func(s *ConvShape) { s.Groups = 3 }, 288, 0},
-		{"more than 512 taps", func(s *ConvShape) { s.KernelH, s.KernelW = 32, 32 }, 288, 0},
-		{"larger than the padded input", func(s *ConvShape) { s.DilationH = 4 }, 288, 0},
-		{"287 weights, want 288", func(*ConvShape) {}, 287, 0},
-		{"3 bias values, want 8", func(*ConvShape) {}, 288, 3},
+		{"is empty", func(s *windows.Shape) { s.Height = 0 }, 288, 0},
+		{"must be positive", func(s *windows.Shape) { s.StrideW = 0 }, 288, 0},
+		{"negative pads", func(s *windows.Shape) { s.PadLeft = -1 }, 288, 0},
+		{"do not split into 3 groups", func(s *windows.Shape) { s.Groups = 3 }, 288, 0},
+		{"more than 512 taps", func(s *windows.Shape) { s.KernelH, s.KernelW = 32, 32 }, 288, 0},
+		{"larger than the padded input", func(s *windows.Shape) { s.DilationH = 4 }, 288, 0},
+		{"287 weights, want 288", func(*windows.Shape) {}, 287, 0},
+		{"3 bias values, want 8", func(*windows.Shape) {}, 288, 3},
 	} {
 		s := good
 		c.spoil(&s)
@@ -133,11 +134,11 @@ func FuzzConvF32(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		groups := 1 + r.IntN(3)*r.IntN(2)
-		s := ConvShape{Batch: 1 + r.IntN(2), Channels: groups * (1 + r.IntN(24)), Height: 1 + r.IntN(20), Width: 1 + r.IntN(20),
+		s := windows.Shape{Batch: 1 + r.IntN(2), Channels: groups * (1 + r.IntN(24)), Height: 1 + r.IntN(20), Width: 1 + r.IntN(20),
 			Filters: groups * (1 + r.IntN(40)), Groups: groups, KernelH: 1 + r.IntN(5), KernelW: 1 + r.IntN(5), StrideH: 1 + r.IntN(3),
 			StrideW: 1 + r.IntN(3), DilationH: 1 + r.IntN(3), DilationW: 1 + r.IntN(3), PadTop: r.IntN(4), PadLeft: r.IntN(4),
 			PadBottom: r.IntN(4), PadRight: r.IntN(4)}
-		if s.check() != nil {
+		if s.Check() != nil {
 			return
 		}
 		testConvF32(t, s, asm.HostFeatures(), seed%2 == 0, 1+r.IntN(3))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -40,7 +41,7 @@ func toBlocked(x []float32, n, c, pixels int, pad float32) []float32 {
 }
 
 // naiveConv computes an NCHW convolution in float64; scale is the sum of the magnitudes of the terms.
-func naiveConv(s ConvShape, x, w, bias []float32) (y, scale []float64) {
+func naiveConv(s windows.Shape, x, w, bias []float32) (y, scale []float64) {
 	oh, ow := s.OutHeight(), s.OutWidth()
 	inGroup, outGroup := s.Channels/s.Groups, s.Filters/s.Groups
 	for n := range s.Batch {
@@ -68,13 +69,13 @@ func naiveConv(s ConvShape, x, w, bias []float32) (y, scale []float64) {
 	return y, scale
 }
 
-func conv(c, h, w, f, kernel, stride, pad int) ConvShape {
-	return ConvShape{Batch: 1, Channels: c, Height: h, Width: w, Filters: f, Groups: 1, KernelH: kernel, KernelW: kernel,
+func conv(c, h, w, f, kernel, stride, pad int) windows.Shape {
+	return windows.Shape{Batch: 1, Channels: c, Height: h, Width: w, Filters: f, Groups: 1, KernelH: kernel, KernelW: kernel,
 		StrideH: stride, StrideW: stride, DilationH: 1, DilationW: 1, PadTop: pad, PadLeft: pad, PadBottom: pad, PadRight: pad}
 }
 
 // convShapes are odd geometries, small enough for a naive reference.
-func convShapes() []ConvShape {
+func convShapes() []windows.Shape {
 	batch := conv(17, 5, 6, 33, 3, 1, 1)
 	batch.Batch = 3
 	grouped := conv(64, 7, 7, 96, 3, 1, 1)
@@ -89,7 +90,7 @@ func convShapes() []ConvShape {
 	both.DilationH, both.DilationW = 2, 2
 	lopsided := conv(3, 10, 9, 16, 5, 2, 0)
 	lopsided.KernelW, lopsided.PadTop, lopsided.PadRight, lopsided.StrideW = 1, 3, 2, 1
-	return []ConvShape{
+	return []windows.Shape{
 		conv(1, 1, 1, 1, 1, 1, 0), conv(3, 8, 8, 16, 3, 1, 1), conv(16, 7, 7, 16, 3, 1, 1), conv(20, 14, 14, 40, 3, 1, 1),
 		conv(3, 32, 30, 64, 7, 2, 3), conv(32, 9, 9, 48, 1, 1, 0), conv(33, 9, 7, 31, 1, 2, 0), conv(40, 1, 17, 80, 1, 1, 0),
 		conv(15, 4, 4, 17, 5, 1, 2), conv(16, 3, 3, 16, 3, 1, 3), conv(512, 7, 7, 64, 3, 1, 1), conv(1100, 3, 3, 40, 1, 1, 0),
@@ -111,7 +112,7 @@ func TestConvF32(t *testing.T) {
 	}
 }
 
-func testConvF32(t *testing.T, s ConvShape, features asm.Features, planar bool, workers int) {
+func testConvF32(t *testing.T, s windows.Shape, features asm.Features, planar bool, workers int) {
 	r := rand.New(rand.NewPCG(7, uint64(s.Channels)))
 	x := normals(r, s.Batch*s.Channels*s.Height*s.Width)
 	w := normals(r, s.Filters*s.Channels/s.Groups*s.KernelH*s.KernelW)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -16,9 +17,9 @@ import (
 // inner kernel has no edges: one table of pixel offsets and one of steps say where everything lies, for any
 // kernel, stride and dilation. Without padding the same tables point into the input itself.
 type ConvInt8 struct {
-	shape ConvShape
+	shape windows.Shape
 	cfg   ConvInt8Config
-	area  int8Area
+	area  windows.Area
 
 	rows    int // output rows of a block
 	panels  []quantised.Panel
@@ -46,7 +47,7 @@ type ConvInt8Config struct {
 // NewConvInt8 packs weights [Filters][Channels/Groups][KernelH][KernelW], each the integer weight minus its
 // zero point, between -255 and 255; scale [Filters], input scale times weight scale; bias [Filters] as real
 // values (nil for none).
-func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvInt8Config) (*ConvInt8, error) {
+func NewConvInt8(s windows.Shape, weights []int16, scale, bias []float32, cfg ConvInt8Config) (*ConvInt8, error) {
 	c, err := planConvInt8(s, cfg)
 	if err != nil {
 		return nil, err
@@ -60,8 +61,8 @@ func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvIn
 }
 
 // planConvInt8 returns a convolution without weights: what its workspace follows from.
-func planConvInt8(s ConvShape, cfg ConvInt8Config) (*ConvInt8, error) {
-	if err := s.check(); err != nil {
+func planConvInt8(s windows.Shape, cfg ConvInt8Config) (*ConvInt8, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	if cfg.Stem && (s.Channels > 4 || s.DilationW != 1 || s.Groups != 1) {
@@ -86,8 +87,8 @@ type convInt8Run struct {
 
 // Run computes the convolution. Several runs of one ConvInt8 may go on at the same time.
 func (c *ConvInt8) Run(parallel work.Parallel, call *quantised.Call) {
-	if !c.area.copied && call.In.Plane != c.area.plane {
-		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
+	if !c.area.Copied && call.In.Plane != c.area.Plane {
+		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.Plane))
 	}
 	c.job.Run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups, convInt8Run{c, *call})
 }
@@ -116,7 +117,7 @@ func (r *convInt8Run) unit(group, image, first, last int, scratch []byte) {
 		o := p.Block * work.Lanes
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
 		call := asm.QConvCall{
-			In:      in[(p.First-base)*c.area.plane:],
+			In:      in[(p.First-base)*c.area.Plane:],
 			Steps:   p.Steps,
 			Weights: c.weights[p.Weights:],
 			Start:   c.start[o:],
@@ -137,23 +138,23 @@ func (r *convInt8Run) source(panels []quantised.Panel, image, first, last int, s
 	c := r.conv
 	switch {
 	case c.cfg.Stem && r.call.Float.Data != nil:
-		c.area.quantiseStem(scratch, r.call.Float.Data[image*r.call.Float.Image:], r.call.Float.Plane, first, last, r.call.InScale)
+		c.area.QuantiseStem(scratch, r.call.Float.Data[image*r.call.Float.Image:], r.call.Float.Plane, first, last, r.call.InScale)
 		return scratch, 0
 	case c.cfg.Stem:
-		c.area.gatherStem(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, first, last)
+		c.area.GatherStem(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, first, last)
 		return scratch, 0
-	case !c.area.copied:
+	case !c.area.Copied:
 		s := &c.shape
 		return r.call.In.Data[image*r.call.In.Image+first*s.StrideH*s.Width*work.Lanes:], 0
 	}
 	base, end := int8Span(&c.shape, panels)
 	in = r.call.In.Data[image*r.call.In.Image:]
-	c.area.gather(scratch, in, r.call.In.Plane, base, end, first, last)
+	c.area.Gather(scratch, in, r.call.In.Plane, base, end, first, last)
 	return scratch, base
 }
 
 // int8Span returns the input channel blocks that the panels read.
-func int8Span(s *ConvShape, panels []quantised.Panel) (first, end int) {
+func int8Span(s *windows.Shape, panels []quantised.Panel) (first, end int) {
 	first = panels[0].First
 	perGroup := s.Channels / s.Groups
 	filters := s.Filters / s.Groups

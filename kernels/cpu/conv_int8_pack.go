@@ -6,11 +6,9 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
-
-// copyBytes bounds one worker's copy of input rows: it shares the L2 cache with weights and output.
-const copyBytes = 256 << 10
 
 // split chooses the block of rows and the ranges of panels of a unit.
 func (c *ConvInt8) split() {
@@ -21,11 +19,11 @@ func (c *ConvInt8) split() {
 	c.rows = s.OutHeight()
 	bytes := func() int {
 		a := c.area
-		a.copied = true
-		a.fit(c.rows)
-		return a.plane * work.BlocksOf(s.Channels)
+		a.Copied = true
+		a.Fit(c.rows)
+		return a.Plane * work.BlocksOf(s.Channels)
 	}
-	for c.rows > 1 && bytes() > copyBytes {
+	for c.rows > 1 && bytes() > windows.CopyBytes {
 		c.rows = (c.rows + 1) / 2
 	}
 	units := func() int { return s.Batch * ((s.OutHeight() + c.rows - 1) / c.rows) }
@@ -37,15 +35,15 @@ func (c *ConvInt8) split() {
 		c.rows = (c.rows + 1) / 2
 	}
 	c.groups = min(len(c.panels), (want+units()-1)/units())
-	c.area.fit(c.rows)
-	if c.area.copied {
+	c.area.Fit(c.rows)
+	if c.area.Copied {
 		planes := work.BlocksOf(s.Channels)
-		c.scratch = (c.area.plane*planes + overread + 63) &^ 63
+		c.scratch = (c.area.Plane*planes + windows.Overread + 63) &^ 63
 	}
 }
 
 // int8Panels divides the output channels into panels of two blocks, where the features have such kernels, or one.
-func int8Panels(s *ConvShape, features asm.Features) []quantised.Panel {
+func int8Panels(s *windows.Shape, features asm.Features) []quantised.Panel {
 	wide, narrow := quantised.ConvKernel(features, 2), quantised.ConvKernel(features, 1)
 	filters := work.BlocksOf(s.Filters)
 	var panels []quantised.Panel
@@ -68,11 +66,11 @@ func (c *ConvInt8) tabulate() error {
 	if c.cfg.Stem {
 		planes = 1
 	}
-	end := c.area.offset(planes, s.KernelH, s.KernelW) + c.area.window(c.rows, s.OutWidth())
+	end := c.area.Offset(planes, s.KernelH, s.KernelW) + c.area.Window(c.rows, s.OutWidth())
 	if end < 0 || end > math.MaxInt32 {
 		return fmt.Errorf("input of %dx%dx%d is beyond 2 GiB", s.Channels, s.Height, s.Width)
 	}
-	c.pixels = c.area.pixels(c.rows)
+	c.pixels = c.area.Pixels(c.rows)
 	return nil
 }
 
@@ -103,7 +101,7 @@ func (c *ConvInt8) blockedSteps(p *quantised.Panel, weights []int16) []quantised
 	for b := p.First; b < end; b++ {
 		for kh := range s.KernelH {
 			for kw := range s.KernelW {
-				steps = append(steps, quantised.Step{Offset: int32(c.area.offset(b-p.First, kh, kw)), Weight: func(f, i int) int16 {
+				steps = append(steps, quantised.Step{Offset: int32(c.area.Offset(b-p.First, kh, kw)), Weight: func(f, i int) int16 {
 					channel := b*work.Lanes + i - f/filters*perGroup
 					if channel < 0 || channel >= perGroup {
 						return 0
@@ -122,7 +120,7 @@ func (c *ConvInt8) stemSteps(weights []int16) []quantised.Step {
 	var steps []quantised.Step
 	for kh := range s.KernelH {
 		for first := 0; first < s.KernelW; first += 4 {
-			steps = append(steps, quantised.Step{Offset: int32(c.area.offset(0, kh, first)), Weight: func(f, i int) int16 {
+			steps = append(steps, quantised.Step{Offset: int32(c.area.Offset(0, kh, first)), Weight: func(f, i int) int16 {
 				kw, channel := first+i/4, i%4
 				if kw >= s.KernelW || channel >= s.Channels {
 					return 0

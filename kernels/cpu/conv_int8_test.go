@@ -10,11 +10,12 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // naiveSums computes the exact sums of an NCHW convolution of bytes; padding holds the zero point.
-func naiveSums(s ConvShape, x []byte, zero int32, w []int16) []int32 {
+func naiveSums(s windows.Shape, x []byte, zero int32, w []int16) []int32 {
 	oh, ow := s.OutHeight(), s.OutWidth()
 	inGroup, outGroup := s.Channels/s.Groups, s.Filters/s.Groups
 	var y []int32
@@ -66,7 +67,7 @@ func randomBytes(r *rand.Rand, n int) []byte {
 
 // int8Case is a quantised convolution on random data with every part of the epilogue.
 type int8Case struct {
-	shape       ConvShape
+	shape       windows.Shape
 	x, residual []byte // NCHW
 	weights     []int16
 	zero        int32
@@ -74,7 +75,7 @@ type int8Case struct {
 	epilogue    quantised.Epilogue
 }
 
-func newInt8Case(r *rand.Rand, s ConvShape, limit int) *int8Case {
+func newInt8Case(r *rand.Rand, s windows.Shape, limit int) *int8Case {
 	c := &int8Case{shape: s, zero: int32(r.IntN(256)), x: randomBytes(r, s.Batch*s.Channels*s.Height*s.Width)}
 	for range s.Filters * s.Channels / s.Groups * s.KernelH * s.KernelW {
 		c.weights = append(c.weights, int16(r.IntN(2*limit+1)-limit))
@@ -136,7 +137,7 @@ func (c *int8Case) check(t *testing.T, conv runsInt8, stem bool) {
 }
 
 // int8Shapes are the odd corners of a convolution.
-var int8Shapes = []ConvShape{
+var int8Shapes = []windows.Shape{
 	conv(16, 5, 5, 16, 1, 1, 0),
 	conv(3, 9, 7, 17, 3, 1, 1),
 	conv(1, 12, 12, 8, 5, 2, 2),

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -48,7 +49,7 @@ func (s sliceSums) naive(x, w, bias []float32, met func(f func(in, out, k int)),
 }
 
 // naiveVolume computes a convolution of volumes by naiveConv.
-func naiveVolume(s ConvShape, d ConvDepth, x, w, bias []float32) (y, scale []float64) {
+func naiveVolume(s windows.Shape, d windows.Depth, x, w, bias []float32) (y, scale []float64) {
 	parts := sliceSums{s.Batch, s.Channels, s.Filters, s.Height * s.Width, s.OutHeight() * s.OutWidth(),
 		s.Filters * (s.Channels / s.Groups), s.KernelH * s.KernelW, d.In, d.Out, d.Kernel}
 	met := func(f func(in, out, k int)) {
@@ -67,17 +68,17 @@ func TestConvVolumeF32(t *testing.T) {
 	grouped := conv(24, 4, 5, 36, 3, 1, 1)
 	grouped.Groups = 3
 	for i, c := range []struct {
-		s ConvShape
-		d ConvDepth
+		s windows.Shape
+		d windows.Depth
 	}{
-		{conv(3, 8, 9, 16, 3, 1, 1), ConvDepth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
-		{conv(16, 7, 7, 48, 1, 1, 0), ConvDepth{In: 4, Out: 4, Kernel: 1, Stride: 1, Dilation: 1}},
-		{conv(33, 6, 6, 40, 1, 1, 0), ConvDepth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 1}},
-		{batch, ConvDepth{In: 6, Out: 4, Kernel: 2, Stride: 2, Dilation: 3, PadFront: 2}},
-		{grouped, ConvDepth{In: 3, Out: 7, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 3}},
-		{depthwiseOf(19, 9, 8, 3, 1, 1), ConvDepth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
-		{depthwiseOf(16, 30, 31, 5, 2, 2), ConvDepth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 2, PadFront: 1}},
-		{conv(600, 3, 3, 40, 3, 1, 1), ConvDepth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{conv(3, 8, 9, 16, 3, 1, 1), windows.Depth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{conv(16, 7, 7, 48, 1, 1, 0), windows.Depth{In: 4, Out: 4, Kernel: 1, Stride: 1, Dilation: 1}},
+		{conv(33, 6, 6, 40, 1, 1, 0), windows.Depth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 1}},
+		{batch, windows.Depth{In: 6, Out: 4, Kernel: 2, Stride: 2, Dilation: 3, PadFront: 2}},
+		{grouped, windows.Depth{In: 3, Out: 7, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 3}},
+		{depthwiseOf(19, 9, 8, 3, 1, 1), windows.Depth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{depthwiseOf(16, 30, 31, 5, 2, 2), windows.Depth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 2, PadFront: 1}},
+		{conv(600, 3, 3, 40, 3, 1, 1), windows.Depth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
 	} {
 		for _, features := range featureSets() {
 			for _, planar := range []bool{false, true} {
@@ -90,13 +91,13 @@ func TestConvVolumeF32(t *testing.T) {
 	}
 }
 
-func testConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config) {
+func testConvVolume(t *testing.T, s windows.Shape, cfg ConvF32Config) {
 	d, r := cfg.Depth, rand.New(rand.NewPCG(7, uint64(s.Channels)))
 	x := normals(r, s.Batch*s.Channels*d.In*s.Height*s.Width)
 	w := normals(r, s.Filters*s.Channels/s.Groups*d.Kernel*s.KernelH*s.KernelW)
 	bias := normals(r, s.Filters)
 	c, err := NewConvF32(s, w, bias, cfg)
-	if d.check() != nil {
+	if d.Check() != nil {
 		if err == nil {
 			t.Error("slices in the padding alone are accepted")
 		}
@@ -116,7 +117,7 @@ func testConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config) {
 }
 
 // checkConvVolume compares a computation of x with naive loops.
-func checkConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config, c transposedComputation, x, w, bias []float32) {
+func checkConvVolume(t *testing.T, s windows.Shape, cfg ConvF32Config, c transposedComputation, x, w, bias []float32) {
 	t.Helper()
 	d, r := cfg.Depth, rand.New(rand.NewPCG(8, 8))
 	want, scale := naiveVolume(s, d, x, w, bias)

@@ -5,12 +5,13 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // DepthwiseInt8 is a depthwise convolution of NCHWc16 bytes, one filter a channel, ready to run.
 type DepthwiseInt8 struct {
-	window  windowInt8
+	window  windows.FieldInt8
 	column  *asm.QColumnKernel // nil where none has this shape
 	kernel  asm.QDepthwiseKernel
 	steps   [][]int32 // of each channel block
@@ -23,8 +24,8 @@ type DepthwiseInt8 struct {
 
 // NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewConvInt8.
 // Channels, Filters and Groups of the shape must be equal.
-func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvInt8Config) (*DepthwiseInt8, error) {
-	if err := s.check(); err != nil {
+func NewDepthwiseInt8(s windows.Shape, weights []int16, scale, bias []float32, cfg ConvInt8Config) (*DepthwiseInt8, error) {
+	if err := s.Check(); err != nil {
 		return nil, err
 	}
 	if s.Groups != s.Channels || s.Filters != s.Channels {
@@ -34,7 +35,7 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 		return nil, err
 	}
 	d := &DepthwiseInt8{}
-	if err := d.window.init(s, byte(cfg.InZero), cfg.Workers); err != nil {
+	if err := d.window.Init(s, byte(cfg.InZero), cfg.Workers); err != nil {
 		return nil, err
 	}
 	for _, k := range asm.QDepthwiseKernels() {
@@ -45,7 +46,7 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 	}
 	d.start, d.scale, d.bias = quantised.Constants(s.Filters, weights, scale, bias, cfg.InZero)
 	d.column = columnKernel(&s, weights, d.kernel.Needs)
-	for block := range d.window.blocks {
+	for block := range d.window.Blocks {
 		d.pack(weights, block)
 	}
 	d.job = work.NewJob((*depthwiseInt8Run).do)
@@ -54,7 +55,7 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 
 // columnKernel returns the kernel of an instruction set that computes whole columns, if there is one for the shape; it
 // takes signed bytes alone.
-func columnKernel(s *ConvShape, weights []int16, isa asm.Features) *asm.QColumnKernel {
+func columnKernel(s *windows.Shape, weights []int16, isa asm.Features) *asm.QColumnKernel {
 	for _, w := range weights {
 		if w != int16(int8(w)) {
 			return nil
@@ -75,7 +76,7 @@ func columnKernel(s *ConvShape, weights []int16, isa asm.Features) *asm.QColumnK
 // with its dilation, absent ones having zero weights. Weights beyond a signed byte take further steps. Steps
 // without weights are left out, but for a column kernel.
 func (d *DepthwiseInt8) pack(weights []int16, block int) {
-	s := &d.window.shape
+	s := &d.window.Shape
 	var steps []int32
 	var packed []int8
 	for kh := range s.KernelH {
@@ -93,7 +94,7 @@ func (d *DepthwiseInt8) pack(weights []int16, block int) {
 					packed = append(packed, int8(low))
 					rest[i] -= low
 				}
-				steps = append(steps, int32((kh*s.DilationH*d.window.area.width+column)*work.Lanes))
+				steps = append(steps, int32((kh*s.DilationH*d.window.Area.Width+column)*work.Lanes))
 			}
 		}
 	}
@@ -104,7 +105,7 @@ func (d *DepthwiseInt8) pack(weights []int16, block int) {
 }
 
 // Workspace returns the bytes that Run needs.
-func (d *DepthwiseInt8) Workspace() int { return d.window.workers * d.window.scratch }
+func (d *DepthwiseInt8) Workspace() int { return d.window.Workers * d.window.Scratch }
 
 // depthwiseInt8Run is the state of one Run.
 type depthwiseInt8Run struct {
@@ -114,14 +115,14 @@ type depthwiseInt8Run struct {
 
 // Run computes the convolution. Several runs of one DepthwiseInt8 may go on at the same time.
 func (d *DepthwiseInt8) Run(parallel work.Parallel, call *quantised.Call) {
-	d.job.Run(parallel, d.window.workers, d.window.units(), depthwiseInt8Run{d, *call})
+	d.job.Run(parallel, d.window.Workers, d.window.Units(), depthwiseInt8Run{d, *call})
 }
 
 func (r *depthwiseInt8Run) do(u, worker int) {
 	d, w := r.conv, &r.conv.window
-	scratch := r.call.Workspace[worker*w.scratch:][:w.scratch]
-	image, block, first, last := w.load(scratch, r.call.In, u)
-	width := w.shape.OutWidth()
+	scratch := r.call.Workspace[worker*w.Scratch:][:w.Scratch]
+	image, block, first, last := w.Load(scratch, r.call.In, u)
+	width := w.Shape.OutWidth()
 	requant := r.call.Epilogue.Requant(image, block, first*width, work.Lanes)
 	requant.Scale, requant.Bias = d.scale[block*work.Lanes:], d.bias[block*work.Lanes:]
 	if d.column != nil {
@@ -129,7 +130,7 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 		return
 	}
 	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*work.Lanes:], Requant: &requant}
-	pixels := w.pixels[:(last-first)*width]
+	pixels := w.Pixels[:(last-first)*width]
 	for most := quantised.PieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))
 		call.Pixels, pixels = pixels[:n], pixels[n:]
@@ -140,9 +141,9 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 
 // columns computes rows of a channel block in bands of nearly equal height.
 func (d *DepthwiseInt8) columns(scratch []byte, block, rows int, requant asm.Requant) {
-	s, a := &d.window.shape, &d.window.area
+	s, a := &d.window.Shape, &d.window.Area
 	requant.OutPixel, requant.ResidualPixel = s.OutWidth()*work.Lanes, s.OutWidth()*work.Lanes
-	call := asm.QColumnCall{InRow: a.width * work.Lanes, InColumn: s.StrideW * work.Lanes, Columns: s.OutWidth(),
+	call := asm.QColumnCall{InRow: a.Width * work.Lanes, InColumn: s.StrideW * work.Lanes, Columns: s.OutWidth(),
 		Weights: d.weights[block], Start: d.start[block*work.Lanes:], Requant: &requant}
 	bands := (rows + d.column.Rows - 1) / d.column.Rows
 	for band := range bands {

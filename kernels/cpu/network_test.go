@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -78,7 +79,7 @@ func (n *chain) conv(x activation, filters, kernel, stride, groups int, high flo
 	}
 	n.flops += 2 * len(w) * out.h * out.w
 	if groups > 1 {
-		d, err := NewDepthwiseF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), n.workers)
+		d, err := NewDepthwiseF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), n.workers)
 		if err != nil {
 			n.b.Fatal(err)
 		}

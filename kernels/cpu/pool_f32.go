@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -20,8 +21,8 @@ type PoolShape struct {
 	PadTop, PadLeft, PadBottom, PadRight int
 	ExtraBottom, ExtraRight              int
 
-	Depth   ConvDepth // of volumes
-	PadBack int       // pad at the end of the depth
+	Depth   windows.Depth // of volumes
+	PadBack int           // pad at the end of the depth
 }
 
 // PoolMode is what a pooling makes of a window.
@@ -35,8 +36,8 @@ const (
 
 // PoolF32 is a pooling of NCHWc16 tensors in float32, ready to run.
 type PoolF32 struct {
-	field   windowField
-	depth   ConvDepth
+	field   windows.FieldF32
+	depth   windows.Depth
 	kernel  asm.PoolKernel
 	mode    PoolMode
 	factors [][]float32 // of an average: of each output slice [oh][ow]
@@ -57,14 +58,14 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	if p.ExtraBottom < 0 || p.ExtraRight < 0 {
 		return nil, fmt.Errorf("negative extra rows or columns %d %d", p.ExtraBottom, p.ExtraRight)
 	}
-	depth := p.Depth.orNone()
-	if err := depth.check(); err != nil {
+	depth := p.Depth.OrNone()
+	if err := depth.Check(); err != nil {
 		return nil, err
 	}
-	s := ConvShape{Batch: p.Batch * depth.Out, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
+	s := windows.Shape{Batch: p.Batch * depth.Out, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
 		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
 		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
-	if err := cmp.Or(s.checkTaps(maxPoolTaps), s.fewTaps(depth.Kernel, maxPoolTaps)); err != nil {
+	if err := cmp.Or(s.CheckTaps(windows.MaxPoolTaps), s.FewTaps(depth.Kernel, windows.MaxPoolTaps)); err != nil {
 		return nil, err
 	}
 	l := &PoolF32{depth: depth, mode: mode, kernel: poolKernel(features)}
@@ -72,8 +73,8 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	if mode == MaxPool {
 		pad = float32(math.Inf(-1))
 	}
-	l.field.init(s, pad, features, workers)
-	l.field.deepen(depth.Kernel)
+	l.field.Init(s, pad, features, workers)
+	l.field.Deepen(depth.Kernel)
 	if mode != MaxPool {
 		l.tabulate(&p)
 	}
@@ -99,11 +100,11 @@ func (l *PoolF32) tabulate(p *PoolShape) {
 	}
 	tables := make([][]float32, l.depth.Kernel+1)
 	for z := range l.depth.Out {
-		slices := count(l.depth.slice(z, 0), l.depth.Kernel, l.depth.Dilation, -front, d)
+		slices := count(l.depth.Slice(z, 0), l.depth.Kernel, l.depth.Dilation, -front, d)
 		if tables[slices] == nil {
-			for y := range l.field.oh {
+			for y := range l.field.OutRows {
 				rows := count(y*p.StrideH-p.PadTop, p.KernelH, p.DilationH, -top, h)
-				for x := range l.field.ow {
+				for x := range l.field.OutColumns {
 					n := slices * rows * count(x*p.StrideW-p.PadLeft, p.KernelW, p.DilationW, -left, w)
 					tables[slices] = append(tables[slices], 1/float32(max(1, n)))
 				}
@@ -114,10 +115,10 @@ func (l *PoolF32) tabulate(p *PoolShape) {
 }
 
 // Workspace returns the float32 elements that Run needs.
-func (l *PoolF32) Workspace() int { return l.field.workers * l.scratch() }
+func (l *PoolF32) Workspace() int { return l.field.Workers * l.scratch() }
 
 // scratch returns the elements of one worker's copies of slices.
-func (l *PoolF32) scratch() int { return l.depth.Kernel * l.field.scratch() }
+func (l *PoolF32) scratch() int { return l.depth.Kernel * l.field.Scratch() }
 
 // PoolF32Call is the operands of one run.
 type PoolF32Call struct {
@@ -133,27 +134,27 @@ type poolRun struct {
 
 // Run computes the pooling. Several runs of one PoolF32 may go on at the same time.
 func (l *PoolF32) Run(parallel work.Parallel, call *PoolF32Call) {
-	l.job.Run(parallel, l.field.workers, l.field.units(), poolRun{l, *call})
+	l.job.Run(parallel, l.field.Workers, l.field.Units(), poolRun{l, *call})
 }
 
 func (r *poolRun) do(u, worker int) {
 	l, f := r.pool, &r.pool.field
-	image, block, first, last := f.unit(u)
-	image, slice := l.depth.split(image)
+	image, block, first, last := f.Unit(u)
+	image, slice := l.depth.Split(image)
 	scratch := r.call.Workspace[worker*l.scratch():][:l.scratch()]
-	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &l.depth, slice, block, first, last)
-	row := f.ow * work.Lanes
-	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+(slice*f.oh+first)*row:]
-	plane := f.shape.KernelH * f.shape.KernelW
-	call := asm.PoolCall{InRow: f.gather.rowStep(), Taps: f.taps[low*plane : high*plane], OutRow: row, FactorRow: f.ow}
-	fieldTiles(f.ow, last-first, len(call.Taps), l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
+	low, high := f.CopySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &l.depth, slice, block, first, last)
+	row := f.OutColumns * work.Lanes
+	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+(slice*f.OutRows+first)*row:]
+	plane := f.Shape.KernelH * f.Shape.KernelW
+	call := asm.PoolCall{InRow: f.Gather.RowStep(), Taps: f.Taps[low*plane : high*plane], OutRow: row, FactorRow: f.OutColumns}
+	windows.Tiles(f.OutColumns, last-first, len(call.Taps), l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
 		call.In, call.Out = scratch[y*call.InRow+x*work.Lanes:], out[y*row+x*work.Lanes:]
 		call.Rows, call.Tiles = rows, tiles
 		if l.mode == MaxPool {
 			l.kernel.Max(pixels, call)
 			return
 		}
-		call.Factors = l.factors[slice][(first+y)*f.ow+x:]
+		call.Factors = l.factors[slice][(first+y)*f.OutColumns+x:]
 		l.kernel.Average(pixels, call)
 	})
 }
@@ -194,7 +195,7 @@ type GlobalMaxF32 struct {
 func NewGlobalMaxF32(batch, channels, pixels int, features asm.Features) *GlobalMaxF32 {
 	g := &GlobalMaxF32{Batch: batch, Channels: channels, Pixels: pixels, kernel: poolKernel(features)}
 	g.parts.New = func() any { return new([work.Lanes]float32) }
-	for i := range min(pixels, maxTaps) {
+	for i := range min(pixels, windows.MaxTaps) {
 		g.taps = append(g.taps, asm.Tap{Offset: int32(i * work.Lanes), Quads: 4})
 	}
 	return g

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -14,7 +15,7 @@ import (
 // count: f = float32(sum of (q - zero)) * float32(scale/count), then the epilogue's residual, clamp and
 // quantisation.
 type PoolInt8 struct {
-	window windowInt8
+	window windows.FieldInt8
 	mode   PoolMode
 	kernel asm.QPoolKernel
 	steps  []int32
@@ -31,10 +32,10 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	if p.ExtraBottom < 0 || p.ExtraRight < 0 {
 		return nil, fmt.Errorf("negative extra rows or columns %d %d", p.ExtraBottom, p.ExtraRight)
 	}
-	s := ConvShape{Batch: p.Batch, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
+	s := windows.Shape{Batch: p.Batch, Channels: p.Channels, Height: p.Height, Width: p.Width, Filters: p.Channels, Groups: p.Channels,
 		KernelH: p.KernelH, KernelW: p.KernelW, StrideH: p.StrideH, StrideW: p.StrideW, DilationH: p.DilationH, DilationW: p.DilationW,
 		PadTop: p.PadTop, PadLeft: p.PadLeft, PadBottom: p.PadBottom + p.ExtraBottom, PadRight: p.PadRight + p.ExtraRight}
-	if err := s.checkTaps(maxPoolTaps); err != nil {
+	if err := s.CheckTaps(windows.MaxPoolTaps); err != nil {
 		return nil, err
 	}
 	if zero < 0 || zero > 255 {
@@ -51,10 +52,10 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	if mode == MaxPool {
 		pad = 0 // below everything
 	}
-	if err := l.window.init(s, pad, workers); err != nil {
+	if err := l.window.Init(s, pad, workers); err != nil {
 		return nil, err
 	}
-	l.steps = l.window.taps()
+	l.steps = l.window.Taps()
 	for i := range l.start {
 		l.start[i] = -zero * int32(len(l.steps))
 	}
@@ -71,7 +72,7 @@ func (l *PoolInt8) tabulate(p *PoolShape, scale float32) {
 	if l.mode == AveragePoolIncludingPad {
 		h, w, top, left = h+p.PadTop+p.PadBottom, w+p.PadLeft+p.PadRight, p.PadTop, p.PadLeft
 	}
-	s := &l.window.shape
+	s := &l.window.Shape
 	l.scales = map[int32]*[work.Lanes]float32{}
 	for y := range s.OutHeight() {
 		rows := inRange(y*s.StrideH-p.PadTop+top, s.KernelH, s.DilationH, h)
@@ -99,7 +100,7 @@ func inRange(start, kernel, dilation, size int) (n int) {
 }
 
 // Workspace returns the bytes that Run needs.
-func (l *PoolInt8) Workspace() int { return l.window.workers * l.window.scratch }
+func (l *PoolInt8) Workspace() int { return l.window.Workers * l.window.Scratch }
 
 // poolInt8Run is the state of one Run.
 type poolInt8Run struct {
@@ -109,15 +110,15 @@ type poolInt8Run struct {
 
 // Run pools; of the epilogue, the maximum uses Out alone. Several runs may go on at the same time.
 func (l *PoolInt8) Run(parallel work.Parallel, call *quantised.Call) {
-	l.job.Run(parallel, l.window.workers, l.window.units(), poolInt8Run{l, *call})
+	l.job.Run(parallel, l.window.Workers, l.window.Units(), poolInt8Run{l, *call})
 }
 
 func (r *poolInt8Run) do(u, worker int) {
 	l, w := r.pool, &r.pool.window
-	scratch := r.call.Workspace[worker*w.scratch:][:w.scratch]
-	image, block, first, last := w.load(scratch, r.call.In, u)
-	width := w.shape.OutWidth()
-	pixels := w.pixels[:(last-first)*width]
+	scratch := r.call.Workspace[worker*w.Scratch:][:w.Scratch]
+	image, block, first, last := w.Load(scratch, r.call.In, u)
+	width := w.Shape.OutWidth()
+	pixels := w.Pixels[:(last-first)*width]
 	if l.mode == MaxPool {
 		requant := r.call.Epilogue.Requant(image, block, first*width, work.Lanes)
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Requant: &requant}

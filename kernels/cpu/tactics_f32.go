@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -65,28 +65,19 @@ func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 }
 
 // convShape returns a convolution's geometry on two spatial axes.
-func convShape(b kernels.Binding) (ConvShape, error) {
+func convShape(b kernels.Binding) (windows.Shape, error) {
 	s, d, err := convVolume(b)
-	if err == nil && d != (ConvDepth{}) {
-		err = errVolume
+	if err == nil && d != (windows.Depth{}) {
+		err = windows.ErrVolume
 	}
 	return s, err
 }
 
-// errVolume says that a kernel computes images alone.
-var errVolume = errors.New("three spatial axes, the kernel takes two")
-
-// image returns the form of a slice of a volume.
-func image(d kernels.Desc) kernels.Desc {
-	d.Dims = []int{d.Dims[0], d.Dims[1], d.Dims[3], d.Dims[4]}
-	return d
-}
-
 // convVolume returns a convolution's geometry on the last two spatial axes, and on the first of three.
-func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
+func convVolume(b kernels.Binding) (windows.Shape, windows.Depth, error) {
 	a := b.Layer.Attrs.(graph.ConvAttrs)
-	var s ConvShape
-	var d ConvDepth
+	var s windows.Shape
+	var d windows.Depth
 	x := b.In[0]
 	w := b.In[1].Dims
 	if b.Consts[1] == nil {
@@ -97,11 +88,11 @@ func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
 	}
 	win := graph.Windows(w[2:], a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
 	if len(x.Dims) == 5 {
-		d = ConvDepth{In: x.Dims[2], Out: b.Out[0].Dims[2], Kernel: win[0].Kernel, Stride: win[0].Stride, Dilation: win[0].Dilation, PadFront: win[0].PadBegin}
-		if err := d.check(); err != nil {
+		d = windows.Depth{In: x.Dims[2], Out: b.Out[0].Dims[2], Kernel: win[0].Kernel, Stride: win[0].Stride, Dilation: win[0].Dilation, PadFront: win[0].PadBegin}
+		if err := d.Check(); err != nil {
 			return s, d, err
 		}
-		x, win = image(x), win[1:]
+		x, win = windows.Slice(x), win[1:]
 	}
 	var err error
 	if s.Batch, s.Channels, s.Height, s.Width, err = work.Planes(x); err != nil {
@@ -113,7 +104,7 @@ func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
 	s.Filters, s.Groups = w[0], a.Group
 	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = win[0].Kernel, win[0].Stride, win[0].Dilation, win[0].PadBegin, win[0].PadEnd
 	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin, win[1].PadEnd
-	return s, d, s.checkTaps(maxPlanarTaps)
+	return s, d, s.CheckTaps(windows.MaxPlanarTaps)
 }
 
 // planarChannels is the most input channels that are worth reading one by one: where it saves a reformat.
@@ -180,7 +171,7 @@ func matchDepthwiseF32(b kernels.Binding) error {
 	return programs.Match(b)
 }
 
-func depthwise(s ConvShape) error {
+func depthwise(s windows.Shape) error {
 	if s.Groups == 1 || s.Groups != s.Channels || s.Filters != s.Channels {
 		return fmt.Errorf("%d channels to %d in %d groups: not depthwise", s.Channels, s.Filters, s.Groups)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -45,9 +46,9 @@ func depthwiseInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (quantised.
 	}
 	cfg.InZero = quantised.Offset(b.Layer.Inputs[0])
 	if !full {
-		var w windowInt8
-		err := w.init(s, byte(cfg.InZero), cfg.Workers)
-		return quantised.Computation{Workspace: w.workers * w.scratch}, err
+		var w windows.FieldInt8
+		err := w.Init(s, byte(cfg.InZero), cfg.Workers)
+		return quantised.Computation{Workspace: w.Workers * w.Scratch}, err
 	}
 	weights, scale := int8Weights(b, s.Filters)
 	c, err := NewDepthwiseInt8(s, weights, scale, work.RealConst(b, 2), cfg)

@@ -7,14 +7,15 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // poolShape returns a pooling's geometry on two spatial axes.
 func poolShape(b kernels.Binding) (PoolShape, PoolMode, error) {
 	s, mode, err := poolVolume(b)
-	if err == nil && s.Depth != (ConvDepth{}) {
-		err = errVolume
+	if err == nil && s.Depth != (windows.Depth{}) {
+		err = windows.ErrVolume
 	}
 	return s, mode, err
 }
@@ -35,9 +36,9 @@ func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 	win := graph.Windows(kernel, a.Strides, a.Dilations, a.Pads, a.AutoPad, x.Dims[2:])
 	if len(x.Dims) == 5 {
 		d := win[0]
-		s.Depth = ConvDepth{In: x.Dims[2], Out: out[0], Kernel: d.Kernel, Stride: d.Stride, Dilation: d.Dilation, PadFront: d.PadBegin}
+		s.Depth = windows.Depth{In: x.Dims[2], Out: out[0], Kernel: d.Kernel, Stride: d.Stride, Dilation: d.Dilation, PadFront: d.PadBegin}
 		s.PadBack = d.PadEnd
-		x, win, out = image(x), win[1:], out[1:]
+		x, win, out = windows.Slice(x), win[1:], out[1:]
 	}
 	var err error
 	if s.Batch, s.Channels, s.Height, s.Width, err = work.Planes(x); err != nil {
@@ -77,7 +78,7 @@ func matchPoolF32(b kernels.Binding) error {
 
 // global reports whether one window covers the input exactly.
 func global(s PoolShape) bool {
-	d := s.Depth.orNone()
+	d := s.Depth.OrNone()
 	return d.Kernel == d.In && d.PadFront+s.PadBack == 0 && d.Out == 1 && s.KernelH == s.Height && s.KernelW == s.Width && s.PadTop+s.PadLeft+s.PadBottom+s.PadRight+s.ExtraBottom+s.ExtraRight == 0
 }
 
@@ -98,7 +99,7 @@ func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if err != nil {
 		return nil, err
 	}
-	if pixels := s.Depth.orNone().In * s.Height * s.Width; global(s) {
+	if pixels := s.Depth.OrNone().In * s.Height * s.Width; global(s) {
 		if mode == MaxPool {
 			return newGlobalKernel(b, NewGlobalMaxF32(s.Batch, s.Channels, pixels, isa), isa)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -15,17 +16,17 @@ import (
 // channels already, as behind a global pooling.
 
 // productShape returns the geometry of that convolution.
-func productShape(b kernels.Binding) (product, ConvShape, error) {
+func productShape(b kernels.Binding) (product, windows.Shape, error) {
 	p, err := productOf(b)
 	if err != nil {
-		return p, ConvShape{}, err
+		return p, windows.Shape{}, err
 	}
 	if len(b.In[0].Dims) != 2 {
-		return p, ConvShape{}, fmt.Errorf("the left side %v is not a matrix", b.In[0])
+		return p, windows.Shape{}, fmt.Errorf("the left side %v is not a matrix", b.In[0])
 	}
-	s := ConvShape{Batch: p.m, Channels: p.k, Height: 1, Width: 1, Filters: p.n, Groups: 1,
+	s := windows.Shape{Batch: p.m, Channels: p.k, Height: 1, Width: 1, Filters: p.n, Groups: 1,
 		KernelH: 1, KernelW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1}
-	return p, s, s.check()
+	return p, s, s.Check()
 }
 
 // byFilter returns the matrix [N][K] of elements that lie as the product has them.

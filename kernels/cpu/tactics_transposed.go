@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -22,8 +23,8 @@ type transposedComputation interface {
 type transposedWay struct {
 	name    string
 	in, out kernels.Format
-	plan    func(s TransposedShape, d ConvDepth) (transposedComputation, error)
-	pack    func(s TransposedShape, d ConvDepth, weights, bias []float32) (transposedComputation, error)
+	plan    func(s TransposedShape, d windows.Depth) (transposedComputation, error)
+	pack    func(s TransposedShape, d windows.Depth, weights, bias []float32) (transposedComputation, error)
 }
 
 // transposedTactics are the transposed convolutions in float32 for one instruction set.
@@ -31,31 +32,31 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 	columns := func(name string, in kernels.Format) transposedWay {
 		planar := in == kernels.Linear
 		return transposedWay{name, in, kernels.Linear,
-			func(s TransposedShape, d ConvDepth) (transposedComputation, error) {
-				if d != (ConvDepth{}) {
-					return nil, errVolume
+			func(s TransposedShape, d windows.Depth) (transposedComputation, error) {
+				if d != (windows.Depth{}) {
+					return nil, windows.ErrVolume
 				}
 				return planTransposedColumnsF32(s, planar, isa, workers)
 			},
-			func(s TransposedShape, _ ConvDepth, weights, bias []float32) (transposedComputation, error) {
+			func(s TransposedShape, _ windows.Depth, weights, bias []float32) (transposedComputation, error) {
 				return NewTransposedColumnsF32(s, weights, bias, planar, isa, workers)
 			}}
 	}
 	subpixel := transposedWay{"_subpixel", kernels.C16, kernels.C16,
-		func(s TransposedShape, d ConvDepth) (transposedComputation, error) {
+		func(s TransposedShape, d windows.Depth) (transposedComputation, error) {
 			return planTransposedF32(s, d, isa, workers)
 		},
-		func(s TransposedShape, d ConvDepth, weights, bias []float32) (transposedComputation, error) {
+		func(s TransposedShape, d windows.Depth, weights, bias []float32) (transposedComputation, error) {
 			return NewTransposedF32(s, d, weights, bias, isa, workers)
 		}}
 	depthwise := transposedWay{"_depthwise", kernels.C16, kernels.C16,
-		func(s TransposedShape, d ConvDepth) (transposedComputation, error) {
-			if d != (ConvDepth{}) {
-				return nil, errVolume
+		func(s TransposedShape, d windows.Depth) (transposedComputation, error) {
+			if d != (windows.Depth{}) {
+				return nil, windows.ErrVolume
 			}
 			return planTransposedDepthwiseF32(s, isa, workers)
 		},
-		func(s TransposedShape, _ ConvDepth, weights, bias []float32) (transposedComputation, error) {
+		func(s TransposedShape, _ windows.Depth, weights, bias []float32) (transposedComputation, error) {
 			return NewTransposedDepthwiseF32(s, weights, bias, isa, workers)
 		}}
 	var list []kernels.Tactic
@@ -112,17 +113,17 @@ func (w transposedWay) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel
 // transposedShape returns a transposed convolution's geometry on two spatial axes.
 func transposedShape(b kernels.Binding) (TransposedShape, error) {
 	s, d, err := transposedVolume(b)
-	if err == nil && d != (ConvDepth{}) {
-		err = errVolume
+	if err == nil && d != (windows.Depth{}) {
+		err = windows.ErrVolume
 	}
 	return s, err
 }
 
 // transposedVolume returns a transposed convolution's geometry on the last two spatial axes, and on the first of three.
-func transposedVolume(b kernels.Binding) (TransposedShape, ConvDepth, error) {
+func transposedVolume(b kernels.Binding) (TransposedShape, windows.Depth, error) {
 	a := b.Layer.Attrs.(graph.ConvTransposeAttrs)
 	var s TransposedShape
-	var d ConvDepth
+	var d windows.Depth
 	x, y, w := b.In[0], b.Out[0], b.In[1].Dims
 	if b.Consts[1] == nil {
 		return s, d, fmt.Errorf("weights are not constant")
@@ -132,8 +133,8 @@ func transposedVolume(b kernels.Binding) (TransposedShape, ConvDepth, error) {
 	}
 	win := a.Windows(w[2:], x.Dims[2:])
 	if len(x.Dims) == 5 {
-		d = ConvDepth{In: x.Dims[2], Out: y.Dims[2], Kernel: win[0].Kernel, Stride: win[0].Stride, Dilation: win[0].Dilation, PadFront: win[0].PadBegin}
-		x, y, win = image(x), image(y), win[1:]
+		d = windows.Depth{In: x.Dims[2], Out: y.Dims[2], Kernel: win[0].Kernel, Stride: win[0].Stride, Dilation: win[0].Dilation, PadFront: win[0].PadBegin}
+		x, y, win = windows.Slice(x), windows.Slice(y), win[1:]
 	}
 	var err error
 	if s.Batch, s.Channels, s.Height, s.Width, err = work.Planes(x); err != nil {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -38,8 +39,8 @@ func (s *TransposedShape) check() error {
 	if max(phases[0], phases[1]) > maxPhases || phases[0]*phases[1] > maxPhases {
 		return fmt.Errorf("strides %dx%d make more than %d phases", s.StrideH, s.StrideW, maxPhases)
 	}
-	if h, w := s.phaseTaps(s.KernelH, s.StrideH, s.DilationH), s.phaseTaps(s.KernelW, s.StrideW, s.DilationW); h > maxTaps || w > maxTaps || h*w > maxTaps {
-		return fmt.Errorf("kernel %dx%d has more than %d taps in a phase", s.KernelH, s.KernelW, maxTaps)
+	if h, w := s.phaseTaps(s.KernelH, s.StrideH, s.DilationH), s.phaseTaps(s.KernelW, s.StrideW, s.DilationW); h > windows.MaxTaps || w > windows.MaxTaps || h*w > windows.MaxTaps {
+		return fmt.Errorf("kernel %dx%d has more than %d taps in a phase", s.KernelH, s.KernelW, windows.MaxTaps)
 	}
 	return nil
 }
@@ -115,9 +116,9 @@ type sliceTap struct{ kernel, slice int }
 
 // transposedSlices returns the taps that each output slice of a transposed convolution of volumes reads, d's pad being what
 // is cut off the beginning of the output; an error where a slice reads none.
-func transposedSlices(d ConvDepth) ([][]sliceTap, error) {
-	d = d.orNone()
-	if err := d.positive(); err != nil {
+func transposedSlices(d windows.Depth) ([][]sliceTap, error) {
+	d = d.OrNone()
+	if err := d.Positive(); err != nil {
 		return nil, err
 	}
 	phases := axisPhases(d.In, d.Out, d.PadFront, d.Kernel, d.Stride, d.Dilation)
@@ -140,10 +141,10 @@ func transposedSlices(d ConvDepth) ([][]sliceTap, error) {
 type subpixel struct {
 	shape  TransposedShape
 	phases []phase
-	window ConvShape // KernelH and KernelW cover all taps; its pads may be negative
-	inside bool      // no tap reads outside of the input, and no phase has more rows or columns
-	empty  bool      // some phase has no taps
-	most   int       // taps that a phase has
+	window windows.Shape // KernelH and KernelW cover all taps; its pads may be negative
+	inside bool          // no tap reads outside of the input, and no phase has more rows or columns
+	empty  bool          // some phase has no taps
+	most   int           // taps that a phase has
 }
 
 // newSubpixel decomposes a checked shape.
@@ -171,7 +172,7 @@ func newSubpixel(s TransposedShape) *subpixel {
 		}
 	}
 	rows, columns := u.phases[0].rows, u.phases[0].columns
-	u.window = ConvShape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, Filters: s.Filters, Groups: s.Groups,
+	u.window = windows.Shape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, Filters: s.Filters, Groups: s.Groups,
 		KernelH: high[0] - low[0] + 1, KernelW: high[1] - low[1] + 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,
 		PadTop: -low[0], PadLeft: -low[1]}
 	u.window.PadBottom = rows - 1 + high[0] - (s.Height - 1)

@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -45,7 +46,7 @@ func BenchmarkTransposedF32(b *testing.B) {
 					timed(b, flops, workers, func() { c.Run(parallel, &call) })
 				})
 			}
-			subpixel, err := NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), workers)
+			subpixel, err := NewTransposedF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), workers)
 			run("subpixel", subpixel, err)
 			columns, err := NewTransposedColumnsF32(s, w, nil, false, asm.HostFeatures(), workers)
 			run("columns", columns, err)

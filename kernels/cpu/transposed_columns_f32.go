@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -73,8 +74,8 @@ func planTransposedColumnsF32(s TransposedShape, planar bool, features asm.Featu
 	switch {
 	case s.Filters > columnsFilters:
 		return nil, fmt.Errorf("%d filters; from %d on, blocks of filters are computed faster", s.Filters, columnsFilters+1)
-	case taps > maxTaps:
-		return nil, fmt.Errorf("kernel %dx%d has more than %d taps", s.KernelH, s.KernelW, maxTaps)
+	case taps > windows.MaxTaps:
+		return nil, fmt.Errorf("kernel %dx%d has more than %d taps", s.KernelH, s.KernelW, windows.MaxTaps)
 	}
 	c := &TransposedColumnsF32{subpixel: newSubpixel(s), planar: planar, workers: max(1, workers), layout: work.LayoutKernel(features)}
 	c.products, c.vec = gemmKernels(features), work.VecKernel(features)
@@ -272,7 +273,7 @@ func (r *columnsRun) sums(lines, columns []float32, filter, y, first, last int, 
 		}
 		call := asm.DepthwiseCall{InRow: c.row, Taps: taps, Weights: c.ones, Bias: bias, OutRow: c.line, OutPixel: work.Lanes, Limits: limits}
 		in := columns[filter*s.KernelH*s.KernelW*c.plane:]
-		fieldTiles(work.BlocksOf(phase.columns), rows, len(taps), c.sum.Pixels, func(row, rows, x, tiles, pixels int) {
+		windows.Tiles(work.BlocksOf(phase.columns), rows, len(taps), c.sum.Pixels, func(row, rows, x, tiles, pixels int) {
 			call.In, call.Out = in[row*c.row+x*work.Lanes:], out[row*c.line+x*work.Lanes:]
 			call.Rows, call.Tiles = rows, tiles
 			c.sum.Run(pixels, call)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -12,7 +13,7 @@ import (
 // sub-pixel decomposition, ready to run: learned upsampling for the most part.
 type TransposedDepthwiseF32 struct {
 	*subpixel
-	gather  *windowGather // nil where the input is read in place
+	gather  *windows.Gather // nil where the input is read in place
 	kernel  asm.DepthwiseKernel
 	parts   []depthwisePhase
 	bias    []float32
@@ -54,9 +55,11 @@ func planTransposedDepthwiseF32(s TransposedShape, features asm.Features, worker
 	}
 	c := &TransposedDepthwiseF32{subpixel: newSubpixel(s), kernel: depthwiseKernel(features), workers: max(1, workers), blocks: work.BlocksOf(s.Channels)}
 	layout := work.LayoutKernel(features)
-	gather := func(rows int) *windowGather { return newWindowGather(&c.window, rowRuns, work.Lanes, rows, layout) }
+	gather := func(rows int) *windows.Gather {
+		return windows.NewGather(&c.window, windows.RowRuns, work.Lanes, rows, layout)
+	}
 	c.height = c.rows()
-	for c.height > 1 && gather(c.height).size(1)*4 > windowScratch {
+	for c.height > 1 && gather(c.height).Size(1)*4 > windows.ScratchF32 {
 		c.height = (c.height + 1) / 2
 	}
 	for c.workers > 1 && c.height > 4 && s.Batch*c.blocks*c.rowBlocks() < 4*c.workers {
@@ -86,7 +89,7 @@ func (c *TransposedDepthwiseF32) pack(weights, bias []float32) {
 			offset := (t.y*s.Width + t.x) * work.Lanes
 			if c.gather != nil {
 				row, column := c.place(t)
-				offset = c.gather.offset(0, row, column)
+				offset = c.gather.Offset(0, row, column)
 			}
 			part.taps = append(part.taps, asm.Tap{Offset: int32(offset), Quads: 4})
 			for ch := range s.Channels {
@@ -105,7 +108,7 @@ func (c *TransposedDepthwiseF32) scratch() int {
 	if c.gather == nil {
 		return 0
 	}
-	return c.gather.size(1)
+	return c.gather.Size(1)
 }
 
 // Workspace returns the float32 elements that Run needs.
@@ -135,7 +138,7 @@ func (r *transposedDepthwiseRun) do(u, worker int) {
 	in := r.call.In.Data[image*r.call.In.Image:]
 	if c.gather != nil {
 		scratch := r.call.Workspace[worker*c.scratch():][:c.scratch()]
-		c.gather.copy(scratch, in, r.call.In.Plane, block, block+1, first, last)
+		c.gather.Copy(scratch, in, r.call.In.Plane, block, block+1, first, last)
 		in = scratch
 	} else {
 		in = in[block*r.call.In.Plane+first*s.Width*work.Lanes:]
@@ -159,7 +162,7 @@ func (r *transposedDepthwiseRun) phase(index, image, block, first, last int, in 
 	}
 	step := s.Width * work.Lanes
 	if c.gather != nil {
-		step = c.gather.row()
+		step = c.gather.Row()
 	}
 	if len(p.taps) == 0 {
 		in, step = c.zeros, 0
@@ -174,7 +177,7 @@ func (r *transposedDepthwiseRun) phase(index, image, block, first, last int, in 
 		at += block * (r.call.Residual.Plane - r.call.Out.Plane)
 		residual = r.call.Residual.Data[image*r.call.Residual.Image+at:]
 	}
-	fieldTiles(p.columns, rows, len(part.taps), c.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
+	windows.Tiles(p.columns, rows, len(part.taps), c.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
 		from := y*call.OutRow + x*call.OutPixel
 		call.In, call.Out = in[y*step+x*work.Lanes:], out[from:]
 		if residual != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -21,11 +22,11 @@ import (
 // own, which read the input slice under it.
 type TransposedF32 struct {
 	*subpixel
-	depth    ConvDepth
-	slices   [][]sliceTap  // of each output slice
-	gather   *windowGather // nil where the input is read in place
-	sections []convSection // whose chunks are, of each tap in depth and part of the reduction, one for every phase
-	weights  []float32     // in the order in which they are read: [section][tap in depth][part][panel][phase]
+	depth    windows.Depth
+	slices   [][]sliceTap    // of each output slice
+	gather   *windows.Gather // nil where the input is read in place
+	sections []convSection   // whose chunks are, of each tap in depth and part of the reduction, one for every phase
+	weights  []float32       // in the order in which they are read: [section][tap in depth][part][panel][phase]
 	bias     []float32
 	zeros    []float32 // a row of what phases without taps read
 
@@ -38,7 +39,7 @@ type TransposedF32 struct {
 
 // NewTransposedF32 packs weights [Channels][Filters/Groups][taps in depth][KernelH][KernelW] and bias [Filters] (nil for
 // none) for kernels that features allow and up to workers goroutines. The zero depth is that of images.
-func NewTransposedF32(s TransposedShape, depth ConvDepth, weights, bias []float32, features asm.Features, workers int) (*TransposedF32, error) {
+func NewTransposedF32(s TransposedShape, depth windows.Depth, weights, bias []float32, features asm.Features, workers int) (*TransposedF32, error) {
 	c, err := planTransposedF32(s, depth, features, workers)
 	if err != nil {
 		return nil, err
@@ -64,11 +65,11 @@ func (s *TransposedShape) checkConstants(depth, weights int, bias []float32) err
 }
 
 // planTransposedF32 returns a transposed convolution without weights: what its workspace follows from.
-func planTransposedF32(s TransposedShape, depth ConvDepth, features asm.Features, workers int) (*TransposedF32, error) {
+func planTransposedF32(s TransposedShape, depth windows.Depth, features asm.Features, workers int) (*TransposedF32, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	c := &TransposedF32{subpixel: newSubpixel(s), depth: depth.orNone(), workers: max(1, workers)}
+	c := &TransposedF32{subpixel: newSubpixel(s), depth: depth.OrNone(), workers: max(1, workers)}
 	var err error
 	if c.slices, err = transposedSlices(depth); err != nil {
 		return nil, err
@@ -76,18 +77,20 @@ func planTransposedF32(s TransposedShape, depth ConvDepth, features asm.Features
 	c.sections = convSections(s.Channels, s.Filters, s.Groups, false, features)
 	planes, widest := extent(c.sections)
 	kernel := work.LayoutKernel(features)
-	gather := func(rows int) *windowGather { return newWindowGather(&c.window, rowRuns, work.Lanes, rows, kernel) }
+	gather := func(rows int) *windows.Gather {
+		return windows.NewGather(&c.window, windows.RowRuns, work.Lanes, rows, kernel)
+	}
 	blocking := rowBlocking{oh: c.rows(), ow: c.columns(), batch: s.Batch * c.depth.Out, workers: c.workers}
 	perChunk := work.Evenly(planes, min(planes, max(1, unitWeights/(max(1, c.most)*work.Lanes*widest*work.Lanes*4))))
 	c.height, perChunk = blocking.choose(planes, perChunk, func(rows, perChunk int) bool {
 		if c.inside {
 			return rows*s.Width*work.Lanes*perChunk*4 <= unitInput
 		}
-		return gather(rows).size(perChunk)*4 <= unitInput
+		return gather(rows).Size(perChunk)*4 <= unitInput
 	})
 	if !c.inside {
 		c.gather = gather(c.height)
-		c.scratch = c.gather.size(perChunk)
+		c.scratch = c.gather.Size(perChunk)
 	}
 	if c.empty {
 		c.zeros = make([]float32, c.columns()*work.Lanes)
@@ -138,7 +141,7 @@ func (c *TransposedF32) chunk(part convChunk, p phase, last bool) convChunk {
 // offset returns where the input of a place in the window begins, from that of its first row and column on.
 func (c *TransposedF32) offset(plane, row, column int) int {
 	if c.gather != nil {
-		return c.gather.offset(plane, row, column)
+		return c.gather.Offset(plane, row, column)
 	}
 	s := &c.shape
 	return (plane*c.depth.In*s.Height*s.Width + (row-c.window.PadTop)*s.Width + column - c.window.PadLeft) * work.Lanes
@@ -234,7 +237,7 @@ func (r *transposedRun) unit(unit convUnit, image, first, last int, scratch []fl
 			chunk := &section.chunks[tap.kernel*perTap+i]
 			in := volume[tap.slice*s.Height*s.Width*work.Lanes:]
 			if c.gather != nil {
-				c.gather.copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
+				c.gather.Copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
 				in = scratch
 			} else {
 				in = in[chunk.first*r.call.In.Plane+first*s.Width*work.Lanes:]
@@ -262,7 +265,7 @@ func (r *transposedRun) phase(section *convSection, p, part, index int, rows con
 	}
 	step, reads := s.Width*work.Lanes, len(phase.taps) > 0
 	if c.gather != nil {
-		step = c.gather.row()
+		step = c.gather.Row()
 	}
 	if !reads {
 		in, step = c.zeros, 0

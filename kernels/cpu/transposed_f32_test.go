@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -90,7 +91,7 @@ func testTransposedF32(t *testing.T, s TransposedShape, features asm.Features, w
 	w := normals(r, s.Filters/s.Groups*s.Channels*s.KernelH*s.KernelW)
 	bias := normals(r, s.Filters)
 	want, scale := naiveTransposed(s, x, w, bias)
-	c, err := NewTransposedF32(s, ConvDepth{}, w, bias, features, workers)
+	c, err := NewTransposedF32(s, windows.Depth{}, w, bias, features, workers)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -19,7 +20,7 @@ import (
 type TransposedInt8 struct {
 	*subpixel
 	cfg  ConvInt8Config
-	area int8Area
+	area windows.Area
 
 	height  int // rows of a block
 	panels  []quantised.Panel
@@ -68,10 +69,10 @@ func planTransposedInt8(s TransposedShape, cfg ConvInt8Config) (*TransposedInt8,
 	}
 	c := &TransposedInt8{subpixel: newSubpixel(s), cfg: cfg, layout: work.LayoutKernel(cfg.Features)}
 	c.area = newInt8Area(&c.window, cfg)
-	c.area.copied = !c.inside
+	c.area.Copied = !c.inside
 	c.panels = int8Panels(&c.window, cfg.Features)
 	c.split()
-	if most := c.area.offset(work.BlocksOf(s.Channels), c.window.KernelH, c.window.KernelW); most < 0 || most > math.MaxInt32-c.columns()*work.Lanes {
+	if most := c.area.Offset(work.BlocksOf(s.Channels), c.window.KernelH, c.window.KernelW); most < 0 || most > math.MaxInt32-c.columns()*work.Lanes {
 		return nil, fmt.Errorf("input of %dx%dx%d is beyond 2 GiB", s.Channels, s.Height, s.Width)
 	}
 	for x := range c.columns() {
@@ -90,7 +91,7 @@ func (c *TransposedInt8) split() {
 	if c.cfg.Planar {
 		row = 4 * c.shape.StrideH * c.shape.OutWidth * work.Lanes
 	}
-	for c.height > 1 && max(bytes(), c.height*row) > copyBytes {
+	for c.height > 1 && max(bytes(), c.height*row) > windows.CopyBytes {
 		c.height = (c.height + 1) / 2
 	}
 	want := 1
@@ -102,9 +103,9 @@ func (c *TransposedInt8) split() {
 		c.height = (c.height + 1) / 2
 	}
 	c.groups = min(len(c.panels), work.CeilDiv(want, units()))
-	c.area.fit(c.height)
-	if c.area.copied {
-		c.scratch = (c.area.plane*work.BlocksOf(c.shape.Channels) + overread + 63) &^ 63
+	c.area.Fit(c.height)
+	if c.area.Copied {
+		c.scratch = (c.area.Plane*work.BlocksOf(c.shape.Channels) + windows.Overread + 63) &^ 63
 	}
 	c.planar = c.height * row
 }
@@ -143,10 +144,10 @@ func (c *TransposedInt8) steps(p *quantised.Panel, phase phase, weights []int16)
 	for b := p.First; b < end; b++ {
 		for k, t := range phase.taps {
 			row, column := c.place(t)
-			if !c.area.copied {
+			if !c.area.Copied {
 				row, column = t.y, t.x
 			}
-			steps = append(steps, quantised.Step{Offset: int32(c.area.offset(b-p.First, row, column)), Weight: func(f, i int) int16 {
+			steps = append(steps, quantised.Step{Offset: int32(c.area.Offset(b-p.First, row, column)), Weight: func(f, i int) int16 {
 				channel := b*work.Lanes + i - f/filters*perGroup
 				if channel < 0 || channel >= perGroup {
 					return 0
@@ -175,8 +176,8 @@ type transposedInt8Run struct {
 
 // Run computes the transposed convolution. Several runs of one TransposedInt8 may go on at the same time.
 func (c *TransposedInt8) Run(parallel work.Parallel, call *quantised.Call) {
-	if !c.area.copied && call.In.Plane != c.area.plane {
-		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
+	if !c.area.Copied && call.In.Plane != c.area.Plane {
+		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.Plane))
 	}
 	c.job.Run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups, transposedInt8Run{c, *call})
 }
@@ -192,11 +193,11 @@ func (r *transposedInt8Run) do(u, worker int) {
 	in := r.call.In.Data[image*r.call.In.Image:]
 	workspace := r.call.Workspace[worker*(c.scratch+c.planar):][:c.scratch+c.planar]
 	base := 0
-	if c.area.copied {
+	if c.area.Copied {
 		var end int
 		base, end = int8Span(&c.window, c.panels[from:to])
 		scratch := workspace[:c.scratch]
-		c.area.gather(scratch, in, r.call.In.Plane, base, end, first, last)
+		c.area.Gather(scratch, in, r.call.In.Plane, base, end, first, last)
 		in = scratch
 	} else {
 		in = in[first*c.shape.Width*work.Lanes:]
@@ -207,7 +208,7 @@ func (r *transposedInt8Run) do(u, worker int) {
 	}
 	for p := from; p < to; p++ {
 		for phase := range c.phases {
-			r.phase(p, phase, out, first, last, in[(c.panels[p].First-base)*c.area.plane:])
+			r.phase(p, phase, out, first, last, in[(c.panels[p].First-base)*c.area.Plane:])
 		}
 	}
 	if c.cfg.Planar {
@@ -239,7 +240,7 @@ func (r *transposedInt8Run) phase(p, index int, out int8Rows, first, last int, i
 		requant = epilogue.Requant(out.image, panel.Block, (row*s.StrideH+phase.y-out.top)*s.OutWidth+phase.x, work.Lanes)
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
 		requant.OutPixel, requant.ResidualPixel = s.StrideW*work.Lanes, s.StrideW*work.Lanes
-		call.In = in[(row-first)*c.area.width*work.Lanes:]
+		call.In = in[(row-first)*c.area.Width*work.Lanes:]
 		for pixels := c.pixels[:phase.columns]; len(pixels) > 0; {
 			n := min(most, len(pixels))
 			call.Pixels, pixels = pixels[:n], pixels[n:]

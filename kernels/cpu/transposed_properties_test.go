@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -21,7 +22,7 @@ func TestTransposedAllocatesNothing(t *testing.T) {
 	depthwise := s
 	depthwise.Groups = 16
 	w := normals(r, 16*16*16)
-	subpixel, err := NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), 2)
+	subpixel, err := NewTransposedF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestTransposedConcurrent(t *testing.T) {
 	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
 	out := func(y []float32) work.Tensor4 { return work.Blocked(y, 80, s.OutHeight, s.OutWidth) }
 	concurrent(t, work.Blocked(x, 48, 23, 21), out, 80*s.OutHeight*s.OutWidth, func(workers int) (transposedComputation, error) {
-		return NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), workers)
+		return NewTransposedF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), workers)
 	})
 }
 
@@ -87,7 +88,7 @@ func TestTransposedErrors(t *testing.T) {
 		if c.bias > 0 {
 			bias = make([]float32, c.bias)
 		}
-		if _, err := NewTransposedF32(s, ConvDepth{}, make([]float32, c.weights), bias, 0, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := NewTransposedF32(s, windows.Depth{}, make([]float32, c.weights), bias, 0, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/trtui/trtui/kernels/cpu/windows"
 )
 
 // naiveTransposedVolume computes a transposed convolution of volumes by naiveTransposed.
-func naiveTransposedVolume(s TransposedShape, d ConvDepth, x, w, bias []float32) (y, scale []float64) {
+func naiveTransposedVolume(s TransposedShape, d windows.Depth, x, w, bias []float32) (y, scale []float64) {
 	parts := sliceSums{s.Batch, s.Channels, s.Filters, s.Height * s.Width, s.OutHeight * s.OutWidth,
 		s.Channels * s.Filters / s.Groups, s.KernelH * s.KernelW, d.In, d.Out, d.Kernel}
 	met := func(f func(in, out, k int)) {
@@ -27,14 +29,14 @@ func TestTransposedVolumeF32(t *testing.T) {
 	grouped.Groups = 3
 	for i, c := range []struct {
 		s TransposedShape
-		d ConvDepth
+		d windows.Depth
 	}{
-		{deconv(16, 5, 6, 18, 2, 2, 0, 0), ConvDepth{In: 3, Out: 6, Kernel: 2, Stride: 2, Dilation: 1}},
-		{deconv(40, 4, 5, 48, 4, 2, 1, 0), ConvDepth{In: 4, Out: 8, Kernel: 4, Stride: 2, Dilation: 1, PadFront: 1}},
-		{batch, ConvDepth{In: 3, Out: 6, Kernel: 3, Stride: 2, Dilation: 1, PadFront: 1}},
-		{grouped, ConvDepth{In: 3, Out: 7, Kernel: 3, Stride: 1, Dilation: 2}},
-		{deconv(600, 3, 3, 40, 3, 2, 1, 0), ConvDepth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
-		{deconv(8, 3, 3, 16, 1, 2, 0, 1), ConvDepth{In: 3, Out: 3, Kernel: 1, Stride: 1, Dilation: 1}},
+		{deconv(16, 5, 6, 18, 2, 2, 0, 0), windows.Depth{In: 3, Out: 6, Kernel: 2, Stride: 2, Dilation: 1}},
+		{deconv(40, 4, 5, 48, 4, 2, 1, 0), windows.Depth{In: 4, Out: 8, Kernel: 4, Stride: 2, Dilation: 1, PadFront: 1}},
+		{batch, windows.Depth{In: 3, Out: 6, Kernel: 3, Stride: 2, Dilation: 1, PadFront: 1}},
+		{grouped, windows.Depth{In: 3, Out: 7, Kernel: 3, Stride: 1, Dilation: 2}},
+		{deconv(600, 3, 3, 40, 3, 2, 1, 0), windows.Depth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{deconv(8, 3, 3, 16, 1, 2, 0, 1), windows.Depth{In: 3, Out: 3, Kernel: 1, Stride: 1, Dilation: 1}},
 	} {
 		for _, features := range featureSets() {
 			t.Run(fmt.Sprintf("%d/%v", i, features), func(t *testing.T) {
@@ -53,7 +55,7 @@ func TestTransposedVolumeF32(t *testing.T) {
 			})
 		}
 	}
-	if _, err := NewTransposedF32(deconv(4, 3, 3, 4, 2, 2, 0, 0), ConvDepth{In: 3, Out: 5, Kernel: 1, Stride: 2, Dilation: 1}, nil, nil, 0, 1); err == nil {
+	if _, err := NewTransposedF32(deconv(4, 3, 3, 4, 2, 2, 0, 0), windows.Depth{In: 3, Out: 5, Kernel: 1, Stride: 2, Dilation: 1}, nil, nil, 0, 1); err == nil {
 		t.Error("a slice that no tap meets is accepted")
 	}
 }

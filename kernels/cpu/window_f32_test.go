@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-func depthwiseOf(channels, h, w, kernel, stride, pad int) ConvShape {
+func depthwiseOf(channels, h, w, kernel, stride, pad int) windows.Shape {
 	s := conv(channels, h, w, channels, kernel, stride, pad)
 	s.Groups = channels
 	return s
 }
 
 // windowShapes are odd geometries of depthwise convolution and pooling.
-func windowShapes() []ConvShape {
+func windowShapes() []windows.Shape {
 	batch := depthwiseOf(33, 6, 5, 3, 2, 1)
 	batch.Batch = 3
 	dilated := depthwiseOf(5, 15, 31, 3, 1, 2)
@@ -26,14 +27,14 @@ func windowShapes() []ConvShape {
 	both.DilationH, both.DilationW = 2, 2
 	lopsided := depthwiseOf(16, 10, 9, 5, 2, 0)
 	lopsided.KernelW, lopsided.PadTop, lopsided.PadRight, lopsided.StrideW = 1, 3, 2, 1
-	return []ConvShape{
+	return []windows.Shape{
 		depthwiseOf(1, 1, 1, 1, 1, 0), depthwiseOf(16, 7, 7, 3, 1, 1), depthwiseOf(40, 14, 14, 5, 1, 2),
 		depthwiseOf(3, 112, 112, 3, 1, 1), depthwiseOf(17, 29, 30, 3, 2, 1), depthwiseOf(20, 56, 56, 5, 2, 2),
 		depthwiseOf(2, 300, 200, 3, 1, 1), batch, dilated, both, lopsided,
 	}
 }
 
-func windowName(s ConvShape, features asm.Features) string {
+func windowName(s windows.Shape, features asm.Features) string {
 	return fmt.Sprintf("%dx%dx%dx%d_k%dx%d_s%d_d%d/%v", s.Batch, s.Channels, s.Height, s.Width, s.KernelH, s.KernelW, s.StrideH,
 		s.DilationH, features)
 }
@@ -48,12 +49,12 @@ func TestDepthwiseF32(t *testing.T) {
 	}
 }
 
-func testDepthwise(t *testing.T, s ConvShape, features asm.Features, workers int) {
+func testDepthwise(t *testing.T, s windows.Shape, features asm.Features, workers int) {
 	r := rand.New(rand.NewPCG(9, uint64(s.Channels)))
 	x := normals(r, s.Batch*s.Channels*s.Height*s.Width)
 	w, bias := normals(r, s.Channels*s.KernelH*s.KernelW), normals(r, s.Channels)
 	want, scale := naiveConv(s, x, w, bias)
-	d, err := NewDepthwiseF32(s, ConvDepth{}, w, bias, features, workers)
+	d, err := NewDepthwiseF32(s, windows.Depth{}, w, bias, features, workers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func testDepthwise(t *testing.T, s ConvShape, features asm.Features, workers int
 }
 
 // checkBlocked compares an NCHWc16 result with the values and term magnitudes of NCHW elements.
-func checkBlocked(t *testing.T, s ConvShape, out work.Tensor4, elements []float64, want func(i int) (value, scale float64)) {
+func checkBlocked(t *testing.T, s windows.Shape, out work.Tensor4, elements []float64, want func(i int) (value, scale float64)) {
 	t.Helper()
 	pixels := s.OutHeight() * s.OutWidth()
 	for i := range elements {
@@ -96,7 +97,7 @@ func TestPoolF32(t *testing.T) {
 	}
 }
 
-func testPool(t *testing.T, s ConvShape, features asm.Features, mode PoolMode, extra int) {
+func testPool(t *testing.T, s windows.Shape, features asm.Features, mode PoolMode, extra int) {
 	p := PoolShape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, KernelH: s.KernelH, KernelW: s.KernelW,
 		StrideH: s.StrideH, StrideW: s.StrideW, DilationH: s.DilationH, DilationW: s.DilationW, PadTop: s.PadTop, PadLeft: s.PadLeft,
 		PadBottom: s.PadBottom, PadRight: s.PadRight, ExtraBottom: extra, ExtraRight: extra}
@@ -157,12 +158,12 @@ func TestGlobalAverageF32(t *testing.T) {
 }
 
 func BenchmarkDepthwiseF32(b *testing.B) {
-	for _, s := range []ConvShape{depthwiseOf(32, 112, 112, 3, 1, 1), depthwiseOf(96, 112, 112, 3, 2, 1), depthwiseOf(144, 56, 56, 3, 1, 1),
+	for _, s := range []windows.Shape{depthwiseOf(32, 112, 112, 3, 1, 1), depthwiseOf(96, 112, 112, 3, 2, 1), depthwiseOf(144, 56, 56, 3, 1, 1),
 		depthwiseOf(192, 28, 28, 3, 1, 1), depthwiseOf(384, 14, 14, 3, 1, 1), depthwiseOf(576, 14, 14, 3, 2, 1), depthwiseOf(960, 7, 7, 3, 1, 1),
 		depthwiseOf(64, 16, 16, 3, 1, 1), depthwiseOf(240, 14, 14, 5, 1, 2)} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%d_%dx%d_%dx%d_s%d/w%d", s.Channels, s.Height, s.Width, s.KernelH, s.KernelW, s.StrideH, workers), func(b *testing.B) {
-				d, err := NewDepthwiseF32(s, ConvDepth{}, make([]float32, s.Channels*s.KernelH*s.KernelW), nil, asm.HostFeatures(), workers)
+				d, err := NewDepthwiseF32(s, windows.Depth{}, make([]float32, s.Channels*s.KernelH*s.KernelW), nil, asm.HostFeatures(), workers)
 				if err != nil {
 					b.Fatal(err)
 				}

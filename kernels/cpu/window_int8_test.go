@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -43,7 +44,7 @@ func TestPoolInt8(t *testing.T) {
 	}
 }
 
-func testPoolInt8(t *testing.T, s ConvShape, features asm.Features, mode PoolMode, extra int) {
+func testPoolInt8(t *testing.T, s windows.Shape, features asm.Features, mode PoolMode, extra int) {
 	p := PoolShape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, KernelH: s.KernelH, KernelW: s.KernelW,
 		StrideH: s.StrideH, StrideW: s.StrideW, DilationH: s.DilationH, DilationW: s.DilationW,
 		PadTop: s.PadTop, PadLeft: s.PadLeft, PadBottom: s.PadBottom, PadRight: s.PadRight, ExtraBottom: extra, ExtraRight: extra}
@@ -78,7 +79,7 @@ func testPoolInt8(t *testing.T, s ConvShape, features asm.Features, mode PoolMod
 }
 
 // windowNaive looks at every element of the window of output pixel (y, x).
-func windowNaive(s *ConvShape, p *PoolShape, mode PoolMode, plane []byte, zero int32, y, x int) (sum, count int32, largest byte) {
+func windowNaive(s *windows.Shape, p *PoolShape, mode PoolMode, plane []byte, zero int32, y, x int) (sum, count int32, largest byte) {
 	for kh := range s.KernelH {
 		for kw := range s.KernelW {
 			iy, ix := y*s.StrideH+kh*s.DilationH-s.PadTop, x*s.StrideW+kw*s.DilationW-s.PadLeft
@@ -94,7 +95,7 @@ func windowNaive(s *ConvShape, p *PoolShape, mode PoolMode, plane []byte, zero i
 }
 
 func BenchmarkDepthwiseInt8(b *testing.B) {
-	for _, s := range []ConvShape{depthwiseOf(32, 112, 112, 3, 1, 1), depthwiseOf(96, 112, 112, 3, 2, 1), depthwiseOf(144, 56, 56, 3, 1, 1),
+	for _, s := range []windows.Shape{depthwiseOf(32, 112, 112, 3, 1, 1), depthwiseOf(96, 112, 112, 3, 2, 1), depthwiseOf(144, 56, 56, 3, 1, 1),
 		depthwiseOf(192, 28, 28, 3, 1, 1), depthwiseOf(384, 14, 14, 3, 1, 1), depthwiseOf(960, 7, 7, 3, 1, 1), depthwiseOf(240, 14, 14, 5, 1, 2), depthwiseOf(64, 16, 16, 3, 1, 1)} {
 		b.Run(fmt.Sprintf("%d_%dx%d_%dx%d_s%d", s.Channels, s.Height, s.Width, s.KernelH, s.KernelW, s.StrideH), func(b *testing.B) {
 			c := newInt8Case(rand.New(rand.NewPCG(1, 1)), s, 127)

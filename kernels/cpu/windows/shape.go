@@ -1,9 +1,14 @@
-package cpu
+package windows
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
 
-// ConvShape is the geometry of a 2-D convolution.
-type ConvShape struct {
+	"github.com/trtui/trtui/kernels"
+)
+
+// Shape is the geometry of a 2-D convolution.
+type Shape struct {
 	Batch, Channels, Height, Width       int // input
 	Filters, Groups                      int
 	KernelH, KernelW                     int
@@ -13,63 +18,63 @@ type ConvShape struct {
 }
 
 // OutHeight returns the rows of the output.
-func (s *ConvShape) OutHeight() int {
+func (s *Shape) OutHeight() int {
 	return (s.Height+s.PadTop+s.PadBottom-(s.KernelH-1)*s.DilationH-1)/s.StrideH + 1
 }
 
 // OutWidth returns the columns of the output.
-func (s *ConvShape) OutWidth() int {
+func (s *Shape) OutWidth() int {
 	return (s.Width+s.PadLeft+s.PadRight-(s.KernelW-1)*s.DilationW-1)/s.StrideW + 1
 }
 
-// ConvDepth is the third spatial axis of a convolution; the zero value is that of a 2-D one.
-type ConvDepth struct {
+// Depth is the third spatial axis of a convolution; the zero value is that of a 2-D one.
+type Depth struct {
 	In, Out                            int
 	Kernel, Stride, Dilation, PadFront int
 }
 
-// orNone returns the geometry of an axis of one slice where there is none.
-func (d ConvDepth) orNone() ConvDepth {
+// OrNone returns the geometry of an axis of one slice where there is none.
+func (d Depth) OrNone() Depth {
 	if d.Kernel == 0 {
-		return ConvDepth{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}
+		return Depth{In: 1, Out: 1, Kernel: 1, Stride: 1, Dilation: 1}
 	}
 	return d
 }
 
-// positive returns an error unless all extents are.
-func (d ConvDepth) positive() error {
+// Positive returns an error unless all extents are.
+func (d Depth) Positive() error {
 	if d.In < 1 || d.Out < 1 || d.Kernel < 1 || d.Stride < 1 || d.Dilation < 1 || d.PadFront < 0 {
 		return fmt.Errorf("depth of %d to %d by %d taps is empty, or a stride, dilation or pad is negative", d.In, d.Out, d.Kernel)
 	}
 	return nil
 }
 
-// check returns an error unless every output slice meets an input slice.
-func (d ConvDepth) check() error {
-	if err := d.positive(); err != nil {
+// Check returns an error unless every output slice meets an input slice.
+func (d Depth) Check() error {
+	if err := d.Positive(); err != nil {
 		return err
 	}
 	for out := range d.Out {
-		if first, last := d.taps(out); first == last {
+		if first, last := d.Taps(out); first == last {
 			return fmt.Errorf("slice %d of the output lies in the padding", out)
 		}
 	}
 	return nil
 }
 
-// split returns the image and the output slice of one of all images' slices.
-func (d *ConvDepth) split(n int) (image, slice int) {
+// Split returns the image and the output slice of one of all images' slices.
+func (d *Depth) Split(n int) (image, slice int) {
 	if d.Out == 1 {
 		return n, 0
 	}
 	return n / d.Out, n % d.Out
 }
 
-// slice returns the input slice under a tap of an output slice.
-func (d *ConvDepth) slice(out, tap int) int { return out*d.Stride + tap*d.Dilation - d.PadFront }
+// Slice returns the input slice under a tap of an output slice.
+func (d *Depth) Slice(out, tap int) int { return out*d.Stride + tap*d.Dilation - d.PadFront }
 
-// taps returns the range of taps of an output slice that meet the input.
-func (d *ConvDepth) taps(out int) (first, last int) {
+// Taps returns the range of taps of an output slice that meet the input.
+func (d *Depth) Taps(out int) (first, last int) {
 	if d.In == 1 && d.Kernel == 1 {
 		return 0, 1
 	}
@@ -79,13 +84,13 @@ func (d *ConvDepth) taps(out int) (first, last int) {
 // Bounds of the taps of a window: a tile of one channel block must stay a short call. A tap is as many steps as a block has
 // channels, and in planar input and in poolings a single one.
 const (
-	maxTaps       = 512
-	maxPlanarTaps = 1 << 12
-	maxPoolTaps   = 1 << 14
+	MaxTaps       = 512
+	MaxPlanarTaps = 1 << 12
+	MaxPoolTaps   = 1 << 14
 )
 
-// fewTaps returns an error where a window of so many slices has more than most taps.
-func (s *ConvShape) fewTaps(slices, most int) error {
+// FewTaps returns an error where a window of so many slices has more than most taps.
+func (s *Shape) FewTaps(slices, most int) error {
 	taps := 1
 	for _, k := range []int{slices, s.KernelH, s.KernelW} {
 		if taps *= k; k > most || taps > most {
@@ -95,12 +100,12 @@ func (s *ConvShape) fewTaps(slices, most int) error {
 	return nil
 }
 
-// check returns an error that names the attribute that no kernel of common convolutions can serve.
-func (s *ConvShape) check() error { return s.checkTaps(maxTaps) }
+// Check returns an error that names the attribute that no kernel of common convolutions can serve.
+func (s *Shape) Check() error { return s.CheckTaps(MaxTaps) }
 
-// checkTaps is check for kernels that take windows of so many taps.
-func (s *ConvShape) checkTaps(most int) error {
-	few := s.fewTaps(1, most)
+// CheckTaps is check for kernels that take windows of so many taps.
+func (s *Shape) CheckTaps(most int) error {
+	few := s.FewTaps(1, most)
 	switch {
 	case s.Batch < 1 || s.Channels < 1 || s.Height < 1 || s.Width < 1 || s.Filters < 1:
 		return fmt.Errorf("convolution of %dx%dx%dx%d to %d channels is empty", s.Batch, s.Channels, s.Height, s.Width, s.Filters)
@@ -121,7 +126,16 @@ func (s *ConvShape) checkTaps(most int) error {
 	return nil
 }
 
-// pointwise reports whether output pixel i reads input pixel i alone.
-func (s *ConvShape) pointwise() bool {
+// Pointwise reports whether output pixel i reads input pixel i alone.
+func (s *Shape) Pointwise() bool {
 	return s.KernelH*s.KernelW == 1 && s.StrideH*s.StrideW == 1 && s.PadTop+s.PadLeft+s.PadBottom+s.PadRight == 0
+}
+
+// ErrVolume says that a kernel computes images alone.
+var ErrVolume = errors.New("three spatial axes, the kernel takes two")
+
+// Slice returns the form of a slice of a volume.
+func Slice(d kernels.Desc) kernels.Desc {
+	d.Dims = []int{d.Dims[0], d.Dims[1], d.Dims[3], d.Dims[4]}
+	return d
 }
