@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -64,17 +65,26 @@ type family struct {
 	tactics func(isa asm.Features) []kernels.Tactic
 }
 
+// f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
+func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
+	return slices.Concat(productF32Tactics(isa, workers), convF32Tactics(isa, workers), poolF32Tactics(isa, workers), reductionTactics(isa))
+}
+
 func families(workers int) []family {
 	vnni := []asm.Features{asm.AVX512 | asm.AVX512VNNI, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0}
 	float := []asm.Features{asm.AVX512, asm.AVX2, 0}
 	return []family{
-		{vnni, func(isa asm.Features) []kernels.Tactic { return int8Tactics(isa, workers) }},
+		{vnni, func(isa asm.Features) []kernels.Tactic {
+			return slices.Concat(convInt8Tactics(isa, workers), poolInt8Tactics(isa, workers), productInt8Tactics(isa, workers))
+		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
 		{float, pointwiseTactics},
 		{float, reformatTactics},
 		{float, concatTactics},
-		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic { return append(moveTactics(), nearestTactics(workers)...) }},
+		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
+			return slices.Concat(moveTactics(), castTactics(), nearestTactics(workers))
+		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return resizeTactics(isa, workers) }},
 	}
 }

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
@@ -12,56 +11,34 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// f32Tactics are the tactics in float32 for one instruction set.
-func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	name := func(family, shape string) string { return family + "_f32_" + work.ISAName(isa) + shape }
+// convF32Tactics are the convolutions in float32 for one instruction set, and products that are pointwise ones.
+func convF32Tactics(isa asm.Features, workers int) []kernels.Tactic {
 	needs := kernels.Feature(isa)
-	conv := func(planar bool) kernels.Tactic {
-		cfg := ConvF32Config{Planar: planar, Features: isa, Workers: workers}
-		t := kernels.Tactic{
-			Name: name("conv", "_direct"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+	direct := func(name string, in kernels.Format) kernels.Tactic {
+		cfg := ConvF32Config{Planar: in == kernels.Linear, Features: isa, Workers: workers}
+		return kernels.Tactic{
+			Name: "conv_f32_" + work.ISAName(isa) + name, Op: graph.Conv, Needs: needs, In: in, Out: kernels.C16, Strided: true,
 			Match:     func(b kernels.Binding) error { return matchConvF32(b, cfg) },
 			Workspace: func(b kernels.Binding) int { return workspaceConvF32(b, cfg) },
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindConvF32(b, cfg) },
 		}
-		if planar {
-			t.Name, t.In = name("conv", "_direct_planar"), kernels.Linear
-		}
-		return t
 	}
-	list := slices.Concat(productTactics(isa, workers), transposedTactics(isa, workers), normTactics(isa), argTactics(isa))
-	return slices.Concat(list, []kernels.Tactic{
-		{
-			Name: name("conv", "_depthwise"), Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+	return append(transposedTactics(isa, workers),
+		kernels.Tactic{
+			Name: "conv_f32_" + work.ISAName(isa) + "_depthwise", Op: graph.Conv, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
 			Match:     matchDepthwiseF32,
 			Workspace: func(b kernels.Binding) int { return workspaceDepthwiseF32(b, isa, workers) },
 			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindDepthwiseF32(b, isa, workers) },
 		},
-		conv(false),
-		conv(true),
-		{
-			Name: name("maxpool", ""), Op: graph.MaxPool, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match:     matchPoolF32,
-			Workspace: func(b kernels.Binding) int { return workspacePoolF32(b, isa, workers) },
-			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindPoolF32(b, isa, workers) },
+		direct("_direct", kernels.C16),
+		direct("_direct_planar", kernels.Linear),
+		kernels.Tactic{
+			Name: "gemm_f32_" + work.ISAName(isa) + "_pointwise", Op: graph.Gemm, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match:     matchProductF32,
+			Workspace: func(b kernels.Binding) int { return workspaceProductF32(b, isa, workers) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindProductF32(b, isa, workers) },
 		},
-		{
-			Name: name("avgpool", ""), Op: graph.AveragePool, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match:     matchPoolF32,
-			Workspace: func(b kernels.Binding) int { return workspacePoolF32(b, isa, workers) },
-			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindPoolF32(b, isa, workers) },
-		},
-		{
-			Name: name("reduce_mean", ""), Op: graph.ReduceMean, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match: matchMeanF32,
-			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindMeanF32(b, isa) },
-		},
-		{
-			Name: name("softmax", ""), Op: graph.Softmax, Needs: needs,
-			Match: matchSoftmax,
-			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
-		},
-	}, reduceTactics(isa))
+	)
 }
 
 // convShape returns a convolution's geometry on two spatial axes.

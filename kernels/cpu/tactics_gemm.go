@@ -10,33 +10,25 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// productTactics are the matrix products in float32 for one instruction set.
-func productTactics(isa asm.Features, workers int) []kernels.Tactic {
-	name := func(family, shape string) string { return family + "_f32_" + work.ISAName(isa) + shape }
-	needs := kernels.Feature(isa)
-	return []kernels.Tactic{
-		{
-			Name: name("gemm", ""), Op: graph.Gemm, Needs: needs,
-			Match: matchGemmF32,
-			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
-		},
-		{
-			Name: name("gemm", "_pointwise"), Op: graph.Gemm, Needs: needs, In: kernels.C16, Out: kernels.C16, Strided: true,
-			Match:     matchProductF32,
-			Workspace: func(b kernels.Binding) int { return workspaceProductF32(b, isa, workers) },
-			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindProductF32(b, isa, workers) },
-		},
-		{
-			Name: name("matmul", ""), Op: graph.MatMul, Needs: needs,
-			Match: matchGemmF32,
-			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmF32(b, isa, workers) },
-		},
-		{
-			Name: name("matmul", "_dynamic"), Op: graph.MatMul, Needs: needs,
-			Match: matchMatMul,
-			Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindMatMul(b, isa, workers) },
-		},
+// productF32Tactics are the matrix products in float32 for one instruction set.
+func productF32Tactics(isa asm.Features, workers int) []kernels.Tactic {
+	var list []kernels.Tactic
+	for _, t := range []struct {
+		name, shape string
+		op          *graph.Op
+		match       func(kernels.Binding) error
+		bind        func(kernels.Binding, asm.Features, int) (kernels.Kernel, error)
+	}{
+		{"gemm", "", graph.Gemm, matchGemmF32, bindGemmF32},
+		{"matmul", "", graph.MatMul, matchGemmF32, bindGemmF32},
+		{"matmul", "_dynamic", graph.MatMul, matchMatMul, bindMatMul},
+	} {
+		list = append(list, kernels.Tactic{
+			Name: t.name + "_f32_" + work.ISAName(isa) + t.shape, Op: t.op, Needs: kernels.Feature(isa), Match: t.match,
+			Bind: func(b kernels.Binding) (kernels.Kernel, error) { return t.bind(b, isa, workers) },
+		})
 	}
+	return list
 }
 
 // product is the geometry of A[M,K] * B[K,N].

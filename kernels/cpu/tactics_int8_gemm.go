@@ -7,9 +7,23 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
+
+// productInt8Tactics are the matrix products of bytes for one instruction set.
+func productInt8Tactics(isa asm.Features, workers int) []kernels.Tactic {
+	tactic := func(name string, op *graph.Op) kernels.Tactic {
+		return kernels.Tactic{
+			Name: name + "_int8_" + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa),
+			Match:     matchGemmInt8,
+			Workspace: func(b kernels.Binding) int { return workspaceGemmInt8(b, workers) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindGemmInt8(b, isa, workers) },
+		}
+	}
+	return []kernels.Tactic{tactic("gemm", graph.Gemm), tactic("matmul", graph.MatMul)}
+}
 
 func matchGemmInt8(b kernels.Binding) error {
 	if _, err := quantised.NewOutput(b, 0); err != nil {
@@ -41,7 +55,7 @@ func (k *gemmInt8Kernel) layout() gemmInt8Layout {
 	return l
 }
 
-func workspaceGemmInt8(b kernels.Binding, cfg ConvInt8Config) int {
+func workspaceGemmInt8(b kernels.Binding, workers int) int {
 	k := &gemmInt8Kernel{b: b}
 	var err error
 	if k.product, err = productOf(b); err != nil {
@@ -50,7 +64,7 @@ func workspaceGemmInt8(b kernels.Binding, cfg ConvInt8Config) int {
 	if k.Output, err = quantised.NewOutput(b, 0); err != nil {
 		return 0
 	}
-	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, cfg.Workers)}, depth: (k.k + 15) &^ 15, rows: min(k.m, gemmInt8Rows)}
+	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, workers)}, depth: (k.k + 15) &^ 15, rows: min(k.m, gemmInt8Rows)}
 	k.gemm.copied = k.gemm.depth != k.k
 	l := k.layout()
 	return l.floats + l.input + l.residual + l.own
@@ -65,18 +79,18 @@ type gemmInt8Kernel struct {
 	calls sync.Pool
 }
 
-func bindGemmInt8(b kernels.Binding, cfg ConvInt8Config) (kernels.Kernel, error) {
+func bindGemmInt8(b kernels.Binding, isa asm.Features, workers int) (kernels.Kernel, error) {
 	k := &gemmInt8Kernel{b: b}
 	var err error
 	if k.product, err = productOf(b); err != nil {
 		return nil, err
 	}
-	if k.Output, err = quantised.NewOutput(b, cfg.Features); err != nil {
+	if k.Output, err = quantised.NewOutput(b, isa); err != nil {
 		return nil, err
 	}
 	weights, scale := k.weights(b)
 	k.gemm, err = NewGemmInt8(k.m, k.n, k.k, weights, scale, k.row(b), GemmInt8Config{
-		InZero: quantised.Offset(b.Layer.Inputs[0]), Transposed: k.bT, Features: cfg.Features, Workers: cfg.Workers,
+		InZero: quantised.Offset(b.Layer.Inputs[0]), Transposed: k.bT, Features: isa, Workers: workers,
 	})
 	k.calls.New = func() any { return new(GemmInt8Call) }
 	return k, err

@@ -5,11 +5,24 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
 )
 
+// poolInt8Tactics are the poolings of bytes for one instruction set.
+func poolInt8Tactics(isa asm.Features, workers int) []kernels.Tactic {
+	tactic := func(name string, op *graph.Op, compute func(kernels.Binding, asm.Features, int) (quantised.Computation, error)) kernels.Tactic {
+		return quantised.Tactic(name, "", op, isa, func(b kernels.Binding, _ bool) (quantised.Computation, error) { return compute(b, isa, workers) })
+	}
+	return []kernels.Tactic{
+		tactic("maxpool", graph.MaxPool, poolInt8),
+		tactic("avgpool", graph.AveragePool, poolInt8),
+		tactic("reduce_mean", graph.ReduceMean, meanInt8),
+	}
+}
+
 // poolInt8 is a pooling. A maximum keeps its input's scale; an average may change it.
-func poolInt8(b kernels.Binding, cfg ConvInt8Config) (quantised.Computation, error) {
+func poolInt8(b kernels.Binding, isa asm.Features, workers int) (quantised.Computation, error) {
 	s, mode, err := poolShape(b)
 	if err != nil {
 		return quantised.Computation{}, err
@@ -20,17 +33,17 @@ func poolInt8(b kernels.Binding, cfg ConvInt8Config) (quantised.Computation, err
 	}
 	scale, zero := x.Range.ScaleAt(0), quantised.Offset(x)
 	if mode != MaxPool && global(s) {
-		return globalInt8(s.Batch, s.Channels, s.Height, s.Width, scale, zero, cfg)
+		return globalInt8(s.Batch, s.Channels, s.Height, s.Width, scale, zero, isa, workers)
 	}
-	p, err := NewPoolInt8(s, mode, scale, zero, cfg.Features, cfg.Workers)
+	p, err := NewPoolInt8(s, mode, scale, zero, isa, workers)
 	if err != nil {
 		return quantised.Computation{}, err
 	}
 	return quantised.Computation{Workspace: p.Workspace(), Run: p.Run}, nil
 }
 
-func globalInt8(batch, channels, h, w int, scale float32, zero int32, cfg ConvInt8Config) (quantised.Computation, error) {
-	g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, cfg.Features, cfg.Workers)
+func globalInt8(batch, channels, h, w int, scale float32, zero int32, isa asm.Features, workers int) (quantised.Computation, error) {
+	g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, isa, workers)
 	if err != nil {
 		return quantised.Computation{}, err
 	}
@@ -38,13 +51,13 @@ func globalInt8(batch, channels, h, w int, scale float32, zero int32, cfg ConvIn
 }
 
 // meanInt8 is a mean over all spatial axes.
-func meanInt8(b kernels.Binding, cfg ConvInt8Config) (quantised.Computation, error) {
+func meanInt8(b kernels.Binding, isa asm.Features, workers int) (quantised.Computation, error) {
 	n, c, pixels, err := spatialMean(b)
 	if err != nil {
 		return quantised.Computation{}, err
 	}
 	x := b.Layer.Inputs[0]
-	return globalInt8(n, c, 1, pixels, x.Range.ScaleAt(0), quantised.Offset(x), cfg)
+	return globalInt8(n, c, 1, pixels, x.Range.ScaleAt(0), quantised.Offset(x), isa, workers)
 }
 
 // spatialMean returns the geometry of a mean over exactly the spatial axes.

@@ -62,6 +62,22 @@ func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 	return s, mode, nil
 }
 
+// poolF32Tactics are the poolings in float32 for one instruction set.
+func poolF32Tactics(isa asm.Features, workers int) []kernels.Tactic {
+	pool := func(name string, op *graph.Op) kernels.Tactic {
+		return kernels.Tactic{
+			Name: name + "_f32_" + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa), In: kernels.C16, Out: kernels.C16, Strided: true,
+			Match:     matchPoolF32,
+			Workspace: func(b kernels.Binding) int { return workspacePoolF32(b, isa, workers) },
+			Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return bindPoolF32(b, isa, workers) },
+		}
+	}
+	mean := pool("reduce_mean", graph.ReduceMean)
+	mean.Match, mean.Workspace = matchMeanF32, nil
+	mean.Bind = func(b kernels.Binding) (kernels.Kernel, error) { return bindMeanF32(b, isa) }
+	return []kernels.Tactic{pool("maxpool", graph.MaxPool), pool("avgpool", graph.AveragePool), mean}
+}
+
 func matchPoolF32(b kernels.Binding) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
