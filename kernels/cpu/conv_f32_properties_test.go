@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
@@ -79,7 +80,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := NewPackedB(25, 7, asm.HostFeatures())
+	b, err := products.NewPackedB(25, 7, asm.HostFeatures())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,12 +89,12 @@ func TestRunAllocatesNothing(t *testing.T) {
 	first := &ConvF32Call{In: work.Blocked(x, 16, 9, 9), Out: work.Blocked(y, 32, 5, 5), Limits: programs.NoLimits(), Workspace: workspace}
 	second := &ConvF32Call{In: first.Out, Out: work.Blocked(z, 32, 5, 5), Limits: programs.NoLimits(), Workspace: workspace}
 	third := &PoolF32Call{In: second.Out, Out: first.Out, Workspace: workspace}
-	fourth := &GemmF32Call{M: 32, A: z, AStride: 25, B: b, Out: y, OutStride: 25, Limits: programs.NoLimits(), Workers: 2}
+	fourth := &products.GemmF32Call{M: 32, A: z, AStride: 25, B: b, Out: y, OutStride: 25, Limits: programs.NoLimits(), Workers: 2}
 	if n := testing.AllocsPerRun(20, func() {
 		c.Run(serial, first)
 		d.Run(serial, second)
 		p.Run(serial, third)
-		Gemm(serial, fourth)
+		products.Gemm(serial, fourth)
 	}); n > 0 {
 		t.Errorf("%g allocations a run", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
@@ -28,7 +29,7 @@ func TestGemm(t *testing.T) {
 
 func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool, workers int) {
 	r := rand.New(rand.NewPCG(1, uint64(m)))
-	b, err := NewPackedB(k, n, features)
+	b, err := products.NewPackedB(k, n, features)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +39,13 @@ func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool,
 	}
 	right := normals(r, rows*stride)
 	b.Pack(right, stride, transposed)
-	call := GemmF32Call{M: m, A: normals(r, m*(k+2)), AStride: k + 2, B: b, Bias: normals(r, n), Out: make([]float32, m*(n+3)),
+	call := products.GemmF32Call{M: m, A: normals(r, m*(k+2)), AStride: k + 2, B: b, Bias: normals(r, n), Out: make([]float32, m*(n+3)),
 		OutStride: n + 3, Residual: normals(r, m*n), ResidualStride: n, Limits: [2]float32{-50, 70}, Workers: workers}
 	pieces := 0
 	if workers == 1 {
 		call.After = func(row, column, rows, columns int) { pieces += rows * columns }
 	}
-	Gemm(serial, &call)
+	products.Gemm(serial, &call)
 	if workers == 1 && pieces != m*n {
 		t.Errorf("After saw %d of %d elements", pieces, m*n)
 	}
@@ -75,16 +76,16 @@ func BenchmarkGemm(b *testing.B) {
 			b.Run(fmt.Sprintf("%dx%dx%d/w%d", s[0], s[1], s[2], workers), func(b *testing.B) {
 				m, n, k := s[0], s[1], s[2]
 				r := rand.New(rand.NewPCG(1, 1))
-				packed, err := NewPackedB(k, n, asm.HostFeatures())
+				packed, err := products.NewPackedB(k, n, asm.HostFeatures())
 				if err != nil {
 					b.Fatal(err)
 				}
 				packed.Pack(normals(r, k*n), n, false)
-				call := GemmF32Call{M: m, A: normals(r, m*k), AStride: k, B: packed, Out: work.AlignedFloats(m * n), OutStride: n,
+				call := products.GemmF32Call{M: m, A: normals(r, m*k), AStride: k, B: packed, Out: work.AlignedFloats(m * n), OutStride: n,
 					Limits: programs.NoLimits(), Workers: workers}
 				parallel, stop := benchParallel(workers)
 				defer stop()
-				timed(b, 2*m*n*k, workers, func() { Gemm(parallel, &call) })
+				timed(b, 2*m*n*k, workers, func() { products.Gemm(parallel, &call) })
 			})
 		}
 	}

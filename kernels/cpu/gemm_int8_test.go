@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
@@ -34,12 +35,12 @@ func testGemmInt8(t *testing.T, m, n, k int, features asm.Features, transposed, 
 			weights[i%k*n+i/k] = w
 		}
 	}
-	g, err := NewGemmInt8(m, n, k, weights, c.scale, c.bias,
-		GemmInt8Config{InZero: c.zero, AStride: k + 3, Transposed: transposed, Features: features, Workers: 2})
+	g, err := products.NewGemmInt8(m, n, k, weights, c.scale, c.bias,
+		products.GemmInt8Config{InZero: c.zero, AStride: k + 3, Transposed: transposed, Features: features, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	call := GemmInt8Call{A: make([]byte, m*(k+3)), Epilogue: c.epilogue, Workspace: make([]byte, g.Workspace())}
+	call := products.GemmInt8Call{A: make([]byte, m*(k+3)), Epilogue: c.epilogue, Workspace: make([]byte, g.Workspace())}
 	for row := range m {
 		copy(call.A[row*(k+3):], c.x[row*k:][:k])
 	}
@@ -76,11 +77,11 @@ func BenchmarkGemmInt8(b *testing.B) {
 			s := conv(k, 1, 1, n, 1, 1, 0)
 			s.Batch = m
 			c := newInt8Case(rand.New(rand.NewPCG(3, 4)), s, 127)
-			g, err := NewGemmInt8(m, n, k, c.weights, c.scale, c.bias, GemmInt8Config{InZero: c.zero, Features: asm.HostFeatures(), Workers: 1})
+			g, err := products.NewGemmInt8(m, n, k, c.weights, c.scale, c.bias, products.GemmInt8Config{InZero: c.zero, Features: asm.HostFeatures(), Workers: 1})
 			if err != nil {
 				b.Fatal(err)
 			}
-			call := GemmInt8Call{A: c.x, Epilogue: c.epilogue, Workspace: make([]byte, g.Workspace())}
+			call := products.GemmInt8Call{A: c.x, Epilogue: c.epilogue, Workspace: make([]byte, g.Workspace())}
 			call.Epilogue.ClampInner = false
 			call.Epilogue.Out = work.Bytes4{Data: make([]byte, m*n), Image: n}
 			timedInt8(b, 2*m*n*k, 1, func() { g.Run(serial, &call) })

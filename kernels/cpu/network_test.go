@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
@@ -113,18 +114,18 @@ func (n *chain) maxPool(x activation) activation {
 func (n *chain) head(x activation, classes int) {
 	g := NewGlobalAverageF32(1, x.c, x.h*x.w, asm.HostFeatures())
 	average := n.make(x.c, 1, 1)
-	b, err := NewPackedB(x.c, classes, asm.HostFeatures())
+	b, err := products.NewPackedB(x.c, classes, asm.HostFeatures())
 	if err != nil {
 		n.b.Fatal(err)
 	}
 	b.Pack(normals(n.random, x.c*classes), classes, false)
-	call := &GemmF32Call{M: 1, A: average.data, AStride: x.c, B: b, Out: make([]float32, classes), OutStride: classes,
+	call := &products.GemmF32Call{M: 1, A: average.data, AStride: x.c, B: b, Out: make([]float32, classes), OutStride: classes,
 		Limits: programs.NoLimits(), Workers: n.workers}
 	n.steps = append(n.steps, func() {
 		for u := range g.Units() {
 			g.Run(average.view(), x.view(), u)
 		}
-		Gemm(n.parallel, call)
+		products.Gemm(n.parallel, call)
 	})
 	n.flops += 2 * x.c * classes
 }

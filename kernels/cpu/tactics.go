@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/products"
 )
 
 // table returns the tactics for a processor with the features, on a pool of so many workers: for each op the best guess
@@ -67,7 +68,7 @@ type family struct {
 
 // f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
 func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	return slices.Concat(productF32Tactics(isa, workers), convF32Tactics(isa, workers), poolF32Tactics(isa, workers), reductionTactics(isa))
+	return slices.Concat(products.TacticsF32(isa, workers), convF32Tactics(isa, workers), poolF32Tactics(isa, workers), reductionTactics(isa))
 }
 
 func families(workers int) []family {
@@ -75,7 +76,7 @@ func families(workers int) []family {
 	float := []asm.Features{asm.AVX512, asm.AVX2, 0}
 	return []family{
 		{vnni, func(isa asm.Features) []kernels.Tactic {
-			return slices.Concat(convInt8Tactics(isa, workers), poolInt8Tactics(isa, workers), productInt8Tactics(isa, workers))
+			return slices.Concat(convInt8Tactics(isa, workers), poolInt8Tactics(isa, workers), products.TacticsInt8(isa, workers))
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},

@@ -6,6 +6,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/windows"
@@ -16,31 +17,17 @@ import (
 // channels already, as behind a global pooling.
 
 // productShape returns the geometry of that convolution.
-func productShape(b kernels.Binding) (product, windows.Shape, error) {
-	p, err := productOf(b)
+func productShape(b kernels.Binding) (products.Product, windows.Shape, error) {
+	p, err := products.Of(b)
 	if err != nil {
 		return p, windows.Shape{}, err
 	}
 	if len(b.In[0].Dims) != 2 {
 		return p, windows.Shape{}, fmt.Errorf("the left side %v is not a matrix", b.In[0])
 	}
-	s := windows.Shape{Batch: p.m, Channels: p.k, Height: 1, Width: 1, Filters: p.n, Groups: 1,
+	s := windows.Shape{Batch: p.M, Channels: p.K, Height: 1, Width: 1, Filters: p.N, Groups: 1,
 		KernelH: 1, KernelW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1}
 	return p, s, s.Check()
-}
-
-// byFilter returns the matrix [N][K] of elements that lie as the product has them.
-func byFilter[T int16 | float32](p product, w []T) []T {
-	if p.bT {
-		return w
-	}
-	out := make([]T, len(w))
-	for k := range p.k {
-		for n := range p.n {
-			out[n*p.k+k] = w[k*p.n+n]
-		}
-	}
-	return out
 }
 
 func matchProductF32(b kernels.Binding) error {
@@ -70,33 +57,21 @@ func bindProductF32(b kernels.Binding, isa asm.Features, workers int) (kernels.K
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewConvF32(s, byFilter(p, p.scaled(work.RealConst(b, 1))), p.row(b), ConvF32Config{Features: isa, Workers: workers})
+	c, err := NewConvF32(s, products.ByFilter(p, p.Scaled(work.RealConst(b, 1))), p.Row(b), ConvF32Config{Features: isa, Workers: workers})
 	if err != nil {
 		return nil, err
 	}
 	return newConvKernel(b, c.Run, isa)
 }
 
-// scaled returns w times alpha.
-func (p product) scaled(w []float32) []float32 {
-	if p.alpha == 1 {
-		return w
-	}
-	out := make([]float32, len(w))
-	for i, v := range w {
-		out[i] = p.alpha * v
-	}
-	return out
-}
-
 // productInt8 is the product of bytes.
 func productInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (quantised.Computation, error) {
 	p, s, err := productShape(b)
-	if err == nil && p.alpha != 1 {
-		err = fmt.Errorf("alpha is %v", p.alpha)
+	if err == nil && p.Alpha != 1 {
+		err = fmt.Errorf("alpha is %v", p.Alpha)
 	}
 	if err == nil {
-		err = quantised.ConstantWeights(b, p.columnAxis())
+		err = quantised.ConstantWeights(b, p.ColumnAxis())
 	}
 	if err != nil {
 		return quantised.Computation{}, err
@@ -109,8 +84,8 @@ func productInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (quantised.Co
 		}
 		return quantised.Computation{Workspace: c.Workspace()}, nil
 	}
-	weights, scale := p.weights(b)
-	c, err := NewConvInt8(s, byFilter(p, weights), scale, p.row(b), cfg)
+	weights, scale := p.Weights(b)
+	c, err := NewConvInt8(s, products.ByFilter(p, weights), scale, p.Row(b), cfg)
 	if err != nil {
 		return quantised.Computation{}, err
 	}

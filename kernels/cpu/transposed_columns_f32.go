@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
@@ -29,6 +30,7 @@ type TransposedColumnsF32 struct {
 	bias    []float32   // [filter][16]
 	taps    [][]asm.Tap // of each phase, from the first filter's planes on
 	ones    []float32
+	none    []float32 // the bias of products
 
 	products  [2]*asm.GemmKernel // by blocks of columns less one
 	sum       asm.DepthwiseKernel
@@ -78,7 +80,7 @@ func planTransposedColumnsF32(s TransposedShape, planar bool, features asm.Featu
 		return nil, fmt.Errorf("kernel %dx%d has more than %d taps", s.KernelH, s.KernelW, windows.MaxTaps)
 	}
 	c := &TransposedColumnsF32{subpixel: newSubpixel(s), planar: planar, workers: max(1, workers), layout: work.LayoutKernel(features)}
-	c.products, c.vec = gemmKernels(features), work.VecKernel(features)
+	c.products, c.vec = products.Kernels(features), work.VecKernel(features)
 	c.sum = depthwiseKernel(features)
 	c.row = c.columns() + c.window.KernelW - 1
 	c.line = work.BlocksOf(c.columns()) * work.Lanes
@@ -124,6 +126,7 @@ func (c *TransposedColumnsF32) tabulate() {
 		c.taps = append(c.taps, taps)
 	}
 	c.ones = slices.Repeat([]float32{1}, max(1, c.most)*work.Lanes)
+	c.none = make([]float32, c.panel())
 }
 
 // pack turns the weights around, so that those of a filter and a tap lie together.
@@ -241,13 +244,13 @@ func (r *columnsRun) product(panel, columns []float32, width int) {
 	c, s := r.conv, &r.conv.shape
 	inGroup, rows := s.Channels/s.Groups, s.Filters/s.Groups*s.KernelH*s.KernelW
 	step := work.BlocksOf(width) * work.Lanes
-	depth := work.Evenly(inGroup, min(inGroup, gemmDepth))
+	depth := work.Evenly(inGroup, min(inGroup, products.MaxDepth))
 	for g := range s.Groups {
 		for k := 0; k < inGroup; k += depth {
 			call := asm.GemmCall{A: c.weights[g*rows*inGroup+k:], AStride: inGroup, K: min(depth, inGroup-k),
-				B: panel[(g*inGroup+k)*step:], Bias: noBias[:], Out: columns[g*rows*c.plane:], OutStride: c.plane,
+				B: panel[(g*inGroup+k)*step:], Bias: c.none, Out: columns[g*rows*c.plane:], OutStride: c.plane,
 				Limits: programs.NoLimits(), Columns: width, Accumulate: k > 0}
-			gemmStrip(&call, c.products[step/work.Lanes-1], rows)
+			products.Strip(&call, c.products[step/work.Lanes-1], rows)
 		}
 	}
 }

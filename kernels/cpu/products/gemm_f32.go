@@ -1,4 +1,4 @@
-package cpu
+package products
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 
 // Sizes of a unit of a matrix product.
 const (
-	gemmPanel = 32   // most columns of a full panel
-	gemmDepth = 2048 // most of k in one chunk: 256 KiB of a panel
-	gemmRows  = 112  // most rows of a unit when there are several
+	panelColumns = 32   // most columns of a full panel
+	MaxDepth     = 2048 // most of k in one chunk: 256 KiB of a panel
+	gemmRows     = 112  // most rows of a unit when there are several
 )
 
 // PackedB is the right-hand matrix of a product, [K][N], in panels of 32 columns (the last one of 16, if that is
@@ -31,7 +31,7 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 		return nil, fmt.Errorf("matrix of %d rows and %d columns is empty", k, n)
 	}
 	b := &PackedB{K: k, N: n, data: work.AlignedFloats(k * work.BlocksOf(n) * work.Lanes), layout: work.LayoutKernel(features)}
-	b.kernels = gemmKernels(features)
+	b.kernels = Kernels(features)
 	for _, kernel := range b.kernels {
 		if kernel != nil {
 			b.panel = max(b.panel, kernel.Blocks*work.Lanes)
@@ -40,9 +40,9 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 	return b, nil
 }
 
-// gemmKernels returns the kernels that features allow, by their number of blocks less one: those of the best instruction
+// Kernels returns the kernels that features allow, by their number of blocks less one: those of the best instruction
 // set alone, one block always among them.
-func gemmKernels(features asm.Features) [2]*asm.GemmKernel {
+func Kernels(features asm.Features) [2]*asm.GemmKernel {
 	var found [2]*asm.GemmKernel
 	kernels := asm.GemmKernels()
 	var best *asm.GemmKernel
@@ -114,7 +114,7 @@ type gemmRun struct {
 	panels      int // panels of a unit
 	rowBlocks   int
 	panelBlocks int
-	lastBias    [gemmPanel]float32 // bias of the last panel, padded
+	lastBias    [panelColumns]float32 // bias of the last panel, padded
 }
 
 var gemmJob = work.NewJob((*gemmRun).do)
@@ -164,12 +164,12 @@ func (r *gemmRun) do(u, _ int) {
 }
 
 // noBias is the bias of a panel without one.
-var noBias [gemmPanel]float32
+var noBias [panelColumns]float32
 
 // unit computes rows x columns of the result from (row, column) on.
 func (r *gemmRun) unit(row, column, rows, columns int) {
 	c := &r.call
-	depth := work.Evenly(c.B.K, min(c.B.K, gemmDepth))
+	depth := work.Evenly(c.B.K, min(c.B.K, MaxDepth))
 	for k := 0; k < c.B.K; k += depth {
 		for n := column; n < column+columns; n += c.B.panel {
 			width := c.B.width(n)
@@ -194,13 +194,13 @@ func (r *gemmRun) unit(row, column, rows, columns int) {
 					call.Residual, call.ResidualStride = c.Residual[row*c.ResidualStride+n:], c.ResidualStride
 				}
 			}
-			gemmStrip(&call, c.B.kernels[width/work.Lanes-1], rows)
+			Strip(&call, c.B.kernels[width/work.Lanes-1], rows)
 		}
 	}
 }
 
-// gemmStrip computes rows consecutive rows of one panel in tiles of nearly equal size.
-func gemmStrip(call *asm.GemmCall, k *asm.GemmKernel, rows int) {
+// Strip computes rows consecutive rows of one panel in tiles of nearly equal size.
+func Strip(call *asm.GemmCall, k *asm.GemmKernel, rows int) {
 	tiles := (rows + k.Rows - 1) / k.Rows
 	small := rows / tiles
 	big := rows - small*tiles // tiles of one row more
