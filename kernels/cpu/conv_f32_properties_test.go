@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/windows"
@@ -75,8 +76,8 @@ func TestRunAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPoolF32(PoolShape{Batch: 1, Channels: 32, Height: 5, Width: 5, KernelH: 2, KernelW: 2, StrideH: 1, StrideW: 1,
-		DilationH: 1, DilationW: 1}, AveragePool, asm.HostFeatures(), 2)
+	p, err := poolings.NewPoolF32(poolings.PoolShape{Batch: 1, Channels: 32, Height: 5, Width: 5, KernelH: 2, KernelW: 2, StrideH: 1, StrideW: 1,
+		DilationH: 1, DilationW: 1}, poolings.AveragePool, asm.HostFeatures(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	x, y, z := make([]float32, 16*81), make([]float32, 32*25), make([]float32, 32*25)
 	first := &ConvF32Call{In: work.Blocked(x, 16, 9, 9), Out: work.Blocked(y, 32, 5, 5), Limits: programs.NoLimits(), Workspace: workspace}
 	second := &ConvF32Call{In: first.Out, Out: work.Blocked(z, 32, 5, 5), Limits: programs.NoLimits(), Workspace: workspace}
-	third := &PoolF32Call{In: second.Out, Out: first.Out, Workspace: workspace}
+	third := &poolings.PoolF32Call{In: second.Out, Out: first.Out, Workspace: workspace}
 	fourth := &products.GemmF32Call{M: 32, A: z, AStride: 25, B: b, Out: y, OutStride: 25, Limits: programs.NoLimits(), Workers: 2}
 	if n := testing.AllocsPerRun(20, func() {
 		c.Run(serial, first)
@@ -146,6 +147,6 @@ func FuzzConvF32(f *testing.F) {
 		testConvF32(t, s, 0, seed%2 == 1, 1)
 		s.Filters, s.Groups = s.Channels, s.Channels
 		testDepthwise(t, s, asm.HostFeatures(), 1+r.IntN(3))
-		testPool(t, s, asm.HostFeatures(), PoolMode(r.IntN(3)), 0)
+		testPool(t, s, asm.HostFeatures(), poolings.PoolMode(r.IntN(3)), 0)
 	})
 }

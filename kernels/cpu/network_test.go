@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/windows"
@@ -96,14 +97,14 @@ func (n *chain) conv(x activation, filters, kernel, stride, groups int, high flo
 }
 
 func (n *chain) maxPool(x activation) activation {
-	p, err := NewPoolF32(PoolShape{Batch: 1, Channels: x.c, Height: x.h, Width: x.w, KernelH: 3, KernelW: 3, StrideH: 2, StrideW: 2,
-		DilationH: 1, DilationW: 1, PadTop: 1, PadLeft: 1, PadBottom: 1, PadRight: 1}, MaxPool, asm.HostFeatures(), n.workers)
+	p, err := poolings.NewPoolF32(poolings.PoolShape{Batch: 1, Channels: x.c, Height: x.h, Width: x.w, KernelH: 3, KernelW: 3, StrideH: 2, StrideW: 2,
+		DilationH: 1, DilationW: 1, PadTop: 1, PadLeft: 1, PadBottom: 1, PadRight: 1}, poolings.MaxPool, asm.HostFeatures(), n.workers)
 	if err != nil {
 		n.b.Fatal(err)
 	}
 	out := n.make(x.c, x.h/2, x.w/2)
 	n.steps = append(n.steps, func() {
-		p.Run(n.parallel, &PoolF32Call{In: x.view(), Out: out.view(), Workspace: n.workspace})
+		p.Run(n.parallel, &poolings.PoolF32Call{In: x.view(), Out: out.view(), Workspace: n.workspace})
 	})
 	n.release(x)
 	return out
@@ -112,7 +113,7 @@ func (n *chain) maxPool(x activation) activation {
 // head adds the global average and the classifier; blocked channels are a multiple of 16, so that the vector of
 // averages is the row of a matrix.
 func (n *chain) head(x activation, classes int) {
-	g := NewGlobalAverageF32(1, x.c, x.h*x.w, asm.HostFeatures())
+	g := poolings.NewGlobalAverageF32(1, x.c, x.h*x.w, asm.HostFeatures())
 	average := n.make(x.c, 1, 1)
 	b, err := products.NewPackedB(x.c, classes, asm.HostFeatures())
 	if err != nil {

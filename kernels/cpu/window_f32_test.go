@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
@@ -86,7 +87,7 @@ func checkBlocked(t *testing.T, s windows.Shape, out work.Tensor4, elements []fl
 func TestPoolF32(t *testing.T) {
 	for _, s := range windowShapes() {
 		for _, features := range featureSets() {
-			for _, mode := range []PoolMode{MaxPool, AveragePool, AveragePoolIncludingPad} {
+			for _, mode := range []poolings.PoolMode{poolings.MaxPool, poolings.AveragePool, poolings.AveragePoolIncludingPad} {
 				for _, extra := range []int{0, 1} {
 					t.Run(fmt.Sprintf("%s/%d/extra=%d", windowName(s, features), mode, extra), func(t *testing.T) {
 						testPool(t, s, features, mode, extra)
@@ -97,11 +98,11 @@ func TestPoolF32(t *testing.T) {
 	}
 }
 
-func testPool(t *testing.T, s windows.Shape, features asm.Features, mode PoolMode, extra int) {
-	p := PoolShape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, KernelH: s.KernelH, KernelW: s.KernelW,
+func testPool(t *testing.T, s windows.Shape, features asm.Features, mode poolings.PoolMode, extra int) {
+	p := poolings.PoolShape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, KernelH: s.KernelH, KernelW: s.KernelW,
 		StrideH: s.StrideH, StrideW: s.StrideW, DilationH: s.DilationH, DilationW: s.DilationW, PadTop: s.PadTop, PadLeft: s.PadLeft,
 		PadBottom: s.PadBottom, PadRight: s.PadRight, ExtraBottom: extra, ExtraRight: extra}
-	l, err := NewPoolF32(p, mode, features, 1+2*extra)
+	l, err := poolings.NewPoolF32(p, mode, features, 1+2*extra)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,16 +120,16 @@ func testPool(t *testing.T, s windows.Shape, features asm.Features, mode PoolMod
 			if y >= 0 && y < s.Height && z >= 0 && z < s.Width {
 				v := float64(plane[y*s.Width+z])
 				most, sum, n = max(most, v), sum+v, n+1
-			} else if mode == AveragePoolIncludingPad && y < s.Height+bottom && z < s.Width+right {
+			} else if mode == poolings.AveragePoolIncludingPad && y < s.Height+bottom && z < s.Width+right {
 				n++
 			}
 		}
-		if mode != MaxPool {
+		if mode != poolings.MaxPool {
 			most = sum / float64(max(1, n))
 		}
 		want = append(want, most)
 	}
-	call := PoolF32Call{Workspace: make([]float32, l.Workspace())}
+	call := poolings.PoolF32Call{Workspace: make([]float32, l.Workspace())}
 	call.In = work.Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
 	call.Out = work.Blocked(make([]float32, s.Batch*work.BlocksOf(s.Channels)*oh*ow*work.Lanes), s.Channels, oh, ow)
 	l.Run(serial, &call)
@@ -139,7 +140,7 @@ func TestGlobalAverageF32(t *testing.T) {
 	const batch, channels, pixels = 2, 37, 49
 	x := normals(rand.New(rand.NewPCG(3, 3)), batch*channels*pixels)
 	for _, features := range featureSets() {
-		g := NewGlobalAverageF32(batch, channels, pixels, features)
+		g := poolings.NewGlobalAverageF32(batch, channels, pixels, features)
 		out := work.Blocked(make([]float32, batch*work.BlocksOf(channels)*work.Lanes), channels, 1, 1)
 		for u := range g.Units() {
 			g.Run(out, work.Blocked(toBlocked(x, batch, channels, pixels, 7), channels, 1, pixels), u)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/windows"
@@ -33,7 +34,7 @@ func TestDepthwiseInt8(t *testing.T) {
 func TestPoolInt8(t *testing.T) {
 	for _, s := range windowShapes() {
 		for _, features := range featureSets() {
-			for _, mode := range []PoolMode{MaxPool, AveragePool, AveragePoolIncludingPad} {
+			for _, mode := range []poolings.PoolMode{poolings.MaxPool, poolings.AveragePool, poolings.AveragePoolIncludingPad} {
 				for extra := range 2 {
 					t.Run(fmt.Sprintf("%s/mode%d/extra%d", windowName(s, features), mode, extra), func(t *testing.T) {
 						testPoolInt8(t, s, features, mode, extra)
@@ -44,12 +45,12 @@ func TestPoolInt8(t *testing.T) {
 	}
 }
 
-func testPoolInt8(t *testing.T, s windows.Shape, features asm.Features, mode PoolMode, extra int) {
-	p := PoolShape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, KernelH: s.KernelH, KernelW: s.KernelW,
+func testPoolInt8(t *testing.T, s windows.Shape, features asm.Features, mode poolings.PoolMode, extra int) {
+	p := poolings.PoolShape{Batch: s.Batch, Channels: s.Channels, Height: s.Height, Width: s.Width, KernelH: s.KernelH, KernelW: s.KernelW,
 		StrideH: s.StrideH, StrideW: s.StrideW, DilationH: s.DilationH, DilationW: s.DilationW,
 		PadTop: s.PadTop, PadLeft: s.PadLeft, PadBottom: s.PadBottom, PadRight: s.PadRight, ExtraBottom: extra, ExtraRight: extra}
 	const scale, zero = 0.05, 77
-	l, err := NewPoolInt8(p, mode, scale, zero, features, 2)
+	l, err := poolings.NewPoolInt8(p, mode, scale, zero, features, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func testPoolInt8(t *testing.T, s windows.Shape, features asm.Features, mode Poo
 		pixel, plane := i%(oh*ow), i/(oh*ow)
 		sum, count, largest := windowNaive(&s, &p, mode, c.x[plane*s.Height*s.Width:], zero, pixel/ow, pixel%ow)
 		want := largest
-		if mode != MaxPool {
+		if mode != poolings.MaxPool {
 			v := float32(sum) * (float32(scale) / float32(count))
 			v = min(max(v, call.Epilogue.Outer[0]), call.Epilogue.Outer[1])
 			want = byte(min(max(math.RoundToEven(float64(v/call.Epilogue.OutScale))+float64(call.Epilogue.OutZero), 0), 255))
@@ -79,14 +80,14 @@ func testPoolInt8(t *testing.T, s windows.Shape, features asm.Features, mode Poo
 }
 
 // windowNaive looks at every element of the window of output pixel (y, x).
-func windowNaive(s *windows.Shape, p *PoolShape, mode PoolMode, plane []byte, zero int32, y, x int) (sum, count int32, largest byte) {
+func windowNaive(s *windows.Shape, p *poolings.PoolShape, mode poolings.PoolMode, plane []byte, zero int32, y, x int) (sum, count int32, largest byte) {
 	for kh := range s.KernelH {
 		for kw := range s.KernelW {
 			iy, ix := y*s.StrideH+kh*s.DilationH-s.PadTop, x*s.StrideW+kw*s.DilationW-s.PadLeft
 			if iy >= 0 && iy < s.Height && ix >= 0 && ix < s.Width {
 				v := plane[iy*s.Width+ix]
 				sum, count, largest = sum+int32(v)-zero, count+1, max(largest, v)
-			} else if mode == AveragePoolIncludingPad && iy < s.Height+p.PadBottom && ix < s.Width+p.PadRight {
+			} else if mode == poolings.AveragePoolIncludingPad && iy < s.Height+p.PadBottom && ix < s.Width+p.PadRight {
 				count++
 			}
 		}
@@ -116,7 +117,7 @@ func BenchmarkDepthwiseInt8(b *testing.B) {
 func TestGlobalAverageInt8(t *testing.T) {
 	for _, features := range featureSets() {
 		const batch, channels, h, w, scale, zero = 2, 21, 33, 40, 0.05, 99
-		g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, features, 2)
+		g, err := poolings.NewGlobalAverageInt8(batch, channels, h, w, scale, zero, features, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package cpu
+package poolings
 
 import (
 	"fmt"
@@ -62,8 +62,8 @@ func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 	return s, mode, nil
 }
 
-// poolF32Tactics are the poolings in float32 for one instruction set.
-func poolF32Tactics(isa asm.Features, workers int) []kernels.Tactic {
+// TacticsF32 are the poolings in float32 for one instruction set.
+func TacticsF32(isa asm.Features, workers int) []kernels.Tactic {
 	pool := func(name string, op *graph.Op) kernels.Tactic {
 		return kernels.Tactic{
 			Name: name + "_f32_" + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa), In: kernels.C16, Out: kernels.C16, Strided: true,

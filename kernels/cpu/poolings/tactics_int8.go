@@ -1,4 +1,4 @@
-package cpu
+package poolings
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/quantised"
 )
 
-// poolInt8Tactics are the poolings of bytes for one instruction set.
-func poolInt8Tactics(isa asm.Features, workers int) []kernels.Tactic {
+// TacticsInt8 are the poolings of bytes for one instruction set.
+func TacticsInt8(isa asm.Features, workers int) []kernels.Tactic {
 	tactic := func(name string, op *graph.Op, compute func(kernels.Binding, asm.Features, int) (quantised.Computation, error)) kernels.Tactic {
 		return quantised.Tactic(name, "", op, isa, func(b kernels.Binding, _ bool) (quantised.Computation, error) { return compute(b, isa, workers) })
 	}
