@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"kernels/cpu/windows":     {"kernels", "kernels/cpu/asm", "kernels/cpu/work"},
 	"kernels/cpu/products":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/work"},
 	"kernels/cpu/poolings":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
+	"kernels/cpu/cputest":     {"kernels/cpu/asm", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
 	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
 	"kernels/cuda/products":   {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},

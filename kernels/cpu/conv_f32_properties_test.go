@@ -3,25 +3,16 @@ package cpu
 import (
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
-
-// spawn runs each worker on a goroutine of its own.
-func spawn(n int, f func(int)) {
-	var wait sync.WaitGroup
-	for i := range n {
-		wait.Go(func() { f(i) })
-	}
-	wait.Wait()
-}
 
 // concurrent runs a convolution of x from several goroutines at once, each with several workers: all results, of so many
 // elements, are those of a single worker, bit for bit.
@@ -40,9 +31,9 @@ func concurrent(t *testing.T, x work.Tensor4, out func([]float32) work.Tensor4, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := run(alone, serial)
-	spawn(3, func(int) {
-		for i, got := range run(c, spawn) {
+	want := run(alone, cputest.Serial)
+	cputest.Spawn(3, func(int) {
+		for i, got := range run(c, cputest.Spawn) {
 			if got != want[i] {
 				t.Errorf("element %d = %g, want %g", i, got, want[i])
 				return
@@ -52,9 +43,9 @@ func concurrent(t *testing.T, x work.Tensor4, out func([]float32) work.Tensor4, 
 }
 
 func TestConvF32Concurrent(t *testing.T) {
-	s := conv(48, 23, 21, 80, 3, 1, 1)
+	s := cputest.Square(48, 23, 21, 80, 3, 1, 1)
 	r := rand.New(rand.NewPCG(2, 2))
-	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
+	w, x := cputest.Normals(r, s.Filters*s.Channels*9), cputest.Normals(r, 48*23*21)
 	out := func(y []float32) work.Tensor4 { return work.Blocked(y, 80, 23, 21) }
 	concurrent(t, work.Blocked(x, 48, 23, 21), out, 80*23*21, func(workers int) (transposedComputation, error) {
 		return NewConvF32(s, w, nil, ConvF32Config{Features: asm.HostFeatures(), Workers: workers})
@@ -63,16 +54,16 @@ func TestConvF32Concurrent(t *testing.T) {
 
 // TestRunAllocatesNothing covers what an inference repeats.
 func TestRunAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if cputest.RaceEnabled {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	r := rand.New(rand.NewPCG(2, 2))
-	s := conv(16, 9, 9, 32, 3, 2, 1)
-	c, err := NewConvF32(s, normals(r, 32*16*9), nil, ConvF32Config{Features: asm.HostFeatures(), Workers: 2})
+	s := cputest.Square(16, 9, 9, 32, 3, 2, 1)
+	c, err := NewConvF32(s, cputest.Normals(r, 32*16*9), nil, ConvF32Config{Features: asm.HostFeatures(), Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewDepthwiseF32(depthwiseOf(32, 5, 5, 3, 1, 1), windows.Depth{}, normals(r, 32*9), nil, asm.HostFeatures(), 2)
+	d, err := NewDepthwiseF32(cputest.Depthwise(32, 5, 5, 3, 1, 1), windows.Depth{}, cputest.Normals(r, 32*9), nil, asm.HostFeatures(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,17 +83,17 @@ func TestRunAllocatesNothing(t *testing.T) {
 	third := &poolings.PoolF32Call{In: second.Out, Out: first.Out, Workspace: workspace}
 	fourth := &products.GemmF32Call{M: 32, A: z, AStride: 25, B: b, Out: y, OutStride: 25, Limits: programs.NoLimits(), Workers: 2}
 	if n := testing.AllocsPerRun(20, func() {
-		c.Run(serial, first)
-		d.Run(serial, second)
-		p.Run(serial, third)
-		products.Gemm(serial, fourth)
+		c.Run(cputest.Serial, first)
+		d.Run(cputest.Serial, second)
+		p.Run(cputest.Serial, third)
+		products.Gemm(cputest.Serial, fourth)
 	}); n > 0 {
 		t.Errorf("%g allocations a run", n)
 	}
 }
 
 func TestConvF32Errors(t *testing.T) {
-	good := conv(4, 5, 5, 8, 3, 1, 1)
+	good := cputest.Square(4, 5, 5, 8, 3, 1, 1)
 	for _, c := range []struct {
 		want    string
 		spoil   func(s *windows.Shape)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
@@ -48,7 +49,7 @@ func (s sliceSums) naive(x, w, bias []float32, met func(f func(in, out, k int)),
 	return y, scale
 }
 
-// naiveVolume computes a convolution of volumes by naiveConv.
+// naiveVolume computes a convolution of volumes by Conv.
 func naiveVolume(s windows.Shape, d windows.Depth, x, w, bias []float32) (y, scale []float64) {
 	parts := sliceSums{s.Batch, s.Channels, s.Filters, s.Height * s.Width, s.OutHeight() * s.OutWidth(),
 		s.Filters * (s.Channels / s.Groups), s.KernelH * s.KernelW, d.In, d.Out, d.Kernel}
@@ -59,28 +60,28 @@ func naiveVolume(s windows.Shape, d windows.Depth, x, w, bias []float32) (y, sca
 			}
 		}
 	}
-	return parts.naive(x, w, bias, met, func(x, w, bias []float32) (y, scale []float64) { return naiveConv(s, x, w, bias) })
+	return parts.naive(x, w, bias, met, func(x, w, bias []float32) (y, scale []float64) { return cputest.Conv(s, x, w, bias) })
 }
 
 func TestConvVolumeF32(t *testing.T) {
-	batch := conv(20, 5, 6, 33, 3, 2, 1)
+	batch := cputest.Square(20, 5, 6, 33, 3, 2, 1)
 	batch.Batch = 2
-	grouped := conv(24, 4, 5, 36, 3, 1, 1)
+	grouped := cputest.Square(24, 4, 5, 36, 3, 1, 1)
 	grouped.Groups = 3
 	for i, c := range []struct {
 		s windows.Shape
 		d windows.Depth
 	}{
-		{conv(3, 8, 9, 16, 3, 1, 1), windows.Depth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
-		{conv(16, 7, 7, 48, 1, 1, 0), windows.Depth{In: 4, Out: 4, Kernel: 1, Stride: 1, Dilation: 1}},
-		{conv(33, 6, 6, 40, 1, 1, 0), windows.Depth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 1}},
+		{cputest.Square(3, 8, 9, 16, 3, 1, 1), windows.Depth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{cputest.Square(16, 7, 7, 48, 1, 1, 0), windows.Depth{In: 4, Out: 4, Kernel: 1, Stride: 1, Dilation: 1}},
+		{cputest.Square(33, 6, 6, 40, 1, 1, 0), windows.Depth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 1}},
 		{batch, windows.Depth{In: 6, Out: 4, Kernel: 2, Stride: 2, Dilation: 3, PadFront: 2}},
 		{grouped, windows.Depth{In: 3, Out: 7, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 3}},
-		{depthwiseOf(19, 9, 8, 3, 1, 1), windows.Depth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
-		{depthwiseOf(16, 30, 31, 5, 2, 2), windows.Depth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 2, PadFront: 1}},
-		{conv(600, 3, 3, 40, 3, 1, 1), windows.Depth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{cputest.Depthwise(19, 9, 8, 3, 1, 1), windows.Depth{In: 5, Out: 5, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
+		{cputest.Depthwise(16, 30, 31, 5, 2, 2), windows.Depth{In: 7, Out: 3, Kernel: 3, Stride: 2, Dilation: 2, PadFront: 1}},
+		{cputest.Square(600, 3, 3, 40, 3, 1, 1), windows.Depth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
 	} {
-		for _, features := range featureSets() {
+		for _, features := range cputest.FeatureSets() {
 			for _, planar := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d/%v/planar=%v", i, features, planar), func(t *testing.T) {
 					cfg := ConvF32Config{Planar: planar, Depth: c.d, Features: features, Workers: 1 + i%3}
@@ -93,9 +94,9 @@ func TestConvVolumeF32(t *testing.T) {
 
 func testConvVolume(t *testing.T, s windows.Shape, cfg ConvF32Config) {
 	d, r := cfg.Depth, rand.New(rand.NewPCG(7, uint64(s.Channels)))
-	x := normals(r, s.Batch*s.Channels*d.In*s.Height*s.Width)
-	w := normals(r, s.Filters*s.Channels/s.Groups*d.Kernel*s.KernelH*s.KernelW)
-	bias := normals(r, s.Filters)
+	x := cputest.Normals(r, s.Batch*s.Channels*d.In*s.Height*s.Width)
+	w := cputest.Normals(r, s.Filters*s.Channels/s.Groups*d.Kernel*s.KernelH*s.KernelW)
+	bias := cputest.Normals(r, s.Filters)
 	c, err := NewConvF32(s, w, bias, cfg)
 	if d.Check() != nil {
 		if err == nil {
@@ -121,14 +122,14 @@ func checkConvVolume(t *testing.T, s windows.Shape, cfg ConvF32Config, c transpo
 	t.Helper()
 	d, r := cfg.Depth, rand.New(rand.NewPCG(8, 8))
 	want, scale := naiveVolume(s, d, x, w, bias)
-	residual := normals(r, len(want))
+	residual := cputest.Normals(r, len(want))
 	oh, pixels := d.Out*s.OutHeight(), d.Out*s.OutHeight()*s.OutWidth()
 	call := ConvF32Call{Limits: [2]float32{-40, 60}, Workspace: make([]float32, c.Workspace())}
 	call.In = work.Planar(x, s.Channels, d.In*s.Height, s.Width)
 	if !cfg.Planar {
-		call.In = work.Blocked(toBlocked(x, s.Batch, s.Channels, d.In*s.Height*s.Width, 7), s.Channels, d.In*s.Height, s.Width)
+		call.In = work.Blocked(cputest.ToBlocked(x, s.Batch, s.Channels, d.In*s.Height*s.Width, 7), s.Channels, d.In*s.Height, s.Width)
 	}
-	call.Residual = work.Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, oh, s.OutWidth())
+	call.Residual = work.Blocked(cputest.ToBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, oh, s.OutWidth())
 	call.Out = call.Residual
 	call.Out.Data = make([]float32, len(call.Residual.Data))
 	fill(call.Out.Data)
@@ -136,7 +137,7 @@ func checkConvVolume(t *testing.T, s windows.Shape, cfg ConvF32Config, c transpo
 	if cfg.Workers == 1 {
 		call.After = func(_, _, n int) { after += n }
 	}
-	c.Run(serial, &call)
+	c.Run(cputest.Serial, &call)
 	if cfg.Workers == 1 && after != len(call.Out.Data) {
 		t.Errorf("After saw %d of %d elements", after, len(call.Out.Data))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/work"
@@ -16,9 +17,9 @@ func TestGemm(t *testing.T) {
 	shapes := [][3]int{{1, 1, 1}, {1, 10, 64}, {3, 31, 5}, {4, 33, 17}, {13, 48, 100}, {15, 16, 3}, {29, 65, 33}, {128, 96, 64},
 		{250, 40, 7}, {5, 70, 4100}, {0, 3, 3}}
 	for _, shape := range shapes {
-		for _, features := range featureSets() {
+		for _, features := range cputest.FeatureSets() {
 			for _, transposed := range []bool{false, true} {
-				for _, workers := range workerCounts() {
+				for _, workers := range cputest.WorkerCounts() {
 					name := fmt.Sprintf("%dx%dx%d/%v/transposed=%v/%d", shape[0], shape[1], shape[2], features, transposed, workers)
 					t.Run(name, func(t *testing.T) { testGemm(t, shape[0], shape[1], shape[2], features, transposed, workers) })
 				}
@@ -37,15 +38,15 @@ func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool,
 	if transposed {
 		rows, stride = n, k+1
 	}
-	right := normals(r, rows*stride)
+	right := cputest.Normals(r, rows*stride)
 	b.Pack(right, stride, transposed)
-	call := products.GemmF32Call{M: m, A: normals(r, m*(k+2)), AStride: k + 2, B: b, Bias: normals(r, n), Out: make([]float32, m*(n+3)),
-		OutStride: n + 3, Residual: normals(r, m*n), ResidualStride: n, Limits: [2]float32{-50, 70}, Workers: workers}
+	call := products.GemmF32Call{M: m, A: cputest.Normals(r, m*(k+2)), AStride: k + 2, B: b, Bias: cputest.Normals(r, n), Out: make([]float32, m*(n+3)),
+		OutStride: n + 3, Residual: cputest.Normals(r, m*n), ResidualStride: n, Limits: [2]float32{-50, 70}, Workers: workers}
 	pieces := 0
 	if workers == 1 {
 		call.After = func(row, column, rows, columns int) { pieces += rows * columns }
 	}
-	products.Gemm(serial, &call)
+	products.Gemm(cputest.Serial, &call)
 	if workers == 1 && pieces != m*n {
 		t.Errorf("After saw %d of %d elements", pieces, m*n)
 	}
@@ -80,12 +81,12 @@ func BenchmarkGemm(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				packed.Pack(normals(r, k*n), n, false)
-				call := products.GemmF32Call{M: m, A: normals(r, m*k), AStride: k, B: packed, Out: work.AlignedFloats(m * n), OutStride: n,
+				packed.Pack(cputest.Normals(r, k*n), n, false)
+				call := products.GemmF32Call{M: m, A: cputest.Normals(r, m*k), AStride: k, B: packed, Out: work.AlignedFloats(m * n), OutStride: n,
 					Limits: programs.NoLimits(), Workers: workers}
-				parallel, stop := benchParallel(workers)
+				parallel, stop := cputest.Workers(workers)
 				defer stop()
-				timed(b, 2*m*n*k, workers, func() { products.Gemm(parallel, &call) })
+				cputest.Time(b, 2*m*n*k, workers, func() { products.Gemm(parallel, &call) })
 			})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/programs"
@@ -40,7 +41,7 @@ func newChain(b testing.TB, workers int, parallel work.Parallel) *chain {
 }
 
 func (n *chain) input(c, h, w int) activation {
-	return activation{normals(n.random, c*h*w), c, h, w, true}
+	return activation{cputest.Normals(n.random, c*h*w), c, h, w, true}
 }
 
 func (n *chain) make(c, h, w int) activation {
@@ -64,11 +65,11 @@ func (a activation) view() work.Tensor4 {
 
 // conv adds a convolution, depthwise where groups is more than one; residual may be empty.
 func (n *chain) conv(x activation, filters, kernel, stride, groups int, high float64, residual activation) activation {
-	s := conv(x.c, x.h, x.w, filters, kernel, stride, kernel/2)
+	s := cputest.Square(x.c, x.h, x.w, filters, kernel, stride, kernel/2)
 	s.Groups = groups
 	out := n.make(filters, s.OutHeight(), s.OutWidth())
 	depth := x.c / groups * kernel * kernel
-	w := normals(n.random, filters*depth)
+	w := cputest.Normals(n.random, filters*depth)
 	for i := range w {
 		w[i] *= float32(math.Sqrt(1 / float64(depth)))
 	}
@@ -119,7 +120,7 @@ func (n *chain) head(x activation, classes int) {
 	if err != nil {
 		n.b.Fatal(err)
 	}
-	b.Pack(normals(n.random, x.c*classes), classes, false)
+	b.Pack(cputest.Normals(n.random, x.c*classes), classes, false)
 	call := &products.GemmF32Call{M: 1, A: average.data, AStride: x.c, B: b, Out: make([]float32, classes), OutStride: classes,
 		Limits: programs.NoLimits(), Workers: n.workers}
 	n.steps = append(n.steps, func() {
@@ -215,11 +216,11 @@ func BenchmarkNetworksF32(b *testing.B) {
 	}{{"resnet50", resnet50}, {"mobilenet_v2", mobilenetV2}, {"resnet8", resnet8}} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/w%d", network.name, workers), func(b *testing.B) {
-				parallel, stop := benchParallel(workers)
+				parallel, stop := cputest.Workers(workers)
 				defer stop()
 				n := newChain(b, workers, parallel)
 				network.build(n)
-				timed(b, n.flops, workers, n.run)
+				cputest.Time(b, n.flops, workers, n.run)
 			})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/windows"
@@ -28,7 +29,7 @@ func BenchmarkTransposedF32(b *testing.B) {
 	for _, s := range transposedLayers {
 		for _, workers := range []int{1, 2} {
 			r := rand.New(rand.NewPCG(1, 1))
-			w := normals(r, s.Filters*s.Channels*s.KernelH*s.KernelW)
+			w := cputest.Normals(r, s.Filters*s.Channels*s.KernelH*s.KernelW)
 			flops := 2 * s.Height * s.Width * s.Channels * s.Filters * s.KernelH * s.KernelW
 			run := func(name string, c transposedComputation, err error) {
 				b.Run(fmt.Sprintf("%v/%s/w%d", s, name, workers), func(b *testing.B) {
@@ -41,9 +42,9 @@ func BenchmarkTransposedF32(b *testing.B) {
 					if name == "columns" {
 						call.Out = work.Planar(out, s.Filters, s.OutHeight, s.OutWidth)
 					}
-					parallel, stop := benchParallel(workers)
+					parallel, stop := cputest.Workers(workers)
 					defer stop()
-					timed(b, flops, workers, func() { c.Run(parallel, &call) })
+					cputest.Time(b, flops, workers, func() { c.Run(parallel, &call) })
 				})
 			}
 			subpixel, err := NewTransposedF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), workers)
@@ -70,7 +71,7 @@ func BenchmarkTransposedInt8(b *testing.B) {
 			call := quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace())}
 			call.Epilogue = quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), OutScale: 1, Out: work.BlockedBytes(out, s.Filters, s.OutHeight, s.OutWidth)}
 			flops := 2 * s.Height * s.Width * s.Channels * s.Filters * s.KernelH * s.KernelW
-			timed(b, flops, 1, func() { c.Run(serial, &call) })
+			cputest.Time(b, flops, 1, func() { c.Run(cputest.Serial, &call) })
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/windows"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
@@ -77,7 +78,7 @@ func (s TransposedShape) String() string {
 
 func TestTransposedF32(t *testing.T) {
 	for _, s := range transposedShapes() {
-		for _, features := range featureSets() {
+		for _, features := range cputest.FeatureSets() {
 			for _, workers := range []int{1, 3} {
 				t.Run(fmt.Sprintf("%v/%v/%d", s, features, workers), func(t *testing.T) { testTransposedF32(t, s, features, workers) })
 			}
@@ -87,9 +88,9 @@ func TestTransposedF32(t *testing.T) {
 
 func testTransposedF32(t *testing.T, s TransposedShape, features asm.Features, workers int) {
 	r := rand.New(rand.NewPCG(7, uint64(s.Channels)))
-	x := normals(r, s.Batch*s.Channels*s.Height*s.Width)
-	w := normals(r, s.Filters/s.Groups*s.Channels*s.KernelH*s.KernelW)
-	bias := normals(r, s.Filters)
+	x := cputest.Normals(r, s.Batch*s.Channels*s.Height*s.Width)
+	w := cputest.Normals(r, s.Filters/s.Groups*s.Channels*s.KernelH*s.KernelW)
+	bias := cputest.Normals(r, s.Filters)
 	want, scale := naiveTransposed(s, x, w, bias)
 	c, err := NewTransposedF32(s, windows.Depth{}, w, bias, features, workers)
 	if err != nil {
@@ -119,16 +120,16 @@ func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation
 	pixels := s.OutHeight * s.OutWidth
 	residual := make([]float32, len(want))
 	if s.Filters%4 > 0 {
-		residual = normals(rand.New(rand.NewPCG(8, 8)), len(want))
+		residual = cputest.Normals(rand.New(rand.NewPCG(8, 8)), len(want))
 	}
 	call := ConvF32Call{Limits: [2]float32{-40, 60}, Workspace: make([]float32, c.Workspace())}
 	fill(call.Workspace)
 	call.In, call.Residual = work.Planar(x, s.Channels, s.Height, s.Width), work.Planar(residual, s.Filters, s.OutHeight, s.OutWidth)
 	if blockedIn {
-		call.In = work.Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
+		call.In = work.Blocked(cputest.ToBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
 	}
 	if blockedOut {
-		call.Residual = work.Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, s.OutHeight, s.OutWidth)
+		call.Residual = work.Blocked(cputest.ToBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, s.OutHeight, s.OutWidth)
 	}
 	call.Out = call.Residual
 	call.Out.Data = make([]float32, len(call.Residual.Data))
@@ -147,7 +148,7 @@ func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation
 			}
 		}
 	}
-	c.Run(serial, &call)
+	c.Run(cputest.Serial, &call)
 	if workers == 1 && after != len(call.Out.Data) {
 		t.Errorf("After saw %d of %d elements", after, len(call.Out.Data))
 	}
@@ -193,7 +194,7 @@ func TestTransposedProperties(t *testing.T) {
 	for range 300 {
 		if s, ok := randomTransposed(r); ok {
 			t.Run(s.String(), func(t *testing.T) {
-				sets := featureSets()
+				sets := cputest.FeatureSets()
 				testTransposedF32(t, s, sets[r.IntN(len(sets))], 1+r.IntN(3))
 				s.Filters, s.Groups = s.Channels, s.Channels
 				testTransposedF32(t, s, sets[r.IntN(len(sets))], 1+r.IntN(3))

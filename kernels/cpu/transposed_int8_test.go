@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/work"
@@ -19,7 +20,7 @@ func TestTransposedInt8(t *testing.T) {
 			shapes = append(shapes, s)
 		}
 	}
-	sets := append(featureSets(), asm.AVX2|asm.AVXVNNI)
+	sets := append(cputest.FeatureSets(), asm.AVX2|asm.AVXVNNI)
 	for i, s := range shapes {
 		features := sets[i%len(sets)]
 		if !asm.HostFeatures().Has(features) {
@@ -52,14 +53,14 @@ func testTransposedInt8(t *testing.T, s TransposedShape, features asm.Features, 
 		t.Fatal(err)
 	}
 	pixels := s.OutHeight * s.OutWidth
-	blocked := toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 50)
+	blocked := cputest.ToBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 50)
 	in := make([]byte, len(blocked))
 	for i, v := range blocked {
 		in[i] = byte(v + zero)
 	}
 	out := make([]float32, s.Batch*work.BlocksOf(s.Filters)*work.Lanes*pixels)
 	fill(out)
-	c.Run(serial, &quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
+	c.Run(cputest.Serial, &quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
 		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: work.Blocked(out, s.Filters, s.OutHeight, s.OutWidth)}})
 	if s.Filters <= work.Lanes {
 		testPlanarInt8(t, s, in, want, weights, scale, bias, ConvInt8Config{InZero: zero, Features: features, Workers: workers, Planar: true})
@@ -81,7 +82,7 @@ func testPlanarInt8(t *testing.T, s TransposedShape, in []byte, want []float64, 
 	image := s.Filters * s.OutHeight * s.OutWidth
 	out := make([]float32, s.Batch*(image+5))
 	fill(out)
-	c.Run(serial, &quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
+	c.Run(cputest.Serial, &quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
 		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: work.Tensor4{Data: out, Image: image + 5, Plane: s.OutHeight * s.OutWidth}}})
 	for i, v := range want {
 		if got := out[i/image*(image+5)+i%image]; float64(got) != v {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
 	"github.com/trtui/trtui/kernels/cpu/windows"
@@ -14,14 +15,14 @@ import (
 
 // TestTransposedAllocatesNothing covers what an inference repeats.
 func TestTransposedAllocatesNothing(t *testing.T) {
-	if raceEnabled {
+	if cputest.RaceEnabled {
 		t.Skip("the race detector makes sync.Pool forget at random")
 	}
 	r := rand.New(rand.NewPCG(2, 2))
 	s := deconv(16, 9, 9, 16, 4, 2, 1, 0)
 	depthwise := s
 	depthwise.Groups = 16
-	w := normals(r, 16*16*16)
+	w := cputest.Normals(r, 16*16*16)
 	subpixel, err := NewTransposedF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), 2)
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +47,10 @@ func TestTransposedAllocatesNothing(t *testing.T) {
 	call8 := &quantised.Call{In: work.BlockedBytes(make([]byte, 16*81), 16, 9, 9), Workspace: make([]byte, bytes.Workspace()),
 		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: call.Out}}
 	if n := testing.AllocsPerRun(20, func() {
-		subpixel.Run(serial, call)
-		columns.Run(serial, &rows)
-		lone.Run(serial, call)
-		bytes.Run(serial, call8)
+		subpixel.Run(cputest.Serial, call)
+		columns.Run(cputest.Serial, &rows)
+		lone.Run(cputest.Serial, call)
+		bytes.Run(cputest.Serial, call8)
 	}); n > 0 {
 		t.Errorf("%g allocations a run", n)
 	}
@@ -58,7 +59,7 @@ func TestTransposedAllocatesNothing(t *testing.T) {
 func TestTransposedConcurrent(t *testing.T) {
 	s := deconv(48, 23, 21, 80, 3, 2, 1, 1)
 	r := rand.New(rand.NewPCG(2, 2))
-	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
+	w, x := cputest.Normals(r, s.Filters*s.Channels*9), cputest.Normals(r, 48*23*21)
 	out := func(y []float32) work.Tensor4 { return work.Blocked(y, 80, s.OutHeight, s.OutWidth) }
 	concurrent(t, work.Blocked(x, 48, 23, 21), out, 80*s.OutHeight*s.OutWidth, func(workers int) (transposedComputation, error) {
 		return NewTransposedF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), workers)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/windows"
 )
 
@@ -38,12 +39,12 @@ func TestTransposedVolumeF32(t *testing.T) {
 		{deconv(600, 3, 3, 40, 3, 2, 1, 0), windows.Depth{In: 3, Out: 3, Kernel: 3, Stride: 1, Dilation: 1, PadFront: 1}},
 		{deconv(8, 3, 3, 16, 1, 2, 0, 1), windows.Depth{In: 3, Out: 3, Kernel: 1, Stride: 1, Dilation: 1}},
 	} {
-		for _, features := range featureSets() {
+		for _, features := range cputest.FeatureSets() {
 			t.Run(fmt.Sprintf("%d/%v", i, features), func(t *testing.T) {
 				s, d, r, workers := c.s, c.d, rand.New(rand.NewPCG(7, 7)), 1+i%3
-				x := normals(r, s.Batch*s.Channels*d.In*s.Height*s.Width)
-				w := normals(r, s.Filters/s.Groups*s.Channels*d.Kernel*s.KernelH*s.KernelW)
-				bias := normals(r, s.Filters)
+				x := cputest.Normals(r, s.Batch*s.Channels*d.In*s.Height*s.Width)
+				w := cputest.Normals(r, s.Filters/s.Groups*s.Channels*d.Kernel*s.KernelH*s.KernelW)
+				bias := cputest.Normals(r, s.Filters)
 				k, err := NewTransposedF32(s, d, w, bias, features, workers)
 				if err != nil {
 					t.Fatal(err)

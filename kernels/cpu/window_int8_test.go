@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 	"github.com/trtui/trtui/kernels/cpu/quantised"
@@ -15,16 +16,16 @@ import (
 )
 
 func TestDepthwiseInt8(t *testing.T) {
-	for _, s := range windowShapes() {
-		for _, features := range featureSets() {
+	for _, s := range cputest.WindowShapes() {
+		for _, features := range cputest.FeatureSets() {
 			for _, limit := range []int{127, 255} {
-				t.Run(fmt.Sprintf("%s/limit%d", windowName(s, features), limit), func(t *testing.T) {
-					c := newInt8Case(rand.New(rand.NewPCG(5, 6)), s, limit)
-					d, err := NewDepthwiseInt8(s, c.weights, c.scale, c.bias, ConvInt8Config{InZero: c.zero, Features: features, Workers: 2})
+				t.Run(fmt.Sprintf("%s/limit%d", cputest.WindowName(s, features), limit), func(t *testing.T) {
+					c := cputest.NewInt8Case(rand.New(rand.NewPCG(5, 6)), s, limit)
+					d, err := NewDepthwiseInt8(s, c.Weights, c.Scale, c.Bias, ConvInt8Config{InZero: c.Zero, Features: features, Workers: 2})
 					if err != nil {
 						t.Fatal(err)
 					}
-					c.check(t, d, false)
+					c.Check(t, d, false)
 				})
 			}
 		}
@@ -32,11 +33,11 @@ func TestDepthwiseInt8(t *testing.T) {
 }
 
 func TestPoolInt8(t *testing.T) {
-	for _, s := range windowShapes() {
-		for _, features := range featureSets() {
+	for _, s := range cputest.WindowShapes() {
+		for _, features := range cputest.FeatureSets() {
 			for _, mode := range []poolings.PoolMode{poolings.MaxPool, poolings.AveragePool, poolings.AveragePoolIncludingPad} {
 				for extra := range 2 {
-					t.Run(fmt.Sprintf("%s/mode%d/extra%d", windowName(s, features), mode, extra), func(t *testing.T) {
+					t.Run(fmt.Sprintf("%s/mode%d/extra%d", cputest.WindowName(s, features), mode, extra), func(t *testing.T) {
 						testPoolInt8(t, s, features, mode, extra)
 					})
 				}
@@ -55,17 +56,17 @@ func testPoolInt8(t *testing.T, s windows.Shape, features asm.Features, mode poo
 		t.Fatal(err)
 	}
 	s.PadBottom, s.PadRight = s.PadBottom+extra, s.PadRight+extra
-	c := newInt8Case(rand.New(rand.NewPCG(7, 8)), s, 1)
+	c := cputest.NewInt8Case(rand.New(rand.NewPCG(7, 8)), s, 1)
 	oh, ow := s.OutHeight(), s.OutWidth()
-	call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, l.Workspace())}
-	call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+	call := quantised.Call{Epilogue: c.Epilogue, Workspace: make([]byte, l.Workspace())}
+	call.In = work.BlockedBytes(cputest.BlockedBytes(c.X, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 	call.Epilogue.ClampInner = false
 	out := make([]byte, s.Batch*work.BlocksOf(s.Filters)*oh*ow*work.Lanes)
 	call.Epilogue.Out = work.BlockedBytes(out, s.Filters, oh, ow)
-	l.Run(serial, &call)
+	l.Run(cputest.Serial, &call)
 	for i := range s.Batch * s.Channels * oh * ow {
 		pixel, plane := i%(oh*ow), i/(oh*ow)
-		sum, count, largest := windowNaive(&s, &p, mode, c.x[plane*s.Height*s.Width:], zero, pixel/ow, pixel%ow)
+		sum, count, largest := windowNaive(&s, &p, mode, c.X[plane*s.Height*s.Width:], zero, pixel/ow, pixel%ow)
 		want := largest
 		if mode != poolings.MaxPool {
 			v := float32(sum) * (float32(scale) / float32(count))
@@ -96,36 +97,36 @@ func windowNaive(s *windows.Shape, p *poolings.PoolShape, mode poolings.PoolMode
 }
 
 func BenchmarkDepthwiseInt8(b *testing.B) {
-	for _, s := range []windows.Shape{depthwiseOf(32, 112, 112, 3, 1, 1), depthwiseOf(96, 112, 112, 3, 2, 1), depthwiseOf(144, 56, 56, 3, 1, 1),
-		depthwiseOf(192, 28, 28, 3, 1, 1), depthwiseOf(384, 14, 14, 3, 1, 1), depthwiseOf(960, 7, 7, 3, 1, 1), depthwiseOf(240, 14, 14, 5, 1, 2), depthwiseOf(64, 16, 16, 3, 1, 1)} {
+	for _, s := range []windows.Shape{cputest.Depthwise(32, 112, 112, 3, 1, 1), cputest.Depthwise(96, 112, 112, 3, 2, 1), cputest.Depthwise(144, 56, 56, 3, 1, 1),
+		cputest.Depthwise(192, 28, 28, 3, 1, 1), cputest.Depthwise(384, 14, 14, 3, 1, 1), cputest.Depthwise(960, 7, 7, 3, 1, 1), cputest.Depthwise(240, 14, 14, 5, 1, 2), cputest.Depthwise(64, 16, 16, 3, 1, 1)} {
 		b.Run(fmt.Sprintf("%d_%dx%d_%dx%d_s%d", s.Channels, s.Height, s.Width, s.KernelH, s.KernelW, s.StrideH), func(b *testing.B) {
-			c := newInt8Case(rand.New(rand.NewPCG(1, 1)), s, 127)
-			d, err := NewDepthwiseInt8(s, c.weights, c.scale, c.bias, ConvInt8Config{InZero: c.zero, Features: asm.HostFeatures(), Workers: 1})
+			c := cputest.NewInt8Case(rand.New(rand.NewPCG(1, 1)), s, 127)
+			d, err := NewDepthwiseInt8(s, c.Weights, c.Scale, c.Bias, ConvInt8Config{InZero: c.Zero, Features: asm.HostFeatures(), Workers: 1})
 			if err != nil {
 				b.Fatal(err)
 			}
 			oh, ow := s.OutHeight(), s.OutWidth()
-			call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, d.Workspace())}
+			call := quantised.Call{Epilogue: c.Epilogue, Workspace: make([]byte, d.Workspace())}
 			call.Epilogue.ClampInner = false
-			call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+			call.In = work.BlockedBytes(cputest.BlockedBytes(c.X, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 			call.Epilogue.Out = work.BlockedBytes(make([]byte, work.BlocksOf(s.Filters)*oh*ow*work.Lanes), s.Filters, oh, ow)
-			timedInt8(b, 2*oh*ow*s.Filters*s.KernelH*s.KernelW, 1, func() { d.Run(serial, &call) })
+			cputest.TimeInt8(b, 2*oh*ow*s.Filters*s.KernelH*s.KernelW, 1, func() { d.Run(cputest.Serial, &call) })
 		})
 	}
 }
 
 func TestGlobalAverageInt8(t *testing.T) {
-	for _, features := range featureSets() {
+	for _, features := range cputest.FeatureSets() {
 		const batch, channels, h, w, scale, zero = 2, 21, 33, 40, 0.05, 99
 		g, err := poolings.NewGlobalAverageInt8(batch, channels, h, w, scale, zero, features, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := randomBytes(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
+		x := cputest.RandomBytes(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
 		out := make([]float32, batch*work.BlocksOf(channels)*work.Lanes)
-		call := quantised.Call{In: work.BlockedBytes(blockedBytes(x, batch, channels, h*w), channels, h, w)}
+		call := quantised.Call{In: work.BlockedBytes(cputest.BlockedBytes(x, batch, channels, h*w), channels, h, w)}
 		call.Epilogue = quantised.Epilogue{Outer: programs.NoLimits(), Float: work.Blocked(out, channels, 1, 1)}
-		g.Run(serial, &call)
+		g.Run(cputest.Serial, &call)
 		for i := range batch * channels {
 			sum := int32(0)
 			for _, v := range x[i*h*w:][:h*w] {
