@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/convolutions"
 	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
@@ -73,7 +74,7 @@ func (n *chain) conv(x activation, filters, kernel, stride, groups int, high flo
 	for i := range w {
 		w[i] *= float32(math.Sqrt(1 / float64(depth)))
 	}
-	call := &ConvF32Call{In: x.view(), Out: out.view(), Workspace: n.workspace, Limits: [2]float32{0, float32(high)}}
+	call := &convolutions.CallF32{In: x.view(), Out: out.view(), Workspace: n.workspace, Limits: [2]float32{0, float32(high)}}
 	if high == 0 {
 		call.Limits = programs.NoLimits()
 	}
@@ -82,14 +83,14 @@ func (n *chain) conv(x activation, filters, kernel, stride, groups int, high flo
 	}
 	n.flops += 2 * len(w) * out.h * out.w
 	if groups > 1 {
-		d, err := NewDepthwiseF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), n.workers)
+		d, err := convolutions.NewDepthwiseF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), n.workers)
 		if err != nil {
 			n.b.Fatal(err)
 		}
 		n.steps = append(n.steps, func() { d.Run(n.parallel, call) })
 		return out
 	}
-	c, err := NewConvF32(s, w, nil, ConvF32Config{Planar: x.planar, Features: asm.HostFeatures(), Workers: n.workers})
+	c, err := convolutions.NewDirectF32(s, w, nil, convolutions.ConfigF32{Planar: x.planar, Features: asm.HostFeatures(), Workers: n.workers})
 	if err != nil {
 		n.b.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/convolutions"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
 )
@@ -69,7 +70,7 @@ type family struct {
 
 // f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
 func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	return slices.Concat(products.TacticsF32(isa, workers), convF32Tactics(isa, workers), poolings.TacticsF32(isa, workers), reductionTactics(isa))
+	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductionTactics(isa))
 }
 
 func families(workers int) []family {
@@ -77,7 +78,7 @@ func families(workers int) []family {
 	float := []asm.Features{asm.AVX512, asm.AVX2, 0}
 	return []family{
 		{vnni, func(isa asm.Features) []kernels.Tactic {
-			return slices.Concat(convInt8Tactics(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers))
+			return slices.Concat(convolutions.TacticsInt8(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers))
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},

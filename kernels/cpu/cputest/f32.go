@@ -93,6 +93,15 @@ func Depthwise(channels, h, w, kernel, stride, pad int) windows.Shape {
 	return s
 }
 
+// RandomShape returns a small convolution, which may be one that is refused.
+func RandomShape(r *rand.Rand) windows.Shape {
+	groups := 1 + r.IntN(3)*r.IntN(2)
+	return windows.Shape{Batch: 1 + r.IntN(2), Channels: groups * (1 + r.IntN(24)), Height: 1 + r.IntN(20), Width: 1 + r.IntN(20),
+		Filters: groups * (1 + r.IntN(40)), Groups: groups, KernelH: 1 + r.IntN(5), KernelW: 1 + r.IntN(5), StrideH: 1 + r.IntN(3),
+		StrideW: 1 + r.IntN(3), DilationH: 1 + r.IntN(3), DilationW: 1 + r.IntN(3), PadTop: r.IntN(4), PadLeft: r.IntN(4),
+		PadBottom: r.IntN(4), PadRight: r.IntN(4)}
+}
+
 // WindowShapes are odd geometries of depthwise convolution and pooling.
 func WindowShapes() []windows.Shape {
 	batch := Depthwise(33, 6, 5, 3, 2, 1)
