@@ -23,7 +23,7 @@ var allowed = map[string][]string{
 	"core/run/suite":          {"core/graph", "core/run", "kernels"},
 	"core/run/runtest":        {"core/graph", "core/run", "core/run/suite", "kernels"},
 	"core/build":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
-	"kernels/cpu":             {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
+	"kernels/cpu":             {"core/graph", "core/host", "core/run", "kernels", "kernels/cpu/asm"},
 	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
 	"kernels/cuda/products":   {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},

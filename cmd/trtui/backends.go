@@ -158,6 +158,10 @@ func (o *options) openBackend(name string) (run.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w", name, err)
 	}
+	if err := o.limitMemory(b); err != nil {
+		b.Close()
+		return nil, err
+	}
 	// What a simulated device compiles is the text again: it is kept where that is asked for.
 	if gpu, ok := b.(*cuda.Backend); ok && o.codes != "" && o.codes != "none" && (row.native || o.changed("code-cache")) {
 		gpu.KeepCode(o.codes)

@@ -77,6 +77,9 @@ func (o *options) checkFlags() error {
 	if o.threads < 0 || o.threads > maxThreads {
 		return fmt.Errorf("--threads %d: want 1 to %d, or 0 for all processors", o.threads, maxThreads)
 	}
+	if _, err := o.maxMemory(); err != nil {
+		return err
+	}
 	if _, err := quant.ParseCalibrator(o.calibrator, quant.Scheme{}); err != nil {
 		return fmt.Errorf("--calibrator: %w", err)
 	}

@@ -41,6 +41,7 @@ type options struct {
 	labelOffset int
 	batch       int
 	threads     int
+	memory      string // --max-memory
 	backend     string
 	device      string    // that it simulates
 	table       []backend // what --backend may name
@@ -96,6 +97,7 @@ func (o *options) register(c *cobra.Command) {
 	f.IntVar(&o.labelOffset, "label-offset", 0, "added to every label: 1 where the model has a class for the background before them")
 	f.IntVar(&o.batch, "batch", 1, "value of the model's unbound batch")
 	f.IntVar(&o.threads, "threads", 0, "worker threads; default: all processors")
+	o.registerMemory(c)
 	f.StringVar(&o.backend, "backend", o.table[0].name, backendUsage(o.table))
 	o.deviceFlag(c)
 	f.StringVar(&o.cache, "timing-cache", defaultCache(), "timing cache file; \"none\" for none")

@@ -91,6 +91,9 @@ func (c *ConvF32) planeDepth() int {
 	return taps * lanes
 }
 
+// maxScratch bounds a worker's copy of input, which is to stay in the cache: pads and strides can be enormous.
+const maxScratch = 1 << 24
+
 // tabulate chooses chunk and block sizes, cuts the work into units and builds the tables of taps.
 func (c *ConvF32) tabulate(cfg ConvF32Config) error {
 	planes, widest := extent(c.sections)
@@ -110,7 +113,9 @@ func (c *ConvF32) tabulate(cfg ConvF32Config) error {
 		}
 	}
 	if c.gather != nil {
-		c.scratch = c.gather.size(perChunk)
+		if c.scratch = c.gather.size(perChunk); c.scratch > maxScratch {
+			return fmt.Errorf("the input of %d rows spans %d elements with its pads, more than %d", c.rows, c.scratch, maxScratch)
+		}
 	}
 	c.cut()
 	return nil

@@ -61,9 +61,7 @@ func planDepthwiseF32(s ConvShape, depth ConvDepth, features asm.Features, worke
 	}
 	s.Batch *= depth.Out
 	d := &DepthwiseF32{depth: depth, kernel: depthwiseKernel(features)}
-	d.field.init(s, 0, features, workers)
-	d.field.deepen(depth.Kernel)
-	return d, nil
+	return d, d.field.init(s, depth.Kernel, 0, features, workers)
 }
 
 // depthwiseKernel returns the first kernel of the table that features allow.

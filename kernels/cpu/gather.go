@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/trtui/trtui/kernels/cpu/asm"
+import (
+	"slices"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
 
 // gatherOrder is the order in which a windowGather stores what it copies.
 type gatherOrder int
@@ -26,7 +30,6 @@ type windowGather struct {
 	pixel  int     // elements of a pixel: 16 in NCHWc16, 1 in NCHW
 	pad    float32 // the padding value
 	phases []int   // phases of the strided dimension that occur
-	index  []int   // phase -> its position in phases
 	height int     // rows stored of each plane and phase
 	width  int     // columns stored of a row
 	kernel asm.LayoutKernel
@@ -43,17 +46,16 @@ func newWindowGather(s *ConvShape, order gatherOrder, pixel, rows int, kernel as
 		g.height = (rows-1)*s.StrideH + (s.KernelH-1)*s.DilationH + 1
 		g.width += (taps - 1) * dilation / stride
 	}
-	g.index = make([]int, stride)
-	seen := make([]bool, stride)
 	for k := range taps {
-		phase := k * dilation % stride
-		if !seen[phase] {
-			seen[phase], g.index[phase] = true, len(g.phases)
+		if phase := k * dilation % stride; !slices.Contains(g.phases, phase) {
 			g.phases = append(g.phases, phase)
 		}
 	}
 	return g
 }
+
+// index returns the place of a phase among those that are stored.
+func (g *windowGather) index(phase int) int { return slices.Index(g.phases, phase) }
 
 // row returns the elements of a stored row.
 func (g *windowGather) row() int { return g.width * g.pixel }
@@ -75,10 +77,10 @@ func (g *windowGather) offset(plane, kh, kw int) int {
 	s := g.shape
 	if g.order == rowRuns {
 		phase, column := kw*s.DilationW%s.StrideW, kw*s.DilationW/s.StrideW
-		return ((plane*len(g.phases)+g.index[phase])*g.height+kh*s.DilationH)*g.row() + column*g.pixel
+		return ((plane*len(g.phases)+g.index(phase))*g.height+kh*s.DilationH)*g.row() + column*g.pixel
 	}
 	phase, row := kh*s.DilationH%s.StrideH, kh*s.DilationH/s.StrideH
-	return (((plane*s.KernelW+kw)*len(g.phases)+g.index[phase])*g.height + row) * g.row()
+	return (((plane*s.KernelW+kw)*len(g.phases)+g.index(phase))*g.height + row) * g.row()
 }
 
 // copy stores what output rows [first, last) read of planes [p0, p1) of an image.

@@ -71,8 +71,9 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	if mode == MaxPool {
 		pad = float32(math.Inf(-1))
 	}
-	l.field.init(s, pad, features, workers)
-	l.field.deepen(depth.Kernel)
+	if err := l.field.init(s, depth.Kernel, pad, features, workers); err != nil {
+		return nil, err
+	}
 	if mode != MaxPool {
 		l.tabulate(&p)
 	}

@@ -1,6 +1,10 @@
 package cpu
 
-import "github.com/trtui/trtui/kernels/cpu/asm"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/kernels/cpu/asm"
+)
 
 // windowScratch bounds the bytes of a channel block's copied rows: a part of the L2 cache.
 const windowScratch = 128 << 10
@@ -17,8 +21,8 @@ type windowField struct {
 	workers int
 }
 
-// init plans units for a checked shape.
-func (f *windowField) init(s ConvShape, pad float32, features asm.Features, workers int) {
+// init plans units for a checked shape, and for windows of so many slices.
+func (f *windowField) init(s ConvShape, slices int, pad float32, features asm.Features, workers int) error {
 	kernel := layoutKernel(features)
 	f.shape, f.workers = s, max(1, workers)
 	f.oh, f.ow, f.blocks = s.OutHeight(), s.OutWidth(), blocksOf(s.Channels)
@@ -32,11 +36,16 @@ func (f *windowField) init(s ConvShape, pad float32, features asm.Features, work
 	f.rows = evenly(f.oh, f.rows)
 	f.gather = newWindowGather(&f.shape, rowRuns, lanes, f.rows, kernel)
 	f.gather.pad = pad
+	if n := f.scratch(); n > maxScratch/slices {
+		return fmt.Errorf("the input of %d rows spans %d elements with its pads, more than %d", f.rows, n, maxScratch/slices)
+	}
 	for kh := range s.KernelH {
 		for kw := range s.KernelW {
 			f.taps = append(f.taps, asm.Tap{Offset: int32(f.gather.offset(0, kh, kw)), Quads: 4})
 		}
 	}
+	f.deepen(slices)
+	return nil
 }
 
 func (f *windowField) rowBlocks() int { return (f.oh + f.rows - 1) / f.rows }

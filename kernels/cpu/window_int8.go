@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"fmt"
-	"math"
 )
 
 // windowInt8 is what depthwise convolution and pooling of bytes share: units of one channel block of a block
@@ -31,8 +30,8 @@ func (w *windowInt8) init(s ConvShape, pad byte, workers int) error {
 		w.rows = (w.rows + 1) / 2
 		w.area.fit(w.rows)
 	}
-	if w.area.plane > math.MaxInt32-overread {
-		return fmt.Errorf("one row of %d columns is beyond 2 GiB", s.Width)
+	if w.area.plane > 4*maxScratch {
+		return fmt.Errorf("the input of %d rows spans %d bytes with its pads, more than %d", w.rows, w.area.plane, 4*maxScratch)
 	}
 	w.scratch = (w.area.plane + overread + 63) &^ 63
 	w.pixels = w.area.pixels(w.rows)
