@@ -5,15 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/trtui/trtui/core/run"
 )
-
-// registerMemory adds --max-memory to a command.
-func (o *options) registerMemory(c *cobra.Command) {
-	c.Flags().StringVar(&o.memory, "max-memory", "", "how much of this machine's memory may be taken, as in 4GiB or 512MiB; what needs more is refused before it is taken; default: what is free")
-}
 
 // memoryUnits are what a size may be given in.
 var memoryUnits = []struct {
@@ -26,11 +19,11 @@ var memoryUnits = []struct {
 }
 
 // maxMemory returns the bytes of --max-memory; 0 where it was not given.
-func (o *options) maxMemory() (int64, error) {
-	if o.memory == "" {
+func (d *deviceFlags) maxMemory() (int64, error) {
+	if d.memory == "" {
 		return 0, nil
 	}
-	text := strings.ToLower(strings.TrimSpace(o.memory))
+	text := strings.ToLower(strings.TrimSpace(d.memory))
 	for _, u := range memoryUnits {
 		number, ok := strings.CutSuffix(text, u.suffix)
 		if !ok {
@@ -42,12 +35,12 @@ func (o *options) maxMemory() (int64, error) {
 		}
 		return int64(n * u.bytes), nil
 	}
-	return 0, fmt.Errorf("--max-memory %q: want a size such as 4GiB, 512MiB or a number of bytes", o.memory)
+	return 0, fmt.Errorf("--max-memory %q: want a size such as 4GiB, 512MiB or a number of bytes", d.memory)
 }
 
 // limitMemory keeps a backend to --max-memory.
-func (o *options) limitMemory(b run.Backend) error {
-	n, err := o.maxMemory()
+func (d *deviceFlags) limitMemory(b run.Backend) error {
+	n, err := d.maxMemory()
 	if err != nil {
 		return usageError{err}
 	}

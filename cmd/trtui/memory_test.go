@@ -8,12 +8,12 @@ import (
 
 func TestMaxMemory(t *testing.T) {
 	for text, want := range map[string]int64{"": 0, "4GiB": 4 << 30, "512 MiB": 512 << 20, "1.5g": 3 << 29, "2GB": 2e9, "4096": 4096, "7b": 7} {
-		if got, err := (&options{memory: text}).maxMemory(); err != nil || got != want {
+		if got, err := (&deviceFlags{memory: text}).maxMemory(); err != nil || got != want {
 			t.Errorf("%q: %d, %v; want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"much", "-1", "0", "4XiB", "1e300", "NaN", "GiB"} {
-		if got, err := (&options{memory: text}).maxMemory(); err == nil {
+		if got, err := (&deviceFlags{memory: text}).maxMemory(); err == nil {
 			t.Errorf("%q: %d", text, got)
 		}
 	}

@@ -7,18 +7,18 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"sync/atomic"
-	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // Backend is the CPU. Open makes one.
 type Backend struct {
-	pool     *pool
+	pool     *work.Pool
 	features asm.Features
 	tactics  []kernels.Tactic
 	limit    atomic.Int64 // bytes of memory that may be taken; 0: all that are free
@@ -46,7 +46,7 @@ func open(threads int, features asm.Features) *Backend {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Backend{pool: newPool(threads), features: features, tactics: table(features, threads)}
+	return &Backend{pool: work.NewPool(threads), features: features, tactics: table(features, threads)}
 }
 
 // Info describes the processor.
@@ -56,9 +56,9 @@ func (b *Backend) Info() run.Info {
 		device += fmt.Sprintf(", limited to %v", b.features)
 	}
 	return run.Info{
-		Name: "cpu", Device: device, Threads: b.pool.threads,
+		Name: "cpu", Device: device, Threads: b.pool.Threads,
 		Host:        true,
-		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.threads),
+		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.Threads),
 	}
 }
 
@@ -150,41 +150,10 @@ func (b *Backend) Download(_ kernels.Stream, dst []byte, src kernels.Mem) error 
 
 // NewStream returns a stream over the backend's workers. Streams may be used at the same time: where the workers are
 // busy with one, another does its work on the caller's own goroutine.
-func (b *Backend) NewStream() (kernels.Stream, error) { return &stream{b.pool, b.pool.run}, nil }
+func (b *Backend) NewStream() (kernels.Stream, error) { return work.NewStream(b.pool), nil }
 
 // Close stops the workers.
 func (b *Backend) Close() error {
-	b.pool.close()
+	b.pool.Close()
 	return nil
-}
-
-// stream runs every launch before it returns.
-type stream struct {
-	pool *pool
-	loop Parallel // pool.run, made once
-}
-
-func (s *stream) Record() kernels.Mark { return time.Now() }
-
-func (s *stream) Elapsed(a, b kernels.Mark) time.Duration { return b.(time.Time).Sub(a.(time.Time)) }
-
-func (s *stream) Wait() error { return nil }
-
-func (s *stream) Close() error { return nil }
-
-// parallel returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
-func parallel(s kernels.Stream) Parallel { return s.(*stream).loop }
-
-// smallWork is how many bytes to move or compute are not worth another worker: about two microseconds.
-const smallWork = 32 << 10
-
-// loopOver is the stream's loop for work on so many bytes; little is done by the caller alone.
-func loopOver(s kernels.Stream, bytes, n int, f func(int)) {
-	if bytes > smallWork {
-		parallel(s)(n, f)
-		return
-	}
-	for i := range n {
-		f(i)
-	}
 }
