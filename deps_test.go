@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"core/build":       {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
 
 	"kernels":                  {"core/graph"},
-	"kernels/cpu":              {"core/graph", "core/run", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu":              {"core/graph", "core/host", "core/run", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/work"},
 	"kernels/cpu/work":         {"core/graph", "kernels", "kernels/cpu/asm"},
 	"kernels/cpu/programs":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/work"},
 	"kernels/cpu/quantised":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
