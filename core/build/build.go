@@ -25,11 +25,22 @@ func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimize
 	if err != nil {
 		return nil, err
 	}
+	if err := checkShapes(n, cfg); err != nil {
+		return nil, err
+	}
 	out, steps, err := pass.Run(ctx, n, pass.Standard(), cfg)
 	if err != nil {
 		return nil, err
 	}
 	return &Optimized{out, steps, cfg.Until != 0 && cfg.Until <= len(table)}, nil
+}
+
+// checkShapes checks the network's shapes as soon as every symbol has a value. Where some have none yet, planning does.
+func checkShapes(n *graph.Network, cfg pass.Config) error {
+	if len(n.Unbound(cfg.Shapes)) > 0 {
+		return nil
+	}
+	return n.CheckShapes(cfg.Shapes)
 }
 
 // LowerConfig says how to lower.
@@ -53,6 +64,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 		if u := l.Unsupported(); u != nil {
 			return nil, fmt.Errorf("layer %s: %w", l.Name, u.Err())
 		}
+	}
+	if err := checkShapes(o.Network, cfg.Pass); err != nil {
+		return nil, err
 	}
 	n := o.Network.Clone()
 	l := &Lowered{}

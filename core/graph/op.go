@@ -278,6 +278,19 @@ func (n *Node) Int(name string, def int) int {
 	return def
 }
 
+// Flag returns an int attribute that is 0 or 1, or def. Other numbers are refused: runtimes differ in what they take them for,
+// and from attribute to attribute.
+func (n *Node) Flag(name string, def bool) bool {
+	a, ok := n.ask(name, AttrInt)
+	if !ok {
+		return def
+	}
+	if a.Int != 0 && a.Int != 1 {
+		n.errs = append(n.errs, fmt.Errorf("attribute %s is %d, want 0 or 1", name, a.Int))
+	}
+	return a.Int == 1
+}
+
 // Float returns a float attribute, or def.
 func (n *Node) Float(name string, def float32) float32 {
 	if a, ok := n.ask(name, AttrFloat); ok {

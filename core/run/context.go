@@ -258,7 +258,7 @@ func (c *ExecutionContext) launch(i int) error {
 	}
 	a := &c.args[i]
 	c.watch.begin(i)
-	return c.ofStep(i, k.Launch(c.stream, a.in, a.out, a.scratch))
+	return c.ofStep(i, LaunchKernel(k, c.stream, a.in, a.out, a.scratch))
 }
 
 // ofStep says that an error is that of a step.

@@ -6,17 +6,17 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // Backend is the CPU. Open makes one.
 type Backend struct {
-	pool     *pool
+	pool     *work.Pool
 	features asm.Features
 	tactics  []kernels.Tactic
 }
@@ -42,7 +42,7 @@ func open(threads int, features asm.Features) *Backend {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Backend{pool: newPool(threads), features: features, tactics: table(features, threads)}
+	return &Backend{pool: work.NewPool(threads), features: features, tactics: table(features, threads)}
 }
 
 // Info describes the processor.
@@ -52,8 +52,8 @@ func (b *Backend) Info() run.Info {
 		device += fmt.Sprintf(", limited to %v", b.features)
 	}
 	return run.Info{
-		Name: "cpu", Device: device, Threads: b.pool.threads,
-		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.threads),
+		Name: "cpu", Device: device, Threads: b.pool.Threads,
+		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.Threads),
 	}
 }
 
@@ -108,7 +108,7 @@ func (b *Backend) Download(_ kernels.Stream, dst []byte, src kernels.Mem) error 
 
 // NewStream returns a stream over the backend's workers. Streams may be used at the same time: where the workers are
 // busy with one, another does its work on the caller's own goroutine.
-func (b *Backend) NewStream() (kernels.Stream, error) { return &stream{b.pool, b.pool.run, nil}, nil }
+func (b *Backend) NewStream() (kernels.Stream, error) { return work.NewStream(b.pool), nil }
 
 // NewStreamOf returns a stream with so many workers of its own, the caller's goroutine among them, so that it waits for no
 // other stream and shares no processor's work with it. They end when it is closed.
@@ -116,8 +116,7 @@ func (b *Backend) NewStreamOf(threads int) (kernels.Stream, error) {
 	if threads < 1 || threads > maxThreads {
 		return nil, fmt.Errorf("%d threads: want 1 to %d", threads, maxThreads)
 	}
-	p := newPool(threads)
-	return &stream{p, p.run, p.close}, nil
+	return work.NewOwnStream(threads), nil
 }
 
 // maxThreads bounds the workers of a stream: more than any machine has processors.
@@ -145,47 +144,10 @@ func (b *Backend) With(tactics ...kernels.Tactic) (run.Backend, error) {
 
 // Close stops the workers.
 func (b *Backend) Close() error {
-	b.pool.close()
+	b.pool.Close()
 	return nil
-}
-
-// stream runs every launch before it returns.
-type stream struct {
-	pool  *pool
-	loop  Parallel // pool.run, made once
-	close func()   // ends workers of its own; nil where they are the backend's
 }
 
 // Loop returns the loop that a kernel's Launch may use on a stream of this backend: it calls f(0) to f(n-1), some of them at
 // the same time, and returns when all have returned.
-func Loop(s kernels.Stream) Parallel { return parallel(s) }
-
-func (s *stream) Record() kernels.Mark { return time.Now() }
-
-func (s *stream) Elapsed(a, b kernels.Mark) time.Duration { return b.(time.Time).Sub(a.(time.Time)) }
-
-func (s *stream) Wait() error { return nil }
-
-func (s *stream) Close() error {
-	if s.close != nil {
-		s.close()
-	}
-	return nil
-}
-
-// parallel returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
-func parallel(s kernels.Stream) Parallel { return s.(*stream).loop }
-
-// smallWork is how many bytes to move or compute are not worth another worker: about two microseconds.
-const smallWork = 32 << 10
-
-// loopOver is the stream's loop for work on so many bytes; little is done by the caller alone.
-func loopOver(s kernels.Stream, bytes, n int, f func(int)) {
-	if bytes > smallWork {
-		parallel(s)(n, f)
-		return
-	}
-	for i := range n {
-		f(i)
-	}
-}
+func Loop(s kernels.Stream) func(n int, f func(i int)) { return work.Loop(s) }

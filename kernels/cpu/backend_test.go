@@ -21,7 +21,7 @@ func TestStreamOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var at, most atomic.Int32
-	b.pool.run(2, func(i int) {
+	b.pool.Run(2, func(i int) {
 		if i != 0 {
 			return
 		}
