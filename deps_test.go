@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"core/run/suite":          {"core/graph", "core/run", "kernels"},
 	"core/run/runtest":        {"core/graph", "core/run", "core/run/suite", "kernels"},
 	"core/build":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
+	"core/conformance":        {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build"},
 	"kernels/cpu":             {"core/graph", "core/run", "kernels", "kernels/cpu/asm"},
 	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
@@ -31,6 +32,7 @@ var allowed = map[string][]string{
 	"kernels/cuda/pointwise":  {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
 	"kernels/cuda/moves":      {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
 	"kernels/cuda/bringup":    {"core/graph", "core/run", "core/run/suite", "kernels", "kernels/cuda", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/products", "kernels/cuda/ptx"},
+	"kernels/cuda/supervisor": {"core/run/suite", "kernels/cuda/bringup"},
 	"kernels/cuda/ptxsim":     {"kernels/cuda/ptx"},
 	"kernels/cuda/simulator":  {"kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
 	"sessions/dataset":        {"core/graph", "core/graph/onnx"},
@@ -38,7 +40,7 @@ var allowed = map[string][]string{
 	"sessions/config":         {"core/graph", "core/graph/pass", "core/quant"},
 	"sessions":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/config", "sessions/report"},
 	"views":                   {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/report", "ui"},
-	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/config", "sessions/dataset", "sessions/report", "ui", "views", "testdata"},
+	"cmd/trtui":               {"core/conformance", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/config", "sessions/dataset", "sessions/report", "ui", "views", "testdata"},
 
 	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
 	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim"},
