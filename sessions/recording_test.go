@@ -16,6 +16,7 @@ import (
 
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -84,7 +85,7 @@ func TestKilledRecordingOpens(t *testing.T) {
 		t.Run(fmt.Sprintf("%v after %s", tt.later, tt.word), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "killed.trtui")
 			killAfter(t, path, tt.word, tt.later)
-			r, err := sessions.OpenRecording(path)
+			r, err := recording.Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,10 +176,10 @@ func TestReplayEqualsRecording(t *testing.T) {
 	if err := s.StopRecording(); err == nil {
 		t.Error("a recording ends twice")
 	}
-	if _, err := sessions.Create(path, "test"); err == nil {
+	if _, err := recording.Create(path, "test", false); err == nil {
 		t.Error("an existing file is written over")
 	}
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +220,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	checkDocumented(t, path, settledStates)
 }
 
-func awaitReplay(t *testing.T, r *sessions.Replay, done func(*report.Snapshot) bool) *report.Snapshot {
+func awaitReplay(t *testing.T, r *recording.Replay, done func(*report.Snapshot) bool) *report.Snapshot {
 	t.Helper()
 	timeout := time.After(time.Minute)
 	for {
@@ -265,7 +266,7 @@ func TestRecordWhileToggling(t *testing.T) {
 		}
 	})
 	all.Wait()
-	list, err := sessions.ListRecordings(dir)
+	list, err := recording.List(dir)
 	if err != nil || len(list) != 4 {
 		t.Fatalf("%d recordings, %v", len(list), err)
 	}

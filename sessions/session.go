@@ -11,6 +11,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -19,7 +20,7 @@ import (
 type Session struct {
 	stages   *stages
 	events   chan *report.Snapshot
-	recorder atomic.Pointer[Recorder] // nil while nothing is recorded
+	recorder atomic.Pointer[recording.Recorder] // nil while nothing is recorded
 
 	mu     sync.Mutex
 	snap   report.Snapshot    // the newest state; copied when it is published

@@ -64,6 +64,6 @@ func (s *Session) observed(t *report.Telemetry) {
 	s.snap.Telemetry = t
 	s.deliver()
 	if r := s.recorder.Load(); r != nil && t != nil {
-		r.telemetry(s.snap.Config, t)
+		r.Telemetry(s.snap.Config, t)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -69,7 +69,7 @@ func TestTelemetryIsPublishedAndRecorded(t *testing.T) {
 	if err != nil || rows < 2 || memory != 80<<30 || throttle != "power,thermal" || untold.Valid {
 		t.Errorf("%d rows, %d bytes, %q, %v, %v", rows, memory, throttle, untold, err)
 	}
-	replay, err := sessions.OpenRecording(path)
+	replay, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,40 +96,5 @@ func TestTelemetryFails(t *testing.T) {
 	}
 	if warnings != 1 || m.calls.Load() < 3 {
 		t.Errorf("%d warnings in %d calls: %+v", warnings, m.calls.Load(), snap.Log)
-	}
-}
-
-// The tables that version 2 added are not missed in a recording of version 1.
-func TestRecordingOfVersion1(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.trtui")
-	r, err := sessions.Create(path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	change := func(statement string) error {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-		replay, err := sessions.OpenRecording(path)
-		if err == nil {
-			replay.Close()
-		}
-		return err
-	}
-	defer db.Close()
-	empty := change("DROP TABLE telemetry")
-	if empty == nil {
-		t.Error("version 2 without its table is opened")
-	}
-	old := change("PRAGMA user_version = 1")
-	if old == nil || !strings.Contains(old.Error(), "before anything was recorded") { // the tables are as they should be
-		t.Errorf("version 1: %v", old)
 	}
 }

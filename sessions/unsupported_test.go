@@ -16,6 +16,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -147,7 +148,7 @@ func TestLookAtRecording(t *testing.T) {
 	s.Rerun()
 	await(t, s, looked)
 	s.Close()
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

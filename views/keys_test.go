@@ -10,8 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -34,9 +34,9 @@ type timeline struct {
 	cut bool
 }
 
-func (l *timeline) Steps() []sessions.RecordedStep {
+func (l *timeline) Steps() []recording.Step {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	return []sessions.RecordedStep{
+	return []recording.Step{
 		{Time: start, Config: config.Config{Precision: config.FP32}},
 		{Time: start.Add(time.Second), After: time.Second, Config: config.Config{Precision: config.FP32}, Settled: true},
 		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}},

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -36,7 +36,7 @@ func listRecordings(folder string) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		list, err := sessions.ListRecordings(folder)
+		list, err := recording.List(folder)
 		return recordingsMsg{list, err}
 	}
 }
@@ -56,7 +56,7 @@ func (d *desk) record() tea.Cmd {
 	if d.snap.Model != nil {
 		name = strings.TrimSuffix(filepath.Base(d.snap.Model.Path), filepath.Ext(d.snap.Model.Path))
 	}
-	path := filepath.Join(d.Recordings, name+d.Now().Format("-20060102-150405")+sessions.RecordingExtension)
+	path := filepath.Join(d.Recordings, name+d.Now().Format("-20060102-150405")+recording.Extension)
 	return func() tea.Msg {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}

@@ -173,13 +173,17 @@ func (d *deviceFlags) openWithHost() (device, host run.Backend, closeAll func(),
 	return device, host, func() { device.Close(); host.Close() }, nil
 }
 
-// timingCache opens the timing cache, and says where it is saved; with an error it is a new one, which is not.
+// timingCache opens the timing cache, and says where it is saved. With an error it is what could be read of it, or a new
+// one that is saved nowhere.
 func (d *deviceFlags) timingCache() (cache *build.TimingCache, saveTo string, err error) {
 	if d.timings == "none" || d.timings == "" {
 		return build.NewTimingCache(), "", nil
 	}
 	if cache, err = build.OpenTimingCache(d.timings); err != nil { // nothing is read, and nothing written over what is there
 		return build.NewTimingCache(), "", fmt.Errorf("%w; this goes on without it", err)
+	}
+	if err := cache.Damaged(); err != nil {
+		return cache, d.timings, fmt.Errorf("timing cache %s: %w", d.timings, err)
 	}
 	return cache, d.timings, nil
 }

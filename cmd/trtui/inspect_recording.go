@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -37,7 +37,7 @@ func inspectRecording(w io.Writer, o *outputFlags, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return listRecordings(w, o, path)
 	}
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ type recordingDocument struct {
 
 // listRecordings prints a line for each recording in a folder.
 func listRecordings(w io.Writer, o *outputFlags, dir string) error {
-	list, err := sessions.ListRecordings(dir)
+	list, err := recording.List(dir)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func listRecordings(w io.Writer, o *outputFlags, dir string) error {
 		return writeReport(w, report.Head{}, out)
 	}
 	if len(list) == 0 {
-		return errors.New("no recordings (*" + sessions.RecordingExtension + ") in " + dir)
+		return errors.New("no recordings (*" + recording.Extension + ") in " + dir)
 	}
 	var rows [][]string
 	for _, r := range list {

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -31,7 +32,7 @@ func recordCommand(table []backend) *cobra.Command {
 	}
 	o.register(c, takeAll)
 	o.config.several("record")
-	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new `FILE` that ends in "+sessions.RecordingExtension)
+	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new `FILE` that ends in "+recording.Extension)
 	under(c, outputHeading, "output")
 	return c
 }

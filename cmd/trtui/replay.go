@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
@@ -53,7 +53,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
 		return usageError{fmt.Errorf("--theme %q: want dark or light", f.look.Theme)}
 	}
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 }
 
 // writeReplay prints what was recorded and the overview of one state.
-func writeReplay(w io.Writer, r *sessions.Replay, snap *report.Snapshot) error {
+func writeReplay(w io.Writer, r *recording.Replay, snap *report.Snapshot) error {
 	rep, err := r.Report()
 	if err != nil {
 		return err

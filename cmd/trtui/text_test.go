@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,6 +55,33 @@ func TestUnreadableTimingCache(t *testing.T) {
 	}
 	if text, err := os.ReadFile(other); err != nil || string(text) != "mine" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Damaged lines of a timing cache are a warning, said once; the rest of it counts, and is kept.
+func TestDamagedTimingCache(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "timing.jsonl")
+	bench := func() string {
+		_, errs := command(t, 0, "bench", "--timing-cache", path, "--duration", "1ms", "--iterations", "1")
+		return errs
+	}
+	bench()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-10], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Count(text, []byte("\n"))
+	if errs, want := bench(), fmt.Sprintf("warning: timing cache %s: line %d is damaged and left out\n", path, lines); strings.Count(errs, want) != 1 {
+		t.Errorf("%q is not said once in\n%s", want, errs)
+	}
+	if errs := bench(); strings.Contains(errs, "damaged") {
+		t.Errorf("after it was saved:\n%s", errs)
+	}
+	if again, err := os.ReadFile(path); err != nil || bytes.Count(again, []byte("\n")) != lines {
+		t.Errorf("%d lines, there were %d, %v", bytes.Count(again, []byte("\n")), lines, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -30,6 +31,16 @@ func (c Config) Effective(quantized bool) Config {
 	c.Pin = someOf(c.Pin, func(tactic string) string { return tactic })
 	c.Forbid = someOf(c.Forbid, sorted)
 	return c
+}
+
+// Key tells configurations apart by the engines that they build: those of one engine have one. quantized is as for
+// [Config.Effective].
+func (c Config) Key(quantized bool) string {
+	b, err := json.Marshal(c.Effective(quantized))
+	if err != nil {
+		panic("config: key: " + err.Error()) // every configuration can be written
+	}
+	return string(b)
 }
 
 // SameEngine reports whether both configurations build the same engine; see [Config.Effective].
