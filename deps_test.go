@@ -24,9 +24,10 @@ var allowed = map[string][]string{
 	"core/run/suite":   {"core/graph", "core/run", "kernels"},
 	"core/run/runtest": {"core/graph", "core/run", "core/run/suite", "kernels"},
 	"core/build":       {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
+	"core/conformance": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build"},
 
 	"kernels":                  {"core/graph"},
-	"kernels/cpu":              {"core/graph", "core/host", "core/run", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu":              {"core/graph", "core/run", "core/host", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/work"},
 	"kernels/cpu/work":         {"core/graph", "kernels", "kernels/cpu/asm"},
 	"kernels/cpu/programs":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/work"},
 	"kernels/cpu/quantised":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
@@ -34,7 +35,6 @@ var allowed = map[string][]string{
 	"kernels/cpu/products":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/work"},
 	"kernels/cpu/convolutions": {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
 	"kernels/cpu/poolings":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
-	"kernels/cpu/cputest":      {"kernels/cpu/asm", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
 
 	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"kernels/cuda/bringup":    {"core/graph", "core/run", "core/run/suite", "kernels", "kernels/cuda", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/products", "kernels/cuda/ptx"},
 	"kernels/cuda/ptxsim":     {"kernels/cuda/ptx"},
 	"kernels/cuda/simulator":  {"kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
+	"kernels/cuda/supervisor": {"core/run/suite", "kernels/cuda/bringup"},
 
 	"sessions/dataset":   {"core/graph", "core/graph/onnx"},
 	"sessions/report":    {"sessions/config"},
@@ -53,12 +54,14 @@ var allowed = map[string][]string{
 	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant"},
 	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
 	"views":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
-	"cmd/trtui":          {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
+	"cmd/trtui":          {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
-	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu"},
+	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "internal/torture"},
 	"scripts/torture":           {"internal/torture", "internal/torture/networks"},
 
-	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
+	// for tests
+	"kernels/cpu/cputest":            {"kernels/cpu/asm", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
+	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"},
 	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim"},
 }
 

@@ -1,4 +1,4 @@
-package main
+package conformance
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"github.com/trtui/trtui/core/run"
 )
 
-// executor computes a network's outputs by name.
-type executor func(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error)
+// Executor computes a network's outputs by name.
+type Executor func(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error)
 
-// evaluate computes by the layers' own definition, and gives up between layers when ctx is done.
-func evaluate(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error) {
+// Evaluate computes by the layers' own definition, and gives up between layers when ctx is done.
+func Evaluate(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error) {
 	return n.Eval(inputs, func(*graph.Layer, []graph.Value) {
 		if err := ctx.Err(); err != nil {
 			panic(err)
@@ -22,9 +22,9 @@ func evaluate(ctx context.Context, n *graph.Network, inputs map[string]graph.Val
 	})
 }
 
-// engineOn returns an executor that builds an FP32 engine for a backend, all passes included, by its best guess of
+// Engine returns an executor that builds an FP32 engine for a backend, all passes included, by its best guess of
 // tactics.
-func engineOn(b run.Backend) executor {
+func Engine(b run.Backend) Executor {
 	return func(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error) {
 		env, err := n.Bind(inputs)
 		if err != nil {
@@ -65,9 +65,9 @@ func engineOn(b run.Backend) executor {
 }
 
 // statusOf returns a case's status for an error of its executor: layers that a backend does not compute are no failure.
-func statusOf(err error) conformanceStatus {
+func statusOf(err error) Status {
 	if errors.As(err, new(*run.Unsupported)) {
-		return statusUnsupported
+		return Unsupported
 	}
-	return statusFailed
+	return Failed
 }

@@ -1,4 +1,4 @@
-package main
+package conformance
 
 import (
 	"archive/tar"
@@ -19,22 +19,21 @@ import (
 	"github.com/trtui/trtui/core/graph/onnx"
 )
 
-// conformanceCase is a model with the outputs that are expected for some inputs.
-type conformanceCase struct {
-	name string
+// Case is a model with the outputs that are expected for some inputs.
+type Case struct {
+	Name string
+
 	open func(onnx.Importer) (*graph.Network, error)
-	sets []conformanceSet
-
-	execute executor
+	sets []dataSet
 }
 
-// conformanceSet is one test_data_set: input_0.pb, ..., output_0.pb, ...
-type conformanceSet struct {
+// dataSet is one test_data_set: input_0.pb, ..., output_0.pb, ...
+type dataSet struct {
 	name            string
-	inputs, outputs []conformanceFile // by number
+	inputs, outputs []dataFile // by number
 }
 
-type conformanceFile struct {
+type dataFile struct {
 	name   string
 	number int
 	read   func() ([]byte, error)
@@ -48,18 +47,31 @@ const (
 	maxArchiveRatio  = 32
 )
 
-// findCases returns the cases at a path, sorted by name.
-func findCases(name string) ([]conformanceCase, error) {
+// Find returns the cases at each of the paths: the folder of a case, a folder of such folders, a model, or a .tar.gz.
+func Find(paths ...string) ([]Case, error) {
+	var cases []Case
+	for _, path := range paths {
+		found, err := findAt(path)
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, found...)
+	}
+	return cases, nil
+}
+
+// findAt returns the cases at a path, sorted by name.
+func findAt(name string) ([]Case, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
-	var cases []conformanceCase
+	var cases []Case
 	switch {
 	case info.IsDir():
 		cases, err = folderCases(name)
 	case filepath.Ext(name) == ".onnx":
-		cases = make([]conformanceCase, 1)
+		cases = make([]Case, 1)
 		cases[0], err = fileCase(name)
 	case strings.HasSuffix(name, ".tar.gz"), strings.HasSuffix(name, ".tgz"):
 		cases, err = archiveCases(name)
@@ -69,13 +81,13 @@ func findCases(name string) ([]conformanceCase, error) {
 	if err == nil && len(cases) == 0 {
 		err = fmt.Errorf("%s has no cases: a case is a folder with a model and test_data_set_0 in it", name)
 	}
-	slices.SortStableFunc(cases, func(a, b conformanceCase) int { return cmp.Compare(a.name, b.name) })
+	slices.SortStableFunc(cases, func(a, b Case) int { return cmp.Compare(a.Name, b.Name) })
 	return cases, err
 }
 
 // folderCases returns the cases at and below a folder.
-func folderCases(root string) ([]conformanceCase, error) {
-	var cases []conformanceCase
+func folderCases(root string) ([]Case, error) {
+	var cases []Case
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(file) != ".onnx" {
 			return err
@@ -96,13 +108,13 @@ func folderCases(root string) ([]conformanceCase, error) {
 }
 
 // fileCase returns the case of a model with the test data beside it; its name is the folder's.
-func fileCase(file string) (conformanceCase, error) {
+func fileCase(file string) (Case, error) {
 	dir := filepath.Dir(file)
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return conformanceCase{}, err
+		return Case{}, err
 	}
-	c := conformanceCase{name: filepath.Base(abs), open: func(im onnx.Importer) (*graph.Network, error) {
+	c := Case{Name: filepath.Base(abs), open: func(im onnx.Importer) (*graph.Network, error) {
 		f, err := im.Open(file)
 		if err != nil {
 			return nil, err
@@ -144,7 +156,7 @@ func escapeGlob(s string) string {
 }
 
 // archiveCases returns the cases of a .tar.gz, reading it once into memory.
-func archiveCases(name string) ([]conformanceCase, error) {
+func archiveCases(name string) ([]Case, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -194,8 +206,8 @@ func readArchive(r io.Reader, limit int64) (order []string, files map[string][]b
 }
 
 // casesOf groups the files of an archive into cases.
-func casesOf(order []string, files map[string][]byte) []conformanceCase {
-	var cases []conformanceCase
+func casesOf(order []string, files map[string][]byte) []Case {
+	var cases []Case
 	place := map[string]int{}
 	for _, file := range order {
 		dir, base := path.Split(file)
@@ -204,7 +216,7 @@ func casesOf(order []string, files map[string][]byte) []conformanceCase {
 		}
 		dir = path.Clean(dir)
 		place[dir] = len(cases)
-		cases = append(cases, conformanceCase{name: path.Base(dir), open: func(im onnx.Importer) (*graph.Network, error) {
+		cases = append(cases, Case{Name: path.Base(dir), open: func(im onnx.Importer) (*graph.Network, error) {
 			return im.Parse("model.onnx", files[file])
 		}})
 	}
@@ -218,18 +230,18 @@ func casesOf(order []string, files map[string][]byte) []conformanceCase {
 }
 
 // add adds a file of a data set; one that is named neither input_K.pb nor output_K.pb is left out.
-func (c *conformanceCase) add(set, name string, read func() ([]byte, error)) {
-	i := slices.IndexFunc(c.sets, func(s conformanceSet) bool { return s.name == set })
+func (c *Case) add(set, name string, read func() ([]byte, error)) {
+	i := slices.IndexFunc(c.sets, func(s dataSet) bool { return s.name == set })
 	if i < 0 {
 		i = len(c.sets)
-		c.sets = append(c.sets, conformanceSet{name: set})
+		c.sets = append(c.sets, dataSet{name: set})
 	}
 	kind, rest, _ := strings.Cut(name, "_")
 	number, err := strconv.Atoi(strings.TrimSuffix(rest, ".pb"))
 	if err != nil {
 		return
 	}
-	f := conformanceFile{name: set + "/" + name, number: number, read: read}
+	f := dataFile{name: set + "/" + name, number: number, read: read}
 	list := &c.sets[i].inputs
 	switch kind {
 	case "input":
@@ -239,12 +251,12 @@ func (c *conformanceCase) add(set, name string, read func() ([]byte, error)) {
 		return
 	}
 	*list = append(*list, f)
-	slices.SortStableFunc(*list, func(a, b conformanceFile) int { return cmp.Compare(a.number, b.number) })
+	slices.SortStableFunc(*list, func(a, b dataFile) int { return cmp.Compare(a.number, b.number) })
 }
 
 // values reads files as the values of the given tensors: by the name in the file, or by number where that is unknown.
 // Those of fixed inputs are left out.
-func (s conformanceSet) values(files []conformanceFile, tensors []*graph.Tensor, fixed map[string]graph.Value) (map[string]graph.Value, error) {
+func (s dataSet) values(files []dataFile, tensors []*graph.Tensor, fixed map[string]graph.Value) (map[string]graph.Value, error) {
 	values := map[string]graph.Value{}
 	for _, f := range files {
 		name, v, err := f.value()
@@ -265,7 +277,7 @@ func (s conformanceSet) values(files []conformanceFile, tensors []*graph.Tensor,
 	return values, nil
 }
 
-func (f conformanceFile) value() (name string, v graph.Value, err error) {
+func (f dataFile) value() (name string, v graph.Value, err error) {
 	data, err := f.read()
 	if err != nil {
 		return "", graph.Value{}, err
@@ -277,7 +289,7 @@ func (f conformanceFile) value() (name string, v graph.Value, err error) {
 }
 
 // fixed returns the inputs by their names in the files, from the given one on; nil if one has no name or cannot be read.
-func (s conformanceSet) fixed(from int) map[string]graph.Value {
+func (s dataSet) fixed(from int) map[string]graph.Value {
 	values := map[string]graph.Value{}
 	for _, f := range s.inputs[min(from, len(s.inputs)):] {
 		name, v, err := f.value()
