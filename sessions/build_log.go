@@ -115,8 +115,8 @@ func (s *stages) logPasses(what string, before int, steps []pass.Step, begin tim
 const mostLeft = 12
 
 // logLowering tells what precision layers got, and why some got another one than was asked for.
-func (s *stages) logLowering(cfg config.Config, o *build.Optimized, l *build.Lowered, begin time.Time) {
-	s.logPasses("lowered to "+string(cfg.Precision), len(o.Network.Layers), l.Steps, begin)
+func (s *stages) logLowering(p config.Precision, o *build.Optimized, l *build.Lowered, begin time.Time) {
+	s.logPasses("lowered to "+string(p), len(o.Network.Layers), l.Steps, begin)
 	counts := map[string]int{}
 	for _, layer := range l.Network.Layers {
 		counts[precisionOf(layer)]++
@@ -126,14 +126,14 @@ func (s *stages) logLowering(cfg config.Config, o *build.Optimized, l *build.Low
 		parts = append(parts, fmt.Sprintf("%d in %s", counts[t], t))
 	}
 	s.say("info", "", "%s: %s", config.CountOf(len(l.Network.Layers), "engine layer", "engine layers"), strings.Join(parts, ", "))
-	if cfg.Precision == config.FP32 {
+	if p == config.FP32 {
 		return
 	}
-	asked, _ := cfg.Precision.DataType()
+	asked, _ := p.DataType()
 	left := unlowered(asked, o, l.Decisions)
 	for i, u := range left {
 		if i == mostLeft {
-			s.say("info", "", "and %d more layers not in %s; trtui inspect passes lists them", len(left)-i, cfg.Precision)
+			s.say("info", "", "and %d more layers not in %s; trtui inspect passes lists them", len(left)-i, p)
 			break
 		}
 		s.say("info", u.Layer, "in %s: %s", u.Precision, u.Reason)

@@ -20,7 +20,7 @@ type Runner struct{ stages *stages }
 
 // NewRunner returns a runner; progress, if not nil, is told what is being done.
 func NewRunner(m *Model, w Workplace, progress func(report.Progress)) *Runner {
-	s := &stages{Workplace: w, model: m, progress: forecasting(progress)}
+	s := newStages(m, w, forecasting(progress))
 	s.logModel()
 	return &Runner{s}
 }
@@ -122,7 +122,7 @@ func (s *stages) identity(ctx context.Context, cfg config.Config) (string, error
 	if err != nil {
 		return "", err
 	}
-	pc, err := s.passConfig(cfg)
+	in, err := s.planning(cfg)
 	if err != nil {
 		return "", err
 	}
@@ -139,8 +139,7 @@ func (s *stages) identity(ctx context.Context, cfg config.Config) (string, error
 		return "", err
 	}
 	h.Write(text)
-	stored := s.stored(cfg) != nil // of an engine file, whose plan is not made anew
-	fmt.Fprint(h, key(sizes, pc.Shapes, cfg.Pin, cfg.Forbid, stored))
+	fmt.Fprint(h, key(sizes, in.symbols(), in.Pin, in.Forbid, in.Stored)) // the plan of an engine file is not made anew
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 

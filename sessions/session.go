@@ -56,7 +56,7 @@ const (
 func Open(m *Model, w Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
-		stages: &stages{Workplace: w, model: m},
+		stages: newStages(m, w, nil),
 		events: make(chan *report.Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
 		want: cfg, todo: todo{build: true}, close: cancel,
 	}

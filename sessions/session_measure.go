@@ -99,11 +99,12 @@ func (s *Session) alternate(ctx context.Context, cfg config.Config, own *compare
 
 // kept returns the engine of a configuration if it is loaded, else nil.
 func (s *stages) kept(cfg config.Config) *run.Loaded {
-	pc, err := s.passConfig(cfg)
+	in, err := s.planning(cfg)
 	if err != nil {
 		return nil
 	}
-	return s.loaded.values[s.planKey(cfg, pc)]
+	l, _ := s.loaded.known(in)
+	return l
 }
 
 // ready returns a context with the first items of the data as its inputs, whose inferences ctx ends.
