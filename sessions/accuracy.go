@@ -31,7 +31,7 @@ func (s *stages) fp32(cfg config.Config) config.Config {
 
 // prepareReference builds the FP32 engine.
 func (s *stages) prepareReference(ctx context.Context, cfg config.Config) error {
-	return s.asOne("built the FP32 reference", func() error {
+	return s.log.asOne("built the FP32 reference", func() error {
 		_, err := s.loadReference(ctx, s.fp32(cfg))
 		return err
 	})
@@ -132,7 +132,7 @@ func (s *stages) makeAccuracy(ctx context.Context, in examining) (*report.Accura
 			return nil, err
 		}
 	}
-	s.logAccuracy(r, begin)
+	s.log.accuracy(r, begin)
 	return r, nil
 }
 

@@ -21,7 +21,7 @@ type Runner struct{ stages *stages }
 // NewRunner returns a runner; progress, if not nil, is told what is being done.
 func NewRunner(m *Model, w Workplace, progress func(report.Progress)) *Runner {
 	s := newStages(m, w, forecasting(progress))
-	s.logModel()
+	s.log.opened(m)
 	return &Runner{s}
 }
 
@@ -158,7 +158,7 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, t *timings, p run.Prof
 	err = c.Profile(ctx, s.profiling(p), t.add)
 	r := t.report(false, s.Backend.Info().Estimated)
 	if err == nil {
-		s.logTimings(r, begin)
+		s.log.timings(r, begin)
 	}
 	return r, err
 }

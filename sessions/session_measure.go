@@ -49,7 +49,7 @@ func (s *Session) measure(ctx context.Context, cfg config.Config, l *run.Loaded,
 	if err == nil {
 		show(false)
 		if s.measured = p.Duration > 0 || s.stages.Backend.Info().Estimated; s.measured { // the first impression is for the eye alone
-			s.stages.logTimings(t.report(false, s.stages.Backend.Info().Estimated), begin)
+			s.stages.log.timings(t.report(false, s.stages.Backend.Info().Estimated), begin)
 		}
 	}
 	return err

@@ -46,7 +46,7 @@ type stages struct {
 	Workplace
 	model    *Model
 	progress func(report.Progress)
-	hushed   *int // counts the lines that are left out of the log; nil: none is
+	log      *journal
 
 	device  sync.Mutex // one measurement at a time
 	unsaved error      // why the timing cache could not be written
@@ -73,7 +73,7 @@ type stages struct {
 
 // newStages returns the stages of a model at a workplace; progress is told what is being done.
 func newStages(m *Model, w Workplace, progress func(report.Progress)) *stages {
-	s := &stages{Workplace: w, model: m, progress: progress}
+	s := &stages{Workplace: w, model: m, log: &journal{write: w.Log}, progress: progress}
 	s.optimized, s.hist, s.ranges = newStage(s.makeOptimized), newStage(s.makeHistograms), newStage(s.makeRanges)
 	s.lowered, s.plans, s.loaded, s.onHost = newStage(s.makeLowered), newStage(s.makePlan), newStage(s.makeLoaded), newStage(s.makeOnHost)
 	s.references, s.accuracies = newStage(s.makeReference), newStage(s.makeAccuracy)
@@ -84,6 +84,9 @@ func newStages(m *Model, w Workplace, progress func(report.Progress)) *stages {
 
 // memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
 const memoSize = 12
+
+// nameOf names a configuration.
+func (s *stages) nameOf(cfg config.Config) string { return cfg.Label(s.model.Quantized) }
 
 // program names the writer of recordings.
 func (s *stages) program() string { return cmp.Or(s.Program, "unknown") }
@@ -122,7 +125,7 @@ func (s *stages) makeOptimized(ctx context.Context, in rewriting) (*build.Optimi
 	begin := time.Now()
 	o, err := build.Optimize(ctx, s.model.Network, in.passes())
 	if err == nil {
-		s.logPasses("optimised", len(s.model.Network.Layers), o.Steps, begin)
+		s.log.passes("optimised", len(s.model.Network.Layers), o.Steps, begin)
 	}
 	return o, err
 }
@@ -147,7 +150,7 @@ func (s *stages) makeHistograms(ctx context.Context, in collecting) (map[string]
 		s.progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 	})
 	if err == nil {
-		s.logCollected(hist, n, begin)
+		s.log.collected(hist, n, s.CalData.Name(), begin)
 	}
 	return hist, err
 }
@@ -175,7 +178,7 @@ func (s *stages) makeRanges(ctx context.Context, in ranging) (map[string]graph.R
 	s.progress(report.Progress{Phase: "calibrating", Item: in.Calibrator})
 	begin := time.Now()
 	ranges := build.Ranges(hist, c)
-	s.say("info", "", "calibrated with %s: %s in %s", in.Calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
+	s.log.say("info", "", "calibrated with %s: %s in %s", in.Calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
 	return ranges, nil
 }
 
@@ -241,7 +244,7 @@ func (s *stages) makeLowered(ctx context.Context, in lowering) (*build.Lowered, 
 	begin := time.Now()
 	l, err := build.Lower(ctx, o, lc, run.Supports(s.Backend, lc.Pass.Shapes))
 	if err == nil {
-		s.logLowering(in.Precision, o, l, begin)
+		s.log.lowering(in.Precision, o, l, begin)
 	}
 	return l, err
 }
@@ -340,8 +343,8 @@ func (s *stages) tune(ctx context.Context, in planning, remeasure []string) (*ru
 	if err == nil || len(timed) > 0 { // what was timed before it was stopped need not be timed again
 		s.saveCache()
 		hits, _ := s.Cache.Stats()
-		s.logTactics(p, hits-before, len(timed), begin)
-		s.logPlan(p)
+		s.log.tactics(p, s.Backend.Info().Estimated, hits-before, len(timed), begin)
+		s.log.planned(p)
 	}
 	return p, err
 }
@@ -391,7 +394,7 @@ func (s *stages) makeLoaded(ctx context.Context, in planning) (*run.Loaded, erro
 		l, err = run.LoadTelling(ctx, p, s.Backend, tell)
 	}
 	if err == nil {
-		s.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
+		s.log.say("info", "", "loaded the engine in %s: weights %s", took(begin), size(p.Memory.Weights))
 	}
 	return l, err
 }
