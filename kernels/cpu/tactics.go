@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/convolutions"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
+	"github.com/trtui/trtui/kernels/cpu/reductions"
 )
 
 // table returns the tactics for a processor with the features, on a pool of so many workers: for each op the best guess
@@ -70,7 +71,7 @@ type family struct {
 
 // f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
 func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductionTactics(isa))
+	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductions.Tactics(isa))
 }
 
 func families(workers int) []family {
