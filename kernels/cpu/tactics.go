@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/convolutions"
+	"github.com/trtui/trtui/kernels/cpu/pointwise"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
 	"github.com/trtui/trtui/kernels/cpu/reductions"
@@ -83,11 +84,11 @@ func families(workers int) []family {
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
-		{float, pointwiseTactics},
+		{float, pointwise.Tactics},
 		{float, reformatTactics},
 		{float, concatTactics},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
-			return slices.Concat(moveTactics(), castTactics(), nearestTactics(workers))
+			return slices.Concat(moveTactics(), pointwise.Casts(), nearestTactics(workers))
 		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return resizeTactics(isa, workers) }},
 	}
