@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/convolutions"
+	"github.com/trtui/trtui/kernels/cpu/moves"
 	"github.com/trtui/trtui/kernels/cpu/pointwise"
 	"github.com/trtui/trtui/kernels/cpu/poolings"
 	"github.com/trtui/trtui/kernels/cpu/products"
@@ -85,11 +86,11 @@ func families(workers int) []family {
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
 		{float, pointwise.Tactics},
-		{float, reformatTactics},
-		{float, concatTactics},
+		{float, moves.Reformats},
+		{float, moves.ConcatBlocks},
 		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
-			return slices.Concat(moveTactics(), pointwise.Casts(), nearestTactics(workers))
+			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers))
 		}},
-		{float, func(isa asm.Features) []kernels.Tactic { return resizeTactics(isa, workers) }},
+		{float, func(isa asm.Features) []kernels.Tactic { return moves.Resizes(isa, workers) }},
 	}
 }
