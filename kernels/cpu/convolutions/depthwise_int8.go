@@ -22,7 +22,7 @@ type DepthwiseInt8 struct {
 	job     *work.Job[depthwiseInt8Run]
 }
 
-// NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewConvInt8.
+// NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewDirectInt8.
 // Channels, Filters and Groups of the shape must be equal.
 func NewDepthwiseInt8(s windows.Shape, weights []int16, scale, bias []float32, cfg ConfigInt8) (*DepthwiseInt8, error) {
 	if err := s.Check(); err != nil {
