@@ -54,3 +54,11 @@ func TestExtremeWindows(t *testing.T) {
 		}
 	}
 }
+
+// TestNotNumbers: NaN among numbers that are compared.
+func TestNotNumbers(t *testing.T) {
+	b := Open(2)
+	defer b.Close()
+	b.tactics = everyTactic(b.features, 2)
+	runtest.NotNumbers(t, b, func(string) bool { return true })
+}
