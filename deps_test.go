@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"core/conformance": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build"},
 
 	"kernels":                  {"core/graph"},
-	"kernels/cpu":              {"core/graph", "core/run", "core/host", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu":              {"core/graph", "core/run", "core/host", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/moves", "kernels/cpu/pointwise", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/reductions", "kernels/cpu/work"},
 	"kernels/cpu/work":         {"core/graph", "kernels", "kernels/cpu/asm"},
 	"kernels/cpu/programs":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/work"},
 	"kernels/cpu/quantised":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
@@ -35,6 +35,9 @@ var allowed = map[string][]string{
 	"kernels/cpu/products":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/work"},
 	"kernels/cpu/convolutions": {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
 	"kernels/cpu/poolings":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
+	"kernels/cpu/reductions":   {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu/pointwise":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu/moves":        {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
 
 	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
