@@ -21,11 +21,14 @@ type Optimized struct {
 
 // Optimize runs the standard passes.
 func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimized, error) {
-	table := pass.Standard()
+	table, err := cfg.Extend(pass.Standard())
+	if err != nil {
+		return nil, err
+	}
 	if err := checkShapes(n, cfg); err != nil {
 		return nil, err
 	}
-	out, steps, err := pass.Run(ctx, n, table, cfg)
+	out, steps, err := pass.Run(ctx, n, pass.Standard(), cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,11 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 		return nil, err
 	}
 	pc := cfg.Pass
-	pc.Supports, pc.Until = supports, max(0, pc.Until-len(pass.Standard()))
+	standard, err := pc.Extend(pass.Standard())
+	if err != nil {
+		return nil, err
+	}
+	pc.Supports, pc.Until = supports, max(0, pc.Until-len(standard))
 	if len(o.Steps) > 0 {
 		pc.Ledger = o.Steps[len(o.Steps)-1].Ledger
 	}
