@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
@@ -81,17 +80,7 @@ func (c *contestant) run(ctx context.Context, in map[string]graph.Value, perLaye
 }
 
 // evaluate computes a batch by the layers' own definition. It tells how far it is, and ends with ctx, after each layer.
-func (c *contestant) evaluate(ctx context.Context, in map[string]graph.Value, perLayer bool) (err error) {
-	type ended struct{ error }
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case ended:
-			err = v.error
-		default:
-			err = fmt.Errorf("internal error: %v\n%s", v, debug.Stack())
-		}
-	}()
+func (c *contestant) evaluate(ctx context.Context, in map[string]graph.Value, perLayer bool) error {
 	env, err := c.network.Bind(in)
 	if err != nil {
 		return err
@@ -102,10 +91,7 @@ func (c *contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 		all += work(l)
 	}
 	layers := 0
-	c.outputs, err = c.network.Eval(in, func(l *graph.Layer, out []graph.Value) {
-		if err := ctx.Err(); err != nil {
-			panic(ended{err})
-		}
+	c.outputs, err = c.network.EvalWithin(ctx, run.MemoryLimit(c.stages.host()), in, func(l *graph.Layer, out []graph.Value) error {
 		layers++
 		done += work(l)
 		c.stages.progress(c.now.Within(c.batch.size, done/all, fmt.Sprintf("layer %d of %d, %s", layers, len(c.network.Layers), l.Name)))
@@ -114,6 +100,7 @@ func (c *contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 				c.keep(t, out[i])
 			}
 		}
+		return nil
 	})
 	return err
 }
