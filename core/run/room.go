@@ -207,7 +207,7 @@ func constantBytes(bound []kernels.Kernel) int64 {
 
 // findRoom sets how many bytes the tensors and the workspace of a layer may have at most: what is free on the device, less
 // the network's constants. On the host the error is a *NoRoom for a layer whose tensors alone take more.
-func (c *chooser) findRoom() error {
+func (c *Candidates) findRoom() error {
 	free, total, err := memoryOf(c.backend)
 	if total == 0 || err != nil {
 		return err
@@ -232,7 +232,7 @@ func (c *chooser) findRoom() error {
 }
 
 // tensorBytes returns the bytes of a layer's inputs and outputs, constants aside.
-func (c *chooser) tensorBytes(l *graph.Layer) int64 {
+func (c *Candidates) tensorBytes(l *graph.Layer) int64 {
 	n := int64(0)
 	var seen []*graph.Tensor
 	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
