@@ -17,6 +17,7 @@ const module = "github.com/trtui/trtui/"
 var allowed = map[string][]string{
 	".": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu"},
 
+	"core/graph":       {"core/host"},
 	"core/graph/onnx":  {"core/graph"},
 	"core/graph/pass":  {"core/graph"},
 	"core/quant":       {"core/graph"},

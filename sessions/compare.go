@@ -102,7 +102,7 @@ func (s *stages) contestants(ctx context.Context, cfg config.Config, on []Conten
 		var err error
 		switch {
 		case c.Backend == nil && lowest == graph.F32:
-			one.Network = s.model.Network
+			one.Network, one.MaxMemory = s.model.Network, run.MemoryLimit(s.host())
 			env, e := s.env(cfg)
 			if err = e; err == nil {
 				err = s.model.checkExtents(env)
@@ -110,7 +110,7 @@ func (s *stages) contestants(ctx context.Context, cfg config.Config, on []Conten
 		case c.Backend == nil:
 			lowered, e := s.lower(ctx, cfg)
 			if err = e; e == nil {
-				one.Network = lowered.Network
+				one.Network, one.MaxMemory = lowered.Network, run.MemoryLimit(s.host())
 			}
 		default:
 			engine := s

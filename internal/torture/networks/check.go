@@ -166,7 +166,7 @@ func (c *check) engine() *Failure {
 	if err != nil {
 		return &Failure{"optimise", err.Error()}
 	}
-	optimised, err := o.Network.Eval(c.model.Feeds(), nil)
+	optimised, err := o.Network.Eval(context.Background(), c.model.Feeds(), nil)
 	if err != nil {
 		return &Failure{"optimised eval", err.Error()}
 	}
@@ -180,7 +180,7 @@ func (c *check) engine() *Failure {
 	}
 	m := c.meaning
 	if c.setup.Precision == "fp32" {
-		lowered, err := l.Network.Eval(c.model.Feeds(), nil)
+		lowered, err := l.Network.Eval(context.Background(), c.model.Feeds(), nil)
 		if err != nil {
 			return &Failure{"lowered eval", err.Error()}
 		}
