@@ -45,6 +45,10 @@ var Cast = &Op{
 		castTo(out[0], in[0])
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(CastAttrs)
+		return e.Node("Cast", Attributes{"to": a.To, "saturate": !a.Overflow})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		overflow := !n.Flag("saturate", true)
 		n.String("round_mode", "up")
@@ -250,6 +254,12 @@ var Identity = &Op{
 			}
 		}
 		return nil
+	},
+	Export: func(e *Exporter) error {
+		if len(e.Layer.Outputs) > 1 {
+			return e.Node("Dropout", nil)
+		}
+		return e.Node("Identity", nil)
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		if _, err := n.rank(0); err != nil || n.OpType != "Dropout" {
