@@ -109,7 +109,16 @@ func (e *Exporter) NodeSince(version int, op string, attrs Attributes, inputs ..
 	if len(inputs) == 0 {
 		inputs = e.Inputs()
 	}
-	return e.add(version, op, attrs, inputs, e.outputs)
+	inputs, result := e.suited(op, inputs)
+	if result == Invalid || result == e.Layer.Outputs[0].Type {
+		return e.add(version, op, attrs, inputs, e.outputs)
+	}
+	outputs := slices.Clone(e.outputs)
+	outputs[0] = e.unique(e.Layer.Name + "_" + op)
+	if err := e.add(version, op, attrs, inputs, outputs); err != nil {
+		return err
+	}
+	return e.add(OldestExport, "Cast", Attributes{"to": e.Layer.Outputs[0].Type}, outputs[:1], e.outputs[:1])
 }
 
 // Step adds a node that computes a value in between, and returns its name.

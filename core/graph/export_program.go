@@ -92,7 +92,11 @@ func (x *programExport) instruction(k int) error {
 		}
 		args = append(args, name)
 	}
-	x.names[x.p.Args+k], err = x.e.operation(in, want[arity-1], args)
+	name, err := x.e.operation(in, want[arity-1], args)
+	if result := x.types[x.p.Args+k]; in.Op == EltPow && want[0] != result && result != Invalid {
+		name = x.e.Step("Cast", Attributes{"to": result}, name)
+	}
+	x.names[x.p.Args+k] = name
 	return err
 }
 
@@ -124,6 +128,7 @@ func operandTypes(op EltOp, have []DataType) ([]DataType, error) {
 				want[1] = F32
 			}
 		}
+		want[0], _ = wider("Pow", want[0])
 		return want, nil
 	case op == EltSelect:
 		t, err := join(have[1:])
@@ -161,6 +166,13 @@ func (e *Exporter) operation(in Instr, t DataType, args []string) (string, error
 		}
 		hi, err := e.number("max", t, float64(in.Imm[1]))
 		return e.Step("Clip", nil, args[0], lo, hi), err
+	case EltPRelu: // ONNX's broadcasts to the first tensor's shape alone
+		zero, err := e.number("zero", t, 0)
+		return e.Step("Where", nil, e.Step("GreaterOrEqual", nil, args[0], zero), args[0], e.Step("Mul", nil, args...)), err
+	case EltRelu:
+		if t.IsInteger() && !t.Signed() {
+			return args[0], nil
+		}
 	case EltNeg:
 		if t == U8 || t == U16 || t == U32 || t == U64 {
 			zero, err := e.number("zero", t, 0)
@@ -203,6 +215,9 @@ func exportElementwise(e *Exporter) error {
 				return e.Node(l.Op.Onnx[0], attrs)
 			}
 		}
+	}
+	if x := l.Inputs[0]; l.Op.Name == "PRelu" && x.Type.IsFloat() && x.Type == l.Inputs[1].Type && EqualDims(x.Dims, l.Outputs[0].Dims) {
+		return e.Node("PRelu", nil)
 	}
 	var args []programArg
 	for _, t := range l.OpInputs() {

@@ -256,10 +256,14 @@ var Identity = &Op{
 		return nil
 	},
 	Export: func(e *Exporter) error {
-		if len(e.Layer.Outputs) > 1 {
-			return e.Node("Dropout", nil)
+		if len(e.outputs) > 1 { // Dropout's mask
+			yes := Values(Bool, []uint8{1}, 1)
+			shape := e.Step("Shape", nil, e.Input(0))
+			if err := e.add(OldestExport, "ConstantOfShape", Attributes{"value": yes}, []string{shape}, e.outputs[1:]); err != nil {
+				return err
+			}
 		}
-		return e.Node("Identity", nil)
+		return e.add(OldestExport, "Identity", nil, e.Inputs(), e.outputs[:1])
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		if _, err := n.rank(0); err != nil || n.OpType != "Dropout" {

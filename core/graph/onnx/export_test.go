@@ -1,14 +1,20 @@
 package onnx_test
 
 import (
+	"archive/tar"
 	"bytes"
-	"encoding/json"
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"net/url"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,7 +72,10 @@ func given(n *graph.Network, rnd *rand.Rand) map[string]graph.Value {
 	for _, t := range n.Inputs {
 		v, most := graph.NewValue(t.Type, graph.EvalDims(t.Dims, nil)...), 5
 		for _, l := range t.Users {
-			if i := slices.Index(l.Inputs, t); l.Role(i) == graph.Indices {
+			switch i := slices.Index(l.Inputs, t); l.Role(i) {
+			case graph.Parameter: // an axis, or the like
+				most = 0
+			case graph.Indices:
 				for _, d := range l.Op.Chosen(l) {
 					c, _ := d.IsConst()
 					most = max(0, min(most, c-1))
@@ -181,11 +190,7 @@ func TestExportSuite(t *testing.T) {
 		}
 		ops[n.Layer("layer").Op.Name] = true
 	}
-	for _, op := range graph.Ops().All() {
-		if !ops[op.Name] {
-			t.Logf("%s is in no layer", op.Name)
-		}
-	}
+	t.Logf("%d layers of %d ops", len(cases), len(ops))
 }
 
 // size returns the elements of a layer's tensors.
@@ -198,8 +203,106 @@ func size(l *graph.Layer) (n int) {
 	return n
 }
 
-var _ = json.Marshal
-var _ = errors.As
-var _ = os.Getenv
-var _ = filepath.Join
-var _ = strings.Contains
+// TestExportModels imports all models of ONNX's own cases that there are, writes them and reads them again.
+func TestExportModels(t *testing.T) {
+	archives, err := filepath.Glob(filepath.Join(os.Getenv("TRTUI_DATA"), "onnx", "*.tar.gz"))
+	if err != nil || len(archives) == 0 {
+		t.Skip("TRTUI_DATA is not set, or has no onnx/*.tar.gz: no models to test with")
+	}
+	done, ops := 0, map[string]bool{}
+	for _, archive := range archives {
+		for name, data := range models(t, archive) {
+			n, err := onnx.Parse(graph.Ops(), name, data)
+			if err != nil {
+				continue // not supported
+			}
+			work := int64(0)
+			for _, l := range n.Layers {
+				work += graph.Operations(l, nil) + int64(size(l))
+			}
+			if work > 200_000 {
+				continue // evaluation is slow
+			}
+			_, _, _, err = roundTrip(n, rand.New(rand.NewPCG(3, 4)))
+			if err != nil && !strings.Contains(err.Error(), noForm) && !errors.As(err, new(*graph.IndexError)) {
+				t.Errorf("%s: %v", name, err)
+			}
+			done++
+			for _, l := range n.Layers {
+				ops[l.Op.Name] = true
+			}
+		}
+	}
+	t.Logf("%d models of %d ops", done, len(ops))
+}
+
+// models yields the models in an archive.
+func models(t *testing.T, archive string) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		f, err := os.Open(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := tar.NewReader(z); ; {
+			h, err := r.Next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if path.Base(h.Name) != "model.onnx" {
+				continue
+			}
+			data, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(path.Base(path.Dir(h.Name)), data) {
+				return
+			}
+		}
+	}
+}
+
+// TestExportByOthers has ONNX's checker and ONNX Runtime read what is written and compute the same. TRTUI_PYTHON names a Python
+// that has both.
+func TestExportByOthers(t *testing.T) {
+	python := os.Getenv("TRTUI_PYTHON")
+	if python == "" {
+		t.Skip("TRTUI_PYTHON is not set: it names a Python with onnx and onnxruntime")
+	}
+	dir := t.TempDir()
+	for name, n := range exportCases() {
+		model, in, want, err := roundTrip(n, rand.New(rand.NewPCG(3, 4)))
+		if err != nil {
+			continue // TestExportSuite says so
+		}
+		at := filepath.Join(dir, url.PathEscape(name))
+		if err := os.Mkdir(at, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		files := map[string][]byte{"model.onnx": model}
+		for name, v := range in {
+			files[name+".in.pb"] = onnx.WriteTensor(name, v)
+		}
+		for name, v := range want {
+			files[name+".out.pb"] = onnx.WriteTensor(name, v)
+		}
+		for name, data := range files {
+			if err := os.WriteFile(filepath.Join(at, name), data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), python, "testdata/check_export.py", dir).CombinedOutput()
+	if err != nil {
+		t.Errorf("%v", err)
+	}
+	t.Logf("%s", out)
+}
