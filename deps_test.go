@@ -39,7 +39,9 @@ var allowed = map[string][]string{
 	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/dataset", "ui", "views", "testdata"},
 
 	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu"},
-	"scripts/torture":           {"internal/torture", "internal/torture/networks"},
+	"internal/torture/files":    {"core/graph", "internal/torture", "internal/torture/networks"},
+	"internal/torture/screen":   {"internal/torture", "internal/torture/networks"},
+	"scripts/torture":           {"internal/torture", "internal/torture/files", "internal/torture/networks", "internal/torture/screen"},
 
 	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
 	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim"},

@@ -19,11 +19,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/trtui/trtui/internal/torture"
+	"github.com/trtui/trtui/internal/torture/files"
 	"github.com/trtui/trtui/internal/torture/networks"
+	"github.com/trtui/trtui/internal/torture/screen"
 )
 
 // hunts are all there are.
-var hunts = []torture.Hunt{networks.Hunt}
+var hunts = []torture.Hunt{networks.Hunt, files.Hunt, screen.Hunt}
 
 // options are the command line.
 type options struct {
