@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // batches cuts data into batches of a network's inputs. Where the number of items is no multiple of the batch, the last
@@ -18,7 +20,7 @@ type batches struct {
 }
 
 // batches returns the batches of the first items of the data under a configuration; all of them where items is 0.
-func (s *stages) batches(cfg Config, items int) (batches, error) {
+func (s *stages) batches(cfg config.Config, items int) (batches, error) {
 	b := batches{data: s.Data, network: s.model.Network, items: s.Data.Len(), size: max(1, cfg.Batch)}
 	if items > 0 {
 		b.items = min(items, b.items)
@@ -105,8 +107,8 @@ func (f itemBatch) outputs(all map[string]graph.Value) map[string]graph.Value {
 
 // position returns the place of element i of a tensor whose first item is number first: the item that has it, and the
 // index in that item's part of the tensor.
-func (at itemAxis) position(first, i int, dims []int) Position {
-	p := Position{first, index(i, dims)}
+func (at itemAxis) position(first, i int, dims []int) report.Position {
+	p := report.Position{Item: first, Index: index(i, dims)}
 	if at.axis >= 0 && at.each > 0 {
 		p.Item += p.Index[at.axis] / at.each
 		p.Index[at.axis] %= at.each

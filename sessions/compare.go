@@ -6,6 +6,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Contender is one of the ways to run a model that Compare sets side by side.
@@ -18,8 +20,8 @@ type Contender struct {
 
 // Comparing says how contenders are compared.
 type Comparing struct {
-	Tolerance Tolerance
-	Half      Tolerance // of tensors that either run stores in f16 or bf16
+	Tolerance report.Tolerance
+	Half      report.Tolerance // of tensors that either run stores in f16 or bf16
 	// Scaled takes the Abs of the tolerances as shares of the RMS of a tensor, as b has it over all items, and integers must
 	// be equal. What is lowered to FP16 or INT8 is then compared by what its rounding explains, which is measured.
 	Scaled   bool
@@ -27,7 +29,7 @@ type Comparing struct {
 }
 
 // tolerance returns the tolerance for a tensor that the two runs store in these types.
-func (c Comparing) tolerance(types ...graph.DataType) Tolerance {
+func (c Comparing) tolerance(types ...graph.DataType) report.Tolerance {
 	for _, t := range types {
 		if t == graph.F16 || t == graph.BF16 {
 			return c.Half
@@ -37,7 +39,7 @@ func (c Comparing) tolerance(types ...graph.DataType) Tolerance {
 }
 
 // compare is Compare where no device is lost.
-func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
+func compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c Comparing, progress func(report.Progress)) (*report.Comparison, error) {
 	runs, err := contestants(ctx, m, w, cfg, on, progress)
 	defer func() {
 		for _, r := range runs {
@@ -48,7 +50,7 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 		return nil, err
 	}
 	first := runs[0].stages
-	r := &ComparisonReport{
+	r := &report.Comparison{
 		Model: m.Name(), Precision: string(cfg.Precision), Data: w.Data.Name(), Random: w.Data.Random(), Tolerance: c.Tolerance, Half: c.Half, Scaled: c.Scaled, Passed: true,
 	}
 	if first.needsCalibration(cfg) {
@@ -94,20 +96,20 @@ func compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Conten
 }
 
 // compareBatch runs a batch on all, and on FP32 where it is there, and compares what they make of it.
-func compareBatch(ctx context.Context, b itemBatch, runs []*contestant, pairs []*pair, fp32 *reference32, perLayer bool, progress func(Progress)) error {
+func compareBatch(ctx context.Context, b itemBatch, runs []*contestant, pairs []*pair, fp32 *reference32, perLayer bool, progress func(report.Progress)) error {
 	in, err := b.inputs()
 	if err != nil {
 		return err
 	}
 	for _, one := range runs {
-		one.now, one.batch = Progress{Phase: "running on " + one.name, Done: b.first, Total: b.items}, b
+		one.now, one.batch = report.Progress{Phase: "running on " + one.name, Done: b.first, Total: b.items}, b
 		progress(one.now)
 		if err := one.run(ctx, in, perLayer); err != nil {
 			return fmt.Errorf("%s: %w", one.name, err)
 		}
 	}
 	if fp32 != nil {
-		progress(Progress{Phase: "running FP32", Done: b.first, Total: b.items})
+		progress(report.Progress{Phase: "running FP32", Done: b.first, Total: b.items})
 		if err := fp32.run(ctx, b, in); err != nil {
 			return fmt.Errorf("FP32: %w", err)
 		}
@@ -122,7 +124,7 @@ func compareBatch(ctx context.Context, b itemBatch, runs []*contestant, pairs []
 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
 // another, and that is a warning.
-func firstStages(m *Model, w Workplace, on []Contender, progress func(Progress)) *stages {
+func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Progress)) *stages {
 	s := &stages{Workplace: w, model: m, progress: progress}
 	backends := 0
 	for _, c := range on {
@@ -134,7 +136,7 @@ func firstStages(m *Model, w Workplace, on []Contender, progress func(Progress))
 		}
 	}
 	if backends > 1 {
-		s.unknown = func(_ Config, err error) error {
+		s.unknown = func(_ config.Config, err error) error {
 			if w.Warn != nil {
 				w.Warn(err.Error())
 			}
@@ -145,10 +147,10 @@ func firstStages(m *Model, w Workplace, on []Contender, progress func(Progress))
 }
 
 // contestants builds an engine for every contender. Calibration is done once, by the first of them.
-func contestants(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, progress func(Progress)) ([]*contestant, error) {
+func contestants(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, progress func(report.Progress)) ([]*contestant, error) {
 	var runs []*contestant
 	engine := firstStages(m, w, on, progress)
-	lowest, _, err := cfg.lowering()
+	lowest, _, err := cfg.Lowering()
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +209,7 @@ func (p *pair) add(batch itemBatch, fp32 *reference32) error {
 		d := &p.outputs[i]
 		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
 		var ref graph.Value
-		var explained *RoundingFactors
+		var explained *report.RoundingFactors
 		if fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat() {
 			ref, explained = fp32.outputs[t.Name], fp32.factors
 		}
@@ -222,7 +224,7 @@ func (p *pair) add(batch itemBatch, fp32 *reference32) error {
 			continue
 		}
 		var ref graph.Value
-		var explained *RoundingFactors
+		var explained *report.RoundingFactors
 		if fp32 != nil {
 			if v, ok := fp32.layer(batch, a.tensor); ok {
 				ref, explained = v, fp32.factors
@@ -242,8 +244,8 @@ func (p *pair) add(batch itemBatch, fp32 *reference32) error {
 }
 
 // report sums the comparison up.
-func (p *pair) report() PairReport {
-	r := PairReport{First: p.first.name, Second: p.second.name, Passed: true}
+func (p *pair) report() report.Pair {
+	r := report.Pair{First: p.first.name, Second: p.second.name, Passed: true}
 	for i, t := range p.first.stages.model.Network.Outputs {
 		d := p.outputs[i].report(t.Name)
 		r.Outputs = append(r.Outputs, d)

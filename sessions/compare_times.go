@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // lane is one engine of a measurement of several.
@@ -50,14 +52,14 @@ func (s *stages) alternate(ctx context.Context, lanes []*lane) error {
 
 // Compared is what came of one of several configurations, and how fast it is beside the first of them; nil for that.
 type Compared struct {
-	*Snapshot
-	Speed *Speed
+	*report.Snapshot
+	Speed *report.Speed
 }
 
 // Compare makes the wanted parts of a snapshot for every configuration, and measures their times side by side: in rounds, as
 // long in all as p says for each. Where the device has no room for all engines at a time they are measured one after the other,
 // which the speeds tell.
-func (r *Runner) Compare(ctx context.Context, configs []Config, parts Parts, p run.Profiling) (list []Compared, err error) {
+func (r *Runner) Compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling) (list []Compared, err error) {
 	err = r.surviving(ctx, configs[0], func() error {
 		list, err = r.compare(ctx, configs, parts, p)
 		return err
@@ -65,12 +67,12 @@ func (r *Runner) Compare(ctx context.Context, configs []Config, parts Parts, p r
 	return list, err
 }
 
-func (r *Runner) compare(ctx context.Context, configs []Config, parts Parts, p run.Profiling) ([]Compared, error) {
+func (r *Runner) compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling) ([]Compared, error) {
 	s := r.stages
 	list, built := make([]Compared, len(configs)), make([]time.Duration, len(configs))
 	for i, cfg := range configs {
 		begin := time.Now()
-		snap, err := r.report(ctx, cfg, parts&^(PartTimings|PartOverview)|PartMemory, p)
+		snap, err := r.report(ctx, cfg, parts&^(report.PartTimings|report.PartOverview)|report.PartMemory, p)
 		if err != nil {
 			return nil, err
 		}
@@ -94,12 +96,12 @@ func (r *Runner) compare(ctx context.Context, configs []Config, parts Parts, p r
 
 // timeAll measures the engines of configurations side by side, or one after the other where they are too many or too large
 // to be on the device at a time. The first one, with which the others are compared, has no speed.
-func (s *stages) timeAll(ctx context.Context, configs []Config, p run.Profiling) ([]*TimingsReport, []*Speed, error) {
+func (s *stages) timeAll(ctx context.Context, configs []config.Config, p run.Profiling) ([]*report.Timings, []*report.Speed, error) {
 	reports, speeds, err := s.timeBeside(ctx, configs, p)
 	if !errors.As(err, new(*run.NoRoom)) && !errors.Is(err, errTooMany) {
 		return reports, speeds, err
 	}
-	reports, speeds = nil, make([]*Speed, len(configs))
+	reports, speeds = nil, make([]*report.Speed, len(configs))
 	var first []time.Duration
 	for i, cfg := range configs {
 		l, err := s.load(ctx, cfg)
@@ -125,7 +127,7 @@ func (s *stages) timeAll(ctx context.Context, configs []Config, p run.Profiling)
 var errTooMany = errors.New("too many engines to measure side by side")
 
 // timeBeside measures the engines of configurations side by side.
-func (s *stages) timeBeside(ctx context.Context, configs []Config, p run.Profiling) ([]*TimingsReport, []*Speed, error) {
+func (s *stages) timeBeside(ctx context.Context, configs []config.Config, p run.Profiling) ([]*report.Timings, []*report.Speed, error) {
 	if len(configs) > memoSize {
 		return nil, nil, errTooMany
 	}
@@ -158,7 +160,7 @@ func (s *stages) timeBeside(ctx context.Context, configs []Config, p run.Profili
 		lanes[i] = &lane{context: c, turn: turnOf(p), each: all[i].add}
 		s.warnOfSimulation(l.Plan)
 	}
-	s.progress(Progress{Phase: s.measuring()})
+	s.progress(report.Progress{Phase: s.measuring()})
 	if err := s.warmUp(ctx, lanes, p); err != nil {
 		return nil, nil, err
 	}
@@ -182,8 +184,8 @@ func (s *stages) warmUp(ctx context.Context, lanes []*lane, p run.Profiling) err
 }
 
 // sumUp returns what was measured side by side, each beside the first.
-func (s *stages) sumUp(lanes []*lane, all []*timings, begin time.Time) ([]*TimingsReport, []*Speed, error) {
-	reports, speeds := make([]*TimingsReport, len(lanes)), make([]*Speed, len(lanes))
+func (s *stages) sumUp(lanes []*lane, all []*timings, begin time.Time) ([]*report.Timings, []*report.Speed, error) {
+	reports, speeds := make([]*report.Timings, len(lanes)), make([]*report.Speed, len(lanes))
 	for i, l := range lanes {
 		reports[i] = all[i].report(false, s.Backend.Info().Estimated)
 		s.logTimings(reports[i], begin)
@@ -192,7 +194,7 @@ func (s *stages) sumUp(lanes []*lane, all []*timings, begin time.Time) ([]*Timin
 		}
 		speed := pairedSpeed(lanes[0].medians, l.medians)
 		if s.Backend.Info().Estimated {
-			speed = exactSpeed(reports[0].EndToEnd.Median, reports[i].EndToEnd.Median)
+			speed = report.ExactSpeed(reports[0].EndToEnd.Median, reports[i].EndToEnd.Median)
 		}
 		speeds[i] = &speed
 	}

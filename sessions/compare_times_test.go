@@ -8,20 +8,22 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
 // twoConfigs are compared, on a runner without data.
-func twoConfigs(t *testing.T) (*Runner, []Config) {
+func twoConfigs(t *testing.T) (*Runner, []config.Config) {
 	t.Helper()
 	m, err := ParseModel(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
-	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(Progress) {})
+	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(report.Progress) {})
 	t.Cleanup(func() { r.stages.release(); b.Close() })
-	return r, []Config{{Precision: FP32, Batch: 1}, {Precision: FP16, Batch: 1}}
+	return r, []config.Config{{Precision: config.FP32, Batch: 1}, {Precision: config.FP16, Batch: 1}}
 }
 
 // TestLanesAlternate measures two engines, which take turns: neither is a round ahead of the other, and each begins as often.
@@ -62,7 +64,7 @@ func TestLanesAlternate(t *testing.T) {
 func TestCompare(t *testing.T) {
 	r, configs := twoConfigs(t)
 	p := run.Profiling{WarmUp: time.Millisecond, Iterations: 30}
-	list, err := r.Compare(t.Context(), configs, PartOverview, p)
+	list, err := r.Compare(t.Context(), configs, report.PartOverview, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("configuration %d: %d samples, %d in the overview", i+1, c.Timings.Samples, c.Overview.Latency.Count)
 		}
 	}
-	many := make([]Config, memoSize+1)
+	many := make([]config.Config, memoSize+1)
 	for i := range many {
 		many[i] = configs[i%2]
 	}

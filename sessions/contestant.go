@@ -7,23 +7,25 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // contestant is a contender with its engine. What the last batch gave stands in outputs and tensors.
 type contestant struct {
 	name    string
 	stages  *stages
-	cfg     Config
+	cfg     config.Config
 	loaded  *run.Loaded // nil for the reference evaluation
 	context *run.ExecutionContext
-	now     Progress       // of the batches
-	batch   itemBatch      // that is computed
-	network *graph.Network // of the reference evaluation
+	now     report.Progress // of the batches
+	batch   itemBatch       // that is computed
+	network *graph.Network  // of the reference evaluation
 
 	outputs map[string]graph.Value // of the items that count
 	tensors map[string]observed    // of layers
 	stats   []outputStats
-	classes []ItemClasses
+	classes []report.ItemClasses
 }
 
 // observed is what a layer gave.
@@ -34,14 +36,14 @@ type observed struct {
 }
 
 // open loads the engine and makes a context.
-func (c *contestant) open(ctx context.Context, cfg Config) (err error) {
+func (c *contestant) open(ctx context.Context, cfg config.Config) (err error) {
 	if c.loaded, err = c.stages.load(ctx, cfg); err != nil {
 		return err
 	}
 	if c.context, err = c.loaded.NewContext(); err != nil {
 		return err
 	}
-	c.stages.watch(ctx, c.context, func() (Progress, int) { return c.now, c.batch.size })
+	c.stages.watch(ctx, c.context, func() (report.Progress, int) { return c.now, c.batch.size })
 	return nil
 }
 
@@ -106,7 +108,7 @@ func (c *contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 		}
 		layers++
 		done += work(l)
-		c.stages.progress(c.now.within(c.batch.size, done/all, fmt.Sprintf("layer %d of %d, %s", layers, len(c.network.Layers), l.Name)))
+		c.stages.progress(c.now.Within(c.batch.size, done/all, fmt.Sprintf("layer %d of %d, %s", layers, len(c.network.Layers), l.Name)))
 		for i, t := range l.Outputs {
 			if perLayer {
 				c.keep(t, out[i])
@@ -165,7 +167,7 @@ func (c *contestant) classify() {
 		scores, n := float64s(v), v.Len()/items
 		for k := 0; k < items && len(c.classes) < maxClassItems; k++ {
 			item := c.batch.first + k
-			one := ItemClasses{Item: item, Label: -1, Top: top(scores[k*n : (k+1)*n])}
+			one := report.ItemClasses{Item: item, Label: -1, Top: top(scores[k*n : (k+1)*n])}
 			if class, ok := c.stages.Data.Label(item); ok {
 				one.Label = class
 			}
@@ -176,8 +178,8 @@ func (c *contestant) classify() {
 }
 
 // report sums the run up.
-func (c *contestant) report() BackendRun {
-	r := BackendRun{Name: c.name, Classes: c.classes}
+func (c *contestant) report() report.BackendRun {
+	r := report.BackendRun{Name: c.name, Classes: c.classes}
 	if c.loaded == nil {
 		r.Device = definition(c.name)
 		r.Launches = len(c.network.Layers)

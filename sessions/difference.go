@@ -8,6 +8,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // worstElements is how many elements of a tensor are named.
@@ -21,7 +22,7 @@ const (
 
 // difference gathers how one tensor differs between two runs, item by item.
 type difference struct {
-	tolerance     Tolerance
+	tolerance     report.Tolerance
 	scaled        bool                   // the tolerance's Abs is a share of b's RMS, which is known when all was added
 	rounding      *rounding              // finds the tolerance then; nil: it is given
 	slack         quant.ErrorAccumulator // of either: what |a - b| has beyond Rel |b|, against 0
@@ -31,14 +32,14 @@ type difference struct {
 	differ        int
 	over          int
 	largest       float64
-	largestAt     Position
+	largestAt     report.Position
 	toPass        float64 // the largest relative difference where b is not 0
 	zeros         bool    // elements differ where b is 0
 	equal         int
 	notFinite     int
 	bothNotFinite int // and equal: NaN or the same infinity
 	decades       [mostDecade - leastDecade + 2]int
-	worst         []DifferingElement
+	worst         []report.DifferingElement
 	worstRanks    []severity // of worst
 	shape         []int
 	types         [2]string
@@ -46,16 +47,16 @@ type difference struct {
 
 // between says which tensors are compared: as which types the two runs store them, and by what FP32 explains how they
 // differ, nil where it does not.
-func (d *difference) between(how Comparing, stored [2]graph.DataType, float bool, explained *RoundingFactors) {
+func (d *difference) between(how Comparing, stored [2]graph.DataType, float bool, explained *report.RoundingFactors) {
 	d.types, d.tolerance = [2]string{stored[0].String(), stored[1].String()}, how.tolerance(stored[:]...)
 	switch {
 	case explained != nil:
-		d.tolerance = Tolerance{}
+		d.tolerance = report.Tolerance{}
 		if d.rounding == nil {
 			d.rounding = &rounding{factors: *explained}
 		}
 	case how.Scaled && !float: // indices and booleans are right or wrong
-		d.tolerance = Tolerance{}
+		d.tolerance = report.Tolerance{}
 	default:
 		d.scaled = how.Scaled
 	}
@@ -84,7 +85,7 @@ func (d *difference) add(first int, at itemAxis, a, b, ref graph.Value) error {
 		}
 	}
 	for i := range x {
-		d.pair(x[i], y[i], func() Position { return at.position(first, i, a.Dims) })
+		d.pair(x[i], y[i], func() report.Position { return at.position(first, i, a.Dims) })
 	}
 	if d.shape == nil {
 		d.shape = a.Dims
@@ -111,7 +112,7 @@ func (d *difference) addSlack(a, b []float64) error {
 }
 
 // pair compares two elements.
-func (d *difference) pair(a, b float64, at func() Position) {
+func (d *difference) pair(a, b float64, at func() report.Position) {
 	d.count++
 	if a == b || a != a && b != b {
 		d.equal++
@@ -159,7 +160,7 @@ func (d *difference) pair(a, b float64, at func() Position) {
 		return 1
 	})
 	d.worstRanks = slices.Insert(d.worstRanks, i, r)
-	d.worst = slices.Insert(d.worst, i, DifferingElement{at(), a, b, abs, abs / math.Abs(b)})
+	d.worst = slices.Insert(d.worst, i, report.DifferingElement{Position: at(), First: a, Second: b, Abs: abs, Rel: abs / math.Abs(b)})
 	d.worstRanks, d.worst = d.worstRanks[:min(n+1, worstElements)], d.worst[:min(n+1, worstElements)]
 }
 
@@ -175,8 +176,8 @@ func (r severity) compare(o severity) int {
 }
 
 // report sums the comparison up.
-func (d *difference) report(name string) TensorDifference {
-	r := TensorDifference{
+func (d *difference) report(name string) report.TensorDifference {
+	r := report.TensorDifference{
 		Name: name, Type: d.types[0], SecondType: d.types[1], Shape: d.shape, Count: d.count, Differ: d.differ, Over: d.over, BothNotFinite: d.bothNotFinite,
 		Passed: d.over == 0, Errors: errorsOf(d.errors.Errors()), Tolerance: d.tolerance, MaxAt: d.largestAt, Worst: d.worst,
 	}
@@ -188,7 +189,7 @@ func (d *difference) report(name string) TensorDifference {
 	}
 	bin := func(from, to float64, n int) {
 		if n > 0 {
-			r.Histogram = append(r.Histogram, DifferenceBin{from, to, n})
+			r.Histogram = append(r.Histogram, report.DifferenceBin{From: from, To: to, Count: n})
 		}
 	}
 	bin(0, 0, d.equal)
@@ -207,7 +208,7 @@ func (d *difference) report(name string) TensorDifference {
 }
 
 // find puts in the tolerance, and what it says of the elements.
-func (d *difference) find(r *TensorDifference) {
+func (d *difference) find(r *report.TensorDifference) {
 	r.Passed = true
 	limit := d.tolerance.Abs * math.Sqrt(d.squares/max(1, float64(d.count)))
 	if d.rounding != nil {
@@ -219,7 +220,7 @@ func (d *difference) find(r *TensorDifference) {
 	if d.rounding != nil {
 		r.Rounding.MaxAbs = limit
 	}
-	r.Tolerance, r.Over = Tolerance{limit, d.tolerance.Rel}, int(over)
+	r.Tolerance, r.Over = report.Tolerance{Abs: limit, Rel: d.tolerance.Rel}, int(over)
 	r.Passed = r.Passed && over == 0
 }
 
@@ -252,7 +253,7 @@ func float64s(v graph.Value) []float64 {
 
 // outputStats gathers what OutputStats tells.
 type outputStats struct {
-	r            OutputStats
+	r            report.OutputStats
 	sum, squares float64
 }
 
@@ -279,7 +280,7 @@ func (o *outputStats) add(first int, at itemAxis, v graph.Value) {
 	}
 }
 
-func (o *outputStats) report() OutputStats {
+func (o *outputStats) report() report.OutputStats {
 	if n := float64(o.r.Count - o.r.NotFinite); n > 0 {
 		o.r.Mean = o.sum / n
 		o.r.Std = math.Sqrt(max(0, o.squares/n-o.r.Mean*o.r.Mean))
@@ -304,7 +305,7 @@ func looksLikeClasses(v graph.Value, items int) bool {
 }
 
 // top returns the highest scores, best first, the lower class first among equals.
-func top(scores []float64) []ClassScore {
+func top(scores []float64) []report.ClassScore {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
@@ -318,9 +319,9 @@ func top(scores []float64) []ClassScore {
 		}
 		return 0
 	})
-	var best []ClassScore
+	var best []report.ClassScore
 	for _, c := range order[:min(topClasses, len(order))] {
-		best = append(best, ClassScore{c, scores[c]})
+		best = append(best, report.ClassScore{Class: c, Score: scores[c]})
 	}
 	return best
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func TestDifference(t *testing.T) {
@@ -12,19 +13,19 @@ func TestDifference(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		a, b         []float32
-		tolerance    Tolerance
+		tolerance    report.Tolerance
 		over, differ int
 		notFinite    int
 		worst        []int // index of the worst elements, in order
 	}{
-		{"equal", []float32{1, -2, 0}, []float32{1, -2, 0}, Tolerance{}, 0, 0, 0, nil},
-		{"absolute", []float32{1, 2, 3}, []float32{1.5, 2.25, 3}, Tolerance{Abs: 0.25}, 1, 2, 0, []int{0, 1}},
-		{"relative to b", []float32{1, 100}, []float32{2, 101}, Tolerance{Rel: 0.25}, 1, 2, 0, []int{0, 1}},
-		{"both", []float32{0, 10}, []float32{0.5, 11}, Tolerance{Abs: 0.5, Rel: 0.125}, 0, 2, 0, []int{1, 0}}, // by how much they differ
-		{"one fails", []float32{0, 10, 0}, []float32{0.5, 12, 1}, Tolerance{Abs: 0.5, Rel: 0.25}, 1, 3, 0, []int{2, 1, 0}},
-		{"none allowed", []float32{1, 2, 3}, []float32{1, 2.25, 4}, Tolerance{}, 2, 2, 0, []int{2, 1}},
-		{"not finite, alike", []float32{inf, nan, -inf}, []float32{inf, nan, -inf}, Tolerance{}, 0, 0, 3, nil},
-		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, Tolerance{Abs: 1}, 3, 4, 0, []int{0, 1, 2, 3}},
+		{"equal", []float32{1, -2, 0}, []float32{1, -2, 0}, report.Tolerance{}, 0, 0, 0, nil},
+		{"absolute", []float32{1, 2, 3}, []float32{1.5, 2.25, 3}, report.Tolerance{Abs: 0.25}, 1, 2, 0, []int{0, 1}},
+		{"relative to b", []float32{1, 100}, []float32{2, 101}, report.Tolerance{Rel: 0.25}, 1, 2, 0, []int{0, 1}},
+		{"both", []float32{0, 10}, []float32{0.5, 11}, report.Tolerance{Abs: 0.5, Rel: 0.125}, 0, 2, 0, []int{1, 0}}, // by how much they differ
+		{"one fails", []float32{0, 10, 0}, []float32{0.5, 12, 1}, report.Tolerance{Abs: 0.5, Rel: 0.25}, 1, 3, 0, []int{2, 1, 0}},
+		{"none allowed", []float32{1, 2, 3}, []float32{1, 2.25, 4}, report.Tolerance{}, 2, 2, 0, []int{2, 1}},
+		{"not finite, alike", []float32{inf, nan, -inf}, []float32{inf, nan, -inf}, report.Tolerance{}, 0, 0, 3, nil},
+		{"not finite", []float32{inf, nan, 1, 2}, []float32{-inf, 1, inf, 2.5}, report.Tolerance{Abs: 1}, 3, 4, 0, []int{0, 1, 2, 3}},
 	} {
 		d := difference{tolerance: c.tolerance}
 		if err := d.add(0, itemAxis{axis: -1}, graph.Values(graph.F32, c.a, len(c.a)), graph.Values(graph.F32, c.b, len(c.b)), graph.Value{}); err != nil {
@@ -51,7 +52,7 @@ func TestDifference(t *testing.T) {
 }
 
 func TestDifferenceKeepsTheWorst(t *testing.T) {
-	d := difference{tolerance: Tolerance{Abs: 1}}
+	d := difference{tolerance: report.Tolerance{Abs: 1}}
 	for item := range 10 {
 		a := graph.Values(graph.I64, []int64{int64(item * 7 % 10), 0}, 1, 2)
 		if err := d.add(item, itemAxis{axis: -1}, a, graph.NewValue(graph.I64, 1, 2), graph.Value{}); err != nil {
@@ -102,7 +103,7 @@ func TestMaxRelative(t *testing.T) {
 
 // Tensors in 16 bits have a tolerance of their own, whichever run has them so.
 func TestToleranceByType(t *testing.T) {
-	c := Comparing{Tolerance: Tolerance{Abs: 1}, Half: Tolerance{Abs: 2}}
+	c := Comparing{Tolerance: report.Tolerance{Abs: 1}, Half: report.Tolerance{Abs: 2}}
 	for _, k := range []struct {
 		types [2]graph.DataType
 		want  float64

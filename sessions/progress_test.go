@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // A forecast is silent at first, then follows a steady phase, is not moved far by one slow step, and begins anew where the
@@ -15,7 +16,7 @@ import (
 func TestForecast(t *testing.T) {
 	f, now := forecast{}, time.Unix(1000, 0)
 	at := func(done, total int) time.Duration {
-		return f.left(Progress{Phase: "timing tactics", Done: done, Total: total}, now)
+		return f.left(report.Progress{Phase: "timing tactics", Done: done, Total: total}, now)
 	}
 	var last time.Duration
 	for i := range 50 {
@@ -35,7 +36,7 @@ func TestForecast(t *testing.T) {
 	if left := at(1, 100); left != 0 {
 		t.Errorf("%v is left at the beginning of another phase of the name", left)
 	}
-	if left := f.left(Progress{Phase: "packing weights"}, now); left != 0 {
+	if left := f.left(report.Progress{Phase: "packing weights"}, now); left != 0 {
 		t.Errorf("%v is left of what has no size", left)
 	}
 }
@@ -53,14 +54,14 @@ func TestRoughly(t *testing.T) {
 
 func TestProgressText(t *testing.T) {
 	for _, c := range []struct {
-		p        Progress
+		p        report.Progress
 		text     string
 		fraction float64
 	}{
-		{Progress{Phase: "optimising"}, "optimising", -1},
-		{Progress{Phase: "timing tactics", Done: 3}, "timing tactics 3", -1},
-		{Progress{Phase: "timing tactics", Item: "conv", Done: 3, Total: 12}, "timing tactics 3/12: conv", 0.25},
-		{Progress{Phase: "running", Done: 0, Total: 2, Share: 0.4}, "running 0/2", 0.4},
+		{report.Progress{Phase: "optimising"}, "optimising", -1},
+		{report.Progress{Phase: "timing tactics", Done: 3}, "timing tactics 3", -1},
+		{report.Progress{Phase: "timing tactics", Item: "conv", Done: 3, Total: 12}, "timing tactics 3/12: conv", 0.25},
+		{report.Progress{Phase: "running", Done: 0, Total: 2, Share: 0.4}, "running 0/2", 0.4},
 	} {
 		if got := c.p.String(); got != c.text || c.p.Fraction() != c.fraction {
 			t.Errorf("%+v: %q, %g, want %q, %g", c.p, got, c.p.Fraction(), c.text, c.fraction)
@@ -82,8 +83,8 @@ func TestEvaluationIsWatched(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var told []Progress
-	c := &contestant{network: n, batch: itemBatch{batches: batches{size: 2}}, now: Progress{Phase: "running on eval", Done: 2, Total: 4}, stages: &stages{progress: func(p Progress) {
+	var told []report.Progress
+	c := &contestant{network: n, batch: itemBatch{batches: batches{size: 2}}, now: report.Progress{Phase: "running on eval", Done: 2, Total: 4}, stages: &stages{progress: func(p report.Progress) {
 		if told = append(told, p); len(told) == 8 {
 			cancel()
 		}

@@ -10,26 +10,17 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
-
-// RoundingFactors are by what a precision's difference from FP32 explains that of two runs in it. Two right ones round in
-// different places: a product is summed in another order, an intermediate result is kept wider. How far that takes them
-// apart grows from layer to layer: in FP16 it may be 100 dB below the signal behind the first layer and 40 dB behind the
-// last. No fixed tolerance serves both. So the difference from FP32 is measured, on the same items, and one between the runs
-// that it does not explain is an error. It is that of the run which is nearer to FP32: a wrong kernel in the other does not
-// widen its own tolerance.
-type RoundingFactors struct {
-	RMS  float64 // times the RMS of the difference from FP32
-	Peak float64 // times its largest element, of which there is one in a tensor
-}
 
 var (
 	// halfRounding is FP16's: each run is as far from FP32 as FP16 makes the network, and two that had nothing in common
 	// were sqrt(2) as far from each other.
-	halfRounding = RoundingFactors{RMS: 1.5, Peak: 2}
+	halfRounding = report.RoundingFactors{RMS: 1.5, Peak: 2}
 	// byteRounding is INT8's. All runs compute the same integers, but for the few that are quantised from real numbers which
 	// lie so near to the middle of a step that one run rounds them up and another down.
-	byteRounding = RoundingFactors{RMS: 0.25, Peak: 1}
+	byteRounding = report.RoundingFactors{RMS: 0.25, Peak: 1}
 )
 
 const (
@@ -43,8 +34,8 @@ const (
 
 // rounding returns the factors of a configuration that lowers an FP32 network, so that FP32 shows what its rounding does;
 // nil for others.
-func (m *Model) rounding(cfg Config) *RoundingFactors {
-	lowest, rules, err := cfg.lowering()
+func (m *Model) rounding(cfg config.Config) *report.RoundingFactors {
+	lowest, rules, err := cfg.Lowering()
 	if err != nil || lowest == graph.F32 {
 		return nil
 	}
@@ -64,14 +55,14 @@ func (m *Model) rounding(cfg Config) *RoundingFactors {
 
 // reference32 runs the network in FP32 on the host.
 type reference32 struct {
-	factors         *RoundingFactors
+	factors         *report.RoundingFactors
 	context         *run.ExecutionContext
 	all             *build.Reference // nil where layers are not compared
 	outputs, layers map[string]graph.Value
 }
 
 // newReference32 prepares FP32 for the batches of a configuration.
-func (s *stages) newReference32(ctx context.Context, cfg Config, perLayer bool) (r *reference32, err error) {
+func (s *stages) newReference32(ctx context.Context, cfg config.Config, perLayer bool) (r *reference32, err error) {
 	base := s.fp32(cfg)
 	loaded, err := s.loadReference(ctx, base)
 	if err != nil {
@@ -127,7 +118,7 @@ func (r *reference32) layer(batch itemBatch, t *graph.Tensor) (graph.Value, bool
 
 // rounding gathers how far two runs of a tensor are from FP32.
 type rounding struct {
-	factors RoundingFactors
+	factors report.RoundingFactors
 	errors  [2]quant.ErrorAccumulator
 	largest float64 // of FP32
 	squares float64
@@ -153,7 +144,7 @@ func (r *rounding) add(ref, a, b graph.Value) error {
 }
 
 // report returns what the rounding explains.
-func (r *rounding) report() *RoundingReport {
+func (r *rounding) report() *report.Rounding {
 	first, second := r.errors[0].Errors(), r.errors[1].Errors()
 	near := first
 	if second.NotFinite < first.NotFinite || second.NotFinite == first.NotFinite && second.RMSE < first.RMSE {
@@ -161,7 +152,7 @@ func (r *rounding) report() *RoundingReport {
 	}
 	few := max(1, math.Sqrt(roundingElements/max(1, float64(r.count))))
 	rms := math.Sqrt(r.squares / max(1, float64(r.count)))
-	return &RoundingReport{
+	return &report.Rounding{
 		First: first.SQNRdB, Second: second.SQNRdB,
 		MaxAbs: within(r.factors.Peak*few*near.MaxAbs, r.largest, leastPeak),
 		RMS:    within(r.factors.RMS*few*near.RMSE, rms, leastRMS),

@@ -6,10 +6,12 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // measure adds samples and publishes the timings as they come in.
-func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
+func (s *Session) measure(ctx context.Context, cfg config.Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
 	s.stages.device.Lock()
 	defer s.stages.device.Unlock()
 	c, err := s.stages.ready(ctx, l)
@@ -17,11 +19,11 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		return err
 	}
 	defer c.Close()
-	s.stages.progress(Progress{Phase: s.stages.measuring()})
+	s.stages.progress(report.Progress{Phase: s.stages.measuring()})
 	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
 	t.of(c)
 	s.measured = false
-	var beside *Beside
+	var beside *report.Beside
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		if !live {
@@ -29,7 +31,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		}
 		o := s.stages.overview(cfg, l.Plan, r)
 		o.BuildTime = built
-		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
+		s.publish(report.PartTimings|report.PartOverview, func(snap *report.Snapshot) { snap.Timings, snap.Overview = r, o })
 	}
 	each := func(sample run.Sample) {
 		add(sample)
@@ -60,7 +62,7 @@ const (
 
 // alternate measures an engine in rounds, beside the reference if that is still loaded and there is room for both; the first
 // engine becomes the reference of those after it. It returns how the engine compares, nil where nothing was beside it.
-func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside, error) {
+func (s *Session) alternate(ctx context.Context, cfg config.Config, own *lane) (*report.Beside, error) {
 	st, lanes := s.stages, []*lane{own}
 	if s.reference == nil || s.reference.SameEngine(cfg, st.model.Quantized) {
 		if err := st.alternate(ctx, lanes); err != nil {
@@ -74,7 +76,7 @@ func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside
 		return nil, err
 	}
 	if other, err := st.identity(ctx, *s.reference); err == nil && id == other {
-		return &Beside{*s.reference, true, Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, st.alternate(ctx, lanes)
+		return &report.Beside{Config: *s.reference, Same: true, Speed: report.Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, st.alternate(ctx, lanes)
 	}
 	if l := st.kept(*s.reference); l != nil {
 		c, err := st.ready(ctx, l)
@@ -91,11 +93,11 @@ func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside
 	if err := st.alternate(ctx, lanes); err != nil || len(lanes) < 2 {
 		return nil, err
 	}
-	return &Beside{*s.reference, false, pairedSpeed(lanes[1].medians, own.medians)}, nil
+	return &report.Beside{Config: *s.reference, Same: false, Speed: pairedSpeed(lanes[1].medians, own.medians)}, nil
 }
 
 // kept returns the engine of a configuration if it is loaded, else nil.
-func (s *stages) kept(cfg Config) *run.Loaded {
+func (s *stages) kept(cfg config.Config) *run.Loaded {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil
@@ -109,7 +111,7 @@ func (s *stages) ready(ctx context.Context, l *run.Loaded) (*run.ExecutionContex
 	if err != nil {
 		return nil, err
 	}
-	s.watch(ctx, c, func() (Progress, int) { return Progress{Phase: s.measuring()}, 1 })
+	s.watch(ctx, c, func() (report.Progress, int) { return report.Progress{Phase: s.measuring()}, 1 })
 	if s.Data == nil || s.Data.Len() == 0 {
 		return c, nil
 	}

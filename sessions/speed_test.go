@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // noisy returns medians of rounds about a time on a machine that is slowed down for whole stretches: by so much in each.
@@ -59,10 +61,10 @@ func TestPairedSpeed(t *testing.T) {
 	if s := pairedSpeed(noisy(rng, time.Millisecond, still(1000)), noisy(rng, 990*time.Microsecond, still(1000))); s.Significant || s.Low <= 1 {
 		t.Errorf("a hundredth, however sure, is %+v", s)
 	}
-	if s := exactSpeed(200, 100); !s.Significant || s.Ratio != 2 {
+	if s := report.ExactSpeed(200, 100); !s.Significant || s.Ratio != 2 {
 		t.Errorf("%+v of estimates", s)
 	}
-	if s := exactSpeed(100, 100); s.Significant || s.Ratio != 1 {
+	if s := report.ExactSpeed(100, 100); s.Significant || s.Ratio != 1 {
 		t.Errorf("%+v of equal estimates", s)
 	}
 }

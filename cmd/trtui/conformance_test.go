@@ -101,7 +101,7 @@ func TestConformance(t *testing.T) {
 		{[]string{one, one, "-v"}, 0, "passed       test_relu\npassed       test_relu\n2 passed, 0 failed, 0 unsupported\n", ""},
 		{[]string{one, "-q"}, 0, "1 passed, 0 failed, 0 unsupported\n", ""},
 		{[]string{}, 2, "", "needs the path"},
-		{[]string{dir, "--format", "xml"}, 2, "", `format "xml" is neither`},
+		{[]string{dir, "--format", "xml"}, 2, "", `--format "xml": want text or json`},
 		{[]string{dir, "--odd"}, 2, "", "unknown flag: --odd"},
 		{[]string{filepath.Join(dir, "none")}, 2, "", "no such file"},
 		{[]string{empty}, 2, "", "has no cases"},

@@ -17,12 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/run/suite"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-// selftestOptions are the flags of trtui gpu selftest.
-type selftestOptions struct {
-	gpuOptions
+// selftestFlags are the flags of trtui gpu selftest.
+type selftestFlags struct {
+	gpuFlags
 	filter      string
 	pairs       string // all, or tactic: one of each
 	repetitions int    // none: times alone
@@ -31,9 +31,11 @@ type selftestOptions struct {
 	sweep       bool     // the layers of networks are timed, those of the suite are not checked
 }
 
-func selftestCommand() *cobra.Command { return (&selftestOptions{}).command() }
+func selftestCommand(table []backend) *cobra.Command {
+	return (&selftestFlags{gpuFlags: onGPU(table)}).command()
+}
 
-func (o *selftestOptions) command() *cobra.Command {
+func (o *selftestFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "selftest",
 		Short: "Run every tactic on every layer of the suite and compare with the layers' definition; exit code 1 where they differ",
@@ -58,7 +60,7 @@ func (o *selftestOptions) command() *cobra.Command {
 }
 
 // registerPairs adds the flags of what works on pairs.
-func (o *selftestOptions) registerPairs(c *cobra.Command) {
+func (o *selftestFlags) registerPairs(c *cobra.Command) {
 	o.register(c)
 	f := c.Flags()
 	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this in their names: TACTIC LAYER")
@@ -68,7 +70,7 @@ func (o *selftestOptions) registerPairs(c *cobra.Command) {
 	_ = f.MarkHidden("skip") // it is there
 }
 
-func (o *selftestOptions) run(c *cobra.Command) error {
+func (o *selftestFlags) run(c *cobra.Command) error {
 	if o.pairs != "all" && o.pairs != "tactic" {
 		return usageError{fmt.Errorf("--pairs %q: want all or tactic", o.pairs)}
 	}
@@ -79,7 +81,7 @@ func (o *selftestOptions) run(c *cobra.Command) error {
 }
 
 // name is the command's, and its summary's.
-func (o *selftestOptions) name() string {
+func (o *selftestFlags) name() string {
 	if o.sweep {
 		return "sweep"
 	}
@@ -111,10 +113,10 @@ func (s selftestSummary) String() string {
 
 // selftesting is a selftest under way.
 type selftesting struct {
-	*selftestOptions
+	*selftestFlags
 	stdout, stderr io.Writer
 	begin          time.Time
-	tell           func(sessions.Progress) // nil: nobody asks
+	tell           func(report.Progress) // nil: nobody asks
 	sum            selftestSummary
 	seen           map[string]bool // tactics
 	pending        *suite.Row      // the pair that is being checked
@@ -124,9 +126,9 @@ type selftesting struct {
 	failure        error           // of printing
 }
 
-func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer) error {
+func (o *selftestFlags) selftest(ctx context.Context, stdout, stderr io.Writer) error {
 	s := &selftesting{
-		selftestOptions: o, stdout: stdout, stderr: stderr, begin: time.Now(), seen: map[string]bool{}, losses: map[string]int{},
+		selftestFlags: o, stdout: stdout, stderr: stderr, begin: time.Now(), seen: map[string]bool{}, losses: map[string]int{},
 		sum: selftestSummary{Summary: o.name(), Reps: o.repetitions},
 	}
 	if err := s.readEarlier(); err != nil {
@@ -135,7 +137,7 @@ func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer
 	ctx, cancel := o.bounded(ctx)
 	defer cancel()
 	var stop func()
-	s.tell, stop = o.reporter(stderr)
+	s.tell, stop = o.output.reporter(stderr)
 	err := s.all(ctx)
 	stop()
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -146,7 +148,7 @@ func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer
 		return err
 	}
 	if s.sum.Pairs == 0 && err == nil {
-		return fmt.Errorf("no tactic of %s and layer have %q in their names", o.backend, o.filter)
+		return fmt.Errorf("no tactic of %s and layer have %q in their names", o.device.backend, o.filter)
 	}
 	if err = errors.Join(err, o.print(stdout, s.sum, s.sum.String())); err != nil {
 		return err
@@ -198,7 +200,7 @@ func (s *selftesting) report(r suite.Row) {
 		s.reportTime(r)
 		return
 	}
-	if !r.OK || s.format == "json" {
+	if !r.OK || s.output.json() {
 		s.failure = errors.Join(s.failure, s.print(s.stdout, r, "FAILED "+r.Tactic+" on "+r.Layer+": "+r.Error))
 	}
 }
@@ -316,8 +318,8 @@ type selftestEvent struct {
 }
 
 // progress says at which pair the selftest is.
-func (s *selftesting) progress() sessions.Progress {
-	p := sessions.Progress{Phase: "checking pairs", Item: s.pending.Tactic + " on " + s.pending.Layer, Done: s.sum.Ran, Total: s.sum.Pairs}
+func (s *selftesting) progress() report.Progress {
+	p := report.Progress{Phase: "checking pairs", Item: s.pending.Tactic + " on " + s.pending.Layer, Done: s.sum.Ran, Total: s.sum.Pairs}
 	if s.sum.Failed > 0 {
 		p.Item = fmt.Sprintf("%d failed; %s", s.sum.Failed, p.Item)
 	}
@@ -327,7 +329,7 @@ func (s *selftesting) progress() sessions.Progress {
 func (s *selftesting) handle(e selftestEvent) {
 	switch {
 	case e.Sweep != nil:
-		if s.format == "json" && !s.headed {
+		if s.output.json() && !s.headed {
 			s.headed = true
 			s.failure = errors.Join(s.failure, s.print(s.stdout, e.Head, ""))
 		}
@@ -343,7 +345,7 @@ func (s *selftesting) handle(e selftestEvent) {
 }
 
 // work is the worker's side: it writes events.
-func (o *selftestOptions) work(ctx context.Context, stdout io.Writer) error {
+func (o *selftestFlags) work(ctx context.Context, stdout io.Writer) error {
 	out := json.NewEncoder(stdout)
 	var failure error
 	write := func(e selftestEvent) { failure = errors.Join(failure, out.Encode(e)) }
@@ -356,8 +358,8 @@ func (o *selftestOptions) work(ctx context.Context, stdout io.Writer) error {
 }
 
 // check opens the backend and runs the pairs from index from on.
-func (o *selftestOptions) check(ctx context.Context, from int, skip []string, event func(selftestEvent)) error {
-	b, err := o.openBackend(o.backend)
+func (o *selftestFlags) check(ctx context.Context, from int, skip []string, event func(selftestEvent)) error {
+	b, err := o.device.open(o.device.backend)
 	if err != nil {
 		return err
 	}

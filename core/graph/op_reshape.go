@@ -48,7 +48,7 @@ var Reshape = &Op{
 	},
 	Eval: copyElements,
 	Import: func(n *Node) (any, []*Tensor, error) {
-		return ReshapeAttrs{n.Int("allowzero", 0) != 0}, n.Inputs, nil
+		return ReshapeAttrs{n.Flag("allowzero", false)}, n.Inputs, nil
 	},
 }
 

@@ -43,6 +43,12 @@ type Compiler interface {
 	CodeUse() CodeUse
 }
 
+// Threaded is implemented by backends that compute with threads of the host.
+type Threaded interface {
+	// NewStreamOf returns a stream with so many threads of its own, which end when it is closed.
+	NewStreamOf(threads int) (kernels.Stream, error)
+}
+
 // CodeUse is how many modules of code were compiled, and how many were found in the files where earlier compilations are
 // kept. Err is why those files cannot be used, if they cannot: what they would save is compiled.
 type CodeUse struct {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // timedInt8 reports the best time of f, its rate and its share of the VNNI peak: as many VPDPBUSD a cycle as
@@ -48,14 +50,14 @@ func benchConvInt8(b *testing.B, s ConvShape, workers int) {
 		b.Fatal(err)
 	}
 	oh, ow := s.OutHeight(), s.OutWidth()
-	call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace()), InScale: 0.02}
+	call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace()), InScale: 0.02}
 	call.Epilogue.ClampInner = false
 	if stem {
-		call.Float = Planar(make([]float32, s.Channels*s.Height*s.Width), s.Channels, s.Height, s.Width)
+		call.Float = work.Planar(make([]float32, s.Channels*s.Height*s.Width), s.Channels, s.Height, s.Width)
 	} else {
-		call.In = BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+		call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 	}
-	call.Epilogue.Out = BlockedBytes(make([]byte, blocksOf(s.Filters)*oh*ow*lanes), s.Filters, oh, ow)
+	call.Epilogue.Out = work.BlockedBytes(make([]byte, work.BlocksOf(s.Filters)*oh*ow*work.Lanes), s.Filters, oh, ow)
 	parallel, stop := benchParallel(workers)
 	defer stop()
 	timedInt8(b, 2*oh*ow*s.Filters*s.Channels*s.KernelH*s.KernelW, workers, func() { conv.Run(parallel, &call) })

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // benchParallel returns the loop of a pool of workers, and the function that ends them.
-func benchParallel(workers int) (Parallel, func()) {
-	p := newPool(workers)
-	return p.run, p.close
+func benchParallel(workers int) (work.Parallel, func()) {
+	p := work.NewPool(workers)
+	return p.Run, p.Close
 }
 
 // timed runs f and reports its best time, which other load on the machine disturbs least, its rate of flops
@@ -94,16 +95,16 @@ func benchConv(b *testing.B, s ConvShape, planar bool, workers int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	channels := blocksOf(s.Channels) * lanes
+	channels := work.BlocksOf(s.Channels) * work.Lanes
 	if planar {
 		channels = s.Channels
 	}
 	x := normals(r, channels*s.Height*s.Width)
-	call := ConvF32Call{In: Blocked(x, s.Channels, s.Height, s.Width), Limits: [2]float32{0, 6}, Workspace: alignedFloats(c.Workspace())}
+	call := ConvF32Call{In: work.Blocked(x, s.Channels, s.Height, s.Width), Limits: [2]float32{0, 6}, Workspace: work.AlignedFloats(c.Workspace())}
 	if planar {
-		call.In = Planar(x, s.Channels, s.Height, s.Width)
+		call.In = work.Planar(x, s.Channels, s.Height, s.Width)
 	}
-	call.Out = Blocked(alignedFloats(blocksOf(s.Filters)*lanes*s.OutHeight()*s.OutWidth()), s.Filters, s.OutHeight(), s.OutWidth())
+	call.Out = work.Blocked(work.AlignedFloats(work.BlocksOf(s.Filters)*work.Lanes*s.OutHeight()*s.OutWidth()), s.Filters, s.OutHeight(), s.OutWidth())
 	parallel, stop := benchParallel(workers)
 	defer stop()
 	flops := 2 * s.OutHeight() * s.OutWidth() * s.Filters * s.Channels * s.KernelH * s.KernelW

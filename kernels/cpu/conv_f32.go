@@ -2,10 +2,10 @@ package cpu
 
 import (
 	"fmt"
-	"math"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // ConvF32 is a direct convolution in float32, weights packed, ready to run. Its output is NCHWc16; its input
@@ -33,7 +33,7 @@ type ConvF32 struct {
 	rows    int // output rows of a block
 	units   []convUnit
 	scratch int // elements of one worker's scratch area
-	runs    sync.Pool
+	job     *work.Job[convRun]
 }
 
 // convSection is a run of output channel panels that read the same input channels: all of them, or, in a
@@ -84,11 +84,7 @@ func NewConvF32(s ConvShape, weights, bias []float32, cfg ConvF32Config) (*ConvF
 		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Filters)
 	}
 	c.pack(weights, bias)
-	c.runs.New = func() any {
-		r := &convRun{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = work.NewJob((*convRun).do)
 	return c, nil
 }
 
@@ -117,9 +113,9 @@ func (c *ConvF32) Workspace() int { return c.scratch * c.workers }
 
 // ConvF32Call is the operands of one run.
 type ConvF32Call struct {
-	In, Out   Tensor4
-	Residual  Tensor4    // added to the sum when Data is set; NCHWc16 of the output's shape
-	Limits    [2]float32 // the clamp of the result; see NoLimits
+	In, Out   work.Tensor4
+	Residual  work.Tensor4 // added to the sum when Data is set; NCHWc16 of the output's shape
+	Limits    [2]float32   // the clamp of the result; see NoLimits
 	Workspace []float32
 	// After, if set, is called for each finished run of n elements of an image's output, from element at of the image
 	// on, while it is still in the cache: for activations that the kernel does not know. A run is within one channel
@@ -127,25 +123,15 @@ type ConvF32Call struct {
 	After func(image, at, n int)
 }
 
-// NoLimits clamps nothing.
-func NoLimits() [2]float32 {
-	return [2]float32{float32(math.Inf(-1)), float32(math.Inf(1))}
-}
-
 // convRun is the state of one Run.
 type convRun struct {
 	conv *ConvF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the convolution. Several runs of one ConvF32 may go on at the same time.
-func (c *ConvF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := c.runs.Get().(*convRun)
-	r.call = *call
-	r.crew.run(parallel, c.workers, c.images()*c.rowBlocks()*len(c.units))
-	r.call = ConvF32Call{}
-	c.runs.Put(r)
+func (c *ConvF32) Run(parallel work.Parallel, call *ConvF32Call) {
+	c.job.Run(parallel, c.workers, c.images()*c.rowBlocks()*len(c.units), convRun{c, *call})
 }
 
 // images returns the number of images, output slices of volumes each by itself.
@@ -174,7 +160,7 @@ func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32)
 	in := r.call.In.Data[image*r.call.In.Image:]
 	low, high := c.depth.taps(slice)
 	perTap := len(section.chunks) / c.depth.Kernel
-	part := convPart{image: image, at: slice * c.oh * c.ow * lanes, first: first, last: last}
+	part := convPart{image: image, at: slice * c.oh * c.ow * work.Lanes, first: first, last: last}
 	for i := low * perTap; i < high*perTap; i++ {
 		chunk := &section.chunks[i]
 		source := in[c.depth.slice(slice, chunk.slice)*c.sliceSize():]
@@ -185,7 +171,7 @@ func (r *convRun) unit(unit convUnit, image, first, last int, scratch []float32)
 		} else if c.planar {
 			origin += first
 		} else {
-			origin += first * lanes
+			origin += first * work.Lanes
 		}
 		part.begins, part.ends = i == low*perTap, i == high*perTap-1
 		for p := unit.first; p < unit.last; p++ {
@@ -199,7 +185,7 @@ func (c *ConvF32) sliceSize() int {
 	if c.planar {
 		return c.shape.Height * c.shape.Width
 	}
-	return c.shape.Height * c.shape.Width * lanes
+	return c.shape.Height * c.shape.Width * work.Lanes
 }
 
 // convPart is rows [first, last) of an image, which begins at an element of each output plane, and whether a chunk is the
@@ -219,10 +205,10 @@ func (r *convRun) panel(section *convSection, p, chunk int, rows convPart, in []
 		Taps:       part.taps,
 		Weights:    c.weights[panel.chunks[chunk]:],
 		Ahead:      c.weights[panel.chunks[chunk]:],
-		Bias:       c.bias[panel.block*lanes:],
+		Bias:       c.bias[panel.block*work.Lanes:],
 		OutBlock:   r.call.Out.Plane,
-		OutPixel:   lanes,
-		Limits:     NoLimits(),
+		OutPixel:   work.Lanes,
+		Limits:     programs.NoLimits(),
 		Accumulate: !rows.begins,
 	}
 	if rows.ends {
@@ -232,7 +218,7 @@ func (r *convRun) panel(section *convSection, p, chunk int, rows convPart, in []
 		call.Ahead = c.weights[section.panels[p+1].chunks[chunk]:]
 		// Enough for the next panel to be there when this one is done.
 		tiles := ((last-first)*c.ow + panel.kernel.Pixels - 1) / panel.kernel.Pixels
-		call.AheadStep = min(32, 4*panel.kernel.Blocks*lanes/tiles+1)
+		call.AheadStep = min(32, 4*panel.kernel.Blocks*work.Lanes/tiles+1)
 	}
 	out := r.call.Out.Data[rows.image*r.call.Out.Image+panel.block*r.call.Out.Plane+rows.at:]
 	var residual []float32
@@ -245,29 +231,26 @@ func (r *convRun) panel(section *convSection, p, chunk int, rows convPart, in []
 		length, step = c.ow, c.gather.rowStep()
 	}
 	for at := first * c.ow; at < last*c.ow; at += length {
-		call.In, call.Out = in, out[at*lanes:]
+		call.In, call.Out = in, out[at*work.Lanes:]
 		if residual != nil {
-			call.Residual = residual[at*lanes:]
+			call.Residual = residual[at*work.Lanes:]
 		}
 		convStrip(&call, panel.kernel, part.depth, length)
 		if rows.ends && r.call.After != nil {
 			for b := range panel.kernel.Blocks {
-				r.call.After(rows.image, (panel.block+b)*r.call.Out.Plane+rows.at+at*lanes, length*lanes)
+				r.call.After(rows.image, (panel.block+b)*r.call.Out.Plane+rows.at+at*work.Lanes, length*work.Lanes)
 			}
 		}
 		in = in[min(step, len(in)):]
 	}
 }
 
-// callSteps bounds the multiply-adds of 16 lanes in one call of a kernel: about 100 microseconds.
-const callSteps = 1 << 19
-
 // convStrip computes length consecutive pixels, of a reduction of so many channels, in tiles of nearly equal size.
 func convStrip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
 	tiles := (length + k.Pixels - 1) / k.Pixels
 	small := length / tiles
 	big := length - small*tiles // tiles of one pixel more
-	pixel := lanes
+	pixel := work.Lanes
 	if k.Planar {
 		pixel = 1
 	}
@@ -276,7 +259,7 @@ func convStrip(call *asm.ConvCall, k *asm.ConvKernel, depth, length int) {
 		if big > 0 {
 			p, n = small+1, big
 		}
-		n = min(n, max(1, callSteps/(depth*p*k.Blocks)))
+		n = min(n, max(1, work.CallSteps/(depth*p*k.Blocks)))
 		call.Tiles = n
 		k.Run(p, *call)
 		tiles -= n

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // Sizes that keep a unit's operands in a 1 MiB L2 cache: bytes of input and of one panel's weights.
@@ -39,7 +40,7 @@ func convKernels(planar bool, features asm.Features) map[int]*asm.ConvKernel {
 // channels or, in NCHW, single ones.
 func convSections(channels, filters, groups int, planar bool, features asm.Features) []convSection {
 	kernels := convKernels(planar, features)
-	blocks := blocksOf(filters)
+	blocks := work.BlocksOf(filters)
 	var sections []convSection
 	for b := 0; b < blocks; {
 		width := 2
@@ -50,11 +51,11 @@ func convSections(channels, filters, groups int, planar bool, features asm.Featu
 			width = 1
 		}
 		perGroup := filters / groups
-		low := b * lanes / perGroup
-		high := (min((b+width)*lanes, filters)-1)/perGroup + 1
+		low := b * work.Lanes / perGroup
+		high := (min((b+width)*work.Lanes, filters)-1)/perGroup + 1
 		first, last := low*channels/groups, high*channels/groups
 		if !planar {
-			first, last = first/lanes, blocksOf(last)
+			first, last = first/work.Lanes, work.BlocksOf(last)
 		}
 		panel := convPanel{kernel: kernels[width], block: b}
 		b += width
@@ -88,14 +89,14 @@ func (c *ConvF32) planeDepth() int {
 	if c.planar {
 		return taps
 	}
-	return taps * lanes
+	return taps * work.Lanes
 }
 
 // tabulate chooses chunk and block sizes, cuts the work into units and builds the tables of taps.
 func (c *ConvF32) tabulate(cfg ConvF32Config) error {
 	planes, widest := extent(c.sections)
-	perChunk := min(planes, max(1, unitWeights/(c.planeDepth()*widest*lanes*4)))
-	perChunk = c.chooseRows(planes, evenly(planes, perChunk), layoutKernel(cfg.Features))
+	perChunk := min(planes, max(1, unitWeights/(c.planeDepth()*widest*work.Lanes*4)))
+	perChunk = c.chooseRows(planes, work.Evenly(planes, perChunk), work.LayoutKernel(cfg.Features))
 	for i := range c.sections {
 		whole := c.sections[i].chunks[0]
 		c.sections[i].chunks = nil
@@ -116,12 +117,6 @@ func (c *ConvF32) tabulate(cfg ConvF32Config) error {
 	return nil
 }
 
-// evenly lowers the part size so that the parts of total are nearly equal.
-func evenly(total, part int) int {
-	parts := (total + part - 1) / part
-	return (total + parts - 1) / parts
-}
-
 // chooseRows sets the block of rows that one unit computes and returns the planes of a chunk, at most
 // perChunk.
 func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int {
@@ -129,7 +124,7 @@ func (c *ConvF32) chooseRows(planes, perChunk int, kernel asm.LayoutKernel) int 
 		if c.shape.pointwise() {
 			size := rows * perChunk * 4
 			if !c.planar {
-				size *= lanes
+				size *= work.Lanes
 			}
 			return size <= unitInput
 		}
@@ -150,7 +145,7 @@ type rowBlocking struct{ oh, ow, batch, workers int }
 func (b rowBlocking) choose(planes, perChunk int, fits func(rows, perChunk int) bool) (rows, chunk int) {
 	least := min(b.oh, (unitPixels+b.ow-1)/b.ow)
 	for perChunk > 1 && !fits(least, perChunk) {
-		perChunk = evenly(planes, perChunk-1)
+		perChunk = work.Evenly(planes, perChunk-1)
 	}
 	rows = least
 	for rows < b.oh && fits(min(2*rows, b.oh), perChunk) {
@@ -161,7 +156,7 @@ func (b rowBlocking) choose(planes, perChunk int, fits func(rows, perChunk int) 
 			rows = max(least, (rows+1)/2)
 		}
 	}
-	return evenly(b.oh, rows), perChunk
+	return work.Evenly(b.oh, rows), perChunk
 }
 
 // newGather plans the copy of a block of rows.
@@ -169,7 +164,7 @@ func (c *ConvF32) newGather(rows int, kernel asm.LayoutKernel) *windowGather {
 	if c.planar {
 		return newWindowGather(&c.shape, rowRuns, 1, rows, kernel)
 	}
-	return newWindowGather(&c.shape, tapRuns, lanes, rows, kernel)
+	return newWindowGather(&c.shape, tapRuns, work.Lanes, rows, kernel)
 }
 
 // cut divides each section's panels into units.
@@ -206,7 +201,7 @@ func (c *ConvF32) tapsOf(chunk *convChunk, plane int) error {
 	for i := chunk.first; i < chunk.last; i++ {
 		quads := 1
 		if !c.planar {
-			quads = min(lanes, s.Channels-i*lanes+3) / 4
+			quads = min(work.Lanes, s.Channels-i*work.Lanes+3) / 4
 		}
 		for kh := range s.KernelH {
 			for kw := range s.KernelW {
@@ -230,7 +225,7 @@ func (c *ConvF32) tapsOf(chunk *convChunk, plane int) error {
 // [plane][kh][kw][channel of the plane][16*Blocks].
 func (c *ConvF32) pack(weights, bias []float32) {
 	s := &c.shape
-	c.bias = make([]float32, (blocksOf(s.Filters)+1)*lanes)
+	c.bias = make([]float32, (work.BlocksOf(s.Filters)+1)*work.Lanes)
 	copy(c.bias, bias)
 	size := 0
 	for i := range c.sections {
@@ -238,11 +233,11 @@ func (c *ConvF32) pack(weights, bias []float32) {
 			panel := &c.sections[i].panels[p]
 			for _, chunk := range c.sections[i].chunks {
 				panel.chunks = append(panel.chunks, size)
-				size += chunk.depth * panel.kernel.Blocks * lanes
+				size += chunk.depth * panel.kernel.Blocks * work.Lanes
 			}
 		}
 	}
-	c.weights = alignedFloats(size)
+	c.weights = work.AlignedFloats(size)
 	for i := range c.sections {
 		for p := range c.sections[i].panels {
 			panel := &c.sections[i].panels[p]
@@ -258,17 +253,17 @@ func (c *ConvF32) pack(weights, bias []float32) {
 func (c *ConvF32) packChunk(dst, weights []float32, panel *convPanel, chunk *convChunk) {
 	s := &c.shape
 	inGroup, outGroup := s.Channels/s.Groups, s.Filters/s.Groups
-	width, taps := panel.kernel.Blocks*lanes, s.KernelH*s.KernelW
+	width, taps := panel.kernel.Blocks*work.Lanes, s.KernelH*s.KernelW
 	tap := 0
 	for plane := chunk.first; plane < chunk.last; plane++ {
 		for k := range taps {
 			channel, count := plane, 1
 			if !c.planar {
-				channel, count = plane*lanes, 4*int(chunk.taps[tap].Quads)
+				channel, count = plane*work.Lanes, 4*int(chunk.taps[tap].Quads)
 			}
 			for ch := channel; ch < channel+count; ch++ {
 				for o := range width {
-					f := panel.block*lanes + o
+					f := panel.block*work.Lanes + o
 					if f < s.Filters && ch < s.Channels && f/outGroup == ch/inGroup {
 						dst[o] = weights[((f*inGroup+ch%inGroup)*c.depth.Kernel+chunk.slice)*taps+k]
 					}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // spawn runs each worker on a goroutine of its own.
@@ -20,11 +22,11 @@ func spawn(n int, f func(int)) {
 
 // concurrent runs a convolution of x from several goroutines at once, each with several workers: all results, of so many
 // elements, are those of a single worker, bit for bit.
-func concurrent(t *testing.T, x Tensor4, out func([]float32) Tensor4, elements int, build func(workers int) (transposedComputation, error)) {
+func concurrent(t *testing.T, x work.Tensor4, out func([]float32) work.Tensor4, elements int, build func(workers int) (transposedComputation, error)) {
 	t.Helper()
-	run := func(c transposedComputation, parallel Parallel) []float32 {
+	run := func(c transposedComputation, parallel work.Parallel) []float32 {
 		y := make([]float32, elements)
-		c.Run(parallel, &ConvF32Call{In: x, Out: out(y), Limits: NoLimits(), Workspace: make([]float32, c.Workspace())})
+		c.Run(parallel, &ConvF32Call{In: x, Out: out(y), Limits: programs.NoLimits(), Workspace: make([]float32, c.Workspace())})
 		return y
 	}
 	alone, err := build(1)
@@ -50,8 +52,8 @@ func TestConvF32Concurrent(t *testing.T) {
 	s := conv(48, 23, 21, 80, 3, 1, 1)
 	r := rand.New(rand.NewPCG(2, 2))
 	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
-	out := func(y []float32) Tensor4 { return Blocked(y, 80, 23, 21) }
-	concurrent(t, Blocked(x, 48, 23, 21), out, 80*23*21, func(workers int) (transposedComputation, error) {
+	out := func(y []float32) work.Tensor4 { return work.Blocked(y, 80, 23, 21) }
+	concurrent(t, work.Blocked(x, 48, 23, 21), out, 80*23*21, func(workers int) (transposedComputation, error) {
 		return NewConvF32(s, w, nil, ConvF32Config{Features: asm.HostFeatures(), Workers: workers})
 	})
 }
@@ -82,10 +84,10 @@ func TestRunAllocatesNothing(t *testing.T) {
 	}
 	workspace := make([]float32, max(c.Workspace(), d.Workspace(), p.Workspace()))
 	x, y, z := make([]float32, 16*81), make([]float32, 32*25), make([]float32, 32*25)
-	first := &ConvF32Call{In: Blocked(x, 16, 9, 9), Out: Blocked(y, 32, 5, 5), Limits: NoLimits(), Workspace: workspace}
-	second := &ConvF32Call{In: first.Out, Out: Blocked(z, 32, 5, 5), Limits: NoLimits(), Workspace: workspace}
+	first := &ConvF32Call{In: work.Blocked(x, 16, 9, 9), Out: work.Blocked(y, 32, 5, 5), Limits: programs.NoLimits(), Workspace: workspace}
+	second := &ConvF32Call{In: first.Out, Out: work.Blocked(z, 32, 5, 5), Limits: programs.NoLimits(), Workspace: workspace}
 	third := &PoolF32Call{In: second.Out, Out: first.Out, Workspace: workspace}
-	fourth := &GemmF32Call{M: 32, A: z, AStride: 25, B: b, Out: y, OutStride: 25, Limits: NoLimits(), Workers: 2}
+	fourth := &GemmF32Call{M: 32, A: z, AStride: 25, B: b, Out: y, OutStride: 25, Limits: programs.NoLimits(), Workers: 2}
 	if n := testing.AllocsPerRun(20, func() {
 		c.Run(serial, first)
 		d.Run(serial, second)

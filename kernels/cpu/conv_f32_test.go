@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // serial runs the work on the calling goroutine.
@@ -26,10 +27,10 @@ func normals(r *rand.Rand, n int) []float32 {
 
 // toBlocked converts NCHW to NCHWc16; lanes beyond the channels hold pad.
 func toBlocked(x []float32, n, c, pixels int, pad float32) []float32 {
-	out := make([]float32, n*blocksOf(c)*pixels*lanes)
+	out := make([]float32, n*work.BlocksOf(c)*pixels*work.Lanes)
 	for i := range out {
-		l, p, b := i%lanes, i/lanes%pixels, i/lanes/pixels
-		image, channel := b/blocksOf(c), b%blocksOf(c)*lanes+l
+		l, p, b := i%work.Lanes, i/work.Lanes%pixels, i/work.Lanes/pixels
+		image, channel := b/work.BlocksOf(c), b%work.BlocksOf(c)*work.Lanes+l
 		out[i] = pad
 		if channel < c {
 			out[i] = x[(image*c+channel)*pixels+p]
@@ -123,13 +124,13 @@ func testConvF32(t *testing.T, s ConvShape, features asm.Features, planar bool, 
 	oh, ow := s.OutHeight(), s.OutWidth()
 	residual := normals(r, len(want))
 	call := ConvF32Call{Limits: [2]float32{-40, 60}, Workspace: make([]float32, c.Workspace())}
-	call.In = Planar(x, s.Channels, s.Height, s.Width)
+	call.In = work.Planar(x, s.Channels, s.Height, s.Width)
 	if !planar {
-		call.In = Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
+		call.In = work.Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
 	}
-	call.Residual = Blocked(toBlocked(residual, s.Batch, s.Filters, oh*ow, 0), s.Filters, oh, ow)
+	call.Residual = work.Blocked(toBlocked(residual, s.Batch, s.Filters, oh*ow, 0), s.Filters, oh, ow)
 	out := make([]float32, len(call.Residual.Data))
-	call.Out = Blocked(out, s.Filters, oh, ow)
+	call.Out = work.Blocked(out, s.Filters, oh, ow)
 	var after int
 	if workers == 1 {
 		call.After = func(_, _, n int) { after += n }
@@ -140,7 +141,7 @@ func testConvF32(t *testing.T, s ConvShape, features asm.Features, planar bool, 
 	}
 	for i := range want {
 		f, n, p := i/(oh*ow)%s.Filters, i/(oh*ow)/s.Filters, i%(oh*ow)
-		got := out[n*call.Out.Image+f/lanes*call.Out.Plane+p*lanes+f%lanes]
+		got := out[n*call.Out.Image+f/work.Lanes*call.Out.Plane+p*work.Lanes+f%work.Lanes]
 		v := min(max(want[i]+float64(residual[i]), -40), 60)
 		if d := math.Abs(float64(got) - v); !(d <= 1e-6*(1+scale[i])) {
 			t.Fatalf("image %d channel %d pixel %d = %g, want %g", n, f, p, got, v)

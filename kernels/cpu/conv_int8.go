@@ -2,9 +2,10 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // ConvInt8 is a direct convolution of bytes with int32 sums, weights packed, ready to run. Output is
@@ -20,7 +21,7 @@ type ConvInt8 struct {
 	area  int8Area
 
 	rows    int // output rows of a block
-	panels  []int8Panel
+	panels  []quantised.Panel
 	groups  int // ranges of panels
 	pixels  []int32
 	weights []int8
@@ -28,7 +29,7 @@ type ConvInt8 struct {
 	scale   []float32
 	bias    []float32
 	scratch int // bytes of one worker's copy
-	runs    sync.Pool
+	job     *work.Job[convInt8Run]
 }
 
 // ConvInt8Config chooses how a ConvInt8 is built.
@@ -42,15 +43,6 @@ type ConvInt8Config struct {
 	Workers  int          // goroutines that Run may use, at least 1
 }
 
-// int8Panel is 16*Blocks output channels and the steps that reach their inputs.
-type int8Panel struct {
-	kernel  asm.QConvKernel
-	block   int // first output channel block
-	first   int // first input channel block read
-	steps   []int32
-	weights int // where its weights begin
-}
-
 // NewConvInt8 packs weights [Filters][Channels/Groups][KernelH][KernelW], each the integer weight minus its
 // zero point, between -255 and 255; scale [Filters], input scale times weight scale; bias [Filters] as real
 // values (nil for none).
@@ -59,15 +51,11 @@ func NewConvInt8(s ConvShape, weights []int16, scale, bias []float32, cfg ConvIn
 	if err != nil {
 		return nil, err
 	}
-	if err := checkInt8(s.Filters, s.Filters*s.Channels/s.Groups*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+	if err := quantised.Check(s.Filters, s.Filters*s.Channels/s.Groups*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
 	c.pack(weights, scale, bias)
-	c.runs.New = func() any {
-		r := &convInt8Run{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = work.NewJob((*convInt8Run).do)
 	return c, nil
 }
 
@@ -87,57 +75,21 @@ func planConvInt8(s ConvShape, cfg ConvInt8Config) (*ConvInt8, error) {
 	return c, c.tabulate()
 }
 
-// checkInt8 checks the constants of a quantised layer.
-func checkInt8(filters, count int, weights []int16, scale, bias []float32, zero int32) error {
-	if len(weights) != count {
-		return fmt.Errorf("%d weights, want %d", len(weights), count)
-	}
-	for i, w := range weights {
-		if w < -255 || w > 255 {
-			return fmt.Errorf("weight %d minus its zero point is %d, want -255 to 255", i, w)
-		}
-	}
-	if len(scale) != filters || bias != nil && len(bias) != filters {
-		return fmt.Errorf("%d scales and %d bias values, want %d", len(scale), len(bias), filters)
-	}
-	if zero < 0 || zero > 255 {
-		return fmt.Errorf("input zero point %d, want 0 to 255", zero)
-	}
-	return nil
-}
-
 // Workspace returns the bytes that Run needs.
 func (c *ConvInt8) Workspace() int { return c.scratch * c.cfg.Workers }
-
-// ConvInt8Call is the operands of one run.
-type ConvInt8Call struct {
-	In Bytes4
-	// Float, if its Data is set, is the NCHW input of a stem before quantisation by InScale and the
-	// configured zero point; otherwise a stem reads NCHW bytes in In.
-	Float    Tensor4
-	InScale  float32
-	Epilogue Int8Epilogue
-
-	Workspace []byte
-}
 
 // convInt8Run is the state of one Run.
 type convInt8Run struct {
 	conv *ConvInt8
-	call ConvInt8Call
-	crew crew
+	call quantised.Call
 }
 
 // Run computes the convolution. Several runs of one ConvInt8 may go on at the same time.
-func (c *ConvInt8) Run(parallel Parallel, call *ConvInt8Call) {
+func (c *ConvInt8) Run(parallel work.Parallel, call *quantised.Call) {
 	if !c.area.copied && call.In.Plane != c.area.plane {
 		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
 	}
-	r := c.runs.Get().(*convInt8Run)
-	r.call = *call
-	r.crew.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups)
-	r.call = ConvInt8Call{}
-	c.runs.Put(r)
+	c.job.Run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups, convInt8Run{c, *call})
 }
 
 // rowBlocks returns the number of blocks of rows of an image.
@@ -160,28 +112,28 @@ func (r *convInt8Run) unit(group, image, first, last int, scratch []byte) {
 	width := c.shape.OutWidth()
 	for i := range panels {
 		p := &panels[i]
-		requant := r.call.Epilogue.requant(image, p.block, first*width, lanes)
-		o := p.block * lanes
+		requant := r.call.Epilogue.Requant(image, p.Block, first*width, work.Lanes)
+		o := p.Block * work.Lanes
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
 		call := asm.QConvCall{
-			In:      in[(p.first-base)*c.area.plane:],
-			Steps:   p.steps,
-			Weights: c.weights[p.weights:],
+			In:      in[(p.First-base)*c.area.plane:],
+			Steps:   p.Steps,
+			Weights: c.weights[p.Weights:],
 			Start:   c.start[o:],
 			Requant: &requant,
 		}
 		pixels := c.pixels[:(last-first)*width]
-		for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
+		for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
 			n := min(most, len(pixels))
 			call.Pixels, pixels = pixels[:n], pixels[n:]
-			p.kernel.Run(&call)
-			requant = after(requant, n)
+			p.Kernel.Run(&call)
+			requant = quantised.After(requant, n)
 		}
 	}
 }
 
 // source returns the bytes that the pixel offsets refer to, and the channel block they begin with.
-func (r *convInt8Run) source(panels []int8Panel, image, first, last int, scratch []byte) (in []byte, base int) {
+func (r *convInt8Run) source(panels []quantised.Panel, image, first, last int, scratch []byte) (in []byte, base int) {
 	c := r.conv
 	switch {
 	case c.cfg.Stem && r.call.Float.Data != nil:
@@ -192,7 +144,7 @@ func (r *convInt8Run) source(panels []int8Panel, image, first, last int, scratch
 		return scratch, 0
 	case !c.area.copied:
 		s := &c.shape
-		return r.call.In.Data[image*r.call.In.Image+first*s.StrideH*s.Width*lanes:], 0
+		return r.call.In.Data[image*r.call.In.Image+first*s.StrideH*s.Width*work.Lanes:], 0
 	}
 	base, end := int8Span(&c.shape, panels)
 	in = r.call.In.Data[image*r.call.In.Image:]
@@ -201,11 +153,11 @@ func (r *convInt8Run) source(panels []int8Panel, image, first, last int, scratch
 }
 
 // int8Span returns the input channel blocks that the panels read.
-func int8Span(s *ConvShape, panels []int8Panel) (first, end int) {
-	first = panels[0].first
+func int8Span(s *ConvShape, panels []quantised.Panel) (first, end int) {
+	first = panels[0].First
 	perGroup := s.Channels / s.Groups
 	filters := s.Filters / s.Groups
 	lastPanel := &panels[len(panels)-1]
-	o := min((lastPanel.block+lastPanel.kernel.Blocks)*lanes, s.Filters) - 1
-	return first, blocksOf((o/filters + 1) * perGroup)
+	o := min((lastPanel.Block+lastPanel.Kernel.Blocks)*work.Lanes, s.Filters) - 1
+	return first, work.BlocksOf((o/filters + 1) * perGroup)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // int8Area is where the inner kernel finds the input of a block of output rows: [plane][row][column][pixel
@@ -24,14 +25,14 @@ type int8Area struct {
 const overread = 64
 
 func newInt8Area(s *ConvShape, cfg ConvInt8Config) int8Area {
-	a := int8Area{shape: s, zero: byte(cfg.InZero), signed: cfg.Signed, pixel: lanes, width: s.Width, height: s.Height, plane: s.Height * s.Width * lanes}
+	a := int8Area{shape: s, zero: byte(cfg.InZero), signed: cfg.Signed, pixel: work.Lanes, width: s.Width, height: s.Height, plane: s.Height * s.Width * work.Lanes}
 	if cfg.InPlane > 0 {
 		a.plane = cfg.InPlane
 	}
 	if cfg.Stem {
 		a.pixel = 4
 	}
-	a.quant = quantKernel(cfg.Features)
+	a.quant = work.QuantKernel(cfg.Features)
 	a.copied = cfg.Stem || s.PadTop+s.PadLeft+s.PadBottom+s.PadRight > 0
 	return a
 }
@@ -84,14 +85,14 @@ func (a *int8Area) gather(dst, image []byte, planeStride, b0, b1, first, last in
 	for b := b0; b < b1; b++ {
 		plane := image[b*planeStride:]
 		a.eachRow(first, last, func(row, y int) {
-			to := dst[((b-b0)*a.height+row)*a.width*lanes:][:a.width*lanes]
+			to := dst[((b-b0)*a.height+row)*a.width*work.Lanes:][:a.width*work.Lanes]
 			if y < 0 {
 				fillBytes(to, a.zero)
 				return
 			}
-			fillBytes(to[:low*lanes], a.zero)
-			copy(to[low*lanes:high*lanes], plane[(y*a.shape.Width+from)*lanes:])
-			fillBytes(to[high*lanes:], a.zero)
+			fillBytes(to[:low*work.Lanes], a.zero)
+			copy(to[low*work.Lanes:high*work.Lanes], plane[(y*a.shape.Width+from)*work.Lanes:])
+			fillBytes(to[high*work.Lanes:], a.zero)
 		})
 	}
 }
@@ -133,16 +134,6 @@ func (a *int8Area) stemRow(dst []byte, row, y, low, high int) []byte {
 	fillBytes(to[:low*4], a.zero)
 	fillBytes(to[high*4:], a.zero)
 	return to[low*4 : high*4]
-}
-
-// quantKernel returns the first kernel of the table that the features allow.
-func quantKernel(have asm.Features) asm.QuantKernel {
-	for _, k := range asm.QuantKernels() {
-		if have.Has(k.Needs) {
-			return k
-		}
-	}
-	panic("cpu: no generic conversion kernel")
 }
 
 // fillBytes sets every byte of s to v, eight at a time.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // naiveSums computes the exact sums of an NCHW convolution of bytes; padding holds the zero point.
@@ -42,10 +44,10 @@ func naiveSums(s ConvShape, x []byte, zero int32, w []int16) []int32 {
 
 // blockedBytes converts NCHW to NCHWc16; lanes beyond the channels hold junk.
 func blockedBytes(x []byte, n, c, pixels int) []byte {
-	out := make([]byte, n*blocksOf(c)*pixels*lanes)
+	out := make([]byte, n*work.BlocksOf(c)*pixels*work.Lanes)
 	for i := range out {
-		l, p, b := i%lanes, i/lanes%pixels, i/lanes/pixels
-		image, channel := b/blocksOf(c), b%blocksOf(c)*lanes+l
+		l, p, b := i%work.Lanes, i/work.Lanes%pixels, i/work.Lanes/pixels
+		image, channel := b/work.BlocksOf(c), b%work.BlocksOf(c)*work.Lanes+l
 		out[i] = byte(77 * i)
 		if channel < c {
 			out[i] = x[(image*c+channel)*pixels+p]
@@ -69,7 +71,7 @@ type int8Case struct {
 	weights     []int16
 	zero        int32
 	scale, bias []float32
-	epilogue    Int8Epilogue
+	epilogue    quantised.Epilogue
 }
 
 func newInt8Case(r *rand.Rand, s ConvShape, limit int) *int8Case {
@@ -82,7 +84,7 @@ func newInt8Case(r *rand.Rand, s ConvShape, limit int) *int8Case {
 		c.bias = append(c.bias, float32(r.NormFloat64()))
 	}
 	c.residual = randomBytes(r, s.Batch*s.Filters*s.OutHeight()*s.OutWidth())
-	c.epilogue = Int8Epilogue{Outer: [2]float32{-10, 12}, OutScale: 0.11, OutZero: 120,
+	c.epilogue = quantised.Epilogue{Outer: [2]float32{-10, 12}, OutScale: 0.11, OutZero: 120,
 		ClampInner: true, Inner: [2]float32{-9, 9}, ResidualScale: 0.02, ResidualZero: 100}
 	return c
 }
@@ -106,7 +108,7 @@ func (c *int8Case) want(i int, sum int32) byte {
 // runsInt8 is what the convolutions of bytes have in common.
 type runsInt8 interface {
 	Workspace() int
-	Run(Parallel, *ConvInt8Call)
+	Run(work.Parallel, *quantised.Call)
 }
 
 // check runs the convolution and compares every element.
@@ -114,19 +116,19 @@ func (c *int8Case) check(t *testing.T, conv runsInt8, stem bool) {
 	t.Helper()
 	s := c.shape
 	oh, ow := s.OutHeight(), s.OutWidth()
-	call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
-	call.In = BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+	call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
+	call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 	if stem {
-		call.In = Bytes4{Data: c.x, Image: s.Channels * s.Height * s.Width, Plane: s.Height * s.Width}
+		call.In = work.Bytes4{Data: c.x, Image: s.Channels * s.Height * s.Width, Plane: s.Height * s.Width}
 	}
-	call.Epilogue.Residual = BlockedBytes(blockedBytes(c.residual, s.Batch, s.Filters, oh*ow), s.Filters, oh, ow)
-	out := make([]byte, s.Batch*blocksOf(s.Filters)*oh*ow*lanes)
-	call.Epilogue.Out = BlockedBytes(out, s.Filters, oh, ow)
+	call.Epilogue.Residual = work.BlockedBytes(blockedBytes(c.residual, s.Batch, s.Filters, oh*ow), s.Filters, oh, ow)
+	out := make([]byte, s.Batch*work.BlocksOf(s.Filters)*oh*ow*work.Lanes)
+	call.Epilogue.Out = work.BlockedBytes(out, s.Filters, oh, ow)
 	conv.Run(serial, &call)
 	for i, sum := range naiveSums(s, c.x, c.zero, c.weights) {
 		p, plane := i%(oh*ow), i/(oh*ow)
 		n, f := plane/s.Filters, plane%s.Filters
-		got := out[((n*blocksOf(s.Filters)+f/lanes)*oh*ow+p)*lanes+f%lanes]
+		got := out[((n*work.BlocksOf(s.Filters)+f/work.Lanes)*oh*ow+p)*work.Lanes+f%work.Lanes]
 		if want := c.want(i, sum); got != want {
 			t.Fatalf("image %d filter %d pixel %d: %d, want %d (sum %d)", n, f, p, got, want, sum)
 		}
@@ -189,12 +191,12 @@ func TestConvInt8Concurrent(t *testing.T) {
 		}
 		wait.Wait()
 	}
-	in := BlockedBytes(blockedBytes(c.x, 1, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+	in := work.BlockedBytes(blockedBytes(c.x, 1, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 	outs := make([][]byte, 4)
 	both(len(outs), func(i int) {
-		call := ConvInt8Call{In: in, Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
-		outs[i] = make([]byte, blocksOf(s.Filters)*s.OutHeight()*s.OutWidth()*lanes)
-		call.Epilogue.Out = BlockedBytes(outs[i], s.Filters, s.OutHeight(), s.OutWidth())
+		call := quantised.Call{In: in, Epilogue: c.epilogue, Workspace: make([]byte, conv.Workspace())}
+		outs[i] = make([]byte, work.BlocksOf(s.Filters)*s.OutHeight()*s.OutWidth()*work.Lanes)
+		call.Epilogue.Out = work.BlockedBytes(outs[i], s.Filters, s.OutHeight(), s.OutWidth())
 		conv.Run(both, &call)
 	})
 	for i := range outs {

@@ -2,34 +2,6 @@ package cpu
 
 import "fmt"
 
-// Parallel runs f(0) ... f(n-1), possibly at the same time, and returns when all have returned.
-type Parallel func(n int, f func(i int))
-
-// lanes is the channel block of the NCHWc16 format: [N][ceil(C/16)][H][W][16].
-const lanes = 16
-
-// blocksOf returns how many channel blocks hold the channels.
-func blocksOf(channels int) int { return (channels + lanes - 1) / lanes }
-
-// Tensor4 is a view of an activation: float32 elements of one image after another, planes within. A plane
-// is dense: H*W*16 elements in NCHWc16, H*W in NCHW. Strides larger than dense make it a slice of the
-// channels of a wider tensor.
-type Tensor4 struct {
-	Data  []float32
-	Image int // elements between images
-	Plane int // elements between channel blocks (NCHWc16) or channels (NCHW)
-}
-
-// Blocked returns the dense NCHWc16 view of data.
-func Blocked(data []float32, channels, h, w int) Tensor4 {
-	return Tensor4{Data: data, Image: blocksOf(channels) * h * w * lanes, Plane: h * w * lanes}
-}
-
-// Planar returns the dense NCHW view of data.
-func Planar(data []float32, channels, h, w int) Tensor4 {
-	return Tensor4{Data: data, Image: channels * h * w, Plane: h * w}
-}
-
 // ConvShape is the geometry of a 2-D convolution.
 type ConvShape struct {
 	Batch, Channels, Height, Width       int // input

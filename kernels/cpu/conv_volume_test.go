@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // sliceSums is what a convolution of volumes is made of: those of its slices.
@@ -121,11 +123,11 @@ func checkConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config, c transposedC
 	residual := normals(r, len(want))
 	oh, pixels := d.Out*s.OutHeight(), d.Out*s.OutHeight()*s.OutWidth()
 	call := ConvF32Call{Limits: [2]float32{-40, 60}, Workspace: make([]float32, c.Workspace())}
-	call.In = Planar(x, s.Channels, d.In*s.Height, s.Width)
+	call.In = work.Planar(x, s.Channels, d.In*s.Height, s.Width)
 	if !cfg.Planar {
-		call.In = Blocked(toBlocked(x, s.Batch, s.Channels, d.In*s.Height*s.Width, 7), s.Channels, d.In*s.Height, s.Width)
+		call.In = work.Blocked(toBlocked(x, s.Batch, s.Channels, d.In*s.Height*s.Width, 7), s.Channels, d.In*s.Height, s.Width)
 	}
-	call.Residual = Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, oh, s.OutWidth())
+	call.Residual = work.Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, oh, s.OutWidth())
 	call.Out = call.Residual
 	call.Out.Data = make([]float32, len(call.Residual.Data))
 	fill(call.Out.Data)
@@ -139,7 +141,7 @@ func checkConvVolume(t *testing.T, s ConvShape, cfg ConvF32Config, c transposedC
 	}
 	for i := range want {
 		f, n, p := i/pixels%s.Filters, i/pixels/s.Filters, i%pixels
-		got := call.Out.Data[n*call.Out.Image+f/lanes*call.Out.Plane+p*lanes+f%lanes]
+		got := call.Out.Data[n*call.Out.Image+f/work.Lanes*call.Out.Plane+p*work.Lanes+f%work.Lanes]
 		v := min(max(want[i]+float64(residual[i]), -40), 60)
 		if e := math.Abs(float64(got) - v); !(e <= 1e-6*(1+scale[i])) {
 			t.Fatalf("image %d channel %d pixel %d = %g, want %g", n, f, p, got, v)

@@ -3,9 +3,9 @@ package cpu
 import (
 	"cmp"
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // DepthwiseF32 is a depthwise convolution of NCHWc16 tensors in float32, one filter a channel, ready to run.
@@ -15,7 +15,7 @@ type DepthwiseF32 struct {
 	kernel  asm.DepthwiseKernel
 	weights []float32 // [channel block][tap][16]
 	bias    []float32
-	runs    sync.Pool
+	job     *work.Job[depthwiseRun]
 }
 
 // NewDepthwiseF32 packs weights [Channels][1][taps in depth][KernelH][KernelW] and bias [Channels] (nil for none) for up to
@@ -32,18 +32,14 @@ func NewDepthwiseF32(s ConvShape, depth ConvDepth, weights, bias []float32, feat
 	if bias != nil && len(bias) != s.Channels {
 		return nil, fmt.Errorf("%d bias values, want %d", len(bias), s.Channels)
 	}
-	d.bias = make([]float32, d.field.blocks*lanes)
+	d.bias = make([]float32, d.field.blocks*work.Lanes)
 	copy(d.bias, bias)
-	d.weights = alignedFloats(d.field.blocks * taps * lanes)
+	d.weights = work.AlignedFloats(d.field.blocks * taps * work.Lanes)
 	for i, w := range weights {
 		c, t := i/taps, i%taps
-		d.weights[(c/lanes*taps+t)*lanes+c%lanes] = w
+		d.weights[(c/work.Lanes*taps+t)*work.Lanes+c%work.Lanes] = w
 	}
-	d.runs.New = func() any {
-		r := &depthwiseRun{conv: d}
-		r.crew.init(r.do)
-		return r
-	}
+	d.job = work.NewJob((*depthwiseRun).do)
 	return d, nil
 }
 
@@ -86,16 +82,11 @@ func (d *DepthwiseF32) scratch() int { return d.depth.Kernel * d.field.scratch()
 type depthwiseRun struct {
 	conv *DepthwiseF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the convolution. Several runs of one DepthwiseF32 may go on at the same time.
-func (d *DepthwiseF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := d.runs.Get().(*depthwiseRun)
-	r.call = *call
-	r.crew.run(parallel, d.field.workers, d.field.units())
-	r.call = ConvF32Call{}
-	d.runs.Put(r)
+func (d *DepthwiseF32) Run(parallel work.Parallel, call *ConvF32Call) {
+	d.job.Run(parallel, d.field.workers, d.field.units(), depthwiseRun{d, *call})
 }
 
 func (r *depthwiseRun) do(u, worker int) {
@@ -105,22 +96,22 @@ func (r *depthwiseRun) do(u, worker int) {
 	scratch := r.call.Workspace[worker*d.scratch():][:d.scratch()]
 	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &d.depth, slice, block, first, last)
 	plane := f.shape.KernelH * f.shape.KernelW
-	row := f.ow * lanes
+	row := f.ow * work.Lanes
 	at := (slice*f.oh + first) * row
 	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+at:]
 	call := asm.DepthwiseCall{
 		InRow: f.gather.rowStep(), Taps: f.taps[low*plane : high*plane],
-		Weights: d.weights[(block*len(f.taps)+low*plane)*lanes:], Bias: d.bias[block*lanes:],
-		OutRow: row, OutPixel: lanes, ResidualRow: row, Limits: r.call.Limits,
+		Weights: d.weights[(block*len(f.taps)+low*plane)*work.Lanes:], Bias: d.bias[block*work.Lanes:],
+		OutRow: row, OutPixel: work.Lanes, ResidualRow: row, Limits: r.call.Limits,
 	}
 	var residual []float32
 	if r.call.Residual.Data != nil {
 		residual = r.call.Residual.Data[image*r.call.Residual.Image+block*r.call.Residual.Plane+at:]
 	}
 	fieldTiles(f.ow, last-first, len(call.Taps), d.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
-		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
+		call.In, call.Out = scratch[y*call.InRow+x*work.Lanes:], out[y*row+x*work.Lanes:]
 		if residual != nil {
-			call.Residual = residual[y*row+x*lanes:]
+			call.Residual = residual[y*row+x*work.Lanes:]
 		}
 		call.Rows, call.Tiles = rows, tiles
 		d.kernel.Run(pixels, call)

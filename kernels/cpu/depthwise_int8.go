@@ -2,9 +2,10 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // DepthwiseInt8 is a depthwise convolution of NCHWc16 bytes, one filter a channel, ready to run.
@@ -17,7 +18,7 @@ type DepthwiseInt8 struct {
 	start   []int32
 	scale   []float32
 	bias    []float32
-	runs    sync.Pool
+	job     *work.Job[depthwiseInt8Run]
 }
 
 // NewDepthwiseInt8 packs weights [Channels][1][KernelH][KernelW]; the arguments are those of NewConvInt8.
@@ -29,7 +30,7 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 	if s.Groups != s.Channels || s.Filters != s.Channels {
 		return nil, fmt.Errorf("%d channels to %d in %d groups is not depthwise with one filter a channel", s.Channels, s.Filters, s.Groups)
 	}
-	if err := checkInt8(s.Filters, s.Channels*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+	if err := quantised.Check(s.Filters, s.Channels*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
 	d := &DepthwiseInt8{}
@@ -42,35 +43,13 @@ func NewDepthwiseInt8(s ConvShape, weights []int16, scale, bias []float32, cfg C
 			break
 		}
 	}
-	d.start, d.scale, d.bias = int8Constants(s.Filters, weights, scale, bias, cfg.InZero)
+	d.start, d.scale, d.bias = quantised.Constants(s.Filters, weights, scale, bias, cfg.InZero)
 	d.column = columnKernel(&s, weights, d.kernel.Needs)
 	for block := range d.window.blocks {
 		d.pack(weights, block)
 	}
-	d.runs.New = func() any {
-		r := &depthwiseInt8Run{conv: d}
-		r.crew.init(r.do)
-		return r
-	}
+	d.job = work.NewJob((*depthwiseInt8Run).do)
 	return d, nil
-}
-
-// int8Constants pads the epilogue's constants to whole channel blocks and folds the input's zero point into
-// what the sums start from.
-func int8Constants(filters int, weights []int16, scale, bias []float32, zero int32) (start []int32, scales, biases []float32) {
-	n := blocksOf(filters) * lanes
-	start, scales, biases = make([]int32, n), make([]float32, n), make([]float32, n)
-	copy(scales, scale)
-	copy(biases, bias)
-	perFilter := len(weights) / filters
-	for f := range filters {
-		sum := int32(0)
-		for _, w := range weights[f*perFilter:][:perFilter] {
-			sum += int32(w)
-		}
-		start[f] = -zero * sum
-	}
-	return start, scales, biases
 }
 
 // columnKernel returns the kernel of an instruction set that computes whole columns, if there is one for the shape; it
@@ -103,7 +82,7 @@ func (d *DepthwiseInt8) pack(weights []int16, block int) {
 		for column := 0; column <= (s.KernelW-1)*s.DilationW; column += 4 {
 			var rest [64]int16
 			for i := range rest {
-				c, at := block*lanes+i/4, column+i%4
+				c, at := block*work.Lanes+i/4, column+i%4
 				if kw := at / s.DilationW; c < s.Channels && at%s.DilationW == 0 && kw < s.KernelW {
 					rest[i] = weights[(c*s.KernelH+kh)*s.KernelW+kw]
 				}
@@ -114,7 +93,7 @@ func (d *DepthwiseInt8) pack(weights []int16, block int) {
 					packed = append(packed, int8(low))
 					rest[i] -= low
 				}
-				steps = append(steps, int32((kh*s.DilationH*d.window.area.width+column)*lanes))
+				steps = append(steps, int32((kh*s.DilationH*d.window.area.width+column)*work.Lanes))
 			}
 		}
 	}
@@ -130,17 +109,12 @@ func (d *DepthwiseInt8) Workspace() int { return d.window.workers * d.window.scr
 // depthwiseInt8Run is the state of one Run.
 type depthwiseInt8Run struct {
 	conv *DepthwiseInt8
-	call ConvInt8Call
-	crew crew
+	call quantised.Call
 }
 
 // Run computes the convolution. Several runs of one DepthwiseInt8 may go on at the same time.
-func (d *DepthwiseInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	r := d.runs.Get().(*depthwiseInt8Run)
-	r.call = *call
-	r.crew.run(parallel, d.window.workers, d.window.units())
-	r.call = ConvInt8Call{}
-	d.runs.Put(r)
+func (d *DepthwiseInt8) Run(parallel work.Parallel, call *quantised.Call) {
+	d.job.Run(parallel, d.window.workers, d.window.units(), depthwiseInt8Run{d, *call})
 }
 
 func (r *depthwiseInt8Run) do(u, worker int) {
@@ -148,33 +122,33 @@ func (r *depthwiseInt8Run) do(u, worker int) {
 	scratch := r.call.Workspace[worker*w.scratch:][:w.scratch]
 	image, block, first, last := w.load(scratch, r.call.In, u)
 	width := w.shape.OutWidth()
-	requant := r.call.Epilogue.requant(image, block, first*width, lanes)
-	requant.Scale, requant.Bias = d.scale[block*lanes:], d.bias[block*lanes:]
+	requant := r.call.Epilogue.Requant(image, block, first*width, work.Lanes)
+	requant.Scale, requant.Bias = d.scale[block*work.Lanes:], d.bias[block*work.Lanes:]
 	if d.column != nil {
 		d.columns(scratch, block, last-first, requant)
 		return
 	}
-	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*lanes:], Requant: &requant}
+	call := asm.QConvCall{In: scratch, Steps: d.steps[block], Weights: d.weights[block], Start: d.start[block*work.Lanes:], Requant: &requant}
 	pixels := w.pixels[:(last-first)*width]
-	for most := pieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
+	for most := quantised.PieceOf(len(call.Steps), 1, d.kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))
 		call.Pixels, pixels = pixels[:n], pixels[n:]
 		d.kernel.Run(&call)
-		requant = after(requant, n)
+		requant = quantised.After(requant, n)
 	}
 }
 
 // columns computes rows of a channel block in bands of nearly equal height.
 func (d *DepthwiseInt8) columns(scratch []byte, block, rows int, requant asm.Requant) {
 	s, a := &d.window.shape, &d.window.area
-	requant.OutPixel, requant.ResidualPixel = s.OutWidth()*lanes, s.OutWidth()*lanes
-	call := asm.QColumnCall{InRow: a.width * lanes, InColumn: s.StrideW * lanes, Columns: s.OutWidth(),
-		Weights: d.weights[block], Start: d.start[block*lanes:], Requant: &requant}
+	requant.OutPixel, requant.ResidualPixel = s.OutWidth()*work.Lanes, s.OutWidth()*work.Lanes
+	call := asm.QColumnCall{InRow: a.width * work.Lanes, InColumn: s.StrideW * work.Lanes, Columns: s.OutWidth(),
+		Weights: d.weights[block], Start: d.start[block*work.Lanes:], Requant: &requant}
 	bands := (rows + d.column.Rows - 1) / d.column.Rows
 	for band := range bands {
 		first, last := band*rows/bands, (band+1)*rows/bands
 		call.In, call.Rows = scratch[first*s.StrideH*call.InRow:], last-first
 		d.column.Run(&call)
-		requant = after(requant, last-first)
+		requant = quantised.After(requant, last-first)
 	}
 }

@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/trtui/trtui/kernels/cpu/asm"
+import (
+	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
+)
 
 // gatherOrder is the order in which a windowGather stores what it copies.
 type gatherOrder int
@@ -131,9 +134,9 @@ func (g *windowGather) lines(dst, plane []float32, n, y, step, start int) {
 	}
 	src := plane[((y+top*step)*s.Width+start+low*s.StrideW)*g.pixel:]
 	dst = dst[top*g.row():]
-	if g.pixel == lanes {
-		g.kernel.Gather(asm.GatherCall{Dst: dst, DstRow: g.row(), Src: src, SrcRow: step * s.Width * lanes, Rows: bottom - top,
-			Left: low, N: high - low, Right: g.width - high, Step: s.StrideW * lanes, Pad: g.pad})
+	if g.pixel == work.Lanes {
+		g.kernel.Gather(asm.GatherCall{Dst: dst, DstRow: g.row(), Src: src, SrcRow: step * s.Width * work.Lanes, Rows: bottom - top,
+			Left: low, N: high - low, Right: g.width - high, Step: s.StrideW * work.Lanes, Pad: g.pad})
 		return
 	}
 	for i := range bottom - top {

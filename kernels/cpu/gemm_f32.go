@@ -2,9 +2,10 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // Sizes of a unit of a matrix product.
@@ -29,11 +30,11 @@ func NewPackedB(k, n int, features asm.Features) (*PackedB, error) {
 	if k < 1 || n < 1 {
 		return nil, fmt.Errorf("matrix of %d rows and %d columns is empty", k, n)
 	}
-	b := &PackedB{K: k, N: n, data: alignedFloats(k * blocksOf(n) * lanes), layout: layoutKernel(features)}
+	b := &PackedB{K: k, N: n, data: work.AlignedFloats(k * work.BlocksOf(n) * work.Lanes), layout: work.LayoutKernel(features)}
 	b.kernels = gemmKernels(features)
 	for _, kernel := range b.kernels {
 		if kernel != nil {
-			b.panel = max(b.panel, kernel.Blocks*lanes)
+			b.panel = max(b.panel, kernel.Blocks*work.Lanes)
 		}
 	}
 	return b, nil
@@ -74,8 +75,8 @@ func (b *PackedB) Pack(src []float32, stride int, transposed bool) {
 			}
 			continue
 		}
-		for at := 0; at < width; at += lanes {
-			rows := min(max(columns-at, 0), lanes)
+		for at := 0; at < width; at += work.Lanes {
+			rows := min(max(columns-at, 0), work.Lanes)
 			from := src
 			if rows > 0 {
 				from = src[(n+at)*stride:]
@@ -86,7 +87,7 @@ func (b *PackedB) Pack(src []float32, stride int, transposed bool) {
 }
 
 // width returns the columns, padding included, of the panel that begins at column n.
-func (b *PackedB) width(n int) int { return min(b.panel, (b.N-n+lanes-1)/lanes*lanes) }
+func (b *PackedB) width(n int) int { return min(b.panel, (b.N-n+work.Lanes-1)/work.Lanes*work.Lanes) }
 
 // GemmF32Call is the operands of one product: Out = clamp(A*B + Bias + Residual).
 type GemmF32Call struct {
@@ -114,29 +115,21 @@ type gemmRun struct {
 	rowBlocks   int
 	panelBlocks int
 	lastBias    [gemmPanel]float32 // bias of the last panel, padded
-	crew        crew
 }
 
-var gemmRuns = sync.Pool{New: func() any {
-	r := &gemmRun{}
-	r.crew.init(r.do)
-	return r
-}}
+var gemmJob = work.NewJob((*gemmRun).do)
 
 // Gemm computes a product.
-func Gemm(parallel Parallel, call *GemmF32Call) {
+func Gemm(parallel work.Parallel, call *GemmF32Call) {
 	if call.M == 0 {
 		return
 	}
-	r := gemmRuns.Get().(*gemmRun)
-	r.call = *call
+	r := gemmRun{call: *call}
 	if call.Bias != nil {
 		copy(r.lastBias[:], call.Bias[(call.B.N-1)/call.B.panel*call.B.panel:])
 	}
 	r.cut()
-	r.crew.run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks)
-	r.call = GemmF32Call{}
-	gemmRuns.Put(r)
+	gemmJob.Run(parallel, max(1, call.Workers), r.rowBlocks*r.panelBlocks, r)
 }
 
 // cut chooses the rows and panels of a unit: rows that keep A in the L2 cache while the panels pass, and, for
@@ -145,14 +138,14 @@ func Gemm(parallel Parallel, call *GemmF32Call) {
 func (r *gemmRun) cut() {
 	c := &r.call
 	panels := (c.B.N + c.B.panel - 1) / c.B.panel
-	r.rows = evenly(c.M, min(c.M, gemmRows))
+	r.rows = work.Evenly(c.M, min(c.M, gemmRows))
 	r.rowBlocks = (c.M + r.rows - 1) / r.rows
 	r.panels = panels
 	if c.Workers > 1 {
 		parts := min(panels, max(1, (4*c.Workers+r.rowBlocks-1)/r.rowBlocks))
 		r.panels = (panels + parts - 1) / parts
-		if units := r.rowBlocks * ((panels + r.panels - 1) / r.panels); units < 2*c.Workers && c.M >= 2*lanes {
-			r.rows = max(lanes, evenly(c.M, r.rows/2))
+		if units := r.rowBlocks * ((panels + r.panels - 1) / r.panels); units < 2*c.Workers && c.M >= 2*work.Lanes {
+			r.rows = max(work.Lanes, work.Evenly(c.M, r.rows/2))
 			r.rowBlocks = (c.M + r.rows - 1) / r.rows
 		}
 	}
@@ -176,7 +169,7 @@ var noBias [gemmPanel]float32
 // unit computes rows x columns of the result from (row, column) on.
 func (r *gemmRun) unit(row, column, rows, columns int) {
 	c := &r.call
-	depth := evenly(c.B.K, min(c.B.K, gemmDepth))
+	depth := work.Evenly(c.B.K, min(c.B.K, gemmDepth))
 	for k := 0; k < c.B.K; k += depth {
 		for n := column; n < column+columns; n += c.B.panel {
 			width := c.B.width(n)
@@ -185,7 +178,7 @@ func (r *gemmRun) unit(row, column, rows, columns int) {
 				B:    c.B.data[n*c.B.K+k*width:],
 				Bias: noBias[:],
 				Out:  c.Out[row*c.OutStride+n:], OutStride: c.OutStride,
-				Limits:  NoLimits(),
+				Limits:  programs.NoLimits(),
 				Columns: min(width, c.B.N-n), Accumulate: k > 0,
 			}
 			switch {
@@ -201,7 +194,7 @@ func (r *gemmRun) unit(row, column, rows, columns int) {
 					call.Residual, call.ResidualStride = c.Residual[row*c.ResidualStride+n:], c.ResidualStride
 				}
 			}
-			gemmStrip(&call, c.B.kernels[width/lanes-1], rows)
+			gemmStrip(&call, c.B.kernels[width/work.Lanes-1], rows)
 		}
 	}
 }
@@ -216,7 +209,7 @@ func gemmStrip(call *asm.GemmCall, k *asm.GemmKernel, rows int) {
 		if big > 0 {
 			p, n = small+1, big
 		}
-		n = min(n, max(1, callSteps/(call.K*p*k.Blocks)))
+		n = min(n, max(1, work.CallSteps/(call.K*p*k.Blocks)))
 		call.Tiles = n
 		k.Run(p, *call)
 		tiles -= n

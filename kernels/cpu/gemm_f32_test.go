@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 func TestGemm(t *testing.T) {
@@ -66,34 +68,6 @@ func testGemm(t *testing.T, m, n, k int, features asm.Features, transposed bool,
 	}
 }
 
-func TestLayoutF32(t *testing.T) {
-	for _, channels := range []int{1, 3, 16, 40} {
-		for _, features := range featureSets() {
-			const batch, h, w = 2, 5, 7
-			x := normals(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
-			want := toBlocked(x, batch, channels, h*w, 0)
-			blocked, planar := make([]float32, len(want)), make([]float32, len(x))
-			l := NewLayoutF32(batch, channels, h*w, features)
-			for u := range l.Units() {
-				l.Block(Blocked(blocked, channels, h, w), Planar(x, channels, h, w), u)
-			}
-			for u := range l.Units() {
-				l.Unblock(Planar(planar, channels, h, w), Blocked(blocked, channels, h, w), u)
-			}
-			for i := range want {
-				if blocked[i] != want[i] {
-					t.Fatalf("%d channels: blocked element %d = %g, want %g", channels, i, blocked[i], want[i])
-				}
-			}
-			for i := range x {
-				if planar[i] != x[i] {
-					t.Fatalf("%d channels: planar element %d = %g, want %g", channels, i, planar[i], x[i])
-				}
-			}
-		}
-	}
-}
-
 func BenchmarkGemm(b *testing.B) {
 	for _, s := range [][3]int{{128, 768, 768}, {128, 3072, 768}, {128, 768, 3072}, {128, 128, 64}, {1024, 1024, 1024}, {1, 1000, 2048},
 		{4, 1000, 2048}, {1, 3072, 768}} {
@@ -106,8 +80,8 @@ func BenchmarkGemm(b *testing.B) {
 					b.Fatal(err)
 				}
 				packed.Pack(normals(r, k*n), n, false)
-				call := GemmF32Call{M: m, A: normals(r, m*k), AStride: k, B: packed, Out: alignedFloats(m * n), OutStride: n,
-					Limits: NoLimits(), Workers: workers}
+				call := GemmF32Call{M: m, A: normals(r, m*k), AStride: k, B: packed, Out: work.AlignedFloats(m * n), OutStride: n,
+					Limits: programs.NoLimits(), Workers: workers}
 				parallel, stop := benchParallel(workers)
 				defer stop()
 				timed(b, 2*m*n*k, workers, func() { Gemm(parallel, &call) })

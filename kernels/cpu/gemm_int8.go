@@ -3,9 +3,10 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // GemmInt8 is a matrix product of M rows of bytes with a constant matrix of signed bytes, packed, and the
@@ -14,7 +15,7 @@ import (
 type GemmInt8 struct {
 	m, n, k int
 	cfg     GemmInt8Config
-	panels  []int8Panel
+	panels  []quantised.Panel
 	pixels  []int32
 	weights []int8
 	start   []int32
@@ -24,7 +25,7 @@ type GemmInt8 struct {
 	groups  int // ranges of panels
 	depth   int // K rounded up to a step
 	copied  bool
-	runs    sync.Pool
+	job     *work.Job[gemmInt8Run]
 }
 
 // GemmInt8Config chooses how a GemmInt8 is built.
@@ -45,7 +46,7 @@ func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmIn
 	if m < 1 || n < 1 || k < 1 {
 		return nil, fmt.Errorf("matrix product of %dx%d by %dx%d is empty", m, k, k, n)
 	}
-	if err := checkInt8(n, n*k, weights, scale, bias, cfg.InZero); err != nil {
+	if err := quantised.Check(n, n*k, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
 	cfg.Workers = max(1, cfg.Workers)
@@ -71,11 +72,7 @@ func NewGemmInt8(m, n, k int, weights []int16, scale, bias []float32, cfg GemmIn
 	}
 	blocks := g.rowBlocks()
 	g.groups = min(len(g.panels), (want+blocks-1)/blocks)
-	g.runs.New = func() any {
-		r := &gemmInt8Run{gemm: g}
-		r.crew.init(r.do)
-		return r
-	}
+	g.job = work.NewJob((*gemmInt8Run).do)
 	return g, nil
 }
 
@@ -91,20 +88,20 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 			columns = append(columns, at(n, k))
 		}
 	}
-	g.start, g.scale, g.bias = int8Constants(g.n, columns, scale, bias, g.cfg.InZero)
-	var steps []int8Step
+	g.start, g.scale, g.bias = quantised.Constants(g.n, columns, scale, bias, g.cfg.InZero)
+	var steps []quantised.Step
 	for first := 0; first < g.k; first += 16 {
-		steps = append(steps, int8Step{int32(first), func(n, i int) int16 {
+		steps = append(steps, quantised.Step{Offset: int32(first), Weight: func(n, i int) int16 {
 			if first+i >= g.k {
 				return 0
 			}
 			return columns[n*g.k+first+i]
 		}})
 	}
-	for b := 0; b < blocksOf(g.n); {
-		p := int8Panel{kernel: qconvKernel(g.cfg.Features, min(2, blocksOf(g.n)-b)), block: b, weights: len(g.weights)}
-		g.weights, p.steps = packInt8(g.weights, steps, b*lanes, min(g.n, (b+p.kernel.Blocks)*lanes), p.kernel.Blocks)
-		b += p.kernel.Blocks
+	for b := 0; b < work.BlocksOf(g.n); {
+		p := quantised.Panel{Kernel: quantised.ConvKernel(g.cfg.Features, min(2, work.BlocksOf(g.n)-b)), Block: b, Weights: len(g.weights)}
+		g.weights, p.Steps = quantised.Pack(g.weights, steps, b*work.Lanes, min(g.n, (b+p.Kernel.Blocks)*work.Lanes), p.Kernel.Blocks)
+		b += p.Kernel.Blocks
 		g.panels = append(g.panels, p)
 	}
 }
@@ -112,7 +109,7 @@ func (g *GemmInt8) pack(weights []int16, scale, bias []float32) {
 func (g *GemmInt8) rowBlocks() int { return (g.m + g.rows - 1) / g.rows }
 
 // tailBytes is the room for one unit's part of a panel that ends beyond N: bytes or float32, and residual.
-const tailBytes = gemmInt8Rows * 2 * lanes
+const tailBytes = gemmInt8Rows * 2 * work.Lanes
 
 // Workspace returns the bytes that Run needs.
 func (g *GemmInt8) Workspace() int { return g.cfg.Workers * g.scratch() }
@@ -129,7 +126,7 @@ func (g *GemmInt8) scratch() int {
 type GemmInt8Call struct {
 	A []byte // [M][K], rows AStride apart
 	// Epilogue's tensors are matrices [M][N] here: Image is the elements between rows, Plane is not used.
-	Epilogue  Int8Epilogue
+	Epilogue  quantised.Epilogue
 	Workspace []byte
 }
 
@@ -137,16 +134,11 @@ type GemmInt8Call struct {
 type gemmInt8Run struct {
 	gemm *GemmInt8
 	call GemmInt8Call
-	crew crew
 }
 
 // Run computes the product. Several runs of one GemmInt8 may go on at the same time.
-func (g *GemmInt8) Run(parallel Parallel, call *GemmInt8Call) {
-	r := g.runs.Get().(*gemmInt8Run)
-	r.call = *call
-	r.crew.run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups)
-	r.call = GemmInt8Call{}
-	g.runs.Put(r)
+func (g *GemmInt8) Run(parallel work.Parallel, call *GemmInt8Call) {
+	g.job.Run(parallel, g.cfg.Workers, g.rowBlocks()*g.groups, gemmInt8Run{g, *call})
 }
 
 func (r *gemmInt8Run) do(u, worker int) {
@@ -163,7 +155,7 @@ func (r *gemmInt8Run) do(u, worker int) {
 	}
 	for i := group * len(g.panels) / g.groups; i < (group+1)*len(g.panels)/g.groups; i++ {
 		p := &g.panels[i]
-		if (p.block+p.kernel.Blocks)*lanes > g.n {
+		if (p.Block+p.Kernel.Blocks)*work.Lanes > g.n {
 			r.tail(p, a, first, rows, scratch)
 			continue
 		}
@@ -173,13 +165,13 @@ func (r *gemmInt8Run) do(u, worker int) {
 }
 
 // requant returns the epilogue of a panel from a row on.
-func (r *gemmInt8Run) requant(p *int8Panel, row int) asm.Requant {
+func (r *gemmInt8Run) requant(p *quantised.Panel, row int) asm.Requant {
 	e := &r.call.Epilogue
 	q := asm.Requant{ClampInner: e.ClampInner, Inner: e.Inner, Outer: e.Outer, OutScale: e.OutScale, OutZero: e.OutZero,
-		OutBlock: lanes, Scale: r.gemm.scale[p.block*lanes:], Bias: r.gemm.bias[p.block*lanes:]}
-	column := p.block * lanes
+		OutBlock: work.Lanes, Scale: r.gemm.scale[p.Block*work.Lanes:], Bias: r.gemm.bias[p.Block*work.Lanes:]}
+	column := p.Block * work.Lanes
 	if e.Residual.Data != nil {
-		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, lanes
+		q.Residual, q.ResidualPixel, q.ResidualBlock = e.Residual.Data[row*e.Residual.Image+column:], e.Residual.Image, work.Lanes
 		q.ResidualScale, q.ResidualZero = e.ResidualScale, float32(e.ResidualZero)
 	}
 	if e.Float.Data != nil {
@@ -190,30 +182,30 @@ func (r *gemmInt8Run) requant(p *int8Panel, row int) asm.Requant {
 	return q
 }
 
-func (r *gemmInt8Run) panel(p *int8Panel, a []byte, rows int, requant asm.Requant) {
-	g, o := r.gemm, p.block*lanes
-	call := asm.QConvCall{In: a, Steps: p.steps, Weights: g.weights[p.weights:], Start: g.start[o:], Requant: &requant}
+func (r *gemmInt8Run) panel(p *quantised.Panel, a []byte, rows int, requant asm.Requant) {
+	g, o := r.gemm, p.Block*work.Lanes
+	call := asm.QConvCall{In: a, Steps: p.Steps, Weights: g.weights[p.Weights:], Start: g.start[o:], Requant: &requant}
 	pixels := g.pixels[:rows]
-	for most := pieceOf(len(p.steps), 4*p.kernel.Blocks, p.kernel.Pixels); len(pixels) > 0; {
+	for most := quantised.PieceOf(len(p.Steps), 4*p.Kernel.Blocks, p.Kernel.Pixels); len(pixels) > 0; {
 		n := min(most, len(pixels))
 		call.Pixels, pixels = pixels[:n], pixels[n:]
-		p.kernel.Run(&call)
-		requant = after(requant, n)
+		p.Kernel.Run(&call)
+		requant = quantised.After(requant, n)
 	}
 }
 
 // tail computes the panel that ends beyond N a few rows at a time into scratch, since the kernel writes whole
 // panels, and copies the columns that there are.
-func (r *gemmInt8Run) tail(p *int8Panel, a []byte, first, rows int, scratch []byte) {
+func (r *gemmInt8Run) tail(p *quantised.Panel, a []byte, first, rows int, scratch []byte) {
 	g := r.gemm
-	width := p.kernel.Blocks * lanes
-	columns := g.n - p.block*lanes
+	width := p.Kernel.Blocks * work.Lanes
+	columns := g.n - p.Block*work.Lanes
 	whole := r.requant(p, first)
 	stride := g.cfg.AStride
 	if g.copied {
 		stride = g.depth
 	}
-	var floats [11 * 2 * lanes]float32
+	var floats [11 * 2 * work.Lanes]float32
 	most := len(floats) / width
 	out, residual := scratch[:tailBytes], scratch[tailBytes:]
 	for row := 0; row < rows; row += most {

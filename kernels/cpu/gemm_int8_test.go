@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 func TestGemmInt8(t *testing.T) {
@@ -42,13 +43,13 @@ func testGemmInt8(t *testing.T, m, n, k int, features asm.Features, transposed, 
 	for row := range m {
 		copy(call.A[row*(k+3):], c.x[row*k:][:k])
 	}
-	call.Epilogue.Residual = Bytes4{Data: c.residual, Image: n}
+	call.Epilogue.Residual = work.Bytes4{Data: c.residual, Image: n}
 	out := make([]byte, m*(n+1))
 	floats := make([]float32, m*(n+1))
 	if float {
-		call.Epilogue.Float = Tensor4{Data: floats, Image: n + 1}
+		call.Epilogue.Float = work.Tensor4{Data: floats, Image: n + 1}
 	} else {
-		call.Epilogue.Out = Bytes4{Data: out, Image: n + 1}
+		call.Epilogue.Out = work.Bytes4{Data: out, Image: n + 1}
 	}
 	g.Run(serial, &call)
 	for i, sum := range naiveSums(s, c.x, c.zero, c.weights) {
@@ -81,7 +82,7 @@ func BenchmarkGemmInt8(b *testing.B) {
 			}
 			call := GemmInt8Call{A: c.x, Epilogue: c.epilogue, Workspace: make([]byte, g.Workspace())}
 			call.Epilogue.ClampInner = false
-			call.Epilogue.Out = Bytes4{Data: make([]byte, m*n), Image: n}
+			call.Epilogue.Out = work.Bytes4{Data: make([]byte, m*n), Image: n}
 			timedInt8(b, 2*m*n*k, 1, func() { g.Run(serial, &call) })
 		})
 	}

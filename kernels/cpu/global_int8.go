@@ -2,9 +2,10 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // GlobalAverageInt8 is the average over all pixels of NCHWc16 bytes, ready to run; see PoolInt8 for the
@@ -13,9 +14,9 @@ type GlobalAverageInt8 struct {
 	batch, blocks, workers int
 	kernel                 asm.QPoolKernel
 	steps                  []int32
-	start                  [lanes]int32
-	scale, bias            [lanes]float32
-	runs                   sync.Pool
+	start                  [work.Lanes]int32
+	scale, bias            [work.Lanes]float32
+	job                    *work.Job[globalInt8Run]
 }
 
 // NewGlobalAverageInt8 plans the average of height*width pixels, at most 2^20, of bytes of scale and zero.
@@ -27,7 +28,7 @@ func NewGlobalAverageInt8(batch, channels, height, width int, scale float32, zer
 	if zero < 0 || zero > 255 {
 		return nil, fmt.Errorf("input zero point %d, want 0 to 255", zero)
 	}
-	g := &GlobalAverageInt8{batch: batch, blocks: blocksOf(channels), workers: max(1, workers)}
+	g := &GlobalAverageInt8{batch: batch, blocks: work.BlocksOf(channels), workers: max(1, workers)}
 	for _, k := range asm.QPoolKernels() {
 		if features.Has(k.Needs) {
 			g.kernel = k
@@ -36,41 +37,32 @@ func NewGlobalAverageInt8(batch, channels, height, width int, scale float32, zer
 	}
 	n := height * width
 	for i := range n {
-		g.steps = append(g.steps, int32(i*lanes))
+		g.steps = append(g.steps, int32(i*work.Lanes))
 	}
-	for i := range lanes {
+	for i := range work.Lanes {
 		g.start[i], g.scale[i] = -zero*int32(n), scale/float32(n)
 	}
-	g.runs.New = func() any {
-		r := &globalInt8Run{average: g}
-		r.crew.init(r.do)
-		return r
-	}
+	g.job = work.NewJob((*globalInt8Run).do)
 	return g, nil
 }
 
 // globalInt8Run is the state of one Run.
 type globalInt8Run struct {
 	average *GlobalAverageInt8
-	call    ConvInt8Call
-	crew    crew
+	call    quantised.Call
 }
 
 var onePixel = []int32{0}
 
 // Run computes an output of one pixel. Several runs may go on at the same time.
-func (g *GlobalAverageInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	r := g.runs.Get().(*globalInt8Run)
-	r.call = *call
-	r.crew.run(parallel, g.workers, g.batch*g.blocks)
-	r.call = ConvInt8Call{}
-	g.runs.Put(r)
+func (g *GlobalAverageInt8) Run(parallel work.Parallel, call *quantised.Call) {
+	g.job.Run(parallel, g.workers, g.batch*g.blocks, globalInt8Run{g, *call})
 }
 
 func (r *globalInt8Run) do(u, _ int) {
 	g := r.average
 	image, block := u/g.blocks, u%g.blocks
-	requant := r.call.Epilogue.requant(image, block, 0, lanes)
+	requant := r.call.Epilogue.Requant(image, block, 0, work.Lanes)
 	requant.Scale, requant.Bias = g.scale[:], g.bias[:]
 	in := r.call.In
 	call := asm.QConvCall{In: in.Data[image*in.Image+block*in.Plane:], Pixels: onePixel, Steps: g.steps, Start: g.start[:], Requant: &requant}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // chain is a network written out as a list of kernel runs on buffers that are reused once their last reader
@@ -14,7 +16,7 @@ import (
 type chain struct {
 	b         testing.TB
 	workers   int
-	parallel  Parallel
+	parallel  work.Parallel
 	steps     []func()
 	flops     int
 	free      map[int][][]float32
@@ -29,8 +31,8 @@ type activation struct {
 	planar  bool
 }
 
-func newChain(b testing.TB, workers int, parallel Parallel) *chain {
-	return &chain{b: b, workers: workers, parallel: parallel, free: map[int][][]float32{}, workspace: alignedFloats(4 << 20),
+func newChain(b testing.TB, workers int, parallel work.Parallel) *chain {
+	return &chain{b: b, workers: workers, parallel: parallel, free: map[int][][]float32{}, workspace: work.AlignedFloats(4 << 20),
 		random: rand.New(rand.NewPCG(1, 1))}
 }
 
@@ -39,22 +41,22 @@ func (n *chain) input(c, h, w int) activation {
 }
 
 func (n *chain) make(c, h, w int) activation {
-	size := blocksOf(c) * lanes * h * w
+	size := work.BlocksOf(c) * work.Lanes * h * w
 	if list := n.free[size]; len(list) > 0 {
 		n.free[size] = list[:len(list)-1]
 		return activation{list[len(list)-1], c, h, w, false}
 	}
-	return activation{alignedFloats(size), c, h, w, false}
+	return activation{work.AlignedFloats(size), c, h, w, false}
 }
 
 // release lets later layers overwrite a.
 func (n *chain) release(a activation) { n.free[len(a.data)] = append(n.free[len(a.data)], a.data) }
 
-func (a activation) view() Tensor4 {
+func (a activation) view() work.Tensor4 {
 	if a.planar {
-		return Planar(a.data, a.c, a.h, a.w)
+		return work.Planar(a.data, a.c, a.h, a.w)
 	}
-	return Blocked(a.data, a.c, a.h, a.w)
+	return work.Blocked(a.data, a.c, a.h, a.w)
 }
 
 // conv adds a convolution, depthwise where groups is more than one; residual may be empty.
@@ -69,7 +71,7 @@ func (n *chain) conv(x activation, filters, kernel, stride, groups int, high flo
 	}
 	call := &ConvF32Call{In: x.view(), Out: out.view(), Workspace: n.workspace, Limits: [2]float32{0, float32(high)}}
 	if high == 0 {
-		call.Limits = NoLimits()
+		call.Limits = programs.NoLimits()
 	}
 	if residual.data != nil {
 		call.Residual = residual.view()
@@ -116,7 +118,7 @@ func (n *chain) head(x activation, classes int) {
 	}
 	b.Pack(normals(n.random, x.c*classes), classes, false)
 	call := &GemmF32Call{M: 1, A: average.data, AStride: x.c, B: b, Out: make([]float32, classes), OutStride: classes,
-		Limits: NoLimits(), Workers: n.workers}
+		Limits: programs.NoLimits(), Workers: n.workers}
 	n.steps = append(n.steps, func() {
 		for u := range g.Units() {
 			g.Run(average.view(), x.view(), u)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // PoolShape is the geometry of a 2-D pooling, or of one of volumes: that of a depthwise convolution. Where the output size is
@@ -39,7 +40,7 @@ type PoolF32 struct {
 	kernel  asm.PoolKernel
 	mode    PoolMode
 	factors [][]float32 // of an average: of each output slice [oh][ow]
-	runs    sync.Pool
+	job     *work.Job[poolRun]
 }
 
 func poolKernel(features asm.Features) asm.PoolKernel {
@@ -76,11 +77,7 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	if mode != MaxPool {
 		l.tabulate(&p)
 	}
-	l.runs.New = func() any {
-		r := &poolRun{pool: l}
-		r.crew.init(r.do)
-		return r
-	}
+	l.job = work.NewJob((*poolRun).do)
 	return l, nil
 }
 
@@ -124,7 +121,7 @@ func (l *PoolF32) scratch() int { return l.depth.Kernel * l.field.scratch() }
 
 // PoolF32Call is the operands of one run.
 type PoolF32Call struct {
-	In, Out   Tensor4
+	In, Out   work.Tensor4
 	Workspace []float32
 }
 
@@ -132,16 +129,11 @@ type PoolF32Call struct {
 type poolRun struct {
 	pool *PoolF32
 	call PoolF32Call
-	crew crew
 }
 
 // Run computes the pooling. Several runs of one PoolF32 may go on at the same time.
-func (l *PoolF32) Run(parallel Parallel, call *PoolF32Call) {
-	r := l.runs.Get().(*poolRun)
-	r.call = *call
-	r.crew.run(parallel, l.field.workers, l.field.units())
-	r.call = PoolF32Call{}
-	l.runs.Put(r)
+func (l *PoolF32) Run(parallel work.Parallel, call *PoolF32Call) {
+	l.job.Run(parallel, l.field.workers, l.field.units(), poolRun{l, *call})
 }
 
 func (r *poolRun) do(u, worker int) {
@@ -150,12 +142,12 @@ func (r *poolRun) do(u, worker int) {
 	image, slice := l.depth.split(image)
 	scratch := r.call.Workspace[worker*l.scratch():][:l.scratch()]
 	low, high := f.copySlices(scratch, r.call.In.Data[image*r.call.In.Image:], r.call.In.Plane, &l.depth, slice, block, first, last)
-	row := f.ow * lanes
+	row := f.ow * work.Lanes
 	out := r.call.Out.Data[image*r.call.Out.Image+block*r.call.Out.Plane+(slice*f.oh+first)*row:]
 	plane := f.shape.KernelH * f.shape.KernelW
 	call := asm.PoolCall{InRow: f.gather.rowStep(), Taps: f.taps[low*plane : high*plane], OutRow: row, FactorRow: f.ow}
 	fieldTiles(f.ow, last-first, len(call.Taps), l.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
-		call.In, call.Out = scratch[y*call.InRow+x*lanes:], out[y*row+x*lanes:]
+		call.In, call.Out = scratch[y*call.InRow+x*work.Lanes:], out[y*row+x*work.Lanes:]
 		call.Rows, call.Tiles = rows, tiles
 		if l.mode == MaxPool {
 			l.kernel.Max(pixels, call)
@@ -178,15 +170,15 @@ func NewGlobalAverageF32(batch, channels, pixels int, features asm.Features) *Gl
 }
 
 // Units returns the number of pieces that Run divides into: one for each image and channel block.
-func (g *GlobalAverageF32) Units() int { return g.Batch * blocksOf(g.Channels) }
+func (g *GlobalAverageF32) Units() int { return g.Batch * work.BlocksOf(g.Channels) }
 
 // Run computes unit u: one vector of out, whose planes are single pixels.
-func (g *GlobalAverageF32) Run(out, in Tensor4, u int) {
-	blocks := blocksOf(g.Channels)
+func (g *GlobalAverageF32) Run(out, in work.Tensor4, u int) {
+	blocks := work.BlocksOf(g.Channels)
 	image, block := u/blocks, u%blocks
-	dst := (*[lanes]float32)(out.Data[image*out.Image+block*out.Plane:])
+	dst := (*[work.Lanes]float32)(out.Data[image*out.Image+block*out.Plane:])
 	clear(dst[:])
-	plane := in.Data[image*in.Image+block*in.Plane:][:g.Pixels*lanes]
+	plane := in.Data[image*in.Image+block*in.Plane:][:g.Pixels*work.Lanes]
 	g.kernel.Sum(dst, plane, 1/float32(g.Pixels))
 }
 
@@ -201,29 +193,29 @@ type GlobalMaxF32 struct {
 // NewGlobalMaxF32 returns the maximum for a shape, with kernels that features allow.
 func NewGlobalMaxF32(batch, channels, pixels int, features asm.Features) *GlobalMaxF32 {
 	g := &GlobalMaxF32{Batch: batch, Channels: channels, Pixels: pixels, kernel: poolKernel(features)}
-	g.parts.New = func() any { return new([lanes]float32) }
+	g.parts.New = func() any { return new([work.Lanes]float32) }
 	for i := range min(pixels, maxTaps) {
-		g.taps = append(g.taps, asm.Tap{Offset: int32(i * lanes), Quads: 4})
+		g.taps = append(g.taps, asm.Tap{Offset: int32(i * work.Lanes), Quads: 4})
 	}
 	return g
 }
 
 // Units returns the number of pieces that Run divides into: one for each image and channel block.
-func (g *GlobalMaxF32) Units() int { return g.Batch * blocksOf(g.Channels) }
+func (g *GlobalMaxF32) Units() int { return g.Batch * work.BlocksOf(g.Channels) }
 
 // Run computes unit u: one vector of out, whose planes are single pixels. Where all taps do not reach the end, the last of
 // them begin earlier: what is met twice makes no other maximum.
-func (g *GlobalMaxF32) Run(out, in Tensor4, u int) {
-	blocks := blocksOf(g.Channels)
+func (g *GlobalMaxF32) Run(out, in work.Tensor4, u int) {
+	blocks := work.BlocksOf(g.Channels)
 	image, block := u/blocks, u%blocks
-	plane := in.Data[image*in.Image+block*in.Plane:][:g.Pixels*lanes]
-	dst := out.Data[image*out.Image+block*out.Plane:][:lanes]
-	call := asm.PoolCall{Taps: g.taps, Out: dst, OutRow: lanes, InRow: len(plane), Tiles: 1, Rows: 1}
+	plane := in.Data[image*in.Image+block*in.Plane:][:g.Pixels*work.Lanes]
+	dst := out.Data[image*out.Image+block*out.Plane:][:work.Lanes]
+	call := asm.PoolCall{Taps: g.taps, Out: dst, OutRow: work.Lanes, InRow: len(plane), Tiles: 1, Rows: 1}
 	call.In = plane
 	g.kernel.Max(1, call)
-	part := g.parts.Get().(*[lanes]float32)
+	part := g.parts.Get().(*[work.Lanes]float32)
 	for at := len(g.taps); at < g.Pixels; at += len(g.taps) {
-		call.In, call.Out = plane[min(at, g.Pixels-len(g.taps))*lanes:], part[:]
+		call.In, call.Out = plane[min(at, g.Pixels-len(g.taps))*work.Lanes:], part[:]
 		g.kernel.Max(1, call)
 		for i, v := range part {
 			if v > dst[i] || v != v {

@@ -2,9 +2,10 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // PoolInt8 is a pooling of NCHWc16 bytes, ready to run.
@@ -18,11 +19,11 @@ type PoolInt8 struct {
 	kernel asm.QPoolKernel
 	steps  []int32
 	zero   int32
-	counts []int32                   // [oh][ow] elements that a window divides by
-	scales map[int32]*[lanes]float32 // by count
-	bias   [lanes]float32
-	start  [lanes]int32
-	runs   sync.Pool
+	counts []int32                        // [oh][ow] elements that a window divides by
+	scales map[int32]*[work.Lanes]float32 // by count
+	bias   [work.Lanes]float32
+	start  [work.Lanes]int32
+	job    *work.Job[poolInt8Run]
 }
 
 // NewPoolInt8 plans a pooling of input bytes of scale and zero for up to workers goroutines.
@@ -60,11 +61,7 @@ func NewPoolInt8(p PoolShape, mode PoolMode, scale float32, zero int32, features
 	if mode != MaxPool {
 		l.tabulate(&p, scale)
 	}
-	l.runs.New = func() any {
-		r := &poolInt8Run{pool: l}
-		r.crew.init(r.do)
-		return r
-	}
+	l.job = work.NewJob((*poolInt8Run).do)
 	return l, nil
 }
 
@@ -75,14 +72,14 @@ func (l *PoolInt8) tabulate(p *PoolShape, scale float32) {
 		h, w, top, left = h+p.PadTop+p.PadBottom, w+p.PadLeft+p.PadRight, p.PadTop, p.PadLeft
 	}
 	s := &l.window.shape
-	l.scales = map[int32]*[lanes]float32{}
+	l.scales = map[int32]*[work.Lanes]float32{}
 	for y := range s.OutHeight() {
 		rows := inRange(y*s.StrideH-p.PadTop+top, s.KernelH, s.DilationH, h)
 		for x := range s.OutWidth() {
 			n := int32(max(1, rows*inRange(x*s.StrideW-p.PadLeft+left, s.KernelW, s.DilationW, w)))
 			l.counts = append(l.counts, n)
 			if l.scales[n] == nil {
-				l.scales[n] = new([lanes]float32)
+				l.scales[n] = new([work.Lanes]float32)
 				for i := range l.scales[n] {
 					l.scales[n][i] = scale / float32(n)
 				}
@@ -107,17 +104,12 @@ func (l *PoolInt8) Workspace() int { return l.window.workers * l.window.scratch 
 // poolInt8Run is the state of one Run.
 type poolInt8Run struct {
 	pool *PoolInt8
-	call ConvInt8Call
-	crew crew
+	call quantised.Call
 }
 
 // Run pools; of the epilogue, the maximum uses Out alone. Several runs may go on at the same time.
-func (l *PoolInt8) Run(parallel Parallel, call *ConvInt8Call) {
-	r := l.runs.Get().(*poolInt8Run)
-	r.call = *call
-	r.crew.run(parallel, l.window.workers, l.window.units())
-	r.call = ConvInt8Call{}
-	l.runs.Put(r)
+func (l *PoolInt8) Run(parallel work.Parallel, call *quantised.Call) {
+	l.job.Run(parallel, l.window.workers, l.window.units(), poolInt8Run{l, *call})
 }
 
 func (r *poolInt8Run) do(u, worker int) {
@@ -127,13 +119,13 @@ func (r *poolInt8Run) do(u, worker int) {
 	width := w.shape.OutWidth()
 	pixels := w.pixels[:(last-first)*width]
 	if l.mode == MaxPool {
-		requant := r.call.Epilogue.requant(image, block, first*width, lanes)
+		requant := r.call.Epilogue.Requant(image, block, first*width, work.Lanes)
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Requant: &requant}
-		for most := pieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
+		for most := quantised.PieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
 			n := min(most, len(pixels))
 			call.Pixels, pixels = pixels[:n], pixels[n:]
 			l.kernel.Max(&call)
-			requant = after(requant, n)
+			requant = quantised.After(requant, n)
 		}
 		return
 	}
@@ -142,15 +134,15 @@ func (r *poolInt8Run) do(u, worker int) {
 		for to < len(pixels) && counts[to] == counts[from] {
 			to++
 		}
-		requant := r.call.Epilogue.requant(image, block, first*width+from, lanes)
+		requant := r.call.Epilogue.Requant(image, block, first*width+from, work.Lanes)
 		requant.Scale, requant.Bias = l.scales[counts[from]][:], l.bias[:]
 		call := asm.QConvCall{In: scratch, Steps: l.steps, Start: l.start[:], Requant: &requant}
 		pixels := pixels[from:to]
-		for most := pieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
+		for most := quantised.PieceOf(len(l.steps), 1, 8); len(pixels) > 0; {
 			n := min(most, len(pixels))
 			call.Pixels, pixels = pixels[:n], pixels[n:]
 			l.kernel.Average(&call)
-			requant = after(requant, n)
+			requant = quantised.After(requant, n)
 		}
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // convKernel is a convolution in float32 bound to a layer.
 type convKernel struct {
 	b   kernels.Binding
-	run func(Parallel, *ConvF32Call)
-	epilogue
+	run func(work.Parallel, *ConvF32Call)
+	programs.Epilogue
 	launches sync.Pool
 }
 
@@ -26,15 +28,15 @@ type convLaunch struct {
 }
 
 // newConvKernel returns the kernel that runs a convolution with the layer's epilogue.
-func newConvKernel(b kernels.Binding, run func(Parallel, *ConvF32Call), isa asm.Features) (kernels.Kernel, error) {
+func newConvKernel(b kernels.Binding, run func(work.Parallel, *ConvF32Call), isa asm.Features) (kernels.Kernel, error) {
 	k := &convKernel{b: b, run: run}
 	var err error
-	if k.epilogue, err = newEpilogue(b, isa); err != nil {
+	if k.Epilogue, err = programs.NewEpilogue(b, isa); err != nil {
 		return nil, err
 	}
 	k.launches.New = func() any {
 		l := &convLaunch{kernel: k}
-		if k.program != nil {
+		if k.Program != nil {
 			l.after = l.finish
 		}
 		return l
@@ -44,9 +46,9 @@ func newConvKernel(b kernels.Binding, run func(Parallel, *ConvF32Call), isa asm.
 
 // finish runs the epilogue's program over elements that the convolution has just written.
 func (l *convLaunch) finish(image, at, n int) {
-	p := l.kernel.program
-	batch, from := p.at(image, at)
-	p.part(l.out, l.in, l.out, batch, from, from+n)
+	p := l.kernel.Program
+	batch, from := p.At(image, at)
+	p.Part(l.out, l.in, l.out, batch, from, from+n)
 }
 
 // Launch computes the convolution.
@@ -54,13 +56,13 @@ func (k *convKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels
 	l := k.launches.Get().(*convLaunch)
 	l.in, l.out = in, out[0]
 	l.call = ConvF32Call{
-		In: tensor4(k.b.In[0], in[0]), Out: tensor4(k.b.Out[0], out[0]),
-		Limits: k.limits, Workspace: graph.View[float32](ws.Host), After: l.after,
+		In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]),
+		Limits: k.Limits, Workspace: graph.View[float32](ws.Host), After: l.after,
 	}
-	if k.residual >= 0 {
-		l.call.Residual = tensor4(k.b.In[k.residual], in[k.residual])
+	if k.Residual >= 0 {
+		l.call.Residual = work.Floats(k.b.In[k.Residual], in[k.Residual])
 	}
-	k.run(parallel(st), &l.call)
+	k.run(work.Loop(st), &l.call)
 	l.call, l.in, l.out = ConvF32Call{}, nil, kernels.Mem{}
 	k.launches.Put(l)
 	return nil

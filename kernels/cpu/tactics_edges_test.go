@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 )
 
 // layerOf returns a layer of its own over inputs of the given values, which become constants where constant says so.
@@ -265,7 +266,7 @@ func TestIntegerComparisons(t *testing.T) {
 					}
 				}
 			})
-			if held := c > -exactIntegers && c < exactIntegers; held != (n > 0) {
+			if held := c > -programs.ExactIntegers && c < programs.ExactIntegers; held != (n > 0) {
 				t.Errorf("%d kernels compare with %d", n, c)
 			}
 		}

@@ -8,11 +8,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // f32Tactics are the tactics in float32 for one instruction set.
 func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
-	name := func(family, shape string) string { return family + "_f32_" + isaName(isa) + shape }
+	name := func(family, shape string) string { return family + "_f32_" + work.ISAName(isa) + shape }
 	needs := kernels.Feature(isa)
 	conv := func(planar bool) kernels.Tactic {
 		cfg := ConvF32Config{Planar: planar, Features: isa, Workers: workers}
@@ -102,7 +104,7 @@ func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
 		x, win = image(x), win[1:]
 	}
 	var err error
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+	if s.Batch, s.Channels, s.Height, s.Width, err = work.Planes(x); err != nil {
 		return s, d, err
 	}
 	if len(win) == 1 {
@@ -112,18 +114,6 @@ func convVolume(b kernels.Binding) (ConvShape, ConvDepth, error) {
 	s.KernelH, s.StrideH, s.DilationH, s.PadTop, s.PadBottom = win[0].Kernel, win[0].Stride, win[0].Dilation, win[0].PadBegin, win[0].PadEnd
 	s.KernelW, s.StrideW, s.DilationW, s.PadLeft, s.PadRight = win[1].Kernel, win[1].Stride, win[1].Dilation, win[1].PadBegin, win[1].PadEnd
 	return s, d, s.checkTaps(maxPlanarTaps)
-}
-
-// realConst returns a constant's elements as float32.
-func realConst(b kernels.Binding, i int) []float32 {
-	if i >= len(b.Layer.OpInputs()) {
-		return nil
-	}
-	v, ok := b.Const(i)
-	if !ok {
-		return nil
-	}
-	return graph.ToReal(v, b.Layer.Inputs[i].Range).Floats()
 }
 
 // planarChannels is the most input channels that are worth reading one by one: where it saves a reformat.
@@ -144,7 +134,7 @@ func matchConvF32(b kernels.Binding, cfg ConvF32Config) error {
 	if _, err := planConvF32(s, cfg); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 func workspaceConvF32(b kernels.Binding, cfg ConvF32Config) int {
@@ -166,7 +156,7 @@ func bindConvF32(b kernels.Binding, cfg ConvF32Config) (kernels.Kernel, error) {
 		return nil, err
 	}
 	cfg.Depth = d
-	c, err := NewConvF32(s, realConst(b, 1), realConst(b, 2), cfg)
+	c, err := NewConvF32(s, work.RealConst(b, 1), work.RealConst(b, 2), cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +177,7 @@ func matchDepthwiseF32(b kernels.Binding) error {
 	if _, err := planDepthwiseF32(s, d, 0, 1); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 func depthwise(s ConvShape) error {
@@ -214,7 +204,7 @@ func bindDepthwiseF32(b kernels.Binding, isa asm.Features, workers int) (kernels
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewDepthwiseF32(s, d, realConst(b, 1), realConst(b, 2), isa, workers)
+	c, err := NewDepthwiseF32(s, d, work.RealConst(b, 1), work.RealConst(b, 2), isa, workers)
 	if err != nil {
 		return nil, err
 	}

@@ -6,11 +6,13 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // productTactics are the matrix products in float32 for one instruction set.
 func productTactics(isa asm.Features, workers int) []kernels.Tactic {
-	name := func(family, shape string) string { return family + "_f32_" + isaName(isa) + shape }
+	name := func(family, shape string) string { return family + "_f32_" + work.ISAName(isa) + shape }
 	needs := kernels.Feature(isa)
 	return []kernels.Tactic{
 		{
@@ -87,7 +89,7 @@ func (p product) columnAxis() int {
 
 // row returns the constant bias as a row of n elements times beta, or nil.
 func (p product) row(b kernels.Binding) []float32 {
-	c := realConst(b, 2)
+	c := work.RealConst(b, 2)
 	if c == nil {
 		return nil
 	}
@@ -105,13 +107,13 @@ func matchGemmF32(b kernels.Binding) error {
 	if _, err := productOf(b); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 // gemmKernel is a product with a constant matrix in float32, bound to a layer.
 type gemmKernel struct {
 	product
-	epilogue
+	programs.Epilogue
 	weights *PackedB
 	bias    []float32
 	workers int
@@ -123,7 +125,7 @@ func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if k.product, err = productOf(b); err != nil {
 		return nil, err
 	}
-	if k.epilogue, err = newEpilogue(b, isa); err != nil {
+	if k.Epilogue, err = programs.NewEpilogue(b, isa); err != nil {
 		return nil, err
 	}
 	if k.weights, err = NewPackedB(k.k, k.n, isa); err != nil {
@@ -133,7 +135,7 @@ func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if k.bT {
 		stride = k.k
 	}
-	k.weights.Pack(k.scaled(realConst(b, 1)), stride, k.bT)
+	k.weights.Pack(k.scaled(work.RealConst(b, 1)), stride, k.bT)
 	k.bias = k.row(b)
 	return k, nil
 }
@@ -142,14 +144,14 @@ func bindGemmF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 func (k *gemmKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
 	call := GemmF32Call{
 		M: k.m, A: graph.View[float32](in[0].Host), AStride: k.k, B: k.weights, Bias: k.bias,
-		Out: graph.View[float32](out[0].Host), OutStride: k.n, Limits: k.limits, Workers: k.workers,
+		Out: graph.View[float32](out[0].Host), OutStride: k.n, Limits: k.Limits, Workers: k.workers,
 	}
-	if k.residual >= 0 {
-		call.Residual, call.ResidualStride = graph.View[float32](in[k.residual].Host), k.n
+	if k.Residual >= 0 {
+		call.Residual, call.ResidualStride = graph.View[float32](in[k.Residual].Host), k.n
 	}
-	Gemm(parallel(st), &call)
-	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+	Gemm(work.Loop(st), &call)
+	if k.Program != nil {
+		k.Program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

@@ -7,15 +7,17 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 func matchGemmInt8(b kernels.Binding) error {
-	if _, err := newInt8Output(b, 0); err != nil {
+	if _, err := quantised.NewOutput(b, 0); err != nil {
 		return err
 	}
 	p, err := productOf(b)
 	if err == nil {
-		err = constantBytes(b, p.columnAxis())
+		err = quantised.ConstantWeights(b, p.columnAxis())
 	}
 	if err == nil && p.alpha != 1 {
 		err = fmt.Errorf("alpha is %v", p.alpha)
@@ -28,18 +30,16 @@ func matchGemmInt8(b kernels.Binding) error {
 type gemmInt8Layout struct{ floats, input, residual, own int }
 
 func (k *gemmInt8Kernel) layout() gemmInt8Layout {
-	l := gemmInt8Layout{floats: k.workspace(), own: k.gemm.Workspace()}
+	l := gemmInt8Layout{floats: k.Workspace(), own: k.gemm.Workspace()}
 	if k.b.In[0].Type == graph.I8 {
-		l.input = roundUp64(k.m * k.k)
+		l.input = work.RoundUp64(k.m * k.k)
 	}
-	if k.residual >= 0 && k.b.In[k.residual].Type == graph.I8 {
-		l.residual = roundUp64(k.m * k.n)
+	if k.Residual >= 0 && k.b.In[k.Residual].Type == graph.I8 {
+		l.residual = work.RoundUp64(k.m * k.n)
 	}
-	l.floats = roundUp64(l.floats)
+	l.floats = work.RoundUp64(l.floats)
 	return l
 }
-
-func roundUp64(n int) int { return (n + 63) &^ 63 }
 
 func workspaceGemmInt8(b kernels.Binding, cfg ConvInt8Config) int {
 	k := &gemmInt8Kernel{b: b}
@@ -47,7 +47,7 @@ func workspaceGemmInt8(b kernels.Binding, cfg ConvInt8Config) int {
 	if k.product, err = productOf(b); err != nil {
 		return 0
 	}
-	if k.int8Output, err = newInt8Output(b, 0); err != nil {
+	if k.Output, err = quantised.NewOutput(b, 0); err != nil {
 		return 0
 	}
 	k.gemm = &GemmInt8{cfg: GemmInt8Config{Workers: max(1, cfg.Workers)}, depth: (k.k + 15) &^ 15, rows: min(k.m, gemmInt8Rows)}
@@ -60,7 +60,7 @@ func workspaceGemmInt8(b kernels.Binding, cfg ConvInt8Config) int {
 type gemmInt8Kernel struct {
 	b kernels.Binding
 	product
-	int8Output
+	quantised.Output
 	gemm  *GemmInt8
 	calls sync.Pool
 }
@@ -71,12 +71,12 @@ func bindGemmInt8(b kernels.Binding, cfg ConvInt8Config) (kernels.Kernel, error)
 	if k.product, err = productOf(b); err != nil {
 		return nil, err
 	}
-	if k.int8Output, err = newInt8Output(b, cfg.Features); err != nil {
+	if k.Output, err = quantised.NewOutput(b, cfg.Features); err != nil {
 		return nil, err
 	}
 	weights, scale := k.weights(b)
 	k.gemm, err = NewGemmInt8(k.m, k.n, k.k, weights, scale, k.row(b), GemmInt8Config{
-		InZero: offset(b.Layer.Inputs[0]), Transposed: k.bT, Features: cfg.Features, Workers: cfg.Workers,
+		InZero: quantised.Offset(b.Layer.Inputs[0]), Transposed: k.bT, Features: cfg.Features, Workers: cfg.Workers,
 	})
 	k.calls.New = func() any { return new(GemmInt8Call) }
 	return k, err
@@ -110,37 +110,37 @@ func (k *gemmInt8Kernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 		return part
 	}
 	floats, input, residual := kernels.Mem{Host: take(l.floats)}, take(l.input), take(l.residual)
-	if k.inPlace {
+	if k.InPlace {
 		floats = out[0]
 	}
 	call := k.calls.Get().(*GemmInt8Call)
-	*call = GemmInt8Call{A: in[0].Host[:k.m*k.k], Epilogue: k.registers, Workspace: w}
+	*call = GemmInt8Call{A: in[0].Host[:k.m*k.k], Epilogue: k.Registers, Workspace: w}
 	if l.input > 0 {
 		flipSigns(input, call.A)
 		call.A = input[:k.m*k.k]
 	}
-	if k.residual >= 0 {
-		r := in[k.residual].Host[:k.m*k.n]
+	if k.Residual >= 0 {
+		r := in[k.Residual].Host[:k.m*k.n]
 		if l.residual > 0 {
 			flipSigns(residual, r)
 			r = residual
 		}
-		call.Epilogue.Residual = Bytes4{Data: r, Image: k.n}
+		call.Epilogue.Residual = work.Bytes4{Data: r, Image: k.n}
 	}
 	switch {
-	case k.program != nil:
-		call.Epilogue.Float = Tensor4{Data: graph.View[float32](floats.Host), Image: k.n}
+	case k.Program != nil:
+		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](floats.Host), Image: k.n}
 	case k.b.Out[0].Type == graph.F32:
-		call.Epilogue.Float = Tensor4{Data: graph.View[float32](out[0].Host), Image: k.n}
+		call.Epilogue.Float = work.Tensor4{Data: graph.View[float32](out[0].Host), Image: k.n}
 	default:
-		call.Epilogue.Out = Bytes4{Data: out[0].Host, Image: k.n}
+		call.Epilogue.Out = work.Bytes4{Data: out[0].Host, Image: k.n}
 	}
-	k.gemm.Run(parallel(st), call)
+	k.gemm.Run(work.Loop(st), call)
 	*call = GemmInt8Call{}
 	k.calls.Put(call)
 	switch {
-	case k.program != nil:
-		k.program.launch(parallel(st), floats, in, out[0])
+	case k.Program != nil:
+		k.Program.Launch(work.Loop(st), floats, in, out[0])
 	case k.b.Out[0].Type == graph.I8:
 		flipSigns(out[0].Host[:k.m*k.n], out[0].Host[:k.m*k.n])
 	}

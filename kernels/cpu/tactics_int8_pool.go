@@ -5,45 +5,46 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
 )
 
 // poolInt8 is a pooling. A maximum keeps its input's scale; an average may change it.
-func poolInt8(b kernels.Binding, cfg ConvInt8Config) (int8Computation, error) {
+func poolInt8(b kernels.Binding, cfg ConvInt8Config) (quantised.Computation, error) {
 	s, mode, err := poolShape(b)
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
 	x, y := b.Layer.Inputs[0], b.Layer.Outputs[0]
 	if mode == MaxPool && (x.Type != y.Type || !x.Range.Equal(y.Range) || b.Layer.Epilogue.Args > 0) {
-		return int8Computation{}, fmt.Errorf("the maximum keeps type and scale, and has no epilogue")
+		return quantised.Computation{}, fmt.Errorf("the maximum keeps type and scale, and has no epilogue")
 	}
-	scale, zero := x.Range.ScaleAt(0), offset(x)
+	scale, zero := x.Range.ScaleAt(0), quantised.Offset(x)
 	if mode != MaxPool && global(s) {
 		return globalInt8(s.Batch, s.Channels, s.Height, s.Width, scale, zero, cfg)
 	}
 	p, err := NewPoolInt8(s, mode, scale, zero, cfg.Features, cfg.Workers)
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
-	return int8Computation{p.Workspace(), p.Run}, nil
+	return quantised.Computation{Workspace: p.Workspace(), Run: p.Run}, nil
 }
 
-func globalInt8(batch, channels, h, w int, scale float32, zero int32, cfg ConvInt8Config) (int8Computation, error) {
+func globalInt8(batch, channels, h, w int, scale float32, zero int32, cfg ConvInt8Config) (quantised.Computation, error) {
 	g, err := NewGlobalAverageInt8(batch, channels, h, w, scale, zero, cfg.Features, cfg.Workers)
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
-	return int8Computation{run: g.Run}, nil
+	return quantised.Computation{Run: g.Run}, nil
 }
 
 // meanInt8 is a mean over all spatial axes.
-func meanInt8(b kernels.Binding, cfg ConvInt8Config) (int8Computation, error) {
+func meanInt8(b kernels.Binding, cfg ConvInt8Config) (quantised.Computation, error) {
 	n, c, pixels, err := spatialMean(b)
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
 	x := b.Layer.Inputs[0]
-	return globalInt8(n, c, 1, pixels, x.Range.ScaleAt(0), offset(x), cfg)
+	return globalInt8(n, c, 1, pixels, x.Range.ScaleAt(0), quantised.Offset(x), cfg)
 }
 
 // spatialMean returns the geometry of a mean over exactly the spatial axes.

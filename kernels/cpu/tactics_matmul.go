@@ -8,6 +8,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // matrices is the geometry of a product of two activations: count pairs of A[M,K] and B[K,N], or all with one and the same
@@ -28,14 +30,13 @@ func matricesOf(b kernels.Binding) (matrices, error) {
 	}
 	p := matrices{m: x[len(x)-2], k: x[len(x)-1], n: y[len(y)-1]}
 	left, right := x[:len(x)-2], y[:len(y)-2]
-	p.count = max(graph.Count(left), graph.Count(right))
 	switch {
 	case slices.Equal(left, right):
-		p.a, p.b = p.m*p.k, p.k*p.n
+		p.count, p.a, p.b = graph.Count(left), p.m*p.k, p.k*p.n
 	case graph.Count(right) == 1:
-		p.a = p.m * p.k
+		p.count, p.a = graph.Count(left), p.m*p.k
 	case graph.Count(left) == 1:
-		p.b = p.k * p.n
+		p.count, p.b = graph.Count(right), p.k*p.n
 	default:
 		return p, fmt.Errorf("%v and %v broadcast to each other", b.In[0], b.In[1])
 	}
@@ -52,7 +53,7 @@ func matchMatMul(b kernels.Binding) error {
 	if _, err := matricesOf(b); err != nil {
 		return err
 	}
-	_, err := trailing(b, 0)
+	_, err := programs.Trailing(b, 0)
 	return err
 }
 
@@ -60,7 +61,7 @@ func matchMatMul(b kernels.Binding) error {
 type matmulKernel struct {
 	matrices
 	workers int
-	program *programRun
+	program *programs.Program
 	packed  sync.Pool // *PackedB
 }
 
@@ -77,7 +78,7 @@ func bindMatMul(b kernels.Binding, isa asm.Features, workers int) (kernels.Kerne
 		packed, _ := NewPackedB(p.k, p.n, isa) // of a shape that was made before
 		return packed
 	}
-	k.program, err = trailing(b, isa)
+	k.program, err = programs.Trailing(b, isa)
 	return k, err
 }
 
@@ -89,13 +90,13 @@ func (k *matmulKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 		if i == 0 || k.b > 0 {
 			packed.Pack(y[i*k.b:], k.n, false)
 		}
-		Gemm(parallel(st), &GemmF32Call{
-			M: k.m, A: x[i*k.a:], AStride: k.k, B: packed, Out: z[i*k.m*k.n:], OutStride: k.n, Limits: NoLimits(), Workers: k.workers,
+		Gemm(work.Loop(st), &GemmF32Call{
+			M: k.m, A: x[i*k.a:], AStride: k.k, B: packed, Out: z[i*k.m*k.n:], OutStride: k.n, Limits: programs.NoLimits(), Workers: k.workers,
 		})
 	}
 	k.packed.Put(packed)
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

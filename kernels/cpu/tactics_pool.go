@@ -2,11 +2,12 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // poolShape returns a pooling's geometry on two spatial axes.
@@ -39,7 +40,7 @@ func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 		x, win, out = image(x), win[1:], out[1:]
 	}
 	var err error
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+	if s.Batch, s.Channels, s.Height, s.Width, err = work.Planes(x); err != nil {
 		return s, 0, err
 	}
 	if len(win) == 1 {
@@ -69,7 +70,7 @@ func matchPoolF32(b kernels.Binding) error {
 		_, err = NewPoolF32(s, mode, 0, 1)
 	}
 	if err == nil {
-		_, err = trailing(b, 0)
+		_, err = programs.Trailing(b, 0)
 	}
 	return err
 }
@@ -107,7 +108,7 @@ func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 	if k.pool, err = NewPoolF32(s, mode, isa, workers); err != nil {
 		return nil, err
 	}
-	k.program, err = trailing(b, isa)
+	k.program, err = programs.Trailing(b, isa)
 	return k, err
 }
 
@@ -115,14 +116,14 @@ func bindPoolF32(b kernels.Binding, isa asm.Features, workers int) (kernels.Kern
 type poolKernelF32 struct {
 	b       kernels.Binding
 	pool    *PoolF32
-	program *programRun
+	program *programs.Program
 }
 
 // Launch pools, then computes the epilogue.
 func (k *poolKernelF32) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	k.pool.Run(parallel(st), &PoolF32Call{In: tensor4(k.b.In[0], in[0]), Out: tensor4(k.b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
+	k.pool.Run(work.Loop(st), &PoolF32Call{In: work.Floats(k.b.In[0], in[0]), Out: work.Floats(k.b.Out[0], out[0]), Workspace: graph.View[float32](ws.Host)})
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func matchMeanF32(b kernels.Binding) error {
 	if _, _, _, err := spatialMean(b); err != nil {
 		return err
 	}
-	_, err := trailing(b, 0)
+	_, err := programs.Trailing(b, 0)
 	return err
 }
 
@@ -149,45 +150,39 @@ func bindMeanF32(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 // globalPool makes one pixel of all in float32.
 type globalPool interface {
 	Units() int
-	Run(out, in Tensor4, unit int)
+	Run(out, in work.Tensor4, unit int)
 }
 
 // globalKernel is a pooling of all pixels in float32 bound to a layer.
 type globalKernel struct {
-	b        kernels.Binding
-	pool     globalPool
-	program  *programRun
-	launches sync.Pool
+	b       kernels.Binding
+	pool    globalPool
+	program *programs.Program
+	job     *work.Job[globalLaunch]
 }
 
 // globalLaunch is the state of one launch.
 type globalLaunch struct {
 	pool globalPool
-	x, y Tensor4
-	work func(u int)
+	x, y work.Tensor4
 }
 
+// do pools a channel block of an image.
+func (l *globalLaunch) do(u, _ int) { l.pool.Run(l.y, l.x, u) }
+
 func newGlobalKernel(b kernels.Binding, g globalPool, isa asm.Features) (kernels.Kernel, error) {
-	k := &globalKernel{b: b, pool: g}
-	k.launches.New = func() any {
-		l := &globalLaunch{pool: g}
-		l.work = func(u int) { g.Run(l.y, l.x, u) }
-		return l
-	}
+	k := &globalKernel{b: b, pool: g, job: work.NewJob((*globalLaunch).do)}
 	var err error
-	k.program, err = trailing(b, isa)
+	k.program, err = programs.Trailing(b, isa)
 	return k, err
 }
 
 // Launch pools, then computes the epilogue.
 func (k *globalKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*globalLaunch)
-	l.x, l.y = tensor4(k.b.In[0], in[0]), tensor4(k.b.Out[0], out[0])
-	loopOver(st, k.b.In[0].Bytes(), k.pool.Units(), l.work)
-	l.x, l.y = Tensor4{}, Tensor4{}
-	k.launches.Put(l)
+	l := globalLaunch{k.pool, work.Floats(k.b.In[0], in[0]), work.Floats(k.b.Out[0], out[0])}
+	k.job.Each(work.LoopOver(st, k.b.In[0].Bytes()), k.pool.Units(), l)
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }

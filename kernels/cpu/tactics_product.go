@@ -6,6 +6,9 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // A matrix product is a pointwise convolution of images of one pixel: what fits a few rows whose values lie in blocks of
@@ -46,7 +49,7 @@ func matchProductF32(b kernels.Binding) error {
 	if _, _, err := productShape(b); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 func workspaceProductF32(b kernels.Binding, isa asm.Features, workers int) int {
@@ -66,7 +69,7 @@ func bindProductF32(b kernels.Binding, isa asm.Features, workers int) (kernels.K
 	if err != nil {
 		return nil, err
 	}
-	c, err := NewConvF32(s, byFilter(p, p.scaled(realConst(b, 1))), p.row(b), ConvF32Config{Features: isa, Workers: workers})
+	c, err := NewConvF32(s, byFilter(p, p.scaled(work.RealConst(b, 1))), p.row(b), ConvF32Config{Features: isa, Workers: workers})
 	if err != nil {
 		return nil, err
 	}
@@ -86,29 +89,29 @@ func (p product) scaled(w []float32) []float32 {
 }
 
 // productInt8 is the product of bytes.
-func productInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computation, error) {
+func productInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (quantised.Computation, error) {
 	p, s, err := productShape(b)
 	if err == nil && p.alpha != 1 {
 		err = fmt.Errorf("alpha is %v", p.alpha)
 	}
 	if err == nil {
-		err = constantBytes(b, p.columnAxis())
+		err = quantised.ConstantWeights(b, p.columnAxis())
 	}
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
-	cfg.InZero = offset(b.Layer.Inputs[0])
+	cfg.InZero = quantised.Offset(b.Layer.Inputs[0])
 	if !full {
 		c, err := planConvInt8(s, cfg)
 		if err != nil {
-			return int8Computation{}, err
+			return quantised.Computation{}, err
 		}
-		return int8Computation{workspace: c.Workspace()}, nil
+		return quantised.Computation{Workspace: c.Workspace()}, nil
 	}
 	weights, scale := p.weights(b)
 	c, err := NewConvInt8(s, byFilter(p, weights), scale, p.row(b), cfg)
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
-	return int8Computation{c.Workspace(), c.Run}, nil
+	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
 }

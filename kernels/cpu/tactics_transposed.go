@@ -6,12 +6,15 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // transposedComputation computes a transposed convolution in float32.
 type transposedComputation interface {
 	Workspace() int // float32 elements
-	Run(Parallel, *ConvF32Call)
+	Run(work.Parallel, *ConvF32Call)
 }
 
 // transposedWay is a way to compute transposed convolutions: plan returns the computation of a shape without its weights,
@@ -58,7 +61,7 @@ func transposedTactics(isa asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, way := range []transposedWay{depthwise, subpixel, columns("_columns", kernels.C16), columns("_columns_planar", kernels.Linear)} {
 		list = append(list, kernels.Tactic{
-			Name: "conv_transposed_f32_" + isaName(isa) + way.name, Op: graph.ConvTranspose, Needs: kernels.Feature(isa),
+			Name: "conv_transposed_f32_" + work.ISAName(isa) + way.name, Op: graph.ConvTranspose, Needs: kernels.Feature(isa),
 			In: way.in, Out: way.out, Strided: true,
 			Match:     way.match,
 			Workspace: way.workspace,
@@ -79,7 +82,7 @@ func (w transposedWay) match(b kernels.Binding) error {
 	if _, err := w.plan(s, d); err != nil {
 		return err
 	}
-	return matchEpilogue(b)
+	return programs.Match(b)
 }
 
 func (w transposedWay) workspace(b kernels.Binding) int {
@@ -99,7 +102,7 @@ func (w transposedWay) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel
 	if err != nil {
 		return nil, err
 	}
-	c, err := w.pack(s, d, realConst(b, 1), realConst(b, 2))
+	c, err := w.pack(s, d, work.RealConst(b, 1), work.RealConst(b, 2))
 	if err != nil {
 		return nil, err
 	}
@@ -133,10 +136,10 @@ func transposedVolume(b kernels.Binding) (TransposedShape, ConvDepth, error) {
 		x, y, win = image(x), image(y), win[1:]
 	}
 	var err error
-	if s.Batch, s.Channels, s.Height, s.Width, err = planes(x); err != nil {
+	if s.Batch, s.Channels, s.Height, s.Width, err = work.Planes(x); err != nil {
 		return s, d, err
 	}
-	if _, s.Filters, s.OutHeight, s.OutWidth, err = planes(y); err != nil {
+	if _, s.Filters, s.OutHeight, s.OutWidth, err = work.Planes(y); err != nil {
 		return s, d, err
 	}
 	if len(win) == 1 {
@@ -149,34 +152,34 @@ func transposedVolume(b kernels.Binding) (TransposedShape, ConvDepth, error) {
 }
 
 // transposedInt8 is a transposed convolution of bytes from blocks of channels.
-func transposedInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (int8Computation, error) {
+func transposedInt8(b kernels.Binding, cfg ConvInt8Config, full bool) (quantised.Computation, error) {
 	s, err := transposedShape(b)
 	if err == nil {
-		err = constantBytes(b, 1)
+		err = quantised.ConstantWeights(b, 1)
 	}
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
 	if cfg.Planar && b.Out[0].Type != graph.F32 {
-		return int8Computation{}, fmt.Errorf("output %v, the kernel writes float32 in rows", b.Out[0])
+		return quantised.Computation{}, fmt.Errorf("output %v, the kernel writes float32 in rows", b.Out[0])
 	}
-	if _, residual, err := int8Epilogue(b); cfg.Planar && err == nil && residual >= 0 {
-		return int8Computation{}, fmt.Errorf("a residual, the kernel adds none in rows")
+	if _, residual, err := quantised.EpilogueOf(b); cfg.Planar && err == nil && residual >= 0 {
+		return quantised.Computation{}, fmt.Errorf("a residual, the kernel adds none in rows")
 	}
-	cfg.InZero = offset(b.Layer.Inputs[0])
+	cfg.InZero = quantised.Offset(b.Layer.Inputs[0])
 	if !full {
 		c, err := planTransposedInt8(s, cfg)
 		if err != nil {
-			return int8Computation{}, err
+			return quantised.Computation{}, err
 		}
-		return int8Computation{workspace: c.Workspace()}, nil
+		return quantised.Computation{Workspace: c.Workspace()}, nil
 	}
 	weights, scale := transposedInt8Weights(b, s)
-	c, err := NewTransposedInt8(s, weights, scale, realConst(b, 2), cfg)
+	c, err := NewTransposedInt8(s, weights, scale, work.RealConst(b, 2), cfg)
 	if err != nil {
-		return int8Computation{}, err
+		return quantised.Computation{}, err
 	}
-	return int8Computation{c.Workspace(), c.Run}, nil
+	return quantised.Computation{Workspace: c.Workspace(), Run: c.Run}, nil
 }
 
 // transposedInt8Weights returns the weights less their zero points, and each output channel's scale; scales and zero points

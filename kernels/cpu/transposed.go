@@ -1,6 +1,10 @@
 package cpu
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/kernels/cpu/work"
+)
 
 // TransposedShape is the geometry of a 2-D transposed convolution.
 type TransposedShape struct {
@@ -46,7 +50,7 @@ func (s *TransposedShape) phaseTaps(kernel, stride, dilation int) int {
 	for rest := dilation; rest > 0; {
 		common, rest = rest, common%rest
 	}
-	return ceilDiv(kernel, stride/common)
+	return work.CeilDiv(kernel, stride/common)
 }
 
 // phase is a part of a transposed convolution by sub-pixel decomposition. Output row e reads by tap r the input's row
@@ -76,7 +80,7 @@ type axisTap struct{ kernel, place int }
 func axisPhases(in, out, pad, kernel, stride, dilation int) []axisPhase {
 	var list []axisPhase
 	for first := range min(stride, out) {
-		p := axisPhase{first: first, count: ceilDiv(out-first, stride)}
+		p := axisPhase{first: first, count: work.CeilDiv(out-first, stride)}
 		for k := kernel - 1; k >= 0; k-- {
 			at := first + pad - k*dilation
 			if place := at / stride; at%stride == 0 && place < in && place+p.count > 0 {
@@ -197,7 +201,8 @@ func (u *subpixel) place(t phaseTap) (row, column int) {
 }
 
 // rows returns the rows and columns of the largest phase, the first.
-func (u *subpixel) rows() int    { return u.phases[0].rows }
+func (u *subpixel) rows() int { return u.phases[0].rows }
+
 func (u *subpixel) columns() int { return u.phases[0].columns }
 
 // weight returns the index in the weights [Channels][Filters/Groups][KernelH][KernelW] of a tap of a filter and a channel,
@@ -206,6 +211,3 @@ func (s *TransposedShape) weight(filter, channel, tap int) int {
 	each := s.Filters / s.Groups
 	return (channel*each+filter%each)*s.KernelH*s.KernelW + tap
 }
-
-// ceilDiv returns the quotient of positive numbers, rounded up.
-func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // transposedLayers are those of decoders.
@@ -31,11 +34,11 @@ func BenchmarkTransposedF32(b *testing.B) {
 					if err != nil {
 						b.Skip(err)
 					}
-					call := ConvF32Call{Limits: NoLimits(), Workspace: alignedFloats(c.Workspace())}
-					in, out := alignedFloats(blocksOf(s.Channels)*lanes*s.Height*s.Width), alignedFloats(blocksOf(s.Filters)*lanes*s.OutHeight*s.OutWidth)
-					call.In, call.Out = Blocked(in, s.Channels, s.Height, s.Width), Blocked(out, s.Filters, s.OutHeight, s.OutWidth)
+					call := ConvF32Call{Limits: programs.NoLimits(), Workspace: work.AlignedFloats(c.Workspace())}
+					in, out := work.AlignedFloats(work.BlocksOf(s.Channels)*work.Lanes*s.Height*s.Width), work.AlignedFloats(work.BlocksOf(s.Filters)*work.Lanes*s.OutHeight*s.OutWidth)
+					call.In, call.Out = work.Blocked(in, s.Channels, s.Height, s.Width), work.Blocked(out, s.Filters, s.OutHeight, s.OutWidth)
 					if name == "columns" {
-						call.Out = Planar(out, s.Filters, s.OutHeight, s.OutWidth)
+						call.Out = work.Planar(out, s.Filters, s.OutHeight, s.OutWidth)
 					}
 					parallel, stop := benchParallel(workers)
 					defer stop()
@@ -62,9 +65,9 @@ func BenchmarkTransposedInt8(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			in, out := make([]byte, blocksOf(s.Channels)*lanes*s.Height*s.Width), make([]byte, blocksOf(s.Filters)*lanes*s.OutHeight*s.OutWidth)
-			call := ConvInt8Call{In: BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace())}
-			call.Epilogue = Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), OutScale: 1, Out: BlockedBytes(out, s.Filters, s.OutHeight, s.OutWidth)}
+			in, out := make([]byte, work.BlocksOf(s.Channels)*work.Lanes*s.Height*s.Width), make([]byte, work.BlocksOf(s.Filters)*work.Lanes*s.OutHeight*s.OutWidth)
+			call := quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace())}
+			call.Epilogue = quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), OutScale: 1, Out: work.BlockedBytes(out, s.Filters, s.OutHeight, s.OutWidth)}
 			flops := 2 * s.Height * s.Width * s.Channels * s.Filters * s.KernelH * s.KernelW
 			timed(b, flops, 1, func() { c.Run(serial, &call) })
 		})

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // TransposedColumnsF32 is a transposed convolution in float32 to few filters, ready to run: a product of matrices whose
@@ -39,7 +40,7 @@ type TransposedColumnsF32 struct {
 	line      int // elements of a row of a phase, whole vectors
 	panelSize int
 	scratch   int // elements of one worker
-	runs      sync.Pool
+	job       *work.Job[columnsRun]
 }
 
 // columnsBytes bounds the columns of a unit: a large part of the L2 cache, since the rows between units are computed twice.
@@ -59,11 +60,7 @@ func NewTransposedColumnsF32(s TransposedShape, weights, bias []float32, planar 
 		return nil, err
 	}
 	c.pack(weights, bias)
-	c.runs.New = func() any {
-		r := &columnsRun{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = work.NewJob((*columnsRun).do)
 	return c, nil
 }
 
@@ -79,11 +76,11 @@ func planTransposedColumnsF32(s TransposedShape, planar bool, features asm.Featu
 	case taps > maxTaps:
 		return nil, fmt.Errorf("kernel %dx%d has more than %d taps", s.KernelH, s.KernelW, maxTaps)
 	}
-	c := &TransposedColumnsF32{subpixel: newSubpixel(s), planar: planar, workers: max(1, workers), layout: layoutKernel(features)}
-	c.products, c.vec = gemmKernels(features), vectorFor(features)
+	c := &TransposedColumnsF32{subpixel: newSubpixel(s), planar: planar, workers: max(1, workers), layout: work.LayoutKernel(features)}
+	c.products, c.vec = gemmKernels(features), work.VecKernel(features)
 	c.sum = depthwiseKernel(features)
 	c.row = c.columns() + c.window.KernelW - 1
-	c.line = blocksOf(c.columns()) * lanes
+	c.line = work.BlocksOf(c.columns()) * work.Lanes
 	c.height = c.rows()
 	for c.height > 1 && (c.size(c.height)*4 > columnsBytes || c.workers > 1 && c.height > 4 && s.Batch*c.rowBlocks() < 4*c.workers) {
 		c.height = (c.height + 1) / 2
@@ -91,7 +88,7 @@ func planTransposedColumnsF32(s TransposedShape, planar bool, features asm.Featu
 	if n := c.size(c.height); n*4 > 2*columnsBytes || n > math.MaxInt32 {
 		return nil, fmt.Errorf("%d products of a row of %d pixels do not stay in the cache", s.Filters*taps, s.Width)
 	}
-	c.height = evenly(c.rows(), c.height)
+	c.height = work.Evenly(c.rows(), c.height)
 	c.plane = c.planeOf(c.height)
 	c.panelSize = s.Channels * c.panel()
 	c.scratch = c.panelSize + c.size(c.height) + c.across()*c.height*c.line
@@ -102,9 +99,9 @@ func planTransposedColumnsF32(s TransposedShape, planar bool, features asm.Featu
 // panel returns the columns of a product.
 func (c *TransposedColumnsF32) panel() int {
 	if c.products[1] != nil {
-		return 2 * lanes
+		return 2 * work.Lanes
 	}
-	return lanes
+	return work.Lanes
 }
 
 // planeOf returns the elements of a plane of columns for so many rows of a phase.
@@ -112,7 +109,7 @@ func (c *TransposedColumnsF32) planeOf(rows int) int { return (rows + c.window.K
 
 // size returns the elements of all columns, and of what vectors read behind the last.
 func (c *TransposedColumnsF32) size(rows int) int {
-	return c.shape.Filters*c.shape.KernelH*c.shape.KernelW*c.planeOf(rows) + lanes
+	return c.shape.Filters*c.shape.KernelH*c.shape.KernelW*c.planeOf(rows) + work.Lanes
 }
 
 // tabulate makes the tables of taps.
@@ -125,20 +122,20 @@ func (c *TransposedColumnsF32) tabulate() {
 		}
 		c.taps = append(c.taps, taps)
 	}
-	c.ones = slices.Repeat([]float32{1}, max(1, c.most)*lanes)
+	c.ones = slices.Repeat([]float32{1}, max(1, c.most)*work.Lanes)
 }
 
 // pack turns the weights around, so that those of a filter and a tap lie together.
 func (c *TransposedColumnsF32) pack(weights, bias []float32) {
 	s := &c.shape
 	taps, inGroup, outGroup := s.KernelH*s.KernelW, s.Channels/s.Groups, s.Filters/s.Groups
-	c.bias = make([]float32, s.Filters*lanes)
+	c.bias = make([]float32, s.Filters*work.Lanes)
 	for f, v := range bias {
-		for l := range lanes {
-			c.bias[f*lanes+l] = v
+		for l := range work.Lanes {
+			c.bias[f*work.Lanes+l] = v
 		}
 	}
-	c.weights = alignedFloats(s.Filters * taps * inGroup)
+	c.weights = work.AlignedFloats(s.Filters * taps * inGroup)
 	for f := range s.Filters {
 		for tap := range taps {
 			for ch := range inGroup {
@@ -152,23 +149,18 @@ func (c *TransposedColumnsF32) pack(weights, bias []float32) {
 func (c *TransposedColumnsF32) Workspace() int { return c.scratch * c.workers }
 
 // rowBlocks returns the number of blocks of rows of an image.
-func (c *TransposedColumnsF32) rowBlocks() int { return ceilDiv(c.rows(), c.height) }
+func (c *TransposedColumnsF32) rowBlocks() int { return work.CeilDiv(c.rows(), c.height) }
 
 // columnsRun is the state of one Run.
 type columnsRun struct {
 	conv *TransposedColumnsF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the transposed convolution; output and residual are NCHW. Several runs of one TransposedColumnsF32 may go on
 // at the same time.
-func (c *TransposedColumnsF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := c.runs.Get().(*columnsRun)
-	r.call = *call
-	r.crew.run(parallel, c.workers, c.shape.Batch*c.rowBlocks())
-	r.call = ConvF32Call{}
-	c.runs.Put(r)
+func (c *TransposedColumnsF32) Run(parallel work.Parallel, call *ConvF32Call) {
+	c.job.Run(parallel, c.workers, c.shape.Batch*c.rowBlocks(), columnsRun{c, *call})
 }
 
 // do computes unit u of the run.
@@ -181,7 +173,7 @@ func (r *columnsRun) do(u, worker int) {
 	r.products(panel, columns, image, first, last)
 	limits := r.call.Limits
 	if r.call.Residual.Data != nil {
-		limits = NoLimits()
+		limits = programs.NoLimits()
 	}
 	for f := range c.shape.Filters {
 		for y := range len(c.phases) / c.across() {
@@ -217,7 +209,7 @@ func (r *columnsRun) products(panel, columns []float32, image, first, last int) 
 			clear(plane[row*c.row+left+n : (row+1)*c.row])
 		}
 	}
-	clear(columns[planes*c.plane:][:lanes])
+	clear(columns[planes*c.plane:][:work.Lanes])
 	in := r.call.In.Data[image*r.call.In.Image:]
 	for row := low; row < high; row++ {
 		for at := 0; at < n; at += c.panel() {
@@ -231,15 +223,15 @@ func (r *columnsRun) products(panel, columns []float32, image, first, last int) 
 // load brings pixels of all channels into a panel, channel after channel.
 func (r *columnsRun) load(panel, in []float32, pixel, pixels int) {
 	c := r.conv
-	step := blocksOf(pixels) * lanes
+	step := work.BlocksOf(pixels) * work.Lanes
 	if c.planar {
 		for ch := range c.shape.Channels {
 			copy(panel[ch*step:][:pixels], in[ch*r.call.In.Plane+pixel:])
 		}
 		return
 	}
-	for b := range blocksOf(c.shape.Channels) {
-		c.layout.Deinterleave(panel[b*lanes*step:], step, in[b*r.call.In.Plane+pixel*lanes:], lanes, min(lanes, c.shape.Channels-b*lanes), pixels)
+	for b := range work.BlocksOf(c.shape.Channels) {
+		c.layout.Deinterleave(panel[b*work.Lanes*step:], step, in[b*r.call.In.Plane+pixel*work.Lanes:], work.Lanes, min(work.Lanes, c.shape.Channels-b*work.Lanes), pixels)
 	}
 }
 
@@ -247,14 +239,14 @@ func (r *columnsRun) load(panel, in []float32, pixel, pixels int) {
 func (r *columnsRun) product(panel, columns []float32, width int) {
 	c, s := r.conv, &r.conv.shape
 	inGroup, rows := s.Channels/s.Groups, s.Filters/s.Groups*s.KernelH*s.KernelW
-	step := blocksOf(width) * lanes
-	depth := evenly(inGroup, min(inGroup, gemmDepth))
+	step := work.BlocksOf(width) * work.Lanes
+	depth := work.Evenly(inGroup, min(inGroup, gemmDepth))
 	for g := range s.Groups {
 		for k := 0; k < inGroup; k += depth {
 			call := asm.GemmCall{A: c.weights[g*rows*inGroup+k:], AStride: inGroup, K: min(depth, inGroup-k),
 				B: panel[(g*inGroup+k)*step:], Bias: noBias[:], Out: columns[g*rows*c.plane:], OutStride: c.plane,
-				Limits: NoLimits(), Columns: width, Accumulate: k > 0}
-			gemmStrip(&call, c.products[step/lanes-1], rows)
+				Limits: programs.NoLimits(), Columns: width, Accumulate: k > 0}
+			gemmStrip(&call, c.products[step/work.Lanes-1], rows)
 		}
 	}
 }
@@ -263,7 +255,7 @@ func (r *columnsRun) product(panel, columns []float32, width int) {
 func (r *columnsRun) sums(lines, columns []float32, filter, y, first, last int, limits [2]float32) {
 	c, s := r.conv, &r.conv.shape
 	across := c.across()
-	bias := c.bias[filter*lanes:][:lanes]
+	bias := c.bias[filter*work.Lanes:][:work.Lanes]
 	for x := range across {
 		phase, taps := &c.phases[y*across+x], c.taps[y*across+x]
 		out := lines[x*c.height*c.line:]
@@ -278,10 +270,10 @@ func (r *columnsRun) sums(lines, columns []float32, filter, y, first, last int, 
 			}
 			continue
 		}
-		call := asm.DepthwiseCall{InRow: c.row, Taps: taps, Weights: c.ones, Bias: bias, OutRow: c.line, OutPixel: lanes, Limits: limits}
+		call := asm.DepthwiseCall{InRow: c.row, Taps: taps, Weights: c.ones, Bias: bias, OutRow: c.line, OutPixel: work.Lanes, Limits: limits}
 		in := columns[filter*s.KernelH*s.KernelW*c.plane:]
-		fieldTiles(blocksOf(phase.columns), rows, len(taps), c.sum.Pixels, func(row, rows, x, tiles, pixels int) {
-			call.In, call.Out = in[row*c.row+x*lanes:], out[row*c.line+x*lanes:]
+		fieldTiles(work.BlocksOf(phase.columns), rows, len(taps), c.sum.Pixels, func(row, rows, x, tiles, pixels int) {
+			call.In, call.Out = in[row*c.row+x*work.Lanes:], out[row*c.line+x*work.Lanes:]
 			call.Rows, call.Tiles = rows, tiles
 			c.sum.Run(pixels, call)
 		})

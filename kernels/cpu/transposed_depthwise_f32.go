@@ -3,9 +3,9 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // TransposedDepthwiseF32 is a depthwise transposed convolution of NCHWc16 tensors in float32, one filter a channel, by
@@ -20,7 +20,7 @@ type TransposedDepthwiseF32 struct {
 	workers int
 	height  int // rows of a unit
 	blocks  int // channel blocks
-	runs    sync.Pool
+	job     *work.Job[transposedDepthwiseRun]
 }
 
 // depthwisePhase is what there is of a phase for all channel blocks.
@@ -40,11 +40,7 @@ func NewTransposedDepthwiseF32(s TransposedShape, weights, bias []float32, featu
 		return nil, err
 	}
 	c.pack(weights, bias)
-	c.runs.New = func() any {
-		r := &transposedDepthwiseRun{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = work.NewJob((*transposedDepthwiseRun).do)
 	return c, nil
 }
 
@@ -56,9 +52,9 @@ func planTransposedDepthwiseF32(s TransposedShape, features asm.Features, worker
 	if s.Groups == 1 || s.Groups != s.Channels || s.Filters != s.Channels {
 		return nil, fmt.Errorf("%d channels to %d in %d groups: not depthwise", s.Channels, s.Filters, s.Groups)
 	}
-	c := &TransposedDepthwiseF32{subpixel: newSubpixel(s), kernel: depthwiseKernel(features), workers: max(1, workers), blocks: blocksOf(s.Channels)}
-	layout := layoutKernel(features)
-	gather := func(rows int) *windowGather { return newWindowGather(&c.window, rowRuns, lanes, rows, layout) }
+	c := &TransposedDepthwiseF32{subpixel: newSubpixel(s), kernel: depthwiseKernel(features), workers: max(1, workers), blocks: work.BlocksOf(s.Channels)}
+	layout := work.LayoutKernel(features)
+	gather := func(rows int) *windowGather { return newWindowGather(&c.window, rowRuns, work.Lanes, rows, layout) }
 	c.height = c.rows()
 	for c.height > 1 && gather(c.height).size(1)*4 > windowScratch {
 		c.height = (c.height + 1) / 2
@@ -66,15 +62,15 @@ func planTransposedDepthwiseF32(s TransposedShape, features asm.Features, worker
 	for c.workers > 1 && c.height > 4 && s.Batch*c.blocks*c.rowBlocks() < 4*c.workers {
 		c.height = (c.height + 1) / 2
 	}
-	c.height = evenly(c.rows(), c.height)
+	c.height = work.Evenly(c.rows(), c.height)
 	if !c.inside {
 		c.gather = gather(c.height)
 	}
-	if max(c.scratch(), c.window.KernelH*s.Width*lanes) > math.MaxInt32 {
+	if max(c.scratch(), c.window.KernelH*s.Width*work.Lanes) > math.MaxInt32 {
 		return nil, fmt.Errorf("rows of %d columns are beyond 32-bit offsets", s.Width)
 	}
 	if c.empty {
-		c.zeros = make([]float32, c.columns()*lanes)
+		c.zeros = make([]float32, c.columns()*work.Lanes)
 	}
 	return c, nil
 }
@@ -82,19 +78,19 @@ func planTransposedDepthwiseF32(s TransposedShape, features asm.Features, worker
 // pack lays out taps and weights; a phase without taps has one, of zeros times zero.
 func (c *TransposedDepthwiseF32) pack(weights, bias []float32) {
 	s := &c.shape
-	c.bias = make([]float32, c.blocks*lanes)
+	c.bias = make([]float32, c.blocks*work.Lanes)
 	copy(c.bias, bias)
 	for _, p := range c.phases {
-		part := depthwisePhase{weights: alignedFloats(c.blocks * max(1, len(p.taps)) * lanes)}
+		part := depthwisePhase{weights: work.AlignedFloats(c.blocks * max(1, len(p.taps)) * work.Lanes)}
 		for k, t := range p.taps {
-			offset := (t.y*s.Width + t.x) * lanes
+			offset := (t.y*s.Width + t.x) * work.Lanes
 			if c.gather != nil {
 				row, column := c.place(t)
 				offset = c.gather.offset(0, row, column)
 			}
 			part.taps = append(part.taps, asm.Tap{Offset: int32(offset), Quads: 4})
 			for ch := range s.Channels {
-				part.weights[(ch/lanes*len(p.taps)+k)*lanes+ch%lanes] = weights[s.weight(ch, ch, t.kernel)]
+				part.weights[(ch/work.Lanes*len(p.taps)+k)*work.Lanes+ch%work.Lanes] = weights[s.weight(ch, ch, t.kernel)]
 			}
 		}
 		if len(p.taps) == 0 {
@@ -116,22 +112,17 @@ func (c *TransposedDepthwiseF32) scratch() int {
 func (c *TransposedDepthwiseF32) Workspace() int { return c.workers * c.scratch() }
 
 // rowBlocks returns the number of blocks of rows of a channel block.
-func (c *TransposedDepthwiseF32) rowBlocks() int { return ceilDiv(c.rows(), c.height) }
+func (c *TransposedDepthwiseF32) rowBlocks() int { return work.CeilDiv(c.rows(), c.height) }
 
 // transposedDepthwiseRun is the state of one Run.
 type transposedDepthwiseRun struct {
 	conv *TransposedDepthwiseF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the transposed convolution. Several runs of one TransposedDepthwiseF32 may go on at the same time.
-func (c *TransposedDepthwiseF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := c.runs.Get().(*transposedDepthwiseRun)
-	r.call = *call
-	r.crew.run(parallel, c.workers, c.shape.Batch*c.blocks*c.rowBlocks())
-	r.call = ConvF32Call{}
-	c.runs.Put(r)
+func (c *TransposedDepthwiseF32) Run(parallel work.Parallel, call *ConvF32Call) {
+	c.job.Run(parallel, c.workers, c.shape.Batch*c.blocks*c.rowBlocks(), transposedDepthwiseRun{c, *call})
 }
 
 // do computes unit u: a block of rows of all phases of a channel block.
@@ -147,13 +138,13 @@ func (r *transposedDepthwiseRun) do(u, worker int) {
 		c.gather.copy(scratch, in, r.call.In.Plane, block, block+1, first, last)
 		in = scratch
 	} else {
-		in = in[block*r.call.In.Plane+first*s.Width*lanes:]
+		in = in[block*r.call.In.Plane+first*s.Width*work.Lanes:]
 	}
 	for i := range c.phases {
 		r.phase(i, image, block, first, last, in)
 	}
 	if r.call.After != nil {
-		at, end := first*s.StrideH*s.OutWidth*lanes, min(last*s.StrideH, s.OutHeight)*s.OutWidth*lanes
+		at, end := first*s.StrideH*s.OutWidth*work.Lanes, min(last*s.StrideH, s.OutHeight)*s.OutWidth*work.Lanes
 		r.call.After(image, block*r.call.Out.Plane+at, end-at)
 	}
 }
@@ -166,17 +157,17 @@ func (r *transposedDepthwiseRun) phase(index, image, block, first, last int, in 
 	if rows < 1 {
 		return
 	}
-	step := s.Width * lanes
+	step := s.Width * work.Lanes
 	if c.gather != nil {
 		step = c.gather.row()
 	}
 	if len(p.taps) == 0 {
 		in, step = c.zeros, 0
 	}
-	at := block*r.call.Out.Plane + ((first*s.StrideH+p.y)*s.OutWidth+p.x)*lanes
+	at := block*r.call.Out.Plane + ((first*s.StrideH+p.y)*s.OutWidth+p.x)*work.Lanes
 	out := r.call.Out.Data[image*r.call.Out.Image+at:]
-	call := asm.DepthwiseCall{InRow: step, Taps: part.taps, Weights: part.weights[block*len(part.taps)*lanes:], Bias: c.bias[block*lanes:],
-		OutRow: s.StrideH * s.OutWidth * lanes, OutPixel: s.StrideW * lanes, Limits: r.call.Limits}
+	call := asm.DepthwiseCall{InRow: step, Taps: part.taps, Weights: part.weights[block*len(part.taps)*work.Lanes:], Bias: c.bias[block*work.Lanes:],
+		OutRow: s.StrideH * s.OutWidth * work.Lanes, OutPixel: s.StrideW * work.Lanes, Limits: r.call.Limits}
 	call.ResidualRow = call.OutRow
 	var residual []float32
 	if r.call.Residual.Data != nil {
@@ -185,7 +176,7 @@ func (r *transposedDepthwiseRun) phase(index, image, block, first, last int, in 
 	}
 	fieldTiles(p.columns, rows, len(part.taps), c.kernel.Pixels, func(y, rows, x, tiles, pixels int) {
 		from := y*call.OutRow + x*call.OutPixel
-		call.In, call.Out = in[y*step+x*lanes:], out[from:]
+		call.In, call.Out = in[y*step+x*work.Lanes:], out[from:]
 		if residual != nil {
 			call.Residual = residual[from:]
 		}

@@ -3,9 +3,10 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // TransposedF32 is a transposed convolution in float32 of NCHWc16 tensors by sub-pixel decomposition, weights packed, ready
@@ -32,7 +33,7 @@ type TransposedF32 struct {
 	height  int // rows of a block
 	units   []convUnit
 	scratch int // elements of one worker's copy
-	runs    sync.Pool
+	job     *work.Job[transposedRun]
 }
 
 // NewTransposedF32 packs weights [Channels][Filters/Groups][taps in depth][KernelH][KernelW] and bias [Filters] (nil for
@@ -46,11 +47,7 @@ func NewTransposedF32(s TransposedShape, depth ConvDepth, weights, bias []float3
 		return nil, err
 	}
 	c.pack(weights, bias)
-	c.runs.New = func() any {
-		r := &transposedRun{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = work.NewJob((*transposedRun).do)
 	return c, nil
 }
 
@@ -78,13 +75,13 @@ func planTransposedF32(s TransposedShape, depth ConvDepth, features asm.Features
 	}
 	c.sections = convSections(s.Channels, s.Filters, s.Groups, false, features)
 	planes, widest := extent(c.sections)
-	kernel := layoutKernel(features)
-	gather := func(rows int) *windowGather { return newWindowGather(&c.window, rowRuns, lanes, rows, kernel) }
+	kernel := work.LayoutKernel(features)
+	gather := func(rows int) *windowGather { return newWindowGather(&c.window, rowRuns, work.Lanes, rows, kernel) }
 	blocking := rowBlocking{oh: c.rows(), ow: c.columns(), batch: s.Batch * c.depth.Out, workers: c.workers}
-	perChunk := evenly(planes, min(planes, max(1, unitWeights/(max(1, c.most)*lanes*widest*lanes*4))))
+	perChunk := work.Evenly(planes, min(planes, max(1, unitWeights/(max(1, c.most)*work.Lanes*widest*work.Lanes*4))))
 	c.height, perChunk = blocking.choose(planes, perChunk, func(rows, perChunk int) bool {
 		if c.inside {
-			return rows*s.Width*lanes*perChunk*4 <= unitInput
+			return rows*s.Width*work.Lanes*perChunk*4 <= unitInput
 		}
 		return gather(rows).size(perChunk)*4 <= unitInput
 	})
@@ -93,7 +90,7 @@ func planTransposedF32(s TransposedShape, depth ConvDepth, features asm.Features
 		c.scratch = c.gather.size(perChunk)
 	}
 	if c.empty {
-		c.zeros = make([]float32, c.columns()*lanes)
+		c.zeros = make([]float32, c.columns()*work.Lanes)
 	}
 	for i := range c.sections {
 		if err := c.tabulate(&c.sections[i], perChunk); err != nil {
@@ -125,7 +122,7 @@ func (c *TransposedF32) tabulate(section *convSection, perChunk int) error {
 // chunk returns a part of the reduction with the table of a phase's taps.
 func (c *TransposedF32) chunk(part convChunk, p phase, last bool) convChunk {
 	for plane := part.first; plane < part.last; plane++ {
-		quads := min(lanes, c.shape.Channels-plane*lanes+3) / 4
+		quads := min(work.Lanes, c.shape.Channels-plane*work.Lanes+3) / 4
 		for _, t := range p.taps {
 			row, column := c.place(t)
 			part.taps = append(part.taps, asm.Tap{Offset: int32(c.offset(plane-part.first, row, column)), Quads: int32(quads)})
@@ -144,13 +141,13 @@ func (c *TransposedF32) offset(plane, row, column int) int {
 		return c.gather.offset(plane, row, column)
 	}
 	s := &c.shape
-	return (plane*c.depth.In*s.Height*s.Width + (row-c.window.PadTop)*s.Width + column - c.window.PadLeft) * lanes
+	return (plane*c.depth.In*s.Height*s.Width + (row-c.window.PadTop)*s.Width + column - c.window.PadLeft) * work.Lanes
 }
 
 // pack lays the weights out, for each panel and chunk [plane][tap][channel of the plane][16*Blocks].
 func (c *TransposedF32) pack(weights, bias []float32) {
 	s := &c.shape
-	c.bias = make([]float32, (blocksOf(s.Filters)+1)*lanes)
+	c.bias = make([]float32, (work.BlocksOf(s.Filters)+1)*work.Lanes)
 	copy(c.bias, bias)
 	size := 0
 	each := func(do func(panel *convPanel, chunk int, from *convChunk)) {
@@ -167,9 +164,9 @@ func (c *TransposedF32) pack(weights, bias []float32) {
 	}
 	each(func(panel *convPanel, _ int, chunk *convChunk) {
 		panel.chunks = append(panel.chunks, size)
-		size += chunk.depth * panel.kernel.Blocks * lanes
+		size += chunk.depth * panel.kernel.Blocks * work.Lanes
 	})
-	c.weights = alignedFloats(size)
+	c.weights = work.AlignedFloats(size)
 	each(func(panel *convPanel, i int, chunk *convChunk) {
 		c.packChunk(c.weights[panel.chunks[i]:], weights, panel, chunk, c.phases[i%len(c.phases)].taps)
 	})
@@ -180,12 +177,12 @@ func (c *TransposedF32) pack(weights, bias []float32) {
 func (c *TransposedF32) packChunk(dst, weights []float32, panel *convPanel, chunk *convChunk, taps []phaseTap) {
 	s := &c.shape
 	inGroup, outGroup := s.Channels/s.Groups, s.Filters/s.Groups
-	width := panel.kernel.Blocks * lanes
+	width := panel.kernel.Blocks * work.Lanes
 	for i, tap := range chunk.taps[:len(taps)*(chunk.last-chunk.first)] {
-		channel, count := (chunk.first+i/len(taps))*lanes, 4*int(tap.Quads)
+		channel, count := (chunk.first+i/len(taps))*work.Lanes, 4*int(tap.Quads)
 		for ch := channel; ch < channel+count; ch++ {
 			for o := range width {
-				f := panel.block*lanes + o
+				f := panel.block*work.Lanes + o
 				if f < s.Filters && ch < s.Channels && f/outGroup == ch/inGroup {
 					dst[o] = weights[s.weight(f, ch, 0)*c.depth.Kernel+chunk.slice*s.KernelH*s.KernelW+taps[i%len(taps)].kernel]
 				}
@@ -199,22 +196,17 @@ func (c *TransposedF32) packChunk(dst, weights []float32, panel *convPanel, chun
 func (c *TransposedF32) Workspace() int { return c.scratch * c.workers }
 
 // rowBlocks returns the number of blocks of rows of an image.
-func (c *TransposedF32) rowBlocks() int { return ceilDiv(c.rows(), c.height) }
+func (c *TransposedF32) rowBlocks() int { return work.CeilDiv(c.rows(), c.height) }
 
 // transposedRun is the state of one Run.
 type transposedRun struct {
 	conv *TransposedF32
 	call ConvF32Call
-	crew crew
 }
 
 // Run computes the transposed convolution. Several runs of one TransposedF32 may go on at the same time.
-func (c *TransposedF32) Run(parallel Parallel, call *ConvF32Call) {
-	r := c.runs.Get().(*transposedRun)
-	r.call = *call
-	r.crew.run(parallel, c.workers, c.shape.Batch*c.depth.Out*c.rowBlocks()*len(c.units))
-	r.call = ConvF32Call{}
-	c.runs.Put(r)
+func (c *TransposedF32) Run(parallel work.Parallel, call *ConvF32Call) {
+	c.job.Run(parallel, c.workers, c.shape.Batch*c.depth.Out*c.rowBlocks()*len(c.units), transposedRun{c, *call})
 }
 
 // do computes unit u of the run: units of the same rows follow each other.
@@ -234,18 +226,18 @@ func (r *transposedRun) unit(unit convUnit, image, first, last int, scratch []fl
 	c, s := r.conv, &r.conv.shape
 	section := &c.sections[unit.section]
 	taps := c.slices[image%c.depth.Out]
-	rows := convPart{image: image / c.depth.Out, at: image % c.depth.Out * s.OutHeight * s.OutWidth * lanes, first: first, last: last}
+	rows := convPart{image: image / c.depth.Out, at: image % c.depth.Out * s.OutHeight * s.OutWidth * work.Lanes, first: first, last: last}
 	volume := r.call.In.Data[rows.image*r.call.In.Image:]
 	perTap := len(section.chunks) / c.depth.Kernel
 	for t, tap := range taps {
 		for i := 0; i < perTap; i += len(c.phases) {
 			chunk := &section.chunks[tap.kernel*perTap+i]
-			in := volume[tap.slice*s.Height*s.Width*lanes:]
+			in := volume[tap.slice*s.Height*s.Width*work.Lanes:]
 			if c.gather != nil {
 				c.gather.copy(scratch, in, r.call.In.Plane, chunk.first, chunk.last, first, last)
 				in = scratch
 			} else {
-				in = in[chunk.first*r.call.In.Plane+first*s.Width*lanes:]
+				in = in[chunk.first*r.call.In.Plane+first*s.Width*work.Lanes:]
 			}
 			rows.begins, rows.ends = t == 0 && i == 0, t == len(taps)-1 && i+len(c.phases) == perTap
 			for p := unit.first; p < unit.last; p++ {
@@ -268,7 +260,7 @@ func (r *transposedRun) phase(section *convSection, p, part, index int, rows con
 	if len(chunk.taps) == 0 || first >= last {
 		return
 	}
-	step, reads := s.Width*lanes, len(phase.taps) > 0
+	step, reads := s.Width*work.Lanes, len(phase.taps) > 0
 	if c.gather != nil {
 		step = c.gather.row()
 	}
@@ -276,14 +268,14 @@ func (r *transposedRun) phase(section *convSection, p, part, index int, rows con
 		in, step = c.zeros, 0
 	}
 	weights := c.weights[panel.chunks[part]:]
-	size := chunk.depth * panel.kernel.Blocks * lanes
-	tiles := ceilDiv(phase.columns, panel.kernel.Pixels)
+	size := chunk.depth * panel.kernel.Blocks * work.Lanes
+	tiles := work.CeilDiv(phase.columns, panel.kernel.Pixels)
 	ahead, aheadStep := weights, 0
 	if size < len(weights) { // enough for what follows to be there when this is done
-		ahead, aheadStep = weights[size:], min(32, 4*panel.kernel.Blocks*lanes/(tiles*(last-first))+1)
+		ahead, aheadStep = weights[size:], min(32, 4*panel.kernel.Blocks*work.Lanes/(tiles*(last-first))+1)
 	}
-	call := asm.ConvCall{Taps: chunk.taps, Weights: weights, AheadStep: aheadStep, Bias: c.bias[panel.block*lanes:],
-		OutBlock: r.call.Out.Plane, OutPixel: s.StrideW * lanes, Limits: NoLimits(), Accumulate: !rows.begins && reads}
+	call := asm.ConvCall{Taps: chunk.taps, Weights: weights, AheadStep: aheadStep, Bias: c.bias[panel.block*work.Lanes:],
+		OutBlock: r.call.Out.Plane, OutPixel: s.StrideW * work.Lanes, Limits: programs.NoLimits(), Accumulate: !rows.begins && reads}
 	out := r.call.Out.Data[rows.image*r.call.Out.Image+panel.block*r.call.Out.Plane+rows.at:]
 	var residual []float32
 	if rows.ends {
@@ -294,7 +286,7 @@ func (r *transposedRun) phase(section *convSection, p, part, index int, rows con
 		}
 	}
 	for row := first; row < last; row++ {
-		at := ((row*s.StrideH+phase.y)*s.OutWidth + phase.x) * lanes
+		at := ((row*s.StrideH+phase.y)*s.OutWidth + phase.x) * work.Lanes
 		call.In, call.Out, call.Ahead = in[(row-first)*step:], out[at:], ahead
 		if residual != nil {
 			call.Residual = residual[at:]
@@ -307,7 +299,7 @@ func (r *transposedRun) phase(section *convSection, p, part, index int, rows con
 // after reports the output rows of a block of rows and a panel.
 func (r *transposedRun) after(panel *convPanel, rows convPart) {
 	s := &r.conv.shape
-	at, end := rows.first*s.StrideH*s.OutWidth*lanes, min(rows.last*s.StrideH, s.OutHeight)*s.OutWidth*lanes
+	at, end := rows.first*s.StrideH*s.OutWidth*work.Lanes, min(rows.last*s.StrideH, s.OutHeight)*s.OutWidth*work.Lanes
 	for b := range panel.kernel.Blocks {
 		r.call.After(rows.image, (panel.block+b)*r.call.Out.Plane+rows.at+at, end-at)
 	}

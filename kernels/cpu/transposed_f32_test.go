@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // naiveTransposed computes an NCHW transposed convolution in float64, as it is defined, by what every input element adds;
@@ -121,17 +122,17 @@ func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation
 	}
 	call := ConvF32Call{Limits: [2]float32{-40, 60}, Workspace: make([]float32, c.Workspace())}
 	fill(call.Workspace)
-	call.In, call.Residual = Planar(x, s.Channels, s.Height, s.Width), Planar(residual, s.Filters, s.OutHeight, s.OutWidth)
+	call.In, call.Residual = work.Planar(x, s.Channels, s.Height, s.Width), work.Planar(residual, s.Filters, s.OutHeight, s.OutWidth)
 	if blockedIn {
-		call.In = Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
+		call.In = work.Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
 	}
 	if blockedOut {
-		call.Residual = Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, s.OutHeight, s.OutWidth)
+		call.Residual = work.Blocked(toBlocked(residual, s.Batch, s.Filters, pixels, 0), s.Filters, s.OutHeight, s.OutWidth)
 	}
 	call.Out = call.Residual
 	call.Out.Data = make([]float32, len(call.Residual.Data))
 	if s.Filters%4 == 0 {
-		call.Residual = Tensor4{}
+		call.Residual = work.Tensor4{}
 	}
 	fill(call.Out.Data)
 	var after int
@@ -153,7 +154,7 @@ func checkTransposedF32(t *testing.T, s TransposedShape, c transposedComputation
 		f, n, p := i/pixels%s.Filters, i/pixels/s.Filters, i%pixels
 		got := call.Out.Data[n*call.Out.Image:]
 		if blockedOut {
-			got = got[f/lanes*call.Out.Plane+p*lanes+f%lanes:]
+			got = got[f/work.Lanes*call.Out.Plane+p*work.Lanes+f%work.Lanes:]
 		} else {
 			got = got[f*call.Out.Plane+p:]
 		}

@@ -3,10 +3,11 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // TransposedInt8 is a transposed convolution of bytes with int32 sums by sub-pixel decomposition, weights packed, ready to
@@ -21,7 +22,7 @@ type TransposedInt8 struct {
 	area int8Area
 
 	height  int // rows of a block
-	panels  []int8Panel
+	panels  []quantised.Panel
 	groups  int // ranges of panels
 	parts   [][]int8Phase
 	start   [][]int32 // of each phase
@@ -32,7 +33,7 @@ type TransposedInt8 struct {
 	scratch int // bytes of one worker's copy
 	planar  int // bytes of one worker's rows of a planar output
 	layout  asm.LayoutKernel
-	runs    sync.Pool
+	job     *work.Job[transposedInt8Run]
 }
 
 // int8Phase is what a panel has of a phase: the steps that reach its inputs, and where its weights begin.
@@ -48,15 +49,11 @@ func NewTransposedInt8(s TransposedShape, weights []int16, scale, bias []float32
 	if err != nil {
 		return nil, err
 	}
-	if err := checkInt8(s.Filters, s.Channels*(s.Filters/s.Groups)*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
+	if err := quantised.Check(s.Filters, s.Channels*(s.Filters/s.Groups)*s.KernelH*s.KernelW, weights, scale, bias, cfg.InZero); err != nil {
 		return nil, err
 	}
 	c.pack(weights, scale, bias)
-	c.runs.New = func() any {
-		r := &transposedInt8Run{conv: c}
-		r.crew.init(r.do)
-		return r
-	}
+	c.job = work.NewJob((*transposedInt8Run).do)
 	return c, nil
 }
 
@@ -66,19 +63,19 @@ func planTransposedInt8(s TransposedShape, cfg ConvInt8Config) (*TransposedInt8,
 		return nil, err
 	}
 	cfg.Workers = max(1, cfg.Workers)
-	if cfg.Planar && s.Filters > lanes {
-		return nil, fmt.Errorf("%d channels, more than a block of %d", s.Filters, lanes)
+	if cfg.Planar && s.Filters > work.Lanes {
+		return nil, fmt.Errorf("%d channels, more than a block of %d", s.Filters, work.Lanes)
 	}
-	c := &TransposedInt8{subpixel: newSubpixel(s), cfg: cfg, layout: layoutKernel(cfg.Features)}
+	c := &TransposedInt8{subpixel: newSubpixel(s), cfg: cfg, layout: work.LayoutKernel(cfg.Features)}
 	c.area = newInt8Area(&c.window, cfg)
 	c.area.copied = !c.inside
 	c.panels = int8Panels(&c.window, cfg.Features)
 	c.split()
-	if most := c.area.offset(blocksOf(s.Channels), c.window.KernelH, c.window.KernelW); most < 0 || most > math.MaxInt32-c.columns()*lanes {
+	if most := c.area.offset(work.BlocksOf(s.Channels), c.window.KernelH, c.window.KernelW); most < 0 || most > math.MaxInt32-c.columns()*work.Lanes {
 		return nil, fmt.Errorf("input of %dx%dx%d is beyond 2 GiB", s.Channels, s.Height, s.Width)
 	}
 	for x := range c.columns() {
-		c.pixels = append(c.pixels, int32(x*lanes))
+		c.pixels = append(c.pixels, int32(x*work.Lanes))
 	}
 	return c, nil
 }
@@ -87,11 +84,11 @@ func planTransposedInt8(s TransposedShape, cfg ConvInt8Config) (*TransposedInt8,
 func (c *TransposedInt8) split() {
 	c.height = c.rows()
 	bytes := func() int {
-		return (c.height + c.window.KernelH - 1) * (c.columns() + c.window.KernelW - 1) * lanes * blocksOf(c.shape.Channels)
+		return (c.height + c.window.KernelH - 1) * (c.columns() + c.window.KernelW - 1) * work.Lanes * work.BlocksOf(c.shape.Channels)
 	}
 	row := 0 // bytes of the output that a row of all phases is
 	if c.cfg.Planar {
-		row = 4 * c.shape.StrideH * c.shape.OutWidth * lanes
+		row = 4 * c.shape.StrideH * c.shape.OutWidth * work.Lanes
 	}
 	for c.height > 1 && max(bytes(), c.height*row) > copyBytes {
 		c.height = (c.height + 1) / 2
@@ -104,10 +101,10 @@ func (c *TransposedInt8) split() {
 	for c.height >= 8 && units() < want {
 		c.height = (c.height + 1) / 2
 	}
-	c.groups = min(len(c.panels), ceilDiv(want, units()))
+	c.groups = min(len(c.panels), work.CeilDiv(want, units()))
 	c.area.fit(c.height)
 	if c.area.copied {
-		c.scratch = (c.area.plane*blocksOf(c.shape.Channels) + overread + 63) &^ 63
+		c.scratch = (c.area.plane*work.BlocksOf(c.shape.Channels) + overread + 63) &^ 63
 	}
 	c.planar = c.height * row
 }
@@ -125,32 +122,32 @@ func (c *TransposedInt8) pack(weights []int16, scale, bias []float32) {
 			ordinary[i] = weights[s.weight(f, f/filters*perGroup+i/taps%perGroup, phase.taps[i%taps].kernel)]
 		}
 		var start []int32
-		start, c.scale, c.bias = int8Constants(s.Filters, ordinary, scale, bias, c.cfg.InZero)
+		start, c.scale, c.bias = quantised.Constants(s.Filters, ordinary, scale, bias, c.cfg.InZero)
 		c.start = append(c.start, start)
 		for i := range c.panels {
 			p := &c.panels[i]
 			part := int8Phase{weights: len(c.weights)}
-			last := min(s.Filters, (p.block+p.kernel.Blocks)*lanes)
-			c.weights, part.steps = packInt8(c.weights, c.steps(p, phase, ordinary), p.block*lanes, last, p.kernel.Blocks)
+			last := min(s.Filters, (p.Block+p.Kernel.Blocks)*work.Lanes)
+			c.weights, part.steps = quantised.Pack(c.weights, c.steps(p, phase, ordinary), p.Block*work.Lanes, last, p.Kernel.Blocks)
 			c.parts[i] = append(c.parts[i], part)
 		}
 	}
 }
 
 // steps returns a step for each input channel block and tap of a phase that the panel reads, or one that adds nothing.
-func (c *TransposedInt8) steps(p *int8Panel, phase phase, weights []int16) []int8Step {
+func (c *TransposedInt8) steps(p *quantised.Panel, phase phase, weights []int16) []quantised.Step {
 	s := &c.shape
 	perGroup, filters, taps := s.Channels/s.Groups, s.Filters/s.Groups, len(phase.taps)
-	_, end := int8Span(&c.window, []int8Panel{*p})
-	var steps []int8Step
-	for b := p.first; b < end; b++ {
+	_, end := int8Span(&c.window, []quantised.Panel{*p})
+	var steps []quantised.Step
+	for b := p.First; b < end; b++ {
 		for k, t := range phase.taps {
 			row, column := c.place(t)
 			if !c.area.copied {
 				row, column = t.y, t.x
 			}
-			steps = append(steps, int8Step{int32(c.area.offset(b-p.first, row, column)), func(f, i int) int16 {
-				channel := b*lanes + i - f/filters*perGroup
+			steps = append(steps, quantised.Step{Offset: int32(c.area.offset(b-p.First, row, column)), Weight: func(f, i int) int16 {
+				channel := b*work.Lanes + i - f/filters*perGroup
 				if channel < 0 || channel >= perGroup {
 					return 0
 				}
@@ -159,7 +156,7 @@ func (c *TransposedInt8) steps(p *int8Panel, phase phase, weights []int16) []int
 		}
 	}
 	if taps == 0 {
-		steps = []int8Step{{0, func(int, int) int16 { return 0 }}}
+		steps = []quantised.Step{{Weight: func(int, int) int16 { return 0 }}}
 	}
 	return steps
 }
@@ -168,25 +165,20 @@ func (c *TransposedInt8) steps(p *int8Panel, phase phase, weights []int16) []int
 func (c *TransposedInt8) Workspace() int { return (c.scratch + c.planar) * c.cfg.Workers }
 
 // rowBlocks returns the number of blocks of rows of an image.
-func (c *TransposedInt8) rowBlocks() int { return ceilDiv(c.rows(), c.height) }
+func (c *TransposedInt8) rowBlocks() int { return work.CeilDiv(c.rows(), c.height) }
 
 // transposedInt8Run is the state of one Run.
 type transposedInt8Run struct {
 	conv *TransposedInt8
-	call ConvInt8Call
-	crew crew
+	call quantised.Call
 }
 
 // Run computes the transposed convolution. Several runs of one TransposedInt8 may go on at the same time.
-func (c *TransposedInt8) Run(parallel Parallel, call *ConvInt8Call) {
+func (c *TransposedInt8) Run(parallel work.Parallel, call *quantised.Call) {
 	if !c.area.copied && call.In.Plane != c.area.plane {
 		panic(fmt.Sprintf("cpu: input planes are %d bytes apart, the convolution was built for %d", call.In.Plane, c.area.plane))
 	}
-	r := c.runs.Get().(*transposedInt8Run)
-	r.call = *call
-	r.crew.run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups)
-	r.call = ConvInt8Call{}
-	c.runs.Put(r)
+	c.job.Run(parallel, c.cfg.Workers, c.shape.Batch*c.rowBlocks()*c.groups, transposedInt8Run{c, *call})
 }
 
 // do computes a unit: those of the same rows follow each other.
@@ -207,7 +199,7 @@ func (r *transposedInt8Run) do(u, worker int) {
 		c.area.gather(scratch, in, r.call.In.Plane, base, end, first, last)
 		in = scratch
 	} else {
-		in = in[first*c.shape.Width*lanes:]
+		in = in[first*c.shape.Width*work.Lanes:]
 	}
 	out := int8Rows{image: image}
 	if c.cfg.Planar {
@@ -215,13 +207,13 @@ func (r *transposedInt8Run) do(u, worker int) {
 	}
 	for p := from; p < to; p++ {
 		for phase := range c.phases {
-			r.phase(p, phase, out, first, last, in[(c.panels[p].first-base)*c.area.plane:])
+			r.phase(p, phase, out, first, last, in[(c.panels[p].First-base)*c.area.plane:])
 		}
 	}
 	if c.cfg.Planar {
 		s, y := &c.shape, &r.call.Epilogue.Float
 		rows := min(last*s.StrideH, s.OutHeight) - out.top
-		c.layout.Deinterleave(y.Data[image*y.Image+out.top*s.OutWidth:], y.Plane, out.floats, lanes, s.Filters, rows*s.OutWidth)
+		c.layout.Deinterleave(y.Data[image*y.Image+out.top*s.OutWidth:], y.Plane, out.floats, work.Lanes, s.Filters, rows*s.OutWidth)
 	}
 }
 
@@ -235,24 +227,24 @@ type int8Rows struct {
 func (r *transposedInt8Run) phase(p, index int, out int8Rows, first, last int, in []byte) {
 	c, s := r.conv, &r.conv.shape
 	panel, part, phase := &c.panels[p], &c.parts[p][index], &c.phases[index]
-	o := panel.block * lanes
+	o := panel.Block * work.Lanes
 	var requant asm.Requant
 	call := asm.QConvCall{Steps: part.steps, Weights: c.weights[part.weights:], Start: c.start[index][o:], Requant: &requant}
-	most := pieceOf(len(part.steps), 4*panel.kernel.Blocks, panel.kernel.Pixels)
+	most := quantised.PieceOf(len(part.steps), 4*panel.Kernel.Blocks, panel.Kernel.Pixels)
 	epilogue := r.call.Epilogue
 	if c.cfg.Planar {
-		epilogue.Float = Tensor4{Data: out.floats}
+		epilogue.Float = work.Tensor4{Data: out.floats}
 	}
 	for row := first; row < min(last, phase.rows); row++ {
-		requant = epilogue.requant(out.image, panel.block, (row*s.StrideH+phase.y-out.top)*s.OutWidth+phase.x, lanes)
+		requant = epilogue.Requant(out.image, panel.Block, (row*s.StrideH+phase.y-out.top)*s.OutWidth+phase.x, work.Lanes)
 		requant.Scale, requant.Bias = c.scale[o:], c.bias[o:]
-		requant.OutPixel, requant.ResidualPixel = s.StrideW*lanes, s.StrideW*lanes
-		call.In = in[(row-first)*c.area.width*lanes:]
+		requant.OutPixel, requant.ResidualPixel = s.StrideW*work.Lanes, s.StrideW*work.Lanes
+		call.In = in[(row-first)*c.area.width*work.Lanes:]
 		for pixels := c.pixels[:phase.columns]; len(pixels) > 0; {
 			n := min(most, len(pixels))
 			call.Pixels, pixels = pixels[:n], pixels[n:]
-			panel.kernel.Run(&call)
-			requant = after(requant, n)
+			panel.Kernel.Run(&call)
+			requant = quantised.After(requant, n)
 		}
 	}
 }

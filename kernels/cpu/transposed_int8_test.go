@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 func TestTransposedInt8(t *testing.T) {
@@ -54,16 +57,16 @@ func testTransposedInt8(t *testing.T, s TransposedShape, features asm.Features, 
 	for i, v := range blocked {
 		in[i] = byte(v + zero)
 	}
-	out := make([]float32, s.Batch*blocksOf(s.Filters)*lanes*pixels)
+	out := make([]float32, s.Batch*work.BlocksOf(s.Filters)*work.Lanes*pixels)
 	fill(out)
-	c.Run(serial, &ConvInt8Call{In: BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
-		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: Blocked(out, s.Filters, s.OutHeight, s.OutWidth)}})
-	if s.Filters <= lanes {
+	c.Run(serial, &quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
+		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: work.Blocked(out, s.Filters, s.OutHeight, s.OutWidth)}})
+	if s.Filters <= work.Lanes {
 		testPlanarInt8(t, s, in, want, weights, scale, bias, ConvInt8Config{InZero: zero, Features: features, Workers: workers, Planar: true})
 	}
 	for i, v := range want {
 		f, n, p := i/pixels%s.Filters, i/pixels/s.Filters, i%pixels
-		if got := out[((n*blocksOf(s.Filters)+f/lanes)*pixels+p)*lanes+f%lanes]; float64(got) != v {
+		if got := out[((n*work.BlocksOf(s.Filters)+f/work.Lanes)*pixels+p)*work.Lanes+f%work.Lanes]; float64(got) != v {
 			t.Fatalf("image %d channel %d row %d column %d = %g, want %g", n, f, p/s.OutWidth, p%s.OutWidth, got, v)
 		}
 	}
@@ -78,8 +81,8 @@ func testPlanarInt8(t *testing.T, s TransposedShape, in []byte, want []float64, 
 	image := s.Filters * s.OutHeight * s.OutWidth
 	out := make([]float32, s.Batch*(image+5))
 	fill(out)
-	c.Run(serial, &ConvInt8Call{In: BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
-		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: Tensor4{Data: out, Image: image + 5, Plane: s.OutHeight * s.OutWidth}}})
+	c.Run(serial, &quantised.Call{In: work.BlockedBytes(in, s.Channels, s.Height, s.Width), Workspace: make([]byte, c.Workspace()),
+		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: work.Tensor4{Data: out, Image: image + 5, Plane: s.OutHeight * s.OutWidth}}})
 	for i, v := range want {
 		if got := out[i/image*(image+5)+i%image]; float64(got) != v {
 			t.Fatalf("planar element %d = %g, want %g", i, got, v)

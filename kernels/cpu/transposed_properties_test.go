@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // TestTransposedAllocatesNothing covers what an inference repeats.
@@ -35,12 +38,12 @@ func TestTransposedAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, y := make([]float32, 16*81), make([]float32, 16*18*18)
-	call := &ConvF32Call{In: Blocked(x, 16, 9, 9), Out: Blocked(y, 16, 18, 18), Limits: NoLimits(),
+	call := &ConvF32Call{In: work.Blocked(x, 16, 9, 9), Out: work.Blocked(y, 16, 18, 18), Limits: programs.NoLimits(),
 		Workspace: make([]float32, max(subpixel.Workspace(), columns.Workspace(), lone.Workspace()))}
 	rows := *call
-	rows.Out = Planar(y, 16, 18, 18)
-	call8 := &ConvInt8Call{In: BlockedBytes(make([]byte, 16*81), 16, 9, 9), Workspace: make([]byte, bytes.Workspace()),
-		Epilogue: Int8Epilogue{Inner: NoLimits(), Outer: NoLimits(), Float: call.Out}}
+	rows.Out = work.Planar(y, 16, 18, 18)
+	call8 := &quantised.Call{In: work.BlockedBytes(make([]byte, 16*81), 16, 9, 9), Workspace: make([]byte, bytes.Workspace()),
+		Epilogue: quantised.Epilogue{Inner: programs.NoLimits(), Outer: programs.NoLimits(), Float: call.Out}}
 	if n := testing.AllocsPerRun(20, func() {
 		subpixel.Run(serial, call)
 		columns.Run(serial, &rows)
@@ -55,8 +58,8 @@ func TestTransposedConcurrent(t *testing.T) {
 	s := deconv(48, 23, 21, 80, 3, 2, 1, 1)
 	r := rand.New(rand.NewPCG(2, 2))
 	w, x := normals(r, s.Filters*s.Channels*9), normals(r, 48*23*21)
-	out := func(y []float32) Tensor4 { return Blocked(y, 80, s.OutHeight, s.OutWidth) }
-	concurrent(t, Blocked(x, 48, 23, 21), out, 80*s.OutHeight*s.OutWidth, func(workers int) (transposedComputation, error) {
+	out := func(y []float32) work.Tensor4 { return work.Blocked(y, 80, s.OutHeight, s.OutWidth) }
+	concurrent(t, work.Blocked(x, 48, 23, 21), out, 80*s.OutHeight*s.OutWidth, func(workers int) (transposedComputation, error) {
 		return NewTransposedF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), workers)
 	})
 }

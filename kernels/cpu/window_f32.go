@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/trtui/trtui/kernels/cpu/asm"
+import (
+	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
+)
 
 // windowScratch bounds the bytes of a channel block's copied rows: a part of the L2 cache.
 const windowScratch = 128 << 10
@@ -19,18 +22,18 @@ type windowField struct {
 
 // init plans units for a checked shape.
 func (f *windowField) init(s ConvShape, pad float32, features asm.Features, workers int) {
-	kernel := layoutKernel(features)
+	kernel := work.LayoutKernel(features)
 	f.shape, f.workers = s, max(1, workers)
-	f.oh, f.ow, f.blocks = s.OutHeight(), s.OutWidth(), blocksOf(s.Channels)
+	f.oh, f.ow, f.blocks = s.OutHeight(), s.OutWidth(), work.BlocksOf(s.Channels)
 	f.rows = f.oh
-	for f.rows > 1 && newWindowGather(&f.shape, rowRuns, lanes, f.rows, kernel).size(1)*4 > windowScratch {
+	for f.rows > 1 && newWindowGather(&f.shape, rowRuns, work.Lanes, f.rows, kernel).size(1)*4 > windowScratch {
 		f.rows = (f.rows + 1) / 2
 	}
 	for f.workers > 1 && f.rows > 4 && s.Batch*f.blocks*f.rowBlocks() < 4*f.workers {
 		f.rows = (f.rows + 1) / 2
 	}
-	f.rows = evenly(f.oh, f.rows)
-	f.gather = newWindowGather(&f.shape, rowRuns, lanes, f.rows, kernel)
+	f.rows = work.Evenly(f.oh, f.rows)
+	f.gather = newWindowGather(&f.shape, rowRuns, work.Lanes, f.rows, kernel)
 	f.gather.pad = pad
 	for kh := range s.KernelH {
 		for kw := range s.KernelW {
@@ -62,7 +65,7 @@ func (f *windowField) deepen(slices int) {
 func (f *windowField) copySlices(dst, volume []float32, planeStride int, depth *ConvDepth, slice, block, first, last int) (low, high int) {
 	low, high = depth.taps(slice)
 	for k := low; k < high; k++ {
-		from := volume[depth.slice(slice, k)*f.shape.Height*f.shape.Width*lanes:]
+		from := volume[depth.slice(slice, k)*f.shape.Height*f.shape.Width*work.Lanes:]
 		f.gather.copy(dst[k*f.scratch():], from, planeStride, block, block+1, first, last)
 	}
 	return low, high
@@ -81,7 +84,7 @@ func fieldTiles(columns, rows, taps, most int, run func(row, rows, column, tiles
 	count := (columns + most - 1) / most
 	small := columns / count
 	big := columns - small*count // tiles of one pixel more
-	step := max(1, callSteps/(columns*taps))
+	step := max(1, work.CallSteps/(columns*taps))
 	for row := 0; row < rows; row += step {
 		n := min(step, rows-row)
 		fieldStrip(row, n, 0, big, small+1, taps, run)
@@ -91,7 +94,7 @@ func fieldTiles(columns, rows, taps, most int, run func(row, rows, column, tiles
 
 // fieldStrip calls run for tiles of so many pixels from a column on, as many at once as make a short call.
 func fieldStrip(row, rows, column, tiles, pixels, taps int, run func(row, rows, column, tiles, pixels int)) {
-	for most := max(1, callSteps/(pixels*taps)); tiles > 0; {
+	for most := max(1, work.CallSteps/(pixels*taps)); tiles > 0; {
 		n := min(tiles, most)
 		run(row, rows, column, n, pixels)
 		column, tiles = column+n*pixels, tiles-n

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 func depthwiseOf(channels, h, w, kernel, stride, pad int) ConvShape {
@@ -59,9 +60,9 @@ func testDepthwise(t *testing.T, s ConvShape, features asm.Features, workers int
 	oh, ow := s.OutHeight(), s.OutWidth()
 	residual := normals(r, len(want))
 	call := ConvF32Call{Limits: [2]float32{-4, 6}, Workspace: make([]float32, d.Workspace())}
-	call.In = Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
-	call.Residual = Blocked(toBlocked(residual, s.Batch, s.Channels, oh*ow, 0), s.Channels, oh, ow)
-	call.Out = Blocked(make([]float32, len(call.Residual.Data)), s.Channels, oh, ow)
+	call.In = work.Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
+	call.Residual = work.Blocked(toBlocked(residual, s.Batch, s.Channels, oh*ow, 0), s.Channels, oh, ow)
+	call.Out = work.Blocked(make([]float32, len(call.Residual.Data)), s.Channels, oh, ow)
 	d.Run(serial, &call)
 	checkBlocked(t, s, call.Out, want, func(i int) (float64, float64) {
 		return min(max(want[i]+float64(residual[i]), -4), 6), scale[i]
@@ -69,12 +70,12 @@ func testDepthwise(t *testing.T, s ConvShape, features asm.Features, workers int
 }
 
 // checkBlocked compares an NCHWc16 result with the values and term magnitudes of NCHW elements.
-func checkBlocked(t *testing.T, s ConvShape, out Tensor4, elements []float64, want func(i int) (value, scale float64)) {
+func checkBlocked(t *testing.T, s ConvShape, out work.Tensor4, elements []float64, want func(i int) (value, scale float64)) {
 	t.Helper()
 	pixels := s.OutHeight() * s.OutWidth()
 	for i := range elements {
 		c, n, p := i/pixels%s.Channels, i/pixels/s.Channels, i%pixels
-		got := float64(out.Data[n*out.Image+c/lanes*out.Plane+p*lanes+c%lanes])
+		got := float64(out.Data[n*out.Image+c/work.Lanes*out.Plane+p*work.Lanes+c%work.Lanes])
 		if v, scale := want(i); got != v && !(math.Abs(got-v) <= 1e-6*(1+scale)) {
 			t.Fatalf("image %d channel %d pixel %d = %g, want %g", n, c, p, got, v)
 		}
@@ -127,8 +128,8 @@ func testPool(t *testing.T, s ConvShape, features asm.Features, mode PoolMode, e
 		want = append(want, most)
 	}
 	call := PoolF32Call{Workspace: make([]float32, l.Workspace())}
-	call.In = Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
-	call.Out = Blocked(make([]float32, s.Batch*blocksOf(s.Channels)*oh*ow*lanes), s.Channels, oh, ow)
+	call.In = work.Blocked(toBlocked(x, s.Batch, s.Channels, s.Height*s.Width, 7), s.Channels, s.Height, s.Width)
+	call.Out = work.Blocked(make([]float32, s.Batch*work.BlocksOf(s.Channels)*oh*ow*work.Lanes), s.Channels, oh, ow)
 	l.Run(serial, &call)
 	checkBlocked(t, s, call.Out, want, func(i int) (float64, float64) { return want[i], 1 })
 }
@@ -138,16 +139,16 @@ func TestGlobalAverageF32(t *testing.T) {
 	x := normals(rand.New(rand.NewPCG(3, 3)), batch*channels*pixels)
 	for _, features := range featureSets() {
 		g := NewGlobalAverageF32(batch, channels, pixels, features)
-		out := Blocked(make([]float32, batch*blocksOf(channels)*lanes), channels, 1, 1)
+		out := work.Blocked(make([]float32, batch*work.BlocksOf(channels)*work.Lanes), channels, 1, 1)
 		for u := range g.Units() {
-			g.Run(out, Blocked(toBlocked(x, batch, channels, pixels, 7), channels, 1, pixels), u)
+			g.Run(out, work.Blocked(toBlocked(x, batch, channels, pixels, 7), channels, 1, pixels), u)
 		}
 		for i := range batch * channels {
 			want := 0.0
 			for _, v := range x[i*pixels : (i+1)*pixels] {
 				want += float64(v) / pixels
 			}
-			got := float64(out.Data[i/channels*out.Image+i%channels/lanes*lanes+i%channels%lanes])
+			got := float64(out.Data[i/channels*out.Image+i%channels/work.Lanes*work.Lanes+i%channels%work.Lanes])
 			if math.Abs(got-want) > 1e-6 {
 				t.Fatalf("%v: image %d channel %d = %g, want %g", features, i/channels, i%channels, got, want)
 			}
@@ -165,9 +166,9 @@ func BenchmarkDepthwiseF32(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				call := ConvF32Call{Limits: [2]float32{0, 6}, Workspace: alignedFloats(d.Workspace())}
-				call.In = Blocked(alignedFloats(s.Channels*s.Height*s.Width), s.Channels, s.Height, s.Width)
-				call.Out = Blocked(alignedFloats(s.Channels*s.OutHeight()*s.OutWidth()), s.Channels, s.OutHeight(), s.OutWidth())
+				call := ConvF32Call{Limits: [2]float32{0, 6}, Workspace: work.AlignedFloats(d.Workspace())}
+				call.In = work.Blocked(work.AlignedFloats(s.Channels*s.Height*s.Width), s.Channels, s.Height, s.Width)
+				call.Out = work.Blocked(work.AlignedFloats(s.Channels*s.OutHeight()*s.OutWidth()), s.Channels, s.OutHeight(), s.OutWidth())
 				parallel, stop := benchParallel(workers)
 				defer stop()
 				timed(b, 2*s.Channels*s.OutHeight()*s.OutWidth()*s.KernelH*s.KernelW, workers, func() { d.Run(parallel, &call) })

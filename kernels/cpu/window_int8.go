@@ -3,6 +3,8 @@ package cpu
 import (
 	"fmt"
 	"math"
+
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // windowInt8 is what depthwise convolution and pooling of bytes share: units of one channel block of a block
@@ -19,8 +21,8 @@ type windowInt8 struct {
 
 // init plans the units. Channels, Filters and Groups of the shape are equal.
 func (w *windowInt8) init(s ConvShape, pad byte, workers int) error {
-	w.shape, w.blocks, w.workers = s, blocksOf(s.Channels), max(1, workers)
-	w.area = int8Area{shape: &w.shape, zero: pad, copied: true, pixel: lanes}
+	w.shape, w.blocks, w.workers = s, work.BlocksOf(s.Channels), max(1, workers)
+	w.area = int8Area{shape: &w.shape, zero: pad, copied: true, pixel: work.Lanes}
 	w.rows = s.OutHeight()
 	w.area.fit(w.rows)
 	for w.rows > 1 && w.area.plane > copyBytes/4 {
@@ -66,7 +68,7 @@ func (w *windowInt8) rowBlocks() int { return (w.shape.OutHeight() + w.rows - 1)
 func (w *windowInt8) units() int { return w.shape.Batch * w.blocks * w.rowBlocks() }
 
 // load copies the input of unit u and says which part of the output it is.
-func (w *windowInt8) load(scratch []byte, in Bytes4, u int) (image, block, first, last int) {
+func (w *windowInt8) load(scratch []byte, in work.Bytes4, u int) (image, block, first, last int) {
 	first = u % w.rowBlocks() * w.rows
 	last = min(first+w.rows, w.shape.OutHeight())
 	u /= w.rowBlocks()

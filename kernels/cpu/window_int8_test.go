@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/quantised"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 func TestDepthwiseInt8(t *testing.T) {
@@ -52,11 +55,11 @@ func testPoolInt8(t *testing.T, s ConvShape, features asm.Features, mode PoolMod
 	s.PadBottom, s.PadRight = s.PadBottom+extra, s.PadRight+extra
 	c := newInt8Case(rand.New(rand.NewPCG(7, 8)), s, 1)
 	oh, ow := s.OutHeight(), s.OutWidth()
-	call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, l.Workspace())}
-	call.In = BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+	call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, l.Workspace())}
+	call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
 	call.Epilogue.ClampInner = false
-	out := make([]byte, s.Batch*blocksOf(s.Filters)*oh*ow*lanes)
-	call.Epilogue.Out = BlockedBytes(out, s.Filters, oh, ow)
+	out := make([]byte, s.Batch*work.BlocksOf(s.Filters)*oh*ow*work.Lanes)
+	call.Epilogue.Out = work.BlockedBytes(out, s.Filters, oh, ow)
 	l.Run(serial, &call)
 	for i := range s.Batch * s.Channels * oh * ow {
 		pixel, plane := i%(oh*ow), i/(oh*ow)
@@ -68,7 +71,7 @@ func testPoolInt8(t *testing.T, s ConvShape, features asm.Features, mode PoolMod
 			want = byte(min(max(math.RoundToEven(float64(v/call.Epilogue.OutScale))+float64(call.Epilogue.OutZero), 0), 255))
 		}
 		n, f := plane/s.Channels, plane%s.Channels
-		if got := out[((n*blocksOf(s.Filters)+f/lanes)*oh*ow+pixel)*lanes+f%lanes]; got != want {
+		if got := out[((n*work.BlocksOf(s.Filters)+f/work.Lanes)*oh*ow+pixel)*work.Lanes+f%work.Lanes]; got != want {
 			t.Fatalf("image %d channel %d pixel %d: %d, want %d (sum %d of %d)", n, f, pixel, got, want, sum, count)
 		}
 	}
@@ -100,10 +103,10 @@ func BenchmarkDepthwiseInt8(b *testing.B) {
 				b.Fatal(err)
 			}
 			oh, ow := s.OutHeight(), s.OutWidth()
-			call := ConvInt8Call{Epilogue: c.epilogue, Workspace: make([]byte, d.Workspace())}
+			call := quantised.Call{Epilogue: c.epilogue, Workspace: make([]byte, d.Workspace())}
 			call.Epilogue.ClampInner = false
-			call.In = BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
-			call.Epilogue.Out = BlockedBytes(make([]byte, blocksOf(s.Filters)*oh*ow*lanes), s.Filters, oh, ow)
+			call.In = work.BlockedBytes(blockedBytes(c.x, s.Batch, s.Channels, s.Height*s.Width), s.Channels, s.Height, s.Width)
+			call.Epilogue.Out = work.BlockedBytes(make([]byte, work.BlocksOf(s.Filters)*oh*ow*work.Lanes), s.Filters, oh, ow)
 			timedInt8(b, 2*oh*ow*s.Filters*s.KernelH*s.KernelW, 1, func() { d.Run(serial, &call) })
 		})
 	}
@@ -117,9 +120,9 @@ func TestGlobalAverageInt8(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := randomBytes(rand.New(rand.NewPCG(1, 2)), batch*channels*h*w)
-		out := make([]float32, batch*blocksOf(channels)*lanes)
-		call := ConvInt8Call{In: BlockedBytes(blockedBytes(x, batch, channels, h*w), channels, h, w)}
-		call.Epilogue = Int8Epilogue{Outer: NoLimits(), Float: Blocked(out, channels, 1, 1)}
+		out := make([]float32, batch*work.BlocksOf(channels)*work.Lanes)
+		call := quantised.Call{In: work.BlockedBytes(blockedBytes(x, batch, channels, h*w), channels, h, w)}
+		call.Epilogue = quantised.Epilogue{Outer: programs.NoLimits(), Float: work.Blocked(out, channels, 1, 1)}
 		g.Run(serial, &call)
 		for i := range batch * channels {
 			sum := int32(0)
@@ -127,7 +130,7 @@ func TestGlobalAverageInt8(t *testing.T) {
 				sum += int32(v) - zero
 			}
 			want := float32(sum) * (float32(scale) / float32(h*w))
-			if got := out[i/channels*blocksOf(channels)*lanes+i%channels]; got != want {
+			if got := out[i/channels*work.BlocksOf(channels)*work.Lanes+i%channels]; got != want {
 				t.Fatalf("%v: channel %d: %g, want %g", features, i, got, want)
 			}
 		}

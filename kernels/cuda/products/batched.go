@@ -46,6 +46,7 @@ func batchedTactics() []emit.Tactic {
 					one := &product{typ: t.Unit.Type(), n: p.m, p: 1, q: 1, r: 1, s: 1, c: p.k, k: p.n, groups: 1}
 					jobs := t.jobs(one, b)
 					jobs[0].Blocks *= p.batch
+					jobs[0].Shared = t.shared(p.steps(), true)
 					return jobs
 				},
 			})
@@ -86,6 +87,9 @@ func batchedOf(b kernels.Binding, t Tile) (*batched, error) {
 // mostHalves is how many pairs of halves a thread copies one by one in a step: all of them are under way at a time, in registers.
 const mostHalves = 8
 
+// steps returns into how many pieces of BK bytes the sum is cut.
+func (p *batched) steps() int { return emit.CeilDiv(p.left.Type.Size()*p.k, p.tile.BK) }
+
 func (p *batched) emit() (*emit.Work, error) {
 	w, t := emit.NewWork(), p.tile
 	out, err := p.output(w)
@@ -96,7 +100,7 @@ func (p *batched) emit() (*emit.Work, error) {
 	if t.threads() < 256 { // of larger blocks two leave 128 registers to a thread, which spills
 		k.Resident(t.resident())
 	}
-	l := emit.Launch{Kernel: "batched", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared()}
+	l := emit.Launch{Kernel: "batched", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared(p.steps(), true)}
 	for _, o := range []*operand{&p.left, &p.right} {
 		if o.fixed != nil {
 			o.Base = l.Constant(k, fmt.Sprintf("c%d", o.input), w.Append(o.fixed))
@@ -110,7 +114,8 @@ func (p *batched) emit() (*emit.Work, error) {
 	l.Grid = grid
 	c.begin(matrix)
 	e := c.engine()
-	e.run(ptx.U(emit.CeilDiv(p.left.Type.Size()*p.k, t.BK)), c)
+	e.run(ptx.U(p.steps()), c)
+	c.Barrier() // now the ring is free for the sums
 	e.spill(c.ring)
 	c.Barrier()
 	matrix, _ = c.place() // read again: nothing of it is kept while the sums take all registers
@@ -159,7 +164,7 @@ func (c *batchedBlock) engine() engine {
 		e.zero()
 		return e
 	}
-	e := &tensor{warpTile: w}
+	e := &tensor{warpTile: w, vector: 2}
 	e.left = c.sides[0].fragments(w, w.row, w.rows, false)
 	e.right = c.sides[1].fragments(w, w.column, w.columns, true)
 	e.zero()

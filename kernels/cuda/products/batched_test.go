@@ -20,7 +20,7 @@ func TestBatchedAccess(t *testing.T) {
 			if err != nil || !right {
 				t.Fatal(right, err)
 			}
-			conflictFree(t, stats[0])
+			conflictFree(t, stats[0], stagedAccess)
 			for _, op := range []string{"cp.async", "st.global"} {
 				w := stats[0].Worst(op)
 				if w == nil || w.Efficiency() < 1 {

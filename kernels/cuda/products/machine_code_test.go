@@ -111,6 +111,37 @@ func checkMainLoop(t *testing.T, tl Tile, arch string, c emittest.MachineCode) {
 	}
 }
 
+// TestFinishCode reads the machine code of every tensor tile's kernel for a sum of one step: it waits for its copies, multiplies,
+// and stores outputs from registers, 16 bytes at a time where a lane has so many, with nothing staged and no other barrier; and it
+// has shared memory for that step alone.
+func TestFinishCode(t *testing.T) {
+	emittest.Assembler(t)
+	for _, u := range []emit.Unit{emit.TensorF16, emit.TensorI8} {
+		for _, tl := range Tiles(u) {
+			if tl.Stages != 3 || tl.Split != 1 {
+				continue
+			}
+			t.Run(tl.String(), func(t *testing.T) {
+				size := u.Type().Size()
+				channels := tl.BK / size
+				tr := trialOf(t, tl, [4]int{1, channels, 16, 16}, [4]int{256, channels, 1, 1}, 0, 1, 0)
+				if got := tr.Work.Launches[0].Shared; got != tl.stageBytes() {
+					t.Errorf("%d bytes of shared memory, want %d", got, tl.stageBytes())
+				}
+				for _, arch := range []string{"sm_80", "sm_90a"} {
+					c := emittest.Disassemble(t, arch, tr.Work.Module.String())
+					n := c.Counts(0, len(c.Names))
+					lane := min(16/size, tl.BN/tl.WarpsN/4) // elements
+					if stores := tl.BM * tl.BN / tl.threads() / lane; n["STG"] != stores || n["STS"] > 0 || n["BAR"] != 1 || n["LDL"]+n["STL"] > 0 {
+						t.Errorf("%s: %d stores of outputs, want %d; %d stores to shared memory, %d barriers, %d spills",
+							arch, n["STG"], stores, n["STS"], n["BAR"], n["LDL"]+n["STL"])
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestStemCode reads the machine code of the stem of a residual network: its products, fragments that are loaded at most
 // once for each, and no spills.
 func TestStemCode(t *testing.T) {
