@@ -345,6 +345,8 @@ func (s *stages) tune(ctx context.Context, cfg config.Config, l *build.Lowered, 
 	})
 	if err == nil || len(timed) > 0 { // what was timed before it was stopped need not be timed again
 		s.saveCache()
+	}
+	if err == nil {
 		hits, _ := s.Cache.Stats()
 		s.logTactics(p, hits-before, len(timed), begin)
 		s.logPlan(p)
