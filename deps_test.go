@@ -46,9 +46,11 @@ var allowed = map[string][]string{
 	"cmd/trtui":               {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
 	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu"},
+	"internal/torture/crash":    {"internal/torture", "internal/torture/networks"},
+	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
 	"internal/torture/files":    {"core/graph", "internal/torture", "internal/torture/networks"},
 	"internal/torture/screen":   {"internal/torture", "internal/torture/networks"},
-	"scripts/torture":           {"internal/torture", "internal/torture/files", "internal/torture/networks", "internal/torture/screen"},
+	"scripts/torture":           {"internal/torture", "internal/torture/crash", "internal/torture/files", "internal/torture/networks", "internal/torture/screen", "internal/torture/soak"},
 
 	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
 	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim"},

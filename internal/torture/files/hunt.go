@@ -20,7 +20,7 @@ import (
 // Hunt is the hunt with deformed files.
 var Hunt = torture.Hunt{
 	Name: "files", Doc: "deformed models, engines, caches, configurations, recordings and data",
-	Share: 3, Limit: 90 * time.Second, Memory: 4 << 30, Start: start,
+	Share: 3, Sample: 240, Limit: 90 * time.Second, Memory: 4 << 30, Start: start,
 }
 
 // bounds are what reading a small file may take.
@@ -124,7 +124,7 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 		Replace(strings.Join(words, "\x00")), "\x00")
 	cmd := exec.CommandContext(ctx, h.place.Program, args...)
 	cmd.Dir = h.place.Dir
-	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+h.path("cache"), "GOTRACEBACK=all", "TERM=dumb")
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+h.path("cache"), "GOTRACEBACK=all", "GOMAXPROCS=2", "TERM=dumb")
 	c, err := torture.Run(ctx, cmd, bounds)
 	if err != nil {
 		return nil
@@ -161,6 +161,8 @@ func wrong(c torture.Child, file string) string {
 		return fmt.Sprintf("exit code %d", c.Code)
 	case strings.ContainsAny(said, "\x1b\x07"):
 		return "prints an escape of the file"
+	case strings.Contains(said, "\nusage: "):
+		return "the hunt's own command is not understood: " + general(c.Stderr)
 	case c.Code == 2 && !strings.HasPrefix(c.Stderr, "trtui: "):
 		return "an error without a message"
 	case c.Code == 2 && !strings.Contains(c.Stderr, strings.TrimSuffix(file, filepath.Ext(file))) && !strings.Contains(c.Stderr, "--shapes"):

@@ -19,7 +19,7 @@ type kind struct {
 	commands [][]string
 }
 
-var quietly = []string{"-q", "--timing-cache", "none", "--threads", "1"}
+var quietly = []string{"-q"}
 
 func with(args ...string) []string { return append(args, quietly...) }
 

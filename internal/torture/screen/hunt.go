@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,7 +21,7 @@ import (
 // Hunt is the hunt with keys.
 var Hunt = torture.Hunt{
 	Name: "screen", Doc: "random keys, mouse events, resizes and signals for the workbench in a terminal",
-	Share: 3, Limit: 3 * time.Minute, Memory: 2 << 30, Start: start,
+	Share: 3, Sample: 8, Limit: 3 * time.Minute, Memory: 2 << 30, Start: start,
 }
 
 // Bounds of what a person waits for, on a machine that is busy.
@@ -38,6 +39,33 @@ type hunter struct {
 func start(p torture.Place) (*torture.Worker, error) {
 	h := &hunter{place: p, count: map[string]int{}}
 	return &torture.Worker{Try: h.try, Count: func() map[string]int { return h.count }}, nil
+}
+
+// Toggles has the workbench build one configuration after the other for some time, and returns what memory it held after a
+// third of the time, and at its end.
+func Toggles(ctx context.Context, p torture.Place, seed uint64, dir string, within time.Duration) (early, late int64, err error) {
+	rnd := rand.New(rand.NewPCG(seed, 32))
+	cmd := exec.CommandContext(ctx, p.Program, "--timing-cache", filepath.Join(dir, "timing"), "--threads", "1")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "XDG_CACHE_HOME="+dir)
+	t, err := open(cmd, 120, 40)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer t.close()
+	began := time.Now()
+	for time.Since(began) < within && ctx.Err() == nil {
+		if err := t.send([]string{"f", "c", "R", "r", "1", "2", "4", "6", "x", " ", "\x1b"}[rnd.IntN(11)]); err != nil {
+			return 0, 0, err
+		}
+		time.Sleep(time.Duration(rnd.IntN(400)) * time.Millisecond)
+		if m := torture.Memory(cmd.Process.Pid); time.Since(began) < within/3 {
+			early = max(early, m)
+		} else if time.Since(began) > 2*within/3 {
+			late = max(late, m)
+		}
+	}
+	return early, late, ctx.Err()
 }
 
 // attempt is one try: what was typed is what shows a finding.
@@ -74,7 +102,7 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 		return []torture.Finding{{Kind: "cannot begin", Text: err.Error()}}
 	}
 	defer a.close()
-	what := a.play(ctx, h.place.Planted)
+	what := a.play(ctx)
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -94,7 +122,7 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 func tail(s string) string { return s[max(0, len(s)-1<<20):] }
 
 // play types, and returns what is wrong, "" for nothing.
-func (a *attempt) play(ctx context.Context, planted string) string {
+func (a *attempt) play(ctx context.Context) string {
 	a.pause(1500)
 	for range 20 + a.rnd.IntN(120) {
 		if what, ended := a.state(ctx); what != "" || ended {
@@ -108,17 +136,11 @@ func (a *attempt) play(ctx context.Context, planted string) string {
 			return what
 		}
 	}
-	if planted == LostWakeUp {
-		_ = unix.Kill(a.cmd.Process.Pid, unix.SIGSTOP)
-	}
 	if what := a.alive(ctx); what != "" {
 		return what
 	}
 	return a.end(ctx)
 }
-
-// LostWakeUp is the planted defect of this hunt: the program sleeps where a key should wake it.
-const LostWakeUp = "lost-wake-up"
 
 // act does one thing.
 func (a *attempt) act() error {
@@ -153,6 +175,9 @@ var trouble = regexp.MustCompile(`panic:|fatal error:|goroutine \d+ \[|runtime e
 // state returns what is wrong at this moment, and whether the program has ended.
 func (a *attempt) state(ctx context.Context) (what string, ended bool) {
 	out := a.written()
+	if o := a.outside(); o != "" {
+		return "writes outside of its size: " + o, true
+	}
 	if t := trouble.FindString(out); t != "" {
 		a.settle(300*time.Millisecond, 2*time.Second)
 		return "says " + t + culprit(a.written()), true
@@ -199,13 +224,8 @@ func (a *attempt) alive(ctx context.Context) string {
 	if what, ended := a.state(ctx); what != "" || ended {
 		return what
 	}
-	if a.cmd.ProcessState == nil {
-		if o := a.outside(); o != "" {
-			a.settle(time.Second, 5*time.Second)
-			if o := a.outside(); o != "" {
-				return "writes outside of its size: " + o
-			}
-		}
+	if o := a.garbled(); o != "" {
+		return o
 	}
 	until := time.Now().Add(answers)
 	before := a.text()
@@ -231,14 +251,58 @@ func (a *attempt) alive(ctx context.Context) string {
 	if ctx.Err() != nil {
 		return ""
 	}
-	_ = unix.Kill(a.cmd.Process.Pid, unix.SIGQUIT)
+	a.stacks()
 	return "keys do not show"
+}
+
+// garbled compares the screen, where it stands still, with what a repaint makes of it: what was written outside of its place
+// would be gone.
+func (a *attempt) garbled() string {
+	still := func() (string, bool) {
+		before := a.text()
+		a.settle(700*time.Millisecond, time.Second)
+		return before, before == a.text()
+	}
+	for range 2 {
+		before, ok := still()
+		if !ok {
+			return ""
+		}
+		a.resize(100, 31)
+		a.settle(300*time.Millisecond, 2*time.Second)
+		a.resize(100, 30)
+		a.settle(300*time.Millisecond, 2*time.Second)
+		after, ok := still()
+		if !ok || before == after {
+			return ""
+		}
+		if a.rows(before, after) < 2 { // a number that has been measured again
+			return ""
+		}
+		a.typed = append(a.typed, "(before a repaint:)", before, "(after it:)", after)
+	}
+	return "the screen is another one when it is painted anew"
+}
+
+// rows counts the lines that differ.
+func (a *attempt) rows(before, after string) int {
+	x, y := strings.Split(before, "\n"), strings.Split(after, "\n")
+	n := max(len(x), len(y)) - min(len(x), len(y))
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			n++
+		}
+	}
+	return n
 }
 
 // end asks the program to end, one way or another.
 func (a *attempt) end(ctx context.Context) string {
 	ways := []unix.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, 0}
 	way := ways[a.rnd.IntN(len(ways))]
+	if way != 0 && signal.Ignored(way) { // as those of what nohup starts
+		way = unix.SIGTERM
+	}
 	name := way.String()
 	if way == 0 {
 		name = "ctrl+c"
@@ -255,6 +319,7 @@ func (a *attempt) end(ctx context.Context) string {
 	case <-ctx.Done():
 		return ""
 	case <-time.After(ends):
+		a.stacks()
 		return "does not end by " + name
 	}
 }

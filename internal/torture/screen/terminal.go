@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,9 +15,6 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"golang.org/x/sys/unix"
 )
-
-// margin is how far the emulator's screen is larger than what the program is told, to see what is written outside.
-const margin = 6
 
 // terminal is a program in a pseudo-terminal.
 type terminal struct {
@@ -33,11 +29,13 @@ type terminal struct {
 	last          time.Time // of output
 	width, height int
 	resized       time.Time
+	recent        [2]int // the largest size before, as long as the program may still write by it
+	beyond        string // a place outside of the size, to which the program moved
 }
 
 // open starts a program in a terminal.
 func open(cmd *exec.Cmd, width, height int) (*terminal, error) {
-	t := &terminal{cmd: cmd, screen: vt.NewSafeEmulator(width+margin, height+margin), ended: make(chan error, 1)}
+	t := &terminal{cmd: cmd, screen: vt.NewSafeEmulator(width, height), ended: make(chan error, 1)}
 	var err error
 	if t.master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		return nil, err
@@ -54,6 +52,8 @@ func open(cmd *exec.Cmd, width, height int) (*terminal, error) {
 		t.master.Close()
 		return nil, err
 	}
+	t.width, t.height = width, height
+	t.watch()
 	t.resize(width, height)
 	t.before = t.modes()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.slave, t.slave, t.slave
@@ -62,8 +62,14 @@ func open(cmd *exec.Cmd, width, height int) (*terminal, error) {
 		t.close()
 		return nil, err
 	}
-	go t.read()
-	go func() { _, _ = io.Copy(t.master, t.screen) }() // the terminal's answers to questions
+	parts := make(chan []byte, 1<<12) // the program never waits for the emulator
+	go t.read(parts)
+	go func() {
+		for b := range parts {
+			_, _ = t.screen.Write(b)
+		}
+	}()
+	go t.answer()
 	go func() { t.ended <- cmd.Wait() }()
 	return t, nil
 }
@@ -76,7 +82,8 @@ func (t *terminal) modes() unix.Termios {
 	return *m
 }
 
-func (t *terminal) read() {
+func (t *terminal) read(parts chan<- []byte) {
+	defer close(parts)
 	buf := make([]byte, 1<<16)
 	for {
 		n, err := t.master.Read(buf)
@@ -84,19 +91,35 @@ func (t *terminal) read() {
 		t.output.Write(buf[:n])
 		t.last = time.Now()
 		t.mu.Unlock()
-		_, _ = t.screen.Write(buf[:n])
+		parts <- bytes.Clone(buf[:n])
 		if err != nil {
 			return
 		}
 	}
 }
 
+// answer passes the emulator's answers to questions on; what the program does not read in time is lost.
+func (t *terminal) answer() {
+	buf := make([]byte, 1<<10)
+	for {
+		n, err := t.screen.Read(buf)
+		if err != nil {
+			return
+		}
+		_ = t.send(string(buf[:n]))
+	}
+}
+
 // resize changes the size that the program sees.
 func (t *terminal) resize(width, height int) {
 	t.mu.Lock()
+	if time.Since(t.resized) > afterSize {
+		t.recent = [2]int{}
+	}
+	t.recent = [2]int{max(t.recent[0], t.width), max(t.recent[1], t.height)}
 	t.width, t.height, t.resized = width, height, time.Now()
 	t.mu.Unlock()
-	t.screen.Resize(width+margin, height+margin)
+	t.screen.Resize(width, height)
 	_ = unix.IoctlSetWinsize(int(t.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(height), Col: uint16(width)})
 }
 
@@ -123,12 +146,12 @@ func (t *terminal) written() string {
 
 // settle waits until nothing has been written for a moment, or the time is up.
 func (t *terminal) settle(quiet, within time.Duration) {
-	until := time.Now().Add(within)
-	for time.Now().Before(until) {
+	began := time.Now()
+	for time.Since(began) < within {
 		t.mu.Lock()
-		still := time.Since(t.last) > quiet
+		last := t.last
 		t.mu.Unlock()
-		if still {
+		if time.Since(began) > quiet && time.Since(last) > quiet {
 			return
 		}
 		time.Sleep(quiet / 4)
@@ -151,19 +174,44 @@ func (t *terminal) text() string {
 	return b.String()
 }
 
-// outside returns what is on the screen outside of the program's size.
-func (t *terminal) outside() string {
-	t.mu.Lock()
-	width, height := t.width, t.height
-	t.mu.Unlock()
-	for y := range t.screen.Height() {
-		for x := range t.screen.Width() {
-			if c := t.screen.CellAt(x, y); (x >= width || y >= height) && c != nil && strings.TrimSpace(c.Content) != "" {
-				return fmt.Sprintf("%q in column %d, row %d of %d x %d", c.Content, x+1, y+1, width, height)
-			}
+// afterSize is how long after a change of size the program may write by the old one.
+const afterSize = 2 * time.Second
+
+// watch notes where the program moves to a place outside of its size: a terminal takes the nearest one inside.
+func (t *terminal) watch() {
+	check := func(what string, at, limit, before int) {
+		if time.Since(t.resized) < afterSize {
+			limit = max(limit, before)
+		}
+		if at > limit && at < 999 && t.beyond == "" { // 999 means the edge
+			t.beyond = fmt.Sprintf("%s %d of %d x %d", what, at, t.width, t.height)
 		}
 	}
-	return ""
+	for _, final := range []byte("HfdG\x60") {
+		t.screen.RegisterCsiHandler(int(final), func(params ansi.Params) bool {
+			first, _, _ := params.Param(0, 1)
+			second, _, _ := params.Param(1, 1)
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			switch final {
+			case 'H', 'f':
+				check("row", first, t.height, t.recent[1])
+				check("column", second, t.width, t.recent[0])
+			case 'd':
+				check("row", first, t.height, t.recent[1])
+			default:
+				check("column", first, t.width, t.recent[0])
+			}
+			return false // the emulator moves there, too
+		})
+	}
+}
+
+// outside returns where the program moved outside of its size.
+func (t *terminal) outside() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.beyond
 }
 
 // switched are what output switches on and off.
@@ -187,6 +235,12 @@ func (t *terminal) left() string {
 		}
 	}
 	return ""
+}
+
+// stacks ends the program and has it write what it was doing.
+func (t *terminal) stacks() {
+	_ = unix.Kill(t.cmd.Process.Pid, unix.SIGABRT)
+	t.settle(500*time.Millisecond, 5*time.Second)
 }
 
 // close ends the program and frees the terminal.

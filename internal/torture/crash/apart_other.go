@@ -1,0 +1,7 @@
+//go:build !linux
+
+package crash
+
+import "os/exec"
+
+func apart(*exec.Cmd) bool { return false }
