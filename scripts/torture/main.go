@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command torture hunts for defects until its time is up: see internal/torture. It goes on where it was when it is started
 // again with the same folder; --seed begins with other networks, files and keys.
 package main
