@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -39,9 +40,10 @@ func (o *gpuFlags) isolated() bool {
 	return err == nil && !o.inProcess && (row.native || row.name == "cudasim" && os.Getenv(cuda.FaultVariable) != "")
 }
 
-// workerArgs are the arguments of a worker that is to do a command's work, on the same device with the same code.
-func (o *gpuFlags) workerArgs(command string, more ...string) []string {
-	return append([]string{"gpu", command, "--worker", "--backend", o.device.backend, "--device", o.device.device, "--code-cache", o.device.codes}, more...)
+// workerFor returns a process that is to do a command's work, on the same device with the same code.
+func (o *gpuFlags) workerFor(stderr io.Writer, command string, more ...string) supervisor.Worker {
+	args := append([]string{"gpu", command, "--worker", "--backend", o.device.backend, "--device", o.device.device, "--code-cache", o.device.codes}, more...)
+	return supervisor.Worker{Program: o.program, Args: args, Patience: o.patience, Stderr: stderr}
 }
 
 func gpuCommand(table []backend) *cobra.Command {

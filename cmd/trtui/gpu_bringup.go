@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/bringup"
+	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -140,37 +139,14 @@ func (o *bringupFlags) findings(ctx context.Context, stderr io.Writer, head func
 		}
 		return bringup.Run(ctx, open, o.steps, report)
 	}
-	some := false
-	for _, step := range bringup.Steps() {
-		if len(o.steps) > 0 && !slices.Contains(o.steps, step) {
-			continue
-		}
-		w := worker{program: o.program, patience: max(o.patience, openPatience), stderr: stderr, args: o.workerArgs("bringup", "--format", "json", "--steps", step)}
-		found := false
-		err := w.run(ctx, func(line []byte) time.Duration {
-			if bytes.HasPrefix(line, []byte(`{"schema"`)) {
-				head(line)
-				return o.patience
-			}
-			var f bringup.Finding
-			if json.Unmarshal(line, &f) == nil && f.Check != "" {
-				found, some = true, true
-				report(f)
-			}
-			return o.patience
-		})
-		exit := new(exec.ExitError)
-		failed := errors.As(err, &exit) && exit.ExitCode() == exitTold
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !some && failed:
-			return errReported // there is no device
-		case err != nil && !(failed && found):
-			report(bringup.Finding{Check: step, Error: fmt.Sprintf("the process that ran it ended: %v", err)})
-		}
+	steps := slices.DeleteFunc(bringup.Steps(), func(step string) bool { return len(o.steps) > 0 && !slices.Contains(o.steps, step) })
+	err := supervisor.Steps(ctx, steps, exitTold, func(step string) supervisor.Worker {
+		return o.workerFor(stderr, "bringup", "--format", "json", "--steps", step)
+	}, head, report)
+	if errors.Is(err, supervisor.ErrNoDevice) {
+		err = errReported // by the worker
 	}
-	return nil
+	return err
 }
 
 // openGPU opens the backend, which must be one of CUDA's.

@@ -44,7 +44,7 @@ func (o *selftestFlags) pairsOf(b run.Backend) *suite.Sweep {
 
 // reportTime prints a row of a sweep.
 func (s *selftesting) reportTime(r suite.Row) {
-	t := timeRow{OK: r.OK, Layer: r.Layer, Tactic: r.Tactic, Shape: r.Shape, PredictedUS: r.CostUS, MeasuredUS: r.US, Estimated: s.sum.Estimated, Error: r.Error}
+	t := timeRow{OK: r.OK, Layer: r.Layer, Tactic: r.Tactic, Shape: r.Shape, PredictedUS: r.CostUS, MeasuredUS: r.US, Estimated: s.Estimated, Error: r.Error}
 	s.failure = errors.Join(s.failure, s.print(s.stdout, t, t.String()))
 }
 

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -254,34 +252,5 @@ func TestSelftestResumes(t *testing.T) {
 	}
 	if a, b := rest[len(rest)-1], rows[len(rows)-1]; a["ran"] != b["ran"] || a["complete"] != true || a["tactics_ran"] != b["tactics_ran"] {
 		t.Errorf("%v, want as in %v", a, b)
-	}
-}
-
-// TestWorkerIsKilled: one that says nothing, one whose time is up, and one that is not there.
-func TestWorkerIsKilled(t *testing.T) {
-	if _, err := os.Stat("/bin/sh"); err != nil {
-		t.Skip("there is no shell")
-	}
-	said := ""
-	line := func(text []byte) time.Duration {
-		said += string(text)
-		return 100 * time.Millisecond
-	}
-	w := worker{program: []string{"/bin/sh", "-c", "echo one; exec sleep 60"}, patience: 5 * time.Second, stderr: io.Discard}
-	begin := time.Now()
-	if err := w.run(t.Context(), line); !errors.Is(err, errSilent) || said != "one" {
-		t.Errorf("%v after %q", err, said)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if err := w.run(ctx, func([]byte) time.Duration { return time.Minute }); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
-	}
-	if d := time.Since(begin); d > 20*time.Second {
-		t.Errorf("it took %v", d)
-	}
-	w.program = []string{"/no/such/program"}
-	if err := w.run(t.Context(), line); err == nil {
-		t.Error("a program that is not there was run")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
@@ -56,23 +57,6 @@ func TestSimulatedInferenceEnds(t *testing.T) {
 	}
 }
 
-// Conformance cases say which one of how many is at hand, and end where they are when they are stopped.
-func TestConformanceEnds(t *testing.T) {
-	dir := t.TempDir()
-	writeCases(t, dir)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var told []report.Progress
-	report, err := runCases(ctx, []string{dir, dir}, evaluate, time.Minute, func(p report.Progress) {
-		if told = append(told, p); p.Done == 4 {
-			cancel()
-		}
-	})
-	if !errors.Is(err, context.Canceled) || len(report.Cases) != 4 || len(told) != 5 || told[4].Total != 6 || told[4].Item == "" {
-		t.Errorf("%v after %d cases, told %+v", err, len(report.Cases), told)
-	}
-}
-
 // A selftest on the simulated device that is stopped within a kernel ends there, and calls it no failure.
 func TestSelftestEnds(t *testing.T) {
 	o := &selftestFlags{filter: "conv_f32_simt_32x32x64_s3 ", repetitions: 1000} // more than there is time for
@@ -80,7 +64,7 @@ func TestSelftestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	began := time.Now()
-	err := o.check(ctx, 0, nil, func(e selftestEvent) {
+	err := o.check(ctx, 0, nil, func(e supervisor.Event) {
 		switch {
 		case e.Launch:
 			time.AfterFunc(300*time.Millisecond, cancel)

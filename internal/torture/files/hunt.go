@@ -22,7 +22,7 @@ import (
 // Hunt is the hunt with deformed files.
 var Hunt = torture.Hunt{
 	Name: "files", Doc: "deformed models, engines, caches, configurations, recordings and data",
-	Share: 3, Sample: 240, Limit: 90 * time.Second, Memory: 4 << 30, Start: start,
+	Share: 3, Sample: 120, Limit: 90 * time.Second, Memory: 4 << 30, Start: start,
 }
 
 // bounds are what reading a small file may take.
@@ -144,6 +144,9 @@ func (h *hunter) try(ctx context.Context, seed uint64) []torture.Finding {
 
 var trouble = regexp.MustCompile(`(?m)^panic:|^fatal error:|^goroutine \d+|runtime error|internal error|unexpected fault address`)
 
+// stale is what the program says of a flag that a command has no longer.
+var stale = regexp.MustCompile(`has no --|unknown (flag|command)`)
+
 // maxMessage bounds what the program says of a file that it cannot read.
 const maxMessage = 16 << 10
 
@@ -163,7 +166,7 @@ func wrong(c torture.Child, file string) string {
 		return fmt.Sprintf("exit code %d", c.Code)
 	case strings.ContainsAny(said, "\x1b\x07"):
 		return "prints an escape of the file"
-	case strings.Contains(said, "\nusage: "):
+	case stale.MatchString(c.Stderr):
 		return "the hunt's own command is not understood: " + general(c.Stderr)
 	case c.Code == 2 && !strings.HasPrefix(c.Stderr, "trtui: "):
 		return "an error without a message"
