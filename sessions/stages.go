@@ -342,6 +342,8 @@ func (s *stages) tune(ctx context.Context, in planning, remeasure []string) (*ru
 	})
 	if err == nil || len(timed) > 0 { // what was timed before it was stopped need not be timed again
 		s.saveCache()
+	}
+	if err == nil {
 		hits, _ := s.Cache.Stats()
 		s.log.tactics(p, s.Backend.Info().Estimated, hits-before, len(timed), begin)
 		s.log.planned(p)
