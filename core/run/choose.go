@@ -52,6 +52,7 @@ type chooser struct {
 	options   map[*graph.Layer][]option
 	report    map[*graph.Layer][]Candidate
 	pick      map[*graph.Layer]int
+	hubs      hubs // by what is picked
 	reformats map[conversion]term
 	scratch   []term
 	room      int64 // bytes that are free on the device, for workspaces; 0: as many as the host has
