@@ -17,7 +17,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
 )
 
 // roleVar makes the test's program something else: the program itself, or a shell that runs it as a job.
@@ -315,7 +315,7 @@ func TestRecordingSignal(t *testing.T) {
 	_, _ = p.master.WriteString("w")
 	var files []string
 	for range 200 {
-		if files, _ = filepath.Glob(filepath.Join(folder, "*"+sessions.RecordingExtension)); len(files) > 0 {
+		if files, _ = filepath.Glob(filepath.Join(folder, "*"+recording.Extension)); len(files) > 0 {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -326,7 +326,7 @@ func TestRecordingSignal(t *testing.T) {
 	time.Sleep(time.Second)
 	p.signal(unix.SIGTERM)
 	p.checkEnd("recording")
-	r, err := sessions.OpenRecording(files[0])
+	r, err := recording.Open(files[0])
 	if err != nil {
 		t.Fatal(err)
 	}

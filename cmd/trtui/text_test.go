@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Text is ASCII where the locale has nothing else, or where that is asked for; JSON is as it is.
@@ -28,7 +28,7 @@ func TestASCIIText(t *testing.T) {
 		t.Errorf("--ascii:\n%s", out)
 	}
 	t.Setenv("LC_ALL", "C")
-	for _, args := range [][]string{args, {"inspect", "passes", "--timing-cache", cache}, {"--timing-cache", cache}} {
+	for _, args := range [][]string{args, {"inspect", "passes"}, {"--timing-cache", cache}} {
 		if out, errs := command(t, 0, args...); foreign(out + errs) {
 			t.Errorf("%v:\n%s%s", args, out, errs)
 		}
@@ -91,7 +91,7 @@ func TestProgressWriter(t *testing.T) {
 	var text bytes.Buffer
 	out.w = &text
 	p := &progressWriter{w: &out, began: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
-	p.report(sessions.Progress{Phase: "measuring", Done: 1, Total: 3})
+	p.report(report.Progress{Phase: "measuring", Done: 1, Total: 3})
 	go p.run(time.Millisecond)
 	for range 1000 {
 		out.mu.Lock()

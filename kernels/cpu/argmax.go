@@ -9,6 +9,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // argTactics find the largest or smallest element along an axis, in float32, for one instruction set.
@@ -20,7 +22,7 @@ func argTactics(isa asm.Features) []kernels.Tactic {
 			name = "argmin_f32_"
 		}
 		list = append(list, kernels.Tactic{
-			Name: name + isaName(isa), Op: op, Needs: kernels.Feature(isa),
+			Name: name + work.ISAName(isa), Op: op, Needs: kernels.Feature(isa),
 			Match: func(b kernels.Binding) error {
 				_, err := newArgKernel(b, 0)
 				return err
@@ -36,7 +38,7 @@ type argKernel struct {
 	outer, n, inner int
 	smallest, last  bool
 	vec             asm.VecKernel
-	launches        sync.Pool
+	job             *work.Job[argLaunch]
 }
 
 // argColumns are how many columns are searched at once: their best elements and indices stay in the L1 cache.
@@ -52,15 +54,11 @@ func newArgKernel(b kernels.Binding, isa asm.Features) (*argKernel, error) {
 		axis += len(x.Dims)
 	}
 	k := &argKernel{outer: graph.Count(x.Dims[:axis]), n: x.Dims[axis], inner: graph.Count(x.Dims[axis+1:]), last: a.Last,
-		smallest: b.Layer.Op == graph.ArgMin, vec: vectorFor(isa)}
-	if k.n == 0 || k.n >= exactIntegers {
-		return nil, fmt.Errorf("axis %d has %d elements, the kernel takes 1 to %d", axis, k.n, exactIntegers-1)
+		smallest: b.Layer.Op == graph.ArgMin, vec: work.VecKernel(isa)}
+	if k.n == 0 || k.n >= programs.ExactIntegers {
+		return nil, fmt.Errorf("axis %d has %d elements, the kernel takes 1 to %d", axis, k.n, programs.ExactIntegers-1)
 	}
-	k.launches.New = func() any {
-		l := &argLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k.job = work.NewJob((*argLaunch).do)
 	return k, nil
 }
 
@@ -69,16 +67,11 @@ type argLaunch struct {
 	kernel *argKernel
 	x      []float32
 	y      []int64
-	work   func(u int)
 }
 
 // Launch searches all columns.
 func (k *argKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*argLaunch)
-	l.x, l.y = graph.View[float32](in[0].Host), graph.View[int64](out[0].Host)
-	loopOver(st, 4*k.outer*k.n*k.inner, k.units(), l.work)
-	l.x, l.y = nil, nil
-	k.launches.Put(l)
+	k.job.Each(work.LoopOver(st, 4*k.outer*k.n*k.inner), k.units(), argLaunch{k, graph.View[float32](in[0].Host), graph.View[int64](out[0].Host)})
 	return nil
 }
 
@@ -98,7 +91,7 @@ func (k *argKernel) units() int {
 }
 
 // do computes a unit's indices.
-func (l *argLaunch) do(u int) {
+func (l *argLaunch) do(u, _ int) {
 	k := l.kernel
 	if k.inner == 1 {
 		for i := u * k.piece(); i < min(k.outer, (u+1)*k.piece()); i++ {
@@ -109,7 +102,7 @@ func (l *argLaunch) do(u int) {
 	pieces := (k.inner + k.piece() - 1) / k.piece()
 	n, first := u/pieces, u%pieces*k.piece()
 	x, y := l.x[n*k.n*k.inner+first:], l.y[n*k.inner+first:][:min(k.inner-first, k.piece())]
-	if len(y) < lanes {
+	if len(y) < work.Lanes {
 		for i := range y {
 			y[i] = k.search(x[i:])
 		}
@@ -124,7 +117,7 @@ const argBlock = 512
 
 // row returns the index in a row. NaN is smaller than all else.
 func (k *argKernel) row(x []float32) int64 {
-	if len(x) <= 2*lanes {
+	if len(x) <= 2*work.Lanes {
 		return k.search(x)
 	}
 	best, found := float32(math.Inf(-1)), 0
@@ -185,7 +178,7 @@ type argBuffers struct {
 }
 
 var argPool = sync.Pool{New: func() any {
-	return &argBuffers{best: alignedFloats(argColumns), index: alignedFloats(argColumns), better: alignedFloats(argColumns)}
+	return &argBuffers{best: work.AlignedFloats(argColumns), index: work.AlignedFloats(argColumns), better: work.AlignedFloats(argColumns)}
 }}
 
 // columns searches adjacent columns, row by row.

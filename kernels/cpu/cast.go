@@ -2,20 +2,22 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// castTactic converts between integers, truth values and float32, by the element.
-var castTactic = kernels.Tactic{
-	Name: "cast_copy", Op: graph.Cast,
-	Match: func(b kernels.Binding) error {
-		_, err := newCastKernel(b)
-		return err
-	},
-	Bind: func(b kernels.Binding) (kernels.Kernel, error) { return newCastKernel(b) },
+// castTactics convert between integers, truth values and float32, by the element.
+func castTactics() []kernels.Tactic {
+	return []kernels.Tactic{{
+		Name: "cast_copy", Op: graph.Cast,
+		Match: func(b kernels.Binding) error {
+			_, err := newCastKernel(b)
+			return err
+		},
+		Bind: func(b kernels.Binding) (kernels.Kernel, error) { return newCastKernel(b) },
+	}}
 }
 
 // castKernel is a conversion bound to a layer.
@@ -23,7 +25,7 @@ type castKernel struct {
 	n        int
 	from, to int // bytes of an element
 	convert  func(dst, src []byte)
-	launches sync.Pool
+	job      *work.Job[castLaunch]
 }
 
 // castPiece is how many elements are a unit of work.
@@ -35,11 +37,7 @@ func newCastKernel(b kernels.Binding) (*castKernel, error) {
 	if k.convert == nil || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("from %s to %s with epilogue %s", x.Type, y.Type, b.Layer.Epilogue)
 	}
-	k.launches.New = func() any {
-		l := &castLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k.job = work.NewJob((*castLaunch).do)
 	return k, nil
 }
 
@@ -47,20 +45,15 @@ func newCastKernel(b kernels.Binding) (*castKernel, error) {
 type castLaunch struct {
 	kernel   *castKernel
 	dst, src []byte
-	work     func(u int)
 }
 
 // Launch converts all elements.
 func (k *castKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*castLaunch)
-	l.dst, l.src = out[0].Host, in[0].Host
-	loopOver(st, k.n*(k.from+k.to), (k.n+castPiece-1)/castPiece, l.work)
-	l.dst, l.src = nil, nil
-	k.launches.Put(l)
+	k.job.Each(work.LoopOver(st, k.n*(k.from+k.to)), (k.n+castPiece-1)/castPiece, castLaunch{k, out[0].Host, in[0].Host})
 	return nil
 }
 
-func (l *castLaunch) do(u int) {
+func (l *castLaunch) do(u, _ int) {
 	k := l.kernel
 	first, last := u*castPiece, min(k.n, (u+1)*castPiece)
 	k.convert(l.dst[first*k.to:last*k.to], l.src[first*k.from:last*k.from])

@@ -7,15 +7,14 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
-
-// exactIntegers bounds the magnitude of integers that float32 tells apart from all their neighbours.
-const exactIntegers = 1 << 24
 
 // prepareComparison prepares a program over integers that it only compares, so that float32 gives the same: with each
 // other if they are narrow, else with constants that float32 holds. A wide integer next to such a constant stays on its side
 // of it however it is rounded.
-func prepareComparison(b kernels.Binding, isa asm.Features) (*programRun, error) {
+func prepareComparison(b kernels.Binding, isa asm.Features) (*programs.Program, error) {
 	e, ok := b.Layer.Attrs.(graph.Elementwise)
 	if !ok || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("no program, or an epilogue that follows integers")
@@ -24,29 +23,29 @@ func prepareComparison(b kernels.Binding, isa asm.Features) (*programRun, error)
 	if err := comparesExactly(b, p); err != nil {
 		return nil, err
 	}
-	args := make([]argument, p.Args)
+	args := make([]programs.Argument, p.Args)
 	for i := range args {
 		var err error
 		if t := b.Layer.Inputs[i]; b.Consts[i] == nil && t.RealType().IsInteger() {
 			args[i], err = integerArgument(b, i, isa)
 		} else {
-			args[i], err = newArgument(b, i, b.Out[0], isa)
+			args[i], err = programs.NewArgument(b, i, b.Out[0], isa)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return programOver(args, p, b.Out[0], b.Layer.Outputs[0].Range, isa)
+	return programs.Over(args, p, b.Out[0], b.Layer.Outputs[0].Range, isa)
 }
 
 // integerArgument reads integers of any type as float32.
-func integerArgument(b kernels.Binding, i int, isa asm.Features) (argument, error) {
+func integerArgument(b kernels.Binding, i int, isa asm.Features) (programs.Argument, error) {
 	d := b.In[i]
-	arg := argument{input: i, codec: codec{kind: d.Type}}
+	arg := programs.Argument{Input: i, Codec: programs.Codec{Kind: d.Type}}
 	if d.Type.Size() == 1 {
-		arg.codec.quant, arg.codec.affine = quantKernel(isa), quantization(d, graph.PerTensor(1, 0))
+		arg.Codec.Quant, arg.Codec.Affine = work.QuantKernel(isa), programs.Quantization(d, graph.PerTensor(1, 0))
 	}
-	return arg, arg.place(d, b.Out[0])
+	return arg, arg.Place(d, b.Out[0])
 }
 
 // comparesExactly returns an error where float32 may not give what integers do.
@@ -108,30 +107,5 @@ func smallConstant(b kernels.Binding, p graph.Program, v int) bool {
 }
 
 func exactInteger(f float32) bool {
-	return f > -exactIntegers && f < exactIntegers && float64(f) == math.Trunc(float64(f))
-}
-
-// loadIntegers sets dst to the elements of src from at on, rounded to float32.
-func loadIntegers(dst []float32, src []byte, at int, t graph.DataType) {
-	switch t {
-	case graph.I16:
-		roundIntegers(dst, graph.View[int16](src)[at:])
-	case graph.U16:
-		roundIntegers(dst, graph.View[uint16](src)[at:])
-	case graph.I32:
-		roundIntegers(dst, graph.View[int32](src)[at:])
-	case graph.U32:
-		roundIntegers(dst, graph.View[uint32](src)[at:])
-	case graph.I64:
-		roundIntegers(dst, graph.View[int64](src)[at:])
-	case graph.U64:
-		roundIntegers(dst, graph.View[uint64](src)[at:])
-	}
-}
-
-func roundIntegers[T graph.Element](dst []float32, src []T) {
-	src = src[:len(dst)]
-	for i, v := range src {
-		dst[i] = float32(v)
-	}
+	return f > -programs.ExactIntegers && f < programs.ExactIntegers && float64(f) == math.Trunc(float64(f))
 }

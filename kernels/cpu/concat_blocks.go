@@ -2,11 +2,11 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // A concatenation in blocks of channels whose inputs do not fill their blocks: every block of the output is put together
@@ -15,9 +15,11 @@ import (
 // concatTactics are such concatenations.
 func concatTactics(isa asm.Features) []kernels.Tactic {
 	return []kernels.Tactic{{
-		Name: "concat_lanes_" + isaName(isa) + "_c16", Op: graph.Concat, Needs: kernels.Feature(isa),
+		Name: "concat_lanes_" + work.ISAName(isa) + "_c16", Op: graph.Concat, Needs: kernels.Feature(isa),
 		In: kernels.C16, Out: kernels.C16, Strided: true, Match: matchConcatBlocks,
-		Bind: func(b kernels.Binding) (kernels.Kernel, error) { return bindConcatBlocks(b, layoutKernel(isa)), nil },
+		Bind: func(b kernels.Binding) (kernels.Kernel, error) {
+			return bindConcatBlocks(b, work.LayoutKernel(isa)), nil
+		},
 	}}
 }
 
@@ -33,14 +35,14 @@ func laneParts(channels []int) [][]lanePart {
 	for _, c := range channels {
 		total += c
 	}
-	parts := make([][]lanePart, blocksOf(total))
+	parts := make([][]lanePart, work.BlocksOf(total))
 	at := 0 // channel of the output
 	for i, c := range channels {
 		for from := 0; from < c; {
 			to := at + from
-			p := lanePart{input: i, block: from / lanes, from: from % lanes, to: to % lanes}
-			p.n = min(c-from, lanes-p.from, lanes-p.to)
-			parts[to/lanes] = append(parts[to/lanes], p)
+			p := lanePart{input: i, block: from / work.Lanes, from: from % work.Lanes, to: to % work.Lanes}
+			p.n = min(c-from, work.Lanes-p.from, work.Lanes-p.to)
+			parts[to/work.Lanes] = append(parts[to/work.Lanes], p)
 			from += p.n
 		}
 		at += c
@@ -67,11 +69,11 @@ func matchConcatBlocks(b kernels.Binding) error {
 
 // concatBlocksKernel is such a concatenation bound to a layer.
 type concatBlocksKernel struct {
-	b        kernels.Binding
-	lanes    func(asm.LanesCall)
-	parts    [][]lanePart
-	plane    int // bytes of a block of channels
-	launches sync.Pool
+	b     kernels.Binding
+	lanes func(asm.LanesCall)
+	parts [][]lanePart
+	plane int // bytes of a block of channels
+	job   *work.Job[concatLaunch]
 }
 
 // concatLaunch is the state of one launch.
@@ -79,35 +81,26 @@ type concatLaunch struct {
 	kernel *concatBlocksKernel
 	in     []kernels.Mem
 	out    []byte
-	work   func(u int)
 }
 
 func bindConcatBlocks(b kernels.Binding, with asm.LayoutKernel) *concatBlocksKernel {
-	k := &concatBlocksKernel{b: b, lanes: with.Lanes, plane: graph.Count(b.Out[0].Dims[2:]) * lanes * b.Out[0].Type.Size()}
+	k := &concatBlocksKernel{b: b, lanes: with.Lanes, plane: graph.Count(b.Out[0].Dims[2:]) * work.Lanes * b.Out[0].Type.Size()}
 	var channels []int
 	for _, d := range b.In {
 		channels = append(channels, d.Dims[1])
 	}
 	k.parts = laneParts(channels)
-	k.launches.New = func() any {
-		l := &concatLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k.job = work.NewJob((*concatLaunch).do)
 	return k
 }
 
 // Launch puts all blocks together.
 func (k *concatBlocksKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*concatLaunch)
-	l.in, l.out = in, out[0].Host
-	loopOver(st, k.b.Out[0].Bytes(), k.b.Out[0].Dims[0]*len(k.parts), l.work)
-	l.in, l.out = nil, nil
-	k.launches.Put(l)
+	k.job.Each(work.LoopOver(st, k.b.Out[0].Bytes()), k.b.Out[0].Dims[0]*len(k.parts), concatLaunch{k, in, out[0].Host})
 	return nil
 }
 
-func (l *concatLaunch) do(u int) {
+func (l *concatLaunch) do(u, _ int) {
 	k := l.kernel
 	n, block := u/len(k.parts), u%len(k.parts)
 	size := k.b.Out[0].Type.Size()

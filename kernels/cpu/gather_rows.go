@@ -6,6 +6,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // gatherTactic copies the slices that indices name, of any type.
@@ -22,9 +23,10 @@ var gatherTactic = kernels.Tactic{
 type gatherKernel struct {
 	b                kernels.Binding
 	outer, extent, n int
-	slice            int     // bytes
-	index            []int32 // of constant indices; else they are read at each launch
-	launches         sync.Pool
+	slice            int       // bytes
+	index            []int32   // of constant indices; else they are read at each launch
+	room             sync.Pool // *[]int32, for those
+	job              *work.Job[gatherLaunch]
 }
 
 // maxGathered bounds the extent of the axis that indices are into.
@@ -56,14 +58,11 @@ func newGatherKernel(b kernels.Binding) (*gatherKernel, error) {
 			return nil, err
 		}
 	}
-	k.launches.New = func() any {
-		g := &gatherLaunch{kernel: k, index: k.index}
-		if g.index == nil {
-			g.index = make([]int32, k.n)
-		}
-		g.work = g.do
-		return g
+	k.room.New = func() any {
+		room := make([]int32, k.n)
+		return &room
 	}
+	k.job = work.NewJob((*gatherLaunch).do)
 	return k, nil
 }
 
@@ -94,28 +93,28 @@ type gatherLaunch struct {
 	kernel   *gatherKernel
 	index    []int32
 	dst, src []byte
-	work     func(u int)
 }
 
 // Launch copies all slices, after it has checked all indices.
 func (k *gatherKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	g := k.launches.Get().(*gatherLaunch)
-	defer k.launches.Put(g)
-	if k.index == nil {
-		if err := k.resolve(g.index, in[1].Host); err != nil {
+	index := k.index
+	if index == nil {
+		room := k.room.Get().(*[]int32)
+		defer k.room.Put(room)
+		if err := k.resolve(*room, in[1].Host); err != nil {
 			return err
 		}
+		index = *room
 	}
-	g.dst, g.src = out[0].Host, source(k.b, in, 0)
 	if k.slice > 0 {
-		loopOver(st, k.b.Out[0].Bytes(), k.outer*((k.n+k.slices()-1)/k.slices()), g.work)
+		units := k.outer * ((k.n + k.slices() - 1) / k.slices())
+		k.job.Each(work.LoopOver(st, k.b.Out[0].Bytes()), units, gatherLaunch{k, index, out[0].Host, source(k.b, in, 0)})
 	}
-	g.dst, g.src = nil, nil
 	return nil
 }
 
 // do copies the slices of a unit.
-func (g *gatherLaunch) do(u int) {
+func (g *gatherLaunch) do(u, _ int) {
 	k := g.kernel
 	pieces := (k.n + k.slices() - 1) / k.slices()
 	row, first := u/pieces, u%pieces*k.slices()

@@ -2,10 +2,10 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // region is a box of elements with steps of its own in source and destination: what transposing, slicing and padding
@@ -161,11 +161,7 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 			if graph.Count(r.dims) == 0 {
 				k.dims = []int{0}
 			}
-			k.launches.New = func() any {
-				l := &regionLaunch{kernel: k}
-				l.work = l.do
-				return l
-			}
+			k.job = work.NewJob((*regionLaunch).do)
 			return k, nil
 		},
 	}
@@ -174,23 +170,21 @@ func regionTactic(name string, op *graph.Op, plan func(kernels.Binding) (region,
 // regionKernel copies a region.
 type regionKernel struct {
 	region
-	size     int // bytes of an element
-	fill     []byte
-	bytes    int // of the output
-	launches sync.Pool
+	size  int // bytes of an element
+	fill  []byte
+	bytes int // of the output
+	job   *work.Job[regionLaunch]
 }
 
 // regionLaunch is the state of one launch.
 type regionLaunch struct {
 	kernel   *regionKernel
 	dst, src []byte
-	work     func(u int)
 }
 
 // Launch fills and copies.
 func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*regionLaunch)
-	l.dst, l.src = out[0].Host[:k.bytes], in[0].Host
+	l := regionLaunch{k, out[0].Host[:k.bytes], in[0].Host}
 	if k.fill != nil {
 		for n := copy(l.dst, k.fill); n < len(l.dst); n *= 2 {
 			copy(l.dst[n:], l.dst[:n])
@@ -200,13 +194,11 @@ func (k *regionKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernel
 	if len(k.dims) == 1 {
 		n = 1
 	}
-	loopOver(st, k.bytes, n, l.work)
-	l.dst, l.src = nil, nil
-	k.launches.Put(l)
+	k.job.Each(work.LoopOver(st, k.bytes), n, l)
 	return nil
 }
 
-func (l *regionLaunch) do(u int) {
+func (l *regionLaunch) do(u, _ int) {
 	switch k := l.kernel; k.size {
 	case 1:
 		copyRegion(&k.region, l.dst, l.src, u)

@@ -8,6 +8,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // normalization is a division of a tensor in NCHW into rows, each of which becomes (x - mean) / sqrt(variance + epsilon) by
@@ -37,7 +39,7 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 		{"groupnorm", graph.GroupNorm, channelNorm},
 	} {
 		list = append(list, kernels.Tactic{
-			Name: op.name + "_f32_" + isaName(isa), Op: op.op, Needs: kernels.Feature(isa),
+			Name: op.name + "_f32_" + work.ISAName(isa), Op: op.op, Needs: kernels.Feature(isa),
 			Match: func(b kernels.Binding) error {
 				if err := b.Only(graph.F32); err != nil {
 					return err
@@ -45,7 +47,7 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 				if _, err := op.plan(b); err != nil {
 					return err
 				}
-				_, err := trailing(b, 0)
+				_, err := programs.Trailing(b, 0)
 				return err
 			},
 			Bind: func(b kernels.Binding) (kernels.Kernel, error) {
@@ -53,7 +55,7 @@ func normTactics(isa asm.Features) []kernels.Tactic {
 				if err != nil {
 					return nil, err
 				}
-				n.vec = vectorFor(isa)
+				n.vec = work.VecKernel(isa)
 				return bindRows(b, isa, &rowKernel{rows: n.rows, size: n.n, cost: 8, row: n.row})
 			},
 		})
@@ -68,7 +70,7 @@ func (n *normalization) parameters(b kernels.Binding) error {
 			return fmt.Errorf("%s is not constant", b.Layer.Inputs[i].Name)
 		}
 	}
-	n.scale, n.bias = realConst(b, 1), realConst(b, 2)
+	n.scale, n.bias = work.RealConst(b, 1), work.RealConst(b, 2)
 	return nil
 }
 

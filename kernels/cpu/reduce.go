@@ -3,11 +3,12 @@ package cpu
 import (
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // reduction is what a reduction makes of a set of elements: each is mapped, all are folded, and the result is finished.
@@ -42,12 +43,22 @@ var reductionsF32 = []struct {
 	{"reduce_sumsquare", graph.ReduceSumSquare, reduction{asm.Add, squared, plain}},
 }
 
+// reductionTactics are those in float32 for one instruction set.
+func reductionTactics(isa asm.Features) []kernels.Tactic {
+	softmax := kernels.Tactic{
+		Name: "softmax_f32_" + work.ISAName(isa), Op: graph.Softmax, Needs: kernels.Feature(isa),
+		Match: matchSoftmax,
+		Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
+	}
+	return slices.Concat(normTactics(isa), argTactics(isa), []kernels.Tactic{softmax}, reduceTactics(isa))
+}
+
 // reduceTactics are the reductions in float32 for one instruction set.
 func reduceTactics(isa asm.Features) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, r := range reductionsF32 {
 		list = append(list, kernels.Tactic{
-			Name: r.name + "_f32_" + isaName(isa), Op: r.op, Needs: kernels.Feature(isa),
+			Name: r.name + "_f32_" + work.ISAName(isa), Op: r.op, Needs: kernels.Feature(isa),
 			Match: func(b kernels.Binding) error {
 				if err := b.Only(graph.F32); err != nil {
 					return err
@@ -55,7 +66,7 @@ func reduceTactics(isa asm.Features) []kernels.Tactic {
 				if _, err := reducedExtents(b); err != nil {
 					return err
 				}
-				_, err := trailing(b, 0)
+				_, err := programs.Trailing(b, 0)
 				return err
 			},
 			Bind: func(b kernels.Binding) (kernels.Kernel, error) { return newReduceKernel(b, r.reduction, isa) },
@@ -105,10 +116,10 @@ func reducedExtents(b kernels.Binding) (extents, error) {
 type reduceKernel struct {
 	extents
 	reduction
-	vec      asm.VecKernel
-	layout   asm.LayoutKernel
-	program  *programRun
-	launches sync.Pool
+	vec     asm.VecKernel
+	layout  asm.LayoutKernel
+	program *programs.Program
+	job     *work.Job[reduceLaunch]
 }
 
 // Bounds of a unit of work: columns that are folded at once, and bytes of rows.
@@ -128,13 +139,9 @@ func newReduceKernel(b kernels.Binding, r reduction, isa asm.Features) (kernels.
 	if err != nil {
 		return nil, err
 	}
-	k := &reduceKernel{extents: e, reduction: r, vec: vectorFor(isa), layout: layoutKernel(isa)}
-	k.program, err = trailing(b, isa)
-	k.launches.New = func() any {
-		l := &reduceLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k := &reduceKernel{extents: e, reduction: r, vec: work.VecKernel(isa), layout: work.LayoutKernel(isa)}
+	k.program, err = programs.Trailing(b, isa)
+	k.job = work.NewJob((*reduceLaunch).do)
 	return k, err
 }
 
@@ -142,18 +149,13 @@ func newReduceKernel(b kernels.Binding, r reduction, isa asm.Features) (kernels.
 type reduceLaunch struct {
 	kernel *reduceKernel
 	x, y   []float32
-	work   func(u int)
 }
 
 // Launch reduces, then computes the epilogue.
 func (k *reduceKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*reduceLaunch)
-	l.x, l.y = graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)
-	loopOver(st, 4*k.outer*k.rows*k.inner*k.row, k.outer*k.pieces(), l.work)
-	l.x, l.y = nil, nil
-	k.launches.Put(l)
+	k.job.Each(work.LoopOver(st, 4*k.outer*k.rows*k.inner*k.row), k.outer*k.pieces(), reduceLaunch{k, graph.View[float32](in[0].Host), graph.View[float32](out[0].Host)})
 	if k.program != nil {
-		k.program.launch(parallel(st), out[0], in, out[0])
+		k.program.Launch(work.Loop(st), out[0], in, out[0])
 	}
 	return nil
 }
@@ -169,26 +171,23 @@ func (k *reduceKernel) piece() int {
 func (k *reduceKernel) pieces() int { return (k.inner + k.piece() - 1) / k.piece() }
 
 // do computes a unit's results.
-func (l *reduceLaunch) do(u int) {
+func (l *reduceLaunch) do(u, _ int) {
 	k := l.kernel
 	n, first := u/k.pieces(), u%k.pieces()*k.piece()
 	last := min(k.inner, first+k.piece())
 	x, y := l.x[n*k.rows*k.inner*k.row:][:k.rows*k.inner*k.row], l.y[n*k.inner+first:][:last-first]
-	s := stripPool.Get().(*stripBuffers)
-	if len(s.room) < transposedRoom {
-		s.room = alignedFloats(transposedRoom)
-	}
+	room := takeRoom(transposedRoom)
 	switch {
 	case k.row == 1:
-		k.columns(y, x[first:], s.room)
+		k.columns(y, x[first:], room.floats)
 	case k.short():
-		k.transposed(y, x[first*k.row:], s.room)
+		k.transposed(y, x[first*k.row:], room.floats)
 	default:
 		for i := range y {
-			y[i] = k.rowsAt(x, first+i, s.room)
+			y[i] = k.rowsAt(x, first+i, room.floats)
 		}
 	}
-	stripPool.Put(s)
+	rooms.Put(room)
 	switch k.finish {
 	case share:
 		k.vec.Unary(asm.Affine, y, y, 1/float32(k.rows*k.row), 0)
@@ -246,11 +245,11 @@ func (k *reduceKernel) short() bool {
 // transposed folds short rows, one after the other in x, by their columns.
 func (k *reduceKernel) transposed(y, x, room []float32) {
 	for len(y) > 0 {
-		n := min(transposedRoom/k.row/lanes*lanes, shortRow, len(y))
-		width := (n + lanes - 1) / lanes * lanes
+		n := min(transposedRoom/k.row/work.Lanes*work.Lanes, shortRow, len(y))
+		width := (n + work.Lanes - 1) / work.Lanes * work.Lanes
 		block := room[:k.row*width]
-		for at := 0; at < n; at += lanes {
-			k.layout.Interleave(block[at:], width, x[at*k.row:], k.row, min(lanes, n-at), k.row)
+		for at := 0; at < n; at += work.Lanes {
+			k.layout.Interleave(block[at:], width, x[at*k.row:], k.row, min(work.Lanes, n-at), k.row)
 		}
 		if k.mapped != plain {
 			k.element(block, block)
@@ -276,7 +275,7 @@ func (k *reduceKernel) rowsAt(x []float32, i int, room []float32) float32 {
 // foldRow folds one row.
 func (k *reduceKernel) foldRow(x, room []float32) float32 {
 	switch {
-	case len(x) < 2*lanes:
+	case len(x) < 2*work.Lanes:
 		return k.foldFew(x)
 	case k.fold == asm.Add && k.mapped == plain:
 		return k.vec.Sum(x)
@@ -285,7 +284,7 @@ func (k *reduceKernel) foldRow(x, room []float32) float32 {
 	case k.fold == asm.Max || k.fold == asm.Min:
 		return k.extreme(x)
 	}
-	width := min(256, len(x)/(2*lanes)*(2*lanes)) // a multiple of 32
+	width := min(256, len(x)/(2*work.Lanes)*(2*work.Lanes)) // a multiple of 32
 	acc, element := room[:width], room[reducedColumns:]
 	k.element(acc, x[:width])
 	for at := width; at < len(x); at += width {
@@ -296,7 +295,7 @@ func (k *reduceKernel) foldRow(x, room []float32) float32 {
 		}
 		k.vec.Binary(k.fold, acc[:len(part)], acc[:len(part)], part)
 	}
-	for len(acc) > 2*lanes && len(acc)%(2*lanes) == 0 && len(acc)/2%lanes == 0 {
+	for len(acc) > 2*work.Lanes && len(acc)%(2*work.Lanes) == 0 && len(acc)/2%work.Lanes == 0 {
 		half := len(acc) / 2
 		k.vec.Binary(k.fold, acc[:half], acc[:half], acc[half:])
 		acc = acc[:half]

@@ -2,10 +2,10 @@ package cpu
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // resampling is how a Resize of one axis, or of two neighbouring ones, walks memory: an image, an index of axis 0, is
@@ -97,7 +97,7 @@ func resamplingOf(b kernels.Binding) (resampling, error) {
 	}
 	r.images, r.planes = x.Dims[0], graph.Count(x.Dims[inner:first])
 	if r.pixel = x.Block(); x.Format == kernels.C16 {
-		r.planes *= blocksOf(x.Dims[1])
+		r.planes *= work.BlocksOf(x.Dims[1])
 	}
 	r.imageIn, r.imageOut = x.BatchStride(), y.BatchStride()
 	columns := first + 1
@@ -157,11 +157,7 @@ func nearestTactics(workers int) []kernels.Tactic {
 				}
 				r.split(workers)
 				k := &nearestKernel{resampling: r, size: r.pixel * b.Out[0].Type.Size(), bytes: b.Out[0].Bytes()}
-				k.launches.New = func() any {
-					l := &nearestLaunch{kernel: k}
-					l.work = l.do
-					return l
-				}
+				k.job = work.NewJob((*nearestLaunch).do)
 				return k, nil
 			},
 		})
@@ -184,30 +180,25 @@ func nearestOf(b kernels.Binding) (resampling, error) {
 // nearestKernel copies pixels.
 type nearestKernel struct {
 	resampling
-	size     int // bytes of a pixel
-	bytes    int // of the output
-	launches sync.Pool
+	size  int // bytes of a pixel
+	bytes int // of the output
+	job   *work.Job[nearestLaunch]
 }
 
 // nearestLaunch is the state of one launch.
 type nearestLaunch struct {
 	kernel   *nearestKernel
 	dst, src []byte
-	work     func(u int)
 }
 
 // Launch copies all pixels.
 func (k *nearestKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*nearestLaunch)
-	l.dst, l.src = out[0].Host, in[0].Host
-	loopOver(st, k.bytes, k.units(), l.work)
-	l.dst, l.src = nil, nil
-	k.launches.Put(l)
+	k.job.Each(work.LoopOver(st, k.bytes), k.units(), nearestLaunch{k, out[0].Host, in[0].Host})
 	return nil
 }
 
 // do copies a unit's rows, those that are equal from the one before.
-func (l *nearestLaunch) do(u int) {
+func (l *nearestLaunch) do(u, _ int) {
 	k := l.kernel
 	in, out, first, last := k.unit(u)
 	size, wide := k.size/k.pixel, k.columns.extent*k.size

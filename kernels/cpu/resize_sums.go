@@ -1,11 +1,11 @@
 package cpu
 
 import (
-	"sync"
-
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // resizeTactics resample between pixels, in float32 whatever is stored: rows of the input are summed to one, and its
@@ -14,7 +14,7 @@ func resizeTactics(isa asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, f := range []kernels.Format{kernels.C16, kernels.Linear} {
 		list = append(list, kernels.Tactic{
-			Name: "resize_" + isaName(isa) + "_" + f.String(), Op: graph.Resize, Needs: kernels.Feature(isa), In: f, Out: f, Strided: true,
+			Name: "resize_" + work.ISAName(isa) + "_" + f.String(), Op: graph.Resize, Needs: kernels.Feature(isa), In: f, Out: f, Strided: true,
 			Match: func(b kernels.Binding) error {
 				_, err := newResizeKernel(b, 0, 1)
 				return err
@@ -35,11 +35,11 @@ func resizeTactics(isa asm.Features, workers int) []kernels.Tactic {
 // resizeKernel makes sums of pixels.
 type resizeKernel struct {
 	resampling
-	from, to codec
+	from, to programs.Codec
 	vector   asm.VecKernel
 	weights  [][]float32 // of each tap of the columns, for every element of a row of the output
 	workers  int
-	launches sync.Pool
+	job      *work.Job[resizeLaunch]
 }
 
 func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeKernel, error) {
@@ -47,22 +47,18 @@ func newResizeKernel(b kernels.Binding, isa asm.Features, workers int) (*resizeK
 	if err != nil {
 		return nil, err
 	}
-	k := &resizeKernel{resampling: r, vector: vectorFor(isa), workers: workers}
+	k := &resizeKernel{resampling: r, vector: work.VecKernel(isa), workers: workers}
 	k.split(workers)
-	if k.from, err = newCodec(b.In[0], b.Layer.Inputs[0].Range, isa); err != nil {
+	if k.from, err = programs.NewCodec(b.In[0], b.Layer.Inputs[0].Range, isa); err != nil {
 		return nil, err
 	}
-	if k.to, err = newCodec(b.Out[0], b.Layer.Outputs[0].Range, isa); err != nil {
+	if k.to, err = programs.NewCodec(b.Out[0], b.Layer.Outputs[0].Range, isa); err != nil {
 		return nil, err
 	}
 	if !k.columns.picks() {
 		k.weights = k.columns.spread(k.pixel)
 	}
-	k.launches.New = func() any {
-		l := &resizeLaunch{kernel: k}
-		l.crew.init(l.do)
-		return l
-	}
+	k.job = work.NewJob((*resizeLaunch).do)
 	return k, nil
 }
 
@@ -74,16 +70,11 @@ type resizeLaunch struct {
 	kernel    *resizeKernel
 	in, out   kernels.Mem
 	workspace []float32
-	crew      crew
 }
 
 // Launch computes all rows.
 func (k *resizeKernel) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	l := k.launches.Get().(*resizeLaunch)
-	l.in, l.out, l.workspace = in[0], out[0], graph.View[float32](ws.Host)
-	l.crew.run(parallel(st), k.workers, k.units())
-	l.in, l.out, l.workspace = kernels.Mem{}, kernels.Mem{}, nil
-	k.launches.Put(l)
+	k.job.Run(work.Loop(st), k.workers, k.units(), resizeLaunch{k, in[0], out[0], graph.View[float32](ws.Host)})
 	return nil
 }
 
@@ -99,17 +90,17 @@ func (l *resizeLaunch) do(u, worker int) {
 			tap := t*k.rows.extent + y
 			at, w := in+int(k.rows.index[tap])*wide, k.rows.weights[tap]
 			if t == 0 {
-				if k.from.load(sum, l.in, at); w != 1 {
+				if k.from.Load(sum, l.in, at); w != 1 {
 					k.vector.Unary(asm.Affine, sum, sum, w, 0)
 				}
 				continue
 			}
-			k.from.load(part, l.in, at)
+			k.from.Load(part, l.in, at)
 			k.vector.Unary(asm.Affine, part, part, w, 0)
 			k.vector.Binary(asm.Add, sum, sum, part)
 		}
 		result := k.across(row, sum)
-		k.to.store(l.out, out+y*len(result), result)
+		k.to.Store(l.out, out+y*len(result), result)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // softmax is one along an axis of n elements, inner elements apart.
@@ -19,7 +21,7 @@ func matchSoftmax(b kernels.Binding) error {
 	if err := b.Only(graph.F32); err != nil {
 		return err
 	}
-	_, err := trailing(b, 0)
+	_, err := programs.Trailing(b, 0)
 	return err
 }
 
@@ -29,7 +31,7 @@ func bindSoftmax(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 	if axis < 0 {
 		axis += len(dims)
 	}
-	k := &softmax{n: dims[axis], inner: graph.Count(dims[axis+1:]), log: a.Log, vec: vectorFor(isa)}
+	k := &softmax{n: dims[axis], inner: graph.Count(dims[axis+1:]), log: a.Log, vec: work.VecKernel(isa)}
 	if a.Flatten {
 		k.n, k.inner = k.n*k.inner, 1
 	}
@@ -42,11 +44,8 @@ func (k *softmax) lines(_ int, y, x []float32) {
 		k.line(y, x)
 		return
 	}
-	s := stripPool.Get().(*stripBuffers)
-	if len(s.room) < k.n {
-		s.room = alignedFloats(k.n)
-	}
-	row := s.room[:k.n]
+	room := takeRoom(k.n)
+	row := room.floats[:k.n]
 	for j := range k.inner {
 		for i := range row {
 			row[i] = x[i*k.inner+j]
@@ -56,7 +55,7 @@ func (k *softmax) lines(_ int, y, x []float32) {
 			y[i*k.inner+j] = v
 		}
 	}
-	stripPool.Put(s)
+	rooms.Put(room)
 }
 
 // line computes one softmax; dst may be src.
@@ -65,12 +64,9 @@ func (k *softmax) line(dst, src []float32) {
 		k.vec.Softmax(dst, src)
 		return
 	}
-	s := stripPool.Get().(*stripBuffers)
-	if len(s.room) < k.n {
-		s.room = alignedFloats(k.n)
-	}
+	room := takeRoom(k.n)
 	_, high := k.vec.Range(src)
-	sum := k.vec.ExpSum(s.room[:k.n], src, high)
+	sum := k.vec.ExpSum(room.floats[:k.n], src, high)
 	k.vec.Unary(asm.Affine, dst, src, 1, -high-float32(math.Log(float64(sum))))
-	stripPool.Put(s)
+	rooms.Put(room)
 }

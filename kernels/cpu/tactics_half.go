@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // halfTactics are those tactics in float32 that also compute on tensors stored in half precision: the inputs are
@@ -45,11 +46,9 @@ func half(t kernels.Tactic, isa asm.Features) kernels.Tactic {
 		if err != nil {
 			return nil, err
 		}
-		k := &halfConversion{wide: w, narrow: b, inner: inner, half: halfKernel(isa)}
-		k.launches.New = func() any {
-			l := &halfLaunch{half: &k.half, in: make([]kernels.Mem, len(b.In)), out: make([]kernels.Mem, len(b.Out))}
-			l.widen, l.narrow = l.doWiden, l.doNarrow
-			return l
+		k := &halfConversion{wide: w, inner: inner, half: work.HalfKernel(isa), widen: work.NewJob((*halfPart).widen), narrow: work.NewJob((*halfPart).narrow)}
+		k.operands.New = func() any {
+			return &halfOperands{in: make([]kernels.Mem, len(b.In)), out: make([]kernels.Mem, len(b.Out))}
 		}
 		return k, nil
 	}
@@ -72,7 +71,7 @@ func widened(b kernels.Binding) wide {
 		}
 		d.Type, d.Batch = graph.F32, 0
 		at := w.size
-		w.size += roundUp64(d.Bytes())
+		w.size += work.RoundUp64(d.Bytes())
 		return at
 	}
 	for i := range b.In {
@@ -90,34 +89,43 @@ func widened(b kernels.Binding) wide {
 
 // halfConversion runs a kernel in float32 between conversions.
 type halfConversion struct {
-	wide     wide
-	narrow   kernels.Binding
-	inner    kernels.Kernel
-	half     asm.HalfKernel
-	launches sync.Pool
+	wide          wide
+	inner         kernels.Kernel
+	half          asm.HalfKernel
+	widen, narrow *work.Job[halfPart]
+	operands      sync.Pool // *halfOperands
 }
 
-// halfLaunch is the state of one launch, and of the conversion that runs.
-type halfLaunch struct {
-	half          *asm.HalfKernel
-	in, out       []kernels.Mem
-	floats        []float32
-	halves        []uint16
-	widen, narrow func(u int)
+// halfOperands are those of the kernel in float32.
+type halfOperands struct{ in, out []kernels.Mem }
+
+// halfPart is the conversion of one tensor.
+type halfPart struct {
+	half   *asm.HalfKernel
+	floats []float32
+	halves []uint16
 }
+
+// part returns the conversion between a tensor in the workspace and one in half precision.
+func (k *halfConversion) part(wide, narrow kernels.Mem) halfPart {
+	return halfPart{&k.half, graph.View[float32](wide.Host), graph.View[uint16](narrow.Host)}
+}
+
+// pieces returns how many units it is.
+func (p *halfPart) pieces() int { return (len(p.floats) + halfPiece - 1) / halfPiece }
 
 // halfPiece is the elements that a worker converts at a time.
 const halfPiece = 16 << 10
 
 // Launch widens, computes and narrows.
 func (k *halfConversion) Launch(st kernels.Stream, in, out []kernels.Mem, ws kernels.Mem) error {
-	l := k.launches.Get().(*halfLaunch)
+	l := k.operands.Get().(*halfOperands)
 	room := func(at int, d kernels.Desc) kernels.Mem { return kernels.Mem{Host: ws.Host[at : at+d.Bytes()]} }
 	for i, at := range k.wide.in {
 		if l.in[i] = in[i]; at >= 0 {
 			l.in[i] = room(at, k.wide.binding.In[i])
-			l.floats, l.halves = graph.View[float32](l.in[i].Host), graph.View[uint16](in[i].Host)
-			parallel(st)((len(l.floats)+halfPiece-1)/halfPiece, l.widen)
+			p := k.part(l.in[i], in[i])
+			k.widen.Each(work.Loop(st), p.pieces(), p)
 		}
 	}
 	for i, at := range k.wide.out {
@@ -128,23 +136,22 @@ func (k *halfConversion) Launch(st kernels.Stream, in, out []kernels.Mem, ws ker
 	err := k.inner.Launch(st, l.in, l.out, kernels.Mem{Host: ws.Host[k.wide.size:]})
 	for i, at := range k.wide.out {
 		if at >= 0 && err == nil {
-			l.floats, l.halves = graph.View[float32](l.out[i].Host), graph.View[uint16](out[i].Host)
-			parallel(st)((len(l.floats)+halfPiece-1)/halfPiece, l.narrow)
+			p := k.part(l.out[i], out[i])
+			k.narrow.Each(work.Loop(st), p.pieces(), p)
 		}
 	}
 	clear(l.in)
 	clear(l.out)
-	l.floats, l.halves = nil, nil
-	k.launches.Put(l)
+	k.operands.Put(l)
 	return err
 }
 
-func (l *halfLaunch) doWiden(u int) {
-	from, to := u*halfPiece, min(len(l.floats), (u+1)*halfPiece)
-	l.half.Widen(l.floats[from:to], l.halves[from:to])
+func (p *halfPart) widen(u, _ int) {
+	from, to := u*halfPiece, min(len(p.floats), (u+1)*halfPiece)
+	p.half.Widen(p.floats[from:to], p.halves[from:to])
 }
 
-func (l *halfLaunch) doNarrow(u int) {
-	from, to := u*halfPiece, min(len(l.floats), (u+1)*halfPiece)
-	l.half.Narrow(l.halves[from:to], l.floats[from:to])
+func (p *halfPart) narrow(u, _ int) {
+	from, to := u*halfPiece, min(len(p.floats), (u+1)*halfPiece)
+	p.half.Narrow(p.halves[from:to], p.floats[from:to])
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // moveTactics only move elements, of any type.
@@ -23,7 +24,6 @@ func moveTactics() []kernels.Tactic {
 		regionTactic("depth_to_space_copy", graph.DepthToSpace, blocked),
 		regionTactic("space_to_depth_copy", graph.SpaceToDepth, blocked),
 		gatherTactic,
-		castTactic,
 	)
 }
 
@@ -64,7 +64,7 @@ func bindConcat(b kernels.Binding) (kernels.Kernel, error) {
 	axis, out := concatAxis(b), b.Out[0]
 	size := out.Type.Size()
 	if axis == 0 {
-		return launcher(func(_ kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
+		return work.Launcher(func(_ kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
 			at := 0
 			for i, d := range b.In {
 				at += copy(dst[0].Host[at:], source(b, in, i)[:d.Bytes()])
@@ -73,8 +73,8 @@ func bindConcat(b kernels.Binding) (kernels.Kernel, error) {
 		}), nil
 	}
 	inner := graph.Count(out.Dims[1:axis]) // copies of one batch index
-	return launcher(func(s kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
-		parallel(s)(out.Dims[0]*inner, func(u int) {
+	return work.Launcher(func(s kernels.Stream, in, dst []kernels.Mem, _ kernels.Mem) error {
+		work.Loop(s)(out.Dims[0]*inner, func(u int) {
 			n, k := u/inner, u%inner
 			row := rowBytes(out, axis)
 			to := dst[0].Host[n*out.BatchStride()*size+k*row:]

@@ -3,11 +3,12 @@ package cpu
 import (
 	"encoding/binary"
 	"fmt"
-	"sync"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // reformatTactics move between rows and blocks of channels, with or without a change between float32 and bytes.
@@ -25,7 +26,7 @@ func reformatTactics(isa asm.Features) []kernels.Tactic {
 	} {
 		for _, block := range f.ways {
 			t := kernels.Tactic{
-				Name: f.family + "_" + isaName(isa) + "_linear_c16", Op: f.op, Needs: kernels.Feature(isa),
+				Name: f.family + "_" + work.ISAName(isa) + "_linear_c16", Op: f.op, Needs: kernels.Feature(isa),
 				In: kernels.Linear, Out: kernels.C16, Strided: true,
 				Match: func(b kernels.Binding) error {
 					_, err := f.plan(b, 0, block)
@@ -40,7 +41,7 @@ func reformatTactics(isa asm.Features) []kernels.Tactic {
 				},
 			}
 			if !block {
-				t.Name, t.In, t.Out = f.family+"_"+isaName(isa)+"_c16_linear", kernels.C16, kernels.Linear
+				t.Name, t.In, t.Out = f.family+"_"+work.ISAName(isa)+"_c16_linear", kernels.C16, kernels.Linear
 			}
 			list = append(list, t)
 		}
@@ -54,13 +55,13 @@ type blockMove func(dst, src []byte, plane, channels, from, to int)
 
 // blockKernel runs a blockMove over a tensor.
 type blockKernel struct {
-	b        kernels.Binding
-	move     blockMove
-	block    bool
-	n, c     int
-	plane    int
-	pieces   int // of a plane
-	launches sync.Pool
+	b      kernels.Binding
+	move   blockMove
+	block  bool
+	n, c   int
+	plane  int
+	pieces int // of a plane
+	job    *work.Job[blockLaunch]
 }
 
 // blockPixels bounds the pixels of a unit.
@@ -69,11 +70,7 @@ const blockPixels = 4096
 func newBlockKernel(b kernels.Binding, move blockMove, block bool) *blockKernel {
 	k := &blockKernel{b: b, move: move, block: block, n: b.In[0].Dims[0], c: b.In[0].Dims[1], plane: graph.Count(b.In[0].Dims[2:])}
 	k.pieces = max(1, (k.plane+blockPixels-1)/blockPixels)
-	k.launches.New = func() any {
-		l := &blockLaunch{kernel: k}
-		l.work = l.do
-		return l
-	}
+	k.job = work.NewJob((*blockLaunch).do)
 	return k
 }
 
@@ -81,28 +78,23 @@ func newBlockKernel(b kernels.Binding, move blockMove, block bool) *blockKernel 
 type blockLaunch struct {
 	kernel   *blockKernel
 	dst, src []byte
-	work     func(u int)
 }
 
 // Launch moves the tensor.
 func (k *blockKernel) Launch(st kernels.Stream, in, out []kernels.Mem, _ kernels.Mem) error {
-	l := k.launches.Get().(*blockLaunch)
-	l.dst, l.src = out[0].Host, in[0].Host
-	loopOver(st, k.b.Out[0].Bytes(), k.n*blocksOf(k.c)*k.pieces, l.work)
-	l.dst, l.src = nil, nil
-	k.launches.Put(l)
+	k.job.Each(work.LoopOver(st, k.b.Out[0].Bytes()), k.n*work.BlocksOf(k.c)*k.pieces, blockLaunch{k, out[0].Host, in[0].Host})
 	return nil
 }
 
-func (l *blockLaunch) do(u int) {
+func (l *blockLaunch) do(u, _ int) {
 	k := l.kernel
-	piece, block := u%k.pieces, u/k.pieces%blocksOf(k.c)
-	image := u / k.pieces / blocksOf(k.c)
+	piece, block := u%k.pieces, u/k.pieces%work.BlocksOf(k.c)
+	image := u / k.pieces / work.BlocksOf(k.c)
 	x, y := k.b.In[0], k.b.Out[0]
-	at := block * lanes * k.plane
+	at := block * work.Lanes * k.plane
 	from := piece * blockPixels
 	k.move(l.dst[(image*y.BatchStride()+at)*y.Type.Size():], l.src[(image*x.BatchStride()+at)*x.Type.Size():],
-		k.plane, min(lanes, k.c-block*lanes), from, min(k.plane, from+blockPixels))
+		k.plane, min(work.Lanes, k.c-block*work.Lanes), from, min(k.plane, from+blockPixels))
 }
 
 // planReformat moves elements as they are; but bytes in blocks are in offset binary.
@@ -131,7 +123,7 @@ func planReformat(b kernels.Binding, isa asm.Features, block bool) (blockMove, e
 	case 2:
 		return elementMove[uint16](block), nil
 	case 4:
-		return wordMove(layoutKernel(isa), block), nil
+		return wordMove(work.LayoutKernel(isa), block), nil
 	}
 	return elementMove[uint64](block), nil
 }
@@ -141,9 +133,9 @@ func wordMove(k asm.LayoutKernel, block bool) blockMove {
 	return func(dst, src []byte, plane, channels, from, to int) {
 		d, s := graph.View[float32](dst), graph.View[float32](src)
 		if block {
-			k.Interleave(d[from*lanes:], lanes, s[from:], plane, channels, to-from)
+			k.Interleave(d[from*work.Lanes:], work.Lanes, s[from:], plane, channels, to-from)
 		} else {
-			k.Deinterleave(d[from:], plane, s[from*lanes:], lanes, channels, to-from)
+			k.Deinterleave(d[from:], plane, s[from*work.Lanes:], work.Lanes, channels, to-from)
 		}
 	}
 }
@@ -153,18 +145,18 @@ func elementMove[T uint16 | uint64](block bool) blockMove {
 	return func(dst, src []byte, plane, channels, from, to int) {
 		d, s := graph.View[T](dst), graph.View[T](src)
 		if block {
-			clear(d[from*lanes : to*lanes])
+			clear(d[from*work.Lanes : to*work.Lanes])
 		}
 		for c := range channels {
 			if block {
 				for x, v := range s[c*plane+from : c*plane+to] {
-					d[(from+x)*lanes+c] = v
+					d[(from+x)*work.Lanes+c] = v
 				}
 				continue
 			}
 			row := d[c*plane+from : c*plane+to]
 			for x := range row {
-				row[x] = s[(from+x)*lanes+c]
+				row[x] = s[(from+x)*work.Lanes+c]
 			}
 		}
 	}
@@ -176,12 +168,12 @@ func planQuantizeBlocks(b kernels.Binding, isa asm.Features, _ bool) (blockMove,
 	if len(b.In[0].Dims) < 2 || b.In[0].Type != graph.F32 || !a.Range.IsSet() || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("from %v, the kernel takes f32 and one constant scale", b.In[0])
 	}
-	c, err := newCodec(b.Out[0], b.Layer.Outputs[0].Range, isa)
-	if err == nil && c.kind != graph.I8 && c.kind != graph.U8 {
+	c, err := programs.NewCodec(b.Out[0], b.Layer.Outputs[0].Range, isa)
+	if err == nil && c.Kind != graph.I8 && c.Kind != graph.U8 {
 		err = fmt.Errorf("output %v is not 8-bit", b.Out[0])
 	}
 	return func(dst, src []byte, plane, channels, from, to int) {
-		c.quant.QuantizeBlock(dst[from*lanes:to*lanes], graph.View[float32](src)[from:], plane, channels, c.affine)
+		c.Quant.QuantizeBlock(dst[from*work.Lanes:to*work.Lanes], graph.View[float32](src)[from:], plane, channels, c.Affine)
 	}, err
 }
 
@@ -191,12 +183,12 @@ func planDequantizeBlocks(b kernels.Binding, isa asm.Features, _ bool) (blockMov
 	if len(b.In[0].Dims) < 2 || b.Out[0].Type != graph.F32 || !a.Range.IsSet() || b.Layer.Epilogue.Args > 0 {
 		return nil, fmt.Errorf("to %v, the kernel gives f32 by one constant scale", b.Out[0])
 	}
-	c, err := newCodec(b.In[0], a.Range, isa)
-	if err == nil && c.kind != graph.I8 && c.kind != graph.U8 {
+	c, err := programs.NewCodec(b.In[0], a.Range, isa)
+	if err == nil && c.Kind != graph.I8 && c.Kind != graph.U8 {
 		err = fmt.Errorf("input %v is not 8-bit", b.In[0])
 	}
 	return func(dst, src []byte, plane, channels, from, to int) {
-		c.quant.DequantizeBlock(graph.View[float32](dst)[from:], src[from*lanes:to*lanes], plane, channels, c.affine)
+		c.Quant.DequantizeBlock(graph.View[float32](dst)[from:], src[from*work.Lanes:to*work.Lanes], plane, channels, c.Affine)
 	}, err
 }
 
@@ -204,14 +196,14 @@ func planDequantizeBlocks(b kernels.Binding, isa asm.Features, _ bool) (blockMov
 func blockBytes(dst, src []byte, plane, channels, from, to int, flip uint64) {
 	for x := from; x < to; x += 8 {
 		n := min(8, to-x)
-		for half := 0; half < lanes; half += 8 {
+		for half := 0; half < work.Lanes; half += 8 {
 			var tile [8]uint64
 			for i := range min(8, max(0, channels-half)) {
 				tile[i] = loadBytes(src[(half+i)*plane+x:], n) ^ flip
 			}
 			transposeBytes(&tile)
 			for i := range n {
-				binary.LittleEndian.PutUint64(dst[(x+i)*lanes+half:], tile[i])
+				binary.LittleEndian.PutUint64(dst[(x+i)*work.Lanes+half:], tile[i])
 			}
 		}
 	}
@@ -224,7 +216,7 @@ func unblockBytes(dst, src []byte, plane, channels, from, to int, flip uint64) {
 		for half := 0; half < channels; half += 8 {
 			var tile [8]uint64
 			for i := range n {
-				tile[i] = binary.LittleEndian.Uint64(src[(x+i)*lanes+half:]) ^ flip
+				tile[i] = binary.LittleEndian.Uint64(src[(x+i)*work.Lanes+half:]) ^ flip
 			}
 			transposeBytes(&tile)
 			for i := range min(8, channels-half) {
