@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -91,7 +91,7 @@ func (g *configFlags) banned() ([]string, error) {
 			list = append(list, value)
 			continue
 		}
-		text, err := os.ReadFile(file)
+		text, err := host.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("--forbid-tactic: %w", err)
 		}

@@ -18,7 +18,7 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := n.Eval(image, nil)
+	want, err := n.Eval(t.Context(), image, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestExport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := f.Network.Eval(image, nil)
+		got, err := f.Network.Eval(t.Context(), image, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/sessions/report"
@@ -124,7 +124,7 @@ func (o *selftestFlags) selftest(ctx context.Context, stdout, stderr io.Writer) 
 		s.Worker = o.sweepWorker(stderr)
 	}
 	if o.resume != "" {
-		f, err := os.Open(o.resume)
+		f, err := host.Open(o.resume)
 		if err != nil {
 			return fmt.Errorf("--resume: %w", err)
 		}

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -90,6 +91,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	stderr = root.ErrOrStderr()
+	if full := failed(root.OutOrStdout()); full != nil && (err == nil || errors.Is(err, errNo)) {
+		err = fmt.Errorf("the output cannot be written: %w", full)
+	}
 	switch {
 	case err == nil:
 		return 0

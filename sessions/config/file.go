@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/quant"
 )
 
@@ -62,7 +63,7 @@ const maxBytes = 16 << 20
 // ReadFile reads a configuration file. An error names the file and what is wrong in it; which layers, tactics and
 // rules a model has is checked when it is built.
 func ReadFile(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/host"
 )
 
 // maxPixels bounds one image.
@@ -79,7 +80,7 @@ func isImage(name string) bool {
 
 // listImages returns the images of a folder and their labels.
 func listImages(dir string) (files []string, labels []int, err error) {
-	f, err := os.Open(filepath.Join(dir, "labels.tsv"))
+	f, err := host.Open(filepath.Join(dir, "labels.tsv"))
 	if os.IsNotExist(err) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -140,7 +141,7 @@ func imagesIdentity(dir string, files []string, labels []int, o Options) (Identi
 
 // readImage decodes a file to RGB; transparency is ignored.
 func readImage(path string) (picture, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return picture{}, err
 	}

@@ -65,7 +65,7 @@ func (r *rewrite) fuseResidual(l *graph.Layer) bool {
 	if len(full) < 2 {
 		return false
 	}
-	place := func(at int) int { return slices.Index(r.net.Layers, e.inputs[at].Producer) }
+	place := func(at int) int { return r.place(e.inputs[at].Producer) }
 	slices.SortStableFunc(full, func(a, b int) int { return place(b) - place(a) })
 	for _, at := range full {
 		if isAnchor(e.inputs[at].Producer) && r.fuse("fuse-residual", l, e, at) {
