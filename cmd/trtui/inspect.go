@@ -256,7 +256,7 @@ func writeMemoryNumbers(w io.Writer, m report.MemoryNumbers) {
 // writeFileNumbers prints of what an engine file consists.
 func writeFileNumbers(w io.Writer, f *report.File) {
 	if f != nil {
-		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and built anew from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
+		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and rebuilt from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
 			kib(f.Bytes), kib(f.Source), kib(f.Plans), kib(f.Code), kib(f.Description))
 	}
 }

@@ -38,7 +38,7 @@ func (o *runFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [MODEL|ENGINE]",
 		Short: "Run a model on one backend or more and compare their outputs",
-		Long: "Run a model on one backend, which shows what its outputs are like, or on several: then every output a of\n" +
+		Long: "Run a model on one backend, which shows statistics of its outputs, or on several: then every output a of\n" +
 			"the first is compared with the output b of each other one, and they agree if |a - b| <= atol + rtol |b|.\n" +
 			"If they do not, the exit code is 1.\n\n" +
 			"If neither --atol nor --rtol is given, the tolerance depends on the values. In fp32 atol is 1e-4 of the RMS of b and\n" +
