@@ -7,7 +7,6 @@ import (
 	"log"
 
 	"github.com/trtui/trtui"
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -106,7 +105,7 @@ func ExampleSession_RunInto() {
 	ctx := context.Background()
 	d := trtui.Define("sum")
 	a, b := d.Input("a", trtui.F32, trtui.Const(2)), d.Input("b", trtui.F32, trtui.Const(2))
-	d.Output("sum", d.ElementWise(graph.EltAdd, a, b))
+	d.Output("sum", d.Add(a, b))
 	net, err := d.Network()
 	if err != nil {
 		log.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -119,7 +120,7 @@ func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) 
 	}
 	var differs error
 	err = s.forEach(ctx, cfg, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
-		want, got := all.at(b).outputs(ref.outputs[b]), all.at(b).outputs(out)
+		want, got := all.At(b).Outputs(ref.outputs[b]), all.At(b).Outputs(out)
 		for i, t := range s.model.Network.Outputs {
 			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
 				differs = fmt.Errorf("output %s: %w", t.Name, e)
@@ -133,7 +134,7 @@ func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) 
 		return nil, err
 	}
 	for i, t := range s.model.Network.Outputs {
-		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: errorsOf(errs[i].Errors())})
+		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors())})
 	}
 	r.Labels, r.Items = score.result()
 	if perLayer {
@@ -146,13 +147,6 @@ func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) 
 
 // layerTolerance is the SQNR in dB under which a layer counts as bad: noise of a hundredth of the signal's power.
 const layerTolerance = 20
-
-func errorsOf(e quant.Errors) report.Errors {
-	return report.Errors{
-		MaxAbs: e.MaxAbs, MeanAbs: e.MeanAbs, MedianAbs: e.MedianAbs, MaxRel: e.MaxRel, MeanRel: e.MeanRel,
-		L2: e.L2, Cosine: e.Cosine, SQNR: e.SQNRdB, PSNR: e.PSNRdB, NotFinite: e.NotFinite,
-	}
-}
 
 // layerErrors compares every engine layer's output with the source network's FP32 tensor of that name. The engine
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
@@ -181,13 +175,13 @@ func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Load
 	}
 	taps := 0 // two for each batch
 	now := func() report.Progress {
-		return report.Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.count()}
+		return report.Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.Count()}
 	}
 	s.watch(ctx, engine, func() (report.Progress, int) { return now(), 1 })
-	for b := range all.count() {
+	for b := range all.Count() {
 		s.progress(now())
-		batch := all.at(b)
-		in, err := batch.inputs()
+		batch := all.At(b)
+		in, err := batch.Inputs()
 		if err != nil {
 			return err
 		}
@@ -207,7 +201,7 @@ func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Load
 			}
 			taps++
 		}
-		r.TapItems += batch.count
+		r.TapItems += batch.Count
 	}
 	s.layerReport(l.Plan, acc, local, r)
 	return nil
@@ -249,14 +243,14 @@ type stepErrors struct {
 }
 
 // tap runs the engine on a batch step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBatch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
 		}
 		for k, out := range p.Steps[i].Out {
 			t := p.Slots[out].Tensor
-			ref, ok := sourceTensor(want, t)
+			ref, ok := compare.SourceTensor(want, t)
 			if !ok {
 				continue
 			}
@@ -264,9 +258,9 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 			if err != nil {
 				return err
 			}
-			at := batch.axis(t.Dims)
-			ref = batch.counted(ref, at)
-			want, got := ref.Floats(), batch.counted(graph.ToReal(v, t.Range), at).Floats()
+			at := batch.Axis(t.Dims)
+			ref = batch.Counted(ref, at)
+			want, got := ref.Floats(), batch.Counted(graph.ToReal(v, t.Range), at).Floats()
 			if err := errs[i].Add(want, got); err != nil {
 				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
 			}
@@ -283,7 +277,7 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 					continue
 				}
 				t := p.Slots[in].Tensor
-				ref, ok := sourceTensor(want, t)
+				ref, ok := compare.SourceTensor(want, t)
 				if !ok {
 					continue
 				}
@@ -300,15 +294,6 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 	return c.Observe(ctx, o)
 }
 
-// sourceTensor returns what the source network has for a tensor of the engine, if that is a tensor of numbers there.
-func sourceTensor(all map[string]graph.Value, t *graph.Tensor) (graph.Value, bool) {
-	v, ok := all[t.Name]
-	if !ok {
-		v, ok = all[quant.SourceTensor(t.Name)]
-	}
-	return v, ok && t.RealType().IsFloat()
-}
-
 // layerReport fills in the report's layers, and the first one under the tolerance.
 func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *report.Accuracy) {
 	for i, step := range p.Steps {
@@ -318,7 +303,7 @@ func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *report.Acc
 		}
 		e := report.LayerError{
 			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
-			Tensor: step.Layer.Outputs[0].Name, Accumulated: errorsOf(a), Local: errorsOf(local[i].Errors()),
+			Tensor: step.Layer.Outputs[0].Name, Accumulated: compare.ErrorsOf(a), Local: compare.ErrorsOf(local[i].Errors()),
 			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
 		}
 		r.Layers = append(r.Layers, e)

@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/sessions/report"
@@ -80,7 +81,7 @@ func TestCompareCountsItemsOnce(t *testing.T) {
 	var want *report.Comparison
 	for _, batch := range []int{1, 2, 3, 4, 7, 10} {
 		cfg := config.Config{Precision: config.FP32, Batch: batch}
-		got, err := sessions.Compare(context.Background(), m, w, cfg, on, sessions.Comparing{Tolerance: report.Tolerance{Abs: 0.05}, PerLayer: true}, nil)
+		got, err := sessions.Compare(context.Background(), m, w, cfg, on, compare.Options{Tolerance: report.Tolerance{Abs: 0.05}, PerLayer: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

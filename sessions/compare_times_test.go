@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
@@ -31,7 +32,7 @@ func TestLanesAlternate(t *testing.T) {
 	r, configs := twoConfigs(t)
 	s := r.stages
 	var order []int
-	var lanes []*lane
+	var lanes []*compare.Lane
 	for i, cfg := range configs {
 		l, err := s.load(t.Context(), cfg)
 		if err != nil {
@@ -42,15 +43,15 @@ func TestLanesAlternate(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		lanes = append(lanes, &lane{context: c, turn: run.Profiling{Iterations: 2}, each: func(run.Sample) { order = append(order, i) }})
+		lanes = append(lanes, &compare.Lane{Context: c, Turn: run.Profiling{Iterations: 2}, Each: func(run.Sample) { order = append(order, i) }})
 	}
-	if err := s.alternate(t.Context(), lanes); err != nil {
+	if err := compare.Alternate(t.Context(), lanes, s.rounds()); err != nil {
 		t.Fatal(err)
 	}
-	if len(order) != 4*rounds || len(lanes[0].medians) != rounds || len(lanes[1].medians) != rounds {
-		t.Fatalf("%d samples in %d and %d rounds", len(order), len(lanes[0].medians), len(lanes[1].medians))
+	if len(order) != 4*compare.Rounds || len(lanes[0].Medians) != compare.Rounds || len(lanes[1].Medians) != compare.Rounds {
+		t.Fatalf("%d samples in %d and %d rounds", len(order), len(lanes[0].Medians), len(lanes[1].Medians))
 	}
-	for round := range rounds {
+	for round := range compare.Rounds {
 		first := round % 2
 		for i, want := range []int{first, first, 1 - first, 1 - first} {
 			if order[4*round+i] != want {

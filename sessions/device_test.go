@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
@@ -100,7 +101,7 @@ func TestCompare(t *testing.T) {
 	for _, p := range []config.Precision{config.FP32, config.INT8} {
 		cfg := config.Config{Precision: p, Calibrator: "entropy", Batch: 2}
 		on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "sim", Backend: d}, {Name: "eval"}}
-		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, sessions.Comparing{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}, PerLayer: true}, nil)
+		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, compare.Options{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}, PerLayer: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

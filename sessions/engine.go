@@ -8,6 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -181,7 +182,7 @@ func sameCalibrator(a, b string) bool {
 // batchOf returns how many items one inference of a plan takes.
 func (s *stages) batchOf(p *run.Plan) int {
 	for _, t := range p.Network.Inputs {
-		if isBatched(t) {
+		if compare.IsBatched(t) {
 			return t.Dims[0].Eval(p.Env())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -81,7 +82,7 @@ func (s *stages) runBatches(ctx context.Context, l *run.Loaded, phase string, la
 		}
 		r := result{}
 		var in map[string]graph.Value
-		if in, r.err = batch(s.Data, s.model.Network, b*size, size); r.err == nil {
+		if in, r.err = compare.Stack(s.Data, s.model.Network, b*size, size); r.err == nil {
 			if r.err = c.SetInputs(in); r.err == nil {
 				if r.err = c.Execute(); r.err == nil {
 					r.outputs, r.err = c.Outputs()

@@ -70,7 +70,7 @@ func TestEnginesMatchGoldens(t *testing.T) {
 			}
 			got := execute(t, p, b, in)
 			for name, w := range want {
-				compare(t, name, got[name], w, g.tolerance, g.quantized)
+				compareValues(t, name, got[name], w, g.tolerance, g.quantized)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func execute(t *testing.T, p *run.Plan, b run.Backend, in map[string]graph.Value
 	return out
 }
 
-func compare(t *testing.T, name string, got, want graph.Value, tolerance float64, quantized bool) {
+func compareValues(t *testing.T, name string, got, want graph.Value, tolerance float64, quantized bool) {
 	t.Helper()
 	x, y := got.Floats(), want.Floats()
 	if len(x) != len(y) {

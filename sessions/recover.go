@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -71,11 +72,11 @@ func (s *stages) stepwise(ctx context.Context, cfg config.Config) error {
 // Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
 // each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers. Where a device
 // is lost it is started anew and all is done once more; an error names the layer at fault if it is one.
-func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c Comparing, progress func(report.Progress)) (*report.Comparison, error) {
+func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
 	progress = forecasting(progress)
 	var r *report.Comparison
 	work := func() (err error) {
-		r, err = compare(ctx, m, w, cfg, on, c, progress)
+		r, err = compareOnce(ctx, m, w, cfg, on, c, progress)
 		return err
 	}
 	warn := func(text string) {

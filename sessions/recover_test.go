@@ -12,6 +12,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -143,7 +144,7 @@ func TestCompareSurvives(t *testing.T) {
 			var warned []string
 			w.Host, w.Warn = host, func(text string) { warned = append(warned, text) }
 			on := []sessions.Contender{{Name: "cpu", Backend: host}, {Name: "fragile", Backend: d}}
-			how := sessions.Comparing{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}}
+			how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}}
 			r, err := sessions.Compare(t.Context(), embedded(t), w, config.Config{Precision: config.FP32, Batch: 1}, on, how, nil)
 			switch {
 			case d.lost:

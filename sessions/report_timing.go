@@ -7,6 +7,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -130,8 +131,8 @@ func (t *timings) report(live, estimated bool) *report.Timings {
 		Samples: len(t.latency), EndToEnd: latencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
 		Estimated: estimated, BatchItems: t.batch, Inference: t.inference(),
 	}
-	if _, low, high := medianInterval(roundMedians(t.latency)); !estimated {
-		r.MedianLow, r.MedianHigh = time.Duration(low), time.Duration(high)
+	if i := compare.IntervalOf(t.latency); !estimated {
+		r.MedianLow, r.MedianHigh = time.Duration(i.Low), time.Duration(i.High)
 	}
 	env := t.plan.Env()
 	for i, st := range t.plan.Steps {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -158,7 +159,7 @@ func (m *Model) Shaped(cfg config.Config) config.Config {
 		shapes[name] = slices.Clone(dims)
 	}
 	for _, t := range m.Network.Inputs {
-		if dims := shapes[t.Name]; isBatched(t) && len(dims) > 0 {
+		if dims := shapes[t.Name]; compare.IsBatched(t) && len(dims) > 0 {
 			dims[0] = max(1, cfg.Batch)
 		}
 	}
@@ -169,7 +170,7 @@ func (m *Model) Shaped(cfg config.Config) config.Config {
 // FixedBatch returns the extent of the first axis of inputs where it is no symbol, so that no batch can be chosen; ok is false
 // where it can, and where a model is not there.
 func (m *Model) FixedBatch() (batch int, ok bool) {
-	if m.Network == nil || slices.ContainsFunc(m.Network.Inputs, isBatched) {
+	if m.Network == nil || slices.ContainsFunc(m.Network.Inputs, compare.IsBatched) {
 		return 0, false
 	}
 	for _, t := range m.Network.Inputs {
@@ -187,7 +188,7 @@ func (m *Model) BatchOfShapes(shapes map[string][]int) (batch int, ok bool) {
 		return 0, false
 	}
 	for _, t := range m.Network.Inputs {
-		if dims := shapes[t.Name]; isBatched(t) && len(dims) > 0 {
+		if dims := shapes[t.Name]; compare.IsBatched(t) && len(dims) > 0 {
 			return dims[0], true
 		}
 	}

@@ -25,6 +25,7 @@ type deviceFlags struct {
 	compared []string // what --backends names
 	device   string   // that is simulated
 	threads  int
+	memory   string // that may be taken of this machine's
 	timings  string // the timing cache's file
 	codes    string // the folder of compiled code
 }
@@ -38,6 +39,7 @@ func (d *deviceFlags) define() {
 	f.StringVar(&d.backend, "backend", cmp.Or(d.backend, d.table[0].name), backendUsage(d.table))
 	f.StringVar(&d.device, "device", "", "which device is simulated, "+d.simulated())
 	d.part(takeThreads).IntVar(&d.threads, "threads", 0, "worker threads; default: all processors")
+	d.part(takeBackend).StringVar(&d.memory, "max-memory", "", "`SIZE` of this machine's memory that may be taken, as in 4GiB or 512MiB; what needs more is refused before it is taken; default: what is free")
 	d.part(takeTimings).StringVar(&d.timings, "timing-cache", ownCache("timing.jsonl"), "timing cache `FILE`; \"none\" for none")
 	d.part(takeCode).StringVar(&d.codes, "code-cache", ownCache("code"), "`FOLDER` of code compiled for GPUs, so that other runs need not compile it; \"none\" for none; a simulated GPU has none by default")
 	for _, name := range []string{"timing-cache", "code-cache"} {
@@ -85,6 +87,9 @@ func (d *deviceFlags) simulated() string {
 func (d *deviceFlags) check() error {
 	if d.threads < 0 || d.threads > maxThreads {
 		return usageError{fmt.Errorf("--threads %d: want 1 to %d, or 0 for all processors", d.threads, maxThreads)}
+	}
+	if _, err := d.maxMemory(); err != nil {
+		return usageError{err}
 	}
 	if _, _, err := findBackend(d.table, "backend", d.backend, d.others...); err != nil {
 		return err
@@ -150,6 +155,10 @@ func (d *deviceFlags) open(name string) (run.Backend, error) {
 	b, err := row.open(device, d.threads)
 	if err != nil {
 		return nil, fmt.Errorf("backend %s: %w", name, err)
+	}
+	if err := d.limitMemory(b); err != nil {
+		b.Close()
+		return nil, err
 	}
 	// What a simulated device compiles is the text again: it is kept where that is asked for.
 	if gpu, ok := b.(*cuda.Backend); ok && d.codes != "" && d.codes != "none" && (row.native || d.changed("code-cache")) {

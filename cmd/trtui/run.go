@@ -12,6 +12,7 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
@@ -75,13 +76,13 @@ func (o *runFlags) command() *cobra.Command {
 // comparing returns how runs are compared: with the tolerances of the flags or, where there are none, with such as rounding
 // stays within, for the precision and for the types of tensors. INT8's are FP32's, since every backend computes the same
 // integers.
-func (o *runFlags) comparing(p config.Precision) sessions.Comparing {
+func (o *runFlags) comparing(p config.Precision) compare.Options {
 	if !o.changed("atol", "rtol") {
-		return sessions.Comparing{
+		return compare.Options{
 			Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: report.Tolerance{Abs: 3e-2, Rel: 1e-2}, Scaled: true, PerLayer: o.perLayer,
 		}
 	}
-	how := sessions.Comparing{
+	how := compare.Options{
 		Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}, Half: report.Tolerance{Abs: 1e-3, Rel: 1e-2}, PerLayer: o.perLayer,
 	}
 	if p == config.FP16 {

@@ -17,6 +17,9 @@ func hintOn(err error) string {
 	if errors.As(err, new(*graph.IndexError)) {
 		return "an input gives an index that is out of range; --data names inputs that fit"
 	}
+	if e := new(run.NoRoom); errors.As(err, &e) && e.Limit > 0 {
+		return "--max-memory sets the limit"
+	}
 	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
 		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
 	}

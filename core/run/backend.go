@@ -30,6 +30,8 @@ type Info struct {
 	Threads     int    // workers, on a CPU
 	// Align is what the bytes of every tensor must begin at a multiple of, slices of larger tensors too; 0 for anywhere.
 	Align int
+	// Host says that its memory is the host's, where kernels keep the constants that they pack, too.
+	Host bool
 	// Estimated says that times on this backend are a model's, not measured.
 	Estimated bool
 }

@@ -54,7 +54,7 @@ type chooser struct {
 	pick      map[*graph.Layer]int
 	reformats map[conversion]term
 	scratch   []term
-	room      int64 // bytes that are free on the device, for workspaces; 0: as many as the host has
+	room      int64 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
 }
 
 // desc returns the form of a tensor in a format.

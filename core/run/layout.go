@@ -29,8 +29,7 @@ func NewPlanOf(ctx context.Context, n *graph.Network, env map[string]int, b Back
 	if err := c.bounded(); err != nil {
 		return nil, err
 	}
-	var err error
-	if c.room, err = c.workspaceRoom(); err != nil {
+	if err := c.findRoom(); err != nil {
 		return nil, err
 	}
 	if err := c.enumerate(ctx); err != nil {

@@ -8,14 +8,16 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// castTactic converts between integers, truth values and float32, by the element.
-var castTactic = kernels.Tactic{
-	Name: "cast_copy", Op: graph.Cast,
-	Match: func(b kernels.Binding) error {
-		_, err := newCastKernel(b)
-		return err
-	},
-	Bind: func(b kernels.Binding) (kernels.Kernel, error) { return newCastKernel(b) },
+// castTactics convert between integers, truth values and float32, by the element.
+func castTactics() []kernels.Tactic {
+	return []kernels.Tactic{{
+		Name: "cast_copy", Op: graph.Cast,
+		Match: func(b kernels.Binding) error {
+			_, err := newCastKernel(b)
+			return err
+		},
+		Bind: func(b kernels.Binding) (kernels.Kernel, error) { return newCastKernel(b) },
+	}}
 }
 
 // castKernel is a conversion bound to a layer.

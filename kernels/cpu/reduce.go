@@ -43,6 +43,16 @@ var reductionsF32 = []struct {
 	{"reduce_sumsquare", graph.ReduceSumSquare, reduction{asm.Add, squared, plain}},
 }
 
+// reductionTactics are those in float32 for one instruction set.
+func reductionTactics(isa asm.Features) []kernels.Tactic {
+	softmax := kernels.Tactic{
+		Name: "softmax_f32_" + work.ISAName(isa), Op: graph.Softmax, Needs: kernels.Feature(isa),
+		Match: matchSoftmax,
+		Bind:  func(b kernels.Binding) (kernels.Kernel, error) { return bindSoftmax(b, isa) },
+	}
+	return slices.Concat(normTactics(isa), argTactics(isa), []kernels.Tactic{softmax}, reduceTactics(isa))
+}
+
 // reduceTactics are the reductions in float32 for one instruction set.
 func reduceTactics(isa asm.Features) []kernels.Tactic {
 	var list []kernels.Tactic

@@ -2,10 +2,14 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/convolutions"
+	"github.com/trtui/trtui/kernels/cpu/poolings"
+	"github.com/trtui/trtui/kernels/cpu/products"
 )
 
 // table returns the tactics for a processor with the features, on a pool of so many workers: for each op the best guess
@@ -64,17 +68,26 @@ type family struct {
 	tactics func(isa asm.Features) []kernels.Tactic
 }
 
+// f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
+func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
+	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductionTactics(isa))
+}
+
 func families(workers int) []family {
 	vnni := []asm.Features{asm.AVX512 | asm.AVX512VNNI, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0}
 	float := []asm.Features{asm.AVX512, asm.AVX2, 0}
 	return []family{
-		{vnni, func(isa asm.Features) []kernels.Tactic { return int8Tactics(isa, workers) }},
+		{vnni, func(isa asm.Features) []kernels.Tactic {
+			return slices.Concat(convolutions.TacticsInt8(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers))
+		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
 		{float, pointwiseTactics},
 		{float, reformatTactics},
 		{float, concatTactics},
-		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic { return append(moveTactics(), nearestTactics(workers)...) }},
+		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
+			return slices.Concat(moveTactics(), castTactics(), nearestTactics(workers))
+		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return resizeTactics(isa, workers) }},
 	}
 }

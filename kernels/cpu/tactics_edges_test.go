@@ -10,6 +10,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/kernels/cpu/programs"
 )
 
@@ -68,7 +69,7 @@ func onEveryTactic(t *testing.T, family string, l *graph.Layer, in []graph.Value
 		if err != nil {
 			continue
 		}
-		if allocs := testing.AllocsPerRun(5, func() { _ = k.Launch(st, mem, out, kernels.Mem{}) }); allocs > 1 && !raceEnabled {
+		if allocs := testing.AllocsPerRun(5, func() { _ = k.Launch(st, mem, out, kernels.Mem{}) }); allocs > 1 && !cputest.RaceEnabled {
 			t.Errorf("%s allocates %v times", tactic.Name, allocs)
 		}
 	}
@@ -147,7 +148,7 @@ func TestReductions(t *testing.T) {
 		{[]int{6, 1, 7}, []int{1}}, {[]int{5, 50}, []int{0, 1}},
 	} {
 		for _, nan := range []bool{false, true} {
-			x := normals(r, graph.Count(c.dims))
+			x := cputest.Normals(r, graph.Count(c.dims))
 			for i := range x {
 				x[i] = 1 + x[i]/64
 			}
@@ -301,12 +302,12 @@ func TestRowsThatBroadcast(t *testing.T) {
 		for k, p := range []graph.Program{affine, twice, choice, slope} {
 			for _, constant := range [][]int{nil, {1, 2}, {2}} {
 				in := []graph.Value{
-					graph.Values(graph.F32, normals(r, 2*3*length), 2, 3, length),
-					graph.Values(graph.F32, normals(r, 3), 3, 1),
-					graph.Values(graph.F32, normals(r, 2), 2, 1, 1),
+					graph.Values(graph.F32, cputest.Normals(r, 2*3*length), 2, 3, length),
+					graph.Values(graph.F32, cputest.Normals(r, 3), 3, 1),
+					graph.Values(graph.F32, cputest.Normals(r, 2), 2, 1, 1),
 				}
 				if constant == nil { // another argument along the rows
-					in[2] = graph.Values(graph.F32, normals(r, length), length)
+					in[2] = graph.Values(graph.F32, cputest.Normals(r, length), length)
 				}
 				l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: p}, in, constant...)
 				want := graph.NewValue(graph.F32, 2, 3, length)

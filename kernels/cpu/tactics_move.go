@@ -24,7 +24,6 @@ func moveTactics() []kernels.Tactic {
 		regionTactic("depth_to_space_copy", graph.DepthToSpace, blocked),
 		regionTactic("space_to_depth_copy", graph.SpaceToDepth, blocked),
 		gatherTactic,
-		castTactic,
 	)
 }
 

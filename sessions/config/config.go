@@ -64,7 +64,7 @@ func (p Precision) Next() Precision {
 	return all[(slices.Index(all, p)+1)%len(all)]
 }
 
-// lowering returns the precision that the network is lowered to and the rules for layers in it. That precision is the
+// Lowering returns the precision that the network is lowered to and the rules for layers in it. That precision is the
 // lowest one that is asked for, of the whole or of any layer: where it is not that of the whole, the first rule says so.
 func (c Config) Lowering() (graph.DataType, []quant.Rule, error) {
 	whole, _ := c.Precision.DataType()
@@ -85,7 +85,7 @@ func (c Config) Lowering() (graph.DataType, []quant.Rule, error) {
 	return lowest, rules, nil
 }
 
-// rules returns the layers' precisions, one rule for each.
+// Rules returns the layers' precisions, one rule for each.
 func (c Config) Rules() ([]quant.Rule, error) {
 	return quant.ParseRules(strings.Join(c.LayerPrecisions, ","))
 }

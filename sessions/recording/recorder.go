@@ -160,7 +160,7 @@ func (r *Recorder) add(s stamped) {
 	}
 }
 
-// sample hands a timed inference of a configuration, with its key, over. It does not wait; steps are copied.
+// Sample hands a timed inference of a configuration, with its key, over. It does not wait; steps are copied.
 func (r *Recorder) Sample(key string, cfg config.Config, s run.Sample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +172,7 @@ func (r *Recorder) Sample(key string, cfg config.Config, s run.Sample) {
 	r.pending.runs = append(r.pending.runs, timedRun{cfg, key, s.Latency, slices.Clone(s.Steps)})
 }
 
-// telemetry hands a state of the device over. It does not wait.
+// Telemetry hands a state of the device over. It does not wait.
 func (r *Recorder) Telemetry(cfg config.Config, t *report.Telemetry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -218,7 +218,7 @@ func (r *Recorder) loop() {
 	}
 }
 
-// onFailure has f told when writing fails.
+// OnFailure has f told when writing fails.
 func (r *Recorder) OnFailure(f func(error)) {
 	r.mu.Lock()
 	r.failed = f

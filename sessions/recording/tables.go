@@ -16,50 +16,36 @@ func (w *writer) describe(s *report.Snapshot) error {
 		d.Backend, d.Device, d.Threads, d.Fingerprint, d.Estimated)
 }
 
+// tabled has the parts that queries find in tables too, beside their JSON: the tables, which have a column config, and what
+// makes the rows of a configuration.
+var tabled = map[report.Part]struct {
+	tables []string
+	write  func(w *writer, config int64, s *report.Snapshot) error
+}{
+	report.PartPasses:      {[]string{"passes", "sites", "ledger"}, (*writer).passes},
+	report.PartTimings:     {[]string{"timings"}, (*writer).timings},
+	report.PartMemory:      {[]string{"memory", "slots"}, (*writer).memory},
+	report.PartCalibration: {[]string{"ranges"}, (*writer).ranges},
+	report.PartAccuracy:    {[]string{"accuracy", "errors"}, (*writer).accuracy},
+	report.PartTactics:     {[]string{"tactics"}, (*writer).tactics},
+}
+
 // fill makes a configuration's tables of one part anew.
 func (w *writer) fill(config int64, part report.Part, s *report.Snapshot) error {
-	for _, t := range tablesOf(part) {
-		if err := w.exec("DELETE FROM "+t+" WHERE config = ?", config); err != nil {
+	t, ok := tabled[part]
+	if !ok {
+		return nil
+	}
+	for _, name := range t.tables {
+		if err := w.exec("DELETE FROM "+name+" WHERE config = ?", config); err != nil {
 			return err
 		}
 	}
-	switch part {
-	case report.PartPasses:
-		return w.passes(config, s.Passes)
-	case report.PartTimings:
-		return w.timings(config, s.Timings)
-	case report.PartMemory:
-		return w.memory(config, s.Memory)
-	case report.PartCalibration:
-		return w.ranges(config, s.Calibration)
-	case report.PartAccuracy:
-		return w.accuracy(config, s.Accuracy)
-	case report.PartTactics:
-		return w.tactics(config, s.Tactics)
-	}
-	return nil
+	return t.write(w, config, s)
 }
 
-// tablesOf returns the tables that are made of a part.
-func tablesOf(part report.Part) []string {
-	switch part {
-	case report.PartPasses:
-		return []string{"passes", "sites", "ledger"}
-	case report.PartTimings:
-		return []string{"timings"}
-	case report.PartMemory:
-		return []string{"memory", "slots"}
-	case report.PartCalibration:
-		return []string{"ranges"}
-	case report.PartAccuracy:
-		return []string{"accuracy", "errors"}
-	case report.PartTactics:
-		return []string{"tactics"}
-	}
-	return nil
-}
-
-func (w *writer) passes(config int64, p *report.Passes) error {
+func (w *writer) passes(config int64, snap *report.Snapshot) error {
+	p := snap.Passes
 	for i, st := range p.Steps {
 		if err := w.insert("passes", config, i+1, st.Pass, st.Layers, int64(st.Elapsed)); err != nil {
 			return err
@@ -84,7 +70,8 @@ func (w *writer) passes(config int64, p *report.Passes) error {
 }
 
 // timings writes a row for the whole and one for each step.
-func (w *writer) timings(config int64, t *report.Timings) error {
+func (w *writer) timings(config int64, snap *report.Snapshot) error {
+	t := snap.Timings
 	row := func(step int, layer string, op, precision, tactic, reformat any, l report.Latency, share, flops, bytes any) error {
 		return w.insert("timings", config, step, layer, op, precision, tactic, reformat, l.Count,
 			int64(l.Mean), int64(l.Median), int64(l.Min), int64(l.Max), int64(l.P90), int64(l.P95), int64(l.P99), l.CV,
@@ -101,7 +88,8 @@ func (w *writer) timings(config int64, t *report.Timings) error {
 	return nil
 }
 
-func (w *writer) memory(config int64, m *report.Memory) error {
+func (w *writer) memory(config int64, snap *report.Snapshot) error {
+	m := snap.Memory
 	if err := w.insert("memory", config, m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights, m.PeakStep); err != nil {
 		return err
 	}
@@ -113,7 +101,8 @@ func (w *writer) memory(config int64, m *report.Memory) error {
 	return nil
 }
 
-func (w *writer) ranges(config int64, c *report.Calibration) error {
+func (w *writer) ranges(config int64, snap *report.Snapshot) error {
+	c := snap.Calibration
 	for _, t := range c.Tensors {
 		for i, r := range t.By {
 			err := w.insert("ranges", config, t.Tensor, null(t.Layer), c.Calibrators[i], t.Used, t.Min, t.Max, t.Mean, t.Std,
@@ -126,7 +115,8 @@ func (w *writer) ranges(config int64, c *report.Calibration) error {
 	return nil
 }
 
-func (w *writer) accuracy(config int64, a *report.Accuracy) error {
+func (w *writer) accuracy(config int64, snap *report.Snapshot) error {
+	a := snap.Accuracy
 	share := func(v float64) any {
 		if v < 0 {
 			return nil
@@ -159,7 +149,8 @@ func (w *writer) accuracy(config int64, a *report.Accuracy) error {
 	return nil
 }
 
-func (w *writer) tactics(config int64, t *report.Tactics) error {
+func (w *writer) tactics(config int64, snap *report.Snapshot) error {
+	t := snap.Tactics
 	for _, l := range t.Layers {
 		for _, c := range l.Candidates {
 			var timed any

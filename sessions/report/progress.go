@@ -46,7 +46,7 @@ func (p Progress) String() string {
 	return p.Counted() + ": " + p.Item
 }
 
-// within returns the progress of a phase where a share of the next so many items is done.
+// Within returns the progress of a phase where a share of the next so many items is done.
 func (p Progress) Within(items int, share float64, at string) Progress {
 	items = min(items, p.Total-p.Done)
 	p.Item, p.Share = at, (float64(p.Done)+share*float64(items))/float64(max(p.Total, 1))

@@ -64,7 +64,7 @@ func (c *RecordedConfig) Measured() Measured {
 	return m
 }
 
-// setConfigs adds what was tried.
+// SetConfigs adds what was tried.
 func (r *Recording) SetConfigs(list []RecordedConfig) {
 	n := len(list)
 	done := n > 0 && (list[n-1].Settled || list[n-1].Err != "")

@@ -30,8 +30,17 @@ type Computation struct {
 // Planner returns a layer's computation, or why there is none; unless full, it may have no weights.
 type Planner func(b kernels.Binding, full bool) (Computation, error)
 
-// Match returns why there is no kernel for a layer.
-func (plan Planner) Match(b kernels.Binding) error {
+// Tactic returns the tactic of a computation for an instruction set.
+func Tactic(name, shape string, op *graph.Op, isa asm.Features, plan Planner) kernels.Tactic {
+	return kernels.Tactic{
+		Name: name + "_int8_" + work.ISAName(isa) + shape, Op: op, Needs: kernels.Feature(isa), In: kernels.C16, Out: kernels.C16, Strided: true,
+		Match:     plan.match,
+		Workspace: plan.workspace,
+		Bind:      func(b kernels.Binding) (kernels.Kernel, error) { return plan.bind(b, isa) },
+	}
+}
+
+func (plan Planner) match(b kernels.Binding) error {
 	if _, err := NewOutput(b, 0); err != nil {
 		return err
 	}
@@ -39,8 +48,7 @@ func (plan Planner) Match(b kernels.Binding) error {
 	return err
 }
 
-// Workspace returns the bytes that a launch needs.
-func (plan Planner) Workspace(b kernels.Binding) int {
+func (plan Planner) workspace(b kernels.Binding) int {
 	c, err := plan(b, false)
 	if err != nil {
 		return 0
@@ -52,8 +60,7 @@ func (plan Planner) Workspace(b kernels.Binding) int {
 	return o.Workspace() + c.Workspace
 }
 
-// Bind returns the kernel of a layer.
-func (plan Planner) Bind(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
+func (plan Planner) bind(b kernels.Binding, isa asm.Features) (kernels.Kernel, error) {
 	c, err := plan(b, true)
 	if err != nil {
 		return nil, err

@@ -164,6 +164,23 @@ func TestStemCode(t *testing.T) {
 	}
 }
 
+// TestOddCode: products of two activations whose rows are of odd length spill nothing either, on every tile of halves.
+func TestOddCode(t *testing.T) {
+	tool := emittest.Assembler(t)
+	for _, tl := range batchedTiles {
+		for sides := range 4 {
+			if tl.Unit != emit.TensorF16 {
+				continue
+			}
+			a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransA: sides&1 != 0, TransB: sides&2 != 0}
+			t.Run(fmt.Sprintf("%s/%d", tl, sides), func(t *testing.T) {
+				tr := emittest.LayerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.Gemm, a, graph.F16, []int{131, 131}, emittest.Weight(graph.F16, 131, 131))
+				emittest.Registers(t, tool, "sm_80", tr.Work.Module.String())
+			})
+		}
+	}
+}
+
 // TestBatchedCode: products of two activations spill nothing, whatever lies how.
 func TestBatchedCode(t *testing.T) {
 	tool := emittest.Assembler(t)
