@@ -133,7 +133,7 @@ func (s *stages) logLowering(cfg config.Config, o *build.Optimized, l *build.Low
 	left := unlowered(asked, o, l.Decisions)
 	for i, u := range left {
 		if i == mostLeft {
-			s.say("info", "", "and %d more layers not in %s; trtui inspect passes lists them", len(left)-i, cfg.Precision)
+			s.say("info", "", "and %d more layers not in %s, which the report of the passes lists", len(left)-i, cfg.Precision)
 			break
 		}
 		s.say("info", u.Layer, "in %s: %s", u.Precision, u.Reason)

@@ -24,7 +24,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 		{[]string{"bench", "--random-items", "1000000000000"}, exitFailure, "--random-items 1000000000000: want 1 to 65536"},
 		{[]string{"bench", "--shapes", "foo:1x1x32x32"}, exitFailure, `no input "foo"; it has image `},
 		{[]string{"bench", "--shapes", "image:1x1x32"}, exitFailure, "image 1x1x32: 3 axes, but the input is"},
-		{[]string{"bench", "--shapes", "image:1x1xwide"}, exitFailure, `"wide" is no extent of 0 to`},
+		{[]string{"bench", "--shapes", "image:1x1xwide"}, exitFailure, `"wide" is not an extent of 0 to`},
 		{[]string{"--precision", "int3"}, exitFailure, `--precision "int3": want fp32, fp16 or int8`},
 		{[]string{"--precision-constraints", "maybe"}, exitFailure, `--precision-constraints "maybe": want prefer, obey or none`},
 		{[]string{"--calibrator", "guess"}, exitFailure, "--calibrator: "},
