@@ -1,10 +1,12 @@
 package trtui_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -96,6 +98,35 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s: package %s may not import %s", path, pkg, name)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// commandWords are flags, keys and commands, of which sessions know nothing: cmd adds them to errors, and views the keys.
+// The flags of other tools follow a name in the same text.
+var commandWords = regexp.MustCompile(`(^|[ (])--[a-z]|\bctrl-|\bthe key \w\b|\btrtui (build|bench|run|eval|inspect|calibrate|record|replay)\b`)
+
+// TestSessionsNameNoFlags checks the strings of what is below the command line and the screen.
+func TestSessionsNameNoFlags(t *testing.T) {
+	err := filepath.WalkDir("sessions", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			text, ok := n.(*ast.BasicLit)
+			foreign := ok && (strings.Contains(text.Value, "tf2onnx") || strings.HasPrefix(text.Value, `" with --`)) // another tool's
+			if ok && text.Kind == token.STRING && !foreign && commandWords.MatchString(strings.Trim(text.Value, "\"`")) {
+				t.Errorf("%s: %s", path, text.Value)
+			}
+			return true
+		})
 		return nil
 	})
 	if err != nil {

@@ -73,7 +73,7 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		f, err := open(onnx.Importer{Ops: ops}, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
 			if f, ok := foreignOf(path, head, info.Size()); ok {
-				return nil, fmt.Errorf("%s is %s, not an ONNX model or an engine: %s", path, f.kind, f.instead)
+				return nil, f.error(path)
 			}
 			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged; as a model: %w", path, none.Err)
 		}

@@ -53,7 +53,7 @@ func parseShapes(text string) (map[string][]int, error) {
 		for word := range strings.SplitSeq(item[at+1:], "x") {
 			n, err := strconv.Atoi(word)
 			if err != nil || n < 0 || n > config.MaxExtent {
-				return nil, fmt.Errorf("--shapes %q: %q is no extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, config.MaxExtent)
+				return nil, fmt.Errorf("--shapes %q: %q is not an extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, config.MaxExtent)
 			}
 			dims = append(dims, n)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/kernels/cuda"
-	"github.com/trtui/trtui/kernels/cuda/bringup"
 )
 
 // gpuCall runs a gpu command and returns its rows, behind the head, which it checks, and all that it printed.
@@ -124,14 +123,6 @@ func TestGPUBringup(t *testing.T) {
 	_, out, err = gpuCall(t, bringupCommand(backends), "--backend", "cudasim", "--steps", "peak")
 	if err != nil || !strings.Contains(out, "peak       f16_mma: ") || !strings.Contains(out, "estimated") {
 		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// TestGPUStepsInUsage: scripts/gpu.sh asks for the steps by this line.
-func TestGPUStepsInUsage(t *testing.T) {
-	_, out, err := gpuCall(t, bringupCommand(backends), "--help")
-	if want := " strings       only these of " + strings.Join(bringup.Steps(), ", ") + "\n"; err != nil || !strings.Contains(out, "--steps"+want) {
-		t.Errorf("%v, no line with %q\n%s", err, want, out)
 	}
 }
 

@@ -86,7 +86,7 @@ func OpenTimingCache(path string) (*TimingCache, error) {
 	case errors.Is(err, errNotCache):
 		return nil, fmt.Errorf("timing cache %s: %w; name another file", path, err)
 	case err != nil:
-		return nil, fmt.Errorf("timing cache %s: %w; delete it to measure anew", path, err)
+		return nil, fmt.Errorf("timing cache %s: %w; delete it to measure again", path, err)
 	}
 	return c, nil
 }

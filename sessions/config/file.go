@@ -69,7 +69,7 @@ func ReadFile(path string) (*File, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("configuration %s is a directory; name the file, as the workbench's W writes it", path)
+		return nil, fmt.Errorf("configuration %s is a directory; name the file", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
@@ -88,7 +88,7 @@ func ReadFile(path string) (*File, error) {
 func (f *File) parse(data []byte) error {
 	var names map[string]json.RawMessage
 	if err := json.Unmarshal(data, &names); err != nil {
-		return fmt.Errorf("%w: want a JSON object as the workbench's W writes it", at(data, err))
+		return fmt.Errorf("%w: want a JSON object, as a saved configuration is", at(data, err))
 	}
 	known := fieldNames(reflect.TypeFor[fields]())
 	var unknown []string

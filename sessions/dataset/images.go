@@ -44,7 +44,7 @@ func openImages(dir string, o Options) (*Set, error) {
 	if longer := max(o.Size.Height, o.Size.Width); !o.Resize.Stretch && o.Resize.Shorter == 0 {
 		o.Resize.Shorter = longer * 256 / 224
 	} else if !o.Resize.Stretch && o.Resize.Shorter < longer && !o.Pad {
-		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, which is to be cut from them", o.Resize.Shorter, o.Size)
+		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, to which they are cropped", o.Resize.Shorter, o.Size)
 	}
 	l, err := newLayout(o, 3, o.Size.Height, o.Size.Width)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 //	y = Add(a, b)        y = Add(a, a)
 var commonSubexpressions = Pass{
 	Name:  "common-subexpressions",
-	Doc:   "compute once what several layers compute alike",
+	Doc:   "compute once what several layers compute",
 	Rules: []string{"duplicate-layer"},
 	run: func(r *rewrite) {
 		r.mergeConstants()
