@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"sessions/compare":   {"core/graph", "core/quant", "core/run", "sessions/report"},
 	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant"},
 	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
-	"views":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
+	"views":              {"sessions/config", "sessions/report", "ui"},
 	"cmd/trtui":          {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
 	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "internal/torture"},

@@ -34,9 +34,9 @@ type timeline struct {
 	cut bool
 }
 
-func (l *timeline) Steps() []recording.Step {
+func (l *timeline) Steps() []report.Step {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	return []recording.Step{
+	return []report.Step{
 		{Time: start, Config: config.Config{Precision: config.FP32}},
 		{Time: start.Add(time.Second), After: time.Second, Config: config.Config{Precision: config.FP32}, Settled: true},
 		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}},
@@ -239,7 +239,7 @@ func (r *recorder) StopRecording() error { return r.err }
 // TestRecord starts a recording named after model and time, and tells why one cannot be started.
 func TestRecord(t *testing.T) {
 	r := &recorder{}
-	d := &desk{Options: Options{Recorder: r, Recordings: t.TempDir(), Now: (&bench{}).clock}, snap: fixture(t)}
+	d := &desk{Options: Options{Recorder: r, Recordings: recording.Folder(t.TempDir()), Now: (&bench{}).clock}, snap: fixture(t)}
 	msg := d.record()().(ui.StatusMsg)
 	if msg.Style != ui.Good || !strings.HasSuffix(r.path, "embedded-00010101-000000.trtui") {
 		t.Errorf("%v, %s", msg, r.path)

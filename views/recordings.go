@@ -2,13 +2,12 @@ package views
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -24,6 +23,15 @@ func recordingsScreen(d *desk) *ui.Screen {
 	return s
 }
 
+// Folder is where recordings are kept.
+type Folder interface {
+	String() string
+	// List sums the recordings up, newest first.
+	List() ([]*report.Recording, error)
+	// New returns the path of a new recording, named after its model and when it begins.
+	New(model string, begins time.Time) (path string, err error)
+}
+
 // recordingsMsg brings the list of recordings, newest first, or the reason why there is none.
 type recordingsMsg struct {
 	list []*report.Recording
@@ -31,12 +39,12 @@ type recordingsMsg struct {
 }
 
 // listRecordings sums up what is in the folder.
-func listRecordings(folder string) tea.Cmd {
-	if folder == "" {
+func listRecordings(folder Folder) tea.Cmd {
+	if folder == nil {
 		return nil
 	}
 	return func() tea.Msg {
-		list, err := recording.List(folder)
+		list, err := folder.List()
 		return recordingsMsg{list, err}
 	}
 }
@@ -56,9 +64,10 @@ func (d *desk) record() tea.Cmd {
 	if d.snap.Model != nil {
 		name = strings.TrimSuffix(filepath.Base(d.snap.Model.Path), filepath.Ext(d.snap.Model.Path))
 	}
-	path := filepath.Join(d.Recordings, name+d.Now().Format("-20060102-150405")+recording.Extension)
+	now := d.Now()
 	return func() tea.Msg {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		path, err := d.Recordings.New(name, now)
+		if err != nil {
 			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
 		}
 		if err := d.Recorder.Record(path); err != nil {
@@ -173,7 +182,15 @@ func (v *recordingsView) Note() (string, ui.Style) {
 	case v.snap.Replay != "":
 		return "showing " + v.snap.Replay, ui.Muted
 	}
-	return v.Recordings, ui.Muted
+	return v.folder(), ui.Muted
+}
+
+// folder names where the recordings are.
+func (v *recordingsView) folder() string {
+	if v.Recordings == nil {
+		return ""
+	}
+	return v.Recordings.String()
 }
 
 func (v *recordingsView) Keys() []ui.Key {
@@ -211,12 +228,12 @@ func (v *recordingsView) Render(w, h int) string {
 			c.Fit(1, 1, w-2, ui.Bad, v.err.Error())
 		case v.Live != nil:
 			v.table.Draw(c)
-		case len(v.list) == 0 && v.Recordings == "":
+		case len(v.list) == 0 && v.Recordings == nil:
 			c.Fit(1, 1, w-2, ui.Muted, "there is no folder for recordings here")
 		case len(v.list) == 0 && v.Recorder == nil:
-			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.Recordings)
+			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.folder())
 		case len(v.list) == 0:
-			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.Recordings+": press w to record this session")
+			c.Fit(1, 1, w-2, ui.Muted, "no recordings in "+v.folder()+": press w to record this session")
 		default:
 			v.table.Draw(c)
 		}

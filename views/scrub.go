@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -89,7 +88,7 @@ func replayBadge(at *report.Moment) string {
 
 // drawWhen draws when the states of a recording were, in two lines: an axis from its start to its last state with a column
 // wherever there is a state, high where one has all reports, and below it a mark at the state that is shown.
-func drawWhen(c *ui.Canvas, steps []recording.Step, at report.Moment) {
+func drawWhen(c *ui.Canvas, steps []report.Step, at report.Moment) {
 	var total time.Duration
 	for _, s := range steps {
 		total = max(total, s.After)

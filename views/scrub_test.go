@@ -11,7 +11,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/trtui/trtui/sessions/config"
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -27,14 +26,14 @@ type film struct {
 	snap *report.Snapshot
 }
 
-func (l *film) Steps() []recording.Step {
-	steps := make([]recording.Step, 24)
+func (l *film) Steps() []report.Step {
+	steps := make([]report.Step, 24)
 	for i := range steps {
 		cfg := config.Config{Precision: config.FP32}
 		if i >= 12 {
 			cfg = config.Config{Precision: config.INT8, Calibrator: "mse"}
 		}
-		steps[i] = recording.Step{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
+		steps[i] = report.Step{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
 	}
 	return steps
 }
@@ -164,7 +163,7 @@ func TestStates(t *testing.T) {
 // TestWhenAtOnce draws states of one moment, and states that a clock set back has put before the first.
 func TestWhenAtOnce(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	for _, steps := range [][]recording.Step{
+	for _, steps := range [][]report.Step{
 		{{Time: start}},
 		{{Time: start}, {Time: start.Add(-time.Hour), Settled: true}},
 	} {

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions/recording"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
@@ -14,7 +13,7 @@ import (
 // return at once.
 type Timeline interface {
 	// Steps returns the states that there are, in order.
-	Steps() []recording.Step
+	Steps() []report.Step
 	// Position returns which of them is shown.
 	Position() int
 	// CutShort reports whether the last state is not one at which somebody stopped.
@@ -31,7 +30,7 @@ type Timeline interface {
 type statesView struct {
 	pane
 	table ui.Table
-	steps []recording.Step
+	steps []report.Step
 }
 
 func newStatesView(d *desk) *statesView {

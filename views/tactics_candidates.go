@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
@@ -263,7 +262,7 @@ func (v *candidatesView) pin(l *report.LayerTactics, candidate *report.Candidate
 		switch {
 		case candidate.Unfit:
 			return say(ui.Warn, tactic+" cannot be pinned: "+candidate.Reason)
-		case l.Chosen == run.InMemory:
+		case l.Chosen == report.InMemory:
 			return say(ui.Warn, tactic+" cannot be pinned: "+shortName(l.Layer)+" only arranges memory and launches nothing")
 		}
 	}

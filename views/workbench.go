@@ -51,8 +51,8 @@ type Options struct {
 	Recorder Recorder
 	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.
 	SaveConfig func(config.Config) (string, error)
-	// Recordings is the folder of recordings: where new ones are written and screen 9 looks for them. Empty: none.
-	Recordings string
+	// Recordings is where new recordings are written and screen 9 looks for them; nil: nowhere.
+	Recordings Folder
 	// Open opens a recording; nil where that cannot be done.
 	Open func(path string) tea.Cmd
 	// Live is the session in front of which a recording is shown; nil: there is none.
