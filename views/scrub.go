@@ -31,8 +31,8 @@ func scrubKeys() []ui.IntentKey {
 }
 
 // scrub shows another state of the recording, counted from the one that is shown or on its way.
-func (d *desk) scrub(by int) tea.Cmd {
-	now := d.Timeline.Moment(d.Timeline.Position())
+func (w *workbench) scrub(by int) tea.Cmd {
+	now := w.o.Timeline.Moment(w.o.Timeline.Position())
 	to := min(max(now.State+by, 1), now.States)
 	if to == now.State {
 		edge := "first"
@@ -41,20 +41,20 @@ func (d *desk) scrub(by int) tea.Cmd {
 		}
 		return say(ui.Plain, now.String()+": the "+edge+" that was recorded")
 	}
-	d.scrubTo, d.asked = to, false
-	d.Timeline.Seek(to - 1)
+	w.scrubTo, w.work.asked = to, false
+	w.o.Timeline.Seek(to - 1)
 	return nil
 }
 
 // scrubbed says which state is shown, once it is the one that was asked for last.
-func (d *desk) scrubbed() tea.Cmd {
-	at := d.snap.At
-	if at == nil || at.State != d.scrubTo {
+func (w *workbench) scrubbed() tea.Cmd {
+	at := w.snap.At
+	if at == nil || at.State != w.scrubTo {
 		return nil
 	}
-	d.scrubTo, d.failed = 0, d.snap.Err
-	text, style := recordedState(d.snap)
-	what := ": " + snapshotLabel(d.snap)
+	w.scrubTo, w.work.failed = 0, w.snap.Err
+	text, style := recordedState(w.snap)
+	what := ": " + snapshotLabel(w.snap)
 	if text != "" {
 		what += ", " + text
 	}

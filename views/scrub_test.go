@@ -124,8 +124,7 @@ func TestScrubTells(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, o := range []ui.Options{{NoColor: true}, {NoColor: true, ASCII: true}} {
 		l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
-		d := &desk{Options: Options{Look: ui.NewLook(o), Timeline: l}, snap: &report.Snapshot{}}
-		v := newStatesView(d)
+		v := newStatesView(ui.NewLook(o), l)
 		v.Update(l.state())
 		l.Seek(11)
 		v.Update(l.state())
@@ -148,10 +147,10 @@ func TestStates(t *testing.T) {
 			t.Errorf("state, axis or times are missing in\n%s", out)
 		}
 		// The mark stands below the column of the state that is shown: 61 cells for 11.5 s, of which 1 s is the sixth.
-		if at := slices.Index([]rune(lines[2]), v.Look.Glyphs.Up); at != 9+5 {
+		if at := slices.Index([]rune(lines[2]), v.in.look.Glyphs.Up); at != 9+5 {
 			t.Errorf("the mark is at %d in\n%s", at, out)
 		}
-		if got, want := []rune(lines[1])[14], v.Look.Glyphs.Columns[8]; got != want {
+		if got, want := []rune(lines[1])[14], v.in.look.Glyphs.Columns[8]; got != want {
 			t.Errorf("state 3 is drawn as %c, want %c in\n%s", got, want, out)
 		}
 		for _, size := range [][2]int{{1, 1}, {10, 3}, {20, 12}, {200, 7}, {0, 0}} {
