@@ -17,7 +17,7 @@ const module = "github.com/trtui/trtui/"
 // allowed is a statement of policy: which packages of this module each may import, test files aside. A package that is
 // not listed may import none. Change it only together with ARCHITECTURE.md.
 var allowed = map[string][]string{
-	".": {"core/host", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu"},
+	".": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "core/host", "kernels", "kernels/cpu"},
 
 	"core/graph":       {"core/host"},
 	"core/graph/onnx":  {"core/graph"},
@@ -26,8 +26,8 @@ var allowed = map[string][]string{
 	"core/run":         {"core/graph", "kernels"},
 	"core/run/suite":   {"core/graph", "core/run", "kernels"},
 	"core/run/runtest": {"core/graph", "core/run", "core/run/suite", "kernels"},
-	"core/build":       {"core/host", "core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
-	"core/conformance": {"core/host", "core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build"},
+	"core/build":       {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/host", "kernels"},
+	"core/conformance": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build", "core/host"},
 
 	"kernels":                  {"core/graph"},
 	"kernels/cpu":              {"core/graph", "core/run", "core/host", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/moves", "kernels/cpu/pointwise", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/reductions", "kernels/cpu/work"},
@@ -53,16 +53,16 @@ var allowed = map[string][]string{
 	"kernels/cuda/simulator":  {"kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
 	"kernels/cuda/supervisor": {"core/run/suite", "kernels/cuda/bringup"},
 
-	"sessions/dataset":   {"core/host", "core/graph", "core/graph/onnx"},
+	"sessions/dataset":   {"core/graph", "core/graph/onnx", "core/host"},
 	"sessions/report":    {"sessions/config"},
 	"sessions/recording": {"core/graph", "core/run", "sessions/config", "sessions/report"},
 	"sessions/compare":   {"core/graph", "core/quant", "core/run", "sessions/report"},
-	"sessions/config":    {"core/host", "core/graph", "core/graph/pass", "core/quant"},
-	"sessions":           {"core/host", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
-	"views":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
-	"cmd/trtui":          {"core/host", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
+	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant", "core/host"},
+	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "core/host", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
+	"views":              {"sessions/config", "sessions/report", "ui"},
+	"cmd/trtui":          {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "core/host", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
-	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu"},
+	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "internal/torture"},
 	"internal/torture/crash":    {"internal/torture", "internal/torture/networks"},
 	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
 	"internal/torture/files":    {"core/graph", "internal/torture", "internal/torture/networks"},

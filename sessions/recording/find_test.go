@@ -17,7 +17,7 @@ func TestFind(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
 	r := &Replay{file: &file{path: "a.trtui"}}
 	for _, after := range []time.Duration{0, 1200 * time.Millisecond, 1230 * time.Millisecond, 65 * time.Second} {
-		r.steps = append(r.steps, Step{Time: start.Add(after), After: after})
+		r.steps = append(r.steps, step{Step: report.Step{Time: start.Add(after), After: after}})
 	}
 	for _, c := range []struct {
 		text string
@@ -99,5 +99,20 @@ func TestTimesCountFromTheStart(t *testing.T) {
 	}
 	if rep, err := p.Report(); err != nil || rep.Program != "trtui 1234" {
 		t.Errorf("the report is %+v, %v", rep, err)
+	}
+}
+
+// TestFolderNew names a recording after its model and when it begins, in a folder that is made for it.
+func TestFolderNew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	path, err := Folder(dir).New("net", time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC))
+	if want := filepath.Join(dir, "net-20250304-050607.trtui"); path != want || err != nil {
+		t.Errorf("%q, %v; want %q", path, err, want)
+	}
+	if list, err := Folder(dir).List(); len(list) != 0 || err != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		t.Error("there is no folder for it")
 	}
 }
