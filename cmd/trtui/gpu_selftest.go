@@ -39,6 +39,8 @@ func (o *selftestOptions) command() *cobra.Command {
 		Short: "Run every tactic on every layer of the suite and compare with the layers' definition; exit code 1 where they differ",
 		Long: "Run every tactic of a backend on every layer of the suite that it computes, and compare with the layer's\n" +
 			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit by bit the same.\n" +
+			"Then, where outputs are quantised, on ranges that hold few of the numbers, infinities and NaN among them; these\n" +
+			"layers' names begin with saturated.\n" +
 			"Each tactic runs once before any runs twice, so that what --budget SECONDS cuts off is the least; the summary\n" +
 			"says how much ran. --filter TEXT leaves only pairs with that in their names, as --filter softmax. Both are for\n" +
 			"cudasim, on which the whole takes hours.\n" +
@@ -62,7 +64,7 @@ func (o *selftestOptions) registerPairs(c *cobra.Command) {
 	o.register(c)
 	f := c.Flags()
 	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this in their names: TACTIC LAYER")
-	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes")
+	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes, and one of each family with ranges that saturate")
 	f.StringVar(&o.resume, "resume", "", "go on behind the rows in this file, which an earlier run with the same flags printed as JSON")
 	f.StringSliceVar(&o.skip, "skip", nil, "tactics that the worker leaves out")
 	_ = f.MarkHidden("skip") // it is there
