@@ -36,7 +36,9 @@ func (o *selftestFlags) command() *cobra.Command {
 		Use:   "selftest",
 		Short: "Run every tactic on every layer of the suite and compare with the definition of the layers",
 		Long: "Run every tactic of a backend on every layer of the suite that it computes, and compare with the layer's\n" +
-			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit for bit the same.\n\n" +
+			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit for bit the same.\n" +
+			"Then, where outputs are quantised, on ranges that hold few of the numbers, infinities and NaN among them; the\n" +
+			"names of these layers begin with saturated.\n\n" +
 			"Each tactic runs once before any runs twice, so that --budget SECONDS cuts off as little as possible; the summary\n" +
 			"says how much ran. --filter TEXT selects pairs by name, as in --filter softmax. Both are for cudasim, on which the\n" +
 			"whole takes hours.\n\n" +
@@ -64,7 +66,7 @@ func (o *selftestFlags) registerPairs(c *cobra.Command) {
 	o.register(c)
 	f := c.Flags()
 	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this `TEXT` in their names: TACTIC LAYER")
-	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes")
+	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes, and one of each family with ranges that saturate")
 	f.StringVar(&o.resume, "resume", "", "continue after the rows in this `FILE`, which an earlier run with the same flags printed as JSON")
 	f.StringSliceVar(&o.skip, "skip", nil, "tactics that the worker leaves out")
 	under(c, "Pairs", "filter", "pairs", "resume")

@@ -41,7 +41,12 @@ func (o *selftestFlags) pairsOf(b run.Backend) *suite.Sweep {
 	if o.pairs == "tactic" {
 		sweep = suite.NewSmallSweep
 	}
-	return sweep(b, layers(), func(layer, tactic string) bool { return strings.Contains(tactic+" "+layer, o.filter) })
+	keep := func(layer, tactic string) bool { return strings.Contains(tactic+" "+layer, o.filter) }
+	s := sweep(b, layers(), keep)
+	if !o.sweep {
+		s.Saturate(keep, o.pairs == "tactic")
+	}
+	return s
 }
 
 // reportTime prints a row of a sweep.

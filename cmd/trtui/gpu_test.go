@@ -64,7 +64,7 @@ func TestGPUSelftest(t *testing.T) {
 
 // TestGPUPairs: one pair of each tactic, on the smallest layer.
 func TestGPUPairs(t *testing.T) {
-	rows, out, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--filter", "softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
+	rows, out, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--filter", " softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
 	if err != nil || len(rows) != 3 || rows[0]["tactic"] == rows[1]["tactic"] || rows[2]["complete"] != true {
 		t.Fatalf("%v, %v\n%s", err, rows, out)
 	}
@@ -72,6 +72,10 @@ func TestGPUPairs(t *testing.T) {
 		if !strings.Contains(r["layer"].(string), "[1 1 1 1]") {
 			t.Errorf("%v is not the smallest", r["layer"])
 		}
+	}
+	rows, out, err = gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--filter", "softmax_linear saturated", "--pairs", "tactic", "--format", "json", "--reps", "1")
+	if err != nil || len(rows) != 3 || rows[2]["complete"] != true { // of f32 and of f16
+		t.Fatalf("%v, %v\n%s", err, rows, out)
 	}
 }
 
@@ -96,7 +100,7 @@ func TestGPUSweep(t *testing.T) {
 func TestGPUFaults(t *testing.T) {
 	for fault, want := range map[string]string{"wrong": "want ", "lost": "context is lost"} {
 		t.Setenv(cuda.FaultVariable, fault+":softmax_linear")
-		rows, out, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--in-process", "--filter", "softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
+		rows, out, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--in-process", "--filter", " softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
 		if !errors.Is(err, errNo) || len(rows) != 3 {
 			t.Fatalf("%s: %v, %v\n%s", fault, err, rows, out)
 		}
