@@ -18,9 +18,10 @@ import (
 // Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
 // several goroutines; none of them waits for a stage.
 type Session struct {
-	stages   *stages
-	events   chan *report.Snapshot
-	recorder atomic.Pointer[recording.Recorder] // nil while nothing is recorded
+	stages    *stages
+	events    chan *report.Snapshot
+	recorder  atomic.Pointer[recording.Recorder] // nil while nothing is recorded
+	unwritten atomic.Pointer[error]              // why the last recording ended by itself, until it is told
 
 	mu     sync.Mutex
 	snap   report.Snapshot    // the newest state; copied when it is published
