@@ -40,6 +40,8 @@ type Session struct {
 
 	building string // the configuration that the log speaks of; only the loop reads it
 
+	saidOfCache string // what the log has of the timing cache; only the loop uses it
+
 	watching sync.WaitGroup // for the end of telemetry
 }
 
