@@ -32,6 +32,7 @@ Exit codes:
 // commands are the subcommands, in the order of the help.
 var commands = []func([]backend) *cobra.Command{
 	buildCommand,
+	exportCommand,
 	benchCommand,
 	runCommand,
 	evalCommand,
