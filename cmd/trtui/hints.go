@@ -17,7 +17,9 @@ func hintOn(err error) string {
 	if hint := hintOnData(err); hint != "" {
 		return hint
 	}
-	if e := new(run.NoRoom); errors.As(err, &e) && e.Limit > 0 {
+	var room *run.NoRoom
+	var memory *graph.NoMemory
+	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given {
 		return "--max-memory sets the limit"
 	}
 	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {

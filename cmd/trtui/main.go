@@ -23,6 +23,7 @@ const (
 // commands are the subcommands.
 var commands = []func([]backend) *cobra.Command{
 	buildCommand,
+	exportCommand,
 	benchCommand,
 	runCommand,
 	evalCommand,
