@@ -17,6 +17,7 @@ const module = "github.com/trtui/trtui/"
 var allowed = map[string][]string{
 	".": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu"},
 
+	"core/graph":       {"core/host"},
 	"core/graph/onnx":  {"core/graph"},
 	"core/graph/pass":  {"core/graph"},
 	"core/quant":       {"core/graph"},
@@ -27,7 +28,7 @@ var allowed = map[string][]string{
 	"core/conformance": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build"},
 
 	"kernels":                  {"core/graph"},
-	"kernels/cpu":              {"core/graph", "core/run", "core/host", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu":              {"core/graph", "core/run", "core/host", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/moves", "kernels/cpu/pointwise", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/reductions", "kernels/cpu/work"},
 	"kernels/cpu/work":         {"core/graph", "kernels", "kernels/cpu/asm"},
 	"kernels/cpu/programs":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/work"},
 	"kernels/cpu/quantised":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
@@ -35,6 +36,9 @@ var allowed = map[string][]string{
 	"kernels/cpu/products":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/work"},
 	"kernels/cpu/convolutions": {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/products", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
 	"kernels/cpu/poolings":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
+	"kernels/cpu/reductions":   {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu/pointwise":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
+	"kernels/cpu/moves":        {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
 
 	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
 	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
@@ -56,8 +60,12 @@ var allowed = map[string][]string{
 	"views":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
 	"cmd/trtui":          {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
 
-	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "internal/torture"},
-	"scripts/torture":           {"internal/torture", "internal/torture/networks"},
+	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu"},
+	"internal/torture/crash":    {"internal/torture", "internal/torture/networks"},
+	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
+	"internal/torture/files":    {"core/graph", "internal/torture", "internal/torture/networks"},
+	"internal/torture/screen":   {"internal/torture", "internal/torture/networks"},
+	"scripts/torture":           {"internal/torture", "internal/torture/crash", "internal/torture/files", "internal/torture/networks", "internal/torture/screen", "internal/torture/soak"},
 
 	// for tests
 	"kernels/cpu/cputest":            {"kernels/cpu/asm", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},

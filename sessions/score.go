@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/report"
 )
 
@@ -20,8 +19,8 @@ type score struct {
 	below, above      int // items whose label is the class before or after FP32's
 }
 
-func newScore(s *stages, cfg config.Config) *score {
-	sc := &score{stages: s, batch: max(1, cfg.Batch)}
+func newScore(s *stages, batch int) *score {
+	sc := &score{stages: s, batch: max(1, batch)}
 	for _, t := range s.model.Network.Outputs {
 		if t.RealType().IsFloat() {
 			sc.output = t.Name

@@ -17,7 +17,9 @@ func hintOn(err error) string {
 	if errors.As(err, new(*graph.IndexError)) {
 		return "an input gives an index that is out of range; --data names inputs that fit"
 	}
-	if e := new(run.NoRoom); errors.As(err, &e) && e.Limit > 0 {
+	var room *run.NoRoom
+	var memory *graph.NoMemory
+	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given {
 		return "--max-memory sets the limit"
 	}
 	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {

@@ -9,9 +9,33 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// choose settles on an option for every layer: it starts from each layer's fastest and from each format throughout,
-// makes changes as long as the sum becomes smaller, and keeps the best result. What differs from that by no more than the noise of the measurements is settled by settle.
-func (c *chooser) choose() {
+// Choice is a way to compute each layer: the second stage of planning.
+type Choice struct {
+	*Candidates
+	options  map[*graph.Layer][]option
+	pick     map[*graph.Layer]int
+	launches map[conversion]term
+	scratch  []term
+}
+
+// Choose settles on a launch for every layer such that the sum of their times and the reformats' is small: it starts from each
+// layer's fastest and from each format throughout, makes changes as long as the sum becomes smaller, and keeps the best
+// result. What differs from that by no more than the noise of the measurements is settled by settle. All prices are known.
+func (c *Candidates) Choose() (*Choice, error) {
+	if err := c.Unsupported(); err != nil {
+		return nil, err
+	}
+	choice := &Choice{Candidates: c, options: map[*graph.Layer][]option{}, launches: map[conversion]term{}}
+	for _, lc := range c.layers {
+		choice.options[lc.layer] = lc.options()
+	}
+	choice.search()
+	choice.settle()
+	return choice, nil
+}
+
+// search finds the fastest choice.
+func (c *Choice) search() {
 	var best map[*graph.Layer]int
 	var bestTime time.Duration
 	for _, prefer := range []func(o option) bool{
@@ -33,7 +57,6 @@ func (c *chooser) choose() {
 		}
 	}
 	c.pick = best
-	c.settle()
 }
 
 // fastest returns the index of the fastest option among the preferred ones, or among all if none is.
@@ -49,7 +72,7 @@ func fastest(options []option, prefer func(option) bool) int {
 }
 
 // improve tries every change, and reports whether one was kept.
-func (c *chooser) improve() bool {
+func (c *Choice) improve() bool {
 	changed := false
 	for layers, picks := range c.changes() {
 		now := c.time(layers...)
@@ -64,7 +87,7 @@ func (c *chooser) improve() bool {
 }
 
 // set gives some layers other options, and returns those that they had.
-func (c *chooser) set(layers []*graph.Layer, picks []int) (before []int) {
+func (c *Choice) set(layers []*graph.Layer, picks []int) (before []int) {
 	for k, l := range layers {
 		before = append(before, c.pick[l])
 		c.pick[l] = picks[k]
@@ -75,7 +98,7 @@ func (c *chooser) set(layers []*graph.Layer, picks []int) (before []int) {
 // changes yields the changes of choices that are worth a try, at the time when it is their turn: every option of a layer;
 // every pair of options of a layer and the producer of one of its inputs, which may be able to change a format only together;
 // and another format of a layer's results, with which all that read them change.
-func (c *chooser) changes() iter.Seq2[[]*graph.Layer, []int] {
+func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 	return func(yield func([]*graph.Layer, []int) bool) {
 		for _, l := range c.network.Layers {
 			for i := range c.options[l] {
@@ -119,7 +142,7 @@ func producers(l *graph.Layer) []*graph.Layer {
 
 // together returns the layers that read the results of l, with their fastest options that read a format: one that writes what
 // the present one writes, if there is one.
-func (c *chooser) together(l *graph.Layer, f kernels.Format) (layers []*graph.Layer, picks []int) {
+func (c *Choice) together(l *graph.Layer, f kernels.Format) (layers []*graph.Layer, picks []int) {
 	for _, t := range l.Outputs {
 		for _, u := range t.Users {
 			if slices.Contains(layers, u) {
@@ -137,7 +160,7 @@ func (c *chooser) together(l *graph.Layer, f kernels.Format) (layers []*graph.La
 }
 
 // time returns the time of some layers and of all reformats next to them.
-func (c *chooser) time(layers ...*graph.Layer) time.Duration {
+func (c *Choice) time(layers ...*graph.Layer) time.Duration {
 	var t time.Duration
 	c.scratch = c.terms(c.scratch[:0], layers)
 	for _, x := range c.scratch {
@@ -155,7 +178,7 @@ type term struct {
 
 // terms appends the launches of some layers and of the reformats of every tensor that they read or write: as many terms,
 // in the same order, whatever the choices are.
-func (c *chooser) terms(list []term, layers []*graph.Layer) []term {
+func (c *Choice) terms(list []term, layers []*graph.Layer) []term {
 	var seen []*graph.Tensor
 	for _, l := range layers {
 		list = append(list, term{option: c.chosen(l), rank: c.pick[l]})
@@ -171,7 +194,7 @@ func (c *chooser) terms(list []term, layers []*graph.Layer) []term {
 }
 
 // reformatsOf appends a term for every format: the reformat that brings t into it for those who want it so.
-func (c *chooser) reformatsOf(list []term, t *graph.Tensor) []term {
+func (c *Choice) reformatsOf(list []term, t *graph.Tensor) []term {
 	have := kernels.Linear
 	if t.Producer != nil {
 		have = c.chosen(t.Producer).out
@@ -187,7 +210,7 @@ func (c *chooser) reformatsOf(list []term, t *graph.Tensor) []term {
 }
 
 // wanted reports whether a reader of t wants it in a format.
-func (c *chooser) wanted(t *graph.Tensor, f kernels.Format) bool {
+func (c *Choice) wanted(t *graph.Tensor, f kernels.Format) bool {
 	if f == kernels.Linear && t.Producer != nil && c.network.IsOutput(t) {
 		return true
 	}
@@ -202,18 +225,12 @@ func (c *chooser) wanted(t *graph.Tensor, f kernels.Format) bool {
 	return false
 }
 
-func (c *chooser) chosen(l *graph.Layer) option { return c.options[l][c.pick[l]] }
-
-// conversion is a tensor to be brought from one format to another.
-type conversion struct {
-	t        *graph.Tensor
-	from, to kernels.Format
-}
+func (c *Choice) chosen(l *graph.Layer) option { return c.options[l][c.pick[l]] }
 
 // reformat returns the launch that brings t from one format to another.
-func (c *chooser) reformat(t *graph.Tensor, from, to kernels.Format) term {
+func (c *Choice) reformat(t *graph.Tensor, from, to kernels.Format) term {
 	key := conversion{t, from, to}
-	r, ok := c.reformats[key]
+	r, ok := c.launches[key]
 	if !ok {
 		if !desc(t, from, c.env).SameBytes(desc(t, to, c.env)) {
 			o, err := c.reformatOption(t, from, to)
@@ -222,7 +239,7 @@ func (c *chooser) reformat(t *graph.Tensor, from, to kernels.Format) term {
 			}
 			r = term{option: o, reformat: true}
 		}
-		c.reformats[key] = r
+		c.launches[key] = r
 	}
 	return r
 }

@@ -40,7 +40,7 @@ func Random(inputs []*graph.Tensor, env map[string]int, n int, seed uint64) (*Se
 			ranges[k] = integersOf(t, env)
 			s.Identity.Hash += fmt.Sprintf(" %d to %d", ranges[k].low, ranges[k].high)
 		}
-		if len(t.Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) || fixedBatch(t.Dims[0]) {
+		if len(t.Dims) == 0 || len(inputs[0].Dims) == 0 || !t.Dims[0].Equal(inputs[0].Dims[0]) || fixedBatch(t.Dims[0]) {
 			s.Whole = true
 		}
 	}

@@ -36,6 +36,12 @@ func TestRandom(t *testing.T) {
 	if v, err := w.Feed(n.Inputs, 1, 1); err != nil || v["x"].Dims[0] != 4 || len(v["s"].Dims) != 0 {
 		t.Errorf("%v %v", v, err)
 	}
+	first := graph.NewNetwork("first")
+	first.AddInput("s", graph.F32)
+	first.AddInput("x", graph.F32, graph.Symbol("batch"), graph.Const(3))
+	if w, err := Random(first.Inputs, map[string]int{"batch": 4}, 2, 1); err != nil || !w.Whole || w.Inputs[1].Dims[0] != 4 {
+		t.Errorf("an input without axes before others: %+v %v", w, err)
+	}
 	fixed := graph.NewNetwork("fixed")
 	fixed.AddInput("x", graph.F32, graph.Const(2), graph.Const(4))
 	f, err := Random(fixed.Inputs, nil, 3, 1)

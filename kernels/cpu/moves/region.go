@@ -1,4 +1,4 @@
-package cpu
+package moves
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package cpu
+package pointwise
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// castTactics convert between integers, truth values and float32, by the element.
-func castTactics() []kernels.Tactic {
+// Casts convert between integers, truth values and float32, by the element.
+func Casts() []kernels.Tactic {
 	return []kernels.Tactic{{
 		Name: "cast_copy", Op: graph.Cast,
 		Match: func(b kernels.Binding) error {

@@ -1,4 +1,4 @@
-package cpu
+package reductions
 
 import (
 	"fmt"
@@ -43,8 +43,8 @@ var reductionsF32 = []struct {
 	{"reduce_sumsquare", graph.ReduceSumSquare, reduction{asm.Add, squared, plain}},
 }
 
-// reductionTactics are those in float32 for one instruction set.
-func reductionTactics(isa asm.Features) []kernels.Tactic {
+// Tactics are those in float32 for one instruction set.
+func Tactics(isa asm.Features) []kernels.Tactic {
 	softmax := kernels.Tactic{
 		Name: "softmax_f32_" + work.ISAName(isa), Op: graph.Softmax, Needs: kernels.Feature(isa),
 		Match: matchSoftmax,

@@ -1,4 +1,4 @@
-package cpu
+package moves
 
 import (
 	"encoding/binary"
@@ -11,8 +11,8 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// reformatTactics move between rows and blocks of channels, with or without a change between float32 and bytes.
-func reformatTactics(isa asm.Features) []kernels.Tactic {
+// Reformats move between rows and blocks of channels, with or without a change between float32 and bytes.
+func Reformats(isa asm.Features) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, f := range []struct {
 		family string

@@ -1,4 +1,4 @@
-package cpu
+package moves
 
 import (
 	"fmt"
@@ -140,8 +140,8 @@ func (r *resampling) unit(u int) (in, out, first, last int) {
 	return in, out, chunk * r.chunk, min(r.rows.extent, (chunk+1)*r.chunk)
 }
 
-// nearestTactics take pixels as they are, of any type.
-func nearestTactics(workers int) []kernels.Tactic {
+// Nearest take pixels as they are, of any type.
+func Nearest(workers int) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, f := range []kernels.Format{kernels.C16, kernels.Linear} {
 		list = append(list, kernels.Tactic{

@@ -1,4 +1,4 @@
-package cpu
+package moves
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 // A concatenation in blocks of channels whose inputs do not fill their blocks: every block of the output is put together
 // from lanes of blocks.
 
-// concatTactics are such concatenations.
-func concatTactics(isa asm.Features) []kernels.Tactic {
+// ConcatBlocks are such concatenations.
+func ConcatBlocks(isa asm.Features) []kernels.Tactic {
 	return []kernels.Tactic{{
 		Name: "concat_lanes_" + work.ISAName(isa) + "_c16", Op: graph.Concat, Needs: kernels.Feature(isa),
 		In: kernels.C16, Out: kernels.C16, Strided: true, Match: matchConcatBlocks,

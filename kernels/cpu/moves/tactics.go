@@ -1,4 +1,4 @@
-package cpu
+package moves
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// moveTactics only move elements, of any type.
-func moveTactics() []kernels.Tactic {
+// Tactics only move elements, of any type.
+func Tactics() []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, f := range []kernels.Format{kernels.Linear, kernels.C16} {
 		list = append(list, kernels.Tactic{

@@ -1,4 +1,4 @@
-package cpu
+package pointwise
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// pointwiseTactics compute element-wise layers, as programs on strips, in either format and on all types that have a
+// Tactics compute element-wise layers, as programs on strips, in either format and on all types that have a
 // codec.
-func pointwiseTactics(isa asm.Features) []kernels.Tactic {
+func Tactics(isa asm.Features) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, op := range []struct {
 		family  string

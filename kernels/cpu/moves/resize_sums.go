@@ -1,4 +1,4 @@
-package cpu
+package moves
 
 import (
 	"github.com/trtui/trtui/core/graph"
@@ -8,9 +8,9 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// resizeTactics resample between pixels, in float32 whatever is stored: rows of the input are summed to one, and its
+// Resizes resample between pixels, in float32 whatever is stored: rows of the input are summed to one, and its
 // pixels to those of the output.
-func resizeTactics(isa asm.Features, workers int) []kernels.Tactic {
+func Resizes(isa asm.Features, workers int) []kernels.Tactic {
 	var list []kernels.Tactic
 	for _, f := range []kernels.Format{kernels.C16, kernels.Linear} {
 		list = append(list, kernels.Tactic{
