@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -30,6 +31,7 @@ type Model struct {
 	Opened    time.Duration // what reading it took
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
+	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
 
 	changed func() string // returns the file that is not what was read, or ""
 }

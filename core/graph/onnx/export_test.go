@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -145,10 +146,10 @@ func roundTrip(n *graph.Network, rnd *rand.Rand) (model []byte, in, want map[str
 		return nil, nil, nil, fmt.Errorf("what was written is not read: %w", err)
 	}
 	in = given(n, rnd)
-	if want, err = n.Eval(in, nil); err != nil {
+	if want, err = n.Eval(context.Background(), in, nil); err != nil {
 		return nil, nil, nil, err
 	}
-	got, err := back.Eval(in, nil)
+	got, err := back.Eval(context.Background(), in, nil)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("what was written is not computed: %w", err)
 	}
