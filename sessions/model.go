@@ -99,6 +99,11 @@ func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n), Opened: time.Since(begin)}, nil
 }
 
+// DefinedModel returns the model of a network that is in memory, as one that was defined in Go.
+func DefinedModel(n *graph.Network) *Model {
+	return &Model{Network: n, Quantized: isQuantized(n)}
+}
+
 // Name returns what a person calls the model: its file's name, and of the model in the program that of its graph.
 func (m *Model) Name() string {
 	if m.Path == "" || m.Path == Embedded {
