@@ -80,7 +80,11 @@ func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, er
 		shapes[t.Name] = graph.EvalDims(t.Dims, env)
 	}
 	e := &run.Engine{Source: n, Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{plan}}
-	return load(ctx, e, b, o.progress)
+	built, err := load(ctx, e, b, o.progress)
+	if err == nil {
+		built.passes = slices.Concat(opt.Steps, low.Steps)
+	}
+	return built, err
 }
 
 // quantised reports whether the network brings quantisation of its own.

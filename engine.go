@@ -22,6 +22,7 @@ type Engine struct {
 	backend   Backend
 	owned     bool // the backend is closed with the engine
 	replanned string
+	passes    []Step
 }
 
 // load binds the engine's plan.
@@ -52,6 +53,10 @@ func (e *Engine) ports(list []*graph.Tensor) []Port {
 // Plan returns the steps that the engine runs, with the tactic and the time of each, and how its memory is laid out. It must
 // not be changed.
 func (e *Engine) Plan() *run.Plan { return e.plan }
+
+// Passes returns what each pass of the build did, what it did not and why, and the ledger that accounts for every layer of the
+// source; nil for an engine that was opened.
+func (e *Engine) Passes() []Step { return e.passes }
 
 // Replanned says why an engine that was opened does not run the plan in its file but one that was made anew, by the device's
 // guess of tactics: it was built for another device, or by another version. It is empty where it runs that plan. Such an

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
 )
@@ -31,6 +32,7 @@ type Model struct {
 	Opened    time.Duration // what reading it took
 	// Refused is why a model that was opened to be looked at cannot be run; nil where it can.
 	Refused *onnx.ImportError
+	Passes  []pass.Pass // of the program's own, that it is built with beside the standard ones
 
 	changed func() string // returns the file that is not what was read, or ""
 }
@@ -96,6 +98,11 @@ func ParseModel(ops graph.OpSet, name string, data []byte) (*Model, error) {
 	}
 	sum := sha256.Sum256(data)
 	return &Model{Network: n, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]), Quantized: isQuantized(n), Opened: time.Since(begin)}, nil
+}
+
+// DefinedModel returns the model of a network that is in memory, as one that was defined in Go.
+func DefinedModel(n *graph.Network) *Model {
+	return &Model{Network: n, Quantized: isQuantized(n)}
 }
 
 // Name returns what a person calls the model: its file's name, and of the model in the program that of its graph.

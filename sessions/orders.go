@@ -68,9 +68,9 @@ type (
 
 func (in planning) symbols() map[string]int { return in.Of.Of.Symbols }
 
-// passes translates the toggles of rules and places.
-func (in rewriting) passes() pass.Config {
-	pc := pass.Config{Until: in.Until, Shapes: in.Symbols}
+// passes translates the toggles of rules and places; own are the program's passes beside the standard ones.
+func (in rewriting) passes(own []pass.Pass) pass.Config {
+	pc := pass.Config{Until: in.Until, Shapes: in.Symbols, Extra: own}
 	for _, d := range in.Disable {
 		if site, err := pass.ParseSite(d); err == nil {
 			pc.DisableSites = append(pc.DisableSites, site)

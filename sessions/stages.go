@@ -123,7 +123,7 @@ func (s *stages) makeOptimized(ctx context.Context, in rewriting) (*build.Optimi
 		}
 	}
 	begin := time.Now()
-	o, err := build.Optimize(ctx, s.model.Network, in.passes())
+	o, err := build.Optimize(ctx, s.model.Network, in.passes(s.model.Passes))
 	if err == nil {
 		s.log.passes("optimised", len(s.model.Network.Layers), o.Steps, begin)
 	}
@@ -231,7 +231,7 @@ func (s *stages) makeLowered(ctx context.Context, in lowering) (*build.Lowered, 
 	if err != nil {
 		return nil, err
 	}
-	lc := build.LowerConfig{Precision: lowest, Policy: quant.Policy{Rules: rules}, Pass: in.Of.passes()}
+	lc := build.LowerConfig{Precision: lowest, Policy: quant.Policy{Rules: rules}, Pass: in.Of.passes(s.model.Passes)}
 	if in.Ranges != nil {
 		if lc.Ranges, err = s.ranges.of(ctx, *in.Ranges); err != nil {
 			return nil, err
