@@ -13,7 +13,7 @@ func quiet(m *Model, n *graph.Network) string {
 	look := func(v graph.Value) {
 		empty = empty || v.Len() == 0
 		finite = finite && !(v.Type.IsFloat() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f-f != 0 }))
-		large = large || slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f > 1e6 || f < -1e6 })
+		large = large || slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f > 100 || f < -100 })
 		fractions = fractions || v.Type.IsFloat()
 		negative = negative || v.Type.Signed() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 })
 	}

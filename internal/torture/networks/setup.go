@@ -18,6 +18,7 @@ type Setup struct {
 	Disable     []string `json:",omitempty"` // rules and passes
 	Tactics     uint64   `json:",omitempty"` // seed of the prices by which tactics are chosen; 0 is the best guess
 	File        bool     `json:",omitempty"` // the engine is written and read between
+	Extents     uint64   `json:",omitempty"` // seed of other values of the open axes, which may contradict each other; 0: the model's
 }
 
 // RandomSetups returns what a model of that seed goes through.
@@ -44,6 +45,10 @@ func RandomSetups(seed uint64, features []string) []Setup {
 			}
 		}
 		list = append(list, s)
+		if p == "fp32" {
+			s.Extents = 1 + rnd.Uint64N(1<<30)
+			list = append(list, s)
+		}
 	}
 	return list
 }
