@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/kernels/cuda"
 )
 
 // Failure is what is wrong. Kind is the same for all models on which the same thing is wrong, as far as that can be told.
@@ -33,10 +35,9 @@ type Bench struct {
 	// Contexts is how many run at once.
 	Contexts int
 
-	open     map[string]run.Backend
-	look     func(*run.Plan) // for a test: sees what is built
-	Figures  Figures
-	backends func(features string, threads int) (run.Backend, error)
+	open    map[string]run.Backend
+	look    func(*run.Plan) // for a test: sees what is built
+	Figures Figures
 }
 
 // Figures count what was checked.
@@ -45,14 +46,20 @@ type Figures struct {
 	Elements, Undecided       int // of outputs; undecided are those that rounding decides
 }
 
-// NewBench returns a bench of the CPU.
+// NewBench returns a bench.
 func NewBench(oracle *Oracle) *Bench {
-	return &Bench{Oracle: oracle, Contexts: 2, open: map[string]run.Backend{}, backends: func(features string, threads int) (run.Backend, error) {
-		if features == "" {
-			return cpu.Open(threads), nil
-		}
-		return cpu.OpenLimited(threads, features)
-	}}
+	return &Bench{Oracle: oracle, Contexts: 2, open: map[string]run.Backend{}}
+}
+
+// open opens the device of a setup.
+func open(s Setup) (run.Backend, error) {
+	switch {
+	case s.Simulated != "":
+		return cuda.OpenSimulated(slices.Index(gpus, s.Simulated))
+	case s.Features != "":
+		return cpu.OpenLimited(s.Threads, s.Features)
+	}
+	return cpu.Open(s.Threads), nil
 }
 
 // FeatureSets returns the sets of vector instructions that this processor can be limited to, "" for all.
@@ -77,11 +84,11 @@ func (b *Bench) Close() {
 }
 
 func (b *Bench) backend(s Setup) (run.Backend, error) {
-	key := fmt.Sprint(s.Features, s.Threads)
+	key := fmt.Sprint(s.Simulated, s.Features, s.Threads)
 	if o, ok := b.open[key]; ok {
 		return o, nil
 	}
-	o, err := b.backends(s.Features, s.Threads)
+	o, err := open(s)
 	if err == nil {
 		b.open[key] = o
 	}
@@ -208,6 +215,9 @@ func (c *check) engine() *Failure {
 	}
 	*c.stage = "planning " + c.setup.Precision
 	p, err := run.NewPlan(c.ctx, l.Network, c.env, b, c.cost())
+	if errors.As(err, new(*run.Unsupported)) && c.setup.Simulated != "" {
+		return nil // not all layers have kernels for GPUs
+	}
 	if err != nil {
 		return &Failure{"plan " + c.setup.Precision, err.Error()}
 	}

@@ -39,15 +39,15 @@ func quiet(m *Model, n *graph.Network) string {
 		}
 	}
 	for _, node := range m.Nodes {
-		if why := open(m, node, fractions && negative); why != "" {
+		if why := undefined(m, node, fractions && negative); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// open returns what ONNX does not say of a node; negative says that there are reals below 0 somewhere.
-func open(m *Model, node Node, negative bool) string {
+// undefined returns what ONNX does not say of a node; negative says that there are reals below 0 somewhere.
+func undefined(m *Model, node Node, negative bool) string {
 	switch node.Op {
 	case "Cast", "CastLike":
 		if negative {
