@@ -240,7 +240,7 @@ func (c *check) evaluated(what string, n *graph.Network) *Failure {
 	if c.meaning.want == nil {
 		return nil
 	}
-	got, err := n.Eval(c.model.Feeds(), nil)
+	got, err := n.Eval(c.ctx, c.model.Feeds(), nil)
 	if err != nil {
 		return &Failure{what + " eval", err.Error()}
 	}
