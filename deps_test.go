@@ -62,7 +62,7 @@ var allowed = map[string][]string{
 	"views":              {"sessions/config", "sessions/report", "ui"},
 	"cmd/trtui":          {"core/host", "program"},
 
-	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "internal/torture"},
+	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu", "kernels/cuda"},
 	"internal/torture/crash":    {"internal/torture", "internal/torture/networks"},
 	"internal/torture/soak":     {"internal/torture", "internal/torture/networks", "internal/torture/screen"},
 	"internal/torture/files":    {"core/graph", "internal/torture", "internal/torture/networks"},
