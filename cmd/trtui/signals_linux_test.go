@@ -211,7 +211,18 @@ func (p *pty) checkRestored(what string) {
 	if p.termios() != p.before {
 		p.t.Errorf("%s: the terminal is in raw mode", what)
 	}
-	time.Sleep(50 * time.Millisecond) // for read
+	left := p.left()
+	for wait := 0; len(left) > 0 && wait < 100; wait++ { // what reads the terminal may be behind
+		time.Sleep(20 * time.Millisecond)
+		left = p.left()
+	}
+	for _, name := range left {
+		p.t.Errorf("%s: left with %s", what, name)
+	}
+}
+
+// left returns the modes that what was written has switched on and not off again.
+func (p *pty) left() (names []string) {
 	out := p.written()
 	for _, m := range []struct{ name, on, off string }{
 		{"the alternate screen", ansi.SetModeAltScreenSaveCursor, ansi.ResetModeAltScreenSaveCursor},
@@ -221,9 +232,10 @@ func (p *pty) checkRestored(what string) {
 		{"focus events", ansi.SetModeFocusEvent, ansi.ResetModeFocusEvent},
 	} {
 		if strings.LastIndex(out, m.on) > strings.LastIndex(out, m.off) {
-			p.t.Errorf("%s: left with %s", what, m.name)
+			names = append(names, m.name)
 		}
 	}
+	return names
 }
 
 // TestSignals: whatever signal comes whenever, the workbench ends and leaves the terminal as it was.

@@ -31,7 +31,7 @@ func TestFind(t *testing.T) {
 	}
 	for _, c := range []struct{ text, says string }{
 		{"0", "no state 0; it has 1 to 4"}, {"5", "no state 5"}, {"-1", "no state -1"}, {"soon", "neither a state's number nor a time"},
-		{"9:00:00", "recording a.trtui: 9:00:00 is behind its end: it is 01:05.0 long, with states 1 to 4"}, {"01:05.1", "is behind its end"}, {"66s", "is behind its end"},
+		{"9:00:00", "recording a.trtui: 9:00:00 is past its end: it is 01:05.0 long, with states 1 to 4"}, {"01:05.1", "is past its end"}, {"66s", "is past its end"},
 	} {
 		if i, err := r.Find(c.text); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s is state %d, %v", c.text, i, err)

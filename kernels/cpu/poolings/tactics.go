@@ -11,15 +11,6 @@ import (
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
-// poolShape returns a pooling's geometry on two spatial axes.
-func poolShape(b kernels.Binding) (PoolShape, PoolMode, error) {
-	s, mode, err := poolVolume(b)
-	if err == nil && s.Depth != (windows.Depth{}) {
-		err = windows.ErrVolume
-	}
-	return s, mode, err
-}
-
 // poolVolume returns a pooling's geometry on up to three spatial axes.
 func poolVolume(b kernels.Binding) (PoolShape, PoolMode, error) {
 	a := b.Layer.Attrs.(graph.PoolAttrs)
