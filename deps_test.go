@@ -15,15 +15,19 @@ const module = "github.com/trtui/trtui/"
 // allowed is a statement of policy: which packages of this module each may import, test files aside. A package that is
 // not listed may import none. Change it only together with ARCHITECTURE.md.
 var allowed = map[string][]string{
-	"core/graph/onnx":          {"core/graph"},
-	"core/graph/pass":          {"core/graph"},
-	"core/quant":               {"core/graph"},
+	".": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu"},
+
+	"core/graph/onnx":  {"core/graph"},
+	"core/graph/pass":  {"core/graph"},
+	"core/quant":       {"core/graph"},
+	"core/run":         {"core/graph", "kernels"},
+	"core/run/suite":   {"core/graph", "core/run", "kernels"},
+	"core/run/runtest": {"core/graph", "core/run", "core/run/suite", "kernels"},
+	"core/build":       {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
+	"core/conformance": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/run", "core/build"},
+
 	"kernels":                  {"core/graph"},
-	"core/run":                 {"core/graph", "kernels"},
-	"core/run/suite":           {"core/graph", "core/run", "kernels"},
-	"core/run/runtest":         {"core/graph", "core/run", "core/run/suite", "kernels"},
-	"core/build":               {"core/graph", "core/graph/pass", "core/quant", "core/run", "kernels"},
-	"kernels/cpu":              {"core/graph", "core/run", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/moves", "kernels/cpu/pointwise", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/reductions", "kernels/cpu/work"},
+	"kernels/cpu":              {"core/graph", "core/host", "core/run", "kernels", "kernels/cpu/asm", "kernels/cpu/convolutions", "kernels/cpu/moves", "kernels/cpu/pointwise", "kernels/cpu/poolings", "kernels/cpu/products", "kernels/cpu/reductions", "kernels/cpu/work"},
 	"kernels/cpu/work":         {"core/graph", "kernels", "kernels/cpu/asm"},
 	"kernels/cpu/programs":     {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/work"},
 	"kernels/cpu/quantised":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
@@ -34,22 +38,33 @@ var allowed = map[string][]string{
 	"kernels/cpu/reductions":   {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
 	"kernels/cpu/pointwise":    {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
 	"kernels/cpu/moves":        {"core/graph", "kernels", "kernels/cpu/asm", "kernels/cpu/programs", "kernels/cpu/work"},
-	"kernels/cpu/cputest":      {"kernels/cpu/asm", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
-	"kernels/cuda":             {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
-	"kernels/cuda/emit":        {"core/graph", "kernels", "kernels/cuda/ptx"},
-	"kernels/cuda/products":    {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
-	"kernels/cuda/reductions":  {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
-	"kernels/cuda/pointwise":   {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
-	"kernels/cuda/moves":       {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
-	"kernels/cuda/bringup":     {"core/graph", "core/run", "core/run/suite", "kernels", "kernels/cuda", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/products", "kernels/cuda/ptx"},
-	"kernels/cuda/ptxsim":      {"kernels/cuda/ptx"},
-	"kernels/cuda/simulator":   {"kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
-	"sessions/dataset":         {"core/graph", "core/graph/onnx"},
-	"sessions":                 {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/dataset"},
-	"views":                    {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "ui"},
-	"cmd/trtui":                {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "sessions", "sessions/dataset", "ui", "views", "testdata"},
 
-	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"}, // for tests
+	"kernels/cuda":            {"core/graph", "core/run", "kernels", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/moves", "kernels/cuda/pointwise", "kernels/cuda/products", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim", "kernels/cuda/reductions", "kernels/cuda/simulator"},
+	"kernels/cuda/emit":       {"core/graph", "kernels", "kernels/cuda/ptx"},
+	"kernels/cuda/products":   {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
+	"kernels/cuda/reductions": {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
+	"kernels/cuda/pointwise":  {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
+	"kernels/cuda/moves":      {"core/graph", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx"},
+	"kernels/cuda/bringup":    {"core/graph", "core/run", "core/run/suite", "kernels", "kernels/cuda", "kernels/cuda/driver", "kernels/cuda/emit", "kernels/cuda/products", "kernels/cuda/ptx"},
+	"kernels/cuda/ptxsim":     {"kernels/cuda/ptx"},
+	"kernels/cuda/simulator":  {"kernels/cuda/driver", "kernels/cuda/ptx", "kernels/cuda/ptxsim"},
+	"kernels/cuda/supervisor": {"core/run/suite", "kernels/cuda/bringup"},
+
+	"sessions/dataset":   {"core/graph", "core/graph/onnx"},
+	"sessions/report":    {"sessions/config"},
+	"sessions/recording": {"core/graph", "core/run", "sessions/config", "sessions/report"},
+	"sessions/compare":   {"core/graph", "core/quant", "core/run", "sessions/report"},
+	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant"},
+	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
+	"views":              {"core/graph", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "sessions", "sessions/config", "sessions/recording", "sessions/report", "ui"},
+	"cmd/trtui":          {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/run/suite", "core/build", "core/conformance", "kernels", "kernels/cpu", "kernels/cuda", "kernels/cuda/bringup", "kernels/cuda/supervisor", "sessions", "sessions/compare", "sessions/config", "sessions/dataset", "sessions/recording", "sessions/report", "ui", "views", "testdata"},
+
+	"internal/torture/networks": {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "kernels", "kernels/cpu", "internal/torture"},
+	"scripts/torture":           {"internal/torture", "internal/torture/networks"},
+
+	// for tests
+	"kernels/cpu/cputest":            {"kernels/cpu/asm", "kernels/cpu/quantised", "kernels/cpu/windows", "kernels/cpu/work"},
+	"kernels/cuda/driver/drivertest": {"kernels/cuda/driver"},
 	"kernels/cuda/emit/emittest":     {"core/graph", "core/run/suite", "kernels", "kernels/cuda/emit", "kernels/cuda/ptx", "kernels/cuda/ptxas", "kernels/cuda/ptxsim"},
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // reference holds what FP32 gives for every item of the data: the outputs, as long as they are small enough to keep.
@@ -22,12 +25,12 @@ type reference struct {
 const maxReferenceBytes = 256 << 20
 
 // fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered.
-func (s *stages) fp32(cfg Config) Config {
-	return Config{Precision: FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
+func (s *stages) fp32(cfg config.Config) config.Config {
+	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
 }
 
 // referenceOutputs runs the FP32 engine over the data, once for each set of shapes.
-func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, error) {
+func (s *stages) referenceOutputs(ctx context.Context, cfg config.Config) (*reference, error) {
 	base := s.fp32(cfg)
 	var loaded *run.Loaded
 	err := s.asOne("built the FP32 reference", func() (err error) {
@@ -52,7 +55,7 @@ func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, 
 
 // loadReference returns the FP32 engine, on the host where the device is another one: there it is planned by the host's
 // best guess, since nobody asks how fast it is.
-func (s *stages) loadReference(ctx context.Context, base Config) (*run.Loaded, error) {
+func (s *stages) loadReference(ctx context.Context, base config.Config) (*run.Loaded, error) {
 	if s.Host == nil {
 		return s.load(ctx, base)
 	}
@@ -66,24 +69,24 @@ func (s *stages) loadReference(ctx context.Context, base Config) (*run.Loaded, e
 	}
 	s.onHost.drop = (*run.Loaded).Close
 	return s.onHost.get(key(base), func() (*run.Loaded, error) {
-		s.progress(Progress{Phase: "preparing FP32"})
+		s.progress(report.Progress{Phase: "preparing FP32"})
 		p, err := build.Plan(ctx, l.Network, env, s.Host, build.PlanConfig{Untimed: true})
 		if err != nil {
 			return nil, err
 		}
 		return run.LoadTelling(ctx, p, s.Host, func(done, total int, layer string) {
-			s.progress(Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
+			s.progress(report.Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
 		})
 	})
 }
 
 // accuracy compares the configuration's engine with FP32: outputs and labels over all data, layers over a few items.
-func (s *stages) accuracy(ctx context.Context, cfg Config, perLayer bool) (*AccuracyReport, error) {
+func (s *stages) accuracy(ctx context.Context, cfg config.Config, perLayer bool) (*report.Accuracy, error) {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*AccuracyReport, error) {
+	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*report.Accuracy, error) {
 		begin := time.Now()
 		r, err := s.compare(ctx, cfg, perLayer)
 		if err == nil {
@@ -93,7 +96,7 @@ func (s *stages) accuracy(ctx context.Context, cfg Config, perLayer bool) (*Accu
 	})
 }
 
-func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*AccuracyReport, error) {
+func (s *stages) compare(ctx context.Context, cfg config.Config, perLayer bool) (*report.Accuracy, error) {
 	ref, err := s.referenceOutputs(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -102,7 +105,7 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 	if err != nil {
 		return nil, err
 	}
-	r := &AccuracyReport{Precision: string(cfg.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
+	r := &report.Accuracy{Precision: string(cfg.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
 	if s.needsCalibration(cfg) {
 		r.Calibrator, r.Ranges, r.RandomRanges = cfg.Calibrator, s.rangesFrom(cfg), s.randomCalibration(cfg)
 	}
@@ -117,7 +120,7 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 	}
 	var differs error
 	err = s.forEach(ctx, cfg, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
-		want, got := all.at(b).outputs(ref.outputs[b]), all.at(b).outputs(out)
+		want, got := all.At(b).Outputs(ref.outputs[b]), all.At(b).Outputs(out)
 		for i, t := range s.model.Network.Outputs {
 			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
 				differs = fmt.Errorf("output %s: %w", t.Name, e)
@@ -131,7 +134,7 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 		return nil, err
 	}
 	for i, t := range s.model.Network.Outputs {
-		r.Outputs = append(r.Outputs, OutputError{t.Name, errorsOf(errs[i].Errors())})
+		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors())})
 	}
 	r.Labels, r.Items = score.result()
 	if perLayer {
@@ -145,17 +148,10 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 // layerTolerance is the SQNR in dB under which a layer counts as bad: noise of a hundredth of the signal's power.
 const layerTolerance = 20
 
-func errorsOf(e quant.Errors) Errors {
-	return Errors{
-		MaxAbs: e.MaxAbs, MeanAbs: e.MeanAbs, MedianAbs: e.MedianAbs, MaxRel: e.MaxRel, MeanRel: e.MeanRel,
-		L2: e.L2, Cosine: e.Cosine, SQNR: e.SQNRdB, PSNR: e.PSNRdB, NotFinite: e.NotFinite,
-	}
-}
-
 // layerErrors compares every engine layer's output with the source network's FP32 tensor of that name. The engine
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
 // engine as it runs, its local error that of the layer alone on FP32's inputs.
-func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *AccuracyReport) error {
+func (s *stages) layerErrors(ctx context.Context, cfg config.Config, l *run.Loaded, r *report.Accuracy) error {
 	s.device.Lock()
 	defer s.device.Unlock()
 	env, err := s.env(cfg)
@@ -178,12 +174,14 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 		return err
 	}
 	taps := 0 // two for each batch
-	now := func() Progress { return Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.count()} }
-	s.watch(ctx, engine, func() (Progress, int) { return now(), 1 })
-	for b := range all.count() {
+	now := func() report.Progress {
+		return report.Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.Count()}
+	}
+	s.watch(ctx, engine, func() (report.Progress, int) { return now(), 1 })
+	for b := range all.Count() {
 		s.progress(now())
-		batch := all.at(b)
-		in, err := batch.inputs()
+		batch := all.At(b)
+		in, err := batch.Inputs()
 		if err != nil {
 			return err
 		}
@@ -203,7 +201,7 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 			}
 			taps++
 		}
-		r.TapItems += batch.count
+		r.TapItems += batch.Count
 	}
 	s.layerReport(l.Plan, acc, local, r)
 	return nil
@@ -245,14 +243,14 @@ type stepErrors struct {
 }
 
 // tap runs the engine on a batch step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBatch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
 		}
 		for k, out := range p.Steps[i].Out {
 			t := p.Slots[out].Tensor
-			ref, ok := sourceTensor(want, t)
+			ref, ok := compare.SourceTensor(want, t)
 			if !ok {
 				continue
 			}
@@ -260,9 +258,9 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 			if err != nil {
 				return err
 			}
-			at := batch.axis(t.Dims)
-			ref = batch.counted(ref, at)
-			want, got := ref.Floats(), batch.counted(graph.ToReal(v, t.Range), at).Floats()
+			at := batch.Axis(t.Dims)
+			ref = batch.Counted(ref, at)
+			want, got := ref.Floats(), batch.Counted(graph.ToReal(v, t.Range), at).Floats()
 			if err := errs[i].Add(want, got); err != nil {
 				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
 			}
@@ -279,7 +277,7 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 					continue
 				}
 				t := p.Slots[in].Tensor
-				ref, ok := sourceTensor(want, t)
+				ref, ok := compare.SourceTensor(want, t)
 				if !ok {
 					continue
 				}
@@ -296,25 +294,16 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 	return c.Observe(ctx, o)
 }
 
-// sourceTensor returns what the source network has for a tensor of the engine, if that is a tensor of numbers there.
-func sourceTensor(all map[string]graph.Value, t *graph.Tensor) (graph.Value, bool) {
-	v, ok := all[t.Name]
-	if !ok {
-		v, ok = all[quant.SourceTensor(t.Name)]
-	}
-	return v, ok && t.RealType().IsFloat()
-}
-
 // layerReport fills in the report's layers, and the first one under the tolerance.
-func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *AccuracyReport) {
+func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *report.Accuracy) {
 	for i, step := range p.Steps {
 		a := acc[i].Errors()
 		if step.Reformat || a.Count == 0 {
 			continue
 		}
-		e := LayerError{
+		e := report.LayerError{
 			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
-			Tensor: step.Layer.Outputs[0].Name, Accumulated: errorsOf(a), Local: errorsOf(local[i].Errors()),
+			Tensor: step.Layer.Outputs[0].Name, Accumulated: compare.ErrorsOf(a), Local: compare.ErrorsOf(local[i].Errors()),
 			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
 		}
 		r.Layers = append(r.Layers, e)

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // A build's log has a line for each stage that was run, which a stage whose result was still there was not: what came of
@@ -21,7 +24,7 @@ func (s *stages) say(level, layer, format string, args ...any) {
 	if s.hushed != nil && level == "info" {
 		*s.hushed++
 	} else if s.Log != nil {
-		s.Log(LogLine{Time: time.Now(), Level: level, Text: fmt.Sprintf(format, args...), Layer: layer})
+		s.Log(report.LogLine{Time: time.Now(), Level: level, Text: fmt.Sprintf(format, args...), Layer: layer})
 	}
 }
 
@@ -35,15 +38,6 @@ func (s *stages) asOne(what string, work func() error) error {
 		s.say("info", "", "%s in %s", what, took(begin))
 	}
 	return err
-}
-
-// String is the line as commands print it.
-func (l LogLine) String() string {
-	text := l.Time.Format("15:04:05.000 ") + l.Level + ": "
-	if l.Layer != "" {
-		text += l.Layer + ": "
-	}
-	return text + strings.ReplaceAll(l.Text, "\n", "\n"+strings.Repeat(" ", len("15:04:05.000 ")))
 }
 
 // took writes a time as one reads it at a glance, three digits at most.
@@ -61,7 +55,7 @@ func brief(d time.Duration) string {
 func size(n int) string { return run.Bytes(int64(n)) }
 
 // nameOf names a configuration.
-func (s *stages) nameOf(cfg Config) string { return cfg.Label(s.model.Quantized) }
+func (s *stages) nameOf(cfg config.Config) string { return cfg.Label(s.model.Quantized) }
 
 // logModel tells what was opened.
 func (s *stages) logModel() {
@@ -74,7 +68,7 @@ func (s *stages) logModel() {
 	if name == "embedded" {
 		name = m.Network.Name + " (embedded)"
 	}
-	text := fmt.Sprintf("%s: %s, %d parameters, file of %s", name, countOf(len(m.Network.Layers), "layer", "layers"), n, size(int(m.Bytes)))
+	text := fmt.Sprintf("%s: %s, %d parameters, file of %s", name, config.CountOf(len(m.Network.Layers), "layer", "layers"), n, size(int(m.Bytes)))
 	if m.Opened > 0 {
 		text = "opened " + text + ", in " + brief(m.Opened)
 	}
@@ -95,11 +89,11 @@ func (s *stages) logPasses(what string, before int, steps []pass.Step, begin tim
 		return
 	}
 	last := len(steps[len(steps)-1].After.Layers)
-	from := countOf(before, "layer", "layers")
+	from := config.CountOf(before, "layer", "layers")
 	if placed := len(steps[0].Before.Layers); placed != before {
 		from += fmt.Sprintf(", %d with quantisation,", placed)
 	}
-	text := fmt.Sprintf("%s: %s to %d by %s in %s", what, from, last, countOf(len(steps), "pass", "passes"), took(begin))
+	text := fmt.Sprintf("%s: %s to %d by %s in %s", what, from, last, config.CountOf(len(steps), "pass", "passes"), took(begin))
 	for _, st := range steps {
 		if len(st.Fired) > 0 {
 			text += fmt.Sprintf("\n%-24s %4d done, %d to %d layers", st.Pass, len(st.Fired), len(st.Before.Layers), len(st.After.Layers))
@@ -121,21 +115,22 @@ func (s *stages) logPasses(what string, before int, steps []pass.Step, begin tim
 const mostLeft = 12
 
 // logLowering tells what precision layers got, and why some got another one than was asked for.
-func (s *stages) logLowering(cfg Config, o *build.Optimized, l *build.Lowered, begin time.Time) {
+func (s *stages) logLowering(cfg config.Config, o *build.Optimized, l *build.Lowered, begin time.Time) {
 	s.logPasses("lowered to "+string(cfg.Precision), len(o.Network.Layers), l.Steps, begin)
 	counts := map[string]int{}
 	for _, layer := range l.Network.Layers {
 		counts[precisionOf(layer)]++
 	}
 	var parts []string
-	for _, t := range sortedKeys(counts) {
+	for _, t := range slices.Sorted(maps.Keys(counts)) {
 		parts = append(parts, fmt.Sprintf("%d in %s", counts[t], t))
 	}
-	s.say("info", "", "%s: %s", countOf(len(l.Network.Layers), "engine layer", "engine layers"), strings.Join(parts, ", "))
-	if cfg.Precision == FP32 {
+	s.say("info", "", "%s: %s", config.CountOf(len(l.Network.Layers), "engine layer", "engine layers"), strings.Join(parts, ", "))
+	if cfg.Precision == config.FP32 {
 		return
 	}
-	left := unlowered(dataTypes[cfg.Precision], o, l.Decisions)
+	asked, _ := cfg.Precision.DataType()
+	left := unlowered(asked, o, l.Decisions)
 	for i, u := range left {
 		if i == mostLeft {
 			s.say("info", "", "and %d more layers not in %s; trtui inspect passes lists them", len(left)-i, cfg.Precision)
@@ -145,19 +140,10 @@ func (s *stages) logLowering(cfg Config, o *build.Optimized, l *build.Lowered, b
 	}
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // logCollected tells what activations were seen.
 func (s *stages) logCollected(hist map[string]*quant.Histogram, items int, begin time.Time) {
 	s.say("info", "", "collected activations of %s from %s (%s) in %s",
-		countOf(len(hist), "tensor", "tensors"), countOf(items, "item", "items"), s.CalData.Name(), took(begin))
+		config.CountOf(len(hist), "tensor", "tensors"), config.CountOf(items, "item", "items"), s.CalData.Name(), took(begin))
 }
 
 // logTactics tells how the tactics of a plan were chosen, and which of them could not be timed.
@@ -188,7 +174,7 @@ func (s *stages) logTactics(p *run.Plan, hits, timed int, begin time.Time) {
 func (s *stages) logCode(before run.CodeUse) {
 	now := s.codeUse()
 	if compiled, filed := now.Compiled-before.Compiled, now.Filed-before.Filed; compiled+filed > 0 {
-		s.say("info", "", "compiled %s, %d from the code cache", countOf(compiled, "kernel", "kernels"), filed)
+		s.say("info", "", "compiled %s, %d from the code cache", config.CountOf(compiled, "kernel", "kernels"), filed)
 	}
 	if now.Err != nil && s.unfiled == nil {
 		if s.unfiled = now.Err; s.Warn != nil {
@@ -206,8 +192,8 @@ func (s *stages) codeUse() run.CodeUse {
 }
 
 // compiling says how many of the kernels to be timed are compiled, and how many of them need not be.
-func (s *stages) compiling(done, total int, before run.CodeUse) Progress {
-	p := Progress{Phase: "compiling kernels", Done: done, Total: total}
+func (s *stages) compiling(done, total int, before run.CodeUse) report.Progress {
+	p := report.Progress{Phase: "compiling kernels", Done: done, Total: total}
 	if filed := s.codeUse().Filed - before.Filed; filed > 0 {
 		p.Item = fmt.Sprintf("%d from the code cache", filed)
 	}
@@ -226,7 +212,7 @@ func (s *stages) logPlan(p *run.Plan) {
 }
 
 // logTimings tells what came of a measurement.
-func (s *stages) logTimings(r *TimingsReport, begin time.Time) {
+func (s *stages) logTimings(r *report.Timings, begin time.Time) {
 	e := r.EndToEnd
 	if r.Estimated {
 		s.say("info", "", "estimated latency %s", brief(e.Median))
@@ -237,12 +223,12 @@ func (s *stages) logTimings(r *TimingsReport, begin time.Time) {
 		level, text = "warning", ", unstable: other work on the machine?"
 	}
 	s.say(level, "", "measured %s in %s: median %s, p99 %s, CV %.1f%%%s",
-		countOf(r.Samples, "inference", "inferences"), took(begin), brief(e.Median), brief(e.P99), 100*e.CV, text)
+		config.CountOf(r.Samples, "inference", "inferences"), took(begin), brief(e.Median), brief(e.P99), 100*e.CV, text)
 }
 
 // logAccuracy tells how an engine compares with FP32.
-func (s *stages) logAccuracy(r *AccuracyReport, begin time.Time) {
-	text := fmt.Sprintf("compared with FP32 on %s in %s", countOf(r.Items, "item", "items"), took(begin))
+func (s *stages) logAccuracy(r *report.Accuracy, begin time.Time) {
+	text := fmt.Sprintf("compared with FP32 on %s in %s", config.CountOf(r.Items, "item", "items"), took(begin))
 	if r.Labels.Agreement >= 0 {
 		text += fmt.Sprintf(": agreement %.1f%%", 100*r.Labels.Agreement)
 	}

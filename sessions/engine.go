@@ -8,12 +8,15 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // engineReport is what an engine file tells of its making, so that it can be looked at as a model is.
 type engineReport struct {
 	Schema  int
-	Config  Config
+	Config  config.Config
 	Backend string                 `json:",omitempty"` // that its plan is for; older engines do not say it
 	Ranges  map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
 	Data    string                 `json:",omitempty"` // what they were calibrated on
@@ -21,8 +24,8 @@ type engineReport struct {
 }
 
 // engineReport returns the report part of an engine file.
-func (s *stages) engineReport(ctx context.Context, cfg Config) (json.RawMessage, error) {
-	r := engineReport{Schema: Schema, Config: cfg, Backend: s.Backend.Info().Name}
+func (s *stages) engineReport(ctx context.Context, cfg config.Config) (json.RawMessage, error) {
+	r := engineReport{Schema: report.Schema, Config: cfg, Backend: s.Backend.Info().Name}
 	if s.needsCalibration(cfg) {
 		var err error
 		if r.Ranges, err = s.rangesFor(ctx, cfg); err != nil {
@@ -34,9 +37,9 @@ func (s *stages) engineReport(ctx context.Context, cfg Config) (json.RawMessage,
 }
 
 // BuiltWith returns the configuration that an engine file was built with.
-func (m *Model) BuiltWith() (Config, error) {
+func (m *Model) BuiltWith() (config.Config, error) {
 	if m.Engine == nil {
-		return Config{}, fmt.Errorf("%s is not an engine", m.Path)
+		return config.Config{}, fmt.Errorf("%s is not an engine", m.Path)
 	}
 	r, err := m.report()
 	return r.Config, err
@@ -65,7 +68,7 @@ func (m *Model) report() (engineReport, error) {
 }
 
 // randomCalibration reports whether the ranges that a configuration uses come from random input.
-func (s *stages) randomCalibration(cfg Config) bool {
+func (s *stages) randomCalibration(cfg config.Config) bool {
 	if !s.needsCalibration(cfg) {
 		return false
 	}
@@ -77,7 +80,7 @@ func (s *stages) randomCalibration(cfg Config) bool {
 }
 
 // calibrationData names what the ranges that a configuration uses come from.
-func (s *stages) calibrationData(cfg Config) string {
+func (s *stages) calibrationData(cfg config.Config) string {
 	if s.storedRanges(cfg.Calibrator) != nil {
 		r, _ := s.model.report()
 		return r.Data
@@ -86,7 +89,7 @@ func (s *stages) calibrationData(cfg Config) string {
 }
 
 // rangesFrom says where the ranges that a configuration uses come from; "" where it uses none or the model's own.
-func (s *stages) rangesFrom(cfg Config) string {
+func (s *stages) rangesFrom(cfg config.Config) string {
 	if !s.needsCalibration(cfg) {
 		return ""
 	}
@@ -98,7 +101,7 @@ func (s *stages) rangesFrom(cfg Config) string {
 }
 
 // rangesFor returns the ranges that lowering uses: those of an engine file, or what its calibrator finds.
-func (s *stages) rangesFor(ctx context.Context, cfg Config) (map[string]graph.Range, error) {
+func (s *stages) rangesFor(ctx context.Context, cfg config.Config) (map[string]graph.Range, error) {
 	if r := s.storedRanges(cfg.Calibrator); r != nil {
 		return r, nil
 	}
@@ -107,7 +110,7 @@ func (s *stages) rangesFor(ctx context.Context, cfg Config) (map[string]graph.Ra
 
 // stored returns the plan that an engine file has for a configuration, or nil: what it was built with, on a backend
 // with the same tactics and with the ranges that are still in use.
-func (s *stages) stored(cfg Config) *run.Plan {
+func (s *stages) stored(cfg config.Config) *run.Plan {
 	e := s.model.Engine
 	if e == nil {
 		return nil
@@ -121,7 +124,7 @@ func (s *stages) stored(cfg Config) *run.Plan {
 
 // replanned tells why the plan that an engine file has for a configuration is not the one in use; "" where it is, and where
 // there is none.
-func (s *stages) replanned(cfg Config) string {
+func (s *stages) replanned(cfg config.Config) string {
 	e := s.model.Engine
 	if e == nil {
 		return ""
@@ -161,7 +164,7 @@ func (s *stages) anew(r engineReport) bool {
 }
 
 // recalibrated reports whether the ranges of the engine file's plan are replaced by better ones.
-func (s *stages) recalibrated(cfg Config) bool {
+func (s *stages) recalibrated(cfg config.Config) bool {
 	r, err := s.model.report()
 	return err == nil && s.needsCalibration(cfg) && s.anew(r)
 }
@@ -179,7 +182,7 @@ func sameCalibrator(a, b string) bool {
 // batchOf returns how many items one inference of a plan takes.
 func (s *stages) batchOf(p *run.Plan) int {
 	for _, t := range p.Network.Inputs {
-		if isBatched(t) {
+		if compare.IsBatched(t) {
 			return t.Dims[0].Eval(p.Env())
 		}
 	}

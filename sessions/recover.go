@@ -5,11 +5,14 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // surviving does work, and once more where the device was lost meanwhile: it is started anew, and the engine of the
 // configuration is run step by step, which names the layer at fault if it is one that fails every time. warn is told.
-func (s *stages) surviving(ctx context.Context, cfg Config, warn func(string), work func() error) (err error) {
+func (s *stages) surviving(ctx context.Context, cfg config.Config, warn func(string), work func() error) (err error) {
 	defer func() { err = s.outOfRange(err) }()
 	err = work()
 	device, ok := s.Backend.(run.Recoverer)
@@ -51,7 +54,7 @@ func (s *stages) release() {
 }
 
 // stepwise runs the configuration's engine once, waiting for every step.
-func (s *stages) stepwise(ctx context.Context, cfg Config) error {
+func (s *stages) stepwise(ctx context.Context, cfg config.Config) error {
 	l, err := s.load(ctx, cfg)
 	if err != nil {
 		return err
@@ -69,15 +72,15 @@ func (s *stages) stepwise(ctx context.Context, cfg Config) error {
 // Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
 // each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers. Where a device
 // is lost it is started anew and all is done once more; an error names the layer at fault if it is one.
-func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
+func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
 	progress = forecasting(progress)
-	var r *ComparisonReport
+	var r *report.Comparison
 	work := func() (err error) {
-		r, err = compare(ctx, m, w, cfg, on, c, progress)
+		r, err = compareOnce(ctx, m, w, cfg, on, c, progress)
 		return err
 	}
 	warn := func(text string) {
-		progress(Progress{Phase: "device lost", Item: text})
+		progress(report.Progress{Phase: "device lost", Item: text})
 		if w.Warn != nil {
 			w.Warn(text)
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -19,12 +21,12 @@ func TestCountsAddUp(t *testing.T) {
 	r := sessions.NewRunner(embedded(t), sessions.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 4},
 	}, nil)
-	all := sessions.PartPasses | sessions.PartOverview | sessions.PartTimings | sessions.PartMemory | sessions.PartTactics
-	for _, cfg := range []sessions.Config{
-		{Precision: sessions.FP32, Batch: 1},
-		{Precision: sessions.FP16, Batch: 2},
-		{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1},
-		{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1, Disable: []string{"fuse-activation"}},
+	all := report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartTactics
+	for _, cfg := range []config.Config{
+		{Precision: config.FP32, Batch: 1},
+		{Precision: config.FP16, Batch: 2},
+		{Precision: config.INT8, Calibrator: "minmax", Batch: 1},
+		{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Disable: []string{"fuse-activation"}},
 	} {
 		snap, err := r.Report(context.Background(), cfg, all, run.Profiling{Iterations: 1, PerStep: true})
 		if err != nil {
@@ -70,13 +72,13 @@ func TestCountsAddUp(t *testing.T) {
 
 func TestCountsText(t *testing.T) {
 	for _, c := range []struct {
-		counts sessions.Counts
+		counts report.Counts
 		want   string
 	}{
-		{sessions.Counts{Launches: 28, Source: 65, Engine: 26, Reformats: 4, Steps: 30, InMemory: 2}, "28 launches = 26 engine layers + 4 reformats - 2 in memory"},
-		{sessions.Counts{Launches: 1, Source: 1, Engine: 1, Steps: 1}, "1 launch = 1 engine layer"},
-		{sessions.Counts{Launches: 2, Engine: 1, Reformats: 1, Steps: 2}, "2 launches = 1 engine layer + 1 reformat"},
-		{sessions.Counts{Launches: 28, Source: 65}, "28 launches"}, // of an older recording
+		{report.Counts{Launches: 28, Source: 65, Engine: 26, Reformats: 4, Steps: 30, InMemory: 2}, "28 launches = 26 engine layers + 4 reformats - 2 in memory"},
+		{report.Counts{Launches: 1, Source: 1, Engine: 1, Steps: 1}, "1 launch = 1 engine layer"},
+		{report.Counts{Launches: 2, Engine: 1, Reformats: 1, Steps: 2}, "2 launches = 1 engine layer + 1 reformat"},
+		{report.Counts{Launches: 28, Source: 65}, "28 launches"}, // of an older recording
 	} {
 		if got := c.counts.Text(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.counts, got, c.want)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
@@ -18,7 +20,7 @@ type score struct {
 	below, above      int // items whose label is the class before or after FP32's
 }
 
-func newScore(s *stages, cfg Config) *score {
+func newScore(s *stages, cfg config.Config) *score {
 	sc := &score{stages: s, batch: max(1, cfg.Batch)}
 	for _, t := range s.model.Network.Outputs {
 		if t.RealType().IsFloat() {
@@ -113,14 +115,14 @@ func rank(x []float32, class int) int {
 	return n
 }
 
-func (sc *score) result() (LabelAccuracy, int) {
+func (sc *score) result() (report.LabelAccuracy, int) {
 	share := func(n, of int) float64 {
 		if of == 0 {
 			return -1
 		}
 		return float64(n) / float64(of)
 	}
-	return LabelAccuracy{
+	return report.LabelAccuracy{
 		Top1: share(sc.top1, sc.labelled), Top5: share(sc.top5, sc.labelled),
 		FP32Top1: share(sc.ref1, sc.labelled), FP32Top5: share(sc.ref5, sc.labelled),
 		Agreement: share(sc.agree, sc.items), Offset: sc.offset(),

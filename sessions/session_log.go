@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // log adds a line to the log.
 func (s *Session) log(level, layer, format string, args ...any) {
-	s.keepLine(LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer})
+	s.keepLine(report.LogLine{Time: time.Now(), Level: level, Text: fmt.Sprintf(format, args...), Layer: layer})
 }
 
 // Note adds what a person did besides to the log.
 func (s *Session) Note(text string) { s.log("info", "", "%s", text) }
 
 // keepLine adds a line to the log; the newest thousand are kept.
-func (s *Session) keepLine(line LogLine) {
-	s.update(func(snap *Snapshot) {
+func (s *Session) keepLine(line report.LogLine) {
+	s.update(func(snap *report.Snapshot) {
 		keep := snap.Log[max(0, len(snap.Log)-999):]
 		snap.Log = append(keep[:len(keep):len(keep)], line)
 	})

@@ -14,6 +14,8 @@ import (
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Workplace is what a session works with, beside the model.
@@ -26,7 +28,7 @@ type Workplace struct {
 	// its log for that; nil tells nobody.
 	Warn func(text string)
 	// Log is told what each stage did. A Session has its log for that; nil tells nobody.
-	Log    func(LogLine)
+	Log    func(report.LogLine)
 	SaveTo string // the timing cache's file; empty: nowhere
 	// CacheError says why a timing cache that was there could not be read; work goes on without.
 	CacheError error
@@ -45,14 +47,14 @@ type Workplace struct {
 type stages struct {
 	Workplace
 	model    *Model
-	progress func(Progress)
+	progress func(report.Progress)
 	hushed   *int // counts the lines that are left out of the log; nil: none is
 
 	device  sync.Mutex // one measurement at a time
 	unsaved error      // why the timing cache could not be written
 	unfiled error      // why compiled code cannot be kept in files, once that was said
 	// unknown decides on a configuration whose tactics name layers or tactics that there are not; nil: that is an error.
-	unknown   func(Config, error) error
+	unknown   func(config.Config, error) error
 	outdated  bool // the engine file's plan names tactics that the backend has no more
 	optimized memo[*build.Optimized]
 	hist      memo[map[string]*quant.Histogram]
@@ -64,10 +66,10 @@ type stages struct {
 	onHost    memo[*run.Loaded] // FP32, where the device is not the host
 
 	tensors      memo[map[string]graph.Value] // FP32's, by batch
-	accuracies   memo[*AccuracyReport]
-	calibrations memo[*CalibrationReport]
+	accuracies   memo[*report.Accuracy]
+	calibrations memo[*report.Calibration]
 
-	weightCalibrations memo[[]WeightCalibration]
+	weightCalibrations memo[[]report.WeightCalibration]
 }
 
 // memoSize is how many results of a stage are kept: enough to toggle to and fro among precisions and calibrators.
@@ -94,12 +96,12 @@ func (s *stages) host() run.Backend {
 }
 
 // env returns the values of the network's symbols under a configuration.
-func (s *stages) env(cfg Config) (map[string]int, error) {
+func (s *stages) env(cfg config.Config) (map[string]int, error) {
 	return s.model.values(cfg)
 }
 
 // passConfig translates the toggles of rules and sites.
-func (s *stages) passConfig(cfg Config) (pass.Config, error) {
+func (s *stages) passConfig(cfg config.Config) (pass.Config, error) {
 	env, err := s.env(cfg)
 	if err != nil {
 		return pass.Config{}, err
@@ -115,13 +117,13 @@ func (s *stages) passConfig(cfg Config) (pass.Config, error) {
 	return pc, nil
 }
 
-func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, error) {
+func (s *stages) optimize(ctx context.Context, cfg config.Config) (*build.Optimized, error) {
 	pc, err := s.passConfig(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return s.optimized.get(s.optimizedKey(cfg, pc), func() (*build.Optimized, error) {
-		s.progress(Progress{Phase: "optimising"})
+		s.progress(report.Progress{Phase: "optimising"})
 		if err := s.model.checkDisabled(cfg); err != nil {
 			return nil, err
 		}
@@ -139,12 +141,12 @@ func (s *stages) optimize(ctx context.Context, cfg Config) (*build.Optimized, er
 	})
 }
 
-func (s *stages) optimizedKey(cfg Config, pc pass.Config) string {
+func (s *stages) optimizedKey(cfg config.Config, pc pass.Config) string {
 	return key(cfg.Disable, cfg.Until, pc.Shapes)
 }
 
 // histograms collects activations of the unfused network. Nothing that is toggled changes them.
-func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.Histogram, error) {
+func (s *stages) histograms(ctx context.Context, cfg config.Config) (map[string]*quant.Histogram, error) {
 	if err := s.runnable(); err != nil {
 		return nil, err
 	}
@@ -158,7 +160,7 @@ func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.
 		s.device.Lock()
 		defer s.device.Unlock()
 		n := s.calibrationItems()
-		s.progress(Progress{Phase: "collecting activations", Total: n})
+		s.progress(report.Progress{Phase: "collecting activations", Total: n})
 		batches := func(yield func(map[string]graph.Value, error) bool) {
 			for i := range n {
 				if !yield(s.CalData.Inputs(i)) {
@@ -168,7 +170,7 @@ func (s *stages) histograms(ctx context.Context, cfg Config) (map[string]*quant.
 		}
 		begin := time.Now()
 		hist, err := build.Collect(ctx, s.model.Network, env, s.host(), batches, func(done int) {
-			s.progress(Progress{Phase: "collecting activations", Done: done, Total: n})
+			s.progress(report.Progress{Phase: "collecting activations", Done: done, Total: n})
 		})
 		if err == nil {
 			s.logCollected(hist, n, begin)
@@ -186,7 +188,7 @@ func (s *stages) calibrationItems() int {
 }
 
 // calibrate returns the ranges that a calibrator finds.
-func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (map[string]graph.Range, error) {
+func (s *stages) calibrate(ctx context.Context, cfg config.Config, calibrator string) (map[string]graph.Range, error) {
 	c, err := quant.ParseCalibrator(calibrator, quant.Scheme{})
 	if err != nil {
 		return nil, err
@@ -196,32 +198,30 @@ func (s *stages) calibrate(ctx context.Context, cfg Config, calibrator string) (
 		return nil, err
 	}
 	return s.ranges.get(key(c.String(), cfg.Shapes), func() (map[string]graph.Range, error) {
-		s.progress(Progress{Phase: "calibrating", Item: calibrator})
+		s.progress(report.Progress{Phase: "calibrating", Item: calibrator})
 		begin := time.Now()
 		ranges := build.Ranges(hist, c)
-		s.say("info", "", "calibrated with %s: %s in %s", calibrator, countOf(len(ranges), "range", "ranges"), took(begin))
+		s.say("info", "", "calibrated with %s: %s in %s", calibrator, config.CountOf(len(ranges), "range", "ranges"), took(begin))
 		return ranges, nil
 	})
 }
 
-var dataTypes = map[Precision]graph.DataType{FP32: graph.F32, FP16: graph.F16, INT8: graph.I8}
-
 // needsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
 // own quantisation.
-func (s *stages) needsCalibration(cfg Config) bool {
+func (s *stages) needsCalibration(cfg config.Config) bool {
 	return cfg.Quantizes() && !s.model.Quantized
 }
 
 // lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
 // returns what there is together with the error.
-func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) {
+func (s *stages) lower(ctx context.Context, cfg config.Config) (*build.Lowered, error) {
 	if err := s.runnable(); err != nil {
 		return nil, err
 	}
-	if _, ok := dataTypes[cfg.Precision]; !ok {
+	if _, ok := cfg.Precision.DataType(); !ok {
 		return nil, fmt.Errorf("precision %q is unknown; use fp32, fp16 or int8", cfg.Precision)
 	}
-	lowest, rules, err := cfg.lowering()
+	lowest, rules, err := cfg.Lowering()
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 		}
 	}
 	l, err := s.lowered.get(s.loweredKey(cfg, lc.Pass, calibrator), func() (*build.Lowered, error) {
-		s.progress(Progress{Phase: "lowering to " + string(cfg.Precision)})
+		s.progress(report.Progress{Phase: "lowering to " + string(cfg.Precision)})
 		if err := s.checkLayerPrecisions(cfg, o); err != nil {
 			return nil, err
 		}
@@ -253,7 +253,7 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 		if err == nil {
 			s.logLowering(cfg, o, l, begin)
 		}
-		if err == nil && cfg.Constraints != Obey && s.Warn != nil {
+		if err == nil && cfg.Constraints != config.Obey && s.Warn != nil {
 			warnUnmet(unmet(cfg, o, l), func(_, text string) { s.Warn(text) })
 		}
 		if err == nil && s.Warn != nil {
@@ -263,22 +263,22 @@ func (s *stages) lower(ctx context.Context, cfg Config) (*build.Lowered, error) 
 		}
 		return l, err
 	})
-	if err == nil && cfg.Constraints == Obey {
+	if err == nil && cfg.Constraints == config.Obey {
 		err = obeyed(unmet(cfg, o, l))
 	}
 	return l, err
 }
 
-func (s *stages) loweredKey(cfg Config, pc pass.Config, calibrator string) string {
+func (s *stages) loweredKey(cfg config.Config, pc pass.Config, calibrator string) string {
 	layers := cfg.LayerPrecisions
-	if cfg.Constraints == Ignore {
+	if cfg.Constraints == config.Ignore {
 		layers = nil
 	}
 	return key(cfg.Precision, calibrator, layers, cfg.Disable, cfg.Until, pc.Shapes)
 }
 
 // plan chooses tactics and lays out memory.
-func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
+func (s *stages) plan(ctx context.Context, cfg config.Config) (*run.Plan, error) {
 	l, err := s.lower(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func (s *stages) plan(ctx context.Context, cfg Config) (*run.Plan, error) {
 
 // knownTactics returns an error for layers and tactics that a configuration names and that there are not, unless unknown
 // lets it pass. What an engine was built with had them then; another backend may have others.
-func (s *stages) knownTactics(cfg Config, l *build.Lowered) error {
+func (s *stages) knownTactics(cfg config.Config, l *build.Lowered) error {
 	if built, err := s.model.BuiltWith(); err == nil && key(built) == key(cfg) {
 		return nil
 	}
@@ -316,10 +316,10 @@ func (s *stages) knownTactics(cfg Config, l *build.Lowered) error {
 const saveEvery = 10 * time.Second
 
 // tune chooses tactics and lays out memory, and saves what was measured for that.
-func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
+func (s *stages) tune(ctx context.Context, cfg config.Config, l *build.Lowered, env map[string]int, remeasure []string) (*run.Plan, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
-	s.progress(Progress{Phase: "choosing tactics"})
+	s.progress(report.Progress{Phase: "choosing tactics"})
 	begin, timed := time.Now(), map[string]bool{} // each is timed several times
 	saved := begin
 	before, _ := s.Cache.Stats()
@@ -333,7 +333,7 @@ func (s *stages) tune(ctx context.Context, cfg Config, l *build.Lowered, env map
 			if m.Again {
 				phase = "timing again"
 			}
-			s.progress(Progress{Phase: phase, Item: m.Layer + ": " + m.Tactic, Done: m.Done, Total: m.Total})
+			s.progress(report.Progress{Phase: phase, Item: m.Layer + ": " + m.Tactic, Done: m.Done, Total: m.Total})
 			if time.Since(saved) >= saveEvery {
 				s.saveCache()
 				saved = time.Now()
@@ -361,7 +361,7 @@ func (s *stages) saveCache() {
 	}
 }
 
-func (s *stages) planKey(cfg Config, pc pass.Config) string {
+func (s *stages) planKey(cfg config.Config, pc pass.Config) string {
 	calibrator := ""
 	if s.needsCalibration(cfg) {
 		calibrator = cfg.Calibrator
@@ -370,12 +370,12 @@ func (s *stages) planKey(cfg Config, pc pass.Config) string {
 }
 
 // packing says how many of a plan's kernels are bound.
-func packing(done, total int, layer string) Progress {
-	return Progress{Phase: "packing weights", Item: layer, Done: done, Total: total}
+func packing(done, total int, layer string) report.Progress {
+	return report.Progress{Phase: "packing weights", Item: layer, Done: done, Total: total}
 }
 
 // load binds the plan's kernels.
-func (s *stages) load(ctx context.Context, cfg Config) (*run.Loaded, error) {
+func (s *stages) load(ctx context.Context, cfg config.Config) (*run.Loaded, error) {
 	p, err := s.plan(ctx, cfg)
 	if err != nil {
 		return nil, err

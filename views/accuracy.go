@@ -7,7 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -16,7 +17,7 @@ func accuracyScreen(d *desk) *ui.Screen {
 	v := newErrorsView(d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "6", Name: "Accuracy", Views: []ui.View{v, &labelsView{d.pane(sessions.PartAccuracy)}, newOutputsView(d), &heatView{errorsView: v}},
+		Key: "6", Name: "Accuracy", Views: []ui.View{v, &labelsView{d.pane(report.PartAccuracy)}, newOutputsView(d), &heatView{errorsView: v}},
 		Layouts: []ui.Box{
 			ui.Stack(p(0), p(3).Lines(10), ui.Beside(p(1).Share(2), p(2).Share(3)).Lines(8)),
 			ui.Beside(p(0).Share(2), ui.Stack(p(3).Share(2), p(1), p(2))),
@@ -28,21 +29,21 @@ func accuracyScreen(d *desk) *ui.Screen {
 // metric is a measure of the difference between two tensors.
 type metric struct {
 	name   string
-	value  func(*sessions.Errors) float64
+	value  func(*report.Errors) float64
 	write  func(float64) string
 	higher bool // more is better
 }
 
 var metrics = []metric{
-	{name: "SQNR dB", value: func(e *sessions.Errors) float64 { return e.SQNR }, write: decibels, higher: true},
-	{name: "max abs", value: func(e *sessions.Errors) float64 { return e.MaxAbs }, write: ui.Number},
-	{name: "mean abs", value: func(e *sessions.Errors) float64 { return e.MeanAbs }, write: ui.Number},
-	{name: "median abs", value: func(e *sessions.Errors) float64 { return e.MedianAbs }, write: ui.Number},
-	{name: "max rel", value: func(e *sessions.Errors) float64 { return e.MaxRel }, write: ui.Number},
-	{name: "mean rel", value: func(e *sessions.Errors) float64 { return e.MeanRel }, write: ui.Number},
-	{name: "L2", value: func(e *sessions.Errors) float64 { return e.L2 }, write: ui.Number},
-	{name: "1-cosine", value: func(e *sessions.Errors) float64 { return 1 - e.Cosine }, write: ui.Number},
-	{name: "PSNR dB", value: func(e *sessions.Errors) float64 { return e.PSNR }, write: decibels, higher: true},
+	{name: "SQNR dB", value: func(e *report.Errors) float64 { return e.SQNR }, write: decibels, higher: true},
+	{name: "max abs", value: func(e *report.Errors) float64 { return e.MaxAbs }, write: ui.Number},
+	{name: "mean abs", value: func(e *report.Errors) float64 { return e.MeanAbs }, write: ui.Number},
+	{name: "median abs", value: func(e *report.Errors) float64 { return e.MedianAbs }, write: ui.Number},
+	{name: "max rel", value: func(e *report.Errors) float64 { return e.MaxRel }, write: ui.Number},
+	{name: "mean rel", value: func(e *report.Errors) float64 { return e.MeanRel }, write: ui.Number},
+	{name: "L2", value: func(e *report.Errors) float64 { return e.L2 }, write: ui.Number},
+	{name: "1-cosine", value: func(e *report.Errors) float64 { return 1 - e.Cosine }, write: ui.Number},
+	{name: "PSNR dB", value: func(e *report.Errors) float64 { return e.PSNR }, write: decibels, higher: true},
 }
 
 // errorsView lists the layers with the error that each makes by itself, and the error that has piled up by then.
@@ -55,9 +56,9 @@ type errorsView struct {
 }
 
 func newErrorsView(d *desk) *errorsView {
-	v := &errorsView{pane: d.pane(sessions.PartAccuracy)}
-	at := func(r int) *sessions.LayerError { return &v.snap.Accuracy.Layers[r] }
-	column := func(title string, of func(*sessions.LayerError) *sessions.Errors) []ui.Column {
+	v := &errorsView{pane: d.pane(report.PartAccuracy)}
+	at := func(r int) *report.LayerError { return &v.snap.Accuracy.Layers[r] }
+	column := func(title string, of func(*report.LayerError) *report.Errors) []ui.Column {
 		value := func(r int) float64 { return v.by().value(of(at(r))) }
 		return []ui.Column{
 			{Title: title, Width: 11, Flex: 2, Cell: func(r int) ui.Cell { return v.bar(of(at(r))) }},
@@ -80,8 +81,8 @@ func newErrorsView(d *desk) *errorsView {
 			return ui.Cell{Text: at(r).Precision, Style: precisionStyle(at(r).Precision)}
 		}, Order: func(a, b int) int { return cmp.Compare(at(a).Precision, at(b).Precision) }},
 	}
-	v.table.Columns = append(v.table.Columns, column("by itself", func(l *sessions.LayerError) *sessions.Errors { return &l.Local })...)
-	v.table.Columns = append(v.table.Columns, column("accumulated", func(l *sessions.LayerError) *sessions.Errors { return &l.Accumulated })...)
+	v.table.Columns = append(v.table.Columns, column("by itself", func(l *report.LayerError) *report.Errors { return &l.Local })...)
+	v.table.Columns = append(v.table.Columns, column("accumulated", func(l *report.LayerError) *report.Errors { return &l.Accumulated })...)
 	v.table.Columns = append(v.table.Columns,
 		ui.Column{Title: "max abs", Width: 8, Priority: 5, Align: ui.AlignRight, Cell: func(r int) ui.Cell { return ui.Cell{Text: ui.Number(at(r).Accumulated.MaxAbs), Style: ui.Muted} }},
 		ui.Column{Title: "cosine", Width: 8, Priority: 4, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
@@ -108,7 +109,7 @@ func (v *errorsView) limit() float64 {
 }
 
 // grade is good, a warning within 10 dB of the tolerance, or bad under it.
-func (v *errorsView) grade(e *sessions.Errors) ui.Style {
+func (v *errorsView) grade(e *report.Errors) ui.Style {
 	switch limit := v.limit(); {
 	case e.SQNR < limit:
 		return ui.Bad
@@ -125,7 +126,7 @@ const fullSQNR = 80
 
 // bar draws the metric: quality in decibels up to fullSQNR with the tolerance as a mark, errors up to the largest of all,
 // local or accumulated, so that the bars of one column compare with those of the other.
-func (v *errorsView) bar(e *sessions.Errors) ui.Cell {
+func (v *errorsView) bar(e *report.Errors) ui.Cell {
 	m := v.by()
 	b := &ui.Bar{Value: m.value(e), Style: v.grade(e)}
 	if m.higher {
@@ -174,7 +175,7 @@ func (v *errorsView) Keys() []ui.Key {
 }
 
 func (v *errorsView) Update(msg tea.Msg) tea.Cmd {
-	var was *sessions.LayerError
+	var was *report.LayerError
 	if a, r := v.snap.Accuracy, v.table.Row(); a != nil && r >= 0 && r < len(a.Layers) {
 		was = &a.Layers[r]
 	}
@@ -238,8 +239,10 @@ func (v *errorsView) Render(w, h int) string {
 // labelsView states how often the engine is right, and how often it agrees with FP32.
 type labelsView struct{ pane }
 
-func (v *labelsView) Title() string              { return "Predictions" }
-func (v *labelsView) Keys() []ui.Key             { return nil }
+func (v *labelsView) Title() string { return "Predictions" }
+
+func (v *labelsView) Keys() []ui.Key { return nil }
+
 func (v *labelsView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
 
 func (v *labelsView) Note() (string, ui.Style) {
@@ -268,12 +271,12 @@ func (v *labelsView) Render(w, h int) string {
 				bars = append(bars, ui.LabelledBar{Label: label, Value: fmt.Sprintf("%.2f%%", 100*share), Bar: ui.Bar{Value: share, Max: 1, Style: s}})
 			}
 		}
-		if a.Precision != string(sessions.FP32) {
+		if a.Precision != string(config.FP32) {
 			add("top-1 FP32", l.FP32Top1, ui.F32)
 		}
 		add("top-1 "+name, l.Top1, precisionStyle(a.Precision))
 		add("agreement", l.Agreement, ui.Good)
-		if a.Precision != string(sessions.FP32) {
+		if a.Precision != string(config.FP32) {
 			add("top-5 FP32", l.FP32Top5, ui.F32)
 		}
 		add("top-5 "+name, l.Top5, precisionStyle(a.Precision))
@@ -293,7 +296,7 @@ type outputsView struct {
 }
 
 func newOutputsView(d *desk) *outputsView {
-	v := &outputsView{pane: d.pane(sessions.PartAccuracy)}
+	v := &outputsView{pane: d.pane(report.PartAccuracy)}
 	v.table.Columns = []ui.Column{{Title: "output", Name: true, Width: 10, Flex: 1, Cell: func(r int) ui.Cell { return ui.Cell{Text: v.snap.Accuracy.Outputs[r].Name} }}}
 	for i := range metrics {
 		m := &metrics[i]
@@ -303,7 +306,8 @@ func newOutputsView(d *desk) *outputsView {
 	return v
 }
 
-func (v *outputsView) Title() string  { return "Outputs against FP32" }
+func (v *outputsView) Title() string { return "Outputs against FP32" }
+
 func (v *outputsView) Keys() []ui.Key { return ui.FilterKeys() }
 
 func (v *outputsView) Update(msg tea.Msg) tea.Cmd {

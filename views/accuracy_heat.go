@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -18,7 +18,7 @@ func (v *errorsView) strip() ui.Key {
 type heatView struct{ *errorsView }
 
 // selected returns the layer under the cursor with the error that is drawn, and its map; nil where there is none.
-func (v *heatView) selected() (*sessions.LayerError, *sessions.Errors, *sessions.ErrorMap) {
+func (v *heatView) selected() (*report.LayerError, *report.Errors, *report.ErrorMap) {
 	a, r := v.snap.Accuracy, v.table.Row()
 	if a == nil || r < 0 || r >= len(a.Layers) {
 		return nil, nil, nil
@@ -72,13 +72,13 @@ func (v *heatView) Render(w, h int) string {
 }
 
 // whole reports whether a map has all of its cells: what a recording says is not to be trusted.
-func whole(m *sessions.ErrorMap) bool {
+func whole(m *report.ErrorMap) bool {
 	return m.Rows > 0 && m.Columns > 0 && m.Rows <= len(m.RMS) && m.Columns <= len(m.RMS) && m.Rows*m.Columns == len(m.RMS) && m.Channels >= m.Rows && m.Positions >= m.Columns
 }
 
 // drawErrorMap draws the cells with the numbers of channels at the left, those of positions and the scale of heat below.
 // A tensor with a single position, as classes have, has its channels across.
-func drawErrorMap(c *ui.Canvas, m *sessions.ErrorMap) {
+func drawErrorMap(c *ui.Canvas, m *report.ErrorMap) {
 	top := float32(0)
 	for _, v := range m.RMS {
 		top = max(top, v)
@@ -116,7 +116,7 @@ func drawHeatScale(c *ui.Canvas, x, y int, top float32) {
 }
 
 // errorText names the cell with the largest error and the channel with the least ratio.
-func errorText(m *sessions.ErrorMap, top float32) string {
+func errorText(m *report.ErrorMap, top float32) string {
 	if top == 0 {
 		return "equal everywhere"
 	}

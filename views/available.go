@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -49,7 +49,7 @@ func (d *desk) lacks(n need) string {
 	case n == needsFuture && len(d.future) == 0:
 		return "nothing to redo"
 	case n == needsPrecision && replay:
-		return d.onlyRecorded("in "+string(d.want.Precision), func(c sessions.Config) bool { return c.Precision != d.want.Precision })
+		return d.onlyRecorded("in "+string(d.want.Precision), func(c config.Config) bool { return c.Precision != d.want.Precision })
 	case n == needsCalibrator && ownRanges(d.snap):
 		return "the model brings its own quantisation: no calibrator has a say"
 	case n == needsCalibrator && replay && !d.want.Quantizes():
@@ -91,13 +91,13 @@ func (d *desk) lacksFor(i ui.Intent) string {
 }
 
 // recorded returns the configurations that a replay has, newest first, each once.
-func (d *desk) recorded() []sessions.Config {
+func (d *desk) recorded() []config.Config {
 	if d.Timeline == nil {
 		return nil
 	}
-	var list []sessions.Config
+	var list []config.Config
 	for _, s := range slices.Backward(d.Timeline.Steps()) {
-		if !slices.ContainsFunc(list, func(c sessions.Config) bool { return reflect.DeepEqual(c, s.Config) }) {
+		if !slices.ContainsFunc(list, func(c config.Config) bool { return reflect.DeepEqual(c, s.Config) }) {
 			list = append(list, s.Config)
 		}
 	}
@@ -105,7 +105,7 @@ func (d *desk) recorded() []sessions.Config {
 }
 
 // onlyRecorded says that no recorded configuration is of the kind that is wanted.
-func (d *desk) onlyRecorded(what string, wanted func(sessions.Config) bool) string {
+func (d *desk) onlyRecorded(what string, wanted func(config.Config) bool) string {
 	if slices.ContainsFunc(d.recorded(), wanted) {
 		return ""
 	}
@@ -113,17 +113,17 @@ func (d *desk) onlyRecorded(what string, wanted func(sessions.Config) bool) stri
 }
 
 // otherCalibrator reports whether a configuration differs from the one that is asked for by its calibrator.
-func (d *desk) otherCalibrator(c sessions.Config) bool {
+func (d *desk) otherCalibrator(c config.Config) bool {
 	return c.Quantizes() && c.Precision == d.want.Precision && c.Calibrator != d.want.Calibrator
 }
 
 // nextRecorded returns the recorded configuration for which of gives what follows what it gives now, in the order of all;
 // one that is otherwise as it is now, if there is one, or else the newest.
-func (d *desk) nextRecorded(all []string, of func(sessions.Config) string, among func(sessions.Config) bool) (sessions.Config, bool) {
+func (d *desk) nextRecorded(all []string, of func(config.Config) string, among func(config.Config) bool) (config.Config, bool) {
 	at := slices.Index(all, of(d.want))
 	for k := range all {
 		name := all[(at+1+k+len(all))%len(all)]
-		best, found := sessions.Config{}, false
+		best, found := config.Config{}, false
 		for _, c := range d.recorded() {
 			if of(c) != name || !among(c) {
 				continue
@@ -136,11 +136,11 @@ func (d *desk) nextRecorded(all []string, of func(sessions.Config) string, among
 			return best, true
 		}
 	}
-	return sessions.Config{}, false
+	return config.Config{}, false
 }
 
 // alike counts what two configurations have in common besides precision and calibrator.
-func alike(a, b sessions.Config) int {
+func alike(a, b config.Config) int {
 	n := 0
 	if a.Calibrator == b.Calibrator {
 		n++

@@ -9,7 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -39,18 +40,18 @@ func calibrationScreen(d *desk) *ui.Screen {
 // measure is a quality by which calibrators are compared.
 type measure struct {
 	name   string
-	value  func(*sessions.CalibratorResult) float64
+	value  func(*report.CalibratorResult) float64
 	write  func(float64) string
 	higher bool // more is better
 	none   bool // neither more nor less is better
 }
 
 var measures = []measure{
-	{name: "SQNR dB", value: func(r *sessions.CalibratorResult) float64 { return r.SQNR }, write: decibels, higher: true},
-	{name: "KL nats", value: func(r *sessions.CalibratorResult) float64 { return r.KL }, write: small},
-	{name: "clipped", value: func(r *sessions.CalibratorResult) float64 { return r.Clip }, write: clipText, none: true},
-	{name: "amax", value: func(r *sessions.CalibratorResult) float64 { return float64(r.Amax) }, write: ui.Number, none: true},
-	{name: "scale", value: func(r *sessions.CalibratorResult) float64 { return float64(r.Scale) }, write: ui.Number, none: true},
+	{name: "SQNR dB", value: func(r *report.CalibratorResult) float64 { return r.SQNR }, write: decibels, higher: true},
+	{name: "KL nats", value: func(r *report.CalibratorResult) float64 { return r.KL }, write: small},
+	{name: "clipped", value: func(r *report.CalibratorResult) float64 { return r.Clip }, write: clipText, none: true},
+	{name: "amax", value: func(r *report.CalibratorResult) float64 { return float64(r.Amax) }, write: ui.Number, none: true},
+	{name: "scale", value: func(r *report.CalibratorResult) float64 { return float64(r.Scale) }, write: ui.Number, none: true},
 }
 
 // small writes a number that is mostly near zero.
@@ -70,7 +71,7 @@ func clipText(share float64) string {
 }
 
 // best returns which calibrators are as good as the best of a tensor.
-func (m *measure) best(t *sessions.TensorCalibration) map[int]bool {
+func (m *measure) best(t *report.TensorCalibration) map[int]bool {
 	if m.none || len(t.By) == 0 {
 		return nil
 	}
@@ -94,13 +95,13 @@ type tensorsView struct {
 	pane
 	table   ui.Table
 	measure int
-	report  *sessions.CalibrationReport // that the columns are made for
-	log     bool                        // of the histogram
+	report  *report.Calibration // that the columns are made for
+	log     bool                // of the histogram
 	sides   *sides
 }
 
 func newTensorsView(d *desk) *tensorsView {
-	v := &tensorsView{pane: d.pane(sessions.PartCalibration), log: true}
+	v := &tensorsView{pane: d.pane(report.PartCalibration), log: true}
 	v.table.Empty = "no tensors were observed"
 	return v
 }
@@ -185,7 +186,7 @@ func (v *tensorsView) percentile(by int) tea.Cmd {
 			next = p
 		}
 	}
-	return v.change(func(c *sessions.Config) {
+	return v.change(func(c *config.Config) {
 		c.Calibrator = "percentile:" + strconv.FormatFloat(next, 'g', -1, 64)
 	})
 }
@@ -206,7 +207,7 @@ func (v *tensorsView) build() {
 // columns makes a column for each calibrator; the best is marked.
 func (v *tensorsView) columns() {
 	m := &measures[v.measure]
-	at := func(r int) *sessions.TensorCalibration { return &v.report.Tensors[r] }
+	at := func(r int) *report.TensorCalibration { return &v.report.Tensors[r] }
 	columns := []ui.Column{
 		{Title: "tensor", Name: true, Width: 14, Flex: 3, Cell: func(r int) ui.Cell {
 			t := at(r)
@@ -247,7 +248,7 @@ func (v *tensorsView) columns() {
 }
 
 // cell writes what calibrator i makes of a tensor; the best has a mark, and the active one is bold.
-func (v *tensorsView) cell(m *measure, t *sessions.TensorCalibration, i int) ui.Cell {
+func (v *tensorsView) cell(m *measure, t *report.TensorCalibration, i int) ui.Cell {
 	if i >= len(t.By) {
 		return ui.Cell{}
 	}
@@ -290,7 +291,7 @@ func (v *tensorsView) Render(w, h int) string {
 }
 
 // tensor returns the tensor under the cursor, or nil.
-func (v *tensorsView) tensor() *sessions.TensorCalibration {
+func (v *tensorsView) tensor() *report.TensorCalibration {
 	if v.report == nil {
 		return nil
 	}

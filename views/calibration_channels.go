@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -85,12 +85,12 @@ func (v *channelsView) Render(w, h int) string {
 }
 
 // channelLoss returns what one scale for all channels costs one of them, in dB.
-func channelLoss(l *sessions.WeightCalibration, c int) float64 {
+func channelLoss(l *report.WeightCalibration, c int) float64 {
 	return max(min(l.SQNR[c], exactSQNR)-l.Shared[c], 0)
 }
 
 // channelText says all about one channel, or a group of them.
-func channelText(l *sessions.WeightCalibration, c int) string {
+func channelText(l *report.WeightCalibration, c int) string {
 	name := fmt.Sprintf("channel %d", c)
 	if l.Group > 1 {
 		name = fmt.Sprintf("channels %d to %d", c*l.Group, min((c+1)*l.Group, l.Channels)-1)
@@ -123,7 +123,8 @@ func (v *weightFactsView) Title() string {
 }
 
 func (v *weightFactsView) Note() (string, ui.Style) { return v.note("") }
-func (v *weightFactsView) Keys() []ui.Key           { return v.shared() }
+
+func (v *weightFactsView) Keys() []ui.Key { return v.shared() }
 
 func (v *weightFactsView) Update(msg tea.Msg) tea.Cmd {
 	v.press(msg)
@@ -141,7 +142,7 @@ func (v *weightFactsView) Render(w, h int) string {
 	})
 }
 
-func weightFacts(l *sessions.WeightCalibration) ui.Facts {
+func weightFacts(l *report.WeightCalibration) ui.Facts {
 	loss := weightLoss(l)
 	facts := ui.Facts{
 		{Name: "spread", Value: fmt.Sprintf("%.2fx", l.Spread), Style: spreadStyle(l.Spread), Note: "largest amax over the median one"},
@@ -163,7 +164,7 @@ func weightFacts(l *sessions.WeightCalibration) ui.Facts {
 }
 
 // deadText lists the nearly dead channels, the first few.
-func deadText(l *sessions.WeightCalibration) string {
+func deadText(l *report.WeightCalibration) string {
 	if l.DeadCount == 0 {
 		return "none"
 	}

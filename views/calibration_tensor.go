@@ -5,7 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -65,7 +66,7 @@ func (v *rangesView) Update(msg tea.Msg) tea.Cmd {
 	v.table.Refresh()
 	if isKey(msg, "enter") {
 		if r := v.table.Row(); r >= 0 {
-			return v.change(func(c *sessions.Config) { c.Calibrator = v.report.Calibrators[r] })
+			return v.change(func(c *config.Config) { c.Calibrator = v.report.Calibrators[r] })
 		}
 	}
 	if k, ok := msg.(tea.KeyPressMsg); ok && has(ui.MotionKeys(), k.String()) {
@@ -138,7 +139,7 @@ func (v *histogramView) Render(w, h int) string {
 }
 
 // threshold returns where a symmetric range ends on the side where the values reach further.
-func threshold(t *sessions.TensorCalibration, r sessions.CalibratorResult) float64 {
+func threshold(t *report.TensorCalibration, r report.CalibratorResult) float64 {
 	amax := float64(r.Amax)
 	if -t.Min > t.Max {
 		return max(-amax, float64(t.Histogram.Low))

@@ -5,17 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
 // Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. write writes a
 // latency of a configuration.
-func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, speed sessions.Speed, write func(sessions.Config, sessions.Latency) string) []string {
+func delta(was config.Config, a report.Latency, now *report.Snapshot, speed report.Speed, write func(config.Config, report.Latency) string) []string {
 	b := now.Timings.EndToEnd
 	before, after := write(was, a), write(now.Config, b)
-	names := sessions.Labels([]sessions.Config{was, now.Config}, ownRanges(now))
+	names := config.Labels([]config.Config{was, now.Config}, ownRanges(now))
 	long, short := [2]string{names[0], names[1]}, [2]string{}
 	for i, name := range names {
 		short[i], _, _ = strings.Cut(name, ", ")
@@ -47,7 +48,7 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, spee
 
 // medianOf writes the median of a latency, and of how many runs it is where it is not what came of the configuration in the
 // end, as in states of a replay that were recorded early in a measurement.
-func (d *desk) medianOf(cfg sessions.Config, l sessions.Latency) string {
+func (d *desk) medianOf(cfg config.Config, l report.Latency) string {
 	text := ui.Duration(l.Median)
 	if d.Timeline == nil {
 		return text
@@ -62,16 +63,16 @@ func (d *desk) medianOf(cfg sessions.Config, l sessions.Latency) string {
 
 // sameKernels reports whether two configurations differ in pins and bans alone, if at all, and came to the same kernels: what
 // their times differ by is the machine's.
-func sameKernels(was, now *sessions.Snapshot) bool {
+func sameKernels(was, now *report.Snapshot) bool {
 	a, b := was.Config, now.Config
 	a.Pin, a.Forbid, b.Pin, b.Forbid = nil, nil, nil, nil
-	return a.SameEngine(b, ownRanges(now)) && slices.EqualFunc(was.Timings.Layers, now.Timings.Layers, func(a, b sessions.LayerTiming) bool {
+	return a.SameEngine(b, ownRanges(now)) && slices.EqualFunc(was.Timings.Layers, now.Timings.Layers, func(a, b report.LayerTiming) bool {
 		return a.Name == b.Name && a.Tactic == b.Tactic
 	})
 }
 
 // speedWords says how a configuration compares with another, in the words that go before the name of that.
-func speedWords(s sessions.Speed) string {
+func speedWords(s report.Speed) string {
 	switch {
 	case s.Known() && !s.Significant && s.Low != s.High:
 		return "within noise of"

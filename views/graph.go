@@ -7,14 +7,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // graphScreen shows the source network beside the engine's, linked layer by layer; the passes that led from one to the
 // other; and what is known about the layer or pass under the cursor.
 func graphScreen(d *desk) *ui.Screen {
-	l := &graphLink{desk: d, snap: &sessions.Snapshot{}, step: engineStep, unfolded: map[unfold]bool{}}
+	l := &graphLink{desk: d, snap: &report.Snapshot{}, step: engineStep, unfolded: map[unfold]bool{}}
 	source, engine := newGraphList(l, sourceSide), newGraphList(l, engineSide)
 	passes, detail := newPassesView(l), newDetailView(l)
 	l.lists = [2]*graphList{source, engine}
@@ -50,7 +51,7 @@ type unfold struct {
 // graphLink is what the panes of the graph screen share: where the cursor is, and which network the right side shows.
 type graphLink struct {
 	*desk
-	snap     *sessions.Snapshot
+	snap     *report.Snapshot
 	lists    [2]*graphList
 	passes   *passesView
 	step     int  // the right side shows the network after this pass, or engineStep
@@ -62,7 +63,7 @@ type graphLink struct {
 }
 
 // take keeps a snapshot; the passes may have become fewer.
-func (l *graphLink) take(s *sessions.Snapshot) {
+func (l *graphLink) take(s *report.Snapshot) {
 	if l.snap == s {
 		return
 	}
@@ -77,7 +78,7 @@ func (l *graphLink) take(s *sessions.Snapshot) {
 const disabled = "disabled"
 
 // switchedOff returns the rules that are switched off by source layer.
-func switchedOff(p *sessions.PassesReport) map[string][]string {
+func switchedOff(p *report.Passes) map[string][]string {
 	off := map[string][]string{}
 	if p == nil {
 		return off
@@ -96,18 +97,18 @@ func switchedOff(p *sessions.PassesReport) map[string][]string {
 
 // note says so where the graph is of an older configuration.
 func (l *graphLink) note(text string) (string, ui.Style) {
-	p := pane{desk: l.desk, snap: l.snap, part: sessions.PartPasses}
+	p := pane{desk: l.desk, snap: l.snap, part: report.PartPasses}
 	return p.note(text)
 }
 
 // wait draws what is awaited where there are no passes yet.
 func (l *graphLink) wait(c *ui.Canvas, what string) {
-	p := pane{desk: l.desk, snap: l.snap, part: sessions.PartPasses}
+	p := pane{desk: l.desk, snap: l.snap, part: report.PartPasses}
 	p.wait(c, what)
 }
 
 // network returns the layers that the right side shows, and those before that pass.
-func (l *graphLink) network() (now, before []sessions.LayerInfo) {
+func (l *graphLink) network() (now, before []report.Layer) {
 	p := l.snap.Passes
 	if p == nil {
 		return nil, nil
@@ -278,16 +279,8 @@ func (l *graphLink) toggle(sites []site) tea.Cmd {
 	}
 	return ui.Open(&ui.Choice{Name: "Rules", Items: items, Active: -1, Pick: func(i int) tea.Cmd {
 		target := targets[i]
-		return l.change(func(c *sessions.Config) { c.Disable = flip(c.Disable, target) })
+		return l.change(func(c *config.Config) { c.FlipDisabled(target) })
 	}})
-}
-
-// flip adds s to the list, or takes it out.
-func flip(list []string, s string) []string {
-	if i := slices.Index(list, s); i >= 0 {
-		return slices.Delete(list, i, i+1)
-	}
-	return append(list, s)
 }
 
 // savings says what a rewrite saved.
@@ -313,7 +306,7 @@ func (l *graphLink) passTitle() string {
 	}
 	if p == nil || l.step == engineStep {
 		shown := l.snap.Config.Precision
-		if p != nil && l.snap.Stale.Has(sessions.PartPasses) {
+		if p != nil && l.snap.Stale.Has(report.PartPasses) {
 			shown = p.Precision
 		}
 		return strings.TrimSpace("Engine " + strings.ToUpper(string(shown)))

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -50,7 +50,7 @@ func (v *detailView) Note() (string, ui.Style) { return v.note("") }
 func (v *detailView) Keys() []ui.Key { return append(v.keys(), v.list.Keys()...) }
 
 func (v *detailView) Update(msg tea.Msg) tea.Cmd {
-	if s, ok := msg.(*sessions.Snapshot); ok {
+	if s, ok := msg.(*report.Snapshot); ok {
 		v.take(s)
 		return nil
 	}
@@ -166,7 +166,7 @@ func (v *detailView) buildLayer() {
 }
 
 // addUnlowered says why a layer, or a member of it, was left in another precision than the one asked for.
-func (v *detailView) addUnlowered(l *sessions.LayerInfo) {
+func (v *detailView) addUnlowered(l *report.Layer) {
 	members := l.From
 	if v.side == sourceSide {
 		members = []string{l.Name}
@@ -194,7 +194,7 @@ func (v *detailView) addSites(sites []site) {
 				pass = fmt.Sprintf(" pass %d ", s.pass+1)
 			}
 			line.Spans = []ui.Span{{Text: s.rule, Style: ui.Accent}, {Text: pass, Style: ui.Muted}, {Text: layers, Name: true}}
-			if s.into != "" && s.into != strings.Join(s.layers, sessions.MemberSeparator) {
+			if s.into != "" && s.into != strings.Join(s.layers, report.MemberSeparator) {
 				line.Spans = append(line.Spans, ui.Span{Text: " into ", Style: ui.Muted}, ui.Span{Text: shortName(s.into), Style: ui.Muted, Name: true})
 			}
 			if text := savings(s.kernels, s.bytes); text != "" {
@@ -215,7 +215,7 @@ func (v *detailView) addSites(sites []site) {
 }
 
 // buildPass describes a pass: what it did and did not, and the lines of the network that it changed.
-func (v *detailView) buildPass(st *sessions.PassStep) {
+func (v *detailView) buildPass(st *report.PassStep) {
 	now, before := v.network()
 	for _, r := range v.snap.Passes.Rules {
 		if r.Name == st.Pass || len(st.Fired) > 0 && r.Name == st.Fired[0].Rule {
@@ -283,7 +283,7 @@ type layerChange struct {
 
 // diffLayers returns the lines that differ between two networks, in the order of the networks: layers are told apart by
 // name.
-func diffLayers(before, now []sessions.LayerInfo) []layerChange {
+func diffLayers(before, now []report.Layer) []layerChange {
 	was := make(map[string]int, len(before))
 	for i, l := range before {
 		was[l.Name] = i

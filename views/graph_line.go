@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -86,7 +86,7 @@ func (v *graphList) columns(w int) (name int, time, shape, op bool) {
 }
 
 // spans are the columns of a layer's line that have room in w cells; 0: all.
-func (v *graphList) spans(l *sessions.LayerInfo, w int) []ui.Span {
+func (v *graphList) spans(l *report.Layer, w int) []ui.Span {
 	name, time, shape, op := v.columns(w)
 	g := v.Look.Glyphs
 	var spans []ui.Span
@@ -123,7 +123,7 @@ func (v *graphList) spans(l *sessions.LayerInfo, w int) []ui.Span {
 	return spans
 }
 
-func (v *graphList) dims(l *sessions.LayerInfo) string {
+func (v *graphList) dims(l *report.Layer) string {
 	if len(l.Outputs) == 0 {
 		return ""
 	}
@@ -144,7 +144,7 @@ func fateMark(g *ui.Glyphs, fate string) (rune, ui.Style) {
 }
 
 // fateText tells what became of a source layer.
-func fateText(e sessions.LedgerEntry) string {
+func fateText(e report.LedgerEntry) string {
 	text := e.Fate
 	if e.Fate == "fused" && e.Into != "" {
 		text += " into " + shortName(e.Into)

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -16,13 +16,13 @@ type graphList struct {
 	*graphLink
 	side   int
 	list   ui.List
-	layers []sessions.LayerInfo
+	layers []report.Layer
 	lines  []graphLine
-	fates  map[string]sessions.LedgerEntry // by source layer
-	times  map[string]sessions.LayerTiming // by engine layer
-	names  int                             // width of the longest name
-	shapes int                             // and of the longest shape
-	ops    int                             // and of the longest op
+	fates  map[string]report.LedgerEntry // by source layer
+	times  map[string]report.LayerTiming // by engine layer
+	names  int                           // width of the longest name
+	shapes int                           // and of the longest shape
+	ops    int                           // and of the longest op
 	filter *ui.Filter
 }
 
@@ -85,7 +85,7 @@ func (v *graphList) Keys() []ui.Key {
 
 func (v *graphList) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case *sessions.Snapshot:
+	case *report.Snapshot:
 		v.take(msg)
 		v.build()
 	case tea.KeyPressMsg:
@@ -126,7 +126,7 @@ func showLayer(layer string) tea.Cmd {
 
 // showLayer goes to a layer and puts the cursor on it: on this side if it has one of that name, the engine's side first.
 func (v *graphList) showLayer(name string) tea.Cmd {
-	named := func(l graphLine, layers []sessions.LayerInfo) bool { return layers[l.layer].Name == name }
+	named := func(l graphLine, layers []report.Layer) bool { return layers[l.layer].Name == name }
 	if v.side == engineSide && v.step != engineStep && v.snap.Passes != nil {
 		v.show(len(v.snap.Passes.Steps))
 	}
@@ -151,7 +151,7 @@ func (v *graphList) move(msg tea.Msg) {
 }
 
 // layer returns the layer under the cursor, or nil.
-func (v *graphList) layer() *sessions.LayerInfo {
+func (v *graphList) layer() *report.Layer {
 	if at := v.list.At(); at >= 0 && at < len(v.lines) {
 		return &v.layers[v.lines[at].layer]
 	}
@@ -170,12 +170,12 @@ func (v *graphList) build() {
 		v.layers = nil
 	} else if v.side == sourceSide {
 		v.layers = p.Source
-		v.fates = make(map[string]sessions.LedgerEntry, len(p.Ledger))
+		v.fates = make(map[string]report.LedgerEntry, len(p.Ledger))
 		for _, e := range p.Ledger {
 			v.fates[e.Layer] = e
 		}
 	} else {
-		var was []sessions.LayerInfo
+		var was []report.Layer
 		v.layers, was = v.network()
 		for _, l := range was {
 			before[l.Name] = l.Text
@@ -183,7 +183,7 @@ func (v *graphList) build() {
 	}
 	v.times = nil
 	if t := v.snap.Timings; t != nil && v.side == engineSide && v.step == engineStep {
-		v.times = make(map[string]sessions.LayerTiming, len(t.Layers))
+		v.times = make(map[string]report.LayerTiming, len(t.Layers))
 		for _, l := range t.Layers {
 			v.times[l.Name] = l
 		}
@@ -224,7 +224,7 @@ func (v *graphList) add(i int, before map[string]string) {
 }
 
 // isAffected reports whether anything happened to a layer: on the left in all, on the right in the pass that is shown.
-func (v *graphList) isAffected(l *sessions.LayerInfo, line graphLine) bool {
+func (v *graphList) isAffected(l *report.Layer, line graphLine) bool {
 	switch {
 	case v.side == sourceSide:
 		return v.fates[l.Name].Fate != "kept" || len(v.off[l.Name]) > 0
@@ -235,7 +235,7 @@ func (v *graphList) isAffected(l *sessions.LayerInfo, line graphLine) bool {
 }
 
 // below returns what is unfolded below a layer.
-func (v *graphList) below(l *sessions.LayerInfo) []string {
+func (v *graphList) below(l *report.Layer) []string {
 	var lines []string
 	if v.unfolded[unfold{v.side, l.Name, "i"}] {
 		if v.side == sourceSide {
@@ -278,7 +278,7 @@ func (v *graphList) follow() {
 }
 
 // belongs reports whether a layer of this side is, or has as members, any of the source layers.
-func (v *graphList) belongs(l *sessions.LayerInfo, names []string) bool {
+func (v *graphList) belongs(l *report.Layer, names []string) bool {
 	if v.side == sourceSide {
 		return slices.Contains(names, l.Name)
 	}

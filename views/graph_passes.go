@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -17,13 +17,13 @@ type passesView struct {
 
 func newPassesView(l *graphLink) *passesView {
 	v := &passesView{graphLink: l}
-	step := func(r int) *sessions.PassStep {
+	step := func(r int) *report.PassStep {
 		if s := l.snap.Passes.Steps; r < len(s) {
 			return &s[r]
 		}
 		return nil
 	}
-	number := func(title string, width, priority int, value func(*sessions.PassStep) string) ui.Column {
+	number := func(title string, width, priority int, value func(*report.PassStep) string) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Cell: func(r int) ui.Cell {
 			st := step(r)
 			if st == nil {
@@ -69,10 +69,10 @@ func newPassesView(l *graphLink) *passesView {
 				}
 				return ui.Cell{Bar: &ui.Bar{Value: float64(len(st.Fired)), Max: v.most(), Style: ui.Series1}}
 			}},
-			number("done", 5, 0, func(s *sessions.PassStep) string { return fmt.Sprint(len(s.Fired)) }),
-			number("not", 4, 2, func(s *sessions.PassStep) string { return fmt.Sprint(len(s.Missed)) }),
-			number("layers", 6, 0, func(s *sessions.PassStep) string { return fmt.Sprint(s.Layers) }),
-			number("time", 8, 3, func(s *sessions.PassStep) string { return ui.Duration(s.Elapsed) }),
+			number("done", 5, 0, func(s *report.PassStep) string { return fmt.Sprint(len(s.Fired)) }),
+			number("not", 4, 2, func(s *report.PassStep) string { return fmt.Sprint(len(s.Missed)) }),
+			number("layers", 6, 0, func(s *report.PassStep) string { return fmt.Sprint(s.Layers) }),
+			number("time", 8, 3, func(s *report.PassStep) string { return ui.Duration(s.Elapsed) }),
 		},
 		Empty: "no passes ran",
 	}
@@ -89,6 +89,7 @@ func (v *passesView) most() float64 {
 }
 
 func (v *passesView) Title() string { return "Passes" }
+
 func (v *passesView) Keys() []ui.Key {
 	return append(v.keys(), ui.FilterKeys()...)
 }
@@ -103,7 +104,7 @@ func (v *passesView) Note() (string, ui.Style) {
 
 func (v *passesView) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case *sessions.Snapshot:
+	case *report.Snapshot:
 		v.take(msg)
 		if p := msg.Passes; p != nil && v.table.Rows != len(p.Steps)+1 {
 			v.table.Rows = len(p.Steps) + 1

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -33,7 +34,7 @@ func TestRules(t *testing.T) {
 
 // TestLinked moves the cursor of the other graph along, and jumps to it.
 func TestLinked(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &report.Snapshot{}}
 	s := graphScreen(d)
 	snap := fixture(t)
 	for _, v := range s.Views {
@@ -84,7 +85,7 @@ func TestSwitchedOff(t *testing.T) {
 	passes := *snap.Passes
 	passes.Steps = slices.Clone(passes.Steps)
 	name := passes.Source[2].Name
-	passes.Steps[11].Missed = []sessions.MissedSite{{Rule: "fuse-activation", Site: "fuse-activation:" + name, Layers: []string{name}, Reason: "disabled", Detail: "this place is switched off"}}
+	passes.Steps[11].Missed = []report.MissedSite{{Rule: "fuse-activation", Site: "fuse-activation:" + name, Layers: []string{name}, Reason: "disabled", Detail: "this place is switched off"}}
 	snap.Passes = &passes
 	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
 	b.size(160, 50)
@@ -94,7 +95,7 @@ func TestSwitchedOff(t *testing.T) {
 
 // TestPasses walks back through the passes: the number of layers is that of the steps, and what changed is found.
 func TestPasses(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &sessions.Snapshot{}}
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{})}, snap: &report.Snapshot{}}
 	s := graphScreen(d)
 	snap := fixture(t)
 	for _, v := range s.Views {
@@ -117,10 +118,10 @@ func TestPasses(t *testing.T) {
 
 // TestDiffLayers keeps the order of the networks.
 func TestDiffLayers(t *testing.T) {
-	layers := func(texts ...string) (list []sessions.LayerInfo) {
+	layers := func(texts ...string) (list []report.Layer) {
 		for _, s := range texts {
 			name, _, _ := strings.Cut(s, "=")
-			list = append(list, sessions.LayerInfo{Name: name, Text: s})
+			list = append(list, report.Layer{Name: name, Text: s})
 		}
 		return list
 	}
@@ -138,14 +139,14 @@ func TestPrecisionChangesNothing(t *testing.T) {
 	const reason = "the layer computes in f16 already; INT8 is placed on f32"
 	snap := fixture(t)
 	was := *snap
-	was.Config.Precision = sessions.FP32
+	was.Config.Precision = config.FP32
 	b := newBench(t, ui.Options{}, &was)
 	b.size(160, 50)
 	b.press("f", "f")
 	passes := *snap.Passes
 	passes.Unchanged = "int8 changes nothing here: " + reason
 	for _, l := range passes.Source {
-		passes.Unlowered = append(passes.Unlowered, sessions.UnloweredLayer{Layer: l.Name, From: []string{l.Name}, Precision: "fp16", Reason: reason})
+		passes.Unlowered = append(passes.Unlowered, report.UnloweredLayer{Layer: l.Name, From: []string{l.Name}, Precision: "fp16", Reason: reason})
 	}
 	next := *snap
 	next.Passes, next.Config = &passes, b.last()

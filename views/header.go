@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
-var precisions = []sessions.Precision{sessions.FP32, sessions.FP16, sessions.INT8}
+var precisions = []config.Precision{config.FP32, config.FP16, config.INT8}
 
 // header returns what the top lines show: the newest snapshot, and the configuration that is asked for.
 func (d *desk) header() ui.Header {
@@ -48,7 +49,7 @@ func (d *desk) header() ui.Header {
 }
 
 // gauges writes what the device tells of itself; why its clocks are held down is a badge.
-func gauges(t *sessions.TelemetryReport) []string {
+func gauges(t *report.Telemetry) []string {
 	if t == nil {
 		return nil
 	}
@@ -67,9 +68,9 @@ func gauges(t *sessions.TelemetryReport) []string {
 
 // randomRanges reports whether ranges come from random input, or would if there were some: those of an engine may come from
 // data that is not at hand here.
-func randomRanges(s *sessions.Snapshot) bool {
+func randomRanges(s *report.Snapshot) bool {
 	if s.Overview != nil && s.Config.Quantizes() {
-		return slices.ContainsFunc(s.Overview.Badges, func(b sessions.Badge) bool { return b.Text == "random calibration" })
+		return slices.ContainsFunc(s.Overview.Badges, func(b report.Badge) bool { return b.Text == "random calibration" })
 	}
 	return s.Model != nil && s.Model.Random && !ownRanges(s)
 }
@@ -131,7 +132,7 @@ func (d *desk) job() *ui.Job {
 }
 
 // modelName names a model as a person would: by its file.
-func modelName(m *sessions.ModelReport) string {
+func modelName(m *report.Model) string {
 	switch {
 	case m.Path == "embedded":
 		return m.Name + " (embedded)"

@@ -10,13 +10,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // TestKeymap reports keys with two meanings on any screen.
 func TestKeymap(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &sessions.Snapshot{}}
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &report.Snapshot{}}
 	if err := ui.CheckKeys(screens(d), ui.Intents()); err != nil {
 		t.Error(err)
 	}
@@ -32,26 +34,28 @@ type timeline struct {
 	cut bool
 }
 
-func (l *timeline) Steps() []sessions.RecordedStep {
+func (l *timeline) Steps() []recording.Step {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	return []sessions.RecordedStep{
-		{Time: start, Config: sessions.Config{Precision: sessions.FP32}},
-		{Time: start.Add(time.Second), After: time.Second, Config: sessions.Config{Precision: sessions.FP32}, Settled: true},
-		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}},
-		{Time: start.Add(4 * time.Second), After: 4 * time.Second, Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}, Settled: true},
+	return []recording.Step{
+		{Time: start, Config: config.Config{Precision: config.FP32}},
+		{Time: start.Add(time.Second), After: time.Second, Config: config.Config{Precision: config.FP32}, Settled: true},
+		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}},
+		{Time: start.Add(4 * time.Second), After: 4 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}, Settled: true},
 	}
 }
 
-func (l *timeline) Position() int  { return l.at }
-func (l *timeline) Seek(i int)     { l.at = i }
+func (l *timeline) Position() int { return l.at }
+
+func (l *timeline) Seek(i int) { l.at = i }
+
 func (l *timeline) CutShort() bool { return l.cut }
 
-func (l *timeline) Tried() []sessions.RecordedConfig { return nil }
+func (l *timeline) Tried() []report.RecordedConfig { return nil }
 
 // TestScrub goes back and forth in a recording.
 func TestScrub(t *testing.T) {
 	l := &timeline{at: 3}
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &sessions.Snapshot{}}
+	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &report.Snapshot{}}
 	v := newStatesView(d)
 	v.table.Select(2)
 	v.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
@@ -67,16 +71,16 @@ func TestScrub(t *testing.T) {
 func TestConfiguration(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
 	b.press("f")
-	if c := b.last(); c.Precision != sessions.FP32 || c.Calibrator != "mse" {
+	if c := b.last(); c.Precision != config.FP32 || c.Calibrator != "mse" {
 		t.Errorf("f asked for %+v", c)
 	}
 	b.wants("[FP32]")
 	b.press("u")
-	if c := b.last(); c.Precision != sessions.INT8 {
+	if c := b.last(); c.Precision != config.INT8 {
 		t.Errorf("u asked for %+v", c)
 	}
 	b.press("c")
-	if c := b.last(); c.Calibrator == "mse" || c.Precision != sessions.INT8 {
+	if c := b.last(); c.Calibrator == "mse" || c.Precision != config.INT8 {
 		t.Errorf("c asked for %+v", c)
 	}
 	n := len(b.ctl.set)
@@ -101,7 +105,7 @@ func TestDelta(t *testing.T) {
 	b.press("f")
 	b.wants("fp32: rebuilding")
 	fp32, timings := *int8, *int8.Timings
-	fp32.Config.Precision, fp32.Stale = sessions.FP32, sessions.PartTimings
+	fp32.Config.Precision, fp32.Stale = config.FP32, report.PartTimings
 	fp32.Timings = &timings
 	timings.EndToEnd.Median *= 2
 	b.publish(&fp32)
@@ -122,24 +126,24 @@ func TestDeltaFollowsTable(t *testing.T) {
 	snap := fixture(t)
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(120, 40)
-	show := func(precision sessions.Precision, samples int, median time.Duration, over bool) {
+	show := func(precision config.Precision, samples int, median time.Duration, over bool) {
 		s, timings := *snap, *snap.Timings
 		timings.Samples, timings.EndToEnd = samples, around(median, samples)
 		s.Config.Precision, s.Timings, s.Seq = precision, &timings, b.ctl.snap.Seq+1
 		if !over {
-			s.Busy = &sessions.Progress{Phase: "measuring"}
+			s.Busy = &report.Progress{Phase: "measuring"}
 		}
 		b.publish(&s)
 	}
-	show(sessions.INT8, 2000, 200*time.Microsecond, true)
-	show(sessions.INT8, 20, 300*time.Microsecond, false) // measured again, and changed before that is over
+	show(config.INT8, 2000, 200*time.Microsecond, true)
+	show(config.INT8, 20, 300*time.Microsecond, false) // measured again, and changed before that is over
 	b.press("f")
-	show(sessions.FP32, 20, 600*time.Microsecond, false)
+	show(config.FP32, 20, 600*time.Microsecond, false)
 	if s := b.screen(); strings.Contains(s, "slower than") || strings.Contains(s, "faster than") {
 		t.Errorf("compares a first impression:\n%s", s)
 	}
 	b.wants("fp32: rebuilding")
-	show(sessions.FP32, 2000, 400*time.Microsecond, true)
+	show(config.FP32, 2000, 400*time.Microsecond, true)
 	b.wants("fp32: 400.0 µs, 2.00x slower than int8/mse (200.0 µs; not measured side by side)", "0.50x*")
 }
 
@@ -148,7 +152,7 @@ func TestDeltaShort(t *testing.T) {
 	now := fixture(t)
 	now.Config.LayerPrecisions = []string{"a:fp32", "b:fp32"}
 	was, timings := *now, *now.Timings
-	was.Config = sessions.Config{Precision: sessions.INT8, Calibrator: "percentile:99.99", Batch: 1, Disable: []string{"fuse-activation"}}
+	was.Config = config.Config{Precision: config.INT8, Calibrator: "percentile:99.99", Batch: 1, Disable: []string{"fuse-activation"}}
 	was.Timings = &timings
 	timings.EndToEnd.Median *= 2
 	lines := delta(was.Config, was.Timings.EndToEnd, now, now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false), (&desk{}).medianOf)
@@ -229,7 +233,8 @@ type recorder struct {
 }
 
 func (r *recorder) Record(path string) error { r.path = path; return r.err }
-func (r *recorder) StopRecording() error     { return r.err }
+
+func (r *recorder) StopRecording() error { return r.err }
 
 // TestRecord starts a recording named after model and time, and tells why one cannot be started.
 func TestRecord(t *testing.T) {
@@ -247,19 +252,19 @@ func TestRecord(t *testing.T) {
 
 // TestSaveConfig saves what is asked for and says, in the log too, where and over what, or why not.
 func TestSaveConfig(t *testing.T) {
-	var saved sessions.Config
+	var saved config.Config
 	var failure error
-	save := func(c sessions.Config) (string, error) { saved = c; return "there/net.config.json", failure }
+	save := func(c config.Config) (string, error) { saved = c; return "there/net.config.json", failure }
 	ctl := &fake{}
 	d := &desk{Options: Options{SaveConfig: save}, ctl: ctl, snap: fixture(t)}
-	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
+	int8 := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
 	for _, c := range []struct {
-		cfg  sessions.Config
+		cfg  config.Config
 		want string
 	}{
 		{int8, "int8/mse, 1 pin saved: "},
 		{int8, "int8/mse, 1 pin saved again, overwritten: "},
-		{sessions.Config{Precision: sessions.FP32}, "fp32 saved, overwriting int8/mse, 1 pin: "},
+		{config.Config{Precision: config.FP32}, "fp32 saved, overwriting int8/mse, 1 pin: "},
 	} {
 		d.want = c.cfg
 		msg := d.intent(ui.SaveConfig)().(ui.StatusMsg)

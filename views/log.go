@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -25,7 +25,7 @@ type logView struct {
 }
 
 type logLine struct {
-	sessions.LogLine
+	report.LogLine
 	first bool // of the message
 }
 
@@ -61,7 +61,7 @@ func (v *logView) Update(msg tea.Msg) tea.Cmd {
 
 // jump goes to a layer on the graph, if it is there.
 func (v *logView) jump(layer string) tea.Cmd {
-	named := func(l sessions.LayerInfo) bool { return l.Name == layer }
+	named := func(l report.Layer) bool { return l.Name == layer }
 	if p := v.snap.Passes; p == nil || !slices.ContainsFunc(p.Engine, named) && !slices.ContainsFunc(p.Source, named) {
 		return say(ui.Warn, shortName(layer)+" is not in the networks that are shown now")
 	}

@@ -5,14 +5,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // memoryScreen shows how the arena is shared out over the steps of the plan.
 func memoryScreen(d *desk) *ui.Screen {
-	m := &mapView{pane: d.pane(sessions.PartMemory)}
-	views := []ui.View{m, newLiveView(m), newSlotsView(m), &footprintDetail{pane: d.pane(sessions.PartMemory)}}
+	m := &mapView{pane: d.pane(report.PartMemory)}
+	views := []ui.View{m, newLiveView(m), newSlotsView(m), &footprintDetail{pane: d.pane(report.PartMemory)}}
 	p := ui.Pane
 	return &ui.Screen{
 		Key: "4", Name: "Memory", Views: views,
@@ -29,7 +29,7 @@ func memoryScreen(d *desk) *ui.Screen {
 // is a step.
 type mapView struct {
 	pane
-	report *sessions.MemoryReport
+	report *report.Memory
 	places []slotInfo // of report
 	step   int
 	withIO bool // the tables list inputs and outputs too
@@ -135,7 +135,7 @@ func (v *mapView) Render(w, h int) string {
 }
 
 // arena returns the map; views and parts of other tensors lie in those tensors' blocks.
-func (v *mapView) arena(m *sessions.MemoryReport) ui.Map {
+func (v *mapView) arena(m *report.Memory) ui.Map {
 	out := ui.Map{Steps: len(m.Steps), Size: int64(max(m.Peak, 1)), Selected: -1, Cursor: v.step}
 	for _, s := range v.places {
 		if !s.inArena() {
@@ -151,7 +151,7 @@ func (v *mapView) arena(m *sessions.MemoryReport) ui.Map {
 
 // slotInfo is a place in memory with the series that it is drawn in.
 type slotInfo struct {
-	sessions.SlotInfo
+	report.Slot
 	series int
 	mark   rune // its letter, if it lives at the cursor's step; else 0
 }
@@ -161,12 +161,12 @@ func (s *slotInfo) inArena() bool { return !s.IO && s.Of == "" && s.Bytes > 0 }
 
 // colours gives each slot the first of seven series that no slot living at the same time, or just before, is drawn in;
 // what lies in another's memory has the other's.
-func colours(m *sessions.MemoryReport) []slotInfo {
+func colours(m *report.Memory) []slotInfo {
 	const series = 7
 	slots := make([]slotInfo, len(m.Slots))
 	owner := map[string]int{}
 	for i, s := range m.Slots {
-		slots[i].SlotInfo = s
+		slots[i].Slot = s
 		if s.Of == "" {
 			var taken [series]bool
 			for _, o := range slots[:i] {
@@ -193,7 +193,7 @@ func colours(m *sessions.MemoryReport) []slotInfo {
 }
 
 // drawProfile draws the bytes live at each step as columns below the map, on its scale of steps.
-func drawProfile(c *ui.Canvas, m *sessions.MemoryReport, step int) {
+func drawProfile(c *ui.Canvas, m *report.Memory, step int) {
 	const gutter = 10 // the map's
 	w := c.W - gutter - 1
 	if w < 4 || c.H < 2 || len(m.Live) == 0 {
@@ -219,8 +219,10 @@ func drawProfile(c *ui.Canvas, m *sessions.MemoryReport, step int) {
 // footprintDetail states the planner's numbers.
 type footprintDetail struct{ pane }
 
-func (v *footprintDetail) Title() string              { return "Arena memory" }
-func (v *footprintDetail) Keys() []ui.Key             { return nil }
+func (v *footprintDetail) Title() string { return "Arena memory" }
+
+func (v *footprintDetail) Keys() []ui.Key { return nil }
+
 func (v *footprintDetail) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
 
 func (v *footprintDetail) Render(w, h int) string {

@@ -7,21 +7,21 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // overviewScreen sums the engine up: how fast, where the time goes, what became of the layers, what it needs and how
 // well it predicts; and how the configurations tried so far compare.
 func overviewScreen(d *desk) *ui.Screen {
-	all := sessions.PartOverview | sessions.PartTimings
+	all := report.PartOverview | report.PartTimings
 	views := []ui.View{
 		&summaryView{d.pane(all)},
 		&slowestView{d.pane(all)},
-		&compositionView{d.pane(sessions.PartOverview | sessions.PartPasses)},
-		&footprintView{d.pane(sessions.PartMemory)},
+		&compositionView{d.pane(report.PartOverview | report.PartPasses)},
+		&footprintView{d.pane(report.PartMemory)},
 		newTriedView(d),
-		&latencyView{d.pane(sessions.PartTimings)},
+		&latencyView{d.pane(report.PartTimings)},
 	}
 	const summary, slowest, composition, footprint, tried, latency = 0, 1, 2, 3, 4, 5
 	p := ui.Pane
@@ -50,6 +50,7 @@ func overviewScreen(d *desk) *ui.Screen {
 type slowestView struct{ pane }
 
 func (v *slowestView) Title() string { return "Slowest layers" }
+
 func (v *slowestView) Keys() []ui.Key {
 	return []ui.Key{ui.K("enter", "timings", "open the timings")}
 }
@@ -67,14 +68,14 @@ func (v *slowestView) Render(w, h int) string {
 			v.wait(c, "layer times")
 			return
 		}
-		value := func(l *sessions.LayerTiming) string {
+		value := func(l *report.LayerTiming) string {
 			if w < 48 {
 				return ui.Duration(l.Median)
 			}
 			return fmt.Sprintf("%s %6s", ui.Duration(l.Median), percent(l.Share))
 		}
 		layers := slices.Clone(v.snap.Timings.Layers)
-		slices.SortStableFunc(layers, func(a, b sessions.LayerTiming) int { return cmp.Compare(b.Median, a.Median) })
+		slices.SortStableFunc(layers, func(a, b report.LayerTiming) int { return cmp.Compare(b.Median, a.Median) })
 		var bars ui.Bars
 		for _, l := range layers[:min(len(layers), h)] {
 			bars = append(bars, ui.LabelledBar{
@@ -90,6 +91,7 @@ func (v *slowestView) Render(w, h int) string {
 type compositionView struct{ pane }
 
 func (v *compositionView) Title() string { return "Composition" }
+
 func (v *compositionView) Keys() []ui.Key {
 	return []ui.Key{ui.K("enter", "graph", "open the graph")}
 }
@@ -131,7 +133,7 @@ func (v *compositionView) Render(w, h int) string {
 }
 
 // drawSplit draws the shares of the time by number format, and returns the line behind them.
-func drawSplit(c *ui.Canvas, o *sessions.OverviewReport) int {
+func drawSplit(c *ui.Canvas, o *report.Overview) int {
 	y := 0
 	if c.H > 4 {
 		c.Fit(1, 0, c.W-2, ui.Muted, "time by precision")
@@ -150,9 +152,9 @@ func drawSplit(c *ui.Canvas, o *sessions.OverviewReport) int {
 }
 
 // ledgerText says how many layers the passes left of how many, and what that saves.
-func ledgerText(p *sessions.PassesReport) string {
+func ledgerText(p *report.Passes) string {
 	noun := "engine layer"
-	if slices.ContainsFunc(p.Source, func(l sessions.LayerInfo) bool { return l.Unsupported != "" }) { // there is no engine
+	if slices.ContainsFunc(p.Source, func(l report.Layer) bool { return l.Unsupported != "" }) { // there is no engine
 		noun = "layer"
 	}
 	text := fmt.Sprintf("%d source to %s", len(p.Source), plural(len(p.Engine), noun))
@@ -166,6 +168,7 @@ func ledgerText(p *sessions.PassesReport) string {
 type footprintView struct{ pane }
 
 func (v *footprintView) Title() string { return "Arena memory" }
+
 func (v *footprintView) Keys() []ui.Key {
 	return []ui.Key{ui.K("enter", "memory", "open the memory plan")}
 }
@@ -188,7 +191,7 @@ func (v *footprintView) Render(w, h int) string {
 }
 
 // footprintBars are the planner's three numbers, then what lies outside the arena, for a pane of w columns.
-func footprintBars(m sessions.MemoryNumbers, w int) ui.Bars {
+func footprintBars(m report.MemoryNumbers, w int) ui.Bars {
 	top := float64(max(m.Naive, m.Peak, 1))
 	bar := func(label string, n int, s ui.Style, note string) ui.LabelledBar {
 		return ui.LabelledBar{Label: label, Value: fmt.Sprintf("%9s %s", ui.Bytes(int64(n)), note), Bar: ui.Bar{Value: float64(n), Max: top, Style: s}}
@@ -215,8 +218,10 @@ func footprintBars(m sessions.MemoryNumbers, w int) ui.Bars {
 // latencyView shows the newest latencies as they come in.
 type latencyView struct{ pane }
 
-func (v *latencyView) Title() string              { return "Latency, newest runs" }
-func (v *latencyView) Keys() []ui.Key             { return nil }
+func (v *latencyView) Title() string { return "Latency, newest runs" }
+
+func (v *latencyView) Keys() []ui.Key { return nil }
+
 func (v *latencyView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
 
 func (v *latencyView) Note() (string, ui.Style) {
@@ -237,7 +242,7 @@ func (v *latencyView) Render(w, h int) string {
 	})
 }
 
-func latencyChart(t *sessions.TimingsReport) ui.Chart {
+func latencyChart(t *report.Timings) ui.Chart {
 	line := ui.Line2D{Name: "latency", Style: ui.Accent}
 	first := t.Samples - len(t.RecentE2E)
 	for i, d := range t.RecentE2E {

@@ -8,25 +8,25 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // pane is what every view starts from: the desk that it may ask for changes, and the newest snapshot.
 type pane struct {
 	*desk
-	snap    *sessions.Snapshot // never nil
-	part    sessions.Parts     // the reports it shows
-	untimed string             // what its times are where nothing is measured
+	snap    *report.Snapshot // never nil
+	part    report.Parts     // the reports it shows
+	untimed string           // what its times are where nothing is measured
 }
 
-func (d *desk) pane(part sessions.Parts) pane {
-	return pane{desk: d, snap: &sessions.Snapshot{}, part: part}
+func (d *desk) pane(part report.Parts) pane {
+	return pane{desk: d, snap: &report.Snapshot{}, part: part}
 }
 
 // take keeps a snapshot; it reports whether the message was one.
 func (p *pane) take(msg tea.Msg) bool {
-	snap, ok := msg.(*sessions.Snapshot)
+	snap, ok := msg.(*report.Snapshot)
 	if ok {
 		p.snap = snap
 	}
@@ -42,10 +42,10 @@ func (p *pane) note(text string) (string, ui.Style) {
 	if p.snap.Stale&p.part&made(p.snap) != 0 {
 		notes = append(notes, "stale")
 	}
-	if p.snap.Device.Estimated && p.part.Has(sessions.PartTimings|sessions.PartOverview) {
+	if p.snap.Device.Estimated && p.part.Has(report.PartTimings|report.PartOverview) {
 		notes = append(notes, "estimated")
 	}
-	if p.snap.Device.Estimated && p.part.Has(sessions.PartTactics) {
+	if p.snap.Device.Estimated && p.part.Has(report.PartTactics) {
 		notes = append(notes, cmp.Or(p.untimed, "untimed"))
 	}
 	if len(notes) == 0 {
@@ -58,14 +58,14 @@ func (p *pane) note(text string) (string, ui.Style) {
 }
 
 // made returns the reports that a snapshot has, fitting its configuration or not.
-func made(s *sessions.Snapshot) (parts sessions.Parts) {
+func made(s *report.Snapshot) (parts report.Parts) {
 	for _, e := range []struct {
-		part sessions.Part
+		part report.Part
 		made bool
 	}{
-		{sessions.PartModel, s.Model != nil}, {sessions.PartPasses, s.Passes != nil}, {sessions.PartOverview, s.Overview != nil},
-		{sessions.PartTimings, s.Timings != nil}, {sessions.PartMemory, s.Memory != nil}, {sessions.PartCalibration, s.Calibration != nil},
-		{sessions.PartAccuracy, s.Accuracy != nil}, {sessions.PartTactics, s.Tactics != nil},
+		{report.PartModel, s.Model != nil}, {report.PartPasses, s.Passes != nil}, {report.PartOverview, s.Overview != nil},
+		{report.PartTimings, s.Timings != nil}, {report.PartMemory, s.Memory != nil}, {report.PartCalibration, s.Calibration != nil},
+		{report.PartAccuracy, s.Accuracy != nil}, {report.PartTactics, s.Tactics != nil},
 	} {
 		if e.made {
 			parts |= e.part
@@ -75,14 +75,14 @@ func made(s *sessions.Snapshot) (parts sessions.Parts) {
 }
 
 // live reports whether the times of a snapshot are being measured now.
-func live(s *sessions.Snapshot) bool {
+func live(s *report.Snapshot) bool {
 	t := s.Timings
-	return t != nil && t.Live && s.Replay == "" && !s.Stopped && !s.Stale.Has(sessions.PartTimings)
+	return t != nil && t.Live && s.Replay == "" && !s.Stopped && !s.Stale.Has(report.PartTimings)
 }
 
 // cutShort returns after how many runs the measurement of the times was stopped, 0 where it was not.
-func cutShort(s *sessions.Snapshot) int {
-	if t := s.Timings; t != nil && t.Live && s.Stopped && !s.Stale.Has(sessions.PartTimings) {
+func cutShort(s *report.Snapshot) int {
+	if t := s.Timings; t != nil && t.Live && s.Stopped && !s.Stale.Has(report.PartTimings) {
 		return t.Samples
 	}
 	return 0
@@ -103,7 +103,7 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 		for i, line := range ui.Wrap(p.snap.Err, c.W-4) {
 			c.Text(3, y+1+i, ui.Plain, line)
 		}
-	case p.snap.Refused() && p.part&^(sessions.PartModel|sessions.PartPasses) != 0:
+	case p.snap.Refused() && p.part&^(report.PartModel|report.PartPasses) != 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+": the model is not runnable")
 		p.whyRefused(c, y+1, ui.Plain, p.snap.Model.NotRunnable)
 	case b != nil && p.snap.Replay != "":
@@ -180,10 +180,10 @@ func plural(n int, noun string) string {
 }
 
 // snapshotLabel names the configuration of a snapshot.
-func snapshotLabel(s *sessions.Snapshot) string { return s.Config.Label(ownRanges(s)) }
+func snapshotLabel(s *report.Snapshot) string { return s.Config.Label(ownRanges(s)) }
 
 // ownRanges reports whether the model brings its own quantisation, so that no calibrator has a say.
-func ownRanges(s *sessions.Snapshot) bool {
+func ownRanges(s *report.Snapshot) bool {
 	return s.Model != nil && s.Model.Ops["QuantizeLinear"]+s.Model.Ops["DequantizeLinear"] > 0
 }
 
@@ -207,7 +207,7 @@ func signed(d time.Duration) string {
 // shortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
 // their members, the principal first, which no column is wide enough for.
 func shortName(name string) string {
-	first, others := sessions.Principal(name)
+	first, others := report.Principal(name)
 	return first + others
 }
 
@@ -215,7 +215,7 @@ func shortName(name string) string {
 // "stem/conv/Conv + norm/BatchNormalization".
 func joinLayers(names []string) string {
 	if len(names) < 2 {
-		return strings.Join(names, sessions.MemberSeparator)
+		return strings.Join(names, report.MemberSeparator)
 	}
 	prefix := names[0]
 	for _, n := range names[1:] {
@@ -226,7 +226,7 @@ func joinLayers(names []string) string {
 	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
 	out := names[0]
 	for _, n := range names[1:] {
-		out += sessions.MemberSeparator + n[len(prefix):]
+		out += report.MemberSeparator + n[len(prefix):]
 	}
 	return out
 }

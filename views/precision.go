@@ -7,7 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -32,8 +33,8 @@ func (d *desk) setPrecision(name string, from []string) tea.Cmd {
 	if strings.Contains(rule, "*") {
 		items[len(items)-1] += ", or a rule says: now " + rule
 	}
-	constraints, says := sessions.Obey, "obey: from now on a precision that cannot be had is an error, not a warning"
-	if d.want.Constraints == sessions.Obey {
+	constraints, says := config.Obey, "obey: from now on a precision that cannot be had is an error, not a warning"
+	if d.want.Constraints == config.Obey {
 		constraints, says = "", "prefer: from now on a precision that cannot be had is a warning, not an error"
 	}
 	items = append(items, says)
@@ -41,7 +42,7 @@ func (d *desk) setPrecision(name string, from []string) tea.Cmd {
 		items = append(items, fmt.Sprintf("reset: forget the precision of all layers (%s set)", plural(n, "rule")))
 	}
 	return ui.Open(&ui.Choice{Name: "Precision of " + shortName(name), Items: items, Active: slices.Index(choices, set), Pick: func(i int) tea.Cmd {
-		return d.change(func(c *sessions.Config) {
+		return d.change(func(c *config.Config) {
 			switch i - len(choices) {
 			case 0:
 				c.Constraints = constraints
@@ -86,7 +87,7 @@ func (d *desk) setMark(name string, from []string, precision string) (mark strin
 	if set == "" {
 		return "", false
 	}
-	built := d.snap.Stale&sessions.PartPasses == 0 && slices.Equal(d.snap.Config.LayerPrecisions, d.want.LayerPrecisions)
+	built := d.snap.Stale&report.PartPasses == 0 && slices.Equal(d.snap.Config.LayerPrecisions, d.want.LayerPrecisions)
 	return precisionMark, built && precisionStyle(precision) != precisionStyle(string(set))
 }
 
@@ -112,7 +113,7 @@ func (d *desk) setText(name string, from []string, precision string) string {
 		if u := d.unmet(name); u != nil {
 			why = u.Reason
 		}
-		if d.want.Constraints == sessions.Ignore {
+		if d.want.Constraints == config.Ignore {
 			why = "precision constraints are none"
 		}
 		text += ", but it runs in " + precision + ": " + why
@@ -121,9 +122,9 @@ func (d *desk) setText(name string, from []string, precision string) string {
 }
 
 // unmet returns what is known of a layer of the engine whose precision is not the one that was set, nil where it is.
-func (d *desk) unmet(name string) *sessions.UnmetPrecision {
+func (d *desk) unmet(name string) *report.UnmetPrecision {
 	if p := d.snap.Passes; p != nil {
-		if i := slices.IndexFunc(p.Unmet, func(u sessions.UnmetPrecision) bool { return u.Layer == name }); i >= 0 {
+		if i := slices.IndexFunc(p.Unmet, func(u report.UnmetPrecision) bool { return u.Layer == name }); i >= 0 {
 			return &p.Unmet[i]
 		}
 	}

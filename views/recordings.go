@@ -8,7 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -25,7 +26,7 @@ func recordingsScreen(d *desk) *ui.Screen {
 
 // recordingsMsg brings the list of recordings, newest first, or the reason why there is none.
 type recordingsMsg struct {
-	list []*sessions.RecordingReport
+	list []*report.Recording
 	err  error
 }
 
@@ -35,7 +36,7 @@ func listRecordings(folder string) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		list, err := sessions.ListRecordings(folder)
+		list, err := recording.List(folder)
 		return recordingsMsg{list, err}
 	}
 }
@@ -55,7 +56,7 @@ func (d *desk) record() tea.Cmd {
 	if d.snap.Model != nil {
 		name = strings.TrimSuffix(filepath.Base(d.snap.Model.Path), filepath.Ext(d.snap.Model.Path))
 	}
-	path := filepath.Join(d.Recordings, name+d.Now().Format("-20060102-150405")+sessions.RecordingExtension)
+	path := filepath.Join(d.Recordings, name+d.Now().Format("-20060102-150405")+recording.Extension)
 	return func() tea.Msg {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return ui.StatusMsg{Text: "record: " + err.Error(), Style: ui.Bad}
@@ -71,7 +72,7 @@ func (d *desk) record() tea.Cmd {
 type recordingsView struct {
 	pane
 	table ui.Table
-	list  []*sessions.RecordingReport
+	list  []*report.Recording
 	err   error
 }
 
@@ -142,12 +143,12 @@ func (v *recordingsView) before() int {
 func (v *recordingsView) live(r int) bool { return r < v.before() }
 
 // at returns the recording of a row; for that of the live session, what it is at.
-func (v *recordingsView) at(r int) *sessions.RecordingReport {
+func (v *recordingsView) at(r int) *report.Recording {
 	if !v.live(r) {
 		return v.list[r-v.before()]
 	}
 	s := v.Live.Snapshot()
-	report := &sessions.RecordingReport{Configs: []sessions.RecordedConfig{{Name: snapshotLabel(s)}}}
+	report := &report.Recording{Configs: []report.RecordedConfig{{Name: snapshotLabel(s)}}}
 	if s.Model != nil {
 		report.Model = s.Model.Name
 	}
@@ -155,7 +156,7 @@ func (v *recordingsView) at(r int) *sessions.RecordingReport {
 }
 
 // triedNames lists the configurations that a recording has.
-func triedNames(r *sessions.RecordingReport) string {
+func triedNames(r *report.Recording) string {
 	var names []string
 	for _, c := range r.Configs {
 		names = append(names, c.Name)
@@ -185,7 +186,7 @@ func (v *recordingsView) Keys() []ui.Key {
 
 func (v *recordingsView) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case *sessions.Snapshot:
+	case *report.Snapshot:
 		v.take(msg)
 	case recordingsMsg:
 		v.list, v.err = msg.list, msg.err

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -19,7 +19,7 @@ type saves struct {
 // saveConfig writes the configuration that is asked for to a file and says, also in the log, where that is and what it
 // takes the place of.
 func (d *desk) saveConfig() tea.Cmd {
-	cfg, label := cloneConfig(d.want), d.want.Label(ownRanges(d.snap))
+	cfg, label := d.want.Clone(), d.want.Label(ownRanges(d.snap))
 	return func() tea.Msg {
 		path, what, err := d.saves.write(d.SaveConfig, cfg, label)
 		if err != nil {
@@ -32,7 +32,7 @@ func (d *desk) saveConfig() tea.Cmd {
 }
 
 // write saves a configuration and returns the file's path and what was done: "fp32 saved, overwriting int8/mse".
-func (s *saves) write(save func(sessions.Config) (string, error), cfg sessions.Config, label string) (path, what string, err error) {
+func (s *saves) write(save func(config.Config) (string, error), cfg config.Config, label string) (path, what string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if path, err = save(cfg); err != nil {

@@ -7,7 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -64,7 +65,7 @@ func (d *desk) scrubbed() tea.Cmd {
 }
 
 // recordedState says in what state a recorded snapshot was, where that is not a finished one.
-func recordedState(s *sessions.Snapshot) (string, ui.Style) {
+func recordedState(s *report.Snapshot) (string, ui.Style) {
 	switch {
 	case s.Err != "":
 		return s.Err, ui.Bad
@@ -79,7 +80,7 @@ func recordedState(s *sessions.Snapshot) (string, ui.Style) {
 }
 
 // replayBadge says that a recording is shown, and which of its states.
-func replayBadge(at *sessions.Moment) string {
+func replayBadge(at *report.Moment) string {
 	if at == nil {
 		return "REPLAY"
 	}
@@ -88,12 +89,12 @@ func replayBadge(at *sessions.Moment) string {
 
 // drawWhen draws when the states of a recording were, in two lines: an axis from its start to its last state with a column
 // wherever there is a state, high where one has all reports, and below it a mark at the state that is shown.
-func drawWhen(c *ui.Canvas, steps []sessions.RecordedStep, at sessions.Moment) {
+func drawWhen(c *ui.Canvas, steps []recording.Step, at report.Moment) {
 	var total time.Duration
 	for _, s := range steps {
 		total = max(total, s.After)
 	}
-	first, last := sessions.Clock(0), sessions.Clock(total)
+	first, last := report.Clock(0), report.Clock(total)
 	x := ui.Width(first) + 2
 	w := c.W - x - ui.Width(last) - 2
 	if w < 8 || c.H < 2 {

@@ -5,7 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -13,7 +14,7 @@ import (
 // return at once.
 type Timeline interface {
 	// Steps returns the states that there are, in order.
-	Steps() []sessions.RecordedStep
+	Steps() []recording.Step
 	// Position returns which of them is shown.
 	Position() int
 	// CutShort reports whether the last state is not one at which somebody stopped.
@@ -21,16 +22,16 @@ type Timeline interface {
 	// Seek shows state i, or the nearest there is.
 	Seek(i int)
 	// Moment describes state i.
-	Moment(i int) sessions.Moment
+	Moment(i int) report.Moment
 	// Tried returns the configurations that there are with what came of each in the end.
-	Tried() []sessions.RecordedConfig
+	Tried() []report.RecordedConfig
 }
 
 // statesView lists the states of a recording; the other screens show the one that was chosen.
 type statesView struct {
 	pane
 	table ui.Table
-	steps []sessions.RecordedStep
+	steps []recording.Step
 }
 
 func newStatesView(d *desk) *statesView {
@@ -43,7 +44,7 @@ func newStatesView(d *desk) *statesView {
 		Rows: len(v.steps),
 		Columns: []ui.Column{
 			right("state", 6, 0, func(r int) string { return fmt.Sprint(r + 1) }),
-			right("after", 9, 0, func(r int) string { return sessions.Clock(v.steps[r].After) }),
+			right("after", 9, 0, func(r int) string { return report.Clock(v.steps[r].After) }),
 			{Title: "configuration", Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 				c := v.steps[r].Config
 				return ui.Cell{Text: c.Label(ownRanges(v.snap)), Style: precisionStyle(string(c.Precision))}
@@ -68,7 +69,7 @@ func newStatesView(d *desk) *statesView {
 }
 
 // shown returns which state the panes show.
-func (v *statesView) shown() sessions.Moment {
+func (v *statesView) shown() report.Moment {
 	if v.snap.At != nil {
 		return *v.snap.At
 	}

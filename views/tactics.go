@@ -7,7 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -33,9 +34,9 @@ type chosenView struct {
 }
 
 func newChosenView(d *desk) *chosenView {
-	v := &chosenView{pane: d.pane(sessions.PartTactics)}
+	v := &chosenView{pane: d.pane(report.PartTactics)}
 	v.untimed = "cost model's prices"
-	at := func(r int) *sessions.LayerTactics { return &v.snap.Tactics.Layers[r] }
+	at := func(r int) *report.LayerTactics { return &v.snap.Tactics.Layers[r] }
 	duration := func(r int) float64 { return float64(chosen(at(r)).Time) }
 	v.table.Columns = []ui.Column{
 		{Title: "layer", Name: true, Width: 16, Flex: 4, Cell: func(r int) ui.Cell { return ui.Cell{Text: shortName(at(r).Layer)} }},
@@ -66,7 +67,7 @@ func newChosenView(d *desk) *chosenView {
 }
 
 // tactic writes the chosen tactic; a pinned one is marked.
-func (v *chosenView) tactic(l *sessions.LayerTactics) ui.Cell {
+func (v *chosenView) tactic(l *report.LayerTactics) ui.Cell {
 	if v.want.Pin[l.Layer] != "" {
 		return ui.Cell{Text: string(v.Look.Glyphs.Point) + l.Chosen, Style: ui.Accent | ui.Bold}
 	}
@@ -74,20 +75,20 @@ func (v *chosenView) tactic(l *sessions.LayerTactics) ui.Cell {
 }
 
 // chosen returns the candidate that was taken.
-func chosen(l *sessions.LayerTactics) *sessions.CandidateInfo {
+func chosen(l *report.LayerTactics) *report.Candidate {
 	for i := range l.Candidates {
 		if l.Candidates[i].Chosen {
 			return &l.Candidates[i]
 		}
 	}
-	return &sessions.CandidateInfo{}
+	return &report.Candidate{}
 }
 
 // priced reports whether a candidate has a time that means something: a measurement, or the estimate of a device that has
 // no others.
-func priced(c *sessions.CandidateInfo) bool { return c.Timed || c.Ratio > 0 }
+func priced(c *report.Candidate) bool { return c.Timed || c.Ratio > 0 }
 
-func timeCell(c *sessions.CandidateInfo) ui.Cell {
+func timeCell(c *report.Candidate) ui.Cell {
 	switch {
 	case c.Timed:
 		return ui.Cell{Text: ui.Duration(c.Time)}
@@ -156,7 +157,7 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 		}
 		v.table.Refresh()
 		if t := v.snap.Tactics; t != nil && was != nil {
-			sources := func(name string) []string { return strings.Split(name, sessions.MemberSeparator) }
+			sources := func(name string) []string { return strings.Split(name, report.MemberSeparator) }
 			follow(&v.table, was.Layer, sources(was.Layer), len(t.Layers), func(i int) (string, []string) {
 				return t.Layers[i].Layer, sources(t.Layers[i].Layer)
 			})
@@ -170,12 +171,12 @@ func (v *chosenView) Update(msg tea.Msg) tea.Cmd {
 		return v.retime(l.Layer)
 	}
 	if l := v.layer(); isKey(msg, "p") && l != nil {
-		return v.change(func(c *sessions.Config) { delete(c.Pin, l.Layer); c.Pin = orNil(c.Pin) })
+		return v.change(func(c *config.Config) { c.Unpin(l.Layer) })
 	}
 	return nil
 }
 
-func (v *chosenView) layer() *sessions.LayerTactics {
+func (v *chosenView) layer() *report.LayerTactics {
 	if v.snap.Tactics == nil {
 		return nil
 	}
@@ -193,12 +194,4 @@ func (v *chosenView) Render(w, h int) string {
 		}
 		v.table.Draw(c)
 	})
-}
-
-// orNil makes an empty map nil, as configurations have them.
-func orNil[V any](m map[string]V) map[string]V {
-	if len(m) == 0 {
-		return nil
-	}
-	return m
 }

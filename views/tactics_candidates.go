@@ -10,7 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -25,12 +26,12 @@ type candidatesView struct {
 
 // candidateRow is a candidate, or a family of those that cannot compute the layer.
 type candidateRow struct {
-	*sessions.CandidateInfo
-	family *sessions.TacticFamily // of the candidate, if it is one of a family's that is unfolded
+	*report.Candidate
+	family *report.TacticFamily // of the candidate, if it is one of a family's that is unfolded
 }
 
 // folder reports whether the row stands for a family.
-func (r candidateRow) folder() bool { return r.CandidateInfo == nil }
+func (r candidateRow) folder() bool { return r.Candidate == nil }
 
 // label is what the cursor stays on, and filters look at.
 func (r candidateRow) label() string {
@@ -43,12 +44,12 @@ func (r candidateRow) label() string {
 func newCandidatesView(of *chosenView) *candidatesView {
 	v := &candidatesView{chosenView: of, open: map[string]bool{}}
 	// of a family's row there is but a name and a reason
-	cell := func(of func(c *sessions.CandidateInfo) ui.Cell) func(int) ui.Cell {
+	cell := func(of func(c *report.Candidate) ui.Cell) func(int) ui.Cell {
 		return func(r int) ui.Cell {
 			if v.rows[r].folder() {
 				return ui.Cell{}
 			}
-			return of(v.rows[r].CandidateInfo)
+			return of(v.rows[r].Candidate)
 		}
 	}
 	v.table.Columns = []ui.Column{
@@ -56,13 +57,13 @@ func newCandidatesView(of *chosenView) *candidatesView {
 			Order: func(a, b int) int { return cmp.Compare(v.rows[a].rank(), v.rows[b].rank()) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: cell(v.bar)},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: cell(v.time)},
-		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: cell(func(c *sessions.CandidateInfo) ui.Cell {
+		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: cell(func(c *report.Candidate) ui.Cell {
 			if c.Ratio == 0 {
 				return ui.Cell{}
 			}
 			return ui.Cell{Text: fmt.Sprintf("%.2fx", c.Ratio), Style: v.out(c)}
 		})},
-		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: cell(func(c *sessions.CandidateInfo) ui.Cell { return ui.Cell{Text: c.Format, Style: ui.Muted} })},
+		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: cell(func(c *report.Candidate) ui.Cell { return ui.Cell{Text: c.Format, Style: ui.Muted} })},
 		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(v.rows[r]) }},
 	}
 	v.table.Empty = "no candidates"
@@ -70,7 +71,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 }
 
 func (v *candidatesView) name(r candidateRow) ui.Cell {
-	g, c := v.Look.Glyphs, r.CandidateInfo
+	g, c := v.Look.Glyphs, r.Candidate
 	switch {
 	case r.folder() && v.open[r.family.Name]:
 		return ui.Cell{Text: "- " + r.family.Name, Style: ui.Muted}
@@ -89,7 +90,7 @@ func (v *candidatesView) name(r candidateRow) ui.Cell {
 }
 
 // out is the style of a candidate that was kept out by a pin or forbidden: muted, though its time is known.
-func (v *candidatesView) out(c *sessions.CandidateInfo) ui.Style {
+func (v *candidatesView) out(c *report.Candidate) ui.Style {
 	t, layer := v.snap.Tactics, v.layer().Layer
 	if !c.Chosen && (t.Pinned[layer] != "" || slices.Contains(t.Forbidden[layer], c.Tactic)) {
 		return ui.Muted
@@ -97,7 +98,7 @@ func (v *candidatesView) out(c *sessions.CandidateInfo) ui.Style {
 	return ui.Plain
 }
 
-func (v *candidatesView) time(c *sessions.CandidateInfo) ui.Cell {
+func (v *candidatesView) time(c *report.Candidate) ui.Cell {
 	cell := timeCell(c)
 	cell.Style = cmp.Or(cell.Style, v.out(c))
 	return cell
@@ -108,7 +109,7 @@ func (v *candidatesView) forbidden(tactic string) bool {
 	return l != nil && slices.Contains(v.want.Forbid[l.Layer], tactic)
 }
 
-func (v *candidatesView) bar(c *sessions.CandidateInfo) ui.Cell {
+func (v *candidatesView) bar(c *report.Candidate) ui.Cell {
 	top := 1.0
 	for _, o := range v.layer().Candidates {
 		top = max(top, o.Ratio)
@@ -121,7 +122,7 @@ func (v *candidatesView) bar(c *sessions.CandidateInfo) ui.Cell {
 }
 
 func (v *candidatesView) why(r candidateRow) ui.Cell {
-	l, c := v.layer(), r.CandidateInfo
+	l, c := v.layer(), r.Candidate
 	switch {
 	case r.folder():
 		return ui.Cell{Text: r.family.String(), Style: ui.Muted}
@@ -168,7 +169,7 @@ func (v *candidatesView) Keys() []ui.Key {
 
 func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 	l := v.layer()
-	if _, ok := msg.(*sessions.Snapshot); ok || l == nil {
+	if _, ok := msg.(*report.Snapshot); ok || l == nil {
 		return nil
 	}
 	v.fit(l)
@@ -185,7 +186,7 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 	case r.folder() && (isKey(msg, "p") || isKey(msg, "x")):
 		return say(ui.Warn, "none of these computes the layer; enter lists them")
 	case isKey(msg, "p"):
-		return v.pin(l, r.CandidateInfo)
+		return v.pin(l, r.Candidate)
 	case isKey(msg, "x"):
 		return v.forbid(l, r.Tactic)
 	}
@@ -195,7 +196,7 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 }
 
 // fold unfolds a family, and the cursor goes to the first of its tactics, or folds it, and the cursor goes to its row.
-func (v *candidatesView) fold(l *sessions.LayerTactics, f *sessions.TacticFamily) {
+func (v *candidatesView) fold(l *report.LayerTactics, f *report.TacticFamily) {
 	v.open[f.Name] = !v.open[f.Name]
 	if v.shown.tactic = f.Name; v.open[f.Name] {
 		v.shown.tactic = l.Candidates[f.Candidates[0]].Tactic
@@ -204,11 +205,11 @@ func (v *candidatesView) fold(l *sessions.LayerTactics, f *sessions.TacticFamily
 }
 
 // list makes the rows of a layer: families come last, each one's candidates behind it where it is unfolded.
-func (v *candidatesView) list(l *sessions.LayerTactics) {
+func (v *candidatesView) list(l *report.LayerTactics) {
 	v.rows = v.rows[:0]
 	single, families := l.Folded()
 	for _, i := range single {
-		v.rows = append(v.rows, candidateRow{CandidateInfo: &l.Candidates[i]})
+		v.rows = append(v.rows, candidateRow{Candidate: &l.Candidates[i]})
 	}
 	for i := range families {
 		f := &families[i]
@@ -223,7 +224,7 @@ func (v *candidatesView) list(l *sessions.LayerTactics) {
 
 // fit shows a layer's candidates: the one chosen, then those that were timed, the fastest first, then the others. The cursor
 // stays on its tactic wherever that goes; with another layer it begins at the top.
-func (v *candidatesView) fit(l *sessions.LayerTactics) {
+func (v *candidatesView) fit(l *report.LayerTactics) {
 	v.list(l)
 	v.table.Rows = len(v.rows)
 	v.table.SortBy(0, false)
@@ -256,7 +257,7 @@ func (r candidateRow) rank() float64 {
 
 // pin pins a tactic to the layer, which allows it again if it was forbidden; or lets the builder choose again. A tactic that
 // cannot compute the layer is refused.
-func (v *candidatesView) pin(l *sessions.LayerTactics, candidate *sessions.CandidateInfo) tea.Cmd {
+func (v *candidatesView) pin(l *report.LayerTactics, candidate *report.Candidate) tea.Cmd {
 	tactic := candidate.Tactic
 	if v.want.Pin[l.Layer] != tactic {
 		switch {
@@ -266,42 +267,12 @@ func (v *candidatesView) pin(l *sessions.LayerTactics, candidate *sessions.Candi
 			return say(ui.Warn, tactic+" cannot be pinned: "+shortName(l.Layer)+" only arranges memory and launches nothing")
 		}
 	}
-	return v.change(func(c *sessions.Config) {
-		if c.Pin[l.Layer] == tactic {
-			delete(c.Pin, l.Layer)
-			c.Pin = orNil(c.Pin)
-			return
-		}
-		if slices.Contains(c.Forbid[l.Layer], tactic) {
-			flipForbidden(c, l.Layer, tactic)
-		}
-		if c.Pin == nil {
-			c.Pin = map[string]string{}
-		}
-		c.Pin[l.Layer] = tactic
-	})
+	return v.change(func(c *config.Config) { c.FlipPin(l.Layer, tactic) })
 }
 
 // forbid forbids a tactic for the layer, which unpins it; or allows it again.
-func (v *candidatesView) forbid(l *sessions.LayerTactics, tactic string) tea.Cmd {
-	return v.change(func(c *sessions.Config) {
-		if c.Pin[l.Layer] == tactic {
-			delete(c.Pin, l.Layer)
-			c.Pin = orNil(c.Pin)
-		}
-		flipForbidden(c, l.Layer, tactic)
-	})
-}
-
-// flipForbidden forbids a tactic for a layer, or allows it again.
-func flipForbidden(c *sessions.Config, layer, tactic string) {
-	if c.Forbid == nil {
-		c.Forbid = map[string][]string{}
-	}
-	if c.Forbid[layer] = flip(c.Forbid[layer], tactic); len(c.Forbid[layer]) == 0 {
-		delete(c.Forbid, layer)
-	}
-	c.Forbid = orNil(c.Forbid)
+func (v *candidatesView) forbid(l *report.LayerTactics, tactic string) tea.Cmd {
+	return v.change(func(c *config.Config) { c.FlipForbid(l.Layer, tactic) })
 }
 
 func (v *candidatesView) Render(w, h int) string {

@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -21,7 +21,7 @@ var (
 
 // OverviewText returns the overview of a settled snapshot as text, for where the workbench cannot be shown: for a
 // terminal of so many cells, or with width 0 for a file or pipe, where nothing is left out.
-func OverviewText(s *sessions.Snapshot, width int) string {
+func OverviewText(s *report.Snapshot, width int) string {
 	box := 80
 	if width > 0 {
 		box = max(40, min(width, 120))
@@ -74,7 +74,7 @@ func numberStyle(row, column int) lipgloss.Style {
 }
 
 // slowestText lists the layers that take the most time. Where that is too wide the last columns are left out.
-func slowestText(s *sessions.Snapshot, width int) string {
+func slowestText(s *report.Snapshot, width int) string {
 	headers := []string{"slowest layers", "median", "share", "p99", "CV", "type", "tactic"}
 	if s.Timings.Estimated { // an estimate does not vary
 		headers = []string{"slowest layers", "estimate", "share", "type", "tactic"}
@@ -86,7 +86,7 @@ func slowestText(s *sessions.Snapshot, width int) string {
 	}
 }
 
-func slowestTable(s *sessions.Snapshot, headers []string) string {
+func slowestTable(s *report.Snapshot, headers []string) string {
 	t := textTable(headers...).StyleFunc(func(row, column int) lipgloss.Style {
 		if headers[column] == "tactic" {
 			return cellStyle.Align(lipgloss.Left).Faint(row == table.HeaderRow)
@@ -109,7 +109,7 @@ func slowestTable(s *sessions.Snapshot, headers []string) string {
 }
 
 // footprintText states the planner's numbers.
-func footprintText(s *sessions.Snapshot) string {
+func footprintText(s *report.Snapshot) string {
 	m := s.Overview.Memory
 	t := textTable("memory", "peak", "lower bound", "no reuse", "in, out", "weights")
 	size := func(n int) string { return ui.Bytes(int64(n)) }

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -20,8 +20,8 @@ type cacheView struct {
 }
 
 func newCacheView(d *desk) *cacheView {
-	v := &cacheView{pane: d.pane(sessions.PartTactics)}
-	at := func(r int) *sessions.CacheInfo { return &v.snap.Tactics.Cache[r] }
+	v := &cacheView{pane: d.pane(report.PartTactics)}
+	at := func(r int) *report.CacheEntry { return &v.snap.Tactics.Cache[r] }
 	v.table.Columns = []ui.Column{
 		{Title: "tactic", Name: true, Width: 18, Flex: 1, Cell: func(r int) ui.Cell {
 			if at(r).Stale {
@@ -51,7 +51,7 @@ func newCacheView(d *desk) *cacheView {
 }
 
 // age writes how long ago an entry was measured.
-func (v *cacheView) age(e *sessions.CacheInfo) ui.Cell {
+func (v *cacheView) age(e *report.CacheEntry) ui.Cell {
 	if e.Measured.IsZero() {
 		return ui.Cell{Text: "·", Style: ui.Faint}
 	}
@@ -60,7 +60,7 @@ func (v *cacheView) age(e *sessions.CacheInfo) ui.Cell {
 
 // spread writes by how much the best time of a tactic was missed on the next best occasion; where that is much, the machine
 // did something else.
-func (v *cacheView) spread(e *sessions.CacheInfo) ui.Cell {
+func (v *cacheView) spread(e *report.CacheEntry) ui.Cell {
 	switch {
 	case e.Disturbed:
 		return ui.Cell{Text: string(v.Look.Glyphs.Warn) + fmt.Sprintf("%.0f%%", 100*e.Spread), Style: ui.Warn}

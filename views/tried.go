@@ -10,18 +10,19 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // trial is what came of a configuration. A time or size that is not known is zero, a share or ratio NaN.
 type trial struct {
-	config     sessions.Config
+	config     config.Config
 	label      string
 	samples    int
 	median     time.Duration
-	latency    sessions.Latency // with that median; a recording has the median alone
-	measured   sessions.Measured
+	latency    report.Latency // with that median; a recording has the median alone
+	measured   report.Measured
 	top1       float64
 	agreement  float64
 	sqnr       float64
@@ -31,7 +32,7 @@ type trial struct {
 }
 
 // snapshotTrial returns what a settled snapshot says of its configuration.
-func snapshotTrial(s *sessions.Snapshot) trial {
+func snapshotTrial(s *report.Snapshot) trial {
 	t := trial{
 		config: s.Config, samples: s.Timings.Samples, median: s.Timings.EndToEnd.Median, latency: s.Timings.EndToEnd,
 		unfinished: cutShort(s) > 0, measured: s.Timings.Measured(s.Config),
@@ -55,7 +56,7 @@ func knownShare(v float64) float64 {
 }
 
 // recordedTrial returns what a recording says of a configuration in the end.
-func recordedTrial(c sessions.RecordedConfig) trial {
+func recordedTrial(c report.RecordedConfig) trial {
 	known := func(v *float64) float64 {
 		if v == nil {
 			return math.NaN()
@@ -150,10 +151,10 @@ func orNaN(v float64) float64 {
 }
 
 // speed returns how many times as fast as the first one that was measured a configuration is; NaN where that is not known.
-func (v *triedView) speed(t *trial) sessions.Speed {
+func (v *triedView) speed(t *trial) report.Speed {
 	i := slices.IndexFunc(v.trials, func(t trial) bool { return t.median > 0 })
 	if i < 0 || t.median == 0 {
-		return sessions.Speed{Ratio: math.NaN(), SideBySide: true}
+		return report.Speed{Ratio: math.NaN(), SideBySide: true}
 	}
 	return t.measured.Over(v.trials[i].measured, ownRanges(v.desk.snap))
 }
@@ -175,6 +176,7 @@ func (v *triedView) speedText(t *trial) string {
 }
 
 func (v *triedView) Title() string { return "Configurations tried" }
+
 func (v *triedView) Keys() []ui.Key {
 	return append(v.table.Keys(), ui.K("enter", "use", "use the configuration under the cursor"))
 }
@@ -206,8 +208,8 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 		v.name()
 	case isKey(msg, "enter"):
 		if r := v.table.Row(); r >= 0 {
-			cfg := cloneConfig(v.trials[r].config)
-			return v.change(func(c *sessions.Config) { *c = cfg })
+			cfg := v.trials[r].config.Clone()
+			return v.change(func(c *config.Config) { *c = cfg })
 		}
 	default:
 		v.table.Update(msg)
@@ -217,7 +219,7 @@ func (v *triedView) Update(msg tea.Msg) tea.Cmd {
 
 // try remembers what came of the configuration of a settled snapshot: what the table shows, and what later ones are
 // compared with.
-func (d *desk) try(s *sessions.Snapshot) {
+func (d *desk) try(s *report.Snapshot) {
 	if d.Timeline == nil && s.Settled() && s.Memory != nil && s.Timings.EndToEnd.Median > 0 {
 		d.tried = keep(d.tried, snapshotTrial(s), s.Busy == nil && cutShort(s) == 0, ownRanges(s))
 	}
@@ -225,7 +227,7 @@ func (d *desk) try(s *sessions.Snapshot) {
 
 // took returns the latency of a configuration, and what it is compared by, as the table has it, or that of the snapshot where the table has none or
 // has by now what is compared with it.
-func (d *desk) took(was, now *sessions.Snapshot) (sessions.Latency, sessions.Measured) {
+func (d *desk) took(was, now *report.Snapshot) (report.Latency, report.Measured) {
 	own := ownRanges(now)
 	i := slices.IndexFunc(d.tried, func(t trial) bool { return t.config.SameEngine(was.Config, own) })
 	if i < 0 || was.Config.SameEngine(now.Config, own) {
@@ -251,11 +253,11 @@ func keep(trials []trial, t trial, final, own bool) []trial {
 
 // name labels the rows, so that no two of them read alike.
 func (v *triedView) name() {
-	var list []sessions.Config
+	var list []config.Config
 	for _, t := range v.trials {
 		list = append(list, t.config)
 	}
-	for i, label := range sessions.Labels(list, ownRanges(v.desk.snap)) {
+	for i, label := range config.Labels(list, ownRanges(v.desk.snap)) {
 		v.trials[i].label = label
 	}
 	v.table.Rows = len(v.trials)

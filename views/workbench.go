@@ -10,18 +10,19 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // Controller is what the workbench stands in front of: a session, or the replay of a recording. Its methods return at
 // once.
 type Controller interface {
-	Snapshot() *sessions.Snapshot
+	Snapshot() *report.Snapshot
 	// Events delivers snapshots as they are published; the newest is never lost.
-	Events() <-chan *sessions.Snapshot
+	Events() <-chan *report.Snapshot
 	// Set asks for another configuration.
-	Set(sessions.Config)
+	Set(config.Config)
 	// Rerun asks for the measurements to be made again; it ends a re-timing.
 	Rerun()
 	// Cancel stops what is being done; what it would have made stays stale.
@@ -49,7 +50,7 @@ type Options struct {
 	// Recorder is nil where nothing can be recorded, as in a replay.
 	Recorder Recorder
 	// SaveConfig writes a configuration to a file and returns its path; nil where none can be written.
-	SaveConfig func(sessions.Config) (string, error)
+	SaveConfig func(config.Config) (string, error)
 	// Recordings is the folder of recordings: where new ones are written and screen 9 looks for them. Empty: none.
 	Recordings string
 	// Open opens a recording; nil where that cannot be done.
@@ -65,7 +66,7 @@ type Options struct {
 
 // Live is a session that waits, at work, behind the replay of a recording.
 type Live struct {
-	Snapshot func() *sessions.Snapshot
+	Snapshot func() *report.Snapshot
 	Return   tea.Cmd // shows it again
 }
 
@@ -102,17 +103,17 @@ type desk struct {
 	Options
 	ctl Controller
 
-	snap   *sessions.Snapshot // the newest, even while the panes are frozen
-	want   sessions.Config    // asked for; snap.Config follows
-	past   []sessions.Config
-	future []sessions.Config
+	snap   *report.Snapshot // the newest, even while the panes are frozen
+	want   config.Config    // asked for; snap.Config follows
+	past   []config.Config
+	future []config.Config
 
-	settled *sessions.Snapshot // the newest whose reports all fit its configuration
-	before  *sessions.Snapshot // what settled was when another configuration was asked for
-	tried   []trial            // what came of each configuration so far
-	asked   bool               // work that is not over yet was asked for
-	told    bool               // what came of it is in the status line
-	failed  string             // the error last reported
+	settled *report.Snapshot // the newest whose reports all fit its configuration
+	before  *report.Snapshot // what settled was when another configuration was asked for
+	tried   []trial          // what came of each configuration so far
+	asked   bool             // work that is not over yet was asked for
+	told    bool             // what came of it is in the status line
+	failed  string           // the error last reported
 
 	saves saves
 
@@ -175,23 +176,23 @@ var calibrators = []string{"minmax", "entropy", "percentile:99.99", "mse"}
 
 func (d *desk) nextPrecision() tea.Cmd {
 	if d.Timeline == nil {
-		return d.change(func(c *sessions.Config) { c.Precision = c.Precision.Next() })
+		return d.change(func(c *config.Config) { c.Precision = c.Precision.Next() })
 	}
 	var all []string
 	for _, p := range precisions {
 		all = append(all, string(p))
 	}
-	precision := func(c sessions.Config) string { return string(c.Precision) }
-	return d.showRecorded(all, precision, func(sessions.Config) bool { return true })
+	precision := func(c config.Config) string { return string(c.Precision) }
+	return d.showRecorded(all, precision, func(config.Config) bool { return true })
 }
 
 // showRecorded shows the recorded configuration that is the next one by what of gives.
-func (d *desk) showRecorded(all []string, of func(sessions.Config) string, among func(sessions.Config) bool) tea.Cmd {
+func (d *desk) showRecorded(all []string, of func(config.Config) string, among func(config.Config) bool) tea.Cmd {
 	next, ok := d.nextRecorded(all, of, among)
 	if !ok {
 		return nil
 	}
-	return d.change(func(c *sessions.Config) { *c = cloneConfig(next) })
+	return d.change(func(c *config.Config) { *c = next.Clone() })
 }
 
 func (d *desk) nextCalibrator() tea.Cmd {
@@ -200,10 +201,10 @@ func (d *desk) nextCalibrator() tea.Cmd {
 		list = r.Calibrators
 	}
 	if d.Timeline != nil {
-		return d.showRecorded(list, func(c sessions.Config) string { return c.Calibrator }, d.otherCalibrator)
+		return d.showRecorded(list, func(c config.Config) string { return c.Calibrator }, d.otherCalibrator)
 	}
 	at := slices.Index(list, d.want.Calibrator)
-	return d.change(func(c *sessions.Config) { c.Calibrator = list[(at+1)%len(list)] })
+	return d.change(func(c *config.Config) { c.Calibrator = list[(at+1)%len(list)] })
 }
 
 // working reports whether something is being done that can be stopped.
@@ -242,8 +243,8 @@ func (d *desk) measuring() string {
 }
 
 // change asks for the configuration that edit makes of the present one.
-func (d *desk) change(edit func(*sessions.Config)) tea.Cmd {
-	cfg := cloneConfig(d.want)
+func (d *desk) change(edit func(*config.Config)) tea.Cmd {
+	cfg := d.want.Clone()
 	edit(&cfg)
 	if reflect.DeepEqual(cfg, d.want) {
 		return nil
@@ -255,7 +256,7 @@ func (d *desk) change(edit func(*sessions.Config)) tea.Cmd {
 }
 
 // step goes back or forth in the history of configurations.
-func (d *desk) step(from, to *[]sessions.Config, nothing string) tea.Cmd {
+func (d *desk) step(from, to *[]config.Config, nothing string) tea.Cmd {
 	n := len(*from)
 	if n == 0 {
 		return say(ui.Plain, nothing)
@@ -267,7 +268,7 @@ func (d *desk) step(from, to *[]sessions.Config, nothing string) tea.Cmd {
 }
 
 // set asks for a configuration. One that builds the same engine, which is there or being made, begins no work.
-func (d *desk) set(cfg sessions.Config) tea.Cmd {
+func (d *desk) set(cfg config.Config) tea.Cmd {
 	was, own := d.want, ownRanges(d.snap)
 	d.want = cfg
 	d.ctl.Set(cfg)
@@ -280,12 +281,12 @@ func (d *desk) set(cfg sessions.Config) tea.Cmd {
 }
 
 // withoutSay says why a change of the configuration changes no engine.
-func withoutSay(was, cfg sessions.Config) string {
+func withoutSay(was, cfg config.Config) string {
 	switch {
 	case was.Calibrator != cfg.Calibrator:
 		return cfg.Calibrator + ": calibrators matter for INT8 only; press f to get there"
 	case was.Constraints != cfg.Constraints:
-		return string(cmp.Or(cfg.Constraints, sessions.Prefer)) + ": it matters where the precision of a layer is set; nothing is to be rebuilt"
+		return string(cmp.Or(cfg.Constraints, config.Prefer)) + ": it matters where the precision of a layer is set; nothing is to be rebuilt"
 	}
 	return "the engine stays the same: nothing is to be rebuilt"
 }
@@ -301,29 +302,9 @@ func (d *desk) begin(what string) tea.Cmd {
 	return tea.Batch(header, func() tea.Msg { return ui.StatusMsg{Text: what, Job: true} })
 }
 
-func cloneConfig(c sessions.Config) sessions.Config {
-	c.Disable = slices.Clone(c.Disable)
-	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
-	pin, forbid := c.Pin, c.Forbid
-	c.Pin, c.Forbid = map[string]string{}, map[string][]string{}
-	for layer, tactic := range pin {
-		c.Pin[layer] = tactic
-	}
-	for layer, tactics := range forbid {
-		c.Forbid[layer] = slices.Clone(tactics)
-	}
-	if len(c.Pin) == 0 {
-		c.Pin = nil
-	}
-	if len(c.Forbid) == 0 {
-		c.Forbid = nil
-	}
-	return c
-}
-
 // event looks at a snapshot as it arrives, even while the panes are frozen.
 func (d *desk) event(e any, h *ui.Header) tea.Cmd {
-	snap, ok := e.(*sessions.Snapshot)
+	snap, ok := e.(*report.Snapshot)
 	if !ok {
 		return nil
 	}

@@ -11,10 +11,12 @@ import (
 	"github.com/trtui/trtui/core/run/suite"
 )
 
-func sweepCommand() *cobra.Command { return (&selftestOptions{sweep: true}).sweepCommand() }
+func sweepCommand(table []backend) *cobra.Command {
+	return (&selftestFlags{gpuFlags: onGPU(table), sweep: true}).sweepCommand()
+}
 
 // sweepCommand is the selftest's machinery on layers of networks, with no reference to compare with.
-func (o *selftestOptions) sweepCommand() *cobra.Command {
+func (o *selftestFlags) sweepCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep",
 		Short: "Time every tactic on the layers of ResNet-50 and on matrix products, beside what the cost model says",
@@ -29,7 +31,7 @@ func (o *selftestOptions) sweepCommand() *cobra.Command {
 }
 
 // pairsOf returns what there is to do.
-func (o *selftestOptions) pairsOf(b run.Backend) *suite.Sweep {
+func (o *selftestFlags) pairsOf(b run.Backend) *suite.Sweep {
 	layers, sweep := suite.Layers, suite.NewSweep
 	if o.sweep {
 		layers, sweep = suite.Networks, suite.NewTimeSweep
@@ -42,7 +44,7 @@ func (o *selftestOptions) pairsOf(b run.Backend) *suite.Sweep {
 
 // reportTime prints a row of a sweep.
 func (s *selftesting) reportTime(r suite.Row) {
-	t := timeRow{OK: r.OK, Layer: r.Layer, Tactic: r.Tactic, Shape: r.Shape, PredictedUS: r.CostUS, MeasuredUS: r.US, Estimated: s.sum.Estimated, Error: r.Error}
+	t := timeRow{OK: r.OK, Layer: r.Layer, Tactic: r.Tactic, Shape: r.Shape, PredictedUS: r.CostUS, MeasuredUS: r.US, Estimated: s.Estimated, Error: r.Error}
 	s.failure = errors.Join(s.failure, s.print(s.stdout, t, t.String()))
 }
 

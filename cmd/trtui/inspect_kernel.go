@@ -10,11 +10,13 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // inspectKernelCommand shows the code of one layer.
-func (o *options) inspectKernelCommand() *cobra.Command {
+func inspectKernelCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var tactic string
 	c := &cobra.Command{
 		Use:   "kernel LAYER [MODEL|ENGINE]",
@@ -27,43 +29,44 @@ func (o *options) inspectKernelCommand() *cobra.Command {
 			"more; spills are not known.",
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.inspectKernel(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
+			return inspectKernel(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
 		},
 	}
-	o.register(c)
+	o.register(c, takeAll&^takeLabels)
 	c.Flags().StringVar(&tactic, "of-tactic", "", "show the code of this tactic instead of the chosen one")
+	under(c, "Report", "of-tactic")
 	return c
 }
 
-func (o *options) inspectKernel(ctx context.Context, stdout, stderr io.Writer, path, layer, tactic string) error {
-	if _, err := o.config(); err != nil {
+func inspectKernel(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, layer, tactic string) error {
+	if err := o.check(); err != nil {
 		return err
 	}
-	var report *sessions.KernelReport
-	var snap *sessions.Snapshot
+	var kernel *report.Kernel
+	var snap *report.Snapshot
 	err := o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
 			return err
 		}
-		if snap, err = r.Report(ctx, cfg, sessions.PartModel, run.Profiling{}); err != nil {
+		if snap, err = r.Report(ctx, cfg, report.PartModel, run.Profiling{}); err != nil {
 			return err
 		}
-		report, err = r.Kernel(ctx, cfg, layer, tactic)
+		kernel, err = r.Kernel(ctx, cfg, layer, tactic)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
-		return writeReport(stdout, snap.Head(), report)
+	if o.output.json() {
+		return writeReport(stdout, snap.Head(), kernel)
 	}
-	writeKernel(stdout, report)
+	writeKernel(stdout, kernel)
 	return nil
 }
 
 // writeKernel prints the code behind what is known of it.
-func writeKernel(w io.Writer, r *sessions.KernelReport) {
+func writeKernel(w io.Writer, r *report.Kernel) {
 	fmt.Fprintf(w, "%s (%s), tactic %s\n", r.Layer, r.Op, r.Tactic)
 	fmt.Fprintf(w, "%s, %s KiB of tensors read and written\n", ui.Quantity(float64(r.FLOPs), "FLOP"), kib(int(r.Bytes)))
 	if r.Time > 0 {

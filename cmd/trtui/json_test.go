@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // jsonCommands are the commands that print JSON, but record, replay and conformance.
@@ -42,7 +42,7 @@ func TestJSONKeys(t *testing.T) {
 	cache := filepath.Join(dir, "cache.jsonl")
 	for _, c := range jsonCommands {
 		t.Run(strings.Join(c.args, "_"), func(t *testing.T) {
-			args := append(append([]string{}, c.args...), "--format", "json", "--timing-cache", cache)
+			args := withCache(append(append([]string{}, c.args...), "--format", "json"), cache)
 			if len(c.args) > 0 && c.args[0] == "build" {
 				args = append(args, "-o", filepath.Join(dir, "digits.engine"))
 			}
@@ -57,6 +57,15 @@ func TestJSONKeys(t *testing.T) {
 	}
 }
 
+// withCache adds --timing-cache to the arguments of a command that has one.
+func withCache(args []string, cache string) []string {
+	c, _, err := rootCommand(backends).Find(args)
+	if err != nil || c.Flags().Lookup("timing-cache") == nil {
+		return args
+	}
+	return append(args, "--timing-cache", cache)
+}
+
 // checkJSON checks the keys of one JSON document and returns them.
 func checkJSON(t *testing.T, text string) map[string]bool {
 	t.Helper()
@@ -68,8 +77,8 @@ func checkJSON(t *testing.T, text string) map[string]bool {
 	if _, err := d.Token(); err != io.EOF {
 		t.Errorf("there is more than one document: %v", err)
 	}
-	if v["schema"] != float64(sessions.OutputSchema) {
-		t.Errorf("the schema is %v, want %d", v["schema"], sessions.OutputSchema)
+	if v["schema"] != float64(report.OutputSchema) {
+		t.Errorf("the schema is %v, want %d", v["schema"], report.OutputSchema)
 	}
 	for _, name := range []string{"model", "device", "config", "data"} {
 		if _, ok := v[name]; !ok {

@@ -5,14 +5,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/trtui/trtui/sessions"
 )
 
 // The exit codes, as those of diff and grep: the answer is no, which is what errNo says; there is no answer, since a file
@@ -33,7 +29,7 @@ Exit codes:
 `
 
 // commands are the subcommands, in the order of the help.
-var commands = []func() *cobra.Command{
+var commands = []func([]backend) *cobra.Command{
 	buildCommand,
 	benchCommand,
 	runCommand,
@@ -54,20 +50,8 @@ var (
 	errReported = errors.New("failed")
 )
 
-// similarFlag adds to the error of an unknown flag those of the command that are spelt alike.
-func similarFlag(cmd *cobra.Command, err error) error {
-	unknown := new(pflag.NotExistError)
-	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, "--"+f.Name)
-		}
-	})
-	return fmt.Errorf("%w%s", err, sessions.DidYouMean("--"+unknown.GetSpecifiedName(), names))
-}
+// usageError is what is wrong with the command line.
+type usageError struct{ error }
 
 // toldError is the error of a worker, for which it ends with a code of its own.
 type toldError struct{ error }
@@ -78,23 +62,29 @@ func main() {
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// execute runs a command line and returns its exit code.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	started := false
+// rootCommand returns the program's command with all others below it.
+func rootCommand(table []backend) *cobra.Command {
 	root := &cobra.Command{
 		Use:               "trtui",
 		Short:             "Explore, optimise and run neural networks in the terminal",
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRun:  func(*cobra.Command, []string) { started = true },
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 	}
 	for _, command := range commands {
-		root.AddCommand(command())
+		root.AddCommand(command(table))
 	}
-	workbench(root)
+	workbench(root, table)
+	root.PersistentFlags().Bool("ascii", false, "ASCII only; the default where the locale is not UTF-8")
 	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
-	root.SetFlagErrorFunc(similarFlag)
+	root.SetFlagErrorFunc(unknownFlag)
+	return root
+}
+
+// execute runs a command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root, started := rootCommand(backends), false
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -81,7 +81,6 @@ func openOutputs(root *cobra.Command, stdout, stderr io.Writer) {
 	out, errs := &textOutput{w: stdout}, &textOutput{w: stderr}
 	root.SetOut(out)
 	root.SetErr(errs)
-	root.PersistentFlags().Bool("ascii", false, "ASCII only; the default where the locale is not UTF-8")
 	before := root.PersistentPreRun
 	root.PersistentPreRun = func(c *cobra.Command, args []string) {
 		look, _ := ui.Options{ASCII: asked(c, "ascii")}.Detect(os.Getenv, isTerminal(stdout)) // whether a screen could be shown is another question

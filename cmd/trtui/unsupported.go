@@ -8,7 +8,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // hintOn says what to do about a model that is not supported as a whole, about layers that a backend does not compute, or that
@@ -16,6 +16,9 @@ import (
 func hintOn(err error) string {
 	if errors.As(err, new(*graph.IndexError)) {
 		return "an input gives an index that is out of range; --data names inputs that fit"
+	}
+	if e := new(run.NoRoom); errors.As(err, &e) && e.Limit > 0 {
+		return "--max-memory sets the limit"
 	}
 	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
 		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
@@ -58,8 +61,8 @@ func unsupportedOutput(u *run.Unsupported) unsupportedReport {
 }
 
 // writeUnsupported prints every tactic's reason for each layer that has none.
-func (o *options) writeUnsupported(w io.Writer, head sessions.Head, u *run.Unsupported) error {
-	if o.format == "json" {
+func writeUnsupported(w io.Writer, o *outputFlags, head report.Head, u *run.Unsupported) error {
+	if o.json() {
 		return writeReport(w, head, unsupportedOutput(u))
 	}
 	fmt.Fprintf(w, "no tactic of %s computes these layers\n\n", u.Backend)

@@ -65,7 +65,7 @@ func TestStopped(t *testing.T) {
 	cancel()
 	for _, args := range [][]string{{"bench"}, {"run"}, {"eval"}, {"inspect", "memory"}, {"calibrate", "--compare"}, {}} {
 		var errOut bytes.Buffer
-		code := execute(ctx, append(args, "-q", "--timing-cache", "none"), io.Discard, &errOut)
+		code := execute(ctx, append(withCache(args, "none"), "-q"), io.Discard, &errOut)
 		if code != exitFailure || errOut.String() != "trtui: stopped\n" {
 			t.Errorf("%v: exit code %d, %q", args, code, &errOut)
 		}

@@ -21,12 +21,26 @@ type Optimized struct {
 
 // Optimize runs the standard passes.
 func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimized, error) {
-	table := pass.Standard()
-	out, steps, err := pass.Run(ctx, n, table, cfg)
+	table, err := cfg.Extend(pass.Standard())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkShapes(n, cfg); err != nil {
+		return nil, err
+	}
+	out, steps, err := pass.Run(ctx, n, pass.Standard(), cfg)
 	if err != nil {
 		return nil, err
 	}
 	return &Optimized{out, steps, cfg.Until != 0 && cfg.Until <= len(table)}, nil
+}
+
+// checkShapes checks the network's shapes as soon as every symbol has a value. Where some have none yet, planning does.
+func checkShapes(n *graph.Network, cfg pass.Config) error {
+	if len(n.Unbound(cfg.Shapes)) > 0 {
+		return nil
+	}
+	return n.CheckShapes(cfg.Shapes)
 }
 
 // LowerConfig says how to lower.
@@ -51,6 +65,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 			return nil, fmt.Errorf("layer %s: %w", l.Name, u.Err())
 		}
 	}
+	if err := checkShapes(o.Network, cfg.Pass); err != nil {
+		return nil, err
+	}
 	n := o.Network.Clone()
 	l := &Lowered{}
 	var err error
@@ -70,7 +87,11 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 		return nil, err
 	}
 	pc := cfg.Pass
-	pc.Supports, pc.Until = supports, max(0, pc.Until-len(pass.Standard()))
+	standard, err := pc.Extend(pass.Standard())
+	if err != nil {
+		return nil, err
+	}
+	pc.Supports, pc.Until = supports, max(0, pc.Until-len(standard))
 	if len(o.Steps) > 0 {
 		pc.Ledger = o.Steps[len(o.Steps)-1].Ledger
 	}

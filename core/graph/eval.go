@@ -16,7 +16,8 @@ func (l *Layer) Eval(in, out []Value) error {
 	return nil
 }
 
-func (l *Layer) eval(in, out []Value) error {
+func (l *Layer) eval(in, out []Value) (err error) {
+	defer CatchFault(&err)
 	nargs := len(l.OpInputs())
 	args := make([]Value, len(in))
 	for i, v := range in {
@@ -231,10 +232,8 @@ func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value))
 	if err != nil {
 		return nil, err
 	}
-	if !n.Lowered {
-		if err := n.CheckShapes(env); err != nil {
-			return nil, err
-		}
+	if err := n.CheckShapes(env); err != nil {
+		return nil, err
 	}
 	vals := map[*Tensor]Value{}
 	uses := map[*Tensor]int{}

@@ -15,6 +15,7 @@ type Network struct {
 	Outputs []*Tensor
 	Layers  []*Layer // in topological order
 	Lowered bool     // types are those of one target and precision; they are no longer inferred
+	Source  *Network // that passes made it from: what that takes for granted of symbols holds here; nil for none
 
 	tensors map[string]*Tensor // every tensor by name
 	layers  map[string]*Layer  // every layer by name
@@ -331,7 +332,7 @@ func (n *Network) Sort() error {
 // Clone returns a copy of the structure; weights' bytes and attributes are shared, since neither changes in place.
 func (n *Network) Clone() *Network {
 	c := NewNetwork(n.Name)
-	c.Lowered = n.Lowered
+	c.Lowered, c.Source = n.Lowered, n.Source
 	copies := make(map[*Tensor]*Tensor, len(n.tensors))
 	tensor := func(t *Tensor) *Tensor {
 		if t == nil {

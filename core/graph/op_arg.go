@@ -67,7 +67,7 @@ func argOp(name string, sign int) *Op {
 			if err != nil {
 				return nil, nil, err
 			}
-			a := ArgAttrs{KeepDims: n.Int("keepdims", 1) != 0, Last: n.Int("select_last_index", 0) != 0}
+			a := ArgAttrs{KeepDims: n.Flag("keepdims", true), Last: n.Flag("select_last_index", false)}
 			a.Axis, err = axisIn(n.Int("axis", 0), rank)
 			return a, n.Inputs, err
 		},
@@ -162,8 +162,8 @@ var TopK = &Op{
 		if err != nil {
 			return nil, nil, err
 		}
-		a := TopKAttrs{K: n.Int("k", -1), Smallest: n.Int("largest", 1) == 0}
-		n.Int("sorted", 1)
+		a := TopKAttrs{K: n.Int("k", -1), Smallest: !n.Flag("largest", true)}
+		n.Flag("sorted", true)
 		if a.Axis, err = axisIn(n.Int("axis", -1), rank); err != nil {
 			return nil, nil, err
 		}

@@ -46,7 +46,7 @@ var Cast = &Op{
 		return nil
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
-		overflow := n.Int("saturate", 1) == 0
+		overflow := !n.Flag("saturate", true)
 		n.String("round_mode", "up")
 		if n.OpType == "CastLike" {
 			like := n.Input(1)

@@ -54,7 +54,7 @@ func cumulative(name string, start int, reals func(a, b float64) float64, ints f
 			return err
 		},
 		Import: func(n *Node) (any, []*Tensor, error) {
-			a := CumAttrs{Exclusive: n.Int("exclusive", 0) != 0, Reverse: n.Int("reverse", 0) != 0}
+			a := CumAttrs{Exclusive: n.Flag("exclusive", false), Reverse: n.Flag("reverse", false)}
 			rank, err := n.rank(0)
 			if err != nil || n.Input(1) == nil {
 				return nil, nil, fmt.Errorf("an input is missing")
@@ -139,7 +139,7 @@ var Trilu = &Op{
 		return nil
 	},
 	Import: func(n *Node) (any, []*Tensor, error) {
-		a := TriluAttrs{Upper: n.Int("upper", 1) != 0}
+		a := TriluAttrs{Upper: n.Flag("upper", true)}
 		if _, err := n.rank(0); err != nil {
 			return nil, nil, err
 		}

@@ -255,7 +255,7 @@ func tupleLength(x, indices *Tensor, batch int) (int, error) {
 	if len(indices.Dims) <= batch || batch < 0 || len(x.Dims) < batch {
 		return 0, fmt.Errorf("indices %s and data %s do not have %d batch axes", indices, x, batch)
 	}
-	if !sameShape(indices.Dims[:batch], x.Dims[:batch]) {
+	if !SameShape(indices.Dims[:batch], x.Dims[:batch]) {
 		return 0, fmt.Errorf("indices %s and data %s differ on the %d batch axes", indices, x, batch)
 	}
 	k, ok := indices.Dims[len(indices.Dims)-1].IsConst()

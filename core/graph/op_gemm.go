@@ -32,7 +32,7 @@ var Gemm = &Op{
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return GemmAttrs{
 			Alpha: n.Float("alpha", 1), Beta: n.Float("beta", 1),
-			TransA: n.Int("transA", 0) != 0, TransB: n.Int("transB", 0) != 0,
+			TransA: n.Flag("transA", false), TransB: n.Flag("transB", false),
 		}, n.Inputs, nil
 	},
 }

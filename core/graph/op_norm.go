@@ -20,9 +20,9 @@ var BatchNorm = &Op{
 	Import: func(n *Node) (any, []*Tensor, error) {
 		n.Float("momentum", 0.9) // of training
 		switch {
-		case n.Int("training_mode", 0) != 0:
+		case n.Flag("training_mode", false):
 			return nil, nil, fmt.Errorf("training_mode 1 is not supported; export the model for inference")
-		case n.Version < 9 && n.Int("spatial", 1) == 0:
+		case n.Version < 9 && !n.Flag("spatial", true):
 			return nil, nil, fmt.Errorf("spatial 0 (statistics for each element) is not supported")
 		case n.Outputs > 1:
 			return nil, nil, fmt.Errorf("outputs of training are not supported; export the model for inference")

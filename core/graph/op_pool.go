@@ -61,15 +61,15 @@ func importPool(n *Node) (any, []*Tensor, error) {
 	}
 	a := PoolAttrs{
 		Kernel: n.Ints("kernel_shape"), Strides: n.Ints("strides"), Dilations: n.Ints("dilations"),
-		CeilMode: n.Int("ceil_mode", 0) != 0,
+		CeilMode: n.Flag("ceil_mode", false),
 	}
 	if len(a.Kernel) == 0 {
 		return nil, nil, fmt.Errorf("attribute kernel_shape is missing")
 	}
 	if n.OpType == "MaxPool" {
-		a.ColumnMajor = n.Int("storage_order", 0) != 0
+		a.ColumnMajor = n.Flag("storage_order", false)
 	} else {
-		a.CountIncludePad = n.Int("count_include_pad", 0) != 0
+		a.CountIncludePad = n.Flag("count_include_pad", false)
 	}
 	if n.String("auto_pad", "NOTSET") == "VALID" {
 		a.CeilMode = false // by ONNX's formula for VALID

@@ -59,7 +59,7 @@ var Quantize = &Op{
 			}
 			to = t
 		}
-		n.Int("saturate", 1)
+		n.Flag("saturate", true)
 		if p := n.Int("precision", 0); p != 0 && p != 1 {
 			return nil, nil, fmt.Errorf("precision: element type %d of ONNX is not supported", p)
 		}

@@ -298,6 +298,6 @@ func importReduce(n *Node) (any, []*Tensor, error) {
 	if axes, err = axesIn(axes, len(n.Inputs[0].Dims)); err != nil {
 		return nil, nil, err
 	}
-	a := ReduceAttrs{Axes: axes, KeepDims: n.Int("keepdims", 1) != 0, NoopEmpty: n.Int("noop_with_empty_axes", 0) != 0}
+	a := ReduceAttrs{Axes: axes, KeepDims: n.Flag("keepdims", true), NoopEmpty: n.Flag("noop_with_empty_axes", false)}
 	return a, n.Inputs[:1], nil
 }

@@ -48,7 +48,7 @@ var Reshape = &Op{
 	},
 	Eval: copyElements,
 	Import: func(n *Node) (any, []*Tensor, error) {
-		return ReshapeAttrs{n.Int("allowzero", 0) != 0}, n.Inputs, nil
+		return ReshapeAttrs{n.Flag("allowzero", false)}, n.Inputs, nil
 	},
 }
 
@@ -82,7 +82,8 @@ func productOf(dims []Dim) Dim {
 	return p
 }
 
-// reshapeDims resolves the 0 and -1 of a target shape for an input of shape in.
+// reshapeDims resolves the 0 and -1 of a target shape for an input of shape in. The -1 is what is left beside the axes that are
+// copied, so that it is known where one of these has no extent, too.
 func reshapeDims(in, target []Dim, allowZero bool) ([]Dim, error) {
 	out := slices.Clone(target)
 	open := -1
@@ -106,6 +107,11 @@ func reshapeDims(in, target []Dim, allowZero bool) ([]Dim, error) {
 	// Equal factors on both sides cancel, so that the rest is a simple product more often.
 	left, right := slices.Clone(in), slices.Clone(out)
 	if open >= 0 {
+		for i, d := range target {
+			if d.Is(0) && !allowZero {
+				left[i], right[i] = Const(1), Const(1)
+			}
+		}
 		right = slices.Delete(right, open, open+1)
 	}
 	left = slices.DeleteFunc(left, func(d Dim) bool {

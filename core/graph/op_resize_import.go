@@ -16,7 +16,7 @@ func importResize(n *Node) (any, []*Tensor, error) {
 	a := ResizeAttrs{
 		Mode: n.String("mode", "nearest"), Coordinates: n.String("coordinate_transformation_mode", "half_pixel"),
 		Nearest: n.String("nearest_mode", "round_prefer_floor"), CubicA: n.Float("cubic_coeff_a", -0.75),
-		ExcludeOutside: n.Int("exclude_outside", 0) != 0, Antialias: n.Int("antialias", 0) != 0,
+		ExcludeOutside: n.Flag("exclude_outside", false), Antialias: n.Flag("antialias", false),
 		Extrapolation: n.Float("extrapolation_value", 0),
 	}
 	if a.Mode == "bilinear" {

@@ -38,7 +38,7 @@ var ScatterElements = &Op{
 		if err := checkElementIndices(x, indices, axis); err != nil {
 			return err
 		}
-		if !sameShape(indices.Dims, updates.Dims) {
+		if !SameShape(indices.Dims, updates.Dims) {
 			return fmt.Errorf("updates %s do not have the shape of indices %s", updates, indices)
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
@@ -71,7 +71,7 @@ var ScatterND = &Op{
 			return err
 		}
 		want := append(append([]Dim(nil), indices.Dims[:len(indices.Dims)-1]...), x.Dims[k:]...)
-		if !sameShape(want, updates.Dims) {
+		if !SameShape(want, updates.Dims) {
 			return fmt.Errorf("updates %s do not have the shape %s", updates, FormatDims(want))
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
@@ -126,8 +126,8 @@ func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
 	return x, indices, updates, err
 }
 
-// sameShape reports whether two shapes may be equal: only constants that differ tell them apart.
-func sameShape(a, b []Dim) bool {
+// SameShape reports whether two shapes may be equal: only constants that differ tell them apart.
+func SameShape(a, b []Dim) bool {
 	if len(a) != len(b) {
 		return false
 	}

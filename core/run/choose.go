@@ -54,7 +54,7 @@ type chooser struct {
 	pick      map[*graph.Layer]int
 	reformats map[conversion]term
 	scratch   []term
-	room      int64 // bytes that are free on the device, for workspaces; 0: as many as the host has
+	room      int64 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
 }
 
 // desc returns the form of a tensor in a format.
@@ -217,8 +217,9 @@ func launching(options []option) bool {
 }
 
 // match returns the layer's binding in the tactic's formats, if the tactic takes it.
-func (c *chooser) match(l *graph.Layer, t kernels.Tactic) (kernels.Binding, error) {
-	b := bind(l, t.In, t.Out, c.env)
+func (c *chooser) match(l *graph.Layer, t kernels.Tactic) (b kernels.Binding, err error) {
+	defer graph.CatchFault(&err)
+	b = bind(l, t.In, t.Out, c.env)
 	if t.In != kernels.Linear || t.Out != kernels.Linear {
 		if err := blockable(b); err != nil {
 			return b, err
@@ -228,8 +229,9 @@ func (c *chooser) match(l *graph.Layer, t kernels.Tactic) (kernels.Binding, erro
 }
 
 // consider asks a tactic whether it matches, and its price.
-func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (option, error) {
-	o := option{tactic: t, in: t.In, out: t.Out}
+func (c *chooser) consider(l *graph.Layer, t kernels.Tactic, rank int) (o option, err error) {
+	defer graph.CatchFault(&err)
+	o = option{tactic: t, in: t.In, out: t.Out}
 	b, err := c.match(l, t)
 	if err != nil {
 		return o, unfit{err}

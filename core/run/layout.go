@@ -23,11 +23,13 @@ func NewPlanOf(ctx context.Context, n *graph.Network, env map[string]int, b Back
 		network: n, env: env, backend: b, cost: cost, rounds: rounds,
 		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[conversion]term{},
 	}
+	if err := n.CheckShapes(env); err != nil {
+		return nil, err
+	}
 	if err := c.bounded(); err != nil {
 		return nil, err
 	}
-	var err error
-	if c.room, err = c.workspaceRoom(); err != nil {
+	if err := c.findRoom(); err != nil {
 		return nil, err
 	}
 	if err := c.enumerate(ctx); err != nil {

@@ -83,12 +83,12 @@ func (c *chooser) shortlist(l *graph.Layer, tactics []kernels.Tactic) shortlist 
 		if t.Cost == nil {
 			continue
 		}
-		if b, err := c.match(l, t); err == nil {
+		if p, err := c.predict(l, t, rank); err == nil {
 			f := [2]kernels.Format{t.In, t.Out}
 			if groups[f] == nil {
 				order = append(order, f)
 			}
-			groups[f] = append(groups[f], predicted{rank, t, b, t.Cost(b)})
+			groups[f] = append(groups[f], p)
 		}
 	}
 	s := shortlist{out: map[int]*Left{}}
@@ -99,6 +99,16 @@ func (c *chooser) shortlist(l *graph.Layer, tactics []kernels.Tactic) shortlist 
 		s.leaveOut(g, c.rounds)
 	}
 	return s
+}
+
+// predict returns what the cost model makes of a tactic, if that takes the layer.
+func (c *chooser) predict(l *graph.Layer, t kernels.Tactic, rank int) (p predicted, err error) {
+	defer graph.CatchFault(&err)
+	b, err := c.match(l, t)
+	if err != nil {
+		return p, err
+	}
+	return predicted{rank, t, b, t.Cost(b)}, nil
 }
 
 // leaveOut notes which of a group, the fastest first, are not priced, and why.

@@ -5,8 +5,12 @@ package cpu
 import (
 	"fmt"
 	"runtime"
+	"runtime/metrics"
+	"slices"
+	"sync/atomic"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
@@ -18,6 +22,13 @@ type Backend struct {
 	pool     *work.Pool
 	features asm.Features
 	tactics  []kernels.Tactic
+	memory   *memory // what may be taken and is, by all that With makes of one device
+}
+
+// memory counts bytes.
+type memory struct {
+	limit atomic.Int64 // that may be taken; 0: all that are free
+	taken atomic.Int64 // by Alloc
 }
 
 // Open returns the CPU with the given number of workers; 0 means one for each processor that Go uses.
@@ -41,7 +52,7 @@ func open(threads int, features asm.Features) *Backend {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Backend{pool: work.NewPool(threads), features: features, tactics: table(features, threads)}
+	return &Backend{memory: new(memory), pool: work.NewPool(threads), features: features, tactics: table(features, threads)}
 }
 
 // Info describes the processor.
@@ -52,6 +63,7 @@ func (b *Backend) Info() run.Info {
 	}
 	return run.Info{
 		Name: "cpu", Device: device, Threads: b.pool.Threads,
+		Host:        true,
 		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.Threads),
 	}
 }
@@ -69,21 +81,58 @@ func (b *Backend) Tactics(op *graph.Op) []kernels.Tactic {
 	return list
 }
 
-// Alloc returns zeroed memory outside Go's heap where the system has such.
+// LimitMemory sets how many bytes the process may take, those of Go's heap included; 0 for all that are free.
+func (b *Backend) LimitMemory(bytes int64) { b.memory.limit.Store(bytes) }
+
+// MemoryLimit returns what LimitMemory set.
+func (b *Backend) MemoryLimit() int64 { return b.memory.limit.Load() }
+
+// MemoryInfo returns how much memory is free, and how much there is, in bytes: of the machine, or within the limit.
+func (b *Backend) MemoryInfo() (free, total int64, err error) {
+	free, total, known := host.Memory()
+	limit := b.memory.limit.Load()
+	if limit <= 0 {
+		return free, total, nil
+	}
+	left := max(0, limit-b.memory.taken.Load()-liveHeap())
+	if known {
+		left = min(left, free)
+	}
+	return left, limit, nil
+}
+
+// liveHeap returns the bytes of Go's heap that were in use when it was collected last.
+func liveHeap() int64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64())
+}
+
+// Alloc returns zeroed memory outside Go's heap where the system has such. More than MemoryInfo has free is refused.
 func (b *Backend) Alloc(n int) (kernels.Mem, error) {
 	if n == 0 {
 		return kernels.Mem{Host: []byte{}}, nil
 	}
-	host, err := allocate(n)
+	if n > checkedBytes {
+		if free, total, _ := b.MemoryInfo(); total > 0 && int64(n) > free {
+			return kernels.Mem{}, fmt.Errorf("allocate %s: %s of %s are free", run.Bytes(int64(n)), run.Bytes(free), run.Bytes(total))
+		}
+	}
+	data, err := allocate(n)
 	if err != nil {
 		return kernels.Mem{}, fmt.Errorf("allocate %d bytes: %w", n, err)
 	}
-	return kernels.Mem{Host: host}, nil
+	b.memory.taken.Add(int64(n))
+	return kernels.Mem{Host: data}, nil
 }
+
+// checkedBytes is the size from which on an allocation is compared with what is free, which takes about 50 microseconds.
+const checkedBytes = 1 << 20
 
 // Free gives memory from Alloc back.
 func (b *Backend) Free(m kernels.Mem) {
 	if len(m.Host) > 0 {
+		b.memory.taken.Add(-int64(len(m.Host)))
 		release(m.Host)
 	}
 }
@@ -109,8 +158,44 @@ func (b *Backend) Download(_ kernels.Stream, dst []byte, src kernels.Mem) error 
 // busy with one, another does its work on the caller's own goroutine.
 func (b *Backend) NewStream() (kernels.Stream, error) { return work.NewStream(b.pool), nil }
 
+// NewStreamOf returns a stream with so many workers of its own, the caller's goroutine among them, so that it waits for no
+// other stream and shares no processor's work with it. They end when it is closed.
+func (b *Backend) NewStreamOf(threads int) (kernels.Stream, error) {
+	if threads < 1 || threads > maxThreads {
+		return nil, fmt.Errorf("%d threads: want 1 to %d", threads, maxThreads)
+	}
+	return work.NewOwnStream(threads), nil
+}
+
+// maxThreads bounds the workers of a stream: more than any machine has processors.
+const maxThreads = 4096
+
+// With returns the same device with further tactics, which come before its own: at equal cost they are preferred. Those of
+// other streams and of the device it was made from stay as they are; closing either closes both. The error names a tactic
+// that cannot be used.
+func (b *Backend) With(tactics ...kernels.Tactic) (run.Backend, error) {
+	for _, t := range tactics {
+		if err := t.Check(); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(b.tactics, func(own kernels.Tactic) bool { return own.Name == t.Name }) {
+			return nil, fmt.Errorf("tactic %s: there is one of this name", t.Name)
+		}
+		if t.Needs != 0 {
+			return nil, fmt.Errorf("tactic %s needs abilities that the CPU does not name; let its Match say where it runs", t.Name)
+		}
+	}
+	c := *b
+	c.tactics = slices.Concat(tactics, b.tactics)
+	return &c, nil
+}
+
 // Close stops the workers.
 func (b *Backend) Close() error {
 	b.pool.Close()
 	return nil
 }
+
+// Loop returns the loop that a kernel's Launch may use on a stream of this backend: it calls f(0) to f(n-1), some of them at
+// the same time, and returns when all have returned.
+func Loop(s kernels.Stream) func(n int, f func(i int)) { return work.Loop(s) }

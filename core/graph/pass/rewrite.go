@@ -35,6 +35,9 @@ func newRewrite(ctx context.Context, n *graph.Network, cfg *Config) *rewrite {
 	if r.ledger == nil {
 		r.ledger = newLedger(n)
 	}
+	if r.net.Source == nil {
+		r.net.Source = n
+	}
 	for i, e := range r.ledger {
 		r.order[e.Layer], r.ops[e.Layer], r.classes[e.Layer] = i, e.Op, e.Class
 		if e.Fate == Folded || e.Fate == Eliminated {

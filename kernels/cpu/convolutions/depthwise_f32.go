@@ -58,9 +58,7 @@ func planDepthwiseF32(s windows.Shape, depth windows.Depth, features asm.Feature
 	}
 	s.Batch *= depth.Out
 	d := &DepthwiseF32{depth: depth, kernel: depthwiseKernel(features)}
-	d.field.Init(s, 0, features, workers)
-	d.field.Deepen(depth.Kernel)
-	return d, nil
+	return d, d.field.Init(s, depth.Kernel, 0, features, workers)
 }
 
 // depthwiseKernel returns the first kernel of the table that features allow.

@@ -112,7 +112,9 @@ func (c *DirectF32) tabulate(cfg ConfigF32) error {
 		}
 	}
 	if c.gather != nil {
-		c.scratch = c.gather.Size(perChunk)
+		if c.scratch = c.gather.Size(perChunk); c.scratch > windows.MaxScratch {
+			return fmt.Errorf("the input of %d rows spans %d elements with its pads, more than %d", c.rows, c.scratch, windows.MaxScratch)
+		}
 	}
 	c.cut()
 	return nil

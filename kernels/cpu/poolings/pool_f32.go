@@ -76,8 +76,9 @@ func NewPoolF32(p PoolShape, mode PoolMode, features asm.Features, workers int) 
 	if mode == MaxPool {
 		pad = float32(math.Inf(-1))
 	}
-	l.field.Init(s, pad, features, workers)
-	l.field.Deepen(depth.Kernel)
+	if err := l.field.Init(s, depth.Kernel, pad, features, workers); err != nil {
+		return nil, err
+	}
 	if mode != MaxPool {
 		l.tabulate(&p)
 	}

@@ -30,14 +30,13 @@ func matricesOf(b kernels.Binding) (matrices, error) {
 	}
 	p := matrices{m: x[len(x)-2], k: x[len(x)-1], n: y[len(y)-1]}
 	left, right := x[:len(x)-2], y[:len(y)-2]
-	p.count = max(graph.Count(left), graph.Count(right))
 	switch {
 	case slices.Equal(left, right):
-		p.a, p.b = p.m*p.k, p.k*p.n
+		p.count, p.a, p.b = graph.Count(left), p.m*p.k, p.k*p.n
 	case graph.Count(right) == 1:
-		p.a = p.m * p.k
+		p.count, p.a = graph.Count(left), p.m*p.k
 	case graph.Count(left) == 1:
-		p.b = p.k * p.n
+		p.count, p.b = graph.Count(right), p.k*p.n
 	default:
 		return p, fmt.Errorf("%v and %v broadcast to each other", b.In[0], b.In[1])
 	}

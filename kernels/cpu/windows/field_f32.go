@@ -1,12 +1,17 @@
 package windows
 
 import (
+	"fmt"
+
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // ScratchF32 bounds the bytes of a channel block's copied rows: a part of the L2 cache.
 const ScratchF32 = 128 << 10
+
+// MaxScratch bounds the elements of a worker's copy of input, which is to stay in the cache: pads and strides can be enormous.
+const MaxScratch = 1 << 24
 
 // FieldF32 is what depthwise convolution and pooling share: each channel block of an image by itself, a
 // block of output rows at a time, from a copy of its input rows without edges.
@@ -20,8 +25,8 @@ type FieldF32 struct {
 	Workers             int
 }
 
-// Init plans units for a checked shape.
-func (f *FieldF32) Init(s Shape, pad float32, features asm.Features, workers int) {
+// Init plans units for a checked shape, and for windows of so many slices.
+func (f *FieldF32) Init(s Shape, slices int, pad float32, features asm.Features, workers int) error {
 	kernel := work.LayoutKernel(features)
 	f.Shape, f.Workers = s, max(1, workers)
 	f.OutRows, f.OutColumns, f.Blocks = s.OutHeight(), s.OutWidth(), work.BlocksOf(s.Channels)
@@ -35,11 +40,16 @@ func (f *FieldF32) Init(s Shape, pad float32, features asm.Features, workers int
 	f.rows = work.Evenly(f.OutRows, f.rows)
 	f.Gather = NewGather(&f.Shape, RowRuns, work.Lanes, f.rows, kernel)
 	f.Gather.pad = pad
+	if n := f.Scratch(); n > MaxScratch/slices {
+		return fmt.Errorf("the input of %d rows spans %d elements with its pads, more than %d", f.rows, n, MaxScratch/slices)
+	}
 	for kh := range s.KernelH {
 		for kw := range s.KernelW {
 			f.Taps = append(f.Taps, asm.Tap{Offset: int32(f.Gather.Offset(0, kh, kw)), Quads: 4})
 		}
 	}
+	f.deepen(slices)
+	return nil
 }
 
 func (f *FieldF32) rowBlocks() int { return (f.OutRows + f.rows - 1) / f.rows }
@@ -50,8 +60,8 @@ func (f *FieldF32) Units() int { return f.Shape.Batch * f.Blocks * f.rowBlocks()
 // Scratch returns the elements of one worker's scratch area.
 func (f *FieldF32) Scratch() int { return f.Gather.Size(1) }
 
-// Deepen repeats the taps for a window of so many slices, whose copies follow each other.
-func (f *FieldF32) Deepen(slices int) {
+// deepen repeats the taps for a window of so many slices, whose copies follow each other.
+func (f *FieldF32) deepen(slices int) {
 	plane := f.Taps
 	for k := 1; k < slices; k++ {
 		for _, t := range plane {

@@ -2,7 +2,6 @@ package windows
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
@@ -33,8 +32,8 @@ func (w *FieldInt8) Init(s Shape, pad byte, workers int) error {
 		w.rows = (w.rows + 1) / 2
 		w.Area.Fit(w.rows)
 	}
-	if w.Area.Plane > math.MaxInt32-Overread {
-		return fmt.Errorf("one row of %d columns is beyond 2 GiB", s.Width)
+	if w.Area.Plane > 4*MaxScratch {
+		return fmt.Errorf("the input of %d rows spans %d bytes with its pads, more than %d", w.rows, w.Area.Plane, 4*MaxScratch)
 	}
 	w.Scratch = (w.Area.Plane + Overread + 63) &^ 63
 	w.Pixels = w.Area.Pixels(w.rows)

@@ -1,6 +1,8 @@
 package windows
 
 import (
+	"slices"
+
 	"github.com/trtui/trtui/kernels/cpu/asm"
 	"github.com/trtui/trtui/kernels/cpu/work"
 )
@@ -29,7 +31,6 @@ type Gather struct {
 	pixel  int     // elements of a pixel: 16 in NCHWc16, 1 in NCHW
 	pad    float32 // the padding value
 	phases []int   // phases of the strided dimension that occur
-	index  []int   // phase -> its position in phases
 	height int     // rows stored of each plane and phase
 	width  int     // columns stored of a row
 	Kernel asm.LayoutKernel
@@ -46,17 +47,16 @@ func NewGather(s *Shape, order Order, pixel, rows int, kernel asm.LayoutKernel) 
 		g.height = (rows-1)*s.StrideH + (s.KernelH-1)*s.DilationH + 1
 		g.width += (taps - 1) * dilation / stride
 	}
-	g.index = make([]int, stride)
-	seen := make([]bool, stride)
 	for k := range taps {
-		phase := k * dilation % stride
-		if !seen[phase] {
-			seen[phase], g.index[phase] = true, len(g.phases)
+		if phase := k * dilation % stride; !slices.Contains(g.phases, phase) {
 			g.phases = append(g.phases, phase)
 		}
 	}
 	return g
 }
+
+// index returns the place of a phase among those that are stored.
+func (g *Gather) index(phase int) int { return slices.Index(g.phases, phase) }
 
 // Row returns the elements of a stored row.
 func (g *Gather) Row() int { return g.width * g.pixel }
@@ -78,10 +78,10 @@ func (g *Gather) Offset(plane, kh, kw int) int {
 	s := g.shape
 	if g.order == RowRuns {
 		phase, column := kw*s.DilationW%s.StrideW, kw*s.DilationW/s.StrideW
-		return ((plane*len(g.phases)+g.index[phase])*g.height+kh*s.DilationH)*g.Row() + column*g.pixel
+		return ((plane*len(g.phases)+g.index(phase))*g.height+kh*s.DilationH)*g.Row() + column*g.pixel
 	}
 	phase, row := kh*s.DilationH%s.StrideH, kh*s.DilationH/s.StrideH
-	return (((plane*s.KernelW+kw)*len(g.phases)+g.index[phase])*g.height + row) * g.Row()
+	return (((plane*s.KernelW+kw)*len(g.phases)+g.index(phase))*g.height + row) * g.Row()
 }
 
 // Copy stores what output rows [first, last) read of planes [p0, p1) of an image.

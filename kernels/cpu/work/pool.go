@@ -1,12 +1,12 @@
 package work
 
 import (
-	"fmt"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/trtui/trtui/core/graph"
 )
 
 // Pool is a fixed set of workers that share the calls of one parallel loop at a time. Kernels are as short as ten
@@ -23,17 +23,11 @@ type Pool struct {
 	claim atomic.Uint64
 	limit atomic.Uint64 // claim's value when all calls are taken
 	done  atomic.Int64
-	fault atomic.Pointer[fault]
+	fault atomic.Pointer[error]
 
 	asleep atomic.Int32
 	wake   chan struct{}
 	closed atomic.Bool
-}
-
-// fault is a panic in a call, kept for the loop's caller.
-type fault struct {
-	value any
-	stack []byte
 }
 
 // spins is how often a worker looks for a new loop before it sleeps: some 50 microseconds.
@@ -59,7 +53,8 @@ func (p *Pool) Close() {
 }
 
 // Run calls f(0) to f(n-1) and returns when all have returned. A loop inside a loop, and one that comes while another
-// stream's runs, is done by the caller alone. A panic in f is raised again here.
+// stream's runs, is done by the caller alone. A panic in f is raised again here, as a *graph.Fault, when every call has
+// returned.
 func (p *Pool) Run(n int, f func(int)) {
 	if n <= 1 || p.Threads <= 1 || !p.busy.TryLock() {
 		for i := range n {
@@ -89,7 +84,7 @@ func (p *Pool) Run(n int, f func(int)) {
 	}
 	p.f = nil
 	if e := p.fault.Swap(nil); e != nil {
-		panic(fmt.Sprintf("%v\n%s", e.value, e.stack))
+		panic(*e)
 	}
 }
 
@@ -110,7 +105,8 @@ func (p *Pool) call() bool {
 func (p *Pool) guarded(i int) {
 	defer func() {
 		if e := recover(); e != nil {
-			p.fault.CompareAndSwap(nil, &fault{e, debug.Stack()})
+			err := graph.NewFault(e)
+			p.fault.CompareAndSwap(nil, &err)
 		}
 		p.done.Add(1)
 	}()

@@ -1,9 +1,13 @@
 package work
 
 import (
+	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/trtui/trtui/core/graph"
 )
 
 // TestPoolRunsEveryCallOnce runs short loops one behind the other, from several goroutines, as streams do.
@@ -31,17 +35,29 @@ func TestPoolRunsEveryCallOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestPoolRaisesPanicsInTheCaller(t *testing.T) {
-	p := NewPool(2)
+// TestPoolOutlivesPanics: a panic in any call reaches the loop's caller as a fault once the loop has ended, and the next loop
+// runs as ever.
+func TestPoolOutlivesPanics(t *testing.T) {
+	p := NewPool(4)
 	defer p.Close()
-	defer func() {
-		if recover() == nil {
-			t.Error("the panic got lost")
+	for round := range 200 {
+		func() {
+			defer func() {
+				err, _ := recover().(error)
+				var f *graph.Fault
+				if !errors.As(err, &f) || f.Value != "defect" || !strings.Contains(f.At, "pool_test.go:") {
+					t.Errorf("recovered %v", err)
+				}
+			}()
+			p.Run(8, func(i int) {
+				if i == round%8 {
+					panic("defect")
+				}
+			})
+		}()
+		var calls atomic.Int32
+		if p.Run(8, func(int) { calls.Add(1) }); calls.Load() != 8 {
+			t.Fatalf("%d of 8 calls after a panic", calls.Load())
 		}
-	}()
-	p.Run(8, func(i int) {
-		if i == 5 {
-			panic("five")
-		}
-	})
+	}
 }

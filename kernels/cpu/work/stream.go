@@ -8,11 +8,18 @@ import (
 
 // stream runs every launch before it returns.
 type stream struct {
-	loop Parallel // of the pool, made once
+	loop  Parallel // of the pool, made once
+	close func()   // ends workers of its own
 }
 
 // NewStream returns a stream over a pool's workers.
-func NewStream(p *Pool) kernels.Stream { return &stream{p.Run} }
+func NewStream(p *Pool) kernels.Stream { return &stream{p.Run, func() {}} }
+
+// NewOwnStream returns a stream with so many workers of its own, the caller's goroutine among them, which end with it.
+func NewOwnStream(threads int) kernels.Stream {
+	p := NewPool(threads)
+	return &stream{p.Run, p.Close}
+}
 
 func (s *stream) Record() kernels.Mark { return time.Now() }
 
@@ -20,7 +27,10 @@ func (s *stream) Elapsed(a, b kernels.Mark) time.Duration { return b.(time.Time)
 
 func (s *stream) Wait() error { return nil }
 
-func (s *stream) Close() error { return nil }
+func (s *stream) Close() error {
+	s.close()
+	return nil
+}
 
 // Loop returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
 func Loop(s kernels.Stream) Parallel { return s.(*stream).loop }

@@ -24,6 +24,21 @@ type Argument struct {
 // Arguments returns how a program's arguments from the layer's inputs are read, and appends those that are constants, as
 // f32 in the output's layout, to consts.
 func Arguments(b kernels.Binding, inputs []int, out kernels.Desc, consts *[]byte) ([]Argument, error) {
+	list, err := unplaced(b, inputs, out)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if a := &list[i]; a.Fixed {
+			v, _ := b.Const(a.Input)
+			a.Offset = place(consts, constantDesc(v.Dims, out), graph.ToReal(v, b.Layer.Inputs[a.Input].Range).Floats())
+		}
+	}
+	return list, nil
+}
+
+// unplaced returns the arguments, those that are constants without their place.
+func unplaced(b kernels.Binding, inputs []int, out kernels.Desc) ([]Argument, error) {
 	to := LayoutOf(out)
 	var list []Argument
 	for _, i := range inputs {
@@ -37,9 +52,8 @@ func Arguments(b kernels.Binding, inputs []int, out kernels.Desc, consts *[]byte
 			list = append(list, a)
 			continue
 		case isConst:
-			d := constantDesc(v.Dims, out)
-			from = LayoutOf(d)
-			a.Fixed, a.Offset, a.Type = true, place(consts, d, graph.ToReal(v, t.Range).Floats()), graph.F32
+			from = LayoutOf(constantDesc(v.Dims, out))
+			a.Fixed, a.Type = true, graph.F32
 		default:
 			if err := Storable(t); err != nil {
 				return nil, err
@@ -92,8 +106,7 @@ func CheckArguments(b kernels.Binding, p graph.Program, first int) error {
 		}
 		inputs = append(inputs, i)
 	}
-	var dropped []byte
-	_, err := Arguments(b, inputs, b.Out[0], &dropped)
+	_, err := unplaced(b, inputs, b.Out[0])
 	return err
 }
 

@@ -50,14 +50,11 @@ func NewRowOutput(b kernels.Binding, s Sums, w *Work) (*RowOutput, error) {
 		return nil, err
 	}
 	o.Y = Storage{Type: b.Out[0].Type, Range: b.Layer.Outputs[0].Range}
-	o.Vector = VectorOf(o.Y.Type.Size(), s.Width|s.Pitch)
+	o.Vector = narrowed(s.vector(o.Y.Type), o.args)
 	o.Channels = s.Channels
 	if s.Groups == 1 {
 		o.Channels = s.Width
-	} else {
-		o.Vector = min(o.Vector, VectorOf(1, s.Channels))
 	}
-	o.narrow(o.args)
 	// Tables are as long as padded rows, so that whole vectors may be read.
 	padded := o.tableRow()
 	if s.Bias != nil {
@@ -78,18 +75,34 @@ func PlainOutput(b kernels.Binding, w *Work) (*RowOutput, error) {
 	return NewRowOutput(b, Sums{Channels: to.Last, Groups: 1, Width: to.Width, Pitch: to.Pitch, Alpha: 1}, w)
 }
 
-// narrow makes vectors as short as whole rows of arguments are read.
-func (o *RowOutput) narrow(args []Argument) {
+// RowVector returns what [RowOutput.Vector] will be.
+func RowVector(b kernels.Binding, s Sums) (int, error) {
+	args, err := unplaced(b, elementwiseInputs(b, len(b.Layer.OpInputs())), b.Out[0])
+	return narrowed(s.vector(b.Out[0].Type), args), err
+}
+
+// vector returns how many elements of rows of a type are written together.
+func (s Sums) vector(t graph.DataType) int {
+	v := VectorOf(t.Size(), s.Width|s.Pitch)
+	if s.Groups > 1 {
+		v = min(v, VectorOf(1, s.Channels))
+	}
+	return v
+}
+
+// narrowed is a vector that is no longer than whole rows of arguments are read.
+func narrowed(vector int, args []Argument) int {
 	for _, a := range args {
 		if a.Input >= 0 && a.Whole {
-			o.Vector = min(o.Vector, VectorOf(a.Type.Size(), a.Width|a.Pitch))
+			vector = min(vector, VectorOf(a.Type.Size(), a.Width|a.Pitch))
 		}
 	}
+	return vector
 }
 
 // Precede puts arguments before the epilogue's, and takes the program that reads them all.
 func (o *RowOutput) Precede(args []Argument, program graph.Program) {
-	o.narrow(args)
+	o.Vector = narrowed(o.Vector, args)
 	o.args, o.Program = append(args, o.args...), program
 }
 
@@ -216,8 +229,8 @@ func (o *RowOutput) complete(k *ptx.K, pixel, channel ptx.Uint, x []ptx.Float, v
 	o.Y.Store(k, k.Mad(pixel, ptx.U(o.Pitch), channel), x)
 }
 
-// RowsTogether returns of how many vectors a thread reads the arguments before it computes one.
-func (o *RowOutput) RowsTogether() int {
+// RowsTogether returns of how many vectors of n elements a thread reads the arguments before it computes one.
+func (o *RowOutput) RowsTogether(n int) int {
 	reads := 0
 	for _, a := range o.args {
 		if a.Input >= 0 {
@@ -225,7 +238,7 @@ func (o *RowOutput) RowsTogether() int {
 		}
 	}
 	const registers = 32
-	return max(1, min(8, registers/(max(1, reads)*o.Vector)))
+	return max(1, min(8, registers/(max(1, reads)*n)))
 }
 
 // elementwiseInputs returns a layer's inputs from first on that a program reads.

@@ -43,10 +43,7 @@ func batchedTactics() []emit.Tactic {
 					if err != nil {
 						return nil
 					}
-					one := &product{typ: t.Unit.Type(), n: p.m, p: 1, q: 1, r: 1, s: 1, c: p.k, k: p.n, groups: 1}
-					jobs := t.jobs(one, b)
-					jobs[0].Blocks *= p.batch
-					return jobs
+					return p.jobs(b)
 				},
 			})
 		}
@@ -72,19 +69,29 @@ func batchedOf(b kernels.Binding, t Tile) (*batched, error) {
 	case emit.CeilDiv(m.m, t.BM)*emit.CeilDiv(m.n, t.BN)*m.batch > emit.MaxElements:
 		return nil, fmt.Errorf("%d products of %d rows are too many blocks", m.batch, m.m)
 	}
-	for _, s := range []struct {
-		*operand
-		rows int
-	}{{&m.left, t.BM}, {&m.right, t.BN}} {
-		if n := s.rows * t.BK / 4 / t.threads(); s.halves() && n > mostHalves {
-			return nil, fmt.Errorf("rows of %d halves are copied one by one, %d pairs a thread and step: more than %d", s.pitch(), n, mostHalves)
-		}
-	}
 	return &batched{m, t}, nil
 }
 
-// mostHalves is how many pairs of halves a thread copies one by one in a step: all of them are under way at a time, in registers.
-const mostHalves = 8
+// jobs estimates the launch: that of a product with as many rows and columns, in as many matrices. Halves that are copied one by
+// one keep the threads waiting.
+func (p *batched) jobs(b kernels.Binding) []emit.Job {
+	const instructions, latency = 12, 600 // of a pair of halves; cycles of memory
+	t := p.tile
+	jobs := t.jobs(&product{typ: t.Unit.Type(), n: p.m, p: 1, q: 1, r: 1, s: 1, c: p.k, k: p.n, groups: 1}, b)
+	jobs[0].Blocks *= p.batch
+	jobs[0].Shared = t.shared(p.steps(), true)
+	for i, o := range []*operand{&p.left, &p.right} {
+		if o.halves() {
+			pairs := []int{t.BM, t.BN}[i] * t.BK / 4
+			jobs[0].Cycles += float64(p.steps()*pairs*instructions) / emit.ThreadsPerCycle
+			jobs[0].Latency += float64(p.steps()*emit.CeilDiv(pairs, t.threads()*pairsTogether)) * latency
+		}
+	}
+	return jobs
+}
+
+// steps returns into how many pieces of BK bytes the sum is cut.
+func (p *batched) steps() int { return emit.CeilDiv(p.left.Type.Size()*p.k, p.tile.BK) }
 
 func (p *batched) emit() (*emit.Work, error) {
 	w, t := emit.NewWork(), p.tile
@@ -96,7 +103,7 @@ func (p *batched) emit() (*emit.Work, error) {
 	if t.threads() < 256 { // of larger blocks two leave 128 registers to a thread, which spills
 		k.Resident(t.resident())
 	}
-	l := emit.Launch{Kernel: "batched", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared()}
+	l := emit.Launch{Kernel: "batched", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared(p.steps(), true)}
 	for _, o := range []*operand{&p.left, &p.right} {
 		if o.fixed != nil {
 			o.Base = l.Constant(k, fmt.Sprintf("c%d", o.input), w.Append(o.fixed))
@@ -110,7 +117,8 @@ func (p *batched) emit() (*emit.Work, error) {
 	l.Grid = grid
 	c.begin(matrix)
 	e := c.engine()
-	e.run(ptx.U(emit.CeilDiv(p.left.Type.Size()*p.k, t.BK)), c)
+	e.run(ptx.U(p.steps()), c)
+	c.Barrier() // now the ring is free for the sums
 	e.spill(c.ring)
 	c.Barrier()
 	matrix, _ = c.place() // read again: nothing of it is kept while the sums take all registers
@@ -159,7 +167,8 @@ func (c *batchedBlock) engine() engine {
 		e.zero()
 		return e
 	}
-	e := &tensor{warpTile: w}
+	e := &tensor{warpTile: w, vector: 2}
+	e.tight = c.t.threads() > 128 && (c.left.halves() || c.right.halves()) // with loops for their halves in every step it spills
 	e.left = c.sides[0].fragments(w, w.row, w.rows, false)
 	e.right = c.sides[1].fragments(w, w.column, w.columns, true)
 	e.zero()

@@ -109,11 +109,14 @@ func (m *implicit) pixelOf(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 // emitProduct emits a product with the layer's epilogue.
 func emitProduct(b kernels.Binding, p *product, t Tile) (*emit.Work, error) {
 	w := emit.NewWork()
-	w.Constants = t.packed(p).pack()
+	lane := t.laneVectorOf(b, p)
+	weights := weights{packed: t.packed(p, lane)}
+	w.Constants = weights.pack()
 	k := w.Module.Kernel("product", t.threads())
 	k.Resident(t.resident())
-	l := emit.Launch{Kernel: "product", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared()}
-	m := &implicit{p: p, pixels: pixels{p: p, x: k.Pointer("x")}, weights: weights{packed: t.packed(p), w: k.Pointer("w")}}
+	l := emit.Launch{Kernel: "product", Block: [3]int{t.threads(), 1, 1}, Shared: t.shared(emit.CeilDiv(p.steps(t.BK), t.Split), lane == 0)}
+	m := &implicit{p: p, pixels: pixels{p: p, x: k.Pointer("x")}, weights: weights}
+	m.weights.w = k.Pointer("w")
 	l.Args = []emit.Arg{emit.InArg(0), emit.ConstArg(0)}
 	if !p.windowless() {
 		m.pixels.taps = k.Pointer("taps")
@@ -143,34 +146,43 @@ func emitProduct(b kernels.Binding, p *product, t Tile) (*emit.Work, error) {
 	m.pixels.block, m.weights.block = m.block, m.block
 	m.blockM, m.blockN, m.part, l.Grid = m.blocks()
 	m.begin()
-	e := m.newEngine(p.operands(zeros))
+	e, finish := m.newEngine(p.operands(zeros), lane)
 	e.run(m.steps(), m)
+	if lane == 0 {
+		m.Barrier() // now the ring is free for the sums
+	}
 	sums := e.sums()
 	if t.Split > 1 {
 		m.join(sums, shared, m.Mad(m.blockN, ptx.U(t.grid(p)[0]), m.blockM), m.part)
 	}
-	e.spill(m.ring)
-	m.Barrier()
+	if lane == 0 {
+		e.spill(m.ring)
+		m.Barrier()
+	}
 	if p.subpixel != nil {
-		m.finishPhase(out)
+		m.finishPhase(out, finish)
 	} else {
-		m.finish(out, p.k, m.pixelOf)
+		finish(out, p.k, m.pixelOf)
 	}
 	k.End()
 	w.Launches = []emit.Launch{l}
 	return w, nil
 }
 
-// newEngine returns the unit's engine for a stage of rows of both operands, its sums zero.
-func (m *implicit) newEngine(o operands) engine {
+// newEngine returns the unit's engine for a stage of rows of both operands, its sums zero, and what finishes them where a lane
+// has so many channels side by side.
+func (m *implicit) newEngine(o operands, lane int) (engine, finisher) {
 	w := newWarpTile(m.block)
 	if m.t.Unit == emit.SimtF32 {
-		return newSimt(w)
+		return newSimt(w), m.finish
 	}
-	e := newTensor(w, o)
+	e := newTensor(w, o, max(2, lane))
 	// Beside the largest sums there are no registers for sums of pixels; nor, where blocks share a sum and the number of steps is
 	// not known, for both what lies in the image and what does not.
 	large := e.rows*e.columns >= 64*64
 	e.tight = m.t.tight() || large && (o.zeros != nil || m.p.zeroX != 0 && m.t.Split > 1)
-	return e
+	if lane == 0 {
+		return e, m.finish
+	}
+	return e, e.finish
 }

@@ -111,6 +111,37 @@ func checkMainLoop(t *testing.T, tl Tile, arch string, c emittest.MachineCode) {
 	}
 }
 
+// TestFinishCode reads the machine code of every tensor tile's kernel for a sum of one step: it waits for its copies, multiplies,
+// and stores outputs from registers, 16 bytes at a time where a lane has so many, with nothing staged and no other barrier; and it
+// has shared memory for that step alone.
+func TestFinishCode(t *testing.T) {
+	emittest.Assembler(t)
+	for _, u := range []emit.Unit{emit.TensorF16, emit.TensorI8} {
+		for _, tl := range Tiles(u) {
+			if tl.Stages != 3 || tl.Split != 1 {
+				continue
+			}
+			t.Run(tl.String(), func(t *testing.T) {
+				size := u.Type().Size()
+				channels := tl.BK / size
+				tr := trialOf(t, tl, [4]int{1, channels, 16, 16}, [4]int{256, channels, 1, 1}, 0, 1, 0)
+				if got := tr.Work.Launches[0].Shared; got != tl.stageBytes() {
+					t.Errorf("%d bytes of shared memory, want %d", got, tl.stageBytes())
+				}
+				for _, arch := range []string{"sm_80", "sm_90a"} {
+					c := emittest.Disassemble(t, arch, tr.Work.Module.String())
+					n := c.Counts(0, len(c.Names))
+					lane := min(16/size, tl.BN/tl.WarpsN/4) // elements
+					if stores := tl.BM * tl.BN / tl.threads() / lane; n["STG"] != stores || n["STS"] > 0 || n["BAR"] != 1 || n["LDL"]+n["STL"] > 0 {
+						t.Errorf("%s: %d stores of outputs, want %d; %d stores to shared memory, %d barriers, %d spills",
+							arch, n["STG"], stores, n["STS"], n["BAR"], n["LDL"]+n["STL"])
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestStemCode reads the machine code of the stem of a residual network: its products, fragments that are loaded at most
 // once for each, and no spills.
 func TestStemCode(t *testing.T) {
@@ -129,6 +160,23 @@ func TestStemCode(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// TestOddCode: products of two activations whose rows are of odd length spill nothing either, on every tile of halves.
+func TestOddCode(t *testing.T) {
+	tool := emittest.Assembler(t)
+	for _, tl := range batchedTiles {
+		for sides := range 4 {
+			if tl.Unit != emit.TensorF16 {
+				continue
+			}
+			a := graph.GemmAttrs{Alpha: 1, Beta: 1, TransA: sides&1 != 0, TransB: sides&2 != 0}
+			t.Run(fmt.Sprintf("%s/%d", tl, sides), func(t *testing.T) {
+				tr := emittest.LayerTrial(t, batchedTactics(), "gemm_batched_"+tl.String(), graph.Gemm, a, graph.F16, []int{131, 131}, emittest.Weight(graph.F16, 131, 131))
+				emittest.Registers(t, tool, "sm_80", tr.Work.Module.String())
+			})
 		}
 	}
 }

@@ -102,9 +102,9 @@ func (s *side) begin(matrix ptx.Uint) {
 // tail reports whether the last step is shorter than the others.
 func (s *side) tail() bool { return s.depth%(s.t.BK/s.Type.Size()) != 0 }
 
-// inside reports whether the matrix has an element of the unit of the i-th row or line.
-func (s *side) inside(i, element int) ptx.Cond {
-	row, place := ptx.U(i*s.apart), ptx.U(element)
+// inside reports whether the matrix has an element of the unit of a row or line, counted from the thread's first.
+func (s *side) inside(line ptx.Uint, element int) ptx.Cond {
+	row, place := line, ptx.U(element)
 	if !s.along() {
 		row, place = place, row
 	}
@@ -118,16 +118,22 @@ func (s *side) inside(i, element int) ptx.Cond {
 // copies returns the copies of the next step.
 func (s *side) copies(stage ptx.Uint, more *ptx.Cond) (list []func()) {
 	size := s.Type.Size()
-	for i, slot := range s.slots {
-		to, from := s.OffsetShared(slot, stage, 1), s.from.At(i*s.apart*s.pitch()*size)
+	if s.halves() {
 		list = append(list, func() {
-			if s.halves() {
-				s.copyHalves(to, from, i, more)
-				return
+			if more == nil {
+				s.copyHalves(stage)
+			} else {
+				s.If(*more, func() { s.copyHalves(stage) })
 			}
-			length := s.Select(s.inside(i, 0), ptx.U(s.unit()), ptx.U(0))
-			s.when(more, func() { s.CopyAsyncOf(s.unit(), to, from, length) })
 		})
+	} else {
+		for i, slot := range s.slots {
+			to, from := s.OffsetShared(slot, stage, 1), s.from.At(i*s.apart*s.pitch()*size)
+			list = append(list, func() {
+				length := s.Select(s.inside(ptx.U(i*s.apart), 0), ptx.U(s.unit()), ptx.U(0))
+				s.when(more, func() { s.CopyAsyncOf(s.unit(), to, from, length) })
+			})
+		}
 	}
 	step := s.t.BK
 	if !s.along() {
@@ -141,16 +147,26 @@ func (s *side) copies(stage ptx.Uint, more *ptx.Cond) (list []func()) {
 	})
 }
 
-// copyHalves copies two halves, one by one: no copy beside the thread is that short.
-func (s *side) copyHalves(to ptx.SharedPtr, from ptx.GlobalPtr, i int, more *ptx.Cond) {
-	var halves [2]ptx.Word
-	for h := range halves {
-		v := s.Var(ptx.U(0))
-		s.when(s.both(more, s.inside(i, h)), func() { s.Set(v, emit.LoadElement(s.K, from.At(2*h), 2)) })
-		halves[h] = v.Word()
-	}
-	word := s.Prmt(halves[0], halves[1], 0x5410)
-	s.when(more, func() { s.StoreShared(to, word) })
+// pairsTogether is how many pairs of halves are under way at a time. The slots of so many repeat so many rows or lines on.
+const pairsTogether = 8
+
+// copyHalves copies a step's halves, two a slot and one by one: no copy beside the thread is that short. It is a loop, since of
+// straight code the assembler would have all of them in registers.
+func (s *side) copyHalves(stage ptx.Uint) {
+	together := min(pairsTogether, max(1, len(s.slots)/2))
+	step, end := together*s.apart, len(s.slots)*s.apart
+	s.ForRolled(ptx.U(0), ptx.U(end), ptx.U(step), func(line ptx.Uint) {
+		from, shift := s.Offset(s.from, line, 2*s.pitch()), s.Mad(line, ptx.U(s.lineBytes()), stage)
+		for i, slot := range s.slots[:together] {
+			var halves [2]ptx.Word
+			for h := range halves {
+				v := s.Var(ptx.U(0))
+				s.When(s.inside(s.Add(line, ptx.U(i*s.apart)), h), func() { s.Set(v, emit.LoadElement(s.K, from.At(2*(i*s.apart*s.pitch()+h)), 2)) })
+				halves[h] = v.Word()
+			}
+			s.StoreShared(s.OffsetShared(slot, shift, 1), s.Prmt(halves[0], halves[1], 0x5410))
+		}
+	})
 }
 
 // fragments are the side's for the tensor cores, of a warp's 16 rows, or of as many columns for a right side, from row on.

@@ -14,10 +14,11 @@ type packed struct {
 	t     Tile
 	tiles int // of a group or phase
 	steps int
+	lane  int // channels that a lane of tensor cores has side by side ([laneRow])
 }
 
-func (t Tile) packed(p *product) packed {
-	return packed{p, t, emit.CeilDiv(p.k, t.BN), p.steps(t.BK)}
+func (t Tile) packed(p *product, lane int) packed {
+	return packed{p, t, emit.CeilDiv(p.k, t.BN), p.steps(t.BK), lane}
 }
 
 // stepBytes returns what a step takes.
@@ -43,12 +44,22 @@ type packedRow struct{ first, swizzle int }
 // row returns where the row of a channel of all groups, or phases, lies.
 func (w packed) row(channel int) packedRow {
 	part, o := channel/w.p.k, channel%w.p.k
-	r := o % w.t.BN
+	r := laneRow(o%w.t.BN, w.lane)
 	swizzle := r
 	if w.t.BK == 64 {
 		swizzle /= 2
 	}
 	return packedRow{(part*w.tiles+o/w.t.BN)*w.tileBytes() + r*w.t.BK, swizzle & (w.t.pieces() - 1)}
+}
+
+// laneRow returns the row of a stage that a channel of the tile has, so that a lane of tensor cores, which gets sums of the rows 2t
+// and 2t+1 of every 8, has so many channels side by side, a power of two: of 4*lane channels those from t*lane on.
+func laneRow(channel, lane int) int {
+	if lane <= 2 {
+		return channel
+	}
+	in := channel % (4 * lane)
+	return channel - in + in%lane/2*8 + in/lane*2 + in%2
 }
 
 // place returns where a byte of a row of the sum lies, in the first row of the tile and without a swizzle, and in which

@@ -29,8 +29,12 @@ func TestPackWeights(t *testing.T) {
 				p.weight.Data[i] = byte(int8(value(i)))
 			}
 		}
-		for _, tl := range []Tile{{BM: 32, BN: 32, BK: 64}, {BM: 32, BN: 64, BK: 128}} {
-			w := tl.packed(&p)
+		for _, lane := range []int{0, 4, 8} {
+			tl := Tile{BM: 32, BN: 32, BK: 64}
+			if lane > 0 {
+				tl = Tile{BM: 32, BN: 64, BK: 128}
+			}
+			w := tl.packed(&p, lane)
 			packed := graph.Value{Type: p.typ, Dims: []int{len(w.pack()) / p.typ.Size()}, Data: w.pack()}.Floats()
 			for o := range emit.RoundUp(p.k, tl.BN) * p.groups {
 				group, o := o/emit.RoundUp(p.k, tl.BN), o%emit.RoundUp(p.k, tl.BN)
@@ -43,7 +47,7 @@ func TestPackWeights(t *testing.T) {
 					}
 					// tile, step, row, piece, byte: pieces of eight rows, or of sixteen of 64 bytes, go round
 					b := i * p.typ.Size()
-					tile, row, step, piece := group*emit.CeilDiv(p.k, tl.BN)+o/tl.BN, o%tl.BN, b/tl.BK, b%tl.BK/16
+					tile, row, step, piece := group*emit.CeilDiv(p.k, tl.BN)+o/tl.BN, laneRow(o%tl.BN, lane), b/tl.BK, b%tl.BK/16
 					piece ^= row * tl.BK / 128 % (tl.BK / 16)
 					at := ((tile*w.steps+step)*tl.BN+row)*tl.BK + 16*piece + b%16
 					if got := packed[at/p.typ.Size()]; got != want {

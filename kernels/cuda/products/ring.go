@@ -4,7 +4,7 @@ import "github.com/trtui/trtui/kernels/cuda/ptx"
 
 // engine multiplies what a source copies.
 type engine interface {
-	// run multiplies so many steps.
+	// run multiplies so many steps. All copies have arrived then; other threads may still read the ring.
 	run(count ptx.Uint, s source)
 	// sums ends the multiplication and returns the thread's sums, registers that may be set. They are words, or the
 	// registers of floats; which of the tile's they are is the same in every block.
@@ -63,9 +63,8 @@ func (b *block) rolled(count ptx.Uint, s source, multiply func(stage ptx.Uint)) 
 		multiply(reading)
 		b.Set(writing, reading) // it is free when all threads are behind the next barrier
 		next := b.Add(reading, ptx.U(t.stageBytes()))
-		b.Set(reading, b.Select(b.Eq(next, ptx.U(t.Stages*t.stageBytes())), ptx.U(0), next))
+		b.Set(reading, b.Select(b.Eq(next, ptx.U(t.ringBytes())), ptx.U(0), next))
 	})
-	b.Barrier() // all groups that are still open are empty; now the ring is free for the sums
 }
 
 // slicer multiplies a stage in slices, each of which is read while the one before is multiplied.
@@ -110,7 +109,6 @@ func (b *block) unrolled(count ptx.Uint, s source, e slicer) {
 	default:
 		b.wholeCircles(int(n), s, e)
 	}
-	b.Barrier() // all groups that are still open are empty; now the ring is free for the sums
 }
 
 // wholeCircles multiplies more steps than the ring has stages. The first one's stage is such that the last one's is the

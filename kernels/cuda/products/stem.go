@@ -177,7 +177,7 @@ func (s *stem) emit(b kernels.Binding) (*emit.Work, error) {
 	c.copyInput()
 	k.WaitGroup(0)
 	k.Barrier()
-	e := &tensor{warpTile: newWarpTile(c.block), operands: s.operands(ptx.GlobalPtr{})}
+	e := &tensor{warpTile: newWarpTile(c.block), vector: 2, operands: s.operands(ptx.GlobalPtr{})}
 	e.zero()
 	e.left, e.right = c.fragments(e)
 	for i := range s.r * s.taps / stemTaps { // straight code, in which the assembler moves reads ahead as registers allow

@@ -25,7 +25,7 @@ func TestStemAccess(t *testing.T) {
 				// Rows of 32 sums, 40 words apart, are read by two or four threads: those of four rows begin in all banks
 				// for the stores, which are twice as many, and not for these loads.
 				most := map[int]int{64: 1, 32: 2}[channels]
-				conflicts(t, stats[0], func(op string) int {
+				conflicts(t, stats[0], stagedAccess, func(op string) int {
 					if op == "ld.shared.v4.b32" {
 						return most
 					}

@@ -264,7 +264,7 @@ func (m *pixels) phaseTapsInside(top, left ptx.Uint) ptx.Uint {
 }
 
 // finishPhase finishes the tile: of a phase's pixels it writes those that the output has.
-func (m *implicit) finishPhase(out *emit.RowOutput) {
+func (m *implicit) finishPhase(out *emit.RowOutput, finish finisher) {
 	p, u := m.p, m.p.subpixel.whole
 	pixels, channels, _, _ := m.blocks() // read again: nothing of it is kept while the sums take all registers
 	index, n := m.DivRem(channels, emit.CeilDiv(p.k, m.t.BN))
@@ -272,7 +272,7 @@ func (m *implicit) finishPhase(out *emit.RowOutput) {
 	// No constant to the assembler, so that it is not loaded, and no place computed of it, before the last barrier.
 	entry := m.Load(m.Offset(m.phases, index, 16).At(8), 2)
 	out.ZerosOf(m.K, index)
-	m.finish(out, p.k, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
+	finish(out, p.k, func(row ptx.Uint) (ptx.Uint, *ptx.Cond) {
 		at, inside := m.pixelOf(row)
 		image, rest := m.DivRem(at, p.p*p.q)
 		i, j := m.DivRem(rest, p.q)

@@ -1,6 +1,8 @@
 package products
 
 import (
+	"math/bits"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cuda/emit"
 	"github.com/trtui/trtui/kernels/cuda/ptx"
@@ -27,6 +29,7 @@ type tensor struct {
 	warpTile
 	operands
 	tight       bool // there are registers for the addresses of one stage
+	vector      int  // channels that a lane has side by side, 2 or as the weights are packed
 	left, right fragments
 	leftRead    [][4]ptx.Word    // fragments of a slice: variables
 	rightRead   [2][][4]ptx.Word // of even and of odd ones
@@ -64,8 +67,8 @@ func (f rowFragments) place(stage ptx.Uint, slice, i int) (ptx.SharedPtr, bool) 
 	return f.OffsetShared(f.first[slice], stage, 1).At(16 * i * f.t.BK), false
 }
 
-func newTensor(w warpTile, o operands) *tensor {
-	e := &tensor{warpTile: w, operands: o}
+func newTensor(w warpTile, o operands, vector int) *tensor {
+	e := &tensor{warpTile: w, operands: o, vector: vector}
 	// Of the pixels, lanes 0 to 15 give the rows' addresses at the first 16 bytes, the others at the second. Of the weights,
 	// eight lanes give eight rows at the first, eight the same rows at the second, and so on: the two registers of a fragment
 	// are neighbours then, as the instruction wants them.
@@ -206,6 +209,18 @@ func (e *tensor) sums() []ptx.Word {
 		}
 	}
 	return list
+}
+
+// firstColumn is the lane's first column of the tile: with t = lane%4 it has sums of the rows 2t and 2t+1 of every 8 of the
+// weights, which are columns as laneRow says.
+func (e *tensor) firstColumn() ptx.Uint {
+	return e.Add(e.column, e.Shl(e.And(e.lane, ptx.U(3)), bits.TrailingZeros(uint(e.vector))))
+}
+
+// columnOf is how far behind the lane's first column those two are that it has of the j-th 8 rows.
+func (e *tensor) columnOf(j int) int {
+	per := e.vector / 2
+	return j/per*4*e.vector + j%per*2
 }
 
 // spill writes the fragments: with g = lane/4 and t = lane%4, row g and then g+8 of each 16, columns 2t and 2t+1 of each 8.

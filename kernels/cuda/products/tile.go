@@ -51,8 +51,38 @@ func (b *block) sumPlace(column ptx.Uint) ptx.Uint {
 	return b.Add(column, b.Shl(b.Shr(column, 5), 2))
 }
 
-// shared returns the bytes of shared memory of a block: the ring, which the sums take over when it has run dry.
-func (t Tile) shared() int { return max(t.Stages*t.stageBytes(), t.BM*t.sumPitch()*4) }
+// ringBytes returns the shared memory of all stages.
+func (t Tile) ringBytes() int { return t.Stages * t.stageBytes() }
+
+// shared returns the bytes of shared memory of a block whose sums are of so many steps at most: as much of the ring as they use.
+// Where outputs do not leave from registers, the sums take it over when it has run dry.
+func (t Tile) shared(steps int, staged bool) int {
+	n := min(steps, t.Stages) * t.stageBytes()
+	if staged {
+		n = max(n, t.BM*t.sumPitch()*4)
+	}
+	return n
+}
+
+// laneVector returns how many channels of a pixel a lane of tensor cores has side by side, and writes at a time, if rows are
+// written so many elements of a size at a time; 0 where the four lanes that share a pixel would write less than a sector of 32
+// bytes: then outputs are made of rows of sums in shared memory.
+func (t Tile) laneVector(vector, size int) int {
+	v := min(vector, t.BN/t.WarpsN/4)
+	if t.Unit == emit.SimtF32 || v < 2 || 4*v*size < 32 {
+		return 0
+	}
+	return v
+}
+
+// laneVectorOf is the same for a layer.
+func (t Tile) laneVectorOf(b kernels.Binding, p *product) int {
+	vector, err := emit.RowVector(b, p.sums())
+	if err != nil {
+		return 0 // so the layer is refused
+	}
+	return t.laneVector(vector, b.Out[0].Type.Size())
+}
 
 // Tiles is the table of tile shapes by unit, the best guess for large products first.
 func Tiles(u emit.Unit) []Tile {
@@ -110,7 +140,7 @@ func (t Tile) fits(p *product) error {
 	if p.n*p.h*p.w*p.pitchIn*p.typ.Size() > emit.MaxElements {
 		return fmt.Errorf("the input has more than %d bytes", emit.MaxElements)
 	}
-	if err := t.packed(p).fits(); err != nil {
+	if err := t.packed(p, 0).fits(); err != nil {
 		return err
 	}
 	if p.subpixel == nil && max((p.r-1)*p.dilation[0], (p.s-1)*p.dilation[1]) >= farAway {
@@ -158,7 +188,7 @@ func (t Tile) jobs(p *product, b kernels.Binding) []emit.Job {
 	}
 	g := t.grid(p)
 	return []emit.Job{{
-		Blocks: g[0] * g[1] * g[2], Warps: t.threads() / 32, Resident: max(1, min(2048/t.threads(), emit.RegistersPerSM/(t.threads()*t.registers()))), Shared: t.shared(),
+		Blocks: g[0] * g[1] * g[2], Warps: t.threads() / 32, Resident: max(1, min(2048/t.threads(), emit.RegistersPerSM/(t.threads()*t.registers()))), Shared: t.shared(emit.CeilDiv(p.steps(t.BK), t.Split), t.laneVectorOf(b, p) == 0),
 		Unit: t.Unit, Multiplied: busy * multiplied, Beside: busy * (read + write), Cycles: busy * stepLatency,
 		Longest: steps / max(busy, 1), Latency: latency, Bytes: emit.Traffic(b) + float64(2*t.workspace(p)),
 	}}
@@ -169,11 +199,11 @@ func (t Tile) jobs(p *product, b kernels.Binding) []emit.Job {
 // for: small ones get joinRegisters a thread.
 func (t Tile) resident() int {
 	const shared = 228 << 10
-	sums, most := t.BM*t.BN/t.threads(), shared/(t.shared()+emit.SharedReserved)
+	sums, most := t.BM*t.BN/t.threads(), shared/(t.ringBytes()+emit.SharedReserved)
 	switch {
 	case sums > 64 || t.Unit == emit.SimtF32 && sums > 32 || most < 2:
 		return 1
-	case t.Split > 1 && t.threads() <= 128 && t.Unit != emit.SimtF32 && sums <= 32:
+	case t.threads() <= 128 && t.Unit != emit.SimtF32 && sums <= 32:
 		return min(most, emit.RegistersPerSM/(t.threads()*joinRegisters))
 	}
 	return 2

@@ -60,9 +60,8 @@ func (e *tensor) negativeZeros(j int) [2]ptx.Int {
 		zero := ptx.I(-int(z.zero))
 		return [2]ptx.Int{zero, zero}
 	}
-	t := e.And(e.lane, ptx.U(3))
-	first := e.Add(e.Mad(e.group, ptx.U(z.channels), e.block.column), e.Add(e.column, e.Shl(t, 1)))
-	zeros := e.LoadConst(e.Offset(z.table, first, 4).At(4*8*j), 2)
+	first := e.Add(e.Mad(e.group, ptx.U(z.channels), e.block.column), e.firstColumn())
+	zeros := e.LoadConst(e.Offset(z.table, first, 4).At(4*e.columnOf(j)), 2)
 	return [2]ptx.Int{zeros[0].Int(), zeros[1].Int()}
 }
 
