@@ -1,6 +1,9 @@
 package trtui
 
 import (
+	"errors"
+	"io"
+
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 )
@@ -77,3 +80,13 @@ func Define(name string) *Definition { return graph.Define(name) }
 
 // opSet returns the built-in ops and those of a program.
 func opSet(ops []*Op) (graph.OpSet, error) { return graph.Ops().Plus(ops...) }
+
+// Export writes a network as an ONNX model, of operator set 21 or the newest that a layer needs, with the weights inside. Every
+// layer that has no form in ONNX is named in the error, an *onnx.ExportError; an op of a program's own has one if it has an
+// Export.
+func Export(w io.Writer, n *Network) error {
+	if n == nil {
+		return errors.New("there is no network to export; look at the error of what was to make it")
+	}
+	return onnx.Export(w, n)
+}

@@ -58,7 +58,7 @@ func session(t testing.TB, e *trtui.Engine, o trtui.SessionOptions) *trtui.Sessi
 // reference computes a network by its own Eval.
 func reference(t testing.TB, n *trtui.Network, in trtui.Inputs) trtui.Outputs {
 	t.Helper()
-	out, err := n.Eval(in, nil)
+	out, err := n.Eval(context.Background(), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

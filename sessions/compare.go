@@ -37,7 +37,7 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 	if first.needsCalibration(cfg) {
 		r.Calibrator = cfg.Calibrator
 	}
-	all, err := first.batches(cfg, 0)
+	all, err := first.batches(cfg.Batch, cfg.Shapes, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func compareOnce(ctx context.Context, m *Model, w Workplace, cfg config.Config, 
 // firstStages returns the stages of the first backend. Where there are several, tactics that one has are unknown to
 // another, and that is a warning.
 func firstStages(m *Model, w Workplace, on []Contender, progress func(report.Progress)) *stages {
-	s := &stages{Workplace: w, model: m, progress: progress}
+	s := newStages(m, w, progress)
 	backends := 0
 	for _, c := range on {
 		if c.Backend == nil {
@@ -102,7 +102,7 @@ func (s *stages) contestants(ctx context.Context, cfg config.Config, on []Conten
 		var err error
 		switch {
 		case c.Backend == nil && lowest == graph.F32:
-			one.Network = s.model.Network
+			one.Network, one.MaxMemory = s.model.Network, run.MemoryLimit(s.host())
 			env, e := s.env(cfg)
 			if err = e; err == nil {
 				err = s.model.checkExtents(env)
@@ -110,13 +110,13 @@ func (s *stages) contestants(ctx context.Context, cfg config.Config, on []Conten
 		case c.Backend == nil:
 			lowered, e := s.lower(ctx, cfg)
 			if err = e; e == nil {
-				one.Network = lowered.Network
+				one.Network, one.MaxMemory = lowered.Network, run.MemoryLimit(s.host())
 			}
 		default:
 			engine := s
 			if c.Backend != s.Backend {
-				engine = &stages{Workplace: s.Workplace, model: s.model, progress: s.progress, hist: s.hist, ranges: s.ranges, unknown: s.unknown}
-				engine.Backend = c.Backend
+				engine = newStages(s.model, s.Workplace, s.progress)
+				engine.Backend, engine.hist, engine.ranges, engine.unknown = c.Backend, s.hist, s.ranges, s.unknown
 			}
 			err = engine.contest(ctx, cfg, one)
 		}

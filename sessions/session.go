@@ -56,11 +56,11 @@ const (
 func Open(m *Model, w Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
-		stages: &stages{Workplace: w, model: m},
+		stages: newStages(m, w, nil),
 		events: make(chan *report.Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
 		want: cfg, todo: todo{build: true}, close: cancel,
 	}
-	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
+	s.stages.progress, s.stages.log.write = s.progressed(), s.keepLine
 	begun := key(cfg)
 	s.stages.unknown = func(cfg config.Config, err error) error {
 		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it

@@ -49,7 +49,7 @@ func (s *Session) announce(cfg config.Config, once todo) error {
 	}
 	if name := st.nameOf(cfg); name != s.building {
 		if s.building == "" {
-			st.logModel()
+			st.log.opened(st.model)
 			s.logRefused()
 		}
 		s.building = name

@@ -28,6 +28,7 @@ var jsonCommands = []struct {
 	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_ms", "latency_p99_ms", "arena_bytes", "sqnr_db", "exact"}},
 	{[]string{"eval", "--per-layer", "--precision", "int8"}, []string{"accumulated", "tap_items", "agreement_share"}},
 	{[]string{"build"}, []string{"arena_bytes", "file", "config"}},
+	{[]string{"export"}, []string{"file", "bytes", "layers"}},
 	{[]string{"run", "--items", "2"}, []string{"classes", "min_at", "not_finite"}},
 	{[]string{"run", "--backends", "cpu,eval", "--items", "2", "--per-layer"}, []string{"tolerance", "pairs", "passed", "max_abs", "sqnr_db", "exact", "histogram"}},
 	{nil, []string{"latency", "build_time_ms"}},
@@ -43,7 +44,7 @@ func TestJSONKeys(t *testing.T) {
 	for _, c := range jsonCommands {
 		t.Run(strings.Join(c.args, "_"), func(t *testing.T) {
 			args := withCache(append(append([]string{}, c.args...), "--format", "json"), cache)
-			if len(c.args) > 0 && c.args[0] == "build" {
+			if len(c.args) > 0 && (c.args[0] == "build" || c.args[0] == "export") {
 				args = append(args, "-o", filepath.Join(dir, "digits.engine"))
 			}
 			out, _ := command(t, 0, args...)

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -20,17 +21,10 @@ const (
 	exitTold    = 3
 )
 
-// exitHelp is the end of every command's help.
-const exitHelp = `
-Exit codes:
-  0  done; outputs agree, and every check passed
-  1  the answer is no: outputs differ, a case or a check failed, a layer has no kernel
-  2  an error: there is no answer
-`
-
-// commands are the subcommands, in the order of the help.
+// commands are the subcommands.
 var commands = []func([]backend) *cobra.Command{
 	buildCommand,
+	exportCommand,
 	benchCommand,
 	runCommand,
 	evalCommand,
@@ -65,18 +59,21 @@ func main() {
 // rootCommand returns the program's command with all others below it.
 func rootCommand(table []backend) *cobra.Command {
 	root := &cobra.Command{
-		Use:               "trtui",
-		Short:             "Explore, optimise and run neural networks in the terminal",
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Use:           "trtui",
+		Short:         "Explore, optimise and run neural networks in the terminal",
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	for _, command := range commands {
 		root.AddCommand(command(table))
 	}
 	workbench(root, table)
 	root.PersistentFlags().Bool("ascii", false, "ASCII only; the default where the locale is not UTF-8")
-	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
+	root.AddCommand(manCommand())
+	root.InitDefaultCompletionCmd()
+	setCompletionText(root)
+	completeValues(root, table)
+	root.SetHelpFunc(showHelp)
 	root.SetFlagErrorFunc(unknownFlag)
 	return root
 }
@@ -89,6 +86,9 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	stderr = root.ErrOrStderr()
+	if full := failed(root.OutOrStdout()); full != nil && (err == nil || errors.Is(err, errNo)) {
+		err = fmt.Errorf("the output cannot be written: %w", full)
+	}
 	switch {
 	case err == nil:
 		return 0

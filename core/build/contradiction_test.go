@@ -249,7 +249,7 @@ func checkOpen(ctx context.Context, n *graph.Network, env map[string]int, in map
 			err = fmt.Errorf("panic: %v", v)
 		}
 	}()
-	want, wrong := n.Eval(in, nil)
+	want, wrong := n.Eval(context.Background(), in, nil)
 	for _, shapes := range []map[string]int{nil, env} {
 		for _, precision := range []graph.DataType{graph.F32, graph.F16} {
 			got, err := buildAndRun(ctx, n, env, in, b, shapes, precision)

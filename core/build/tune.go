@@ -15,7 +15,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// tuner prices tactics by running them: it is the run.Cost of a build.
+// tuner prices candidates by running them.
 type tuner struct {
 	ctx       context.Context
 	backend   run.Backend

@@ -15,11 +15,7 @@ type Executor func(ctx context.Context, n *graph.Network, inputs map[string]grap
 
 // Evaluate computes by the layers' own definition, and gives up between layers when ctx is done.
 func Evaluate(ctx context.Context, n *graph.Network, inputs map[string]graph.Value) (map[string]graph.Value, error) {
-	return n.Eval(inputs, func(*graph.Layer, []graph.Value) {
-		if err := ctx.Err(); err != nil {
-			panic(err)
-		}
-	})
+	return n.Eval(ctx, inputs, nil)
 }
 
 // Engine returns an executor that builds an FP32 engine for a backend, all passes included, by its best guess of

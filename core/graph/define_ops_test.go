@@ -201,7 +201,7 @@ func TestDefinitionHasEveryOp(t *testing.T) {
 		if l := n.Layer("it"); l == nil || l.Op.Name != op.Name {
 			t.Errorf("%s: the layer is %v", op.Name, n.Layers)
 		}
-		if _, err := n.Eval(zeros(n), nil); err != nil {
+		if _, err := n.Eval(t.Context(), zeros(n), nil); err != nil {
 			t.Errorf("%s: %v", op.Name, err)
 		}
 	}

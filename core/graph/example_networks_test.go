@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -140,7 +141,7 @@ func TestTransformer(t *testing.T) {
 			mask[i*tokens+j] = float32(math.Inf(-1)) // no token sees a later one
 		}
 	}
-	out, err := net.Eval(map[string]graph.Value{
+	out, err := net.Eval(context.Background(), map[string]graph.Value{
 		"x": graph.Values(graph.F32, x, batch, tokens, width), "mask": graph.Values(graph.F32, mask, 1, 1, tokens, tokens),
 	}, nil)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestBind(t *testing.T) {
 	}
 	defer c.Close()
 	x := input(1)
-	want, err := l.Plan.Network.Eval(map[string]graph.Value{"x": x}, nil)
+	want, err := l.Plan.Network.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

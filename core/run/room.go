@@ -23,6 +23,14 @@ type Limited interface {
 	MemoryLimit() int64
 }
 
+// MemoryLimit returns how many bytes may be taken of a backend's memory; 0 for all that are free.
+func MemoryLimit(b Backend) int64 {
+	if l, ok := b.(Limited); ok {
+		return l.MemoryLimit()
+	}
+	return 0
+}
+
 // NoRoom is the error of an engine that needs more memory than its device has free, or than it may take. Nothing was
 // allocated.
 type NoRoom struct {
@@ -100,11 +108,7 @@ func Bytes(n int64) string {
 
 // noRoom returns the error of a backend that has not got enough; the caller says for what.
 func noRoom(b Backend, free, total int64) *NoRoom {
-	e := &NoRoom{Backend: b.Info().Name, Device: b.Info().Device, Free: free, Total: total}
-	if l, ok := b.(Limited); ok {
-		e.Limit = l.MemoryLimit()
-	}
-	return e
+	return &NoRoom{Backend: b.Info().Name, Device: b.Info().Device, Free: free, Total: total, Limit: MemoryLimit(b)}
 }
 
 // unpacked stands for constants whose size is not known before their kernels are bound.
@@ -203,7 +207,7 @@ func constantBytes(bound []kernels.Kernel) int64 {
 
 // findRoom sets how many bytes the tensors and the workspace of a layer may have at most: what is free on the device, less
 // the network's constants. On the host the error is a *NoRoom for a layer whose tensors alone take more.
-func (c *chooser) findRoom() error {
+func (c *Candidates) findRoom() error {
 	free, total, err := memoryOf(c.backend)
 	if total == 0 || err != nil {
 		return err
@@ -228,7 +232,7 @@ func (c *chooser) findRoom() error {
 }
 
 // tensorBytes returns the bytes of a layer's inputs and outputs, constants aside.
-func (c *chooser) tensorBytes(l *graph.Layer) int64 {
+func (c *Candidates) tensorBytes(l *graph.Layer) int64 {
 	n := int64(0)
 	var seen []*graph.Tensor
 	for _, t := range slices.Concat(l.Inputs, l.Outputs) {

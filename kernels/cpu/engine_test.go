@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -109,7 +110,7 @@ func checkEngine(t *testing.T, b run.Backend, p *run.Plan, tolerance float64) {
 		}
 		inputs[x.Name] = v
 	}
-	want, err := p.Network.Eval(inputs, nil)
+	want, err := p.Network.Eval(context.Background(), inputs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

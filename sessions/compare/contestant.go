@@ -3,7 +3,6 @@ package compare
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
@@ -23,6 +22,7 @@ type Contestant struct {
 	now       report.Progress // of the batches
 	batch     Batch           // that is computed
 	Network   *graph.Network  // of the reference evaluation
+	MaxMemory int64           // bytes that this may take; 0 for what is free
 
 	outputs map[string]graph.Value // of the items that count
 	tensors map[string]observed    // of layers
@@ -80,17 +80,7 @@ func (c *Contestant) run(ctx context.Context, in map[string]graph.Value, perLaye
 }
 
 // evaluate computes a batch by the layers' own definition. It tells how far it is, and ends with ctx, after each layer.
-func (c *Contestant) evaluate(ctx context.Context, in map[string]graph.Value, perLayer bool) (err error) {
-	type ended struct{ error }
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case ended:
-			err = v.error
-		default:
-			err = fmt.Errorf("internal error: %v\n%s", v, debug.Stack())
-		}
-	}()
+func (c *Contestant) evaluate(ctx context.Context, in map[string]graph.Value, perLayer bool) error {
 	env, err := c.Network.Bind(in)
 	if err != nil {
 		return err
@@ -101,10 +91,7 @@ func (c *Contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 		all += work(l)
 	}
 	layers := 0
-	c.outputs, err = c.Network.Eval(in, func(l *graph.Layer, out []graph.Value) {
-		if err := ctx.Err(); err != nil {
-			panic(ended{err})
-		}
+	c.outputs, err = c.Network.EvalWithin(ctx, c.MaxMemory, in, func(l *graph.Layer, out []graph.Value) error {
 		layers++
 		done += work(l)
 		c.progress(c.now.Within(c.batch.size, done/all, fmt.Sprintf("layer %d of %d, %s", layers, len(c.Network.Layers), l.Name)))
@@ -113,6 +100,7 @@ func (c *Contestant) evaluate(ctx context.Context, in map[string]graph.Value, pe
 				c.keep(t, out[i])
 			}
 		}
+		return nil
 	})
 	return err
 }

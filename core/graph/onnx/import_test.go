@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -228,7 +229,7 @@ func TestExternalData(t *testing.T) {
 		}
 		f.read = f.read[1:]
 	}
-	out, err := f.Network.Eval(map[string]graph.Value{"x": graph.Values(graph.F32, []float32{10, 20}, 2)}, nil)
+	out, err := f.Network.Eval(context.Background(), map[string]graph.Value{"x": graph.Values(graph.F32, []float32{10, 20}, 2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -62,11 +63,11 @@ func (n *net) qconv(name string, x *graph.Tensor, m, k, pad int) *graph.Tensor {
 func sameOutputs(t testing.TB, want, got *graph.Network, tolerance float64) {
 	t.Helper()
 	in := randomInputs(want, 3)
-	before, err := want.Eval(in, nil)
+	before, err := want.Eval(context.Background(), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := got.Eval(in, nil)
+	after, err := got.Eval(context.Background(), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

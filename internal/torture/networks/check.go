@@ -29,21 +29,24 @@ func (f *Failure) Error() string { return f.Kind + ": " + f.Text }
 type Bench struct {
 	Oracle  *Oracle // nil: none
 	Planted string  // a defect that is planted, see planted.go
+	// Contexts is how many run at once.
+	Contexts int
 
 	open     map[string]run.Backend
+	look     func(*run.Plan) // for a test: sees what is built
 	Figures  Figures
 	backends func(features string, threads int) (run.Backend, error)
 }
 
 // Figures count what was checked.
 type Figures struct {
-	Models, Builds, Compared, Refused int // Refused: by onnxruntime
-	Elements, Undecided               int // of outputs; undecided are those that rounding decides
+	Builds, Compared, Refused int // Refused: by onnxruntime
+	Elements, Undecided       int // of outputs; undecided are those that rounding decides
 }
 
 // NewBench returns a bench of the CPU.
 func NewBench(oracle *Oracle) *Bench {
-	return &Bench{Oracle: oracle, open: map[string]run.Backend{}, backends: func(features string, threads int) (run.Backend, error) {
+	return &Bench{Oracle: oracle, Contexts: 2, open: map[string]run.Backend{}, backends: func(features string, threads int) (run.Backend, error) {
 		if features == "" {
 			return cpu.Open(threads), nil
 		}
@@ -166,7 +169,7 @@ func (c *check) engine() *Failure {
 	if err != nil {
 		return &Failure{"optimise", err.Error()}
 	}
-	optimised, err := o.Network.Eval(c.model.Feeds(), nil)
+	optimised, err := o.Network.Eval(context.Background(), c.model.Feeds(), nil)
 	if err != nil {
 		return &Failure{"optimised eval", err.Error()}
 	}
@@ -180,7 +183,7 @@ func (c *check) engine() *Failure {
 	}
 	m := c.meaning
 	if c.setup.Precision == "fp32" {
-		lowered, err := l.Network.Eval(c.model.Feeds(), nil)
+		lowered, err := l.Network.Eval(context.Background(), c.model.Feeds(), nil)
 		if err != nil {
 			return &Failure{"lowered eval", err.Error()}
 		}
@@ -198,6 +201,9 @@ func (c *check) engine() *Failure {
 		return &Failure{"plan " + c.setup.Precision, err.Error()}
 	}
 	c.bench.Figures.Builds++
+	if c.bench.look != nil {
+		c.bench.look(p)
+	}
 	if c.setup.File {
 		*c.stage = "engine file"
 		if p, err = c.reread(p); err != nil {
@@ -266,10 +272,12 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 	if err != nil {
 		return &Failure{"load " + c.setup.Precision, err.Error()}
 	}
-	defer loaded.Close()
-	const contexts, rounds = 2, 3
-	var first [contexts]map[string]graph.Value
-	var errs [contexts]error
+	if c.bench.Planted != Leak {
+		defer loaded.Close()
+	}
+	const rounds = 3
+	contexts := c.bench.Contexts
+	first, errs := make([]map[string]graph.Value, contexts), make([]error, contexts)
 	var wait sync.WaitGroup
 	for i := range contexts {
 		wait.Go(func() {
@@ -282,7 +290,7 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 		})
 	}
 	wait.Wait()
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return &Failure{"run " + c.setup.Precision, err.Error()}
 	}
 	for i := range contexts {
@@ -290,9 +298,11 @@ func (c *check) execute(p *run.Plan, b run.Backend, m *meaning) *Failure {
 			return f
 		}
 	}
-	for name, v := range first[0] {
-		if !equal(v, first[1][name]) {
-			return &Failure{"contexts differ", fmt.Sprintf("output %s of two contexts on the same inputs has other bits", name)}
+	for _, other := range first[1:] {
+		for name, v := range first[0] {
+			if !equal(v, other[name]) {
+				return &Failure{"contexts differ", fmt.Sprintf("output %s of two contexts on the same inputs has other bits", name)}
+			}
 		}
 	}
 	return nil
@@ -304,7 +314,9 @@ func (c *check) repeat(loaded *run.Loaded, rounds int) (first map[string]graph.V
 	if err != nil {
 		return nil, err
 	}
-	defer x.Close()
+	if c.bench.Planted != Leak {
+		defer x.Close()
+	}
 	for round := range rounds {
 		if err := x.SetInputs(c.model.Feeds()); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"context"
 	"slices"
 
 	"github.com/trtui/trtui/core/graph"
@@ -20,10 +21,11 @@ func quiet(m *Model, n *graph.Network) string {
 	for _, v := range m.data() {
 		look(*v)
 	}
-	_, err := n.Eval(m.Feeds(), func(_ *graph.Layer, out []graph.Value) {
+	_, err := n.Eval(context.Background(), m.Feeds(), func(_ *graph.Layer, out []graph.Value) error {
 		for _, v := range out {
 			look(v)
 		}
+		return nil
 	})
 	switch {
 	case err != nil:

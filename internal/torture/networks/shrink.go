@@ -124,10 +124,11 @@ func (h *shrinker) results() (all map[string]graph.Value) {
 	if err != nil {
 		return all
 	}
-	_, _ = n.Eval(h.best.Feeds(), func(l *graph.Layer, out []graph.Value) {
+	_, _ = n.Eval(context.Background(), h.best.Feeds(), func(l *graph.Layer, out []graph.Value) error {
 		for i, t := range l.Outputs {
 			all[t.Name] = out[i]
 		}
+		return nil
 	})
 	return all
 }

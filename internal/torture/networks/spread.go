@@ -2,6 +2,7 @@ package networks
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -33,7 +34,7 @@ type meaning struct {
 // meaningOf evaluates a network several times, each but the first with noise of the size of a kernel's rounding behind
 // every layer that computes.
 func meaningOf(n *graph.Network, inputs map[string]graph.Value) (*meaning, error) {
-	want, err := n.Eval(inputs, nil)
+	want, err := n.Eval(context.Background(), inputs, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (m *meaning) disturb(runs int) {
 	for ; m.runs < runs; m.runs++ {
 		rnd := rand.New(rand.NewPCG(uint64(m.runs), 13))
 		known := maps.Clone(m.inputs)
-		got, err := m.network.Eval(m.inputs, func(l *graph.Layer, out []graph.Value) {
+		got, err := m.network.Eval(context.Background(), m.inputs, func(l *graph.Layer, out []graph.Value) error {
 			if sums(l.Op.Class) {
 				recompute(rnd, l, known, out)
 			}
@@ -58,6 +59,7 @@ func (m *meaning) disturb(runs int) {
 				disturb(rnd, l, l.Outputs[i], v)
 				known[l.Outputs[i].Name] = v
 			}
+			return nil
 		})
 		if err != nil { // an index that rounding decides
 			for _, list := range m.allowed {
