@@ -24,6 +24,8 @@ func exportCommand([]backend) *cobra.Command {
 		Long: `Write a network as an ONNX model: as it was imported, or with --optimized as the passes leave it that depend on neither
 device nor precision. Fused layers become the operators that they are made of. A layer that has no form in ONNX is an error
 that names it.`,
+		Example: examples("what the passes make of a model", "trtui export model.onnx --optimized -o optimized.onnx",
+			"the built-in digit classifier", "trtui export -o digits.onnx"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {
