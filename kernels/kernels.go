@@ -218,6 +218,19 @@ type Tactic struct {
 	Reference bool
 }
 
+// Check returns an error for a tactic that is no complete value of a table.
+func (t Tactic) Check() error {
+	switch {
+	case t.Name == "":
+		return fmt.Errorf("a tactic has no name")
+	case t.Match == nil || t.Bind == nil:
+		return fmt.Errorf("tactic %s has no Match or no Bind", t.Name)
+	case !t.In.Known() || !t.Out.Known():
+		return fmt.Errorf("tactic %s reads %s and writes %s", t.Name, t.In, t.Out)
+	}
+	return nil
+}
+
 // Variant is one shape of a kernel that is written in several. Tactics of one op, family and tile are twins: what else they
 // differ in, such as the parts of a sum or how far memory is read ahead, matters less than the tile.
 type Variant struct {

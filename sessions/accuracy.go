@@ -10,6 +10,9 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // reference holds what FP32 gives for every item of the data: the outputs, as long as they are small enough to keep.
@@ -22,102 +25,131 @@ type reference struct {
 const maxReferenceBytes = 256 << 20
 
 // fp32 returns the configuration whose engine is the reference: everything fused as by default, nothing lowered.
-func (s *stages) fp32(cfg Config) Config {
-	return Config{Precision: FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
+func (s *stages) fp32(cfg config.Config) config.Config {
+	return config.Config{Precision: config.FP32, Batch: cfg.Batch, Shapes: cfg.Shapes}
 }
 
-// referenceOutputs runs the FP32 engine over the data, once for each set of shapes.
-func (s *stages) referenceOutputs(ctx context.Context, cfg Config) (*reference, error) {
-	base := s.fp32(cfg)
-	var loaded *run.Loaded
-	err := s.asOne("built the FP32 reference", func() (err error) {
-		loaded, err = s.loadReference(ctx, base)
+// prepareReference builds the FP32 engine.
+func (s *stages) prepareReference(ctx context.Context, cfg config.Config) error {
+	return s.log.asOne("built the FP32 reference", func() error {
+		_, err := s.loadReference(ctx, s.fp32(cfg))
 		return err
 	})
+}
+
+// makeReference runs the FP32 engine over the data.
+func (s *stages) makeReference(ctx context.Context, in referring) (*reference, error) {
+	engines := s.loaded
+	if s.Host != nil {
+		engines = s.onHost
+	}
+	loaded, err := engines.of(ctx, in.Of)
 	if err != nil {
 		return nil, err
 	}
-	return s.reference.get(key(base), func() (*reference, error) {
-		r := &reference{}
-		err := s.forEach(ctx, cfg, loaded, "running FP32", func(_ int, out map[string]graph.Value) bool {
-			r.outputs = append(r.outputs, out)
-			for _, v := range out {
-				r.bytes += len(v.Data)
-			}
-			return r.bytes < maxReferenceBytes
-		})
-		return r, err
+	r := &reference{}
+	err = s.forEach(ctx, in.Batch, loaded, "running FP32", func(_ int, out map[string]graph.Value) bool {
+		r.outputs = append(r.outputs, out)
+		for _, v := range out {
+			r.bytes += len(v.Data)
+		}
+		return r.bytes < maxReferenceBytes
 	})
+	return r, err
 }
 
-// loadReference returns the FP32 engine, on the host where the device is another one: there it is planned by the host's
-// best guess, since nobody asks how fast it is.
-func (s *stages) loadReference(ctx context.Context, base Config) (*run.Loaded, error) {
+// loadReference returns the FP32 engine, on the host where the device is another one.
+func (s *stages) loadReference(ctx context.Context, base config.Config) (*run.Loaded, error) {
 	if s.Host == nil {
 		return s.load(ctx, base)
 	}
-	l, err := s.lower(ctx, base)
+	if _, err := s.lower(ctx, base); err != nil {
+		return nil, err
+	}
+	in, err := s.planning(base)
 	if err != nil {
 		return nil, err
 	}
-	env, err := s.env(base)
+	return s.onHost.of(ctx, in)
+}
+
+// makeOnHost plans by the host's best guess: nobody asks how fast it is.
+func (s *stages) makeOnHost(ctx context.Context, in planning) (*run.Loaded, error) {
+	l, err := s.lowered.of(ctx, in.Of)
 	if err != nil {
 		return nil, err
 	}
-	s.onHost.drop = (*run.Loaded).Close
-	return s.onHost.get(key(base), func() (*run.Loaded, error) {
-		s.progress(Progress{Phase: "preparing FP32"})
-		p, err := build.Plan(ctx, l.Network, env, s.Host, build.PlanConfig{Untimed: true})
-		if err != nil {
-			return nil, err
-		}
-		return run.LoadTelling(ctx, p, s.Host, func(done, total int, layer string) {
-			s.progress(Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
-		})
+	s.progress(report.Progress{Phase: "preparing FP32"})
+	p, err := build.Plan(ctx, l.Network, in.symbols(), s.Host, build.PlanConfig{Untimed: true})
+	if err != nil {
+		return nil, err
+	}
+	return run.LoadTelling(ctx, p, s.Host, func(done, total int, layer string) {
+		s.progress(report.Progress{Phase: "preparing FP32", Item: layer, Done: done, Total: total})
 	})
 }
 
 // accuracy compares the configuration's engine with FP32: outputs and labels over all data, layers over a few items.
-func (s *stages) accuracy(ctx context.Context, cfg Config, perLayer bool) (*AccuracyReport, error) {
-	pc, err := s.passConfig(cfg)
+func (s *stages) accuracy(ctx context.Context, cfg config.Config, perLayer bool) (*report.Accuracy, error) {
+	in, err := s.examining(cfg, perLayer)
 	if err != nil {
 		return nil, err
 	}
-	return s.accuracies.get(key(s.planKey(cfg, pc), perLayer), func() (*AccuracyReport, error) {
-		begin := time.Now()
-		r, err := s.compare(ctx, cfg, perLayer)
-		if err == nil {
-			s.logAccuracy(r, begin)
-		}
-		return r, err
-	})
+	if r, ok := s.accuracies.known(in); ok {
+		return r, nil
+	}
+	if err := s.prepareReference(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if _, err := s.load(ctx, cfg); err != nil {
+		return nil, err
+	}
+	if in, err = s.examining(cfg, perLayer); err != nil { // a plan in the engine file may have turned out to be stale
+		return nil, err
+	}
+	return s.accuracies.of(ctx, in)
 }
 
-func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*AccuracyReport, error) {
-	ref, err := s.referenceOutputs(ctx, cfg)
+func (s *stages) makeAccuracy(ctx context.Context, in examining) (*report.Accuracy, error) {
+	begin := time.Now()
+	ref, err := s.references.of(ctx, in.Reference)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := s.load(ctx, cfg)
+	loaded, err := s.loaded.of(ctx, in.Of)
 	if err != nil {
 		return nil, err
 	}
-	r := &AccuracyReport{Precision: string(cfg.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
-	if s.needsCalibration(cfg) {
-		r.Calibrator, r.Ranges, r.RandomRanges = cfg.Calibrator, s.rangesFrom(cfg), s.randomCalibration(cfg)
+	r := &report.Accuracy{Precision: string(in.Of.Of.Precision), Tolerance: layerTolerance, Random: s.Data.Random()}
+	if ranges := in.Of.Of.Ranges; ranges != nil {
+		r.Calibrator, r.Ranges, r.RandomRanges = in.Calibrator, s.rangesFrom(ranges.Calibrator), s.randomRanges(ranges.Calibrator)
 	}
+	if err := s.compareOutputs(ctx, in, loaded, ref, r); err != nil {
+		return nil, err
+	}
+	if in.Layers {
+		if err := s.layerErrors(ctx, in, loaded, r); err != nil {
+			return nil, err
+		}
+	}
+	s.log.accuracy(r, begin)
+	return r, nil
+}
+
+// compareOutputs compares an engine's outputs with FP32's over all data, and both with the labels.
+func (s *stages) compareOutputs(ctx context.Context, in examining, loaded *run.Loaded, ref *reference, r *report.Accuracy) error {
 	errs := make([]quant.ErrorAccumulator, len(s.model.Network.Outputs))
-	all, err := s.batches(cfg, 0)
+	all, err := s.batches(in.Reference.Batch, in.Shapes, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	score := newScore(s, cfg)
+	score := newScore(s, in.Reference.Batch)
 	if err := score.checkLabels(ref.outputs[0]); err != nil {
-		return nil, err
+		return err
 	}
 	var differs error
-	err = s.forEach(ctx, cfg, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
-		want, got := all.at(b).outputs(ref.outputs[b]), all.at(b).outputs(out)
+	err = s.forEach(ctx, in.Reference.Batch, loaded, "comparing outputs", func(b int, out map[string]graph.Value) bool {
+		want, got := all.At(b).Outputs(ref.outputs[b]), all.At(b).Outputs(out)
 		for i, t := range s.model.Network.Outputs {
 			if e := errs[i].Add(want[t.Name].Floats(), got[t.Name].Floats()); e != nil {
 				differs = fmt.Errorf("output %s: %w", t.Name, e)
@@ -128,40 +160,24 @@ func (s *stages) compare(ctx context.Context, cfg Config, perLayer bool) (*Accur
 		return b+1 < len(ref.outputs)
 	})
 	if err = cmp.Or(err, differs); err != nil {
-		return nil, err
+		return err
 	}
 	for i, t := range s.model.Network.Outputs {
-		r.Outputs = append(r.Outputs, OutputError{t.Name, errorsOf(errs[i].Errors())})
+		r.Outputs = append(r.Outputs, report.OutputError{Name: t.Name, Errors: compare.ErrorsOf(errs[i].Errors())})
 	}
 	r.Labels, r.Items = score.result()
-	if perLayer {
-		if err := s.layerErrors(ctx, cfg, loaded, r); err != nil {
-			return nil, err
-		}
-	}
-	return r, nil
+	return nil
 }
 
 // layerTolerance is the SQNR in dB under which a layer counts as bad: noise of a hundredth of the signal's power.
 const layerTolerance = 20
 
-func errorsOf(e quant.Errors) Errors {
-	return Errors{
-		MaxAbs: e.MaxAbs, MeanAbs: e.MeanAbs, MedianAbs: e.MedianAbs, MaxRel: e.MaxRel, MeanRel: e.MeanRel,
-		L2: e.L2, Cosine: e.Cosine, SQNR: e.SQNRdB, PSNR: e.PSNRdB, NotFinite: e.NotFinite,
-	}
-}
-
 // layerErrors compares every engine layer's output with the source network's FP32 tensor of that name. The engine
 // stays as it is: what is compared is read where the fused layers leave it. A layer's accumulated error is that of the
 // engine as it runs, its local error that of the layer alone on FP32's inputs.
-func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *AccuracyReport) error {
+func (s *stages) layerErrors(ctx context.Context, in examining, l *run.Loaded, r *report.Accuracy) error {
 	s.device.Lock()
 	defer s.device.Unlock()
-	env, err := s.env(cfg)
-	if err != nil {
-		return err
-	}
 	engine, err := l.NewContext()
 	if err != nil {
 		return err
@@ -173,21 +189,23 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 	if items <= 0 {
 		items = 8
 	}
-	all, err := s.batches(cfg, items)
+	all, err := s.batches(in.Reference.Batch, in.Shapes, items)
 	if err != nil {
 		return err
 	}
 	taps := 0 // two for each batch
-	now := func() Progress { return Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.count()} }
-	s.watch(ctx, engine, func() (Progress, int) { return now(), 1 })
-	for b := range all.count() {
+	now := func() report.Progress {
+		return report.Progress{Phase: "comparing layers", Done: taps, Total: 2 * all.Count()}
+	}
+	s.watch(ctx, engine, func() (report.Progress, int) { return now(), 1 })
+	for b := range all.Count() {
 		s.progress(now())
-		batch := all.at(b)
-		in, err := batch.inputs()
+		batch := all.At(b)
+		inputs, err := batch.Inputs()
 		if err != nil {
 			return err
 		}
-		want, err := s.referenceTensors(ctx, env, b, in)
+		want, err := s.referenceTensors(ctx, in.Of.symbols(), b, inputs)
 		if err != nil {
 			return err
 		}
@@ -195,7 +213,7 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 			of    []stepErrors
 			alone bool
 		}{{acc, false}, {local, true}} {
-			if err := engine.SetInputs(in); err != nil {
+			if err := engine.SetInputs(inputs); err != nil {
 				return err
 			}
 			if err := tap(ctx, engine, l.Plan, batch, want, errs.of, errs.alone); err != nil {
@@ -203,7 +221,7 @@ func (s *stages) layerErrors(ctx context.Context, cfg Config, l *run.Loaded, r *
 			}
 			taps++
 		}
-		r.TapItems += batch.count
+		r.TapItems += batch.Count
 	}
 	s.layerReport(l.Plan, acc, local, r)
 	return nil
@@ -245,14 +263,14 @@ type stepErrors struct {
 }
 
 // tap runs the engine on a batch step by step and compares each layer's outputs; alone first gives each step FP32's inputs.
-func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBatch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
+func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch compare.Batch, want map[string]graph.Value, errs []stepErrors, alone bool) error {
 	o := run.Observer{After: func(i int) error {
 		if p.Steps[i].Reformat {
 			return nil
 		}
 		for k, out := range p.Steps[i].Out {
 			t := p.Slots[out].Tensor
-			ref, ok := sourceTensor(want, t)
+			ref, ok := compare.SourceTensor(want, t)
 			if !ok {
 				continue
 			}
@@ -260,9 +278,9 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 			if err != nil {
 				return err
 			}
-			at := batch.axis(t.Dims)
-			ref = batch.counted(ref, at)
-			want, got := ref.Floats(), batch.counted(graph.ToReal(v, t.Range), at).Floats()
+			at := batch.Axis(t.Dims)
+			ref = batch.Counted(ref, at)
+			want, got := ref.Floats(), batch.Counted(graph.ToReal(v, t.Range), at).Floats()
 			if err := errs[i].Add(want, got); err != nil {
 				return fmt.Errorf("layer %s: tensor %s: %w", p.Steps[i].Name, t.Name, err)
 			}
@@ -279,7 +297,7 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 					continue
 				}
 				t := p.Slots[in].Tensor
-				ref, ok := sourceTensor(want, t)
+				ref, ok := compare.SourceTensor(want, t)
 				if !ok {
 					continue
 				}
@@ -296,25 +314,16 @@ func tap(ctx context.Context, c *run.ExecutionContext, p *run.Plan, batch itemBa
 	return c.Observe(ctx, o)
 }
 
-// sourceTensor returns what the source network has for a tensor of the engine, if that is a tensor of numbers there.
-func sourceTensor(all map[string]graph.Value, t *graph.Tensor) (graph.Value, bool) {
-	v, ok := all[t.Name]
-	if !ok {
-		v, ok = all[quant.SourceTensor(t.Name)]
-	}
-	return v, ok && t.RealType().IsFloat()
-}
-
 // layerReport fills in the report's layers, and the first one under the tolerance.
-func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *AccuracyReport) {
+func (s *stages) layerReport(p *run.Plan, acc, local []stepErrors, r *report.Accuracy) {
 	for i, step := range p.Steps {
 		a := acc[i].Errors()
 		if step.Reformat || a.Count == 0 {
 			continue
 		}
-		e := LayerError{
+		e := report.LayerError{
 			Name: step.Name, Op: step.Layer.Op.Name, Precision: precisionOf(step.Layer), From: step.From,
-			Tensor: step.Layer.Outputs[0].Name, Accumulated: errorsOf(a), Local: errorsOf(local[i].Errors()),
+			Tensor: step.Layer.Outputs[0].Name, Accumulated: compare.ErrorsOf(a), Local: compare.ErrorsOf(local[i].Errors()),
 			AccumulatedMap: acc[i].where.report(), LocalMap: local[i].where.report(),
 		}
 		r.Layers = append(r.Layers, e)

@@ -1,6 +1,11 @@
 package sessions
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/report"
+)
 
 func TestLabelOffset(t *testing.T) {
 	for _, c := range []struct {
@@ -18,5 +23,12 @@ func TestLabelOffset(t *testing.T) {
 		if got := c.score.offset(); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+// Reports write ratios as core/quant computes them.
+func TestMaxDB(t *testing.T) {
+	if report.MaxDB != quant.MaxDB {
+		t.Errorf("equality is %v dB in reports and %v dB in errors", float64(report.MaxDB), float64(quant.MaxDB))
 	}
 }

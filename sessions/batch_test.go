@@ -12,7 +12,10 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -75,10 +78,10 @@ func TestCompareCountsItemsOnce(t *testing.T) {
 	b := louder{cpu.Open(1)}
 	defer b.Close()
 	on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "louder", Backend: b}}
-	var want *sessions.ComparisonReport
+	var want *report.Comparison
 	for _, batch := range []int{1, 2, 3, 4, 7, 10} {
-		cfg := sessions.Config{Precision: sessions.FP32, Batch: batch}
-		got, err := sessions.Compare(context.Background(), m, w, cfg, on, sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 0.05}, PerLayer: true}, nil)
+		cfg := config.Config{Precision: config.FP32, Batch: batch}
+		got, err := sessions.Compare(context.Background(), m, w, cfg, on, compare.Options{Tolerance: report.Tolerance{Abs: 0.05}, PerLayer: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +108,7 @@ func TestCompareCountsItemsOnce(t *testing.T) {
 }
 
 // sameDifference checks that two reports are of the same elements.
-func sameDifference(t *testing.T, name string, got, want sessions.TensorDifference) {
+func sameDifference(t *testing.T, name string, got, want report.TensorDifference) {
 	t.Helper()
 	if got.Count != 35 || got.Count != want.Count || got.Over != want.Over || got.Differ != want.Differ || !reflect.DeepEqual(got.Histogram, want.Histogram) {
 		t.Errorf("%s: %+v, want %+v", name, got, want)
@@ -125,10 +128,10 @@ func TestAccuracyCountsItemsOnce(t *testing.T) {
 	w := workplace(t, nil)
 	w.Backend, w.Host = w.Host, nil
 	w.Data, w.CalData, w.TapItems = pictures{testdata.TestImages(), 7}, pictures{testdata.CalibrationImages(), 5}, 4
-	var want *sessions.AccuracyReport
+	var want *report.Accuracy
 	for _, batch := range []int{1, 3, 8} {
-		cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "entropy", Batch: batch}
-		snap, err := sessions.NewRunner(embedded(t), w, nil).Report(context.Background(), cfg, sessions.PartAccuracy|sessions.PartCalibration, run.Profiling{})
+		cfg := config.Config{Precision: config.INT8, Calibrator: "entropy", Batch: batch}
+		snap, err := sessions.NewRunner(embedded(t), w, nil).Report(context.Background(), cfg, report.PartAccuracy|report.PartCalibration, run.Profiling{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -25,10 +26,10 @@ func BenchmarkToggle(b *testing.B) {
 		return sessions.Open(m, sessions.Workplace{
 			Backend: backend, Cache: cache,
 			Data: pictures{testdata.TestImages(), 1000}, CalData: pictures{testdata.CalibrationImages(), 300},
-		}, sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+		}, config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	}
-	set := func(s *sessions.Session, p sessions.Precision, calibrator string) {
-		cfg := sessions.Config{Precision: p, Calibrator: calibrator, Batch: 1}
+	set := func(s *sessions.Session, p config.Precision, calibrator string) {
+		cfg := config.Config{Precision: p, Calibrator: calibrator, Batch: 1}
 		s.Set(cfg)
 		for snap := range s.Events() {
 			if snap.Err != "" {
@@ -43,10 +44,10 @@ func BenchmarkToggle(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			s := open()
-			set(s, sessions.FP32, "entropy")
-			set(s, sessions.INT8, "minmax")
+			set(s, config.FP32, "entropy")
+			set(s, config.INT8, "minmax")
 			b.StartTimer()
-			set(s, sessions.INT8, "mse")
+			set(s, config.INT8, "mse")
 			b.StopTimer()
 			s.Close()
 			b.StartTimer()
@@ -55,11 +56,11 @@ func BenchmarkToggle(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		s := open()
 		defer s.Close()
-		set(s, sessions.INT8, "minmax")
-		set(s, sessions.FP32, "minmax")
+		set(s, config.INT8, "minmax")
+		set(s, config.FP32, "minmax")
 		for b.Loop() {
-			set(s, sessions.INT8, "minmax")
-			set(s, sessions.FP32, "minmax")
+			set(s, config.INT8, "minmax")
+			set(s, config.FP32, "minmax")
 		}
 	})
 }

@@ -4,21 +4,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestCancel stops a build: what was made stays, nothing is done until it is asked for, and then all of it.
 func TestCancel(t *testing.T) {
-	s := open(t, sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1})
+	s := open(t, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
 	s.Cancel() // most often before the work has begun, which it then does not stop
-	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && (snap.Settled() || snap.Stopped) })
+	await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil && (snap.Settled() || snap.Stopped) })
 	s.Rerun()
-	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && snap.Settled() && !snap.Stopped })
+	await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil && snap.Settled() && !snap.Stopped })
 
-	s.Set(sessions.Config{Precision: sessions.INT8, Calibrator: "entropy", Batch: 1})
-	await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy != nil && snap.Config.Precision == sessions.INT8 })
+	s.Set(config.Config{Precision: config.INT8, Calibrator: "entropy", Batch: 1})
+	await(t, s, func(snap *report.Snapshot) bool { return snap.Busy != nil && snap.Config.Precision == config.INT8 })
 	s.Cancel()
-	snap := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil })
+	snap := await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil })
 	if !snap.Stopped || snap.Settled() || snap.Timings == nil {
 		t.Fatalf("stopped %v, settled %v", snap.Stopped, snap.Settled())
 	}
@@ -32,25 +33,38 @@ func TestCancel(t *testing.T) {
 		}
 	case <-time.After(300 * time.Millisecond):
 	}
-	s.Set(sessions.Config{Precision: sessions.INT8, Calibrator: "entropy", Batch: 1})
-	await(t, s, func(snap *sessions.Snapshot) bool {
-		return snap.Busy == nil && snap.Settled() && snap.Config.Precision == sessions.INT8
+	s.Set(config.Config{Precision: config.INT8, Calibrator: "entropy", Batch: 1})
+	await(t, s, func(snap *report.Snapshot) bool {
+		return snap.Busy == nil && snap.Settled() && snap.Config.Precision == config.INT8
 	})
+}
+
+// TestCancelTiming stops the timing of tactics when some are timed.
+func TestCancelTiming(t *testing.T) {
+	s := open(t, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
+	await(t, s, func(snap *report.Snapshot) bool {
+		return snap.Busy != nil && snap.Busy.Phase == "timing tactics" && snap.Busy.Done > 2
+	})
+	s.Cancel()
+	snap := await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil })
+	if !snap.Stopped || snap.Err != "" {
+		t.Errorf("stopped %v, error %q", snap.Stopped, snap.Err)
+	}
 }
 
 // TestCancelMeasuring stops the measurement itself: its times stay, and are not taken for those of one that was over.
 func TestCancelMeasuring(t *testing.T) {
-	s := open(t, sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1})
-	await(t, s, func(snap *sessions.Snapshot) bool {
+	s := open(t, config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1})
+	await(t, s, func(snap *report.Snapshot) bool {
 		return snap.Settled() && snap.Timings.Live && snap.Timings.Samples > 20
 	})
 	s.Cancel()
-	snap := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil })
+	snap := await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil })
 	if !snap.Stopped || !snap.Settled() || !snap.Timings.Live {
 		t.Errorf("stopped %v, settled %v, live %v", snap.Stopped, snap.Settled(), snap.Timings.Live)
 	}
 	s.Rerun()
-	snap = await(t, s, func(snap *sessions.Snapshot) bool { return snap.Busy == nil && snap.Settled() && !snap.Stopped })
+	snap = await(t, s, func(snap *report.Snapshot) bool { return snap.Busy == nil && snap.Settled() && !snap.Stopped })
 	if snap.Timings.Live {
 		t.Error("times of a measurement that is over are live")
 	}

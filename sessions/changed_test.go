@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -27,7 +28,7 @@ func TestFileChanges(t *testing.T) {
 	}
 	b := cpu.Open(1)
 	defer b.Close()
-	s := sessions.Open(m, workplace(t, b), sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	s := sessions.Open(m, workplace(t, b), config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	defer s.Close()
 	told := false
 	for snap := range s.Events() {

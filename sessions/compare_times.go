@@ -6,58 +6,29 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-// lane is one engine of a measurement of several.
-type lane struct {
-	context *run.ExecutionContext
-	turn    run.Profiling // in each round
-	each    func(run.Sample)
-	medians []time.Duration // by round
-}
-
-// turnWarmUp is how long an engine runs before its turn, so that what another one left in the caches is gone.
-const turnWarmUp = 5 * time.Millisecond
-
-// turnOf returns a round's part of a measurement.
-func turnOf(p run.Profiling) run.Profiling {
-	return run.Profiling{WarmUp: turnWarmUp, Iterations: (p.Iterations + rounds - 1) / rounds, Duration: p.Duration / rounds, PerStep: p.PerStep}
-}
-
-// alternate measures engines in rounds, in each of which every one has its turn, first once each: a machine that is slower
-// for a while is so for all of them. Where times are estimates, which do not vary, there is one round.
-func (s *stages) alternate(ctx context.Context, lanes []*lane) error {
-	n := rounds
+// rounds returns how many rounds a measurement has: one where times are estimates, which do not vary.
+func (s *stages) rounds() int {
 	if s.Backend.Info().Estimated {
-		n = 1
+		return 1
 	}
-	for round := range n {
-		for i := range lanes {
-			l := lanes[(round+i)%len(lanes)]
-			var turn []time.Duration
-			err := l.context.Profile(ctx, s.profiling(l.turn), func(sample run.Sample) {
-				turn = append(turn, sample.Latency)
-				l.each(sample)
-			})
-			if err != nil {
-				return err
-			}
-			l.medians = append(l.medians, run.Summarize(turn).Median)
-		}
-	}
-	return nil
+	return compare.Rounds
 }
 
 // Compared is what came of one of several configurations, and how fast it is beside the first of them; nil for that.
 type Compared struct {
-	*Snapshot
-	Speed *Speed
+	*report.Snapshot
+	Speed *report.Speed
 }
 
 // Compare makes the wanted parts of a snapshot for every configuration, and measures their times side by side: in rounds, as
 // long in all as p says for each. Where the device has no room for all engines at a time they are measured one after the other,
 // which the speeds tell.
-func (r *Runner) Compare(ctx context.Context, configs []Config, parts Parts, p run.Profiling) (list []Compared, err error) {
+func (r *Runner) Compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling) (list []Compared, err error) {
 	err = r.surviving(ctx, configs[0], func() error {
 		list, err = r.compare(ctx, configs, parts, p)
 		return err
@@ -65,12 +36,12 @@ func (r *Runner) Compare(ctx context.Context, configs []Config, parts Parts, p r
 	return list, err
 }
 
-func (r *Runner) compare(ctx context.Context, configs []Config, parts Parts, p run.Profiling) ([]Compared, error) {
+func (r *Runner) compare(ctx context.Context, configs []config.Config, parts report.Parts, p run.Profiling) ([]Compared, error) {
 	s := r.stages
 	list, built := make([]Compared, len(configs)), make([]time.Duration, len(configs))
 	for i, cfg := range configs {
 		begin := time.Now()
-		snap, err := r.report(ctx, cfg, parts&^(PartTimings|PartOverview)|PartMemory, p)
+		snap, err := r.report(ctx, cfg, parts&^(report.PartTimings|report.PartOverview)|report.PartMemory, p)
 		if err != nil {
 			return nil, err
 		}
@@ -94,12 +65,12 @@ func (r *Runner) compare(ctx context.Context, configs []Config, parts Parts, p r
 
 // timeAll measures the engines of configurations side by side, or one after the other where they are too many or too large
 // to be on the device at a time. The first one, with which the others are compared, has no speed.
-func (s *stages) timeAll(ctx context.Context, configs []Config, p run.Profiling) ([]*TimingsReport, []*Speed, error) {
+func (s *stages) timeAll(ctx context.Context, configs []config.Config, p run.Profiling) ([]*report.Timings, []*report.Speed, error) {
 	reports, speeds, err := s.timeBeside(ctx, configs, p)
 	if !errors.As(err, new(*run.NoRoom)) && !errors.Is(err, errTooMany) {
 		return reports, speeds, err
 	}
-	reports, speeds = nil, make([]*Speed, len(configs))
+	reports, speeds = nil, make([]*report.Speed, len(configs))
 	var first []time.Duration
 	for i, cfg := range configs {
 		l, err := s.load(ctx, cfg)
@@ -115,7 +86,7 @@ func (s *stages) timeAll(ctx context.Context, configs []Config, p run.Profiling)
 			first = t.latency
 			continue
 		}
-		speed := speedApart(first, t.latency)
+		speed := compare.SpeedApart(first, t.latency)
 		speeds[i] = &speed
 	}
 	return reports, speeds, nil
@@ -125,7 +96,7 @@ func (s *stages) timeAll(ctx context.Context, configs []Config, p run.Profiling)
 var errTooMany = errors.New("too many engines to measure side by side")
 
 // timeBeside measures the engines of configurations side by side.
-func (s *stages) timeBeside(ctx context.Context, configs []Config, p run.Profiling) ([]*TimingsReport, []*Speed, error) {
+func (s *stages) timeBeside(ctx context.Context, configs []config.Config, p run.Profiling) ([]*report.Timings, []*report.Speed, error) {
 	if len(configs) > memoSize {
 		return nil, nil, errTooMany
 	}
@@ -146,7 +117,7 @@ func (s *stages) timeBeside(ctx context.Context, configs []Config, p run.Profili
 	}
 	s.device.Lock()
 	defer s.device.Unlock()
-	lanes, all, begin := make([]*lane, len(configs)), make([]*timings, len(configs)), time.Now()
+	lanes, all, begin := make([]*compare.Lane, len(configs)), make([]*timings, len(configs)), time.Now()
 	for i, l := range engines {
 		c, err := s.ready(ctx, l)
 		if err != nil {
@@ -155,26 +126,26 @@ func (s *stages) timeBeside(ctx context.Context, configs []Config, p run.Profili
 		defer c.Close()
 		all[i] = newTimings(l.Plan, s.batchOf(l.Plan))
 		all[i].of(c)
-		lanes[i] = &lane{context: c, turn: turnOf(p), each: all[i].add}
+		lanes[i] = &compare.Lane{Context: c, Turn: s.profiling(compare.Turn(p)), Each: all[i].add}
 		s.warnOfSimulation(l.Plan)
 	}
-	s.progress(Progress{Phase: s.measuring()})
+	s.progress(report.Progress{Phase: s.measuring()})
 	if err := s.warmUp(ctx, lanes, p); err != nil {
 		return nil, nil, err
 	}
-	if err := s.alternate(ctx, lanes); err != nil {
+	if err := compare.Alternate(ctx, lanes, s.rounds()); err != nil {
 		return nil, nil, err
 	}
 	return s.sumUp(lanes, all, begin)
 }
 
 // warmUp runs every engine for a while.
-func (s *stages) warmUp(ctx context.Context, lanes []*lane, p run.Profiling) error {
+func (s *stages) warmUp(ctx context.Context, lanes []*compare.Lane, p run.Profiling) error {
 	if s.Backend.Info().Estimated {
 		return nil
 	}
 	for _, l := range lanes {
-		if err := l.context.Profile(ctx, run.Profiling{WarmUp: p.WarmUp, Iterations: 1}, func(run.Sample) {}); err != nil {
+		if err := l.Context.Profile(ctx, run.Profiling{WarmUp: p.WarmUp, Iterations: 1}, func(run.Sample) {}); err != nil {
 			return err
 		}
 	}
@@ -182,17 +153,17 @@ func (s *stages) warmUp(ctx context.Context, lanes []*lane, p run.Profiling) err
 }
 
 // sumUp returns what was measured side by side, each beside the first.
-func (s *stages) sumUp(lanes []*lane, all []*timings, begin time.Time) ([]*TimingsReport, []*Speed, error) {
-	reports, speeds := make([]*TimingsReport, len(lanes)), make([]*Speed, len(lanes))
+func (s *stages) sumUp(lanes []*compare.Lane, all []*timings, begin time.Time) ([]*report.Timings, []*report.Speed, error) {
+	reports, speeds := make([]*report.Timings, len(lanes)), make([]*report.Speed, len(lanes))
 	for i, l := range lanes {
 		reports[i] = all[i].report(false, s.Backend.Info().Estimated)
-		s.logTimings(reports[i], begin)
+		s.log.timings(reports[i], begin)
 		if i == 0 {
 			continue
 		}
-		speed := pairedSpeed(lanes[0].medians, l.medians)
+		speed := compare.PairedSpeed(lanes[0].Medians, l.Medians)
 		if s.Backend.Info().Estimated {
-			speed = exactSpeed(reports[0].EndToEnd.Median, reports[i].EndToEnd.Median)
+			speed = report.ExactSpeed(reports[0].EndToEnd.Median, reports[i].EndToEnd.Median)
 		}
 		speeds[i] = &speed
 	}

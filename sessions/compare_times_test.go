@@ -8,20 +8,23 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
 // twoConfigs are compared, on a runner without data.
-func twoConfigs(t *testing.T) (*Runner, []Config) {
+func twoConfigs(t *testing.T) (*Runner, []config.Config) {
 	t.Helper()
 	m, err := ParseModel(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := cpu.Open(0)
-	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(Progress) {})
+	r := NewRunner(m, Workplace{Backend: b, Cache: build.NewTimingCache()}, func(report.Progress) {})
 	t.Cleanup(func() { r.stages.release(); b.Close() })
-	return r, []Config{{Precision: FP32, Batch: 1}, {Precision: FP16, Batch: 1}}
+	return r, []config.Config{{Precision: config.FP32, Batch: 1}, {Precision: config.FP16, Batch: 1}}
 }
 
 // TestLanesAlternate measures two engines, which take turns: neither is a round ahead of the other, and each begins as often.
@@ -29,7 +32,7 @@ func TestLanesAlternate(t *testing.T) {
 	r, configs := twoConfigs(t)
 	s := r.stages
 	var order []int
-	var lanes []*lane
+	var lanes []*compare.Lane
 	for i, cfg := range configs {
 		l, err := s.load(t.Context(), cfg)
 		if err != nil {
@@ -40,15 +43,15 @@ func TestLanesAlternate(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		lanes = append(lanes, &lane{context: c, turn: run.Profiling{Iterations: 2}, each: func(run.Sample) { order = append(order, i) }})
+		lanes = append(lanes, &compare.Lane{Context: c, Turn: run.Profiling{Iterations: 2}, Each: func(run.Sample) { order = append(order, i) }})
 	}
-	if err := s.alternate(t.Context(), lanes); err != nil {
+	if err := compare.Alternate(t.Context(), lanes, s.rounds()); err != nil {
 		t.Fatal(err)
 	}
-	if len(order) != 4*rounds || len(lanes[0].medians) != rounds || len(lanes[1].medians) != rounds {
-		t.Fatalf("%d samples in %d and %d rounds", len(order), len(lanes[0].medians), len(lanes[1].medians))
+	if len(order) != 4*compare.Rounds || len(lanes[0].Medians) != compare.Rounds || len(lanes[1].Medians) != compare.Rounds {
+		t.Fatalf("%d samples in %d and %d rounds", len(order), len(lanes[0].Medians), len(lanes[1].Medians))
 	}
-	for round := range rounds {
+	for round := range compare.Rounds {
 		first := round % 2
 		for i, want := range []int{first, first, 1 - first, 1 - first} {
 			if order[4*round+i] != want {
@@ -62,7 +65,7 @@ func TestLanesAlternate(t *testing.T) {
 func TestCompare(t *testing.T) {
 	r, configs := twoConfigs(t)
 	p := run.Profiling{WarmUp: time.Millisecond, Iterations: 30}
-	list, err := r.Compare(t.Context(), configs, PartOverview, p)
+	list, err := r.Compare(t.Context(), configs, report.PartOverview, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +80,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("configuration %d: %d samples, %d in the overview", i+1, c.Timings.Samples, c.Overview.Latency.Count)
 		}
 	}
-	many := make([]Config, memoSize+1)
+	many := make([]config.Config, memoSize+1)
 	for i := range many {
 		many[i] = configs[i%2]
 	}

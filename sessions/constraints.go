@@ -5,33 +5,31 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // unmet returns the layer precisions of a configuration that lowering did not give.
-func unmet(cfg Config, o *build.Optimized, l *build.Lowered) []UnmetPrecision {
-	rules, err := cfg.rules()
-	if err != nil || cfg.Constraints == Ignore {
+func unmet(cfg config.Config, o *build.Optimized, l *build.Lowered) []report.UnmetPrecision {
+	rules, err := cfg.Rules()
+	if err != nil || cfg.Constraints == config.Ignore {
 		return nil // lowering has told
 	}
-	var list []UnmetPrecision
+	var list []report.UnmetPrecision
 	for _, u := range build.UnmetRules(o, l, rules) {
-		list = append(list, UnmetPrecision{u.Layer, u.Rule.String(), u.Got.String(), u.Reason})
+		list = append(list, report.UnmetPrecision{Layer: u.Layer, Rule: u.Rule.String(), Precision: u.Got.String(), Reason: u.Reason})
 	}
 	return list
-}
-
-func (u UnmetPrecision) String() string {
-	return fmt.Sprintf("layer %s: precision %s is not met, it runs in %s: %s", u.Layer, u.Rule, u.Precision, u.Reason)
 }
 
 // mostUnmet is how many layers are named one by one; the report of passes has them all.
 const mostUnmet = 20
 
 // warnUnmet tells of layer precisions that are not met, a text for each layer.
-func warnUnmet(list []UnmetPrecision, warn func(layer, text string)) {
+func warnUnmet(list []report.UnmetPrecision, warn func(layer, text string)) {
 	for i, u := range list {
 		if i == mostUnmet {
-			warn("", fmt.Sprintf("and %d more layers whose precision is not met; trtui inspect passes lists them", len(list)-i))
+			warn("", fmt.Sprintf("and %d more layers whose precision is not met, which the report of the passes lists", len(list)-i))
 			return
 		}
 		warn(u.Layer, u.String())
@@ -39,7 +37,7 @@ func warnUnmet(list []UnmetPrecision, warn func(layer, text string)) {
 }
 
 // obeyed returns an error that names the layers whose precision is not met.
-func obeyed(list []UnmetPrecision) error {
+func obeyed(list []report.UnmetPrecision) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -49,8 +47,8 @@ func obeyed(list []UnmetPrecision) error {
 }
 
 // ignored tells of layer precisions that count for nothing; "" where none do.
-func ignored(cfg Config) string {
-	if cfg.Constraints != Ignore || len(cfg.LayerPrecisions) == 0 {
+func ignored(cfg config.Config) string {
+	if cfg.Constraints != config.Ignore || len(cfg.LayerPrecisions) == 0 {
 		return ""
 	}
 	return "precision constraints are none: the layer precisions " + strings.Join(cfg.LayerPrecisions, ", ") + " are ignored"

@@ -9,6 +9,8 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -33,10 +35,10 @@ func TestConstraints(t *testing.T) {
 		if rule == "*:int8" || strings.HasPrefix(rule, "softmax/") {
 			want = strings.ReplaceAll(softmax, "%s", rule)
 		}
-		for _, p := range []sessions.Precision{sessions.FP32, sessions.FP16, sessions.INT8} {
+		for _, p := range []config.Precision{config.FP32, config.FP16, config.INT8} {
 			warned = nil
-			cfg := sessions.Config{Precision: p, Calibrator: "minmax", Batch: 1, LayerPrecisions: strings.Split(rule, ",")}
-			snap, err := r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{})
+			cfg := config.Config{Precision: p, Calibrator: "minmax", Batch: 1, LayerPrecisions: strings.Split(rule, ",")}
+			snap, err := r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
 			if err != nil {
 				t.Fatalf("%s with %s: %v", p, rule, err)
 			}
@@ -46,8 +48,8 @@ func TestConstraints(t *testing.T) {
 			if got := len(snap.Passes.Unmet); got != len(warned) {
 				t.Errorf("%s with %s: %d unmet precisions are reported, want %d", p, rule, got, len(warned))
 			}
-			cfg.Constraints = sessions.Obey
-			_, err = r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{})
+			cfg.Constraints = config.Obey
+			_, err = r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
 			switch {
 			case want == "" && err != nil:
 				t.Errorf("%s obeying %s: %v", p, rule, err)
@@ -68,8 +70,8 @@ func TestIgnoredConstraints(t *testing.T) {
 	defer b.Close()
 	warned := ""
 	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Warn: func(text string) { warned += text }}, nil)
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"*:fp16"}, Constraints: sessions.Ignore}
-	snap, err := r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{})
+	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"*:fp16"}, Constraints: config.Ignore}
+	snap, err := r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +84,7 @@ func TestIgnoredConstraints(t *testing.T) {
 		t.Error(warned)
 	}
 	cfg.Constraints = ""
-	if snap, err = r.Report(t.Context(), cfg, sessions.PartPasses, run.Profiling{}); err != nil || !strings.Contains(snap.Passes.Engine[0].Text, "f16") {
+	if snap, err = r.Report(t.Context(), cfg, report.PartPasses, run.Profiling{}); err != nil || !strings.Contains(snap.Passes.Engine[0].Text, "f16") {
 		t.Error(snap.Passes.Engine[0].Text, err)
 	}
 }
@@ -96,7 +98,7 @@ func TestUnmetPrecisionIsLogged(t *testing.T) {
 	}
 	b := cpu.Open(0)
 	defer b.Close()
-	cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"softmax/Softmax:int8"}}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1, LayerPrecisions: []string{"softmax/Softmax:int8"}}
 	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 8}}, cfg)
 	defer s.Close()
 	obeys := false
@@ -104,15 +106,15 @@ func TestUnmetPrecisionIsLogged(t *testing.T) {
 		for _, line := range snap.Log {
 			if !obeys && line.Level == "warning" && line.Layer == "softmax/Softmax" && strings.Contains(line.Text, "Softmax has no 8-bit form") {
 				obeys = true
-				cfg.Constraints = sessions.Obey
+				cfg.Constraints = config.Obey
 				s.Set(cfg)
 			}
 		}
-		if snap.Config.Constraints == sessions.Obey && snap.Busy == nil && snap.Err != "" {
+		if snap.Config.Constraints == config.Obey && snap.Busy == nil && snap.Err != "" {
 			if !strings.Contains(snap.Err, "softmax/Softmax: precision softmax/Softmax:int8 is not met") {
 				t.Errorf("the error is %q", snap.Err)
 			}
-			if snap.Stale.Has(sessions.PartPasses) || len(snap.Passes.Unmet) != 1 || !snap.Stale.Has(sessions.PartTactics) {
+			if snap.Stale.Has(report.PartPasses) || len(snap.Passes.Unmet) != 1 || !snap.Stale.Has(report.PartTactics) {
 				t.Errorf("stale %v with %d unmet precisions: the graph should be fresh, and no more", snap.Stale, len(snap.Passes.Unmet))
 			}
 			return

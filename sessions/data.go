@@ -49,9 +49,11 @@ type subset struct {
 	first, n int
 }
 
-func (s subset) Len() int                                     { return s.n }
+func (s subset) Len() int { return s.n }
+
 func (s subset) Inputs(i int) (map[string]graph.Value, error) { return s.Data.Inputs(s.first + i) }
-func (s subset) Label(i int) (int, bool)                      { return s.Data.Label(s.first + i) }
+
+func (s subset) Label(i int) (int, bool) { return s.Data.Label(s.first + i) }
 
 func (s subset) Name() string {
 	if s.first == 0 {

@@ -12,6 +12,9 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -60,10 +63,10 @@ func TestEstimatedDevice(t *testing.T) {
 	sessions.NotUnderRace(t)
 	d := &device{Backend: cpu.Open(0), fingerprint: "sim 1"}
 	defer d.Close()
-	cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1}
 	s := sessions.Open(embedded(t), workplace(t, d), cfg)
 	defer s.Close()
-	snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Settled() && s.Busy == nil })
+	snap := await(t, s, func(s *report.Snapshot) bool { return s.Settled() && s.Busy == nil })
 	if !snap.Device.Estimated || !snap.Timings.Estimated || snap.Timings.Samples != 1 {
 		t.Errorf("the times are not labelled as estimates: %+v, %d samples", snap.Device, snap.Timings.Samples)
 	}
@@ -95,10 +98,10 @@ func TestCompare(t *testing.T) {
 	d := &device{Backend: cpu.Open(0), fingerprint: "sim 1"}
 	defer d.Close()
 	w := workplace(t, nil)
-	for _, p := range []sessions.Precision{sessions.FP32, sessions.INT8} {
-		cfg := sessions.Config{Precision: p, Calibrator: "entropy", Batch: 2}
+	for _, p := range []config.Precision{config.FP32, config.INT8} {
+		cfg := config.Config{Precision: p, Calibrator: "entropy", Batch: 2}
 		on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "sim", Backend: d}, {Name: "eval"}}
-		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}, PerLayer: true}, nil)
+		r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, on, compare.Options{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}, PerLayer: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +133,7 @@ func TestEngineIsPlannedAgain(t *testing.T) {
 	host := cpu.Open(0)
 	defer host.Close()
 	w := workplace(t, host)
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	e, err := sessions.NewRunner(embedded(t), w, nil).Engine(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +161,7 @@ func TestEngineIsPlannedAgain(t *testing.T) {
 		}, "by another version of the program"},
 	} {
 		s := sessions.Open(reopen(c.change), w, cfg)
-		snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Settled() })
+		snap := await(t, s, func(s *report.Snapshot) bool { return s.Settled() })
 		s.Close()
 		said := ""
 		for _, l := range snap.Log {
@@ -181,7 +184,7 @@ func TestEngineIsPlannedAgain(t *testing.T) {
 func TestUnsupportedLayersAreListed(t *testing.T) {
 	d := &device{Backend: cpu.Open(0), fingerprint: "sim 1", without: []*graph.Op{graph.Softmax, graph.Gemm}}
 	defer d.Close()
-	s := sessions.Open(embedded(t), workplace(t, d), sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	s := sessions.Open(embedded(t), workplace(t, d), config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	defer s.Close()
 	for snap := range s.Events() {
 		if snap.Err == "" {

@@ -8,12 +8,15 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // engineReport is what an engine file tells of its making, so that it can be looked at as a model is.
 type engineReport struct {
 	Schema  int
-	Config  Config
+	Config  config.Config
 	Backend string                 `json:",omitempty"` // that its plan is for; older engines do not say it
 	Ranges  map[string]graph.Range `json:",omitempty"` // of the source network's tensors, as they were calibrated
 	Data    string                 `json:",omitempty"` // what they were calibrated on
@@ -21,22 +24,22 @@ type engineReport struct {
 }
 
 // engineReport returns the report part of an engine file.
-func (s *stages) engineReport(ctx context.Context, cfg Config) (json.RawMessage, error) {
-	r := engineReport{Schema: Schema, Config: cfg, Backend: s.Backend.Info().Name}
+func (s *stages) engineReport(ctx context.Context, cfg config.Config) (json.RawMessage, error) {
+	r := engineReport{Schema: report.Schema, Config: cfg, Backend: s.Backend.Info().Name}
 	if s.needsCalibration(cfg) {
 		var err error
 		if r.Ranges, err = s.rangesFor(ctx, cfg); err != nil {
 			return nil, err
 		}
-		r.Data, r.Random = s.calibrationData(cfg), s.randomCalibration(cfg)
+		r.Data, r.Random = s.calibrationData(cfg.Calibrator), s.randomRanges(cfg.Calibrator)
 	}
 	return graph.MarshalStored(r)
 }
 
 // BuiltWith returns the configuration that an engine file was built with.
-func (m *Model) BuiltWith() (Config, error) {
+func (m *Model) BuiltWith() (config.Config, error) {
 	if m.Engine == nil {
-		return Config{}, fmt.Errorf("%s is not an engine", m.Path)
+		return config.Config{}, fmt.Errorf("%s is not an engine", m.Path)
 	}
 	r, err := m.report()
 	return r.Config, err
@@ -65,49 +68,49 @@ func (m *Model) report() (engineReport, error) {
 }
 
 // randomCalibration reports whether the ranges that a configuration uses come from random input.
-func (s *stages) randomCalibration(cfg Config) bool {
-	if !s.needsCalibration(cfg) {
-		return false
-	}
-	if s.storedRanges(cfg.Calibrator) != nil {
+func (s *stages) randomCalibration(cfg config.Config) bool {
+	return s.needsCalibration(cfg) && s.randomRanges(cfg.Calibrator)
+}
+
+// randomRanges reports whether the ranges of a calibrator come from random input.
+func (s *stages) randomRanges(calibrator string) bool {
+	if s.storedRanges(calibrator) != nil {
 		r, _ := s.model.report()
 		return r.Random
 	}
 	return s.CalData.Random()
 }
 
-// calibrationData names what the ranges that a configuration uses come from.
-func (s *stages) calibrationData(cfg Config) string {
-	if s.storedRanges(cfg.Calibrator) != nil {
+// calibrationData names what the ranges of a calibrator come from.
+func (s *stages) calibrationData(calibrator string) string {
+	if s.storedRanges(calibrator) != nil {
 		r, _ := s.model.report()
 		return r.Data
 	}
 	return s.CalData.Name()
 }
 
-// rangesFrom says where the ranges that a configuration uses come from; "" where it uses none or the model's own.
-func (s *stages) rangesFrom(cfg Config) string {
-	if !s.needsCalibration(cfg) {
-		return ""
-	}
-	from := s.calibrationData(cfg)
-	if s.storedRanges(cfg.Calibrator) != nil {
+// rangesFrom says where the ranges of a calibrator come from.
+func (s *stages) rangesFrom(calibrator string) string {
+	from := s.calibrationData(calibrator)
+	if s.storedRanges(calibrator) != nil {
 		return "the engine's own, found on " + from
 	}
 	return "found on " + from
 }
 
 // rangesFor returns the ranges that lowering uses: those of an engine file, or what its calibrator finds.
-func (s *stages) rangesFor(ctx context.Context, cfg Config) (map[string]graph.Range, error) {
-	if r := s.storedRanges(cfg.Calibrator); r != nil {
-		return r, nil
+func (s *stages) rangesFor(ctx context.Context, cfg config.Config) (map[string]graph.Range, error) {
+	in, err := s.ranging(cfg, cfg.Calibrator)
+	if err != nil {
+		return nil, err
 	}
-	return s.calibrate(ctx, cfg, cfg.Calibrator)
+	return s.ranges.of(ctx, in)
 }
 
 // stored returns the plan that an engine file has for a configuration, or nil: what it was built with, on a backend
 // with the same tactics and with the ranges that are still in use.
-func (s *stages) stored(cfg Config) *run.Plan {
+func (s *stages) stored(cfg config.Config) *run.Plan {
 	e := s.model.Engine
 	if e == nil {
 		return nil
@@ -116,12 +119,15 @@ func (s *stages) stored(cfg Config) *run.Plan {
 	if err != nil || key(built) != key(cfg) || e.Plans[0].Target != s.Backend.Info().Fingerprint || s.outdated || s.recalibrated(cfg) {
 		return nil
 	}
-	return e.Plans[0]
+	return s.storedPlan()
 }
+
+// storedPlan returns the plan of the engine file.
+func (s *stages) storedPlan() *run.Plan { return s.model.Engine.Plans[0] }
 
 // replanned tells why the plan that an engine file has for a configuration is not the one in use; "" where it is, and where
 // there is none.
-func (s *stages) replanned(cfg Config) string {
+func (s *stages) replanned(cfg config.Config) string {
 	e := s.model.Engine
 	if e == nil {
 		return ""
@@ -131,7 +137,7 @@ func (s *stages) replanned(cfg Config) string {
 	}
 	switch target := s.Backend.Info().Fingerprint; {
 	case s.recalibrated(cfg) && s.Recalibrate:
-		return fmt.Sprintf("the engine was calibrated anew on %s and its tactics chosen again, as was asked for", s.CalData.Name())
+		return fmt.Sprintf("the engine was recalibrated on %s and its tactics were chosen again, as requested", s.CalData.Name())
 	case s.recalibrated(cfg):
 		return fmt.Sprintf("the engine was calibrated on random input: it was calibrated on %s and its tactics chosen again", s.CalData.Name())
 	case e.Plans[0].Target != target:
@@ -161,7 +167,7 @@ func (s *stages) anew(r engineReport) bool {
 }
 
 // recalibrated reports whether the ranges of the engine file's plan are replaced by better ones.
-func (s *stages) recalibrated(cfg Config) bool {
+func (s *stages) recalibrated(cfg config.Config) bool {
 	r, err := s.model.report()
 	return err == nil && s.needsCalibration(cfg) && s.anew(r)
 }
@@ -179,7 +185,7 @@ func sameCalibrator(a, b string) bool {
 // batchOf returns how many items one inference of a plan takes.
 func (s *stages) batchOf(p *run.Plan) int {
 	for _, t := range p.Network.Inputs {
-		if isBatched(t) {
+		if compare.IsBatched(t) {
 			return t.Dims[0].Eval(p.Env())
 		}
 	}

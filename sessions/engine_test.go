@@ -13,6 +13,8 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -20,6 +22,7 @@ import (
 type noise struct{ pictures }
 
 func (noise) Name() string { return "random input" }
+
 func (noise) Random() bool { return true }
 
 // written writes an engine and opens the file.
@@ -48,7 +51,7 @@ func TestRangesOfEngines(t *testing.T) {
 	defer host.Close()
 	real := pictures{testdata.CalibrationImages(), 3}
 	made := noise{pictures{testdata.TestImages(), 2}}
-	cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "percentile", Batch: 2}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "percentile", Batch: 2}
 	for _, c := range []struct {
 		name          string
 		built, opened sessions.Data
@@ -68,7 +71,7 @@ func TestRangesOfEngines(t *testing.T) {
 		}
 		w.CalData = c.opened
 		r := sessions.NewRunner(written(t, e), w, nil)
-		snap, err := r.Report(t.Context(), cfg, sessions.PartOverview, run.Profiling{Iterations: 3, Duration: time.Millisecond})
+		snap, err := r.Report(t.Context(), cfg, report.PartOverview, run.Profiling{Iterations: 3, Duration: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

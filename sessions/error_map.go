@@ -6,18 +6,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/report"
 )
-
-// ErrorMap tells where in a tensor an error sits: over its channels (axis 1, or the only axis) and its positions (all
-// axes behind that), items of the batch taken together. A cell is of several channels and positions where the tensor has
-// more than the map.
-type ErrorMap struct {
-	Channels, Positions int
-	Rows, Columns       int       // of cells: channels down, positions across
-	RMS                 []float32 // root mean square of the difference in each cell, row by row
-	Group               int       // channels an entry of SQNR has: more than one in very wide tensors
-	SQNR                []float64 `unit:"db" output:"channel_sqnr" exact:"channel_exact"` // by channel
-}
 
 // Bounds of an error map.
 const (
@@ -27,7 +17,7 @@ const (
 	maxMapChannels  = 1024
 )
 
-// errorMap sums up squares for an [ErrorMap]. The zero value is ready for use.
+// errorMap sums up squares for an [report.ErrorMap]. The zero value is ready for use.
 type errorMap struct {
 	channels, positions, rows, columns, group int
 
@@ -91,11 +81,11 @@ func (m *errorMap) shape(channels, positions int) {
 }
 
 // report returns the map, or nil if nothing was added.
-func (m *errorMap) report() *ErrorMap {
+func (m *errorMap) report() *report.ErrorMap {
 	if m.channels == 0 {
 		return nil
 	}
-	r := &ErrorMap{Channels: m.channels, Positions: m.positions, Rows: m.rows, Columns: m.columns, Group: m.group}
+	r := &report.ErrorMap{Channels: m.channels, Positions: m.positions, Rows: m.rows, Columns: m.columns, Group: m.group}
 	for i, sum := range m.cells {
 		r.RMS = append(r.RMS, threeDigits(math.Sqrt(sum/max(m.counts[i], 1))))
 	}
@@ -124,21 +114,4 @@ func threeDigits(v float64) float32 {
 		return math.MaxFloat32 // the only error: it is larger
 	}
 	return float32(f)
-}
-
-// Worst returns the map's cell with the largest error, as the first and last channel and position of it.
-func (m *ErrorMap) Worst() (firstChannel, lastChannel, firstPosition, lastPosition int) {
-	at := 0
-	for i, v := range m.RMS {
-		if v > m.RMS[at] {
-			at = i
-		}
-	}
-	if len(m.RMS) == 0 || m.Rows <= 0 || m.Columns <= 0 {
-		return 0, 0, 0, 0
-	}
-	span := func(i, of, n int) (first, last int) { return (i*n + of - 1) / of, ((i+1)*n+of-1)/of - 1 }
-	firstChannel, lastChannel = span(at/m.Columns, m.Rows, m.Channels)
-	firstPosition, lastPosition = span(at%m.Columns, m.Columns, m.Positions)
-	return firstChannel, lastChannel, firstPosition, lastPosition
 }

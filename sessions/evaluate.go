@@ -7,16 +7,18 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // forEach runs an engine over the data, a batch at a time, and gives each batch's outputs, in order, to use until it says
 // no. Batches run at the same time, each on a context of its own: that is faster than sharing the kernels of one small
 // batch among the workers, and nothing is timed here.
-func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
+func (s *stages) forEach(ctx context.Context, batch int, l *run.Loaded, phase string, use func(b int, out map[string]graph.Value) bool) error {
 	s.device.Lock()
 	defer s.device.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
-	size := max(1, cfg.Batch)
+	size := max(1, batch)
 	total := (s.Data.Len() + size - 1) / size
 	workers := max(1, min(total, l.Backend().Info().Threads))
 	lanes := make([]chan result, workers) // worker w has batches w, w+workers, ...
@@ -40,7 +42,7 @@ func (s *stages) forEach(ctx context.Context, cfg Config, l *run.Loaded, phase s
 			return r.err
 		}
 		if b%16 == 0 {
-			s.progress(Progress{Phase: phase, Done: b * size, Total: s.Data.Len()})
+			s.progress(report.Progress{Phase: phase, Done: b * size, Total: s.Data.Len()})
 		}
 		if !use(b, r.outputs) {
 			break
@@ -70,14 +72,16 @@ func (s *stages) runBatches(ctx context.Context, l *run.Loaded, phase string, la
 	}
 	defer c.Close()
 	b := first
-	s.watch(ctx, c, func() (Progress, int) { return Progress{Phase: phase, Done: b * size, Total: s.Data.Len()}, size })
+	s.watch(ctx, c, func() (report.Progress, int) {
+		return report.Progress{Phase: phase, Done: b * size, Total: s.Data.Len()}, size
+	})
 	for ; b < total; b += stride {
 		if ctx.Err() != nil {
 			return
 		}
 		r := result{}
 		var in map[string]graph.Value
-		if in, r.err = batch(s.Data, s.model.Network, b*size, size); r.err == nil {
+		if in, r.err = compare.Stack(s.Data, s.model.Network, b*size, size); r.err == nil {
 			if r.err = c.SetInputs(in); r.err == nil {
 				if r.err = c.Execute(); r.err == nil {
 					r.outputs, r.err = c.Outputs()

@@ -13,30 +13,31 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // goldens are the trained models beside the project, each with a folder of inputs and outputs that another program
 // computed. tolerance is a share of the largest magnitude of the output, or of 1 if that is larger.
 var goldens = []struct {
 	model, data string
-	precision   sessions.Precision
+	precision   config.Precision
 	tolerance   float64
 	quantized   bool // compare classes, and probabilities within 0.02
 }{
-	{"mnist-cntk/mnist.onnx", "mnist-cntk/test_data_set_0", sessions.FP32, 1e-4, false},
-	{"mnist-cntk/mnist_opt.onnx", "mnist-cntk/test_data_set_1", sessions.FP32, 1e-4, false},
-	{"mnist-burn/mnist.onnx", "mnist-burn/test_data_set_0", sessions.FP32, 1e-4, false},
-	{"cifar10-resnet8/resnet8_fp32.onnx", "cifar10-resnet8/test_data_set_0", sessions.FP32, 1e-4, false},
-	{"cifar10-resnet8/resnet8_fp32.onnx", "cifar10-resnet8/test_data_set_0", sessions.FP16, 1e-2, false},
-	{"cifar10-resnet8/resnet8_torch_export.onnx", "cifar10-resnet8/test_data_set_torch_export", sessions.FP32, 1e-4, false},
-	{"cifar10-resnet8/resnet8_int8_qdq.onnx", "cifar10-resnet8/test_data_set_qdq", sessions.INT8, 0, true},
-	{"cifar10-resnet8/resnet8_int8_qdq.onnx", "cifar10-resnet8/test_data_set_qdq", sessions.FP32, 0, true},
-	{"squeezenet-fp16/squeezenet_fp16.onnx", "squeezenet-fp16/test_data_set_0", sessions.FP32, 1e-2, false},
-	{"kws-dscnn/kws_fp32_dequantised.onnx", "kws-dscnn/test_data_set_0", sessions.FP32, 1e-4, false},
-	{"kws-dscnn/kws_int8_qdq.onnx", "kws-dscnn/test_data_set_qdq", sessions.INT8, 0, true},
-	{"mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_fp32.onnx", "mobilenet_v1_0.25_128/test_data_set_0", sessions.FP32, 1e-4, false},
-	{"mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_uint8_qdq.onnx", "mobilenet_v1_0.25_128/test_data_set_qdq", sessions.INT8, 0, true},
-	{"mobilenet_v2_1.0_224_int8/mobilenet_v2_int8_qdq.onnx", "mobilenet_v2_1.0_224_int8/test_data_set_qdq", sessions.INT8, 0, true},
+	{"mnist-cntk/mnist.onnx", "mnist-cntk/test_data_set_0", config.FP32, 1e-4, false},
+	{"mnist-cntk/mnist_opt.onnx", "mnist-cntk/test_data_set_1", config.FP32, 1e-4, false},
+	{"mnist-burn/mnist.onnx", "mnist-burn/test_data_set_0", config.FP32, 1e-4, false},
+	{"cifar10-resnet8/resnet8_fp32.onnx", "cifar10-resnet8/test_data_set_0", config.FP32, 1e-4, false},
+	{"cifar10-resnet8/resnet8_fp32.onnx", "cifar10-resnet8/test_data_set_0", config.FP16, 1e-2, false},
+	{"cifar10-resnet8/resnet8_torch_export.onnx", "cifar10-resnet8/test_data_set_torch_export", config.FP32, 1e-4, false},
+	{"cifar10-resnet8/resnet8_int8_qdq.onnx", "cifar10-resnet8/test_data_set_qdq", config.INT8, 0, true},
+	{"cifar10-resnet8/resnet8_int8_qdq.onnx", "cifar10-resnet8/test_data_set_qdq", config.FP32, 0, true},
+	{"squeezenet-fp16/squeezenet_fp16.onnx", "squeezenet-fp16/test_data_set_0", config.FP32, 1e-2, false},
+	{"kws-dscnn/kws_fp32_dequantised.onnx", "kws-dscnn/test_data_set_0", config.FP32, 1e-4, false},
+	{"kws-dscnn/kws_int8_qdq.onnx", "kws-dscnn/test_data_set_qdq", config.INT8, 0, true},
+	{"mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_fp32.onnx", "mobilenet_v1_0.25_128/test_data_set_0", config.FP32, 1e-4, false},
+	{"mobilenet_v1_0.25_128/mobilenet_v1_0.25_128_uint8_qdq.onnx", "mobilenet_v1_0.25_128/test_data_set_qdq", config.INT8, 0, true},
+	{"mobilenet_v2_1.0_224_int8/mobilenet_v2_int8_qdq.onnx", "mobilenet_v2_1.0_224_int8/test_data_set_qdq", config.INT8, 0, true},
 }
 
 // TestEnginesMatchGoldens builds each model as a person would and runs its golden input.
@@ -57,7 +58,7 @@ func TestEnginesMatchGoldens(t *testing.T) {
 			in := readFolder(t, filepath.Join(root, "models", g.data), "input", m.Network.Inputs)
 			want := readFolder(t, filepath.Join(root, "models", g.data), "output", m.Network.Outputs)
 			batch := in[m.Network.Inputs[0].Name].Dims[0]
-			cfg := sessions.Config{Precision: g.precision, Calibrator: "entropy", Batch: batch}
+			cfg := config.Config{Precision: g.precision, Calibrator: "entropy", Batch: batch}
 			r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: cache}, nil)
 			e, err := r.Engine(context.Background(), cfg)
 			if err != nil {
@@ -69,7 +70,7 @@ func TestEnginesMatchGoldens(t *testing.T) {
 			}
 			got := execute(t, p, b, in)
 			for name, w := range want {
-				compare(t, name, got[name], w, g.tolerance, g.quantized)
+				compareValues(t, name, got[name], w, g.tolerance, g.quantized)
 			}
 		})
 	}
@@ -116,7 +117,7 @@ func execute(t *testing.T, p *run.Plan, b run.Backend, in map[string]graph.Value
 	return out
 }
 
-func compare(t *testing.T, name string, got, want graph.Value, tolerance float64, quantized bool) {
+func compareValues(t *testing.T, name string, got, want graph.Value, tolerance float64, quantized bool) {
 	t.Helper()
 	x, y := got.Floats(), want.Floats()
 	if len(x) != len(y) {

@@ -1,43 +1,18 @@
 package sessions
 
-import "github.com/trtui/trtui/core/run"
-
-// Head is what every document of the commands begins with: what made it, of which model, on what, and how. What a command
-// does not have, or has several of, is nil; then the document's own rows tell.
-type Head struct {
-	Commit string `json:",omitempty"` // that the program was built from
-	Model  *ModelHead
-	Device *DeviceReport
-	Config *Config
-	Data   *DataHead
-}
-
-// ModelHead says which model a document is about.
-type ModelHead struct {
-	Name   string // of its file
-	Graph  string // that the exporter gave
-	Path   string // "embedded" for the model in the program
-	Kind   string // "onnx", "engine"
-	Bytes  int64
-	SHA256 string
-}
-
-// DataHead says on what data a model was run.
-type DataHead struct {
-	Name     string
-	Random   bool // made up: accuracy is agreement only
-	Items    int  // to evaluate on
-	CalItems int  `output:"calibration_items"`
-	Labelled bool
-}
+import (
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
 
 // Head returns the head of documents on a configuration, nil for several of them.
-func (r *Runner) Head(cfg *Config) Head {
+func (r *Runner) Head(cfg *config.Config) report.Head {
 	s := r.stages
 	device := deviceReport(s.Backend)
-	h := Head{Model: s.model.head(), Device: &device, Config: cfg}
+	h := report.Head{Model: s.model.head(), Device: &device, Config: cfg}
 	if s.Data != nil {
-		h.Data = &DataHead{Name: s.Data.Name(), Random: s.Data.Random(), Items: s.Data.Len()}
+		h.Data = &report.DataHead{Name: s.Data.Name(), Random: s.Data.Random(), Items: s.Data.Len()}
 		_, h.Data.Labelled = s.Data.Label(0)
 		if s.CalData != nil {
 			h.Data.CalItems = s.calibrationItems()
@@ -46,46 +21,30 @@ func (r *Runner) Head(cfg *Config) Head {
 	return h
 }
 
-func (m *Model) head() *ModelHead {
-	return &ModelHead{Name: m.Name(), Graph: m.Network.Name, Path: m.Path, Kind: m.kind(), Bytes: m.Bytes, SHA256: m.SHA256}
-}
+// Head says which model a document without a configuration is about.
+func (m *Model) Head() report.Head { return report.Head{Model: m.head()} }
 
-// Head returns the head of documents on the snapshot.
-func (s *Snapshot) Head() Head {
-	h := Head{Device: &s.Device, Config: &s.Config}
-	if m := s.Model; m != nil {
-		h.Model = &ModelHead{Name: m.Name, Graph: m.Graph, Path: m.Path, Kind: m.Kind, Bytes: m.Bytes, SHA256: m.SHA256}
-		h.Data = &DataHead{Name: m.Data, Random: m.Random, Items: m.Items, CalItems: m.CalItems, Labelled: m.Labelled}
-	}
-	return h
-}
-
-// Head returns the head of documents on the recording.
-func (r *RecordingReport) Head() Head {
-	return Head{
-		Model:  &ModelHead{Name: r.Model, Path: r.ModelPath, Kind: r.ModelKind, Bytes: r.ModelBytes, SHA256: r.ModelSHA256},
-		Device: &r.Device,
-		Data:   &DataHead{Name: r.Data, Random: r.Random, Items: r.Items, CalItems: r.CalItems, Labelled: r.Labelled},
-	}
+func (m *Model) head() *report.ModelHead {
+	return &report.ModelHead{Name: m.Name(), Graph: m.Network.Name, Path: m.Path, Kind: m.kind(), Bytes: m.Bytes, SHA256: m.SHA256}
 }
 
 // BackendHead returns the head of documents that are about no model: on a backend, or on the layers' own definition, which
 // nil stands for.
-func BackendHead(name string, b run.Backend) Head {
+func BackendHead(name string, b run.Backend) report.Head {
 	d := definition(name)
 	if b != nil {
 		d = deviceReport(b)
 	}
-	return Head{Device: &d}
+	return report.Head{Device: &d}
 }
 
 // definition describes the reference evaluation.
-func definition(name string) DeviceReport {
-	return DeviceReport{Backend: name, Device: "the layers' own definition"}
+func definition(name string) report.Device {
+	return report.Device{Backend: name, Device: "the layers' own definition"}
 }
 
 // deviceReport describes a backend.
-func deviceReport(b run.Backend) DeviceReport {
+func deviceReport(b run.Backend) report.Device {
 	info := b.Info()
-	return DeviceReport{info.Name, info.Device, info.Threads, info.Fingerprint, info.Estimated}
+	return report.Device{Backend: info.Name, Device: info.Device, Threads: info.Threads, Fingerprint: info.Fingerprint, Estimated: info.Estimated}
 }

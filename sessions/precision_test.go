@@ -8,6 +8,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestInt8OnF16ChangesNothing asks for INT8 on a model whose tensors are F16: the report and the log say that it changes
@@ -23,15 +25,15 @@ func TestInt8OnF16ChangesNothing(t *testing.T) {
 	b := cpu.Open(1)
 	defer b.Close()
 	s := sessions.Open(&sessions.Model{Network: n, Path: "half.onnx"}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: halves{}, CalData: halves{}},
-		sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1})
+		config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1})
 	defer s.Close()
 	const reason = "the layer computes in f16 already; INT8 is placed on f32"
-	snap := await(t, s, func(snap *sessions.Snapshot) bool { return snap.Timings != nil })
+	snap := await(t, s, func(snap *report.Snapshot) bool { return snap.Timings != nil })
 	p := snap.Passes
 	if p.Unchanged != "int8 changes nothing here: "+reason || len(p.Unlowered) != 1 || p.Unlowered[0].Layer != "fc" || p.Unlowered[0].Reason != reason {
 		t.Errorf("%q, %+v", p.Unchanged, p.Unlowered)
 	}
-	if !slices.ContainsFunc(snap.Log, func(l sessions.LogLine) bool { return l.Level == "warning" && l.Text == p.Unchanged }) {
+	if !slices.ContainsFunc(snap.Log, func(l report.LogLine) bool { return l.Level == "warning" && l.Text == p.Unchanged }) {
 		t.Errorf("no warning: %v", snap.Log)
 	}
 }
@@ -40,9 +42,13 @@ func TestInt8OnF16ChangesNothing(t *testing.T) {
 type halves struct{}
 
 func (halves) Len() int { return 2 }
+
 func (halves) Inputs(int) (map[string]graph.Value, error) {
 	return map[string]graph.Value{"x": graph.NewValue(graph.F16, 2, 4)}, nil
 }
+
 func (halves) Label(int) (int, bool) { return 0, false }
-func (halves) Name() string          { return "zeros" }
-func (halves) Random() bool          { return false }
+
+func (halves) Name() string { return "zeros" }
+
+func (halves) Random() bool { return false }

@@ -1,13 +1,10 @@
 package sessions
 
 import (
-	"context"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // A forecast is silent at first, then follows a steady phase, is not moved far by one slow step, and begins anew where the
@@ -15,7 +12,7 @@ import (
 func TestForecast(t *testing.T) {
 	f, now := forecast{}, time.Unix(1000, 0)
 	at := func(done, total int) time.Duration {
-		return f.left(Progress{Phase: "timing tactics", Done: done, Total: total}, now)
+		return f.left(report.Progress{Phase: "timing tactics", Done: done, Total: total}, now)
 	}
 	var last time.Duration
 	for i := range 50 {
@@ -35,7 +32,7 @@ func TestForecast(t *testing.T) {
 	if left := at(1, 100); left != 0 {
 		t.Errorf("%v is left at the beginning of another phase of the name", left)
 	}
-	if left := f.left(Progress{Phase: "packing weights"}, now); left != 0 {
+	if left := f.left(report.Progress{Phase: "packing weights"}, now); left != 0 {
 		t.Errorf("%v is left of what has no size", left)
 	}
 }
@@ -53,49 +50,17 @@ func TestRoughly(t *testing.T) {
 
 func TestProgressText(t *testing.T) {
 	for _, c := range []struct {
-		p        Progress
+		p        report.Progress
 		text     string
 		fraction float64
 	}{
-		{Progress{Phase: "optimising"}, "optimising", -1},
-		{Progress{Phase: "timing tactics", Done: 3}, "timing tactics 3", -1},
-		{Progress{Phase: "timing tactics", Item: "conv", Done: 3, Total: 12}, "timing tactics 3/12: conv", 0.25},
-		{Progress{Phase: "running", Done: 0, Total: 2, Share: 0.4}, "running 0/2", 0.4},
+		{report.Progress{Phase: "optimising"}, "optimising", -1},
+		{report.Progress{Phase: "timing tactics", Done: 3}, "timing tactics 3", -1},
+		{report.Progress{Phase: "timing tactics", Item: "conv", Done: 3, Total: 12}, "timing tactics 3/12: conv", 0.25},
+		{report.Progress{Phase: "running", Done: 0, Total: 2, Share: 0.4}, "running 0/2", 0.4},
 	} {
 		if got := c.p.String(); got != c.text || c.p.Fraction() != c.fraction {
 			t.Errorf("%+v: %q, %g, want %q, %g", c.p, got, c.p.Fraction(), c.text, c.fraction)
 		}
-	}
-}
-
-// The layers' own definition tells how far it is after every layer, and ends within an item.
-func TestEvaluationIsWatched(t *testing.T) {
-	d := graph.Define("deep")
-	x := d.Input("x", graph.F32, graph.Const(1), graph.Const(4))
-	for range 5 {
-		x = d.Relu(x)
-	}
-	d.Output("y", x)
-	n, err := d.Network()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var told []Progress
-	c := &contestant{network: n, batch: itemBatch{batches: batches{size: 2}}, now: Progress{Phase: "running on eval", Done: 2, Total: 4}, stages: &stages{progress: func(p Progress) {
-		if told = append(told, p); len(told) == 8 {
-			cancel()
-		}
-	}}}
-	in := map[string]graph.Value{"x": graph.NewValue(graph.F32, 1, 4)}
-	if err := c.evaluate(ctx, in, false); err != nil {
-		t.Fatal(err)
-	}
-	if last := told[len(told)-1]; len(told) != 5 || last.Share != 1 || !strings.HasPrefix(last.String(), "running on eval 2/4: layer 5 of 5, ") || told[0].Share != 0.6 {
-		t.Errorf("told %+v", told)
-	}
-	if err := c.evaluate(ctx, in, false); !errors.Is(err, context.Canceled) || len(told) != 8 {
-		t.Errorf("%v after %d words", err, len(told))
 	}
 }

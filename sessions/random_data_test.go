@@ -9,7 +9,9 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // An index that random data made up and a layer refuses is told with the input's integers, since no layer was at fault.
@@ -34,7 +36,7 @@ func TestRandomIndexOutOfRange(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := sessions.NewRunner(&sessions.Model{Network: n, Path: "shifted"}, w, nil)
-	_, err = r.Report(context.Background(), sessions.Config{Precision: sessions.FP32, Batch: 1}, sessions.PartTimings|sessions.PartAccuracy, run.Profiling{})
+	_, err = r.Report(context.Background(), config.Config{Precision: config.FP32, Batch: 1}, report.PartTimings|report.PartAccuracy, run.Profiling{})
 	if err == nil || !strings.Contains(err.Error(), "rows") || !strings.Contains(err.Error(), "is outside 9 elements: the data is random (ids 0 to 9), and the graph does not tell which integers fit") {
 		t.Error(err)
 	}

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // documentedQuery is a query of docs/recording.md and the sentence above it, which says what it answers.
@@ -37,7 +38,7 @@ func documentedQueries(t *testing.T) (list []documentedQuery) {
 
 // queryAnswers check what documented queries say they answer, by the beginning of the sentence above them. Each is given
 // the rows and the settled states of configurations 1, in FP32, and 2, in INT8.
-var queryAnswers = map[string]func(rows [][]any, states []*sessions.Snapshot) error{
+var queryAnswers = map[string]func(rows [][]any, states []*report.Snapshot) error{
 	"Latency and accuracy of every configuration":      queriedConfigs,
 	"The slowest layers":                               queriedSlowest,
 	"How much faster layers became in INT8":            queriedFaster,
@@ -51,7 +52,7 @@ var queryAnswers = map[string]func(rows [][]any, states []*sessions.Snapshot) er
 
 // checkDocumented runs the documented queries through the driver and, where there is one, the sqlite3 tool. What they
 // answer is compared with the settled states of the recording's configurations, if any are given.
-func checkDocumented(t *testing.T, path string, states []*sessions.Snapshot) {
+func checkDocumented(t *testing.T, path string, states []*report.Snapshot) {
 	t.Helper()
 	db := openSQLite(t, path)
 	tool, err := exec.LookPath("sqlite3")
@@ -129,9 +130,9 @@ func sameRows(got [][]any, want [][]any) error {
 	return nil
 }
 
-func noRows(rows [][]any, _ []*sessions.Snapshot) error { return sameRows(rows, nil) }
+func noRows(rows [][]any, _ []*report.Snapshot) error { return sameRows(rows, nil) }
 
-func queriedConfigs(rows [][]any, states []*sessions.Snapshot) error {
+func queriedConfigs(rows [][]any, states []*report.Snapshot) error {
 	var want [][]any
 	for _, s := range states {
 		want = append(want, []any{string(s.Config.Precision), s.Config.Calibrator, float64(s.Timings.EndToEnd.Median) / 1e6,
@@ -140,10 +141,10 @@ func queriedConfigs(rows [][]any, states []*sessions.Snapshot) error {
 	return sameRows(rows, want)
 }
 
-func queriedSlowest(rows [][]any, states []*sessions.Snapshot) error {
+func queriedSlowest(rows [][]any, states []*report.Snapshot) error {
 	type layer struct {
-		precision sessions.Precision
-		timing    sessions.LayerTiming
+		precision config.Precision
+		timing    report.LayerTiming
 	}
 	var all []layer
 	for _, s := range states {
@@ -165,8 +166,8 @@ func queriedSlowest(rows [][]any, states []*sessions.Snapshot) error {
 }
 
 // queriedFaster looks for every pair of engine layers that compute a source layer, and for no other.
-func queriedFaster(rows [][]any, states []*sessions.Snapshot) error {
-	medians := func(s *sessions.Snapshot) map[string]int64 {
+func queriedFaster(rows [][]any, states []*report.Snapshot) error {
+	medians := func(s *report.Snapshot) map[string]int64 {
 		by := map[string]int64{}
 		for _, l := range s.Timings.Layers {
 			by[l.Name] = int64(l.Median)
@@ -205,7 +206,7 @@ func queriedFaster(rows [][]any, states []*sessions.Snapshot) error {
 	return nil
 }
 
-func queriedMisses(rows [][]any, states []*sessions.Snapshot) error {
+func queriedMisses(rows [][]any, states []*report.Snapshot) error {
 	counts := map[string]int64{}
 	for i, s := range states {
 		for _, st := range s.Passes.Steps {
@@ -225,7 +226,7 @@ func queriedMisses(rows [][]any, states []*sessions.Snapshot) error {
 	return nil
 }
 
-func queriedHundreds(rows [][]any, states []*sessions.Snapshot) error {
+func queriedHundreds(rows [][]any, states []*report.Snapshot) error {
 	last := map[int64]int64{}
 	for _, row := range rows {
 		config, hundred, worst := row[0].(int64), row[1].(int64), row[3].(int64)
@@ -240,7 +241,7 @@ func queriedHundreds(rows [][]any, states []*sessions.Snapshot) error {
 	return nil
 }
 
-func queriedTensors(rows [][]any, states []*sessions.Snapshot) error {
+func queriedTensors(rows [][]any, states []*report.Snapshot) error {
 	var spreads []float64
 	for _, t := range states[0].Calibration.Tensors {
 		low, high := t.By[0].SQNR, t.By[0].SQNR
@@ -261,7 +262,7 @@ func queriedTensors(rows [][]any, states []*sessions.Snapshot) error {
 	return nil
 }
 
-func queriedErrors(rows [][]any, states []*sessions.Snapshot) error {
+func queriedErrors(rows [][]any, states []*report.Snapshot) error {
 	var ratios []float64
 	for _, s := range states {
 		for _, l := range s.Accuracy.Layers {
@@ -280,11 +281,11 @@ func queriedErrors(rows [][]any, states []*sessions.Snapshot) error {
 	return nil
 }
 
-func queriedTactics(rows [][]any, states []*sessions.Snapshot) error {
+func queriedTactics(rows [][]any, states []*report.Snapshot) error {
 	n := 0
 	for _, s := range states {
 		for _, l := range s.Tactics.Layers {
-			chosen := slices.IndexFunc(l.Candidates, func(c sessions.CandidateInfo) bool { return c.Chosen && c.Timed })
+			chosen := slices.IndexFunc(l.Candidates, func(c report.Candidate) bool { return c.Chosen && c.Timed })
 			for _, c := range l.Candidates {
 				if chosen >= 0 && c.Timed && !c.Chosen && float64(c.Time) < 1.1*float64(l.Candidates[chosen].Time) {
 					n++

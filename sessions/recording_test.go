@@ -15,6 +15,9 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestRecordUntilKilled is the process that TestKilledRecordingOpens kills: it records and toggles without end.
@@ -23,7 +26,7 @@ func TestRecordUntilKilled(t *testing.T) {
 	if path == "" {
 		t.Skip("runs only as a process of TestKilledRecordingOpens")
 	}
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1}
+	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
 	s := open(t, cfg)
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
@@ -82,7 +85,7 @@ func TestKilledRecordingOpens(t *testing.T) {
 		t.Run(fmt.Sprintf("%v after %s", tt.later, tt.word), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "killed.trtui")
 			killAfter(t, path, tt.word, tt.later)
-			r, err := sessions.OpenRecording(path)
+			r, err := recording.Open(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,7 +135,7 @@ func countRows(t *testing.T, path, query string) int {
 }
 
 // jsonOf is what two snapshots must have in common: a recording keeps their JSON form, not where they were recorded.
-func jsonOf(t *testing.T, s *sessions.Snapshot) string {
+func jsonOf(t *testing.T, s *report.Snapshot) string {
 	t.Helper()
 	c := *s
 	c.Seq, c.Replay, c.At, c.Recording = 0, "", nil, ""
@@ -144,22 +147,22 @@ func jsonOf(t *testing.T, s *sessions.Snapshot) string {
 }
 
 func TestReplayEqualsRecording(t *testing.T) {
-	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
-	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1}
+	fp32 := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
+	int8 := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}
 	path := filepath.Join(t.TempDir(), "a session?#%.trtui")
 	s := open(t, fp32)
-	await(t, s, func(s *sessions.Snapshot) bool { return s.Timings != nil && s.Timings.Samples >= 20 })
+	await(t, s, func(s *report.Snapshot) bool { return s.Timings != nil && s.Timings.Samples >= 20 })
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Record(path + "2"); err == nil {
 		t.Error("a second recording begins")
 	}
-	want := map[sessions.Precision]string{}
-	var settledStates []*sessions.Snapshot
-	for _, cfg := range []sessions.Config{fp32, int8} {
+	want := map[config.Precision]string{}
+	var settledStates []*report.Snapshot
+	for _, cfg := range []config.Config{fp32, int8} {
 		s.Set(cfg)
-		snap := await(t, s, func(s *sessions.Snapshot) bool { return settled(cfg)(s) && s.Busy == nil })
+		snap := await(t, s, func(s *report.Snapshot) bool { return settled(cfg)(s) && s.Busy == nil })
 		if snap.Recording != path {
 			t.Errorf("Recording is %q", snap.Recording)
 		}
@@ -173,33 +176,33 @@ func TestReplayEqualsRecording(t *testing.T) {
 	if err := s.StopRecording(); err == nil {
 		t.Error("a recording ends twice")
 	}
-	if _, err := sessions.Create(path, "test"); err == nil {
+	if _, err := recording.Create(path, "test", false); err == nil {
 		t.Error("an existing file is written over")
 	}
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	for _, cfg := range []sessions.Config{fp32, int8} {
+	for _, cfg := range []config.Config{fp32, int8} {
 		r.Set(cfg)
-		got := awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Config.Precision == cfg.Precision })
+		got := awaitReplay(t, r, func(s *report.Snapshot) bool { return s.Config.Precision == cfg.Precision })
 		if jsonOf(t, got) != want[cfg.Precision] {
 			t.Errorf("%s: the replayed snapshot is not the recorded one", cfg.Precision)
 		}
 	}
 	beside, tried := settledStates[1].Timings.Beside, r.Tried()[1]
-	if beside == nil || beside.Config.Precision != sessions.FP32 || !beside.SideBySide || beside.Low > beside.Ratio || settledStates[0].Timings.Beside != nil {
+	if beside == nil || beside.Config.Precision != config.FP32 || !beside.SideBySide || beside.Low > beside.Ratio || settledStates[0].Timings.Beside != nil {
 		t.Errorf("INT8 was measured beside %+v", beside)
 	} else if got := tried.Measured(); got.Beside == nil || got.Beside.Speed != beside.Speed {
 		t.Errorf("the replay compares it by %+v", got)
 	}
-	r.Set(sessions.Config{Precision: sessions.FP16, Batch: 1})
-	if got := awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Err != "" }); !got.Stale.Has(sessions.PartTimings) || !strings.Contains(got.Err, "fp16 was not recorded") {
+	r.Set(config.Config{Precision: config.FP16, Batch: 1})
+	if got := awaitReplay(t, r, func(s *report.Snapshot) bool { return s.Err != "" }); !got.Stale.Has(report.PartTimings) || !strings.Contains(got.Err, "fp16 was not recorded") {
 		t.Errorf("a configuration that was not recorded: %q", got.Err)
 	}
 	r.Seek(0)
-	awaitReplay(t, r, func(s *sessions.Snapshot) bool { return s.Err == "" && s.Config.Precision == sessions.FP32 })
+	awaitReplay(t, r, func(s *report.Snapshot) bool { return s.Err == "" && s.Config.Precision == config.FP32 })
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +220,7 @@ func TestReplayEqualsRecording(t *testing.T) {
 	checkDocumented(t, path, settledStates)
 }
 
-func awaitReplay(t *testing.T, r *sessions.Replay, done func(*sessions.Snapshot) bool) *sessions.Snapshot {
+func awaitReplay(t *testing.T, r *recording.Replay, done func(*report.Snapshot) bool) *report.Snapshot {
 	t.Helper()
 	timeout := time.After(time.Minute)
 	for {
@@ -234,7 +237,7 @@ func awaitReplay(t *testing.T, r *sessions.Replay, done func(*sessions.Snapshot)
 
 // TestRecordWhileToggling starts and stops recordings while the configuration changes.
 func TestRecordWhileToggling(t *testing.T) {
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1}
+	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
 	s := open(t, cfg)
 	dir := t.TempDir()
 	var all sync.WaitGroup
@@ -263,7 +266,7 @@ func TestRecordWhileToggling(t *testing.T) {
 		}
 	})
 	all.Wait()
-	list, err := sessions.ListRecordings(dir)
+	list, err := recording.List(dir)
 	if err != nil || len(list) != 4 {
 		t.Fatalf("%d recordings, %v", len(list), err)
 	}

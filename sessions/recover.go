@@ -5,18 +5,21 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // surviving does work, and once more where the device was lost meanwhile: it is started anew, and the engine of the
 // configuration is run step by step, which names the layer at fault if it is one that fails every time. warn is told.
-func (s *stages) surviving(ctx context.Context, cfg Config, warn func(string), work func() error) (err error) {
+func (s *stages) surviving(ctx context.Context, cfg config.Config, warn func(string), work func() error) (err error) {
 	defer func() { err = s.outOfRange(err) }()
 	err = work()
 	device, ok := s.Backend.(run.Recoverer)
 	if err == nil || !ok || !device.Lost(err) {
 		return err
 	}
-	warn(fmt.Sprintf("%s was lost and is started anew: %v", s.Backend.Info().Name, err))
+	warn(fmt.Sprintf("%s was lost and is restarted: %v", s.Backend.Info().Name, err))
 	if e := s.recover(device); e != nil {
 		return fmt.Errorf("%w; %w", err, e)
 	}
@@ -42,16 +45,12 @@ func (s *stages) recover(device run.Recoverer) error {
 
 // release closes the engines that are loaded. They are loaded anew when they are needed.
 func (s *stages) release() {
-	for _, m := range []*memo[*run.Loaded]{&s.loaded, &s.onHost} {
-		for _, k := range m.keys {
-			m.values[k].Close()
-		}
-		m.keys, m.values = nil, nil
-	}
+	s.loaded.kept.shrink(0)
+	s.onHost.kept.shrink(0)
 }
 
 // stepwise runs the configuration's engine once, waiting for every step.
-func (s *stages) stepwise(ctx context.Context, cfg Config) error {
+func (s *stages) stepwise(ctx context.Context, cfg config.Config) error {
 	l, err := s.load(ctx, cfg)
 	if err != nil {
 		return err
@@ -69,22 +68,22 @@ func (s *stages) stepwise(ctx context.Context, cfg Config) error {
 // Compare runs a configuration over the data on every contender, item by item, and compares the first one's outputs with
 // each of the others'. All of them share the ranges of one calibration, so that INT8 means the same integers. Where a device
 // is lost it is started anew and all is done once more; an error names the layer at fault if it is one.
-func Compare(ctx context.Context, m *Model, w Workplace, cfg Config, on []Contender, c Comparing, progress func(Progress)) (*ComparisonReport, error) {
+func Compare(ctx context.Context, m *Model, w Workplace, cfg config.Config, on []Contender, c compare.Options, progress func(report.Progress)) (*report.Comparison, error) {
 	progress = forecasting(progress)
-	var r *ComparisonReport
+	var r *report.Comparison
 	work := func() (err error) {
-		r, err = compare(ctx, m, w, cfg, on, c, progress)
+		r, err = compareOnce(ctx, m, w, cfg, on, c, progress)
 		return err
 	}
 	warn := func(text string) {
-		progress(Progress{Phase: "device lost", Item: text})
+		progress(report.Progress{Phase: "device lost", Item: text})
 		if w.Warn != nil {
 			w.Warn(text)
 		}
 	}
 	for _, one := range on {
 		if _, ok := one.Backend.(run.Recoverer); ok {
-			s := &stages{Workplace: w, model: m, progress: progress}
+			s := newStages(m, w, progress)
 			s.Backend = one.Backend
 			defer s.release()
 			once := work

@@ -12,6 +12,9 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 var errLost = errors.New("the device fell off the bus")
@@ -84,9 +87,9 @@ func TestLostDevice(t *testing.T) {
 		t.Run(fmt.Sprintf("always %v", always), func(t *testing.T) {
 			d := &fragile{Backend: cpu.Open(0), fatal: 3, always: always}
 			defer d.Close()
-			s := sessions.Open(embedded(t), workplace(t, d), sessions.Config{Precision: sessions.FP32, Batch: 1})
+			s := sessions.Open(embedded(t), workplace(t, d), config.Config{Precision: config.FP32, Batch: 1})
 			defer s.Close()
-			var snap *sessions.Snapshot
+			var snap *report.Snapshot
 			for snap = range s.Events() {
 				if snap.Err != "" || snap.Settled() && snap.Busy == nil {
 					break
@@ -94,7 +97,7 @@ func TestLostDevice(t *testing.T) {
 			}
 			warned := false
 			for _, l := range snap.Log {
-				warned = warned || l.Level == "warning" && strings.Contains(l.Text, "started anew: ")
+				warned = warned || l.Level == "warning" && strings.Contains(l.Text, "restarted: ")
 			}
 			if !warned {
 				t.Errorf("the log says nothing: %v", snap.Log)
@@ -119,8 +122,8 @@ func TestRunnerSurvives(t *testing.T) {
 	d := &fragile{Backend: cpu.Open(0), fatal: 1}
 	defer d.Close()
 	var told []string
-	r := sessions.NewRunner(embedded(t), workplace(t, d), func(p sessions.Progress) { told = append(told, p.Phase) })
-	snap, err := r.Report(t.Context(), sessions.Config{Precision: sessions.FP32, Batch: 1}, sessions.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
+	r := sessions.NewRunner(embedded(t), workplace(t, d), func(p report.Progress) { told = append(told, p.Phase) })
+	snap, err := r.Report(t.Context(), config.Config{Precision: config.FP32, Batch: 1}, report.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
 	if err != nil || snap.Timings == nil || d.recoveries != 1 {
 		t.Errorf("after %d recoveries: %v", d.recoveries, err)
 	}
@@ -141,8 +144,8 @@ func TestCompareSurvives(t *testing.T) {
 			var warned []string
 			w.Host, w.Warn = host, func(text string) { warned = append(warned, text) }
 			on := []sessions.Contender{{Name: "cpu", Backend: host}, {Name: "fragile", Backend: d}}
-			how := sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-5, Rel: 1e-4}}
-			r, err := sessions.Compare(t.Context(), embedded(t), w, sessions.Config{Precision: sessions.FP32, Batch: 1}, on, how, nil)
+			how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-5, Rel: 1e-4}}
+			r, err := sessions.Compare(t.Context(), embedded(t), w, config.Config{Precision: config.FP32, Batch: 1}, on, how, nil)
 			switch {
 			case d.lost:
 				t.Error("the device was left lost")
@@ -150,7 +153,7 @@ func TestCompareSurvives(t *testing.T) {
 				t.Errorf("after %d recoveries: %v", d.recoveries, err)
 			case always && (err == nil || !strings.Contains(err.Error(), "layer softmax/Softmax: tactic ") || d.recoveries != 2):
 				t.Errorf("after %d recoveries: %v", d.recoveries, err)
-			case len(warned) == 0 || !strings.Contains(warned[0], "started anew: "):
+			case len(warned) == 0 || !strings.Contains(warned[0], "restarted: "):
 				t.Errorf("warned of %q", warned)
 			}
 		})

@@ -7,82 +7,42 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
-
-// CalibrationReport compares calibrators tensor by tensor (trtui calibrate --compare).
-type CalibrationReport struct {
-	Calibrators []string // "minmax", "entropy", "percentile:99.99", "mse"
-	Active      string
-	Tensors     []TensorCalibration
-	Weights     []WeightCalibration `json:",omitempty"`
-	Batches     int
-	Random      bool
-	Elapsed     time.Duration
-}
-
-// TensorCalibration is one tensor under every calibrator.
-type TensorCalibration struct {
-	Tensor    string
-	Layer     string // its producer, "" for a network input
-	Min, Max  float32
-	Mean, Std float64
-	Zeros     float64 `unit:"share"`
-	Count     int64
-	Histogram HistogramBins
-	By        []CalibratorResult // in the order of Calibrators
-	Used      bool               // the engine quantises it
-}
-
-// HistogramBins are equally wide bins from Low to High, few enough to draw.
-type HistogramBins struct {
-	Low, High float32
-	Counts    []int64
-}
-
-// CalibratorResult is what one calibrator makes of one tensor.
-type CalibratorResult struct {
-	Amax  float32
-	Scale float32
-	Zero  int32
-	Clip  float64 `unit:"share"`            // of elements outside
-	KL    float64 `unit:"nats"`             // divergence of the quantised distribution
-	SQNR  float64 `unit:"db" exact:"exact"` // expected
-}
 
 // histogramBins is how many bins a report's histogram has.
 const histogramBins = 160
 
 // calibration compares every calibrator on every tensor that a quantised build could quantise.
-func (s *stages) calibration(ctx context.Context, cfg Config) (*CalibrationReport, error) {
-	pc, err := s.passConfig(cfg)
+func (s *stages) calibration(ctx context.Context, cfg config.Config) (*report.Calibration, error) {
+	in, err := s.surveying(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return s.calibrations.get(key(s.loweredKey(cfg, pc, cfg.Calibrator)), func() (*CalibrationReport, error) {
-		return s.compareCalibrators(ctx, cfg)
-	})
+	return s.surveys.of(ctx, in)
 }
 
-func (s *stages) compareCalibrators(ctx context.Context, cfg Config) (*CalibrationReport, error) {
+func (s *stages) makeSurvey(ctx context.Context, in surveying) (*report.Calibration, error) {
 	start := time.Now()
-	hist, err := s.histograms(ctx, cfg)
+	hist, err := s.hist.of(ctx, in.Collecting)
 	if err != nil {
 		return nil, err
 	}
-	r := &CalibrationReport{Active: fullCalibrator(cfg.Calibrator), Batches: s.calibrationItems(), Random: s.CalData.Random()}
+	r := &report.Calibration{Active: config.FullCalibrator(in.Calibrator), Batches: s.calibrationItems(), Random: s.CalData.Random()}
 	var names []string
 	for _, m := range quant.Calibrators() {
 		names = append(names, m.New(m.Value, quant.Scheme{}).String())
 	}
-	if active, err := quant.ParseCalibrator(cfg.Calibrator, quant.Scheme{}); err == nil && !contains(names, active.String()) {
+	if active, err := quant.ParseCalibrator(in.Calibrator, quant.Scheme{}); err == nil && !contains(names, active.String()) {
 		names = append(names, active.String())
 	}
 	r.Calibrators = names
-	if r.Weights, err = s.weights(ctx, cfg); err != nil {
+	if r.Weights, err = s.weights.of(ctx, in.Of.Of); err != nil {
 		return nil, err
 	}
 	used := map[string]bool{}
-	if l, err := s.lower(ctx, cfg); err == nil {
+	if l, err := s.lowered.of(ctx, in.Of); err == nil {
 		r.Weights = markUsed(r.Weights, l.Network)
 		for _, layer := range l.Network.Layers {
 			for _, t := range layer.Inputs {
@@ -94,7 +54,7 @@ func (s *stages) compareCalibrators(ctx context.Context, cfg Config) (*Calibrati
 	}
 	ranges := make([]map[string]graph.Range, len(names))
 	for i, name := range names {
-		if ranges[i], err = s.calibrate(ctx, cfg, name); err != nil {
+		if ranges[i], err = s.ranges.of(ctx, ranging{in.Collecting, name}); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +67,7 @@ func (s *stages) compareCalibrators(ctx context.Context, cfg Config) (*Calibrati
 		tc.Used = used[t.Name]
 		for i := range names {
 			q := quant.Assess(h, ranges[i][t.Name], graph.I8)
-			tc.By = append(tc.By, CalibratorResult{
+			tc.By = append(tc.By, report.CalibratorResult{
 				Amax: float32(q.AMax), Scale: float32(q.Scale), Zero: int32(q.Zero), Clip: q.Clipped, KL: q.KL, SQNR: q.SQNRdB,
 			})
 		}
@@ -134,10 +94,10 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-func tensorCalibration(name, layer string, h *quant.Histogram) TensorCalibration {
+func tensorCalibration(name, layer string, h *quant.Histogram) report.TensorCalibration {
 	mean := h.Mean()
 	n := int64(h.Count())
-	tc := TensorCalibration{
+	tc := report.TensorCalibration{
 		Tensor: name, Layer: layer, Min: h.Min(), Max: h.Max(), Mean: mean,
 		Std: math.Sqrt(max(0, h.Power()-mean*mean)), Zeros: float64(h.Zeros()) / float64(n), Count: n,
 	}
@@ -145,7 +105,7 @@ func tensorCalibration(name, layer string, h *quant.Histogram) TensorCalibration
 	if lo == hi {
 		hi = lo + 1
 	}
-	tc.Histogram = HistogramBins{Low: float32(lo), High: float32(hi)}
+	tc.Histogram = report.HistogramBins{Low: float32(lo), High: float32(hi)}
 	for _, c := range h.Bars(lo, hi, histogramBins) {
 		tc.Histogram.Counts = append(tc.Histogram.Counts, int64(math.Round(c)))
 	}

@@ -1,34 +1,13 @@
 package sessions
 
 import (
-	"fmt"
-
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-// Counts says how much there is to run, from the source network to the device. Each number is counted here and nowhere
-// else, under the one name that screens and commands have for it:
-//
-//   - A source layer is a layer of the model as it was imported.
-//   - An engine layer is a layer of the network after all passes. Passes and ledger are about these two; what passes
-//     save is Source - Engine.
-//   - A step is an entry of the plan, in order of execution: an engine layer, or a reformat that the plan put between
-//     two layers whose tactics want different formats. Timings and memory are about steps. Steps = Engine + Reformats.
-//   - A launch is a step that has the device do something; the others only arrange memory, as a view of other bytes or a
-//     concatenation of parts that lie in their place already do. Steps = Launches + InMemory. What a tactic makes of one
-//     launch, as two kernels for a product whose depth is split, is the tactic's business.
-type Counts struct {
-	Launches  int `json:"Layers"`
-	Source    int `output:"source_layers"`
-	Engine    int `output:"engine_layers"` // with the following, 0 in recordings of older programs
-	Reformats int
-	Steps     int
-	InMemory  int `output:"steps_in_memory"`
-}
-
 // countSteps counts what a plan has.
-func countSteps(p *run.Plan, source int) Counts {
-	c := Counts{Source: source, Steps: len(p.Steps)}
+func countSteps(p *run.Plan, source int) report.Counts {
+	c := report.Counts{Source: source, Steps: len(p.Steps)}
 	for _, st := range p.Steps {
 		if st.Reformat {
 			c.Reformats++
@@ -42,36 +21,4 @@ func countSteps(p *run.Plan, source int) Counts {
 		}
 	}
 	return c
-}
-
-// Text tells how the launches come about: "28 launches = 26 engine layers + 4 reformats - 2 in memory".
-func (c Counts) Text() string {
-	text := countOf(c.Launches, "launch", "launches")
-	if sum := c.Sum(); sum != "" {
-		text += " = " + sum
-	}
-	return text
-}
-
-// Sum is what the launches are made of: "26 engine layers + 4 reformats - 2 in memory"; empty where that is not known.
-func (c Counts) Sum() string {
-	if c.Steps == 0 {
-		return ""
-	}
-	text := countOf(c.Engine, "engine layer", "engine layers")
-	if c.Reformats > 0 {
-		text += " + " + countOf(c.Reformats, "reformat", "reformats")
-	}
-	if c.InMemory > 0 {
-		text += fmt.Sprintf(" - %d in memory", c.InMemory)
-	}
-	return text
-}
-
-// countOf writes a number with its noun.
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

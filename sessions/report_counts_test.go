@@ -8,8 +8,17 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
+
+// TestInMemory has one name for the steps that launch nothing, in plans and in reports.
+func TestInMemory(t *testing.T) {
+	if report.InMemory != run.InMemory {
+		t.Errorf("reports say %q, plans %q", report.InMemory, run.InMemory)
+	}
+}
 
 // TestCountsAddUp compares the counts with what every report lists, which is where a person counts again.
 func TestCountsAddUp(t *testing.T) {
@@ -19,12 +28,12 @@ func TestCountsAddUp(t *testing.T) {
 	r := sessions.NewRunner(embedded(t), sessions.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), CalData: pictures{testdata.CalibrationImages(), 4},
 	}, nil)
-	all := sessions.PartPasses | sessions.PartOverview | sessions.PartTimings | sessions.PartMemory | sessions.PartTactics
-	for _, cfg := range []sessions.Config{
-		{Precision: sessions.FP32, Batch: 1},
-		{Precision: sessions.FP16, Batch: 2},
-		{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1},
-		{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1, Disable: []string{"fuse-activation"}},
+	all := report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartTactics
+	for _, cfg := range []config.Config{
+		{Precision: config.FP32, Batch: 1},
+		{Precision: config.FP16, Batch: 2},
+		{Precision: config.INT8, Calibrator: "minmax", Batch: 1},
+		{Precision: config.INT8, Calibrator: "minmax", Batch: 1, Disable: []string{"fuse-activation"}},
 	} {
 		snap, err := r.Report(context.Background(), cfg, all, run.Profiling{Iterations: 1, PerStep: true})
 		if err != nil {
@@ -33,7 +42,7 @@ func TestCountsAddUp(t *testing.T) {
 		c, p := snap.Overview.Counts, snap.Passes
 		launched, moved := 0, 0
 		for _, l := range snap.Timings.Layers {
-			if l.Tactic != run.InMemory {
+			if l.Tactic != report.InMemory {
 				launched++
 			}
 			if l.Reformat {
@@ -70,13 +79,13 @@ func TestCountsAddUp(t *testing.T) {
 
 func TestCountsText(t *testing.T) {
 	for _, c := range []struct {
-		counts sessions.Counts
+		counts report.Counts
 		want   string
 	}{
-		{sessions.Counts{Launches: 28, Source: 65, Engine: 26, Reformats: 4, Steps: 30, InMemory: 2}, "28 launches = 26 engine layers + 4 reformats - 2 in memory"},
-		{sessions.Counts{Launches: 1, Source: 1, Engine: 1, Steps: 1}, "1 launch = 1 engine layer"},
-		{sessions.Counts{Launches: 2, Engine: 1, Reformats: 1, Steps: 2}, "2 launches = 1 engine layer + 1 reformat"},
-		{sessions.Counts{Launches: 28, Source: 65}, "28 launches"}, // of an older recording
+		{report.Counts{Launches: 28, Source: 65, Engine: 26, Reformats: 4, Steps: 30, InMemory: 2}, "28 launches = 26 engine layers + 4 reformats - 2 in memory"},
+		{report.Counts{Launches: 1, Source: 1, Engine: 1, Steps: 1}, "1 launch = 1 engine layer"},
+		{report.Counts{Launches: 2, Engine: 1, Reformats: 1, Steps: 2}, "2 launches = 1 engine layer + 1 reformat"},
+		{report.Counts{Launches: 28, Source: 65}, "28 launches"}, // of an older recording
 	} {
 		if got := c.counts.Text(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.counts, got, c.want)

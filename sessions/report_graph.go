@@ -7,19 +7,21 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/pass"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // layerInfos describes a network's layers at the given values of its symbols.
-func layerInfos(n *graph.Network, env map[string]int) []LayerInfo {
-	list := make([]LayerInfo, len(n.Layers))
+func layerInfos(n *graph.Network, env map[string]int) []report.Layer {
+	list := make([]report.Layer, len(n.Layers))
 	for i, l := range n.Layers {
 		list[i] = layerInfo(l, env)
 	}
 	return list
 }
 
-func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
-	info := LayerInfo{
+func layerInfo(l *graph.Layer, env map[string]int) report.Layer {
+	info := report.Layer{
 		Name: l.Name, Op: l.Op.Name, Attrs: graph.FormatAttrs(l.Attrs), From: l.From,
 		Precision: precisionOf(l), Text: l.String(),
 	}
@@ -48,11 +50,11 @@ func layerInfo(l *graph.Layer, env map[string]int) LayerInfo {
 	return info
 }
 
-func tensorInfo(t *graph.Tensor, env map[string]int) TensorInfo {
+func tensorInfo(t *graph.Tensor, env map[string]int) report.Tensor {
 	if !t.IsKnown() {
-		return TensorInfo{Name: t.Name, Type: "?"}
+		return report.Tensor{Name: t.Name, Type: "?"}
 	}
-	info := TensorInfo{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims)}
+	info := report.Tensor{Name: t.Name, Type: t.Type.String(), Dims: graph.FormatDims(t.Dims)}
 	if env != nil {
 		info.Shape = graph.EvalDims(t.Dims, env)
 	}
@@ -63,7 +65,7 @@ func tensorInfo(t *graph.Tensor, env map[string]int) TensorInfo {
 }
 
 // modelReport describes the source network.
-func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
+func (s *stages) modelReport(cfg config.Config) (*report.Model, error) {
 	env, err := s.env(cfg)
 	if err != nil {
 		return nil, err
@@ -72,9 +74,9 @@ func (s *stages) modelReport(cfg Config) (*ModelReport, error) {
 }
 
 // modelReportAt describes the source network at values of its symbols; where there are none, without shapes and arithmetic.
-func (s *stages) modelReportAt(env map[string]int) *ModelReport {
+func (s *stages) modelReportAt(env map[string]int) *report.Model {
 	n := s.model.Network
-	r := &ModelReport{
+	r := &report.Model{
 		Name: s.model.Name(), Graph: n.Name, Path: s.model.Path, Bytes: s.model.Bytes, SHA256: s.model.SHA256, Kind: s.model.kind(),
 		Layers: layerInfos(n, env), Ops: map[string]int{}, Unsupported: unsupportedLayers(n),
 	}
@@ -103,26 +105,27 @@ func (s *stages) modelReportAt(env map[string]int) *ModelReport {
 }
 
 // passesReport tells how the source network became the engine's.
-func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) (*PassesReport, error) {
+func (s *stages) passesReport(cfg config.Config, o *build.Optimized, l *build.Lowered) (*report.Passes, error) {
 	env, err := s.env(cfg)
 	if err != nil {
 		return nil, err
 	}
-	r := &PassesReport{
+	r := &report.Passes{
 		Precision: cfg.Precision,
 		Source:    layerInfos(s.model.Network, env), Engine: layerInfos(l.Network, env), Disabled: cfg.Disable,
 	}
 	if s.model.Refused != nil {
-		r.Precision = FP32
+		r.Precision = config.FP32
 	} else {
 		r.Unmet = unmet(cfg, o, l)
 	}
-	if r.Precision != FP32 {
-		r.Unlowered, r.Unchanged = unlowered(dataTypes[cfg.Precision], o, l.Decisions), s.unchanged(cfg, o, l)
+	if r.Precision != config.FP32 {
+		asked, _ := cfg.Precision.DataType()
+		r.Unlowered, r.Unchanged = unlowered(asked, o, l.Decisions), s.unchanged(cfg, o, l)
 	}
 	for _, p := range append(pass.Standard(), pass.Lowering()...) {
 		for _, rule := range p.Rules {
-			r.Rules = append(r.Rules, RuleInfo{Name: rule, Doc: p.Doc})
+			r.Rules = append(r.Rules, report.Rule{Name: rule, Doc: p.Doc})
 		}
 	}
 	steps := append(append([]pass.Step(nil), o.Steps...), l.Steps...)
@@ -134,7 +137,7 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 	}
 	last := steps[len(steps)-1].Ledger
 	for _, e := range last {
-		r.Ledger = append(r.Ledger, LedgerEntry{Layer: e.Layer, Op: e.Op, Fate: e.Fate.String(), Into: e.Into, Pass: e.Pass})
+		r.Ledger = append(r.Ledger, report.LedgerEntry{Layer: e.Layer, Op: e.Op, Fate: e.Fate.String(), Into: e.Into, Pass: e.Pass})
 	}
 	c := last.Counts()
 	r.Kept, r.Fused, r.Folded, r.Eliminated = c.Kept, c.Fused, c.Folded, c.Eliminated
@@ -147,19 +150,19 @@ func (s *stages) passesReport(cfg Config, o *build.Optimized, l *build.Lowered) 
 	return r, nil
 }
 
-func passStep(st pass.Step, env map[string]int) PassStep {
-	ps := PassStep{Pass: st.Pass, Layers: len(st.After.Layers), Elapsed: st.Elapsed}
+func passStep(st pass.Step, env map[string]int) report.PassStep {
+	ps := report.PassStep{Pass: st.Pass, Layers: len(st.After.Layers), Elapsed: st.Elapsed}
 	if st.Before != st.After {
 		ps.After, ps.Text = layerInfos(st.After, env), st.After.String()
 	}
 	for _, f := range st.Fired {
-		ps.Fired = append(ps.Fired, FiredSite{
+		ps.Fired = append(ps.Fired, report.FiredSite{
 			Rule: f.Site.Rule, Site: f.Site.String(), Layers: f.Members, Into: f.Into,
 			KernelsSaved: f.KernelsSaved, BytesSaved: int64(f.BytesSaved),
 		})
 	}
 	for _, m := range st.Missed {
-		ps.Missed = append(ps.Missed, MissedSite{
+		ps.Missed = append(ps.Missed, report.MissedSite{
 			Rule: m.Site.Rule, Site: m.Site.String(), Layers: m.Site.Layers, Reason: string(m.Reason), Detail: m.Detail,
 		})
 	}
@@ -167,17 +170,17 @@ func passStep(st pass.Step, env map[string]int) PassStep {
 }
 
 // memoryReport describes the arena.
-func memoryReport(p *run.Plan) *MemoryReport {
+func memoryReport(p *run.Plan) *report.Memory {
 	m := p.Memory
-	r := &MemoryReport{
-		MemoryNumbers: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
+	r := &report.Memory{
+		MemoryNumbers: report.MemoryNumbers{Peak: m.Peak, Naive: m.Naive, LowerBound: m.LowerBound, IO: m.IO, Workspace: m.Workspace, Weights: m.Weights},
 		PeakStep:      m.PeakStep, Live: make([]int, len(p.Steps)),
 	}
 	for _, st := range p.Steps {
 		r.Steps = append(r.Steps, st.Name)
 	}
 	for _, sl := range p.Slots {
-		info := SlotInfo{Offset: sl.Offset, Bytes: sl.Size, First: sl.First, Last: sl.Last, IO: sl.Region == run.IO, Kind: "own"}
+		info := report.Slot{Offset: sl.Offset, Bytes: sl.Size, First: sl.First, Last: sl.Last, IO: sl.Region == run.IO, Kind: "own"}
 		if sl.Tensor == nil {
 			info.Tensor, info.Kind = "workspace", "workspace"
 		} else {
@@ -218,8 +221,8 @@ func usedBy(t *graph.Tensor, l *graph.Layer) bool {
 }
 
 // tacticsReport lists every candidate of every step.
-func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
-	r := &TacticsReport{CachePath: s.SaveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
+func (s *stages) tacticsReport(cfg config.Config, p *run.Plan) *report.Tactics {
+	r := &report.Tactics{CachePath: s.SaveTo, Pinned: cfg.Pin, Forbidden: cfg.Forbid}
 	r.CacheHits, r.CacheMisses = s.Cache.Stats()
 	if err := cmp.Or(s.unsaved, s.CacheError); err != nil {
 		r.CacheError = err.Error()
@@ -227,7 +230,7 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 	choices := build.TacticChoices{Pin: cfg.Pin, Forbid: cfg.Forbid}
 	target, estimated := s.Backend.Info().Fingerprint, s.Backend.Info().Estimated
 	for _, e := range s.Cache.Entries() {
-		r.Cache = append(r.Cache, CacheInfo{
+		r.Cache = append(r.Cache, report.CacheEntry{
 			Target: e.Target, Tactic: e.Tactic, Layer: e.Layer, Time: e.Time, Stale: e.Target != target,
 			Measured: e.Measured, Spread: e.Spread, Disturbed: e.Disturbed(),
 		})
@@ -236,7 +239,7 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 		if st.Reformat {
 			continue
 		}
-		lt := LayerTactics{Layer: st.Name, Op: st.Layer.Op.Name, Chosen: st.Tactic}
+		lt := report.LayerTactics{Layer: st.Name, Op: st.Layer.Op.Name, Chosen: st.Tactic}
 		fastest := st.Time
 		priced := func(c run.Candidate) bool {
 			return c.Timed || estimated && c.Reason == choices.Reason(st.Name, c.Tactic)
@@ -247,7 +250,7 @@ func (s *stages) tacticsReport(cfg Config, p *run.Plan) *TacticsReport {
 			}
 		}
 		for _, c := range st.Candidates {
-			info := CandidateInfo{Tactic: c.Tactic, Family: c.Family, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason, Note: c.Note}
+			info := report.Candidate{Tactic: c.Tactic, Family: c.Family, Format: c.In.String(), Time: c.Time, Timed: c.Timed, Chosen: c.Tactic == st.Tactic, Reason: c.Reason, Note: c.Note}
 			info.Unfit, info.Left, info.Twin = c.Unfit || c.Failed, c.Left, c.Twin
 			if c.Out != c.In {
 				info.Format += " to " + c.Out.String()

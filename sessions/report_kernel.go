@@ -5,40 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
-
-// KernelReport is the code that computes a layer of an engine, and what is known of it.
-type KernelReport struct {
-	Layer, Op, Tactic string
-	Timed             bool          // Time was measured; otherwise it is the cost model's
-	Time              time.Duration // of the layer's launches together; 0 where neither knows
-	FLOPs             int64         `output:"flops"`
-	Bytes             int64         // of the tensors that it reads and writes
-	Language          string
-	Compiler          string // that was asked about the launches of a simulated device; empty: none, or the driver's own
-	Launches          []LaunchReport
-	Text              string
-}
-
-// LaunchReport is one launch of a function of the code.
-type LaunchReport struct {
-	Function       string
-	Grid, Block    []int
-	Registers      int  // of a thread; those live at a time in the order of the text where Spill is nil
-	Shared         int  `unit:"bytes"` // of a block
-	Spill          *int `unit:"bytes"` // of a thread; nil: not known, no compiler was asked
-	ResidentBlocks int  // of a multiprocessor, at a time
-}
 
 // Kernel shows the code of a layer, which is named by its name, a part of it that no other has, or a source layer. With a
 // tactic, it is that tactic's.
-func (r *Runner) Kernel(ctx context.Context, cfg Config, layer, tactic string) (*KernelReport, error) {
-	var report *KernelReport
+func (r *Runner) Kernel(ctx context.Context, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
+	var report *report.Kernel
 	err := r.surviving(ctx, cfg, func() (err error) {
 		report, err = r.stages.kernel(ctx, cfg, layer, tactic)
 		return err
@@ -46,7 +24,7 @@ func (r *Runner) Kernel(ctx context.Context, cfg Config, layer, tactic string) (
 	return report, err
 }
 
-func (s *stages) kernel(ctx context.Context, cfg Config, layer, tactic string) (*KernelReport, error) {
+func (s *stages) kernel(ctx context.Context, cfg config.Config, layer, tactic string) (*report.Kernel, error) {
 	p, err := s.plan(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -65,7 +43,7 @@ func (s *stages) kernel(ctx context.Context, cfg Config, layer, tactic string) (
 			return nil, err
 		}
 		if got := p.Steps[i].Tactic; got != tactic {
-			return nil, fmt.Errorf("layer %s: tactic %s does not compute it here, which has %s; trtui inspect tactics says why", name, tactic, got)
+			return nil, &TacticError{name, tactic, got}
 		}
 	}
 	l, err := s.load(ctx, cfg)
@@ -80,13 +58,13 @@ func (s *stages) kernel(ctx context.Context, cfg Config, layer, tactic string) (
 }
 
 // kernelReport describes a step and its code.
-func kernelReport(p *run.Plan, st run.Step, e kernels.Explanation) *KernelReport {
-	r := &KernelReport{
+func kernelReport(p *run.Plan, st run.Step, e kernels.Explanation) *report.Kernel {
+	r := &report.Kernel{
 		Layer: st.Name, Op: st.Layer.Op.Name, Tactic: st.Tactic, Timed: st.Timed, Time: st.Time, Language: e.Language, Compiler: e.Compiler, Text: e.Text,
 		FLOPs: graph.FLOPs(st.Layer, p.Env()), Bytes: stepBytes(p, st),
 	}
 	for _, n := range e.Launches {
-		r.Launches = append(r.Launches, LaunchReport{
+		r.Launches = append(r.Launches, report.Launch{
 			Function: n.Function, Grid: n.Grid[:], Block: n.Block[:], Registers: n.Registers, Shared: n.SharedBytes,
 			Spill: n.SpillBytes, ResidentBlocks: n.Resident,
 		})
@@ -116,4 +94,11 @@ func findStep(p *run.Plan, name string) (int, error) {
 		names = append(names, "  "+st.Name)
 	}
 	return 0, fmt.Errorf("%q names no one layer of the engine, which has\n%s", name, strings.Join(names, "\n"))
+}
+
+// TacticError is the error that a tactic does not compute a layer, which has another one.
+type TacticError struct{ Layer, Tactic, Has string }
+
+func (e *TacticError) Error() string {
+	return fmt.Sprintf("layer %s: tactic %s does not compute it here, which has %s", e.Layer, e.Tactic, e.Has)
 }

@@ -6,18 +6,20 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // unlowered lists the layers that were left in another precision than the one asked for, in the order of the network.
-func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) []UnloweredLayer {
+func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decision) []report.UnloweredLayer {
 	from := map[string][]string{}
 	for _, l := range o.Network.Layers {
 		from[l.Name] = l.From
 	}
-	var list []UnloweredLayer
+	var list []report.UnloweredLayer
 	for _, d := range decisions {
 		if d.Precision != asked {
-			list = append(list, UnloweredLayer{d.Layer, from[d.Layer], quant.PrecisionName(d.Precision), d.Reason})
+			list = append(list, report.UnloweredLayer{Layer: d.Layer, From: from[d.Layer], Precision: quant.PrecisionName(d.Precision), Reason: d.Reason})
 		}
 	}
 	return list
@@ -25,9 +27,9 @@ func unlowered(asked graph.DataType, o *build.Optimized, decisions []quant.Decis
 
 // unchanged says why a precision changes no layer of a network; it is empty where it changes one, where nothing was asked
 // to be changed, and where layers were given precisions of their own.
-func (s *stages) unchanged(cfg Config, o *build.Optimized, l *build.Lowered) string {
-	asked := dataTypes[cfg.Precision]
-	if cfg.Constraints != Ignore && len(cfg.LayerPrecisions) > 0 {
+func (s *stages) unchanged(cfg config.Config, o *build.Optimized, l *build.Lowered) string {
+	asked, _ := cfg.Precision.DataType()
+	if cfg.Constraints != config.Ignore && len(cfg.LayerPrecisions) > 0 {
 		return ""
 	}
 	if asked == graph.F32 || s.model.Quantized || cfg.Until != 0 || countPrecision(l.Network, asked) > countPrecision(o.Network, asked) {
@@ -37,17 +39,13 @@ func (s *stages) unchanged(cfg Config, o *build.Optimized, l *build.Lowered) str
 }
 
 // unchangedBy says why the precision of a configuration that has been lowered changes no layer.
-func (s *stages) unchangedBy(cfg Config) string {
-	pc, err := s.passConfig(cfg)
+func (s *stages) unchangedBy(cfg config.Config) string {
+	in, err := s.lowering(cfg)
 	if err != nil {
 		return ""
 	}
-	calibrator := ""
-	if s.needsCalibration(cfg) {
-		calibrator = cfg.Calibrator
-	}
-	o, optimized := s.optimized.values[s.optimizedKey(cfg, pc)]
-	l, lowered := s.lowered.values[s.loweredKey(cfg, pc, calibrator)]
+	o, optimized := s.optimized.known(in.Of)
+	l, lowered := s.lowered.known(in)
 	if !optimized || !lowered {
 		return ""
 	}

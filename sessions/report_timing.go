@@ -7,6 +7,9 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // recentSamples is how many of the newest samples a report shows.
@@ -19,7 +22,7 @@ type timings struct {
 	latency []time.Duration
 	steps   [][]time.Duration // by step
 	splits  []run.Split
-	split   InferenceSplit // what is the same for all of them
+	split   report.InferenceSplit // what is the same for all of them
 }
 
 func newTimings(p *run.Plan, batch int) *timings {
@@ -68,11 +71,11 @@ func (t *timings) all() iter.Seq[run.Sample] {
 // of notes what is the same for all inferences of a context.
 func (t *timings) of(c *run.ExecutionContext) {
 	in, out := c.Copied()
-	t.split = InferenceSplit{InPlace: c.Shared(), InputBytes: int64(in), OutputBytes: int64(out)}
+	t.split = report.InferenceSplit{InPlace: c.Shared(), InputBytes: int64(in), OutputBytes: int64(out)}
 }
 
 // inference sums the splits up; nil where there are none.
-func (t *timings) inference() *InferenceSplit {
+func (t *timings) inference() *report.InferenceSplit {
 	if len(t.splits) == 0 {
 		return nil
 	}
@@ -92,9 +95,9 @@ func (t *timings) inference() *InferenceSplit {
 	return &r
 }
 
-func latencyOf(samples []time.Duration) Latency {
+func latencyOf(samples []time.Duration) report.Latency {
 	s := run.Summarize(samples)
-	return Latency{s.Count, s.Mean, s.Median, s.Min, s.Max, s.P90, s.P95, s.P99, s.CV}
+	return report.Latency{Count: s.Count, Mean: s.Mean, Median: s.Median, Min: s.Min, Max: s.Max, P90: s.P90, P95: s.P95, P99: s.P99, CV: s.CV}
 }
 
 func recent(samples []time.Duration) []time.Duration {
@@ -106,11 +109,11 @@ const timeBins = 96
 
 // binTimes counts samples, whose statistics are l. The bins end a little behind the 99th percentile: a few samples are
 // often many times as long, and would leave all others in the first bin.
-func binTimes(samples []time.Duration, l Latency) *TimeBins {
+func binTimes(samples []time.Duration, l report.Latency) *report.TimeBins {
 	if len(samples) == 0 {
 		return nil
 	}
-	b := &TimeBins{Low: l.Min, High: min(l.Max, l.P99+(l.P99-l.Min)/8), Counts: make([]int, timeBins)}
+	b := &report.TimeBins{Low: l.Min, High: min(l.Max, l.P99+(l.P99-l.Min)/8), Counts: make([]int, timeBins)}
 	width := max(b.High-b.Low, 1)
 	for _, d := range samples {
 		if d > b.High {
@@ -123,17 +126,17 @@ func binTimes(samples []time.Duration, l Latency) *TimeBins {
 }
 
 // report sums the samples up.
-func (t *timings) report(live, estimated bool) *TimingsReport {
-	r := &TimingsReport{
+func (t *timings) report(live, estimated bool) *report.Timings {
+	r := &report.Timings{
 		Samples: len(t.latency), EndToEnd: latencyOf(t.latency), Live: live, RecentE2E: recent(t.latency),
 		Estimated: estimated, BatchItems: t.batch, Inference: t.inference(),
 	}
-	if _, low, high := medianInterval(roundMedians(t.latency)); !estimated {
-		r.MedianLow, r.MedianHigh = time.Duration(low), time.Duration(high)
+	if i := compare.IntervalOf(t.latency); !estimated {
+		r.MedianLow, r.MedianHigh = time.Duration(i.Low), time.Duration(i.High)
 	}
 	env := t.plan.Env()
 	for i, st := range t.plan.Steps {
-		lt := LayerTiming{
+		lt := report.LayerTiming{
 			Name: st.Name, Op: st.Layer.Op.Name, Precision: precisionOf(st.Layer), Tactic: st.Tactic, From: st.From,
 			Reformat: st.Reformat, Latency: latencyOf(t.steps[i]), Recent: recent(t.steps[i]),
 			FLOPs: graph.FLOPs(st.Layer, env), Bytes: stepBytes(t.plan, st),
@@ -175,32 +178,29 @@ func stepBytes(p *run.Plan, st run.Step) int64 {
 	return n
 }
 
-// The thresholds at which trtexec warns: a coefficient of variation over 2.5 %, and a share of the host over 0.8.
-const (
-	unstableCV   = 0.025
-	EnqueueBound = 0.8
-)
+// unstableCV is the coefficient of variation over which a latency is called unstable, as trtexec does.
+const unstableCV = 0.025
 
 // overview sums an engine up.
-func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewReport {
+func (s *stages) overview(cfg config.Config, p *run.Plan, t *report.Timings) *report.Overview {
 	m := p.Memory
-	r := &OverviewReport{
+	r := &report.Overview{
 		Latency: t.EndToEnd, Inference: t.Inference, Batch: t.BatchItems, Counts: countSteps(p, len(s.model.Network.Layers)),
-		Memory: MemoryNumbers{m.Peak, m.Naive, m.LowerBound, m.IO, m.Workspace, m.Weights},
+		Memory: report.MemoryNumbers{Peak: m.Peak, Naive: m.Naive, LowerBound: m.LowerBound, IO: m.IO, Workspace: m.Workspace, Weights: m.Weights},
 	}
 	if t.EndToEnd.Mean > 0 {
 		r.Throughput = float64(t.BatchItems) / t.EndToEnd.Mean.Seconds()
 	}
 	byTime := slices.Clone(t.Layers)
-	slices.SortStableFunc(byTime, func(a, b LayerTiming) int { return int(b.Median - a.Median) })
+	slices.SortStableFunc(byTime, func(a, b report.LayerTiming) int { return int(b.Median - a.Median) })
 	for _, l := range byTime[:min(10, len(byTime))] {
-		r.Top = append(r.Top, TopLayer{l.Name, l.Median, l.Share, l.P99, l.CV, l.Precision, l.Tactic})
+		r.Top = append(r.Top, report.TopLayer{Name: l.Name, Time: l.Median, Share: l.Share, P99: l.P99, CV: l.CV, Precision: l.Precision, Tactic: l.Tactic})
 	}
 	for _, l := range t.Layers {
-		i := slices.IndexFunc(r.Split, func(e SplitEntry) bool { return e.Precision == l.Precision })
+		i := slices.IndexFunc(r.Split, func(e report.SplitEntry) bool { return e.Precision == l.Precision })
 		if i < 0 {
 			i = len(r.Split)
-			r.Split = append(r.Split, SplitEntry{Precision: l.Precision})
+			r.Split = append(r.Split, report.SplitEntry{Precision: l.Precision})
 		}
 		r.Split[i].Layers++
 		r.Split[i].Time += l.Median
@@ -210,23 +210,23 @@ func (s *stages) overview(cfg Config, p *run.Plan, t *TimingsReport) *OverviewRe
 		r.Contents = NewFileReport(s.model.Engine.Contents)
 	}
 	if t.EndToEnd.CV > unstableCV {
-		r.Badges = append(r.Badges, Badge{"unstable", "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
+		r.Badges = append(r.Badges, report.Badge{Text: "unstable", Why: "the latency's coefficient of variation is over 2.5 %: other work on the machine, or a changing clock"})
 	}
-	if i := t.Inference; i != nil && float64(i.Enqueue) > EnqueueBound*float64(i.Compute) {
-		r.Badges = append(r.Badges, Badge{"enqueue bound", "handing the work to the device takes the host over 0.8 of the time that the device computes: more work an inference, such as a larger batch, would keep it busy"})
+	if i := t.Inference; i != nil && float64(i.Enqueue) > report.EnqueueBound*float64(i.Compute) {
+		r.Badges = append(r.Badges, report.Badge{Text: "enqueue bound", Why: "handing the work to the device takes the host over 0.8 of the time that the device computes: more work an inference, such as a larger batch, would keep it busy"})
 	}
 	if s.CalData != nil && s.randomCalibration(cfg) {
 		why := "no data was given: ranges come from random input and accuracy is agreement with FP32 only"
 		if s.storedRanges(cfg.Calibrator) != nil {
 			why = "the engine was built without data: its ranges come from random input"
 		}
-		r.Badges = append(r.Badges, Badge{"random calibration", why})
+		r.Badges = append(r.Badges, report.Badge{Text: "random calibration", Why: why})
 	}
 	if why := s.replanned(cfg); why != "" {
-		r.Badges = append(r.Badges, Badge{"planned again", why})
+		r.Badges = append(r.Badges, report.Badge{Text: "planned again", Why: why})
 	}
 	if t.Estimated {
-		r.Badges = append(r.Badges, Badge{"estimated", "times are estimated from what the simulator counted; tactics are untimed, chosen by the cost model's prices: this backend has no device to measure on"})
+		r.Badges = append(r.Badges, report.Badge{Text: "estimated", Why: "times are estimated from what the simulator counted; tactics are untimed, chosen by the cost model's prices: this backend has no device to measure on"})
 	}
 	return r
 }

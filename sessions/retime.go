@@ -6,6 +6,8 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // todo is what a person asks for that is done once, when the loop next begins to work.
@@ -19,7 +21,7 @@ type todo struct {
 // Retime measures every tactic of a layer again, whatever the timing cache knows of them, and chooses anew. What was
 // measured when it is cancelled, by Set or Rerun, is kept; the engine is then as it was.
 func (s *Session) Retime(layer string) {
-	s.update(func(snap *Snapshot) {
+	s.update(func(snap *report.Snapshot) {
 		snap.Retiming, s.todo.retime = layer, layer
 		s.interrupt()
 	})
@@ -36,9 +38,9 @@ func (s *Session) DropTimings(all bool) {
 }
 
 // plan plans the engine; first it measures the tactics of a layer again if one is named.
-func (s *Session) plan(ctx context.Context, cfg Config, retime string) (*run.Plan, error) {
+func (s *Session) plan(ctx context.Context, cfg config.Config, retime string) (*run.Plan, error) {
 	if retime != "" {
-		defer func() { s.update(func(snap *Snapshot) { snap.Retiming = s.todo.retime }) }()
+		defer func() { s.update(func(snap *report.Snapshot) { snap.Retiming = s.todo.retime }) }()
 		if err := s.stages.retime(ctx, cfg, retime); err != nil {
 			if errors.Is(err, context.Canceled) {
 				s.log("info", retime, "re-timing was cancelled")
@@ -71,25 +73,26 @@ func (s *Session) logRetimed(p *run.Plan, layer string) {
 
 // retime measures the tactics of a layer again, and makes the plan of the configuration anew. What was made with the old
 // plan is forgotten.
-func (s *stages) retime(ctx context.Context, cfg Config, layer string) error {
-	l, err := s.lower(ctx, cfg)
+func (s *stages) retime(ctx context.Context, cfg config.Config, layer string) error {
+	if _, err := s.lower(ctx, cfg); err != nil {
+		return err
+	}
+	in, err := s.planning(cfg)
 	if err != nil {
 		return err
 	}
-	pc, err := s.passConfig(cfg)
+	p, err := s.tune(ctx, in, []string{layer})
 	if err != nil {
 		return err
 	}
-	p, err := s.tune(ctx, cfg, l, pc.Shapes, []string{layer})
-	if err != nil {
-		return err
-	}
-	k := s.planKey(cfg, pc)
-	s.plans.forget(k)
-	s.plans.keep(k, p)
-	s.loaded.forget(k)
+	s.plans.replace(in, p)
+	s.loaded.forget(in)
 	for _, perLayer := range []bool{true, false} {
-		s.accuracies.forget(key(k, perLayer))
+		examined, err := s.examining(cfg, perLayer)
+		if err != nil {
+			return err
+		}
+		s.accuracies.forget(examined)
 	}
 	return nil
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -69,14 +72,14 @@ func TestRoundingTellsMistakes(t *testing.T) {
 		w := workplace(t, nil)
 		w.Data = pictures{testdata.TestImages(), 8}
 		b := &mistaken{Backend: cpu.Open(1), op: c.op, input: c.input, wrong: c.wrong}
-		how := sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: sessions.Tolerance{Abs: 3e-2, Rel: 1e-2}, Scaled: true, PerLayer: c.passed}
+		how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: report.Tolerance{Abs: 3e-2, Rel: 1e-2}, Scaled: true, PerLayer: c.passed}
 		wrong, host, eval := sessions.Contender{Name: "mistaken", Backend: b}, sessions.Contender{Name: "host", Backend: w.Host}, sessions.Contender{Name: "eval"}
 		for _, one := range []struct {
-			precision  sessions.Precision
+			precision  config.Precision
 			contenders []sessions.Contender
-		}{{sessions.FP16, []sessions.Contender{wrong, host}}, {sessions.FP16, []sessions.Contender{eval, wrong}}, {sessions.INT8, []sessions.Contender{wrong, host}}} {
+		}{{config.FP16, []sessions.Contender{wrong, host}}, {config.FP16, []sessions.Contender{eval, wrong}}, {config.INT8, []sessions.Contender{wrong, host}}} {
 			b.layer = ""
-			cfg := sessions.Config{Precision: one.precision, Calibrator: "minmax", Batch: 4}
+			cfg := config.Config{Precision: one.precision, Calibrator: "minmax", Batch: 4}
 			r, err := sessions.Compare(context.Background(), embedded(t), w, cfg, one.contenders, how, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -104,24 +107,24 @@ func TestRoundingTellsMistakes(t *testing.T) {
 // precision that rounds most.
 func TestRoundingIsMeasured(t *testing.T) {
 	w := workplace(t, nil)
-	how := sessions.Comparing{Tolerance: sessions.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: sessions.Tolerance{Abs: 1e-3, Rel: 1e-2}}
+	how := compare.Options{Tolerance: report.Tolerance{Abs: 1e-4, Rel: 1e-4}, Half: report.Tolerance{Abs: 1e-3, Rel: 1e-2}}
 	on := []sessions.Contender{{Name: "host", Backend: w.Host}, {Name: "eval"}}
 	for _, c := range []struct {
-		precision sessions.Precision
+		precision config.Precision
 		layers    string // their precision
 		scaled    bool
-		want      *sessions.RoundingFactors
+		want      *report.RoundingFactors
 		distance  float64 // of the first run from FP32, about, in dB
 	}{
-		{sessions.FP32, "", true, nil, 0}, {sessions.FP16, "", false, nil, 0}, {sessions.INT8, "", false, nil, 0},
-		{sessions.FP16, "", true, &sessions.RoundingFactors{RMS: 1.5, Peak: 2}, 75},
-		{sessions.INT8, "", true, &sessions.RoundingFactors{RMS: 0.25, Peak: 1}, 40},
-		{sessions.INT8, "*first*:fp16", true, &sessions.RoundingFactors{RMS: 1.5, Peak: 2}, 40},
-		{sessions.FP16, "stem/conv/Conv:int8", true, &sessions.RoundingFactors{RMS: 1.5, Peak: 2}, 60},
-		{sessions.FP32, "*first*:int8", true, &sessions.RoundingFactors{RMS: 0.25, Peak: 1}, 45},
+		{config.FP32, "", true, nil, 0}, {config.FP16, "", false, nil, 0}, {config.INT8, "", false, nil, 0},
+		{config.FP16, "", true, &report.RoundingFactors{RMS: 1.5, Peak: 2}, 75},
+		{config.INT8, "", true, &report.RoundingFactors{RMS: 0.25, Peak: 1}, 40},
+		{config.INT8, "*first*:fp16", true, &report.RoundingFactors{RMS: 1.5, Peak: 2}, 40},
+		{config.FP16, "stem/conv/Conv:int8", true, &report.RoundingFactors{RMS: 1.5, Peak: 2}, 60},
+		{config.FP32, "*first*:int8", true, &report.RoundingFactors{RMS: 0.25, Peak: 1}, 45},
 	} {
 		how.Scaled = c.scaled
-		cfg := sessions.Config{Precision: c.precision, Calibrator: "minmax", Batch: 1}
+		cfg := config.Config{Precision: c.precision, Calibrator: "minmax", Batch: 1}
 		if c.layers != "" {
 			cfg.LayerPrecisions = []string{c.layers}
 		}

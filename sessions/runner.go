@@ -10,6 +10,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Runner makes reports on demand, one call at a time: what a command needs, where a Session is what a screen needs.
@@ -17,15 +19,15 @@ import (
 type Runner struct{ stages *stages }
 
 // NewRunner returns a runner; progress, if not nil, is told what is being done.
-func NewRunner(m *Model, w Workplace, progress func(Progress)) *Runner {
-	s := &stages{Workplace: w, model: m, progress: forecasting(progress)}
-	s.logModel()
+func NewRunner(m *Model, w Workplace, progress func(report.Progress)) *Runner {
+	s := newStages(m, w, forecasting(progress))
+	s.log.opened(m)
 	return &Runner{s}
 }
 
 // Report makes the wanted parts of a snapshot for a configuration. Timings are measured as p says. With an error the
 // snapshot has what was made before it.
-func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (snap *Snapshot, err error) {
+func (r *Runner) Report(ctx context.Context, cfg config.Config, parts report.Parts, p run.Profiling) (snap *report.Snapshot, err error) {
 	err = r.surviving(ctx, cfg, func() error {
 		snap, err = r.report(ctx, cfg, parts, p)
 		return err
@@ -34,9 +36,9 @@ func (r *Runner) Report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 }
 
 // surviving does work again where the device was lost.
-func (r *Runner) surviving(ctx context.Context, cfg Config, work func() error) error {
+func (r *Runner) surviving(ctx context.Context, cfg config.Config, work func() error) error {
 	warn := func(text string) {
-		r.stages.progress(Progress{Phase: "device lost", Item: text})
+		r.stages.progress(report.Progress{Phase: "device lost", Item: text})
 		if r.stages.Warn != nil {
 			r.stages.Warn(text)
 		}
@@ -44,23 +46,23 @@ func (r *Runner) surviving(ctx context.Context, cfg Config, work func() error) e
 	return r.stages.surviving(ctx, cfg, warn, work)
 }
 
-func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Profiling) (*Snapshot, error) {
+func (r *Runner) report(ctx context.Context, cfg config.Config, parts report.Parts, p run.Profiling) (*report.Snapshot, error) {
 	s, begin := r.stages, time.Now()
-	snap := &Snapshot{Schema: Schema, Config: cfg, Device: deviceReport(s.Backend)}
+	snap := &report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(s.Backend)}
 	var err error
 	snap.Model, err = s.modelReport(cfg)
-	if parts == PartModel && errors.As(err, new(*UnboundShapes)) { // a look at the model needs no shapes
+	if parts == report.PartModel && errors.As(err, new(*UnboundShapes)) { // a look at the model needs no shapes
 		snap.Model, err = s.modelReportAt(nil), nil
 	}
 	if err != nil {
 		return snap, err
 	}
-	if parts.Has(PartCalibration) {
+	if parts.Has(report.PartCalibration) {
 		if snap.Calibration, err = s.calibration(ctx, cfg); err != nil {
 			return snap, err
 		}
 	}
-	if parts.Has(PartPasses) {
+	if parts.Has(report.PartPasses) {
 		o, err := s.optimize(ctx, cfg)
 		if err != nil {
 			return snap, err
@@ -75,7 +77,7 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 			return snap, err
 		}
 	}
-	if parts&(PartTactics|PartMemory|PartTimings|PartOverview|PartAccuracy|PartScore) == 0 {
+	if parts&(report.PartTactics|report.PartMemory|report.PartTimings|report.PartOverview|report.PartAccuracy|report.PartScore) == 0 {
 		return snap, nil
 	}
 	plan, err := s.plan(ctx, cfg)
@@ -83,7 +85,7 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 		return snap, err
 	}
 	snap.Tactics, snap.Memory = s.tacticsReport(cfg, plan), memoryReport(plan)
-	if parts.Has(PartTimings) || parts.Has(PartOverview) {
+	if parts.Has(report.PartTimings) || parts.Has(report.PartOverview) {
 		loaded, err := s.load(ctx, cfg)
 		if err != nil {
 			return snap, err
@@ -96,18 +98,18 @@ func (r *Runner) report(ctx context.Context, cfg Config, parts Parts, p run.Prof
 		snap.Overview = s.overview(cfg, plan, snap.Timings)
 		snap.Overview.BuildTime = built
 	}
-	if m, ok := s.Backend.(run.Monitor); ok && parts.Has(PartTimings|PartOverview) {
+	if m, ok := s.Backend.(run.Monitor); ok && parts.Has(report.PartTimings|report.PartOverview) {
 		snap.Telemetry, _ = telemetry(m) // what cannot be told is left out
 	}
-	if parts.Has(PartAccuracy | PartScore) {
-		snap.Accuracy, err = s.accuracy(ctx, cfg, parts.Has(PartAccuracy))
+	if parts.Has(report.PartAccuracy | report.PartScore) {
+		snap.Accuracy, err = s.accuracy(ctx, cfg, parts.Has(report.PartAccuracy))
 	}
 	return snap, err
 }
 
 // Identity identifies the engine of a configuration before it is planned: two configurations that give the same network, to
 // the bit, with the same tactics asked for have one engine. Why their precision changes nothing is said where that is so.
-func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string, err error) {
+func (r *Runner) Identity(ctx context.Context, cfg config.Config) (id, unchanged string, err error) {
 	id, err = r.stages.identity(ctx, cfg)
 	if err != nil {
 		return "", "", err
@@ -115,12 +117,12 @@ func (r *Runner) Identity(ctx context.Context, cfg Config) (id, unchanged string
 	return id, r.stages.unchangedBy(cfg), nil
 }
 
-func (s *stages) identity(ctx context.Context, cfg Config) (string, error) {
+func (s *stages) identity(ctx context.Context, cfg config.Config) (string, error) {
 	l, err := s.lower(ctx, cfg)
 	if err != nil {
 		return "", err
 	}
-	pc, err := s.passConfig(cfg)
+	in, err := s.planning(cfg)
 	if err != nil {
 		return "", err
 	}
@@ -137,13 +139,12 @@ func (s *stages) identity(ctx context.Context, cfg Config) (string, error) {
 		return "", err
 	}
 	h.Write(text)
-	stored := s.stored(cfg) != nil // of an engine file, whose plan is not made anew
-	fmt.Fprint(h, key(sizes, pc.Shapes, cfg.Pin, cfg.Forbid, stored))
+	fmt.Fprint(h, key(sizes, in.symbols(), in.Pin, in.Forbid, in.Stored)) // the plan of an engine file is not made anew
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // time measures an engine; t collects the samples.
-func (s *stages) time(ctx context.Context, l *run.Loaded, t *timings, p run.Profiling) (*TimingsReport, error) {
+func (s *stages) time(ctx context.Context, l *run.Loaded, t *timings, p run.Profiling) (*report.Timings, error) {
 	s.device.Lock()
 	defer s.device.Unlock()
 	c, err := s.ready(ctx, l)
@@ -151,13 +152,13 @@ func (s *stages) time(ctx context.Context, l *run.Loaded, t *timings, p run.Prof
 		return nil, err
 	}
 	defer c.Close()
-	s.progress(Progress{Phase: s.measuring()})
+	s.progress(report.Progress{Phase: s.measuring()})
 	t.of(c)
 	begin := time.Now()
 	err = c.Profile(ctx, s.profiling(p), t.add)
 	r := t.report(false, s.Backend.Info().Estimated)
 	if err == nil {
-		s.logTimings(r, begin)
+		s.log.timings(r, begin)
 	}
 	return r, err
 }
@@ -179,7 +180,7 @@ func (s *stages) measuring() string {
 }
 
 // Engine builds the engine of a configuration, to be written to a file.
-func (r *Runner) Engine(ctx context.Context, cfg Config) (e *run.Engine, err error) {
+func (r *Runner) Engine(ctx context.Context, cfg config.Config) (e *run.Engine, err error) {
 	err = r.surviving(ctx, cfg, func() error {
 		e, err = r.engine(ctx, cfg)
 		return err
@@ -187,7 +188,7 @@ func (r *Runner) Engine(ctx context.Context, cfg Config) (e *run.Engine, err err
 	return e, err
 }
 
-func (r *Runner) engine(ctx context.Context, cfg Config) (*run.Engine, error) {
+func (r *Runner) engine(ctx context.Context, cfg config.Config) (*run.Engine, error) {
 	s := r.stages
 	p, err := s.plan(ctx, cfg)
 	if err != nil {
@@ -232,7 +233,7 @@ func (s *stages) warnOfSimulation(p *run.Plan) {
 		flops += graph.FLOPs(st.Layer, p.Env())
 	}
 	if d := time.Duration(float64(flops) / simulatedFLOPs * 1e9); d > longSimulation {
-		s.Warn(fmt.Sprintf("an inference is %.1f GFLOP, for which %s takes about %s; a smaller batch takes less (ctrl-c ends it)",
+		s.Warn(fmt.Sprintf("an inference is %.1f GFLOP, for which %s takes about %s; a smaller batch takes less",
 			float64(flops)/1e9, s.Backend.Info().Name, d.Round(time.Second)))
 	}
 }

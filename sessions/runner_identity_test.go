@@ -9,6 +9,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
 	"github.com/trtui/trtui/testdata"
 )
@@ -33,9 +34,9 @@ func TestIdentity(t *testing.T) {
 	r := sessions.NewRunner(m, sessions.Workplace{
 		Backend: b, Cache: build.NewTimingCache(), Data: data, CalData: data, Warn: func(text string) { warned = append(warned, text) },
 	}, nil)
-	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
-	change := func(f func(*sessions.Config)) sessions.Config { c := fp32; f(&c); return c }
-	identity := func(cfg sessions.Config) string {
+	fp32 := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
+	change := func(f func(*config.Config)) config.Config { c := fp32; f(&c); return c }
+	identity := func(cfg config.Config) string {
 		id, _, err := r.Identity(context.Background(), cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -44,23 +45,23 @@ func TestIdentity(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		cfg  sessions.Config
+		cfg  config.Config
 		same bool
 	}{
-		{"calibrator of no INT8", change(func(c *sessions.Config) { c.Calibrator = "mse" }), true},
-		{"every layer set to fp32", change(func(c *sessions.Config) {
-			c.Precision, c.LayerPrecisions = sessions.FP16, []string{"*:fp32"}
+		{"calibrator of no INT8", change(func(c *config.Config) { c.Calibrator = "mse" }), true},
+		{"every layer set to fp32", change(func(c *config.Config) {
+			c.Precision, c.LayerPrecisions = config.FP16, []string{"*:fp32"}
 		}), true},
-		{"fp16", change(func(c *sessions.Config) { c.Precision = sessions.FP16 }), false},
-		{"batch", change(func(c *sessions.Config) { c.Batch = 2 }), false},
-		{"rule", change(func(c *sessions.Config) { c.Disable = []string{"batchnorm-into-producer"} }), false},
-		{"ban", change(func(c *sessions.Config) { c.Forbid = map[string][]string{"": {"conv_f32_eval"}} }), false},
+		{"fp16", change(func(c *config.Config) { c.Precision = config.FP16 }), false},
+		{"batch", change(func(c *config.Config) { c.Batch = 2 }), false},
+		{"rule", change(func(c *config.Config) { c.Disable = []string{"batchnorm-into-producer"} }), false},
+		{"ban", change(func(c *config.Config) { c.Forbid = map[string][]string{"": {"conv_f32_eval"}} }), false},
 	} {
 		if got := identity(c.cfg) == identity(fp32); got != c.same {
 			t.Errorf("%s: the same engine as fp32: %v, want %v", c.name, got, c.same)
 		}
 	}
-	int8 := change(func(c *sessions.Config) { c.Precision = sessions.INT8 })
+	int8 := change(func(c *config.Config) { c.Precision = config.INT8 })
 	minmax := int8
 	minmax.Calibrator = "minmax"
 	if identity(int8) == identity(minmax) {

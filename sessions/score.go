@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // score counts how often the first classes are right, and how often they are FP32's. The output that counts is the
@@ -18,8 +19,8 @@ type score struct {
 	below, above      int // items whose label is the class before or after FP32's
 }
 
-func newScore(s *stages, cfg Config) *score {
-	sc := &score{stages: s, batch: max(1, cfg.Batch)}
+func newScore(s *stages, batch int) *score {
+	sc := &score{stages: s, batch: max(1, batch)}
 	for _, t := range s.model.Network.Outputs {
 		if t.RealType().IsFloat() {
 			sc.output = t.Name
@@ -40,7 +41,7 @@ func (sc *score) checkLabels(out map[string]graph.Value) error {
 	}
 	for i := range sc.Data.Len() {
 		if label, ok := sc.Data.Label(i); ok && (label < 0 || label >= classes) {
-			return fmt.Errorf("%s: item %d has label %d, but output %s has %d classes, from 0; mend the labels, or shift them with --label-offset", sc.Data.Name(), i, label, sc.output, classes)
+			return &LabelError{sc.Data.Name(), i, label, sc.output, classes}
 		}
 	}
 	return nil
@@ -113,14 +114,14 @@ func rank(x []float32, class int) int {
 	return n
 }
 
-func (sc *score) result() (LabelAccuracy, int) {
+func (sc *score) result() (report.LabelAccuracy, int) {
 	share := func(n, of int) float64 {
 		if of == 0 {
 			return -1
 		}
 		return float64(n) / float64(of)
 	}
-	return LabelAccuracy{
+	return report.LabelAccuracy{
 		Top1: share(sc.top1, sc.labelled), Top5: share(sc.top5, sc.labelled),
 		FP32Top1: share(sc.ref1, sc.labelled), FP32Top5: share(sc.ref5, sc.labelled),
 		Agreement: share(sc.agree, sc.items), Offset: sc.offset(),
@@ -136,4 +137,17 @@ func (sc *score) offset() int {
 		}
 	}
 	return 0
+}
+
+// LabelError is the error that an item's label is none of an output's classes.
+type LabelError struct {
+	Data        string
+	Item, Label int
+	Output      string
+	Classes     int
+}
+
+func (e *LabelError) Error() string {
+	return fmt.Sprintf("%s: item %d has label %d, but output %s has %d classes, from 0; correct the labels, or shift them all",
+		e.Data, e.Item, e.Label, e.Output, e.Classes)
 }

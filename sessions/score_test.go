@@ -11,16 +11,20 @@ import (
 // labelled is data of labels alone.
 type labelled []int
 
-func (d labelled) Len() int                                   { return len(d) }
+func (d labelled) Len() int { return len(d) }
+
 func (d labelled) Inputs(int) (map[string]graph.Value, error) { return nil, nil }
-func (d labelled) Label(i int) (int, bool)                    { return d[i], true }
-func (d labelled) Name() string                               { return "labels" }
-func (d labelled) Random() bool                               { return false }
+
+func (d labelled) Label(i int) (int, bool) { return d[i], true }
+
+func (d labelled) Name() string { return "labels" }
+
+func (d labelled) Random() bool { return false }
 
 func newTestScore(labels ...int) *score {
 	n := graph.NewNetwork("n")
 	n.MarkOutput(n.NewTensor("y", graph.F32, []graph.Dim{graph.Const(1), graph.Const(3)}))
-	return newScore(&stages{Workplace: Workplace{Data: labelled(labels)}, model: &Model{Network: n}}, Config{})
+	return newScore(&stages{Workplace: Workplace{Data: labelled(labels)}, model: &Model{Network: n}}, 1)
 }
 
 func outputs(v ...float32) map[string]graph.Value {

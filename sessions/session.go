@@ -10,18 +10,21 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Session is an opened model under a configuration that can be changed at any time. Its methods may be called from
 // several goroutines; none of them waits for a stage.
 type Session struct {
 	stages   *stages
-	events   chan *Snapshot
-	recorder atomic.Pointer[Recorder] // nil while nothing is recorded
+	events   chan *report.Snapshot
+	recorder atomic.Pointer[recording.Recorder] // nil while nothing is recorded
 
 	mu     sync.Mutex
-	snap   Snapshot           // the newest state; copied when it is published
-	want   Config             // the configuration to work on
+	snap   report.Snapshot    // the newest state; copied when it is published
+	want   config.Config      // the configuration to work on
 	todo   todo               // what to do besides, once
 	asked  bool               // calibration was asked for
 	timed  timed              // what was measured last, for a recording that begins later
@@ -31,8 +34,8 @@ type Session struct {
 	close  context.CancelFunc
 	done   chan struct{}
 
-	reference *Config // the first that was measured to the end, beside which others are; only the loop uses it
-	measured  bool    // the newest times are of a measurement that came to its end; only the loop uses it
+	reference *config.Config // the first that was measured to the end, beside which others are; only the loop uses it
+	measured  bool           // the newest times are of a measurement that came to its end; only the loop uses it
 
 	building string // the configuration that the log speaks of; only the loop reads it
 
@@ -50,23 +53,23 @@ const (
 )
 
 // Open starts a session; it begins to work on the configuration at once. Close ends it.
-func Open(m *Model, w Workplace, cfg Config) *Session {
+func Open(m *Model, w Workplace, cfg config.Config) *Session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Session{
-		stages: &stages{Workplace: w, model: m},
-		events: make(chan *Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
+		stages: newStages(m, w, nil),
+		events: make(chan *report.Snapshot, 1), wake: make(chan struct{}, 1), done: make(chan struct{}),
 		want: cfg, todo: todo{build: true}, close: cancel,
 	}
-	s.stages.progress, s.stages.Log = s.progressed(), s.keepLine
+	s.stages.progress, s.stages.log.write = s.progressed(), s.keepLine
 	begun := key(cfg)
-	s.stages.unknown = func(cfg Config, err error) error {
+	s.stages.unknown = func(cfg config.Config, err error) error {
 		if key(cfg) == begun { // as a file or flags have it; later ones are what toggles leave of it
 			return err
 		}
 		s.log("warning", "", "%v", err)
 		return nil
 	}
-	s.snap = Snapshot{Schema: Schema, Config: cfg, Device: deviceReport(w.Backend)}
+	s.snap = report.Snapshot{Schema: report.Schema, Config: cfg, Device: deviceReport(w.Backend)}
 	s.wake <- struct{}{}
 	go s.loop(ctx)
 	if m, ok := w.Backend.(run.Monitor); ok {
@@ -82,10 +85,10 @@ func Open(m *Model, w Workplace, cfg Config) *Session {
 
 // Events delivers snapshots as they are published. Each is whole, so a reader who is slow gets the newest and misses
 // those in between; the newest is never lost.
-func (s *Session) Events() <-chan *Snapshot { return s.events }
+func (s *Session) Events() <-chan *report.Snapshot { return s.events }
 
 // Snapshot returns the newest state.
-func (s *Session) Snapshot() *Snapshot {
+func (s *Session) Snapshot() *report.Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.snap
@@ -121,9 +124,9 @@ func (s *Session) stopped() {
 	if !halted {
 		return
 	}
-	s.update(func(snap *Snapshot) {
+	s.update(func(snap *report.Snapshot) {
 		snap.Busy, snap.Retiming, snap.Stopped = nil, "", true
-		if snap.Timings != nil && !snap.Stale.Has(PartTimings) && !s.measured {
+		if snap.Timings != nil && !snap.Stale.Has(report.PartTimings) && !s.measured {
 			t := *snap.Timings
 			t.Live = true
 			snap.Timings = &t
@@ -161,7 +164,7 @@ func (s *Session) Close() {
 }
 
 // update changes the state and publishes it.
-func (s *Session) update(change func(*Snapshot)) {
+func (s *Session) update(change func(*report.Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.snap)
@@ -169,14 +172,14 @@ func (s *Session) update(change func(*Snapshot)) {
 }
 
 // record hands a snapshot to the recording, if there is one.
-func (s *Session) record(c *Snapshot) {
+func (s *Session) record(c *report.Snapshot) {
 	if r := s.recorder.Load(); r != nil {
 		r.Snapshot(c)
 	}
 }
 
 // deliver publishes a copy of the state, which it returns; s.mu is held.
-func (s *Session) deliver() *Snapshot {
+func (s *Session) deliver() *report.Snapshot {
 	s.snap.Seq++
 	c := s.snap
 	select {
@@ -188,17 +191,17 @@ func (s *Session) deliver() *Snapshot {
 }
 
 // progressed returns the stages' progress function: at most one event in progressInterval, but each new phase at once.
-func (s *Session) progressed() func(Progress) {
+func (s *Session) progressed() func(report.Progress) {
 	var last time.Time
 	var phase string
 	left := forecast{}
-	return func(p Progress) {
+	return func(p report.Progress) {
 		p.Left = left.left(p, time.Now())
 		if p.Phase == phase && time.Since(last) < progressInterval {
 			return
 		}
 		last, phase = time.Now(), p.Phase
-		s.update(func(snap *Snapshot) { snap.Busy = &p })
+		s.update(func(snap *report.Snapshot) { snap.Busy = &p })
 	}
 }
 
@@ -234,13 +237,13 @@ func (s *Session) loop(ctx context.Context) {
 		if err != nil {
 			s.logError(err)
 		}
-		s.update(func(snap *Snapshot) {
+		s.update(func(snap *report.Snapshot) {
 			snap.Config, snap.Busy, snap.Err = s.named(cfg), nil, ""
 			switch {
 			case err != nil:
 				snap.Err = err.Error()
 			case s.todo.calibrators:
-				snap.Stale = PartCalibration
+				snap.Stale = report.PartCalibration
 			default:
 				snap.Stale = 0 // what the model has no data for is not awaited
 			}
@@ -249,7 +252,7 @@ func (s *Session) loop(ctx context.Context) {
 }
 
 // guarded turns a panic, which is an error in the program, into an error that the log shows.
-func (s *Session) guarded(ctx context.Context, cfg Config, once todo) (err error) {
+func (s *Session) guarded(ctx context.Context, cfg config.Config, once todo) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = fmt.Errorf("internal error: %v\n%s", e, debug.Stack())
@@ -265,8 +268,8 @@ func (s *Session) guarded(ctx context.Context, cfg Config, once todo) (err error
 }
 
 // publish replaces reports that are up to date again.
-func (s *Session) publish(parts Part, change func(*Snapshot)) {
-	s.update(func(snap *Snapshot) {
+func (s *Session) publish(parts report.Part, change func(*report.Snapshot)) {
+	s.update(func(snap *report.Snapshot) {
 		change(snap)
 		snap.Stale &^= parts
 	})

@@ -7,6 +7,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -21,7 +22,7 @@ func TestCalibrateOnDemand(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
 	cal := &counted{pictures: pictures{testdata.CalibrationImages(), 4}}
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache(), Data: pictures{testdata.TestImages(), 2}, CalData: cal}, cfg)
 	defer s.Close()
 	settled := func(batch int, calibrated bool) {

@@ -3,11 +3,14 @@ package sessions
 import (
 	"context"
 	"slices"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Set changes the configuration: work on the old one is cancelled. Where the new one builds the same engine, what there is
 // and what is being done stay.
-func (s *Session) Set(cfg Config) {
+func (s *Session) Set(cfg config.Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.snap.Err == "" && !s.halted && s.sameEngine(cfg, s.want) {
@@ -18,21 +21,23 @@ func (s *Session) Set(cfg Config) {
 	s.interrupt()
 }
 
-func (s *Session) sameEngine(a, b Config) bool { return a.SameEngine(b, s.stages.model.Quantized) }
+func (s *Session) sameEngine(a, b config.Config) bool {
+	return a.SameEngine(b, s.stages.model.Quantized)
+}
 
 // rename takes a configuration that builds the same engine for the one that is wanted. Of the reports only the comparison
 // of calibrators says which one is set, whether it has a say or not. s.mu is held.
-func (s *Session) rename(cfg Config) {
+func (s *Session) rename(cfg config.Config) {
 	s.want, s.snap.Config = cfg, cfg
-	name := fullCalibrator(cfg.Calibrator)
+	name := config.FullCalibrator(cfg.Calibrator)
 	switch r := s.snap.Calibration; {
-	case r == nil || s.snap.Stale.Has(PartCalibration) || r.Active == name:
+	case r == nil || s.snap.Stale.Has(report.PartCalibration) || r.Active == name:
 	case slices.Contains(r.Calibrators, name):
 		c := *r
 		c.Active = name
 		s.snap.Calibration = &c
 	default:
-		s.snap.Stale |= PartCalibration
+		s.snap.Stale |= report.PartCalibration
 		s.todo.calibrators = true
 		s.awake()
 	}
@@ -40,7 +45,7 @@ func (s *Session) rename(cfg Config) {
 }
 
 // named returns the configuration that is wanted in place of one that builds the same engine; s.mu is held.
-func (s *Session) named(cfg Config) Config {
+func (s *Session) named(cfg config.Config) config.Config {
 	if s.sameEngine(cfg, s.want) {
 		return s.want
 	}
@@ -48,7 +53,7 @@ func (s *Session) named(cfg Config) Config {
 }
 
 // compareCalibrators makes the comparison of calibrators, with the one that is set when it is done.
-func (s *Session) compareCalibrators(ctx context.Context, cfg Config) error {
+func (s *Session) compareCalibrators(ctx context.Context, cfg config.Config) error {
 	for {
 		s.mu.Lock()
 		cfg = s.named(cfg)
@@ -58,10 +63,10 @@ func (s *Session) compareCalibrators(ctx context.Context, cfg Config) error {
 			return err
 		}
 		done := false
-		s.update(func(snap *Snapshot) {
+		s.update(func(snap *report.Snapshot) {
 			if done = s.named(cfg).Calibrator == cfg.Calibrator; done {
 				snap.Calibration = c
-				snap.Stale &^= PartCalibration
+				snap.Stale &^= report.PartCalibration
 				s.todo.calibrators = false
 			}
 		})

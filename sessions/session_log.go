@@ -6,19 +6,20 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // log adds a line to the log.
 func (s *Session) log(level, layer, format string, args ...any) {
-	s.keepLine(LogLine{time.Now(), level, fmt.Sprintf(format, args...), layer})
+	s.keepLine(report.LogLine{Time: time.Now(), Level: level, Text: fmt.Sprintf(format, args...), Layer: layer})
 }
 
 // Note adds what a person did besides to the log.
 func (s *Session) Note(text string) { s.log("info", "", "%s", text) }
 
 // keepLine adds a line to the log; the newest thousand are kept.
-func (s *Session) keepLine(line LogLine) {
-	s.update(func(snap *Snapshot) {
+func (s *Session) keepLine(line report.LogLine) {
+	s.update(func(snap *report.Snapshot) {
 		keep := snap.Log[max(0, len(snap.Log)-999):]
 		snap.Log = append(keep[:len(keep):len(keep)], line)
 	})
@@ -31,7 +32,7 @@ func (s *Session) logError(err error) {
 		s.log("error", "", "%v", err)
 		return
 	}
-	s.log("error", "", "no tactic of %s computes %d layers; trtui inspect tactics --backend %[1]s tells all reasons", missing.Backend, len(missing.Layers))
+	s.log("error", "", "no tactic of %s computes %d layers", missing.Backend, len(missing.Layers))
 	const most = 200 // the report of tactics has them all
 	for i, l := range missing.Layers {
 		if i == most {

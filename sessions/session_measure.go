@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // measure adds samples and publishes the timings as they come in.
-func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
+func (s *Session) measure(ctx context.Context, cfg config.Config, l *run.Loaded, t *timings, built time.Duration, p run.Profiling) error {
 	s.stages.device.Lock()
 	defer s.stages.device.Unlock()
 	c, err := s.stages.ready(ctx, l)
@@ -17,11 +20,11 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		return err
 	}
 	defer c.Close()
-	s.stages.progress(Progress{Phase: s.stages.measuring()})
+	s.stages.progress(report.Progress{Phase: s.stages.measuring()})
 	begin, last, add := time.Now(), time.Now(), s.sampler(cfg, t)
 	t.of(c)
 	s.measured = false
-	var beside *Beside
+	var beside *report.Beside
 	show := func(live bool) {
 		r := t.report(live, s.stages.Backend.Info().Estimated)
 		if !live {
@@ -29,7 +32,7 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 		}
 		o := s.stages.overview(cfg, l.Plan, r)
 		o.BuildTime = built
-		s.publish(PartTimings|PartOverview, func(snap *Snapshot) { snap.Timings, snap.Overview = r, o })
+		s.publish(report.PartTimings|report.PartOverview, func(snap *report.Snapshot) { snap.Timings, snap.Overview = r, o })
 	}
 	each := func(sample run.Sample) {
 		add(sample)
@@ -41,12 +44,12 @@ func (s *Session) measure(ctx context.Context, cfg Config, l *run.Loaded, t *tim
 	if p.Duration == 0 {
 		err = c.Profile(ctx, s.stages.profiling(p), each)
 	} else {
-		beside, err = s.alternate(ctx, cfg, &lane{context: c, turn: turnOf(p), each: each})
+		beside, err = s.alternate(ctx, cfg, &compare.Lane{Context: c, Turn: s.stages.profiling(compare.Turn(p)), Each: each})
 	}
 	if err == nil {
 		show(false)
 		if s.measured = p.Duration > 0 || s.stages.Backend.Info().Estimated; s.measured { // the first impression is for the eye alone
-			s.stages.logTimings(t.report(false, s.stages.Backend.Info().Estimated), begin)
+			s.stages.log.timings(t.report(false, s.stages.Backend.Info().Estimated), begin)
 		}
 	}
 	return err
@@ -60,10 +63,10 @@ const (
 
 // alternate measures an engine in rounds, beside the reference if that is still loaded and there is room for both; the first
 // engine becomes the reference of those after it. It returns how the engine compares, nil where nothing was beside it.
-func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside, error) {
-	st, lanes := s.stages, []*lane{own}
+func (s *Session) alternate(ctx context.Context, cfg config.Config, own *compare.Lane) (*report.Beside, error) {
+	st, lanes := s.stages, []*compare.Lane{own}
 	if s.reference == nil || s.reference.SameEngine(cfg, st.model.Quantized) {
-		if err := st.alternate(ctx, lanes); err != nil {
+		if err := compare.Alternate(ctx, lanes, st.rounds()); err != nil {
 			return nil, err
 		}
 		s.reference = &cfg
@@ -74,7 +77,7 @@ func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside
 		return nil, err
 	}
 	if other, err := st.identity(ctx, *s.reference); err == nil && id == other {
-		return &Beside{*s.reference, true, Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, st.alternate(ctx, lanes)
+		return &report.Beside{Config: *s.reference, Same: true, Speed: report.Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}}, compare.Alternate(ctx, lanes, st.rounds())
 	}
 	if l := st.kept(*s.reference); l != nil {
 		c, err := st.ready(ctx, l)
@@ -83,24 +86,25 @@ func (s *Session) alternate(ctx context.Context, cfg Config, own *lane) (*Beside
 		}
 		if err == nil {
 			defer c.Close()
-			turn := own.turn
+			turn := own.Turn
 			turn.Iterations, turn.Duration = referenceSamples, turn.Duration/referenceShare
-			lanes = append(lanes, &lane{context: c, turn: turn, each: func(run.Sample) {}})
+			lanes = append(lanes, &compare.Lane{Context: c, Turn: st.profiling(turn), Each: func(run.Sample) {}})
 		}
 	}
-	if err := st.alternate(ctx, lanes); err != nil || len(lanes) < 2 {
+	if err := compare.Alternate(ctx, lanes, st.rounds()); err != nil || len(lanes) < 2 {
 		return nil, err
 	}
-	return &Beside{*s.reference, false, pairedSpeed(lanes[1].medians, own.medians)}, nil
+	return &report.Beside{Config: *s.reference, Same: false, Speed: compare.PairedSpeed(lanes[1].Medians, own.Medians)}, nil
 }
 
 // kept returns the engine of a configuration if it is loaded, else nil.
-func (s *stages) kept(cfg Config) *run.Loaded {
-	pc, err := s.passConfig(cfg)
+func (s *stages) kept(cfg config.Config) *run.Loaded {
+	in, err := s.planning(cfg)
 	if err != nil {
 		return nil
 	}
-	return s.loaded.values[s.planKey(cfg, pc)]
+	l, _ := s.loaded.known(in)
+	return l
 }
 
 // ready returns a context with the first items of the data as its inputs, whose inferences ctx ends.
@@ -109,11 +113,11 @@ func (s *stages) ready(ctx context.Context, l *run.Loaded) (*run.ExecutionContex
 	if err != nil {
 		return nil, err
 	}
-	s.watch(ctx, c, func() (Progress, int) { return Progress{Phase: s.measuring()}, 1 })
+	s.watch(ctx, c, func() (report.Progress, int) { return report.Progress{Phase: s.measuring()}, 1 })
 	if s.Data == nil || s.Data.Len() == 0 {
 		return c, nil
 	}
-	in, err := batch(s.Data, s.model.Network, 0, s.batchOf(l.Plan))
+	in, err := compare.Stack(s.Data, s.model.Network, 0, s.batchOf(l.Plan))
 	if err == nil {
 		err = c.SetInputs(in)
 	}

@@ -5,24 +5,26 @@ import (
 	"fmt"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Record begins to write what the session does to a new file, from the present state on.
 func (s *Session) Record(path string) error {
 	if r := s.recorder.Load(); r != nil {
-		return fmt.Errorf("already recording to %s", r.path)
+		return fmt.Errorf("already recording to %s", r.Path())
 	}
-	r, err := Create(path, s.stages.program())
+	r, err := recording.Create(path, s.stages.program(), s.stages.model.Quantized)
 	if err != nil {
 		return err
 	}
-	r.quantized = s.stages.model.Quantized
-	r.onFailure(func(err error) { s.recordingFailed(r, err) })
+	r.OnFailure(func(err error) { s.recordingFailed(r, err) })
 	if !s.startRecorder(r) {
 		return errors.Join(errors.New("already recording"), r.Close())
 	}
 	s.log("info", "", "recording to %s", path)
-	s.update(func(snap *Snapshot) { snap.Recording = path })
+	s.update(func(snap *report.Snapshot) { snap.Recording = path })
 	return nil
 }
 
@@ -33,44 +35,44 @@ func (s *Session) StopRecording() error {
 		return errors.New("nothing is being recorded")
 	}
 	err := r.Close()
-	s.update(func(snap *Snapshot) { snap.Recording = "" })
+	s.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	return err
 }
 
 // recordingFailed ends a recording that cannot be written.
-func (s *Session) recordingFailed(r *Recorder, err error) {
+func (s *Session) recordingFailed(r *recording.Recorder, err error) {
 	if s.recorder.CompareAndSwap(r, nil) {
-		s.update(func(snap *Snapshot) { snap.Recording = "" })
+		s.update(func(snap *report.Snapshot) { snap.Recording = "" })
 	}
 	s.log("error", "", "%v", err)
 }
 
 // timed is a measurement: its samples and their configuration.
 type timed struct {
-	cfg     Config
+	cfg     config.Config
 	samples *timings
 }
 
 // startRecorder hands everything over to a recorder from now on, and the samples that the session has. It reports
 // whether there was no other one.
-func (s *Session) startRecorder(r *Recorder) bool {
+func (s *Session) startRecorder(r *recording.Recorder) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.recorder.CompareAndSwap(nil, r) {
 		return false
 	}
 	if s.timed.samples != nil {
-		k := r.key(s.timed.cfg)
+		k := s.timed.cfg.Key(s.stages.model.Quantized)
 		for sample := range s.timed.samples.all() {
-			r.sample(k, s.timed.cfg, sample)
+			r.Sample(k, s.timed.cfg, sample)
 		}
 	}
 	return true
 }
 
 // sampler returns what adds a configuration's samples to its timings and, while there is one, to the recording.
-func (s *Session) sampler(cfg Config, t *timings) func(run.Sample) {
-	k := key(cfg.Effective(s.stages.model.Quantized))
+func (s *Session) sampler(cfg config.Config, t *timings) func(run.Sample) {
+	k := cfg.Key(s.stages.model.Quantized)
 	s.mu.Lock()
 	s.timed = timed{cfg, t}
 	s.mu.Unlock()
@@ -79,7 +81,7 @@ func (s *Session) sampler(cfg Config, t *timings) func(run.Sample) {
 		defer s.mu.Unlock()
 		t.add(sample)
 		if r := s.recorder.Load(); r != nil {
-			r.sample(k, cfg, sample)
+			r.Sample(k, cfg, sample)
 		}
 	}
 }

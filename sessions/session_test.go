@@ -11,6 +11,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -27,11 +29,13 @@ func (p pictures) Inputs(i int) (map[string]graph.Value, error) {
 }
 
 func (p pictures) Label(i int) (int, bool) { return int(p.Labels[i]), true }
-func (p pictures) Name() string            { return "embedded digits" }
-func (p pictures) Random() bool            { return false }
+
+func (p pictures) Name() string { return "embedded digits" }
+
+func (p pictures) Random() bool { return false }
 
 // open starts a session on the embedded model with a few pictures.
-func open(t *testing.T, cfg sessions.Config) *sessions.Session {
+func open(t *testing.T, cfg config.Config) *sessions.Session {
 	t.Helper()
 	m, err := sessions.ParseModel(graph.Ops(), "embedded", testdata.Model())
 	if err != nil {
@@ -47,7 +51,7 @@ func open(t *testing.T, cfg sessions.Config) *sessions.Session {
 }
 
 // await returns the first snapshot for which done holds.
-func await(t *testing.T, s *sessions.Session, done func(*sessions.Snapshot) bool) *sessions.Snapshot {
+func await(t *testing.T, s *sessions.Session, done func(*report.Snapshot) bool) *report.Snapshot {
 	t.Helper()
 	timeout := time.After(2 * time.Minute)
 	for {
@@ -65,20 +69,20 @@ func await(t *testing.T, s *sessions.Session, done func(*sessions.Snapshot) bool
 	}
 }
 
-func settled(cfg sessions.Config) func(*sessions.Snapshot) bool {
-	return func(s *sessions.Snapshot) bool {
+func settled(cfg config.Config) func(*report.Snapshot) bool {
+	return func(s *report.Snapshot) bool {
 		return s.Config.Precision == cfg.Precision && s.Config.Calibrator == cfg.Calibrator && s.Stale == 0
 	}
 }
 
 func TestToggleRefreshesEveryReport(t *testing.T) {
-	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+	fp32 := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 	s := open(t, fp32)
 	a := await(t, s, settled(fp32))
 	if a.Accuracy.Labels.Agreement != 1 || a.Accuracy.FirstBad != "" {
 		t.Errorf("FP32 differs from FP32: %+v", a.Accuracy.Labels)
 	}
-	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "minmax", Batch: 1}
+	int8 := config.Config{Precision: config.INT8, Calibrator: "minmax", Batch: 1}
 	s.Set(int8)
 	b := await(t, s, settled(int8))
 	if len(b.Passes.Ledger) != len(b.Model.Layers) {
@@ -112,14 +116,14 @@ func TestRetimeAndDrop(t *testing.T) {
 	defer b.Close()
 	cache, path := build.NewTimingCache(), filepath.Join(t.TempDir(), "timing.jsonl")
 	cache.Put(build.CacheEntry{Target: "another device", Tactic: "conv", Layer: "Conv", Time: time.Microsecond})
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1}
+	cfg := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
 	s := sessions.Open(m, sessions.Workplace{Backend: b, Cache: cache, SaveTo: path, TapItems: 1,
 		Data: pictures{testdata.TestImages(), 2}, CalData: pictures{testdata.CalibrationImages(), 2}}, cfg)
 	defer s.Close()
-	idle := func(want string) *sessions.Snapshot {
+	idle := func(want string) *report.Snapshot {
 		t.Helper()
-		return await(t, s, func(snap *sessions.Snapshot) bool {
-			return snap.Busy == nil && snap.Settled() && slices.ContainsFunc(snap.Log, func(l sessions.LogLine) bool { return strings.Contains(l.Text, want) })
+		return await(t, s, func(snap *report.Snapshot) bool {
+			return snap.Busy == nil && snap.Settled() && slices.ContainsFunc(snap.Log, func(l report.LogLine) bool { return strings.Contains(l.Text, want) })
 		})
 	}
 	idle("built fp32")

@@ -6,11 +6,13 @@ import (
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // work runs the stages in the order in which a person wants to see their results: graph, memory, a first impression of
 // the times, accuracy, calibration, and then times for as long as they get better.
-func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
+func (s *Session) work(ctx context.Context, cfg config.Config, once todo) error {
 	begin := time.Now()
 	if err := s.announce(cfg, once); err != nil {
 		return err
@@ -29,15 +31,15 @@ func (s *Session) work(ctx context.Context, cfg Config, once todo) error {
 }
 
 // announce shows the model, marks every report as older than the configuration, and does to the timing cache what was asked.
-func (s *Session) announce(cfg Config, once todo) error {
+func (s *Session) announce(cfg config.Config, once todo) error {
 	st := s.stages
 	model, err := st.modelReport(cfg)
 	if err != nil {
 		return err
 	}
-	s.update(func(snap *Snapshot) {
-		snap.Stale = PartPasses | PartOverview | PartTimings | PartMemory | PartAccuracy | PartTactics | PartCalibration
-		snap.Config, snap.Model, snap.Err, snap.Busy = s.named(cfg), model, "", &Progress{Phase: "rebuilding"}
+	s.update(func(snap *report.Snapshot) {
+		snap.Stale = report.PartPasses | report.PartOverview | report.PartTimings | report.PartMemory | report.PartAccuracy | report.PartTactics | report.PartCalibration
+		snap.Config, snap.Model, snap.Err, snap.Busy = s.named(cfg), model, "", &report.Progress{Phase: "rebuilding"}
 		snap.Retiming, snap.Stopped = once.retime, false
 	})
 	if once.drop != nil {
@@ -47,7 +49,7 @@ func (s *Session) announce(cfg Config, once todo) error {
 	}
 	if name := st.nameOf(cfg); name != s.building {
 		if s.building == "" {
-			st.logModel()
+			st.log.opened(st.model)
 			s.logRefused()
 		}
 		s.building = name
@@ -59,7 +61,7 @@ func (s *Session) announce(cfg Config, once todo) error {
 }
 
 // rewrite optimises the graph and lowers it to the precision.
-func (s *Session) rewrite(ctx context.Context, cfg Config) error {
+func (s *Session) rewrite(ctx context.Context, cfg config.Config) error {
 	st := s.stages
 	o, err := st.optimize(ctx, cfg)
 	if err != nil {
@@ -76,7 +78,7 @@ func (s *Session) rewrite(ctx context.Context, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	s.publish(PartPasses, func(snap *Snapshot) { snap.Passes = passes })
+	s.publish(report.PartPasses, func(snap *report.Snapshot) { snap.Passes = passes })
 	if passes.Unchanged != "" {
 		s.log("warning", "", "%s", passes.Unchanged)
 	}
@@ -91,14 +93,14 @@ func (s *Session) rewrite(ctx context.Context, cfg Config) error {
 }
 
 // build chooses the tactics, lays out the memory and loads the engine.
-func (s *Session) build(ctx context.Context, cfg Config, retime string) (*run.Loaded, error) {
+func (s *Session) build(ctx context.Context, cfg config.Config, retime string) (*run.Loaded, error) {
 	st := s.stages
 	p, err := s.plan(ctx, cfg, retime)
 	if err != nil {
 		return nil, err
 	}
 	tactics, memory := st.tacticsReport(cfg, p), memoryReport(p)
-	s.publish(PartTactics|PartMemory, func(snap *Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
+	s.publish(report.PartTactics|report.PartMemory, func(snap *report.Snapshot) { snap.Tactics, snap.Memory = tactics, memory })
 	if tactics.CacheError != "" {
 		s.log("warning", "", "%s", tactics.CacheError)
 	}
@@ -113,7 +115,7 @@ func (s *Session) build(ctx context.Context, cfg Config, retime string) (*run.Lo
 }
 
 // examine measures the engine's times and its accuracy, and compares calibrators.
-func (s *Session) examine(ctx context.Context, cfg Config, loaded *run.Loaded, built time.Duration) error {
+func (s *Session) examine(ctx context.Context, cfg config.Config, loaded *run.Loaded, built time.Duration) error {
 	st := s.stages
 	t := newTimings(loaded.Plan, st.batchOf(loaded.Plan))
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
@@ -124,14 +126,14 @@ func (s *Session) examine(ctx context.Context, cfg Config, loaded *run.Loaded, b
 		if err != nil {
 			return err
 		}
-		s.publish(PartAccuracy, func(snap *Snapshot) { snap.Accuracy = accuracy })
+		s.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = accuracy })
 	}
 	if s.calibrates() {
 		if err := s.compareCalibrators(ctx, cfg); err != nil {
 			return err
 		}
 	} else {
-		s.publish(PartCalibration, func(snap *Snapshot) { snap.Calibration = nil })
+		s.publish(report.PartCalibration, func(snap *report.Snapshot) { snap.Calibration = nil })
 	}
 	if st.Backend.Info().Estimated {
 		return nil // another sample would be the same

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/compare"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // Symbols returns the values of the network's dimension symbols under a configuration: from its shapes, and of an input
 // that has none there the batch for a first axis that is a symbol. Where other symbols have no value the error says how to
 // give them one: an [UnboundShapes].
-func (m *Model) Symbols(cfg Config) (map[string]int, error) {
+func (m *Model) Symbols(cfg config.Config) (map[string]int, error) {
 	if err := m.checkShapes(cfg); err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func (m *Model) Symbols(cfg Config) (map[string]int, error) {
 }
 
 // values is Symbols for a model that may only be looked at, which needs no shapes: nil where there are none.
-func (m *Model) values(cfg Config) (map[string]int, error) {
+func (m *Model) values(cfg config.Config) (map[string]int, error) {
 	env, err := m.Symbols(cfg)
 	if m.Refused != nil && errors.As(err, new(*UnboundShapes)) {
 		return nil, nil
@@ -73,7 +75,7 @@ func (m *Model) checkExtents(env map[string]int) error {
 		for _, t := range m.Network.Inputs {
 			shapes = append(shapes, t.Name+":"+timesText(graph.EvalDims(t.Dims, env)))
 		}
-		return fmt.Errorf("%w; the model cannot take inputs of %s; give others with --shapes, --batch or --data", err, strings.Join(shapes, ","))
+		return &ShapesError{err, strings.Join(shapes, ",")}
 	}
 	return nil
 }
@@ -81,8 +83,8 @@ func (m *Model) checkExtents(env map[string]int) error {
 // misfit says what is wrong with a shape for an input; "" where it may have it.
 func misfit(t *graph.Tensor, dims []int) string {
 	if len(dims) != len(t.Dims) {
-		return fmt.Sprintf("%s, but the input is %s, which has %s; give a shape such as %s", countOf(len(dims), "axis", "axes"),
-			t.TypeString(), countOf(len(t.Dims), "axis", "axes"), exampleShape(t))
+		return fmt.Sprintf("%s, but the input is %s, which has %s; give a shape such as %s", config.CountOf(len(dims), "axis", "axes"),
+			t.TypeString(), config.CountOf(len(t.Dims), "axis", "axes"), exampleShape(t))
 	}
 	for i, d := range t.Dims {
 		if n, fixed := d.IsConst(); fixed && n != dims[i] {
@@ -99,7 +101,7 @@ func timesText(dims []int) string {
 
 // known returns the values of symbols that are an axis of an input: those of the shapes, and the batch for the first axes of
 // other inputs.
-func (m *Model) known(cfg Config) map[string]int {
+func (m *Model) known(cfg config.Config) map[string]int {
 	known := map[string]int{}
 	for _, t := range m.Network.Inputs {
 		for i, n := range cfg.Shapes[t.Name] {
@@ -123,13 +125,34 @@ func (m *Model) known(cfg Config) map[string]int {
 	return known
 }
 
+// ShapesError is the error that the layers of a model do not fit together where its inputs have some shapes.
+type ShapesError struct {
+	Err    error
+	Shapes string // of the inputs, as in x:1x4,y:1x3
+}
+
+func (e *ShapesError) Error() string {
+	return fmt.Sprintf("%v; the model cannot take inputs of %s; give other shapes, another batch or other data", e.Err, e.Shapes)
+}
+
+func (e *ShapesError) Unwrap() error { return e.Err }
+
 // UnboundShapes is the error that axes of inputs have no extent.
 type UnboundShapes struct {
 	Inputs []*graph.Tensor // with such axes
 }
 
+// Example is a choice of shapes that closes the axes, as in x:1x3x64x64.
+func (u *UnboundShapes) Example() string {
+	var examples []string
+	for _, t := range u.Inputs {
+		examples = append(examples, exampleShape(t))
+	}
+	return strings.Join(examples, ",")
+}
+
 func (u *UnboundShapes) Error() string {
-	var open, examples []string
+	var open []string
 	for _, t := range u.Inputs {
 		var axes []string
 		for i, d := range t.Dims {
@@ -142,13 +165,12 @@ func (u *UnboundShapes) Error() string {
 			verb = "have"
 		}
 		open = append(open, fmt.Sprintf("input %s is %s, where %s %s no value", t.Name, t.TypeString(), strings.Join(axes, " and "), verb))
-		examples = append(examples, exampleShape(t))
 	}
-	return fmt.Sprintf("%s: give shapes, as in --shapes %s, or --data that has them", strings.Join(open, "; "), strings.Join(examples, ","))
+	return fmt.Sprintf("%s: give shapes, as in %s, or data that has them", strings.Join(open, "; "), u.Example())
 }
 
 // Shaped returns the configuration with its batch in the first axis of its shapes, where that is a symbol.
-func (m *Model) Shaped(cfg Config) Config {
+func (m *Model) Shaped(cfg config.Config) config.Config {
 	if len(cfg.Shapes) == 0 || m.Network == nil {
 		return cfg
 	}
@@ -157,7 +179,7 @@ func (m *Model) Shaped(cfg Config) Config {
 		shapes[name] = slices.Clone(dims)
 	}
 	for _, t := range m.Network.Inputs {
-		if dims := shapes[t.Name]; isBatched(t) && len(dims) > 0 {
+		if dims := shapes[t.Name]; compare.IsBatched(t) && len(dims) > 0 {
 			dims[0] = max(1, cfg.Batch)
 		}
 	}
@@ -168,7 +190,7 @@ func (m *Model) Shaped(cfg Config) Config {
 // FixedBatch returns the extent of the first axis of inputs where it is no symbol, so that no batch can be chosen; ok is false
 // where it can, and where a model is not there.
 func (m *Model) FixedBatch() (batch int, ok bool) {
-	if m.Network == nil || slices.ContainsFunc(m.Network.Inputs, isBatched) {
+	if m.Network == nil || slices.ContainsFunc(m.Network.Inputs, compare.IsBatched) {
 		return 0, false
 	}
 	for _, t := range m.Network.Inputs {
@@ -186,7 +208,7 @@ func (m *Model) BatchOfShapes(shapes map[string][]int) (batch int, ok bool) {
 		return 0, false
 	}
 	for _, t := range m.Network.Inputs {
-		if dims := shapes[t.Name]; isBatched(t) && len(dims) > 0 {
+		if dims := shapes[t.Name]; compare.IsBatched(t) && len(dims) > 0 {
 			return dims[0], true
 		}
 	}
@@ -215,7 +237,7 @@ func (m *Model) DataShapes(d Data) (map[string][]int, error) {
 // free returns the inputs that have symbols in other axes than a first one, to which neither the shapes nor a batch give a
 // value.
 func (m *Model) free(shapes map[string][]int) []*graph.Tensor {
-	known := m.known(Config{Shapes: shapes})
+	known := m.known(config.Config{Shapes: shapes})
 	var list []*graph.Tensor
 	for _, t := range m.Network.Inputs {
 		for i, d := range t.Dims {

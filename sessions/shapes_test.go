@@ -12,7 +12,9 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // A model with open axes is built at the shapes that are given, or that its data has; where there are none the error says
@@ -41,17 +43,17 @@ func TestOpenAxes(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
 	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
-	_, err = r.Report(t.Context(), cfg, sessions.PartTimings, run.Profiling{Iterations: 1})
-	if err == nil || !strings.Contains(err.Error(), "have no value: give shapes, as in --shapes x:1x3x64x64") {
+	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
+	_, err = r.Report(t.Context(), cfg, report.PartTimings, run.Profiling{Iterations: 1})
+	if err == nil || !strings.Contains(err.Error(), "have no value: give shapes, as in x:1x3x64x64") {
 		t.Errorf("without shapes: %v", err)
 	}
-	snap, err := r.Report(t.Context(), cfg, sessions.PartModel, run.Profiling{})
+	snap, err := r.Report(t.Context(), cfg, report.PartModel, run.Profiling{})
 	if err != nil || len(snap.Model.Layers) == 0 || snap.Model.Inputs[0].Shape != nil || snap.Model.FLOPs != 0 {
 		t.Errorf("a look at the model: %v", err)
 	}
 	cfg.Shapes = map[string][]int{"x": {1, 3, 32, 64}}
-	if _, err := r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{}); err != nil {
+	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)
 	}
 	cfg.Batch = 2
@@ -80,7 +82,7 @@ func TestSymbols(t *testing.T) {
 		{0, map[string][]int{"tokens": {3, 7}, "page": {1, 5, 6}, "alone": {4}}, map[string]int{"batch": 3, "length": 7, "height": 5, "width": 6, "rows": 4}, nil},
 		{1, map[string][]int{"tokens": {1, 7}, "mask": {1, 8}, "page": {1, 5, 6}}, nil, []string{"length"}},
 	} {
-		got, err := m.Symbols(sessions.Config{Batch: c.batch, Shapes: c.shapes})
+		got, err := m.Symbols(config.Config{Batch: c.batch, Shapes: c.shapes})
 		if c.says == nil && (err != nil || !reflect.DeepEqual(got, c.want)) {
 			t.Errorf("%v: %v, %v, want %v", c.shapes, got, err, c.want)
 		}
@@ -90,7 +92,7 @@ func TestSymbols(t *testing.T) {
 			}
 		}
 	}
-	_, err := m.Symbols(sessions.Config{Batch: 1, Shapes: map[string][]int{"mask": {1, 7}}})
+	_, err := m.Symbols(config.Config{Batch: 1, Shapes: map[string][]int{"mask": {1, 7}}})
 	if err == nil || strings.Contains(err.Error(), "tokens") {
 		t.Errorf("the mask's shape closes that of tokens: %v", err)
 	}
@@ -126,7 +128,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		if c.more != "" {
 			shapes[c.more] = []int{1}
 		}
-		_, err := m.Symbols(sessions.Config{Batch: 1, Shapes: shapes})
+		_, err := m.Symbols(config.Config{Batch: 1, Shapes: shapes})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v, want %q", shapes, err, c.want)
 		}
@@ -146,13 +148,13 @@ func TestExtentsThatDoNotFit(t *testing.T) {
 	b := cpu.Open(0)
 	defer b.Close()
 	r := sessions.NewRunner(&sessions.Model{Network: n}, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}, nil)
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
-	if _, err := r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{}); err != nil {
+	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Shapes: map[string][]int{"x": {1, 4}, "y": {1, 4}}}
+	if _, err := r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{}); err != nil {
 		t.Error(err)
 	}
 	cfg.Shapes = map[string][]int{"x": {1, 4}, "y": {1, 3}}
-	_, err = r.Report(t.Context(), cfg, sessions.PartMemory, run.Profiling{})
-	if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give others with --shapes, --batch or --data") {
+	_, err = r.Report(t.Context(), cfg, report.PartMemory, run.Profiling{})
+	if err == nil || strings.Count(err.Error(), "sum") != 1 || !strings.HasSuffix(err.Error(), "the model cannot take inputs of x:1x4,y:1x3; give other shapes, another batch or other data") {
 		t.Errorf("%v", err)
 	}
 }

@@ -7,21 +7,8 @@ import (
 	"time"
 
 	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/report"
 )
-
-// TelemetryReport is the state of the device, on backends that tell: see [run.Telemetry]. Zero stands for what the device
-// does not tell.
-type TelemetryReport struct {
-	Time        time.Time
-	Clock       int      `json:",omitempty" unit:"mhz"`
-	MemoryClock int      `json:",omitempty" unit:"mhz"`
-	Power       float64  `json:",omitempty" unit:"w"`
-	Temperature int      `json:",omitempty" unit:"c"`
-	MemoryUsed  int64    `json:",omitempty" unit:"bytes"`
-	MemoryTotal int64    `json:",omitempty" unit:"bytes"`
-	Utilization int      `json:",omitempty" unit:"percent"`
-	Throttle    []string `json:",omitempty"` // why the clocks are held down: "power", "thermal"
-}
 
 // telemetryInterval is how often the device is asked.
 const telemetryInterval = time.Second
@@ -53,17 +40,17 @@ func (s *Session) watch(ctx context.Context, m run.Monitor) {
 }
 
 // telemetry asks the device once; nil where it does not answer. A fault in asking must not end the session.
-func telemetry(m run.Monitor) (report *TelemetryReport, err error) {
+func telemetry(m run.Monitor) (state *report.Telemetry, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			report, err = nil, fmt.Errorf("internal error: %v", v)
+			state, err = nil, fmt.Errorf("internal error: %v", v)
 		}
 	}()
 	t, err := m.Telemetry()
 	if err != nil {
 		return nil, err
 	}
-	return &TelemetryReport{
+	return &report.Telemetry{
 		Time: time.Now(), Clock: t.Clock, MemoryClock: t.MemoryClock, Power: t.Power, Temperature: t.Temperature,
 		MemoryUsed: t.MemoryUsed, MemoryTotal: t.MemoryTotal, Utilization: t.Utilization, Throttle: t.Throttle,
 	}, nil
@@ -71,12 +58,12 @@ func telemetry(m run.Monitor) (report *TelemetryReport, err error) {
 
 // observed publishes the device's state. A recording keeps it in a table of its own: it is no state of the work that a
 // replay would step through.
-func (s *Session) observed(t *TelemetryReport) {
+func (s *Session) observed(t *report.Telemetry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.snap.Telemetry = t
 	s.deliver()
 	if r := s.recorder.Load(); r != nil && t != nil {
-		r.telemetry(s.snap.Config, t)
+		r.Telemetry(s.snap.Config, t)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +11,9 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // monitored is a device that tells how it is doing, after it failed to a few times.
@@ -35,7 +37,7 @@ func openMonitored(t *testing.T, failures int32) (*sessions.Session, *monitored)
 	t.Helper()
 	m := &monitored{device: device{Backend: cpu.Open(0), fingerprint: "sim 1"}}
 	m.failures.Store(failures)
-	s := sessions.Open(embedded(t), workplace(t, m), sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	s := sessions.Open(embedded(t), workplace(t, m), config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	t.Cleanup(func() { s.Close(); m.Close() })
 	return s, m
 }
@@ -46,12 +48,12 @@ func TestTelemetryIsPublishedAndRecorded(t *testing.T) {
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
 	}
-	snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Telemetry != nil && s.Settled() })
+	snap := await(t, s, func(s *report.Snapshot) bool { return s.Telemetry != nil && s.Settled() })
 	if d := snap.Telemetry; d.Clock != 1980 || d.Power != 412.5 || d.Throttle[1] != "thermal" || time.Since(d.Time) > time.Minute {
 		t.Errorf("%+v", d)
 	}
-	next := await(t, s, func(n *sessions.Snapshot) bool { return n.Telemetry.Time.After(snap.Telemetry.Time) && n.Busy == nil })
-	await(t, s, func(n *sessions.Snapshot) bool { return n.Telemetry.Time.After(next.Telemetry.Time) })
+	next := await(t, s, func(n *report.Snapshot) bool { return n.Telemetry.Time.After(snap.Telemetry.Time) && n.Busy == nil })
+	await(t, s, func(n *report.Snapshot) bool { return n.Telemetry.Time.After(next.Telemetry.Time) })
 	if err := s.StopRecording(); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func TestTelemetryIsPublishedAndRecorded(t *testing.T) {
 	if err != nil || rows < 2 || memory != 80<<30 || throttle != "power,thermal" || untold.Valid {
 		t.Errorf("%d rows, %d bytes, %q, %v, %v", rows, memory, throttle, untold, err)
 	}
-	replay, err := sessions.OpenRecording(path)
+	replay, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func TestTelemetryIsPublishedAndRecorded(t *testing.T) {
 // A device that does not answer is said to once, and asked again.
 func TestTelemetryFails(t *testing.T) {
 	s, m := openMonitored(t, 2)
-	snap := await(t, s, func(s *sessions.Snapshot) bool { return s.Telemetry != nil })
+	snap := await(t, s, func(s *report.Snapshot) bool { return s.Telemetry != nil })
 	warnings := 0
 	for _, l := range snap.Log {
 		if l.Level == "warning" {
@@ -94,40 +96,5 @@ func TestTelemetryFails(t *testing.T) {
 	}
 	if warnings != 1 || m.calls.Load() < 3 {
 		t.Errorf("%d warnings in %d calls: %+v", warnings, m.calls.Load(), snap.Log)
-	}
-}
-
-// The tables that version 2 added are not missed in a recording of version 1.
-func TestRecordingOfVersion1(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.trtui")
-	r, err := sessions.Create(path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	change := func(statement string) error {
-		if _, err := db.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-		replay, err := sessions.OpenRecording(path)
-		if err == nil {
-			replay.Close()
-		}
-		return err
-	}
-	defer db.Close()
-	empty := change("DROP TABLE telemetry")
-	if empty == nil {
-		t.Error("version 2 without its table is opened")
-	}
-	old := change("PRAGMA user_version = 1")
-	if old == nil || !strings.Contains(old.Error(), "before anything was recorded") { // the tables are as they should be
-		t.Errorf("version 1: %v", old)
 	}
 }

@@ -9,23 +9,16 @@ import (
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-// UnsupportedLayer is a layer of the source network that stands for a node that cannot be imported.
-type UnsupportedLayer struct {
-	Layer  string
-	Op     string // the ONNX operator
-	Domain string // of the operator; empty: ONNX's own
-	Reason string
-	Behind string `json:",omitempty"` // the layer without which nothing would stand in the way; empty: this one
-}
-
 // unsupportedLayers lists the layers that keep a network from being run, and those that only depend on them.
-func unsupportedLayers(n *graph.Network) []UnsupportedLayer {
-	var list []UnsupportedLayer
+func unsupportedLayers(n *graph.Network) []report.UnsupportedLayer {
+	var list []report.UnsupportedLayer
 	for _, l := range n.Layers {
 		if u := l.Unsupported(); u != nil {
-			list = append(list, UnsupportedLayer{l.Name, u.Op, u.Domain, u.Reason, u.Behind})
+			list = append(list, report.UnsupportedLayer{Layer: l.Name, Op: u.Op, Domain: u.Domain, Reason: u.Reason, Behind: u.Behind})
 		}
 	}
 	return list
@@ -33,7 +26,7 @@ func unsupportedLayers(n *graph.Network) []UnsupportedLayer {
 
 // notRunnable says in a line why a model cannot be run: how many of its layers are not supported, by operator, the most
 // frequent first; or where there are none, what else there is.
-func notRunnable(refused *onnx.ImportError, unsupported []UnsupportedLayer, layers int) string {
+func notRunnable(refused *onnx.ImportError, unsupported []report.UnsupportedLayer, layers int) string {
 	if refused == nil {
 		return ""
 	}
@@ -71,7 +64,7 @@ func notRunnable(refused *onnx.ImportError, unsupported []UnsupportedLayer, laye
 	if n == 1 {
 		what = "has an unsupported operator"
 	}
-	return fmt.Sprintf("%d of %s %s (%s)", n, countOf(layers, "layer", "layers"), what, strings.Join(ops, ", "))
+	return fmt.Sprintf("%d of %s %s (%s)", n, config.CountOf(layers, "layer", "layers"), what, strings.Join(ops, ", "))
 }
 
 // runnable returns the error of a model that cannot be run.

@@ -15,6 +15,9 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 const (
@@ -38,7 +41,7 @@ func lookAt(t *testing.T) (*sessions.Model, sessions.Workplace) {
 	return m, sessions.Workplace{Backend: b, Cache: build.NewTimingCache()}
 }
 
-func looked(s *sessions.Snapshot) bool {
+func looked(s *report.Snapshot) bool {
 	return s.Busy == nil && s.Stale == 0 && s.Passes != nil
 }
 
@@ -46,7 +49,7 @@ func looked(s *sessions.Snapshot) bool {
 // the passes come, nothing is an error, and nothing runs.
 func TestLookAtSession(t *testing.T) {
 	m, w := lookAt(t)
-	s := sessions.Open(m, w, sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	s := sessions.Open(m, w, config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	defer s.Close()
 	snap := await(t, s, looked)
 	if !snap.Refused() || snap.Model.NotRunnable != notRunnable {
@@ -68,27 +71,27 @@ func TestLookAtSession(t *testing.T) {
 	if text := logText(snap); !strings.Contains(text, notRunnable) || !strings.Contains(text, "Weave: operator is not supported") || strings.Contains(text, "building") {
 		t.Errorf("log:\n%s", text)
 	}
-	for name, change := range map[string]func(*sessions.Config){
-		"int8":        func(c *sessions.Config) { c.Precision = sessions.INT8 },
-		"fp16":        func(c *sessions.Config) { c.Precision = sessions.FP16 },
-		"batch":       func(c *sessions.Config) { c.Batch = 4 },
-		"layer":       func(c *sessions.Config) { c.LayerPrecisions = []string{"conv1:int8"} },
-		"obey":        func(c *sessions.Config) { c.Constraints = sessions.Obey },
-		"calibrators": func(c *sessions.Config) { c.Precision, c.Calibrator = sessions.INT8, "mse" },
+	for name, change := range map[string]func(*config.Config){
+		"int8":        func(c *config.Config) { c.Precision = config.INT8 },
+		"fp16":        func(c *config.Config) { c.Precision = config.FP16 },
+		"batch":       func(c *config.Config) { c.Batch = 4 },
+		"layer":       func(c *config.Config) { c.LayerPrecisions = []string{"conv1:int8"} },
+		"obey":        func(c *config.Config) { c.Constraints = config.Obey },
+		"calibrators": func(c *config.Config) { c.Precision, c.Calibrator = config.INT8, "mse" },
 	} {
-		cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1}
+		cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1}
 		change(&cfg)
 		s.Set(cfg)
 		s.Calibrate()
 		s.Rerun()
-		snap = await(t, s, func(s *sessions.Snapshot) bool { return looked(s) && key(s.Config) == key(cfg) })
-		if snap.Passes.Precision != sessions.FP32 || snap.Timings != nil || snap.Memory != nil || snap.Tactics != nil || snap.Calibration != nil || snap.Accuracy != nil {
+		snap = await(t, s, func(s *report.Snapshot) bool { return looked(s) && key(s.Config) == key(cfg) })
+		if snap.Passes.Precision != config.FP32 || snap.Timings != nil || snap.Memory != nil || snap.Tactics != nil || snap.Calibration != nil || snap.Accuracy != nil {
 			t.Errorf("%s: something was built: %+v", name, snap)
 		}
 	}
-	cfg := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-activation"}}
+	cfg := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{"fuse-activation"}}
 	s.Set(cfg)
-	snap = await(t, s, func(s *sessions.Snapshot) bool { return looked(s) && len(s.Passes.Engine) == 7 })
+	snap = await(t, s, func(s *report.Snapshot) bool { return looked(s) && len(s.Passes.Engine) == 7 })
 	if snap.Err != "" {
 		t.Error(snap.Err)
 	}
@@ -96,7 +99,7 @@ func TestLookAtSession(t *testing.T) {
 
 func key(v any) string { b, _ := json.Marshal(v); return string(b) }
 
-func logText(s *sessions.Snapshot) string {
+func logText(s *report.Snapshot) string {
 	var b strings.Builder
 	for _, l := range s.Log {
 		b.WriteString(l.String() + "\n")
@@ -108,14 +111,14 @@ func logText(s *sessions.Snapshot) string {
 func TestLookAtRefuses(t *testing.T) {
 	m, w := lookAt(t)
 	r := sessions.NewRunner(m, w, nil)
-	cfg := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1}
+	cfg := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1}
 	refused := func(what string, err error) {
 		t.Helper()
 		if !errors.As(err, new(*onnx.ImportError)) || err.Error() != refusal {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	for _, part := range []sessions.Parts{sessions.PartMemory, sessions.PartTactics, sessions.PartTimings, sessions.PartOverview, sessions.PartAccuracy, sessions.PartScore} {
+	for _, part := range []report.Parts{report.PartMemory, report.PartTactics, report.PartTimings, report.PartOverview, report.PartAccuracy, report.PartScore} {
 		_, err := r.Report(context.Background(), cfg, part, run.Profiling{Iterations: 1})
 		refused("report", err)
 	}
@@ -123,11 +126,11 @@ func TestLookAtRefuses(t *testing.T) {
 	refused("engine", err)
 	_, _, err = r.Identity(context.Background(), cfg)
 	refused("identity", err)
-	snap, err := r.Report(context.Background(), cfg, sessions.PartModel|sessions.PartPasses, run.Profiling{})
+	snap, err := r.Report(context.Background(), cfg, report.PartModel|report.PartPasses, run.Profiling{})
 	if err != nil || snap.Model.NotRunnable != notRunnable || len(snap.Passes.Engine) != 6 {
 		t.Errorf("the passes: %v", err)
 	}
-	if list := snap.Model.Unsupported; len(list) != 4 || list[1] != (sessions.UnsupportedLayer{Layer: "conv2", Op: "Conv",
+	if list := snap.Model.Unsupported; len(list) != 4 || list[1] != (report.UnsupportedLayer{Layer: "conv2", Op: "Conv",
 		Reason: `its input "s1" has no known shape: it comes from unsupported node sift1`, Behind: "sift1"}) || list[0].Domain != "com.example" {
 		t.Errorf("the list: %+v", list)
 	}
@@ -137,7 +140,7 @@ func TestLookAtRefuses(t *testing.T) {
 func TestLookAtRecording(t *testing.T) {
 	m, w := lookAt(t)
 	path := filepath.Join(t.TempDir(), "r.trtui")
-	s := sessions.Open(m, w, sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1})
+	s := sessions.Open(m, w, config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1})
 	await(t, s, looked)
 	if err := s.Record(path); err != nil {
 		t.Fatal(err)
@@ -145,7 +148,7 @@ func TestLookAtRecording(t *testing.T) {
 	s.Rerun()
 	await(t, s, looked)
 	s.Close()
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,26 +5,26 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
-// strip is the key that chooses the error in the strip of heat.
-func (v *errorsView) strip() ui.Key {
+// stripKey is the key that chooses the error in the strip of heat.
+func stripKey() ui.Key {
 	return ui.K("e", "own/accumulated", "the strip: the layer's own error / the accumulated one")
 }
 
 // heatView draws where in the output of the layer under the cursor the error sits: channels down, positions across.
-type heatView struct{ *errorsView }
+type heatView struct{ of *errorsView }
 
 // selected returns the layer under the cursor with the error that is drawn, and its map; nil where there is none.
-func (v *heatView) selected() (*sessions.LayerError, *sessions.Errors, *sessions.ErrorMap) {
-	a, r := v.snap.Accuracy, v.table.Row()
+func (v *heatView) selected() (*report.LayerError, *report.Errors, *report.ErrorMap) {
+	a, r := v.of.in.snap.Accuracy, v.of.table.Row()
 	if a == nil || r < 0 || r >= len(a.Layers) {
 		return nil, nil, nil
 	}
 	l := &a.Layers[r]
-	if v.own {
+	if v.of.own {
 		return l, &l.Local, l.LocalMap
 	}
 	return l, &l.Accumulated, l.AccumulatedMap
@@ -39,30 +39,30 @@ func (v *heatView) Title() string {
 
 func (v *heatView) Note() (string, ui.Style) {
 	which := "accumulated"
-	if v.own {
+	if v.of.own {
 		which = "by itself"
 	}
 	if _, e, _ := v.selected(); e != nil {
 		which += ", " + ratioText(e.SQNR)
 	}
-	return v.note(which)
+	return v.of.in.note(which)
 }
 
-func (v *heatView) Keys() []ui.Key { return []ui.Key{v.strip()} }
+func (v *heatView) Keys() []ui.Key { return []ui.Key{stripKey()} }
 
 func (v *heatView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "e") {
-		v.own = !v.own
+		v.of.own = !v.of.own
 	}
 	return nil
 }
 
 func (v *heatView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
 		l, _, m := v.selected()
 		switch {
 		case l == nil:
-			v.wait(c, "comparison with FP32")
+			v.of.in.wait(c, "comparison with FP32")
 		case m == nil || !whole(m):
 			c.Fit(1, 0, w-2, ui.Muted, "not known of this layer: the recording is older than the report")
 		default:
@@ -72,13 +72,13 @@ func (v *heatView) Render(w, h int) string {
 }
 
 // whole reports whether a map has all of its cells: what a recording says is not to be trusted.
-func whole(m *sessions.ErrorMap) bool {
+func whole(m *report.ErrorMap) bool {
 	return m.Rows > 0 && m.Columns > 0 && m.Rows <= len(m.RMS) && m.Columns <= len(m.RMS) && m.Rows*m.Columns == len(m.RMS) && m.Channels >= m.Rows && m.Positions >= m.Columns
 }
 
 // drawErrorMap draws the cells with the numbers of channels at the left, those of positions and the scale of heat below.
 // A tensor with a single position, as classes have, has its channels across.
-func drawErrorMap(c *ui.Canvas, m *sessions.ErrorMap) {
+func drawErrorMap(c *ui.Canvas, m *report.ErrorMap) {
 	top := float32(0)
 	for _, v := range m.RMS {
 		top = max(top, v)
@@ -116,7 +116,7 @@ func drawHeatScale(c *ui.Canvas, x, y int, top float32) {
 }
 
 // errorText names the cell with the largest error and the channel with the least ratio.
-func errorText(m *sessions.ErrorMap, top float32) string {
+func errorText(m *report.ErrorMap, top float32) string {
 	if top == 0 {
 		return "equal everywhere"
 	}

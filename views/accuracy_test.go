@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -25,7 +25,7 @@ func TestErrorStrip(t *testing.T) {
 	accuracy := *snap.Accuracy
 	accuracy.Layers = slices.Clone(layers)
 	for i := range accuracy.Layers {
-		accuracy.Layers[i].LocalMap = &sessions.ErrorMap{Rows: 3, Columns: 1 << 40, RMS: make([]float32, 3)}
+		accuracy.Layers[i].LocalMap = &report.ErrorMap{Rows: 3, Columns: 1 << 40, RMS: make([]float32, 3)}
 	}
 	old.Accuracy, old.Seq = &accuracy, snap.Seq+1
 	b.publish(&old)
@@ -45,13 +45,13 @@ func TestLabelHint(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	for _, c := range []struct {
-		m    sessions.ErrorMap
+		m    report.ErrorMap
 		want string
 	}{
-		{sessions.ErrorMap{Channels: 1, Positions: 1, Rows: 1, Columns: 1, RMS: []float32{0}}, "equal everywhere"},
-		{sessions.ErrorMap{Channels: 10, Positions: 1, Rows: 10, Columns: 1, Group: 1, RMS: []float32{0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, SQNR: []float64{200, 50, 30, 200, 200, 200, 200, 200, 200, 200}},
+		{report.ErrorMap{Channels: 1, Positions: 1, Rows: 1, Columns: 1, RMS: []float32{0}}, "equal everywhere"},
+		{report.ErrorMap{Channels: 10, Positions: 1, Rows: 10, Columns: 1, Group: 1, RMS: []float32{0, 0, 2, 0, 0, 0, 0, 0, 0, 0}, SQNR: []float64{200, 50, 30, 200, 200, 200, 200, 200, 200, 200}},
 			"most: channel 2, rms 2; least SQNR: channel 2, 30.0 dB"},
-		{sessions.ErrorMap{Channels: 5, Positions: 100, Rows: 2, Columns: 2, Group: 3, RMS: []float32{0, 1, 3, 2}, SQNR: []float64{9, 4}},
+		{report.ErrorMap{Channels: 5, Positions: 100, Rows: 2, Columns: 2, Group: 3, RMS: []float32{0, 1, 3, 2}, SQNR: []float64{9, 4}},
 			"most: channels 3-4, positions 0-49, rms 3; least SQNR: channels 3-4, 4.0 dB"},
 	} {
 		if got := errorText(&c.m, slices.Max(c.m.RMS)); got != c.want {
@@ -62,10 +62,10 @@ func TestErrorText(t *testing.T) {
 
 // TestErrorBarsCompare draws the bars of both columns to one scale.
 func TestErrorBarsCompare(t *testing.T) {
-	v := newErrorsView(&desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true})}, snap: &sessions.Snapshot{}})
-	v.Update(&sessions.Snapshot{Seq: 1, Accuracy: &sessions.AccuracyReport{Layers: []sessions.LayerError{
-		{Name: "a", Local: sessions.Errors{MaxAbs: 1, SQNR: 40}, Accumulated: sessions.Errors{MaxAbs: 2, SQNR: 35}},
-		{Name: "b", Local: sessions.Errors{MaxAbs: 2, SQNR: 38}, Accumulated: sessions.Errors{MaxAbs: 8, SQNR: 20}},
+	v := newErrorsView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{})
+	v.Update(&report.Snapshot{Seq: 1, Accuracy: &report.Accuracy{Layers: []report.LayerError{
+		{Name: "a", Local: report.Errors{MaxAbs: 1, SQNR: 40}, Accumulated: report.Errors{MaxAbs: 2, SQNR: 35}},
+		{Name: "b", Local: report.Errors{MaxAbs: 2, SQNR: 38}, Accumulated: report.Errors{MaxAbs: 8, SQNR: 20}},
 	}}})
 	for range metrics {
 		local, accumulated := v.table.Columns[2].Cell(1).Bar, v.table.Columns[4].Cell(0).Bar

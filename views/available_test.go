@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -51,13 +52,13 @@ func TestReplayOffersWhatWorks(t *testing.T) {
 		t.Errorf("asked a replay for %v, %v, %d re-runs", b.ctl.set, b.ctl.asked, b.ctl.reruns)
 	}
 	b.press("1", "f")
-	if got := b.last(); got.Precision != sessions.FP32 {
+	if got := b.last(); got.Precision != config.FP32 {
 		t.Errorf("f goes to %+v, which was not recorded", got)
 	}
 	l.Seek(3)
 	b.publish(l.state())
 	b.press("f")
-	if got := b.last(); got.Precision != sessions.INT8 || got.Calibrator != "mse" {
+	if got := b.last(); got.Precision != config.INT8 || got.Calibrator != "mse" {
 		t.Errorf("f goes to %+v, which was not recorded", got)
 	}
 }
@@ -73,7 +74,7 @@ func TestKeysOfTheState(t *testing.T) {
 	estimated.Device.Estimated = true
 	for _, c := range []struct {
 		name   string
-		snap   *sessions.Snapshot
+		snap   *report.Snapshot
 		keys   []string
 		want   string
 		listed bool
@@ -112,8 +113,8 @@ func TestEscStops(t *testing.T) {
 	b.press("f")
 	b.wants("fp32: rebuilding; esc stops")
 	busy := *snap
-	busy.Config.Precision, busy.Stale = sessions.FP32, sessions.PartTimings
-	busy.Busy = &sessions.Progress{Phase: "timing tactics", Done: 3}
+	busy.Config.Precision, busy.Stale = config.FP32, report.PartTimings
+	busy.Busy = &report.Progress{Phase: "timing tactics", Done: 3}
 	b.publish(&busy)
 	b.press("?", "esc", "z", "esc")
 	if len(b.ctl.asked) != 0 {
@@ -157,7 +158,7 @@ func TestCutShort(t *testing.T) {
 		b.wants("median of 40, stopped")
 	}
 	stale := *b.ctl.snap // the times are of an older measurement, which came to its end or not
-	stale.Stale, stale.Seq = sessions.PartTimings, stale.Seq+1
+	stale.Stale, stale.Seq = report.PartTimings, stale.Seq+1
 	b.publish(&stale)
 	if s := b.screen(); strings.Contains(s, "stopped after") {
 		t.Errorf("older times are those of the measurement that was stopped:\n%s", s)

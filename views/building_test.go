@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -14,10 +14,10 @@ func TestRebuilding(t *testing.T) {
 	snap := fixture(t)
 	b := newBench(t, ui.Options{}, snap)
 	b.size(120, 40)
-	working := func(edit func(*sessions.Snapshot)) {
+	working := func(edit func(*report.Snapshot)) {
 		t.Helper()
 		next := *snap
-		next.Config, next.Stale, next.Busy = b.last(), sessions.PartTimings, &sessions.Progress{Phase: "packing weights"}
+		next.Config, next.Stale, next.Busy = b.last(), report.PartTimings, &report.Progress{Phase: "packing weights"}
 		b.publish(&next)
 		b.wants("rebuilding", "packing weights", " 1.0s ")
 		next.Busy = nil
@@ -28,21 +28,21 @@ func TestRebuilding(t *testing.T) {
 		}
 	}
 	b.press("f")
-	working(func(s *sessions.Snapshot) { s.Err = "layer Conv_3: no tactic" })
+	working(func(s *report.Snapshot) { s.Err = "layer Conv_3: no tactic" })
 	b.wants("ERROR", "layer Conv_3: no tactic")
 	b.press("u", "esc", "ctrl+r")
-	working(func(s *sessions.Snapshot) { s.Err = "layer Conv_3: no tactic" })
+	working(func(s *report.Snapshot) { s.Err = "layer Conv_3: no tactic" })
 	b.wants("ERROR", "layer Conv_3: no tactic")
 	b.press("u")
-	working(func(s *sessions.Snapshot) { s.Stale = 0 })
+	working(func(s *report.Snapshot) { s.Stale = 0 })
 	b.press("f", "f") // the first is cancelled by the second
-	working(func(s *sessions.Snapshot) { s.Stale = 0 })
+	working(func(s *report.Snapshot) { s.Stale = 0 })
 
-	empty := &sessions.Snapshot{Seq: 1, Config: snap.Config, Busy: &sessions.Progress{Phase: "optimising"}}
+	empty := &report.Snapshot{Seq: 1, Config: snap.Config, Busy: &report.Progress{Phase: "optimising"}}
 	b = newBench(t, ui.Options{}, empty)
 	b.size(120, 40)
 	b.press("f")
-	working(func(s *sessions.Snapshot) { s.Stale = 0 })
+	working(func(s *report.Snapshot) { s.Stale = 0 })
 	b.wants("fp32: " + ui.Duration(snap.Timings.EndToEnd.Median))
 }
 
@@ -53,8 +53,8 @@ func TestResizeWhileBuilding(t *testing.T) {
 	b.press("f")
 	for i, size := range [][2]int{{80, 24}, {60, 16}, {59, 16}, {200, 60}, {61, 45}, {119, 17}, {84, 24}, {1, 1}, {120, 40}} {
 		next := *snap
-		next.Config, next.Stale = b.last(), sessions.PartTimings|sessions.PartTactics
-		next.Busy = &sessions.Progress{Phase: "timing tactics", Item: "stem/conv/Conv: conv_f32_avx512", Done: i}
+		next.Config, next.Stale = b.last(), report.PartTimings|report.PartTactics
+		next.Busy = &report.Progress{Phase: "timing tactics", Item: "stem/conv/Conv: conv_f32_avx512", Done: i}
 		if i%2 == 0 {
 			next.Passes, next.Timings, next.Tactics = nil, nil, nil
 		}
@@ -79,7 +79,7 @@ func TestRecordedMidBuild(t *testing.T) {
 	snap := fixture(t)
 	timings := *snap.Timings
 	timings.Live = true
-	snap.Replay, snap.Busy, snap.Stale = "session.trtui", &sessions.Progress{Phase: "collecting activations", Done: 12, Total: 300}, sessions.PartAccuracy
+	snap.Replay, snap.Busy, snap.Stale = "session.trtui", &report.Progress{Phase: "collecting activations", Done: 12, Total: 300}, report.PartAccuracy
 	snap.Timings, snap.Accuracy = &timings, nil
 	b := newBench(t, ui.Options{}, snap)
 	b.size(120, 40)
@@ -104,11 +104,11 @@ func TestRecordedMidBuild(t *testing.T) {
 // TestMidBuild tells the states of a recording at which a build was not over from those at which only its times were still
 // getting better.
 func TestMidBuild(t *testing.T) {
-	busy := &sessions.Progress{Phase: "measuring"}
+	busy := &report.Progress{Phase: "measuring"}
 	for _, c := range []struct {
 		name  string
-		stale sessions.Parts
-		busy  *sessions.Progress
+		stale report.Parts
+		busy  *report.Progress
 		at    int
 		cut   bool
 		want  bool
@@ -116,13 +116,12 @@ func TestMidBuild(t *testing.T) {
 		{"ended while measuring", 0, busy, 3, false, false},
 		{"cut short while measuring", 0, busy, 3, true, true},
 		{"before it was cut short", 0, busy, 1, true, false},
-		{"stale", sessions.PartAccuracy, busy, 1, false, true},
+		{"stale", report.PartAccuracy, busy, 1, false, true},
 		{"at rest", 0, nil, 3, true, false},
 	} {
 		snap := fixture(t)
 		snap.Replay, snap.Stale, snap.Busy = "session.trtui", c.stale, c.busy
-		d := &desk{Options: Options{Timeline: &timeline{c.at, c.cut}}, snap: snap}
-		if got := d.midBuild(); got != c.want {
+		if got := midBuild(snap, &timeline{c.at, c.cut}); got != c.want {
 			t.Errorf("%s: mid-build %v", c.name, got)
 		}
 	}

@@ -3,7 +3,7 @@ package views
 import (
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -41,7 +41,7 @@ func TestWeightsSide(t *testing.T) {
 }
 
 func TestWeightTexts(t *testing.T) {
-	w := sessions.WeightCalibration{
+	w := report.WeightCalibration{
 		Layer: "fc", Tensor: "w", Dims: []int{10000, 8}, Channels: 10000, Group: 3, Amax: []float32{1, 0.001, 2, 0.5}, SQNR: []float64{40, 200, 41, 42}, Shared: []float64{34, 1, 41, 30},
 		PerChannel: 41, PerTensor: 28, Spread: 20, Dead: []int{1, 4, 5, 6, 7, 8, 9}, DeadCount: 300,
 	}

@@ -7,18 +7,18 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // sideView is a place of the calibration screen: it shows activations, or the weights of their layers.
 type sideView struct {
-	of                   *tensorsView
+	sides                *sides
 	activations, weights ui.View
 }
 
 func (v *sideView) shown() ui.View {
-	if v.of.sides.weights {
+	if v.sides.weights {
 		return v.weights
 	}
 	return v.activations
@@ -30,7 +30,7 @@ func (v *sideView) Note() (string, ui.Style) { return v.shown().(ui.Noter).Note(
 
 func (v *sideView) Keys() []ui.Key {
 	swap := ui.K("v", "weights", "the weights of the tensor's layer, channel by channel")
-	if v.of.sides.weights {
+	if v.sides.weights {
 		swap = ui.K("v", "values", "the values that the layer gives")
 	}
 	return append([]ui.Key{swap}, v.shown().Keys()...)
@@ -38,9 +38,9 @@ func (v *sideView) Keys() []ui.Key {
 
 func (v *sideView) Update(msg tea.Msg) tea.Cmd {
 	if isKey(msg, "v") {
-		return v.of.sides.swap()
+		return v.sides.swap()
 	}
-	if _, ok := msg.(*sessions.Snapshot); ok {
+	if _, ok := msg.(*report.Snapshot); ok {
 		return tea.Batch(v.activations.Update(msg), v.weights.Update(msg))
 	}
 	return v.shown().Update(msg)
@@ -79,12 +79,12 @@ func (s *sides) swap() tea.Cmd {
 	return nil
 }
 
-func (s *sides) toWeights(r *sessions.CalibrationReport) tea.Cmd {
+func (s *sides) toWeights(r *report.Calibration) tea.Cmd {
 	t := s.tensors.tensor()
 	if t == nil {
 		return nil
 	}
-	i := slices.IndexFunc(r.Weights, func(w sessions.WeightCalibration) bool { return slices.Contains(w.From, t.Layer) })
+	i := slices.IndexFunc(r.Weights, func(w report.WeightCalibration) bool { return slices.Contains(w.From, t.Layer) })
 	if i < 0 {
 		return say(ui.Plain, t.Tensor+" does not come from a layer with weights")
 	}
@@ -97,9 +97,9 @@ func (s *sides) toWeights(r *sessions.CalibrationReport) tea.Cmd {
 
 // weightsView lists the layers with weights, and what 8 bits make of them with a scale for each channel or one for all.
 type weightsView struct {
-	pane
+	in      input
 	table   ui.Table
-	list    []sessions.WeightCalibration
+	list    []report.WeightCalibration
 	chosen  int   // layer that order is of
 	order   []int // of its channels, as they are drawn
 	sorted  bool  // largest first
@@ -107,10 +107,10 @@ type weightsView struct {
 	channel int // place in order under the cursor
 }
 
-func newWeightsView(d *desk) *weightsView {
-	v := &weightsView{pane: d.pane(sessions.PartCalibration)}
-	at := func(r int) *sessions.WeightCalibration { return &v.list[r] }
-	number := func(title string, width, priority int, value func(*sessions.WeightCalibration) float64, cell func(*sessions.WeightCalibration) ui.Cell) ui.Column {
+func newWeightsView(look *ui.Look) *weightsView {
+	v := &weightsView{in: newInput(look, report.PartCalibration)}
+	at := func(r int) *report.WeightCalibration { return &v.list[r] }
+	number := func(title string, width, priority int, value func(*report.WeightCalibration) float64, cell func(*report.WeightCalibration) ui.Cell) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Down: true,
 			Cell:  func(r int) ui.Cell { return cell(at(r)) },
 			Order: func(a, b int) int { return cmp.Compare(value(at(a)), value(at(b))) }}
@@ -124,26 +124,26 @@ func newWeightsView(d *desk) *weightsView {
 		}},
 		{Title: "int8", Width: 4, Priority: 3, Cell: func(r int) ui.Cell {
 			if at(r).Used {
-				return ui.Cell{Text: string(v.Look.Glyphs.Good), Style: ui.Good}
+				return ui.Cell{Text: string(v.in.look.Glyphs.Good), Style: ui.Good}
 			}
 			return ui.Cell{}
 		}},
 		{Title: "amax by channel", Width: 16, Flex: 1, Priority: 4, Cell: func(r int) ui.Cell {
 			return ui.Cell{Spark: largest(at(r).Amax, 16), Style: ui.Series1}
 		}},
-		number("channels", 8, 2, func(w *sessions.WeightCalibration) float64 { return float64(w.Channels) },
-			func(w *sessions.WeightCalibration) ui.Cell { return ui.Cell{Text: fmt.Sprint(w.Channels)} }),
-		number("spread", 7, 0, func(w *sessions.WeightCalibration) float64 { return w.Spread },
-			func(w *sessions.WeightCalibration) ui.Cell {
+		number("channels", 8, 2, func(w *report.WeightCalibration) float64 { return float64(w.Channels) },
+			func(w *report.WeightCalibration) ui.Cell { return ui.Cell{Text: fmt.Sprint(w.Channels)} }),
+		number("spread", 7, 0, func(w *report.WeightCalibration) float64 { return w.Spread },
+			func(w *report.WeightCalibration) ui.Cell {
 				return ui.Cell{Text: fmt.Sprintf("%.2fx", w.Spread), Style: spreadStyle(w.Spread)}
 			}),
-		number("dead", 5, 1, func(w *sessions.WeightCalibration) float64 { return float64(w.DeadCount) },
-			func(w *sessions.WeightCalibration) ui.Cell { return deadCell(w.DeadCount) }),
-		number("own scales", 10, 0, func(w *sessions.WeightCalibration) float64 { return w.PerChannel },
-			func(w *sessions.WeightCalibration) ui.Cell { return ui.Cell{Text: decibels(w.PerChannel)} }),
-		number("one scale", 9, 0, func(w *sessions.WeightCalibration) float64 { return w.PerTensor },
-			func(w *sessions.WeightCalibration) ui.Cell { return ui.Cell{Text: decibels(w.PerTensor)} }),
-		number("loss dB", 7, 0, weightLoss, func(w *sessions.WeightCalibration) ui.Cell {
+		number("dead", 5, 1, func(w *report.WeightCalibration) float64 { return float64(w.DeadCount) },
+			func(w *report.WeightCalibration) ui.Cell { return deadCell(w.DeadCount) }),
+		number("own scales", 10, 0, func(w *report.WeightCalibration) float64 { return w.PerChannel },
+			func(w *report.WeightCalibration) ui.Cell { return ui.Cell{Text: decibels(w.PerChannel)} }),
+		number("one scale", 9, 0, func(w *report.WeightCalibration) float64 { return w.PerTensor },
+			func(w *report.WeightCalibration) ui.Cell { return ui.Cell{Text: decibels(w.PerTensor)} }),
+		number("loss dB", 7, 0, weightLoss, func(w *report.WeightCalibration) ui.Cell {
 			return ui.Cell{Text: fmt.Sprintf("%.1f", weightLoss(w)), Style: lossStyle(weightLoss(w))}
 		}),
 	}
@@ -153,7 +153,7 @@ func newWeightsView(d *desk) *weightsView {
 }
 
 // weightLoss returns what one scale for all channels costs, in dB.
-func weightLoss(w *sessions.WeightCalibration) float64 {
+func weightLoss(w *report.WeightCalibration) float64 {
 	if w.PerTensor >= exactSQNR {
 		return 0
 	}
@@ -209,7 +209,7 @@ func (v *weightsView) Note() (string, ui.Style) {
 	if len(v.list) == 0 {
 		return "", ui.Muted
 	}
-	return v.note(plural(len(v.list), "layer"))
+	return v.in.note(plural(len(v.list), "layer"))
 }
 
 // shared are the keys of all panes of this side.
@@ -223,9 +223,9 @@ func (v *weightsView) shared() []ui.Key {
 func (v *weightsView) Keys() []ui.Key { return append(v.shared(), v.table.Keys()...) }
 
 func (v *weightsView) Update(msg tea.Msg) tea.Cmd {
-	if v.take(msg) {
+	if v.in.take(msg) {
 		v.list = nil
-		if r := v.snap.Calibration; r != nil {
+		if r := v.in.snap.Calibration; r != nil {
 			v.list = r.Weights
 		}
 		v.table.Rows = len(v.list)
@@ -252,7 +252,7 @@ func (v *weightsView) press(msg tea.Msg) {
 }
 
 // layer returns the layer under the cursor, or nil.
-func (v *weightsView) layer() *sessions.WeightCalibration {
+func (v *weightsView) layer() *report.WeightCalibration {
 	if r := v.table.Row(); r >= 0 && r < len(v.list) {
 		return &v.list[r]
 	}
@@ -284,9 +284,9 @@ func (v *weightsView) arrange() {
 }
 
 func (v *weightsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Calibration == nil {
-			v.wait(c, "comparison of calibrators")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Calibration == nil {
+			v.in.wait(c, "comparison of calibrators")
 			return
 		}
 		v.table.Draw(c)

@@ -5,17 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // delta compares a snapshot with what another configuration took: "int8/entropy: 1.92 ms, 2.10x faster than fp32 (4.03 ms), agreement with FP32 99.8%".
-// Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. write writes a
-// latency of a configuration.
-func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, speed sessions.Speed, write func(sessions.Config, sessions.Latency) string) []string {
-	b := now.Timings.EndToEnd
-	before, after := write(was, a), write(now.Config, b)
-	names := sessions.Labels([]sessions.Config{was, now.Config}, ownRanges(now))
+// Shorter ways to say it follow, the longest first: all of them have the ratio and what it is a ratio to. before and after
+// are the two latencies as text.
+func delta(was config.Config, before string, now *report.Snapshot, after string, speed report.Speed) []string {
+	names := config.Labels([]config.Config{was, now.Config}, ownRanges(now))
 	long, short := [2]string{names[0], names[1]}, [2]string{}
 	for i, name := range names {
 		short[i], _, _ = strings.Cut(name, ", ")
@@ -45,15 +44,16 @@ func delta(was sessions.Config, a sessions.Latency, now *sessions.Snapshot, spee
 	}
 }
 
-// medianOf writes the median of a latency, and of how many runs it is where it is not what came of the configuration in the
-// end, as in states of a replay that were recorded early in a measurement.
-func (d *desk) medianOf(cfg sessions.Config, l sessions.Latency) string {
+// medianText writes the median of a latency, and of how many runs it is where it is not what came of the configuration in the
+// end, as in states of a replay that were recorded early in a measurement. own is as
+// ownRanges says.
+func medianText(t Timeline, own bool, cfg config.Config, l report.Latency) string {
 	text := ui.Duration(l.Median)
-	if d.Timeline == nil {
+	if t == nil {
 		return text
 	}
-	for _, c := range d.Timeline.Tried() {
-		if c.Config.SameEngine(cfg, ownRanges(d.snap)) && c.Median != nil && *c.Median != l.Median {
+	for _, c := range t.Tried() {
+		if c.Config.SameEngine(cfg, own) && c.Median != nil && *c.Median != l.Median {
 			return text + " after " + plural(l.Count, "run")
 		}
 	}
@@ -62,16 +62,16 @@ func (d *desk) medianOf(cfg sessions.Config, l sessions.Latency) string {
 
 // sameKernels reports whether two configurations differ in pins and bans alone, if at all, and came to the same kernels: what
 // their times differ by is the machine's.
-func sameKernels(was, now *sessions.Snapshot) bool {
+func sameKernels(was, now *report.Snapshot) bool {
 	a, b := was.Config, now.Config
 	a.Pin, a.Forbid, b.Pin, b.Forbid = nil, nil, nil, nil
-	return a.SameEngine(b, ownRanges(now)) && slices.EqualFunc(was.Timings.Layers, now.Timings.Layers, func(a, b sessions.LayerTiming) bool {
+	return a.SameEngine(b, ownRanges(now)) && slices.EqualFunc(was.Timings.Layers, now.Timings.Layers, func(a, b report.LayerTiming) bool {
 		return a.Name == b.Name && a.Tactic == b.Tactic
 	})
 }
 
 // speedWords says how a configuration compares with another, in the words that go before the name of that.
-func speedWords(s sessions.Speed) string {
+func speedWords(s report.Speed) string {
 	switch {
 	case s.Known() && !s.Significant && s.Low != s.High:
 		return "within noise of"

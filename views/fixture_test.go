@@ -15,6 +15,8 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -23,7 +25,7 @@ var writeFixture = flag.Bool("fixture", false, "make the snapshot that the tests
 const fixtureFile = "testdata/digits-int8.json.gz"
 
 // fixture returns a settled snapshot of the embedded model in INT8, with made-up times.
-func fixture(t testing.TB) *sessions.Snapshot {
+func fixture(t testing.TB) *report.Snapshot {
 	t.Helper()
 	f, err := os.Open(fixtureFile)
 	if err != nil {
@@ -38,7 +40,7 @@ func fixture(t testing.TB) *sessions.Snapshot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snap := &sessions.Snapshot{}
+	snap := &report.Snapshot{}
 	if err := json.Unmarshal(data, snap); err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +50,8 @@ func fixture(t testing.TB) *sessions.Snapshot {
 // TestFixture makes the fixture anew: go test ./views -run TestFixture -fixture
 func TestFixture(t *testing.T) {
 	if !*writeFixture {
-		if snap := fixture(t); snap.Schema != sessions.Schema || !snap.Settled() {
-			t.Errorf("the fixture has schema %d, want %d: make it anew with -fixture", snap.Schema, sessions.Schema)
+		if snap := fixture(t); snap.Schema != report.Schema || !snap.Settled() {
+			t.Errorf("the fixture has schema %d, want %d: make it anew with -fixture", snap.Schema, report.Schema)
 		}
 		return
 	}
@@ -62,9 +64,9 @@ func TestFixture(t *testing.T) {
 	s := sessions.Open(m, sessions.Workplace{
 		Backend: b, Cache: build.NewTimingCache(),
 		Data: digits{testdata.TestImages()}, CalData: digits{testdata.CalibrationImages()},
-	}, sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1})
+	}, config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1})
 	defer s.Close()
-	var snap *sessions.Snapshot
+	var snap *report.Snapshot
 	for snap = range s.Events() {
 		if snap.Err != "" {
 			t.Fatal(snap.Err)
@@ -97,9 +99,12 @@ type digits struct{ *testdata.Images }
 func (d digits) Inputs(i int) (map[string]graph.Value, error) {
 	return map[string]graph.Value{"image": graph.Values(graph.F32, d.Batch(i, i+1), 1, 1, testdata.Padded, testdata.Padded)}, nil
 }
+
 func (d digits) Label(i int) (int, bool) { return d.Labels[i], true }
-func (d digits) Name() string            { return "embedded digits" }
-func (d digits) Random() bool            { return false }
+
+func (d digits) Name() string { return "embedded digits" }
+
+func (d digits) Random() bool { return false }
 
 // invented returns a time that depends on nothing but a name: some microseconds more than base.
 func invented(name string, base time.Duration) time.Duration {
@@ -109,8 +114,8 @@ func invented(name string, base time.Duration) time.Duration {
 }
 
 // settleTimes replaces every time of a snapshot, so that pictures of it do not depend on the machine.
-func settleTimes(s *sessions.Snapshot) {
-	s.Device = sessions.DeviceReport{Backend: "cpu", Device: "Example CPU", Threads: 2, Fingerprint: "cpu example"}
+func settleTimes(s *report.Snapshot) {
+	s.Device = report.Device{Backend: "cpu", Device: "Example CPU", Threads: 2, Fingerprint: "cpu example"}
 	for i := range s.Log {
 		s.Log[i].Time = time.Date(2026, 1, 2, 3, 4, 5, i*1e6, time.UTC)
 	}
@@ -135,7 +140,7 @@ func settleTimes(s *sessions.Snapshot) {
 	t.EndToEnd = around(t.SumMedian*27/25, 200)
 	t.Gap = t.EndToEnd.Median - t.SumMedian
 	t.RecentE2E = samples("end to end", t.EndToEnd.Median)
-	t.Inference = &sessions.InferenceSplit{Samples: 50, InPlace: true, H2D: 900 * time.Nanosecond, Compute: t.EndToEnd.Median,
+	t.Inference = &report.InferenceSplit{Samples: 50, InPlace: true, H2D: 900 * time.Nanosecond, Compute: t.EndToEnd.Median,
 		D2H: 100 * time.Nanosecond, InputBytes: 4096, OutputBytes: 40}
 	settleOverview(s)
 	s.Calibration.Elapsed = 230 * time.Millisecond
@@ -158,7 +163,7 @@ func settleTimes(s *sessions.Snapshot) {
 	}
 }
 
-func settleOverview(s *sessions.Snapshot) {
+func settleOverview(s *report.Snapshot) {
 	o, t := s.Overview, s.Timings
 	o.Latency, o.Throughput, o.BuildTime, o.Badges = t.EndToEnd, 1/t.EndToEnd.Mean.Seconds(), 412*time.Millisecond, nil
 	for i := range o.Split {
@@ -170,25 +175,25 @@ func settleOverview(s *sessions.Snapshot) {
 		}
 	}
 	byTime := slices.Clone(t.Layers)
-	slices.SortStableFunc(byTime, func(a, b sessions.LayerTiming) int { return int(b.Median - a.Median) })
+	slices.SortStableFunc(byTime, func(a, b report.LayerTiming) int { return int(b.Median - a.Median) })
 	for i := range o.Top {
-		o.Top[i] = sessions.TopLayer{Name: byTime[i].Name, Time: byTime[i].Median, Share: byTime[i].Share}
+		o.Top[i] = report.TopLayer{Name: byTime[i].Name, Time: byTime[i].Median, Share: byTime[i].Share}
 	}
 }
 
-func latencies(name string, base time.Duration, n int) sessions.Latency {
+func latencies(name string, base time.Duration, n int) report.Latency {
 	return around(invented(name, base), n)
 }
 
 // around returns the statistics of n measurements with that median.
-func around(median time.Duration, n int) sessions.Latency {
-	return sessions.Latency{Count: n, Median: median, Mean: median * 21 / 20, Min: median * 9 / 10, Max: median * 2,
+func around(median time.Duration, n int) report.Latency {
+	return report.Latency{Count: n, Median: median, Mean: median * 21 / 20, Min: median * 9 / 10, Max: median * 2,
 		P90: median * 11 / 10, P95: median * 6 / 5, P99: median * 7 / 5, CV: float64(median%40) / 1000}
 }
 
 // bins sorts as many invented samples as the layer has: most near the median, a few off the scale.
-func bins(l *sessions.LayerTiming) *sessions.TimeBins {
-	b := &sessions.TimeBins{Low: l.Min, High: l.P99 + (l.P99-l.Min)/8, Counts: make([]int, 96), Above: 2}
+func bins(l *report.LayerTiming) *report.TimeBins {
+	b := &report.TimeBins{Low: l.Min, High: l.P99 + (l.P99-l.Min)/8, Counts: make([]int, 96), Above: 2}
 	middle := int(int64(l.Median-l.Min) * 96 / int64(b.High-b.Low))
 	for i := range l.Count - b.Above {
 		off := time.Duration(1)

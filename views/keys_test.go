@@ -10,18 +10,20 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // TestKeymap reports keys with two meanings on any screen.
 func TestKeymap(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &sessions.Snapshot{}}
-	if err := ui.CheckKeys(screens(d), ui.Intents()); err != nil {
+	w := &workbench{o: Options{Look: ui.NewLook(ui.Options{}), Open: func(string) tea.Cmd { return nil }}, snap: &report.Snapshot{}}
+	if err := ui.CheckKeys(w.screens(), ui.Intents()); err != nil {
 		t.Error(err)
 	}
-	d.Timeline = &timeline{}
-	if err := ui.CheckKeys(screens(d), append(ui.Intents(), scrubKeys()...)); err != nil {
+	w.o.Timeline = &timeline{}
+	if err := ui.CheckKeys(w.screens(), append(ui.Intents(), scrubKeys()...)); err != nil {
 		t.Error(err)
 	}
 }
@@ -32,27 +34,28 @@ type timeline struct {
 	cut bool
 }
 
-func (l *timeline) Steps() []sessions.RecordedStep {
+func (l *timeline) Steps() []report.Step {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	return []sessions.RecordedStep{
-		{Time: start, Config: sessions.Config{Precision: sessions.FP32}},
-		{Time: start.Add(time.Second), After: time.Second, Config: sessions.Config{Precision: sessions.FP32}, Settled: true},
-		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}},
-		{Time: start.Add(4 * time.Second), After: 4 * time.Second, Config: sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}, Settled: true},
+	return []report.Step{
+		{Time: start, Config: config.Config{Precision: config.FP32}},
+		{Time: start.Add(time.Second), After: time.Second, Config: config.Config{Precision: config.FP32}, Settled: true},
+		{Time: start.Add(2 * time.Second), After: 2 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}},
+		{Time: start.Add(4 * time.Second), After: 4 * time.Second, Config: config.Config{Precision: config.INT8, Calibrator: "mse"}, Settled: true},
 	}
 }
 
-func (l *timeline) Position() int  { return l.at }
-func (l *timeline) Seek(i int)     { l.at = i }
+func (l *timeline) Position() int { return l.at }
+
+func (l *timeline) Seek(i int) { l.at = i }
+
 func (l *timeline) CutShort() bool { return l.cut }
 
-func (l *timeline) Tried() []sessions.RecordedConfig { return nil }
+func (l *timeline) Tried() []report.RecordedConfig { return nil }
 
 // TestScrub goes back and forth in a recording.
 func TestScrub(t *testing.T) {
 	l := &timeline{at: 3}
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &sessions.Snapshot{}}
-	v := newStatesView(d)
+	v := newStatesView(ui.NewLook(ui.Options{NoColor: true}), l)
 	v.table.Select(2)
 	v.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 	if l.at != 2 {
@@ -67,16 +70,16 @@ func TestScrub(t *testing.T) {
 func TestConfiguration(t *testing.T) {
 	b := newBench(t, ui.Options{NoColor: true}, fixture(t))
 	b.press("f")
-	if c := b.last(); c.Precision != sessions.FP32 || c.Calibrator != "mse" {
+	if c := b.last(); c.Precision != config.FP32 || c.Calibrator != "mse" {
 		t.Errorf("f asked for %+v", c)
 	}
 	b.wants("[FP32]")
 	b.press("u")
-	if c := b.last(); c.Precision != sessions.INT8 {
+	if c := b.last(); c.Precision != config.INT8 {
 		t.Errorf("u asked for %+v", c)
 	}
 	b.press("c")
-	if c := b.last(); c.Calibrator == "mse" || c.Precision != sessions.INT8 {
+	if c := b.last(); c.Calibrator == "mse" || c.Precision != config.INT8 {
 		t.Errorf("c asked for %+v", c)
 	}
 	n := len(b.ctl.set)
@@ -101,7 +104,7 @@ func TestDelta(t *testing.T) {
 	b.press("f")
 	b.wants("fp32: rebuilding")
 	fp32, timings := *int8, *int8.Timings
-	fp32.Config.Precision, fp32.Stale = sessions.FP32, sessions.PartTimings
+	fp32.Config.Precision, fp32.Stale = config.FP32, report.PartTimings
 	fp32.Timings = &timings
 	timings.EndToEnd.Median *= 2
 	b.publish(&fp32)
@@ -122,24 +125,24 @@ func TestDeltaFollowsTable(t *testing.T) {
 	snap := fixture(t)
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(120, 40)
-	show := func(precision sessions.Precision, samples int, median time.Duration, over bool) {
+	show := func(precision config.Precision, samples int, median time.Duration, over bool) {
 		s, timings := *snap, *snap.Timings
 		timings.Samples, timings.EndToEnd = samples, around(median, samples)
 		s.Config.Precision, s.Timings, s.Seq = precision, &timings, b.ctl.snap.Seq+1
 		if !over {
-			s.Busy = &sessions.Progress{Phase: "measuring"}
+			s.Busy = &report.Progress{Phase: "measuring"}
 		}
 		b.publish(&s)
 	}
-	show(sessions.INT8, 2000, 200*time.Microsecond, true)
-	show(sessions.INT8, 20, 300*time.Microsecond, false) // measured again, and changed before that is over
+	show(config.INT8, 2000, 200*time.Microsecond, true)
+	show(config.INT8, 20, 300*time.Microsecond, false) // measured again, and changed before that is over
 	b.press("f")
-	show(sessions.FP32, 20, 600*time.Microsecond, false)
+	show(config.FP32, 20, 600*time.Microsecond, false)
 	if s := b.screen(); strings.Contains(s, "slower than") || strings.Contains(s, "faster than") {
 		t.Errorf("compares a first impression:\n%s", s)
 	}
 	b.wants("fp32: rebuilding")
-	show(sessions.FP32, 2000, 400*time.Microsecond, true)
+	show(config.FP32, 2000, 400*time.Microsecond, true)
 	b.wants("fp32: 400.0 µs, 2.00x slower than int8/mse (200.0 µs; not measured side by side)", "0.50x*")
 }
 
@@ -148,10 +151,13 @@ func TestDeltaShort(t *testing.T) {
 	now := fixture(t)
 	now.Config.LayerPrecisions = []string{"a:fp32", "b:fp32"}
 	was, timings := *now, *now.Timings
-	was.Config = sessions.Config{Precision: sessions.INT8, Calibrator: "percentile:99.99", Batch: 1, Disable: []string{"fuse-activation"}}
+	was.Config = config.Config{Precision: config.INT8, Calibrator: "percentile:99.99", Batch: 1, Disable: []string{"fuse-activation"}}
 	was.Timings = &timings
 	timings.EndToEnd.Median *= 2
-	lines := delta(was.Config, was.Timings.EndToEnd, now, now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false), (&desk{}).medianOf)
+	say := func() []string {
+		return delta(was.Config, ui.Duration(was.Timings.EndToEnd.Median), now, ui.Duration(now.Timings.EndToEnd.Median), now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false))
+	}
+	lines := say()
 	for i, line := range lines {
 		for _, want := range []string{"2.00x faster than int8/percentile:99.99"} {
 			if !strings.Contains(line, want) {
@@ -167,7 +173,7 @@ func TestDeltaShort(t *testing.T) {
 	}
 	was.Config, now.Config.LayerPrecisions = now.Config, []string{"c:fp32"}
 	was.Config.LayerPrecisions = nil
-	if lines := delta(was.Config, was.Timings.EndToEnd, now, now.Timings.Measured(now.Config).Over(was.Timings.Measured(was.Config), false), (&desk{}).medianOf); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "int8/mse: ") || !strings.Contains(lines[4], "faster than before (") {
+	if lines := say(); !strings.Contains(lines[0], "mse, 1 layer in fp32: ") || !strings.Contains(lines[0], "faster than int8/mse (") || !strings.Contains(lines[4], "int8/mse: ") || !strings.Contains(lines[4], "faster than before (") {
 		t.Errorf("%q", lines)
 	}
 }
@@ -229,41 +235,42 @@ type recorder struct {
 }
 
 func (r *recorder) Record(path string) error { r.path = path; return r.err }
-func (r *recorder) StopRecording() error     { return r.err }
+
+func (r *recorder) StopRecording() error { return r.err }
 
 // TestRecord starts a recording named after model and time, and tells why one cannot be started.
 func TestRecord(t *testing.T) {
 	r := &recorder{}
-	d := &desk{Options: Options{Recorder: r, Recordings: t.TempDir(), Now: (&bench{}).clock}, snap: fixture(t)}
-	msg := d.record()().(ui.StatusMsg)
+	w := &workbench{o: Options{Recorder: r, Recordings: recording.Folder(t.TempDir()), Now: (&bench{}).clock}, snap: fixture(t)}
+	msg := w.record()().(ui.StatusMsg)
 	if msg.Style != ui.Good || !strings.HasSuffix(r.path, "embedded-00010101-000000.trtui") {
 		t.Errorf("%v, %s", msg, r.path)
 	}
 	r.err = errors.New("disk full")
-	if msg := d.record()().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
+	if msg := w.record()().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") {
 		t.Errorf("%v", msg)
 	}
 }
 
 // TestSaveConfig saves what is asked for and says, in the log too, where and over what, or why not.
 func TestSaveConfig(t *testing.T) {
-	var saved sessions.Config
+	var saved config.Config
 	var failure error
-	save := func(c sessions.Config) (string, error) { saved = c; return "there/net.config.json", failure }
+	save := func(c config.Config) (string, error) { saved = c; return "there/net.config.json", failure }
 	ctl := &fake{}
-	d := &desk{Options: Options{SaveConfig: save}, ctl: ctl, snap: fixture(t)}
-	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
+	w := &workbench{o: Options{SaveConfig: save}, ctl: ctl, snap: fixture(t)}
+	int8 := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 1, Pin: map[string]string{"a": "b"}}
 	for _, c := range []struct {
-		cfg  sessions.Config
+		cfg  config.Config
 		want string
 	}{
 		{int8, "int8/mse, 1 pin saved: "},
 		{int8, "int8/mse, 1 pin saved again, overwritten: "},
-		{sessions.Config{Precision: sessions.FP32}, "fp32 saved, overwriting int8/mse, 1 pin: "},
+		{config.Config{Precision: config.FP32}, "fp32 saved, overwriting int8/mse, 1 pin: "},
 	} {
-		d.want = c.cfg
-		msg := d.intent(ui.SaveConfig)().(ui.StatusMsg)
-		if msg.Style != ui.Good || msg.Text != c.want+"build it with --config there/net.config.json" || !reflect.DeepEqual(saved, d.want) {
+		w.config.want = c.cfg
+		msg := w.intent(ui.SaveConfig)().(ui.StatusMsg)
+		if msg.Style != ui.Good || msg.Text != c.want+"build it with --config there/net.config.json" || !reflect.DeepEqual(saved, w.config.want) {
 			t.Errorf("%v, %+v", msg, saved)
 		}
 		if got := ctl.notes[len(ctl.notes)-1]; got != c.want+"there/net.config.json" {
@@ -271,7 +278,7 @@ func TestSaveConfig(t *testing.T) {
 		}
 	}
 	failure = errors.New("disk full")
-	if msg := d.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") || len(ctl.notes) != 3 {
+	if msg := w.intent(ui.SaveConfig)().(ui.StatusMsg); msg.Style != ui.Bad || !strings.Contains(msg.Text, "disk full") || len(ctl.notes) != 3 {
 		t.Errorf("%v, %q", msg, ctl.notes)
 	}
 }

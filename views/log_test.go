@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -17,7 +17,7 @@ func TestLogJumps(t *testing.T) {
 		{"stem/norm/BatchNormalization", "Layer stem/norm/BatchNormalization"},
 	} {
 		snap := fixture(t)
-		snap.Log = []sessions.LogLine{
+		snap.Log = []report.LogLine{
 			{Time: time.Unix(0, 0), Level: "warning", Text: "in fp32: it has no 8-bit form", Layer: c.layer},
 			{Time: time.Unix(1, 0), Level: "info", Text: "built int8"},
 		}
@@ -36,7 +36,7 @@ func TestLogJumps(t *testing.T) {
 func TestLogWraps(t *testing.T) {
 	snap := fixture(t)
 	text := strings.Repeat("word ", 30) + "end\nfold-batch-norm            16 done"
-	snap.Log = []sessions.LogLine{{Time: time.Unix(0, 0), Level: "info", Text: text, Layer: "stem/conv/Conv"}}
+	snap.Log = []report.LogLine{{Time: time.Unix(0, 0), Level: "info", Text: text, Layer: "stem/conv/Conv"}}
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	for _, w := range []int{80, 120, 200} {
 		b.size(w, 24)

@@ -5,14 +5,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // memoryScreen shows how the arena is shared out over the steps of the plan.
-func memoryScreen(d *desk) *ui.Screen {
-	m := &mapView{pane: d.pane(sessions.PartMemory)}
-	views := []ui.View{m, newLiveView(m), newSlotsView(m), &footprintDetail{pane: d.pane(sessions.PartMemory)}}
+func memoryScreen(look *ui.Look) *ui.Screen {
+	m := &mapView{in: newInput(look, report.PartMemory)}
+	views := []ui.View{m, newLiveView(m), newSlotsView(m), &footprintDetail{in: newInput(look, report.PartMemory)}}
 	p := ui.Pane
 	return &ui.Screen{
 		Key: "4", Name: "Memory", Views: views,
@@ -28,8 +28,8 @@ func memoryScreen(d *desk) *ui.Screen {
 // mapView draws the arena: offsets upwards, steps to the right, and below them the bytes live at each step. Its cursor
 // is a step.
 type mapView struct {
-	pane
-	report *sessions.MemoryReport
+	in     input
+	report *report.Memory
 	places []slotInfo // of report
 	step   int
 	withIO bool // the tables list inputs and outputs too
@@ -38,7 +38,7 @@ type mapView struct {
 func (v *mapView) Title() string { return "Arena by step" }
 
 func (v *mapView) Note() (string, ui.Style) {
-	m := v.snap.Memory
+	m := v.in.snap.Memory
 	if m == nil || v.step >= len(m.Steps) {
 		return "", ui.Muted
 	}
@@ -46,7 +46,7 @@ func (v *mapView) Note() (string, ui.Style) {
 	if v.step == m.PeakStep {
 		text += ", the peak"
 	}
-	return v.note(text)
+	return v.in.note(text)
 }
 
 func (v *mapView) Keys() []ui.Key {
@@ -57,8 +57,8 @@ func (v *mapView) Keys() []ui.Key {
 }
 
 func (v *mapView) Update(msg tea.Msg) tea.Cmd {
-	if v.take(msg) {
-		if m := v.snap.Memory; m != nil && len(m.Steps) > 0 {
+	if v.in.take(msg) {
+		if m := v.in.snap.Memory; m != nil && len(m.Steps) > 0 {
 			if v.report == nil || v.report != m && v.step == v.report.PeakStep {
 				v.step = m.PeakStep // the cursor stays at the peak until it is moved away
 			}
@@ -78,7 +78,7 @@ func (v *mapView) Update(msg tea.Msg) tea.Cmd {
 
 // key handles the keys of the map; it reports whether the name was one.
 func (v *mapView) key(name string) bool {
-	m := v.snap.Memory
+	m := v.in.snap.Memory
 	if m == nil {
 		return false
 	}
@@ -122,10 +122,10 @@ func (v *mapView) markLive() {
 }
 
 func (v *mapView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		m := v.snap.Memory
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		m := v.in.snap.Memory
 		if m == nil {
-			v.wait(c, "memory plan")
+			v.in.wait(c, "memory plan")
 			return
 		}
 		profile := min(max(h/5, 2), 6)
@@ -135,7 +135,7 @@ func (v *mapView) Render(w, h int) string {
 }
 
 // arena returns the map; views and parts of other tensors lie in those tensors' blocks.
-func (v *mapView) arena(m *sessions.MemoryReport) ui.Map {
+func (v *mapView) arena(m *report.Memory) ui.Map {
 	out := ui.Map{Steps: len(m.Steps), Size: int64(max(m.Peak, 1)), Selected: -1, Cursor: v.step}
 	for _, s := range v.places {
 		if !s.inArena() {
@@ -151,7 +151,7 @@ func (v *mapView) arena(m *sessions.MemoryReport) ui.Map {
 
 // slotInfo is a place in memory with the series that it is drawn in.
 type slotInfo struct {
-	sessions.SlotInfo
+	report.Slot
 	series int
 	mark   rune // its letter, if it lives at the cursor's step; else 0
 }
@@ -161,12 +161,12 @@ func (s *slotInfo) inArena() bool { return !s.IO && s.Of == "" && s.Bytes > 0 }
 
 // colours gives each slot the first of seven series that no slot living at the same time, or just before, is drawn in;
 // what lies in another's memory has the other's.
-func colours(m *sessions.MemoryReport) []slotInfo {
+func colours(m *report.Memory) []slotInfo {
 	const series = 7
 	slots := make([]slotInfo, len(m.Slots))
 	owner := map[string]int{}
 	for i, s := range m.Slots {
-		slots[i].SlotInfo = s
+		slots[i].Slot = s
 		if s.Of == "" {
 			var taken [series]bool
 			for _, o := range slots[:i] {
@@ -193,7 +193,7 @@ func colours(m *sessions.MemoryReport) []slotInfo {
 }
 
 // drawProfile draws the bytes live at each step as columns below the map, on its scale of steps.
-func drawProfile(c *ui.Canvas, m *sessions.MemoryReport, step int) {
+func drawProfile(c *ui.Canvas, m *report.Memory, step int) {
 	const gutter = 10 // the map's
 	w := c.W - gutter - 1
 	if w < 4 || c.H < 2 || len(m.Live) == 0 {
@@ -217,18 +217,22 @@ func drawProfile(c *ui.Canvas, m *sessions.MemoryReport, step int) {
 }
 
 // footprintDetail states the planner's numbers.
-type footprintDetail struct{ pane }
+type footprintDetail struct{ in input }
 
-func (v *footprintDetail) Title() string              { return "Arena memory" }
-func (v *footprintDetail) Keys() []ui.Key             { return nil }
-func (v *footprintDetail) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+func (v *footprintDetail) Title() string { return "Arena memory" }
+
+func (v *footprintDetail) Note() (string, ui.Style) { return v.in.note("") }
+
+func (v *footprintDetail) Keys() []ui.Key { return nil }
+
+func (v *footprintDetail) Update(msg tea.Msg) tea.Cmd { v.in.take(msg); return nil }
 
 func (v *footprintDetail) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Memory == nil {
-			v.wait(c, "memory plan")
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Memory == nil {
+			v.in.wait(c, "memory plan")
 			return
 		}
-		footprintBars(v.snap.Memory.MemoryNumbers, w).Draw(c)
+		footprintBars(v.in.snap.Memory.MemoryNumbers, w).Draw(c)
 	})
 }

@@ -6,35 +6,39 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // summaryView states the numbers that an engine is judged by.
-type summaryView struct{ pane }
+type summaryView struct{ in input }
 
-func (v *summaryView) Title() string              { return "Summary" }
-func (v *summaryView) Keys() []ui.Key             { return nil }
-func (v *summaryView) Update(msg tea.Msg) tea.Cmd { v.take(msg); return nil }
+func (v *summaryView) Title() string { return "Summary" }
+
+func (v *summaryView) Note() (string, ui.Style) { return v.in.note("") }
+
+func (v *summaryView) Keys() []ui.Key { return nil }
+
+func (v *summaryView) Update(msg tea.Msg) tea.Cmd { v.in.take(msg); return nil }
 
 func (v *summaryView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		if v.snap.Refused() {
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		if v.in.snap.Refused() {
 			v.drawRefused(c)
 			return
 		}
-		if v.snap.Overview == nil || v.snap.Timings == nil {
-			v.wait(c, "latency")
+		if v.in.snap.Overview == nil || v.in.snap.Timings == nil {
+			v.in.wait(c, "latency")
 			return
 		}
-		summaryFacts(v.snap).Draw(c)
+		summaryFacts(v.in.snap).Draw(c)
 	})
 }
 
 // drawRefused says why there is nothing but a graph, and what is known of the model all the same.
 func (v *summaryView) drawRefused(c *ui.Canvas) {
-	m := v.snap.Model
-	y := v.whyRefused(c, 0, ui.Bad, string(c.Glyphs().Warn)+" not runnable: "+m.NotRunnable)
+	m := v.in.snap.Model
+	y := whyRefused(c, 0, ui.Bad, string(c.Glyphs().Warn)+" not runnable: "+m.NotRunnable)
 	facts := ui.Facts{{Name: "layers", Value: ui.Count(len(m.Layers)), Note: blockedNote(m)}}
 	if m.FLOPs > 0 {
 		facts = append(facts, ui.Fact{Name: "arithmetic", Value: ui.Quantity(float64(m.FLOPs), "FLOP"), Note: "an inference, of the layers that are known"})
@@ -46,7 +50,7 @@ func (v *summaryView) drawRefused(c *ui.Canvas) {
 }
 
 // blockedNote counts the layers that depend on those that are not supported and whose shapes are not known for that.
-func blockedNote(m *sessions.ModelReport) string {
+func blockedNote(m *report.Model) string {
 	n := 0
 	for _, l := range m.Unsupported {
 		if l.Behind != "" {
@@ -60,7 +64,7 @@ func blockedNote(m *sessions.ModelReport) string {
 }
 
 // summaryFacts lists what matters most first, since a small pane shows only the first few.
-func summaryFacts(s *sessions.Snapshot) ui.Facts {
+func summaryFacts(s *report.Snapshot) ui.Facts {
 	o, t := s.Overview, s.Timings
 	e := t.EndToEnd
 	basis := "median of " + ui.Count(t.Samples)
@@ -104,7 +108,7 @@ func summaryFacts(s *sessions.Snapshot) ui.Facts {
 }
 
 // fileNote tells of what an engine file consists.
-func fileNote(f *sessions.FileReport) string {
+func fileNote(f *report.File) string {
 	note := fmt.Sprintf("source weights %s, the plan's %s", ui.Bytes(int64(f.Source)), ui.Bytes(int64(f.Plans)))
 	if f.Code > 0 {
 		note += ", kernels " + ui.Bytes(int64(f.Code))
@@ -113,7 +117,7 @@ func fileNote(f *sessions.FileReport) string {
 }
 
 // countsNote tells what the launches are made of.
-func countsNote(c sessions.Counts) string {
+func countsNote(c report.Counts) string {
 	note := fmt.Sprintf("of %d source layers", c.Source)
 	if sum := c.Sum(); sum != "" {
 		note += ", " + sum
@@ -122,7 +126,7 @@ func countsNote(c sessions.Counts) string {
 }
 
 // splitFacts states what an inference takes besides computing whose data is in the caller's memory.
-func splitFacts(s *sessions.InferenceSplit) ui.Facts {
+func splitFacts(s *report.InferenceSplit) ui.Facts {
 	if s == nil {
 		return nil
 	}
@@ -130,7 +134,7 @@ func splitFacts(s *sessions.InferenceSplit) ui.Facts {
 	if !s.InPlace {
 		share := float64(s.Enqueue) / float64(max(s.Compute, 1))
 		enqueue = ui.Fact{Name: "enqueue", Value: ui.Duration(s.Enqueue), Note: percent(share) + " of computing"}
-		if share > sessions.EnqueueBound {
+		if share > report.EnqueueBound {
 			enqueue.Style, enqueue.Note = ui.Warn, enqueue.Note+": over 80%"
 		}
 	}
@@ -142,7 +146,7 @@ func splitFacts(s *sessions.InferenceSplit) ui.Facts {
 }
 
 // accuracyFacts states how well the engine predicts, as far as the data lets one say.
-func accuracyFacts(s *sessions.Snapshot) ui.Facts {
+func accuracyFacts(s *report.Snapshot) ui.Facts {
 	a := s.Accuracy
 	if a == nil {
 		return nil
@@ -158,7 +162,7 @@ func accuracyFacts(s *sessions.Snapshot) ui.Facts {
 	if len(a.Outputs) > 0 {
 		facts = append(facts, ui.Fact{Name: "output SQNR", Value: sqnrText(a.Outputs[0].SQNR), Note: "against FP32"})
 	}
-	if s.Stale.Has(sessions.PartAccuracy) { // the facts above them are up to date before these are
+	if s.Stale.Has(report.PartAccuracy) { // the facts above them are up to date before these are
 		for i := range facts {
 			facts[i].Style, facts[i].Value = ui.Muted, facts[i].Value+" stale"
 		}
@@ -174,7 +178,7 @@ func sqnrText(v float64) string {
 }
 
 // gapText states what part of the latency the layers do not account for.
-func gapText(t *sessions.TimingsReport) string {
+func gapText(t *report.Timings) string {
 	if t.EndToEnd.Median == 0 || t.Estimated {
 		return ""
 	}
@@ -198,7 +202,7 @@ func cvNote(cv float64) string {
 	return "standard deviation over mean"
 }
 
-func deviceText(d sessions.DeviceReport) string { return threadsText(d.Device, d.Threads) }
+func deviceText(d report.Device) string { return threadsText(d.Device, d.Threads) }
 
 // threadsText names what computes, with its threads where it has any, as a GPU has not.
 func threadsText(name string, threads int) string {
@@ -208,7 +212,7 @@ func threadsText(name string, threads int) string {
 	return name
 }
 
-func dataFact(m *sessions.ModelReport) ui.Fact {
+func dataFact(m *report.Model) ui.Fact {
 	f := ui.Fact{Name: "data", Value: plural(m.Items, "item"), Note: m.Data}
 	switch {
 	case m.Data == "":

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -13,17 +13,17 @@ import (
 func TestSplitFacts(t *testing.T) {
 	µs := time.Microsecond
 	for _, c := range []struct {
-		split *sessions.InferenceSplit
+		split *report.InferenceSplit
 		want  []ui.Fact
 	}{
 		{nil, nil},
-		{&sessions.InferenceSplit{InPlace: true, H2D: 2 * µs, Compute: 100 * µs, D2H: µs}, []ui.Fact{
+		{&report.InferenceSplit{InPlace: true, H2D: 2 * µs, Compute: 100 * µs, D2H: µs}, []ui.Fact{
 			{Name: "copies", Value: "3.0 µs", Note: "in 2.0 µs, out 1.0 µs; compute 100.0 µs"},
 			{Name: "enqueue", Value: "none", Note: "the host computes"}}},
-		{&sessions.InferenceSplit{Enqueue: 80 * µs, H2D: 2 * µs, Compute: 100 * µs, D2H: µs}, []ui.Fact{
+		{&report.InferenceSplit{Enqueue: 80 * µs, H2D: 2 * µs, Compute: 100 * µs, D2H: µs}, []ui.Fact{
 			{Name: "copies", Value: "3.0 µs", Note: "in 2.0 µs, out 1.0 µs; compute 100.0 µs"},
 			{Name: "enqueue", Value: "80.0 µs", Note: "80.0% of computing"}}},
-		{&sessions.InferenceSplit{Enqueue: 81 * µs, Compute: 100 * µs}, []ui.Fact{
+		{&report.InferenceSplit{Enqueue: 81 * µs, Compute: 100 * µs}, []ui.Fact{
 			{Name: "copies", Value: "0 ns", Note: "in 0 ns, out 0 ns; compute 100.0 µs"},
 			{Name: "enqueue", Value: "81.0 µs", Note: "81.0% of computing: over 80%", Style: ui.Warn}}},
 	} {

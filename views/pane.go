@@ -8,44 +8,52 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
-// pane is what every view starts from: the desk that it may ask for changes, and the newest snapshot.
-type pane struct {
-	*desk
-	snap    *sessions.Snapshot // never nil
-	part    sessions.Parts     // the reports it shows
-	untimed string             // what its times are where nothing is measured
+// desk is what a pane may ask of the workbench. A pane that changes nothing has none.
+type desk interface {
+	// Want returns the configuration that is asked for; that of snapshots follows.
+	Want() config.Config
+	// Change asks for the configuration that edit makes of that one.
+	Change(edit func(*config.Config)) tea.Cmd
+	// Lacks says what the state at hand lacks of what a key needs; "" where the key works.
+	Lacks(need) string
 }
 
-func (d *desk) pane(part sessions.Parts) pane {
-	return pane{desk: d, snap: &sessions.Snapshot{}, part: part}
+// input is what a pane draws: the reports of the newest snapshot, in the look of the program.
+type input struct {
+	look    *ui.Look
+	snap    *report.Snapshot // never nil
+	part    report.Parts     // the reports that the pane shows
+	untimed string           // what its times are where nothing is measured
+}
+
+func newInput(look *ui.Look, part report.Parts) input {
+	return input{look: look, snap: &report.Snapshot{}, part: part}
 }
 
 // take keeps a snapshot; it reports whether the message was one.
-func (p *pane) take(msg tea.Msg) bool {
-	snap, ok := msg.(*sessions.Snapshot)
+func (p *input) take(msg tea.Msg) bool {
+	snap, ok := msg.(*report.Snapshot)
 	if ok {
 		p.snap = snap
 	}
 	return ok
 }
 
-// Note says so where what the pane shows is of an older configuration.
-func (p *pane) Note() (string, ui.Style) { return p.note("") }
-
 // note returns text, and before it that the pane is stale if it is, and that its times are estimates if they are.
-func (p *pane) note(text string) (string, ui.Style) {
+func (p *input) note(text string) (string, ui.Style) {
 	var notes []string
 	if p.snap.Stale&p.part&made(p.snap) != 0 {
 		notes = append(notes, "stale")
 	}
-	if p.snap.Device.Estimated && p.part.Has(sessions.PartTimings|sessions.PartOverview) {
+	if p.snap.Device.Estimated && p.part.Has(report.PartTimings|report.PartOverview) {
 		notes = append(notes, "estimated")
 	}
-	if p.snap.Device.Estimated && p.part.Has(sessions.PartTactics) {
+	if p.snap.Device.Estimated && p.part.Has(report.PartTactics) {
 		notes = append(notes, cmp.Or(p.untimed, "untimed"))
 	}
 	if len(notes) == 0 {
@@ -54,18 +62,18 @@ func (p *pane) note(text string) (string, ui.Style) {
 	if text != "" {
 		notes = append(notes, text)
 	}
-	return strings.Join(notes, " "+string(p.Look.Glyphs.Dot)+" "), ui.Warn
+	return strings.Join(notes, " "+string(p.look.Glyphs.Dot)+" "), ui.Warn
 }
 
 // made returns the reports that a snapshot has, fitting its configuration or not.
-func made(s *sessions.Snapshot) (parts sessions.Parts) {
+func made(s *report.Snapshot) (parts report.Parts) {
 	for _, e := range []struct {
-		part sessions.Part
+		part report.Part
 		made bool
 	}{
-		{sessions.PartModel, s.Model != nil}, {sessions.PartPasses, s.Passes != nil}, {sessions.PartOverview, s.Overview != nil},
-		{sessions.PartTimings, s.Timings != nil}, {sessions.PartMemory, s.Memory != nil}, {sessions.PartCalibration, s.Calibration != nil},
-		{sessions.PartAccuracy, s.Accuracy != nil}, {sessions.PartTactics, s.Tactics != nil},
+		{report.PartModel, s.Model != nil}, {report.PartPasses, s.Passes != nil}, {report.PartOverview, s.Overview != nil},
+		{report.PartTimings, s.Timings != nil}, {report.PartMemory, s.Memory != nil}, {report.PartCalibration, s.Calibration != nil},
+		{report.PartAccuracy, s.Accuracy != nil}, {report.PartTactics, s.Tactics != nil},
 	} {
 		if e.made {
 			parts |= e.part
@@ -75,21 +83,21 @@ func made(s *sessions.Snapshot) (parts sessions.Parts) {
 }
 
 // live reports whether the times of a snapshot are being measured now.
-func live(s *sessions.Snapshot) bool {
+func live(s *report.Snapshot) bool {
 	t := s.Timings
-	return t != nil && t.Live && s.Replay == "" && !s.Stopped && !s.Stale.Has(sessions.PartTimings)
+	return t != nil && t.Live && s.Replay == "" && !s.Stopped && !s.Stale.Has(report.PartTimings)
 }
 
 // cutShort returns after how many runs the measurement of the times was stopped, 0 where it was not.
-func cutShort(s *sessions.Snapshot) int {
-	if t := s.Timings; t != nil && t.Live && s.Stopped && !s.Stale.Has(sessions.PartTimings) {
+func cutShort(s *report.Snapshot) int {
+	if t := s.Timings; t != nil && t.Live && s.Stopped && !s.Stale.Has(report.PartTimings) {
 		return t.Samples
 	}
 	return 0
 }
 
 // wait draws what is shown in place of a report that has not been made yet: what is awaited and what is being done.
-func (p *pane) wait(c *ui.Canvas, what string) {
+func (p *input) wait(c *ui.Canvas, what string) {
 	if c.W < 4 || c.H < 1 {
 		return
 	}
@@ -103,9 +111,9 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 		for i, line := range ui.Wrap(p.snap.Err, c.W-4) {
 			c.Text(3, y+1+i, ui.Plain, line)
 		}
-	case p.snap.Refused() && p.part&^(sessions.PartModel|sessions.PartPasses) != 0:
+	case p.snap.Refused() && p.part&^(report.PartModel|report.PartPasses) != 0:
 		c.Fit(1, y, c.W-2, ui.Muted, "no "+what+": the model is not runnable")
-		p.whyRefused(c, y+1, ui.Plain, p.snap.Model.NotRunnable)
+		whyRefused(c, y+1, ui.Plain, p.snap.Model.NotRunnable)
 	case b != nil && p.snap.Replay != "":
 		c.Fit(1, y, c.W-2, ui.Muted, what+": not made yet when this was recorded, in the midst of")
 		c.Fit(1, y+1, c.W-2, ui.Plain, b.String())
@@ -123,7 +131,7 @@ func (p *pane) wait(c *ui.Canvas, what string) {
 }
 
 // whyRefused draws a text on why the model cannot be run, and where there is more to see; it returns the line behind that.
-func (p *pane) whyRefused(c *ui.Canvas, y int, style ui.Style, text string) int {
+func whyRefused(c *ui.Canvas, y int, style ui.Style, text string) int {
 	for _, line := range ui.Wrap(text, c.W-2) {
 		c.Fit(1, y, c.W-2, style, line)
 		y++
@@ -180,10 +188,10 @@ func plural(n int, noun string) string {
 }
 
 // snapshotLabel names the configuration of a snapshot.
-func snapshotLabel(s *sessions.Snapshot) string { return s.Config.Label(ownRanges(s)) }
+func snapshotLabel(s *report.Snapshot) string { return s.Config.Label(ownRanges(s)) }
 
 // ownRanges reports whether the model brings its own quantisation, so that no calibrator has a say.
-func ownRanges(s *sessions.Snapshot) bool {
+func ownRanges(s *report.Snapshot) bool {
 	return s.Model != nil && s.Model.Ops["QuantizeLinear"]+s.Model.Ops["DequantizeLinear"] > 0
 }
 
@@ -207,7 +215,7 @@ func signed(d time.Duration) string {
 // shortName names a fused layer by its principal member and the number of the others: fused layers are named after all of
 // their members, the principal first, which no column is wide enough for.
 func shortName(name string) string {
-	first, others := sessions.Principal(name)
+	first, others := report.Principal(name)
 	return first + others
 }
 
@@ -215,7 +223,7 @@ func shortName(name string) string {
 // "stem/conv/Conv + norm/BatchNormalization".
 func joinLayers(names []string) string {
 	if len(names) < 2 {
-		return strings.Join(names, sessions.MemberSeparator)
+		return strings.Join(names, report.MemberSeparator)
 	}
 	prefix := names[0]
 	for _, n := range names[1:] {
@@ -226,7 +234,7 @@ func joinLayers(names []string) string {
 	prefix = prefix[:strings.LastIndexByte(prefix, '/')+1]
 	out := names[0]
 	for _, n := range names[1:] {
-		out += sessions.MemberSeparator + n[len(prefix):]
+		out += report.MemberSeparator + n[len(prefix):]
 	}
 	return out
 }

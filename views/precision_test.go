@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -64,7 +65,7 @@ func TestUnmetLayerPrecision(t *testing.T) {
 	const rule = "softmax/Softmax:int8"
 	snap.Config.LayerPrecisions = []string{rule}
 	passes := *snap.Passes
-	passes.Unmet = []sessions.UnmetPrecision{{Layer: "softmax/Softmax", Rule: rule, Precision: "f32", Reason: "Softmax has no 8-bit form"}}
+	passes.Unmet = []report.UnmetPrecision{{Layer: "softmax/Softmax", Rule: rule, Precision: "f32", Reason: "Softmax has no 8-bit form"}}
 	snap.Passes = &passes
 	b := newBench(t, ui.Options{NoColor: true, ASCII: true}, snap)
 	b.size(160, 50)
@@ -73,7 +74,7 @@ func TestUnmetLayerPrecision(t *testing.T) {
 	b.press("P")
 	b.wants("obey: from now on a precision that cannot be had is an error")
 	b.press("G", "up", "enter")
-	if got := b.last(); got.Constraints != sessions.Obey || !slices.Equal(got.LayerPrecisions, []string{rule}) {
+	if got := b.last(); got.Constraints != config.Obey || !slices.Equal(got.LayerPrecisions, []string{rule}) {
 		t.Errorf("asked for %+v", got)
 	}
 	b.wants("1 layer in int8, obey")

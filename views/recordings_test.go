@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -15,7 +15,7 @@ import (
 func TestBackToLive(t *testing.T) {
 	l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
 	returned, opened := 0, ""
-	live := &Live{Snapshot: func() *sessions.Snapshot { return l.snap }, Return: func() tea.Msg { returned++; return nil }}
+	live := &Live{Snapshot: func() *report.Snapshot { return l.snap }, Return: func() tea.Msg { returned++; return nil }}
 	b := &bench{t: t, ctl: &fake{snap: l.state()}, now: l.Moment(0).Time}
 	open := func(path string) tea.Cmd { opened = path; return nil }
 	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l, Live: live, Open: open, Now: b.clock, After: b.after})
@@ -44,7 +44,7 @@ func TestBackToLive(t *testing.T) {
 	b.wants("esc leads back to the live session")
 	b.press("9", "tab")
 	b.wants("live session", "esc live")
-	b.send(recordingsMsg{list: []*sessions.RecordingReport{{Path: "there/old.trtui", Complete: true}}})
+	b.send(recordingsMsg{list: []*report.Recording{{Path: "there/old.trtui", Complete: true}}})
 	rows := strings.Split(b.screen(), "\n")
 	at := func(text string) int {
 		for i, r := range rows {
@@ -72,7 +72,7 @@ func TestBackToLive(t *testing.T) {
 func TestReplayAlone(t *testing.T) {
 	b, _ := newReplayBench(t, ui.Options{NoColor: true})
 	b.press("9", "tab")
-	b.send(recordingsMsg{list: []*sessions.RecordingReport{{Path: "old.trtui", Complete: true}}})
+	b.send(recordingsMsg{list: []*report.Recording{{Path: "old.trtui", Complete: true}}})
 	b.wants("old.trtui")
 	if s := b.screen(); strings.Contains(s, "live") {
 		t.Errorf("a session is shown:\n%s", s)

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -15,7 +15,7 @@ var plots = []string{"histogram", "trace"}
 
 // samplesView shows the samples of the row under the cursor: all of them in bins, the newest as a trace.
 type samplesView struct {
-	pane
+	in input
 	of *timingsView
 }
 
@@ -26,20 +26,20 @@ func (v *samplesView) Title() string {
 	return "Samples"
 }
 
-func (v *samplesView) Note() (string, ui.Style) { return v.note(plots[v.of.plot]) }
+func (v *samplesView) Note() (string, ui.Style) { return v.in.note(plots[v.of.plot]) }
 
 func (v *samplesView) Keys() []ui.Key {
 	return []ui.Key{ui.K("v", "plot", "histogram, trace")}
 }
 
 func (v *samplesView) Update(msg tea.Msg) tea.Cmd {
-	if !v.take(msg) && isKey(msg, "v") {
+	if !v.in.take(msg) && isKey(msg, "v") {
 		v.of.plot = (v.of.plot + 1) % len(plots)
 	}
 	return nil
 }
 
-func (v *samplesView) layer() *sessions.LayerTiming {
+func (v *samplesView) layer() *report.LayerTiming {
 	if r := v.of.table.Row(); r >= 0 && r < len(v.of.rows) {
 		return &v.of.rows[r]
 	}
@@ -47,17 +47,17 @@ func (v *samplesView) layer() *sessions.LayerTiming {
 }
 
 func (v *samplesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
 		l := v.layer()
 		if l == nil && len(v.of.rows) > 0 {
 			c.Fit(1, min(1, h-1), w-2, ui.Muted, "the filter hides all rows: no samples to show")
 			return
 		}
 		if l == nil || len(l.Recent) == 0 {
-			v.wait(c, "samples")
+			v.in.wait(c, "samples")
 			return
 		}
-		if v.snap.Timings.Estimated {
+		if v.in.snap.Timings.Estimated {
 			c.FitClauses(1, 0, w-2, ui.Muted, ui.Duration(l.Median)+", estimated from what the simulator counted; an estimate has no samples")
 			c.FitClauses(1, 1, w-2, ui.Muted, workText(l))
 			return
@@ -83,7 +83,7 @@ func (v *samplesView) Render(w, h int) string {
 }
 
 // shown says which samples the plot is of.
-func (v *samplesView) shown(l *sessions.LayerTiming) string {
+func (v *samplesView) shown(l *report.LayerTiming) string {
 	switch {
 	case plots[v.of.plot] == "trace" || l.Bins == nil:
 		return fmt.Sprintf("newest %d of %s", len(l.Recent), ui.Count(l.Count))
@@ -94,7 +94,7 @@ func (v *samplesView) shown(l *sessions.LayerTiming) string {
 }
 
 // workText says what a layer does, how much work that is and with which tactic.
-func workText(l *sessions.LayerTiming) string {
+func workText(l *report.LayerTiming) string {
 	text := fmt.Sprintf("%s %s", l.Op, l.Precision)
 	if l.FLOPs > 0 {
 		text += fmt.Sprintf(", %s at %s", ui.Quantity(float64(l.FLOPs), "FLOP"), ui.Quantity(l.GFLOPS*1e9, "FLOP/s"))
@@ -108,7 +108,7 @@ func workText(l *sessions.LayerTiming) string {
 	return text + ", " + l.Tactic
 }
 
-func sampleTrace(l *sessions.LayerTiming) ui.Chart {
+func sampleTrace(l *report.LayerTiming) ui.Chart {
 	line := ui.Line2D{Name: l.Name, Style: precisionStyle(l.Precision)}
 	for i, d := range l.Recent {
 		line.X = append(line.X, float64(i-len(l.Recent)+1))
@@ -124,7 +124,7 @@ func sampleTrace(l *sessions.LayerTiming) ui.Chart {
 
 // sampleHistogram sorts the newest samples into bins, with the statistics of all samples as thresholds: for sums of
 // layers, whose samples are not binned.
-func sampleHistogram(l *sessions.LayerTiming, w int) ui.Histogram {
+func sampleHistogram(l *report.LayerTiming, w int) ui.Histogram {
 	lo, hi := slices.Min(l.Recent), max(slices.Max(l.Recent), l.P99)
 	if hi == lo {
 		hi = lo + 1
@@ -139,7 +139,7 @@ func sampleHistogram(l *sessions.LayerTiming, w int) ui.Histogram {
 }
 
 // binnedHistogram draws the bins of all samples.
-func binnedHistogram(l *sessions.LayerTiming) ui.Histogram {
+func binnedHistogram(l *report.LayerTiming) ui.Histogram {
 	h := ui.Histogram{
 		Lo: float64(l.Bins.Low), Hi: float64(max(l.Bins.High, l.Bins.Low+1)), Style: precisionStyle(l.Precision), Label: durationLabel,
 		Thresholds: timeThresholds(l),
@@ -150,7 +150,7 @@ func binnedHistogram(l *sessions.LayerTiming) ui.Histogram {
 	return h
 }
 
-func timeThresholds(l *sessions.LayerTiming) []ui.Threshold {
+func timeThresholds(l *report.LayerTiming) []ui.Threshold {
 	return []ui.Threshold{
 		{Name: "median", Value: float64(l.Median), Style: ui.Plain},
 		{Name: "avg", Value: float64(l.Mean), Style: ui.Accent},

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -18,21 +18,21 @@ type saves struct {
 
 // saveConfig writes the configuration that is asked for to a file and says, also in the log, where that is and what it
 // takes the place of.
-func (d *desk) saveConfig() tea.Cmd {
-	cfg, label := cloneConfig(d.want), d.want.Label(ownRanges(d.snap))
+func (w *workbench) saveConfig() tea.Cmd {
+	cfg, label := w.config.want.Clone(), w.config.want.Label(ownRanges(w.snap))
 	return func() tea.Msg {
-		path, what, err := d.saves.write(d.SaveConfig, cfg, label)
+		path, what, err := w.saves.write(w.o.SaveConfig, cfg, label)
 		if err != nil {
 			return ui.StatusMsg{Text: "save the configuration: " + err.Error(), Style: ui.Bad}
 		}
-		d.ctl.Note(what + ": " + path)
+		w.ctl.Note(what + ": " + path)
 		return ui.StatusMsg{Text: what + ": build it with --config " + path, Style: ui.Good,
 			Shorter: []string{what + ": " + path, what + ": " + filepath.Base(path)}}
 	}
 }
 
 // write saves a configuration and returns the file's path and what was done: "fp32 saved, overwriting int8/mse".
-func (s *saves) write(save func(sessions.Config) (string, error), cfg sessions.Config, label string) (path, what string, err error) {
+func (s *saves) write(save func(config.Config) (string, error), cfg config.Config, label string) (path, what string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if path, err = save(cfg); err != nil {

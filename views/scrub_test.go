@@ -10,44 +10,45 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
-func (l *timeline) Moment(i int) sessions.Moment {
+func (l *timeline) Moment(i int) report.Moment {
 	steps := l.Steps()
-	return sessions.Moment{State: i + 1, States: len(steps), After: steps[i].Time.Sub(steps[0].Time), Time: steps[i].Time}
+	return report.Moment{State: i + 1, States: len(steps), After: steps[i].Time.Sub(steps[0].Time), Time: steps[i].Time}
 }
 
 // film is a replay of 24 states, one every half second: FP32 first, then INT8; every third has all reports.
 type film struct {
 	timeline
-	snap *sessions.Snapshot
+	snap *report.Snapshot
 }
 
-func (l *film) Steps() []sessions.RecordedStep {
-	steps := make([]sessions.RecordedStep, 24)
+func (l *film) Steps() []report.Step {
+	steps := make([]report.Step, 24)
 	for i := range steps {
-		cfg := sessions.Config{Precision: sessions.FP32}
+		cfg := config.Config{Precision: config.FP32}
 		if i >= 12 {
-			cfg = sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}
+			cfg = config.Config{Precision: config.INT8, Calibrator: "mse"}
 		}
-		steps[i] = sessions.RecordedStep{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
+		steps[i] = report.Step{Time: l.Moment(i).Time, After: l.Moment(i).After, Config: cfg, Settled: i%3 == 2}
 	}
 	return steps
 }
 
-func (l *film) Moment(i int) sessions.Moment {
+func (l *film) Moment(i int) report.Moment {
 	after := time.Duration(i) * 500 * time.Millisecond
-	return sessions.Moment{State: i + 1, States: 24, After: after, Time: time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC).Add(after)}
+	return report.Moment{State: i + 1, States: 24, After: after, Time: time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC).Add(after)}
 }
 
 // state returns the snapshot of the state that is shown.
-func (l *film) state() *sessions.Snapshot {
+func (l *film) state() *report.Snapshot {
 	c, step, at := *l.snap, l.Steps()[l.at], l.Moment(l.at)
 	c.Replay, c.At, c.Config = "session.trtui", &at, step.Config
 	if !step.Settled {
-		c.Stale, c.Busy = sessions.PartAccuracy, &sessions.Progress{Phase: "timing", Item: "conv1"}
+		c.Stale, c.Busy = report.PartAccuracy, &report.Progress{Phase: "timing", Item: "conv1"}
 	}
 	return &c
 }
@@ -123,8 +124,7 @@ func TestScrubTells(t *testing.T) {
 func TestStates(t *testing.T) {
 	for _, o := range []ui.Options{{NoColor: true}, {NoColor: true, ASCII: true}} {
 		l := &film{timeline: timeline{at: 23}, snap: fixture(t)}
-		d := &desk{Options: Options{Look: ui.NewLook(o), Timeline: l}, snap: &sessions.Snapshot{}}
-		v := newStatesView(d)
+		v := newStatesView(ui.NewLook(o), l)
 		v.Update(l.state())
 		l.Seek(11)
 		v.Update(l.state())
@@ -147,10 +147,10 @@ func TestStates(t *testing.T) {
 			t.Errorf("state, axis or times are missing in\n%s", out)
 		}
 		// The mark stands below the column of the state that is shown: 61 cells for 11.5 s, of which 1 s is the sixth.
-		if at := slices.Index([]rune(lines[2]), v.Look.Glyphs.Up); at != 9+5 {
+		if at := slices.Index([]rune(lines[2]), v.in.look.Glyphs.Up); at != 9+5 {
 			t.Errorf("the mark is at %d in\n%s", at, out)
 		}
-		if got, want := []rune(lines[1])[14], v.Look.Glyphs.Columns[8]; got != want {
+		if got, want := []rune(lines[1])[14], v.in.look.Glyphs.Columns[8]; got != want {
 			t.Errorf("state 3 is drawn as %c, want %c in\n%s", got, want, out)
 		}
 		for _, size := range [][2]int{{1, 1}, {10, 3}, {20, 12}, {200, 7}, {0, 0}} {
@@ -162,12 +162,12 @@ func TestStates(t *testing.T) {
 // TestWhenAtOnce draws states of one moment, and states that a clock set back has put before the first.
 func TestWhenAtOnce(t *testing.T) {
 	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
-	for _, steps := range [][]sessions.RecordedStep{
+	for _, steps := range [][]report.Step{
 		{{Time: start}},
 		{{Time: start}, {Time: start.Add(-time.Hour), Settled: true}},
 	} {
 		look := ui.NewLook(ui.Options{NoColor: true})
-		out := look.Render(60, 2, func(c *ui.Canvas) { drawWhen(c, steps, sessions.Moment{State: 1, States: len(steps), Time: start}) })
+		out := look.Render(60, 2, func(c *ui.Canvas) { drawWhen(c, steps, report.Moment{State: 1, States: len(steps), Time: start}) })
 		if strings.Count(out, "00:00.0") != 2 || strings.Count(out, "▲") != 1 {
 			t.Errorf("%d states:\n%s", len(steps), out)
 		}

@@ -9,14 +9,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // candidatesView lists the candidates of the layer under the cursor.
 type candidatesView struct {
-	*chosenView
+	of    *chosenView
 	table ui.Table
 	rows  []candidateRow
 	shown struct{ layer, tactic string } // what the cursor is on
@@ -25,12 +25,12 @@ type candidatesView struct {
 
 // candidateRow is a candidate, or a family of those that cannot compute the layer.
 type candidateRow struct {
-	*sessions.CandidateInfo
-	family *sessions.TacticFamily // of the candidate, if it is one of a family's that is unfolded
+	*report.Candidate
+	family *report.TacticFamily // of the candidate, if it is one of a family's that is unfolded
 }
 
 // folder reports whether the row stands for a family.
-func (r candidateRow) folder() bool { return r.CandidateInfo == nil }
+func (r candidateRow) folder() bool { return r.Candidate == nil }
 
 // label is what the cursor stays on, and filters look at.
 func (r candidateRow) label() string {
@@ -41,14 +41,14 @@ func (r candidateRow) label() string {
 }
 
 func newCandidatesView(of *chosenView) *candidatesView {
-	v := &candidatesView{chosenView: of, open: map[string]bool{}}
+	v := &candidatesView{of: of, open: map[string]bool{}}
 	// of a family's row there is but a name and a reason
-	cell := func(of func(c *sessions.CandidateInfo) ui.Cell) func(int) ui.Cell {
+	cell := func(of func(c *report.Candidate) ui.Cell) func(int) ui.Cell {
 		return func(r int) ui.Cell {
 			if v.rows[r].folder() {
 				return ui.Cell{}
 			}
-			return of(v.rows[r].CandidateInfo)
+			return of(v.rows[r].Candidate)
 		}
 	}
 	v.table.Columns = []ui.Column{
@@ -56,13 +56,13 @@ func newCandidatesView(of *chosenView) *candidatesView {
 			Order: func(a, b int) int { return cmp.Compare(v.rows[a].rank(), v.rows[b].rank()) }},
 		{Width: 6, Flex: 1, Priority: 1, Cell: cell(v.bar)},
 		{Title: "time", Width: 9, Align: ui.AlignRight, Cell: cell(v.time)},
-		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: cell(func(c *sessions.CandidateInfo) ui.Cell {
+		{Title: "ratio", Width: 7, Align: ui.AlignRight, Cell: cell(func(c *report.Candidate) ui.Cell {
 			if c.Ratio == 0 {
 				return ui.Cell{}
 			}
 			return ui.Cell{Text: fmt.Sprintf("%.2fx", c.Ratio), Style: v.out(c)}
 		})},
-		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: cell(func(c *sessions.CandidateInfo) ui.Cell { return ui.Cell{Text: c.Format, Style: ui.Muted} })},
+		{Title: "format", Name: true, Width: 10, Flex: 1, Priority: 3, Cell: cell(func(c *report.Candidate) ui.Cell { return ui.Cell{Text: c.Format, Style: ui.Muted} })},
 		{Title: "why", Width: 12, Flex: 4, Priority: 2, Cell: func(r int) ui.Cell { return v.why(v.rows[r]) }},
 	}
 	v.table.Empty = "no candidates"
@@ -70,7 +70,7 @@ func newCandidatesView(of *chosenView) *candidatesView {
 }
 
 func (v *candidatesView) name(r candidateRow) ui.Cell {
-	g, c := v.Look.Glyphs, r.CandidateInfo
+	g, c := v.of.in.look.Glyphs, r.Candidate
 	switch {
 	case r.folder() && v.open[r.family.Name]:
 		return ui.Cell{Text: "- " + r.family.Name, Style: ui.Muted}
@@ -89,28 +89,28 @@ func (v *candidatesView) name(r candidateRow) ui.Cell {
 }
 
 // out is the style of a candidate that was kept out by a pin or forbidden: muted, though its time is known.
-func (v *candidatesView) out(c *sessions.CandidateInfo) ui.Style {
-	t, layer := v.snap.Tactics, v.layer().Layer
+func (v *candidatesView) out(c *report.Candidate) ui.Style {
+	t, layer := v.of.in.snap.Tactics, v.of.layer().Layer
 	if !c.Chosen && (t.Pinned[layer] != "" || slices.Contains(t.Forbidden[layer], c.Tactic)) {
 		return ui.Muted
 	}
 	return ui.Plain
 }
 
-func (v *candidatesView) time(c *sessions.CandidateInfo) ui.Cell {
+func (v *candidatesView) time(c *report.Candidate) ui.Cell {
 	cell := timeCell(c)
 	cell.Style = cmp.Or(cell.Style, v.out(c))
 	return cell
 }
 
 func (v *candidatesView) forbidden(tactic string) bool {
-	l := v.layer()
-	return l != nil && slices.Contains(v.want.Forbid[l.Layer], tactic)
+	l := v.of.layer()
+	return l != nil && slices.Contains(v.of.desk.Want().Forbid[l.Layer], tactic)
 }
 
-func (v *candidatesView) bar(c *sessions.CandidateInfo) ui.Cell {
+func (v *candidatesView) bar(c *report.Candidate) ui.Cell {
 	top := 1.0
-	for _, o := range v.layer().Candidates {
+	for _, o := range v.of.layer().Candidates {
 		top = max(top, o.Ratio)
 	}
 	b := &ui.Bar{Value: c.Ratio, Max: top, Style: ui.Series8}
@@ -121,11 +121,11 @@ func (v *candidatesView) bar(c *sessions.CandidateInfo) ui.Cell {
 }
 
 func (v *candidatesView) why(r candidateRow) ui.Cell {
-	l, c := v.layer(), r.CandidateInfo
+	l, c := v.of.layer(), r.Candidate
 	switch {
 	case r.folder():
 		return ui.Cell{Text: r.family.String(), Style: ui.Muted}
-	case l != nil && v.want.Pin[l.Layer] == c.Tactic:
+	case l != nil && v.of.desk.Want().Pin[l.Layer] == c.Tactic:
 		return ui.Cell{Text: "pinned", Style: ui.Accent}
 	case v.forbidden(c.Tactic):
 		return ui.Cell{Text: "forbidden", Style: ui.Warn}
@@ -136,22 +136,22 @@ func (v *candidatesView) why(r candidateRow) ui.Cell {
 }
 
 func (v *candidatesView) Title() string {
-	if l := v.layer(); l != nil {
+	if l := v.of.layer(); l != nil {
 		return "Candidates for " + shortName(l.Layer)
 	}
 	return "Candidates"
 }
 
 func (v *candidatesView) Note() (string, ui.Style) {
-	switch l := v.layer(); {
-	case l != nil && l.Layer == v.snap.Retiming:
+	switch l := v.of.layer(); {
+	case l != nil && l.Layer == v.of.in.snap.Retiming:
 		return "re-timing, esc stops", ui.Accent
 	case l != nil && l.Tried() != "":
-		return v.note(l.Op + ": " + l.Tried())
+		return v.of.in.note(l.Op + ": " + l.Tried())
 	case l != nil:
-		return v.note(l.Op)
+		return v.of.in.note(l.Op)
 	}
-	return v.note("")
+	return v.of.in.note("")
 }
 
 func (v *candidatesView) Keys() []ui.Key {
@@ -160,15 +160,15 @@ func (v *candidatesView) Keys() []ui.Key {
 		fold.Off = "not a family of tactics that cannot compute the layer"
 	}
 	return []ui.Key{
-		v.when(needsModel, ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again")),
-		v.when(needsModel, ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again")),
-		v.retimeKey(), fold,
+		when(v.of.desk, needsModel, ui.K("p", "pin", "pin this tactic to the layer, or let the builder choose again")),
+		when(v.of.desk, needsModel, ui.K("x", "forbid", "forbid this tactic for the layer, or allow it again")),
+		retimeKey(v.of.desk), fold,
 	}
 }
 
 func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
-	l := v.layer()
-	if _, ok := msg.(*sessions.Snapshot); ok || l == nil {
+	l := v.of.layer()
+	if _, ok := msg.(*report.Snapshot); ok || l == nil {
 		return nil
 	}
 	v.fit(l)
@@ -181,11 +181,11 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 		v.fold(l, r.family)
 		return nil
 	case isKey(msg, "t"):
-		return v.retime(l.Layer)
+		return v.of.desk.Retime(l.Layer)
 	case r.folder() && (isKey(msg, "p") || isKey(msg, "x")):
 		return say(ui.Warn, "none of these computes the layer; enter lists them")
 	case isKey(msg, "p"):
-		return v.pin(l, r.CandidateInfo)
+		return v.pin(l, r.Candidate)
 	case isKey(msg, "x"):
 		return v.forbid(l, r.Tactic)
 	}
@@ -195,7 +195,7 @@ func (v *candidatesView) Update(msg tea.Msg) tea.Cmd {
 }
 
 // fold unfolds a family, and the cursor goes to the first of its tactics, or folds it, and the cursor goes to its row.
-func (v *candidatesView) fold(l *sessions.LayerTactics, f *sessions.TacticFamily) {
+func (v *candidatesView) fold(l *report.LayerTactics, f *report.TacticFamily) {
 	v.open[f.Name] = !v.open[f.Name]
 	if v.shown.tactic = f.Name; v.open[f.Name] {
 		v.shown.tactic = l.Candidates[f.Candidates[0]].Tactic
@@ -204,11 +204,11 @@ func (v *candidatesView) fold(l *sessions.LayerTactics, f *sessions.TacticFamily
 }
 
 // list makes the rows of a layer: families come last, each one's candidates behind it where it is unfolded.
-func (v *candidatesView) list(l *sessions.LayerTactics) {
+func (v *candidatesView) list(l *report.LayerTactics) {
 	v.rows = v.rows[:0]
 	single, families := l.Folded()
 	for _, i := range single {
-		v.rows = append(v.rows, candidateRow{CandidateInfo: &l.Candidates[i]})
+		v.rows = append(v.rows, candidateRow{Candidate: &l.Candidates[i]})
 	}
 	for i := range families {
 		f := &families[i]
@@ -223,7 +223,7 @@ func (v *candidatesView) list(l *sessions.LayerTactics) {
 
 // fit shows a layer's candidates: the one chosen, then those that were timed, the fastest first, then the others. The cursor
 // stays on its tactic wherever that goes; with another layer it begins at the top.
-func (v *candidatesView) fit(l *sessions.LayerTactics) {
+func (v *candidatesView) fit(l *report.LayerTactics) {
 	v.list(l)
 	v.table.Rows = len(v.rows)
 	v.table.SortBy(0, false)
@@ -256,59 +256,29 @@ func (r candidateRow) rank() float64 {
 
 // pin pins a tactic to the layer, which allows it again if it was forbidden; or lets the builder choose again. A tactic that
 // cannot compute the layer is refused.
-func (v *candidatesView) pin(l *sessions.LayerTactics, candidate *sessions.CandidateInfo) tea.Cmd {
+func (v *candidatesView) pin(l *report.LayerTactics, candidate *report.Candidate) tea.Cmd {
 	tactic := candidate.Tactic
-	if v.want.Pin[l.Layer] != tactic {
+	if v.of.desk.Want().Pin[l.Layer] != tactic {
 		switch {
 		case candidate.Unfit:
 			return say(ui.Warn, tactic+" cannot be pinned: "+candidate.Reason)
-		case l.Chosen == run.InMemory:
+		case l.Chosen == report.InMemory:
 			return say(ui.Warn, tactic+" cannot be pinned: "+shortName(l.Layer)+" only arranges memory and launches nothing")
 		}
 	}
-	return v.change(func(c *sessions.Config) {
-		if c.Pin[l.Layer] == tactic {
-			delete(c.Pin, l.Layer)
-			c.Pin = orNil(c.Pin)
-			return
-		}
-		if slices.Contains(c.Forbid[l.Layer], tactic) {
-			flipForbidden(c, l.Layer, tactic)
-		}
-		if c.Pin == nil {
-			c.Pin = map[string]string{}
-		}
-		c.Pin[l.Layer] = tactic
-	})
+	return v.of.desk.Change(func(c *config.Config) { c.FlipPin(l.Layer, tactic) })
 }
 
 // forbid forbids a tactic for the layer, which unpins it; or allows it again.
-func (v *candidatesView) forbid(l *sessions.LayerTactics, tactic string) tea.Cmd {
-	return v.change(func(c *sessions.Config) {
-		if c.Pin[l.Layer] == tactic {
-			delete(c.Pin, l.Layer)
-			c.Pin = orNil(c.Pin)
-		}
-		flipForbidden(c, l.Layer, tactic)
-	})
-}
-
-// flipForbidden forbids a tactic for a layer, or allows it again.
-func flipForbidden(c *sessions.Config, layer, tactic string) {
-	if c.Forbid == nil {
-		c.Forbid = map[string][]string{}
-	}
-	if c.Forbid[layer] = flip(c.Forbid[layer], tactic); len(c.Forbid[layer]) == 0 {
-		delete(c.Forbid, layer)
-	}
-	c.Forbid = orNil(c.Forbid)
+func (v *candidatesView) forbid(l *report.LayerTactics, tactic string) tea.Cmd {
+	return v.of.desk.Change(func(c *config.Config) { c.FlipForbid(l.Layer, tactic) })
 }
 
 func (v *candidatesView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		l := v.layer()
+	return v.of.in.look.Render(w, h, func(c *ui.Canvas) {
+		l := v.of.layer()
 		if l == nil {
-			v.wait(c, "candidates")
+			v.of.in.wait(c, "candidates")
 			return
 		}
 		v.fit(l)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -54,7 +54,7 @@ func TestRetime(t *testing.T) {
 	}
 	busy := *snap
 	busy.Retiming = snap.Tactics.Layers[1].Layer
-	busy.Busy = &sessions.Progress{Phase: "timing tactics", Item: "stem/conv/Conv: conv_f32_avx512", Done: 3}
+	busy.Busy = &report.Progress{Phase: "timing tactics", Item: "stem/conv/Conv: conv_f32_avx512", Done: 3}
 	b.publish(&busy)
 	b.wants("timing tactics 3", "re-timing one", "re-timing, esc stops")
 	b.press("tab", "t")
@@ -120,7 +120,7 @@ func TestAge(t *testing.T) {
 func TestPinRefused(t *testing.T) {
 	snap := fixture(t)
 	c := snap.Tactics.Layers[1].Candidates
-	at := slices.IndexFunc(c, func(c sessions.CandidateInfo) bool { return !c.Timed })
+	at := slices.IndexFunc(c, func(c report.Candidate) bool { return !c.Timed })
 	c[at].Tactic, c[at].Unfit, c[at].Reason = "zz_unfit", true, "the input is not u8"
 	b := newBench(t, ui.Options{}, snap)
 	b.size(120, 40)
@@ -179,10 +179,10 @@ func TestFamiliesFold(t *testing.T) {
 	snap := fixture(t)
 	l := &snap.Tactics.Layers[1]
 	for _, tile := range []string{"128x128x64_s3", "128x128x64_s3_k2", "64x64x64_s4_k16", "s3"} {
-		l.Candidates = append(l.Candidates, sessions.CandidateInfo{Tactic: "conv_f16_mma_" + tile, Family: "conv_f16_mma", Format: "nhwc", Unfit: true, Reason: "elements are f32"})
+		l.Candidates = append(l.Candidates, report.Candidate{Tactic: "conv_f16_mma_" + tile, Family: "conv_f16_mma", Format: "nhwc", Unfit: true, Reason: "elements are f32"})
 	}
 	l.Candidates[len(l.Candidates)-2].Reason = "a sum of 3 steps is too short"
-	l.Candidates = append(l.Candidates, sessions.CandidateInfo{Tactic: "conv_lonely_8x8", Unfit: true, Reason: "no padding"})
+	l.Candidates = append(l.Candidates, report.Candidate{Tactic: "conv_lonely_8x8", Unfit: true, Reason: "no padding"})
 	b := newBench(t, ui.Options{}, snap)
 	b.size(160, 50)
 	b.press("7", "down", "tab", "G")

@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -21,12 +21,12 @@ var (
 
 // OverviewText returns the overview of a settled snapshot as text, for where the workbench cannot be shown: for a
 // terminal of so many cells, or with width 0 for a file or pipe, where nothing is left out.
-func OverviewText(s *sessions.Snapshot, width int) string {
+func OverviewText(s *report.Snapshot, width int) string {
 	box := 80
 	if width > 0 {
 		box = max(40, min(width, 120))
 	}
-	title := headingStyle.Render(modelName(s.Model)) + "  " + snapshotLabel(s) + mutedStyle.Render("  "+threadsText(s.Device.Backend, s.Device.Threads))
+	title := headingStyle.Render(ui.VisibleName(modelName(s.Model))) + "  " + ui.VisibleName(snapshotLabel(s)) + mutedStyle.Render("  "+threadsText(s.Device.Backend, s.Device.Threads))
 	blocks := []string{title, boxStyle.Width(box).Render(factsText(summaryFacts(s))), slowestText(s, width), footprintText(s)}
 	if s.Overview.Unchanged != "" {
 		blocks = append(blocks, noteText("! "+s.Overview.Unchanged, width))
@@ -43,6 +43,7 @@ func OverviewText(s *sessions.Snapshot, width int) string {
 
 // noteText breaks a sentence between words for a terminal of so many cells; 0 is any number.
 func noteText(text string, width int) string {
+	text = ui.VisibleName(text)
 	if width <= 0 {
 		return text
 	}
@@ -53,7 +54,7 @@ func noteText(text string, width int) string {
 func factsText(facts ui.Facts) string {
 	names, values, notes := make([]string, len(facts)), make([]string, len(facts)), make([]string, len(facts))
 	for i, f := range facts {
-		names[i], values[i], notes[i] = mutedStyle.Render(f.Name), f.Value, mutedStyle.Render(f.Note)
+		names[i], values[i], notes[i] = mutedStyle.Render(f.Name), ui.VisibleName(f.Value), mutedStyle.Render(ui.VisibleName(f.Note))
 	}
 	column := func(lines []string) string { return cellStyle.Render(strings.Join(lines, "\n")) }
 	return lipgloss.JoinHorizontal(lipgloss.Top, column(names), column(values), strings.Join(notes, "\n"))
@@ -74,7 +75,7 @@ func numberStyle(row, column int) lipgloss.Style {
 }
 
 // slowestText lists the layers that take the most time. Where that is too wide the last columns are left out.
-func slowestText(s *sessions.Snapshot, width int) string {
+func slowestText(s *report.Snapshot, width int) string {
 	headers := []string{"slowest layers", "median", "share", "p99", "CV", "type", "tactic"}
 	if s.Timings.Estimated { // an estimate does not vary
 		headers = []string{"slowest layers", "estimate", "share", "type", "tactic"}
@@ -86,7 +87,7 @@ func slowestText(s *sessions.Snapshot, width int) string {
 	}
 }
 
-func slowestTable(s *sessions.Snapshot, headers []string) string {
+func slowestTable(s *report.Snapshot, headers []string) string {
 	t := textTable(headers...).StyleFunc(func(row, column int) lipgloss.Style {
 		if headers[column] == "tactic" {
 			return cellStyle.Align(lipgloss.Left).Faint(row == table.HeaderRow)
@@ -96,7 +97,7 @@ func slowestTable(s *sessions.Snapshot, headers []string) string {
 	for _, top := range s.Overview.Top {
 		for _, l := range s.Timings.Layers {
 			if l.Name == top.Name {
-				row := []string{shortName(l.Name), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic}
+				row := []string{ui.VisibleName(shortName(l.Name)), ui.Duration(l.Median), percent(l.Share), ui.Duration(l.P99), percent(l.CV), l.Precision, l.Tactic}
 				if s.Timings.Estimated {
 					row = slices.Delete(row, 3, 5)
 				}
@@ -109,7 +110,7 @@ func slowestTable(s *sessions.Snapshot, headers []string) string {
 }
 
 // footprintText states the planner's numbers.
-func footprintText(s *sessions.Snapshot) string {
+func footprintText(s *report.Snapshot) string {
 	m := s.Overview.Memory
 	t := textTable("memory", "peak", "lower bound", "no reuse", "in, out", "weights")
 	size := func(n int) string { return ui.Bytes(int64(n)) }

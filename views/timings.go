@@ -8,16 +8,16 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // timingsScreen shows the time of every layer, live while it is measured, and the samples of the layer under the cursor.
-func timingsScreen(d *desk) *ui.Screen {
-	v := newTimingsView(d)
+func timingsScreen(look *ui.Look, d desk) *ui.Screen {
+	v := newTimingsView(look, d)
 	p := ui.Pane
 	return &ui.Screen{
-		Key: "3", Name: "Timings", Views: []ui.View{v, &samplesView{pane: d.pane(sessions.PartTimings), of: v}},
+		Key: "3", Name: "Timings", Views: []ui.View{v, &samplesView{in: newInput(look, report.PartTimings), of: v}},
 		Layouts: []ui.Box{ui.Stack(p(0).Share(3), p(1).Lines(13)), ui.Beside(p(0).Share(2), p(1))},
 		Narrow:  box(ui.Stack(p(0).Share(3), p(1).Lines(7))),
 	}
@@ -31,10 +31,11 @@ var units = []string{"auto", "µs", "ms"}
 
 // timingsView is a table with a bar for each layer, or for each group of layers.
 type timingsView struct {
-	pane
+	in    input
+	desk  desk
 	table ui.Table
-	rows  []sessions.LayerTiming // layers, or sums of them
-	count []int                  // layers in each row
+	rows  []report.LayerTiming // layers, or sums of them
+	count []int                // layers in each row
 	group int
 	unit  int
 	share bool // the column of times shows shares
@@ -43,8 +44,8 @@ type timingsView struct {
 	plot  int // what the samples are shown as
 }
 
-func newTimingsView(d *desk) *timingsView {
-	v := &timingsView{pane: d.pane(sessions.PartTimings)}
+func newTimingsView(look *ui.Look, d desk) *timingsView {
+	v := &timingsView{in: newInput(look, report.PartTimings), desk: d}
 	v.table.Empty = "nothing was measured"
 	v.table.Label = func(r int) string {
 		l := v.rows[r]
@@ -55,22 +56,22 @@ func newTimingsView(d *desk) *timingsView {
 }
 
 func (v *timingsView) columns() []ui.Column {
-	text := func(title string, width, flex, priority int, value func(*sessions.LayerTiming) (string, ui.Style)) ui.Column {
+	text := func(title string, width, flex, priority int, value func(*report.LayerTiming) (string, ui.Style)) ui.Column {
 		return ui.Column{Title: title, Width: width, Flex: flex, Priority: priority, Name: true,
 			Cell:  func(r int) ui.Cell { s, style := value(&v.rows[r]); return ui.Cell{Text: s, Style: style} },
 			Order: func(a, b int) int { x, _ := value(&v.rows[a]); y, _ := value(&v.rows[b]); return cmp.Compare(x, y) }}
 	}
-	number := func(title string, width, priority int, value func(*sessions.LayerTiming) float64, write func(float64) string) ui.Column {
+	number := func(title string, width, priority int, value func(*report.LayerTiming) float64, write func(float64) string) ui.Column {
 		return ui.Column{Title: title, Width: width, Priority: priority, Align: ui.AlignRight, Down: true,
 			Cell:  func(r int) ui.Cell { return ui.Cell{Text: write(value(&v.rows[r]))} },
 			Order: func(a, b int) int { return cmp.Compare(value(&v.rows[a]), value(&v.rows[b])) }}
 	}
-	duration := func(title string, priority int, value func(*sessions.LayerTiming) time.Duration) ui.Column {
-		return number(title, 9, priority, func(l *sessions.LayerTiming) float64 { return float64(value(l)) }, v.duration)
+	duration := func(title string, priority int, value func(*report.LayerTiming) time.Duration) ui.Column {
+		return number(title, 9, priority, func(l *report.LayerTiming) float64 { return float64(value(l)) }, v.duration)
 	}
-	cv := number("CV", 6, 5, func(l *sessions.LayerTiming) float64 { return l.CV }, percent)
+	cv := number("CV", 6, 5, func(l *report.LayerTiming) float64 { return l.CV }, percent)
 	cv.Cell = func(r int) ui.Cell { return ui.Cell{Text: percent(v.rows[r].CV), Style: cvStyle(v.rows[r].CV)} }
-	median := duration(v.timeTitle(), 0, func(l *sessions.LayerTiming) time.Duration { return l.Median })
+	median := duration(v.timeTitle(), 0, func(l *report.LayerTiming) time.Duration { return l.Median })
 	median.Cell = func(r int) ui.Cell {
 		if v.share {
 			return ui.Cell{Text: percent(v.rows[r].Share), Style: ui.Bold}
@@ -78,28 +79,28 @@ func (v *timingsView) columns() []ui.Column {
 		return ui.Cell{Text: v.duration(float64(v.rows[r].Median)), Style: ui.Bold}
 	}
 	columns := []ui.Column{
-		text("layer", 26, 3, 0, func(l *sessions.LayerTiming) (string, ui.Style) {
+		text("layer", 26, 3, 0, func(l *report.LayerTiming) (string, ui.Style) {
 			style := ui.Plain
 			if l.Reformat {
 				style = ui.Muted
 			}
-			c := v.layerCell(l.Name, l.From, l.Precision, style)
+			c := rulesOf(v.desk, v.in.snap).cell(l.Name, l.From, l.Precision, style)
 			return c.Text, c.Style
 		}),
 		{Title: v.legend(), Width: 16, Flex: 5, Cell: v.bar},
 		median,
-		number("share", 6, 6, func(l *sessions.LayerTiming) float64 { return l.Share }, percent),
-		duration("avg", 2, func(l *sessions.LayerTiming) time.Duration { return l.Mean }),
-		duration("min", 8, func(l *sessions.LayerTiming) time.Duration { return l.Min }),
-		duration("p90", 10, func(l *sessions.LayerTiming) time.Duration { return l.P90 }),
-		duration("p95", 9, func(l *sessions.LayerTiming) time.Duration { return l.P95 }),
-		duration("p99", 1, func(l *sessions.LayerTiming) time.Duration { return l.P99 }),
+		number("share", 6, 6, func(l *report.LayerTiming) float64 { return l.Share }, percent),
+		duration("avg", 2, func(l *report.LayerTiming) time.Duration { return l.Mean }),
+		duration("min", 8, func(l *report.LayerTiming) time.Duration { return l.Min }),
+		duration("p90", 10, func(l *report.LayerTiming) time.Duration { return l.P90 }),
+		duration("p95", 9, func(l *report.LayerTiming) time.Duration { return l.P95 }),
+		duration("p99", 1, func(l *report.LayerTiming) time.Duration { return l.P99 }),
 		cv,
-		number("GFLOP/s", 7, 4, func(l *sessions.LayerTiming) float64 { return l.GFLOPS }, orDot),
+		number("GFLOP/s", 7, 4, func(l *report.LayerTiming) float64 { return l.GFLOPS }, orDot),
 		number("GB/s", 6, 11, bandwidth, orDot),
-		text("type", 6, 0, 3, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Precision, precisionStyle(l.Precision) }),
-		text("op", 12, 0, 13, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
-		text("tactic", 24, 0, 12, func(l *sessions.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
+		text("type", 6, 0, 3, func(l *report.LayerTiming) (string, ui.Style) { return l.Precision, precisionStyle(l.Precision) }),
+		text("op", 12, 0, 13, func(l *report.LayerTiming) (string, ui.Style) { return l.Op, ui.Muted }),
+		text("tactic", 24, 0, 12, func(l *report.LayerTiming) (string, ui.Style) { return l.Tactic, ui.Muted }),
 		{Title: "newest", Width: 12, Priority: 7, Cell: func(r int) ui.Cell {
 			return ui.Cell{Spark: floats(v.rows[r].Recent), Style: ui.Series1}
 		}},
@@ -136,7 +137,7 @@ func orDot(n float64) string {
 }
 
 // bandwidth returns the bytes that a layer moves per nanosecond: GB/s.
-func bandwidth(l *sessions.LayerTiming) float64 {
+func bandwidth(l *report.LayerTiming) float64 {
 	if l.Median == 0 {
 		return 0
 	}
@@ -148,7 +149,7 @@ func (v *timingsView) legend() string {
 	if v.guess {
 		return "estimate"
 	}
-	g := v.Look.Glyphs
+	g := v.in.look.Glyphs
 	return fmt.Sprintf("median %cavg %cp99", g.Mark, g.Tail)
 }
 
@@ -159,7 +160,7 @@ func (v *timingsView) bar(r int) ui.Cell {
 	for i := range v.rows {
 		top = max(top, 1.25*float64(v.rows[i].Median))
 	}
-	g := v.Look.Glyphs
+	g := v.in.look.Glyphs
 	b := &ui.Bar{Value: float64(l.Median), Max: top, Log: v.log, Style: precisionStyle(l.Precision)}
 	if v.groupBy() == "type" || v.groupBy() == "tactic" {
 		b.Style = ui.Series1
@@ -200,7 +201,7 @@ func (v *timingsView) Title() string {
 }
 
 func (v *timingsView) Note() (string, ui.Style) {
-	t := v.snap.Timings
+	t := v.in.snap.Timings
 	if t == nil {
 		return "", ui.Muted
 	}
@@ -208,16 +209,16 @@ func (v *timingsView) Note() (string, ui.Style) {
 	if !t.Estimated {
 		text += ", " + plural(t.Samples, "sample")
 	}
-	if n := cutShort(v.snap); n > 0 {
+	if n := cutShort(v.in.snap); n > 0 {
 		text = plural(len(t.Layers), "step") + ", stopped after " + plural(n, "run")
 	}
 	if v.log {
 		text = "log scale " + text
 	}
-	if live(v.snap) {
-		return string(v.Look.Glyphs.Record) + " LIVE " + text, ui.Good
+	if live(v.in.snap) {
+		return string(v.in.look.Glyphs.Record) + " LIVE " + text, ui.Good
 	}
-	return v.note(text)
+	return v.in.note(text)
 }
 
 func (v *timingsView) Keys() []ui.Key {
@@ -227,11 +228,11 @@ func (v *timingsView) Keys() []ui.Key {
 		ui.K("%", "share", "share of the layers / time"),
 		ui.K("t", "unit", "unit of times: automatic, µs, ms"),
 		ui.K("L", "log", "bars on a logarithmic / linear scale"),
-		v.precisionKey())
+		precisionKey(v.desk))
 }
 
 func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
-	if v.take(msg) {
+	if v.in.take(msg) {
 		v.build()
 		return nil
 	}
@@ -251,7 +252,7 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 		v.log = !v.log
 	case isKey(msg, "P"):
 		if r := v.table.Row(); r >= 0 && v.groupBy() == "layer" {
-			return v.setPrecision(v.rows[r].Name, v.rows[r].From)
+			return choosePrecision(v.desk, v.in.snap, v.rows[r].Name, v.rows[r].From)
 		}
 		return say(ui.Warn, "a precision is set for a layer: press a until the rows are layers")
 	case isKey(msg, "v"):
@@ -262,12 +263,12 @@ func (v *timingsView) Update(msg tea.Msg) tea.Cmd {
 
 // build makes the rows: the layers, or their sums by group.
 func (v *timingsView) build() {
-	var was sessions.LayerTiming
+	var was report.LayerTiming
 	if r := v.table.Row(); r >= 0 && r < len(v.rows) {
 		was = v.rows[r]
 	}
 	v.rows, v.count = nil, nil
-	if t := v.snap.Timings; t != nil {
+	if t := v.in.snap.Timings; t != nil {
 		v.rows, v.count = groupLayers(t.Layers, v.groupBy())
 		if v.guess != t.Estimated {
 			v.guess = t.Estimated
@@ -289,10 +290,10 @@ func floats(list []time.Duration) []float64 {
 }
 
 func (v *timingsView) Render(w, h int) string {
-	return v.Look.Render(w, h, func(c *ui.Canvas) {
-		t := v.snap.Timings
+	return v.in.look.Render(w, h, func(c *ui.Canvas) {
+		t := v.in.snap.Timings
 		if t == nil {
-			v.wait(c, "layer times")
+			v.in.wait(c, "layer times")
 			return
 		}
 		drawGap(c.Sub(ui.Rect{W: w, H: 2}), t)
@@ -307,7 +308,7 @@ const (
 )
 
 // drawGap states how the sum of the layers' medians compares with the latency from end to end, as a line and as a bar.
-func drawGap(c *ui.Canvas, t *sessions.TimingsReport) {
+func drawGap(c *ui.Canvas, t *report.Timings) {
 	e := t.EndToEnd
 	x := c.Text(1, 0, ui.Muted, "end to end ")
 	x = c.Text(x, 0, ui.Bold, ui.Duration(e.Median))

@@ -5,12 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // groupLayers sums layers up by what they have in common. Medians and percentiles of a sum are not sums of theirs, but
 // for layers that run one after the other they come close.
-func groupLayers(layers []sessions.LayerTiming, by string) ([]sessions.LayerTiming, []int) {
+func groupLayers(layers []report.LayerTiming, by string) ([]report.LayerTiming, []int) {
 	count := make([]int, 0, len(layers))
 	if by == "layer" {
 		for range layers {
@@ -18,16 +18,16 @@ func groupLayers(layers []sessions.LayerTiming, by string) ([]sessions.LayerTimi
 		}
 		return layers, count
 	}
-	var rows []sessions.LayerTiming
+	var rows []report.LayerTiming
 	for _, l := range layers {
 		name := map[string]string{"type": l.Op, "precision": l.Precision, "tactic": l.Tactic}[by]
 		if l.Reformat && by == "type" {
 			name = "Reformat"
 		}
-		i := slices.IndexFunc(rows, func(r sessions.LayerTiming) bool { return r.Name == name })
+		i := slices.IndexFunc(rows, func(r report.LayerTiming) bool { return r.Name == name })
 		if i < 0 {
 			i = len(rows)
-			rows = append(rows, sessions.LayerTiming{Name: name, Precision: l.Precision, Op: l.Op, Tactic: l.Tactic})
+			rows = append(rows, report.LayerTiming{Name: name, Precision: l.Precision, Op: l.Op, Tactic: l.Tactic})
 			count = append(count, 0)
 		}
 		addTiming(&rows[i], &l)
@@ -44,7 +44,7 @@ func groupLayers(layers []sessions.LayerTiming, by string) ([]sessions.LayerTimi
 }
 
 // addTiming adds the times of l to those of r.
-func addTiming(r, l *sessions.LayerTiming) {
+func addTiming(r, l *report.LayerTiming) {
 	// The variance of a sum of independent times is the sum of the variances.
 	variance := math.Pow(r.CV*float64(r.Mean), 2) + math.Pow(l.CV*float64(l.Mean), 2)
 	r.Mean += l.Mean

@@ -8,21 +8,22 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // recordedFilm is a film that says what came of its configurations.
 type recordedFilm struct {
 	film
-	tried []sessions.RecordedConfig
+	tried []report.RecordedConfig
 }
 
-func (l *recordedFilm) Tried() []sessions.RecordedConfig { return l.tried }
+func (l *recordedFilm) Tried() []report.RecordedConfig { return l.tried }
 
-func recorded(cfg sessions.Config, runs int, median time.Duration) sessions.RecordedConfig {
+func recorded(cfg config.Config, runs int, median time.Duration) report.RecordedConfig {
 	share, weights := 0.991, 350_000
-	c := sessions.RecordedConfig{Config: cfg, Settled: median > 0}
+	c := report.RecordedConfig{Config: cfg, Settled: median > 0}
 	if median > 0 {
 		c.Runs, c.Median, c.Top1, c.Agreement, c.Weights = runs, &median, &share, &share, &weights
 	}
@@ -47,16 +48,16 @@ func triedRows(v *triedView) (rows []string, marked int) {
 // TestTriedInReplay lists every recorded configuration from the start with its final numbers, and keeps them while one
 // steps through states with others.
 func TestTriedInReplay(t *testing.T) {
-	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax"}
-	int8 := sessions.Config{Precision: sessions.INT8, Calibrator: "mse"}
-	l := &recordedFilm{film{timeline: timeline{at: 23}, snap: fixture(t)}, []sessions.RecordedConfig{
+	fp32 := config.Config{Precision: config.FP32, Calibrator: "minmax"}
+	int8 := config.Config{Precision: config.INT8, Calibrator: "mse"}
+	l := &recordedFilm{film{timeline: timeline{at: 23}, snap: fixture(t)}, []report.RecordedConfig{
 		recorded(fp32, 2761, 700*time.Microsecond),
-		recorded(sessions.Config{Precision: sessions.FP32, Calibrator: "entropy"}, 20, 900*time.Microsecond), // as an older program wrote it
+		recorded(config.Config{Precision: config.FP32, Calibrator: "entropy"}, 20, 900*time.Microsecond), // as an older program wrote it
 		recorded(int8, 1000, 350*time.Microsecond),
-		recorded(sessions.Config{Precision: sessions.INT8, Calibrator: "minmax"}, 0, 0),
+		recorded(config.Config{Precision: config.INT8, Calibrator: "minmax"}, 0, 0),
 	}}
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true}), Timeline: l}, snap: &sessions.Snapshot{}}
-	v := newTriedView(d)
+	look := ui.NewLook(ui.Options{NoColor: true})
+	v := newTriedView(look, &fakeDesk{}, recordedTrials(l.tried, false))
 	want := []string{"fp32 ", "int8/mse ", "int8/minmax, not finished "}
 	for _, at := range []int{23, 2, 0, 14} {
 		l.Seek(at)
@@ -77,24 +78,23 @@ func TestTriedInReplay(t *testing.T) {
 			t.Errorf("state %d: row %d is marked, want %d", at+1, marked, wants)
 		}
 	}
-	l.tried = nil
-	if out := ansi.Strip(newTriedView(d).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
+	if out := ansi.Strip(newTriedView(look, &fakeDesk{}, recordedTrials(nil, false)).Render(80, 5)); !strings.Contains(out, "no configuration was recorded") || strings.Contains(out, "press") {
 		t.Errorf("nothing was recorded:\n%s", out)
 	}
 }
 
 // TestTriedInSession keeps one row for each engine: the better measurement, until a newer one is over.
 func TestTriedInSession(t *testing.T) {
-	d := &desk{Options: Options{Look: ui.NewLook(ui.Options{NoColor: true})}, snap: &sessions.Snapshot{}}
-	v := newTriedView(d)
-	show := func(cfg sessions.Config, samples int, median time.Duration, over bool) {
-		s, timings := *fixture(t), sessions.TimingsReport{Samples: samples}
+	tried := &trials{}
+	v := newTriedView(ui.NewLook(ui.Options{NoColor: true}), &fakeDesk{}, tried)
+	show := func(cfg config.Config, samples int, median time.Duration, over bool) {
+		s, timings := *fixture(t), report.Timings{Samples: samples}
 		timings.EndToEnd.Median = median
 		s.Config, s.Timings = cfg, &timings
 		if !over {
-			s.Busy = &sessions.Progress{Phase: "measuring"}
+			s.Busy = &report.Progress{Phase: "measuring"}
 		}
-		d.try(&s)
+		tried.add(&s)
 		v.Update(&s)
 	}
 	wants := func(what string, texts ...string) {
@@ -109,12 +109,12 @@ func TestTriedInSession(t *testing.T) {
 			}
 		}
 	}
-	fp32 := sessions.Config{Precision: sessions.FP32, Calibrator: "mse", Batch: 1}
+	fp32 := config.Config{Precision: config.FP32, Calibrator: "mse", Batch: 1}
 	show(fp32, 2761, 700*time.Microsecond, true)
 	show(fp32, 20, 800*time.Microsecond, false)
 	wants("a quick look", "700.0 µs")
 	other := fp32
-	other.Calibrator, other.Constraints = "entropy", sessions.Obey
+	other.Calibrator, other.Constraints = "entropy", config.Obey
 	show(other, 20, 800*time.Microsecond, false)
 	wants("what has no say", "fp32 ")
 	show(fp32, 2500, 710*time.Microsecond, true)
@@ -130,7 +130,7 @@ func TestTriedInSession(t *testing.T) {
 // TestWithoutSay changes what has no say: the configuration is asked for, and nothing looks as if it were rebuilt.
 func TestWithoutSay(t *testing.T) {
 	snap := fixture(t)
-	snap.Config.Precision = sessions.FP32
+	snap.Config.Precision = config.FP32
 	for _, c := range []struct {
 		keys []string
 		want string
@@ -159,9 +159,9 @@ func TestWithoutSay(t *testing.T) {
 func TestStaleIsNamed(t *testing.T) {
 	snap := fixture(t)
 	passes := *snap.Passes
-	passes.Precision = sessions.INT8
+	passes.Precision = config.INT8
 	snap.Passes = &passes
-	snap.Config.Precision, snap.Stale = sessions.FP32, sessions.PartAccuracy
+	snap.Config.Precision, snap.Stale = config.FP32, report.PartAccuracy
 	b := newBench(t, ui.Options{NoColor: true}, snap)
 	b.size(120, 40)
 	b.wants("99.1% stale", "48.5 dB stale")
@@ -171,7 +171,7 @@ func TestStaleIsNamed(t *testing.T) {
 	b.press("2")
 	b.wants("Engine FP32")
 	next := *snap
-	next.Stale |= sessions.PartPasses
+	next.Stale |= report.PartPasses
 	b.publish(&next)
 	b.wants("Engine INT8")
 	older := passes
@@ -196,22 +196,20 @@ func TestFilteredSamples(t *testing.T) {
 
 // TestRunsOfAState names the runs behind a median that is not what came of its configuration in the end.
 func TestRunsOfAState(t *testing.T) {
-	snap := fixture(t)
-	cfg, whole := sessions.Config{Precision: sessions.FP32}, 2*time.Millisecond
-	d := &desk{snap: snap, Options: Options{Timeline: &recordedFilm{tried: []sessions.RecordedConfig{{Config: cfg, Median: &whole, Runs: 400}}}}}
+	cfg, whole := config.Config{Precision: config.FP32}, 2*time.Millisecond
+	replay := &recordedFilm{tried: []report.RecordedConfig{{Config: cfg, Median: &whole, Runs: 400}}}
 	for _, c := range []struct {
-		latency sessions.Latency
+		latency report.Latency
 		want    string
 	}{
-		{sessions.Latency{Count: 400, Median: whole}, "2.00 ms"},
-		{sessions.Latency{Count: 20, Median: 3 * time.Millisecond}, "3.00 ms after 20 runs"},
+		{report.Latency{Count: 400, Median: whole}, "2.00 ms"},
+		{report.Latency{Count: 20, Median: 3 * time.Millisecond}, "3.00 ms after 20 runs"},
 	} {
-		if got := d.medianOf(cfg, c.latency); got != c.want {
+		if got := medianText(replay, false, cfg, c.latency); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	d.Timeline = nil
-	if got := d.medianOf(cfg, sessions.Latency{Count: 20, Median: 3 * time.Millisecond}); got != "3.00 ms" {
+	if got := medianText(nil, false, cfg, report.Latency{Count: 20, Median: 3 * time.Millisecond}); got != "3.00 ms" {
 		t.Errorf("%q in a session", got)
 	}
 }

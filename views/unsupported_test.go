@@ -7,16 +7,17 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // refusedSnapshot is what a session would publish of the fixture's model if a layer were not supported and blocked the last one.
-func refusedSnapshot(t testing.TB) *sessions.Snapshot {
+func refusedSnapshot(t testing.TB) *report.Snapshot {
 	full := fixture(t)
 	m, p := *full.Model, *full.Passes
 	m.NotRunnable = "1 of 12 layers has an unsupported operator (Sift)"
-	mark := func(list []sessions.LayerInfo) []sessions.LayerInfo {
+	mark := func(list []report.Layer) []report.Layer {
 		list = slices.Clone(list)
 		for i := range list {
 			l := &list[i]
@@ -25,20 +26,20 @@ func refusedSnapshot(t testing.TB) *sessions.Snapshot {
 				l.Op, l.Precision, l.Unsupported = "Sift", "", "operator is not supported"
 			case len(list) - 1:
 				l.Precision, l.Unsupported, l.Behind = "", `its input "s" has no known shape: it comes from unsupported node sift`, "sift"
-				l.Outputs = []sessions.TensorInfo{{Name: "y", Type: "?"}}
+				l.Outputs = []report.Tensor{{Name: "y", Type: "?"}}
 			}
 		}
 		return list
 	}
 	m.Layers = mark(m.Layers)
 	for _, l := range m.Layers[len(m.Layers)-2:] {
-		m.Unsupported = append(m.Unsupported, sessions.UnsupportedLayer{Layer: l.Name, Op: l.Op, Reason: l.Unsupported, Behind: l.Behind})
+		m.Unsupported = append(m.Unsupported, report.UnsupportedLayer{Layer: l.Name, Op: l.Op, Reason: l.Unsupported, Behind: l.Behind})
 	}
 	p.Unlowered, p.Unchanged = nil, ""
-	p.Precision, p.Source, p.Engine = sessions.FP32, mark(p.Source), mark(p.Source)
+	p.Precision, p.Source, p.Engine = config.FP32, mark(p.Source), mark(p.Source)
 	cfg := full.Config
-	cfg.Precision = sessions.FP32
-	return &sessions.Snapshot{Seq: 3, Schema: sessions.Schema, Config: cfg, Model: &m, Passes: &p, Device: full.Device}
+	cfg.Precision = config.FP32
+	return &report.Snapshot{Seq: 3, Schema: report.Schema, Config: cfg, Model: &m, Passes: &p, Device: full.Device}
 }
 
 // TestNotRunnable draws every screen for a model that cannot be run: each says so and where to look, and keys that would run

@@ -11,28 +11,46 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/exp/golden"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // fake is a controller that shows one snapshot and keeps what it is asked for.
 type fake struct {
-	snap   *sessions.Snapshot
-	set    []sessions.Config
+	snap   *report.Snapshot
+	set    []config.Config
 	reruns int
 	asked  []string // what else was asked for
 	notes  []string
 }
 
-func (f *fake) Snapshot() *sessions.Snapshot      { return f.snap }
-func (f *fake) Events() <-chan *sessions.Snapshot { return nil }
-func (f *fake) Set(c sessions.Config)             { f.set = append(f.set, c) }
-func (f *fake) Rerun()                            { f.reruns++ }
-func (f *fake) Cancel()                           { f.asked = append(f.asked, "cancel") }
-func (f *fake) Retime(layer string)               { f.asked = append(f.asked, "retime "+layer) }
-func (f *fake) Calibrate()                        { f.asked = append(f.asked, "calibrate") }
-func (f *fake) Note(text string)                  { f.notes = append(f.notes, text) }
-func (f *fake) DropTimings(all bool)              { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
+func (f *fake) Snapshot() *report.Snapshot { return f.snap }
+
+func (f *fake) Events() <-chan *report.Snapshot { return nil }
+
+func (f *fake) Set(c config.Config) { f.set = append(f.set, c) }
+
+func (f *fake) Rerun() { f.reruns++ }
+
+func (f *fake) Cancel() { f.asked = append(f.asked, "cancel") }
+
+func (f *fake) Retime(layer string) { f.asked = append(f.asked, "retime "+layer) }
+
+func (f *fake) Calibrate() { f.asked = append(f.asked, "calibrate") }
+
+func (f *fake) Note(text string) { f.notes = append(f.notes, text) }
+
+func (f *fake) DropTimings(all bool) { f.asked = append(f.asked, fmt.Sprint("drop all ", all)) }
+
+// fakeDesk is a desk in front of no workbench: everything works, and it keeps what it is asked for.
+type fakeDesk struct{ want config.Config }
+
+func (d *fakeDesk) Want() config.Config { return d.want }
+
+func (d *fakeDesk) Change(edit func(*config.Config)) tea.Cmd { edit(&d.want); return nil }
+
+func (d *fakeDesk) Lacks(need) string { return "" }
 
 // bench is a workbench in front of a fake controller.
 type bench struct {
@@ -49,7 +67,7 @@ type reminder struct {
 	msg tea.Msg
 }
 
-func newBench(t testing.TB, o ui.Options, snap *sessions.Snapshot) *bench {
+func newBench(t testing.TB, o ui.Options, snap *report.Snapshot) *bench {
 	t.Helper()
 	b := &bench{t: t, ctl: &fake{snap: snap}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	app, err := NewWorkbench(b.ctl, Options{Look: ui.NewLook(o), Now: b.clock, After: b.after})
@@ -63,10 +81,10 @@ func newBench(t testing.TB, o ui.Options, snap *sessions.Snapshot) *bench {
 }
 
 // publish sends a snapshot the way a session does: over a channel that the workbench listens on.
-func (b *bench) publish(snap *sessions.Snapshot) {
+func (b *bench) publish(snap *report.Snapshot) {
 	b.pass(time.Second)
 	b.ctl.snap = snap
-	events := make(chan *sessions.Snapshot, 1)
+	events := make(chan *report.Snapshot, 1)
 	events <- snap
 	close(events)
 	b.send(ui.Listen(events)())
@@ -157,7 +175,7 @@ func (b *bench) wants(texts ...string) {
 }
 
 // last returns the configuration that was asked for last.
-func (b *bench) last() sessions.Config {
+func (b *bench) last() config.Config {
 	b.t.Helper()
 	if len(b.ctl.set) == 0 {
 		b.t.Fatal("no configuration was asked for")
@@ -235,7 +253,7 @@ func TestOverviewText(t *testing.T) {
 // TestBeforeReports draws every screen while reports are still missing, and says what is awaited.
 func TestBeforeReports(t *testing.T) {
 	whole := fixture(t)
-	empty := &sessions.Snapshot{Seq: 1, Config: whole.Config, Busy: &sessions.Progress{Phase: "collecting activations", Done: 12, Total: 300}}
+	empty := &report.Snapshot{Seq: 1, Config: whole.Config, Busy: &report.Progress{Phase: "collecting activations", Done: 12, Total: 300}}
 	b := newBench(t, ui.Options{}, empty)
 	for _, digit := range []string{"1", "2", "3", "4", "5", "6", "7"} {
 		b.press(digit)
@@ -247,7 +265,7 @@ func TestBeforeReports(t *testing.T) {
 	b.press("3")
 	b.wants("layer Conv_3: no tactic", "ERROR")
 	stale := *whole
-	stale.Stale = sessions.PartTimings | sessions.PartPasses | sessions.PartMemory | sessions.PartCalibration | sessions.PartAccuracy | sessions.PartTactics
+	stale.Stale = report.PartTimings | report.PartPasses | report.PartMemory | report.PartCalibration | report.PartAccuracy | report.PartTactics
 	b.publish(&stale)
 	for _, digit := range []string{"2", "3", "4", "5", "6", "7"} {
 		b.press(digit)

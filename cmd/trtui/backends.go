@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/kernels/cuda"
@@ -104,85 +102,4 @@ func findBackend(table []backend, flag, name string, others ...string) (backend,
 		return b, device, nil
 	}
 	return backend{}, 0, usageError{fmt.Errorf("--%s %q: this program has %s", flag, name, strings.Join(append([]string{backendNames(table)}, others...), ", "))}
-}
-
-// deviceFlag adds --device to a command.
-func (o *options) deviceFlag(c *cobra.Command) {
-	var of []string
-	for _, b := range o.table {
-		if b.devices != nil {
-			of = append(of, "of "+b.name+": "+strings.Join(b.devices, ", "))
-		}
-	}
-	c.Flags().StringVar(&o.device, "device", "", "which device is simulated, "+strings.Join(of, "; "))
-}
-
-// checkDevice refuses a --device that none of the backends has which are asked for.
-func (o *options) checkDevice(backends ...string) error {
-	if o.device == "" {
-		return nil
-	}
-	var has, lists []string
-	for _, b := range o.table {
-		if b.devices == nil {
-			continue
-		}
-		has = append(has, b.name)
-		if !slices.Contains(backends, b.name) {
-			continue
-		}
-		if slices.Contains(b.devices, o.device) {
-			return nil
-		}
-		lists = append(lists, b.name+" has "+strings.Join(b.devices, ", "))
-	}
-	if lists == nil {
-		return usageError{fmt.Errorf("--device %s: it chooses a device of --backend %s, which was not given", o.device, strings.Join(has, " or "))}
-	}
-	return usageError{fmt.Errorf("--device %q: %s", o.device, strings.Join(lists, "; "))}
-}
-
-// openBackend opens a backend by name.
-func (o *options) openBackend(name string) (run.Backend, error) {
-	row, device, err := findBackend(o.table, "backend", name)
-	if err != nil {
-		return nil, err
-	}
-	if o.device != "" && row.devices != nil {
-		if err := o.checkDevice(name); err != nil {
-			return nil, err
-		}
-		device = slices.Index(row.devices, o.device)
-	}
-	b, err := row.open(device, o.threads)
-	if err != nil {
-		return nil, fmt.Errorf("backend %s: %w", name, err)
-	}
-	// What a simulated device compiles is the text again: it is kept where that is asked for.
-	if gpu, ok := b.(*cuda.Backend); ok && o.codes != "" && o.codes != "none" && (row.native || o.changed("code-cache")) {
-		gpu.KeepCode(o.codes)
-	}
-	return b, nil
-}
-
-// registerCodes adds the flag that says where compiled code is kept, and that the other flags were registered with.
-func (o *options) registerCodes(c *cobra.Command) {
-	f := c.Flags()
-	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
-	f.StringVar(&o.codes, "code-cache", ownCache("code"), "folder of code compiled for GPUs, which other runs need not compile; \"none\" for none; a simulated GPU has none by default")
-}
-
-// openDevices opens the backend that was asked for and, if that is another one, the host, which is the table's first.
-func (o *options) openDevices(name string) (device, host run.Backend, closeAll func(), err error) {
-	if device, err = o.openBackend(name); err != nil {
-		return nil, nil, nil, err
-	}
-	if name == o.table[0].name {
-		return device, nil, func() { device.Close() }, nil
-	}
-	if host, err = o.openBackend(o.table[0].name); err != nil {
-		device.Close()
-		return nil, nil, nil, err
-	}
-	return device, host, func() { device.Close(); host.Close() }, nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // simulated is the CPU in the role of a device whose times are estimates. drift, if not zero, is added to the first
@@ -112,8 +112,8 @@ func TestFindBackend(t *testing.T) {
 			t.Errorf("%q: the error does not name the backends: %v", c.name, err)
 		}
 	}
-	o := &options{table: table}
-	if _, err := o.openBackend("sim:7"); err == nil || !strings.Contains(err.Error(), "backend sim:7: there is no such device") {
+	o := &deviceFlags{table: table}
+	if _, err := o.open("sim:7"); err == nil || !strings.Contains(err.Error(), "backend sim:7: there is no such device") {
 		t.Errorf("sim:7: %v", err)
 	}
 }
@@ -121,8 +121,8 @@ func TestFindBackend(t *testing.T) {
 // TestDevice simulates a device by its name, and refuses names that none has, or that none was asked for.
 func TestDevice(t *testing.T) {
 	for name, want := range map[string]string{"a100-like": "cuda simulated sm_80 GPU sm_80 ", "h100": "cuda simulated H100 sm_90 ", "h200": "cuda simulated H200 sm_90 "} {
-		o := &options{table: backends, device: name}
-		b, err := o.openBackend("cudasim")
+		o := &deviceFlags{table: backends, device: name}
+		b, err := o.open("cudasim")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,9 +163,9 @@ func TestOpenEstimated(t *testing.T) {
 		{"sim", "", 8, "first 8 of 1,000 embedded digits", true},
 		{"sim", "100-119", 20, "items 100-119 of 1,000 embedded digits", true},
 	} {
-		o := &options{table: testTable()}
-		o.register(&cobra.Command{})
-		o.backend, o.items, o.cache = c.backend, c.items, "none"
+		o := onBackends(testTable())
+		o.register(&cobra.Command{}, takeAll)
+		o.device.backend, o.data.items, o.device.timings = c.backend, c.items, "none"
 		p, err := o.open("")
 		if err != nil {
 			t.Fatal(err)
@@ -178,9 +178,9 @@ func TestOpenEstimated(t *testing.T) {
 		}
 		p.close()
 	}
-	o := &options{table: testTable()}
-	o.register(&cobra.Command{})
-	o.items, o.cache = "990-1000", "none"
+	o := onBackends(testTable())
+	o.register(&cobra.Command{}, takeAll)
+	o.data.items, o.device.timings = "990-1000", "none"
 	if _, err := o.open(""); err == nil || !strings.Contains(err.Error(), "which has 1000") {
 		t.Errorf("items behind the last: %v", err)
 	}
@@ -204,9 +204,7 @@ func TestRun(t *testing.T) {
 		{"--backend sim --items 1", false, []string{"sim: a simulated device"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			o := &runOptions{}
-			o.table = testTable()
-			out, err := call(t, o.command(), strings.Fields(c.args)...)
+			out, err := call(t, runCommand(testTable()), strings.Fields(c.args)...)
 			if errors.Is(err, errNo) != c.failed || err != nil && !c.failed {
 				t.Errorf("error %v\n%s", err, out)
 			}
@@ -226,13 +224,11 @@ func TestRunRefuses(t *testing.T) {
 		{"--backends=", "--backends names none: this program has"},
 		{"--backend gpu", `--backend "gpu": this program has cpu, cuda, cuda:N, cudasim, sim, sim:N, eval`},
 		{"--backends cpu --backend cpu", "give one of the two"},
-		{"--atol -1", "not negative"},
-		{"--rtol NaN", "not negative"},
+		{"--atol -1", "of 0 or more"},
+		{"--rtol NaN", "of 0 or more"},
 		{"--items 0", "COUNT"},
 	} {
-		o := &runOptions{}
-		o.table = testTable()
-		if _, err := call(t, o.command(), strings.Fields(c.args)...); err == nil || !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), c.want) {
+		if _, err := call(t, runCommand(testTable()), strings.Fields(c.args)...); err == nil || !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.args, err, c.want)
 		}
 	}
@@ -250,16 +246,13 @@ func TestInspectTacticsOfUnsupported(t *testing.T) {
 		{"text", "softmax/Softmax (Softmax)\nthere is no tactic for Softmax"},
 		{"json", `"softmax/Softmax"`},
 	} {
-		o := &options{table: testTable()}
-		cmd := inspectPart(o, "tactics", "", sessions.PartTactics, writeTactics)
+		cmd := inspectPart(onBackends(testTable()), takeAll, "tactics", "", report.PartTactics, writeTactics)
 		out, err := call(t, cmd, "--backend", "sim:2", "--format", c.format)
 		if !errors.Is(err, errNo) || !strings.Contains(out, c.want) {
 			t.Errorf("%s: %v\n%s", c.format, err, out)
 		}
 	}
-	o := &runOptions{}
-	o.table = testTable()
-	_, err := call(t, o.command(), "--backends", "cpu,sim:2")
+	_, err := call(t, runCommand(testTable()), "--backends", "cpu,sim:2")
 	if hint := hintOn(err); !strings.Contains(hint, "trtui inspect tactics [MODEL] --backend sim") || !strings.Contains(hint, "--backend cpu") {
 		t.Errorf("%v: %q", err, hint)
 	}

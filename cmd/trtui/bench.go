@@ -10,6 +10,8 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // How long the commands measure.
@@ -18,61 +20,64 @@ const (
 	evalTime = 300 * time.Millisecond
 )
 
-func benchCommand() *cobra.Command { return (&options{}).benchCommand() }
-
-func (o *options) benchCommand() *cobra.Command {
+func benchCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var perLayer bool
 	var iterations int
 	var duration, warm time.Duration
 	c := &cobra.Command{
 		Use:   "bench [MODEL|ENGINE]",
-		Short: "Measure latency and throughput, with --per-layer the time of every layer",
-		Long: "Measure latency and throughput, with --per-layer the time of every layer. Inputs and outputs stay where the device\n" +
-			"has them. On a GPU a sample is the mean of as many inferences in a row as last 5 ms. The split is of other inferences, whose\n" +
-			"inputs and outputs are copied from and to the caller's memory.",
+		Short: "Measure latency and throughput, and with --per-layer the time of every layer",
+		Long: "Measure latency and throughput, and with --per-layer the time of every layer. Inputs and outputs stay in the device's\n" +
+			"memory. On a GPU a sample is the mean of as many consecutive inferences as take 5 ms. The split is of separate inferences,\n" +
+			"whose inputs and outputs are copied from and to the caller's memory.",
+		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
+			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
+			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case iterations < 1:
-				return usageError{fmt.Errorf("--iterations %d: want 1 at least", iterations)}
+				return usageError{fmt.Errorf("--iterations %d: want at least 1", iterations)}
 			case duration < 0:
-				return usageError{fmt.Errorf("--duration %s: want a time that is not negative", duration)}
+				return usageError{fmt.Errorf("--duration %s: want a time of 0 or more", duration)}
 			case warm < 0:
-				return usageError{fmt.Errorf("--warm-up %s: want a time that is not negative", warm)}
+				return usageError{fmt.Errorf("--warm-up %s: want a time of 0 or more", warm)}
 			}
 			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
-			return o.bench(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
+			return bench(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 		},
 	}
-	o.register(c)
-	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer too, in runs that alternate with whole ones")
-	c.Flags().IntVar(&iterations, "iterations", 50, "samples at least")
-	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "time to measure at least")
+	o.register(c, takeAll&^takeLabels)
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer as well, in runs that alternate with whole ones")
+	c.Flags().IntVar(&iterations, "iterations", 50, "minimum number of samples")
+	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "minimum time to measure")
 	c.Flags().DurationVar(&warm, "warm-up", warmUp, "time to run before measuring")
+	under(c, "Measurement", "per-layer", "iterations", "duration", "warm-up")
 	return c
 }
 
 // benchOutput is the JSON of trtui bench.
 type benchOutput struct {
-	Precision  sessions.Precision
+	Precision  config.Precision
 	Batch      int
-	Latency    sessions.Latency
-	Throughput float64                  `unit:"items_per_s"`
-	Gap        *time.Duration           `json:",omitempty"` // where layers were timed
-	Inference  *sessions.InferenceSplit `json:",omitempty"`
-	Memory     sessions.MemoryNumbers
-	Badges     []sessions.Badge
-	Unchanged  string                 `json:",omitempty"` // why the precision changes no layer
-	Layers     []sessions.LayerTiming `json:",omitempty"`
+	Latency    report.Latency
+	Throughput float64                `unit:"items_per_s"`
+	Gap        *time.Duration         `json:",omitempty"` // where layers were timed
+	Inference  *report.InferenceSplit `json:",omitempty"`
+	Memory     report.MemoryNumbers
+	Badges     []report.Badge
+	Unchanged  string               `json:",omitempty"` // why the precision changes no layer
+	Layers     []report.LayerTiming `json:",omitempty"`
 }
 
-func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path string, p run.Profiling) error {
-	snap, err := o.report(ctx, stderr, path, sessions.PartOverview|sessions.PartTimings, p)
+func bench(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, p run.Profiling) error {
+	snap, err := o.report(ctx, stderr, path, report.PartOverview|report.PartTimings, p)
 	if err != nil {
 		return err
 	}
 	t, v := snap.Timings, snap.Overview
-	if o.format == "json" {
+	if o.output.json() {
 		out := benchOutput{
 			Precision: snap.Config.Precision, Batch: v.Batch, Unchanged: v.Unchanged, Badges: v.Badges,
 			Latency: t.EndToEnd, Throughput: v.Throughput, Inference: t.Inference, Memory: snap.Memory.MemoryNumbers,
@@ -91,7 +96,7 @@ func (o *options) bench(ctx context.Context, stdout, stderr io.Writer, path stri
 }
 
 // writeLayerTimes prints the time of every layer; of times that were estimated, which do not vary, the one that there is.
-func writeLayerTimes(w io.Writer, t *sessions.TimingsReport) {
+func writeLayerTimes(w io.Writer, t *report.Timings) {
 	header := []string{"layer", "type", "tactic", ">mean µs", ">median", ">p99", ">CV %", ">share %", "~", ">GFLOP/s"}
 	if t.Estimated {
 		fmt.Fprintf(w, "\nestimated sum of layers %s ms\n\n", ms(t.SumMedian))
@@ -114,7 +119,7 @@ func writeLayerTimes(w io.Writer, t *sessions.TimingsReport) {
 	writeTable(w, header, rows)
 }
 
-func maxShare(layers []sessions.LayerTiming) float64 {
+func maxShare(layers []report.LayerTiming) float64 {
 	m := 1e-9
 	for _, l := range layers {
 		m = max(m, l.Share)
@@ -131,7 +136,7 @@ func estimatedMark(estimated bool) string {
 }
 
 // writeHeading prints which model this is about, under which configuration, and on what.
-func writeHeading(w io.Writer, snap *sessions.Snapshot) {
+func writeHeading(w io.Writer, snap *report.Snapshot) {
 	device := snap.Device.Device
 	if n := snap.Device.Threads; n > 0 {
 		device += ", " + count(n, "thread")
@@ -141,11 +146,11 @@ func writeHeading(w io.Writer, snap *sessions.Snapshot) {
 }
 
 // writeLatency prints what was measured end to end.
-func writeLatency(w io.Writer, snap *sessions.Snapshot) {
+func writeLatency(w io.Writer, snap *report.Snapshot) {
 	t, v := snap.Timings, snap.Overview
 	writeHeading(w, snap)
 	if t.Estimated {
-		fmt.Fprintf(w, "estimated latency ms: %s, from what the simulator counted: nothing was measured\n", ms(t.EndToEnd.Median))
+		fmt.Fprintf(w, "estimated latency ms: %s, computed from what the simulator counted; nothing was measured\n", ms(t.EndToEnd.Median))
 	} else {
 		fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n", ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	}
@@ -162,18 +167,18 @@ func writeLatency(w io.Writer, snap *sessions.Snapshot) {
 }
 
 // splitText writes where the time of an inference goes with its copies.
-func splitText(s *sessions.InferenceSplit) string {
+func splitText(s *report.InferenceSplit) string {
 	enqueue := us(s.Enqueue)
 	if s.InPlace {
-		enqueue = "none, the host computes"
+		enqueue = "n/a (CPU backend)"
 	}
 	return fmt.Sprintf("enqueue %s; H2D %s (%d bytes), compute %s, D2H %s (%d bytes)", enqueue,
 		us(s.H2D), s.InputBytes, us(s.Compute), us(s.D2H), s.OutputBytes)
 }
 
 // report opens the model and makes parts of a snapshot.
-func (o *options) report(ctx context.Context, stderr io.Writer, path string, parts sessions.Parts, profiling run.Profiling) (snap *sessions.Snapshot, err error) {
-	if _, err := o.config(); err != nil {
+func (o *modelFlags) report(ctx context.Context, stderr io.Writer, path string, parts report.Parts, profiling run.Profiling) (snap *report.Snapshot, err error) {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	err = o.with(path, stderr, func(p *place, r *sessions.Runner) error {

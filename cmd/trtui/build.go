@@ -11,25 +11,29 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-func buildCommand() *cobra.Command { return (&options{}).buildCommand() }
-
-func (o *options) buildCommand() *cobra.Command {
+func buildCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var output string
 	c := &cobra.Command{
 		Use:   "build [MODEL] -o FILE",
 		Short: "Build an engine and write it to a file, which every other command opens",
-		Args:  cobra.MaximumNArgs(1),
+		Example: examples("an INT8 engine, calibrated on images", "trtui build model.onnx --precision int8 --data images/ -o model.engine",
+			"what the workbench saved with W", "trtui build model.onnx --config model.config.json -o model.engine",
+			"for a GPU, in FP16, with batch 8", "trtui build model.onnx --backend cuda --precision fp16 --batch 8 -o m.engine"),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}
 			}
-			return o.build(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output)
+			return buildEngine(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output)
 		},
 	}
-	o.register(c)
-	c.Flags().StringVarP(&output, "output", "o", "", "the engine file to write")
+	o.register(c, takeAll&^takeLabels)
+	c.Flags().StringVarP(&output, "output", "o", "", "the engine `FILE` to write")
+	under(c, outputHeading, "output")
 	return c
 }
 
@@ -41,12 +45,12 @@ type buildOutput struct {
 	Target       string
 	ArenaBytes   int
 	WeightsBytes int
-	Contents     *sessions.FileReport
+	Contents     *report.File
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
 }
 
-func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, output string) error {
-	if _, err := o.config(); err != nil {
+func buildEngine(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, output string) error {
+	if err := o.check(); err != nil {
 		return err
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
@@ -67,7 +71,7 @@ func (o *options) build(ctx context.Context, stdout, stderr io.Writer, path, out
 			return err
 		}
 		m := e.Plans[0].Memory
-		if o.format == "json" {
+		if o.output.json() {
 			return writeReport(stdout, r.Head(&cfg), buildOutput{output, size, len(e.Plans[0].Steps), e.Plans[0].Target, m.Peak, m.Weights, sessions.NewFileReport(e.Contents), unchanged})
 		}
 		fmt.Fprintf(stdout, "%s: %s, %s, %s, arena %s KiB, weights %s KiB\n", output, p.model.Name(), cfg.Precision, count(len(e.Plans[0].Steps), "step"), kib(m.Peak), kib(m.Weights))

@@ -9,27 +9,32 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-func calibrateCommand() *cobra.Command {
-	o := &options{}
+func calibrateCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var compare, weights bool
 	c := &cobra.Command{
 		Use:   "calibrate [MODEL]",
-		Short: "Find the ranges of activations; with --compare, every calibrator side by side for every tensor",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "Find the ranges of activations, with --compare by every calibrator side by side",
+		Example: examples("the range of every tensor by every calibrator", "trtui calibrate model.onnx --data images/ --compare",
+			"what 8 bits do to the weights of each layer", "trtui calibrate model.onnx --weights"),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.calibrate(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights)
+			return calibrate(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights)
 		},
 	}
-	o.register(c)
+	o.register(c, takeInputs|takeRandom|takeShapes|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
 	c.Flags().BoolVar(&compare, "compare", false, "all calibrators, not only --calibrator")
-	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer too: by output channel, with a scale for each and with one for all")
+	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer as well, with a scale per output channel and with a single one")
+	under(c, "Report", "compare", "weights")
 	return c
 }
 
-func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path string, compare, weights bool) error {
-	if _, err := o.config(); err != nil {
+func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, compare, weights bool) error {
+	if err := o.check(); err != nil {
 		return err
 	}
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
@@ -37,8 +42,8 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 		if err != nil {
 			return err
 		}
-		cfg.Precision = sessions.INT8
-		snap, err := r.Report(ctx, cfg, sessions.PartCalibration, run.Profiling{})
+		cfg.Precision = config.INT8
+		snap, err := r.Report(ctx, cfg, report.PartCalibration, run.Profiling{})
 		if err != nil {
 			return err
 		}
@@ -48,12 +53,12 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 			short.Weights = nil
 			c = &short
 		}
-		if o.format == "json" {
+		if o.output.json() {
 			return writeReport(stdout, snap.Head(), c)
 		}
 		fmt.Fprintf(stdout, "%s: %s of %s\n", p.model.Name(), count(c.Batches, "item"), p.work.CalData.Name())
 		if c.Random {
-			fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
+			fmt.Fprintln(stdout, "random calibration: no data was given, so the ranges say nothing about real inputs")
 		}
 		fmt.Fprintln(stdout)
 		writeCalibration(stdout, c, compare)
@@ -65,7 +70,7 @@ func (o *options) calibrate(ctx context.Context, stdout, stderr io.Writer, path 
 }
 
 // writeCalibration prints what the active calibrator, or each of them, makes of every tensor.
-func writeCalibration(w io.Writer, c *sessions.CalibrationReport, compare bool) {
+func writeCalibration(w io.Writer, c *report.Calibration, compare bool) {
 	var rows [][]string
 	for _, t := range c.Tensors {
 		name := t.Tensor
@@ -84,7 +89,7 @@ func writeCalibration(w io.Writer, c *sessions.CalibrationReport, compare bool) 
 }
 
 // writeWeights prints what 8 bits make of each layer's weights.
-func writeWeights(w io.Writer, list []sessions.WeightCalibration) {
+func writeWeights(w io.Writer, list []report.WeightCalibration) {
 	var rows [][]string
 	for _, l := range list {
 		use := "-"
@@ -100,11 +105,11 @@ func writeWeights(w io.Writer, list []sessions.WeightCalibration) {
 		})
 	}
 	fmt.Fprintln(w)
-	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">by channel dB", ">one scale dB", ">loss dB", "used in"}, rows)
+	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">per-channel dB", ">per-tensor dB", ">loss dB", "used in"}, rows)
 }
 
 // best marks the calibrator with the highest SQNR.
-func best(t sessions.TensorCalibration, i int) string {
+func best(t report.TensorCalibration, i int) string {
 	for _, r := range t.By {
 		if r.SQNR > t.By[i].SQNR {
 			return ""

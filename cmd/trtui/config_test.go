@@ -16,13 +16,14 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
-// parsed returns options and the command whose flags they are, after args.
-func parsed(t *testing.T, args string) *options {
+// parsed returns the flags of a command after args.
+func parsed(t *testing.T, args string) *modelFlags {
 	t.Helper()
-	o, c := &options{}, &cobra.Command{}
-	o.register(c)
+	o, c := onBackends(backends), &cobra.Command{}
+	o.register(c, takeAll)
 	if err := c.ParseFlags(strings.Fields(args)); err != nil {
 		t.Fatal(err)
 	}
@@ -30,9 +31,9 @@ func parsed(t *testing.T, args string) *options {
 }
 
 // engine returns an engine file's model, built with cfg.
-func engine(t *testing.T, cfg sessions.Config) *sessions.Model {
+func engine(t *testing.T, cfg config.Config) *sessions.Model {
 	t.Helper()
-	report, err := json.Marshal(struct{ Config sessions.Config }{cfg})
+	report, err := json.Marshal(struct{ Config config.Config }{cfg})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestFixedBatch(t *testing.T) {
 		{"--batch 16", graph.Symbol("N"), 16},
 	} {
 		o := parsed(t, c.args)
-		cfg, err := o.shaped(model(c.first), sessions.Config{Batch: max(1, o.batch)})
+		cfg, err := o.config.shaped(model(c.first), config.Config{Batch: max(1, o.config.batch)}, nil)
 		switch {
 		case c.want == 0:
 			if !errors.As(err, new(usageError)) {
@@ -70,36 +71,36 @@ func TestFixedBatch(t *testing.T) {
 
 // What an engine was built with counts, but for the flags that were given.
 func TestConfigFor(t *testing.T) {
-	built := sessions.Config{
-		Precision: sessions.INT8, Calibrator: "mse", Batch: 4, Disable: []string{"fuse-conv-bn"}, Until: 20,
+	built := config.Config{
+		Precision: config.INT8, Calibrator: "mse", Batch: 4, Disable: []string{"fuse-conv-bn"}, Until: 20,
 		LayerPrecisions: []string{"head:fp32"}, Pin: map[string]string{"conv": "direct"}, Shapes: map[string][]int{"x": {4, 3}},
 	}
-	change := func(f func(*sessions.Config)) sessions.Config { c := built; f(&c); return c }
+	change := func(f func(*config.Config)) config.Config { c := built; f(&c); return c }
 	model := func(quantized bool) *sessions.Model { return &sessions.Model{Quantized: quantized} }
-	plain := sessions.Config{Precision: sessions.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{}, LayerPrecisions: []string{}}
+	plain := config.Config{Precision: config.FP32, Calibrator: "entropy", Batch: 1, Disable: []string{}, LayerPrecisions: []string{}}
 	for _, c := range []struct {
 		args  string
 		model *sessions.Model
-		want  sessions.Config
+		want  config.Config
 	}{
 		{"", engine(t, built), built},
 		{"--precision int8 --batch 4", engine(t, built), built},
-		{"--batch 1", engine(t, built), change(func(c *sessions.Config) { c.Batch, c.Shapes = 1, nil })},
-		{"--calibrator minmax", engine(t, built), change(func(c *sessions.Config) { c.Calibrator = "minmax" })},
-		{"--precision fp16", engine(t, built), change(func(c *sessions.Config) { c.Precision, c.Pin = sessions.FP16, nil })},
-		{"--disable a,b --passes-until 3", engine(t, built), change(func(c *sessions.Config) { c.Disable, c.Until = []string{"a", "b"}, 3 })},
-		{"--tactic conv=a --tactic b=c=d --forbid-tactic eval --forbid-tactic conv=x", engine(t, built), change(func(c *sessions.Config) {
+		{"--batch 1", engine(t, built), change(func(c *config.Config) { c.Batch, c.Shapes = 1, nil })},
+		{"--calibrator minmax", engine(t, built), change(func(c *config.Config) { c.Calibrator = "minmax" })},
+		{"--precision fp16", engine(t, built), change(func(c *config.Config) { c.Precision, c.Pin = config.FP16, nil })},
+		{"--disable a,b --passes-until 3", engine(t, built), change(func(c *config.Config) { c.Disable, c.Until = []string{"a", "b"}, 3 })},
+		{"--tactic conv=a --tactic b=c=d --forbid-tactic eval --forbid-tactic conv=x", engine(t, built), change(func(c *config.Config) {
 			c.Pin, c.Forbid = map[string]string{"conv": "a", "b=c": "d"}, map[string][]string{"": {"eval"}, "conv": {"x"}}
 		})},
-		{"--disable fuse-residual:a,b:0,no-op --disable dead-code:c", engine(t, built), change(func(c *sessions.Config) {
+		{"--disable fuse-residual:a,b:0,no-op --disable dead-code:c", engine(t, built), change(func(c *config.Config) {
 			c.Disable = []string{"fuse-residual:a,b:0", "no-op", "dead-code:c"}
 		})},
-		{"--shapes x:2x5,y:1", engine(t, built), change(func(c *sessions.Config) { c.Shapes = map[string][]int{"x": {2, 5}, "y": {1}} })},
-		{"--layer-precisions x:fp16", engine(t, built), change(func(c *sessions.Config) { c.LayerPrecisions = []string{"x:fp16"} })},
+		{"--shapes x:2x5,y:1", engine(t, built), change(func(c *config.Config) { c.Shapes = map[string][]int{"x": {2, 5}, "y": {1}} })},
+		{"--layer-precisions x:fp16", engine(t, built), change(func(c *config.Config) { c.LayerPrecisions = []string{"x:fp16"} })},
 		{"", model(false), plain},
-		{"", model(true), func() sessions.Config { c := plain; c.Precision = sessions.INT8; return c }()},
+		{"", model(true), func() config.Config { c := plain; c.Precision = config.INT8; return c }()},
 		{"--precision fp32", model(true), plain},
-		{"--batch 2", model(true), func() sessions.Config { c := plain; c.Precision, c.Batch = sessions.INT8, 2; return c }()},
+		{"--batch 2", model(true), func() config.Config { c := plain; c.Precision, c.Batch = config.INT8, 2; return c }()},
 	} {
 		got, err := parsed(t, c.args).configFor(c.model)
 		if err != nil || !reflect.DeepEqual(compact(got), compact(c.want)) {
@@ -115,20 +116,20 @@ func TestConfigFileFor(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	saved := sessions.Config{
-		Precision: sessions.INT8, Calibrator: "percentile:99.9", Batch: 1, Pin: map[string]string{"conv": "direct"}, LayerPrecisions: []string{"head:fp32"},
+	saved := config.Config{
+		Precision: config.INT8, Calibrator: "percentile:99.9", Batch: 1, Pin: map[string]string{"conv": "direct"}, LayerPrecisions: []string{"head:fp32"},
 	}
-	change := func(f func(*sessions.Config)) sessions.Config { c := saved; f(&c); return c }
-	built := engine(t, sessions.Config{Precision: sessions.FP16, Calibrator: "mse", Batch: 4, Pin: map[string]string{"conv": "other"}})
+	change := func(f func(*config.Config)) config.Config { c := saved; f(&c); return c }
+	built := engine(t, config.Config{Precision: config.FP16, Calibrator: "mse", Batch: 4, Pin: map[string]string{"conv": "other"}})
 	for _, c := range []struct {
 		args  string
 		model *sessions.Model
-		want  sessions.Config
+		want  config.Config
 	}{
 		{"", &sessions.Model{}, saved},
-		{"", built, change(func(c *sessions.Config) { c.Batch = 4 })},
-		{"--precision fp32", &sessions.Model{}, change(func(c *sessions.Config) { c.Precision, c.Pin = sessions.FP32, nil })},
-		{"--calibrator mse --tactic a=b", &sessions.Model{}, change(func(c *sessions.Config) { c.Calibrator, c.Pin = "mse", map[string]string{"a": "b"} })},
+		{"", built, change(func(c *config.Config) { c.Batch = 4 })},
+		{"--precision fp32", &sessions.Model{}, change(func(c *config.Config) { c.Precision, c.Pin = config.FP32, nil })},
+		{"--calibrator mse --tactic a=b", &sessions.Model{}, change(func(c *config.Config) { c.Calibrator, c.Pin = "mse", map[string]string{"a": "b"} })},
 	} {
 		got, err := parsed(t, "--config "+path+" "+c.args).configFor(c.model)
 		if err != nil || !reflect.DeepEqual(compact(got), c.want) {
@@ -138,7 +139,7 @@ func TestConfigFileFor(t *testing.T) {
 }
 
 // compact makes empty lists nil.
-func compact(c sessions.Config) sessions.Config {
+func compact(c config.Config) config.Config {
 	if len(c.Disable) == 0 {
 		c.Disable = nil
 	}
@@ -150,7 +151,7 @@ func compact(c sessions.Config) sessions.Config {
 
 // What is recorded is what a model or an engine begins with; what was listed where it was.
 func TestRecordedConfigs(t *testing.T) {
-	built := sessions.Config{Precision: sessions.INT8, Calibrator: "mse", Batch: 2}
+	built := config.Config{Precision: config.INT8, Calibrator: "mse", Batch: 2}
 	all := []string{"minmax", "entropy"}
 	for _, c := range []struct {
 		args  string
@@ -164,15 +165,14 @@ func TestRecordedConfigs(t *testing.T) {
 		{"--precision fp32,int8", engine(t, built), []string{"fp32 mse 2", "int8 mse 2"}},
 		{"--batch 1", engine(t, built), []string{"int8 mse 1"}},
 	} {
-		o, cmd := &options{}, &cobra.Command{}
-		o.register(cmd)
-		var precisions, calibrators []string
-		replaceList(cmd, "precision", &precisions, []string{"fp32", "int8"}, "")
-		replaceList(cmd, "calibrator", &calibrators, all, "")
+		o, cmd := onBackends(backends), &cobra.Command{}
+		o.register(cmd, takeAll)
+		o.config.several("record")
+		o.config.calibrators = all
 		if err := cmd.ParseFlags(strings.Fields(c.args)); err != nil {
 			t.Fatal(err)
 		}
-		configs, err := o.recorded(c.model, precisions, calibrators)
+		configs, err := o.config.recorded(c.model, nil)
 		var got []string
 		for _, f := range configs {
 			got = append(got, strings.Join([]string{string(f.Precision), f.Calibrator, string(rune('0' + f.Batch))}, " "))
@@ -245,7 +245,7 @@ func TestSavedConfigBuildsTheSame(t *testing.T) {
 	if err != nil || len(cfg.Pin) == 0 {
 		t.Fatal(cfg, err)
 	}
-	path, err := sessions.NewConfigSaver(dir, "net").Save(cfg)
+	path, err := config.NewSaver(dir, "net").Save(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,123 +8,96 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/conformance"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-// conformanceReport is the outcome of all cases.
-type conformanceReport struct {
-	Passed, Failed, Unsupported int
-	Cases                       []conformanceResult
-}
-
-// conformanceResult is the outcome of one case.
-type conformanceResult struct {
-	Case   string
-	Status conformanceStatus
-	Reason string `json:",omitempty"`
-}
-
-type conformanceStatus string
-
-const (
-	statusPassed      conformanceStatus = "passed"
-	statusFailed      conformanceStatus = "failed"
-	statusUnsupported conformanceStatus = "unsupported" // the model or a type in its data is refused
-)
-
-func conformanceCommand() *cobra.Command {
-	o := &options{table: backends}
-	var format string
+func conformanceCommand(table []backend) *cobra.Command {
+	d, o := deviceFlags{table: table, others: []string{evaluation}, backend: evaluation}, outputFlags{}
 	var timeout time.Duration
-	var verbose bool
 	cmd := &cobra.Command{
 		Use:   "conformance PATH...",
 		Short: "Run ONNX backend test cases",
 		Long: `Run ONNX backend test cases: each PATH is the folder of a case (model.onnx, or the only
-model there, beside test_data_set_0, ...),
-a folder of such folders, the model itself, or a .tar.gz of folders.
+model there, beside test_data_set_0, ...), a folder of such folders, the model itself, or a .tar.gz of folders.
 
-Outputs are computed by the layers' own definition, with --backend by an engine for that backend, in
+Outputs are computed by the layers' own definition, or with --backend by an engine for that backend, in
 FP32 with all fusions.
 
 A case is unsupported if its model is refused when it is imported, even with its inputs fixed as
 constants, or if the backend does not compute one of its layers. It fails if an output has another type
 or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |expected| (f16: 1e-3 +
-1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|), or at all where it is of integers or booleans.`,
+1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|), which is what ONNX's own tests allow, or at all where
+it is of integers or booleans. Where the expected output is large, 1e-5 of its RMS (f16: 1e-3, bf16:
+1e-2) takes the place of the first part, since elements near zero have the rounding of the others.`,
+		Example: examples("the cases of a folder, by the definition of the layers", "trtui conformance onnx/backend/test/data/node",
+			"an archive, on a simulated GPU", "trtui conformance cases.tar.gz --backend cudasim -v"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("conformance needs the path of at least one case")
 			}
-			if format != "text" && format != "json" {
-				return fmt.Errorf("format %q is neither text nor json", format)
-			}
-			return nil
+			return o.check()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.checkDevice(o.backend); err != nil {
+			if err := d.check(); err != nil {
 				return err
 			}
-			execute, head := executor(evaluate), sessions.BackendHead(evaluation, nil)
-			if o.backend != evaluation {
-				if _, _, err := findBackend(o.table, "backend", o.backend, evaluation); err != nil {
-					return err
-				}
-				b, err := o.openBackend(o.backend)
+			execute, head := conformance.Executor(conformance.Evaluate), sessions.BackendHead(evaluation, nil)
+			if d.backend != evaluation {
+				b, err := d.open(d.backend)
 				if err != nil {
 					return err
 				}
 				defer b.Close()
-				execute, head = engineOn(b), sessions.BackendHead(o.backend, b)
+				execute, head = conformance.Engine(b), sessions.BackendHead(d.backend, b)
+			}
+			cases, err := conformance.Find(args...)
+			if err != nil {
+				return err
 			}
 			tell, stop := o.reporter(cmd.ErrOrStderr())
-			report, err := runCases(cmd.Context(), args, execute, timeout, tell)
+			all, err := conformance.Run(cmd.Context(), cases, execute, timeout, func(i int, c conformance.Case) {
+				if tell != nil {
+					tell(report.Progress{Phase: "running cases", Item: c.Name, Done: i, Total: len(cases)})
+				}
+			})
 			stop()
 			if err != nil {
 				return err
 			}
-			if err := report.write(cmd.OutOrStdout(), head, format, verbose); err != nil {
+			if err := writeConformance(cmd.OutOrStdout(), &all, &o, head); err != nil {
 				return err
 			}
-			if report.Failed > 0 {
+			if all.Failed > 0 {
 				return errNo
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&o.backend, "backend", evaluation, evaluation+" (the layers' own definition), "+backendUsage(o.table))
-	o.registerCodes(cmd)
-	o.deviceFlag(cmd)
-	cmd.Flags().StringVar(&format, "format", "text", "text or json")
-	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
-	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "list the cases that passed, too")
+	d.define()
+	d.addTo(cmd, takeBackend|takeThreads|takeCode)
+	d.lookup("backend").Usage = evaluation + " (the layers' own definition), " + backendUsage(table)
+	o.define()
+	o.addTo(cmd, takeFormat|takeQuiet)
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "`TIME` after which a case has failed")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "list the cases that passed as well")
+	under(cmd, "Cases", "timeout")
+	under(cmd, outputHeading, "verbose")
 	return cmd
 }
 
-func (r *conformanceReport) add(c conformanceResult) {
-	switch c.Status {
-	case statusPassed:
-		r.Passed++
-	case statusFailed:
-		r.Failed++
-	default:
-		r.Unsupported++
-	}
-	r.Cases = append(r.Cases, c)
-}
-
-func (r *conformanceReport) write(w io.Writer, head sessions.Head, format string, verbose bool) error {
-	if format == "json" {
+// writeConformance prints what became of the cases.
+func writeConformance(w io.Writer, r *conformance.Report, o *outputFlags, head report.Head) error {
+	if o.json() {
 		return writeReport(w, head, r)
 	}
 	for _, c := range r.Cases {
 		var err error
 		switch {
-		case c.Status == statusPassed && verbose:
+		case c.Status == conformance.Passed && o.verbose:
 			_, err = fmt.Fprintf(w, "%-11s  %s\n", c.Status, c.Case)
-		case c.Status != statusPassed:
+		case c.Status != conformance.Passed:
 			_, err = fmt.Fprintf(w, "%-11s  %s: %s\n", c.Status, c.Case, c.Reason)
 		}
 		if err != nil {
@@ -134,110 +106,4 @@ func (r *conformanceReport) write(w io.Writer, head sessions.Head, format string
 	}
 	_, err := fmt.Fprintf(w, "%d passed, %d failed, %d unsupported\n", r.Passed, r.Failed, r.Unsupported)
 	return err
-}
-
-// runCases runs the cases of all paths, and tells which is at hand. It ends with ctx, within a case.
-func runCases(ctx context.Context, paths []string, execute executor, timeout time.Duration, tell func(sessions.Progress)) (report conformanceReport, err error) {
-	var cases []conformanceCase
-	for _, path := range paths {
-		found, err := findCases(path)
-		if err != nil {
-			return report, err
-		}
-		cases = append(cases, found...)
-	}
-	for i, c := range cases {
-		if tell != nil {
-			tell(sessions.Progress{Phase: "running cases", Item: c.name, Done: i, Total: len(cases)})
-		}
-		c.execute = execute
-		result := c.run(ctx, timeout)
-		if err := ctx.Err(); err != nil {
-			return report, err
-		}
-		report.add(result)
-	}
-	return report, nil
-}
-
-// endPatience is how long a case is waited for that was told to end: as long as a layer may take.
-const endPatience = 2 * time.Second
-
-// run imports the case's model and compares what it computes with what is expected, for all data sets.
-func (c conformanceCase) run(ctx context.Context, timeout time.Duration) conformanceResult {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	done := make(chan conformanceResult, 1)
-	go func() {
-		status, reason := c.check(ctx)
-		done <- conformanceResult{c.name, status, reason}
-	}()
-	select {
-	case result := <-done:
-		return result
-	case <-ctx.Done(): // the evaluation ends with its present layer, a simulated launch at once
-		select {
-		case <-done:
-		case <-time.After(endPatience):
-		}
-		return conformanceResult{c.name, statusFailed, fmt.Sprintf("no result after %v", timeout)}
-	}
-}
-
-// check returns the case's status and the reason for one other than passed.
-func (c conformanceCase) check(ctx context.Context) (status conformanceStatus, reason string) {
-	defer func() {
-		if r := recover(); r != nil {
-			status, reason = statusFailed, fmt.Sprintf("panic: %v", r)
-		}
-	}()
-	if len(c.sets) == 0 {
-		return statusFailed, "no test_data_set"
-	}
-	for _, set := range c.sets {
-		if status, reason := c.checkSet(ctx, set); status != statusPassed {
-			return status, reason
-		}
-	}
-	return statusPassed, ""
-}
-
-// checkSet imports the model and compares what it computes for one data set. A model that is refused is imported again
-// with all inputs but the first fixed, then with all fixed: node cases give as inputs what models have as constants,
-// such as axes and scales.
-func (c conformanceCase) checkSet(ctx context.Context, set conformanceSet) (conformanceStatus, string) {
-	network, err := c.open(onnx.Importer{Ops: graph.Ops()})
-	unsupported := new(onnx.ImportError)
-	var fixed map[string]graph.Value
-	for from := 1; from >= 0 && errors.As(err, &unsupported); from-- {
-		fixed = set.fixed(from)
-		network, err = c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed})
-	}
-	if errors.As(err, &unsupported) {
-		return statusUnsupported, err.Error()
-	} else if err != nil {
-		return statusFailed, err.Error()
-	}
-	inputs, err := set.values(set.inputs, network.Inputs, fixed)
-	if err != nil {
-		return statusFailed, err.Error()
-	}
-	expected, err := set.values(set.outputs, network.Outputs, nil)
-	if err != nil {
-		return statusFailed, err.Error()
-	}
-	outputs, err := c.execute(ctx, network, inputs)
-	if err != nil {
-		return statusOf(err), fmt.Sprintf("%s: %v", set.name, err)
-	}
-	for _, t := range network.Outputs {
-		want, ok := expected[t.Name]
-		if !ok {
-			continue
-		}
-		if err := compareValues(outputs[t.Name], want); err != nil {
-			return statusFailed, fmt.Sprintf("%s: output %s: %v", set.name, t.Name, err)
-		}
-	}
-	return statusPassed, ""
 }

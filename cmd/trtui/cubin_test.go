@@ -45,21 +45,20 @@ func TestCompiledCodeInEngines(t *testing.T) {
 		t.Logf("%s: %d compilations, %d modules", what, calls.Count("Link"), calls.Count("ModuleLoad"))
 		return calls.Count("Link"), calls.Count("ModuleLoad")
 	}
-	gpu := func() *options { return &options{table: table} }
 	distinct, _ := steps("build", func() (string, error) {
-		return call(t, gpu().buildCommand(), "--backend", "gpu", "--precision", "fp16", "-o", file)
+		return call(t, buildCommand(table), "--backend", "gpu", "--precision", "fp16", "-o", file)
 	})
 	if distinct == 0 {
 		t.Fatal("nothing was compiled")
 	}
 	if compiled, loaded := steps("bench", func() (string, error) {
-		return call(t, gpu().benchCommand(), file, "--backend", "gpu")
+		return call(t, benchCommand(table), file, "--backend", "gpu")
 	}); compiled != 0 || loaded != distinct {
 		t.Errorf("the engine's own device compiled %d kernels of %d, and loaded %d", compiled, distinct, loaded)
 	}
 	var out string
 	if compiled, _ := steps("bench under a newer driver", func() (text string, err error) {
-		out, err = call(t, gpu().benchCommand(), file, "--backend", "gpu:1", "-v")
+		out, err = call(t, benchCommand(table), file, "--backend", "gpu:1", "-v")
 		return out, err
 	}); compiled != distinct {
 		t.Errorf("a newer driver compiled %d kernels, want %d\n%s", compiled, distinct, out)
@@ -77,8 +76,8 @@ func TestCodeCache(t *testing.T) {
 	var calls *drivertest.Recorder
 	bench := func(args ...string) (out string, compiled int) {
 		t.Helper()
-		o := &options{table: simulatedGPUs(func(r *drivertest.Recorder) { calls = r })}
-		out, err := call(t, o.benchCommand(), append(args, "--backend", "gpu", "--timing-cache", "none", "-v")...)
+		table := simulatedGPUs(func(r *drivertest.Recorder) { calls = r })
+		out, err := call(t, benchCommand(table), append(args, "--backend", "gpu", "--timing-cache", "none", "-v")...)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

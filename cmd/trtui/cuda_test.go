@@ -31,7 +31,7 @@ func TestWithoutNVIDIA(t *testing.T) {
 		want    string
 	}{
 		{"--help", 0, "conformance"},
-		{"inspect model --backend cpu", 0, "Conv"},
+		{"inspect passes --backend cpu", 0, "Conv"},
 		{"inspect engine --backend cuda", exitFailure, "no CUDA: "},
 		{"inspect engine --backend cuda", exitFailure, missing},
 		{"inspect engine --backend cuda:3", exitFailure, "backend cuda:3: "},

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/sessions"
 	"github.com/trtui/trtui/sessions/dataset"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Data with a NaN in its last item is refused by every command that opens it, whichever items the command uses, and taken by
@@ -29,7 +29,7 @@ func TestNotFiniteData(t *testing.T) {
 		"bench --iterations 1 --duration 1ms --warm-up 1ms", "run", "eval --precision fp32", "inspect memory", "inspect model", "inspect passes", "calibrate --compare",
 	} {
 		for _, allowed := range []bool{false, true} {
-			args := append(strings.Fields(command), "-q", "--timing-cache", "none", "--shape", "1,32,32", "--type", "f32", "--data", path)
+			args := append(withCache(strings.Fields(command), "none"), "-q", "--shape", "1,32,32", "--type", "f32", "--data", path)
 			if allowed {
 				args = append(args, "--allow-not-finite")
 			}
@@ -45,17 +45,17 @@ func TestNotFiniteData(t *testing.T) {
 
 // Two runs that agree in nothing but NaN pass, and the verdict says what that is worth.
 func TestPassedOnNaN(t *testing.T) {
-	outputs := []sessions.TensorDifference{
+	outputs := []report.TensorDifference{
 		{Name: "y", Count: 10, BothNotFinite: 10, Passed: true}, {Name: "z", Count: 4, Passed: true}, {Name: "w", Count: 2, BothNotFinite: 1, Passed: true},
 	}
 	var out bytes.Buffer
-	writePair(&out, sessions.PairReport{First: "cpu", Second: "eval", Outputs: outputs})
+	writePair(&out, report.Pair{First: "cpu", Second: "eval", Outputs: outputs})
 	if want := "PASSED, but 10 of 10 elements of output y are NaN or infinite on both sides, 1 of 2 elements of output w is NaN or infinite on both sides\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("%q is not in\n%s", want, &out)
 	}
 	outputs[1].Passed = false
 	out.Reset()
-	writePair(&out, sessions.PairReport{First: "cpu", Second: "eval", Outputs: outputs})
+	writePair(&out, report.Pair{First: "cpu", Second: "eval", Outputs: outputs})
 	if text := out.String(); !strings.Contains(text, "FAILED: 1 of 3 outputs over the tolerance") || strings.Contains(text, "PASSED") {
 		t.Error(text)
 	}
@@ -74,7 +74,7 @@ func TestTooLargeToRun(t *testing.T) {
 		says    string
 	}{{"inspect model", 0, ""}, {"bench", exitFailure, "yunet_n_dynamic.onnx: random data: with input input of shape [1 3 16000000 16000000]"}} {
 		var errOut bytes.Buffer
-		args := append(strings.Fields(c.command), model, "-q", "--timing-cache", "none", "--shapes", "input:1x3x16000000x16000000")
+		args := append(withCache(strings.Fields(c.command), "none"), model, "-q", "--shapes", "input:1x3x16000000x16000000")
 		if code := execute(t.Context(), args, io.Discard, &errOut); code != c.code || !strings.Contains(errOut.String(), c.says) {
 			t.Errorf("%s: exit code %d, %s", c.command, code, &errOut)
 		}

@@ -10,8 +10,8 @@ import (
 // An engine runs on the backend that it was built for, unless another one is named, and tells of what its file consists.
 func TestEngineKeepsItsBackend(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "digits.engine")
-	o := func() *options { return &options{table: testTable()} }
-	out, err := call(t, o().buildCommand(), "--backend", "sim", "--precision", "fp16", "-o", file)
+	table := testTable()
+	out, err := call(t, buildCommand(table), "--backend", "sim", "--precision", "fp16", "-o", file)
 	if err != nil || !strings.Contains(out, "source weights") || !strings.Contains(out, "the plan's own weights") {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -20,21 +20,19 @@ func TestEngineKeepsItsBackend(t *testing.T) {
 		{"--duration 1ms --backend cpu", "on cpu (", "on sim"},
 		{"--duration 1ms --backend cpu", "planned again: the engine was built for sim 1", "on sim"},
 	} {
-		out, err := call(t, o().benchCommand(), append(strings.Fields(c.args), file)...)
+		out, err := call(t, benchCommand(table), append(strings.Fields(c.args), file)...)
 		if err != nil || !strings.Contains(out, c.want) || strings.Contains(out, c.not) {
 			t.Errorf("bench %s: %v, want %q and no %q\n%s", c.args, err, c.want, c.not, out)
 		}
 	}
-	r := &runOptions{options: *o()}
-	if out, err := call(t, r.command(), "--items", "1", file); err != nil || !strings.Contains(out, "sim: a simulated device") {
+	if out, err := call(t, runCommand(table), "--items", "1", file); err != nil || !strings.Contains(out, "sim: a simulated device") {
 		t.Errorf("run: %v\n%s", err, out)
 	}
-	gone := o()
-	gone.table = gone.table[:len(gone.table)-1]
-	if out, err := call(t, gone.benchCommand(), "--duration", "1ms", file); err != nil || !strings.Contains(out, "planned again") {
+	gone := table[:len(table)-1]
+	if out, err := call(t, benchCommand(gone), "--duration", "1ms", file); err != nil || !strings.Contains(out, "planned again") {
 		t.Errorf("bench without that backend: %v\n%s", err, out)
 	}
-	out, err = call(t, inspectEngine(o()), "--format", "json", "-q", file)
+	out, err = call(t, inspectEngine(table), "--format", "json", "-q", file)
 	var got struct {
 		Contents map[string]int `json:"contents"`
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // evalRow is one configuration's result in the JSON of trtui eval.
@@ -23,7 +25,7 @@ type evalRow struct {
 	SQNR         float64  `unit:"db" exact:"exact"` // of the first output
 	Latency      time.Duration
 	LatencyP99   time.Duration
-	Speed        *sessions.Speed // beside the first row; null for that, and for the same engine as another row's
+	Speed        *report.Speed // beside the first row; null for that, and for the same engine as another row's
 	WeightsBytes int
 	ArenaBytes   int
 	Ranges       string `json:",omitempty"` // of activations: where they come from
@@ -33,49 +35,50 @@ type evalRow struct {
 	NotFinite    uint64 `json:",omitempty"` // elements of the first output, over all items, that are NaN or infinite here or in FP32
 	SameAs       string `json:",omitempty"` // the row of the same engine, whose numbers these are
 	Unchanged    string `json:",omitempty"` // why the precision changes no layer
-	Config       sessions.Config
+	Config       config.Config
 
 	offset int // by how much the labels seem to be off
 }
 
-func evalCommand() *cobra.Command {
-	o := &options{}
-	var precisions, calibrators []string
+func evalCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var perLayer bool
 	c := &cobra.Command{
 		Use:   "eval [MODEL]",
 		Short: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
 		Long: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory.\n\n" +
-			"An engine is compared with FP32 as it is, with the ranges that it was built with. They are found anew where\n" +
-			"--calib-data names data for that, where --calibrator lists several, which are compared on the same data, and\n" +
-			"where they come from random input and --data does not. The output says where ranges come from.\n" +
-			"A configuration of --config, too, is compared with FP32 alone, unless --precision or --calibrator list others.",
+			"An engine is compared with FP32 as it is, with the ranges that it was built with. New ranges are found if\n" +
+			"--calib-data names data for that, if --calibrator lists several, which are compared on the same data, or\n" +
+			"if its own come from random input and --data is given. The output says where ranges come from.\n\n" +
+			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
+		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
+			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
+			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.eval(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), precisions, calibrators, perLayer)
+			return eval(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), perLayer)
 		},
 	}
-	o.register(c)
-	f := c.Flags()
-	replaceList(c, "precision", &precisions, []string{"fp32", "int8"}, "precisions to compare: fp32, fp16, int8")
-	replaceList(c, "calibrator", &calibrators, []string{"minmax", "entropy", "percentile", "mse"}, "calibrators to compare for int8")
-	f.BoolVar(&perLayer, "per-layer", false, "the error of every layer, local and accumulated, for the last configuration named (default int8, entropy)")
+	o.register(c, takeAll)
+	o.config.several("compare")
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, entropy")
+	under(c, "Report", "per-layer")
 	return c
 }
 
 // eval prints a row for each precision and, for int8, each calibrator.
-func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path string, precisions, calibrators []string, perLayer bool) error {
-	if _, err := o.configs(precisions, calibrators); err != nil {
+func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, perLayer bool) error {
+	if err := o.check(); err != nil {
 		return err
 	}
-	o.anew = len(calibrators) > 1 && o.changed("calibrator")
+	o.anew = o.config.comparesCalibrators()
 	return o.with(path, stderr, func(p *place, r *sessions.Runner) error {
-		precisions, calibrators := o.listed(p.model, precisions, calibrators)
-		alone := !o.changed("precision") && precisions[0] != string(sessions.FP32)
+		precisions, calibrators := o.config.listed(p.model)
+		alone := !o.config.changed("precision") && precisions[0] != string(config.FP32)
 		if alone {
-			precisions = append([]string{string(sessions.FP32)}, precisions...)
+			precisions = append([]string{string(config.FP32)}, precisions...)
 		}
-		configs, err := o.configsFor(p.model, precisions, calibrators)
+		configs, err := o.config.eachFor(p.model, o.data.shapes, precisions, calibrators)
 		if err == nil && alone {
 			configs[0].LayerPrecisions = nil // what the configuration is compared with
 		}
@@ -83,16 +86,16 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 			return err
 		}
 		if perLayer {
-			return o.evalLayers(ctx, stdout, r, o.layered(p.model, configs))
+			return evalLayers(ctx, o, stdout, r, o.config.layered(p.model, configs))
 		}
 		rows, offset, err := evalConfigs(ctx, r, p, configs)
 		if err != nil {
 			return err
 		}
 		if offset != 0 {
-			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d", offset, o.labelOffset+offset)
+			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a background class; pass --label-offset %d", offset, o.data.labelOffset+offset)
 		}
-		if o.format == "json" {
+		if o.output.json() {
 			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
 		}
 		return writeEval(stdout, p, rows)
@@ -101,8 +104,8 @@ func (o *options) eval(ctx context.Context, stdout, stderr io.Writer, path strin
 
 // evalConfigs returns a row for each configuration, and by how much the labels seem to be off. Engines are measured side by
 // side; one that two configurations have in common is measured once: what differed would be noise.
-func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []sessions.Config) (rows []evalRow, offset int, err error) {
-	var distinct []sessions.Config
+func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []config.Config) (rows []evalRow, offset int, err error) {
+	var distinct []config.Config
 	engines, of := map[string]int{}, make([]int, len(configs)) // by identity, and by row: the place in distinct
 	unchanged := make([]string, len(configs))
 	for i, cfg := range configs {
@@ -117,7 +120,7 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []se
 		of[i] = engines[id]
 	}
 	profiling := run.Profiling{WarmUp: warmUp, Iterations: 50, Duration: evalTime}
-	compared, err := r.Compare(ctx, distinct, sessions.PartOverview|sessions.PartScore, profiling)
+	compared, err := r.Compare(ctx, distinct, report.PartOverview|report.PartScore, profiling)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -136,9 +139,9 @@ func evalConfigs(ctx context.Context, r *sessions.Runner, p *place, configs []se
 }
 
 // calibrator names what gives a configuration its ranges; "" where nothing does.
-func (p *place) calibrator(cfg sessions.Config) string {
+func (p *place) calibrator(cfg config.Config) string {
 	switch {
-	case p.model.Quantized && cfg.Precision == sessions.INT8:
+	case p.model.Quantized && cfg.Precision == config.INT8:
 		return "the model's"
 	case cfg.Quantizes() && !p.model.Quantized:
 		return cfg.Calibrator
@@ -172,10 +175,10 @@ func percentage(share float64) *float64 {
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
 	if p.work.Data.Random() {
-		writeNote(w, "random data: none was given, so accuracy is agreement with FP32 only")
+		writeNote(w, "random input: accuracy is not meaningful, only agreement is")
 	}
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
-		writeNote(w, "random calibration: ranges come from random input and say nothing about real ones")
+		writeNote(w, "random calibration: ranges come from random input and say nothing about real inputs")
 	}
 	said := ""
 	for _, r := range rows {
@@ -185,7 +188,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		}
 	}
 	if rows[0].Estimated {
-		fmt.Fprintln(w, "estimated: latencies are of what the simulator counted, not measured")
+		fmt.Fprintln(w, "estimated: latencies are computed from what the simulator counted, not measured")
 	}
 	said = ""
 	for _, r := range rows {
@@ -218,7 +221,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 
 // speedText prints how many times as fast as the first row one is, with a remark where that says little. A difference within
 // the noise is none.
-func speedText(s sessions.Speed) (speed, remark string) {
+func speedText(s report.Speed) (speed, remark string) {
 	speed = fmt.Sprintf("%.2f×", s.Ratio)
 	if !s.Significant {
 		speed, remark = "~1.00×", "within noise; "
@@ -234,22 +237,22 @@ func hundredths(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // layered returns the configuration whose layers are looked at: the last one, and where a model was given and nothing asked
 // for INT8 with the calibrator that every command begins with.
-func (o *options) layered(m *sessions.Model, configs []sessions.Config) sessions.Config {
+func (g *configFlags) layered(m *sessions.Model, configs []config.Config) config.Config {
 	cfg := configs[len(configs)-1]
-	if m.Engine == nil && o.file == nil && !o.changed("precision", "calibrator") {
+	if m.Engine == nil && g.file == nil && !g.changed("precision", "calibrator") {
 		cfg.Calibrator = "entropy"
 	}
 	return cfg
 }
 
 // evalLayers prints the errors of every layer of one configuration.
-func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runner, cfg sessions.Config) error {
-	snap, err := r.Report(ctx, cfg, sessions.PartAccuracy, run.Profiling{})
+func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Runner, cfg config.Config) error {
+	snap, err := r.Report(ctx, cfg, report.PartAccuracy, run.Profiling{})
 	if err != nil {
 		return err
 	}
 	a := snap.Accuracy
-	if o.format == "json" {
+	if o.output.json() {
 		return writeReport(w, snap.Head(), a)
 	}
 	fmt.Fprintf(w, "%s, %s: error of each layer against FP32, on %s\n\n", snap.Model.Name, strings.TrimSpace(a.Precision+" "+a.Calibrator), count(a.TapItems, "item"))
@@ -264,35 +267,8 @@ func (o *options) evalLayers(ctx context.Context, w io.Writer, r *sessions.Runne
 			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
 		})
 	}
-	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	writeTable(w, []string{"layer", "type", ">own error dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
 	writeScore(w, a)
-	return nil
-}
-
-// replaceList makes a flag of a single value one of a comma-separated list.
-func replaceList(c *cobra.Command, name string, list *[]string, def []string, usage string) {
-	*list = def
-	f := c.Flags().Lookup(name)
-	f.Usage = usage + ", comma separated"
-	f.DefValue = strings.Join(def, ",")
-	f.Value = &listValue{list}
-}
-
-// listValue is a pflag.Value of comma-separated words.
-type listValue struct{ list *[]string }
-
-func (v *listValue) String() string { return strings.Join(*v.list, ",") }
-func (v *listValue) Type() string   { return "strings" }
-
-func (v *listValue) Set(s string) error {
-	*v.list = nil
-	for word := range strings.SplitSeq(s, ",") {
-		word = strings.TrimSpace(word)
-		if word == "" {
-			return fmt.Errorf("a word of the list is empty")
-		}
-		*v.list = append(*v.list, word)
-	}
 	return nil
 }

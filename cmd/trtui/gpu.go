@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,12 +13,15 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-// gpuOptions are the flags of the commands that look at a GPU, which scripts/gpu.sh runs.
-type gpuOptions struct {
-	options
+// gpuFlags are the flags of the commands that look at a GPU, which scripts/gpu.sh runs.
+type gpuFlags struct {
+	device    deviceFlags
+	output    outputFlags
 	budget    int           // seconds
 	inProcess bool          // the device is used by this process
 	patience  time.Duration // with another process
@@ -26,60 +30,60 @@ type gpuOptions struct {
 	program   []string      // what runs as worker; empty: this program
 }
 
+// onGPU returns the flags of a command that finds its GPU in a table of backends.
+func onGPU(table []backend) gpuFlags { return gpuFlags{device: deviceFlags{table: table}} }
+
 // isolated reports whether another process is to use the device: what a simulated one does wrong is an error and no more,
 // unless it was told to do worse.
-func (o *gpuOptions) isolated() bool {
-	row, _, err := findBackend(o.table, "backend", o.backend)
+func (o *gpuFlags) isolated() bool {
+	row, _, err := findBackend(o.device.table, "backend", o.device.backend)
 	return err == nil && !o.inProcess && (row.native || row.name == "cudasim" && os.Getenv(cuda.FaultVariable) != "")
 }
 
-// workerArgs are the arguments of a worker that is to do a command's work, on the same device with the same code.
-func (o *gpuOptions) workerArgs(command string, more ...string) []string {
-	return append([]string{"gpu", command, "--worker", "--backend", o.backend, "--device", o.device, "--code-cache", o.codes}, more...)
+// workerFor returns a process that is to do a command's work, on the same device with the same code.
+func (o *gpuFlags) workerFor(stderr io.Writer, command string, more ...string) supervisor.Worker {
+	args := append([]string{"gpu", command, "--worker", "--backend", o.device.backend, "--device", o.device.device, "--code-cache", o.device.codes}, more...)
+	return supervisor.Worker{Program: o.program, Args: args, Patience: o.patience, Stderr: stderr}
 }
 
-func gpuCommand() *cobra.Command {
+func gpuCommand(table []backend) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gpu",
-		Short: "Check a GPU: what it is and reaches, and that every kernel computes the right thing on it",
-		Args:  cobra.NoArgs,
+		Short: "Check a GPU: what it is and reaches, and whether every kernel is correct on it",
+		Example: examples("a short check of the first GPU", "trtui gpu selftest --pairs tactic --budget 300",
+			"what it reaches", "trtui gpu bringup"),
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError{fmt.Errorf("gpu takes a subcommand: bringup, selftest or sweep")}
+			return usageError{fmt.Errorf("gpu needs a subcommand: bringup, selftest or sweep")}
 		},
 	}
-	c.AddCommand(bringupCommand(), selftestCommand(), sweepCommand())
+	c.AddCommand(bringupCommand(table), selftestCommand(table), sweepCommand(table))
 	return c
 }
 
 // register adds the flags to a command.
-func (o *gpuOptions) register(c *cobra.Command) {
-	if o.table == nil {
-		o.table = backends
-	}
-	c.PreRunE = func(*cobra.Command, []string) error {
-		if o.format != "text" && o.format != "json" {
-			return usageError{fmt.Errorf("--format %q: want text or json", o.format)}
-		}
-		return o.checkDevice(o.backend)
-	}
+func (o *gpuFlags) register(c *cobra.Command) {
+	c.PreRunE = func(*cobra.Command, []string) error { return errors.Join(o.output.check(), o.device.check()) }
+	o.device.backend = "cuda"
+	o.device.define()
+	o.device.addTo(c, takeBackend|takeCode)
+	o.output.define()
+	o.output.addTo(c, takeFormat|takeQuiet)
+	o.output.lookup("format").Usage = "text, or json: one object per line"
 	f := c.Flags()
-	f.StringVar(&o.backend, "backend", "cuda", backendUsage(o.table))
-	o.registerCodes(c)
-	o.deviceFlag(c)
-	f.StringVar(&o.format, "format", "text", "text, or json: an object a line")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on standard error")
-	f.IntVar(&o.budget, "budget", 0, "begin nothing new after so many seconds; 0: no limit")
-	f.BoolVar(&o.inProcess, "in-process", false, "use a GPU in this process, which a kernel may hang or end, as a debugger wants it")
-	f.DurationVar(&o.patience, "patience", time.Minute, "how long a kernel may take, compilation included, before it counts as one that hangs")
+	f.IntVar(&o.budget, "budget", 0, "start nothing new after so many `SECONDS`; 0: no limit")
+	f.BoolVar(&o.inProcess, "in-process", false, "use the GPU in this process, which a kernel may hang or end; for debuggers")
+	f.DurationVar(&o.patience, "patience", time.Minute, "how long a kernel may take, compilation included, before it counts as hanging")
 	f.BoolVar(&o.worker, "worker", false, "be the process that uses the GPU")
 	f.IntVar(&o.from, "from", 0, "what the worker begins with")
+	under(c, "Run", "budget", "in-process", "patience")
 	for _, name := range []string{"worker", "from"} {
 		_ = f.MarkHidden(name) // they are there
 	}
 }
 
 // bounded returns the context for as long as the budget allows.
-func (o *gpuOptions) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+func (o *gpuFlags) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	if o.budget <= 0 {
 		return context.WithCancel(ctx)
 	}
@@ -87,15 +91,15 @@ func (o *gpuOptions) bounded(ctx context.Context) (context.Context, context.Canc
 }
 
 // head is the first line of JSON: what all documents of the commands begin with.
-func (o *gpuOptions) head(b run.Backend) (json.RawMessage, error) {
-	h := sessions.BackendHead(o.backend, b)
+func (o *gpuFlags) head(b run.Backend) (json.RawMessage, error) {
+	h := sessions.BackendHead(o.device.backend, b)
 	h.Commit = ownCommit()
-	return sessions.MarshalOutput(h)
+	return report.MarshalOutput(h)
 }
 
 // print writes a row: as JSON, or its text.
-func (o *gpuOptions) print(w io.Writer, row any, text string) error {
-	if o.format != "json" {
+func (o *gpuFlags) print(w io.Writer, row any, text string) error {
+	if !o.output.json() {
 		_, err := fmt.Fprintln(w, text)
 		return err
 	}

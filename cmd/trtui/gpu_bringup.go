@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,22 +15,27 @@ import (
 
 	"github.com/trtui/trtui/kernels/cuda"
 	"github.com/trtui/trtui/kernels/cuda/bringup"
+	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/ui"
 )
 
-// bringupOptions are the flags of trtui gpu bringup.
-type bringupOptions struct {
-	gpuOptions
+// bringupFlags are the flags of trtui gpu bringup.
+type bringupFlags struct {
+	gpuFlags
 	steps []string
 }
 
-func bringupCommand() *cobra.Command { return (&bringupOptions{}).command() }
+func bringupCommand(table []backend) *cobra.Command {
+	return (&bringupFlags{gpuFlags: onGPU(table)}).command()
+}
 
-func (o *bringupOptions) command() *cobra.Command {
+func (o *bringupFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bringup",
-		Short: "Find out what a GPU is and reaches, and what its driver makes of the kernels; exit code 1 where something fails",
-		Args:  cobra.NoArgs,
+		Short: "Measure what a GPU is and reaches, and compile the kernels with its driver",
+		Example: examples("all of a GPU, for a script", "trtui gpu bringup --format json",
+			"two steps, on a simulated one", "trtui gpu bringup --backend cudasim --steps device,graph"),
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, s := range o.steps {
 				if !slices.Contains(bringup.Steps(), s) {
@@ -43,7 +46,8 @@ func (o *bringupOptions) command() *cobra.Command {
 		},
 	}
 	o.register(c)
-	c.Flags().StringSliceVar(&o.steps, "steps", nil, "only these of "+strings.Join(bringup.Steps(), ", "))
+	c.Flags().StringSliceVar(&o.steps, "steps", nil, "only these `STEPS` of "+strings.Join(bringup.Steps(), ", "))
+	under(c, "Run", "steps")
 	return c
 }
 
@@ -60,12 +64,12 @@ type bringupSummary struct {
 func (s bringupSummary) String() string {
 	text := fmt.Sprintf("%d findings, %d failed", s.Findings, s.Failed)
 	if !s.Complete {
-		text += "; the time ended before all was seen"
+		text += "; the time was up before everything was seen"
 	}
 	return text
 }
 
-func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) error {
+func (o *bringupFlags) bringup(ctx context.Context, stdout, stderr io.Writer) error {
 	begin := time.Now()
 	ctx, cancel := o.bounded(ctx)
 	defer cancel()
@@ -74,7 +78,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 	var failure error // of printing
 	headed := false
 	head := func(line json.RawMessage) {
-		if o.format == "json" && !headed {
+		if o.output.json() && !headed {
 			headed = true
 			failure = errors.Join(failure, o.print(stdout, line, ""))
 		}
@@ -90,7 +94,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 			sum.Failed++
 			fmt.Fprintf(stderr, "trtui: %s %s: %s\n", f.Check, f.Name, f.Error)
 		} else if f.Check != step {
-			if step = f.Check; !o.quiet {
+			if step = f.Check; !o.output.quiet {
 				fmt.Fprintf(stderr, "%s, after %.0f s\n", step, time.Since(begin).Seconds())
 			}
 		}
@@ -121,7 +125,7 @@ func (o *bringupOptions) bringup(ctx context.Context, stdout, stderr io.Writer) 
 
 // findings brings the device up: in this process or, a step at a time, in others, so that a step that hangs, or ends its
 // process, is a finding like others. head is given the head of all documents whenever a device is opened.
-func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head func(json.RawMessage), report func(bringup.Finding)) error {
+func (o *bringupFlags) findings(ctx context.Context, stderr io.Writer, head func(json.RawMessage), report func(bringup.Finding)) error {
 	if o.worker || !o.isolated() {
 		open := func() (*cuda.Backend, error) {
 			b, err := o.openGPU()
@@ -138,49 +142,26 @@ func (o *bringupOptions) findings(ctx context.Context, stderr io.Writer, head fu
 		}
 		return bringup.Run(ctx, open, o.steps, report)
 	}
-	some := false
-	for _, step := range bringup.Steps() {
-		if len(o.steps) > 0 && !slices.Contains(o.steps, step) {
-			continue
-		}
-		w := worker{program: o.program, patience: max(o.patience, openPatience), stderr: stderr, args: o.workerArgs("bringup", "--format", "json", "--steps", step)}
-		found := false
-		err := w.run(ctx, func(line []byte) time.Duration {
-			if bytes.HasPrefix(line, []byte(`{"schema"`)) {
-				head(line)
-				return o.patience
-			}
-			var f bringup.Finding
-			if json.Unmarshal(line, &f) == nil && f.Check != "" {
-				found, some = true, true
-				report(f)
-			}
-			return o.patience
-		})
-		exit := new(exec.ExitError)
-		failed := errors.As(err, &exit) && exit.ExitCode() == exitTold
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !some && failed:
-			return errReported // there is no device
-		case err != nil && !(failed && found):
-			report(bringup.Finding{Check: step, Error: fmt.Sprintf("the process that ran it ended: %v", err)})
-		}
+	steps := slices.DeleteFunc(bringup.Steps(), func(step string) bool { return len(o.steps) > 0 && !slices.Contains(o.steps, step) })
+	err := supervisor.Steps(ctx, steps, exitTold, func(step string) supervisor.Worker {
+		return o.workerFor(stderr, "bringup", "--format", "json", "--steps", step)
+	}, head, report)
+	if errors.Is(err, supervisor.ErrNoDevice) {
+		err = errReported // by the worker
 	}
-	return nil
+	return err
 }
 
 // openGPU opens the backend, which must be one of CUDA's.
-func (o *bringupOptions) openGPU() (*cuda.Backend, error) {
-	b, err := o.openBackend(o.backend)
+func (o *bringupFlags) openGPU() (*cuda.Backend, error) {
+	b, err := o.device.open(o.device.backend)
 	if err != nil {
 		return nil, err
 	}
 	gpu, ok := b.(*cuda.Backend)
 	if !ok {
 		b.Close()
-		return nil, usageError{fmt.Errorf("--backend %s: want an NVIDIA GPU or its simulator", o.backend)}
+		return nil, usageError{fmt.Errorf("--backend %s: want an NVIDIA GPU or its simulator", o.device.backend)}
 	}
 	return gpu, nil
 }

@@ -1,28 +1,24 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run/suite"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/kernels/cuda/supervisor"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-// selftestOptions are the flags of trtui gpu selftest.
-type selftestOptions struct {
-	gpuOptions
+// selftestFlags are the flags of trtui gpu selftest.
+type selftestFlags struct {
+	gpuFlags
 	filter      string
 	pairs       string // all, or tactic: one of each
 	repetitions int    // none: times alone
@@ -31,46 +27,53 @@ type selftestOptions struct {
 	sweep       bool     // the layers of networks are timed, those of the suite are not checked
 }
 
-func selftestCommand() *cobra.Command { return (&selftestOptions{}).command() }
+func selftestCommand(table []backend) *cobra.Command {
+	return (&selftestFlags{gpuFlags: onGPU(table)}).command()
+}
 
-func (o *selftestOptions) command() *cobra.Command {
+func (o *selftestFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "selftest",
-		Short: "Run every tactic on every layer of the suite and compare with the layers' definition; exit code 1 where they differ",
+		Short: "Run every tactic on every layer of the suite and compare with the definition of the layers",
 		Long: "Run every tactic of a backend on every layer of the suite that it computes, and compare with the layer's\n" +
-			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit by bit the same.\n" +
-			"Then, where outputs are quantised, on ranges that hold few of the numbers, infinities and NaN among them; these\n" +
-			"layers' names begin with saturated.\n" +
-			"Each tactic runs once before any runs twice, so that what --budget SECONDS cuts off is the least; the summary\n" +
-			"says how much ran. --filter TEXT leaves only pairs with that in their names, as --filter softmax. Both are for\n" +
-			"cudasim, on which the whole takes hours.\n" +
+			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit for bit the same.\n" +
+			"Outputs that are quantised are also given ranges that hold few of the numbers, with infinities and NaN among the\n" +
+			"inputs; the names of these layers begin with saturated.\n\n" +
+			"Each tactic runs once before any runs twice, so that --budget SECONDS cuts off as little as possible; the summary\n" +
+			"says how much ran. --filter TEXT selects pairs by name, as in --filter softmax. Both are for cudasim, on which the\n" +
+			"whole takes hours.\n\n" +
 			"On a GPU the work is done by another process: a kernel that hangs or takes the device down is a failure like\n" +
-			"others, and the rest goes on.",
+			"any other, and the rest goes on.",
+		Example: examples("every kernel on the first GPU", "trtui gpu selftest --backend cuda",
+			"one of each, for five minutes", "trtui gpu selftest --pairs tactic --budget 300",
+			"the softmax kernels, on a simulated GPU", "trtui gpu selftest --backend cudasim --filter softmax --reps 1"),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.repetitions < 1 {
-				return usageError{fmt.Errorf("--reps %d: want 1 at least", o.repetitions)}
+				return usageError{fmt.Errorf("--reps %d: want at least 1", o.repetitions)}
 			}
 			return o.run(c)
 		},
 	}
 	o.registerPairs(c)
-	c.Flags().IntVar(&o.repetitions, "reps", 10, "repetitions on inputs of their own")
+	c.Flags().IntVar(&o.repetitions, "reps", 10, "repetitions, each on inputs of its own")
+	under(c, "Pairs", "reps")
 	return c
 }
 
 // registerPairs adds the flags of what works on pairs.
-func (o *selftestOptions) registerPairs(c *cobra.Command) {
+func (o *selftestFlags) registerPairs(c *cobra.Command) {
 	o.register(c)
 	f := c.Flags()
-	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this in their names: TACTIC LAYER")
-	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes, and one of each family with ranges that saturate")
-	f.StringVar(&o.resume, "resume", "", "go on behind the rows in this file, which an earlier run with the same flags printed as JSON")
+	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this `TEXT` in their names: TACTIC LAYER")
+	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes, and one of each family where outputs saturate")
+	f.StringVar(&o.resume, "resume", "", "continue after the rows in this `FILE`, which an earlier run with the same flags printed as JSON")
 	f.StringSliceVar(&o.skip, "skip", nil, "tactics that the worker leaves out")
+	under(c, "Pairs", "filter", "pairs", "resume")
 	_ = f.MarkHidden("skip") // it is there
 }
 
-func (o *selftestOptions) run(c *cobra.Command) error {
+func (o *selftestFlags) run(c *cobra.Command) error {
 	if o.pairs != "all" && o.pairs != "tactic" {
 		return usageError{fmt.Errorf("--pairs %q: want all or tactic", o.pairs)}
 	}
@@ -81,7 +84,7 @@ func (o *selftestOptions) run(c *cobra.Command) error {
 }
 
 // name is the command's, and its summary's.
-func (o *selftestOptions) name() string {
+func (o *selftestFlags) name() string {
 	if o.sweep {
 		return "sweep"
 	}
@@ -111,88 +114,104 @@ func (s selftestSummary) String() string {
 	return text
 }
 
-// selftesting is a selftest under way.
+// selftesting is a selftest under way: it prints what the sweep tells.
 type selftesting struct {
-	*selftestOptions
+	*selftestFlags
+	supervisor.Sweep
 	stdout, stderr io.Writer
-	begin          time.Time
-	tell           func(sessions.Progress) // nil: nobody asks
-	sum            selftestSummary
-	seen           map[string]bool // tactics
-	pending        *suite.Row      // the pair that is being checked
-	last           suite.Row       // that was reported
-	losses         map[string]int  // by tactic: how often it lost the device
-	headed         bool            // the head is printed
-	failure        error           // of printing
+	tell           func(report.Progress) // nil: nobody asks
+	headed         bool                  // the head is printed
+	failure        error                 // of printing
 }
 
-func (o *selftestOptions) selftest(ctx context.Context, stdout, stderr io.Writer) error {
-	s := &selftesting{
-		selftestOptions: o, stdout: stdout, stderr: stderr, begin: time.Now(), seen: map[string]bool{}, losses: map[string]int{},
-		sum: selftestSummary{Summary: o.name(), Reps: o.repetitions},
+func (o *selftestFlags) selftest(ctx context.Context, stdout, stderr io.Writer) error {
+	s, begin := &selftesting{selftestFlags: o, stdout: stdout, stderr: stderr}, time.Now()
+	s.Check, s.Tell = o.check, s.told
+	if o.isolated() {
+		s.Worker = o.sweepWorker(stderr)
 	}
-	if err := s.readEarlier(); err != nil {
-		return err
+	if o.resume != "" {
+		f, err := host.Open(o.resume)
+		if err != nil {
+			return fmt.Errorf("--resume: %w", err)
+		}
+		err = s.Resume(f)
+		f.Close()
+		if err != nil {
+			return err
+		}
 	}
 	ctx, cancel := o.bounded(ctx)
 	defer cancel()
 	var stop func()
-	s.tell, stop = o.reporter(stderr)
-	err := s.all(ctx)
+	s.tell, stop = o.output.reporter(stderr)
+	err := s.Run(ctx)
 	stop()
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		err = nil // the budget's end
+	case errors.Is(err, supervisor.ErrNoDevice):
+		err = errReported // by the worker
 	}
-	s.sum.Complete, s.sum.TacticsRan, s.sum.Seconds = s.sum.Ran == s.sum.Pairs, len(s.seen), time.Since(s.begin).Seconds()
-	if err = errors.Join(err, s.failure); err != nil && s.sum.Ran == 0 {
+	if err = errors.Join(err, s.failure); err != nil && s.Ran == 0 {
 		return err
 	}
-	if s.sum.Pairs == 0 && err == nil {
-		return fmt.Errorf("no tactic of %s and layer have %q in their names", o.backend, o.filter)
+	if s.Pairs == 0 && err == nil {
+		return fmt.Errorf("no pair of a tactic of %s and a layer has %q in its name", o.device.backend, o.filter)
 	}
-	if err = errors.Join(err, o.print(stdout, s.sum, s.sum.String())); err != nil {
+	sum := o.summary(s.Counts, time.Since(begin))
+	if err = errors.Join(err, o.print(stdout, sum, sum.String())); err != nil {
 		return err
 	}
-	if s.sum.Failed > 0 {
-		fmt.Fprintf(stderr, "trtui: %s\n", s.sum)
+	if s.Failed > 0 {
+		fmt.Fprintf(stderr, "trtui: %s\n", sum)
 		return errNo
 	}
 	return nil
 }
 
-// readEarlier counts the rows of an earlier run.
-func (s *selftesting) readEarlier() error {
-	if s.resume == "" {
-		return nil
+func (o *selftestFlags) summary(c supervisor.Counts, took time.Duration) selftestSummary {
+	return selftestSummary{
+		Summary: o.name(), Complete: c.Ran == c.Pairs, Estimated: c.Estimated, Ran: c.Ran, Pairs: c.Pairs, TacticsRan: c.TacticsRan,
+		Tactics: c.Tactics, Failed: c.Failed, Lost: c.Lost, Reps: o.repetitions, Seconds: took.Seconds(),
 	}
-	f, err := os.Open(s.resume)
-	if err != nil {
-		return fmt.Errorf("--resume: %w", err)
-	}
-	defer f.Close()
-	in := bufio.NewScanner(f)
-	in.Buffer(nil, 1<<20)
-	for in.Scan() {
-		var r suite.Row
-		if json.Unmarshal(in.Bytes(), &r) == nil && r.Tactic != "" {
-			s.count(r)
+}
+
+// sweepWorker returns what makes processes that do the command's work.
+func (o *selftestFlags) sweepWorker(stderr io.Writer) func(from int, skip []string) supervisor.Worker {
+	return func(from int, skip []string) supervisor.Worker {
+		args := []string{"--filter", o.filter, "--pairs", o.pairs, "--from", fmt.Sprint(from), "--skip", strings.Join(skip, ",")}
+		if !o.sweep {
+			args = append(args, "--reps", fmt.Sprint(o.repetitions))
 		}
-	}
-	return in.Err()
-}
-
-func (s *selftesting) count(r suite.Row) {
-	s.seen[r.Tactic] = true
-	s.sum.Ran++
-	if !r.OK {
-		s.sum.Failed++
+		return o.workerFor(stderr, o.name(), args...)
 	}
 }
 
-// report counts and prints a row.
-func (s *selftesting) report(r suite.Row) {
-	s.pending, s.last = nil, r
-	s.count(r)
+// told prints what there is to print of an event.
+func (s *selftesting) told(e supervisor.Event) {
+	switch {
+	case e.Size != nil && s.output.json() && !s.headed:
+		s.headed = true
+		s.failure = errors.Join(s.failure, s.print(s.stdout, e.Head, ""))
+	case e.Begin != nil && s.tell != nil:
+		s.tell(s.progress(*e.Begin))
+	case e.Row != nil:
+		s.row(*e.Row)
+	}
+}
+
+// progress says at which pair the selftest is.
+func (s *selftesting) progress(at suite.Row) report.Progress {
+	p := report.Progress{Phase: "checking pairs", Item: at.Tactic + " on " + at.Layer, Done: s.Ran, Total: s.Pairs}
+	if s.Failed > 0 {
+		p.Item = fmt.Sprintf("%d failed; %s", s.Failed, p.Item)
+	}
+	return p
+}
+
+// row prints what became of a pair.
+func (s *selftesting) row(r suite.Row) {
 	if !r.OK {
 		fmt.Fprintf(s.stderr, "trtui: %s on %s: %s\n", r.Tactic, r.Layer, r.Error)
 	}
@@ -200,187 +219,28 @@ func (s *selftesting) report(r suite.Row) {
 		s.reportTime(r)
 		return
 	}
-	if !r.OK || s.format == "json" {
+	if !r.OK || s.output.json() {
 		s.failure = errors.Join(s.failure, s.print(s.stdout, r, "FAILED "+r.Tactic+" on "+r.Layer+": "+r.Error))
 	}
 }
 
-// After so many failures in a row to get the device going again, with a pause before each, there is no device any more.
-const (
-	maxRestarts  = 3
-	restartPause = time.Second
-)
-
-// maxLosses is how often a tactic may lose the device before it is left out: a new start takes seconds, and there are
-// hundreds of layers.
-const maxLosses = 2
-
-// openPatience is how long a device may take to be opened.
-const openPatience = time.Minute
-
-// launchPatience is how long a kernel may take that is compiled.
-const launchPatience = 15 * time.Second
-
-// all checks every pair, with a new context, or a new process, where one was lost.
-func (s *selftesting) all(ctx context.Context) error {
-	restarts := 0
-	for {
-		from := s.sum.Ran
-		lost, err := s.some(ctx)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if s.pending != nil { // it did not come back from this one
-			r := *s.pending
-			r.Error = fmt.Sprintf("the process that ran it ended: %v", err)
-			s.report(r)
-			lost = true
-		}
-		if lost && s.sum.Ran > from {
-			s.losses[s.last.Tactic]++
-		}
-		switch {
-		case !lost:
-			return err
-		case s.sum.Ran > from:
-			restarts = 0
-		default:
-			if restarts++; restarts > maxRestarts {
-				return fmt.Errorf("the device does not start again: %w", errors.Join(err, suite.ErrLost))
-			}
-		}
-		s.sum.Lost++
-		if s.isolated() {
-			select {
-			case <-time.After(restartPause):
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-	}
-}
-
-// some checks pairs until all are done or the device is lost.
-func (s *selftesting) some(ctx context.Context) (lost bool, err error) {
-	if !s.isolated() {
-		err = s.check(ctx, s.sum.Ran, s.skipped(), s.handle)
-		return errors.Is(err, suite.ErrLost), err
-	}
-	w := worker{program: s.program, patience: max(s.patience, openPatience), stderr: s.stderr, args: s.workerArgs(s.name(),
-		"--filter", s.filter, "--pairs", s.pairs, "--from", fmt.Sprint(s.sum.Ran), "--skip", strings.Join(s.skipped(), ","))}
-	if !s.sweep {
-		w.args = append(w.args, "--reps", fmt.Sprint(s.repetitions))
-	}
-	opened := false
-	err = w.run(ctx, func(line []byte) time.Duration {
-		var e selftestEvent
-		if json.Unmarshal(line, &e) != nil {
-			return s.patience // not the worker's, but some library's
-		}
-		opened = true
-		lost = lost || e.Lost
-		s.handle(e)
-		if e.Launch {
-			return min(s.patience, launchPatience)
-		}
-		return s.patience
-	})
-	switch {
-	case err == nil:
-	case opened || s.sum.Lost > 0:
-		lost = true
-	case errors.As(err, new(*exec.ExitError)):
-		err = errReported // by the worker
-	}
-	return lost, err
-}
-
-// skipped are the tactics to leave out, in order.
-func (s *selftesting) skipped() []string {
-	var list []string
-	for _, tactic := range slices.Sorted(maps.Keys(s.losses)) {
-		if s.losses[tactic] >= maxLosses {
-			list = append(list, tactic)
-		}
-	}
-	return list
-}
-
-// selftestEvent is what happens in a sweep: one of these.
-type selftestEvent struct {
-	Head  json.RawMessage  `json:"head,omitempty"`  // of all that follows, with Sweep
-	Sweep *selftestSummary `json:"sweep,omitempty"` // what there is to do
-	Begin *suite.Row       `json:"begin,omitempty"` // a pair
-	Row   *suite.Row       `json:"row,omitempty"`
-	Lost  bool             `json:"lost,omitempty"` // the device
-
-	Launch bool `json:"launch,omitempty"` // the pair of the last Begin is compiled
-}
-
-// progress says at which pair the selftest is.
-func (s *selftesting) progress() sessions.Progress {
-	p := sessions.Progress{Phase: "checking pairs", Item: s.pending.Tactic + " on " + s.pending.Layer, Done: s.sum.Ran, Total: s.sum.Pairs}
-	if s.sum.Failed > 0 {
-		p.Item = fmt.Sprintf("%d failed; %s", s.sum.Failed, p.Item)
-	}
-	return p
-}
-
-func (s *selftesting) handle(e selftestEvent) {
-	switch {
-	case e.Sweep != nil:
-		if s.format == "json" && !s.headed {
-			s.headed = true
-			s.failure = errors.Join(s.failure, s.print(s.stdout, e.Head, ""))
-		}
-		s.sum.Pairs, s.sum.Tactics, s.sum.Estimated = e.Sweep.Pairs, e.Sweep.Tactics, e.Sweep.Estimated
-	case e.Begin != nil:
-		s.pending = e.Begin
-		if s.tell != nil {
-			s.tell(s.progress())
-		}
-	case e.Row != nil:
-		s.report(*e.Row)
-	}
-}
-
 // work is the worker's side: it writes events.
-func (o *selftestOptions) work(ctx context.Context, stdout io.Writer) error {
-	out := json.NewEncoder(stdout)
-	var failure error
-	write := func(e selftestEvent) { failure = errors.Join(failure, out.Encode(e)) }
-	err := o.check(ctx, o.from, o.skip, write)
-	if errors.Is(err, suite.ErrLost) {
-		write(selftestEvent{Lost: true})
-		err = nil
-	}
-	return errors.Join(err, failure)
+func (o *selftestFlags) work(ctx context.Context, stdout io.Writer) error {
+	return supervisor.Serve(stdout, func(event func(supervisor.Event)) error { return o.check(ctx, o.from, o.skip, event) })
 }
 
-// check opens the backend and runs the pairs from index from on.
-func (o *selftestOptions) check(ctx context.Context, from int, skip []string, event func(selftestEvent)) error {
-	b, err := o.openBackend(o.backend)
+// check opens the backend and checks the pairs from index from on.
+func (o *selftestFlags) check(ctx context.Context, from int, skip []string, event func(supervisor.Event)) error {
+	b, err := o.device.open(o.device.backend)
 	if err != nil {
 		return err
 	}
 	defer b.Close()
 	s := o.pairsOf(b)
-	s.Skip = map[string]bool{}
-	for _, tactic := range skip {
-		s.Skip[tactic] = true
-	}
 	head, err := o.head(b)
 	if err != nil {
 		return err
 	}
-	event(selftestEvent{Head: head, Sweep: &selftestSummary{Pairs: s.Len(), Tactics: s.Tactics(), Estimated: b.Info().Estimated}})
-	_, err = s.Run(ctx, min(from, s.Len()), o.repetitions, func(i int, launch bool) {
-		if launch {
-			event(selftestEvent{Launch: true})
-			return
-		}
-		r := s.Pair(i)
-		event(selftestEvent{Begin: &r})
-	}, func(r suite.Row) { event(selftestEvent{Row: &r}) })
-	return err
+	event(supervisor.Event{Head: head, Size: &supervisor.Size{Pairs: s.Len(), Tactics: s.Tactics(), Estimated: b.Info().Estimated}})
+	return supervisor.Check(ctx, s, from, o.repetitions, skip, event)
 }

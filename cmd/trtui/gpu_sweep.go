@@ -11,16 +11,20 @@ import (
 	"github.com/trtui/trtui/core/run/suite"
 )
 
-func sweepCommand() *cobra.Command { return (&selftestOptions{sweep: true}).sweepCommand() }
+func sweepCommand(table []backend) *cobra.Command {
+	return (&selftestFlags{gpuFlags: onGPU(table), sweep: true}).sweepCommand()
+}
 
 // sweepCommand is the selftest's machinery on layers of networks, with no reference to compare with.
-func (o *selftestOptions) sweepCommand() *cobra.Command {
+func (o *selftestFlags) sweepCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep",
-		Short: "Time every tactic on the layers of ResNet-50 and on matrix products, beside what the cost model says",
+		Short: "Time every tactic on the layers of ResNet-50 and on matrix products, beside what the cost model predicts",
 		Long: "Time every tactic of a backend on the convolutions of ResNet-50 and on ten matrix products, beside what the cost\n" +
-			"model says of it; nothing is compared, which is what selftest does. Each tactic runs once before any runs twice.\n" +
+			"model predicts; nothing is compared, which is what selftest does. Each tactic runs once before any runs twice.\n" +
 			"On a simulated device both times are estimates, by different models, and all layers take days: see --filter.",
+		Example: examples("every kernel of the first GPU, for a script", "trtui gpu sweep --format json",
+			"matrix products alone", "trtui gpu sweep --filter gemm"),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.run(c) },
 	}
@@ -29,7 +33,7 @@ func (o *selftestOptions) sweepCommand() *cobra.Command {
 }
 
 // pairsOf returns what there is to do.
-func (o *selftestOptions) pairsOf(b run.Backend) *suite.Sweep {
+func (o *selftestFlags) pairsOf(b run.Backend) *suite.Sweep {
 	layers, sweep := suite.Layers, suite.NewSweep
 	if o.sweep {
 		layers, sweep = suite.Networks, suite.NewTimeSweep
@@ -47,7 +51,7 @@ func (o *selftestOptions) pairsOf(b run.Backend) *suite.Sweep {
 
 // reportTime prints a row of a sweep.
 func (s *selftesting) reportTime(r suite.Row) {
-	t := timeRow{OK: r.OK, Layer: r.Layer, Tactic: r.Tactic, Shape: r.Shape, PredictedUS: r.CostUS, MeasuredUS: r.US, Estimated: s.sum.Estimated, Error: r.Error}
+	t := timeRow{OK: r.OK, Layer: r.Layer, Tactic: r.Tactic, Shape: r.Shape, PredictedUS: r.CostUS, MeasuredUS: r.US, Estimated: s.Estimated, Error: r.Error}
 	s.failure = errors.Join(s.failure, s.print(s.stdout, t, t.String()))
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/kernels/cuda"
-	"github.com/trtui/trtui/kernels/cuda/bringup"
 )
 
 // gpuCall runs a gpu command and returns its rows, behind the head, which it checks, and all that it printed.
@@ -43,7 +42,7 @@ func gpuCall(t *testing.T, c *cobra.Command, args ...string) (rows []map[string]
 }
 
 func TestGPUSelftest(t *testing.T) {
-	rows, out, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "reformat_linear_nhwc reformat_f32", "--format", "json", "--reps", "2")
+	rows, out, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--filter", "reformat_linear_nhwc reformat_f32", "--format", "json", "--reps", "2")
 	if err != nil || len(rows) < 4 {
 		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
 	}
@@ -57,7 +56,7 @@ func TestGPUSelftest(t *testing.T) {
 	if sum["summary"] != "selftest" || sum["complete"] != true || sum["ran"] != float64(pairs) || sum["pairs"] != float64(pairs) || sum["tactics"] != 1.0 || sum["estimated"] != true {
 		t.Errorf("%v", sum)
 	}
-	_, out, err = gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "reformat_linear_nhwc reformat_i8", "--reps", "1")
+	_, out, err = gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--filter", "reformat_linear_nhwc reformat_i8", "--reps", "1")
 	if err != nil || !strings.Contains(out, "pairs of a tactic and a layer ran, 1 of 1 tactics; 0 failed") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -65,7 +64,7 @@ func TestGPUSelftest(t *testing.T) {
 
 // TestGPUPairs: one pair of each tactic, on the smallest layer.
 func TestGPUPairs(t *testing.T) {
-	rows, out, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", " softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
+	rows, out, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--filter", " softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
 	if err != nil || len(rows) != 3 || rows[0]["tactic"] == rows[1]["tactic"] || rows[2]["complete"] != true {
 		t.Fatalf("%v, %v\n%s", err, rows, out)
 	}
@@ -74,18 +73,18 @@ func TestGPUPairs(t *testing.T) {
 			t.Errorf("%v is not the smallest", r["layer"])
 		}
 	}
-	rows, out, err = gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "softmax_linear saturated", "--pairs", "tactic", "--format", "json", "--reps", "1")
+	rows, out, err = gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--filter", "softmax_linear saturated", "--pairs", "tactic", "--format", "json", "--reps", "1")
 	if err != nil || len(rows) != 3 || rows[2]["complete"] != true { // of f32 and of f16
 		t.Fatalf("%v, %v\n%s", err, rows, out)
 	}
 }
 
 func TestGPUSweep(t *testing.T) {
-	rows, out, err := gpuCall(t, sweepCommand(), "--backend", "cudasim", "--filter", "gemm_linear_f32_simt_32x32x32_s4 gemm_f16_1x", "--format", "json")
+	rows, out, err := gpuCall(t, sweepCommand(backends), "--backend", "cudasim", "--filter", "gemm_linear_f32_simt_32x32x32_s4 gemm_f16_1x", "--format", "json")
 	if err == nil { // of another type
 		t.Fatalf("%v\n%s", rows, out)
 	}
-	rows, out, err = gpuCall(t, sweepCommand(), "--backend", "cudasim", "--filter", "gemm_linear_f16_mma_64x64x64_s3_k4 gemm_f16_1x", "--format", "json")
+	rows, out, err = gpuCall(t, sweepCommand(backends), "--backend", "cudasim", "--filter", "gemm_linear_f16_mma_64x64x64_s3_k4 gemm_f16_1x", "--format", "json")
 	if err != nil || len(rows) != 2 {
 		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
 	}
@@ -101,7 +100,7 @@ func TestGPUSweep(t *testing.T) {
 func TestGPUFaults(t *testing.T) {
 	for fault, want := range map[string]string{"wrong": "want ", "lost": "context is lost"} {
 		t.Setenv(cuda.FaultVariable, fault+":softmax_linear")
-		rows, out, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--in-process", "--filter", " softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
+		rows, out, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--in-process", "--filter", " softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
 		if !errors.Is(err, errNo) || len(rows) != 3 {
 			t.Fatalf("%s: %v, %v\n%s", fault, err, rows, out)
 		}
@@ -112,30 +111,22 @@ func TestGPUFaults(t *testing.T) {
 		}
 	}
 	t.Setenv(cuda.FaultVariable, "slow:softmax_linear")
-	if _, _, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--in-process"); err == nil || !strings.Contains(err.Error(), "want hang:TACTIC") {
+	if _, _, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--in-process"); err == nil || !strings.Contains(err.Error(), "want hang:TACTIC") {
 		t.Errorf("an unknown fault: %v", err)
 	}
 }
 
 func TestGPUBringup(t *testing.T) {
-	rows, out, err := gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "device,graph", "--format", "json")
+	rows, out, err := gpuCall(t, bringupCommand(backends), "--backend", "cudasim", "--steps", "device,graph", "--format", "json")
 	if err != nil || len(rows) < 3 {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if sum := rows[len(rows)-1]; sum["summary"] != "bringup" || sum["complete"] != true || sum["failed"] != 0.0 || sum["findings"] != float64(len(rows)-1) {
 		t.Errorf("%v", sum)
 	}
-	_, out, err = gpuCall(t, bringupCommand(), "--backend", "cudasim", "--steps", "peak")
+	_, out, err = gpuCall(t, bringupCommand(backends), "--backend", "cudasim", "--steps", "peak")
 	if err != nil || !strings.Contains(out, "peak       f16_mma: ") || !strings.Contains(out, "estimated") {
 		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// TestGPUStepsInUsage: scripts/gpu.sh asks for the steps by this line.
-func TestGPUStepsInUsage(t *testing.T) {
-	_, out, err := gpuCall(t, bringupCommand(), "--help")
-	if want := " strings       only these of " + strings.Join(bringup.Steps(), ", ") + "\n"; err != nil || !strings.Contains(out, "--steps"+want) {
-		t.Errorf("%v, no line with %q\n%s", err, want, out)
 	}
 }
 
@@ -145,18 +136,18 @@ func TestGPURefuses(t *testing.T) {
 		args    string
 		want    string
 	}{
-		{gpuCommand(), "", "bringup, selftest or sweep"},
-		{selftestCommand(), "--reps 0", "--reps 0"},
-		{sweepCommand(), "--pairs some", "want all or tactic"},
-		{bringupCommand(), "--steps warp", `"warp": there are device, launch`},
-		{bringupCommand(), "--backend cpu", "want an NVIDIA GPU"},
-		{bringupCommand(), "--backend tpu", "this program has"},
+		{gpuCommand(backends), "", "bringup, selftest or sweep"},
+		{selftestCommand(backends), "--reps 0", "--reps 0"},
+		{sweepCommand(backends), "--pairs some", "want all or tactic"},
+		{bringupCommand(backends), "--steps warp", `"warp": there are device, launch`},
+		{bringupCommand(backends), "--backend cpu", "want an NVIDIA GPU"},
+		{bringupCommand(backends), "--backend tpu", "this program has"},
 	} {
 		if _, out, err := gpuCall(t, c.command, strings.Fields(c.args)...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q\n%s", c.args, err, c.want, out)
 		}
 	}
-	if _, _, err := gpuCall(t, selftestCommand(), "--backend", "cudasim", "--filter", "no such thing"); err == nil || errors.Is(err, errReported) {
+	if _, _, err := gpuCall(t, selftestCommand(backends), "--backend", "cudasim", "--filter", "no such thing"); err == nil || errors.Is(err, errReported) {
 		t.Errorf("a filter that nothing matches: %v", err)
 	}
 }

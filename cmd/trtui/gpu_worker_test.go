@@ -5,13 +5,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -106,9 +104,9 @@ func TestGPUWorker(t *testing.T) {
 		t.Skip("for the tests of trtui gpu selftest and bringup")
 	}
 	args := flag.Args()
-	c := (&selftestOptions{gpuOptions: gpuOptions{options: options{table: ailingTable()}}}).command()
+	c := (&selftestFlags{gpuFlags: onGPU(ailingTable())}).command()
 	if args[1] == "bringup" {
-		c = (&bringupOptions{gpuOptions: gpuOptions{options: options{table: ailingTable()}}}).command()
+		c = (&bringupFlags{gpuFlags: onGPU(ailingTable())}).command()
 	}
 	c.SetArgs(args[2:])
 	c.SilenceErrors, c.SilenceUsage = true, true
@@ -119,8 +117,8 @@ func TestGPUWorker(t *testing.T) {
 	os.Exit(0)
 }
 
-// workedBy returns options whose worker is this test's program.
-func workedBy(t *testing.T) gpuOptions {
+// workedBy returns flags whose worker is this test's program.
+func workedBy(t *testing.T) gpuFlags {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -128,13 +126,13 @@ func workedBy(t *testing.T) gpuOptions {
 	}
 	t.Setenv(workerRole, t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // of compiled code
-	return gpuOptions{options: options{table: ailingTable()}, program: []string{self, "-test.run=^TestGPUWorker$", "--"}}
+	return gpuFlags{device: deviceFlags{table: ailingTable()}, program: []string{self, "-test.run=^TestGPUWorker$", "--"}}
 }
 
 // TestSelftestSurvives runs kernels that are wrong, hang, end the process and lose the device: each is a row of its own,
 // those that do it again and again are left out, and all others run.
 func TestSelftestSurvives(t *testing.T) {
-	o := &selftestOptions{gpuOptions: workedBy(t)}
+	o := &selftestFlags{gpuFlags: workedBy(t)}
 	rows, out, err := gpuCall(t, o.command(), "--backend", "gpu", "--filter", "softmax_f", "--reps", "1", "--format", "json", "--patience", "3s")
 	if !errors.Is(err, errNo) || len(rows) < 40 {
 		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
@@ -166,7 +164,7 @@ func TestWorkerDevice(t *testing.T) {
 	devices := cuda.SimulatedDevices()
 	var heads []string
 	for _, device := range []string{devices[0], devices[len(devices)-1]} {
-		for _, c := range []*cobra.Command{(&bringupOptions{gpuOptions: workedBy(t)}).command(), (&selftestOptions{gpuOptions: workedBy(t)}).command()} {
+		for _, c := range []*cobra.Command{(&bringupFlags{gpuFlags: workedBy(t)}).command(), (&selftestFlags{gpuFlags: workedBy(t)}).command()} {
 			args := []string{"--backend", "chosen", "--device", device, "--format", "json", "--steps", "device"}
 			if c.Use == "selftest" {
 				args = append(args[:6], "--filter", "softmax", "--pairs", "tactic", "--reps", "1")
@@ -185,12 +183,12 @@ func TestWorkerDevice(t *testing.T) {
 
 // TestSelftestWithoutDevice: a device that is not there, and one that does not come back.
 func TestSelftestWithoutDevice(t *testing.T) {
-	o := &selftestOptions{gpuOptions: workedBy(t)}
+	o := &selftestFlags{gpuFlags: workedBy(t)}
 	_, out, err := gpuCall(t, o.command(), "--backend", "none", "--filter", "softmax_f", "--format", "json")
 	if !errors.Is(err, errReported) {
 		t.Errorf("%v, %q", err, out)
 	}
-	o = &selftestOptions{gpuOptions: workedBy(t)}
+	o = &selftestFlags{gpuFlags: workedBy(t)}
 	rows, out, err := gpuCall(t, o.command(), "--backend", "gone", "--filter", "softmax_f", "--reps", "1", "--format", "json", "--patience", "3s")
 	if err == nil || !strings.Contains(err.Error(), "the device does not start again") || len(rows) < 2 {
 		t.Fatalf("%v, %d rows\n%s", err, len(rows), out)
@@ -202,7 +200,7 @@ func TestSelftestWithoutDevice(t *testing.T) {
 
 // TestBringupSurvives: a step whose process ends, and a backend that is none of CUDA's; a device that is not there.
 func TestBringupSurvives(t *testing.T) {
-	o := &bringupOptions{gpuOptions: workedBy(t)}
+	o := &bringupFlags{gpuFlags: workedBy(t)}
 	rows, out, err := gpuCall(t, o.command(), "--backend", "sick", "--steps", "device,copy,cubin", "--format", "json")
 	if !errors.Is(err, errNo) || len(rows) < 10 {
 		t.Fatalf("%v\n%s", err, out)
@@ -222,7 +220,7 @@ func TestBringupSurvives(t *testing.T) {
 	if sum := rows[len(rows)-1]; sum["complete"] != true || sum["failed"] != 1.0 || sum["findings"] != float64(len(rows)-1) {
 		t.Errorf("%v", sum)
 	}
-	o = &bringupOptions{gpuOptions: workedBy(t)}
+	o = &bringupFlags{gpuFlags: workedBy(t)}
 	if rows, out, err := gpuCall(t, o.command(), "--backend", "none", "--format", "json"); !errors.Is(err, errReported) || len(rows) > 0 {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -239,7 +237,7 @@ func (sickContext) MemcpyDtoDAsync(driver.Ptr, driver.Ptr, int, driver.Stream) e
 // TestSelftestResumes goes on behind the rows of an earlier run.
 func TestSelftestResumes(t *testing.T) {
 	args := []string{"--backend", "cudasim", "--filter", "softmax_f32_[1 1", "--reps", "1", "--format", "json"}
-	rows, out, err := gpuCall(t, selftestCommand(), args...)
+	rows, out, err := gpuCall(t, selftestCommand(backends), args...)
 	if err != nil || len(rows) < 6 {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -248,40 +246,11 @@ func TestSelftestResumes(t *testing.T) {
 	if err := os.WriteFile(earlier, []byte(strings.Join(lines[:4], "")+`{"ok":false,"tac`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rest, out, err := gpuCall(t, selftestCommand(), append(args, "--resume", earlier)...)
+	rest, out, err := gpuCall(t, selftestCommand(backends), append(args, "--resume", earlier)...)
 	if err != nil || len(rest) != len(rows)-3 || rest[0]["tactic"] != rows[3]["tactic"] || rest[0]["shape"] != rows[3]["shape"] {
 		t.Fatalf("%v: %d rows after 3 of %d\n%s", err, len(rest), len(rows), out)
 	}
 	if a, b := rest[len(rest)-1], rows[len(rows)-1]; a["ran"] != b["ran"] || a["complete"] != true || a["tactics_ran"] != b["tactics_ran"] {
 		t.Errorf("%v, want as in %v", a, b)
-	}
-}
-
-// TestWorkerIsKilled: one that says nothing, one whose time is up, and one that is not there.
-func TestWorkerIsKilled(t *testing.T) {
-	if _, err := os.Stat("/bin/sh"); err != nil {
-		t.Skip("there is no shell")
-	}
-	said := ""
-	line := func(text []byte) time.Duration {
-		said += string(text)
-		return 100 * time.Millisecond
-	}
-	w := worker{program: []string{"/bin/sh", "-c", "echo one; exec sleep 60"}, patience: 5 * time.Second, stderr: io.Discard}
-	begin := time.Now()
-	if err := w.run(t.Context(), line); !errors.Is(err, errSilent) || said != "one" {
-		t.Errorf("%v after %q", err, said)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	if err := w.run(ctx, func([]byte) time.Duration { return time.Minute }); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
-	}
-	if d := time.Since(begin); d > 20*time.Second {
-		t.Errorf("it took %v", d)
-	}
-	w.program = []string{"/no/such/program"}
-	if err := w.run(t.Context(), line); err == nil {
-		t.Error("a program that is not there was run")
 	}
 }

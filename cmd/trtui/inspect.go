@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
-func inspectCommand() *cobra.Command {
+func inspectCommand(table []backend) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
 		Short: "Look at a model, its passes, engine, memory, tactics and kernels, or at a recording",
@@ -24,23 +24,27 @@ func inspectCommand() *cobra.Command {
 			}
 			return nil
 		},
+		Example: examples("the graph of a model", "trtui inspect model model.onnx",
+			"why layers were not fused", "trtui inspect passes model.onnx --precision int8",
+			"what a recording holds", "trtui inspect recording session.trtui"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	device := deviceFlags{table: table}
 	c.AddCommand(
-		inspectPart(&options{lookOnly: true, partly: true}, "model", "the graph as it was imported", sessions.PartModel, writeModel),
-		inspectPart(&options{partly: true}, "passes", "what every pass did, what it did not and why, and what became of every source layer", sessions.PartPasses, writePasses),
-		inspectEngine(&options{}),
-		inspectPart(&options{}, "memory", "where every tensor lies in the arena, and when", sessions.PartMemory, writeMemory),
-		inspectPart(&options{}, "tactics", "every tactic that was considered for every layer, those that cannot compute it by family; all with --verbose", sessions.PartTactics, writeTactics),
-		(&options{}).inspectKernelCommand(),
+		inspectPart(&modelFlags{device: device, lookOnly: true, partly: true}, takeInputs|takeRandom|takeShapes|takeOutput, "model", "the graph as imported", report.PartModel, writeModel),
+		inspectPart(&modelFlags{device: device, partly: true}, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes", "what every pass applied, what it rejected and why, and what became of every source layer", report.PartPasses, writePasses),
+		inspectEngine(table),
+		inspectPart(onBackends(table), takeAll&^takeLabels, "memory", "where every tensor is in the arena, and when", report.PartMemory, writeMemory),
+		inspectPart(onBackends(table), takeAll&^takeLabels, "tactics", "every tactic considered for every layer; those that cannot compute it by family, or with --verbose one by one", report.PartTactics, writeTactics),
+		inspectKernelCommand(table),
 		inspectRecordingCommand(),
 	)
 	return c
 }
 
-func inspectEngine(o *options) *cobra.Command {
-	return inspectPart(o, "engine", "latency, slowest layers, precision split, memory and fusion in short; of what an engine file consists",
-		sessions.PartOverview|sessions.PartPasses|sessions.PartScore, writeEngine)
+func inspectEngine(table []backend) *cobra.Command {
+	return inspectPart(onBackends(table), takeAll, "engine", "a summary: latency, slowest layers, precisions, memory, fusion, and the contents of an engine file",
+		report.PartOverview|report.PartPasses|report.PartScore, writeEngine)
 }
 
 // subcommands returns the names of a command's subcommands.
@@ -52,53 +56,68 @@ func subcommands(c *cobra.Command) []string {
 	return names
 }
 
+// inspectExamples are those of the parts, by name.
+var inspectExamples = map[string]string{
+	"model": examples("layers, shapes and parameters", "trtui inspect model model.onnx",
+		"with the axes that it leaves open", "trtui inspect model model.onnx --shapes x:1x3x640x640"),
+	"passes": examples("what was fused and what was not", "trtui inspect passes model.onnx",
+		"without one rule", "trtui inspect passes model.onnx --disable fuse-residual",
+		"which layers stay out of INT8", "trtui inspect passes model.onnx --precision int8"),
+	"engine": examples("a summary of an engine file", "trtui inspect engine model.engine",
+		"the same of a model in FP16, for a script", "trtui inspect engine model.onnx --precision fp16 --format json"),
+	"memory": examples("the arena at batch 8", "trtui inspect memory model.onnx --batch 8"),
+	"tactics": examples("the candidates of every layer with their times", "trtui inspect tactics model.onnx",
+		"what a simulated GPU would choose", "trtui inspect tactics model.onnx --backend cudasim --device h100"),
+}
+
 // inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
-func inspectPart(o *options, name, doc string, parts sessions.Parts, write func(io.Writer, *sessions.Snapshot)) *cobra.Command {
+func inspectPart(o *modelFlags, takes part, name, doc string, parts report.Parts, write func(io.Writer, *report.Snapshot)) *cobra.Command {
 	c := &cobra.Command{
-		Use:   name + " [MODEL|ENGINE]",
-		Short: "Show " + doc,
-		Args:  cobra.MaximumNArgs(1),
+		Use:     name + " [MODEL|ENGINE]",
+		Short:   "Show " + doc,
+		Example: inspectExamples[name],
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.inspect(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), parts, write)
+			return inspect(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), parts, write)
 		},
 	}
-	o.register(c)
+	o.register(c, takes)
 	return c
 }
 
-func (o *options) inspect(ctx context.Context, stdout, stderr io.Writer, path string, parts sessions.Parts, write func(io.Writer, *sessions.Snapshot)) error {
+func inspect(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path string, parts report.Parts, write func(io.Writer, *report.Snapshot)) error {
 	snap, err := o.report(ctx, stderr, path, parts, run.Profiling{WarmUp: warmUp, Iterations: 50, PerStep: true})
 	var missing *run.Unsupported
-	if parts == sessions.PartTactics && errors.As(err, &missing) {
-		return errors.Join(o.writeUnsupported(stdout, snap.Head(), missing), errNo)
+	if parts == report.PartTactics && errors.As(err, &missing) {
+		return errors.Join(writeUnsupported(stdout, &o.output, snap.Head(), missing), errNo)
 	}
 	if err != nil {
 		return err
 	}
-	if snap.Tactics != nil && !o.verbose {
+	if snap.Tactics != nil && !o.output.verbose {
 		snap.Tactics = snap.Tactics.Fold()
 	}
-	if o.format == "text" {
+	if !o.output.json() {
 		write(stdout, snap)
 		return nil
 	}
-	var report any = engineDocument(snap)
+	var document any = engineDocument(snap)
 	switch parts {
-	case sessions.PartModel:
-		report = snap.Model
-	case sessions.PartPasses:
-		report = snap.Passes
-	case sessions.PartMemory:
-		report = snap.Memory
-	case sessions.PartTactics:
-		report = snap.Tactics
+	case report.PartModel:
+		document = snap.Model
+	case report.PartPasses:
+		document = snap.Passes
+	case report.PartMemory:
+		document = snap.Memory
+	case report.PartTactics:
+		document = snap.Tactics
 	}
-	return writeReport(stdout, snap.Head(), report)
+	return writeReport(stdout, snap.Head(), document)
 }
 
 // engineOutput is the JSON of trtui inspect engine, and of trtui itself where there is no terminal.
 type engineOutput struct {
-	sessions.OverviewReport
+	report.Overview
 	Ledger   ledgerOutput
 	Accuracy *accuracyOutput
 }
@@ -113,16 +132,16 @@ type ledgerOutput struct {
 // accuracyOutput is how an engine compares with FP32.
 type accuracyOutput struct {
 	Items      int
-	Calibrator string                 `json:",omitempty"`
-	Ranges     string                 `json:",omitempty"`
-	Labels     sessions.LabelAccuracy // shares are -1 without labels
-	Outputs    []sessions.OutputError
+	Calibrator string               `json:",omitempty"`
+	Ranges     string               `json:",omitempty"`
+	Labels     report.LabelAccuracy // shares are -1 without labels
+	Outputs    []report.OutputError
 }
 
-func engineDocument(s *sessions.Snapshot) engineOutput {
+func engineDocument(s *report.Snapshot) engineOutput {
 	var out engineOutput
 	if s.Overview != nil {
-		out.OverviewReport = *s.Overview
+		out.Overview = *s.Overview
 	}
 	if p := s.Passes; p != nil {
 		out.Ledger = ledgerOutput{p.Kept, p.Fused, p.Folded, p.Eliminated, p.KernelsSaved, p.BytesSaved}
@@ -133,7 +152,7 @@ func engineDocument(s *sessions.Snapshot) engineOutput {
 	return out
 }
 
-func writeModel(w io.Writer, s *sessions.Snapshot) {
+func writeModel(w io.Writer, s *report.Snapshot) {
 	m := s.Model
 	fmt.Fprintf(w, "%s (%s, %s, %s KiB, sha256 %.12s; graph %q)\n", m.Name, m.Path, m.Kind, kib(int(m.Bytes)), m.SHA256, m.Graph)
 	fmt.Fprintf(w, "%s, %d parameters", count(len(m.Layers), "layer"), m.Params)
@@ -158,7 +177,7 @@ func writeModel(w io.Writer, s *sessions.Snapshot) {
 }
 
 // writeUnimported lists the layers that stand for nodes that cannot be imported.
-func writeUnimported(w io.Writer, list []sessions.UnsupportedLayer) {
+func writeUnimported(w io.Writer, list []report.UnsupportedLayer) {
 	if len(list) == 0 {
 		return
 	}
@@ -174,7 +193,7 @@ func writeUnimported(w io.Writer, list []sessions.UnsupportedLayer) {
 	writeTable(w, []string{"not imported", "op", "reason"}, rows)
 }
 
-func writeEngine(w io.Writer, s *sessions.Snapshot) {
+func writeEngine(w io.Writer, s *report.Snapshot) {
 	writeLatency(w, s)
 	v := s.Overview
 	fmt.Fprintf(w, "%s, of %d source layers\n", v.Counts.Text(), v.Source)
@@ -205,7 +224,7 @@ func writeEngine(w io.Writer, s *sessions.Snapshot) {
 }
 
 // writeScore prints how an engine compares with FP32.
-func writeScore(w io.Writer, a *sessions.AccuracyReport) {
+func writeScore(w io.Writer, a *report.Accuracy) {
 	if a == nil {
 		return
 	}
@@ -229,20 +248,20 @@ func writeScore(w io.Writer, a *sessions.AccuracyReport) {
 	fmt.Fprintln(w, labels+agreement)
 }
 
-func writeMemoryNumbers(w io.Writer, m sessions.MemoryNumbers) {
+func writeMemoryNumbers(w io.Writer, m report.MemoryNumbers) {
 	fmt.Fprintf(w, "arena: peak %s KiB, lower bound %s KiB, without reuse %s KiB; workspace %s KiB, inputs and outputs %s KiB, weights %s KiB\n",
 		kib(m.Peak), kib(m.LowerBound), kib(m.Naive), kib(m.Workspace), kib(m.IO), kib(m.Weights))
 }
 
 // writeFileNumbers prints of what an engine file consists.
-func writeFileNumbers(w io.Writer, f *sessions.FileReport) {
+func writeFileNumbers(w io.Writer, f *report.File) {
 	if f != nil {
-		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and built anew from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
+		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and rebuilt from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
 			kib(f.Bytes), kib(f.Source), kib(f.Plans), kib(f.Code), kib(f.Description))
 	}
 }
 
-func writeMemory(w io.Writer, s *sessions.Snapshot) {
+func writeMemory(w io.Writer, s *report.Snapshot) {
 	m := s.Memory
 	writeHeading(w, s)
 	writeMemoryNumbers(w, m.MemoryNumbers)
@@ -271,18 +290,18 @@ func writeMemory(w io.Writer, s *sessions.Snapshot) {
 }
 
 // lifeLine draws from which to which step a slot is needed.
-func lifeLine(s sessions.SlotInfo, steps, cells int) string {
+func lifeLine(s report.Slot, steps, cells int) string {
 	at := func(step int) int { return max(0, min(cells-1, step*cells/max(1, steps))) }
 	from, to := at(s.First), at(s.Last)
 	return strings.Repeat("·", from) + strings.Repeat("█", to-from+1) + strings.Repeat("·", cells-1-to)
 }
 
-func writeTactics(w io.Writer, s *sessions.Snapshot) {
+func writeTactics(w io.Writer, s *report.Snapshot) {
 	t := s.Tactics
 	writeHeading(w, s)
 	fmt.Fprintf(w, "timing cache: %d hits, %d misses, %d entries\n", t.CacheHits, t.CacheMisses, len(t.Cache))
 	if s.Device.Estimated {
-		fmt.Fprintln(w, sessions.PriceNote)
+		fmt.Fprintln(w, report.PriceNote)
 	}
 	fmt.Fprintln(w)
 	for _, l := range t.Layers {

@@ -10,60 +10,65 @@ import (
 
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // inspectKernelCommand shows the code of one layer.
-func (o *options) inspectKernelCommand() *cobra.Command {
+func inspectKernelCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var tactic string
 	c := &cobra.Command{
 		Use:   "kernel LAYER [MODEL|ENGINE]",
-		Short: "Show the code that computes a layer, and what it takes of the device",
+		Short: "Show the code that computes a layer, and the resources it takes",
 		Long: "Show the code that computes a layer of the engine on a GPU, real or simulated: registers, shared memory and spills as\n" +
-			"the device's driver tells them, blocks and threads, the time measured or predicted, and the PTX text. LAYER is a layer's\n" +
-			"name, a part of it that no other layer has, or a source layer of the model. On a simulated GPU NVIDIA's assembler is asked,\n" +
-			"where TRTUI_PTXAS or PATH has it or make ptxas installed it in the checkout that the command runs in. Where there is none\n" +
-			"registers are those live at a time in the order of the text, of which a compiler makes fewer or up to twice as many, seldom\n" +
-			"more; spills are not known.",
+			"the device's driver reports them, blocks and threads, the time measured or predicted, and the PTX text. LAYER is a layer's\n" +
+			"name, a part of it that no other layer has, or a source layer of the model.\n\n" +
+			"On a simulated GPU NVIDIA's assembler is asked, if TRTUI_PTXAS or PATH has it or make ptxas installed it in the checkout\n" +
+			"that the command runs in. Without it registers are the most that are live at a time in the order of the text, of which a\n" +
+			"compiler makes fewer or up to twice as many, seldom more; spills are not known.",
+		Example: examples("the kernel of a layer on a simulated H100", "trtui inspect kernel conv1 model.onnx --backend cudasim --device h100",
+			"the code of another tactic for it", "trtui inspect kernel conv1 model.onnx --backend cuda --of-tactic eval"),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			return o.inspectKernel(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
+			return inspectKernel(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
 		},
 	}
-	o.register(c)
+	o.register(c, takeAll&^takeLabels)
 	c.Flags().StringVar(&tactic, "of-tactic", "", "show the code of this tactic instead of the chosen one")
+	under(c, "Report", "of-tactic")
 	return c
 }
 
-func (o *options) inspectKernel(ctx context.Context, stdout, stderr io.Writer, path, layer, tactic string) error {
-	if _, err := o.config(); err != nil {
+func inspectKernel(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, layer, tactic string) error {
+	if err := o.check(); err != nil {
 		return err
 	}
-	var report *sessions.KernelReport
-	var snap *sessions.Snapshot
+	var kernel *report.Kernel
+	var snap *report.Snapshot
 	err := o.with(path, stderr, func(p *place, r *sessions.Runner) error {
 		cfg, err := o.configFor(p.model)
 		if err != nil {
 			return err
 		}
-		if snap, err = r.Report(ctx, cfg, sessions.PartModel, run.Profiling{}); err != nil {
+		if snap, err = r.Report(ctx, cfg, report.PartModel, run.Profiling{}); err != nil {
 			return err
 		}
-		report, err = r.Kernel(ctx, cfg, layer, tactic)
+		kernel, err = r.Kernel(ctx, cfg, layer, tactic)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
-		return writeReport(stdout, snap.Head(), report)
+	if o.output.json() {
+		return writeReport(stdout, snap.Head(), kernel)
 	}
-	writeKernel(stdout, report)
+	writeKernel(stdout, kernel)
 	return nil
 }
 
 // writeKernel prints the code behind what is known of it.
-func writeKernel(w io.Writer, r *sessions.KernelReport) {
+func writeKernel(w io.Writer, r *report.Kernel) {
 	fmt.Fprintf(w, "%s (%s), tactic %s\n", r.Layer, r.Op, r.Tactic)
 	fmt.Fprintf(w, "%s, %s KiB of tensors read and written\n", ui.Quantity(float64(r.FLOPs), "FLOP"), kib(int(r.Bytes)))
 	if r.Time > 0 {
@@ -74,7 +79,7 @@ func writeKernel(w io.Writer, r *sessions.KernelReport) {
 		fmt.Fprintf(w, "%s: %s µs\n", how, us(r.Time))
 	}
 	if r.Compiler != "" {
-		fmt.Fprintf(w, "registers, spills and blocks an SM as of %s\n", r.Compiler)
+		fmt.Fprintf(w, "registers, spills and blocks per SM according to %s\n", r.Compiler)
 	}
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -86,7 +91,7 @@ func writeKernel(w io.Writer, r *sessions.KernelReport) {
 		}
 		rows = append(rows, []string{l.Function, extents(l.Grid), extents(l.Block), fmt.Sprint(l.Registers), fmt.Sprint(l.Shared), spill, fmt.Sprint(l.ResidentBlocks)})
 	}
-	writeTable(w, []string{"function", "blocks", "threads", registers, ">shared bytes", ">spill bytes", ">blocks an SM"}, rows)
+	writeTable(w, []string{"function", "blocks", "threads", registers, ">shared bytes", ">spill bytes", ">blocks per SM"}, rows)
 	fmt.Fprintf(w, "\n%s", r.Text)
 }
 

@@ -6,17 +6,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-func writePasses(w io.Writer, s *sessions.Snapshot) {
+func writePasses(w io.Writer, s *report.Snapshot) {
 	p := s.Passes
 	writeHeading(w, s)
 	if s.Refused() {
-		fmt.Fprintf(w, "not runnable: %s; of the passes those are shown that depend on no precision\n", s.Model.NotRunnable)
+		fmt.Fprintf(w, "not runnable: %s; only the passes that do not depend on precision are shown\n", s.Model.NotRunnable)
 	}
 	for i, st := range p.Steps {
-		fmt.Fprintf(w, "%2d %-24s %3d fired, %3d missed, %3d layers after it, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
+		fmt.Fprintf(w, "%2d %-24s %3d applied, %3d rejected, %3d layers left, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
 		for _, f := range st.Fired {
 			into := f.Into
 			if into == "" {
@@ -42,8 +43,8 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 	}
 	fmt.Fprintln(w)
 	writeLedger(w, p)
-	if slices.ContainsFunc(p.Steps, func(st sessions.PassStep) bool { return len(st.Fired) > 0 }) {
-		fmt.Fprintln(w, "--disable takes a rule or a place, as they are behind + and -")
+	if slices.ContainsFunc(p.Steps, func(st report.PassStep) bool { return len(st.Fired) > 0 }) {
+		fmt.Fprintln(w, "--disable takes a rule or a place, as shown after + and -")
 	}
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -54,7 +55,7 @@ func writePasses(w io.Writer, s *sessions.Snapshot) {
 }
 
 // writeUnlowered lists the layers that were left in another precision than the one asked for.
-func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
+func writeUnlowered(w io.Writer, s *report.Snapshot) {
 	if list := s.Passes.Unlowered; len(list) > 0 {
 		fmt.Fprintf(w, "\nnot %s:\n", s.Config.Precision)
 		for _, u := range list {
@@ -66,7 +67,7 @@ func writeUnlowered(w io.Writer, s *sessions.Snapshot) {
 	}
 }
 
-func writeLedger(w io.Writer, p *sessions.PassesReport) {
+func writeLedger(w io.Writer, p *report.Passes) {
 	fmt.Fprintf(w, "%s: %d kept, %d fused, %d folded, %d eliminated; %s and %s KiB of traffic saved\n",
 		count(len(p.Ledger), "source layer"), p.Kept, p.Fused, p.Folded, p.Eliminated, count(p.KernelsSaved, "layer"), kib(int(p.BytesSaved)))
 }
@@ -75,7 +76,7 @@ func writeLedger(w io.Writer, p *sessions.PassesReport) {
 // begin another element of the list.
 func siteArgument(site string) string {
 	rule, list, _ := strings.Cut(site, ":")
-	rules := sessions.RuleNames()
+	rules := config.RuleNames()
 	layers := strings.Split(list, ",")
 	for i, name := range layers {
 		if head, _, _ := strings.Cut(name, ":"); i > 0 && slices.Contains(rules, head) {

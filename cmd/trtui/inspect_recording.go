@@ -10,32 +10,36 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func inspectRecordingCommand() *cobra.Command {
-	o := &options{}
+	o := &outputFlags{}
 	c := &cobra.Command{
 		Use:   "recording FILE|FOLDER",
-		Short: "Show what a recording holds: model, data, device, and the results of every configuration; or what recordings a folder holds",
-		Args:  cobra.ExactArgs(1),
+		Short: "Show what a recording holds: model, data, device and the results of every configuration; of a folder, its recordings",
+		Example: examples("one recording", "trtui inspect recording session.trtui",
+			"those of a folder", "trtui inspect recording recordings/"),
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if o.format != "text" && o.format != "json" {
-				return usageError{fmt.Errorf("--format %q: want text or json", o.format)}
+			if err := o.check(); err != nil {
+				return err
 			}
-			return o.inspectRecording(c.OutOrStdout(), args[0])
+			return inspectRecording(c.OutOrStdout(), o, args[0])
 		},
 	}
-	c.Flags().StringVar(&o.format, "format", "text", "text or json")
+	o.define()
+	o.addTo(c, takeFormat)
 	return c
 }
 
 // inspectRecording prints a recording's summary, or those of a folder's recordings.
-func (o *options) inspectRecording(w io.Writer, path string) error {
+func inspectRecording(w io.Writer, o *outputFlags, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return o.listRecordings(w, path)
+		return listRecordings(w, o, path)
 	}
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		return err
 	}
@@ -44,14 +48,14 @@ func (o *options) inspectRecording(w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
+	if o.json() {
 		return writeReport(w, rep.Head(), rep)
 	}
 	writeRecording(w, rep)
 	return nil
 }
 
-func writeRecording(w io.Writer, r *sessions.RecordingReport) {
+func writeRecording(w io.Writer, r *report.Recording) {
 	fmt.Fprintf(w, "%s: %s (%s, sha256 %.12s), on %s\n", r.Path, r.Model, r.ModelPath, r.ModelSHA256, r.Device.Device)
 	end := "cut short, or still being written"
 	if r.Complete {
@@ -60,7 +64,7 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 	fmt.Fprintf(w, "recorded %s, %s; %s, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, count(r.States, "state"), kib(int(r.Bytes)))
 	fmt.Fprintf(w, "data: %s, %s to evaluate, %d to calibrate\n", r.Data, count(r.Items, "item"), r.CalItems)
 	if r.Random {
-		fmt.Fprintln(w, "random data: accuracy is agreement with FP32 only")
+		fmt.Fprintln(w, "random input: accuracy is not meaningful, only agreement is")
 	}
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -82,7 +86,7 @@ func writeRecording(w io.Writer, r *sessions.RecordingReport) {
 }
 
 // endText is how a recording ended that was closed.
-func endText(r *sessions.RecordingReport) string {
+func endText(r *report.Recording) string {
 	if r.Stopped {
 		return "stopped"
 	}
@@ -99,25 +103,25 @@ func known[T any](v *T, print func(T) string) string {
 
 // recordingDocument is a recording among others in the JSON.
 type recordingDocument struct {
-	sessions.Head
-	sessions.RecordingReport
+	report.Head
+	report.Recording
 }
 
 // listRecordings prints a line for each recording in a folder.
-func (o *options) listRecordings(w io.Writer, dir string) error {
-	list, err := sessions.ListRecordings(dir)
+func listRecordings(w io.Writer, o *outputFlags, dir string) error {
+	list, err := recording.List(dir)
 	if err != nil {
 		return err
 	}
-	if o.format == "json" {
+	if o.json() {
 		var out struct{ Recordings []recordingDocument }
 		for _, r := range list {
 			out.Recordings = append(out.Recordings, recordingDocument{r.Head(), *r})
 		}
-		return writeReport(w, sessions.Head{}, out)
+		return writeReport(w, report.Head{}, out)
 	}
 	if len(list) == 0 {
-		return errors.New("no recordings (*" + sessions.RecordingExtension + ") in " + dir)
+		return errors.New("no recordings (*" + recording.Extension + ") in " + dir)
 	}
 	var rows [][]string
 	for _, r := range list {

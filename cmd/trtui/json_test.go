@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // jsonCommands are the commands that print JSON, but record, replay and conformance.
@@ -28,6 +28,7 @@ var jsonCommands = []struct {
 	{[]string{"eval", "--precision", "fp32"}, []string{"rows", "top1", "agreement", "latency_ms", "latency_p99_ms", "arena_bytes", "sqnr_db", "exact"}},
 	{[]string{"eval", "--per-layer", "--precision", "int8"}, []string{"accumulated", "tap_items", "agreement_share"}},
 	{[]string{"build"}, []string{"arena_bytes", "file", "config"}},
+	{[]string{"export"}, []string{"file", "bytes", "layers"}},
 	{[]string{"run", "--items", "2"}, []string{"classes", "min_at", "not_finite"}},
 	{[]string{"run", "--backends", "cpu,eval", "--items", "2", "--per-layer"}, []string{"tolerance", "pairs", "passed", "max_abs", "sqnr_db", "exact", "histogram"}},
 	{nil, []string{"latency", "build_time_ms"}},
@@ -42,8 +43,8 @@ func TestJSONKeys(t *testing.T) {
 	cache := filepath.Join(dir, "cache.jsonl")
 	for _, c := range jsonCommands {
 		t.Run(strings.Join(c.args, "_"), func(t *testing.T) {
-			args := append(append([]string{}, c.args...), "--format", "json", "--timing-cache", cache)
-			if len(c.args) > 0 && c.args[0] == "build" {
+			args := withCache(append(append([]string{}, c.args...), "--format", "json"), cache)
+			if len(c.args) > 0 && (c.args[0] == "build" || c.args[0] == "export") {
 				args = append(args, "-o", filepath.Join(dir, "digits.engine"))
 			}
 			out, _ := command(t, 0, args...)
@@ -57,6 +58,15 @@ func TestJSONKeys(t *testing.T) {
 	}
 }
 
+// withCache adds --timing-cache to the arguments of a command that has one.
+func withCache(args []string, cache string) []string {
+	c, _, err := rootCommand(backends).Find(args)
+	if err != nil || c.Flags().Lookup("timing-cache") == nil {
+		return args
+	}
+	return append(args, "--timing-cache", cache)
+}
+
 // checkJSON checks the keys of one JSON document and returns them.
 func checkJSON(t *testing.T, text string) map[string]bool {
 	t.Helper()
@@ -68,8 +78,8 @@ func checkJSON(t *testing.T, text string) map[string]bool {
 	if _, err := d.Token(); err != io.EOF {
 		t.Errorf("there is more than one document: %v", err)
 	}
-	if v["schema"] != float64(sessions.OutputSchema) {
-		t.Errorf("the schema is %v, want %d", v["schema"], sessions.OutputSchema)
+	if v["schema"] != float64(report.OutputSchema) {
+		t.Errorf("the schema is %v, want %d", v["schema"], report.OutputSchema)
 	}
 	for _, name := range []string{"model", "device", "config", "data"} {
 		if _, ok := v[name]; !ok {

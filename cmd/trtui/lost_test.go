@@ -26,17 +26,17 @@ func TestLostGPU(t *testing.T) {
 		for _, name := range c.commands {
 			t.Run(name+" "+c.name, func(t *testing.T) {
 				contexts := 0
-				o := &options{table: simulatedGPUs(func(r *drivertest.Recorder) {
+				table := simulatedGPUs(func(r *drivertest.Recorder) {
 					if contexts++; contexts == 1 || c.always {
 						r.Fail(c.method, c.nth, driver.IllegalAddress)
 					}
-				})}
-				command, args := o.benchCommand(), []string{"--backend", "gpu"}
+				})
+				command, args := benchCommand(table), []string{"--backend", "gpu"}
 				if name == "run" {
-					command, args = (&runOptions{options: *o}).command(), []string{"--backends", "cpu,gpu", "--items", "1"}
+					command, args = runCommand(table), []string{"--backends", "cpu,gpu", "--items", "1"}
 				}
 				out, err := call(t, command, args...)
-				told := strings.Contains(out, "was lost and is started anew")
+				told := strings.Contains(out, "was lost and is restarted")
 				switch {
 				case contexts < 2:
 					t.Errorf("the device was not opened again: %v\n%s", err, out)

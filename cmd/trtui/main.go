@@ -10,9 +10,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
-	"github.com/trtui/trtui/sessions"
 )
 
 // The exit codes, as those of diff and grep: the answer is no, which is what errNo says; there is no answer, since a file
@@ -24,17 +21,10 @@ const (
 	exitTold    = 3
 )
 
-// exitHelp is the end of every command's help.
-const exitHelp = `
-Exit codes:
-  0  done; outputs agree, and every check passed
-  1  the answer is no: outputs differ, a case or a check failed, a layer has no kernel
-  2  an error: there is no answer
-`
-
-// commands are the subcommands, in the order of the help.
-var commands = []func() *cobra.Command{
+// commands are the subcommands.
+var commands = []func([]backend) *cobra.Command{
 	buildCommand,
+	exportCommand,
 	benchCommand,
 	runCommand,
 	evalCommand,
@@ -54,20 +44,8 @@ var (
 	errReported = errors.New("failed")
 )
 
-// similarFlag adds to the error of an unknown flag those of the command that are spelt alike.
-func similarFlag(cmd *cobra.Command, err error) error {
-	unknown := new(pflag.NotExistError)
-	if !errors.As(err, &unknown) || len(unknown.GetSpecifiedName()) < 2 {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, "--"+f.Name)
-		}
-	})
-	return fmt.Errorf("%w%s", err, sessions.DidYouMean("--"+unknown.GetSpecifiedName(), names))
-}
+// usageError is what is wrong with the command line.
+type usageError struct{ error }
 
 // toldError is the error of a worker, for which it ends with a code of its own.
 type toldError struct{ error }
@@ -78,27 +56,39 @@ func main() {
 	os.Exit(execute(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// execute runs a command line and returns its exit code.
-func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	started := false
+// rootCommand returns the program's command with all others below it.
+func rootCommand(table []backend) *cobra.Command {
 	root := &cobra.Command{
-		Use:               "trtui",
-		Short:             "Explore, optimise and run neural networks in the terminal",
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRun:  func(*cobra.Command, []string) { started = true },
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Use:           "trtui",
+		Short:         "Explore, optimise and run neural networks in the terminal",
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	for _, command := range commands {
-		root.AddCommand(command())
+		root.AddCommand(command(table))
 	}
-	workbench(root)
-	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
-	root.SetFlagErrorFunc(similarFlag)
+	workbench(root, table)
+	root.PersistentFlags().Bool("ascii", false, "ASCII only; the default where the locale is not UTF-8")
+	root.AddCommand(manCommand())
+	root.InitDefaultCompletionCmd()
+	setCompletionText(root)
+	completeValues(root, table)
+	root.SetHelpFunc(showHelp)
+	root.SetFlagErrorFunc(unknownFlag)
+	return root
+}
+
+// execute runs a command line and returns its exit code.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root, started := rootCommand(backends), false
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	root.SetArgs(args)
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	stderr = root.ErrOrStderr()
+	if full := failed(root.OutOrStdout()); full != nil && (err == nil || errors.Is(err, errNo)) {
+		err = fmt.Errorf("the output cannot be written: %w", full)
+	}
 	switch {
 	case err == nil:
 		return 0

@@ -5,20 +5,21 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"charm.land/lipgloss/v2"
 
 	"github.com/trtui/trtui/core/quant"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
 // writeReport writes a report in the form for scripts, behind the schema's version and the head of all documents.
-func writeReport(w io.Writer, head sessions.Head, report any) error {
+func writeReport(w io.Writer, head report.Head, document any) error {
 	head.Commit = ownCommit()
-	data, err := sessions.MarshalOutput(head, report)
+	data, err := report.MarshalOutput(head, document)
 	if err != nil {
 		return err
 	}
@@ -36,6 +37,13 @@ func writeJSON(w io.Writer, v any) error {
 // too narrow for that, the columns whose header begins with "~" are left out, the last first, and then the widest texts
 // cut. A header that begins with ">", behind that, heads a column of numbers, which is aligned to the right.
 func writeTable(w io.Writer, header []string, rows [][]string) {
+	rows = slices.Clone(rows)
+	for i, r := range rows {
+		rows[i] = slices.Clone(r)
+		for j, cell := range r {
+			rows[i][j] = ui.VisibleName(cell)
+		}
+	}
 	columns := make([]tableColumn, len(header))
 	for i, h := range header {
 		var c tableColumn
@@ -125,7 +133,7 @@ func writeRow(w io.Writer, columns []tableColumn, cells []string) {
 // short returns a layer's name for a column of text: a fused layer's is that of its principal member and the number of the
 // others, in at most 44 cells.
 func short(name string) string {
-	first, more := sessions.Principal(name)
+	first, more := report.Principal(name)
 	if keep := 44 - len(more); len(first) > keep {
 		first = first[:keep/2-1] + "…" + first[len(first)-keep/2:]
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -26,7 +26,7 @@ type progressWriter struct {
 	w     *textOutput
 	width int // of the terminal whose line is rewritten; 0: lines follow one another
 	began time.Time
-	now   sessions.Progress
+	now   report.Progress
 	shown time.Time
 	quit  chan struct{}
 	done  chan struct{}
@@ -35,7 +35,7 @@ type progressWriter struct {
 // reporter returns a function that takes what is being done, and one that ends its being shown: on one line of w, where
 // that is a terminal, and else on a line now and then, so that a long wait is not silent; not with --verbose, whose lines
 // tell what was done.
-func (o *options) reporter(w io.Writer) (report func(sessions.Progress), stop func()) {
+func (o *outputFlags) reporter(w io.Writer) (report func(report.Progress), stop func()) {
 	if o.quiet || o.verbose {
 		return nil, func() {}
 	}
@@ -54,7 +54,7 @@ func (o *options) reporter(w io.Writer) (report func(sessions.Progress), stop fu
 	return p.report, p.stop
 }
 
-func (p *progressWriter) report(now sessions.Progress) {
+func (p *progressWriter) report(now report.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now = now
@@ -94,7 +94,7 @@ func (p *progressWriter) show() {
 
 // progressText prints progress as in "timing tactics 12/40 (30%, 8 s, about 20 s left): conv1": what is at hand comes last,
 // since it may be long.
-func progressText(p sessions.Progress, elapsed time.Duration) string {
+func progressText(p report.Progress, elapsed time.Duration) string {
 	var notes []string
 	if f := p.Fraction(); f >= 0 {
 		notes = append(notes, fmt.Sprintf("%.0f%%", 100*f))

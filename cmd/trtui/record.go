@@ -11,45 +11,49 @@ import (
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 )
 
-func recordCommand() *cobra.Command {
-	o := &options{}
-	var precisions, calibrators []string
+func recordCommand(table []backend) *cobra.Command {
+	o := onBackends(table)
 	var output string
 	c := &cobra.Command{
 		Use:   "record [MODEL] -o FILE",
-		Short: "Profile a model under several configurations and record it all, to be replayed or queried with SQLite",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "Profile a model under several configurations and record it, to be replayed or queried with SQLite",
+		Example: examples("FP32, and INT8 with every calibrator", "trtui record model.onnx --data test.npz -o session.trtui",
+			"two precisions", "trtui record model.onnx --precision fp32,fp16 -o session.trtui"),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}
 			}
-			return o.record(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), precisions, calibrators, output)
+			return record(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), output)
 		},
 	}
-	o.register(c)
-	replaceList(c, "precision", &precisions, []string{"fp32", "int8"}, "precisions to record: fp32, fp16, int8")
-	replaceList(c, "calibrator", &calibrators, []string{"minmax", "entropy", "percentile", "mse"}, "calibrators to record for int8")
-	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new file that ends in "+sessions.RecordingExtension)
+	o.register(c, takeAll)
+	o.config.several("record")
+	c.Flags().StringVarP(&output, "output", "o", "", "the recording to write, a new `FILE` that ends in "+recording.Extension)
+	under(c, outputHeading, "output")
 	return c
 }
 
 // record runs a session through every configuration while it is recorded.
-func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path string, precisions, calibrators []string, output string) error {
-	for i, name := range calibrators { // written in full, as the workbench does, so that a replay finds them
+func record(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path, output string) error {
+	for i, name := range o.config.calibrators { // written in full, as the workbench does, so that a replay finds them
 		c, err := quant.ParseCalibrator(name, quant.Scheme{})
 		if err != nil {
 			return usageError{fmt.Errorf("--calibrator: %w", err)}
 		}
-		calibrators[i] = c.String()
+		o.config.calibrators[i] = c.String()
 	}
-	if _, err := o.configs(precisions, calibrators); err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
-	o.anew = len(calibrators) > 1 && o.changed("calibrator")
+	o.anew = o.config.comparesCalibrators()
 	err := o.with(path, stderr, func(p *place, _ *sessions.Runner) error {
-		configs, err := o.recorded(p.model, precisions, calibrators)
+		configs, err := o.config.recorded(p.model, o.data.shapes)
 		if err != nil {
 			return err
 		}
@@ -58,73 +62,39 @@ func (o *options) record(ctx context.Context, stdout, stderr io.Writer, path str
 		if err := s.Record(output); err != nil {
 			return err
 		}
-		return errors.Join(o.runConfigs(ctx, s, configs, stderr), s.StopRecording())
+		return errors.Join(runConfigs(ctx, &o.output, s, configs, stderr), s.StopRecording())
 	})
 	if err != nil {
 		return err
 	}
-	return o.inspectRecording(stdout, output)
+	return inspectRecording(stdout, &o.output, output)
 }
 
 // recorded returns the configurations to record: those that the flags list, and where no precision was given the one
 // that an engine was built with or --config says, or int8 of a model that brings its own quantisation.
-func (o *options) recorded(m *sessions.Model, precisions, calibrators []string) ([]sessions.Config, error) {
-	precisions, calibrators = o.listed(m, precisions, calibrators)
-	if m.Engine == nil && m.Quantized && !o.changed("precision") && (o.file == nil || !o.file.Has("precision")) {
-		precisions = []string{string(sessions.INT8)}
+func (g *configFlags) recorded(m *sessions.Model, shapes map[string][]int) ([]config.Config, error) {
+	precisions, calibrators := g.listed(m)
+	if m.Engine == nil && m.Quantized && !g.changed("precision") && (g.file == nil || !g.file.Has("precision")) {
+		precisions = []string{string(config.INT8)}
 	}
-	return o.configsFor(m, precisions, calibrators)
-}
-
-// listed returns the precisions and calibrators of a command that takes several: those that were given, else the one that
-// an engine was built with or --config says, else the lists by default.
-func (o *options) listed(m *sessions.Model, precisions, calibrators []string) (p, c []string) {
-	base := o.base(m, sessions.Config{})
-	if !o.changed("precision") && base.Precision != "" && (m.Engine != nil || o.file != nil) {
-		precisions = []string{string(base.Precision)}
-	}
-	if !o.changed("calibrator") && base.Calibrator != "" {
-		calibrators = []string{base.Calibrator}
-	}
-	return precisions, calibrators
+	return g.eachFor(m, shapes, precisions, calibrators)
 }
 
 // runConfigs leads a session through configurations, one after the other.
-func (o *options) runConfigs(ctx context.Context, s *sessions.Session, configs []sessions.Config, stderr io.Writer) error {
+func runConfigs(ctx context.Context, o *outputFlags, s *sessions.Session, configs []config.Config, stderr io.Writer) error {
 	report, stop := o.reporter(stderr)
 	defer stop()
 	for _, cfg := range configs {
 		s.Set(cfg)
-		if err := o.awaitIdle(ctx, s, cfg, report, stderr); err != nil {
+		if err := awaitIdle(ctx, o, s, cfg, report, stderr); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// configs returns a configuration for each precision and, for int8, each calibrator.
-func (o *options) configs(precisions, calibrators []string) ([]sessions.Config, error) {
-	var configs []sessions.Config
-	for _, p := range precisions {
-		o.precision = p
-		list := calibrators
-		if p != string(sessions.INT8) {
-			list = calibrators[:1]
-		}
-		for _, cal := range list {
-			o.calibrator = cal
-			cfg, err := o.config()
-			if err != nil {
-				return nil, err
-			}
-			configs = append(configs, cfg)
-		}
-	}
-	return configs, nil
-}
-
 // awaitIdle waits until a session has done all that a configuration asks for.
-func (o *options) awaitIdle(ctx context.Context, s *sessions.Session, cfg sessions.Config, report func(sessions.Progress), stderr io.Writer) error {
+func awaitIdle(ctx context.Context, o *outputFlags, s *sessions.Session, cfg config.Config, report func(report.Progress), stderr io.Writer) error {
 	logged := 0
 	for {
 		select {

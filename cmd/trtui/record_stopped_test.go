@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // TestRecordingEnd: a recording that was stopped is not called complete.
@@ -16,7 +16,7 @@ func TestRecordingEnd(t *testing.T) {
 		want              string
 	}{{true, true, "stopped, 7s"}, {true, false, "complete, 7s"}, {false, false, "cut short"}} {
 		var out strings.Builder
-		writeRecording(&out, &sessions.RecordingReport{Complete: c.complete, Stopped: c.stopped, Started: at, Ended: at.Add(7 * time.Second)})
+		writeRecording(&out, &report.Recording{Complete: c.complete, Stopped: c.stopped, Started: at, Ended: at.Add(7 * time.Second)})
 		if !strings.Contains(out.String(), c.want) {
 			t.Errorf("no %q in\n%s", c.want, &out)
 		}

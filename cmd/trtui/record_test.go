@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 )
 
 // command runs a command line and returns what it prints.
@@ -65,10 +65,10 @@ func TestRecordAndReplay(t *testing.T) {
 	}
 	var snap struct {
 		Replay string
-		Config struct{ Precision sessions.Precision }
+		Config struct{ Precision config.Precision }
 		At     struct{ State int }
 	}
-	if err := json.Unmarshal([]byte(out), &snap); err != nil || snap.Replay != path || snap.Config.Precision != sessions.INT8 || snap.At.State != 1 {
+	if err := json.Unmarshal([]byte(out), &snap); err != nil || snap.Replay != path || snap.Config.Precision != config.INT8 || snap.At.State != 1 {
 		t.Errorf("state 1 is %+v, %v", snap, err)
 	}
 	out, _ = command(t, 0, "replay", path, "--at", "00:00.0")

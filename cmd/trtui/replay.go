@@ -10,7 +10,8 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -22,33 +23,39 @@ type replayFlags struct {
 	format string
 }
 
-func replayCommand() *cobra.Command {
+func replayCommand([]backend) *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "Show a recording in the workbench, without its model or device; as text where there is no terminal",
-		Args:  cobra.ExactArgs(1),
+		Short: "Show a recording in the workbench, without its model or device; as text if there is no terminal",
+		Example: examples("in the workbench, from its end", "trtui replay session.trtui",
+			"the state after 14 seconds, as text", "trtui replay session.trtui --at 00:14 --format text"),
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.look.ASCII = asked(c, "ascii")
 			return f.replay(c.Context(), c.OutOrStdout(), args[0])
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.at, "at", "", "show this recorded state: its number, from 1, or a time after the start, as 00:14 or 14s; default: the last")
+	flags.StringVar(&f.at, "at", "", "the recorded `STATE` to show: its number, from 1, or a time after the start, as 00:14 or 14s; default: the last")
 	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
-	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
+	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
+	under(c, screenHeading, "no-color", "theme")
+	under(c, outputHeading, "at", "format")
 	return c
 }
 
 func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string) error {
-	if f.format != "" && f.format != "text" && f.format != "json" {
-		return usageError{fmt.Errorf("--format %q: want text or json", f.format)}
+	if f.format != "" {
+		if err := checkFormat(f.format); err != nil {
+			return err
+		}
 	}
 	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
 		return usageError{fmt.Errorf("--theme %q: want dark or light", f.look.Theme)}
 	}
-	r, err := sessions.OpenRecording(path)
+	r, err := recording.Open(path)
 	if err != nil {
 		return err
 	}
@@ -79,7 +86,7 @@ func (f *replayFlags) replay(ctx context.Context, stdout io.Writer, path string)
 }
 
 // writeReplay prints what was recorded and the overview of one state.
-func writeReplay(w io.Writer, r *sessions.Replay, snap *sessions.Snapshot) error {
+func writeReplay(w io.Writer, r *recording.Replay, snap *report.Snapshot) error {
 	rep, err := r.Report()
 	if err != nil {
 		return err

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // writeComparison prints what trtui run found.
-func writeComparison(w io.Writer, r *sessions.ComparisonReport) {
+func writeComparison(w io.Writer, r *report.Comparison) {
 	precision := r.Precision
 	if r.Calibrator != "" {
 		precision += " (" + r.Calibrator + ")"
@@ -34,7 +34,7 @@ func writeComparison(w io.Writer, r *sessions.ComparisonReport) {
 }
 
 // writeTolerance says when elements agree.
-func writeTolerance(w io.Writer, r *sessions.ComparisonReport) {
+func writeTolerance(w io.Writer, r *report.Comparison) {
 	if f := r.Rounding; f != nil {
 		fmt.Fprintf(w, "tolerance: what rounding explains, measured against FP32 on the same items: |a - b| up to %s the\n"+
 			"  largest difference from FP32, RMS up to %s its RMS; --atol and --rtol set a fixed one\n", times(f.Peak), times(f.RMS))
@@ -52,12 +52,12 @@ func writeTolerance(w io.Writer, r *sessions.ComparisonReport) {
 }
 
 // hasHalf reports whether tensors in 16 bits were compared.
-func hasHalf(pairs []sessions.PairReport) bool {
-	half := func(d sessions.TensorDifference) bool {
+func hasHalf(pairs []report.Pair) bool {
+	half := func(d report.TensorDifference) bool {
 		types := []string{d.Type, d.SecondType}
 		return slices.Contains(types, graph.F16.String()) || slices.Contains(types, graph.BF16.String())
 	}
-	return slices.ContainsFunc(pairs, func(p sessions.PairReport) bool {
+	return slices.ContainsFunc(pairs, func(p report.Pair) bool {
 		return slices.ContainsFunc(p.Outputs, half) || slices.ContainsFunc(p.Layers, half)
 	})
 }
@@ -74,7 +74,7 @@ func count(n int, noun string) string {
 }
 
 // writeRun prints one run's backend and what its outputs are like.
-func writeRun(w io.Writer, r sessions.BackendRun) {
+func writeRun(w io.Writer, r report.BackendRun) {
 	fmt.Fprintf(w, "%s: %s, %s\n", r.Name, r.Device.Device, count(r.Launches, "launch"))
 	if r.Replanned != "" {
 		fmt.Fprintf(w, "  planned again: %s\n", r.Replanned)
@@ -90,12 +90,12 @@ func writeRun(w io.Writer, r sessions.BackendRun) {
 }
 
 // where prints an element's place: its item and its index.
-func where(p sessions.Position) string {
+func where(p report.Position) string {
 	return fmt.Sprintf("item %d %s", p.Item, strings.ReplaceAll(fmt.Sprint(p.Index), " ", ","))
 }
 
 // writeClasses prints the highest scores of each item.
-func writeClasses(w io.Writer, items []sessions.ItemClasses) {
+func writeClasses(w io.Writer, items []report.ItemClasses) {
 	if len(items) == 0 {
 		return
 	}
@@ -119,7 +119,7 @@ func writeClasses(w io.Writer, items []sessions.ItemClasses) {
 }
 
 // writePair prints how two runs differ.
-func writePair(w io.Writer, p sessions.PairReport) {
+func writePair(w io.Writer, p report.Pair) {
 	fmt.Fprintf(w, "%s (a) against %s (b)\n", p.First, p.Second)
 	failed := 0
 	for _, o := range p.Outputs {
@@ -143,7 +143,7 @@ func writePair(w io.Writer, p sessions.PairReport) {
 }
 
 // bothNotFinite says how many elements agree only as NaN and infinities do; "" where none does.
-func bothNotFinite(outputs []sessions.TensorDifference) string {
+func bothNotFinite(outputs []report.TensorDifference) string {
 	var texts []string
 	for _, o := range outputs {
 		if o.BothNotFinite > 0 {
@@ -158,13 +158,13 @@ func bothNotFinite(outputs []sessions.TensorDifference) string {
 }
 
 // writeRounding prints how far two runs are from FP32, and by how much they may therefore differ.
-func writeRounding(w io.Writer, p sessions.PairReport, r *sessions.RoundingReport) {
+func writeRounding(w io.Writer, p report.Pair, r *report.Rounding) {
 	fmt.Fprintf(w, "    from FP32: %s %s, %s %s; allowed: |a - b| %.4g, RMS %.4g, which is %.4g\n",
 		p.First, ratio(r.First), p.Second, ratio(r.Second), r.MaxAbs, r.RMS, r.RMSE)
 }
 
 // writeDifference prints how an output of two runs differs.
-func writeDifference(w io.Writer, p sessions.PairReport, d sessions.TensorDifference) {
+func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	verdict := "passed"
 	if !d.Passed {
 		verdict = "FAILED"
@@ -182,7 +182,7 @@ func writeDifference(w io.Writer, p sessions.PairReport, d sessions.TensorDiffer
 	if d.RelToPass > 0 {
 		alone = fmt.Sprintf(", or --atol 0 --rtol %.3g,", above(d.RelToPass))
 	}
-	fmt.Fprintf(w, "    it takes --atol %.3g --rtol 0%s to pass\n\n", above(d.MaxAbs), alone)
+	fmt.Fprintf(w, "    --atol %.3g --rtol 0%s would pass\n\n", above(d.MaxAbs), alone)
 	most := 1
 	for _, b := range d.Histogram {
 		most = max(most, b.Count)
@@ -213,7 +213,7 @@ func relative(v float64) string {
 func above(x float64) float64 { return 1.005 * x }
 
 // binName names a range of differences.
-func binName(b sessions.DifferenceBin) string {
+func binName(b report.DifferenceBin) string {
 	switch {
 	case b.To == 0:
 		return "equal"
@@ -228,7 +228,7 @@ func binName(b sessions.DifferenceBin) string {
 }
 
 // writeLayers prints a line for every layer that both runs have.
-func writeLayers(w io.Writer, p sessions.PairReport) {
+func writeLayers(w io.Writer, p report.Pair) {
 	var rows [][]string
 	for _, l := range p.Layers {
 		mark := ""
@@ -249,7 +249,7 @@ func writeLayers(w io.Writer, p sessions.PairReport) {
 	}
 	writeTable(w, []string{" ", "layer", "type", ">elements", ">over", ">max abs", ">mean abs", ">max rel", ">SQNR dB", ""}, rows)
 	if p.Unmatched > 0 {
-		fmt.Fprintf(w, "  %s of %s that %s does not have under this name\n", count(p.Unmatched, "tensor"), p.First, p.Second)
+		fmt.Fprintf(w, "  %s of %s that %s does not have under that name\n", count(p.Unmatched, "tensor"), p.First, p.Second)
 	}
 	fmt.Fprintln(w)
 }

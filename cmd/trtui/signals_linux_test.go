@@ -17,7 +17,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/recording"
 )
 
 // roleVar makes the test's program something else: the program itself, or a shell that runs it as a job.
@@ -211,7 +211,18 @@ func (p *pty) checkRestored(what string) {
 	if p.termios() != p.before {
 		p.t.Errorf("%s: the terminal is in raw mode", what)
 	}
-	time.Sleep(50 * time.Millisecond) // for read
+	left := p.left()
+	for wait := 0; len(left) > 0 && wait < 100; wait++ { // what reads the terminal may be behind
+		time.Sleep(20 * time.Millisecond)
+		left = p.left()
+	}
+	for _, name := range left {
+		p.t.Errorf("%s: left with %s", what, name)
+	}
+}
+
+// left returns the modes that what was written has switched on and not off again.
+func (p *pty) left() (names []string) {
 	out := p.written()
 	for _, m := range []struct{ name, on, off string }{
 		{"the alternate screen", ansi.SetModeAltScreenSaveCursor, ansi.ResetModeAltScreenSaveCursor},
@@ -221,9 +232,10 @@ func (p *pty) checkRestored(what string) {
 		{"focus events", ansi.SetModeFocusEvent, ansi.ResetModeFocusEvent},
 	} {
 		if strings.LastIndex(out, m.on) > strings.LastIndex(out, m.off) {
-			p.t.Errorf("%s: left with %s", what, m.name)
+			names = append(names, m.name)
 		}
 	}
+	return names
 }
 
 // TestSignals: whatever signal comes whenever, the workbench ends and leaves the terminal as it was.
@@ -315,7 +327,7 @@ func TestRecordingSignal(t *testing.T) {
 	_, _ = p.master.WriteString("w")
 	var files []string
 	for range 200 {
-		if files, _ = filepath.Glob(filepath.Join(folder, "*"+sessions.RecordingExtension)); len(files) > 0 {
+		if files, _ = filepath.Glob(filepath.Join(folder, "*"+recording.Extension)); len(files) > 0 {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -326,7 +338,7 @@ func TestRecordingSignal(t *testing.T) {
 	time.Sleep(time.Second)
 	p.signal(unix.SIGTERM)
 	p.checkEnd("recording")
-	r, err := sessions.OpenRecording(files[0])
+	r, err := recording.Open(files[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/recording"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
@@ -16,7 +18,7 @@ import (
 type terminal struct {
 	look       ui.Options
 	recordings string // folder
-	configs    *sessions.ConfigSaver
+	configs    *config.Saver
 	program    func() []tea.ProgramOption // of each program; nil: a person's terminal
 }
 
@@ -63,7 +65,7 @@ func quit(ctx context.Context, err error) error {
 
 // replay shows a recording until it is left, and closes it; live is the session that it is shown in front of, if any. It
 // returns the recording that was opened in its place.
-func (t terminal) replay(ctx context.Context, r *sessions.Replay, live *views.Live) (*sessions.Replay, error) {
+func (t terminal) replay(ctx context.Context, r *recording.Replay, live *views.Live) (*recording.Replay, error) {
 	// configurations are saved beside the recording that they are in
 	w, err := t.window(r, views.Options{Live: live, SaveConfig: replayConfigs(r).Save})
 	if err != nil {
@@ -77,22 +79,25 @@ func (t terminal) replay(ctx context.Context, r *sessions.Replay, live *views.Li
 }
 
 // replayConfigs saves configurations beside the recording that they are in.
-func replayConfigs(r *sessions.Replay) *sessions.ConfigSaver {
-	return sessions.NewConfigSaver(filepath.Dir(r.Path()), r.Path())
+func replayConfigs(r *recording.Replay) *config.Saver {
+	return config.NewSaver(filepath.Dir(r.Path()), r.Path())
 }
 
 // window is the workbench on one session or replay. It keeps what it shows while another one is in front of it.
 type window struct {
 	app     *ui.App
 	events  *relay
-	next    chan *sessions.Replay
+	next    chan *recording.Replay
 	program func() []tea.ProgramOption
 }
 
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
-	w := &window{events: &relay{Controller: ctl}, next: make(chan *sessions.Replay, 1), program: t.program}
-	o.Look, o.Recordings, o.Open = ui.NewLook(t.look), t.recordings, w.open
+	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program}
+	o.Look, o.Open = ui.NewLook(t.look), w.open
+	if t.recordings != "" {
+		o.Recordings = recording.Folder(t.recordings)
+	}
 	o.Timeline, _ = ctl.(views.Timeline) // nil for a session
 	var err error
 	w.app, err = views.NewWorkbench(w.events, o)
@@ -102,7 +107,7 @@ func (t terminal) window(ctl views.Controller, o views.Options) (*window, error)
 // open opens a recording and ends the program, for the recording to be shown.
 func (w *window) open(path string) tea.Cmd {
 	return func() tea.Msg {
-		r, err := sessions.OpenRecording(path)
+		r, err := recording.Open(path)
 		if err != nil {
 			return ui.StatusMsg{Text: err.Error(), Style: ui.Bad}
 		}
@@ -117,7 +122,7 @@ func (w *window) open(path string) tea.Cmd {
 }
 
 // run shows the window until it is left; it returns the recording that is to be shown next, if there is one.
-func (w *window) run(ctx context.Context) (*sessions.Replay, error) {
+func (w *window) run(ctx context.Context) (*recording.Replay, error) {
 	w.events.start()
 	defer w.events.stop()
 	options := []tea.ProgramOption{tea.WithContext(ctx)}
@@ -144,19 +149,19 @@ func (w *window) run(ctx context.Context) (*sessions.Replay, error) {
 // the next, which begins with the newest.
 type relay struct {
 	views.Controller
-	events chan *sessions.Snapshot
+	events chan *report.Snapshot
 	quit   chan struct{}
 	done   chan struct{}
 }
 
 // start begins to pass events on to a new program.
 func (r *relay) start() {
-	r.events, r.quit, r.done = make(chan *sessions.Snapshot, 1), make(chan struct{}), make(chan struct{})
+	r.events, r.quit, r.done = make(chan *report.Snapshot, 1), make(chan struct{}), make(chan struct{})
 	r.events <- r.Controller.Snapshot()
 	go r.forward()
 }
 
-func (r *relay) Events() <-chan *sessions.Snapshot { return r.events }
+func (r *relay) Events() <-chan *report.Snapshot { return r.events }
 
 // forward keeps the newest event for a program that is slow.
 func (r *relay) forward() {

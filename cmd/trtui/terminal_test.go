@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
 	"github.com/trtui/trtui/ui"
 )
 
@@ -52,14 +53,14 @@ func TestReplayLeadsBack(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	dir := t.TempDir()
 	command(t, 0, "record", "--precision", "fp32", "-o", filepath.Join(dir, "old.trtui"))
-	o := &options{}
-	o.register(&cobra.Command{})
+	o := onBackends(backends)
+	o.register(&cobra.Command{}, takeAll)
 	p, err := o.open("")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer p.close()
-	first := sessions.Config{Precision: sessions.FP32, Calibrator: "minmax", Batch: 1}
+	first := config.Config{Precision: config.FP32, Calibrator: "minmax", Batch: 1}
 	session := sessions.Open(p.model, p.work, first)
 	defer session.Close()
 	out, keyboards := &screen{}, make(chan *io.PipeWriter, 1)
@@ -68,7 +69,7 @@ func TestReplayLeadsBack(t *testing.T) {
 		keyboards <- press
 		return []tea.ProgramOption{tea.WithInput(keys), tea.WithOutput(out), tea.WithWindowSize(120, 40), tea.WithoutSignals()}
 	}
-	term := terminal{look: ui.Options{NoColor: true, Theme: "dark"}, recordings: dir, configs: sessions.NewConfigSaver(dir, "digits"),
+	term := terminal{look: ui.Options{NoColor: true, Theme: "dark"}, recordings: dir, configs: config.NewSaver(dir, "digits"),
 		program: program}
 	done := make(chan error, 1)
 	go func() { done <- term.show(t.Context(), session, session) }()
@@ -86,7 +87,7 @@ func TestReplayLeadsBack(t *testing.T) {
 	}
 	out.await(t, "Overview")
 	write("f")
-	awaitPrecision(t, session, sessions.FP16)
+	awaitPrecision(t, session, config.FP16)
 	write("9")
 	out.await(t, "old.trtui")
 	switching("\r")
@@ -94,7 +95,7 @@ func TestReplayLeadsBack(t *testing.T) {
 	switching("\x1b")
 	out.await(t, "old.trtui") // still on screen 9
 	write("u")
-	awaitPrecision(t, session, sessions.FP32) // the configuration before is still known
+	awaitPrecision(t, session, config.FP32) // the configuration before is still known
 	switching("\r")
 	out.await(t, "REPLAY")
 	write("\x03") // ctrl+c ends both
@@ -108,7 +109,7 @@ func TestReplayLeadsBack(t *testing.T) {
 	}
 }
 
-func awaitPrecision(t *testing.T, s *sessions.Session, p sessions.Precision) {
+func awaitPrecision(t *testing.T, s *sessions.Session, p config.Precision) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // Text is ASCII where the locale has nothing else, or where that is asked for; JSON is as it is.
@@ -27,7 +28,7 @@ func TestASCIIText(t *testing.T) {
 		t.Errorf("--ascii:\n%s", out)
 	}
 	t.Setenv("LC_ALL", "C")
-	for _, args := range [][]string{args, {"inspect", "passes", "--timing-cache", cache}, {"--timing-cache", cache}} {
+	for _, args := range [][]string{args, {"inspect", "passes"}, {"--timing-cache", cache}} {
 		if out, errs := command(t, 0, args...); foreign(out + errs) {
 			t.Errorf("%v:\n%s%s", args, out, errs)
 		}
@@ -57,13 +58,40 @@ func TestUnreadableTimingCache(t *testing.T) {
 	}
 }
 
+// Damaged lines of a timing cache are a warning, said once; the rest of it counts, and is kept.
+func TestDamagedTimingCache(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "timing.jsonl")
+	bench := func() string {
+		_, errs := command(t, 0, "bench", "--timing-cache", path, "--duration", "1ms", "--iterations", "1")
+		return errs
+	}
+	bench()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text[:len(text)-10], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Count(text, []byte("\n"))
+	if errs, want := bench(), fmt.Sprintf("warning: timing cache %s: line %d is damaged and left out\n", path, lines); strings.Count(errs, want) != 1 {
+		t.Errorf("%q is not said once in\n%s", want, errs)
+	}
+	if errs := bench(); strings.Contains(errs, "damaged") {
+		t.Errorf("after it was saved:\n%s", errs)
+	}
+	if again, err := os.ReadFile(path); err != nil || bytes.Count(again, []byte("\n")) != lines {
+		t.Errorf("%d lines, there were %d, %v", bytes.Count(again, []byte("\n")), lines, err)
+	}
+}
+
 // What is being done is repeated as long as it takes, and nothing is written after its end.
 func TestProgressWriter(t *testing.T) {
 	var out textOutput
 	var text bytes.Buffer
 	out.w = &text
 	p := &progressWriter{w: &out, began: time.Now(), quit: make(chan struct{}), done: make(chan struct{})}
-	p.report(sessions.Progress{Phase: "measuring", Done: 1, Total: 3})
+	p.report(report.Progress{Phase: "measuring", Done: 1, Total: 3})
 	go p.run(time.Millisecond)
 	for range 1000 {
 		out.mu.Lock()

@@ -1,35 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
-	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
-
-// hintOn says what to do about a model that is not supported as a whole, about layers that a backend does not compute, or that
-// refuse what the data holds; "" for other errors.
-func hintOn(err error) string {
-	if errors.As(err, new(*graph.IndexError)) {
-		return "an input gives an index that is out of range; --data names inputs that fit"
-	}
-	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
-		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
-	}
-	var missing *run.Unsupported
-	if !errors.As(err, &missing) {
-		return ""
-	}
-	text := fmt.Sprintf("trtui inspect tactics [MODEL] --backend %s shows what every tactic says of these layers", missing.Backend)
-	if host := backends[0].name; missing.Backend != host {
-		text += fmt.Sprintf("; --backend %s computes every layer", host)
-	}
-	return text
-}
 
 // unsupportedReport is the JSON of trtui inspect tactics where layers have none.
 type unsupportedReport struct {
@@ -58,8 +35,8 @@ func unsupportedOutput(u *run.Unsupported) unsupportedReport {
 }
 
 // writeUnsupported prints every tactic's reason for each layer that has none.
-func (o *options) writeUnsupported(w io.Writer, head sessions.Head, u *run.Unsupported) error {
-	if o.format == "json" {
+func writeUnsupported(w io.Writer, o *outputFlags, head report.Head, u *run.Unsupported) error {
+	if o.json() {
 		return writeReport(w, head, unsupportedOutput(u))
 	}
 	fmt.Fprintf(w, "no tactic of %s computes these layers\n\n", u.Backend)

@@ -8,33 +8,30 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // revision is the commit where make built the program: the linker sets it.
 var revision string
 
-func versionCommand() *cobra.Command {
-	format := ""
+func versionCommand([]backend) *cobra.Command {
+	o := &outputFlags{}
 	c := &cobra.Command{
-		Use:   "version",
-		Short: "Say which commit this program was built from",
-		Args:  cobra.NoArgs,
-		PreRunE: func(*cobra.Command, []string) error {
-			if format != "text" && format != "json" {
-				return usageError{fmt.Errorf("--format %q: want text or json", format)}
-			}
-			return nil
-		},
+		Use:     "version",
+		Short:   "Print the commit that this program was built from",
+		Example: examples("commit, Go version and platform, for a script", "trtui version --format json"),
+		Args:    cobra.NoArgs,
+		PreRunE: func(*cobra.Command, []string) error { return o.check() },
 		RunE: func(c *cobra.Command, _ []string) error {
-			if format == "json" {
-				return writeReport(c.OutOrStdout(), sessions.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
+			if o.json() {
+				return writeReport(c.OutOrStdout(), report.Head{}, versionReport{runtime.Version(), runtime.GOOS, runtime.GOARCH})
 			}
 			_, err := fmt.Fprintf(c.OutOrStdout(), "%s, %s, %s/%s\n", programName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}
-	c.Flags().StringVar(&format, "format", "text", "text or json")
+	o.define()
+	o.addTo(c, takeFormat)
 	return c
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 func TestCommit(t *testing.T) {
@@ -45,7 +45,7 @@ func TestVersionJSON(t *testing.T) {
 		Schema               int
 		Commit, Go, OS, Arch string
 	}
-	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Schema != sessions.OutputSchema || v.Commit != ownCommit() || v.OS != runtime.GOOS {
+	if err := json.Unmarshal([]byte(out), &v); err != nil || v.Schema != report.OutputSchema || v.Commit != ownCommit() || v.OS != runtime.GOOS {
 		t.Errorf("%s: %v", out, err)
 	}
 	command(t, exitFailure, "version", "--format", "xml")
@@ -60,6 +60,8 @@ func TestMistyped(t *testing.T) {
 		{[]string{"bnech"}, `did you mean "bench"?`},
 		{[]string{"bench", "--percision", "int8"}, `did you mean "--precision"`},
 		{[]string{"gpu", "selftest", "--budgt", "3"}, `did you mean "--budget"?`},
+		{[]string{"bench", "--recordings", "x"}, "bench has no --recordings; the workbench has\n"},
+		{[]string{"inspect", "model", "--tactic", "x"}, "inspect model has no --tactic; the workbench, bench, build and 7 other commands have\n"},
 		{[]string{"bench", "--xyzzyplugh"}, "unknown flag: --xyzzyplugh\nusage:"},
 	} {
 		if _, got := command(t, exitFailure, c.args...); !strings.Contains(got, c.want) {

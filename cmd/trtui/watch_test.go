@@ -11,7 +11,10 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels/cpu"
 	"github.com/trtui/trtui/kernels/cuda"
+	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 )
 
 // An inference on the simulated device says which launch it is at and how far that is, and is ended within it.
@@ -29,10 +32,10 @@ func TestSimulatedInferenceEnds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var last sessions.Progress
+	var last report.Progress
 	var ended time.Time
 	share := 0.0
-	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Host: host, Cache: build.NewTimingCache()}, func(p sessions.Progress) {
+	r := sessions.NewRunner(m, sessions.Workplace{Backend: b, Host: host, Cache: build.NewTimingCache()}, func(p report.Progress) {
 		if p.Phase != "estimating" {
 			return
 		}
@@ -45,7 +48,7 @@ func TestSimulatedInferenceEnds(t *testing.T) {
 			cancel()
 		}
 	})
-	_, err = r.Report(ctx, sessions.Config{Precision: sessions.FP32, Batch: 8}, sessions.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
+	_, err = r.Report(ctx, config.Config{Precision: config.FP32, Batch: 8}, report.PartTimings, run.Profiling{Iterations: 1, PerStep: true})
 	if !errors.Is(err, context.Canceled) || ended.IsZero() || time.Since(ended) > 10*time.Second {
 		t.Errorf("%v, at %+v", err, last)
 	}
@@ -54,31 +57,14 @@ func TestSimulatedInferenceEnds(t *testing.T) {
 	}
 }
 
-// Conformance cases say which one of how many is at hand, and end where they are when they are stopped.
-func TestConformanceEnds(t *testing.T) {
-	dir := t.TempDir()
-	writeCases(t, dir)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var told []sessions.Progress
-	report, err := runCases(ctx, []string{dir, dir}, evaluate, time.Minute, func(p sessions.Progress) {
-		if told = append(told, p); p.Done == 4 {
-			cancel()
-		}
-	})
-	if !errors.Is(err, context.Canceled) || len(report.Cases) != 4 || len(told) != 5 || told[4].Total != 6 || told[4].Item == "" {
-		t.Errorf("%v after %d cases, told %+v", err, len(report.Cases), told)
-	}
-}
-
 // A selftest on the simulated device that is stopped within a kernel ends there, and calls it no failure.
 func TestSelftestEnds(t *testing.T) {
-	o := &selftestOptions{filter: "conv_f32_simt_32x32x64_s3 ", repetitions: 1000} // more than there is time for
-	o.table, o.backend = backends, "cudasim"
+	o := &selftestFlags{filter: "conv_f32_simt_32x32x64_s3 ", repetitions: 1000} // more than there is time for
+	o.device.table, o.device.backend = backends, "cudasim"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	began := time.Now()
-	err := o.check(ctx, 0, nil, func(e selftestEvent) {
+	err := o.check(ctx, 0, nil, func(e supervisor.Event) {
 		switch {
 		case e.Launch:
 			time.AfterFunc(300*time.Millisecond, cancel)

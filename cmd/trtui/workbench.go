@@ -17,37 +17,45 @@ import (
 
 	"github.com/trtui/trtui/core/quant"
 	"github.com/trtui/trtui/sessions"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
 	"github.com/trtui/trtui/ui"
 	"github.com/trtui/trtui/views"
 )
 
 // workbenchFlags are the flags of the command without a subcommand.
 type workbenchFlags struct {
-	options
+	modelFlags
 	look      ui.Options
 	recording string
 }
 
 // workbench makes root, called without a subcommand, open the workbench on a model: the embedded one, or the file that
 // is named.
-func workbench(root *cobra.Command) {
-	f := &workbenchFlags{options: options{partly: true}}
+func workbench(root *cobra.Command, table []backend) {
+	f := &workbenchFlags{modelFlags: *onBackends(table)}
+	f.partly = true
 	root.Use = "trtui [MODEL|ENGINE]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
-		"Without a subcommand, trtui opens the workbench on a model, or on the digit classifier that it\n" +
-		"carries. Where there is no terminal it prints the overview as text. Unless --precision is given, a\n" +
-		"model that brings its own quantisation begins in int8, and an engine as it was built."
-	root.Args = f.check
-	f.register(root)
+		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
+		"no terminal it prints the overview as text. Unless --precision is given, a model that brings its own\n" +
+		"quantisation starts in int8, and an engine as it was built."
+	root.Example = examples("the built-in digit classifier", "trtui",
+		"a model on images, in the workbench", "trtui model.onnx --data images/ --size 224 --mean 0.485,0.456,0.406",
+		"an INT8 engine, and its speed", "trtui build model.onnx --precision int8 --data images/ -o m.engine",
+		"its layers one by one", "trtui bench m.engine --per-layer")
+	root.Args = f.checkArgs
+	f.register(root, takeAll)
 	flags := root.Flags()
-	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
+	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
-	flags.StringVar(&f.recording, "recordings", ".", "folder of recordings")
-	root.RunE = func(cmd *cobra.Command, args []string) error { return f.open(cmd, args) }
+	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
+	under(root, screenHeading, "no-color", "theme", "recordings")
+	root.RunE = func(cmd *cobra.Command, args []string) error { return f.show(cmd, args) }
 }
 
 // check refuses what cannot have been meant before anything is opened.
-func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
+func (f *workbenchFlags) checkArgs(cmd *cobra.Command, args []string) error {
 	if err := cobra.MaximumNArgs(1)(cmd, args); err != nil {
 		return err
 	}
@@ -57,20 +65,19 @@ func (f *workbenchFlags) check(cmd *cobra.Command, args []string) error {
 			for _, c := range cmd.Commands() {
 				names = append(names, c.Name())
 			}
-			return fmt.Errorf("%q is neither a command nor a file%s", args[0], sessions.DidYouMean(args[0], names))
+			return fmt.Errorf("%q is neither a command nor a file%s", args[0], config.DidYouMean(args[0], names))
 		}
 	}
 	if f.look.Theme != "" && f.look.Theme != "dark" && f.look.Theme != "light" {
 		return fmt.Errorf("--theme %q: want dark or light", f.look.Theme)
 	}
-	_, err := f.config()
-	return err
+	return f.modelFlags.check()
 }
 
 // begin returns the configuration to begin with; a calibrator that was asked for is written as reports write it.
-func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
+func (f *workbenchFlags) begin(m *sessions.Model) (config.Config, error) {
 	cfg, err := f.configFor(m)
-	if err != nil || m.Engine != nil && !f.changed("calibrator", "config") {
+	if err != nil || m.Engine != nil && !f.config.changed("calibrator", "config") {
 		return cfg, err
 	}
 	if err := m.CheckConfig(cfg); err != nil {
@@ -84,11 +91,11 @@ func (f *workbenchFlags) begin(m *sessions.Model) (sessions.Config, error) {
 	return cfg, nil
 }
 
-// open opens the model and shows it.
-func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
+// show opens the model and shows it.
+func (f *workbenchFlags) show(cmd *cobra.Command, args []string) error {
 	ctx, stop := guardTerminal(cmd.Context())
 	defer stop()
-	p, err := f.options.open(modelArg(args))
+	p, err := f.modelFlags.open(modelArg(args))
 	if err != nil {
 		return err
 	}
@@ -114,16 +121,16 @@ func (f *workbenchFlags) open(cmd *cobra.Command, args []string) error {
 	if f.recording, err = filepath.Abs(f.recording); err != nil {
 		return err
 	}
-	return terminal{look: look, recordings: f.recording, configs: f.configs(modelArg(args))}.show(ctx, session, session)
+	return terminal{look: look, recordings: f.recording, configs: saver(modelArg(args))}.show(ctx, session, session)
 }
 
-// configs saves configurations to the folder in which the program was started, named after the model.
-func (f *workbenchFlags) configs(model string) *sessions.ConfigSaver {
+// saver saves configurations to the folder in which the program was started, named after the model.
+func saver(model string) *config.Saver {
 	folder, err := filepath.Abs(".")
 	if err != nil {
 		folder = "."
 	}
-	return sessions.NewConfigSaver(folder, cmp.Or(model, "embedded"))
+	return config.NewSaver(folder, cmp.Or(model, "embedded"))
 }
 
 // closeSoon waits for release, but not for long: one inference of a large model cannot be interrupted, and the end of the
@@ -142,13 +149,13 @@ func closeSoon(release func()) {
 
 // printOverview waits until every report is there and prints the overview.
 func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Session, out, errs io.Writer) error {
-	report, stop := f.reporter(errs)
+	report, stop := f.output.reporter(errs)
 	snap, err := awaitSettled(ctx, session, report)
 	stop()
 	if err != nil {
 		return err
 	}
-	if f.format == "json" {
+	if f.output.json() {
 		return writeReport(out, snap.Head(), engineDocument(snap))
 	}
 	return writeStyled(out, views.OverviewText(snap, terminalWidth(out)))
@@ -156,7 +163,7 @@ func (f *workbenchFlags) printOverview(ctx context.Context, session *sessions.Se
 
 // awaitSettled returns the first snapshot whose reports all fit its configuration; report, if not nil, is told what is being
 // done until then.
-func awaitSettled(ctx context.Context, session *sessions.Session, report func(sessions.Progress)) (*sessions.Snapshot, error) {
+func awaitSettled(ctx context.Context, session *sessions.Session, report func(report.Progress)) (*report.Snapshot, error) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -24,7 +24,7 @@ func TestWorkbenchRefuses(t *testing.T) {
 		{[]string{"bench", "--random-items", "1000000000000"}, exitFailure, "--random-items 1000000000000: want 1 to 65536"},
 		{[]string{"bench", "--shapes", "foo:1x1x32x32"}, exitFailure, `no input "foo"; it has image `},
 		{[]string{"bench", "--shapes", "image:1x1x32"}, exitFailure, "image 1x1x32: 3 axes, but the input is"},
-		{[]string{"bench", "--shapes", "image:1x1xwide"}, exitFailure, `"wide" is no extent of 0 to`},
+		{[]string{"bench", "--shapes", "image:1x1xwide"}, exitFailure, `"wide" is not an extent of 0 to`},
 		{[]string{"--precision", "int3"}, exitFailure, `--precision "int3": want fp32, fp16 or int8`},
 		{[]string{"--precision-constraints", "maybe"}, exitFailure, `--precision-constraints "maybe": want prefer, obey or none`},
 		{[]string{"--calibrator", "guess"}, exitFailure, "--calibrator: "},
@@ -37,12 +37,12 @@ func TestWorkbenchRefuses(t *testing.T) {
 		{[]string{"run", "--nhwc"}, exitFailure, "--nhwc says how"},
 		{[]string{"eval", "--labels", "x"}, exitFailure, "--labels is for the items of --data"},
 		{[]string{"eval", "--label-offset", "1"}, exitFailure, "--label-offset is for"},
-		{[]string{"eval", "--precision", "fp32,"}, exitFailure, "is empty"},
-		{[]string{"eval", "--calibrator", ""}, exitFailure, "is empty"},
+		{[]string{"eval", "--precision", "fp32,"}, exitFailure, "empty item"},
+		{[]string{"eval", "--calibrator", ""}, exitFailure, "empty item"},
 		{[]string{"inspect", "foo"}, exitFailure, `inspect has no subcommand "foo"; name one of engine, kernel, memory, model`},
-		{[]string{"bench", "--iterations", "0"}, exitFailure, "--iterations 0: want 1 at least"},
-		{[]string{"bench", "--duration", "-1s"}, exitFailure, "--duration -1s: want a time that is not negative"},
-		{[]string{"bench", "--warm-up", "-1s"}, exitFailure, "--warm-up -1s: want a time that is not negative"},
+		{[]string{"bench", "--iterations", "0"}, exitFailure, "--iterations 0: want at least 1"},
+		{[]string{"bench", "--duration", "-1s"}, exitFailure, "--duration -1s: want a time of 0 or more"},
+		{[]string{"bench", "--warm-up", "-1s"}, exitFailure, "--warm-up -1s: want a time of 0 or more"},
 		{[]string{"run", "--items", "5-2"}, exitFailure, `--items "5-2": want FIRST-LAST`},
 		{[]string{"run", "--items", "5-2", "--data", "x"}, exitFailure, `--items "5-2": want FIRST-LAST`},
 		{[]string{"eval", "--calib-items", "x", "--calib-data", "x"}, exitFailure, `--calib-items "x": want FIRST-LAST`},
@@ -65,7 +65,7 @@ func TestStopped(t *testing.T) {
 	cancel()
 	for _, args := range [][]string{{"bench"}, {"run"}, {"eval"}, {"inspect", "memory"}, {"calibrate", "--compare"}, {}} {
 		var errOut bytes.Buffer
-		code := execute(ctx, append(args, "-q", "--timing-cache", "none"), io.Discard, &errOut)
+		code := execute(ctx, append(withCache(args, "none"), "-q"), io.Discard, &errOut)
 		if code != exitFailure || errOut.String() != "trtui: stopped\n" {
 			t.Errorf("%v: exit code %d, %q", args, code, &errOut)
 		}

@@ -21,12 +21,26 @@ type Optimized struct {
 
 // Optimize runs the standard passes.
 func Optimize(ctx context.Context, n *graph.Network, cfg pass.Config) (*Optimized, error) {
-	table := pass.Standard()
-	out, steps, err := pass.Run(ctx, n, table, cfg)
+	table, err := cfg.Extend(pass.Standard())
+	if err != nil {
+		return nil, err
+	}
+	if err := checkShapes(n, cfg); err != nil {
+		return nil, err
+	}
+	out, steps, err := pass.Run(ctx, n, pass.Standard(), cfg)
 	if err != nil {
 		return nil, err
 	}
 	return &Optimized{out, steps, cfg.Until != 0 && cfg.Until <= len(table)}, nil
+}
+
+// checkShapes checks the network's shapes as soon as every symbol has a value. Where some have none yet, planning does.
+func checkShapes(n *graph.Network, cfg pass.Config) error {
+	if len(n.Unbound(cfg.Shapes)) > 0 {
+		return nil
+	}
+	return n.CheckShapes(cfg.Shapes)
 }
 
 // LowerConfig says how to lower.
@@ -51,6 +65,9 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 			return nil, fmt.Errorf("layer %s: %w", l.Name, u.Err())
 		}
 	}
+	if err := checkShapes(o.Network, cfg.Pass); err != nil {
+		return nil, err
+	}
 	n := o.Network.Clone()
 	l := &Lowered{}
 	var err error
@@ -70,7 +87,11 @@ func Lower(ctx context.Context, o *Optimized, cfg LowerConfig, supports func(*gr
 		return nil, err
 	}
 	pc := cfg.Pass
-	pc.Supports, pc.Until = supports, max(0, pc.Until-len(pass.Standard()))
+	standard, err := pc.Extend(pass.Standard())
+	if err != nil {
+		return nil, err
+	}
+	pc.Supports, pc.Until = supports, max(0, pc.Until-len(standard))
 	if len(o.Steps) > 0 {
 		pc.Ledger = o.Steps[len(o.Steps)-1].Ledger
 	}
@@ -130,40 +151,71 @@ func plan(ctx context.Context, n *graph.Network, env map[string]int, b run.Backe
 	info := b.Info()
 	t := &tuner{ctx: ctx, backend: b, target: info.Fingerprint, cache: cfg.Cache, choices: cfg.Choices, progress: cfg.Progress,
 		trials: map[CacheEntry]*trial{}, admitted: map[CacheEntry]bool{}, tactics: map[string][]string{}, remeasure: cfg.Remeasure}
-	if cfg.Untimed || info.Estimated {
-		return run.NewPlan(ctx, n, env, b, t.guess)
-	}
-	var err error
-	if t.stream, err = b.NewStream(); err != nil {
+	candidates, err := run.FindCandidates(ctx, n, env, b)
+	if err != nil {
 		return nil, err
+	}
+	if cfg.Untimed || info.Estimated {
+		err = candidates.Price(ctx, t.guess)
+	} else {
+		err = t.tune(candidates, cfg.Compiling)
+	}
+	if err != nil {
+		return nil, err
+	}
+	choice, err := candidates.Choose()
+	if err != nil {
+		return nil, err
+	}
+	return choice.Layout()
+}
+
+// tune sets the prices of candidates, in passes, until no more occasions and no more twins are worth it.
+func (t *tuner) tune(candidates *run.Candidates, compiling func(done, total int)) (err error) {
+	if t.stream, err = t.backend.NewStream(); err != nil {
+		return err
 	}
 	defer t.stream.Close()
 	defer t.close()
 	if t.cache == nil {
 		t.cache = NewTimingCache()
 	}
-	list, err := t.candidates(n, env)
+	list, err := t.unknown(candidates)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, err := t.timed(n, env, list, cfg.Compiling)
-	for err == nil && t.lost == nil && t.next() {
+	for {
+		if err := t.timed(candidates, list, compiling); err != nil {
+			return err
+		}
+		if !t.next() {
+			return nil
+		}
 		list, t.wanted = t.wanted, nil
-		p, err = t.timed(n, env, list, cfg.Compiling)
+		t.admit(candidates)
 	}
-	if t.lost != nil {
-		return nil, fmt.Errorf("timing tactics: %w", t.lost)
-	}
-	return p, err
 }
 
-// timed is one pass: it makes ready what is on the list, and plans by times, measuring what is open.
-func (t *tuner) timed(n *graph.Network, env map[string]int, list []candidate, compiling func(done, total int)) (*run.Plan, error) {
+// timed is one pass: it makes ready what is on the list, and prices all candidates, measuring what is open.
+func (t *tuner) timed(candidates *run.Candidates, list []candidate, compiling func(done, total int)) error {
 	t.expect(list)
 	if _, ok := t.backend.(run.Compiler); ok && len(list) > 0 {
 		if err := t.compile(list, compiling); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return run.NewPlanOf(t.ctx, n, env, t.backend, t.price, t)
+	candidates.Reopen()
+	for open := candidates.Open(); len(open) > 0; open = candidates.Open() {
+		for _, a := range open {
+			a.Set(t.price(a.Binding(), a.Tactic))
+			if t.lost != nil {
+				return fmt.Errorf("timing tactics: %w", t.lost)
+			}
+			if err := t.ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+	t.want(candidates.Twins())
+	return nil
 }

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trtui/trtui/core/host"
 )
 
 // TimingCache remembers how long tactics took, so that a second build of the same layers measures nothing: TensorRT's
@@ -27,6 +28,7 @@ type TimingCache struct {
 	misses  int
 	put     map[string]bool // entries that no file has yet
 	dropped map[string]bool // entries that the file may still have
+	damaged []int           // the lines, from 1, that were left out on reading
 }
 
 // CacheEntry is one measurement.
@@ -68,7 +70,7 @@ func NewTimingCache() *TimingCache {
 // OpenTimingCache reads a cache file; one that does not exist gives an empty cache, and one of another version too,
 // since measuring anew mends it.
 func OpenTimingCache(path string) (*TimingCache, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return NewTimingCache(), nil
 	}
@@ -84,12 +86,12 @@ func OpenTimingCache(path string) (*TimingCache, error) {
 	case errors.Is(err, errNotCache):
 		return nil, fmt.Errorf("timing cache %s: %w; name another file", path, err)
 	case err != nil:
-		return nil, fmt.Errorf("timing cache %s: %w; delete it to measure anew", path, err)
+		return nil, fmt.Errorf("timing cache %s: %w; delete it to measure again", path, err)
 	}
 	return c, nil
 }
 
-// ReadTimingCache reads what Save writes.
+// ReadTimingCache reads what Save writes. Lines that are damaged are left out, and Damaged tells of them.
 func ReadTimingCache(r io.Reader) (*TimingCache, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxCacheBytes+1))
 	if err != nil {
@@ -99,12 +101,12 @@ func ReadTimingCache(r io.Reader) (*TimingCache, error) {
 		return nil, fmt.Errorf("larger than %d MiB", maxCacheBytes>>20)
 	}
 	c := NewTimingCache()
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for n := 0; lines.Scan(); n++ {
-		if n == 0 {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if n == 1 {
 			var h cacheHeader
-			if err := json.Unmarshal(lines.Bytes(), &h); err != nil || h.Format != cacheFormat {
+			if err := json.Unmarshal(line, &h); err != nil || h.Format != cacheFormat {
 				return nil, errNotCache
 			}
 			if h.Version != cacheVersion {
@@ -113,12 +115,25 @@ func ReadTimingCache(r io.Reader) (*TimingCache, error) {
 			continue
 		}
 		var e CacheEntry
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil || e.Time <= 0 {
-			return nil, fmt.Errorf("line %d is damaged", n+1)
+		if err := json.Unmarshal(line, &e); err != nil || e.Time <= 0 {
+			c.damaged = append(c.damaged, n)
+			continue
 		}
 		c.entries[e.key()] = e
 	}
-	return c, lines.Err()
+	return c, nil
+}
+
+// Damaged returns what was left out when the cache was read, nil for nothing. The next Save does not write it again.
+func (c *TimingCache) Damaged() error {
+	switch n := len(c.damaged); {
+	case n == 0:
+		return nil
+	case n == 1:
+		return fmt.Errorf("line %d is damaged and left out", c.damaged[0])
+	default:
+		return fmt.Errorf("%d lines are damaged and left out, the first of them line %d", n, c.damaged[0])
+	}
 }
 
 // Save brings a file up to date, if anything was measured or dropped since the last time: what others wrote to it in the

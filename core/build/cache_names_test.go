@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What is no timing cache is not to be deleted; a damaged one is.
+// What is no timing cache is not to be deleted.
 func TestOpenTimingCacheRefuses(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -20,7 +20,6 @@ func TestOpenTimingCacheRefuses(t *testing.T) {
 	for _, c := range []struct{ path, says string }{
 		{dir, "is a directory; name a file"},
 		{write("model.onnx", "\x08\x07"), "not a timing cache; name another file"},
-		{write("damaged", `{"Format":"trtui timing cache","Version":1}`+"\n{\n"), "line 2 is damaged; delete it"},
 	} {
 		if _, err := OpenTimingCache(c.path); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.path, err, c.says)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -129,7 +130,7 @@ func TestTimingCacheFilesThatAreNone(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"text":    "hello\n",
-		"damaged": "{\"Format\":\"trtui timing cache\",\"Version\":1}\n{\"Target\":\"cpu\",\"Time\":-5}\n",
+		"damaged": "{\"Format\":\"trtui timing ca",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -142,6 +143,44 @@ func TestTimingCacheFilesThatAreNone(t *testing.T) {
 	later := "{\"Format\":\"trtui timing cache\",\"Version\":99}\nwhatever\n"
 	if c, err := ReadTimingCache(bytes.NewReader([]byte(later))); err != nil || len(c.Entries()) != 0 {
 		t.Errorf("a later version is to be measured anew, got %v", err)
+	}
+}
+
+// TestTimingCacheDamaged: of a file with damaged lines the others are known, and the next save leaves only those.
+func TestTimingCacheDamaged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "timing.jsonl")
+	c := NewTimingCache()
+	for _, tactic := range []string{"a", "b", "c", "d"} {
+		c.Put(CacheEntry{Target: "cpu", Tactic: tactic, Layer: "Conv", Time: 7})
+	}
+	if err := c.Save(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damaged := range map[string]string{
+		"cut off at the end":     string(text[:len(text)-20]),
+		"a line of noise":        strings.Replace(string(text), `{"Target":"cpu","Tactic":"d"`, "\x00\xff\x1b]0;", 1),
+		"a time below nothing":   strings.Replace(string(text), `"Tactic":"d","Layer":"Conv","Time":7`, `"Tactic":"d","Layer":"Conv","Time":-7`, 1),
+		"a line without any end": strings.Replace(string(text), `"Tactic":"d","Layer":"Conv"`, `"Tactic":"d","Layer":"`+strings.Repeat("Conv", 1<<19), 1),
+	} {
+		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := OpenTimingCache(path)
+		if err != nil || len(c.Entries()) != 3 || c.Damaged() == nil || c.Damaged().Error() != "line 5 is damaged and left out" {
+			t.Errorf("%s: %d entries, %v, %v", name, len(c.Entries()), c.Damaged(), err)
+			continue
+		}
+		c.Put(CacheEntry{Target: "cpu", Tactic: "e", Layer: "Conv", Time: 7})
+		if err := c.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := OpenTimingCache(path); err != nil || len(c.Entries()) != 4 || c.Damaged() != nil {
+			t.Errorf("%s, saved: %d entries, %v, %v", name, len(c.Entries()), c.Damaged(), err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package build_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -70,7 +71,7 @@ func decoderRanges(t *testing.T, n *graph.Network) map[string]graph.Range {
 	for seed := range uint64(4) {
 		in := decoderImage(seed)
 		note("image", in["image"])
-		if _, err := n.Eval(in, func(l *graph.Layer, out []graph.Value) { note(l.Outputs[0].Name, out[0]) }); err != nil {
+		if _, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []graph.Value) error { note(l.Outputs[0].Name, out[0]); return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,7 +98,7 @@ func lowerDecoder(t *testing.T, supports func(*graph.Layer) error) (float *graph
 
 func mask(t *testing.T, n *graph.Network, in map[string]graph.Value) []float32 {
 	t.Helper()
-	out, err := n.Eval(in, nil)
+	out, err := n.Eval(context.Background(), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package build
 import (
 	"slices"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 )
@@ -23,12 +22,12 @@ type candidate struct {
 	tactic  kernels.Tactic
 }
 
-// candidates lists what is to be measured, each form of layer once, by a plan that prices by guesses; and by layer all
-// tactics that it has.
-func (t *tuner) candidates(n *graph.Network, env map[string]int) ([]candidate, error) {
+// unknown prices candidates by guesses, and lists what is to be measured of them, each form of layer once.
+func (t *tuner) unknown(candidates *run.Candidates) ([]candidate, error) {
+	t.admit(candidates)
 	var list []candidate
 	seen := map[CacheEntry]bool{}
-	_, err := run.NewPlanOf(t.ctx, n, env, t.backend, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
+	err := candidates.Price(t.ctx, func(b kernels.Binding, tac kernels.Tactic, rank int) (run.Price, error) {
 		t.meet(b.Layer, tac.Name)
 		entry := t.entry(b, tac)
 		known := t.cache.Has(entry) && !slices.Contains(t.remeasure, b.Layer.Name)
@@ -37,27 +36,35 @@ func (t *tuner) candidates(n *graph.Network, env map[string]int) ([]candidate, e
 			list = append(list, candidate{b, tac})
 		}
 		return t.guess(b, tac, rank)
-	}, t)
+	})
+	if err == nil {
+		err = candidates.Unsupported()
+	}
 	return list, err
 }
 
-// Admits implements [run.Rounds]: what is timed already needs no prediction, and what came to be worth a time gets one.
-func (t *tuner) Admits(b kernels.Binding, tac kernels.Tactic) bool {
-	entry := t.entry(b, tac)
-	return t.admitted[entry] || t.cache.Has(entry)
+// admit lets what is timed already be priced whatever predictions say, and what came to be worth a time.
+func (t *tuner) admit(candidates *run.Candidates) {
+	for _, a := range candidates.LeftOut() {
+		if entry := t.entry(a.Binding(), a.Tactic); t.admitted[entry] || t.cache.Has(entry) {
+			a.Admit()
+		}
+	}
 }
 
-// Twin implements [run.Rounds]: the tactic is timed in the next pass. After a single occasion it is not known yet whose twins are
-// worth it.
-func (t *tuner) Twin(b kernels.Binding, tac kernels.Tactic) {
+// want has twins timed in the next pass. After a single occasion it is not known yet whose twins are worth it.
+func (t *tuner) want(twins []*run.Launch) {
 	if t.pass == 0 && len(t.trials) > 0 {
-		t.early = true
+		t.early = len(twins) > 0
 		return
 	}
-	if entry := t.entry(b, tac); t.choices.Reason(b.Layer.Name, tac.Name) == "" && !t.admitted[entry] {
-		t.admitted[entry] = true
-		t.wanted = append(t.wanted, candidate{b, tac})
-		t.meet(b.Layer, tac.Name)
+	for _, a := range twins {
+		b := a.Binding()
+		if entry := t.entry(b, a.Tactic); t.choices.Reason(b.Layer.Name, a.Tactic.Name) == "" && !t.admitted[entry] {
+			t.admitted[entry] = true
+			t.wanted = append(t.wanted, candidate{b, a.Tactic})
+			t.meet(b.Layer, a.Tactic.Name)
+		}
 	}
 }
 

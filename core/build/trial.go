@@ -120,10 +120,7 @@ func (t *tuner) contested(layer string) bool {
 }
 
 // price returns the time of one launch, from the cache or measured.
-func (t *tuner) price(b kernels.Binding, tac kernels.Tactic, _ int) (run.Price, error) {
-	if err := cmp.Or(t.ctx.Err(), t.lost); err != nil {
-		return run.Price{}, err
-	}
+func (t *tuner) price(b kernels.Binding, tac kernels.Tactic) (run.Price, error) {
 	t.meet(b.Layer, tac.Name)
 	if r := t.choices.Reason(b.Layer.Name, tac.Name); r != "" {
 		return t.remembered(b, tac), errors.New(r)

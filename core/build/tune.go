@@ -15,7 +15,7 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// tuner prices tactics by running them: it is the run.Cost of a build.
+// tuner prices candidates by running them.
 type tuner struct {
 	ctx       context.Context
 	backend   run.Backend
@@ -74,7 +74,7 @@ func (t *tuner) compile(list []candidate, progress func(done, total int)) error 
 	var mu sync.Mutex
 	done := 0
 	return run.Parallel(t.ctx, len(list), runtime.GOMAXPROCS(0), func(i int) error {
-		if k, err := list[i].tactic.Bind(list[i].binding); err == nil {
+		if k, err := run.BindTactic(list[i].tactic, list[i].binding); err == nil {
 			_ = kernels.Close(k) // it was never launched
 		}
 		mu.Lock()
@@ -125,7 +125,7 @@ func rangeForm(r graph.Range) string {
 // measure runs the tactic on random data and returns the time of a launch, how far the rounds lay apart, and what the
 // kernel says about itself.
 func (t *tuner) measure(b kernels.Binding, tac kernels.Tactic) (d time.Duration, spread float64, note string, err error) {
-	k, err := tac.Bind(b)
+	k, err := run.BindTactic(tac, b)
 	if err != nil {
 		return 0, 0, "", err
 	}
@@ -164,7 +164,7 @@ func (t *tuner) launched(b kernels.Binding, tac kernels.Tactic, k kernels.Kernel
 			return 0, 0, err
 		}
 	}
-	return t.clock(func() error { return k.Launch(t.stream, in, out, scratch) }, t.cold(k, constants))
+	return t.clock(func() error { return run.LaunchKernel(k, t.stream, in, out, scratch) }, t.cold(k, constants))
 }
 
 // clock returns the time of one call by the fastest round, and by what share of it the median round took longer. With cold it

@@ -3,12 +3,17 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
+	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 )
 
 // Definition builds a network layer by layer: TensorRT's INetworkDefinition. Each method adds a layer and returns its
-// output; the first error sticks, names the layer, and comes out of [Definition.Network], so that a definition reads
-// without error checks. After an error the methods return nil.
+// output. What is wrong is gathered, with the layer and the line of the program, and comes out of [Definition.Network]
+// all at once, so that a definition reads without error checks. A method that fails returns a tensor that the others
+// take without a further error.
 //
 //	d := graph.Define("classifier")
 //	x := d.Input("image", graph.F32, graph.Symbol("batch"), graph.Const(1), graph.Const(28), graph.Const(28))
@@ -16,6 +21,8 @@ import (
 //	x = d.Relu(x)
 //	d.Output("probabilities", d.Softmax(x, 1))
 //	net, err := d.Network()
+//
+// There is a method for every op; define_x.go has those for what op_x.go is about.
 type Definition struct {
 	*definition
 	name string // of the layers that are added; "" for one made from the op
@@ -23,35 +30,89 @@ type Definition struct {
 
 // definition is what a Definition and those that Named returns share.
 type definition struct {
-	net *Network
-	ops OpSet
-	err error
+	net    *Network
+	ops    OpSet
+	errs   []error
+	broken map[*Tensor]bool // what failed methods returned
 }
 
 // Define starts a network of the given name, with the built-in ops.
 func Define(name string) *Definition {
-	return &Definition{definition: &definition{net: NewNetwork(name), ops: Ops()}}
+	return &Definition{definition: &definition{net: NewNetwork(name), ops: Ops(), broken: map[*Tensor]bool{}}}
 }
 
 // Named returns the same definition, but a layer that is added through it, and the layer's output, have the given name.
 func (d *Definition) Named(name string) *Definition { return &Definition{d.definition, name} }
 
-// Err returns the first error.
-func (d *Definition) Err() error { return d.err }
+// DefinitionError is everything that is wrong with a definition, in its order; each error names the layer and the line of
+// the program.
+type DefinitionError struct {
+	Network string
+	Errors  []error
+}
 
+func (e *DefinitionError) Error() string {
+	if len(e.Errors) == 1 {
+		return fmt.Sprintf("network %s: %v", e.Network, e.Errors[0])
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "network %s: %d errors", e.Network, len(e.Errors))
+	for _, err := range e.Errors {
+		fmt.Fprintf(&b, "\n\t%v", err)
+	}
+	return b.String()
+}
+
+// Unwrap returns the errors.
+func (e *DefinitionError) Unwrap() []error { return e.Errors }
+
+// Err returns what is wrong so far, a *DefinitionError; nil if nothing is.
+func (d *Definition) Err() error {
+	if len(d.errs) == 0 {
+		return nil
+	}
+	return &DefinitionError{d.net.Name, d.errs}
+}
+
+// maxErrors bounds what a person may want to read.
+const maxErrors = 100
+
+// fail records an error, with the line of the program that is outside of this file's methods.
 func (d *Definition) fail(err error) {
-	if d.err == nil {
-		d.err = fmt.Errorf("network %s: %w", d.net.Name, err)
+	if len(d.errs) < maxErrors {
+		d.errs = append(d.errs, fmt.Errorf("%w%s", err, callerLine()))
 	}
 }
 
-// Network returns the network, or the first error.
-func (d *Definition) Network() (*Network, error) {
-	if d.err == nil && len(d.net.Outputs) == 0 {
-		d.fail(errors.New("it has no outputs; name one with Output"))
+// callerLine returns the place from which a method of a Definition was called, in parentheses.
+func callerLine() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !strings.Contains(f.Function, "graph.(*Definition).") && f.File != "" {
+			return fmt.Sprintf(" (%s:%d)", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return ""
+		}
 	}
-	if d.err != nil {
-		return nil, d.err
+}
+
+// none returns the tensor of a method that failed, or that reads what another one failed to make.
+func (d *Definition) none() *Tensor {
+	t := &Tensor{Name: d.name}
+	d.broken[t] = true
+	return t
+}
+
+// Network returns the network, or all that is wrong with it.
+func (d *Definition) Network() (*Network, error) {
+	if len(d.errs) == 0 && len(d.net.Outputs) == 0 {
+		d.errs = append(d.errs, errors.New("it has no outputs; name one with Output"))
+	}
+	if err := d.Err(); err != nil {
+		return nil, err
 	}
 	if err := d.net.Verify(); err != nil {
 		return nil, fmt.Errorf("network %s: %w", d.net.Name, err)
@@ -61,23 +122,29 @@ func (d *Definition) Network() (*Network, error) {
 
 // Input adds a network input.
 func (d *Definition) Input(name string, t DataType, dims ...Dim) *Tensor {
+	negative := func(x Dim) bool { n, ok := x.IsConst(); return ok && (n < 0 || n > maxExtent) }
 	switch {
+	case name == "":
+		d.fail(errors.New("an input has no name"))
 	case d.net.Tensor(name) != nil:
 		d.fail(fmt.Errorf("input %s: there is a tensor of this name", name))
 	case t.Size() == 0:
 		d.fail(fmt.Errorf("input %s: type %s", name, t))
+	case slices.ContainsFunc(dims, negative):
+		d.fail(fmt.Errorf("input %s: shape %s", name, FormatDims(dims)))
+	default:
+		return d.net.AddInput(name, t, dims...)
 	}
-	if d.err != nil {
-		return nil
-	}
-	return d.net.AddInput(name, t, dims...)
+	return d.none()
 }
 
 // Constant adds a constant over v's bytes, which are not copied and must not change.
 func (d *Definition) Constant(name string, v Value) *Tensor {
-	if len(v.Data) != v.Len()*v.Type.Size() || slices.ContainsFunc(v.Dims, func(n int) bool { return n < 0 }) {
+	n, ok := countDims(Shape(v.Dims...))
+	negative := slices.ContainsFunc(v.Dims, func(n int) bool { return n < 0 })
+	if v.Type.Size() == 0 || negative || !ok || n > maxElements || len(v.Data) != n*v.Type.Size() {
 		d.fail(fmt.Errorf("constant %s: %d bytes do not fill %s%v", name, len(v.Data), v.Type, v.Dims))
-		return nil
+		return d.none()
 	}
 	return d.net.AddConst(name, v)
 }
@@ -86,19 +153,21 @@ func (d *Definition) Constant(name string, v Value) *Tensor {
 func (d *Definition) Weights(name string, data []float32, dims ...int) *Tensor {
 	if Count(dims) != len(data) {
 		d.fail(fmt.Errorf("weights %s: %d elements do not fill the shape %v", name, len(data), dims))
-		return nil
+		return d.none()
 	}
 	return d.Constant(name, Values(F32, data, dims...))
 }
 
 // Output makes t an output of the network, under the given name: the layer that produces t gives it that name.
 func (d *Definition) Output(name string, t *Tensor) {
-	if d.err != nil {
-		return
-	}
 	switch {
+	case d.broken[t]:
 	case t == nil:
 		d.fail(fmt.Errorf("output %s: no tensor", name))
+	case d.net.Tensor(t.Name) != t:
+		d.fail(fmt.Errorf("output %s: the tensor %s is not one of this network", name, t.Name))
+	case name == "":
+		d.fail(fmt.Errorf("the output %s has no name", t.Name))
 	case d.net.IsOutput(t) || t.Name != name && d.net.Tensor(name) != nil:
 		d.fail(fmt.Errorf("output %s: the tensor is an output already, or there is another of this name", name))
 	case t.Name != name && t.Producer == nil:
@@ -111,33 +180,86 @@ func (d *Definition) Output(name string, t *Tensor) {
 	}
 }
 
+// maxOutputs bounds the outputs of one layer.
+const maxOutputs = 1 << 12
+
 // Layers adds a layer of any op with any number of outputs, which have the layer's name, those behind the first with
-// their number. It is what the other methods use, and serves for the ops that have no method.
+// their number. It is what the other methods use, and serves for ops of a program's own.
 func (d *Definition) Layers(op *Op, attrs any, outputs int, inputs ...*Tensor) []*Tensor {
-	list := make([]*Tensor, outputs)
-	if d.err != nil {
-		return list
+	list := make([]*Tensor, max(1, min(outputs, maxOutputs)))
+	for i := range list {
+		list[i] = d.none()
 	}
-	name := d.name
-	if name == "" {
-		name = unique(d.net.layers, op.Name)
-	} else if d.net.Layer(name) != nil {
-		d.fail(fmt.Errorf("layer %s: there is a layer of this name", name))
+	if slices.ContainsFunc(inputs, func(t *Tensor) bool { return d.broken[t] }) {
 		return list
 	}
 	for len(inputs) > 0 && inputs[len(inputs)-1] == nil { // optional inputs that are left out
 		inputs = inputs[:len(inputs)-1]
 	}
+	name := d.name
+	if name == "" && op != nil {
+		name = unique(d.net.layers, op.Name)
+	}
+	err := d.fits(name, op, attrs, outputs, inputs)
+	if err == nil {
+		var l *Layer
+		if l, err = d.add(name, op, attrs, outputs, inputs); err == nil {
+			return l.Outputs
+		}
+	}
+	d.fail(err)
+	return list
+}
+
+// fits returns an error for what is no layer of the network, whatever its op infers.
+func (d *Definition) fits(name string, op *Op, attrs any, outputs int, inputs []*Tensor) error {
+	if op == nil {
+		return fmt.Errorf("layer %q: no op", name)
+	}
+	fail := func(format string, args ...any) error {
+		return fmt.Errorf("layer %s (%s): "+format, append([]any{name, op.Name}, args...)...)
+	}
+	if d.net.Layer(name) != nil {
+		return fmt.Errorf("layer %s: there is a layer of this name", name)
+	}
+	if op.Infer == nil || op.Eval == nil {
+		return fail("the op has no Infer or no Eval")
+	}
+	if outputs < 1 || outputs > maxOutputs {
+		return fail("%d outputs", outputs)
+	}
+	if want, got := reflect.TypeOf(op.Attrs), reflect.TypeOf(attrs); want != got {
+		switch {
+		case want == nil:
+			return fail("it takes no attributes, not %s", got)
+		case got == reflect.PointerTo(want):
+			return fail("its attributes are a *%s; give them by value", want)
+		}
+		return fail("its attributes are %v, not %v", want, got)
+	}
+	for i, t := range inputs {
+		if t != nil && d.net.Tensor(t.Name) != t {
+			return fail("input %d, %s, is not a tensor of this network", i, t.Name)
+		}
+	}
+	return nil
+}
+
+// add adds a layer that fits. What its op cannot take, and panics on, is an error.
+func (d *Definition) add(name string, op *Op, attrs any, outputs int, inputs []*Tensor) (l *Layer, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if l := d.net.Layer(name); l != nil {
+				d.net.Remove(l)
+			}
+			err = fmt.Errorf("layer %s (%s): it cannot be made of attributes %+v and such inputs: %v", name, op.Name, attrs, v)
+		}
+	}()
 	names := []string{name}
 	for i := 1; i < outputs; i++ {
 		names = append(names, fmt.Sprintf("%s_%d", name, i))
 	}
-	l, err := d.net.Add(name, op, attrs, inputs, names...)
-	if err != nil {
-		d.fail(err)
-		return list
-	}
-	return l.Outputs
+	return d.net.Add(name, op, attrs, inputs, names...)
 }
 
 // Layer adds a layer of any op with one output.
@@ -145,161 +267,30 @@ func (d *Definition) Layer(op *Op, attrs any, inputs ...*Tensor) *Tensor {
 	return d.Layers(op, attrs, 1, inputs...)[0]
 }
 
-// Conv adds a convolution of x [N,C,D1,...] with w [M,C/group,K1,...]; bias [M] may be nil. A Group of 0 counts as 1.
-func (d *Definition) Conv(x, w, bias *Tensor, a ConvAttrs) *Tensor {
-	a.Group = max(1, a.Group)
-	return d.Layer(Conv, a, x, w, bias)
-}
-
-// Deconv adds a transposed convolution of x [N,C,D1,...] with w [C,M/group,K1,...]; bias [M] may be nil. A Group of 0
-// counts as 1.
-func (d *Definition) Deconv(x, w, bias *Tensor, a ConvTransposeAttrs) *Tensor {
-	a.Group = max(1, a.Group)
-	return d.Layer(ConvTranspose, a, x, w, bias)
-}
-
-// MaxPool adds a maximum over windows.
-func (d *Definition) MaxPool(x *Tensor, a PoolAttrs) *Tensor { return d.Layer(MaxPool, a, x) }
-
-// AveragePool adds a mean over windows.
-func (d *Definition) AveragePool(x *Tensor, a PoolAttrs) *Tensor { return d.Layer(AveragePool, a, x) }
-
-// FullyConnected adds y = x * transposed w + bias for x [N,...], whose axes from 1 on are flattened to K, w [M,K] and bias
-// [M], which may be nil.
-func (d *Definition) FullyConnected(x, w, bias *Tensor) *Tensor {
-	if x != nil && len(x.Dims) != 2 {
-		x = d.suffixed("_flatten").Layer(Flatten, FlattenAttrs{1}, x)
+// imported adds the layer that an ONNX node with the given attributes imports as.
+func (d *Definition) imported(op string, attrs map[string]Attr, inputs ...*Tensor) *Tensor {
+	o := d.ops.Named(op)
+	node := &Node{Name: d.name, OpType: op, Version: exportOpset, Inputs: inputs, Outputs: 1, Attrs: attrs}
+	if slices.ContainsFunc(inputs, func(t *Tensor) bool { return d.broken[t] }) {
+		return d.none()
 	}
-	return d.Layer(Gemm, GemmAttrs{Alpha: 1, Beta: 1, TransB: true}, x, w, bias)
-}
-
-// Gemm adds y = alpha*a*b + beta*c; c may be nil.
-func (d *Definition) Gemm(a, b, c *Tensor, attrs GemmAttrs) *Tensor {
-	return d.Layer(Gemm, attrs, a, b, c)
-}
-
-// MatMul adds a matrix product over the last two axes.
-func (d *Definition) MatMul(a, b *Tensor) *Tensor { return d.Layer(MatMul, nil, a, b) }
-
-// Activation adds an element-wise operation on one tensor; params are its immediates, as in (EltClamp, 0, 6).
-func (d *Definition) Activation(op EltOp, x *Tensor, params ...float32) *Tensor {
-	if info := op.Info(); info.Arity != 1 || info.Imms != len(params) {
-		d.fail(fmt.Errorf("activation %s takes %d tensors and %d parameters, not 1 and %d", op, info.Arity, info.Imms, len(params)))
+	a, inputs, err := d.importNode(o, node)
+	if err != nil {
+		d.fail(fmt.Errorf("layer %s (%s): %w", d.name, op, err))
+		return d.none()
 	}
-	return d.Program(Unary(op, params...), x)
+	return d.Layer(o, a, inputs...)
 }
 
-// Relu adds max(x, 0).
-func (d *Definition) Relu(x *Tensor) *Tensor { return d.Activation(EltRelu, x) }
-
-// Sigmoid adds 1 / (1 + exp(-x)).
-func (d *Definition) Sigmoid(x *Tensor) *Tensor { return d.Activation(EltSigmoid, x) }
-
-// Tanh adds the hyperbolic tangent.
-func (d *Definition) Tanh(x *Tensor) *Tensor { return d.Activation(EltTanh, x) }
-
-// Clip adds max(lo, min(hi, x)).
-func (d *Definition) Clip(x *Tensor, lo, hi float32) *Tensor {
-	return d.Activation(EltClamp, x, lo, hi)
-}
-
-// ElementWise adds an operation on two tensors, which broadcast as in ONNX.
-func (d *Definition) ElementWise(op EltOp, a, b *Tensor) *Tensor {
-	if op.Info().Arity != 2 {
-		d.fail(fmt.Errorf("element-wise %s takes %d tensors, not 2", op, op.Info().Arity))
-	}
-	return d.Program(Binary(op), a, b)
-}
-
-// Program adds an element-wise program over its arguments, which broadcast as in ONNX. The layer's op is the one that
-// imports the program's only operation from ONNX if there is one, else Pointwise.
-func (d *Definition) Program(p Program, args ...*Tensor) *Tensor {
-	if len(p.Code) == 1 {
-		return d.Layer(d.elementwise(p.Code[0].Op), Elementwise{p}, args...)
-	}
-	return d.Layer(Pointwise, Elementwise{p}, args...)
-}
-
-// elementwise returns the op whose layers do a single operation.
-func (d *Definition) elementwise(op EltOp) *Op {
-	for _, e := range elementwise {
-		if e.op == op {
-			return d.ops.Named(e.name)
+// importNode is the op's Import; what it panics on is an error.
+func (d *Definition) importNode(op *Op, node *Node) (attrs any, inputs []*Tensor, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("such inputs: %v", v)
 		}
-	}
-	for _, c := range composed {
-		if c.single == op && op != EltConst {
-			return d.ops.Named(c.name)
-		}
-	}
-	return Pointwise
-}
-
-// Scale adds (x*scale + shift) ^ power for x [N,C,...]; each of the constants has one element, one for each channel [C],
-// or a shape that broadcasts to x, and may be nil.
-func (d *Definition) Scale(x, scale, shift, power *Tensor) *Tensor {
-	p, args := Program{Args: 1}, []*Tensor{x}
-	for _, step := range []struct {
-		op EltOp
-		t  *Tensor
-	}{{EltMul, scale}, {EltAdd, shift}, {EltPow, power}} {
-		if step.t != nil {
-			p = p.Then(Binary(step.op), 0)
-			args = append(args, d.perChannel(x, step.t))
-		}
-	}
-	return d.Program(p, args...)
-}
-
-// perChannel returns t, a constant [C], in a shape that broadcasts to x [N,C,...].
-func (d *Definition) perChannel(x, t *Tensor) *Tensor {
-	v, ok := t.Const()
-	if !ok || x == nil || len(x.Dims) < 3 || len(v.Dims) != 1 || v.Dims[0] == 1 {
-		return t
-	}
-	dims := slices.Repeat([]int{1}, len(x.Dims)-1)
-	dims[0] = v.Dims[0]
-	return d.Constant(t.Name+"_per_channel", Value{v.Type, dims, v.Data})
-}
-
-// BatchNorm adds (x - mean) / sqrt(variance + epsilon) * scale + bias, all but x being [C].
-func (d *Definition) BatchNorm(x, scale, bias, mean, variance *Tensor, epsilon float32) *Tensor {
-	return d.Layer(BatchNorm, BatchNormAttrs{epsilon}, x, scale, bias, mean, variance)
-}
-
-// Softmax adds the softmax along an axis.
-func (d *Definition) Softmax(x *Tensor, axis int) *Tensor {
-	return d.Layer(Softmax, SoftmaxAttrs{Axis: axis}, x)
-}
-
-// Shuffle says what [Definition.Shuffle] does, in this order; nil leaves a step out.
-type Shuffle struct {
-	First   []int // permutation of the axes
-	Reshape []int // 0 is the extent on the same axis, one -1 what is left
-	Second  []int // permutation of the new axes
-}
-
-// Shuffle adds up to three layers that permute axes, reshape, and permute again; the last of them has the name given by
-// [Definition.Named].
-func (d *Definition) Shuffle(x *Tensor, s Shuffle) *Tensor {
-	var steps []func(d *Definition) *Tensor
-	if s.First != nil {
-		steps = append(steps, func(d *Definition) *Tensor { return d.Transpose(x, s.First...) })
-	}
-	if s.Reshape != nil {
-		steps = append(steps, func(d *Definition) *Tensor { return d.Reshape(x, s.Reshape...) })
-	}
-	if s.Second != nil {
-		steps = append(steps, func(d *Definition) *Tensor { return d.Transpose(x, s.Second...) })
-	}
-	for i, add := range steps {
-		step := d
-		if i < len(steps)-1 {
-			step = d.suffixed(fmt.Sprintf("_%d", i))
-		}
-		x = add(step)
-	}
-	return x
+	}()
+	attrs, inputs, err = op.Import(node)
+	return attrs, inputs, errors.Join(append(node.Errs(), err)...)
 }
 
 // suffixed returns the definition for a layer that precedes the one of d's name.
@@ -310,44 +301,18 @@ func (d *Definition) suffixed(suffix string) *Definition {
 	return d.Named(d.name + suffix)
 }
 
-// Transpose permutes the axes; none given reverses them.
-func (d *Definition) Transpose(x *Tensor, perm ...int) *Tensor {
-	return d.Layer(Transpose, TransposeAttrs{perm}, x)
-}
-
-// Reshape gives x another shape: 0 is the extent on the same axis, one -1 what is left.
-func (d *Definition) Reshape(x *Tensor, dims ...int) *Tensor {
-	shape := make([]int64, len(dims))
-	for i, n := range dims {
-		shape[i] = int64(n)
+// list adds a constant list of integers, such as a shape, for a layer of the given op.
+func (d *Definition) list(op, what string, elements []int) *Tensor {
+	list := make([]int64, len(elements))
+	for i, n := range elements {
+		list[i] = int64(n)
 	}
 	name := d.name
 	if name == "" {
-		name = "Reshape"
+		name = op
 	}
-	return d.Layer(Reshape, ReshapeAttrs{}, x, d.Constant(name+"_shape", Values(I64, shape, len(shape))))
+	return d.Constant(name+"_"+what, Values(I64, list, len(list)))
 }
 
-// Concat joins tensors along an axis.
-func (d *Definition) Concat(axis int, inputs ...*Tensor) *Tensor {
-	return d.Layer(Concat, ConcatAttrs{axis}, inputs...)
-}
-
-// Slice takes indices start, start+step, ... below end of each of the axes that the attributes name.
-func (d *Definition) Slice(x *Tensor, a SliceAttrs) *Tensor { return d.Layer(Slice, a, x) }
-
-// Pad adds constant elements around x: pads[i] at the begin of axis i, pads[rank+i] at its end.
-func (d *Definition) Pad(x *Tensor, value float32, pads ...int) *Tensor {
-	return d.Layer(Pad, PadAttrs{Mode: "constant", Pads: pads, Value: value}, x)
-}
-
-// Reduce adds one of the reductions, such as [ReduceMean], over the given axes, or over all of them.
-func (d *Definition) Reduce(op *Op, x *Tensor, keepDims bool, axes ...int) *Tensor {
-	if !slices.Contains(reductions, op) {
-		d.fail(fmt.Errorf("%s is no reduction", op.Name))
-	}
-	return d.Layer(op, ReduceAttrs{Axes: axes, KeepDims: keepDims}, x)
-}
-
-// Cast converts x to another type.
-func (d *Definition) Cast(x *Tensor, to DataType) *Tensor { return d.Layer(Cast, CastAttrs{To: to}, x) }
+// exportOpset is the ONNX operator set in which nodes are made.
+const exportOpset = 21

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func TestDefinition(t *testing.T) {
 	if !slices.Equal(lines, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
-	if out, err := n.Eval(map[string]Value{"x": NewValue(F32, 2, 4, 8, 8)}, nil); err != nil || !slices.Equal(out["half"].Dims, []int{2, 3}) {
+	if out, err := n.Eval(context.Background(), map[string]Value{"x": NewValue(F32, 2, 4, 8, 8)}, nil); err != nil || !slices.Equal(out["half"].Dims, []int{2, 3}) {
 		t.Errorf("got %v, %v", out, err)
 	}
 }

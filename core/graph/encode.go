@@ -268,6 +268,9 @@ func parseEach(list []string) ([]Dim, error) {
 // ParseDim reads what Dim.String prints: sums of products of integers, symbols (letters, digits, _ . and $) and
 // div(a,b), min(a,b), max(a,b).
 func ParseDim(s string) (Dim, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil { // the smallest integer, too, which is no negated one
+		return Const(int(n)), nil
+	}
 	p := dimParser{rest: s}
 	d, err := p.sum(0)
 	if err == nil && p.rest != "" {
@@ -331,7 +334,7 @@ func (p *dimParser) atom(depth int) (Dim, error) {
 		return Dim{}, fmt.Errorf("number or name expected before %q", p.rest)
 	}
 	if word[0] >= '0' && word[0] <= '9' {
-		n, err := strconv.ParseInt(word, 10, 48)
+		n, err := strconv.ParseInt(word, 10, 64)
 		return Const(int(n)), err
 	}
 	if !p.take('(') {

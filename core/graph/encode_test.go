@@ -1,6 +1,9 @@
 package graph
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestEncodeRoundTrip(t *testing.T) {
 	n := convNet(t)
@@ -32,5 +35,29 @@ func TestParseDim(t *testing.T) {
 		if d, err := ParseDim(s); err == nil {
 			t.Errorf("%q parsed as %s", s, d)
 		}
+	}
+}
+
+// TestEncodeLargeValues: integers of any size that are followed through shape arithmetic come back.
+func TestEncodeLargeValues(t *testing.T) {
+	n := NewNetwork("large")
+	x := n.AddInput("x", I64, Const(3))
+	c := n.AddConst("c", Values(I64, []int64{math.MaxInt64, math.MinInt64, 1e15}, 3))
+	l, err := n.Add("sum", Ops().Named("Add"), Elementwise{Binary(EltAdd)}, []*Tensor{x, c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.MarkOutput(l.Outputs[0])
+	var weights [][]byte
+	data, err := n.Encode(func(b []byte) int { weights = append(weights, b); return len(weights) - 1 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := DecodeNetwork(Ops(), data, func(i int) ([]byte, error) { return weights[i], nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != n.String() || !EqualDims(got.Tensor("c").Value, c.Value) {
+		t.Errorf("got %s with %v, want %s with %v", got, got.Tensor("c").Value, n, c.Value)
 	}
 }

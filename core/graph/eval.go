@@ -16,7 +16,8 @@ func (l *Layer) Eval(in, out []Value) error {
 	return nil
 }
 
-func (l *Layer) eval(in, out []Value) error {
+func (l *Layer) eval(in, out []Value) (err error) {
+	defer CatchFault(&err)
 	nargs := len(l.OpInputs())
 	args := make([]Value, len(in))
 	for i, v := range in {
@@ -222,85 +223,6 @@ func (b Broadcast) At(i int) int {
 		i /= b.dims[j]
 	}
 	return at
-}
-
-// Eval computes the network's outputs, by name, from its inputs, by name. Tap, if not nil, is given every layer's
-// outputs as they are computed. It is the reference for everything that runs networks faster.
-func (n *Network) Eval(inputs map[string]Value, tap func(l *Layer, out []Value)) (map[string]Value, error) {
-	env, err := n.Bind(inputs)
-	if err != nil {
-		return nil, err
-	}
-	if !n.Lowered {
-		if err := n.CheckShapes(env); err != nil {
-			return nil, err
-		}
-	}
-	vals := map[*Tensor]Value{}
-	uses := map[*Tensor]int{}
-	for _, t := range n.Inputs {
-		vals[t] = inputs[t.Name]
-	}
-	get := func(t *Tensor) Value {
-		if v, ok := t.Const(); ok {
-			return v
-		}
-		return vals[t]
-	}
-	for _, l := range n.Layers {
-		in, out := make([]Value, len(l.Inputs)), make([]Value, len(l.Outputs))
-		for i, t := range l.Inputs {
-			if t != nil {
-				in[i] = get(t)
-			}
-		}
-		for i, t := range l.Outputs {
-			if out[i], err = allocate(t, env); err != nil {
-				return nil, fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, err)
-			}
-		}
-		if err := l.Eval(in, out); err != nil {
-			return nil, err
-		}
-		for i, t := range l.Outputs {
-			vals[t] = out[i]
-		}
-		if tap != nil {
-			tap(l, out)
-		}
-		for _, t := range l.Inputs {
-			if t == nil || n.IsOutput(t) {
-				continue
-			}
-			if uses[t]++; uses[t] == len(t.Users) {
-				delete(vals, t)
-			}
-		}
-	}
-	outputs := map[string]Value{}
-	for _, t := range n.Outputs {
-		outputs[t.Name] = get(t)
-	}
-	return outputs, nil
-}
-
-// maxEvalBytes bounds one tensor of a network that is evaluated.
-const maxEvalBytes = 2 << 30
-
-// allocate returns a zero value for t with the dims that it has for the symbols in env.
-func allocate(t *Tensor, env map[string]int) (Value, error) {
-	dims := EvalDims(t.Dims, env)
-	size := t.Type.Size()
-	for i, d := range dims {
-		if d < 0 {
-			return Value{}, fmt.Errorf("output %s has extent %d on axis %d for these inputs", t, d, i)
-		}
-		if d > 0 && size > maxEvalBytes/d {
-			return Value{}, fmt.Errorf("output %s with shape %v needs more than %d bytes", t, dims, maxEvalBytes)
-		}
-		size *= max(1, d)
-	}
-	return NewValue(t.Type, dims...), nil
 }
 
 // Bind checks the inputs' types and shapes and returns the values of the symbols in them.

@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -50,7 +51,7 @@ func ExampleDefine() {
 	fmt.Print(net)
 
 	image := graph.Values(graph.F32, lenetWeights(11, 28*28, 1), 1, 1, 28, 28)
-	out, err := net.Eval(map[string]graph.Value{"image": image}, nil)
+	out, err := net.Eval(context.Background(), map[string]graph.Value{"image": image}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -84,7 +85,7 @@ func TestLeNet(t *testing.T) {
 	}
 	const batch = 3
 	images := lenetWeights(11, batch*28*28, 1)
-	out, err := net.Eval(map[string]graph.Value{"image": graph.Values(graph.F32, images, batch, 1, 28, 28)}, nil)
+	out, err := net.Eval(context.Background(), map[string]graph.Value{"image": graph.Values(graph.F32, images, batch, 1, 28, 28)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

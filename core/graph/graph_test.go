@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"math"
 	"testing"
 )
@@ -100,7 +101,7 @@ func TestEvalFusedEqualsUnfused(t *testing.T) {
 	for i := range x.F32() {
 		x.F32()[i] = float32(i%11) - 5
 	}
-	want, err := n.Eval(map[string]Value{"x": x}, nil)
+	want, err := n.Eval(context.Background(), map[string]Value{"x": x}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +116,7 @@ func TestEvalFusedEqualsUnfused(t *testing.T) {
 	if err := m.Verify(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := m.Eval(map[string]Value{"x": x}, nil)
+	got, err := m.Eval(context.Background(), map[string]Value{"x": x}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

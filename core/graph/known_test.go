@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"strings"
 	"testing"
 )
@@ -60,7 +61,7 @@ func TestShapeArithmetic(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
 		}
 		n.MarkOutput(y)
-		if out, err := n.Eval(map[string]Value{"x": NewValue(F32, 2, 3, 4, 5)}, nil); err != nil || out[y.Name].Len() != 120 {
+		if out, err := n.Eval(context.Background(), map[string]Value{"x": NewValue(F32, 2, 3, 4, 5)}, nil); err != nil || out[y.Name].Len() != 120 {
 			t.Errorf("%s: %v %v", c.name, out[y.Name].Dims, err)
 		}
 	}
@@ -172,11 +173,11 @@ func TestCheckShapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.MarkOutput(l.Outputs[0])
-	_, err = n.Eval(map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 4)}, nil)
+	_, err = n.Eval(context.Background(), map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 4)}, nil)
 	if err == nil || !strings.Contains(err.Error(), "layer sum (Add)") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := n.Eval(map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 3)}, nil); err != nil {
+	if _, err := n.Eval(context.Background(), map[string]Value{"a": NewValue(F32, 3), "b": NewValue(F32, 3)}, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -54,6 +54,10 @@ type Op struct {
 	// Import makes the layer's attributes and chooses its inputs. Nil if the op has no attributes and takes the node's
 	// inputs as they are.
 	Import func(n *Node) (attrs any, inputs []*Tensor, err error)
+
+	// Export makes the ONNX nodes of a layer: what Import reads. Nil if the op has no attributes and a node of the first of
+	// Onnx takes the layer's inputs as they are.
+	Export func(e *Exporter) error
 }
 
 // RealMode says in which form an op's Eval sees real numbers that are stored as quantised integers, F16 or BF16.
@@ -81,26 +85,39 @@ func NewOpSet(ops ...*Op) OpSet {
 	return s.With(ops...)
 }
 
-// With returns s and further ops. It panics, naming the op, where one leaves a property open, and where two have one name or
-// import one ONNX operator: of a table that is written down, none of these is a question to answer silently.
+// With is [OpSet.Plus] for a table that is written down, where none of what it refuses is a question to answer silently: it
+// panics.
 func (s OpSet) With(ops ...*Op) OpSet {
+	r, err := s.Plus(ops...)
+	if err != nil {
+		panic("graph: " + err.Error())
+	}
+	return r
+}
+
+// Plus returns s and further ops. The error names one that is nil or leaves a property open, and two that have one name or
+// import one ONNX operator.
+func (s OpSet) Plus(ops ...*Op) (OpSet, error) {
 	r := OpSet{maps.Clone(s.byName), maps.Clone(s.byOnnx)}
-	for _, op := range ops {
+	for i, op := range ops {
+		if op == nil {
+			return OpSet{}, fmt.Errorf("op %d of %d is nil", i+1, len(ops))
+		}
 		if err := op.check(); err != nil {
-			panic("graph: " + err.Error())
+			return OpSet{}, err
 		}
 		if r.byName[op.Name] != nil {
-			panic(fmt.Sprintf("graph: the op %s stands twice in a set of ops", op.Name))
+			return OpSet{}, fmt.Errorf("the op %s stands twice in a set of ops", op.Name)
 		}
 		r.byName[op.Name] = op
 		for _, name := range op.Onnx {
 			if other := r.byOnnx[name]; other != nil {
-				panic(fmt.Sprintf("graph: the ops %s and %s both import ONNX's %s", other.Name, op.Name, name))
+				return OpSet{}, fmt.Errorf("the ops %s and %s both import ONNX's %s", other.Name, op.Name, name)
 			}
 			r.byOnnx[name] = op
 		}
 	}
-	return r
+	return r, nil
 }
 
 // Named returns the op of that name, or nil.
@@ -263,6 +280,19 @@ func (n *Node) Int(name string, def int) int {
 		return int(a.Int)
 	}
 	return def
+}
+
+// Flag returns an int attribute that is 0 or 1, or def. Other numbers are refused: runtimes differ in what they take them for,
+// and from attribute to attribute.
+func (n *Node) Flag(name string, def bool) bool {
+	a, ok := n.ask(name, AttrInt)
+	if !ok {
+		return def
+	}
+	if a.Int != 0 && a.Int != 1 {
+		n.errs = append(n.errs, fmt.Errorf("attribute %s is %d, want 0 or 1", name, a.Int))
+	}
+	return a.Int == 1
 }
 
 // Float returns a float attribute, or def.

@@ -62,12 +62,16 @@ func argOp(name string, sign int) *Op {
 			})
 			return nil
 		},
+		Export: func(e *Exporter) error {
+			a := e.Layer.Attrs.(ArgAttrs)
+			return e.Node(name, Attributes{"axis": a.Axis, "keepdims": a.KeepDims, "select_last_index": a.Last})
+		},
 		Import: func(n *Node) (any, []*Tensor, error) {
 			rank, err := n.rank(0)
 			if err != nil {
 				return nil, nil, err
 			}
-			a := ArgAttrs{KeepDims: n.Int("keepdims", 1) != 0, Last: n.Int("select_last_index", 0) != 0}
+			a := ArgAttrs{KeepDims: n.Flag("keepdims", true), Last: n.Flag("select_last_index", false)}
 			a.Axis, err = axisIn(n.Int("axis", 0), rank)
 			return a, n.Inputs, err
 		},
@@ -157,13 +161,17 @@ var TopK = &Op{
 		})
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(TopKAttrs)
+		return e.Node("TopK", Attributes{"axis": a.Axis, "largest": !a.Smallest}, e.Input(0), e.list("k", []int{a.K}))
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		rank, err := n.rank(0)
 		if err != nil {
 			return nil, nil, err
 		}
-		a := TopKAttrs{K: n.Int("k", -1), Smallest: n.Int("largest", 1) == 0}
-		n.Int("sorted", 1)
+		a := TopKAttrs{K: n.Int("k", -1), Smallest: !n.Flag("largest", true)}
+		n.Flag("sorted", true)
 		if a.Axis, err = axisIn(n.Int("axis", -1), rank); err != nil {
 			return nil, nil, err
 		}

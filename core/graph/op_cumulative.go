@@ -53,8 +53,18 @@ func cumulative(name string, start int, reals func(a, b float64) float64, ints f
 			out[0].setInts(dst, in[0].Type == U64)
 			return err
 		},
+		Export: func(e *Exporter) error {
+			a, axis, since := e.Layer.Attrs.(CumAttrs), e.Input(1), OldestExport
+			if axis == "" {
+				axis = e.scalar("axis", a.Axis)
+			}
+			if name == "CumProd" {
+				since = 26
+			}
+			return e.NodeSince(since, name, Attributes{"exclusive": a.Exclusive, "reverse": a.Reverse}, e.Input(0), axis)
+		},
 		Import: func(n *Node) (any, []*Tensor, error) {
-			a := CumAttrs{Exclusive: n.Int("exclusive", 0) != 0, Reverse: n.Int("reverse", 0) != 0}
+			a := CumAttrs{Exclusive: n.Flag("exclusive", false), Reverse: n.Flag("reverse", false)}
 			rank, err := n.rank(0)
 			if err != nil || n.Input(1) == nil {
 				return nil, nil, fmt.Errorf("an input is missing")
@@ -138,8 +148,15 @@ var Trilu = &Op{
 		}
 		return nil
 	},
+	Export: func(e *Exporter) error {
+		a, k := e.Layer.Attrs.(TriluAttrs), e.Input(1)
+		if k == "" && a.K != 0 {
+			k = e.scalar("k", a.K)
+		}
+		return e.Node("Trilu", Attributes{"upper": a.Upper}, e.Input(0), k)
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
-		a := TriluAttrs{Upper: n.Int("upper", 1) != 0}
+		a := TriluAttrs{Upper: n.Flag("upper", true)}
 		if _, err := n.rank(0); err != nil {
 			return nil, nil, err
 		}

@@ -131,17 +131,23 @@ func gelu(n *Node) (Program, []*Tensor, error) {
 	}
 }
 
-// celu is x >= 0 ? x : a*(exp(x/a)-1).
+// celu is x >= 0 ? x : a*(exp(x/a)-1), which for a < 0 is |a|*(exp(x/|a|)-1) * exp(x/a).
 func celu(n *Node) (Program, []*Tensor, error) {
 	alpha := n.Float("alpha", 1)
 	if alpha == 1 {
 		return Unary(EltElu, 1), n.Inputs, nil
 	}
+	if alpha == 0 || math.IsInf(float64(alpha), 0) || alpha != alpha {
+		return Program{}, nil, fmt.Errorf("alpha is %g, which x cannot be divided by", alpha)
+	}
 	b := newProgram(1)
-	a := b.constant(alpha)
+	a := b.constant(max(alpha, -alpha))
 	b.do(EltDiv, 0, a)
 	b.p.Code = append(b.p.Code, Instr{Op: EltElu, Arg: [3]int{b.p.Result()}, Imm: [2]float32{1}})
 	low := b.do(EltMul, b.p.Result(), a)
+	if alpha < 0 {
+		low = b.do(EltMul, low, b.do(EltExp, b.do(EltDiv, 0, b.constant(alpha))))
+	}
 	b.do(EltSelect, b.do(EltGreaterEqual, 0, b.constant(0)), 0, low)
 	return b.p, n.Inputs, nil
 }
@@ -196,10 +202,10 @@ func isInf(n *Node) (Program, []*Tensor, error) {
 	b := newProgram(1)
 	zero, difference := b.constant(0), b.do(EltSub, 0, 0)
 	inf := b.do(EltAnd, b.do(EltEqual, 0, 0), b.do(EltNot, b.do(EltEqual, difference, difference)))
-	if n.Int("detect_positive", 1) == 0 {
+	if !n.Flag("detect_positive", true) {
 		inf = b.do(EltAnd, inf, b.do(EltLess, 0, zero))
 	}
-	if n.Int("detect_negative", 1) == 0 {
+	if !n.Flag("detect_negative", true) {
 		b.do(EltAnd, inf, b.do(EltGreater, 0, zero))
 	}
 	return b.p, n.Inputs, nil
@@ -210,7 +216,7 @@ func mod(n *Node) (Program, []*Tensor, error) {
 	if n.Input(1) == nil {
 		return Program{}, nil, fmt.Errorf("input 1 is missing")
 	}
-	if n.Int("fmod", 0) != 0 || slices.Contains([]DataType{U8, U16, U32, U64}, n.Inputs[0].Type) {
+	if n.Flag("fmod", false) || slices.Contains([]DataType{U8, U16, U32, U64}, n.Inputs[0].Type) {
 		return Binary(EltMod), n.Inputs, nil
 	}
 	b := newProgram(2)

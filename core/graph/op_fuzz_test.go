@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -144,5 +145,5 @@ func evaluateFuzzed(n *Network, node *Node, inputs map[string]Value) {
 		}
 		n.MarkOutput(y)
 	}
-	_, _ = n.Eval(inputs, nil)
+	_, _ = n.Eval(context.Background(), inputs, nil)
 }

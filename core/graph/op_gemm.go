@@ -29,10 +29,14 @@ var Gemm = &Op{
 	Product: &Product{Axes: gemmAxes, Groups: oneGroup},
 	Infer:   inferGemm,
 	Eval:    evalGemm,
+	Export: func(e *Exporter) error {
+		a := e.Layer.Attrs.(GemmAttrs)
+		return e.Node("Gemm", Attributes{"alpha": a.Alpha, "beta": a.Beta, "transA": a.TransA, "transB": a.TransB})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return GemmAttrs{
 			Alpha: n.Float("alpha", 1), Beta: n.Float("beta", 1),
-			TransA: n.Int("transA", 0) != 0, TransB: n.Int("transB", 0) != 0,
+			TransA: n.Flag("transA", false), TransB: n.Flag("transB", false),
 		}, n.Inputs, nil
 	},
 }

@@ -16,16 +16,18 @@ func inferPerChannel(l *Layer, params ...int) error {
 	if len(x.Dims) < 2 {
 		return fmt.Errorf("input %s: want a batch and a channel axis", x.TypeString())
 	}
+	dims := slices.Clone(x.Dims)
 	for _, i := range params {
 		p, err := l.needReal(i)
 		if err != nil {
 			return err
 		}
-		if len(p.Dims) != 1 || conflict(p.Dims[0], x.Dims[1]) {
-			return fmt.Errorf("input %d is %s, want one number for each of the %s channels of %s", i, p.TypeString(), x.Dims[1], x.TypeString())
+		if len(p.Dims) != 1 || conflict(p.Dims[0], dims[1]) {
+			return fmt.Errorf("input %d is %s, want one number for each of the %s channels of %s", i, p.TypeString(), dims[1], x.TypeString())
 		}
+		dims[1], _ = sameDim(dims[1], p.Dims[0]) // they do not conflict
 	}
-	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), x.Dims
+	l.Outputs[0].Type, l.Outputs[0].Dims = x.RealType(), dims
 	return nil
 }
 

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -29,7 +30,7 @@ func distinct(v Value, first int) Value {
 // evalTable evaluates a layer of the table, whose inputs are constants and the given values, and returns all of them.
 func evalTable(t *testing.T, n *Network, l *Layer, inputs map[string]Value) (in, out []Value) {
 	t.Helper()
-	all, err := n.Eval(inputs, nil)
+	all, err := n.Eval(context.Background(), inputs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,12 +278,12 @@ func checkIndices(t *testing.T, n *Network, l *Layer, inputs map[string]Value, n
 		}
 	}
 	fill(0)
-	if _, err := n.Eval(inputs, nil); err != nil {
+	if _, err := n.Eval(context.Background(), inputs, nil); err != nil {
 		t.Errorf("%s: the last indices: %v", l, err)
 	}
 	_, last := evalTable(t, n, l, inputs)
 	fill(1)
-	out, err := n.Eval(inputs, nil)
+	out, err := n.Eval(context.Background(), inputs, nil)
 	if l.Op != OneHot && err == nil {
 		t.Errorf("%s takes an index past %v", l, dims)
 	}

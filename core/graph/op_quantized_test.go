@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -52,7 +53,7 @@ func TestQuantizedProducts(t *testing.T) {
 				t.Fatal(err)
 			}
 			n.MarkOutput(l.Outputs[0])
-			out, err := n.Eval(map[string]Value{"x": x}, nil)
+			out, err := n.Eval(context.Background(), map[string]Value{"x": x}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +86,7 @@ func TestQuantizedMaxPool(t *testing.T) {
 		t.Errorf("output is %s", y)
 	}
 	n.MarkOutput(y)
-	out, err := n.Eval(map[string]Value{"x": Values(I8, []int8{-128, -5, 7, 127}, 1, 1, 4)}, nil)
+	out, err := n.Eval(context.Background(), map[string]Value{"x": Values(I8, []int8{-128, -5, 7, 127}, 1, 1, 4)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestQLinearConvOfQuantized(t *testing.T) {
 	}
 	in := NewValue(F32, 1, 1, 1, 3)
 	copy(in.F32(), []float32{2, -1, 100})
-	out, err := n.Eval(map[string]Value{"x": in}, nil)
+	out, err := n.Eval(context.Background(), map[string]Value{"x": in}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

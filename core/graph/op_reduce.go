@@ -117,6 +117,13 @@ func reduction(name string, class Class, flops func(n int) int, f func(x []float
 			return nil
 		},
 		Import: importReduce,
+		Export: func(e *Exporter) error {
+			a, axes := e.Layer.Attrs.(ReduceAttrs), ""
+			if len(a.Axes) > 0 {
+				axes = e.list("axes", a.Axes)
+			}
+			return e.Node(name, Attributes{"keepdims": a.KeepDims, "noop_with_empty_axes": a.NoopEmpty}, e.Input(0), axes)
+		},
 	}
 }
 
@@ -298,6 +305,6 @@ func importReduce(n *Node) (any, []*Tensor, error) {
 	if axes, err = axesIn(axes, len(n.Inputs[0].Dims)); err != nil {
 		return nil, nil, err
 	}
-	a := ReduceAttrs{Axes: axes, KeepDims: n.Int("keepdims", 1) != 0, NoopEmpty: n.Int("noop_with_empty_axes", 0) != 0}
+	a := ReduceAttrs{Axes: axes, KeepDims: n.Flag("keepdims", true), NoopEmpty: n.Flag("noop_with_empty_axes", false)}
 	return a, n.Inputs[:1], nil
 }

@@ -47,8 +47,11 @@ var Reshape = &Op{
 		return l.inferReshaped(x, dims)
 	},
 	Eval: copyElements,
+	Export: func(e *Exporter) error {
+		return e.Node("Reshape", Attributes{"allowzero": e.Layer.Attrs.(ReshapeAttrs).AllowZero})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
-		return ReshapeAttrs{n.Int("allowzero", 0) != 0}, n.Inputs, nil
+		return ReshapeAttrs{n.Flag("allowzero", false)}, n.Inputs, nil
 	},
 }
 
@@ -82,7 +85,8 @@ func productOf(dims []Dim) Dim {
 	return p
 }
 
-// reshapeDims resolves the 0 and -1 of a target shape for an input of shape in.
+// reshapeDims resolves the 0 and -1 of a target shape for an input of shape in. The -1 is what is left beside the axes that are
+// copied, so that it is known where one of these has no extent, too.
 func reshapeDims(in, target []Dim, allowZero bool) ([]Dim, error) {
 	out := slices.Clone(target)
 	open := -1
@@ -106,6 +110,11 @@ func reshapeDims(in, target []Dim, allowZero bool) ([]Dim, error) {
 	// Equal factors on both sides cancel, so that the rest is a simple product more often.
 	left, right := slices.Clone(in), slices.Clone(out)
 	if open >= 0 {
+		for i, d := range target {
+			if d.Is(0) && !allowZero {
+				left[i], right[i] = Const(1), Const(1)
+			}
+		}
 		right = slices.Delete(right, open, open+1)
 	}
 	left = slices.DeleteFunc(left, func(d Dim) bool {
@@ -160,6 +169,9 @@ var Flatten = &Op{
 		return l.inferReshaped(x, []Dim{productOf(x.Dims[:axis]), productOf(x.Dims[axis:])})
 	},
 	Eval: copyElements,
+	Export: func(e *Exporter) error {
+		return e.Node("Flatten", Attributes{"axis": e.Layer.Attrs.(FlattenAttrs).Axis})
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		return FlattenAttrs{n.Int("axis", 1)}, n.Inputs, nil
 	},
@@ -202,6 +214,13 @@ var Squeeze = &Op{
 		return l.inferReshaped(x, dims)
 	},
 	Eval: copyElements,
+	Export: func(e *Exporter) error {
+		axes := ""
+		if list := e.Layer.Attrs.(SqueezeAttrs).Axes; len(list) > 0 {
+			axes = e.list("axes", list)
+		}
+		return e.Node("Squeeze", nil, e.Input(0), axes)
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		axes, err := importAxes(n)
 		if err != nil {
@@ -261,6 +280,9 @@ var Unsqueeze = &Op{
 		return l.inferReshaped(x, dims)
 	},
 	Eval: copyElements,
+	Export: func(e *Exporter) error {
+		return e.Node("Unsqueeze", nil, e.Input(0), e.list("axes", e.Layer.Attrs.(UnsqueezeAttrs).Axes))
+	},
 	Import: func(n *Node) (any, []*Tensor, error) {
 		axes, err := importAxes(n)
 		if err != nil {

@@ -38,7 +38,7 @@ var ScatterElements = &Op{
 		if err := checkElementIndices(x, indices, axis); err != nil {
 			return err
 		}
-		if !sameShape(indices.Dims, updates.Dims) {
+		if !SameShape(indices.Dims, updates.Dims) {
 			return fmt.Errorf("updates %s do not have the shape of indices %s", updates, indices)
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
@@ -49,6 +49,7 @@ var ScatterElements = &Op{
 		return eachIndexed(l, in[0], in[1], func(i, at int) { put(at, i) })
 	},
 	Import: importScatter,
+	Export: exportScatter,
 }
 
 // ScatterND returns data [d...] with the slices that the rows of indices [i..., k] name replaced by those of updates.
@@ -71,7 +72,7 @@ var ScatterND = &Op{
 			return err
 		}
 		want := append(append([]Dim(nil), indices.Dims[:len(indices.Dims)-1]...), x.Dims[k:]...)
-		if !sameShape(want, updates.Dims) {
+		if !SameShape(want, updates.Dims) {
 			return fmt.Errorf("updates %s do not have the shape %s", updates, FormatDims(want))
 		}
 		return l.inferMoved(0, x, x.Dims, x.Range.Axis)
@@ -88,6 +89,7 @@ var ScatterND = &Op{
 		})
 	},
 	Import: importScatter,
+	Export: exportScatter,
 }
 
 func importScatter(n *Node) (any, []*Tensor, error) {
@@ -101,6 +103,15 @@ func importScatter(n *Node) (any, []*Tensor, error) {
 	}
 	a.Axis, err = axisIn(n.Int("axis", 0), rank)
 	return a, n.Inputs, err
+}
+
+func exportScatter(e *Exporter) error {
+	a := e.Layer.Attrs.(ScatterAttrs)
+	attrs := Attributes{"reduction": a.Reduction}
+	if e.Layer.Op.Name == "ScatterElements" {
+		attrs["axis"] = a.Axis
+	}
+	return e.Node(e.Layer.Op.Name, attrs)
 }
 
 // needScattered returns the data, the integer indices and the updates of a scattering op.
@@ -126,8 +137,8 @@ func (l *Layer) needScattered() (x, indices, updates *Tensor, err error) {
 	return x, indices, updates, err
 }
 
-// sameShape reports whether two shapes may be equal: only constants that differ tell them apart.
-func sameShape(a, b []Dim) bool {
+// SameShape reports whether two shapes may be equal: only constants that differ tell them apart.
+func SameShape(a, b []Dim) bool {
 	if len(a) != len(b) {
 		return false
 	}

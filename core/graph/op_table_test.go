@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -164,7 +165,7 @@ func TestOpTable(t *testing.T) {
 			if _, err := json.Marshal(l.Attrs); err != nil {
 				t.Error(err)
 			}
-			out, err := n.Eval(inputs, nil)
+			out, err := n.Eval(context.Background(), inputs, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,13 +2,24 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 )
 
 // CheckShapes infers the network anew for the extents that its symbols have, and returns an error where those break
-// what was taken for granted of symbols: that two are equal, or that an extent is a multiple. A network that passes can
-// be evaluated, and so can everything made from it, without a shape out of place. It is for networks that are not lowered.
+// what was taken for granted of symbols: that two are equal, or that an extent is a multiple. So it does with the network
+// that this one was made from, some of whose layers may be gone. A network that passes can be evaluated, and so can
+// everything made from it, without a shape out of place. Every symbol of the inputs must have a value.
 func (n *Network) CheckShapes(env map[string]int) error {
+	if err := n.checkSymbols(env); err != nil {
+		return err
+	}
+	if n.Source != nil {
+		if err := n.Source.CheckShapes(env); err != nil {
+			return err
+		}
+	}
 	for _, l := range n.Layers {
 		if !slices.ContainsFunc(slices.Concat(l.Inputs, l.Outputs), (*Tensor).dynamic) {
 			continue
@@ -20,13 +31,45 @@ func (n *Network) CheckShapes(env map[string]int) error {
 	return nil
 }
 
+// checkSymbols returns an error for a symbol of the inputs that has no value, and for an extent that is none.
+func (n *Network) checkSymbols(env map[string]int) error {
+	if open := n.Unbound(env); len(open) > 0 {
+		return fmt.Errorf("network %s: %s has no value; give every symbol of the inputs' shapes one", n.Name, strings.Join(open, ", "))
+	}
+	for _, t := range n.Inputs {
+		for i, d := range t.Dims {
+			if n := d.Eval(env); n < 0 || n > maxExtent {
+				return fmt.Errorf("input %s: axis %d would be %d", t, i, n)
+			}
+		}
+	}
+	return nil
+}
+
+// Unbound returns the symbols of the inputs' shapes that env has no value for, sorted.
+func (n *Network) Unbound(env map[string]int) []string {
+	symbols := map[string]bool{}
+	for _, t := range n.Inputs {
+		for _, d := range t.Dims {
+			d.Symbols(symbols)
+		}
+	}
+	maps.DeleteFunc(symbols, func(name string, _ bool) bool { _, ok := env[name]; return ok })
+	return slices.Sorted(maps.Keys(symbols))
+}
+
 // CheckShapes infers the layer for the extents that its symbols have and returns an error where that gives other shapes
 // than its tensors have, or an argument of the epilogue does not broadcast to its result. Types are not looked at, so
 // the layer may be lowered.
-func (l *Layer) CheckShapes(env map[string]int) error {
+func (l *Layer) CheckShapes(env map[string]int) (err error) {
 	if l.Unsupported() != nil { // its shapes are what the model says
 		return nil
 	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, NewFault(v))
+		}
+	}()
 	c := &Layer{Name: l.Name, Op: l.Op, Attrs: l.Attrs, Epilogue: l.Epilogue}
 	for _, t := range l.Inputs {
 		c.Inputs = append(c.Inputs, t.at(env))

@@ -183,7 +183,7 @@ func (h *halver) outputs(l *graph.Layer) {
 
 // inputs makes every real input of l the type that l wants.
 func (h *halver) inputs(l *graph.Layer) {
-	if h.sums[l] != apart {
+	if s := h.sums[l]; l.Op.Class == graph.ClassElementwise && (s == wide || s == narrowing) {
 		return
 	}
 	for i, t := range l.Inputs {

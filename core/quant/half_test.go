@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -52,7 +53,7 @@ func TestFP16Rounding(t *testing.T) {
 	}
 	in := inputOf(want, 2)
 	round(in["x"].F32())
-	out, err := want.Eval(in, nil)
+	out, err := want.Eval(context.Background(), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

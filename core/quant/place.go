@@ -17,7 +17,7 @@ import (
 // them, the target computes them so and their input has a range. Pooling, means, element-wise layers and layers that only move elements (Reshape, Transpose,
 // Concat, MaxPool and the like) do where an 8-bit layer reads their result, so that no float tensor lies in between.
 // Full-size arguments of an epilogue, as of a residual addition, are quantised with the layer. Everything else stays
-// in floating point.
+// in floating point, normalisations spelled out by elementary layers included (sums.go).
 //
 // Every quantised tensor is quantised once and dequantised once, and all its users read that, so that it is stored in
 // 8 bits alone. The Quantize layer's result takes the name of the source tensor; the float tensor before it, which
@@ -138,6 +138,7 @@ func (p *placer) explicit() (list []Decision, ok bool) {
 // on depends on who reads it.
 func (p *placer) decide(layers []*graph.Layer) {
 	first, last := ends(layers)
+	sums := summingLayers(p.net, func(l *graph.Layer) bool { _, named := p.policy.rule(l); return named })
 	p.decisions = make([]Decision, len(layers))
 	for i := len(layers) - 1; i >= 0; i-- {
 		l := layers[i]
@@ -150,6 +151,10 @@ func (p *placer) decide(layers []*graph.Layer) {
 			d.Reason = "the first layer is kept in floating point"
 		case !named && p.policy.KeepLast && last[l]:
 			d.Reason = "the last layer is kept in floating point"
+		case sums[l] == scaling:
+			d.Reason = "it scales by the root of a sum of squares, as a normalisation does"
+		case sums[l] != apart:
+			d.Reason = "a sum of squares needs more digits than 8 bits have"
 		default:
 			inputs, reason := p.quantizable(l)
 			if inputs != nil {

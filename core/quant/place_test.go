@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -92,12 +93,13 @@ func calibrate(t *testing.T, n *graph.Network, c Calibrator) map[string]graph.Ra
 	for name, v := range in {
 		ranges[name] = c.Range(histogram(v.F32()))
 	}
-	_, err := n.Eval(in, func(l *graph.Layer, out []graph.Value) {
+	_, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []graph.Value) error {
 		for i, v := range out {
 			if v.Type == graph.F32 {
 				ranges[l.Outputs[i].Name] = c.Range(histogram(v.F32()))
 			}
 		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +109,7 @@ func calibrate(t *testing.T, n *graph.Network, c Calibrator) map[string]graph.Ra
 
 func eval(t *testing.T, n *graph.Network) []float32 {
 	t.Helper()
-	out, err := n.Eval(inputOf(n, 2), nil)
+	out, err := n.Eval(context.Background(), inputOf(n, 2), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,8 @@ type Info struct {
 	Threads     int    // workers, on a CPU
 	// Align is what the bytes of every tensor must begin at a multiple of, slices of larger tensors too; 0 for anywhere.
 	Align int
+	// Host says that its memory is the host's, where kernels keep the constants that they pack, too.
+	Host bool
 	// Estimated says that times on this backend are a model's, not measured.
 	Estimated bool
 }
@@ -41,6 +43,12 @@ type Compiler interface {
 	Adopt([]kernels.Code)
 	// CodeUse tells where the code came from that was bound until now.
 	CodeUse() CodeUse
+}
+
+// Threaded is implemented by backends that compute with threads of the host.
+type Threaded interface {
+	// NewStreamOf returns a stream with so many threads of its own, which end when it is closed.
+	NewStreamOf(threads int) (kernels.Stream, error)
 }
 
 // CodeUse is how many modules of code were compiled, and how many were found in the files where earlier compilations are

@@ -28,6 +28,7 @@ type ExecutionContext struct {
 	caller  *[2]traffic    // the data of ExecuteSplit, inputs and outputs
 	changed bool           // the context's inputs are others than the caller's
 	watch   *watch         // nil where launches are not watched
+	bound   bindings       // inputs and outputs that lie in the caller's memory
 }
 
 type launch struct {
@@ -36,7 +37,11 @@ type launch struct {
 }
 
 // NewContext allocates what one user of the plan needs; the error is a *NoRoom where the device has not got that.
-func (l *Loaded) NewContext() (*ExecutionContext, error) {
+func (l *Loaded) NewContext() (*ExecutionContext, error) { return l.NewContextOf(0) }
+
+// NewContextOf is [Loaded.NewContext] with so many threads of the host for this user alone, where the backend is [Threaded];
+// others, and 0, share what the backend has.
+func (l *Loaded) NewContextOf(threads int) (*ExecutionContext, error) {
 	p, b := l.Plan, l.backend
 	c := &ExecutionContext{loaded: l, inputs: map[string]int{}, outputs: map[string]int{}}
 	err := p.hasRoom(b, 0)
@@ -49,7 +54,7 @@ func (l *Loaded) NewContext() (*ExecutionContext, error) {
 	if c.io, err = b.Alloc(p.Memory.IO); err != nil {
 		err = fmt.Errorf("memory of inputs and outputs: %w", err)
 	} else {
-		c.stream, err = b.NewStream()
+		c.stream, err = newStream(b, threads)
 	}
 	if err != nil {
 		c.Close()
@@ -89,6 +94,13 @@ func (l *Loaded) NewContext() (*ExecutionContext, error) {
 		c.args = append(c.args, a)
 	}
 	return c, nil
+}
+
+func newStream(b Backend, threads int) (kernels.Stream, error) {
+	if t, ok := b.(Threaded); ok && threads > 0 {
+		return t.NewStreamOf(threads)
+	}
+	return b.NewStream()
 }
 
 // Close gives the context's memory back.
@@ -246,7 +258,7 @@ func (c *ExecutionContext) launch(i int) error {
 	}
 	a := &c.args[i]
 	c.watch.begin(i)
-	return c.ofStep(i, k.Launch(c.stream, a.in, a.out, a.scratch))
+	return c.ofStep(i, LaunchKernel(k, c.stream, a.in, a.out, a.scratch))
 }
 
 // ofStep says that an error is that of a step.

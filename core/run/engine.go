@@ -183,7 +183,7 @@ func IsEngine(data []byte) bool { return bytes.HasPrefix(data, []byte(engineMagi
 func ReadEngine(ops graph.OpSet, data []byte) (e *Engine, err error) {
 	defer func() {
 		if v := recover(); v != nil { // a file that was made wrong reached an op's own checks
-			e, err = nil, fmt.Errorf("the engine contradicts itself: %v", v)
+			e, err = nil, fmt.Errorf("the engine contradicts itself: %w", graph.NewFault(v))
 		}
 	}()
 	sections, err := readSections(data)

@@ -10,33 +10,29 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// NewPlan lays a lowered network out for a backend and the given values of its symbols: it chooses tactics and formats
-// by cost, puts reformats between layers that do not agree, decides what is a view, a slice or computed in place, and
-// gives every tensor its place in memory.
+// NewPlan lays a lowered network out for a backend and the given values of its symbols: it finds the candidates, prices them,
+// chooses tactics and formats, puts reformats between layers that do not agree, decides what is a view, a slice or computed in
+// place, and gives every tensor its place in memory.
 func NewPlan(ctx context.Context, n *graph.Network, env map[string]int, b Backend, cost Cost) (*Plan, error) {
-	return NewPlanOf(ctx, n, env, b, cost, nil)
+	c, err := FindCandidates(ctx, n, env, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Price(ctx, cost); err != nil {
+		return nil, err
+	}
+	choice, err := c.Choose()
+	if err != nil {
+		return nil, err
+	}
+	return choice.Layout()
 }
 
-// NewPlanOf is [NewPlan] as one of several of a build, whose rounds say what else is priced.
-func NewPlanOf(ctx context.Context, n *graph.Network, env map[string]int, b Backend, cost Cost, rounds Rounds) (*Plan, error) {
-	c := &chooser{
-		network: n, env: env, backend: b, cost: cost, rounds: rounds,
-		options: map[*graph.Layer][]option{}, report: map[*graph.Layer][]Candidate{}, reformats: map[conversion]term{},
-	}
-	if err := c.bounded(); err != nil {
-		return nil, err
-	}
-	var err error
-	if c.room, err = c.workspaceRoom(); err != nil {
-		return nil, err
-	}
-	if err := c.enumerate(ctx); err != nil {
-		return nil, err
-	}
-	c.choose()
-	y := &layout{chooser: c, plan: &Plan{Target: b.Info().Fingerprint, Network: n}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		y.plan.Symbols = append(y.plan.Symbols, Symbol{name, env[name]})
+// Layout makes a plan of a choice: the third stage of planning.
+func (c *Choice) Layout() (*Plan, error) {
+	y := &layout{Choice: c, plan: &Plan{Target: c.backend.Info().Fingerprint, Network: c.network}, places: map[place]int{}, reuse: map[int]bool{}, whole: map[int]bool{}, strided: map[int]bool{}}
+	for _, name := range slices.Sorted(maps.Keys(c.env)) {
+		y.plan.Symbols = append(y.plan.Symbols, Symbol{name, c.env[name]})
 	}
 	if err := y.steps(); err != nil {
 		return nil, err
@@ -49,7 +45,7 @@ func NewPlanOf(ctx context.Context, n *graph.Network, env map[string]int, b Back
 
 // layout turns the choices into steps and slots.
 type layout struct {
-	*chooser
+	*Choice
 	plan    *Plan
 	places  map[place]int // slots by tensor and format
 	reuse   map[int]bool  // steps whose tactic may write where it reads
@@ -153,7 +149,7 @@ func (y *layout) layer(l *graph.Layer) error {
 	}
 	step := Step{
 		Name: l.Name, From: l.From, Layer: l, Tactic: o.tactic.Name, In: in, Scratch: -1,
-		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.report[l],
+		Time: o.price.Time, Timed: o.price.Timed, Candidates: y.of[l].report(),
 	}
 	index := len(y.plan.Steps)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 )
 
@@ -29,6 +30,9 @@ func Load(ctx context.Context, p *Plan, backend Backend) (*Loaded, error) {
 // compiling kernels may take seconds. It tells one at a time. A nil tell is not called.
 func LoadTelling(ctx context.Context, p *Plan, backend Backend, tell func(done, total int, layer string)) (*Loaded, error) {
 	l := &Loaded{Plan: p, backend: backend, kernels: make([]kernels.Kernel, len(p.Steps))}
+	if err := p.Network.CheckShapes(p.Env()); err != nil {
+		return nil, err
+	}
 	if err := p.hasRoom(backend, unpacked); err != nil {
 		return nil, err
 	}
@@ -76,11 +80,23 @@ func bindStep(p *Plan, i int, backend Backend) (kernels.Kernel, error) {
 	if err := p.fits(s, t, b); err != nil {
 		return nil, fmt.Errorf("layer %s: tactic %s does not compute it: %w: %w", s.Name, s.Tactic, err, ErrStale)
 	}
-	k, err := t.Bind(b)
+	k, err := BindTactic(t, b)
 	if err != nil {
 		return nil, fmt.Errorf("layer %s: tactic %s: %w", s.Name, s.Tactic, err)
 	}
 	return k, nil
+}
+
+// BindTactic is t.Bind, whose panic is an error.
+func BindTactic(t kernels.Tactic, b kernels.Binding) (k kernels.Kernel, err error) {
+	defer graph.CatchFault(&err)
+	return t.Bind(b)
+}
+
+// LaunchKernel is k.Launch, whose panic is an error.
+func LaunchKernel(k kernels.Kernel, s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) (err error) {
+	defer graph.CatchFault(&err)
+	return k.Launch(s, in, out, workspace)
 }
 
 // Place uploads the constants of bound kernels in one allocation, which the caller frees when the kernels have had
@@ -183,7 +199,8 @@ func findTactic(b Backend, s Step) (kernels.Tactic, bool) {
 
 // fits returns why a step cannot be run by the tactic that it names: the tactic does not match, or the plan gives it
 // other formats or less memory than it works with.
-func (p *Plan) fits(s Step, t kernels.Tactic, b kernels.Binding) error {
+func (p *Plan) fits(s Step, t kernels.Tactic, b kernels.Binding) (err error) {
+	defer graph.CatchFault(&err)
 	for i, d := range b.In {
 		if b.Consts[i] != nil || s.Layer.Inputs[i] == nil {
 			continue

@@ -61,7 +61,7 @@ func TestOutputThatSharesItsBytes(t *testing.T) {
 	for i := range in.F32() {
 		in.F32()[i] = float32(i%7) - 3
 	}
-	want, err := n.Eval(map[string]graph.Value{"x": in}, nil)
+	want, err := n.Eval(context.Background(), map[string]graph.Value{"x": in}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,22 +2,41 @@ package run
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 )
 
-// Sized is implemented by backends whose device has memory of its own.
+// Sized is implemented by backends that know how much memory there is.
 type Sized interface {
-	// MemoryInfo returns how many bytes of the device's memory are free, and how many there are.
+	// MemoryInfo returns how many bytes of the device's memory are free, and how many there are; 0 and 0 where that is not known.
+	// Where a limit was set it counts as what there is.
 	MemoryInfo() (free, total int64, err error)
 }
 
-// NoRoom is the error of an engine that needs more memory than its device has free. Nothing was allocated.
+// Limited is implemented by backends that can be kept to less memory than there is.
+type Limited interface {
+	// LimitMemory sets how many bytes may be taken; 0 for all that are free.
+	LimitMemory(bytes int64)
+	MemoryLimit() int64
+}
+
+// MemoryLimit returns how many bytes may be taken of a backend's memory; 0 for all that are free.
+func MemoryLimit(b Backend) int64 {
+	if l, ok := b.(Limited); ok {
+		return l.MemoryLimit()
+	}
+	return 0
+}
+
+// NoRoom is the error of an engine that needs more memory than its device has free, or than it may take. Nothing was
+// allocated.
 type NoRoom struct {
 	Backend, Device string
 	Free, Total     int64  // bytes of the device
+	Limit           int64  // bytes that may be taken of them; 0 for all
 	Weights         int64  // bytes that the engine would take: constants,
 	Arena           int64  // activations and workspace,
 	Workspace       int64  // of that the workspace of the step that has most,
@@ -49,8 +68,11 @@ func (e *NoRoom) Error() string {
 	if e.Weights == 0 {
 		who = "a context of the engine"
 	}
-	s := fmt.Sprintf("%s needs %s (%s), and %s (%s) has %s of %s free; layer %s takes most, %s",
-		who, Bytes(e.Need()), strings.Join(parts, "; "), e.Backend, e.Device, Bytes(e.Free), Bytes(e.Total), e.Layer, Bytes(e.LayerBytes))
+	have := fmt.Sprintf("%s (%s) has %s of %s free", e.Backend, e.Device, Bytes(e.Free), Bytes(e.Total))
+	if e.Limit > 0 {
+		have = fmt.Sprintf("of the limit of %s on %s %s are left", Bytes(e.Limit), e.Backend, Bytes(e.Free))
+	}
+	s := fmt.Sprintf("%s needs %s (%s), and %s; layer %s takes most, %s", who, Bytes(e.Need()), strings.Join(parts, "; "), have, e.Layer, Bytes(e.LayerBytes))
 	var advice []string
 	if e.Batch {
 		advice = append(advice, "choose a smaller batch")
@@ -58,7 +80,10 @@ func (e *NoRoom) Error() string {
 	if e.F32 {
 		advice = append(advice, "choose fp16")
 	}
-	if e.Need() <= e.Total {
+	switch {
+	case e.Limit > 0:
+		advice = append(advice, "raise the limit")
+	case e.Need() <= e.Total:
 		advice = append(advice, "end what else uses the device")
 	}
 	if len(advice) == 0 {
@@ -81,6 +106,11 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
 }
 
+// noRoom returns the error of a backend that has not got enough; the caller says for what.
+func noRoom(b Backend, free, total int64) *NoRoom {
+	return &NoRoom{Backend: b.Info().Name, Device: b.Info().Device, Free: free, Total: total, Limit: MemoryLimit(b)}
+}
+
 // unpacked stands for constants whose size is not known before their kernels are bound.
 const unpacked = -1
 
@@ -91,9 +121,10 @@ func (p *Plan) hasRoom(b Backend, constants int64) error {
 	if total == 0 || err != nil {
 		return err
 	}
-	e := &NoRoom{
-		Backend: b.Info().Name, Device: b.Info().Device, Free: free, Total: total,
-		Weights: max(constants, 0), Arena: int64(p.Memory.Peak), Workspace: int64(p.Memory.Workspace), IO: int64(p.Memory.IO),
+	e := noRoom(b, free, total)
+	e.Weights, e.Arena, e.Workspace, e.IO = max(constants, 0), int64(p.Memory.Peak), int64(p.Memory.Workspace), int64(p.Memory.IO)
+	if constants == unpacked && b.Info().Host {
+		e.Weights = int64(p.Memory.Weights) // packed, they take at least as much
 	}
 	if e.Need() <= free {
 		return nil
@@ -105,7 +136,7 @@ func (p *Plan) hasRoom(b Backend, constants int64) error {
 	return e
 }
 
-// memoryOf returns what memory a backend's device has free, and in all; 0 and 0 where it uses the host's.
+// memoryOf returns what memory a backend's device has free, and in all; 0 and 0 where that is not known.
 func memoryOf(b Backend) (free, total int64, err error) {
 	s, ok := b.(Sized)
 	if !ok {
@@ -117,22 +148,28 @@ func memoryOf(b Backend) (free, total int64, err error) {
 	return free, total, err
 }
 
-// describe finds the layer that takes most, and what would take less.
+// describe finds the layer of a plan that takes most, and what would take less.
 func (e *NoRoom) describe(p *Plan) {
 	for _, s := range p.Steps {
 		if n := stepBytes(p, s, e.Weights > 0); n > e.LayerBytes {
 			e.Layer, e.LayerBytes = s.Name, n
 		}
 	}
-	env := p.Env()
-	for _, t := range p.Network.Inputs {
+	e.advise(p.Network, p.Env())
+}
+
+// advise finds what would take less.
+func (e *NoRoom) advise(n *graph.Network, env map[string]int) {
+	for _, t := range n.Inputs {
 		if len(t.Dims) > 1 {
 			_, fixed := t.Dims[0].IsConst()
 			e.Batch = e.Batch || !fixed && t.Dims[0].Eval(env) > 1
 		}
 	}
-	for _, s := range p.Slots {
-		e.F32 = e.F32 || s.Tensor != nil && s.Desc.Type == graph.F32 && s.Region == Arena
+	for _, l := range n.Layers {
+		for _, t := range l.Outputs {
+			e.F32 = e.F32 || t.Type == graph.F32 && !n.IsOutput(t)
+		}
 	}
 }
 
@@ -168,15 +205,41 @@ func constantBytes(bound []kernels.Kernel) int64 {
 	return int64(n)
 }
 
-// workspaceRoom returns how many bytes a workspace may have at most: what is free on the device, less the network's
-// constants; 0 for any number.
-func (c *chooser) workspaceRoom() (int64, error) {
+// findRoom sets how many bytes the tensors and the workspace of a layer may have at most: what is free on the device, less
+// the network's constants. On the host the error is a *NoRoom for a layer whose tensors alone take more.
+func (c *Candidates) findRoom() error {
 	free, total, err := memoryOf(c.backend)
 	if total == 0 || err != nil {
-		return 0, err
+		return err
 	}
+	constants := int64(0)
 	for _, t := range c.network.Consts() {
-		free -= int64(len(t.Weights))
+		constants += int64(len(t.Weights))
 	}
-	return max(free, 1), nil
+	if c.room = max(free-constants, 1); !c.backend.Info().Host {
+		return nil // an engine may be built where it does not run
+	}
+	for _, l := range c.network.Layers {
+		e := noRoom(c.backend, free, total)
+		e.Layer, e.LayerBytes = l.Name, c.tensorBytes(l)
+		if e.LayerBytes > c.room && l.Op.Memory != graph.Viewed {
+			e.Weights, e.Arena = constants, e.LayerBytes
+			e.advise(c.network, c.env)
+			return e
+		}
+	}
+	return nil
+}
+
+// tensorBytes returns the bytes of a layer's inputs and outputs, constants aside.
+func (c *Candidates) tensorBytes(l *graph.Layer) int64 {
+	n := int64(0)
+	var seen []*graph.Tensor
+	for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+		if t != nil && !t.IsConst() && !slices.Contains(seen, t) {
+			seen = append(seen, t)
+			n += int64(graph.Count(graph.EvalDims(t.Dims, c.env)) * t.Type.Size())
+		}
+	}
+	return n
 }

@@ -19,6 +19,12 @@ type narrow struct {
 
 func (n *narrow) MemoryInfo() (free, total int64, err error) { return n.free, 1 << 20, nil }
 
+func (n *narrow) Info() run.Info {
+	info := n.Backend.Info()
+	info.Host = false
+	return info
+}
+
 func (n *narrow) Alloc(size int) (kernels.Mem, error) {
 	n.taken++
 	return n.Backend.Alloc(size)
@@ -81,4 +87,47 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("no tactic was refused for its workspace")
 	}
 	t.Logf("%d tactics refused; a workspace of %d bytes without the limit", refused, p.Memory.Workspace)
+}
+
+// On the host weights count, too, and a limit is kept: what takes more is refused by the layer's name before it is taken.
+func TestMemoryLimit(t *testing.T) {
+	b := cpu.Open(1)
+	defer b.Close()
+	n, env := residual(t), map[string]int{"batch": 4}
+	p, err := run.NewPlan(t.Context(), n, env, b, run.BestGuess)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if free, total, err := b.MemoryInfo(); err != nil || total > 0 && (free <= 0 || free > total) {
+		t.Errorf("%d of %d free, %v", free, total, err)
+	}
+	b.LimitMemory(1)
+	var room *run.NoRoom
+	_, err = run.Load(t.Context(), p, b)
+	if !errors.As(err, &room) || room.Limit != 1 || room.Weights != int64(p.Memory.Weights) || room.Layer != "conv2" || !strings.Contains(err.Error(), "limit of 1 B on cpu") || !strings.Contains(err.Error(), "raise the limit") {
+		t.Errorf("loaded: %v", err)
+	}
+	room = nil
+	_, err = run.NewPlan(t.Context(), n, env, b, run.BestGuess)
+	if !errors.As(err, &room) || room.Limit != 1 || room.Layer == "" || room.LayerBytes <= 0 {
+		t.Errorf("planned: %v", err)
+	}
+	if _, err := b.Alloc(8 << 20); err == nil || !strings.Contains(err.Error(), "allocate 8.0 MiB") {
+		t.Errorf("allocated: %v", err)
+	}
+	b.LimitMemory(1 << 30)
+	m, err := b.Alloc(8 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, total, _ := b.MemoryInfo()
+	b.Free(m)
+	if more, _, _ := b.MemoryInfo(); total != 1<<30 || more < free+8<<20 && free < 1<<30-8<<20-64<<20 {
+		t.Errorf("%d free with 8 MiB taken, %d without, of %d", free, more, total)
+	}
+	l, err := run.Load(t.Context(), p, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
 }

@@ -53,7 +53,7 @@ func TestPlanEqualsEvalAndSurvivesTheFile(t *testing.T) {
 	ctx := context.Background()
 	n, b := residual(t), cpu.Open(2)
 	defer b.Close()
-	want, err := n.Eval(map[string]graph.Value{"x": input(2)}, nil)
+	want, err := n.Eval(context.Background(), map[string]graph.Value{"x": input(2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestContextsRunAtTheSameTime(t *testing.T) {
 		for i := range x.F32() {
 			x.F32()[i] += float32(g)
 		}
-		want, err := n.Eval(map[string]graph.Value{"x": x}, nil)
+		want, err := n.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,34 @@ import (
 	"github.com/trtui/trtui/kernels"
 )
 
-// choose settles on an option for every layer: it starts from each layer's fastest and from each format throughout,
-// makes changes as long as the sum becomes smaller, and keeps the best result. What differs from that by no more than the noise of the measurements is settled by settle.
-func (c *chooser) choose() {
+// Choice is a way to compute each layer: the second stage of planning.
+type Choice struct {
+	*Candidates
+	options  map[*graph.Layer][]option
+	pick     map[*graph.Layer]int
+	hubs     hubs // by what is picked
+	launches map[conversion]term
+	scratch  []term
+}
+
+// Choose settles on a launch for every layer such that the sum of their times and the reformats' is small: it starts from each
+// layer's fastest and from each format throughout, makes changes as long as the sum becomes smaller, and keeps the best
+// result. What differs from that by no more than the noise of the measurements is settled by settle. All prices are known.
+func (c *Candidates) Choose() (*Choice, error) {
+	if err := c.Unsupported(); err != nil {
+		return nil, err
+	}
+	choice := &Choice{Candidates: c, options: map[*graph.Layer][]option{}, launches: map[conversion]term{}}
+	for _, lc := range c.layers {
+		choice.options[lc.layer] = lc.options()
+	}
+	choice.search()
+	choice.settle()
+	return choice, nil
+}
+
+// search finds the fastest choice.
+func (c *Choice) search() {
 	var best map[*graph.Layer]int
 	var bestTime time.Duration
 	for _, prefer := range []func(o option) bool{
@@ -19,10 +44,11 @@ func (c *chooser) choose() {
 		func(o option) bool { return o.out == kernels.Linear },
 		func(o option) bool { return o.out != kernels.Linear },
 	} {
-		c.pick = map[*graph.Layer]int{}
+		pick := map[*graph.Layer]int{}
 		for _, l := range c.network.Layers {
-			c.pick[l] = fastest(c.options[l], prefer)
+			pick[l] = fastest(c.options[l], prefer)
 		}
+		c.start(pick)
 		for range 20 {
 			if !c.improve() {
 				break
@@ -32,8 +58,47 @@ func (c *chooser) choose() {
 			best, bestTime = c.pick, t
 		}
 	}
-	c.pick = best
-	c.settle()
+	c.start(best)
+}
+
+// hubs are tensors that many layers read: of how many it is wanted in each format is counted, so that a change of one of them
+// does not ask all others.
+type hubs map[*graph.Tensor]map[kernels.Format]int
+
+// manyReaders is from how many readers on a tensor is a hub.
+const manyReaders = 16
+
+// start makes choices for all layers.
+func (c *Choice) start(pick map[*graph.Layer]int) {
+	c.pick, c.hubs = pick, hubs{}
+	for _, l := range c.network.Layers {
+		for _, t := range l.Inputs {
+			if t != nil && len(t.Users) >= manyReaders && c.hubs[t] == nil {
+				c.hubs[t] = map[kernels.Format]int{}
+			}
+		}
+		c.count(l, 1)
+	}
+}
+
+// take makes the choice for a layer.
+func (c *Choice) take(l *graph.Layer, i int) {
+	c.count(l, -1)
+	c.pick[l] = i
+	c.count(l, 1)
+}
+
+// count adds n for every input of l that is a hub, to the format that it is wanted in.
+func (c *Choice) count(l *graph.Layer, n int) {
+	if len(c.hubs) == 0 {
+		return
+	}
+	for i, t := range l.Inputs {
+		if hub := c.hubs[t]; hub != nil {
+			o := c.chosen(l)
+			hub[formatOf(l, i, o.in, o.out)] += n
+		}
+	}
 }
 
 // fastest returns the index of the fastest option among the preferred ones, or among all if none is.
@@ -49,7 +114,7 @@ func fastest(options []option, prefer func(option) bool) int {
 }
 
 // improve tries every change, and reports whether one was kept.
-func (c *chooser) improve() bool {
+func (c *Choice) improve() bool {
 	changed := false
 	for layers, picks := range c.changes() {
 		now := c.time(layers...)
@@ -64,10 +129,10 @@ func (c *chooser) improve() bool {
 }
 
 // set gives some layers other options, and returns those that they had.
-func (c *chooser) set(layers []*graph.Layer, picks []int) (before []int) {
+func (c *Choice) set(layers []*graph.Layer, picks []int) (before []int) {
 	for k, l := range layers {
 		before = append(before, c.pick[l])
-		c.pick[l] = picks[k]
+		c.take(l, picks[k])
 	}
 	return before
 }
@@ -75,7 +140,7 @@ func (c *chooser) set(layers []*graph.Layer, picks []int) (before []int) {
 // changes yields the changes of choices that are worth a try, at the time when it is their turn: every option of a layer;
 // every pair of options of a layer and the producer of one of its inputs, which may be able to change a format only together;
 // and another format of a layer's results, with which all that read them change.
-func (c *chooser) changes() iter.Seq2[[]*graph.Layer, []int] {
+func (c *Choice) changes() iter.Seq2[[]*graph.Layer, []int] {
 	return func(yield func([]*graph.Layer, []int) bool) {
 		for _, l := range c.network.Layers {
 			for i := range c.options[l] {
@@ -119,7 +184,7 @@ func producers(l *graph.Layer) []*graph.Layer {
 
 // together returns the layers that read the results of l, with their fastest options that read a format: one that writes what
 // the present one writes, if there is one.
-func (c *chooser) together(l *graph.Layer, f kernels.Format) (layers []*graph.Layer, picks []int) {
+func (c *Choice) together(l *graph.Layer, f kernels.Format) (layers []*graph.Layer, picks []int) {
 	for _, t := range l.Outputs {
 		for _, u := range t.Users {
 			if slices.Contains(layers, u) {
@@ -137,7 +202,7 @@ func (c *chooser) together(l *graph.Layer, f kernels.Format) (layers []*graph.La
 }
 
 // time returns the time of some layers and of all reformats next to them.
-func (c *chooser) time(layers ...*graph.Layer) time.Duration {
+func (c *Choice) time(layers ...*graph.Layer) time.Duration {
 	var t time.Duration
 	c.scratch = c.terms(c.scratch[:0], layers)
 	for _, x := range c.scratch {
@@ -155,23 +220,50 @@ type term struct {
 
 // terms appends the launches of some layers and of the reformats of every tensor that they read or write: as many terms,
 // in the same order, whatever the choices are.
-func (c *chooser) terms(list []term, layers []*graph.Layer) []term {
-	var seen []*graph.Tensor
+func (c *Choice) terms(list []term, layers []*graph.Layer) []term {
+	var seen tensorSet
 	for _, l := range layers {
 		list = append(list, term{option: c.chosen(l), rank: c.pick[l]})
 		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
-			if t == nil || t.IsConst() || slices.Contains(seen, t) {
+			if t == nil || t.IsConst() || !seen.add(t) {
 				continue
 			}
-			seen = append(seen, t)
 			list = c.reformatsOf(list, t)
 		}
 	}
 	return list
 }
 
+// tensorSet is a set that is mostly of a few tensors, and at times of all.
+type tensorSet struct {
+	few  []*graph.Tensor
+	many map[*graph.Tensor]bool
+}
+
+// add reports whether t was not in the set.
+func (s *tensorSet) add(t *graph.Tensor) bool {
+	const few = 16
+	switch {
+	case s.many != nil:
+		if s.many[t] {
+			return false
+		}
+		s.many[t] = true
+		return true
+	case slices.Contains(s.few, t):
+		return false
+	}
+	if s.few = append(s.few, t); len(s.few) > few {
+		s.many = map[*graph.Tensor]bool{}
+		for _, x := range s.few {
+			s.many[x] = true
+		}
+	}
+	return true
+}
+
 // reformatsOf appends a term for every format: the reformat that brings t into it for those who want it so.
-func (c *chooser) reformatsOf(list []term, t *graph.Tensor) []term {
+func (c *Choice) reformatsOf(list []term, t *graph.Tensor) []term {
 	have := kernels.Linear
 	if t.Producer != nil {
 		have = c.chosen(t.Producer).out
@@ -187,9 +279,12 @@ func (c *chooser) reformatsOf(list []term, t *graph.Tensor) []term {
 }
 
 // wanted reports whether a reader of t wants it in a format.
-func (c *chooser) wanted(t *graph.Tensor, f kernels.Format) bool {
+func (c *Choice) wanted(t *graph.Tensor, f kernels.Format) bool {
 	if f == kernels.Linear && t.Producer != nil && c.network.IsOutput(t) {
 		return true
+	}
+	if hub := c.hubs[t]; hub != nil {
+		return hub[f] > 0
 	}
 	for _, u := range t.Users {
 		o := c.chosen(u)
@@ -202,18 +297,12 @@ func (c *chooser) wanted(t *graph.Tensor, f kernels.Format) bool {
 	return false
 }
 
-func (c *chooser) chosen(l *graph.Layer) option { return c.options[l][c.pick[l]] }
-
-// conversion is a tensor to be brought from one format to another.
-type conversion struct {
-	t        *graph.Tensor
-	from, to kernels.Format
-}
+func (c *Choice) chosen(l *graph.Layer) option { return c.options[l][c.pick[l]] }
 
 // reformat returns the launch that brings t from one format to another.
-func (c *chooser) reformat(t *graph.Tensor, from, to kernels.Format) term {
+func (c *Choice) reformat(t *graph.Tensor, from, to kernels.Format) term {
 	key := conversion{t, from, to}
-	r, ok := c.reformats[key]
+	r, ok := c.launches[key]
 	if !ok {
 		if !desc(t, from, c.env).SameBytes(desc(t, to, c.env)) {
 			o, err := c.reformatOption(t, from, to)
@@ -222,7 +311,7 @@ func (c *chooser) reformat(t *graph.Tensor, from, to kernels.Format) term {
 			}
 			r = term{option: o, reformat: true}
 		}
-		c.reformats[key] = r
+		c.launches[key] = r
 	}
 	return r
 }

@@ -14,8 +14,8 @@ import (
 //
 // A change is compared with the fastest choices for the same layers, and not with the last change, so that many that each
 // cost a little do not add up; and every change makes the whole simpler, so that it comes to an end.
-func (c *chooser) settle() {
-	s := settler{chooser: c, fastest: maps.Clone(c.pick)}
+func (c *Choice) settle() {
+	s := settler{Choice: c, fastest: maps.Clone(c.pick)}
 	for changed := true; changed; {
 		changed = false
 		for layers, picks := range c.changes() {
@@ -25,7 +25,7 @@ func (c *chooser) settle() {
 }
 
 type settler struct {
-	*chooser
+	*Choice
 	fastest         map[*graph.Layer]int
 	now, then, best []term // reused from one try to the next
 }
@@ -40,7 +40,7 @@ func (s *settler) try(layers []*graph.Layer, picks []int) bool {
 		return false
 	}
 	for _, l := range layers {
-		s.pick[l] = s.fastest[l]
+		s.take(l, s.fastest[l])
 	}
 	s.best = s.terms(s.best[:0], layers)
 	if !asFast(s.then, s.best) {

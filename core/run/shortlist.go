@@ -2,22 +2,13 @@ package run
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 )
-
-// Rounds lets a plan price more tactics than the cost model's best, as times become known. The plans of one build, made one
-// after the other with the same Rounds, come to price the twins of what turned out to be fastest.
-type Rounds interface {
-	// Admits reports whether a tactic is priced whatever the cost model makes of it: its time is known, or Twin was told of it.
-	Admits(kernels.Binding, kernels.Tactic) bool
-	// Twin tells of a tactic that was not priced, and is worth it: a twin of one of the fastest, or of another split.
-	Twin(kernels.Binding, kernels.Tactic)
-}
 
 // Where the backend's cost model can order them, so many tactics of one pair of formats are priced: the best of each tile, then
 // the best of each split of a tile. No prediction decides between what is alike; so there are no twins among them. Those come in
@@ -28,34 +19,20 @@ const (
 	contender   = 1.25
 )
 
-// predicted is what the cost model makes of a tactic for a layer.
-type predicted struct {
-	rank    int
-	tactic  kernels.Tactic
-	binding kernels.Binding
-	time    time.Duration
-}
-
 // tile names what twins share; a tactic without variants has no twins.
-func (p predicted) tile() kernels.Variant {
-	v := p.tactic.Variant
+func (a *Launch) tile() kernels.Variant {
+	v := a.Tactic.Variant
 	if v.Split = 0; v.Family == "" {
-		v.Family = p.tactic.Name
+		v.Family = a.Tactic.Name
 	}
 	return v
 }
 
 // part names what twins share that split their sums alike.
-func (p predicted) part() kernels.Variant {
-	v := p.tile()
-	v.Split = p.tactic.Variant.Split
+func (a *Launch) part() kernels.Variant {
+	v := a.tile()
+	v.Split = a.Tactic.Variant.Split
 	return v
-}
-
-// shortlist is which of a layer's tactics are priced.
-type shortlist struct {
-	groups [][]predicted // by pair of formats, the fastest first; of those tactics that take the layer and have predictions
-	out    map[int]*Left // by rank, what is not priced
 }
 
 // Left is why a tactic was not priced.
@@ -75,117 +52,125 @@ func (l *Left) Error() string {
 	return fmt.Sprintf("same tile as %s, no faster by prediction", l.Twin)
 }
 
-// shortlist chooses by predictions which tactics are priced.
-func (c *chooser) shortlist(l *graph.Layer, tactics []kernels.Tactic) shortlist {
-	groups := map[[2]kernels.Format][]predicted{}
+// shortlist chooses by predictions which launches are priced.
+func (lc *layerCandidates) shortlist() {
+	groups := map[[2]kernels.Format][]*Launch{}
 	var order [][2]kernels.Format
-	for rank, t := range tactics {
-		if t.Cost == nil {
-			continue
-		}
-		if b, err := c.match(l, t); err == nil {
+	for _, a := range lc.launches {
+		if t := a.Tactic; t.Cost != nil && !errors.Is(a.err, errUnfit) {
 			f := [2]kernels.Format{t.In, t.Out}
 			if groups[f] == nil {
 				order = append(order, f)
 			}
-			groups[f] = append(groups[f], predicted{rank, t, b, t.Cost(b)})
+			groups[f] = append(groups[f], a)
 		}
 	}
-	s := shortlist{out: map[int]*Left{}}
 	for _, f := range order {
 		g := groups[f]
-		slices.SortStableFunc(g, func(a, b predicted) int { return cmp.Compare(a.time, b.time) })
-		s.groups = append(s.groups, g)
-		s.leaveOut(g, c.rounds)
+		slices.SortStableFunc(g, func(a, b *Launch) int { return cmp.Compare(a.predicted, b.predicted) })
+		lc.groups = append(lc.groups, g)
+		leaveOut(g)
 	}
-	return s
 }
 
 // leaveOut notes which of a group, the fastest first, are not priced, and why.
-func (s *shortlist) leaveOut(g []predicted, rounds Rounds) {
-	taken := map[int]bool{}
-	first := map[kernels.Variant]predicted{} // of a tile
-	for _, key := range []func(predicted) kernels.Variant{predicted.tile, predicted.part} {
+func leaveOut(g []*Launch) {
+	taken := map[*Launch]bool{}
+	first := map[kernels.Variant]*Launch{} // of a tile
+	for _, key := range []func(*Launch) kernels.Variant{(*Launch).tile, (*Launch).part} {
 		seen := map[kernels.Variant]bool{}
-		for _, p := range g {
-			if !seen[key(p)] && len(taken) < shortlisted {
-				taken[p.rank] = true
+		for _, a := range g {
+			if !seen[key(a)] && len(taken) < shortlisted {
+				taken[a] = true
 			}
-			seen[key(p)] = true
+			seen[key(a)] = true
 		}
 	}
-	for _, p := range g {
-		if _, ok := first[p.tile()]; !ok && taken[p.rank] {
-			first[p.tile()] = p
+	for _, a := range g {
+		if first[a.tile()] == nil && taken[a] {
+			first[a.tile()] = a
 		}
 	}
-	for _, p := range g {
-		if taken[p.rank] || rounds != nil && rounds.Admits(p.binding, p.tactic) {
+	for _, a := range g {
+		if taken[a] {
 			continue
 		}
-		left := &Left{Ratio: float64(p.time) / float64(max(1, g[0].time))}
-		if f, ok := first[p.tile()]; ok {
-			left.Twin, left.Slower = f.tactic.Name, p.time-f.time
+		a.left = &Left{Ratio: float64(a.predicted) / float64(max(1, g[0].predicted))}
+		if f := first[a.tile()]; f != nil {
+			a.left.Twin, a.left.Slower = f.Tactic.Name, a.predicted-f.predicted
 		}
-		s.out[p.rank] = left
 	}
 }
 
-// twins tells the builder of tactics that are worth a time now that those of others are known: the twins of the fastest and of
-// the next tile's fastest, and the best predictions of their neighbouring splits.
-func (c *chooser) twins(s shortlist, report []Candidate) {
-	if c.rounds == nil {
-		return
-	}
-	for _, g := range s.groups {
-		for _, lead := range leading(g, report) {
-			for _, p := range near(g, lead) {
-				if s.out[p.rank] != nil {
-					c.rounds.Twin(p.binding, p.tactic)
-				}
+// LeftOut returns the launches that predictions left out.
+func (c *Candidates) LeftOut() []*Launch {
+	var list []*Launch
+	for _, lc := range c.layers {
+		for _, a := range lc.launches {
+			if a.left != nil {
+				list = append(list, a)
 			}
-		}
-	}
-}
-
-// leading returns the fastest of a group by measurement, and those of the next tiles that are about as fast.
-func leading(g []predicted, report []Candidate) []predicted {
-	timed := slices.DeleteFunc(slices.Clone(g), func(p predicted) bool { return !report[p.rank].Timed || report[p.rank].Reason != "" })
-	slices.SortStableFunc(timed, func(a, b predicted) int { return cmp.Compare(report[a.rank].Time, report[b.rank].Time) })
-	var list []predicted
-	for _, p := range timed {
-		slow := float64(report[p.rank].Time) > contender*float64(report[timed[0].rank].Time)
-		if slow || len(list) == leaders {
-			break
-		}
-		if !slices.ContainsFunc(list, func(q predicted) bool { return q.tile() == p.tile() }) {
-			list = append(list, p)
 		}
 	}
 	return list
 }
 
-// near returns what differs from a tactic in neither tile nor split, and the best prediction of the next fewer and the next more
-// parts. The group has the fastest first.
-func near(g []predicted, of predicted) []predicted {
-	var list []predicted
-	var fewer, more *predicted
-	split := of.tactic.Variant.Split
-	for i, p := range g {
-		at := p.tactic.Variant.Split
-		switch {
-		case p.tile() != of.tile() || p.rank == of.rank:
-		case at == split:
-			list = append(list, p)
-		case at < split && (fewer == nil || at > fewer.tactic.Variant.Split):
-			fewer = &g[i]
-		case at > split && (more == nil || at < more.tactic.Variant.Split):
-			more = &g[i]
+// Twins returns those left out that are worth a time now that those of others are known: the twins of the fastest and of the
+// next tile's fastest, and the best predictions of their neighbouring splits.
+func (c *Candidates) Twins() []*Launch {
+	var list []*Launch
+	for _, lc := range c.layers {
+		for _, g := range lc.groups {
+			for _, lead := range leading(g) {
+				for _, a := range near(g, lead) {
+					if a.left != nil {
+						list = append(list, a)
+					}
+				}
+			}
 		}
 	}
-	for _, p := range []*predicted{fewer, more} {
-		if p != nil {
-			list = append(list, *p)
+	return list
+}
+
+// leading returns the fastest of a group by measurement, and those of the next tiles that are about as fast.
+func leading(g []*Launch) []*Launch {
+	timed := slices.DeleteFunc(slices.Clone(g), func(a *Launch) bool { return !a.usable() || !a.price.Timed })
+	slices.SortStableFunc(timed, func(a, b *Launch) int { return cmp.Compare(a.price.Time, b.price.Time) })
+	var list []*Launch
+	for _, a := range timed {
+		slow := float64(a.price.Time) > contender*float64(timed[0].price.Time)
+		if slow || len(list) == leaders {
+			break
+		}
+		if !slices.ContainsFunc(list, func(q *Launch) bool { return q.tile() == a.tile() }) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// near returns what differs from a launch in neither tile nor split, and the best prediction of the next fewer and the next
+// more parts. The group has the fastest first.
+func near(g []*Launch, of *Launch) []*Launch {
+	var list []*Launch
+	var fewer, more *Launch
+	split := of.Tactic.Variant.Split
+	for _, a := range g {
+		at := a.Tactic.Variant.Split
+		switch {
+		case a.tile() != of.tile() || a == of:
+		case at == split:
+			list = append(list, a)
+		case at < split && (fewer == nil || at > fewer.Tactic.Variant.Split):
+			fewer = a
+		case at > split && (more == nil || at < more.Tactic.Variant.Split):
+			more = a
+		}
+	}
+	for _, a := range []*Launch{fewer, more} {
+		if a != nil {
+			list = append(list, a)
 		}
 	}
 	return list

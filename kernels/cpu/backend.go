@@ -5,19 +5,21 @@ package cpu
 import (
 	"fmt"
 	"runtime"
-	"time"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // Backend is the CPU. Open makes one.
 type Backend struct {
-	pool     *pool
+	pool     *work.Pool
 	features asm.Features
 	tactics  []kernels.Tactic
+	memory   *memory
 }
 
 // Open returns the CPU with the given number of workers; 0 means one for each processor that Go uses.
@@ -41,7 +43,7 @@ func open(threads int, features asm.Features) *Backend {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return &Backend{pool: newPool(threads), features: features, tactics: table(features, threads)}
+	return &Backend{pool: work.NewPool(threads), memory: &memory{}, features: features, tactics: table(features, threads)}
 }
 
 // Info describes the processor.
@@ -51,8 +53,9 @@ func (b *Backend) Info() run.Info {
 		device += fmt.Sprintf(", limited to %v", b.features)
 	}
 	return run.Info{
-		Name: "cpu", Device: device, Threads: b.pool.threads,
-		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.threads),
+		Name: "cpu", Device: device, Threads: b.pool.Threads,
+		Host:        true,
+		Fingerprint: fmt.Sprintf("cpu %s %s %d threads", runtime.GOARCH, b.features, b.pool.Threads),
 	}
 }
 
@@ -67,25 +70,6 @@ func (b *Backend) Tactics(op *graph.Op) []kernels.Tactic {
 		}
 	}
 	return list
-}
-
-// Alloc returns zeroed memory outside Go's heap where the system has such.
-func (b *Backend) Alloc(n int) (kernels.Mem, error) {
-	if n == 0 {
-		return kernels.Mem{Host: []byte{}}, nil
-	}
-	host, err := allocate(n)
-	if err != nil {
-		return kernels.Mem{}, fmt.Errorf("allocate %d bytes: %w", n, err)
-	}
-	return kernels.Mem{Host: host}, nil
-}
-
-// Free gives memory from Alloc back.
-func (b *Backend) Free(m kernels.Mem) {
-	if len(m.Host) > 0 {
-		release(m.Host)
-	}
 }
 
 // Slice returns a part of m.
@@ -107,41 +91,46 @@ func (b *Backend) Download(_ kernels.Stream, dst []byte, src kernels.Mem) error 
 
 // NewStream returns a stream over the backend's workers. Streams may be used at the same time: where the workers are
 // busy with one, another does its work on the caller's own goroutine.
-func (b *Backend) NewStream() (kernels.Stream, error) { return &stream{b.pool, b.pool.run}, nil }
+func (b *Backend) NewStream() (kernels.Stream, error) { return work.NewStream(b.pool), nil }
+
+// NewStreamOf returns a stream with so many workers of its own, the caller's goroutine among them, so that it waits for no
+// other stream and shares no processor's work with it. They end when it is closed.
+func (b *Backend) NewStreamOf(threads int) (kernels.Stream, error) {
+	if threads < 1 || threads > maxThreads {
+		return nil, fmt.Errorf("%d threads: want 1 to %d", threads, maxThreads)
+	}
+	return work.NewOwnStream(threads), nil
+}
+
+// maxThreads bounds the workers of a stream: more than any machine has processors.
+const maxThreads = 4096
+
+// With returns the same device with further tactics, which come before its own: at equal cost they are preferred. Those of
+// other streams and of the device it was made from stay as they are; closing either closes both. The error names a tactic
+// that cannot be used.
+func (b *Backend) With(tactics ...kernels.Tactic) (run.Backend, error) {
+	for _, t := range tactics {
+		if err := t.Check(); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(b.tactics, func(own kernels.Tactic) bool { return own.Name == t.Name }) {
+			return nil, fmt.Errorf("tactic %s: there is one of this name", t.Name)
+		}
+		if t.Needs != 0 {
+			return nil, fmt.Errorf("tactic %s needs abilities that the CPU does not name; let its Match say where it runs", t.Name)
+		}
+	}
+	c := *b
+	c.tactics = slices.Concat(tactics, b.tactics)
+	return &c, nil
+}
 
 // Close stops the workers.
 func (b *Backend) Close() error {
-	b.pool.close()
+	b.pool.Close()
 	return nil
 }
 
-// stream runs every launch before it returns.
-type stream struct {
-	pool *pool
-	loop Parallel // pool.run, made once
-}
-
-func (s *stream) Record() kernels.Mark { return time.Now() }
-
-func (s *stream) Elapsed(a, b kernels.Mark) time.Duration { return b.(time.Time).Sub(a.(time.Time)) }
-
-func (s *stream) Wait() error { return nil }
-
-func (s *stream) Close() error { return nil }
-
-// parallel returns the stream's loop: it calls f(0) to f(n-1), some of them at the same time.
-func parallel(s kernels.Stream) Parallel { return s.(*stream).loop }
-
-// smallWork is how many bytes to move or compute are not worth another worker: about two microseconds.
-const smallWork = 32 << 10
-
-// loopOver is the stream's loop for work on so many bytes; little is done by the caller alone.
-func loopOver(s kernels.Stream, bytes, n int, f func(int)) {
-	if bytes > smallWork {
-		parallel(s)(n, f)
-		return
-	}
-	for i := range n {
-		f(i)
-	}
-}
+// Loop returns the loop that a kernel's Launch may use on a stream of this backend: it calls f(0) to f(n-1), some of them at
+// the same time, and returns when all have returned.
+func Loop(s kernels.Stream) func(n int, f func(i int)) { return work.Loop(s) }

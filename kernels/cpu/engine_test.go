@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cpu"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 	"github.com/trtui/trtui/testdata"
 )
 
@@ -46,7 +48,7 @@ func TestEngine(t *testing.T) {
 	b := cpu.Open(2)
 	defer b.Close()
 	testEngine(t, b)
-	if cpu.RaceEnabled {
+	if cputest.RaceEnabled {
 		return // the threads of the others do the same
 	}
 	for _, features := range []string{"avx2+avxvnni", "avx2"} {
@@ -108,7 +110,7 @@ func checkEngine(t *testing.T, b run.Backend, p *run.Plan, tolerance float64) {
 		}
 		inputs[x.Name] = v
 	}
-	want, err := p.Network.Eval(inputs, nil)
+	want, err := p.Network.Eval(context.Background(), inputs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +129,7 @@ func checkEngine(t *testing.T, b run.Backend, p *run.Plan, tolerance float64) {
 			t.Errorf("output %s: %v", y.Name, err)
 		}
 	}
-	if cpu.RaceEnabled {
+	if cputest.RaceEnabled {
 		return // the detector makes sync.Pool forget
 	}
 	if n := testing.AllocsPerRun(50, func() {

@@ -1,47 +1,23 @@
 package cpu
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/trtui/trtui/core/run/runtest"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
 )
-
-// featureSets returns what processors have that this one can stand for, itself first. The race detector sees how the work is
-// shared out, which is the same for all, and nothing of what is in assembly: it gets this one and the one without any.
-func featureSets() []asm.Features {
-	host := asm.HostFeatures()
-	sets := []asm.Features{host}
-	if raceEnabled {
-		return slices.Compact(append(sets, 0))
-	}
-	for _, s := range []asm.Features{asm.AVX512 | asm.AVX2, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0} {
-		if host.Has(s) && !slices.Contains(sets, s) {
-			sets = append(sets, s)
-		}
-	}
-	return sets
-}
-
-// workerCounts returns how many workers kernels are tried with: one has nobody to race with.
-func workerCounts() []int {
-	if raceEnabled {
-		return []int{3}
-	}
-	return []int{1, 3}
-}
 
 // TestLimited runs the conformance suite as processors with fewer instructions would: networks on each, single layers,
 // whose tactics TestTactics has already met, with AVX2 alone. Threads share the work in one way whatever the instructions:
 // the race detector need not see it again.
 func TestLimited(t *testing.T) {
-	if raceEnabled {
+	if cputest.RaceEnabled {
 		t.Skip("TestNetworks and TestTactics are the same under the race detector")
 	}
-	for _, features := range featureSets()[1:] {
+	for _, features := range cputest.FeatureSets()[1:] {
 		t.Run(features.String(), func(t *testing.T) {
 			b, err := OpenLimited(2, features.String())
 			if err != nil {

@@ -1,10 +1,73 @@
 package cpu
 
-import "unsafe"
+import (
+	"fmt"
+	"runtime/metrics"
+	"sync/atomic"
 
-// alignedFloats returns n zeros that begin at a cache line.
-func alignedFloats(n int) []float32 {
-	v := make([]float32, n+lanes)
-	skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(v)))%64) / 4
-	return v[skip : skip+n : skip+n]
+	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+)
+
+// memory is what a device and those that [Backend.With] makes of it take together.
+type memory struct {
+	limit atomic.Int64 // bytes that may be taken; 0: all that are free
+	taken atomic.Int64 // by Alloc
+}
+
+// LimitMemory sets how many bytes the process may take, those of Go's heap included; 0 for all that are free.
+func (b *Backend) LimitMemory(bytes int64) { b.memory.limit.Store(bytes) }
+
+// MemoryLimit returns what LimitMemory set.
+func (b *Backend) MemoryLimit() int64 { return b.memory.limit.Load() }
+
+// MemoryInfo returns how much memory is free, and how much there is, in bytes: of the machine, or within the limit.
+func (b *Backend) MemoryInfo() (free, total int64, err error) {
+	free, total, known := host.Memory()
+	limit := b.memory.limit.Load()
+	if limit <= 0 {
+		return free, total, nil
+	}
+	left := max(0, limit-b.memory.taken.Load()-liveHeap())
+	if known {
+		left = min(left, free)
+	}
+	return left, limit, nil
+}
+
+// liveHeap returns the bytes of Go's heap that were in use when it was collected last.
+func liveHeap() int64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64())
+}
+
+// Alloc returns zeroed memory outside Go's heap where the system has such. More than MemoryInfo has free is refused.
+func (b *Backend) Alloc(n int) (kernels.Mem, error) {
+	if n == 0 {
+		return kernels.Mem{Host: []byte{}}, nil
+	}
+	if n > checkedBytes {
+		if free, total, _ := b.MemoryInfo(); total > 0 && int64(n) > free {
+			return kernels.Mem{}, fmt.Errorf("allocate %s: %s of %s are free", run.Bytes(int64(n)), run.Bytes(free), run.Bytes(total))
+		}
+	}
+	data, err := allocate(n)
+	if err != nil {
+		return kernels.Mem{}, fmt.Errorf("allocate %d bytes: %w", n, err)
+	}
+	b.memory.taken.Add(int64(n))
+	return kernels.Mem{Host: data}, nil
+}
+
+// checkedBytes is the size from which on an allocation is compared with what is free, which takes about 50 microseconds.
+const checkedBytes = 1 << 20
+
+// Free gives memory from Alloc back.
+func (b *Backend) Free(m kernels.Mem) {
+	if len(m.Host) > 0 {
+		b.memory.taken.Add(-int64(len(m.Host)))
+		release(m.Host)
+	}
 }

@@ -7,6 +7,13 @@ import (
 	"testing"
 
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/convolutions"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
+	"github.com/trtui/trtui/kernels/cpu/poolings"
+	"github.com/trtui/trtui/kernels/cpu/products"
+	"github.com/trtui/trtui/kernels/cpu/programs"
+	"github.com/trtui/trtui/kernels/cpu/windows"
+	"github.com/trtui/trtui/kernels/cpu/work"
 )
 
 // chain is a network written out as a list of kernel runs on buffers that are reused once their last reader
@@ -14,7 +21,7 @@ import (
 type chain struct {
 	b         testing.TB
 	workers   int
-	parallel  Parallel
+	parallel  work.Parallel
 	steps     []func()
 	flops     int
 	free      map[int][][]float32
@@ -29,61 +36,61 @@ type activation struct {
 	planar  bool
 }
 
-func newChain(b testing.TB, workers int, parallel Parallel) *chain {
-	return &chain{b: b, workers: workers, parallel: parallel, free: map[int][][]float32{}, workspace: alignedFloats(4 << 20),
+func newChain(b testing.TB, workers int, parallel work.Parallel) *chain {
+	return &chain{b: b, workers: workers, parallel: parallel, free: map[int][][]float32{}, workspace: work.AlignedFloats(4 << 20),
 		random: rand.New(rand.NewPCG(1, 1))}
 }
 
 func (n *chain) input(c, h, w int) activation {
-	return activation{normals(n.random, c*h*w), c, h, w, true}
+	return activation{cputest.Normals(n.random, c*h*w), c, h, w, true}
 }
 
 func (n *chain) make(c, h, w int) activation {
-	size := blocksOf(c) * lanes * h * w
+	size := work.BlocksOf(c) * work.Lanes * h * w
 	if list := n.free[size]; len(list) > 0 {
 		n.free[size] = list[:len(list)-1]
 		return activation{list[len(list)-1], c, h, w, false}
 	}
-	return activation{alignedFloats(size), c, h, w, false}
+	return activation{work.AlignedFloats(size), c, h, w, false}
 }
 
 // release lets later layers overwrite a.
 func (n *chain) release(a activation) { n.free[len(a.data)] = append(n.free[len(a.data)], a.data) }
 
-func (a activation) view() Tensor4 {
+func (a activation) view() work.Tensor4 {
 	if a.planar {
-		return Planar(a.data, a.c, a.h, a.w)
+		return work.Planar(a.data, a.c, a.h, a.w)
 	}
-	return Blocked(a.data, a.c, a.h, a.w)
+	return work.Blocked(a.data, a.c, a.h, a.w)
 }
 
 // conv adds a convolution, depthwise where groups is more than one; residual may be empty.
 func (n *chain) conv(x activation, filters, kernel, stride, groups int, high float64, residual activation) activation {
-	s := conv(x.c, x.h, x.w, filters, kernel, stride, kernel/2)
+	s := cputest.Square(x.c, x.h, x.w, filters, kernel, stride, kernel/2)
 	s.Groups = groups
 	out := n.make(filters, s.OutHeight(), s.OutWidth())
 	depth := x.c / groups * kernel * kernel
-	w := normals(n.random, filters*depth)
+	w := cputest.Normals(n.random, filters*depth)
 	for i := range w {
 		w[i] *= float32(math.Sqrt(1 / float64(depth)))
 	}
-	call := &ConvF32Call{In: x.view(), Out: out.view(), Workspace: n.workspace, Limits: [2]float32{0, float32(high)}}
+	call := &convolutions.CallF32{In: x.view(), Out: out.view(), Workspace: n.workspace, Limits: [2]float32{0, float32(high)}}
 	if high == 0 {
-		call.Limits = NoLimits()
+		call.Limits = programs.NoLimits()
 	}
 	if residual.data != nil {
 		call.Residual = residual.view()
 	}
 	n.flops += 2 * len(w) * out.h * out.w
 	if groups > 1 {
-		d, err := NewDepthwiseF32(s, ConvDepth{}, w, nil, asm.HostFeatures(), n.workers)
+		d, err := convolutions.NewDepthwiseF32(s, windows.Depth{}, w, nil, asm.HostFeatures(), n.workers)
 		if err != nil {
 			n.b.Fatal(err)
 		}
 		n.steps = append(n.steps, func() { d.Run(n.parallel, call) })
 		return out
 	}
-	c, err := NewConvF32(s, w, nil, ConvF32Config{Planar: x.planar, Features: asm.HostFeatures(), Workers: n.workers})
+	c, err := convolutions.NewDirectF32(s, w, nil, convolutions.ConfigF32{Planar: x.planar, Features: asm.HostFeatures(), Workers: n.workers})
 	if err != nil {
 		n.b.Fatal(err)
 	}
@@ -92,14 +99,14 @@ func (n *chain) conv(x activation, filters, kernel, stride, groups int, high flo
 }
 
 func (n *chain) maxPool(x activation) activation {
-	p, err := NewPoolF32(PoolShape{Batch: 1, Channels: x.c, Height: x.h, Width: x.w, KernelH: 3, KernelW: 3, StrideH: 2, StrideW: 2,
-		DilationH: 1, DilationW: 1, PadTop: 1, PadLeft: 1, PadBottom: 1, PadRight: 1}, MaxPool, asm.HostFeatures(), n.workers)
+	p, err := poolings.NewPoolF32(poolings.PoolShape{Batch: 1, Channels: x.c, Height: x.h, Width: x.w, KernelH: 3, KernelW: 3, StrideH: 2, StrideW: 2,
+		DilationH: 1, DilationW: 1, PadTop: 1, PadLeft: 1, PadBottom: 1, PadRight: 1}, poolings.MaxPool, asm.HostFeatures(), n.workers)
 	if err != nil {
 		n.b.Fatal(err)
 	}
 	out := n.make(x.c, x.h/2, x.w/2)
 	n.steps = append(n.steps, func() {
-		p.Run(n.parallel, &PoolF32Call{In: x.view(), Out: out.view(), Workspace: n.workspace})
+		p.Run(n.parallel, &poolings.PoolF32Call{In: x.view(), Out: out.view(), Workspace: n.workspace})
 	})
 	n.release(x)
 	return out
@@ -108,20 +115,20 @@ func (n *chain) maxPool(x activation) activation {
 // head adds the global average and the classifier; blocked channels are a multiple of 16, so that the vector of
 // averages is the row of a matrix.
 func (n *chain) head(x activation, classes int) {
-	g := NewGlobalAverageF32(1, x.c, x.h*x.w, asm.HostFeatures())
+	g := poolings.NewGlobalAverageF32(1, x.c, x.h*x.w, asm.HostFeatures())
 	average := n.make(x.c, 1, 1)
-	b, err := NewPackedB(x.c, classes, asm.HostFeatures())
+	b, err := products.NewPackedB(x.c, classes, asm.HostFeatures())
 	if err != nil {
 		n.b.Fatal(err)
 	}
-	b.Pack(normals(n.random, x.c*classes), classes, false)
-	call := &GemmF32Call{M: 1, A: average.data, AStride: x.c, B: b, Out: make([]float32, classes), OutStride: classes,
-		Limits: NoLimits(), Workers: n.workers}
+	b.Pack(cputest.Normals(n.random, x.c*classes), classes, false)
+	call := &products.GemmF32Call{M: 1, A: average.data, AStride: x.c, B: b, Out: make([]float32, classes), OutStride: classes,
+		Limits: programs.NoLimits(), Workers: n.workers}
 	n.steps = append(n.steps, func() {
 		for u := range g.Units() {
 			g.Run(average.view(), x.view(), u)
 		}
-		Gemm(n.parallel, call)
+		products.Gemm(n.parallel, call)
 	})
 	n.flops += 2 * x.c * classes
 }
@@ -210,11 +217,11 @@ func BenchmarkNetworksF32(b *testing.B) {
 	}{{"resnet50", resnet50}, {"mobilenet_v2", mobilenetV2}, {"resnet8", resnet8}} {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("%s/w%d", network.name, workers), func(b *testing.B) {
-				parallel, stop := benchParallel(workers)
+				parallel, stop := cputest.Workers(workers)
 				defer stop()
 				n := newChain(b, workers, parallel)
 				network.build(n)
-				timed(b, n.flops, workers, n.run)
+				cputest.Time(b, n.flops, workers, n.run)
 			})
 		}
 	}

@@ -2,10 +2,17 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
 	"github.com/trtui/trtui/kernels/cpu/asm"
+	"github.com/trtui/trtui/kernels/cpu/convolutions"
+	"github.com/trtui/trtui/kernels/cpu/moves"
+	"github.com/trtui/trtui/kernels/cpu/pointwise"
+	"github.com/trtui/trtui/kernels/cpu/poolings"
+	"github.com/trtui/trtui/kernels/cpu/products"
+	"github.com/trtui/trtui/kernels/cpu/reductions"
 )
 
 // table returns the tactics for a processor with the features, on a pool of so many workers: for each op the best guess
@@ -64,65 +71,26 @@ type family struct {
 	tactics func(isa asm.Features) []kernels.Tactic
 }
 
+// f32Tactics are the kernels in float32 for one instruction set, which half precision is computed by too.
+func f32Tactics(isa asm.Features, workers int) []kernels.Tactic {
+	return slices.Concat(products.TacticsF32(isa, workers), convolutions.TacticsF32(isa, workers), poolings.TacticsF32(isa, workers), reductions.Tactics(isa))
+}
+
 func families(workers int) []family {
 	vnni := []asm.Features{asm.AVX512 | asm.AVX512VNNI, asm.AVX2 | asm.AVXVNNI, asm.AVX2, 0}
 	float := []asm.Features{asm.AVX512, asm.AVX2, 0}
 	return []family{
-		{vnni, func(isa asm.Features) []kernels.Tactic { return int8Tactics(isa, workers) }},
+		{vnni, func(isa asm.Features) []kernels.Tactic {
+			return slices.Concat(convolutions.TacticsInt8(isa, workers), poolings.TacticsInt8(isa, workers), products.TacticsInt8(isa, workers))
+		}},
 		{float, func(isa asm.Features) []kernels.Tactic { return f32Tactics(isa, workers) }},
 		{float, func(isa asm.Features) []kernels.Tactic { return halfTactics(isa, workers) }},
-		{float, pointwiseTactics},
-		{float, reformatTactics},
-		{float, concatTactics},
-		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic { return append(moveTactics(), nearestTactics(workers)...) }},
-		{float, func(isa asm.Features) []kernels.Tactic { return resizeTactics(isa, workers) }},
+		{float, pointwise.Tactics},
+		{float, moves.Reformats},
+		{float, moves.ConcatBlocks},
+		{[]asm.Features{0}, func(asm.Features) []kernels.Tactic {
+			return slices.Concat(moves.Tactics(), pointwise.Casts(), moves.Nearest(workers))
+		}},
+		{float, func(isa asm.Features) []kernels.Tactic { return moves.Resizes(isa, workers) }},
 	}
-}
-
-// isaName is the part of a tactic's name that says what it needs.
-func isaName(f asm.Features) string {
-	switch {
-	case f.Has(asm.AVX512VNNI):
-		return "vnni"
-	case f.Has(asm.AVX512):
-		return "avx512"
-	case f.Has(asm.AVXVNNI):
-		return "avxvnni"
-	case f.Has(asm.AVX2):
-		return "avx2"
-	}
-	return "go"
-}
-
-// planes returns the extents of an activation [N,C,H,W] as kernels of two spatial axes see it: rank 2 has one pixel,
-// rank 3 one row.
-func planes(d kernels.Desc) (n, c, h, w int, err error) {
-	switch len(d.Dims) {
-	case 2:
-		return d.Dims[0], d.Dims[1], 1, 1, nil
-	case 3:
-		return d.Dims[0], d.Dims[1], 1, d.Dims[2], nil
-	case 4:
-		return d.Dims[0], d.Dims[1], d.Dims[2], d.Dims[3], nil
-	}
-	return 0, 0, 0, 0, fmt.Errorf("%d axes, the kernel takes 2 to 4", len(d.Dims))
-}
-
-// tensor4 views memory as a tensor of float32.
-func tensor4(d kernels.Desc, m kernels.Mem) Tensor4 {
-	t := Tensor4{Data: graph.View[float32](m.Host), Image: d.BatchStride()}
-	t.Plane = graph.Count(d.Dims[2:]) * d.Block()
-	return t
-}
-
-// bytes4 views memory as a tensor of bytes.
-func bytes4(d kernels.Desc, m kernels.Mem) Bytes4 {
-	return Bytes4{Data: m.Host, Image: d.BatchStride(), Plane: graph.Count(d.Dims[2:]) * d.Block()}
-}
-
-// launcher is a Kernel that is a function.
-type launcher func(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error
-
-func (f launcher) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
-	return f(s, in, out, workspace)
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu/cputest"
+	"github.com/trtui/trtui/kernels/cpu/programs"
 )
 
 // layerOf returns a layer of its own over inputs of the given values, which become constants where constant says so.
@@ -67,7 +69,7 @@ func onEveryTactic(t *testing.T, family string, l *graph.Layer, in []graph.Value
 		if err != nil {
 			continue
 		}
-		if allocs := testing.AllocsPerRun(5, func() { _ = k.Launch(st, mem, out, kernels.Mem{}) }); allocs > 1 && !raceEnabled {
+		if allocs := testing.AllocsPerRun(5, func() { _ = k.Launch(st, mem, out, kernels.Mem{}) }); allocs > 1 && !cputest.RaceEnabled {
 			t.Errorf("%s allocates %v times", tactic.Name, allocs)
 		}
 	}
@@ -146,17 +148,18 @@ func TestReductions(t *testing.T) {
 		{[]int{6, 1, 7}, []int{1}}, {[]int{5, 50}, []int{0, 1}},
 	} {
 		for _, nan := range []bool{false, true} {
-			x := normals(r, graph.Count(c.dims))
+			x := cputest.Normals(r, graph.Count(c.dims))
 			for i := range x {
 				x[i] = 1 + x[i]/64
 			}
 			if nan {
 				x[len(x)/2] = float32(math.NaN())
 			}
-			for _, red := range reductionsF32 {
+			for _, op := range []*graph.Op{graph.ReduceMean, graph.ReduceSum, graph.ReduceMax, graph.ReduceMin, graph.ReduceProd,
+				graph.ReduceL1, graph.ReduceL2, graph.ReduceSumSquare} {
 				in := []graph.Value{graph.Values(graph.F32, x, c.dims...)}
-				l := layerOf(t, red.op, graph.ReduceAttrs{Axes: c.axes}, in)
-				want, scale := naiveReduction(red.op, x, c.dims, c.axes)
+				l := layerOf(t, op, graph.ReduceAttrs{Axes: c.axes}, in)
+				want, scale := naiveReduction(op, x, c.dims, c.axes)
 				if onEveryTactic(t, "reduce", l, in, func(name string, y graph.Value, err error) {
 					for i, got := range y.F32() {
 						if d := math.Abs(float64(got) - want[i]); err != nil || (got != got) != (want[i] != want[i]) || d > 2e-5*scale[i] {
@@ -260,12 +263,12 @@ func TestIntegerComparisons(t *testing.T) {
 			l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: graph.Binary(op)}, in, 1)
 			n := onEveryTactic(t, "pointwise", l, in, func(name string, y graph.Value, err error) {
 				for i, v := range x {
-					if err != nil || y.Data[i] != truthOf(holds(v)) {
+					if err != nil || (y.Data[i] != 0) != holds(v) {
 						t.Errorf("%s: %d %s %d is %d (%v)", name, v, op, c, y.Data[i], err)
 					}
 				}
 			})
-			if held := c > -exactIntegers && c < exactIntegers; held != (n > 0) {
+			if held := c > -programs.ExactIntegers && c < programs.ExactIntegers; held != (n > 0) {
 				t.Errorf("%d kernels compare with %d", n, c)
 			}
 		}
@@ -300,12 +303,12 @@ func TestRowsThatBroadcast(t *testing.T) {
 		for k, p := range []graph.Program{affine, twice, choice, slope} {
 			for _, constant := range [][]int{nil, {1, 2}, {2}} {
 				in := []graph.Value{
-					graph.Values(graph.F32, normals(r, 2*3*length), 2, 3, length),
-					graph.Values(graph.F32, normals(r, 3), 3, 1),
-					graph.Values(graph.F32, normals(r, 2), 2, 1, 1),
+					graph.Values(graph.F32, cputest.Normals(r, 2*3*length), 2, 3, length),
+					graph.Values(graph.F32, cputest.Normals(r, 3), 3, 1),
+					graph.Values(graph.F32, cputest.Normals(r, 2), 2, 1, 1),
 				}
 				if constant == nil { // another argument along the rows
-					in[2] = graph.Values(graph.F32, normals(r, length), length)
+					in[2] = graph.Values(graph.F32, cputest.Normals(r, length), length)
 				}
 				l := layerOf(t, graph.Pointwise, graph.Elementwise{Program: p}, in, constant...)
 				want := graph.NewValue(graph.F32, 2, 3, length)

@@ -117,7 +117,7 @@ func lives(b *Backend, p *run.Plan) error {
 		for i, execute := range ways {
 			x := smallInput()
 			x.F32()[3*i+round] += float32(1 + i)
-			want, err := p.Network.Eval(map[string]graph.Value{"x": x}, nil)
+			want, err := p.Network.Eval(context.Background(), map[string]graph.Value{"x": x}, nil)
 			if err != nil {
 				return err
 			}

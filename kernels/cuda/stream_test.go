@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"bytes"
+	"context"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -131,7 +132,7 @@ func TestConcurrentContexts(t *testing.T) {
 func concurrently(t *testing.T, b *Backend) {
 	b.ctx.(*simulator.Context).Streams = true
 	n := small(t)
-	want, err := n.Eval(map[string]graph.Value{"x": smallInput()}, nil)
+	want, err := n.Eval(context.Background(), map[string]graph.Value{"x": smallInput()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

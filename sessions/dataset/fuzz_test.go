@@ -19,7 +19,7 @@ func FuzzNpy(f *testing.F) {
 	f.Add(npy(2, "|u1", "(2,)", []byte{1, 2}), 0)
 	f.Add(npy(3, "<f8", "(1000000000000, 100000)", nil), 0)
 	f.Fuzz(func(t *testing.T, b []byte, first int) {
-		if v, err := readNpy(bytes.NewReader(b), Options{First: first}.part); err == nil {
+		if v, err := readNpy(bytes.NewReader(b), maxBytes, Options{First: first}.part); err == nil {
 			consistent(t, v)
 		}
 	})

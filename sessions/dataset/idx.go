@@ -143,7 +143,7 @@ func readLabels(path string, o Options) ([]int, error) {
 	var v graph.Value
 	switch {
 	case string(head) == "\x93NUMPY":
-		v, err = readNpy(s, o.part)
+		v, err = readNpy(s, maxBytes, o.part)
 	case len(head) >= 4 && head[0] == 0 && head[1] == 0 && (head[2] == 8 || head[2] == 9) && head[3] == 1:
 		v, err = readIdx(s, o.part)
 	default:

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"image"
+	"image/color"
 	_ "image/jpeg" // the formats that image.Decode knows
 	_ "image/png"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/host"
 )
 
 // maxPixels bounds one image.
@@ -42,7 +44,7 @@ func openImages(dir string, o Options) (*Set, error) {
 	if longer := max(o.Size.Height, o.Size.Width); !o.Resize.Stretch && o.Resize.Shorter == 0 {
 		o.Resize.Shorter = longer * 256 / 224
 	} else if !o.Resize.Stretch && o.Resize.Shorter < longer && !o.Pad {
-		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, which is to be cut from them", o.Resize.Shorter, o.Size)
+		return nil, fmt.Errorf("images whose shorter side is %d may be smaller than %s, to which they are cropped", o.Resize.Shorter, o.Size)
 	}
 	l, err := newLayout(o, 3, o.Size.Height, o.Size.Width)
 	if err != nil {
@@ -78,7 +80,7 @@ func isImage(name string) bool {
 
 // listImages returns the images of a folder and their labels.
 func listImages(dir string) (files []string, labels []int, err error) {
-	f, err := os.Open(filepath.Join(dir, "labels.tsv"))
+	f, err := host.Open(filepath.Join(dir, "labels.tsv"))
 	if os.IsNotExist(err) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -139,17 +141,24 @@ func imagesIdentity(dir string, files []string, labels []int, o Options) (Identi
 
 // readImage decodes a file to RGB; transparency is ignored.
 func readImage(path string) (picture, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return picture{}, err
 	}
 	defer f.Close()
-	cfg, _, err := image.DecodeConfig(f)
+	cfg, format, err := image.DecodeConfig(f)
 	if err != nil {
 		return picture{}, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	if cfg.Width < 1 || cfg.Height < 1 || cfg.Width > maxPixels/cfg.Height {
 		return picture{}, fmt.Errorf("%s: an image of %dx%d is too large", filepath.Base(path), cfg.Width, cfg.Height)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return picture{}, err
+	}
+	if leastImageBytes(format, cfg) > info.Size() {
+		return picture{}, fmt.Errorf("%s: %d bytes cannot hold an image of %dx%d: the file is damaged", filepath.Base(path), info.Size(), cfg.Width, cfg.Height)
 	}
 	if _, err := f.Seek(0, 0); err != nil {
 		return picture{}, err
@@ -159,6 +168,23 @@ func readImage(path string) (picture, error) {
 		return picture{}, fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}
 	return newPicture(m), nil
+}
+
+// leastImageBytes returns how many bytes the file of an image has at least, so that no memory is taken for what a damaged
+// header says. JPEG has a bit for each block of 64 pixels; Deflate, which PNG is packed with, makes 1032 bytes of one.
+func leastImageBytes(format string, cfg image.Config) int64 {
+	pixels := int64(cfg.Width) * int64(cfg.Height)
+	if format == "jpeg" {
+		return pixels / (8 * 64)
+	}
+	unpacked := pixels / 8 // those of one bit
+	switch cfg.ColorModel {
+	case color.NRGBA64Model, color.RGBA64Model: // of 16 bits, grey with opacity or colour
+		unpacked = 4 * pixels
+	case color.NRGBAModel, color.RGBAModel, color.Gray16Model:
+		unpacked = 2 * pixels
+	}
+	return unpacked / 1032
 }
 
 // newPicture returns the red, green and blue of an image.

@@ -26,7 +26,8 @@ var (
 
 // readNpy reads an array in numpy's .npy format, versions 1 to 3, and returns those rows (indices of the first axis)
 // that the options choose; the others are not kept.
-func readNpy(r io.Reader, part func(n int) (first, count int, err error)) (graph.Value, error) {
+// The array has no more than most bytes.
+func readNpy(r io.Reader, most int, part func(n int) (first, count int, err error)) (graph.Value, error) {
 	var v graph.Value
 	t, dims, err := readNpyHeader(r)
 	if err != nil {
@@ -54,7 +55,7 @@ func readNpy(r io.Reader, part func(n int) (first, count int, err error)) (graph
 	if _, err := io.CopyN(io.Discard, r, int64(first)*int64(row)); err != nil {
 		return v, fmt.Errorf("the file ends before item %d", first)
 	}
-	if row > 0 && count > maxBytes/row {
+	if row > 0 && count > most/row {
 		return v, errTooLarge
 	}
 	data, err := readExactly(r, count*row)
@@ -134,13 +135,11 @@ func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []
 		if !ok {
 			return nil, nil, fmt.Errorf("%s in the archive is no .npy array", f.Name)
 		}
-		v, err := readMember(f, o)
+		v, err := readMember(f, left, o)
 		if err != nil {
 			return nil, nil, fmt.Errorf("array %s: %w", name, err)
 		}
-		if left -= len(v.Data); left < 0 {
-			return nil, nil, errTooLarge
-		}
+		left -= len(v.Data)
 		if name == "y" || name == "labels" {
 			if labels, err = toLabels(v); err != nil {
 				return nil, nil, fmt.Errorf("array %s: %w", name, err)
@@ -158,13 +157,13 @@ func readNpz(file io.ReaderAt, size int64, o Options) (arrays []Array, labels []
 	return arrays, labels, nil
 }
 
-func readMember(f *zip.File, o Options) (graph.Value, error) {
+func readMember(f *zip.File, most int, o Options) (graph.Value, error) {
 	r, err := f.Open()
 	if err != nil {
 		return graph.Value{}, err
 	}
 	defer r.Close()
-	return readNpy(r, o.part)
+	return readNpy(r, most, o.part)
 }
 
 // toLabels returns the elements of a list of integers as labels.

@@ -89,7 +89,7 @@ func (f *stream) set(path string, size int64, o Options) (*Set, error) {
 		}
 		return o.arrays(arrays, labels)
 	case bytes.HasPrefix(head, []byte("\x93NUMPY")):
-		v, err := readNpy(f, o.part)
+		v, err := readNpy(f, maxBytes, o.part)
 		if err != nil {
 			return nil, err
 		}

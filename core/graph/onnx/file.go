@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/trtui/trtui/core/graph"
 )
@@ -64,7 +63,7 @@ func (o Importer) open(path string, looked bool) (*File, error) {
 		return nil, err
 	}
 	f := &File{SHA256: sha256.Sum256(data), Bytes: int64(len(data)), read: []*source{model}}
-	side := &externalFiles{file: f, dir: filepath.Dir(path), open: map[string]*source{}, data: map[span][]byte{}}
+	side := newExternalFiles(f, path)
 	f.Network, f.Refused, err = o.parse(filepath.Base(path), data, side.bytes, looked)
 	side.close()
 	if changed := f.Changed(); changed != "" {
@@ -145,96 +144,4 @@ func (s *source) bytes(at int64, n int) ([]byte, error) {
 func (s *source) changed() bool {
 	now, err := os.Stat(s.path)
 	return err == nil && (now.Size() != s.info.Size() || !now.ModTime().Equal(s.info.ModTime()) || !os.SameFile(now, s.info))
-}
-
-// externalFiles finds the data of tensors that is stored beside the model. Names that lead out of the model's
-// directory, by symbolic links too, are refused.
-type externalFiles struct {
-	file *File
-	dir  string
-	open map[string]*source // by location
-	data map[span][]byte
-}
-
-// span is a part of a file of external data.
-type span struct {
-	location       string
-	offset, length int
-}
-
-func (e *externalFiles) close() {
-	for _, s := range e.open {
-		s.file.Close()
-	}
-}
-
-// bytes returns the size bytes of a tensor's data.
-func (e *externalFiles) bytes(t *tensor, size int) ([]byte, error) {
-	location := t.external["location"]
-	if location == "" {
-		return nil, errors.New("its external data has no location")
-	}
-	offset, err := externalInt(t, "offset", 0)
-	if err != nil {
-		return nil, err
-	}
-	length, err := externalInt(t, "length", size)
-	if err != nil {
-		return nil, err
-	}
-	if length != size {
-		return nil, fmt.Errorf("its external data has %d bytes, its shape and type need %d", length, size)
-	}
-	part := span{location, offset, length}
-	if data, ok := e.data[part]; ok {
-		return data, nil
-	}
-	s, ok := e.open[location]
-	if !ok {
-		if s, err = e.openFile(location); err != nil {
-			return nil, err
-		}
-		e.open[location] = s
-		e.file.read = append(e.file.read, s)
-	}
-	if have := int(s.info.Size()); offset > have || length > have-offset {
-		return nil, fmt.Errorf("bytes %d to %d of external data file %q are needed, but it has %d", offset, offset+length, location, have)
-	}
-	data, err := s.bytes(int64(offset), length)
-	e.data[part] = data
-	return data, err
-}
-
-func externalInt(t *tensor, key string, def int) (int, error) {
-	s, ok := t.external[key]
-	if !ok {
-		return def, nil
-	}
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 || n > maxElements {
-		return 0, fmt.Errorf("%s %q of its external data is not a size", key, s)
-	}
-	return n, nil
-}
-
-func (e *externalFiles) openFile(location string) (*source, error) {
-	root, err := os.OpenRoot(e.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	name := filepath.FromSlash(location)
-	f, err := root.Open(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("its external data file %q is missing; put it beside the model", location)
-	case err != nil:
-		return nil, fmt.Errorf("its external data file %q cannot be opened inside the model's directory: %w", location, err)
-	}
-	s, err := newSource(filepath.Join(e.dir, name), f)
-	if err != nil || !s.info.Mode().IsRegular() {
-		f.Close()
-		return nil, fmt.Errorf("its external data file %q is not a regular file", location)
-	}
-	return s, nil
 }

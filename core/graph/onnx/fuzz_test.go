@@ -3,6 +3,7 @@ package onnx
 import (
 	"archive/tar"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -162,7 +163,7 @@ func evaluateSmall(t *testing.T, n *graph.Network) {
 			}
 		}
 	}
-	out, err := n.Eval(inputs, nil)
+	out, err := n.Eval(context.Background(), inputs, nil)
 	if err != nil {
 		return
 	}

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,6 +101,10 @@ var importErrorCases = []struct {
 	{"subgraph", modelBytes(input("x", 2), nodeField("If", "cond", list("x"), list("y"), sub(5, msg(str(1, "then_branch"), num(20, 5), sub(6, nil)))), output("y", 2)),
 		list("If (node cond): operator is not supported")},
 	{"attribute kind", modelBytes(input("x", 1, 1, 4), nodeField("MaxPool", "p", list("x"), list("y"), intAttr("kernel_shape", 2)), output("y", 1)), list("attribute kernel_shape is of int, want ints")},
+	{"a flag that is none", modelBytes(input("x", 2, 3), nodeField("ReduceMax", "m", list("x"), list("y"), intAttr("keepdims", 2)), nodeField("ArgMax", "a", list("x"), list("z"), intAttr("select_last_index", -1)), output("y", 2, 1)),
+		list("ReduceMax (node m): attribute keepdims is 2, want 0 or 1", "ArgMax (node a): attribute select_last_index is -1, want 0 or 1")},
+	{"alpha of nothing", modelBytes(input("x", 2), nodeField("Celu", "c", list("x"), list("y"), sub(5, msg(str(1, "alpha"), num(20, 1), []byte{0x15, 0, 0, 0, 0}))), output("y", 2)),
+		list("Celu (node c): alpha is 0, which x cannot be divided by")},
 	{"shape inference", modelBytes(input("x", 2, 3), initializer("w", twoNumbers), nodeField("Conv", "c", list("x", "w"), list("y")), output("y", 2)), list("Conv (node c): input f32[2,3] and weights f32[2]")},
 	{"declared type", modelBytes(input("x", 2), relu, sub(12, valueBytes("y", 7, 2))), list(`output "y" is declared as i64, but the graph computes f32[2]`)},
 	{"declared shape", modelBytes(input("x", "n", 2), relu, output("y", 4, 3)), list(`output "y" is declared with shape [4,3], but the graph computes f32[n,2]`)},
@@ -224,7 +229,7 @@ func TestExternalData(t *testing.T) {
 		}
 		f.read = f.read[1:]
 	}
-	out, err := f.Network.Eval(map[string]graph.Value{"x": graph.Values(graph.F32, []float32{10, 20}, 2)}, nil)
+	out, err := f.Network.Eval(context.Background(), map[string]graph.Value{"x": graph.Values(graph.F32, []float32{10, 20}, 2)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -136,7 +137,7 @@ func TestUnsupportedDoesNotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.Network.Eval(map[string]graph.Value{"x": graph.NewValue(graph.F32, 2, 3)}, nil)
+	_, err = f.Network.Eval(context.Background(), map[string]graph.Value{"x": graph.NewValue(graph.F32, 2, 3)}, nil)
 	if u := new(graph.UnsupportedError); !errors.As(err, &u) || u.Op != "com.example:Foo" {
 		t.Errorf("evaluation: %v", err)
 	}

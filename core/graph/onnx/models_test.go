@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -75,7 +76,7 @@ func TestModels(t *testing.T) {
 				for i, x := range f.Network.Inputs {
 					inputs[x.Name] = readValue(t, filepath.Join(set, fmt.Sprintf("input_%d.pb", i)))
 				}
-				out, err := f.Network.Eval(inputs, nil)
+				out, err := f.Network.Eval(context.Background(), inputs, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

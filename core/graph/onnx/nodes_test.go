@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -136,7 +137,7 @@ func TestNodes(t *testing.T) {
 					inputs[fmt.Sprint("x", i)] = x.value()
 				}
 			}
-			got, err := n.Eval(inputs, nil)
+			got, err := n.Eval(context.Background(), inputs, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

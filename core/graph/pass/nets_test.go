@@ -130,10 +130,11 @@ func randomInputs(n *graph.Network, seed uint64) map[string]graph.Value {
 func evalAll(t testing.TB, n *graph.Network, in map[string]graph.Value) map[string][]float32 {
 	t.Helper()
 	values := map[string][]float32{}
-	_, err := n.Eval(in, func(l *graph.Layer, out []graph.Value) {
+	_, err := n.Eval(context.Background(), in, func(l *graph.Layer, out []graph.Value) error {
 		for i, v := range out {
 			values[l.Outputs[i].Name] = graph.ToReal(v, l.Outputs[i].Range).Floats()
 		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

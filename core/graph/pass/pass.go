@@ -9,13 +9,15 @@ import (
 	"github.com/trtui/trtui/core/graph"
 )
 
-// Pass is one row of a table: a function that rewrites a network in place.
+// Pass is one row of a table: a function that rewrites a network in place. [New] makes one of a program's own.
 type Pass struct {
 	Name  string
 	Doc   string   // what it does, in a line
 	Rules []string // the rules whose sites it records; each can be switched off
 	run   func(*rewrite)
-	lower bool // its result depends on target and precision, so that types are no longer inferred
+	// before is the pass that a program's own one precedes; empty: all of them.
+	before string
+	lower  bool // its result depends on target and precision, so that types are no longer inferred
 }
 
 // Config says how to run a table of passes. The zero value runs all of it.
@@ -30,13 +32,18 @@ type Config struct {
 	// Supports says whether the target has a tactic for a layer, evaluation not counted; the error is the reason why
 	// not. The layer is a proposal, not part of the network. Nil: it has one for every layer.
 	Supports func(*graph.Layer) error
+	Extra    []Pass // a program's own passes, beside those of the table: see [New]
 }
 
 // Run applies the passes of a table, one after the other, to a copy of n, and returns it with a record of each pass
 // that ran. After each pass it checks the result: the network's invariants, its shapes, its outputs, and that no
 // source layer got lost. An error names the pass; the steps before it are returned with it.
 func Run(ctx context.Context, n *graph.Network, table []Pass, cfg Config) (*graph.Network, []Step, error) {
-	if err := checkOrder(table); err != nil {
+	table, err := cfg.Extend(table)
+	if err == nil {
+		err = checkOrder(table)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if err := cfg.check(); err != nil {
@@ -63,7 +70,7 @@ func Run(ctx context.Context, n *graph.Network, table []Pass, cfg Config) (*grap
 // check returns an error for a rule that no pass has.
 func (c *Config) check() error {
 	known := map[string]bool{}
-	for _, p := range append(Standard(), Lowering()...) {
+	for _, p := range slices.Concat(Standard(), Lowering(), c.Extra) {
 		known[p.Name] = true
 		for _, rule := range p.Rules {
 			known[rule] = true
@@ -92,7 +99,7 @@ func (r *rewrite) pass(p Pass) (step Step, err error) {
 	r.begin(p)
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("internal error: %v", v)
+			err = graph.NewFault(v)
 		}
 	}()
 	if !slices.Contains(r.cfg.DisableRules, p.Name) {
@@ -133,11 +140,12 @@ func (r *rewrite) settle(before *graph.Network) error {
 			return err
 		}
 	}
+	open := len(before.Unbound(r.cfg.Shapes)) > 0
 	for i, t := range before.Outputs {
 		now := n.Outputs[i]
-		same := now.Name == t.Name && now.Type == t.Type &&
-			slices.Equal(graph.EvalDims(now.Dims, r.cfg.Shapes), graph.EvalDims(t.Dims, r.cfg.Shapes))
-		if !same {
+		same := slices.Equal(graph.EvalDims(now.Dims, r.cfg.Shapes), graph.EvalDims(t.Dims, r.cfg.Shapes)) ||
+			open && graph.SameShape(now.Dims, t.Dims) // symbols that a removed layer took to be equal
+		if now.Name != t.Name || now.Type != t.Type || !same {
 			return fmt.Errorf("output %s became %s", t, now)
 		}
 	}

@@ -198,7 +198,8 @@ func (r *rewrite) quantizeOf(t *graph.Tensor, a graph.QuantAttrs) *graph.Layer {
 }
 
 // quantized returns the integers that d dequantises, with their range: a constant is copied if it has other users, since
-// they might see other numbers in it.
+// they might see other numbers in it. What a layer computes as integers gets none, which would make real numbers of its
+// result.
 func (c *candidate) quantized(d *graph.Layer) (*graph.Tensor, bool) {
 	q, a := d.Inputs[0], d.Attrs.(graph.QuantAttrs)
 	if q.Type.Size() != 1 {
@@ -211,6 +212,8 @@ func (c *candidate) quantized(d *graph.Layer) (*graph.Tensor, bool) {
 		return u.Op != graph.Dequantize || !u.Attrs.(graph.QuantAttrs).Range.Equal(a.Range)
 	})
 	switch {
+	case q.Producer != nil && q.Producer.Op.Reals != graph.AsStored && !q.Range.IsSet():
+		return nil, c.miss(WrongType, "%s holds integers of their own, which %s computes", q, q.Producer.Name)
 	case !q.Range.IsSet() && !others:
 		q.Range = a.Range
 		c.r.changed = true

@@ -1,6 +1,7 @@
 package pass
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -62,11 +63,11 @@ func (n *net) qconv(name string, x *graph.Tensor, m, k, pad int) *graph.Tensor {
 func sameOutputs(t testing.TB, want, got *graph.Network, tolerance float64) {
 	t.Helper()
 	in := randomInputs(want, 3)
-	before, err := want.Eval(in, nil)
+	before, err := want.Eval(context.Background(), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := got.Eval(in, nil)
+	after, err := got.Eval(context.Background(), in, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,6 +206,37 @@ func TestLoweringWithoutTactics(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestComputedIntegers: integers that a layer computes stay what they are where a Dequantize reads them; layers behind it
+// compute with real numbers.
+func TestComputedIntegers(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		make func(n *net, x *graph.Tensor) *graph.Tensor
+	}{
+		{"zero point", func(n *net, x *graph.Tensor) *graph.Tensor {
+			l, err := n.Add("dynamic", graph.DynamicQuantize, nil, []*graph.Tensor{x}, "y", "scale", "zero")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l.Outputs[2]
+		}},
+		{"bits", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return n.add("Not", graph.BitwiseNot, nil, n.add("Cast", graph.Cast, graph.CastAttrs{To: graph.U8}, x))
+		}},
+		{"cast", func(n *net, x *graph.Tensor) *graph.Tensor {
+			return n.add("Cast", graph.Cast, graph.CastAttrs{To: graph.I8}, x)
+		}},
+	} {
+		for _, op := range []graph.EltOp{graph.EltRelu, graph.EltCeil, graph.EltExp} {
+			n := newNet(t, tt.name)
+			q := tt.make(n, n.input("x", 2, 3))
+			n.output(n.elt("Act", op, nil, n.dequantize("D", q, graph.PerTensor(0.25, 0))))
+			got, _ := runPass(t, n.Network, Lowering(), Config{})
+			sameOutputs(t, n.Network, got, 1e-5)
 		}
 	}
 }

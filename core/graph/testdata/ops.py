@@ -82,6 +82,8 @@ def elementwise():
     case("IsInf", special, detect_negative=0)
     case("Gelu", f32(7), approximate="tanh")
     case("Celu", f32(9), alpha=2.5)
+    for alpha in [-0.5, -3.0, 1e-30]:
+        case("Celu", np.array([-100, -3, -0.5, -1e-4, -0.0, 0, 1, 50, np.inf, -np.inf, np.nan], np.float32), alpha=alpha)
     case("Elu", f32(9), alpha=0.7)
     case("ThresholdedRelu", f32(9), alpha=0.3)
     case("Shrink", f32(9), lambd=0.4, bias=0.2)

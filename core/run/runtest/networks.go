@@ -63,7 +63,7 @@ func runOnce(c *run.ExecutionContext, n *graph.Network, p *run.Plan, rnd *rand.R
 		bound.Dims = graph.Shape(graph.EvalDims(t.Dims, p.Env())...)
 		in[t.Name] = suite.Random(rnd, &bound)
 	}
-	want, err := n.Eval(in, nil)
+	want, err := n.Eval(context.Background(), in, nil)
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ func (m *maker) empty() {
 	l := m.layer(graph.MatMul, nil, x(3, 0), x(0, 5))
 	m.fuse(l, epilogues[1], graph.F32, graph.Range{})
 	m.add("empty_matmul", l, Tolerance{})
+	m.add("empty_matmul_batch", m.layer(graph.MatMul, nil, x(3, 1), x(0, 2, 1, 5)), Tolerance{})
 	m.add("empty_pad", m.layer(graph.Pad, graph.PadAttrs{Mode: "constant", Pads: []int{0, 1, 0, 2}, Value: 2}, x(3, 0)), Tolerance{})
 	m.add("empty_relu", m.layer(graph.Pointwise, graph.Elementwise{Program: graph.Unary(graph.EltRelu)}, x(2, 0)), Tolerance{})
 	m.add("empty_slice", m.layer(graph.Slice, graph.SliceAttrs{Starts: []int{9}, Ends: []int{20}}, x(4, 3)), Tolerance{})

@@ -1,0 +1,140 @@
+package trtui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// Build makes an engine of a network: passes simplify and fuse it, calibration finds ranges where the precision is INT8,
+// layers are lowered to the precision, the device's tactics are timed for each, memory is laid out, and weights are packed.
+// The network is not changed and may be built again. It ends with ctx, with its error.
+//
+// INT8 without ranges is an error, and so is INT8 that no layer can have. A network with quantisation of its own (Q/DQ
+// pairs) needs none.
+func Build(ctx context.Context, n *Network, o Options) (*Engine, error) {
+	if n == nil {
+		return nil, errors.New("there is no network to build; look at the error of what was to make it")
+	}
+	if int(o.Precision) >= len(precisions) {
+		return nil, fmt.Errorf("%s is unknown; use FP32, FP16 or INT8", o.Precision)
+	}
+	backend, owned, err := o.device()
+	if err != nil {
+		return nil, err
+	}
+	e, err := o.build(ctx, n, backend)
+	if err != nil {
+		if owned {
+			backend.Close()
+		}
+		return nil, fmt.Errorf("network %s: %w", n.Name, err)
+	}
+	e.owned = owned
+	return e, nil
+}
+
+func (o *Options) build(ctx context.Context, n *Network, b Backend) (*Engine, error) {
+	env, err := o.symbols(n)
+	if err != nil {
+		return nil, err
+	}
+	lc := build.LowerConfig{Precision: precisions[o.Precision], Policy: o.Policy, Pass: o.passes(env)}
+	if o.Precision == INT8 && !quantised(n) {
+		if lc.Ranges, err = o.ranges(ctx, n, b); err != nil {
+			return nil, err
+		}
+	}
+	o.progress("optimising", 0, 0)
+	opt, err := build.Optimize(ctx, n, lc.Pass)
+	if err != nil {
+		return nil, err
+	}
+	o.progress("lowering to "+o.Precision.String(), 0, 0)
+	low, err := build.Lower(ctx, opt, lc, run.Supports(b, env))
+	if err != nil {
+		return nil, err
+	}
+	if o.Precision == INT8 {
+		if err := someIn8Bits(low); err != nil {
+			return nil, err
+		}
+	}
+	plan, err := build.Plan(ctx, low.Network, env, b, build.PlanConfig{
+		Cache: o.Cache, Choices: o.Tactics, Untimed: o.Untimed,
+		Progress: func(t build.Timing) { o.progress("timing tactics", t.Done, t.Total) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	shapes := map[string][]int{}
+	for _, t := range n.Inputs {
+		shapes[t.Name] = graph.EvalDims(t.Dims, env)
+	}
+	e := &run.Engine{Source: n, Profiles: []run.Profile{{Name: "default", Shapes: shapes}}, Plans: []*run.Plan{plan}}
+	return load(ctx, e, b, o.progress)
+}
+
+// quantised reports whether the network brings quantisation of its own.
+func quantised(n *Network) bool {
+	return slices.ContainsFunc(n.Layers, func(l *graph.Layer) bool { return l.Op == graph.Quantize || l.Op == graph.Dequantize })
+}
+
+// ranges returns the ranges of tensors: those given, and what calibration finds for the others.
+func (o *Options) ranges(ctx context.Context, n *Network, b Backend) (map[string]Range, error) {
+	if o.Calibration == nil && len(o.Ranges) == 0 {
+		return nil, errNoRanges
+	}
+	for name := range o.Ranges {
+		if n.Tensor(name) == nil {
+			return nil, fmt.Errorf("ranges: the network has no tensor %s", name)
+		}
+	}
+	if o.Calibration == nil {
+		return o.Ranges, nil
+	}
+	host := b
+	if _, ok := b.(*cpu.Backend); !ok { // activations are those of FP32 on the processor, whatever the device
+		host = cpu.Open(0)
+		defer host.Close()
+	}
+	batches, env, stop, err := firstOf(n, o.Calibration)
+	if err != nil {
+		return nil, fmt.Errorf("calibration: %w", err)
+	}
+	defer stop()
+	o.progress("collecting activations", 0, 0)
+	hist, err := build.Collect(ctx, n, env, host, batches, func(done int) { o.progress("collecting activations", done, 0) })
+	if err != nil {
+		return nil, fmt.Errorf("calibration: %w", err)
+	}
+	c := o.Calibrator
+	if c == nil {
+		c = quant.Entropy{Scheme: o.Policy.Scheme}
+	}
+	ranges := build.Ranges(hist, c)
+	maps.Copy(ranges, o.Ranges)
+	return ranges, nil
+}
+
+// someIn8Bits returns an error where INT8 would be FP32 by another name.
+func someIn8Bits(low *build.Lowered) error {
+	reasons := ""
+	for _, d := range low.Decisions {
+		if d.Precision == graph.I8 {
+			return nil
+		}
+		if reasons == "" && d.Reason != "" {
+			reasons = fmt.Sprintf(": layer %s: %s", d.Layer, d.Reason)
+		}
+	}
+	return fmt.Errorf("no layer can compute in 8 bits%s; build it with FP32, or find out with trtui inspect", reasons)
+}

@@ -1,0 +1,37 @@
+package trtui
+
+import (
+	"errors"
+	"iter"
+)
+
+// firstOf returns the batches with the values of the network's symbols that the first of them has. The sequence is read
+// once; stop ends it.
+func firstOf(n *Network, batches BatchSeq) (all BatchSeq, env map[string]int, stop func(), err error) {
+	next, stop := iter.Pull2(batches)
+	first, err, ok := next()
+	if !ok {
+		stop()
+		return nil, nil, nil, errors.New("there is no batch of data")
+	}
+	if err == nil {
+		shapes := map[string][]int{}
+		for name, v := range first {
+			shapes[name] = v.Dims
+		}
+		if env, err = n.BindShapes(shapes); err == nil {
+			err = n.CheckShapes(env)
+		}
+	}
+	if err != nil {
+		stop()
+		return nil, nil, nil, err
+	}
+	return func(yield func(Inputs, error) bool) {
+		for in, err, ok := first, error(nil), true; ok; in, err, ok = next() {
+			if !yield(in, err) {
+				return
+			}
+		}
+	}, env, stop, nil
+}

@@ -1,0 +1,145 @@
+// Package conformance runs ONNX's backend test cases: models with the outputs that are expected for some inputs. Find finds
+// them in folders and archives; Run runs them, by the layers' own definition (Evaluate) or by engines for a backend (Engine),
+// and says of each whether it passed.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+)
+
+// Report is the outcome of all cases.
+type Report struct {
+	Passed, Failed, Unsupported int
+	Cases                       []Result
+}
+
+// Result is the outcome of one case.
+type Result struct {
+	Case   string
+	Status Status
+	Reason string `json:",omitempty"`
+}
+
+// Status says what became of a case.
+type Status string
+
+const (
+	Passed      Status = "passed"
+	Failed      Status = "failed"
+	Unsupported Status = "unsupported" // the model or a type in its data is refused
+)
+
+func (r *Report) add(c Result) {
+	switch c.Status {
+	case Passed:
+		r.Passed++
+	case Failed:
+		r.Failed++
+	default:
+		r.Unsupported++
+	}
+	r.Cases = append(r.Cases, c)
+}
+
+// Run runs cases, each for as long as timeout, and tells, unless begin is nil, which begins. It ends with ctx, within a case.
+func Run(ctx context.Context, cases []Case, execute Executor, timeout time.Duration, begin func(i int, c Case)) (all Report, err error) {
+	for i, c := range cases {
+		if begin != nil {
+			begin(i, c)
+		}
+		result := c.run(ctx, execute, timeout)
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		all.add(result)
+	}
+	return all, nil
+}
+
+// endPatience is how long a case is waited for that was told to end: as long as a layer may take.
+const endPatience = 2 * time.Second
+
+// run imports the case's model and compares what it computes with what is expected, for all data sets.
+func (c Case) run(ctx context.Context, execute Executor, timeout time.Duration) Result {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	done := make(chan Result, 1)
+	go func() {
+		status, reason := c.check(ctx, execute)
+		done <- Result{c.Name, status, reason}
+	}()
+	select {
+	case result := <-done:
+		return result
+	case <-ctx.Done(): // the evaluation ends with its present layer, a simulated launch at once
+		select {
+		case <-done:
+		case <-time.After(endPatience):
+		}
+		return Result{c.Name, Failed, fmt.Sprintf("no result after %v", timeout)}
+	}
+}
+
+// check returns the case's status and the reason for one other than passed.
+func (c Case) check(ctx context.Context, execute Executor) (status Status, reason string) {
+	defer func() {
+		if r := recover(); r != nil {
+			status, reason = Failed, fmt.Sprintf("panic: %v", r)
+		}
+	}()
+	if len(c.sets) == 0 {
+		return Failed, "no test_data_set"
+	}
+	for _, set := range c.sets {
+		if status, reason := c.checkSet(ctx, execute, set); status != Passed {
+			return status, reason
+		}
+	}
+	return Passed, ""
+}
+
+// checkSet imports the model and compares what it computes for one data set. A model that is refused is imported again
+// with all inputs but the first fixed, then with all fixed: node cases give as inputs what models have as constants,
+// such as axes and scales.
+func (c Case) checkSet(ctx context.Context, execute Executor, set dataSet) (Status, string) {
+	network, err := c.open(onnx.Importer{Ops: graph.Ops()})
+	unsupported := new(onnx.ImportError)
+	var fixed map[string]graph.Value
+	for from := 1; from >= 0 && errors.As(err, &unsupported); from-- {
+		fixed = set.fixed(from)
+		network, err = c.open(onnx.Importer{Ops: graph.Ops(), Fixed: fixed})
+	}
+	if errors.As(err, &unsupported) {
+		return Unsupported, err.Error()
+	} else if err != nil {
+		return Failed, err.Error()
+	}
+	inputs, err := set.values(set.inputs, network.Inputs, fixed)
+	if err != nil {
+		return Failed, err.Error()
+	}
+	expected, err := set.values(set.outputs, network.Outputs, nil)
+	if err != nil {
+		return Failed, err.Error()
+	}
+	outputs, err := execute(ctx, network, inputs)
+	if err != nil {
+		return statusOf(err), fmt.Sprintf("%s: %v", set.name, err)
+	}
+	for _, t := range network.Outputs {
+		want, ok := expected[t.Name]
+		if !ok {
+			continue
+		}
+		if err := compareValues(outputs[t.Name], want); err != nil {
+			return Failed, fmt.Sprintf("%s: output %s: %v", set.name, t.Name, err)
+		}
+	}
+	return Passed, ""
+}

@@ -1,0 +1,81 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// BatchNorm adds (x - mean) / sqrt(variance + epsilon) * scale + bias, all but x being [C].
+func (d *Definition) BatchNorm(x, scale, bias, mean, variance *Tensor, epsilon float32) *Tensor {
+	return d.Layer(BatchNorm, BatchNormAttrs{epsilon}, x, scale, bias, mean, variance)
+}
+
+// Softmax adds the softmax along an axis.
+func (d *Definition) Softmax(x *Tensor, axis int) *Tensor {
+	return d.Layer(Softmax, SoftmaxAttrs{Axis: axis}, x)
+}
+
+// LogSoftmax adds the logarithm of the softmax along an axis.
+func (d *Definition) LogSoftmax(x *Tensor, axis int) *Tensor {
+	return d.Layer(Softmax, SoftmaxAttrs{Axis: axis, Log: true}, x)
+}
+
+// Hardmax adds 1 for the first largest element along an axis and 0 for the others.
+func (d *Definition) Hardmax(x *Tensor, axis int) *Tensor {
+	return d.Layer(Hardmax, HardmaxAttrs{Axis: axis}, x)
+}
+
+// InstanceNorm adds the normalisation of each channel of each item of x [N,C,...] over its spatial axes, scale and bias being
+// [C].
+func (d *Definition) InstanceNorm(x, scale, bias *Tensor, epsilon float32) *Tensor {
+	return d.Layer(InstanceNorm, InstanceNormAttrs{epsilon}, x, scale, bias)
+}
+
+// GroupNorm adds the normalisation of groups of channels of each item of x [N,C,...], scale and bias being [C].
+func (d *Definition) GroupNorm(x, scale, bias *Tensor, groups int, epsilon float32) *Tensor {
+	return d.Layer(GroupNorm, GroupNormAttrs{Epsilon: epsilon, Groups: groups}, x, scale, bias)
+}
+
+// LayerNorm adds the normalisation over all axes from axis on, to which scale and bias broadcast; bias may be nil.
+func (d *Definition) LayerNorm(x, scale, bias *Tensor, axis int, epsilon float32) *Tensor {
+	return d.Layer(LayerNorm, LayerNormAttrs{axis, epsilon}, x, scale, bias)
+}
+
+// RMSNorm adds the division by the root of the mean square over all axes from axis on, to which scale broadcasts.
+func (d *Definition) RMSNorm(x, scale *Tensor, axis int, epsilon float32) *Tensor {
+	return d.Layer(RMSNorm, LayerNormAttrs{axis, epsilon}, x, scale)
+}
+
+// LRN adds the local response normalisation across channels.
+func (d *Definition) LRN(x *Tensor, a LRNAttrs) *Tensor { return d.Layer(LRN, a, x) }
+
+// LpNorm adds the division by the L1 or L2 norm along an axis; p is 1 or 2.
+func (d *Definition) LpNorm(x *Tensor, axis, p int) *Tensor {
+	return d.Layer(LpNorm, LpNormAttrs{axis, p}, x)
+}
+
+// MeanVarianceNorm adds the normalisation over the given axes.
+func (d *Definition) MeanVarianceNorm(x *Tensor, axes ...int) *Tensor {
+	return d.Layer(MeanVarianceNorm, MeanVarianceNormAttrs{axes}, x)
+}
+
+// Reduce adds one of the reductions, such as [ReduceMean], over the given axes, or over all of them.
+func (d *Definition) Reduce(op *Op, x *Tensor, keepDims bool, axes ...int) *Tensor {
+	if op != nil && !slices.Contains(reductions, op) {
+		d.fail(fmt.Errorf("layer %s: %s is no reduction", d.name, op.Name))
+		return d.none()
+	}
+	return d.Layer(op, ReduceAttrs{Axes: axes, KeepDims: keepDims}, x)
+}
+
+// ArgMax adds the I64 index of the largest element along an axis.
+func (d *Definition) ArgMax(x *Tensor, a ArgAttrs) *Tensor { return d.Layer(ArgMax, a, x) }
+
+// ArgMin adds the I64 index of the smallest element along an axis.
+func (d *Definition) ArgMin(x *Tensor, a ArgAttrs) *Tensor { return d.Layer(ArgMin, a, x) }
+
+// CumSum adds the sums of the elements up to each one along an axis.
+func (d *Definition) CumSum(x *Tensor, a CumAttrs) *Tensor { return d.Layer(CumSum, a, x) }
+
+// CumProd adds the products of the elements up to each one along an axis.
+func (d *Definition) CumProd(x *Tensor, a CumAttrs) *Tensor { return d.Layer(CumProd, a, x) }

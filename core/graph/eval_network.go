@@ -1,0 +1,199 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/trtui/trtui/core/host"
+)
+
+// Eval computes the network's outputs, by name, from its inputs, by name. Tap, if not nil, is given every layer's outputs as
+// they are computed; its error ends the evaluation, as ctx does between layers. What takes more memory than the machine has
+// free is refused with a [*NoMemory]. It is the reference for everything that runs networks faster.
+func (n *Network) Eval(ctx context.Context, inputs map[string]Value, tap func(l *Layer, out []Value) error) (map[string]Value, error) {
+	return n.EvalWithin(ctx, 0, inputs, tap)
+}
+
+// EvalWithin is [Network.Eval] that takes no more than a number of bytes for what layers give; 0 for what is free.
+func (n *Network) EvalWithin(ctx context.Context, limit int64, inputs map[string]Value, tap func(l *Layer, out []Value) error) (map[string]Value, error) {
+	env, err := n.Bind(inputs)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.CheckShapes(env); err != nil {
+		return nil, err
+	}
+	if err := n.checkMemory(env, limit); err != nil {
+		return nil, err
+	}
+	e := &evaluation{network: n, env: env, values: map[*Tensor]Value{}, uses: map[*Tensor]int{}}
+	for _, t := range n.Inputs {
+		e.values[t] = inputs[t.Name]
+	}
+	for _, l := range n.Layers {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out, err := e.layer(l)
+		if err != nil {
+			return nil, err
+		}
+		if tap != nil {
+			if err := tap(l, out); err != nil {
+				return nil, err
+			}
+		}
+		for _, t := range e.spent(l) {
+			delete(e.values, t)
+		}
+	}
+	outputs := map[string]Value{}
+	for _, t := range n.Outputs {
+		outputs[t.Name] = e.value(t)
+	}
+	return outputs, nil
+}
+
+// evaluation is the values that are still needed while a network is evaluated.
+type evaluation struct {
+	network *Network
+	env     map[string]int
+	values  map[*Tensor]Value
+	uses    map[*Tensor]int
+}
+
+func (e *evaluation) value(t *Tensor) Value {
+	if v, ok := t.Const(); ok {
+		return v
+	}
+	return e.values[t]
+}
+
+// layer computes one layer's outputs.
+func (e *evaluation) layer(l *Layer) ([]Value, error) {
+	in, out := make([]Value, len(l.Inputs)), make([]Value, len(l.Outputs))
+	for i, t := range l.Inputs {
+		if t != nil {
+			in[i] = e.value(t)
+		}
+	}
+	for i, t := range l.Outputs {
+		var err error
+		if out[i], err = allocate(t, e.env); err != nil {
+			return nil, fmt.Errorf("layer %s (%s): %w", l.Name, l.Op.Name, err)
+		}
+	}
+	if err := l.Eval(in, out); err != nil {
+		return nil, err
+	}
+	for i, t := range l.Outputs {
+		e.values[t] = out[i]
+	}
+	return out, nil
+}
+
+// spent counts a layer's uses of its inputs, and returns those that no other layer needs.
+func (e *evaluation) spent(l *Layer) []*Tensor {
+	var list []*Tensor
+	for _, t := range l.Inputs {
+		if t == nil || e.network.IsOutput(t) {
+			continue
+		}
+		if e.uses[t]++; e.uses[t] == len(t.Users) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// NoMemory is the error of a network whose evaluation needs more memory than there is, or than may be taken. Nothing was
+// computed.
+type NoMemory struct {
+	Layer, Op string // at which it needs most
+	Need      int64  // bytes, of what is alive then and what the layer itself takes
+	Own       int64  // of these the layer's own: its inputs and outputs as numbers of 64 bits
+	Limit     int64  // bytes that may be taken
+	Given     bool   // the limit was given; otherwise it is what is free
+}
+
+func (e *NoMemory) Error() string {
+	const mib = 1 << 20
+	limit, advice := "are free", "choose a smaller batch or smaller shapes"
+	if e.Given {
+		limit, advice = "is the limit", advice+", or raise the limit"
+	}
+	return fmt.Sprintf("layer %s (%s): evaluating the network takes %d MiB there, %d MiB of them for this layer, and %d MiB %s; %s",
+		e.Layer, e.Op, e.Need/mib, e.Own/mib, e.Limit/mib, limit, advice)
+}
+
+// evalWorkBytes is what an op's Eval takes for an element that it reads or writes: many compute in float64 or int64.
+const evalWorkBytes = 8
+
+// checkMemory returns a [*NoMemory] where evaluating the network takes more than a number of bytes; 0 for what is free.
+func (n *Network) checkMemory(env map[string]int, limit int64) error {
+	most := n.evalMemory(env)
+	if most.Need < 1<<20 {
+		return nil
+	}
+	if most.Limit, most.Given = limit, limit > 0; limit <= 0 {
+		free, _, known := host.Memory()
+		if !known {
+			return nil
+		}
+		most.Limit = free
+	}
+	if most.Need <= most.Limit {
+		return nil
+	}
+	return &most
+}
+
+// evalMemory finds the layer at which an evaluation takes most memory. The inputs and constants are the caller's.
+func (n *Network) evalMemory(env map[string]int) NoMemory {
+	elements := func(t *Tensor) int64 {
+		if t == nil || t.IsConst() {
+			return 0
+		}
+		return int64(Count(EvalDims(t.Dims, env)))
+	}
+	e := &evaluation{network: n, uses: map[*Tensor]int{}}
+	alive, most := int64(0), NoMemory{}
+	for _, l := range n.Layers {
+		own := int64(0)
+		for _, t := range slices.Concat(l.Inputs, l.Outputs) {
+			own += evalWorkBytes * elements(t)
+		}
+		for _, t := range l.Outputs {
+			alive += elements(t) * int64(t.Type.Size())
+		}
+		if alive+own > most.Need {
+			most = NoMemory{Layer: l.Name, Op: l.Op.Name, Need: alive + own, Own: own}
+		}
+		for _, t := range e.spent(l) {
+			if t.Producer != nil {
+				alive -= elements(t) * int64(t.Type.Size())
+			}
+		}
+	}
+	return most
+}
+
+// maxEvalBytes bounds one tensor of a network that is evaluated.
+const maxEvalBytes = 2 << 30
+
+// allocate returns a zero value for t with the dims that it has for the symbols in env.
+func allocate(t *Tensor, env map[string]int) (Value, error) {
+	dims := EvalDims(t.Dims, env)
+	size := t.Type.Size()
+	for i, d := range dims {
+		if d < 0 {
+			return Value{}, fmt.Errorf("output %s has extent %d on axis %d for these inputs", t, d, i)
+		}
+		if d > 0 && size > maxEvalBytes/d {
+			return Value{}, fmt.Errorf("output %s with shape %v needs more than %d bytes", t, dims, maxEvalBytes)
+		}
+		size *= max(1, d)
+	}
+	return NewValue(t.Type, dims...), nil
+}

@@ -1,0 +1,169 @@
+package quant
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// spelledNorm is a normalisation of rows of 512 by elementary layers: by mean and variance, or by the mean square alone.
+func spelledNorm(t *testing.T, variance bool) *graph.Network {
+	b := newNet(t, "norm")
+	ops := graph.Ops()
+	binary := func(name string, op graph.EltOp, x, y *graph.Tensor) *graph.Tensor {
+		return b.add(name, ops.Named("Pointwise"), graph.Elementwise{Program: graph.Binary(op)}, x, y)
+	}
+	scalar := func(name string, v float32) *graph.Tensor {
+		return b.n.AddConst(name, graph.Values(graph.F32, []float32{v}, 1))
+	}
+	x := b.n.AddInput("x", graph.F32, graph.Const(4), graph.Const(512))
+	x = binary("large", graph.EltMul, x, scalar("factor", 400))
+	var spread *graph.Tensor
+	centre := x
+	if variance {
+		sum := b.add("sum", graph.ReduceSum, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, x)
+		mean := binary("mean", graph.EltMul, sum, scalar("nth", 1.0/512))
+		squares := b.add("sum_squares", graph.ReduceSum, graph.ReduceAttrs{Axes: []int{1}}, binary("square", graph.EltMul, x, x))
+		column := b.add("column", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{1}}, squares)
+		spread = binary("variance", graph.EltSub, binary("mean_square", graph.EltMul, column, scalar("nth_2", 1.0/512)), binary("squared_mean", graph.EltMul, mean, mean))
+		centre = binary("centre", graph.EltSub, x, mean)
+	} else {
+		square := binary("square", graph.EltPow, x, scalar("two", 2))
+		spread = b.add("mean_square", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, square)
+	}
+	root := b.add("root", ops.Named("Pointwise"), graph.Elementwise{Program: graph.Unary(graph.EltSqrt)}, binary("shifted", graph.EltAdd, spread, scalar("epsilon", 1e-6)))
+	b.n.MarkOutput(binary("y", graph.EltDiv, centre, root))
+	if err := b.n.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	return b.n
+}
+
+// TestFP16SumsOfSquares: a normalisation whose sums of squares F16 does not hold is right in F16, and nothing is converted
+// for it; where F16 is asked for, the sums are what they are in F16.
+func TestFP16SumsOfSquares(t *testing.T) {
+	for _, variance := range []bool{true, false} {
+		n := spelledNorm(t, variance)
+		half := n.Clone()
+		list, err := PlaceFP16(half, Policy{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := half.Verify(); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := Compare(eval(t, n), eval(t, half)); err != nil || e.SQNRdB < 55 {
+			t.Errorf("variance %v: %.1f dB, %v\n%s", variance, e.SQNRdB, err, decisionText(list))
+		}
+		reformats := 0
+		for _, l := range half.Layers {
+			if l.Op == graph.Reformat {
+				reformats++
+			}
+		}
+		if reformats != 2 {
+			t.Errorf("%d reformats, want those of input and output:\n%s", reformats, half)
+		}
+		for name, want := range map[string]graph.DataType{"large_out": graph.F16, "square_out": graph.F32, "mean_square_out": graph.F32, "shifted_out": graph.F32, "root_out": graph.F16} {
+			if got := half.Tensor(name).Type; got != want {
+				t.Errorf("variance %v: %s is %v, want %v", variance, name, got, want)
+			}
+		}
+		asked := n.Clone()
+		rules, err := ParseRules("*:fp16")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := PlaceFP16(asked, Policy{Rules: rules}); err != nil {
+			t.Fatal(err)
+		}
+		if x := eval(t, asked)[0]; asked.Tensor("square_out").Type != graph.F16 || x != 0 && !math.IsNaN(float64(x)) {
+			t.Errorf("variance %v: asked for F16, the first element is %v", variance, x)
+		}
+	}
+}
+
+// rowsNet is a product whose rows differ a thousandfold, a normalisation of them that is spelled out, and a product that
+// reads it, so that INT8 wants what the normalisation gives.
+func rowsNet(t *testing.T, centred bool, divide func(b *netBuilder, a *graph.Tensor) *graph.Tensor) *graph.Network {
+	b := newNet(t, "rows")
+	x := b.n.AddInput("x", graph.F32, graph.Const(8), graph.Const(64))
+	size := make([]float32, 8)
+	for i := range size {
+		size[i] = float32(math.Pow(10, float64(i)*3/7-3))
+	}
+	a := b.add("first", graph.MatMul, nil, x, b.random("w", 64, 64))
+	a.Producer.Fuse(graph.Binary(graph.EltMul), 0, b.n.AddConst("size", graph.Values(graph.F32, size, 8, 1)))
+	if centred {
+		mean := b.add("mean", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}, a)
+		a = b.add("centre", graph.Ops().Named("Pointwise"), graph.Elementwise{Program: graph.Binary(graph.EltSub)}, a, mean)
+	}
+	b.n.MarkOutput(b.add("last", graph.MatMul, nil, divide(b, a), b.random("w_last", 64, 16)))
+	if err := b.n.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	return b.n
+}
+
+// TestPlaceSumsOfSquares: INT8 leaves normalisations that are spelled out in floating point, so that rows that are small
+// beside others are as right as those, as they are where the normalisation is one layer.
+func TestPlaceSumsOfSquares(t *testing.T) {
+	rows := graph.ReduceAttrs{Axes: []int{1}, KeepDims: true}
+	layer := func(b *netBuilder, name string, p graph.Program, in ...*graph.Tensor) *graph.Tensor {
+		return b.add(name, graph.Ops().Named("Pointwise"), graph.Elementwise{Program: p}, in...)
+	}
+	scalar := func(b *netBuilder, name string, v float32) *graph.Tensor {
+		return b.n.AddConst(name, graph.Values(graph.F32, []float32{v}, 1))
+	}
+	divide := func(b *netBuilder, a, spread *graph.Tensor) *graph.Tensor {
+		root := layer(b, "root", graph.Unary(graph.EltSqrt), layer(b, "shifted", graph.Binary(graph.EltAdd), spread, scalar(b, "epsilon", 1e-12)))
+		return layer(b, "divide", graph.Binary(graph.EltDiv), a, root)
+	}
+	for name, norm := range map[string]func(b *netBuilder, a *graph.Tensor) *graph.Tensor{
+		"mul": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
+			return divide(b, a, b.add("spread", graph.ReduceMean, rows, layer(b, "square", graph.Binary(graph.EltMul), a, a)))
+		},
+		"pow": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
+			return divide(b, a, b.add("spread", graph.ReduceSum, rows, layer(b, "square", graph.Binary(graph.EltPow), a, scalar(b, "two", 2))))
+		},
+		"sum of squares": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
+			return divide(b, a, b.add("spread", graph.ReduceSumSquare, rows, a))
+		},
+		"length": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
+			return layer(b, "divide", graph.Binary(graph.EltDiv), a, b.add("root", graph.ReduceL2, rows, a))
+		},
+		"reciprocal, reshaped": func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
+			spread := b.add("spread", graph.ReduceMean, graph.ReduceAttrs{Axes: []int{1}}, layer(b, "square", graph.Binary(graph.EltMul), a, a))
+			root := layer(b, "root", graph.Unary(graph.EltSqrt).Then(graph.Unary(graph.EltReciprocal), 0), spread)
+			return layer(b, "divide", graph.Binary(graph.EltMul), a, b.add("column", graph.Unsqueeze, graph.UnsqueezeAttrs{Axes: []int{1}}, root))
+		},
+	} {
+		for _, centred := range []bool{false, true} {
+			n := rowsNet(t, centred, norm)
+			q, list := place(t, n, MinMax{}, Policy{})
+			want, got := eval(t, n), eval(t, q)
+			for row := range 8 {
+				if e, err := Compare(want[16*row:16*row+16], got[16*row:16*row+16]); err != nil || e.SQNRdB < 25 {
+					t.Errorf("%s, centred %v: row %d has %.1f dB, %v\n%s", name, centred, row, e.SQNRdB, err, decisionText(list))
+				}
+			}
+			for _, d := range list {
+				if weighted := d.Layer == "first" || d.Layer == "last"; weighted != (d.Precision == graph.I8) {
+					t.Errorf("%s, centred %v: %s is %v: %s", name, centred, d.Layer, d.Precision, d.Reason)
+				}
+			}
+		}
+	}
+	rules, err := ParseRules("divide:int8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := rowsNet(t, false, func(b *netBuilder, a *graph.Tensor) *graph.Tensor {
+		return layer(b, "divide", graph.Binary(graph.EltDiv), a, b.add("root", graph.ReduceL2, rows, a))
+	})
+	if _, list := place(t, n, MinMax{}, Policy{Rules: rules}); !strings.Contains(decisionText(list), "asked for by divide:int8") {
+		t.Errorf("a rule does not count:\n%s", decisionText(list))
+	}
+}

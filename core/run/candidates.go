@@ -1,0 +1,336 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/kernels"
+)
+
+// Candidates are the ways to compute a network on a backend, at given values of its symbols: the first of the three stages of
+// planning. Whoever prices them takes [Candidates.Open] until it is empty. [Candidates.Choose] picks one for each layer, and
+// [Choice.Layout] makes a plan of that.
+type Candidates struct {
+	network   *graph.Network
+	env       map[string]int
+	backend   Backend
+	room      int64 // bytes that are free on the device, for the tensors and the workspace of a layer; 0: any number
+	layers    []*layerCandidates
+	of        map[*graph.Layer]*layerCandidates
+	reformats map[conversion][]*Launch // the first that can be used counts
+}
+
+// layerCandidates are the ways to compute one layer.
+type layerCandidates struct {
+	layer    *graph.Layer
+	memory   []option    // those that launch nothing
+	launches []*Launch   // by rank
+	groups   [][]*Launch // of those with predictions, by pair of formats, the fastest first
+}
+
+// option is one way to run one layer. A view and slices launch nothing.
+type option struct {
+	tactic kernels.Tactic
+	in     kernels.Format // of the op's inputs
+	out    kernels.Format // of outputs and epilogue inputs
+	price  Price
+	bytes  int  // that it writes, its workspace included
+	memory bool // InMemory
+}
+
+// FindCandidates finds what can compute each layer of a lowered network. Layers that nothing computes are an [*Unsupported],
+// shapes that contradict each other an error, and so is what there is no memory for.
+func FindCandidates(ctx context.Context, n *graph.Network, env map[string]int, b Backend) (*Candidates, error) {
+	c := &Candidates{network: n, env: env, backend: b, of: map[*graph.Layer]*layerCandidates{}, reformats: map[conversion][]*Launch{}}
+	if err := n.CheckShapes(env); err != nil {
+		return nil, err
+	}
+	if err := c.bounded(); err != nil {
+		return nil, err
+	}
+	if err := c.findRoom(); err != nil {
+		return nil, err
+	}
+	for _, l := range n.Layers {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		lc := &layerCandidates{layer: l, memory: c.memoryOptions(l)}
+		for rank, t := range b.Tactics(l.Op) {
+			lc.launches = append(lc.launches, c.newLaunch(l, t, rank))
+		}
+		lc.shortlist()
+		c.layers, c.of[l] = append(c.layers, lc), lc
+	}
+	return c, c.unsupported(func(a *Launch) bool { return a.err == nil })
+}
+
+// unsupported returns an [*Unsupported] where a layer has no launch of a kind.
+func (c *Candidates) unsupported(is func(*Launch) bool) error {
+	missing := &Unsupported{Backend: c.backend.Info().Name}
+	for _, lc := range c.layers {
+		if l := lc.layer; !slices.ContainsFunc(lc.launches, is) {
+			missing.Layers = append(missing.Layers, UnsupportedLayer{l.Name, l.Op.Name, unservedType(c.backend, l, c.env), lc.report()})
+		}
+	}
+	if len(missing.Layers) > 0 {
+		return missing
+	}
+	return nil
+}
+
+// Unsupported returns an [*Unsupported] where nothing can be used for a layer, at the prices that are known.
+func (c *Candidates) Unsupported() error { return c.unsupported((*Launch).usable) }
+
+// Open returns the launches whose price a choice needs, and that have none: those of the layers first, then those that
+// predictions left out where nothing else can be used, then the reformats between what can be used. It is empty once all
+// are known.
+func (c *Candidates) Open() []*Launch {
+	var list []*Launch
+	for _, lc := range c.layers {
+		for _, a := range lc.launches {
+			if a.open() {
+				list = append(list, a)
+			}
+		}
+	}
+	if len(list) > 0 {
+		return list
+	}
+	for _, lc := range c.layers {
+		if lc.launching() {
+			continue
+		}
+		for _, a := range lc.launches {
+			if a.left != nil {
+				if a.Admit(); a.open() {
+					list = append(list, a)
+				}
+			}
+		}
+	}
+	if len(list) > 0 {
+		return list
+	}
+	for _, conv := range c.conversions() {
+		if a := c.conversion(conv); a != nil && !a.known {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// Reopen forgets the prices, so that Open returns all of them again.
+func (c *Candidates) Reopen() {
+	reopen := func(a *Launch) {
+		if a.known && !a.Tactic.Reference {
+			a.price, a.err, a.known = Price{}, nil, false
+		}
+	}
+	for _, lc := range c.layers {
+		for _, a := range lc.launches {
+			reopen(a)
+		}
+	}
+	for _, list := range c.reformats {
+		for _, a := range list {
+			reopen(a)
+		}
+	}
+}
+
+// launching reports whether a launch other than the reference can be used.
+func (lc *layerCandidates) launching() bool {
+	return slices.ContainsFunc(lc.launches, func(a *Launch) bool { return a.usable() && !a.Tactic.Reference })
+}
+
+// options returns what can be chosen: the reference only where no other launch can.
+func (lc *layerCandidates) options() []option {
+	list := slices.Clone(lc.memory)
+	beside := lc.launching()
+	for _, a := range lc.launches {
+		if a.usable() && (!beside || !a.Tactic.Reference) {
+			list = append(list, a.option())
+		}
+	}
+	return list
+}
+
+// report returns what a plan tells of the launches.
+func (lc *layerCandidates) report() []Candidate {
+	var list []Candidate
+	beside := lc.launching()
+	for _, a := range lc.launches {
+		list = append(list, a.candidate(beside))
+	}
+	return list
+}
+
+// maxTensorBytes bounds one activation, so that a batch that was mistyped is an error and not an exhausted machine.
+const maxTensorBytes = 4 << 30
+
+// bounded returns an error that names an activation which would be too large at the shapes at hand.
+func (c *Candidates) bounded() error {
+	check := func(t *graph.Tensor) error {
+		bytes := t.Type.Size()
+		for _, d := range graph.EvalDims(t.Dims, c.env) {
+			if d < 0 || d > 0 && bytes > maxTensorBytes/d {
+				return fmt.Errorf("tensor %s would be of shape %v: more than %d GiB; choose a smaller batch or smaller shapes",
+					t.Name, graph.EvalDims(t.Dims, c.env), maxTensorBytes>>30)
+			}
+			bytes *= max(d, 1)
+		}
+		return nil
+	}
+	for _, t := range c.network.Inputs {
+		if err := check(t); err != nil {
+			return err
+		}
+	}
+	for _, l := range c.network.Layers {
+		for _, t := range l.Outputs {
+			if err := check(t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// memoryOptions returns the ways to run l without launching anything.
+func (c *Candidates) memoryOptions(l *graph.Layer) (list []option) {
+	switch {
+	case l.Op.Memory == graph.Viewed && viewable(c.network, l):
+		list = append(list, option{memory: true})
+	case l.Op.Memory == graph.Joined:
+		for _, f := range c.formats(l.Op) {
+			if sliceable(c.network, l, f, c.env) == nil {
+				list = append(list, option{in: f, out: f, memory: true})
+			}
+		}
+	}
+	return list
+}
+
+// formats returns Linear and the formats in which the backend computes an op.
+func (c *Candidates) formats(op *graph.Op) []kernels.Format {
+	list := []kernels.Format{kernels.Linear}
+	for _, t := range c.backend.Tactics(op) {
+		if !t.Reference && t.In == t.Out && !slices.Contains(list, t.Out) {
+			list = append(list, t.Out)
+		}
+	}
+	return list
+}
+
+// conversion is a tensor to be brought from one format to another.
+type conversion struct {
+	t        *graph.Tensor
+	from, to kernels.Format
+}
+
+// conversions returns those that choices may need, in the order of the layers.
+func (c *Candidates) conversions() []conversion {
+	type formats map[kernels.Format]bool
+	made, wanted := map[*graph.Tensor]formats{}, map[*graph.Tensor]formats{}
+	add := func(m map[*graph.Tensor]formats, t *graph.Tensor, f kernels.Format) {
+		if m[t] == nil {
+			m[t] = formats{}
+		}
+		m[t][f] = true
+	}
+	var tensors []*graph.Tensor
+	for _, t := range c.network.Inputs {
+		tensors = append(tensors, t)
+		add(made, t, kernels.Linear)
+	}
+	for _, lc := range c.layers {
+		tensors = append(tensors, lc.layer.Outputs...)
+		for _, o := range lc.options() {
+			for _, t := range lc.layer.Outputs {
+				add(made, t, o.out)
+			}
+			for i, t := range lc.layer.Inputs {
+				if t != nil && !t.IsConst() {
+					add(wanted, t, formatOf(lc.layer, i, o.in, o.out))
+				}
+			}
+		}
+	}
+	for _, t := range c.network.Outputs {
+		if t.Producer != nil {
+			add(wanted, t, kernels.Linear)
+		}
+	}
+	var list []conversion
+	for _, t := range tensors {
+		for _, from := range kernels.Formats() {
+			for _, to := range kernels.Formats() {
+				if from != to && made[t][from] && wanted[t][to] && !desc(t, from, c.env).SameBytes(desc(t, to, c.env)) {
+					list = append(list, conversion{t, from, to})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// conversion returns the first launch for a conversion that can be used, as far as is known; nil if there is none.
+func (c *Candidates) conversion(conv conversion) *Launch {
+	list, ok := c.reformats[conv]
+	if !ok {
+		l := reformatLayer(conv.t, conv.t)
+		for rank, t := range c.backend.Tactics(graph.Reformat) {
+			if t.Reference {
+				t.In, t.Out = conv.from, conv.to
+			}
+			if t.In == conv.from && t.Out == conv.to {
+				list = append(list, c.newLaunch(l, t, rank))
+			}
+		}
+		c.reformats[conv] = list
+	}
+	for _, a := range list {
+		if a.err == nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// reformatOption returns the tactic for a reformat whose price is known.
+func (c *Candidates) reformatOption(t *graph.Tensor, from, to kernels.Format) (option, error) {
+	conv := conversion{t, from, to}
+	if a := c.conversion(conv); a != nil && a.known {
+		return a.option(), nil
+	}
+	var reasons []Candidate
+	for _, a := range c.reformats[conv] {
+		if a.err != nil {
+			reasons = append(reasons, Candidate{Tactic: a.Tactic.Name, Reason: a.err.Error()})
+		}
+	}
+	return option{}, unsupported(c.backend, reformatLayer(t, t), reasons)
+}
+
+// Supports returns a function that says whether a backend has a tactic, other than the reference, for a layer at the
+// given values of the symbols; its error gives every tactic's reason. Lowering asks it before it fuses.
+func Supports(b Backend, env map[string]int) func(*graph.Layer) error {
+	return func(l *graph.Layer) error {
+		c := &Candidates{env: env, backend: b}
+		var reasons []Candidate
+		for rank, t := range b.Tactics(l.Op) {
+			if t.Reference {
+				continue
+			}
+			a := c.newLaunch(l, t, rank)
+			if a.err == nil {
+				return nil
+			}
+			reasons = append(reasons, Candidate{Tactic: t.Name, Reason: a.err.Error()})
+		}
+		return unsupported(b, l, reasons)
+	}
+}

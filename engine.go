@@ -1,0 +1,152 @@
+package trtui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/core/run"
+)
+
+// Engine is a network built for one device, one precision and one set of input shapes, with its weights packed. It is
+// immutable, and any number of goroutines may use it, each by a [Session] of its own.
+type Engine struct {
+	engine    *run.Engine
+	plan      *run.Plan
+	loaded    *run.Loaded
+	backend   Backend
+	owned     bool // the backend is closed with the engine
+	replanned string
+}
+
+// load binds the engine's plan.
+func load(ctx context.Context, e *run.Engine, b Backend, progress func(stage string, done, total int)) (*Engine, error) {
+	p := e.Plans[0]
+	l, err := run.LoadTelling(ctx, p, b, func(done, total int, _ string) { progress("packing weights", done, total) })
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{engine: e, plan: p, loaded: l, backend: b}, nil
+}
+
+// Inputs returns what the engine reads, in the network's order.
+func (e *Engine) Inputs() []Port { return e.ports(e.plan.Network.Inputs) }
+
+// Outputs returns what the engine gives, in the network's order.
+func (e *Engine) Outputs() []Port { return e.ports(e.plan.Network.Outputs) }
+
+func (e *Engine) ports(list []*graph.Tensor) []Port {
+	env := e.plan.Env()
+	var ports []Port
+	for _, t := range list {
+		ports = append(ports, Port{t.Name, t.Type, graph.EvalDims(t.Dims, env)})
+	}
+	return ports
+}
+
+// Plan returns the steps that the engine runs, with the tactic and the time of each, and how its memory is laid out. It must
+// not be changed.
+func (e *Engine) Plan() *run.Plan { return e.plan }
+
+// Replanned says why an engine that was opened does not run the plan in its file but one that was made anew, by the device's
+// guess of tactics: it was built for another device, or by another version. It is empty where it runs that plan. Such an
+// engine computes the same, but is best built again.
+func (e *Engine) Replanned() string { return e.replanned }
+
+// WriteTo writes the engine file, which OpenEngine and every command of trtui read.
+func (e *Engine) WriteTo(w io.Writer) (int64, error) {
+	e.plan.Code = e.loaded.Code()
+	return e.engine.WriteTo(w)
+}
+
+// Close gives the engine's memory back, and closes the device if the engine opened it. Sessions must be closed before.
+func (e *Engine) Close() error {
+	e.loaded.Close()
+	if e.owned {
+		return e.backend.Close()
+	}
+	return nil
+}
+
+// OpenOptions say how an engine file is opened. The zero value is for this machine's processors.
+type OpenOptions struct {
+	Backend Backend  // the device; nil is this machine's processors, which the engine opens and closes itself
+	Threads int      // how many workers the processors have where Backend is nil; 0 is one for each
+	Ops     []*Op    // that the engine uses beside the built-in ones
+	Kernels []Tactic // that it was built with; see [Options]
+}
+
+// OpenEngine opens an engine file. A file that is damaged or of another format version is an error. One whose plan is for
+// another device than this one, of which tactics are missing, is planned anew; see [Engine.Replanned].
+func OpenEngine(ctx context.Context, path string, o OpenOptions) (*Engine, error) {
+	data, err := host.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	e, err := o.open(ctx, data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return e, nil
+}
+
+// ReadEngine is [OpenEngine] for the bytes that r gives.
+func ReadEngine(ctx context.Context, r io.Reader, o OpenOptions) (*Engine, error) {
+	var data bytes.Buffer
+	if _, err := data.ReadFrom(r); err != nil {
+		return nil, err
+	}
+	return o.open(ctx, data.Bytes())
+}
+
+func (o *OpenOptions) open(ctx context.Context, data []byte) (*Engine, error) {
+	if !run.IsEngine(data) {
+		return nil, errors.New("it is not an engine; models are opened with Open and built with Build")
+	}
+	ops, err := opSet(o.Ops)
+	if err != nil {
+		return nil, err
+	}
+	file, err := run.ReadEngine(ops, data)
+	if err != nil {
+		return nil, err
+	}
+	device := Options{Backend: o.Backend, Threads: o.Threads, Kernels: o.Kernels}
+	b, owned, err := device.device()
+	if err != nil {
+		return nil, err
+	}
+	e, err := load(ctx, file, b, device.progress)
+	if errors.Is(err, run.ErrStale) {
+		e, err = replan(ctx, file, b, err)
+	}
+	if err != nil {
+		if owned {
+			b.Close()
+		}
+		return nil, err
+	}
+	e.owned = owned
+	return e, nil
+}
+
+// replan plans an engine's lowered network anew for a device that its plan is not for.
+func replan(ctx context.Context, file *run.Engine, b Backend, stale error) (*Engine, error) {
+	old := file.Plans[0]
+	p, err := build.Plan(ctx, old.Network, old.Env(), b, build.PlanConfig{Untimed: true})
+	if err != nil {
+		return nil, fmt.Errorf("%w; planned anew: %w", stale, err)
+	}
+	p.Profile = old.Profile
+	file.Plans = []*run.Plan{p}
+	e, err := load(ctx, file, b, func(string, int, int) {})
+	if err == nil {
+		e.replanned = stale.Error()
+	}
+	return e, err
+}

@@ -1,0 +1,175 @@
+package networks
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/internal/torture"
+)
+
+// madeByBuilder are the ops that no model has: passes and planner make them.
+var madeByBuilder = map[string]bool{"Pointwise": true, "Reformat": true}
+
+// TestEveryOperator: every ONNX operator of the op table is generated, and imported as it was meant.
+func TestEveryOperator(t *testing.T) {
+	for _, op := range graph.Ops().All() {
+		if len(op.Onnx) == 0 && !madeByBuilder[op.Name] {
+			t.Errorf("no model has op %s: say who makes it, and reach it", op.Name)
+		}
+		for _, name := range op.Onnx {
+			p, ok := proposals[name]
+			if !ok {
+				t.Errorf("nothing generates ONNX's %s", name)
+				continue
+			}
+			if !reached(name, op, p) {
+				t.Errorf("no model has a layer of ONNX's %s", name)
+			}
+		}
+	}
+	for name := range proposals {
+		if graph.Ops().Onnx("", name) == nil {
+			t.Errorf("%s is generated, but no op imports it", name)
+		}
+	}
+}
+
+// reached reports whether one of some seeds gives a model with the operator.
+func reached(name string, op *graph.Op, p proposal) bool {
+	opset := max(p.since, 13)
+	if p.until != 0 {
+		opset = p.until
+	}
+	for seed := range uint64(40) {
+		n, err := onnx.Parse(graph.Ops(), "model.onnx", generate(seed, name, opset).Encode())
+		if err != nil {
+			continue
+		}
+		for _, l := range n.Layers {
+			if l.Op.Name == op.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bench returns a bench with onnxruntime where TORTURE_PYTHON names an interpreter that has it.
+func bench(t testing.TB) *Bench {
+	b, err := newBench(os.Getenv("TORTURE_PYTHON"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// TestKept checks what once went wrong.
+func TestKept(t *testing.T) {
+	b := bench(t)
+	dirs, err := filepath.Glob("testdata/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("%d cases, %v", len(dirs), err)
+	}
+	for _, dir := range dirs {
+		c, err := ReadCase(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := b.Check(context.Background(), c.Model, c.Setup); f != nil {
+			t.Errorf("%s: %v", dir, f)
+		}
+	}
+}
+
+func TestNetworks(t *testing.T) {
+	b := bench(t)
+	features := FeatureSets()
+	for seed := range uint64(30) {
+		m := Generate(seed)
+		for _, s := range RandomSetups(seed, features) {
+			if f := b.Check(context.Background(), m, s); f != nil {
+				t.Errorf("seed %d, %+v: %v", seed, s, f)
+			}
+		}
+	}
+	t.Logf("%+v", b.Figures)
+}
+
+// TestTileEdge: the hunt finds elements behind the last whole tile that are not computed, and shrinks what shows it.
+func TestTileEdge(t *testing.T) {
+	w, err := start(torture.Place{Planted: TileEdge})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for seed := range uint64(50) {
+		for _, f := range w.Try(context.Background(), seed) {
+			var c Case
+			if err := json.Unmarshal(f.Files["case.json"], &c); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(f.Kind, "engine differs") || len(c.Model.Nodes) > 2 {
+				t.Errorf("%s: %d nodes are left", f.Kind, len(c.Model.Nodes))
+			}
+			t.Logf("found by try %d: %s", seed, f.Kind)
+			return
+		}
+	}
+	t.Error("a wrong tile edge is not found")
+}
+
+// TestNoise: what is compared has room for rounding alone.
+func TestNoise(t *testing.T) {
+	n := graph.NewNetwork("n")
+	x := n.AddInput("x", graph.F32, graph.Const(1), graph.Const(64))
+	w := n.AddConst("w", graph.Values(graph.F32, slices.Repeat([]float32{0.5}, 64*8), 64, 8))
+	l, err := n.Add("y", graph.MatMul, nil, []*graph.Tensor{x, w}, "y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.MarkOutput(l.Outputs[0])
+	m, err := meaningOf(n, map[string]graph.Value{"x": graph.Values(graph.F32, slices.Repeat([]float32{1}, 64), 1, 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		factor float32
+		agree  bool
+	}{{1, true}, {1 + 1e-6, true}, {1 + 1e-4, false}, {63. / 64, false}} {
+		got := graph.Values(graph.F32, slices.Repeat([]float32{32 * tt.factor}, 8), 1, 8)
+		if _, err := m.agree(map[string]graph.Value{"y": got}); (err == nil) != tt.agree {
+			t.Errorf("times %v: %v", tt.factor, err)
+		}
+	}
+}
+
+// TestBuilderOps: the ops that only passes and planner make are in what is built.
+func TestBuilderOps(t *testing.T) {
+	b := bench(t)
+	seen := map[string]bool{}
+	b.look = func(p *run.Plan) {
+		for _, s := range p.Steps {
+			seen[s.Layer.Op.Name] = true
+		}
+	}
+	for seed := range uint64(60) {
+		m := Generate(seed)
+		for _, s := range RandomSetups(seed, FeatureSets())[1:] {
+			_ = b.Check(context.Background(), m, s)
+		}
+	}
+	for name := range madeByBuilder {
+		if !seen[name] {
+			t.Errorf("no engine has a layer of %s", name)
+		}
+	}
+}

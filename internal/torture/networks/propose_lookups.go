@@ -1,0 +1,160 @@
+package networks
+
+import "github.com/trtui/trtui/core/graph"
+
+// indices returns indices below an extent, some of them counted from the end.
+func (g *generator) indices(extent int, dims ...int) string {
+	v := graph.NewValue(graph.I64, dims...)
+	negative := g.rnd.IntN(3) == 0
+	for i := range v.I64() {
+		v.I64()[i] = int64(g.rnd.IntN(max(1, extent)))
+		if negative && g.flip() {
+			v.I64()[i] -= int64(extent)
+		}
+	}
+	if g.flip() {
+		return g.constant(v)
+	}
+	x := g.input(graph.I64, dims...)
+	copy(x.value.Data, v.Data)
+	return x.Name
+}
+
+func lookups() map[string]proposal {
+	scatter := func(g *generator) *Node {
+		x := g.real(1, 4)
+		axis := g.axis(len(x.Dims))
+		d := x.dims()
+		for i := range d {
+			d[i] = g.rnd.IntN(d[i] + 1)
+		}
+		extent := x.dims()[(axis+len(d))%len(d)]
+		if extent == 0 {
+			return nil
+		}
+		a := attrs{"axis": intOf(axis)}
+		if r := g.reduction(); r != "none" {
+			a["reduction"] = stringOf(r)
+			return node(a, x.Name, g.indices(extent, d...), g.input(graph.F32, d...).Name)
+		}
+		return node(a, x.Name, g.distinct(extent, (axis+len(d))%len(d), d), g.input(graph.F32, d...).Name)
+	}
+	return map[string]proposal{
+		"Gather": {make: func(g *generator) *Node {
+			x := g.any(1, 4)
+			axis := g.axis(len(x.Dims))
+			return node(attrs{"axis": intOf(axis)}, x.Name, g.indices(x.dims()[(axis+len(x.Dims))%len(x.Dims)], g.shape(g.rnd.IntN(3))...))
+		}},
+		"GatherElements": {since: 11, make: func(g *generator) *Node {
+			x := g.any(1, 4)
+			axis := g.axis(len(x.Dims))
+			d := x.dims()
+			for i := range d {
+				d[i] = g.rnd.IntN(d[i] + 1)
+			}
+			at := (axis + len(d)) % len(d)
+			d[at] = 1 + g.rnd.IntN(9)
+			return node(attrs{"axis": intOf(axis)}, x.Name, g.indices(x.dims()[at], d...))
+		}},
+		"GatherND": {since: 11, make: func(g *generator) *Node {
+			x := g.any(1, 4)
+			return node(nil, x.Name, g.places(x, 1+g.rnd.IntN(len(x.Dims)), 1+g.rnd.IntN(5)))
+		}},
+		"ScatterElements": {since: 11, make: scatter},
+		"Scatter":         {since: 9, until: 10, make: scatter},
+		"ScatterND": {since: 11, make: func(g *generator) *Node {
+			x := g.real(1, 4)
+			r := g.reduction()
+			depth, count := 1+g.rnd.IntN(len(x.Dims)), 1
+			a := attrs{}
+			if r != "none" {
+				a["reduction"], count = stringOf(r), 1+g.rnd.IntN(5)
+			}
+			return node(a, x.Name, g.places(x, depth, count), g.input(graph.F32, append([]int{count}, x.dims()[depth:]...)...).Name)
+		}},
+		"OneHot": {since: 9, make: func(g *generator) *Node {
+			depth := 1 + g.rnd.IntN(9)
+			i := g.indices(depth, g.shape(1+g.rnd.IntN(2))...)
+			return node(attrs{"axis": intOf(g.axis(len(g.values[i].Dims) + 1))}, i, g.ints(depth), g.constant(graph.Values(graph.F32, []float32{-1, 2}, 2)))
+		}},
+	}
+}
+
+// reduction returns how elements that meet are joined, as far as the operator set knows it.
+func (g *generator) reduction() string {
+	switch n := g.rnd.IntN(5); {
+	case n < 2 && g.model.Opset >= 16:
+		return []string{"add", "mul"}[n]
+	case n < 4 && g.model.Opset >= 18:
+		return []string{"add", "mul", "max", "min"}[n]
+	}
+	return "none"
+}
+
+// distinct returns indices along an axis that do not meet: those in a row.
+func (g *generator) distinct(extent, axis int, d []int) string {
+	v := graph.NewValue(graph.I64, d...)
+	inner := graph.Count(d[axis+1:])
+	perm := g.rnd.Perm(extent)
+	for i := range v.I64() {
+		v.I64()[i] = int64(perm[i/max(1, inner)%max(1, d[axis])])
+	}
+	return g.constant(v)
+}
+
+// places returns count indices of the first depth axes of x.
+func (g *generator) places(x tensor, depth, count int) string {
+	v := graph.NewValue(graph.I64, count, depth)
+	for i := range v.I64() {
+		v.I64()[i] = int64(g.rnd.IntN(max(1, x.dims()[i%depth])))
+	}
+	return g.constant(v)
+}
+
+// sources are the operators whose results follow from shapes and parameters.
+func sources() map[string]proposal {
+	return map[string]proposal{
+		"Shape": {make: func(g *generator) *Node {
+			x := g.any(0, 5)
+			if g.model.Opset >= 15 && g.flip() {
+				return node(attrs{"start": intOf(g.axis(len(x.Dims))), "end": intOf(g.axis(len(x.Dims)))}, x.Name)
+			}
+			return node(nil, x.Name)
+		}},
+		"Size": {make: func(g *generator) *Node { return node(nil, g.any(0, 5).Name) }},
+		"ConstantOfShape": {since: 9, make: func(g *generator) *Node {
+			a := attrs{}
+			if g.flip() {
+				v := g.random([]graph.DataType{graph.F32, graph.I64, graph.I32}[g.rnd.IntN(3)], 1)
+				a["value"] = graph.Attr{Kind: graph.AttrTensor, Tensor: v}
+			}
+			if g.flip() {
+				for _, x := range g.pool {
+					if x.Producer != nil && x.Producer.Op == graph.ShapeOf {
+						return node(a, x.Name)
+					}
+				}
+			}
+			return node(a, g.ints(g.shape(g.rank(0, 4))...))
+		}},
+		"Range": {since: 11, make: func(g *generator) *Node {
+			t := []graph.DataType{graph.F32, graph.I64, graph.I32}[g.rnd.IntN(3)]
+			start, step := float64(g.rnd.IntN(9)-4), float64(g.rnd.IntN(3)+1)
+			if t == graph.F32 && g.flip() {
+				step = 0.25
+			}
+			limit := start + step*float64(g.rnd.IntN(40))
+			if g.rnd.IntN(3) == 0 {
+				start, limit, step = limit, start, -step
+			}
+			return node(nil, g.scalar(t, start), g.scalar(t, limit), g.scalar(t, step))
+		}},
+		"EyeLike": {since: 9, make: func(g *generator) *Node {
+			a := attrs{}
+			if g.flip() {
+				a["k"] = intOf(g.rnd.IntN(7) - 3)
+			}
+			return node(a, g.pick([]graph.DataType{graph.F32, graph.I64, graph.I32}[g.rnd.IntN(3)], 2, 2).Name)
+		}},
+	}
+}

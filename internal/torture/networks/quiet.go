@@ -1,0 +1,88 @@
+package networks
+
+import (
+	"context"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// quiet returns why a model is not compared with onnxruntime: ONNX leaves open what it means, or onnxruntime is known to be
+// wrong; "" where it is compared.
+func quiet(m *Model, n *graph.Network) string {
+	finite, empty, fractions, negative, large := true, false, false, false, false
+	look := func(v graph.Value) {
+		empty = empty || v.Len() == 0
+		finite = finite && !(v.Type.IsFloat() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f-f != 0 }))
+		large = large || slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f > 1e6 || f < -1e6 })
+		fractions = fractions || v.Type.IsFloat()
+		negative = negative || v.Type.Signed() && slices.ContainsFunc(v.Float64s(), func(f float64) bool { return f < 0 })
+	}
+	for _, v := range m.data() {
+		look(*v)
+	}
+	_, err := n.Eval(context.Background(), m.Feeds(), func(_ *graph.Layer, out []graph.Value) error {
+		for _, v := range out {
+			look(v)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return "it has no meaning"
+	case empty:
+		return "means of nothing are open, and onnxruntime leaves integer products over nothing as they are in memory"
+	case !finite:
+		return "what integers and extremes are made of NaN and infinities is open"
+	}
+	for _, l := range n.Layers {
+		if large && l.Op.Class == graph.ClassNorm {
+			return "onnxruntime normalises by differences of large products"
+		}
+	}
+	for _, node := range m.Nodes {
+		if why := open(m, node, fractions && negative); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// open returns what ONNX does not say of a node; negative says that there are reals below 0 somewhere.
+func open(m *Model, node Node, negative bool) string {
+	switch node.Op {
+	case "Cast", "CastLike":
+		if negative {
+			return "reals outside of an integer's range are open"
+		}
+	case "Pow":
+		return "integers to negative powers are open"
+	case "MeanVarianceNormalization":
+		return "onnxruntime divides 0 by 0 where all elements are equal"
+	case "Pad":
+		for _, c := range m.Consts {
+			if node.Attrs["mode"].String != "constant" && c.Name == node.In[1] && slices.Min(append(slices.Clone(c.Value.Ints()), 0)) < 0 {
+				return "what negative pads remove before others repeat is open"
+			}
+		}
+	case "Conv", "MaxPool", "AveragePool", "ConvInteger", "QLinearConv":
+		switch node.Attrs["auto_pad"].String {
+		case "SAME_UPPER", "SAME_LOWER":
+			return "where windows lie that are smaller than their stride is open"
+		case "VALID":
+			if node.Attrs["ceil_mode"].Int != 0 {
+				return "onnxruntime rounds up what the formula for VALID does not"
+			}
+		}
+	case "Resize":
+		if mode := node.Attrs["coordinate_transformation_mode"].String; mode == "align_corners" && len(node.In) == 3 {
+			return "whether the length of an axis is the product with the scale or what is below it is open"
+		} else if mode == "pytorch_half_pixel" {
+			return "where an axis of one element lies is open"
+		}
+		if len(node.In) > 3 && node.Attrs["mode"].String == "nearest" {
+			return "scales that follow from sizes are rounded, which decides between neighbours"
+		}
+	}
+	return ""
+}

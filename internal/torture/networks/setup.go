@@ -1,0 +1,58 @@
+package networks
+
+import (
+	"math/rand/v2"
+
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// Setup says what becomes of a model in one check.
+type Setup struct {
+	// Onnxruntime compares the layers' definition with onnxruntime's result; nothing is built, and the other fields are unused.
+	Onnxruntime bool     `json:",omitempty"`
+	Features    string   `json:",omitempty"` // the processor's vector instructions; "" for all that it has
+	Threads     int      `json:",omitempty"`
+	Precision   string   `json:",omitempty"` // fp32, fp16, int8
+	Calibrator  string   `json:",omitempty"`
+	Disable     []string `json:",omitempty"` // rules and passes
+	Tactics     uint64   `json:",omitempty"` // seed of the prices by which tactics are chosen; 0 is the best guess
+	File        bool     `json:",omitempty"` // the engine is written and read between
+}
+
+// RandomSetups returns what a model of that seed goes through.
+func RandomSetups(seed uint64, features []string) []Setup {
+	rnd := rand.New(rand.NewPCG(seed, 12))
+	list := []Setup{{Onnxruntime: true}}
+	for _, p := range []string{"fp32", "fp16", "int8"} {
+		if p != "fp32" && rnd.IntN(2) == 0 {
+			continue
+		}
+		s := Setup{Precision: p, Threads: 1 + rnd.IntN(3), Features: features[rnd.IntN(len(features))], File: rnd.IntN(4) == 0}
+		if p == "int8" {
+			kinds := quant.Calibrators()
+			s.Calibrator = kinds[rnd.IntN(len(kinds))].Name
+		}
+		if rnd.IntN(3) > 0 {
+			s.Tactics = 1 + rnd.Uint64N(1<<30)
+		}
+		if rnd.IntN(3) == 0 {
+			for _, rule := range rules() {
+				if rnd.IntN(4) == 0 {
+					s.Disable = append(s.Disable, rule)
+				}
+			}
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// rules returns the names of all passes and rules that can be switched off.
+func rules() []string {
+	var names []string
+	for _, p := range append(pass.Standard(), pass.Lowering()...) {
+		names = append(append(names, p.Name), p.Rules...)
+	}
+	return names
+}

@@ -1,0 +1,227 @@
+package networks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+
+	"github.com/trtui/trtui/core/graph"
+)
+
+// Bounds of what counts as rounding.
+const (
+	noise32   = 1e-6      // of an F32 layer's largest result: sums in another order
+	noise16   = 1. / 1024 // of an element of F16
+	denormal  = 1e-37     // below it kernels may flush to 0
+	noiseRuns = 3         // before anything is found wrong
+	moreRuns  = 40        // before it is said
+	slack     = 8         // times what the noise made of an element
+)
+
+// meaning is what a network's definition makes of inputs, and how far rounding in between may move each element.
+type meaning struct {
+	network *graph.Network
+	inputs  map[string]graph.Value
+	want    map[string]graph.Value
+	allowed map[string][]float64 // by output and element; infinite where rounding decides
+	factor  float64              // by which more is allowed
+	runs    int                  // with noise
+}
+
+// meaningOf evaluates a network several times, each but the first with noise of the size of a kernel's rounding behind
+// every layer that computes.
+func meaningOf(n *graph.Network, inputs map[string]graph.Value) (*meaning, error) {
+	want, err := n.Eval(context.Background(), inputs, nil)
+	if err != nil {
+		return nil, err
+	}
+	m := &meaning{network: n, inputs: inputs, want: want, allowed: map[string][]float64{}, factor: 1}
+	for name, v := range want {
+		m.allowed[name] = make([]float64, v.Len())
+	}
+	m.disturb(noiseRuns)
+	return m, nil
+}
+
+// disturb lets the elements differ by what they differ by in so many runs in all.
+func (m *meaning) disturb(runs int) {
+	for ; m.runs < runs; m.runs++ {
+		rnd := rand.New(rand.NewPCG(uint64(m.runs), 13))
+		known := maps.Clone(m.inputs)
+		got, err := m.network.Eval(context.Background(), m.inputs, func(l *graph.Layer, out []graph.Value) error {
+			if sums(l.Op.Class) {
+				recompute(rnd, l, known, out)
+			}
+			for i, v := range out {
+				disturb(rnd, l, l.Outputs[i], v)
+				known[l.Outputs[i].Name] = v
+			}
+			return nil
+		})
+		if err != nil { // an index that rounding decides
+			for _, list := range m.allowed {
+				for i := range list {
+					list[i] = math.Inf(1)
+				}
+			}
+			return
+		}
+		for name, v := range got {
+			m.widen(name, v)
+		}
+	}
+}
+
+// sums reports whether layers of the class add many elements, whose sum may be a small difference of large ones.
+func sums(c graph.Class) bool {
+	switch c {
+	case graph.ClassConvolution, graph.ClassMatrix, graph.ClassPooling, graph.ClassReduction, graph.ClassNorm, graph.ClassResampling:
+		return true
+	}
+	return false
+}
+
+// recompute computes a layer anew of inputs whose last bits differ.
+func recompute(rnd *rand.Rand, l *graph.Layer, known map[string]graph.Value, out []graph.Value) {
+	var in []graph.Value
+	for i, t := range l.Inputs {
+		var v graph.Value
+		if t != nil {
+			var ok bool
+			if v, ok = t.Const(); !ok {
+				v = known[t.Name]
+			}
+		}
+		if i == 0 && v.Type == graph.F32 {
+			v.Data = bytes.Clone(v.Data)
+			for j, f := range v.F32() {
+				v.F32()[j] = f * float32(1+noise32/2*(2*rnd.Float64()-1))
+			}
+		}
+		in = append(in, v)
+	}
+	_ = l.Eval(in, out) // it went well before
+}
+
+// disturb changes a result by noise. Where elements are only moved there is none.
+func disturb(rnd *rand.Rand, l *graph.Layer, t *graph.Tensor, v graph.Value) {
+	if exact := l.Op.Class == graph.ClassMove || l.Op.Class == graph.ClassLookup; exact && l.Epilogue.Args == 0 {
+		return
+	}
+	switch {
+	case t.Quantized() && v.Type.Size() == 1:
+		for i := range v.Data {
+			if rnd.IntN(6) == 0 {
+				v.Data[i] = oneOff(v.Type, v.Data[i], rnd.IntN(2) == 0)
+			}
+		}
+	case v.Type == graph.F32:
+		largest := 0.0
+		for _, f := range v.F32() {
+			if m := math.Abs(float64(f)); m > largest && !math.IsInf(m, 0) {
+				largest = m
+			}
+		}
+		for i, f := range v.F32() {
+			if math.Abs(float64(f)) <= noise32*largest && rnd.IntN(2) == 0 {
+				v.F32()[i] = 0 // what sums of integers are exactly
+				continue
+			}
+			v.F32()[i] = f + float32(noise32*largest*(2*rnd.Float64()-1))
+		}
+	case v.Type == graph.F16:
+		bits := graph.View[uint16](v.Data)
+		for i, f := range v.Floats() {
+			bits[i] = graph.F32ToF16(f * float32(1+noise16*(2*rnd.Float64()-1)))
+		}
+	}
+}
+
+// oneOff returns the byte's neighbour, without wrapping around.
+func oneOff(t graph.DataType, b byte, up bool) byte {
+	low, high := byte(0), byte(255)
+	if t == graph.I8 {
+		low, high = 128, 127
+	}
+	switch {
+	case up && b != high:
+		return b + 1
+	case !up && b != low:
+		return b - 1
+	}
+	return b
+}
+
+// widen lets each element differ by what it differs by in v.
+func (m *meaning) widen(name string, v graph.Value) {
+	want, got := m.want[name].Float64s(), v.Float64s()
+	for i := range want {
+		d := math.Abs(got[i] - want[i])
+		if got[i] == want[i] || got[i] != got[i] && want[i] != want[i] {
+			d = 0
+		} else if d != d {
+			d = math.Inf(1)
+		}
+		m.allowed[name][i] = max(m.allowed[name][i], d)
+	}
+}
+
+// mean returns the mean of what is finite.
+func mean(list []float64) float64 {
+	sum := 0.0
+	for _, f := range list {
+		if !math.IsInf(f, 0) {
+			sum += f
+		}
+	}
+	return sum / float64(max(1, len(list)))
+}
+
+// agree returns an error for the first element of an output that is not what is meant. Undecided elements are counted.
+func (m *meaning) agree(got map[string]graph.Value) (undecided int, err error) {
+	for name, want := range m.want {
+		v, ok := got[name]
+		if !ok {
+			return 0, fmt.Errorf("output %s is missing", name)
+		}
+		if v.Type != want.Type || fmt.Sprint(v.Dims) != fmt.Sprint(want.Dims) {
+			return 0, fmt.Errorf("output %s is %s%v, want %s%v", name, v.Type, v.Dims, want.Type, want.Dims)
+		}
+		n, err := m.near(name, v.Float64s(), want.Float64s(), want.Type)
+		if err != nil {
+			return 0, err
+		}
+		undecided += n
+	}
+	return undecided, nil
+}
+
+func (m *meaning) near(name string, got, want []float64, t graph.DataType) (undecided int, err error) {
+	largest := 0.0
+	for _, w := range want {
+		if a := math.Abs(w); a > largest && !math.IsInf(a, 0) {
+			largest = a
+		}
+	}
+	floor := slack * mean(m.allowed[name])
+	switch t {
+	case graph.F32, graph.F64:
+		floor += 4*noise32*largest + denormal
+	case graph.F16, graph.BF16:
+		floor += 2 * noise16 * largest
+	}
+	for i, w := range want {
+		allowed := m.factor * (slack*m.allowed[name][i] + floor)
+		switch {
+		case got[i] == w || got[i] != got[i] && w != w:
+		case math.IsInf(allowed, 1) || !t.IsFloat() && m.allowed[name][i] > 0:
+			undecided++
+		case !(math.Abs(got[i]-w) <= allowed):
+			return 0, fmt.Errorf("output %s, element %d of %d is %v, want %v within %.3g", name, i, len(want), got[i], w, allowed)
+		}
+	}
+	return undecided, nil
+}

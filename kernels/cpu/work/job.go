@@ -1,0 +1,82 @@
+package work
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/trtui/trtui/kernels"
+)
+
+// Parallel runs f(0) ... f(n-1), possibly at the same time, and returns when all have returned.
+type Parallel func(n int, f func(i int))
+
+// Job is a computation in numbered units. C is the state of one run: operands, and what all of its units share. A job is made
+// once; several runs of it may go on at the same time, and running allocates nothing.
+type Job[C any] struct {
+	runs sync.Pool // *jobRun[C]
+}
+
+// jobRun is one run: workers take units one by one, so that a worker which the system holds up delays no other.
+type jobRun[C any] struct {
+	state C
+	next  atomic.Int64
+	units int64
+	take  func(worker int) // does units until there are none
+	one   func(unit int)   // does a unit
+}
+
+// NewJob returns the job whose units do does.
+func NewJob[C any](do func(run *C, unit, worker int)) *Job[C] {
+	j := &Job[C]{}
+	j.runs.New = func() any {
+		r := &jobRun[C]{}
+		r.one = func(unit int) { do(&r.state, unit, 0) }
+		r.take = func(worker int) {
+			for {
+				unit := r.next.Add(1) - 1
+				if unit >= r.units {
+					return
+				}
+				do(&r.state, int(unit), worker)
+			}
+		}
+		return r
+	}
+	return j
+}
+
+// Run does units 0 to units-1 by so many workers at most, each with a number of its own, and returns when all are done. Units
+// are handed out in order.
+func (j *Job[C]) Run(parallel Parallel, workers, units int, state C) {
+	workers = min(workers, units)
+	if workers < 1 {
+		return
+	}
+	r := j.runs.Get().(*jobRun[C])
+	r.state, r.units = state, int64(units)
+	r.next.Store(0)
+	parallel(workers, r.take)
+	j.end(r)
+}
+
+// Each does units 0 to units-1, which do not ask who does them.
+func (j *Job[C]) Each(parallel Parallel, units int, state C) {
+	r := j.runs.Get().(*jobRun[C])
+	r.state = state
+	parallel(units, r.one)
+	j.end(r)
+}
+
+// end keeps a run for the next, without what it was about.
+func (j *Job[C]) end(r *jobRun[C]) {
+	var none C
+	r.state = none
+	j.runs.Put(r)
+}
+
+// Launcher is a Kernel that is a function.
+type Launcher func(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error
+
+func (f Launcher) Launch(s kernels.Stream, in, out []kernels.Mem, workspace kernels.Mem) error {
+	return f(s, in, out, workspace)
+}

@@ -1,0 +1,92 @@
+package trtui
+
+import (
+	"errors"
+	"io"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/onnx"
+)
+
+// The types that networks and their data are made of.
+type (
+	// Network is a graph of layers. Its String is the text that a person reads; Eval computes it slowly, in plain Go.
+	Network = graph.Network
+	// Definition builds a network layer by layer; see [Define].
+	Definition = graph.Definition
+	// Op is a kind of layer. A program's own are values of this type: with Infer and Eval they run at once.
+	Op = graph.Op
+	// Dim is an extent of a network's tensor: a number or an expression of symbols.
+	Dim = graph.Dim
+	// DataType is the type of a tensor's elements.
+	DataType = graph.DataType
+)
+
+// The types of elements.
+const (
+	F32  = graph.F32
+	F16  = graph.F16
+	BF16 = graph.BF16
+	F64  = graph.F64
+	I8   = graph.I8
+	U8   = graph.U8
+	I16  = graph.I16
+	U16  = graph.U16
+	I32  = graph.I32
+	U32  = graph.U32
+	I64  = graph.I64
+	U64  = graph.U64
+	Bool = graph.Bool
+)
+
+// Const returns an extent that is a number.
+func Const(n int) Dim { return graph.Const(n) }
+
+// Symbol returns an extent that is open until the network is built, such as a batch: [Options.Shapes] says what it is.
+func Symbol(name string) Dim { return graph.Symbol(name) }
+
+// Open reads the ONNX model at path with the external data beside it. The model may use the given ops beside the
+// built-in ones. All that is not supported or wrong in it is one error, an *onnx.ImportError that names every node.
+func Open(path string, ops ...*Op) (*Network, error) {
+	set, err := opSet(ops)
+	if err != nil {
+		return nil, err
+	}
+	f, err := onnx.Open(set, path)
+	if err != nil {
+		return nil, err
+	}
+	return f.Network, nil
+}
+
+// Parse is [Open] for a model in memory. Its weights stay part of data, which must not change. name is used in errors.
+func Parse(name string, data []byte, ops ...*Op) (*Network, error) {
+	set, err := opSet(ops)
+	if err != nil {
+		return nil, err
+	}
+	return onnx.Parse(set, name, data)
+}
+
+// Define starts a network of the given name, to which layers are added one by one. What is wrong comes out of
+// Definition.Network, all at once and by layer, so that a definition reads without error checks:
+//
+//	d := trtui.Define("classifier")
+//	x := d.Input("image", trtui.F32, trtui.Symbol("batch"), trtui.Const(784))
+//	x = d.Relu(d.FullyConnected(x, d.Weights("w", w, 10, 784), nil))
+//	d.Output("scores", x)
+//	net, err := d.Network()
+func Define(name string) *Definition { return graph.Define(name) }
+
+// opSet returns the built-in ops and those of a program.
+func opSet(ops []*Op) (graph.OpSet, error) { return graph.Ops().Plus(ops...) }
+
+// Export writes a network as an ONNX model, of operator set 21 or the newest that a layer needs, with the weights inside. Every
+// layer that has no form in ONNX is named in the error, an *onnx.ExportError; an op of a program's own has one if it has an
+// Export.
+func Export(w io.Writer, n *Network) error {
+	if n == nil {
+		return errors.New("there is no network to export; look at the error of what was to make it")
+	}
+	return onnx.Export(w, n)
+}

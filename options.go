@@ -1,0 +1,196 @@
+package trtui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/trtui/trtui/core/build"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/kernels"
+	"github.com/trtui/trtui/kernels/cpu"
+)
+
+// Precision is the lowest precision that the layers of an engine may compute in.
+type Precision uint8
+
+// The precisions. The zero value is FP32.
+const (
+	FP32 Precision = iota
+	FP16           // weights and activations are stored in 16 bits where the range allows
+	INT8           // 8-bit integers where ranges are known, and FP32 elsewhere
+)
+
+func (p Precision) String() string {
+	if int(p) < len(precisions) {
+		return quant.PrecisionName(precisions[p])
+	}
+	return fmt.Sprintf("precision(%d)", uint8(p))
+}
+
+var precisions = [...]graph.DataType{FP32: graph.F32, FP16: graph.F16, INT8: graph.I8}
+
+// The types of options that come from the packages below.
+type (
+	// Backend is a device: cpu.Open and cuda.Open return one.
+	Backend = run.Backend
+	// Calibrator chooses a tensor's range from the histogram of its values. Those of core/quant are MinMax, Entropy,
+	// Percentile and MSE; any type with these two methods is one.
+	Calibrator = quant.Calibrator
+	// Range is what the integers of a quantised tensor stand for: real = (integer - zero) * scale.
+	Range = graph.Range
+	// Policy says which layers may compute in which precision.
+	Policy = quant.Policy
+	// TimingCache remembers how long tactics took, so that another build need not time them: build.OpenTimingCache.
+	TimingCache = build.TimingCache
+	// Tactic is one way to compute an op on a device.
+	Tactic = kernels.Tactic
+	// Pass rewrites a network: pass.New makes one.
+	Pass = pass.Pass
+)
+
+// Options say what engine [Build] makes. The zero value is FP32 on all processors of this machine, with an extent of 1
+// wherever the network leaves one open.
+type Options struct {
+	Precision Precision
+
+	// Shapes are the shapes of inputs by name, where the network leaves extents open. An open first axis without one is a batch
+	// of 1; any other without one is an error.
+	Shapes map[string][]int
+
+	// Calibration is what INT8 finds its ranges on: inputs like those that the engine will get, a hundred or more of them in
+	// all. They may have another batch than Shapes, but all of them the same.
+	Calibration BatchSeq
+	// Calibrator makes ranges of what calibration finds; nil is quant.Entropy.
+	Calibrator Calibrator
+	// Ranges are the ranges of tensors by name, in place of Calibration, or for some tensors in place of what it finds.
+	Ranges map[string]Range
+	// Policy says more on which layers may compute in 8 or 16 bits: rules by name, schemes, first and last layers kept.
+	Policy Policy
+
+	// Backend is the device. It must stay open for as long as the engine. nil is this machine's processors, which the engine
+	// opens and closes itself.
+	Backend Backend
+	// Threads is how many workers tactics are chosen for where Backend is nil; 0 is one for each processor. An engine for
+	// sessions of one thread is best built with 1.
+	Threads int
+
+	// Cache has the times of tactics that were timed before, and gets the new ones; nil times all of them.
+	Cache *TimingCache
+	// Untimed chooses tactics by the device's guess: the build takes no time for measurements, inferences may take longer.
+	Untimed bool
+	// Tactics pins layers to tactics, or forbids tactics, by layer name.
+	Tactics build.TacticChoices
+
+	// Disable switches passes and rules off, by name, and single sites, as in "fuse-activation:Conv_0,Relu_1".
+	Disable []string
+	// Passes are a program's own, beside the standard ones; each says which of those it runs before.
+	Passes []Pass
+	// Kernels are a program's own tactics, tried before the device's. A device must know how to take them: the CPU does.
+	Kernels []Tactic
+
+	// Progress, if not nil, is told what is being done and how much of it: batches collected, tactics timed, kernels bound.
+	// total is 0 where it is not known.
+	Progress func(stage string, done, total int)
+}
+
+func (o *Options) progress(stage string, done, total int) {
+	if o.Progress != nil {
+		o.Progress(stage, done, total)
+	}
+}
+
+// device returns the backend with the program's kernels, and whether the engine is to close it.
+func (o *Options) device() (b Backend, owned bool, err error) {
+	b = o.Backend
+	if b == nil {
+		if o.Threads < 0 {
+			return nil, false, fmt.Errorf("%d threads; give a number from 1 on, or 0 for one for each processor", o.Threads)
+		}
+		b, owned = cpu.Open(o.Threads), true
+	}
+	with, err := withKernels(b, o.Kernels)
+	if err != nil && owned {
+		b.Close()
+	}
+	return with, owned, err
+}
+
+// withKernels returns the backend with further tactics.
+func withKernels(b Backend, tactics []Tactic) (Backend, error) {
+	if len(tactics) == 0 {
+		return b, nil
+	}
+	taker, ok := b.(interface {
+		With(...Tactic) (Backend, error)
+	})
+	if !ok {
+		return nil, fmt.Errorf("backend %s takes no kernels beside its own; leave Options.Kernels out", b.Info().Name)
+	}
+	return taker.With(tactics...)
+}
+
+// passes translates the rules and sites that are switched off.
+func (o *Options) passes(env map[string]int) pass.Config {
+	pc := pass.Config{Shapes: env, Extra: o.Passes}
+	for _, d := range o.Disable {
+		if site, err := pass.ParseSite(d); err == nil {
+			pc.DisableSites = append(pc.DisableSites, site)
+		} else {
+			pc.DisableRules = append(pc.DisableRules, d)
+		}
+	}
+	return pc
+}
+
+// symbols returns the values of the network's open extents.
+func (o *Options) symbols(n *Network) (map[string]int, error) {
+	shapes := map[string][]int{}
+	known := map[string]int{}
+	for name, dims := range o.Shapes {
+		i := slices.IndexFunc(n.Inputs, func(t *graph.Tensor) bool { return t.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("shapes: the network has no input %s", name)
+		}
+		for axis, d := range n.Inputs[i].Dims {
+			if s, open := d.SymbolName(); open && axis < len(dims) {
+				known[s] = dims[axis]
+			}
+		}
+		if slices.ContainsFunc(dims, func(n int) bool { return n < 0 }) {
+			return nil, fmt.Errorf("shapes: input %s: %v has a negative extent", name, dims)
+		}
+	}
+	for _, t := range n.Inputs {
+		if dims, ok := o.Shapes[t.Name]; ok {
+			shapes[t.Name] = dims
+			continue
+		}
+		for axis, d := range t.Dims {
+			s, open := d.SymbolName()
+			if _, ok := known[s]; !open || ok {
+				continue
+			}
+			if axis > 0 {
+				return nil, fmt.Errorf("input %s is %s, where %s is open; give the input's shape in Options.Shapes", t.Name, t.TypeString(), s)
+			}
+			known[s] = 1
+		}
+	}
+	for _, t := range n.Inputs {
+		if shapes[t.Name] == nil {
+			shapes[t.Name] = graph.EvalDims(t.Dims, known)
+		}
+	}
+	env, err := n.BindShapes(shapes)
+	if err != nil {
+		return nil, err
+	}
+	return env, n.CheckShapes(env)
+}
+
+// errNoRanges is the error of INT8 without anything to find ranges on.
+var errNoRanges = errors.New("INT8 needs ranges: give Options.Calibration, inputs to find them on, or Options.Ranges")

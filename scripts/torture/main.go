@@ -1,0 +1,196 @@
+//go:build linux
+
+// Command torture hunts for defects until its time is up: see internal/torture. It goes on where it was when it is started
+// again with the same folder; --seed begins with other networks, files and keys.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/trtui/trtui/internal/torture"
+	"github.com/trtui/trtui/internal/torture/crash"
+	"github.com/trtui/trtui/internal/torture/files"
+	"github.com/trtui/trtui/internal/torture/networks"
+	"github.com/trtui/trtui/internal/torture/screen"
+	"github.com/trtui/trtui/internal/torture/soak"
+)
+
+// hunts are all there are.
+var hunts = []torture.Hunt{networks.Hunt, files.Hunt, screen.Hunt, crash.Hunt, soak.Hunt}
+
+// options are the command line.
+type options struct {
+	hunts, python, program, out string
+	seed                        uint64
+	budget                      time.Duration
+	jobs                        int
+	only                        []uint
+	sample                      bool
+
+	serve, dir, planted, raced string // of a worker
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o := options{}
+	pflag.StringVar(&o.hunts, "hunts", "", "the hunts to go on, separated by commas; all if empty:\n"+listed())
+	pflag.DurationVar(&o.budget, "for", 4*time.Hour, "how long")
+	pflag.Uint64Var(&o.seed, "seed", 0, "where to begin; a run that goes on keeps its own")
+	pflag.IntVar(&o.jobs, "jobs", 2, "workers at a time")
+	pflag.StringVar(&o.out, "out", ".torture", "the folder of the state and of what is found")
+	pflag.StringVar(&o.python, "python", "", "a Python that has onnx and onnxruntime; found by itself if it is named python3")
+	pflag.StringVar(&o.program, "program", "bin/trtui", "the program that files and keys are given to")
+	pflag.UintSliceVar(&o.only, "only", nil, "the numbers of tries to repeat")
+	pflag.BoolVar(&o.sample, "sample", false, "a few minutes' worth: the first tries of each hunt, the same ones each time")
+	for name, p := range map[string]*string{"serve": &o.serve, "dir": &o.dir, "planted": &o.planted, "raced": &o.raced} {
+		pflag.StringVar(p, name, "", "for the workers")
+		_ = pflag.CommandLine.MarkHidden(name)
+	}
+	pflag.Parse()
+	code, err := o.run(ctx, pflag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "torture:", err)
+		code = 2
+	}
+	os.Exit(code)
+}
+
+func listed() string {
+	var lines []string
+	for _, h := range hunts {
+		lines = append(lines, fmt.Sprintf("  %-9s %s", h.Name, h.Doc))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// run returns 1 where something was found.
+func (o options) run(ctx context.Context, args []string) (int, error) {
+	switch {
+	case o.serve != "":
+		all := append(slices.Clone(hunts), networks.Contexts)
+		i := slices.IndexFunc(all, func(h torture.Hunt) bool { return h.Name == o.serve })
+		if i < 0 {
+			return 2, fmt.Errorf("there is no hunt %q", o.serve)
+		}
+		p := torture.Place{Program: o.program, Raced: o.raced, Python: o.python, Dir: o.dir, Planted: o.planted}
+		return 0, all[i].Serve(ctx, p, os.Stdin, os.Stdout)
+	case len(args) == 2 && args[0] == "show":
+		if err := networks.Show(ctx, args[1], o.python); err != nil {
+			fmt.Println(err)
+			return 1, nil
+		}
+		fmt.Println("all is well")
+		return 0, nil
+	case len(args) > 0:
+		return 2, fmt.Errorf("%q is not understood; \"show FOLDER\" checks what was found, --help lists the flags", args)
+	}
+	return o.hunt(ctx)
+}
+
+func (o options) hunt(ctx context.Context) (int, error) {
+	chosen, err := o.chosen()
+	if err != nil {
+		return 2, err
+	}
+	if o.program, err = filepath.Abs(o.program); err != nil {
+		return 2, err
+	}
+	if _, err := os.Stat(o.program); err != nil {
+		return 2, fmt.Errorf("%w; make build makes it", err)
+	}
+	if o.python == "" {
+		o.python = findPython()
+	}
+	if slices.ContainsFunc(chosen, func(h torture.Hunt) bool { return h.Name == soak.Hunt.Name }) {
+		if o.raced, err = buildRaced(ctx, o.out); err != nil {
+			fmt.Println("without the race detector:", err)
+		}
+	}
+	state, err := torture.OpenState(o.out, o.seed)
+	if err != nil {
+		return 2, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return 2, err
+	}
+	s := torture.Supervisor{Hunts: chosen, State: state, Jobs: o.jobs, For: o.budget, Out: os.Stdout, Sample: o.sample,
+		Command: func(ctx context.Context, h torture.Hunt, dir string) *exec.Cmd {
+			return exec.CommandContext(ctx, self, "--serve", h.Name, "--dir", dir, "--program", o.program, "--python", o.python, "--planted", o.planted, "--raced", o.raced)
+		}}
+	for _, n := range o.only {
+		s.Only = append(s.Only, uint64(n))
+	}
+	fmt.Printf("seed %d, %v, %d workers, onnxruntime of %s\n", state.Seed, o.budget, o.jobs, strconv.Quote(o.python))
+	found, err := s.Run(ctx)
+	state.Report(os.Stdout)
+	if err != nil {
+		return 2, err
+	}
+	if found > 0 {
+		fmt.Printf("found: %d, in %s\n", found, filepath.Join(o.out, "found"))
+		return 1, nil
+	}
+	fmt.Println("nothing found")
+	return 0, nil
+}
+
+func (o options) chosen() ([]torture.Hunt, error) {
+	if o.hunts == "" {
+		return hunts, nil
+	}
+	var list []torture.Hunt
+	for _, name := range strings.Split(o.hunts, ",") {
+		i := slices.IndexFunc(hunts, func(h torture.Hunt) bool { return h.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no hunt %q; there are\n%s", name, listed())
+		}
+		list = append(list, hunts[i])
+	}
+	return list, nil
+}
+
+// buildRaced builds this command with the race detector, where there is a C compiler for that.
+func buildRaced(ctx context.Context, dir string) (string, error) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return "", err
+	}
+	program, err := filepath.Abs(filepath.Join(dir, "raced"))
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-race", "-o", program, "./scripts/torture")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return program, nil
+}
+
+// findPython returns python3 where it has onnxruntime.
+func findPython() string {
+	o, err := networks.OpenOracle("python3")
+	if err != nil {
+		var missing *exec.Error
+		if !errors.As(err, &missing) {
+			fmt.Println("without onnxruntime: python3 has none; --python names another")
+		}
+		return ""
+	}
+	o.Close()
+	return "python3"
+}

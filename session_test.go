@@ -1,0 +1,300 @@
+package trtui_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/trtui/trtui"
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+	"github.com/trtui/trtui/testdata"
+)
+
+// digits returns the embedded model and some of its pictures as one input.
+func digits(t testing.TB) *trtui.Network {
+	t.Helper()
+	n, err := trtui.Parse("digits", testdata.Model())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func pictures(first, count int) trtui.Inputs {
+	x := testdata.CalibrationImages().Batch(first, first+count)
+	return trtui.Inputs{"image": trtui.ValueOf(x, count, 1, testdata.Padded, testdata.Padded)}
+}
+
+// built builds a network without timing, and closes it with the test.
+func built(t testing.TB, n *trtui.Network, o trtui.Options) *trtui.Engine {
+	t.Helper()
+	o.Untimed = true
+	e, err := trtui.Build(t.Context(), n, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+func session(t testing.TB, e *trtui.Engine, o trtui.SessionOptions) *trtui.Session {
+	t.Helper()
+	s, err := e.NewSession(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// reference computes a network by its own Eval.
+func reference(t testing.TB, n *trtui.Network, in trtui.Inputs) trtui.Outputs {
+	t.Helper()
+	out, err := n.Eval(context.Background(), in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// near reports whether values of real numbers differ by at most tolerance.
+func near(a, b trtui.Value, tolerance float64) bool {
+	return slices.Equal(a.Dims, b.Dims) && slices.EqualFunc(a.Floats(), b.Floats(), func(x, y float32) bool {
+		return math.Abs(float64(x-y)) <= tolerance
+	})
+}
+
+func TestPrecisions(t *testing.T) {
+	n := digits(t)
+	in := pictures(0, 4)
+	want := reference(t, n, in)["probabilities"]
+	for _, c := range []struct {
+		precision trtui.Precision
+		tolerance float64
+	}{{trtui.FP32, 1e-5}, {trtui.FP16, 1e-2}, {trtui.INT8, 0.2}} {
+		e := built(t, n, trtui.Options{
+			Precision: c.precision, Shapes: map[string][]int{"image": {4, 1, testdata.Padded, testdata.Padded}},
+			Calibration: trtui.Batches(pictures(0, 10), pictures(10, 10)), // another batch than the engine's
+		})
+		out, err := session(t, e, trtui.SessionOptions{}).Run(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(out["probabilities"], want, c.tolerance) {
+			t.Errorf("%s: %v, want %v", c.precision, out["probabilities"].F32(), want.F32())
+		}
+		eight := false
+		for _, s := range e.Plan().Steps {
+			eight = eight || s.Layer.Op == graph.Conv && s.Layer.Inputs[0].Type == graph.I8
+		}
+		if eight != (c.precision == trtui.INT8) {
+			t.Errorf("%s: convolutions in 8 bits: %v", c.precision, eight)
+		}
+	}
+}
+
+func TestBuildRefuses(t *testing.T) {
+	n := digits(t)
+	d := trtui.Define("text")
+	d.Output("y", d.Relu(d.Input("x", trtui.F32, trtui.Symbol("batch"), trtui.Symbol("length"))))
+	open, err := d.Network()
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := func(dims ...int) trtui.BatchSeq {
+		return trtui.Batches(trtui.Inputs{"image": trtui.NewValue(trtui.F32, dims...)})
+	}
+	for _, c := range []struct {
+		n    *trtui.Network
+		o    trtui.Options
+		says string
+	}{
+		{nil, trtui.Options{}, "there is no network"},
+		{n, trtui.Options{Precision: 9}, "use FP32, FP16 or INT8"},
+		{n, trtui.Options{Precision: trtui.INT8}, "INT8 needs ranges"},
+		{n, trtui.Options{Precision: trtui.INT8, Calibration: trtui.Batches()}, "no batch of data"},
+		{n, trtui.Options{Precision: trtui.INT8, Calibration: batch(1, 3, 32, 32)}, "image"},
+		{n, trtui.Options{Precision: trtui.INT8, Ranges: map[string]trtui.Range{"nothing": {}}}, "no tensor nothing"},
+		{n, trtui.Options{Precision: trtui.INT8, Ranges: map[string]trtui.Range{"probabilities": graph.PerTensor(1, 0)}}, "no layer can compute in 8 bits"},
+		{n, trtui.Options{Shapes: map[string][]int{"picture": {1}}}, "no input picture"},
+		{n, trtui.Options{Shapes: map[string][]int{"image": {2, 1, 31, 32}}}, "axis 2 must be 32"},
+		{open, trtui.Options{}, "length is open"},
+		{n, trtui.Options{Threads: -1}, "-1 threads"},
+		{n, trtui.Options{Disable: []string{"fuse-everything"}}, "fuse-everything"},
+	} {
+		e, err := trtui.Build(t.Context(), c.n, c.o)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %q", err, c.says)
+		}
+		if e != nil {
+			e.Close()
+		}
+	}
+}
+
+func TestEngineFile(t *testing.T) {
+	n := digits(t)
+	e := built(t, n, trtui.Options{Precision: trtui.INT8, Ranges: nil, Calibration: trtui.Batches(pictures(0, 20)), Calibrator: quant.MinMax{}})
+	path := filepath.Join(t.TempDir(), "digits.engine")
+	var file bytes.Buffer
+	if _, err := e.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := trtui.OpenEngine(t.Context(), path, trtui.OpenOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if again.Replanned() != "" || !slices.EqualFunc(again.Inputs(), e.Inputs(), func(a, b trtui.Port) bool { return a.String() == b.String() }) {
+		t.Errorf("opened as %v (%s), was %v", again.Inputs(), again.Replanned(), e.Inputs())
+	}
+	in := pictures(3, 1)
+	want, err := session(t, e, trtui.SessionOptions{}).Run(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := session(t, again, trtui.SessionOptions{Threads: 2}).Run(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got["probabilities"].Data, want["probabilities"].Data) {
+		t.Error("the opened engine computes something else")
+	}
+	for _, c := range []struct {
+		data []byte
+		says string
+	}{{testdata.Model(), "not an engine"}, {file.Bytes()[:100], ""}, {nil, "not an engine"}} {
+		if _, err := trtui.ReadEngine(t.Context(), bytes.NewReader(c.data), trtui.OpenOptions{}); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%d bytes: %v", len(c.data), err)
+		}
+	}
+}
+
+// TestSessionMemory runs in the caller's memory, aligned and not, in all mixtures: the results are the same, and what is
+// aligned is not copied.
+func TestSessionMemory(t *testing.T) {
+	e := built(t, digits(t), trtui.Options{})
+	s := session(t, e, trtui.SessionOptions{Threads: 1})
+	x := pictures(7, 1)["image"]
+	want := reference(t, digits(t), trtui.Inputs{"image": x})["probabilities"]
+	place := func(p trtui.Port, odd bool) trtui.Value {
+		v := trtui.NewValue(p.Type, append([]int{2}, p.Dims...)...)
+		from := 0
+		if odd {
+			from = 4
+		}
+		n := len(v.Data) / 2
+		return trtui.Value{Type: p.Type, Dims: p.Dims, Data: v.Data[from : from+n : from+n]}
+	}
+	for _, odd := range [][2]bool{{false, false}, {true, false}, {false, true}, {true, true}} {
+		in, out := place(e.Inputs()[0], odd[0]), place(e.Outputs()[0], odd[1])
+		copy(in.Data, x.Data)
+		if err := s.RunInto(t.Context(), trtui.Inputs{"image": in}, trtui.Outputs{"probabilities": out}); err != nil {
+			t.Fatal(err)
+		}
+		if !near(out, want, 1e-5) {
+			t.Errorf("%v: %v, want %v", odd, out.F32(), want.F32())
+		}
+		if !bytes.Equal(in.Data, x.Data) {
+			t.Errorf("%v: the input was written", odd)
+		}
+	}
+	in, out := trtui.Inputs{"image": place(e.Inputs()[0], false)}, s.NewOutputs()
+	if n := testing.AllocsPerRun(3, func() {
+		if err := s.RunInto(context.Background(), in, out); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 8 {
+		t.Errorf("%v allocations of a run in the caller's memory", n)
+	}
+}
+
+func TestSessionRefuses(t *testing.T) {
+	e := built(t, digits(t), trtui.Options{})
+	s := session(t, e, trtui.SessionOptions{})
+	image := pictures(0, 1)["image"]
+	short := image
+	short.Data = short.Data[:8]
+	for _, c := range []struct {
+		in   trtui.Inputs
+		out  trtui.Outputs
+		says string
+	}{
+		{nil, nil, "no data"},
+		{trtui.Inputs{"image": trtui.NewValue(trtui.F32, 2, 1, 32, 32)}, nil, "the engine is built for f32[1 1 32 32]"},
+		{trtui.Inputs{"image": short}, nil, "8 bytes of data"},
+		{trtui.Inputs{"image": image, "label": image}, nil, "input label"},
+		{trtui.Inputs{"image": image}, trtui.Outputs{"classes": image}, "of which the engine has 0"},
+		{trtui.Inputs{"image": image}, trtui.Outputs{"probabilities": image}, "output probabilities"},
+	} {
+		if err := s.RunInto(t.Context(), c.in, c.out); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %q", err, c.says)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Run(ctx, trtui.Inputs{"image": image}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := e.NewSession(trtui.SessionOptions{Threads: -1}); err == nil {
+		t.Error("-1 threads were taken")
+	}
+}
+
+// TestStart has a session refuse a second inference while one runs, and wait for it.
+func TestStart(t *testing.T) {
+	n := digits(t)
+	s := session(t, built(t, n, trtui.Options{}), trtui.SessionOptions{Threads: 1})
+	in, out := pictures(5, 1), s.NewOutputs()
+	if err := s.Wait(); err != nil {
+		t.Errorf("nothing was begun: %v", err)
+	}
+	for range 2 {
+		if err := s.Start(t.Context(), in, out); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !near(out["probabilities"], reference(t, n, in)["probabilities"], 1e-5) {
+		t.Errorf("%v", out)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := errors.Join(s.Start(ctx, in, out), s.Wait()); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestSessionsSideBySide has sessions of one engine, with threads of their own and shared, run at the same time.
+func TestSessionsSideBySide(t *testing.T) {
+	n := digits(t)
+	e := built(t, n, trtui.Options{Threads: 2})
+	var wg sync.WaitGroup
+	for i := range 6 {
+		s := session(t, e, trtui.SessionOptions{Threads: i % 3})
+		in := pictures(i, 1)
+		want := reference(t, n, in)["probabilities"]
+		wg.Go(func() {
+			for range 5 {
+				out, err := s.Run(context.Background(), in)
+				if err != nil || !near(out["probabilities"], want, 1e-5) {
+					t.Errorf("session %d: %v %v", i, out, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

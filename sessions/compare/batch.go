@@ -1,0 +1,163 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// Items are what is compared on, one inference's inputs each.
+type Items interface {
+	Len() int
+	// Inputs returns the inputs of item i by name, with a batch of one.
+	Inputs(i int) (map[string]graph.Value, error)
+	// Label returns the class of item i; ok is false where there are no labels.
+	Label(i int) (class int, ok bool)
+}
+
+// Batches cuts data into batches of a network's inputs. Where the number of items is no multiple of the batch, the last
+// batch is filled up with items from the front, which are computed with the others and counted nowhere.
+type Batches struct {
+	data     Items
+	network  *graph.Network
+	items    int // of data that count: the first ones
+	size     int // Items that are computed at once
+	one, all map[string]int
+}
+
+// NewBatches cuts the first items of data; one and all are the values of the network's symbols for a single item and for a
+// whole batch.
+func NewBatches(d Items, n *graph.Network, count, size int, one, all map[string]int) Batches {
+	return Batches{data: d, network: n, items: count, size: size, one: one, all: all}
+}
+
+// Count returns how many batches there are.
+func (b Batches) Count() int { return (b.items + b.size - 1) / b.size }
+
+// At returns batch i.
+func (b Batches) At(i int) Batch {
+	return Batch{Batches: b, first: i * b.size, Count: min(b.size, b.items-i*b.size)}
+}
+
+// Batch is one of the batches: count items from the first on, and others up to its size.
+type Batch struct {
+	Batches
+	first, Count int
+}
+
+// Inputs returns the batch's inputs.
+func (f Batch) Inputs() (map[string]graph.Value, error) {
+	return Stack(f.data, f.network, f.first, f.size)
+}
+
+// Axis is the axis along which items lie in a tensor of a batch, and how much of it each has. An axis of -1 stands
+// for a tensor of a single item, and for one that does not belong to items: its shape is the same whatever the batch, or
+// does not grow by as much with each.
+type Axis struct{ axis, each int }
+
+// Axis finds the axis of items in a tensor of the given dims.
+func (b Batches) Axis(dims []graph.Dim) Axis {
+	at := Axis{axis: -1}
+	if b.size == 1 {
+		return at
+	}
+	for i, d := range dims {
+		one, all := d.Eval(b.one), d.Eval(b.all)
+		switch {
+		case one == all:
+		case at.axis >= 0 || all != one*b.size:
+			return Axis{axis: -1}
+		default:
+			at = Axis{i, one}
+		}
+	}
+	return at
+}
+
+// Counted returns what a tensor of the batch, with items along the axis, has of those that count.
+func (f Batch) Counted(v graph.Value, at Axis) graph.Value {
+	if at.axis < 0 || f.Count == f.size || v.Dims[at.axis] != at.each*f.size {
+		return v
+	}
+	inner := graph.Count(v.Dims[at.axis+1:]) * v.Type.Size()
+	dims := slices.Clone(v.Dims)
+	dims[at.axis] = at.each * f.Count
+	all, some := v.Dims[at.axis]*inner, dims[at.axis]*inner
+	if at.axis == 0 {
+		return graph.Value{Type: v.Type, Dims: dims, Data: v.Data[:some]}
+	}
+	part := graph.Value{Type: v.Type, Dims: dims, Data: make([]byte, 0, len(v.Data)/f.size*f.Count)}
+	for from := 0; from+all <= len(v.Data); from += all {
+		part.Data = append(part.Data, v.Data[from:from+some]...)
+	}
+	return part
+}
+
+// Outputs returns what the network's outputs of the batch have of the items that count.
+func (f Batch) Outputs(all map[string]graph.Value) map[string]graph.Value {
+	some := make(map[string]graph.Value, len(all))
+	for _, t := range f.network.Outputs {
+		some[t.Name] = f.Counted(all[t.Name], f.Axis(t.Dims))
+	}
+	return some
+}
+
+// position returns the place of element i of a tensor whose first item is number first: the item that has it, and the
+// index in that item's part of the tensor.
+func (at Axis) position(first, i int, dims []int) report.Position {
+	p := report.Position{Item: first, Index: index(i, dims)}
+	if at.axis >= 0 && at.each > 0 {
+		p.Item += p.Index[at.axis] / at.each
+		p.Index[at.axis] %= at.each
+	}
+	return p
+}
+
+// Stack returns the inputs of n items from item first on, stacked along the first axis. Behind the last item it goes on
+// with the first. Inputs whose first axis is not the batch are those of the first item.
+func Stack(d Items, n *graph.Network, first, size int) (map[string]graph.Value, error) {
+	in, err := d.Inputs(first % d.Len())
+	if err != nil || size == 1 {
+		return in, err
+	}
+	out := map[string]graph.Value{}
+	for k := range size {
+		item := in
+		if k > 0 {
+			if item, err = d.Inputs((first + k) % d.Len()); err != nil {
+				return nil, err
+			}
+		}
+		for _, t := range n.Inputs {
+			v, ok := item[t.Name]
+			if !ok {
+				return nil, fmt.Errorf("input %s: the data has none", t.Name)
+			}
+			if !IsBatched(t) {
+				out[t.Name] = v
+				continue
+			}
+			if k == 0 {
+				dims := slices.Clone(v.Dims)
+				dims[0] *= size
+				out[t.Name] = graph.NewValue(v.Type, dims...)
+			}
+			if len(v.Data)*size != len(out[t.Name].Data) {
+				return nil, fmt.Errorf("input %s: items differ in shape: %v", t.Name, v.Dims)
+			}
+			copy(out[t.Name].Data[k*len(v.Data):], v.Data)
+		}
+	}
+	return out, nil
+}
+
+// IsBatched reports whether the tensor's first axis is a symbol of its own: a batch that can be chosen.
+func IsBatched(t *graph.Tensor) bool {
+	if len(t.Dims) == 0 {
+		return false
+	}
+	_, ok := t.Dims[0].SymbolName()
+	return ok
+}

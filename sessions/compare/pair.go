@@ -1,0 +1,89 @@
+package compare
+
+import (
+	"fmt"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// pair compares two contestants.
+type pair struct {
+	first, second *Contestant
+	how           Options
+	outputs       []difference
+	layers        map[string]*difference // by tensor
+}
+
+func newPair(first, second *Contestant, how Options) *pair {
+	p := &pair{first: first, second: second, how: how, layers: map[string]*difference{}}
+	p.outputs = make([]difference, len(first.results))
+	return p
+}
+
+// add compares what the two made of a batch, which FP32, if it is there, explains.
+func (p *pair) add(batch Batch, fp32 *Reference) error {
+	for i, t := range p.first.results {
+		d := &p.outputs[i]
+		a, b := p.first.outputs[t.Name], p.second.outputs[t.Name]
+		var ref graph.Value
+		var explained *report.RoundingFactors
+		if fp32 != nil && a.Type.IsFloat() && b.Type.IsFloat() {
+			ref, explained = fp32.outputs[t.Name], fp32.Factors
+		}
+		d.between(p.how, [2]graph.DataType{a.Type, b.Type}, a.Type.IsFloat(), explained)
+		if err := d.add(batch.first, batch.Axis(t.Dims), a, b, ref); err != nil {
+			return fmt.Errorf("output %s of %s and %s: %w", t.Name, p.first.name, p.second.name, err)
+		}
+	}
+	for name, a := range p.first.tensors { // each into a sum of its own: the order does not matter
+		b, ok := p.second.tensors[name]
+		if !ok {
+			continue
+		}
+		var ref graph.Value
+		var explained *report.RoundingFactors
+		if fp32 != nil {
+			if v, ok := fp32.layer(batch, a.tensor); ok {
+				ref, explained = v, fp32.Factors
+			}
+		}
+		d := p.layers[name]
+		if d == nil {
+			d = &difference{}
+			p.layers[name] = d
+		}
+		d.between(p.how, [2]graph.DataType{a.stored, b.stored}, a.value.Type.IsFloat(), explained)
+		if err := d.add(batch.first, batch.Axis(a.tensor.Dims), a.value, b.value, ref); err != nil {
+			return fmt.Errorf("tensor %s of %s and %s: %w", name, p.first.name, p.second.name, err)
+		}
+	}
+	return nil
+}
+
+// report sums the comparison up.
+func (p *pair) report() report.Pair {
+	r := report.Pair{First: p.first.name, Second: p.second.name, Passed: true}
+	for i, t := range p.first.results {
+		d := p.outputs[i].report(t.Name)
+		r.Outputs = append(r.Outputs, d)
+		r.Passed = r.Passed && d.Passed
+	}
+	if !p.how.PerLayer {
+		return r
+	}
+	p.first.layers(func(l *graph.Layer, t *graph.Tensor) {
+		sum := p.layers[t.Name]
+		if sum == nil {
+			r.Unmatched++
+			return
+		}
+		d := sum.report(t.Name)
+		d.Layer, d.Op = l.Name, l.Op.Name
+		r.Layers = append(r.Layers, d)
+		if !d.Passed && r.FirstBad == "" {
+			r.FirstBad = d.Layer
+		}
+	})
+	return r
+}

@@ -1,0 +1,131 @@
+// Package config is all that a person chooses for a build: a [Config], its file, what it is called, and the form in which
+// two that build the same engine are equal. Start with config.go.
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// Config is what a person toggles: the part of a build's configuration that a session can change while it is open.
+type Config struct {
+	Precision       Precision
+	Calibrator      string              // as in quant's table: "entropy", "percentile:99.9"
+	Batch           int                 // the value of unbound batch symbols; at least 1
+	Shapes          map[string][]int    `json:",omitempty" entry:"input,shape"`   // of inputs, where Batch does not say enough
+	Disable         []string            `json:",omitempty"`                       // rules ("fuse-conv-bn") and sites ("fuse-conv-bn(Conv_3,BatchNormalization_4)")
+	Until           int                 `json:",omitempty" output:"passes_until"` // stop after so many passes; 0: all
+	LayerPrecisions []string            `json:",omitempty"`                       // trtexec's grammar: "Conv_3:fp32", "*head*:fp16"; later ones win
+	Constraints     Constraints         `json:",omitempty"`                       // what a layer precision that cannot be had is; empty: Prefer
+	Pin             map[string]string   `json:",omitempty" entry:"layer,tactic"`  // tactic by layer
+	Forbid          map[string][]string `json:",omitempty" entry:"layer,tactics"` // tactics by layer
+}
+
+// Precision is the number format that a build may use for arithmetic.
+type Precision string
+
+// The precisions.
+const (
+	FP32 Precision = "fp32"
+	FP16 Precision = "fp16"
+	INT8 Precision = "int8"
+)
+
+// Constraints says what it means that a layer cannot have the precision that was set for it, as trtexec's
+// --precisionConstraints does.
+type Constraints string
+
+// The constraints. A Config without any, as older recordings have it, prefers.
+const (
+	Prefer Constraints = "prefer" // a warning; so too where nothing is said
+	Obey   Constraints = "obey"   // an error
+	Ignore Constraints = "none"   // nothing: no layer's precision is set
+)
+
+// DataType returns the type of numbers in that precision; ok is false for one that there is not.
+func (p Precision) DataType() (t graph.DataType, ok bool) {
+	switch p {
+	case FP32:
+		return graph.F32, true
+	case FP16:
+		return graph.F16, true
+	case INT8:
+		return graph.I8, true
+	}
+	return t, false
+}
+
+// Next returns the precision that follows p when a person cycles through them.
+func (p Precision) Next() Precision {
+	all := []Precision{FP32, FP16, INT8}
+	return all[(slices.Index(all, p)+1)%len(all)]
+}
+
+// Lowering returns the precision that the network is lowered to and the rules for layers in it. That precision is the
+// lowest one that is asked for, of the whole or of any layer: where it is not that of the whole, the first rule says so.
+func (c Config) Lowering() (graph.DataType, []quant.Rule, error) {
+	whole, _ := c.Precision.DataType()
+	rules, err := c.Rules()
+	if err != nil || c.Constraints == Ignore {
+		return whole, nil, err
+	}
+	order := []graph.DataType{graph.F32, graph.F16, graph.I8}
+	lowest := whole
+	for _, r := range rules {
+		if slices.Index(order, r.Precision) > slices.Index(order, lowest) {
+			lowest = r.Precision
+		}
+	}
+	if lowest != whole {
+		rules = append([]quant.Rule{{Pattern: "*", Precision: whole}}, rules...)
+	}
+	return lowest, rules, nil
+}
+
+// Rules returns the layers' precisions, one rule for each.
+func (c Config) Rules() ([]quant.Rule, error) {
+	return quant.ParseRules(strings.Join(c.LayerPrecisions, ","))
+}
+
+// Quantizes reports whether layers may run in 8 bits: all of them, or some that were set to it.
+func (c Config) Quantizes() bool {
+	lowest, _, err := c.Lowering()
+	return err == nil && lowest == graph.I8
+}
+
+// LayerPrecision returns the precision that was set for a layer, by its own name or by that of a source layer in it, and
+// the rule that says so; empty where none was.
+func (c Config) LayerPrecision(name string, from []string) (p Precision, rule string) {
+	rules, err := c.Rules()
+	if err != nil {
+		return "", ""
+	}
+	for _, r := range slices.Backward(rules) {
+		if r.MatchesName(name, from) {
+			return Precision(quant.PrecisionName(r.Precision)), r.String()
+		}
+	}
+	return "", ""
+}
+
+// SetLayerPrecision sets the precision of the layer that a source layer is part of; an empty one leaves it to the
+// builder again. Rules with * stay, and count for the layer where it has no rule of its own.
+func (c *Config) SetLayerPrecision(source string, p Precision) {
+	rules, err := c.Rules()
+	if err != nil {
+		return
+	}
+	pattern := strings.ReplaceAll(source, ",", "*") // a comma would end the rule
+	c.LayerPrecisions = nil
+	for _, r := range rules {
+		if r.Pattern != pattern {
+			c.LayerPrecisions = append(c.LayerPrecisions, r.String())
+		}
+	}
+	if p != "" {
+		c.LayerPrecisions = append(c.LayerPrecisions, pattern+":"+string(p))
+	}
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"maps"
+	"slices"
+)
+
+// Clone returns a copy that shares nothing with c.
+func (c Config) Clone() Config {
+	c.Shapes = someOf(c.Shapes, slices.Clone[[]int])
+	c.Disable = slices.Clone(c.Disable)
+	c.LayerPrecisions = slices.Clone(c.LayerPrecisions)
+	c.Pin = filled(maps.Clone(c.Pin))
+	c.Forbid = filled(maps.Clone(c.Forbid))
+	for layer, tactics := range c.Forbid {
+		c.Forbid[layer] = slices.Clone(tactics)
+	}
+	return c
+}
+
+// FlipDisabled switches a rule or site off, or on again.
+func (c *Config) FlipDisabled(name string) { c.Disable = flip(c.Disable, name) }
+
+// FlipPin pins a tactic to a layer, which allows it again if it was forbidden; or leaves the choice to the builder again.
+func (c *Config) FlipPin(layer, tactic string) {
+	if c.Pin[layer] == tactic {
+		c.Unpin(layer)
+		return
+	}
+	if slices.Contains(c.Forbid[layer], tactic) {
+		c.flipForbidden(layer, tactic)
+	}
+	if c.Pin == nil {
+		c.Pin = map[string]string{}
+	}
+	c.Pin[layer] = tactic
+}
+
+// Unpin leaves the choice of a layer's tactic to the builder.
+func (c *Config) Unpin(layer string) {
+	delete(c.Pin, layer)
+	c.Pin = filled(c.Pin)
+}
+
+// FlipForbid forbids a tactic for a layer, which unpins it; or allows it again.
+func (c *Config) FlipForbid(layer, tactic string) {
+	if c.Pin[layer] == tactic {
+		c.Unpin(layer)
+	}
+	c.flipForbidden(layer, tactic)
+}
+
+func (c *Config) flipForbidden(layer, tactic string) {
+	if c.Forbid == nil {
+		c.Forbid = map[string][]string{}
+	}
+	if c.Forbid[layer] = flip(c.Forbid[layer], tactic); len(c.Forbid[layer]) == 0 {
+		delete(c.Forbid, layer)
+	}
+	c.Forbid = filled(c.Forbid)
+}
+
+// flip adds s to the list, or takes it out.
+func flip(list []string, s string) []string {
+	if i := slices.Index(list, s); i >= 0 {
+		return slices.Delete(list, i, i+1)
+	}
+	return append(list, s)
+}

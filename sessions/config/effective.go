@@ -1,0 +1,96 @@
+package config
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+
+	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// Effective returns the configuration in one form for all that build the same engine: what has no say is empty, and what
+// can be said in several ways is said in one. A calibrator has a say only where layers may run in 8 bits and the model does
+// not bring quantisation of its own, which quantized says; precisions of layers only where one of them, or that of the whole,
+// is below FP32, or where they must be obeyed; to obey or prefer only where there are such.
+func (c Config) Effective(quantized bool) Config {
+	c.Batch = max(1, c.Batch)
+	c.Calibrator = FullCalibrator(c.Calibrator)
+	if quantized || !c.Quantizes() {
+		c.Calibrator = ""
+	}
+	c.LayerPrecisions = c.effectiveRules()
+	if lowest, _, err := c.Lowering(); err == nil && (c.Constraints == Ignore || lowest == graph.F32 && c.Constraints != Obey) {
+		c.LayerPrecisions = nil
+	}
+	if len(c.LayerPrecisions) == 0 || c.Constraints != Obey {
+		c.Constraints = ""
+	}
+	c.Disable = sorted(c.Disable)
+	c.Shapes = someOf(c.Shapes, func(dims []int) []int { return dims })
+	c.Pin = someOf(c.Pin, func(tactic string) string { return tactic })
+	c.Forbid = someOf(c.Forbid, sorted)
+	return c
+}
+
+// Key tells configurations apart by the engines that they build: those of one engine have one. quantized is as for
+// [Config.Effective].
+func (c Config) Key(quantized bool) string {
+	b, err := json.Marshal(c.Effective(quantized))
+	if err != nil {
+		panic("config: key: " + err.Error()) // every configuration can be written
+	}
+	return string(b)
+}
+
+// SameEngine reports whether both configurations build the same engine; see [Config.Effective].
+func (c Config) SameEngine(o Config, quantized bool) bool {
+	return reflect.DeepEqual(c.Effective(quantized), o.Effective(quantized))
+}
+
+// effectiveRules returns the layers' precisions as rules are written, without those that a later one overrules wherever
+// they match.
+func (c Config) effectiveRules() []string {
+	rules, err := c.Rules()
+	if err != nil {
+		return c.LayerPrecisions // a build says what is wrong with them
+	}
+	var list []string
+	for i, r := range rules {
+		if !slices.ContainsFunc(rules[i+1:], func(later quant.Rule) bool { return later.MatchesName(r.Pattern, nil) }) {
+			list = append(list, r.String())
+		}
+	}
+	return list
+}
+
+// FullCalibrator writes a calibrator with its parameter: "percentile" as "percentile:99.99".
+func FullCalibrator(name string) string {
+	if c, err := quant.ParseCalibrator(name, quant.Scheme{}); err == nil {
+		return c.String()
+	}
+	return name
+}
+
+// sorted returns the list in order, each element once; nil where there are none.
+func sorted(list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(list)))
+}
+
+// someOf returns the map with what one makes of its values, without those that are empty; nil where none is left.
+func someOf[V any](m map[string]V, one func(V) V) map[string]V {
+	var some map[string]V
+	for k, v := range m {
+		if v = one(v); reflect.ValueOf(v).Len() == 0 {
+			continue
+		}
+		if some == nil {
+			some = map[string]V{}
+		}
+		some[k] = v
+	}
+	return some
+}

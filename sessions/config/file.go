@@ -1,0 +1,321 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/trtui/trtui/core/host"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// Version is the version of configuration files. It grows when a field changes its name or its meaning or goes away.
+const Version = 1
+
+// File is a configuration that a person saved or wrote, to build with it again: a JSON object. A field that is
+// missing leaves its choice to who reads the file; an empty list or object says that there is none.
+//
+//	{
+//	  "version": 1,
+//	  "precision": "int8",
+//	  "calibrator": "percentile:99.9",
+//	  "layer_precisions": ["*head*:fp32"],
+//	  "tactics": {"conv1": "conv_i8_avx512vnni_direct"},
+//	  "forbid_tactics": {"*": ["eval"]}
+//	}
+type File struct {
+	path   string
+	fields fields
+}
+
+// fields are the fields of a configuration file, nil where the file does not have them. Tactics are by engine layer,
+// "*" forbids one in every layer.
+type fields struct {
+	Version         *int                `json:"version"`
+	Precision       *Precision          `json:"precision"`
+	Calibrator      *string             `json:"calibrator"`
+	Batch           *int                `json:"batch"`
+	Shapes          map[string][]int    `json:"shapes"`
+	Disable         []string            `json:"disable"`
+	Until           *int                `json:"passes_until"`
+	LayerPrecisions []string            `json:"layer_precisions"`
+	Constraints     *Constraints        `json:"precision_constraints"`
+	Tactics         map[string]string   `json:"tactics"`
+	ForbidTactics   map[string][]string `json:"forbid_tactics"`
+}
+
+// anyLayer is the name under which a file forbids tactics in every layer; a Config has "" for it.
+const anyLayer = "*"
+
+// maxBytes bounds a configuration file.
+const maxBytes = 16 << 20
+
+// ReadFile reads a configuration file. An error names the file and what is wrong in it; which layers, tactics and
+// rules a model has is checked when it is built.
+func ReadFile(path string) (*File, error) {
+	f, err := host.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("configuration %s is a directory; name the file", path)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("configuration %s: more than %d MiB", path, maxBytes>>20)
+	}
+	c := &File{path: path}
+	if err := c.parse(data); err != nil {
+		return nil, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return c, nil
+}
+
+func (f *File) parse(data []byte) error {
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(data, &names); err != nil {
+		return fmt.Errorf("%w: want a JSON object, as a saved configuration is", at(data, err))
+	}
+	known := fieldNames(reflect.TypeFor[fields]())
+	var unknown []string
+	for name := range names {
+		if !slices.Contains(known, name) {
+			unknown = append(unknown, fmt.Sprintf("unknown field %q%s", name, DidYouMean(name, known)))
+		}
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		return errors.New(strings.Join(unknown, "; "))
+	}
+	if err := json.Unmarshal(data, &f.fields); err != nil {
+		return at(data, err)
+	}
+	if v := f.fields.Version; v != nil && *v != Version {
+		return fmt.Errorf("version %d is not known: this program reads %d", *v, Version)
+	}
+	return f.Over(Config{Precision: FP32, Calibrator: "entropy", Batch: 1}).Check()
+}
+
+// fieldNames returns the names of a struct's fields in JSON.
+func fieldNames(t reflect.Type) []string {
+	var names []string
+	for i := range t.NumField() {
+		names = append(names, t.Field(i).Tag.Get("json"))
+	}
+	return names
+}
+
+// at says in which line of data a JSON error is.
+func at(data []byte, err error) error {
+	offset := int64(-1)
+	if e := (*json.SyntaxError)(nil); errors.As(err, &e) {
+		offset = e.Offset
+	}
+	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
+		offset = e.Offset
+		what := fmt.Sprintf("field %q", e.Field)
+		if e.Field == "" {
+			what = "the file"
+		}
+		err = fmt.Errorf("%s cannot be a JSON %s", what, e.Value)
+	}
+	if offset < 0 || offset > int64(len(data)) {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:offset], []byte("\n")), err)
+}
+
+// Has reports whether the file has a field, by its name in it.
+func (f *File) Has(name string) bool {
+	v := reflect.ValueOf(f.fields)
+	i := slices.Index(fieldNames(v.Type()), name)
+	return i >= 0 && !v.Field(i).IsNil()
+}
+
+// Over returns base with what the file says in place of what base says. Tactics of base are for its precision: they are
+// dropped where the file has another one.
+func (f *File) Over(base Config) Config {
+	c, s := base, f.fields
+	set(&c.Precision, s.Precision)
+	if c.Precision != base.Precision {
+		c.Pin, c.Forbid = nil, nil
+	}
+	set(&c.Calibrator, s.Calibrator)
+	set(&c.Batch, s.Batch)
+	set(&c.Until, s.Until)
+	if s.Constraints != nil {
+		if c.Constraints = *s.Constraints; c.Constraints == Prefer {
+			c.Constraints = "" // as the zero Config says it
+		}
+	}
+	if s.Shapes != nil {
+		c.Shapes = filled(s.Shapes)
+	}
+	if s.Disable != nil {
+		c.Disable = slices.Clip(append([]string(nil), s.Disable...))
+	}
+	if s.LayerPrecisions != nil {
+		c.LayerPrecisions = slices.Clip(append([]string(nil), s.LayerPrecisions...))
+	}
+	if s.Tactics != nil {
+		c.Pin = filled(s.Tactics)
+	}
+	if s.ForbidTactics != nil {
+		c.Forbid = map[string][]string{}
+		for layer, tactics := range s.ForbidTactics {
+			if layer == anyLayer {
+				layer = ""
+			}
+			c.Forbid[layer] = tactics
+		}
+		c.Forbid = filled(c.Forbid)
+	}
+	return c
+}
+
+// set stores what v points to, if it points to something.
+func set[T any](to *T, v *T) {
+	if v != nil {
+		*to = *v
+	}
+}
+
+// filled makes an empty map nil, as configurations have them.
+func filled[V any](m map[string]V) map[string]V {
+	if len(m) == 0 {
+		return nil
+	}
+	return m
+}
+
+// Marshal returns a configuration as the text of a file, which has every field, so that it means the same whatever
+// it is read over.
+func Marshal(c Config) ([]byte, error) {
+	version := Version
+	if c.Constraints == "" {
+		c.Constraints = Prefer
+	}
+	s := fields{
+		Version: &version, Precision: &c.Precision, Calibrator: &c.Calibrator, Batch: &c.Batch, Shapes: c.Shapes, Disable: c.Disable,
+		Until: &c.Until, LayerPrecisions: c.LayerPrecisions, Constraints: &c.Constraints, Tactics: c.Pin, ForbidTactics: map[string][]string{},
+	}
+	for layer, tactics := range c.Forbid {
+		if layer == "" {
+			layer = anyLayer
+		}
+		s.ForbidTactics[layer] = tactics
+	}
+	if s.Shapes == nil {
+		s.Shapes = map[string][]int{}
+	}
+	if s.Tactics == nil {
+		s.Tactics = map[string]string{}
+	}
+	s.Disable = append([]string{}, s.Disable...)
+	s.LayerPrecisions = append([]string{}, s.LayerPrecisions...)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(s)
+	return b.Bytes(), err
+}
+
+// Check returns an error for what no model can be built with, by the names that files and flags have for it.
+func (c Config) Check() error {
+	switch c.Precision {
+	case FP32, FP16, INT8:
+	default:
+		return fmt.Errorf("precision %q: want fp32, fp16 or int8", c.Precision)
+	}
+	if _, err := quant.ParseCalibrator(c.Calibrator, quant.Scheme{}); err != nil {
+		return fmt.Errorf("calibrator: %w", err)
+	}
+	if c.Batch < 1 || c.Batch > MaxBatch {
+		return fmt.Errorf("batch %d: want 1 to %d", c.Batch, MaxBatch)
+	}
+	for _, input := range slices.Sorted(maps.Keys(c.Shapes)) {
+		if dims := c.Shapes[input]; len(dims) > 0 && (slices.Min(dims) < 0 || slices.Max(dims) > MaxExtent) {
+			return fmt.Errorf("shapes: %s %v: want extents of 0 to %d", input, dims, MaxExtent)
+		}
+	}
+	if last := lastPass(); c.Until < 0 || c.Until > last {
+		return fmt.Errorf("passes_until %d: want 1 to %d, or 0 for all passes", c.Until, last)
+	}
+	if _, err := c.Rules(); err != nil {
+		return fmt.Errorf("layer_precisions: %w", err)
+	}
+	switch c.Constraints {
+	case "", Prefer, Obey, Ignore:
+		return nil
+	}
+	return fmt.Errorf("precision_constraints %q: want prefer, obey or none", c.Constraints)
+}
+
+// Bounds of what can be meant.
+const (
+	MaxBatch  = 1 << 16
+	MaxExtent = 1 << 24 // of an axis
+)
+
+// Saver writes the configurations of one session to one file of its own. Its methods may be called by several
+// goroutines.
+type Saver struct {
+	folder, name string
+
+	mu   sync.Mutex
+	path string // written by this saver; empty: nothing yet
+}
+
+// NewSaver returns a saver that writes to a new file in folder, named after a model's.
+func NewSaver(folder, model string) *Saver {
+	base := filepath.Base(model)
+	return &Saver{folder: folder, name: strings.TrimSuffix(base, filepath.Ext(base))}
+}
+
+// Save writes a configuration and returns the file's path: MODEL.config.json, or with a number where that is someone
+// else's. What it wrote itself it writes anew.
+func (s *Saver) Save(c Config) (string, error) {
+	data, err := Marshal(c)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.path != "" {
+		return s.path, os.WriteFile(s.path, data, 0o644)
+	}
+	const most = 1000
+	for n := 1; n <= most; n++ {
+		number := ""
+		if n > 1 {
+			number = "-" + strconv.Itoa(n)
+		}
+		path := filepath.Join(s.folder, s.name+".config"+number+".json")
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		s.path = path
+		_, err = f.Write(data)
+		return path, errors.Join(err, f.Close())
+	}
+	return "", fmt.Errorf("%s has %d configurations of %s already", s.folder, most, s.name)
+}

@@ -1,0 +1,145 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/quant"
+)
+
+// Label names a configuration in a few words: "int8/mse, 2 layers in fp32, 1 pin, fuse-activation off, obey". What has no
+// say in it is left out; quantized is as for [Config.Effective].
+func (c Config) Label(quantized bool) string { return Labels([]Config{c}, quantized)[0] }
+
+// Labels names configurations side by side: where a count would not tell two of them apart, what differs is named.
+func Labels(list []Config, quantized bool) []string {
+	clauses := make([][]clause, len(list))
+	labels := make([]string, len(list))
+	alike := map[string][]int{}
+	for i, c := range list {
+		clauses[i] = c.Effective(quantized).clauses()
+		labels[i] = join(clauses[i], nil)
+		alike[labels[i]] = append(alike[labels[i]], i)
+	}
+	for i, label := range slices.Clone(labels) {
+		if group := alike[label]; len(group) > 1 {
+			labels[i] = join(clauses[i], func(k int) bool {
+				return slices.ContainsFunc(group, func(o int) bool { return !slices.Equal(clauses[o][k].items, clauses[i][k].items) })
+			})
+		}
+	}
+	return labels
+}
+
+// clause is one part of a label, by a count and by name.
+type clause struct {
+	count string
+	items []string
+}
+
+// join writes clauses, those for which named holds with their items.
+func join(list []clause, named func(k int) bool) string {
+	var words []string
+	for k, c := range list {
+		switch {
+		case len(c.items) == 0:
+		case named != nil && named(k):
+			words = append(words, c.items...)
+		default:
+			words = append(words, c.count)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// clauses says what an effective configuration asks for: the same number of clauses for each, some of them without items.
+func (c Config) clauses() []clause {
+	what := string(c.Precision)
+	if c.Calibrator != "" {
+		what += "/" + c.Calibrator
+	}
+	list := []clause{{what, []string{what}}}
+	one := func(text string, said bool) {
+		if said {
+			list = append(list, clause{text, []string{text}})
+		} else {
+			list = append(list, clause{})
+		}
+	}
+	one(fmt.Sprintf("batch %d", c.Batch), c.Batch > 1)
+	var shapes []string
+	for _, input := range slices.Sorted(maps.Keys(c.Shapes)) {
+		shapes = append(shapes, fmt.Sprintf("%s %s", input, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.Shapes[input]), " ", "x"), "[]")))
+	}
+	list = append(list, clause{strings.Join(shapes, ", "), shapes})
+	one("after "+CountOf(c.Until, "pass", "passes"), c.Until > 0)
+	list = append(list, c.precisionClauses()...)
+	list = append(list, c.tacticClauses()...)
+	list = append(list, c.offClauses()...)
+	one(string(Obey), c.Constraints == Obey)
+	return list
+}
+
+// precisionClauses says which layers have a precision of their own: one clause for each precision, and one for rules
+// with wildcards, which stand for any number of layers.
+func (c Config) precisionClauses() []clause {
+	rules, _ := c.Rules() // those that cannot be read set nothing
+	list := make([]clause, 4)
+	for _, r := range rules {
+		name := quant.PrecisionName(r.Precision)
+		k := 1 + slices.Index([]Precision{FP32, FP16, INT8}, Precision(name))
+		text := r.Pattern + " in " + name
+		if strings.Contains(r.Pattern, "*") {
+			k = 0
+		}
+		list[k].items = append(list[k].items, text)
+		list[k].count = CountOf(len(list[k].items), "layer", "layers") + " in " + name
+	}
+	list[0].count = strings.Join(list[0].items, ", ")
+	return list
+}
+
+// tacticClauses says how many tactics are pinned and forbidden.
+func (c Config) tacticClauses() []clause {
+	var pins, forbidden clause
+	for _, layer := range slices.Sorted(maps.Keys(c.Pin)) {
+		pins.items = append(pins.items, c.Pin[layer]+" pinned to "+layer)
+	}
+	for _, layer := range slices.Sorted(maps.Keys(c.Forbid)) {
+		for _, tactic := range c.Forbid[layer] {
+			forbidden.items = append(forbidden.items, tactic+" forbidden for "+layer)
+		}
+	}
+	pins.count = CountOf(len(pins.items), "pin", "pins")
+	forbidden.count = CountOf(len(forbidden.items), "tactic", "tactics") + " forbidden"
+	return []clause{pins, forbidden}
+}
+
+// offClauses says which rules are switched off, everywhere or at a site.
+func (c Config) offClauses() []clause {
+	var rules, sites clause
+	for _, d := range c.Disable {
+		if site, err := pass.ParseSite(d); err == nil {
+			sites.items = append(sites.items, fmt.Sprintf("%s off at %s", site.Rule, strings.Join(site.Layers, "+")))
+		} else {
+			rules.items = append(rules.items, d+" off")
+		}
+	}
+	rules.count = CountOf(len(rules.items), "rule", "rules") + " off"
+	if len(rules.items) == 1 {
+		rules.count = rules.items[0]
+	}
+	sites.count = CountOf(len(sites.items), "site", "sites") + " off"
+	return []clause{rules, sites}
+}
+
+// CountOf writes a number with its noun.
+func CountOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trtui/trtui/core/graph/pass"
+)
+
+// lastPass returns how many passes there are.
+func lastPass() int { return len(pass.Standard()) + len(pass.Lowering()) }
+
+// RuleNames returns what Config.Disable can name as a whole: passes, and the rules of each behind it.
+func RuleNames() []string {
+	var names []string
+	for _, p := range append(pass.Standard(), pass.Lowering()...) {
+		for _, name := range append([]string{p.Name}, p.Rules...) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// DidYouMean returns "; did you mean A, B or C?" with the names that are closest to one that does not exist; "" where none
+// is close.
+func DidYouMean(name string, names []string) string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var list []candidate
+	for _, n := range names {
+		typed, there := strings.ToLower(name), strings.ToLower(n)
+		d := editDistance(typed, there)
+		if len(there) > len(typed) { // a longer name may be meant by its beginning
+			d = min(d, 1+editDistance(typed, there[:len(typed)]))
+		}
+		if d <= max(2, len(name)/3) {
+			list = append(list, candidate{n, d})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var words []string
+	for _, c := range list[:min(3, len(list))] {
+		words = append(words, fmt.Sprintf("%q", c.name))
+	}
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return "; did you mean " + words[0] + "?"
+	default:
+		return "; did you mean " + strings.Join(words[:n-1], ", ") + " or " + words[n-1] + "?"
+	}
+}
+
+// editDistance returns how many bytes are to be inserted, deleted or replaced to make b of a (Levenshtein); of long names
+// only the beginnings count.
+func editDistance(a, b string) int {
+	const most = 200
+	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := min(row[j], row[j+1]) + 1
+			if a[i] == b[j] {
+				next = min(next, diagonal)
+			} else {
+				next = min(next, diagonal+1)
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

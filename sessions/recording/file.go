@@ -1,0 +1,238 @@
+package recording
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// file is a recording that is open for reading.
+type file struct {
+	path    string
+	version uint32 // of its tables, at most Version
+	db      *sql.DB
+	conn    *sql.Conn
+}
+
+// readTimeout ends a query on a file that was made to keep the reader busy.
+const readTimeout = 20 * time.Second
+
+// sqliteLimitLength is SQLITE_LIMIT_LENGTH: the most bytes that a value or a row may have.
+const sqliteLimitLength = 0
+
+// openFile opens a recording. A file that is none, one of a newer program and one that is damaged each give an
+// error that says so.
+func openFile(path string) (*file, error) {
+	version, err := checkHeader(path)
+	if err != nil {
+		return nil, fmt.Errorf("recording %s: %w", path, err)
+	}
+	// A write that was interrupted left a journal, which only a writer may undo.
+	mode := "ro"
+	if j, err := os.Stat(path + "-journal"); err == nil && j.Size() > 0 {
+		mode = "rw"
+	}
+	uri, err := sqliteURI(path, url.Values{"mode": {mode}, "_pragma": {
+		"busy_timeout(5000)", "trusted_schema(off)", "cell_size_check(on)", "mmap_size(0)",
+	}})
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", uri)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	f := &file{path: path, version: version, db: db}
+	if f.conn, err = db.Conn(ctx); err == nil {
+		err = f.check(ctx)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("recording %s: %w", path, damaged(err))
+	}
+	return f, nil
+}
+
+func (f *file) Close() error {
+	if f.conn != nil {
+		f.conn.Close()
+	}
+	return f.db.Close()
+}
+
+// ErrNotRecording is the reason why a file is not shown.
+var ErrNotRecording = errors.New("not a recording of trtui")
+
+// checkHeader looks at the first bytes before anything else does, and returns the version of the tables.
+func checkHeader(path string) (version uint32, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, errors.Unwrap(err)
+	}
+	if !info.Mode().IsRegular() {
+		return 0, errors.New("not a file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, errors.Unwrap(err)
+	}
+	defer f.Close()
+	head := make([]byte, 100)
+	if n, err := io.ReadFull(f, head); err != nil {
+		if n == 0 {
+			return 0, errors.New("the file is empty: it was cut short before anything was written")
+		}
+		return 0, ErrNotRecording
+	}
+	if !bytes.HasPrefix(head, []byte("SQLite format 3\x00")) || binary.BigEndian.Uint32(head[68:]) != magic {
+		return 0, ErrNotRecording
+	}
+	if version = binary.BigEndian.Uint32(head[60:]); version < 1 || version > Version {
+		return 0, fmt.Errorf("it has version %d, this program reads versions 1 to %d; use the program that wrote it", version, Version)
+	}
+	pages := int64(binary.BigEndian.Uint32(head[28:]))
+	size := int64(binary.BigEndian.Uint16(head[16:]))
+	if size == 1 {
+		size = 1 << 16
+	}
+	if want := pages * size; info.Size() < want {
+		return 0, fmt.Errorf("the file is truncated: it has %d bytes of %d; copy it again", info.Size(), want)
+	}
+	return version, nil
+}
+
+// damaged explains an error of the database.
+func damaged(err error) error {
+	const corrupt, notADB, readOnly, cantOpen = 11, 26, 8, 14
+	switch sqliteCode(err) {
+	case corrupt, notADB:
+		return fmt.Errorf("the file is damaged: %w", err)
+	case readOnly, cantOpen:
+		return fmt.Errorf("its last write was interrupted, and undoing that needs write access to the file and its folder: %w", err)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errors.New("the file is damaged: reading it takes too long")
+	}
+	return err
+}
+
+// check makes sure that the tables are those that this program writes: so a query reads a table of this shape and
+// nothing else, whatever the file.
+func (f *file) check(ctx context.Context) error {
+	if _, err := sqlite.Limit(f.conn, sqliteLimitLength, maxReportBytes); err != nil {
+		return err
+	}
+	got, err := tableTexts(ctx, f.conn)
+	if err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(ctx, tables); err != nil {
+		return err
+	}
+	want, err := tableTexts(ctx, db)
+	if err != nil {
+		return err
+	}
+	for _, t := range want {
+		if name := strings.Fields(t)[1]; !slices.Contains(got, t) && f.version >= since[name] {
+			return fmt.Errorf("the file is damaged or was altered: its tables are not those of version %d", f.version)
+		}
+	}
+	return nil
+}
+
+// tableTexts returns the statements that made a database's tables, views and the like.
+func tableTexts(ctx context.Context, db interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
+}) ([]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT type || ' ' || name || ' ' || coalesce(substr(sql, 1, 10000), '') FROM sqlite_schema ORDER BY 1 LIMIT 200")
+	if err != nil {
+		return nil, err
+	}
+	return scanAll(rows, func(scan func(...any) error) (s string, err error) {
+		err = scan(&s)
+		return s, err
+	})
+}
+
+// scanAll reads all rows.
+func scanAll[T any](rows *sql.Rows, one func(scan func(...any) error) (T, error)) ([]T, error) {
+	defer rows.Close()
+	var list []T
+	for rows.Next() {
+		v, err := one(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, rows.Err()
+}
+
+// decodeReport reads a report, whose compressed form comes from the file.
+func decodeReport(packed []byte, report any) error {
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(z, maxReportBytes+1))
+	if err != nil {
+		return err
+	}
+	if err := checkReport(text); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, report)
+}
+
+// checkReport bounds the memory that a report's JSON can take when it is read: its size, and the elements of its arrays,
+// each of which may be a few bytes in the text and a few hundred in memory.
+func checkReport(text []byte) error {
+	if len(text) > maxReportBytes {
+		return fmt.Errorf("it is larger than %d bytes", maxReportBytes)
+	}
+	elements := 0
+	var arrays []bool // for each open bracket, whether it is an array's
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			arrays = append(arrays, c == '[')
+			elements++
+		case c == ']' || c == '}':
+			arrays = arrays[:max(0, len(arrays)-1)]
+		case c == ',' && len(arrays) > 0 && arrays[len(arrays)-1]:
+			elements++
+		}
+	}
+	if elements > maxReportElements {
+		return fmt.Errorf("it has more than %d elements", maxReportElements)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package recording
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// TestFind looks states up by number and by time.
+func TestFind(t *testing.T) {
+	start := time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC)
+	r := &Replay{file: &file{path: "a.trtui"}}
+	for _, after := range []time.Duration{0, 1200 * time.Millisecond, 1230 * time.Millisecond, 65 * time.Second} {
+		r.steps = append(r.steps, step{Step: report.Step{Time: start.Add(after), After: after}})
+	}
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{"1", 0}, {"4", 3}, {"00:00", 0}, {"0s", 0}, {"00:01.1", 0}, {"00:01.2", 2}, {"1.2s", 1}, {"00:01", 2}, {"01:04", 2}, {"01:05", 3}, {"01:05.0", 3}, {"65s", 3},
+	} {
+		if got, err := r.Find(c.text); err != nil || got != c.want {
+			t.Errorf("%s is state %d, %v; want %d", c.text, got, err, c.want)
+		}
+	}
+	for _, c := range []struct{ text, says string }{
+		{"0", "no state 0; it has 1 to 4"}, {"5", "no state 5"}, {"-1", "no state -1"}, {"soon", "neither a state's number nor a time"},
+		{"9:00:00", "recording a.trtui: 9:00:00 is past its end: it is 01:05.0 long, with states 1 to 4"}, {"01:05.1", "is past its end"}, {"66s", "is past its end"},
+	} {
+		if i, err := r.Find(c.text); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s is state %d, %v", c.text, i, err)
+		}
+	}
+	if got, want := r.Moment(3).String(), "state 4/4, 01:05.0 after start, 2025-03-04 05:07:12"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestSeekCountsOn steps on faster than states are read, and finds every snapshot where it says it is.
+func TestSeekCountsOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "small.trtui")
+	if err := os.WriteFile(path, smallRecording(t), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := opened(t, path)
+	if at := r.Snapshot().At; at == nil || *at != r.Moment(r.Position()) || at.State != 2 || at.States != 2 {
+		t.Errorf("a recording opens at %v", at)
+	}
+	for i := range 200 {
+		r.Seek(i % 2)
+		if got := r.Position(); got != i%2 {
+			t.Fatalf("state %d after asking for %d", got, i%2)
+		}
+	}
+	r.Seek(0)
+	for snap := r.Snapshot(); ; snap = <-r.Events() {
+		if snap.At.State == 1 && snap.Config.Precision == config.FP32 {
+			break
+		}
+	}
+}
+
+// TestTimesCountFromTheStart counts from when the recording began, not from its first state, and not backwards where the
+// clock was set back.
+func TestTimesCountFromTheStart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "late.trtui")
+	r, err := Create(path, "trtui 1234", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var began string
+	if err := r.writer.conn.QueryRowContext(t.Context(), "SELECT started FROM session").Scan(&began); err != nil {
+		t.Fatal(err)
+	}
+	start, err := time.Parse(time.RFC3339Nano, began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, after := range []time.Duration{7 * time.Second, 9500 * time.Millisecond, -time.Hour} {
+		s := stamped{&report.Snapshot{Seq: i + 1, Config: config.Config{Precision: config.FP32, Batch: i}}, start.Add(after), fmt.Sprint(i), true}
+		if err := r.writer.write(pending{settled: []stamped{s}}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := closed(t, r, path)
+	for i, want := range []time.Duration{7 * time.Second, 9500 * time.Millisecond, 0} {
+		if got, step := p.Moment(i).After, p.Steps()[i].After; got != want || step != want {
+			t.Errorf("state %d is %v and %v after the start, want %v", i+1, got, step, want)
+		}
+	}
+	if i, err := p.Find("7s"); err != nil || i != 0 {
+		t.Errorf("7 s after the start is state %d, %v", i+1, err)
+	}
+	if rep, err := p.Report(); err != nil || rep.Program != "trtui 1234" {
+		t.Errorf("the report is %+v, %v", rep, err)
+	}
+}
+
+// TestFolderNew names a recording after its model and when it begins, in a folder that is made for it.
+func TestFolderNew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	path, err := Folder(dir).New("net", time.Date(2025, 3, 4, 5, 6, 7, 0, time.UTC))
+	if want := filepath.Join(dir, "net-20250304-050607.trtui"); path != want || err != nil {
+		t.Errorf("%q, %v; want %q", path, err, want)
+	}
+	if list, err := Folder(dir).List(); len(list) != 0 || err != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		t.Error("there is no folder for it")
+	}
+}

@@ -1,0 +1,263 @@
+package recording
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"github.com/trtui/trtui/core/run"
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// writeInterval is how often what is new is written: a kill loses no more than that and the time of one write.
+const writeInterval = 500 * time.Millisecond
+
+// Recorder writes snapshots and samples to a recording as they come. Handing something over never waits for the disk:
+// a goroutine of its own writes, in one transaction every half second. Between transactions the file is whole and alone,
+// without a journal beside it; one that was interrupted is undone when the file is next opened.
+type Recorder struct {
+	path   string
+	writer *writer
+
+	quantized bool // the model brings quantisation of its own
+
+	mu      sync.Mutex
+	pending pending
+	dead    bool        // the writer gave up: what comes is dropped
+	failed  func(error) // told once, by the writing goroutine, when it gives up
+
+	closing chan struct{}
+	done    chan struct{}
+	once    sync.Once
+	err     error // valid after done
+}
+
+// pending is what has not been written yet. It is bounded: of the states on the way only the newest is kept, of the
+// settled ones the newest of each configuration, and of samples maxPendingSamples.
+type pending struct {
+	settled  []stamped
+	progress *stamped
+	runs     []timedRun
+	samples  int
+
+	telemetry []deviceState
+}
+
+// The bounds on what waits.
+const (
+	maxPendingSamples   = 1 << 20
+	maxPendingTelemetry = 1000
+)
+
+// stamped is a snapshot with the time at which it was published.
+type stamped struct {
+	*report.Snapshot
+	time time.Time
+	key  string // of its configuration
+	done bool   // not on the way to another: settled, failed or idle
+}
+
+// timedRun is one timed inference.
+type timedRun struct {
+	cfg   config.Config
+	key   string
+	ns    time.Duration
+	steps []time.Duration
+}
+
+// deviceState is the device's state under a configuration.
+type deviceState struct {
+	cfg config.Config
+	key string
+	*report.Telemetry
+}
+
+// Create begins a recording in a new file, which names the program that writes it; quantized says that the model brings
+// quantisation of its own. It fails if the file exists.
+func Create(path, program string, quantized bool) (*Recorder, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return nil, fmt.Errorf("recording %s: the file exists; name a new one", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	f.Close()
+	w, err := openWriter(path, program)
+	if err != nil {
+		os.Remove(path)
+		return nil, fmt.Errorf("recording %s: %w", path, err)
+	}
+	r := &Recorder{path: path, quantized: quantized, writer: w, closing: make(chan struct{}), done: make(chan struct{})}
+	go r.loop()
+	return r, nil
+}
+
+// openWriter opens a new database file and makes its tables.
+func openWriter(path, program string) (*writer, error) {
+	uri, err := sqliteURI(path, url.Values{"_pragma": {
+		"busy_timeout(2000)", "journal_mode(delete)", "synchronous(normal)", "cache_spill(off)",
+		fmt.Sprintf("max_page_count(%d)", maxPages),
+	}})
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", uri)
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	begin := fmt.Sprintf("BEGIN IMMEDIATE; PRAGMA application_id=%d; PRAGMA user_version=%d;", magic, Version)
+	_, err = conn.ExecContext(ctx, begin+tables)
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "INSERT INTO session (program, schema, started) VALUES (?, ?, ?); COMMIT", program, report.Schema, stamp(time.Now()))
+	}
+	if err != nil {
+		return nil, errors.Join(err, conn.Close(), db.Close())
+	}
+	return newWriter(db, conn), nil
+}
+
+func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
+
+// Path returns the name of the file.
+func (r *Recorder) Path() string { return r.path }
+
+// Snapshot hands a snapshot over. It does not wait.
+func (r *Recorder) Snapshot(s *report.Snapshot) {
+	r.add(stamped{s, time.Now(), r.key(s.Config), false})
+}
+
+// key tells configurations apart: those that build the same engine are one in a recording.
+func (r *Recorder) key(cfg config.Config) string { return cfg.Key(r.quantized) }
+
+func (r *Recorder) add(s stamped) {
+	s.done = s.Err != "" || s.Refused() && s.Stale == 0 || s.Settled() && (s.Busy == nil || !s.Timings.Live)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := &r.pending
+	switch {
+	case r.dead:
+	case !s.done:
+		p.progress = &s
+	default:
+		p.progress = nil
+		p.settled = slices.DeleteFunc(p.settled, func(o stamped) bool { return o.key == s.key })
+		p.settled = append(p.settled, s)
+	}
+}
+
+// Sample hands a timed inference of a configuration, with its key, over. It does not wait; steps are copied.
+func (r *Recorder) Sample(key string, cfg config.Config, s run.Sample) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 1 + len(s.Steps)
+	if r.dead || r.pending.samples+n > maxPendingSamples {
+		return
+	}
+	r.pending.samples += n
+	r.pending.runs = append(r.pending.runs, timedRun{cfg, key, s.Latency, slices.Clone(s.Steps)})
+}
+
+// Telemetry hands a state of the device over. It does not wait.
+func (r *Recorder) Telemetry(cfg config.Config, t *report.Telemetry) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.dead && len(r.pending.telemetry) < maxPendingTelemetry {
+		r.pending.telemetry = append(r.pending.telemetry, deviceState{cfg, r.key(cfg), t})
+	}
+}
+
+// Close writes what is left, marks the recording as complete and closes the file.
+func (r *Recorder) Close() error {
+	r.once.Do(func() { close(r.closing) })
+	<-r.done
+	return r.err
+}
+
+// loop writes until the recorder is closed or writing fails.
+func (r *Recorder) loop() {
+	defer close(r.done)
+	tick := time.NewTicker(writeInterval)
+	defer tick.Stop()
+	for open := true; open && r.err == nil; {
+		select {
+		case <-tick.C:
+		case <-r.closing:
+			open = false
+		}
+		r.err = r.flush(!open)
+	}
+	if r.err != nil {
+		r.err = fmt.Errorf("recording %s: %w", r.path, describeWriteError(r.err))
+		r.mu.Lock()
+		r.dead, r.pending = true, pending{}
+		r.mu.Unlock()
+	}
+	if err := r.writer.close(); r.err == nil {
+		r.err = err
+	}
+	r.mu.Lock()
+	failed := r.failed
+	r.mu.Unlock()
+	if r.err != nil && failed != nil {
+		failed(r.err)
+	}
+}
+
+// OnFailure has f told when writing fails.
+func (r *Recorder) OnFailure(f func(error)) {
+	r.mu.Lock()
+	r.failed = f
+	r.mu.Unlock()
+}
+
+// flush writes what is pending in one transaction.
+func (r *Recorder) flush(last bool) error {
+	r.mu.Lock()
+	p := r.pending
+	r.pending = pending{}
+	r.mu.Unlock()
+	if p.progress != nil {
+		p.settled = append(p.settled, *p.progress)
+	}
+	if len(p.settled)+len(p.runs)+len(p.telemetry) == 0 && !last {
+		return nil
+	}
+	return r.writer.write(p, last)
+}
+
+// The primary result codes of SQLite that are looked at.
+const (
+	sqliteBusy = 5
+	sqliteFull = 13
+)
+
+func sqliteCode(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// describeWriteError says what a person can do about an error of the database.
+func describeWriteError(err error) error {
+	if sqliteCode(err) == sqliteFull {
+		return fmt.Errorf("the disk is full or the recording has reached 1 GiB; what was written until now is kept: %w", err)
+	}
+	return err
+}

@@ -1,0 +1,69 @@
+// Package recording keeps what a session showed in a file: a [Recorder] writes snapshots and samples as they come, a [Replay]
+// shows them again without the model, and [List] sums up the recordings in a folder. Start with recording.go.
+package recording
+
+import (
+	_ "embed"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/trtui/trtui/sessions/config"
+	"github.com/trtui/trtui/sessions/report"
+)
+
+// A recording is one SQLite file. docs/recording.md describes it for those who query it.
+const (
+	// Version is the version of the tables, in PRAGMA user_version.
+	Version = 2
+	// Extension is how the names of recordings end.
+	Extension = ".trtui"
+
+	magic = 0x54525455 // "TRTU", in PRAGMA application_id
+)
+
+// since has the tables that a version added; those of version 1 are not in it. A reader takes older files.
+var since = map[string]uint32{"telemetry": 2}
+
+//go:embed recording.sql
+var tables string
+
+// The bounds on what a recording holds. The reader refuses what the writer does not write.
+const (
+	maxPages            = 1 << 18  // of 4 KiB: 1 GiB
+	maxReportBytes      = 64 << 20 // of a report's JSON
+	maxReportElements   = 1 << 20  // of all arrays in it
+	maxStateBytes       = 1 << 20
+	maxConfigs          = 1000
+	maxStates           = 100_000
+	maxRunsPerConfig    = 20_000
+	maxSamplesPerConfig = 400_000 // of layers; runs behind that are recorded as a whole only
+	maxLogLines         = 1000    // in a snapshot
+	maxTelemetry        = 200_000 // more than two days
+)
+
+// state is what a snapshot has beside its reports and its log.
+type state struct {
+	Seq    int
+	Schema int
+	Config config.Config
+	Device report.Device
+	Stale  report.Parts
+	Busy   *report.Progress `json:",omitempty"`
+	Err    string           `json:",omitempty"`
+
+	Telemetry *report.Telemetry `json:",omitempty"`
+}
+
+// sqliteURI returns the URI of a database file, whatever characters its path has.
+func sqliteURI(path string, query url.Values) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	p := filepath.ToSlash(abs)
+	if !strings.HasPrefix(p, "/") {
+		p = "/" + p
+	}
+	return "file://" + (&url.URL{Path: p}).EscapedPath() + "?" + query.Encode(), nil
+}

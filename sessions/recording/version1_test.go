@@ -1,0 +1,45 @@
+package recording_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trtui/trtui/sessions/recording"
+)
+
+// The tables that version 2 added are not missed in a recording of version 1.
+func TestRecordingOfVersion1(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.trtui")
+	r, err := recording.Create(path, "test", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(statement string) error {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+		replay, err := recording.Open(path)
+		if err == nil {
+			replay.Close()
+		}
+		return err
+	}
+	defer db.Close()
+	empty := change("DROP TABLE telemetry")
+	if empty == nil {
+		t.Error("version 2 without its table is opened")
+	}
+	old := change("PRAGMA user_version = 1")
+	if old == nil || !strings.Contains(old.Error(), "before anything was recorded") { // the tables are as they should be
+		t.Errorf("version 1: %v", old)
+	}
+}

@@ -1,0 +1,66 @@
+package report
+
+import "time"
+
+// Calibration compares calibrators tensor by tensor (trtui calibrate --compare).
+type Calibration struct {
+	Calibrators []string // "minmax", "entropy", "percentile:99.99", "mse"
+	Active      string
+	Tensors     []TensorCalibration
+	Weights     []WeightCalibration `json:",omitempty"`
+	Batches     int
+	Random      bool
+	Elapsed     time.Duration
+}
+
+// TensorCalibration is one tensor under every calibrator.
+type TensorCalibration struct {
+	Tensor    string
+	Layer     string // its producer, "" for a network input
+	Min, Max  float32
+	Mean, Std float64
+	Zeros     float64 `unit:"share"`
+	Count     int64
+	Histogram HistogramBins
+	By        []CalibratorResult // in the order of Calibrators
+	Used      bool               // the engine quantises it
+}
+
+// HistogramBins are equally wide bins from Low to High, few enough to draw.
+type HistogramBins struct {
+	Low, High float32
+	Counts    []int64
+}
+
+// CalibratorResult is what one calibrator makes of one tensor.
+type CalibratorResult struct {
+	Amax  float32
+	Scale float32
+	Zero  int32
+	Clip  float64 `unit:"share"`            // of elements outside
+	KL    float64 `unit:"nats"`             // divergence of the quantised distribution
+	SQNR  float64 `unit:"db" exact:"exact"` // expected
+}
+
+// WeightCalibration tells what 8 bits make of the weights of one layer of the optimised network, channel by channel
+// (trtui calibrate --weights). Where a layer has more than maxWeightBars channels, an entry of the lists is that of Group
+// neighbours: the largest Amax and the least ratios.
+type WeightCalibration struct {
+	Layer      string
+	From       []string // source layers
+	Op         string
+	Tensor     string
+	Dims       []int
+	Channels   int // of the output; 1 where all weights share a scale
+	Group      int
+	Amax       []float32 // the scale is a 127th of it
+	SQNR       []float64 `unit:"db" exact:"exact"`                                             // with a scale for each channel
+	Shared     []float64 `unit:"db" output:"per_tensor_sqnr" exact:"per_tensor_exact"`         // with one scale for all
+	PerChannel float64   `unit:"db" output:"all_sqnr" exact:"all_exact"`                       // of all weights, with a scale for each channel
+	PerTensor  float64   `unit:"db" output:"all_per_tensor_sqnr" exact:"all_per_tensor_exact"` // of all weights, with one scale
+	Spread     float64   `unit:"ratio"`                                                        // the largest Amax over the median one
+	Dead       []int     `output:"nearly_dead_channels"`                                       // whose Amax is under a hundredth of the median, the first few
+	DeadCount  int       `output:"nearly_dead"`
+	Given      bool      // the model brings them in integers, which are used as they are
+	Used       bool      // the engine multiplies with them in 8 bits
+}

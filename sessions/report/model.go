@@ -1,0 +1,79 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Model describes the source network as it was imported (trtui inspect model).
+type Model struct {
+	Name     string `output:"-"`                   // of its file
+	Graph    string `json:",omitempty" output:"-"` // the graph's own name, which the exporter gave
+	Path     string `output:"-"`                   // Embedded for the model in the program
+	Bytes    int64  `output:"-"`
+	SHA256   string `output:"-"`
+	Kind     string `output:"-"` // "onnx", "engine"
+	Inputs   []Tensor
+	Outputs  []Tensor
+	Layers   []Layer
+	Params   int64          `output:"parameters"` // elements of constants
+	FLOPs    int64          `output:"flops"`      // two for each multiply-add of convolutions and matrix products, at the session's shapes
+	Ops      map[string]int `entry:"op,layers"`   // layers by op
+	Data     string         `output:"-"`          // where inputs come from
+	Random   bool           `output:"-"`          // the data is random: accuracy is agreement only
+	Items    int            `output:"-"`          // of evaluation data
+	CalItems int            `output:"-"`          // of calibration data
+	Labelled bool           `output:"-"`
+	// NotRunnable says in a line why the model can only be looked at: there are no reports but this one and of passes.
+	NotRunnable string             `json:",omitempty"`
+	Unsupported []UnsupportedLayer // its layers that cannot be imported
+}
+
+// Tensor describes a tensor.
+type Tensor struct {
+	Name  string
+	Type  string // "?" where it is not known, and neither are the dims
+	Dims  string // as in "[batch,3,224,224]"
+	Shape []int  // at the session's shapes
+	Range string `json:",omitempty"`
+}
+
+// Layer describes a layer of either graph: of the source network, or of the engine's.
+type Layer struct {
+	Name      string
+	Op        string
+	Attrs     string   `json:",omitempty"`
+	Epilogue  string   `json:",omitempty"`
+	From      []string // source layers
+	Inputs    []string // names of the tensors that are not constants
+	Outputs   []Tensor //
+	Precision string   // "f32", "f16", "i8", "u8", or the type of its output where it does no arithmetic
+	Weights   int      `json:",omitempty" unit:"bytes"` // of constants
+	FLOPs     int64    `json:",omitempty" output:"flops"`
+	Text      string   // its line in the network's text form
+
+	Unsupported string `json:",omitempty"` // why the layer cannot be imported
+	Behind      string `json:",omitempty"` // the layer to blame for that; empty: this one
+}
+
+// UnsupportedLayer is a layer of the source network that stands for a node that cannot be imported.
+type UnsupportedLayer struct {
+	Layer  string
+	Op     string // the ONNX operator
+	Domain string // of the operator; empty: ONNX's own
+	Reason string
+	Behind string `json:",omitempty"` // the layer without which nothing would stand in the way; empty: this one
+}
+
+// MemberSeparator stands between the members in a fused layer's name, the principal one first.
+const MemberSeparator = " + "
+
+// Principal returns the principal member of a layer's name and, for a fused layer, the number of the others, as in "conv1"
+// and " +2".
+func Principal(name string) (member, others string) {
+	member, rest, fused := strings.Cut(name, MemberSeparator)
+	if fused {
+		others = fmt.Sprintf(" +%d", 1+strings.Count(rest, MemberSeparator))
+	}
+	return member, others
+}

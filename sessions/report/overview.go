@@ -1,0 +1,62 @@
+package report
+
+import "time"
+
+// Overview sums an engine up (trtui inspect engine).
+type Overview struct {
+	Latency    Latency
+	Throughput float64 `unit:"items_per_s"` // items over the time that all inferences took
+	Batch      int
+	Split      []SplitEntry // time by precision
+	Top        []TopLayer   // by time
+	Memory     MemoryNumbers
+	Counts
+	Badges    []Badge
+	BuildTime time.Duration
+	Inference *InferenceSplit `json:",omitempty"` // of Timings
+	Unchanged string          `json:",omitempty"` // why the configuration's precision changes no layer
+	Contents  *File           `json:",omitempty"` // of an engine file
+}
+
+// Latency holds the statistics of repeated measurements.
+type Latency struct {
+	Count                                 int
+	Mean, Median, Min, Max, P90, P95, P99 time.Duration
+	CV                                    float64 // standard deviation over mean
+}
+
+// SplitEntry is a precision's share.
+type SplitEntry struct {
+	Precision string
+	Layers    int `output:"steps"` // steps of the plan
+	Time      time.Duration
+}
+
+// TopLayer is one of the slowest layers.
+type TopLayer struct {
+	Name      string
+	Time      time.Duration // median
+	Share     float64       // of the sum of layers, 0 to 1
+	P99       time.Duration
+	CV        float64
+	Precision string
+	Tactic    string
+}
+
+// Badge is a short warning that stays on the screen.
+type Badge struct {
+	Text string
+	Why  string
+}
+
+// EnqueueBound is the share of the compute time over which handing work to the device is said to hold it up, as trtexec does.
+const EnqueueBound = 0.8
+
+// File tells of what an engine file consists, in bytes.
+type File struct {
+	Bytes       int `unit:"bytes" output:"file"`
+	Source      int `unit:"bytes" output:"source_weights"` // of the source network, which the engine can be compared with and built anew from
+	Plans       int `unit:"bytes" output:"plan_weights"`   // of the plan, that the source does not have so
+	Code        int `unit:"bytes" output:"kernels"`        // compiled for the target
+	Description int `unit:"bytes"`                         // networks, plan with every tactic that was considered, report
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// Passes is the way from the source network to the engine's (trtui inspect passes).
+type Passes struct {
+	// Precision is the one that Engine was lowered to; older recordings do not say.
+	Precision config.Precision `json:",omitempty"`
+
+	Steps  []PassStep
+	Ledger []LedgerEntry // of every source layer, in order
+	Source []Layer
+	Engine []Layer // the lowered network
+	// Kept, Fused, Folded and Eliminated count source layers; they sum to len(Ledger).
+	Kept, Fused, Folded, Eliminated int
+	KernelsSaved                    int   `output:"layers_saved"` // len(Source) - len(Engine)
+	BytesSaved                      int64 `output:"saved_bytes"`
+	Rules                           []Rule
+	Disabled                        []string // rules and sites that are switched off, as Config has them
+	// Unlowered has the layers that were left in another precision than the configuration's, and Unchanged says why that is so
+	// of all, where the precision changes no layer.
+	Unlowered []UnloweredLayer `json:",omitempty"`
+	Unchanged string           `json:",omitempty"`
+	// Unmet are the layer precisions that were set and that the layers do not have.
+	Unmet []UnmetPrecision `json:",omitempty"`
+}
+
+// UnmetPrecision is a layer whose precision was set but is another one.
+type UnmetPrecision struct {
+	Layer     string // of the engine
+	Rule      string // as Config has it
+	Precision string // that it has
+	Reason    string
+}
+
+func (u UnmetPrecision) String() string {
+	return fmt.Sprintf("layer %s: precision %s is not met, it runs in %s: %s", u.Layer, u.Rule, u.Precision, u.Reason)
+}
+
+// UnloweredLayer is a layer that was left in another precision than the one asked for.
+type UnloweredLayer struct {
+	Layer     string
+	From      []string // source layers
+	Precision string
+	Reason    string
+}
+
+// Rule is a pass that can be switched off.
+type Rule struct {
+	Name string
+	Doc  string
+}
+
+// PassStep is one pass over the network.
+type PassStep struct {
+	Pass    string
+	Fired   []FiredSite
+	Missed  []MissedSite
+	Layers  int // after it
+	Elapsed time.Duration
+	After   []Layer // the network after it; empty where it changed nothing
+	Text    string  // its text form after it; empty where it changed nothing
+}
+
+// FiredSite is one rewrite.
+type FiredSite struct {
+	Rule         string
+	Site         string // identifies it in Config.Disable
+	Layers       []string
+	Into         string // the layer that came of it; empty if they were removed
+	KernelsSaved int    `output:"layers_saved"` // layers that were not needed any more, less those that took their place
+	BytesSaved   int64  `output:"saved_bytes"`
+}
+
+// MissedSite is a rewrite that was looked at and not done.
+type MissedSite struct {
+	Rule   string
+	Site   string
+	Layers []string
+	Reason string // "second consumer", "dtype", "disabled", ...
+	Detail string `json:",omitempty"`
+}
+
+// LedgerEntry tells what became of one source layer.
+type LedgerEntry struct {
+	Layer string
+	Op    string
+	Fate  string // "kept", "fused", "folded", "eliminated"
+	Into  string // the engine layer that computes it, if any
+	Pass  string // that decided it
+}

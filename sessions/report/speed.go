@@ -1,0 +1,99 @@
+package report
+
+import (
+	"time"
+
+	"github.com/trtui/trtui/sessions/config"
+)
+
+// Speed is how many times as fast as a reference a configuration is, with the interval in which the ratio of their medians
+// lies with 99 % confidence. Where that covers 1 the difference is noise.
+type Speed struct {
+	Ratio       float64 // of the reference's time to this one's
+	Low, High   float64 // 0 where there are too few measurements to tell
+	Significant bool    // the interval leaves 1 out, and the ratio is not within leastSpeed of it
+	SideBySide  bool    // both were measured in the same rounds, and what slowed the machine down slowed both
+}
+
+// Beside is how fast a configuration is beside another one that was measured in the same rounds.
+type Beside struct {
+	Config config.Config // the other one
+	Same   bool          `json:",omitempty"` // both have one engine, to the bit: what differs is noise
+	Speed
+}
+
+// Known reports whether there were enough measurements for an interval.
+func (s Speed) Known() bool { return s.Low > 0 && s.High > 0 }
+
+// leastSpeed is the least difference between two measurements that is one: engines with the same kernels differ by up to
+// 1.4 %, all rounds long, with where their tensors happen to lie.
+const leastSpeed = 0.02
+
+// NewSpeed returns a ratio with its interval.
+func NewSpeed(ratio, low, high float64, sideBySide bool) Speed {
+	return Speed{Ratio: ratio, Low: low, High: high, SideBySide: sideBySide,
+		Significant: (low > 1 || high > 0 && high < 1) && max(ratio, 1/ratio) >= 1+leastSpeed}
+}
+
+// ExactSpeed compares times that do not vary, as estimates.
+func ExactSpeed(reference, own time.Duration) Speed {
+	ratio := float64(reference) / float64(max(own, 1))
+	return Speed{Ratio: ratio, Low: ratio, High: ratio, Significant: ratio != 1, SideBySide: true}
+}
+
+// Measured is what is known of a configuration's times.
+type Measured struct {
+	Config    config.Config
+	Median    time.Duration
+	Low, High time.Duration // see [Timings]; 0 where that is not known
+	Beside    *Beside       // nil: none was
+	Estimated bool
+}
+
+// Measured returns what a report says of its configuration.
+func (r *Timings) Measured(cfg config.Config) Measured {
+	return Measured{cfg, r.EndToEnd.Median, r.MedianLow, r.MedianHigh, r.Beside, r.Estimated}
+}
+
+// Over compares m with a reference: by the rounds that both were measured in, or each beside a third one, and else by each
+// one's own samples. quantized is as for [config.Config.Effective].
+func (m Measured) Over(reference Measured, quantized bool) Speed {
+	same := func(a, b config.Config) bool { return a.SameEngine(b, quantized) }
+	own, other := m.Beside, reference.Beside
+	switch {
+	case m.Estimated:
+		return ExactSpeed(reference.Median, m.Median)
+	case same(m.Config, reference.Config):
+		return Speed{Ratio: 1, Low: 1, High: 1, SideBySide: true}
+	case own != nil && same(own.Config, reference.Config):
+		return own.Speed
+	case other != nil && same(other.Config, m.Config):
+		s := other.Speed
+		return NewSpeed(1/s.Ratio, inverse(s.High), inverse(s.Low), s.SideBySide)
+	case own != nil && other != nil && same(own.Config, other.Config):
+		return NewSpeed(own.Ratio/other.Ratio, own.Low*inverse(other.High), own.High*inverse(other.Low), own.SideBySide && other.SideBySide)
+	}
+	return Interval{m.Median, float64(m.Low), float64(m.High)}.Over(Interval{reference.Median, float64(reference.Low), float64(reference.High)})
+}
+
+// inverse returns 1/v, and 0, which stands for not known, for 0.
+func inverse(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return 1 / v
+}
+
+// Interval is a median of times with the interval in which it lies with 99 % confidence; Low and High are 0 where that is not
+// known.
+type Interval struct {
+	Median    time.Duration
+	Low, High float64
+}
+
+// Over compares medians whose intervals were found one after the other. The ratio's interval is from where both are against it
+// to where both are for it. What changed on the machine between the two is in neither.
+func (i Interval) Over(reference Interval) Speed {
+	ratio := float64(reference.Median) / float64(max(i.Median, 1))
+	return NewSpeed(ratio, reference.Low*inverse(i.High), reference.High*inverse(i.Low), false)
+}

@@ -1,0 +1,62 @@
+package report
+
+import "time"
+
+// Tactics has every candidate of every step (trtui inspect tactics).
+type Tactics struct {
+	Layers      []LayerTactics
+	CacheHits   int
+	CacheMisses int
+	Cache       []CacheEntry
+	CachePath   string
+	CacheError  string              `json:",omitempty"` // why the cache could not be read or written
+	Pinned      map[string]string   `entry:"layer,tactic"`
+	Forbidden   map[string][]string `entry:"layer,tactics"`
+}
+
+// InMemory is the tactic of a step that only arranges memory and launches nothing.
+const InMemory = "in_memory"
+
+// LayerTactics is one step with its candidates.
+type LayerTactics struct {
+	Layer      string
+	Op         string
+	Chosen     string
+	Candidates []Candidate
+	Unfit      []TacticFamily `json:",omitempty"` // of a folded report: the families that are not among Candidates
+}
+
+// Candidate is one tactic.
+type Candidate struct {
+	Tactic string
+	Family string `json:",omitempty"` // of tactics that differ in their shape alone; empty: it is the only one of its kind
+	Format string // as in "linear to c16"
+	Time   time.Duration
+	Timed  bool
+	Ratio  float64 // to the fastest
+	Chosen bool
+	Reason string // why it is not chosen, or cannot be; one that is kept out by a pin has its time all the same
+	Unfit  bool   `json:",omitempty"` // it cannot compute the layer, so that it cannot be pinned
+	Left   bool   `json:",omitempty"` // predictions left it out: it was neither timed nor priced, though nothing speaks against it
+	Twin   string `json:",omitempty"` // of what was left out: the tactic of its tile that was not, if there is one
+	Note   string `json:",omitempty"` // what its kernel says about itself, such as "spills 44 bytes"
+}
+
+// Remark is the reason and the note in one line.
+func (c Candidate) Remark() string {
+	if c.Reason != "" && c.Note != "" {
+		return c.Reason + "; " + c.Note
+	}
+	return c.Reason + c.Note
+}
+
+// CacheEntry is an entry of the timing cache.
+type CacheEntry struct {
+	Target, Tactic, Layer string
+	Time                  time.Duration
+	Stale                 bool // of another device or build
+
+	Measured  time.Time `json:",omitzero"`               // zero: not known
+	Spread    float64   `json:",omitempty" unit:"share"` // by what share the second best of its occasions was longer; 0: not known
+	Disturbed bool      `json:",omitempty"`              // the machine did something else while it was measured
+}

@@ -1,0 +1,59 @@
+package report
+
+import "time"
+
+// Timings has the times of every step of the plan (trtui bench --per-layer).
+type Timings struct {
+	Samples    int
+	EndToEnd   Latency
+	SumMedian  time.Duration   // of the layers' medians
+	Gap        time.Duration   // EndToEnd.Median - SumMedian; 0 where layers were not timed
+	Layers     []LayerTiming   // in order of execution
+	Live       bool            // still being measured, or stopped before that was over
+	RecentE2E  []time.Duration `output:"recent_end_to_end"`
+	Estimated  bool
+	BatchItems int
+	Inference  *InferenceSplit `json:",omitempty"` // nil where times are estimates, and in recordings of older programs
+
+	// MedianLow and MedianHigh are where the median lies with 99 % confidence, if the machine stays as it was; 0 where there are
+	// too few samples to tell, and in recordings of older programs.
+	MedianLow, MedianHigh time.Duration `json:",omitempty"`
+	Beside                *Beside       `json:",omitempty"` // nil where no other configuration was measured in the same rounds
+}
+
+// InferenceSplit is where the time of an inference goes whose data comes from and returns to the caller's own memory: medians
+// of inferences apart from those of EndToEnd, which leave the data where it is.
+type InferenceSplit struct {
+	Samples     int
+	Enqueue     time.Duration // of the host, to hand the work to the device
+	InPlace     bool          `output:"enqueue_in_place"` // the host does the work itself: nothing is enqueued, and copies stay in its memory
+	H2D         time.Duration `output:"h2d"`
+	Compute     time.Duration
+	D2H         time.Duration `output:"d2h"`
+	InputBytes  int64         // copied in
+	OutputBytes int64         // copied out
+}
+
+// LayerTiming is one step's times.
+type LayerTiming struct {
+	Name      string
+	Op        string
+	Precision string
+	Tactic    string
+	From      []string
+	Reformat  bool `json:",omitempty"`
+	Latency
+	Share  float64         // of SumMedian
+	GFLOPS float64         `json:",omitempty" output:"gflop_per_s"` // achieved, from the median
+	Recent []time.Duration `json:",omitempty"`                      // the newest samples, oldest first
+	Bins   *TimeBins       `json:",omitempty"`                      // of all samples; nil in recordings of older programs
+	FLOPs  int64           `json:",omitempty" output:"flops"`
+	Bytes  int64           // read and written, weights included
+}
+
+// TimeBins counts samples in equally wide bins from Low to High.
+type TimeBins struct {
+	Low, High time.Duration
+	Counts    []int
+	Above     int // samples longer than High
+}
