@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"sessions/config":    {"core/graph", "core/graph/pass", "core/quant", "core/host"},
 	"sessions":           {"core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "core/build", "core/host", "kernels", "sessions/compare", "sessions/config", "sessions/recording", "sessions/report"},
 	"views":              {"sessions/config", "sessions/report", "ui"},
-	"cmd/trtui":          {"core/host", "program"},
+	"cmd/trtui":          {"program"},
 
 	"internal/torture/networks": {"core/build", "core/graph", "core/graph/onnx", "core/graph/pass", "core/quant", "core/run", "internal/torture", "kernels", "kernels/cpu", "kernels/cuda"},
 	"internal/torture/crash":    {"internal/torture", "internal/torture/networks"},
