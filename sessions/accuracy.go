@@ -31,6 +31,9 @@ func (s *stages) fp32(cfg config.Config) config.Config {
 
 // referenceOutputs runs the FP32 engine over the data, once for each set of shapes.
 func (s *stages) referenceOutputs(ctx context.Context, cfg config.Config) (*reference, error) {
+	if err := s.model.needsSource("comparing with FP32"); err != nil {
+		return nil, err
+	}
 	base := s.fp32(cfg)
 	var loaded *run.Loaded
 	err := s.asOne("built the FP32 reference", func() (err error) {

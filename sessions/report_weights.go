@@ -24,6 +24,9 @@ func (s *stages) weights(ctx context.Context, cfg config.Config) ([]report.Weigh
 	if err != nil {
 		return nil, err
 	}
+	if err := s.model.needsSource("what 8 bits do to weights"); err != nil {
+		return nil, err
+	}
 	o, err := s.optimize(ctx, cfg)
 	if err != nil {
 		return nil, err

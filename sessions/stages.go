@@ -122,6 +122,9 @@ func (s *stages) optimize(ctx context.Context, cfg config.Config) (*build.Optimi
 	if err != nil {
 		return nil, err
 	}
+	if s.model.planned(cfg) != nil || s.model.Stripped {
+		return &build.Optimized{Network: s.model.Network}, nil // passes left no trace in it
+	}
 	return s.optimized.get(s.optimizedKey(cfg, pc), func() (*build.Optimized, error) {
 		s.progress(report.Progress{Phase: "optimising"})
 		if err := s.model.checkDisabled(cfg); err != nil {
@@ -148,6 +151,9 @@ func (s *stages) optimizedKey(cfg config.Config, pc pass.Config) string {
 // histograms collects activations of the unfused network. Nothing that is toggled changes them.
 func (s *stages) histograms(ctx context.Context, cfg config.Config) (map[string]*quant.Histogram, error) {
 	if err := s.runnable(); err != nil {
+		return nil, err
+	}
+	if err := s.model.needsSource("calibration"); err != nil {
 		return nil, err
 	}
 	one := cfg
@@ -209,7 +215,7 @@ func (s *stages) calibrate(ctx context.Context, cfg config.Config, calibrator st
 // needsCalibration reports whether lowering reads ranges: where layers may run in 8 bits, unless the model brings its
 // own quantisation.
 func (s *stages) needsCalibration(cfg config.Config) bool {
-	return cfg.Quantizes() && !s.model.Quantized
+	return cfg.Quantizes() && !s.model.Quantized && s.model.planned(cfg) == nil
 }
 
 // lower brings the network to the configuration's precision. Where layers cannot have theirs, which must be obeyed, it
@@ -223,6 +229,12 @@ func (s *stages) lower(ctx context.Context, cfg config.Config) (*build.Lowered, 
 	}
 	lowest, rules, err := cfg.Lowering()
 	if err != nil {
+		return nil, err
+	}
+	if n := s.model.planned(cfg); n != nil {
+		return &build.Lowered{Network: n}, nil
+	}
+	if err := s.model.needsSource("another configuration than it was built with"); err != nil {
 		return nil, err
 	}
 	o, err := s.optimize(ctx, cfg)
