@@ -122,7 +122,10 @@ func (s *Session) examine(ctx context.Context, cfg config.Config, loaded *run.Lo
 	if err := s.measure(ctx, cfg, loaded, t, built, run.Profiling{Iterations: quickIterations, PerStep: true}); err != nil {
 		return err
 	}
-	if st.Data != nil {
+	if err := st.model.needsSource("its accuracy"); err != nil {
+		s.log("warning", "", "%s", err)
+		s.publish(report.PartAccuracy, func(snap *report.Snapshot) { snap.Accuracy = nil })
+	} else if st.Data != nil {
 		accuracy, err := st.accuracy(ctx, cfg, true)
 		if err != nil {
 			return err
