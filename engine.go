@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/trtui/trtui/core/build"
 	"github.com/trtui/trtui/core/graph"
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -89,7 +89,7 @@ type OpenOptions struct {
 // OpenEngine opens an engine file. A file that is damaged or of another format version is an error. One whose plan is for
 // another device than this one, of which tactics are missing, is planned anew; see [Engine.Replanned].
 func OpenEngine(ctx context.Context, path string, o OpenOptions) (*Engine, error) {
-	data, err := os.ReadFile(path)
+	data, err := host.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

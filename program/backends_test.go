@@ -224,8 +224,8 @@ func TestRunRefuses(t *testing.T) {
 		{"--backends=", "--backends names none: this program has"},
 		{"--backend gpu", `--backend "gpu": this program has cpu, cuda, cuda:N, cudasim, sim, sim:N, eval`},
 		{"--backends cpu --backend cpu", "give one of the two"},
-		{"--atol -1", "not negative"},
-		{"--rtol NaN", "not negative"},
+		{"--atol -1", "of 0 or more"},
+		{"--rtol NaN", "of 0 or more"},
 		{"--items 0", "COUNT"},
 	} {
 		if _, err := call(t, runCommand(tables{backends: testTable()}), strings.Fields(c.args)...); err == nil || !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), c.want) {

@@ -27,28 +27,31 @@ func benchCommand(t tables) *cobra.Command {
 	var duration, warm time.Duration
 	c := &cobra.Command{
 		Use:   "bench [MODEL|ENGINE]",
-		Short: "Measure latency and throughput, with --per-layer the time of every layer",
-		Long: "Measure latency and throughput, with --per-layer the time of every layer. Inputs and outputs stay where the device\n" +
-			"has them. On a GPU a sample is the mean of as many inferences in a row as last 5 ms. The split is of other inferences, whose\n" +
-			"inputs and outputs are copied from and to the caller's memory.",
+		Short: "Measure latency and throughput, and with --per-layer the time of every layer",
+		Long: "Measure latency and throughput, and with --per-layer the time of every layer. Inputs and outputs stay in the device's\n" +
+			"memory. On a GPU a sample is the mean of as many consecutive inferences as take 5 ms. The split is of separate inferences,\n" +
+			"whose inputs and outputs are copied from and to the caller's memory.",
+		Example: examples("latency of a model in INT8, calibrated on images", "trtui bench model.onnx --precision int8 --data images/",
+			"the time of every layer of an engine, for a script", "trtui bench model.engine --per-layer --format json",
+			"on the second GPU, for ten seconds at least", "trtui bench model.onnx --backend cuda:1 --duration 10s"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case iterations < 1:
-				return usageError{fmt.Errorf("--iterations %d: want 1 at least", iterations)}
+				return usageError{fmt.Errorf("--iterations %d: want at least 1", iterations)}
 			case duration < 0:
-				return usageError{fmt.Errorf("--duration %s: want a time that is not negative", duration)}
+				return usageError{fmt.Errorf("--duration %s: want a time of 0 or more", duration)}
 			case warm < 0:
-				return usageError{fmt.Errorf("--warm-up %s: want a time that is not negative", warm)}
+				return usageError{fmt.Errorf("--warm-up %s: want a time of 0 or more", warm)}
 			}
 			p := run.Profiling{WarmUp: warm, Iterations: iterations, Duration: duration, PerStep: perLayer}
 			return bench(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), p)
 		},
 	}
 	o.register(c, takeAll&^takeLabels)
-	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer too, in runs that alternate with whole ones")
-	c.Flags().IntVar(&iterations, "iterations", 50, "samples at least")
-	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "time to measure at least")
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "time every layer as well, in runs that alternate with whole ones")
+	c.Flags().IntVar(&iterations, "iterations", 50, "minimum number of samples")
+	c.Flags().DurationVar(&duration, "duration", 2*time.Second, "minimum time to measure")
 	c.Flags().DurationVar(&warm, "warm-up", warmUp, "time to run before measuring")
 	under(c, "Measurement", "per-layer", "iterations", "duration", "warm-up")
 	return c
@@ -147,7 +150,7 @@ func writeLatency(w io.Writer, snap *report.Snapshot) {
 	t, v := snap.Timings, snap.Overview
 	writeHeading(w, snap)
 	if t.Estimated {
-		fmt.Fprintf(w, "estimated latency ms: %s, from what the simulator counted: nothing was measured\n", ms(t.EndToEnd.Median))
+		fmt.Fprintf(w, "estimated latency ms: %s, computed from what the simulator counted; nothing was measured\n", ms(t.EndToEnd.Median))
 	} else {
 		fmt.Fprintf(w, "latency ms: median %s, mean %s, min %s, p90 %s, p99 %s, max %s, CV %.1f %%, %d inferences\n", ms(t.EndToEnd.Median), ms(t.EndToEnd.Mean), ms(t.EndToEnd.Min), ms(t.EndToEnd.P90), ms(t.EndToEnd.P99), ms(t.EndToEnd.Max), 100*t.EndToEnd.CV, t.EndToEnd.Count)
 	}
@@ -167,7 +170,7 @@ func writeLatency(w io.Writer, snap *report.Snapshot) {
 func splitText(s *report.InferenceSplit) string {
 	enqueue := us(s.Enqueue)
 	if s.InPlace {
-		enqueue = "none, the host computes"
+		enqueue = "n/a (CPU backend)"
 	}
 	return fmt.Sprintf("enqueue %s; H2D %s (%d bytes), compute %s, D2H %s (%d bytes)", enqueue,
 		us(s.H2D), s.InputBytes, us(s.Compute), us(s.D2H), s.OutputBytes)

@@ -20,7 +20,10 @@ func buildCommand(t tables) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build [MODEL] -o FILE",
 		Short: "Build an engine and write it to a file, which every other command opens",
-		Args:  cobra.MaximumNArgs(1),
+		Example: examples("an INT8 engine, calibrated on images", "trtui build model.onnx --precision int8 --data images/ -o model.engine",
+			"what the workbench saved with W", "trtui build model.onnx --config model.config.json -o model.engine",
+			"for a GPU, in FP16, with batch 8", "trtui build model.onnx --backend cuda --precision fp16 --batch 8 -o m.engine"),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if output == "" {
 				return usageError{errors.New("-o FILE is missing")}

@@ -18,15 +18,17 @@ func calibrateCommand(t tables) *cobra.Command {
 	var compare, weights bool
 	c := &cobra.Command{
 		Use:   "calibrate [MODEL]",
-		Short: "Find the ranges of activations; with --compare, every calibrator side by side for every tensor",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "Find the ranges of activations, with --compare by every calibrator side by side",
+		Example: examples("the range of every tensor by every calibrator", "trtui calibrate model.onnx --data images/ --compare",
+			"what 8 bits do to the weights of each layer", "trtui calibrate model.onnx --weights"),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return calibrate(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), compare, weights)
 		},
 	}
 	o.register(c, takeInputs|takeRandom|takeShapes|takeCalibrator|takePasses|takeBackend|takeThreads|takeOutput)
 	c.Flags().BoolVar(&compare, "compare", false, "all calibrators, not only --calibrator")
-	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer too: by output channel, with a scale for each and with one for all")
+	c.Flags().BoolVar(&weights, "weights", false, "the weights of every layer as well, with a scale per output channel and with a single one")
 	under(c, "Report", "compare", "weights")
 	return c
 }
@@ -56,7 +58,7 @@ func calibrate(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, pat
 		}
 		fmt.Fprintf(stdout, "%s: %s of %s\n", p.model.Name(), count(c.Batches, "item"), p.work.CalData.Name())
 		if c.Random {
-			fmt.Fprintln(stdout, "random calibration: no data was given, so these ranges say nothing about real inputs")
+			fmt.Fprintln(stdout, "random calibration: no data was given, so the ranges say nothing about real inputs")
 		}
 		fmt.Fprintln(stdout)
 		writeCalibration(stdout, c, compare)
@@ -103,7 +105,7 @@ func writeWeights(w io.Writer, list []report.WeightCalibration) {
 		})
 	}
 	fmt.Fprintln(w)
-	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">by channel dB", ">one scale dB", ">loss dB", "used in"}, rows)
+	writeTable(w, []string{"weights of", "~>channels", ">max/median", ">nearly dead", ">per-channel dB", ">per-tensor dB", ">loss dB", "used in"}, rows)
 }
 
 // best marks the calibrator with the highest SQNR.

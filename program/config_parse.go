@@ -2,12 +2,12 @@ package program
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/sessions/config"
 )
 
@@ -54,7 +54,7 @@ func parseShapes(text string) (map[string][]int, error) {
 		for word := range strings.SplitSeq(item[at+1:], "x") {
 			n, err := strconv.Atoi(word)
 			if err != nil || n < 0 || n > config.MaxExtent {
-				return nil, fmt.Errorf("--shapes %q: %q is no extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, config.MaxExtent)
+				return nil, fmt.Errorf("--shapes %q: %q is not an extent of 0 to %d; want INPUT:1x3x224x224, comma separated", item, word, config.MaxExtent)
 			}
 			dims = append(dims, n)
 		}
@@ -92,7 +92,7 @@ func (g *configFlags) banned() ([]string, error) {
 			list = append(list, value)
 			continue
 		}
-		text, err := os.ReadFile(file)
+		text, err := host.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("--forbid-tactic: %w", err)
 		}

@@ -20,10 +20,9 @@ func conformanceCommand(t tables) *cobra.Command {
 		Use:   "conformance PATH...",
 		Short: "Run ONNX backend test cases",
 		Long: `Run ONNX backend test cases: each PATH is the folder of a case (model.onnx, or the only
-model there, beside test_data_set_0, ...),
-a folder of such folders, the model itself, or a .tar.gz of folders.
+model there, beside test_data_set_0, ...), a folder of such folders, the model itself, or a .tar.gz of folders.
 
-Outputs are computed by the layers' own definition, with --backend by an engine for that backend, in
+Outputs are computed by the layers' own definition, or with --backend by an engine for that backend, in
 FP32 with all fusions.
 
 A case is unsupported if its model is refused when it is imported, even with its inputs fixed as
@@ -32,6 +31,8 @@ or shape than the expected one, or differs from it by more than 1e-7 + 1e-3 * |e
 1e-2 * |expected|, bf16: 1e-2 + 2e-2 * |expected|), which is what ONNX's own tests allow, or at all where
 it is of integers or booleans. Where the expected output is large, 1e-5 of its RMS (f16: 1e-3, bf16:
 1e-2) takes the place of the first part, since elements near zero have the rounding of the others.`,
+		Example: examples("the cases of a folder, by the definition of the layers", "trtui conformance onnx/backend/test/data/node",
+			"an archive, on a simulated GPU", "trtui conformance cases.tar.gz --backend cudasim -v"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New("conformance needs the path of at least one case")
@@ -79,8 +80,9 @@ it is of integers or booleans. Where the expected output is large, 1e-5 of its R
 	d.lookup("backend").Usage = evaluation + " (the layers' own definition), " + backendUsage(t.backends)
 	o.define()
 	o.addTo(cmd, takeFormat|takeQuiet)
-	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "time after which a case has failed")
-	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "list the cases that passed, too")
+	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "`TIME` after which a case has failed")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "list the cases that passed as well")
+	under(cmd, "Cases", "timeout")
 	under(cmd, outputHeading, "verbose")
 	return cmd
 }

@@ -47,10 +47,13 @@ func evalCommand(t tables) *cobra.Command {
 		Use:   "eval [MODEL]",
 		Short: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory",
 		Long: "Compare precisions and calibrators: label accuracy, agreement with FP32, SQNR, latency, memory.\n\n" +
-			"An engine is compared with FP32 as it is, with the ranges that it was built with. They are found anew where\n" +
-			"--calib-data names data for that, where --calibrator lists several, which are compared on the same data, and\n" +
-			"where they come from random input and --data does not. The output says where ranges come from.\n" +
-			"A configuration of --config, too, is compared with FP32 alone, unless --precision or --calibrator list others.",
+			"An engine is compared with FP32 as it is, with the ranges that it was built with. New ranges are found if\n" +
+			"--calib-data names data for that, if --calibrator lists several, which are compared on the same data, or\n" +
+			"if its own come from random input and --data is given. The output says where ranges come from.\n\n" +
+			"A configuration of --config, too, is compared only with FP32, unless --precision or --calibrator list others.",
+		Example: examples("precisions and calibrators on labelled data", "trtui eval model.onnx --data test.npz --calib-data calib.npz",
+			"two calibrators of INT8", "trtui eval model.onnx --precision int8 --calibrator entropy,mse",
+			"where an engine loses accuracy", "trtui eval model.engine --data test.npz --per-layer"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return eval(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), perLayer)
@@ -58,7 +61,7 @@ func evalCommand(t tables) *cobra.Command {
 	}
 	o.register(c, takeAll)
 	o.config.several("compare")
-	c.Flags().BoolVar(&perLayer, "per-layer", false, "the error of every layer, local and accumulated, for the last configuration named (default int8, entropy)")
+	c.Flags().BoolVar(&perLayer, "per-layer", false, "own error and accumulated error of every layer, for the last configuration named; default: int8, entropy")
 	under(c, "Report", "per-layer")
 	return c
 }
@@ -90,7 +93,7 @@ func eval(ctx context.Context, o *modelFlags, stdout, stderr io.Writer, path str
 			return err
 		}
 		if offset != 0 {
-			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a class for the background; pass --label-offset %d", offset, o.data.labelOffset+offset)
+			writeNote(stderr, "trtui: hint: with %d added to every label FP32 is right far more often: the model may have a background class; pass --label-offset %d", offset, o.data.labelOffset+offset)
 		}
 		if o.output.json() {
 			return writeReport(stdout, r.Head(nil), struct{ Rows []evalRow }{rows})
@@ -172,10 +175,10 @@ func percentage(share float64) *float64 {
 func writeEval(w io.Writer, p *place, rows []evalRow) error {
 	fmt.Fprintf(w, "%s on %s: %s\n", p.model.Name(), p.work.Data.Name(), count(p.work.Data.Len(), "item"))
 	if p.work.Data.Random() {
-		writeNote(w, "random data: none was given, so accuracy is agreement with FP32 only")
+		writeNote(w, "random input: accuracy is not meaningful, only agreement is")
 	}
 	if slices.ContainsFunc(rows, func(r evalRow) bool { return r.RandomRanges }) {
-		writeNote(w, "random calibration: ranges come from random input and say nothing about real ones")
+		writeNote(w, "random calibration: ranges come from random input and say nothing about real inputs")
 	}
 	said := ""
 	for _, r := range rows {
@@ -185,7 +188,7 @@ func writeEval(w io.Writer, p *place, rows []evalRow) error {
 		}
 	}
 	if rows[0].Estimated {
-		fmt.Fprintln(w, "estimated: latencies are of what the simulator counted, not measured")
+		fmt.Fprintln(w, "estimated: latencies are computed from what the simulator counted, not measured")
 	}
 	said = ""
 	for _, r := range rows {
@@ -264,7 +267,7 @@ func evalLayers(ctx context.Context, o *modelFlags, w io.Writer, r *sessions.Run
 			fmt.Sprintf("%.4g", l.Accumulated.MaxAbs), fmt.Sprintf("%.4g", l.Accumulated.MeanAbs), fmt.Sprintf("%.6f", l.Accumulated.Cosine), mark,
 		})
 	}
-	writeTable(w, []string{"layer", "type", ">own dB", ">SQNR dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
+	writeTable(w, []string{"layer", "type", ">own error dB", ">accumulated dB", "~", ">max abs", ">mean abs", ">cosine", ""}, rows)
 	fmt.Fprintln(w)
 	writeScore(w, a)
 	return nil

@@ -74,7 +74,7 @@ func (v *listValue) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		word = strings.TrimSpace(word)
 		if word == "" {
-			return fmt.Errorf("a word of the list is empty")
+			return errors.New("the list has an empty item")
 		}
 		*v.list = append(*v.list, word)
 	}

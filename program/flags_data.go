@@ -55,7 +55,7 @@ func (d *dataFlags) define() {
 	f.BoolVar(&d.notFinite, "allow-not-finite", false, "accept data with NaN and infinities, which are errors otherwise")
 	f.IntSliceVar(&d.shape, "shape", nil, "shape of one item of a raw file, as in 1,49,10")
 	f.StringVar(&d.elements, "type", "", "element type of a raw file: f32, u8, i8, ...")
-	f.Float32SliceVar(&d.dequantize, "dequantize", nil, "`SCALE,ZERO` of a raw file's integers")
+	f.Float32SliceVar(&d.dequantize, "dequantize", nil, "scale and zero point of a raw file's integers, as `SCALE,ZERO`")
 	f = d.part(takeLabels)
 	f.StringVar(&d.labels, "labels", "", "`FILE` of labels where the data has none: a byte per item, idx or .npy")
 	f.IntVar(&d.labelOffset, "label-offset", 0, "added to every label: 1 where the model's first class is the background")

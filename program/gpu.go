@@ -49,10 +49,12 @@ func (o *gpuFlags) workerFor(stderr io.Writer, command string, more ...string) s
 func gpuCommand(t tables) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gpu",
-		Short: "Check a GPU: what it is and reaches, and that every kernel computes the right thing on it",
-		Args:  cobra.NoArgs,
+		Short: "Check a GPU: what it is and reaches, and whether every kernel is correct on it",
+		Example: examples("a short check of the first GPU", "trtui gpu selftest --pairs tactic --budget 300",
+			"what it reaches", "trtui gpu bringup"),
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError{fmt.Errorf("gpu takes a subcommand: bringup, selftest or sweep")}
+			return usageError{fmt.Errorf("gpu needs a subcommand: bringup, selftest or sweep")}
 		},
 	}
 	c.AddCommand(bringupCommand(t), selftestCommand(t), sweepCommand(t))
@@ -69,11 +71,12 @@ func (o *gpuFlags) register(c *cobra.Command) {
 	o.output.addTo(c, takeFormat|takeQuiet)
 	o.output.lookup("format").Usage = "text, or json: one object per line"
 	f := c.Flags()
-	f.IntVar(&o.budget, "budget", 0, "begin nothing new after so many seconds; 0: no limit")
-	f.BoolVar(&o.inProcess, "in-process", false, "use a GPU in this process, which a kernel may hang or end, as a debugger wants it")
-	f.DurationVar(&o.patience, "patience", time.Minute, "how long a kernel may take, compilation included, before it counts as one that hangs")
+	f.IntVar(&o.budget, "budget", 0, "start nothing new after so many `SECONDS`; 0: no limit")
+	f.BoolVar(&o.inProcess, "in-process", false, "use the GPU in this process, which a kernel may hang or end; for debuggers")
+	f.DurationVar(&o.patience, "patience", time.Minute, "how long a kernel may take, compilation included, before it counts as hanging")
 	f.BoolVar(&o.worker, "worker", false, "be the process that uses the GPU")
 	f.IntVar(&o.from, "from", 0, "what the worker begins with")
+	under(c, "Run", "budget", "in-process", "patience")
 	for _, name := range []string{"worker", "from"} {
 		_ = f.MarkHidden(name) // they are there
 	}

@@ -32,8 +32,10 @@ func bringupCommand(t tables) *cobra.Command {
 func (o *bringupFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bringup",
-		Short: "Find out what a GPU is and reaches, and what its driver makes of the kernels; exit code 1 where something fails",
-		Args:  cobra.NoArgs,
+		Short: "Measure what a GPU is and reaches, and compile the kernels with its driver",
+		Example: examples("all of a GPU, for a script", "trtui gpu bringup --format json",
+			"two steps, on a simulated one", "trtui gpu bringup --backend cudasim --steps device,graph"),
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, s := range o.steps {
 				if !slices.Contains(bringup.Steps(), s) {
@@ -44,7 +46,8 @@ func (o *bringupFlags) command() *cobra.Command {
 		},
 	}
 	o.register(c)
-	c.Flags().StringSliceVar(&o.steps, "steps", nil, "only these of "+strings.Join(bringup.Steps(), ", "))
+	c.Flags().StringSliceVar(&o.steps, "steps", nil, "only these `STEPS` of "+strings.Join(bringup.Steps(), ", "))
+	under(c, "Run", "steps")
 	return c
 }
 
@@ -61,7 +64,7 @@ type bringupSummary struct {
 func (s bringupSummary) String() string {
 	text := fmt.Sprintf("%d findings, %d failed", s.Findings, s.Failed)
 	if !s.Complete {
-		text += "; the time ended before all was seen"
+		text += "; the time was up before everything was seen"
 	}
 	return text
 }

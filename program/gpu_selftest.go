@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run/suite"
 	"github.com/trtui/trtui/kernels/cuda/supervisor"
 	"github.com/trtui/trtui/sessions/report"
@@ -34,24 +34,30 @@ func selftestCommand(t tables) *cobra.Command {
 func (o *selftestFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "selftest",
-		Short: "Run every tactic on every layer of the suite and compare with the layers' definition; exit code 1 where they differ",
+		Short: "Run every tactic on every layer of the suite and compare with the definition of the layers",
 		Long: "Run every tactic of a backend on every layer of the suite that it computes, and compare with the layer's\n" +
-			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit by bit the same.\n" +
-			"Each tactic runs once before any runs twice, so that what --budget SECONDS cuts off is the least; the summary\n" +
-			"says how much ran. --filter TEXT leaves only pairs with that in their names, as --filter softmax. Both are for\n" +
-			"cudasim, on which the whole takes hours.\n" +
+			"definition: on new random inputs in each repetition, into poisoned outputs, twice each, bit for bit the same.\n" +
+			"Then, where outputs are quantised, on ranges that hold few of the numbers, infinities and NaN among them; the\n" +
+			"names of these layers begin with saturated.\n\n" +
+			"Each tactic runs once before any runs twice, so that --budget SECONDS cuts off as little as possible; the summary\n" +
+			"says how much ran. --filter TEXT selects pairs by name, as in --filter softmax. Both are for cudasim, on which the\n" +
+			"whole takes hours.\n\n" +
 			"On a GPU the work is done by another process: a kernel that hangs or takes the device down is a failure like\n" +
-			"others, and the rest goes on.",
+			"any other, and the rest goes on.",
+		Example: examples("every kernel on the first GPU", "trtui gpu selftest --backend cuda",
+			"one of each, for five minutes", "trtui gpu selftest --pairs tactic --budget 300",
+			"the softmax kernels, on a simulated GPU", "trtui gpu selftest --backend cudasim --filter softmax --reps 1"),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if o.repetitions < 1 {
-				return usageError{fmt.Errorf("--reps %d: want 1 at least", o.repetitions)}
+				return usageError{fmt.Errorf("--reps %d: want at least 1", o.repetitions)}
 			}
 			return o.run(c)
 		},
 	}
 	o.registerPairs(c)
-	c.Flags().IntVar(&o.repetitions, "reps", 10, "repetitions on inputs of their own")
+	c.Flags().IntVar(&o.repetitions, "reps", 10, "repetitions, each on inputs of its own")
+	under(c, "Pairs", "reps")
 	return c
 }
 
@@ -59,10 +65,11 @@ func (o *selftestFlags) command() *cobra.Command {
 func (o *selftestFlags) registerPairs(c *cobra.Command) {
 	o.register(c)
 	f := c.Flags()
-	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this in their names: TACTIC LAYER")
-	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes")
-	f.StringVar(&o.resume, "resume", "", "go on behind the rows in this file, which an earlier run with the same flags printed as JSON")
+	f.StringVar(&o.filter, "filter", "", "only pairs of a tactic and a layer with this `TEXT` in their names: TACTIC LAYER")
+	f.StringVar(&o.pairs, "pairs", "all", "all, or tactic: one of each, on the smallest layer that it computes, and one of each family with ranges that saturate")
+	f.StringVar(&o.resume, "resume", "", "continue after the rows in this `FILE`, which an earlier run with the same flags printed as JSON")
 	f.StringSliceVar(&o.skip, "skip", nil, "tactics that the worker leaves out")
+	under(c, "Pairs", "filter", "pairs", "resume")
 	_ = f.MarkHidden("skip") // it is there
 }
 
@@ -124,7 +131,7 @@ func (o *selftestFlags) selftest(ctx context.Context, stdout, stderr io.Writer) 
 		s.Worker = o.sweepWorker(stderr)
 	}
 	if o.resume != "" {
-		f, err := os.Open(o.resume)
+		f, err := host.Open(o.resume)
 		if err != nil {
 			return fmt.Errorf("--resume: %w", err)
 		}
@@ -150,7 +157,7 @@ func (o *selftestFlags) selftest(ctx context.Context, stdout, stderr io.Writer) 
 		return err
 	}
 	if s.Pairs == 0 && err == nil {
-		return fmt.Errorf("no tactic of %s and layer have %q in their names", o.device.backend, o.filter)
+		return fmt.Errorf("no pair of a tactic of %s and a layer has %q in its name", o.device.backend, o.filter)
 	}
 	sum := o.summary(s.Counts, time.Since(begin))
 	if err = errors.Join(err, o.print(stdout, sum, sum.String())); err != nil {

@@ -19,10 +19,12 @@ func sweepCommand(t tables) *cobra.Command {
 func (o *selftestFlags) sweepCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep",
-		Short: "Time every tactic on the layers of ResNet-50 and on matrix products, beside what the cost model says",
+		Short: "Time every tactic on the layers of ResNet-50 and on matrix products, beside what the cost model predicts",
 		Long: "Time every tactic of a backend on the convolutions of ResNet-50 and on ten matrix products, beside what the cost\n" +
-			"model says of it; nothing is compared, which is what selftest does. Each tactic runs once before any runs twice.\n" +
+			"model predicts; nothing is compared, which is what selftest does. Each tactic runs once before any runs twice.\n" +
 			"On a simulated device both times are estimates, by different models, and all layers take days: see --filter.",
+		Example: examples("every kernel of the first GPU, for a script", "trtui gpu sweep --format json",
+			"matrix products alone", "trtui gpu sweep --filter gemm"),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return o.run(c) },
 	}
@@ -39,7 +41,12 @@ func (o *selftestFlags) pairsOf(b run.Backend) *suite.Sweep {
 	if o.pairs == "tactic" {
 		sweep = suite.NewSmallSweep
 	}
-	return sweep(b, layers(), func(layer, tactic string) bool { return strings.Contains(tactic+" "+layer, o.filter) })
+	keep := func(layer, tactic string) bool { return strings.Contains(tactic+" "+layer, o.filter) }
+	s := sweep(b, layers(), keep)
+	if !o.sweep {
+		s.Saturate(keep, o.pairs == "tactic")
+	}
+	return s
 }
 
 // reportTime prints a row of a sweep.

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trtui/trtui/kernels/cuda"
-	"github.com/trtui/trtui/kernels/cuda/bringup"
 )
 
 // gpuCall runs a gpu command and returns its rows, behind the head, which it checks, and all that it printed.
@@ -65,7 +64,7 @@ func TestGPUSelftest(t *testing.T) {
 
 // TestGPUPairs: one pair of each tactic, on the smallest layer.
 func TestGPUPairs(t *testing.T) {
-	rows, out, err := gpuCall(t, selftestCommand(tables{backends: backends}), "--backend", "cudasim", "--filter", "softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
+	rows, out, err := gpuCall(t, selftestCommand(tables{backends: backends}), "--backend", "cudasim", "--filter", " softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
 	if err != nil || len(rows) != 3 || rows[0]["tactic"] == rows[1]["tactic"] || rows[2]["complete"] != true {
 		t.Fatalf("%v, %v\n%s", err, rows, out)
 	}
@@ -73,6 +72,10 @@ func TestGPUPairs(t *testing.T) {
 		if !strings.Contains(r["layer"].(string), "[1 1 1 1]") {
 			t.Errorf("%v is not the smallest", r["layer"])
 		}
+	}
+	rows, out, err = gpuCall(t, selftestCommand(tables{backends: backends}), "--backend", "cudasim", "--filter", "softmax_linear saturated", "--pairs", "tactic", "--format", "json", "--reps", "1")
+	if err != nil || len(rows) != 3 || rows[2]["complete"] != true { // of f32 and of f16
+		t.Fatalf("%v, %v\n%s", err, rows, out)
 	}
 }
 
@@ -97,7 +100,7 @@ func TestGPUSweep(t *testing.T) {
 func TestGPUFaults(t *testing.T) {
 	for fault, want := range map[string]string{"wrong": "want ", "lost": "context is lost"} {
 		t.Setenv(cuda.FaultVariable, fault+":softmax_linear")
-		rows, out, err := gpuCall(t, selftestCommand(tables{backends: backends}), "--backend", "cudasim", "--in-process", "--filter", "softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
+		rows, out, err := gpuCall(t, selftestCommand(tables{backends: backends}), "--backend", "cudasim", "--in-process", "--filter", " softmax", "--pairs", "tactic", "--format", "json", "--reps", "1")
 		if !errors.Is(err, errNo) || len(rows) != 3 {
 			t.Fatalf("%s: %v, %v\n%s", fault, err, rows, out)
 		}
@@ -124,14 +127,6 @@ func TestGPUBringup(t *testing.T) {
 	_, out, err = gpuCall(t, bringupCommand(tables{backends: backends}), "--backend", "cudasim", "--steps", "peak")
 	if err != nil || !strings.Contains(out, "peak       f16_mma: ") || !strings.Contains(out, "estimated") {
 		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// TestGPUStepsInUsage: scripts/gpu.sh asks for the steps by this line.
-func TestGPUStepsInUsage(t *testing.T) {
-	_, out, err := gpuCall(t, bringupCommand(tables{backends: backends}), "--help")
-	if want := " strings       only these of " + strings.Join(bringup.Steps(), ", ") + "\n"; err != nil || !strings.Contains(out, "--steps"+want) {
-		t.Errorf("%v, no line with %q\n%s", err, want, out)
 	}
 }
 

@@ -24,15 +24,18 @@ func inspectCommand(t tables) *cobra.Command {
 			}
 			return nil
 		},
+		Example: examples("the graph of a model", "trtui inspect model model.onnx",
+			"why layers were not fused", "trtui inspect passes model.onnx --precision int8",
+			"what a recording holds", "trtui inspect recording session.trtui"),
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	device := deviceFlags{table: t.backends}
 	c.AddCommand(
-		inspectPart(&modelFlags{device: device, own: t.own, lookOnly: true, partly: true}, takeInputs|takeRandom|takeShapes|takeOutput, "model", "the graph as it was imported", report.PartModel, writeModel),
-		inspectPart(&modelFlags{device: device, own: t.own, partly: true}, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes", "what every pass did, what it did not and why, and what became of every source layer", report.PartPasses, writePasses),
+		inspectPart(&modelFlags{device: device, own: t.own, lookOnly: true, partly: true}, takeInputs|takeRandom|takeShapes|takeOutput, "model", "the graph as imported", report.PartModel, writeModel),
+		inspectPart(&modelFlags{device: device, own: t.own, partly: true}, takeAll&^(takeLabels|takeTactics|takeTimings|takeCode), "passes", "what every pass applied, what it rejected and why, and what became of every source layer", report.PartPasses, writePasses),
 		inspectEngine(t),
-		inspectPart(onBackends(t), takeAll&^takeLabels, "memory", "where every tensor lies in the arena, and when", report.PartMemory, writeMemory),
-		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic that was considered for every layer, those that cannot compute it by family; all with --verbose", report.PartTactics, writeTactics),
+		inspectPart(onBackends(t), takeAll&^takeLabels, "memory", "where every tensor is in the arena, and when", report.PartMemory, writeMemory),
+		inspectPart(onBackends(t), takeAll&^takeLabels, "tactics", "every tactic considered for every layer; those that cannot compute it by family, or with --verbose one by one", report.PartTactics, writeTactics),
 		inspectKernelCommand(t),
 		inspectRecordingCommand(),
 	)
@@ -40,7 +43,7 @@ func inspectCommand(t tables) *cobra.Command {
 }
 
 func inspectEngine(t tables) *cobra.Command {
-	return inspectPart(onBackends(t), takeAll, "engine", "latency, slowest layers, precision split, memory and fusion in short; of what an engine file consists",
+	return inspectPart(onBackends(t), takeAll, "engine", "a summary: latency, slowest layers, precisions, memory, fusion, and the contents of an engine file",
 		report.PartOverview|report.PartPasses|report.PartScore, writeEngine)
 }
 
@@ -53,12 +56,27 @@ func subcommands(c *cobra.Command) []string {
 	return names
 }
 
+// inspectExamples are those of the parts, by name.
+var inspectExamples = map[string]string{
+	"model": examples("layers, shapes and parameters", "trtui inspect model model.onnx",
+		"with the axes that it leaves open", "trtui inspect model model.onnx --shapes x:1x3x640x640"),
+	"passes": examples("what was fused and what was not", "trtui inspect passes model.onnx",
+		"without one rule", "trtui inspect passes model.onnx --disable fuse-residual",
+		"which layers stay out of INT8", "trtui inspect passes model.onnx --precision int8"),
+	"engine": examples("a summary of an engine file", "trtui inspect engine model.engine",
+		"the same of a model in FP16, for a script", "trtui inspect engine model.onnx --precision fp16 --format json"),
+	"memory": examples("the arena at batch 8", "trtui inspect memory model.onnx --batch 8"),
+	"tactics": examples("the candidates of every layer with their times", "trtui inspect tactics model.onnx",
+		"what a simulated GPU would choose", "trtui inspect tactics model.onnx --backend cudasim --device h100"),
+}
+
 // inspectPart is one subcommand of inspect: a part of a snapshot, as text or JSON.
 func inspectPart(o *modelFlags, takes part, name, doc string, parts report.Parts, write func(io.Writer, *report.Snapshot)) *cobra.Command {
 	c := &cobra.Command{
-		Use:   name + " [MODEL|ENGINE]",
-		Short: "Show " + doc,
-		Args:  cobra.MaximumNArgs(1),
+		Use:     name + " [MODEL|ENGINE]",
+		Short:   "Show " + doc,
+		Example: inspectExamples[name],
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return inspect(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args), parts, write)
 		},
@@ -238,7 +256,7 @@ func writeMemoryNumbers(w io.Writer, m report.MemoryNumbers) {
 // writeFileNumbers prints of what an engine file consists.
 func writeFileNumbers(w io.Writer, f *report.File) {
 	if f != nil {
-		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and built anew from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
+		fmt.Fprintf(w, "file %s KiB: source weights %s KiB, which it can be compared with and rebuilt from; the plan's own weights %s KiB; kernels %s KiB; description %s KiB\n",
 			kib(f.Bytes), kib(f.Source), kib(f.Plans), kib(f.Code), kib(f.Description))
 	}
 }

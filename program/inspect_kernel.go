@@ -20,13 +20,15 @@ func inspectKernelCommand(t tables) *cobra.Command {
 	var tactic string
 	c := &cobra.Command{
 		Use:   "kernel LAYER [MODEL|ENGINE]",
-		Short: "Show the code that computes a layer, and what it takes of the device",
+		Short: "Show the code that computes a layer, and the resources it takes",
 		Long: "Show the code that computes a layer of the engine on a GPU, real or simulated: registers, shared memory and spills as\n" +
-			"the device's driver tells them, blocks and threads, the time measured or predicted, and the PTX text. LAYER is a layer's\n" +
-			"name, a part of it that no other layer has, or a source layer of the model. On a simulated GPU NVIDIA's assembler is asked,\n" +
-			"where TRTUI_PTXAS or PATH has it or make ptxas installed it in the checkout that the command runs in. Where there is none\n" +
-			"registers are those live at a time in the order of the text, of which a compiler makes fewer or up to twice as many, seldom\n" +
-			"more; spills are not known.",
+			"the device's driver reports them, blocks and threads, the time measured or predicted, and the PTX text. LAYER is a layer's\n" +
+			"name, a part of it that no other layer has, or a source layer of the model.\n\n" +
+			"On a simulated GPU NVIDIA's assembler is asked, if TRTUI_PTXAS or PATH has it or make ptxas installed it in the checkout\n" +
+			"that the command runs in. Without it registers are the most that are live at a time in the order of the text, of which a\n" +
+			"compiler makes fewer or up to twice as many, seldom more; spills are not known.",
+		Example: examples("the kernel of a layer on a simulated H100", "trtui inspect kernel conv1 model.onnx --backend cudasim --device h100",
+			"the code of another tactic for it", "trtui inspect kernel conv1 model.onnx --backend cuda --of-tactic eval"),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return inspectKernel(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr(), modelArg(args[1:]), args[0], tactic)
@@ -77,7 +79,7 @@ func writeKernel(w io.Writer, r *report.Kernel) {
 		fmt.Fprintf(w, "%s: %s µs\n", how, us(r.Time))
 	}
 	if r.Compiler != "" {
-		fmt.Fprintf(w, "registers, spills and blocks an SM as of %s\n", r.Compiler)
+		fmt.Fprintf(w, "registers, spills and blocks per SM according to %s\n", r.Compiler)
 	}
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -89,7 +91,7 @@ func writeKernel(w io.Writer, r *report.Kernel) {
 		}
 		rows = append(rows, []string{l.Function, extents(l.Grid), extents(l.Block), fmt.Sprint(l.Registers), fmt.Sprint(l.Shared), spill, fmt.Sprint(l.ResidentBlocks)})
 	}
-	writeTable(w, []string{"function", "blocks", "threads", registers, ">shared bytes", ">spill bytes", ">blocks an SM"}, rows)
+	writeTable(w, []string{"function", "blocks", "threads", registers, ">shared bytes", ">spill bytes", ">blocks per SM"}, rows)
 	fmt.Fprintf(w, "\n%s", r.Text)
 }
 

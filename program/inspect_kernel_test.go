@@ -15,7 +15,7 @@ func TestInspectKernel(t *testing.T) {
 		exit int
 		want []string
 	}{
-		{[]string{"softmax"}, 0, []string{"tactic softmax_linear", "predicted:", "blocks an SM", "live registers", ".visible .entry softmax", ".reg .b32 %r<"}},
+		{[]string{"softmax"}, 0, []string{"tactic softmax_linear", "predicted:", "blocks per SM", "live registers", ".visible .entry softmax", ".reg .b32 %r<"}},
 		{[]string{"softmax", "--format", "json"}, 0, []string{`"spill_bytes": null`}},
 		{[]string{"block2/shortcut/norm/BatchNormalization", "--of-tactic", "conv_f32_simt_64x64x64_s3"}, 0, []string{"conv_f32_simt_64x64x64_s3", "cp.async"}},
 		{[]string{"block2"}, exitFailure, []string{`"block2" names no one layer of the engine, which has`, "softmax/Softmax"}},
@@ -50,7 +50,7 @@ echo "ptxas info    : Used 168 registers, used 1 barriers"
 		exit   int
 		want   []string
 	}{
-		{says, 0, []string{"as of ptxas 13.0.88 for sm_80\n", "registers  ", " 168 ", " 24 "}},
+		{says, 0, []string{"according to ptxas 13.0.88 for sm_80\n", "registers  ", " 168 ", " 24 "}},
 		{"#!/bin/sh\necho V1\n", exitFailure, []string{path + " --version tells no release"}},
 	} {
 		if err := os.WriteFile(path, []byte(c.script), 0o777); err != nil {

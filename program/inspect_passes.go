@@ -14,10 +14,10 @@ func writePasses(w io.Writer, s *report.Snapshot) {
 	p := s.Passes
 	writeHeading(w, s)
 	if s.Refused() {
-		fmt.Fprintf(w, "not runnable: %s; of the passes those are shown that depend on no precision\n", s.Model.NotRunnable)
+		fmt.Fprintf(w, "not runnable: %s; only the passes that do not depend on precision are shown\n", s.Model.NotRunnable)
 	}
 	for i, st := range p.Steps {
-		fmt.Fprintf(w, "%2d %-24s %3d fired, %3d missed, %3d layers after it, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
+		fmt.Fprintf(w, "%2d %-24s %3d applied, %3d rejected, %3d layers left, %v\n", i+1, st.Pass, len(st.Fired), len(st.Missed), st.Layers, st.Elapsed.Round(1000))
 		for _, f := range st.Fired {
 			into := f.Into
 			if into == "" {
@@ -44,7 +44,7 @@ func writePasses(w io.Writer, s *report.Snapshot) {
 	fmt.Fprintln(w)
 	writeLedger(w, p)
 	if slices.ContainsFunc(p.Steps, func(st report.PassStep) bool { return len(st.Fired) > 0 }) {
-		fmt.Fprintln(w, "--disable takes a rule or a place, as they are behind + and -")
+		fmt.Fprintln(w, "--disable takes a rule or a place, as shown after + and -")
 	}
 	fmt.Fprintln(w)
 	var rows [][]string

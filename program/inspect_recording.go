@@ -18,8 +18,10 @@ func inspectRecordingCommand() *cobra.Command {
 	o := &outputFlags{}
 	c := &cobra.Command{
 		Use:   "recording FILE|FOLDER",
-		Short: "Show what a recording holds: model, data, device, and the results of every configuration; or what recordings a folder holds",
-		Args:  cobra.ExactArgs(1),
+		Short: "Show what a recording holds: model, data, device and the results of every configuration; of a folder, its recordings",
+		Example: examples("one recording", "trtui inspect recording session.trtui",
+			"those of a folder", "trtui inspect recording recordings/"),
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -62,7 +64,7 @@ func writeRecording(w io.Writer, r *report.Recording) {
 	fmt.Fprintf(w, "recorded %s, %s; %s, %s KiB\n", r.Started.Format("2006-01-02 15:04:05"), end, count(r.States, "state"), kib(int(r.Bytes)))
 	fmt.Fprintf(w, "data: %s, %s to evaluate, %d to calibrate\n", r.Data, count(r.Items, "item"), r.CalItems)
 	if r.Random {
-		fmt.Fprintln(w, "random data: accuracy is agreement with FP32 only")
+		fmt.Fprintln(w, "random input: accuracy is not meaningful, only agreement is")
 	}
 	fmt.Fprintln(w)
 	var rows [][]string

@@ -36,7 +36,7 @@ func TestLostGPU(t *testing.T) {
 					command, args = runCommand(tables{backends: table}), []string{"--backends", "cpu,gpu", "--items", "1"}
 				}
 				out, err := call(t, command, args...)
-				told := strings.Contains(out, "was lost and is started anew")
+				told := strings.Contains(out, "was lost and is restarted")
 				switch {
 				case contexts < 2:
 					t.Errorf("the device was not opened again: %v\n%s", err, out)

@@ -18,6 +18,7 @@ package program
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -33,15 +34,7 @@ const (
 	exitTold    = 3
 )
 
-// exitHelp is the end of every command's help.
-const exitHelp = `
-Exit codes:
-  0  done; outputs agree, and every check passed
-  1  the answer is no: outputs differ, a case or a check failed, a layer has no kernel
-  2  an error: there is no answer
-`
-
-// commands are the subcommands, in the order of the help.
+// commands are the subcommands.
 var commands = []func(tables) *cobra.Command{
 	buildCommand,
 	exportCommand,
@@ -85,18 +78,21 @@ func Main(own Own) {
 // rootCommand returns the program's command with all others below it.
 func rootCommand(t tables) *cobra.Command {
 	root := &cobra.Command{
-		Use:               "trtui",
-		Short:             "Explore, optimise and run neural networks in the terminal",
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Use:           "trtui",
+		Short:         "Explore, optimise and run neural networks in the terminal",
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	for _, command := range commands {
 		root.AddCommand(command(t))
 	}
 	workbench(root, t)
 	root.PersistentFlags().Bool("ascii", false, "ASCII only; the default where the locale is not UTF-8")
-	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
+	root.AddCommand(manCommand())
+	root.InitDefaultCompletionCmd()
+	setCompletionText(root)
+	completeValues(root, t.backends)
+	root.SetHelpFunc(showHelp)
 	root.SetFlagErrorFunc(unknownFlag)
 	return root
 }
@@ -114,6 +110,9 @@ func executeOn(ctx context.Context, t tables, args []string, stdout, stderr io.W
 	openOutputs(root, stdout, stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	stderr = root.ErrOrStderr()
+	if full := failed(root.OutOrStdout()); full != nil && (err == nil || errors.Is(err, errNo)) {
+		err = fmt.Errorf("the output cannot be written: %w", full)
+	}
 	switch {
 	case err == nil:
 		return 0

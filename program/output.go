@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,13 @@ func writeJSON(w io.Writer, v any) error {
 // too narrow for that, the columns whose header begins with "~" are left out, the last first, and then the widest texts
 // cut. A header that begins with ">", behind that, heads a column of numbers, which is aligned to the right.
 func writeTable(w io.Writer, header []string, rows [][]string) {
+	rows = slices.Clone(rows)
+	for i, r := range rows {
+		rows[i] = slices.Clone(r)
+		for j, cell := range r {
+			rows[i][j] = ui.VisibleName(cell)
+		}
+	}
 	columns := make([]tableColumn, len(header))
 	for i, h := range header {
 		var c tableColumn

@@ -27,17 +27,19 @@ func replayCommand(tables) *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay FILE",
-		Short: "Show a recording in the workbench, without its model or device; as text where there is no terminal",
-		Args:  cobra.ExactArgs(1),
+		Short: "Show a recording in the workbench, without its model or device; as text if there is no terminal",
+		Example: examples("in the workbench, from its end", "trtui replay session.trtui",
+			"the state after 14 seconds, as text", "trtui replay session.trtui --at 00:14 --format text"),
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			f.look.ASCII = asked(c, "ascii")
 			return f.replay(c.Context(), c.OutOrStdout(), args[0])
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&f.at, "at", "", "show this recorded state: its number, from 1, or a time after the start, as 00:14 or 14s; default: the last")
+	flags.StringVar(&f.at, "at", "", "the recorded `STATE` to show: its number, from 1, or a time after the start, as 00:14 or 14s; default: the last")
 	flags.StringVar(&f.format, "format", "", "text or json: print the state instead of opening the workbench")
-	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
+	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
 	under(c, screenHeading, "no-color", "theme")
 	under(c, outputHeading, "at", "format")

@@ -38,17 +38,21 @@ func runCommand(t tables) *cobra.Command {
 func (o *runFlags) command() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [MODEL|ENGINE]",
-		Short: "Run a model on one backend or more and compare their outputs; exit code 1 where they differ, 2 on an error",
-		Long: "Run a model on one backend, which shows what its outputs are like, or on several: then every output a of\n" +
-			"the first is compared with the output b of each other one, and they agree where |a - b| <= atol + rtol |b|.\n\n" +
-			"Where neither --atol nor --rtol is given, the tolerance follows the numbers. In fp32 atol is 1e-4 of the RMS of b and\n" +
+		Short: "Run a model on one backend or more and compare their outputs",
+		Long: "Run a model on one backend, which shows statistics of its outputs, or on several: then every output a of\n" +
+			"the first is compared with the output b of each other one, and they agree if |a - b| <= atol + rtol |b|.\n" +
+			"If they do not, the exit code is 1.\n\n" +
+			"If neither --atol nor --rtol is given, the tolerance depends on the values. In fp32 atol is 1e-4 of the RMS of b and\n" +
 			"rtol 1e-4; for tensors of models that are FP16 themselves it is 3e-2 of the RMS and 1e-2. Of a model that is lowered\n" +
-			"to fp16 or int8 it is measured: two right runs round in different places, and differ by no more than either differs\n" +
+			"to fp16 or int8 it is measured: two correct runs round in different places, and differ by no more than either differs\n" +
 			"from FP32 on the same items. In fp16 |a - b| may be twice the largest difference of the nearer one from FP32, its RMS\n" +
 			"1.5 times that one's; in int8, where nearly all integers are equal, as much as that and a quarter; and neither more\n" +
-			"than a tenth of the output's own. Integers must be equal. The output says what the tolerance came to.\n\n" +
-			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model as it is in fp32, of\n" +
-			"the network as it was lowered for the first backend in other precisions.",
+			"than a tenth of the output's own. Integers must be equal. The output states the tolerance that was used.\n\n" +
+			"The backend \"" + evaluation + "\" is the definition of the layers, slow and exact: of the model itself in fp32, and in\n" +
+			"other precisions of the network as it was lowered for the first backend.",
+		Example: examples("the CPU against the definition of the layers", "trtui run model.onnx --backends cpu,eval",
+			"the first layer that differs in INT8 on a GPU", "trtui run model.onnx --backends cpu,cuda --precision int8 --per-layer",
+			"the highest scores of four images", "trtui run model.onnx --data images/ --items 4"),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), modelArg(args))
@@ -59,10 +63,10 @@ func (o *runFlags) command() *cobra.Command {
 	f := c.Flags()
 	f.Lookup("backend").Usage += ", " + evaluation + " (the layers' own definition)"
 	f.StringSliceVar(&o.device.compared, "backends", nil, "backends to compare, the first with each other one: "+backendNames(o.device.table)+", "+evaluation+"; default: --backend alone")
-	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; beside --rtol alone 1e-5, in fp16 and of tensors in 16 bits 1e-3")
-	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; beside --atol alone 1e-4, in fp16 and of tensors in 16 bits 1e-2")
+	f.Float64Var(&o.atol, "atol", -1, "absolute tolerance; if only --rtol is given 1e-5, in fp16 and for 16-bit tensors 1e-3")
+	f.Float64Var(&o.rtol, "rtol", -1, "relative tolerance; if only --atol is given 1e-4, in fp16 and for 16-bit tensors 1e-2")
 	f.Lookup("atol").DefValue, f.Lookup("rtol").DefValue = "0", "0" // -1 stands for none; zero is not printed
-	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one over the tolerance")
+	f.BoolVar(&o.perLayer, "per-layer", false, "compare the output of every engine layer that both have, and name the first one that exceeds the tolerance")
 	under(c, "Comparison", "backends", "atol", "rtol", "per-layer")
 	f.Lookup("items").Usage = fmt.Sprintf("which items of the data, as in 500-1999 or 100; the first %d by default", fewItems)
 	o.changed = func(flags ...string) bool { return slices.ContainsFunc(flags, f.Changed) }
@@ -117,7 +121,7 @@ func (o *runFlags) check() error {
 	}
 	for flag, v := range map[string]float64{"atol": o.atol, "rtol": o.rtol} {
 		if o.changed(flag) && !(v >= 0) {
-			return usageError{fmt.Errorf("--%s %g: want a number that is not negative", flag, v)}
+			return usageError{fmt.Errorf("--%s %g: want a number of 0 or more", flag, v)}
 		}
 	}
 	return nil

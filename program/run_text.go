@@ -182,7 +182,7 @@ func writeDifference(w io.Writer, p report.Pair, d report.TensorDifference) {
 	if d.RelToPass > 0 {
 		alone = fmt.Sprintf(", or --atol 0 --rtol %.3g,", above(d.RelToPass))
 	}
-	fmt.Fprintf(w, "    it takes --atol %.3g --rtol 0%s to pass\n\n", above(d.MaxAbs), alone)
+	fmt.Fprintf(w, "    --atol %.3g --rtol 0%s would pass\n\n", above(d.MaxAbs), alone)
 	most := 1
 	for _, b := range d.Histogram {
 		most = max(most, b.Count)
@@ -249,7 +249,7 @@ func writeLayers(w io.Writer, p report.Pair) {
 	}
 	writeTable(w, []string{" ", "layer", "type", ">elements", ">over", ">max abs", ">mean abs", ">max rel", ">SQNR dB", ""}, rows)
 	if p.Unmatched > 0 {
-		fmt.Fprintf(w, "  %s of %s that %s does not have under this name\n", count(p.Unmatched, "tensor"), p.First, p.Second)
+		fmt.Fprintf(w, "  %s of %s that %s does not have under that name\n", count(p.Unmatched, "tensor"), p.First, p.Second)
 	}
 	fmt.Fprintln(w)
 }

@@ -94,7 +94,10 @@ type window struct {
 // window makes the workbench for a controller; o says what it can do besides.
 func (t terminal) window(ctl views.Controller, o views.Options) (*window, error) {
 	w := &window{events: &relay{Controller: ctl}, next: make(chan *recording.Replay, 1), program: t.program}
-	o.Look, o.Recordings, o.Open = ui.NewLook(t.look), t.recordings, w.open
+	o.Look, o.Open = ui.NewLook(t.look), w.open
+	if t.recordings != "" {
+		o.Recordings = recording.Folder(t.recordings)
+	}
 	o.Timeline, _ = ctl.(views.Timeline) // nil for a session
 	var err error
 	w.app, err = views.NewWorkbench(w.events, o)

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -15,29 +16,46 @@ import (
 )
 
 // textOutput is where a command writes text: one write at a time, with ASCII in place of glyphs where the terminal or the
-// locale has no others. [ui.Options.Detect] decides that for the screens, too.
+// locale has no others. [ui.Options.Detect] decides that for the screens, too. What is in the text that a terminal would act
+// on comes from a user's file, and is spelled out.
 type textOutput struct {
 	mu     sync.Mutex
 	w      io.Writer
 	glyphs *strings.Replacer // nil: as they are
 	line   int               // cells of the line that showLine left
+	err    error             // why the first write that failed did
 }
 
 func (t *textOutput) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.wipe()
-	if t.glyphs == nil {
-		return t.w.Write(b)
+	text := ui.Visible(string(b))
+	if t.glyphs != nil {
+		text = t.glyphs.Replace(text)
 	}
-	_, err := t.glyphs.WriteString(t.w, string(b))
-	return len(b), err
+	if _, err := io.WriteString(t.w, text); err != nil {
+		t.err = cmp.Or(t.err, err)
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// failed returns why something could not be written to an output.
+func failed(w io.Writer) error {
+	if t, ok := w.(*textOutput); ok {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return t.err
+	}
+	return nil
 }
 
 // showLine shows a text on the terminal's line, of so many cells, until anything else is written.
 func (t *textOutput) showLine(s string, cells int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	s = ui.VisibleName(s)
 	if t.glyphs != nil {
 		s = t.glyphs.Replace(s)
 	}

@@ -1,40 +1,12 @@
 package program
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
-	"github.com/trtui/trtui/core/graph"
-	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/run"
 	"github.com/trtui/trtui/sessions/report"
 )
-
-// hintOn says what to do about a model that is not supported as a whole, about layers that a backend does not compute, or that
-// refuse what the data holds; "" for other errors.
-func hintOn(err error) string {
-	if errors.As(err, new(*graph.IndexError)) {
-		return "an input gives an index that is out of range; --data names inputs that fit"
-	}
-	var room *run.NoRoom
-	var memory *graph.NoMemory
-	if errors.As(err, &room) && room.Limit > 0 || errors.As(err, &memory) && memory.Given {
-		return "--max-memory sets the limit"
-	}
-	if e := new(onnx.ImportError); errors.As(err, &e) && !e.Damaged {
-		return "trtui inspect model MODEL, inspect passes and the workbench show the rest of it, which parts are not supported, and why"
-	}
-	var missing *run.Unsupported
-	if !errors.As(err, &missing) {
-		return ""
-	}
-	text := fmt.Sprintf("trtui inspect tactics [MODEL] --backend %s shows what every tactic says of these layers", missing.Backend)
-	if host := backends[0].name; missing.Backend != host {
-		text += fmt.Sprintf("; --backend %s computes every layer", host)
-	}
-	return text
-}
 
 // unsupportedReport is the JSON of trtui inspect tactics where layers have none.
 type unsupportedReport struct {

@@ -18,7 +18,8 @@ func versionCommand(tables) *cobra.Command {
 	o := &outputFlags{}
 	c := &cobra.Command{
 		Use:     "version",
-		Short:   "Say which commit this program was built from",
+		Short:   "Print the commit that this program was built from",
+		Example: examples("commit, Go version and platform, for a script", "trtui version --format json"),
 		Args:    cobra.NoArgs,
 		PreRunE: func(*cobra.Command, []string) error { return o.check() },
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -37,13 +37,17 @@ func workbench(root *cobra.Command, t tables) {
 	f.partly = true
 	root.Use = "trtui [MODEL|ENGINE]"
 	root.Long = "Explore, optimise and run neural networks in the terminal.\n\n" +
-		"Without a subcommand, trtui opens the workbench on a model, or on the digit classifier that it\n" +
-		"carries. Where there is no terminal it prints the overview as text. Unless --precision is given, a\n" +
-		"model that brings its own quantisation begins in int8, and an engine as it was built."
+		"Without a command, trtui opens the workbench on a model, or on the built-in digit classifier. If there is\n" +
+		"no terminal it prints the overview as text. Unless --precision is given, a model that brings its own\n" +
+		"quantisation starts in int8, and an engine as it was built."
+	root.Example = examples("the built-in digit classifier", "trtui",
+		"a model on images, in the workbench", "trtui model.onnx --data images/ --size 224 --mean 0.485,0.456,0.406",
+		"an INT8 engine, and its speed", "trtui build model.onnx --precision int8 --data images/ -o m.engine",
+		"its layers one by one", "trtui bench m.engine --per-layer")
 	root.Args = f.checkArgs
 	f.register(root, takeAll)
 	flags := root.Flags()
-	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also: NO_COLOR)")
+	flags.BoolVar(&f.look.NoColor, "no-color", false, "no colours (also with NO_COLOR set)")
 	flags.StringVar(&f.look.Theme, "theme", "", "dark or light; the default follows the terminal")
 	flags.StringVar(&f.recording, "recordings", ".", "`FOLDER` of recordings")
 	under(root, screenHeading, "no-color", "theme", "recordings")

@@ -137,7 +137,7 @@ func (s *stages) replanned(cfg config.Config) string {
 	}
 	switch target := s.Backend.Info().Fingerprint; {
 	case s.recalibrated(cfg) && s.Recalibrate:
-		return fmt.Sprintf("the engine was calibrated anew on %s and its tactics chosen again, as was asked for", s.CalData.Name())
+		return fmt.Sprintf("the engine was recalibrated on %s and its tactics were chosen again, as requested", s.CalData.Name())
 	case s.recalibrated(cfg):
 		return fmt.Sprintf("the engine was calibrated on random input: it was calibrated on %s and its tactics chosen again", s.CalData.Name())
 	case e.Plans[0].Target != target:

@@ -135,7 +135,7 @@ func (j *journal) lowering(p config.Precision, o *build.Optimized, l *build.Lowe
 	left := unlowered(asked, o, l.Decisions)
 	for i, u := range left {
 		if i == mostLeft {
-			j.say("info", "", "and %d more layers not in %s; trtui inspect passes lists them", len(left)-i, p)
+			j.say("info", "", "and %d more layers not in %s, which the report of the passes lists", len(left)-i, p)
 			break
 		}
 		j.say("info", u.Layer, "in %s: %s", u.Precision, u.Reason)

@@ -14,6 +14,7 @@ import (
 	"github.com/trtui/trtui/core/graph"
 	"github.com/trtui/trtui/core/graph/onnx"
 	"github.com/trtui/trtui/core/graph/pass"
+	"github.com/trtui/trtui/core/host"
 	"github.com/trtui/trtui/core/run"
 )
 
@@ -55,7 +56,7 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 	}
 	m := &Model{Path: path}
 	if run.IsEngine(head) {
-		data, err := os.ReadFile(path)
+		data, err := host.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +75,7 @@ func openModel(ops graph.OpSet, path string, open func(onnx.Importer, string) (*
 		f, err := open(onnx.Importer{Ops: ops}, path)
 		if none := new(onnx.NotModelError); errors.As(err, &none) {
 			if f, ok := foreignOf(path, head, info.Size()); ok {
-				return nil, fmt.Errorf("%s is %s, not an ONNX model or an engine: %s", path, f.kind, f.instead)
+				return nil, f.error(path)
 			}
 			return nil, fmt.Errorf("%s is neither an ONNX model nor an engine, or is damaged; as a model: %w", path, none.Err)
 		}
@@ -136,7 +137,7 @@ func changedSince(path string, then fs.FileInfo) bool {
 
 // peek returns the first bytes of a file and what it is.
 func peek(path string) ([]byte, fs.FileInfo, error) {
-	f, err := os.Open(path)
+	f, err := host.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

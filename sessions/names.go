@@ -129,7 +129,7 @@ func (c *tacticNames) check(what, name, tactic string) {
 		if i := slices.IndexFunc(c.parts, func(p part) bool { return p.source == name }); i >= 0 {
 			text += fmt.Sprintf(": it is a part of %q", c.parts[i].engine)
 		} else {
-			text += cmp.Or(config.DidYouMean(name, c.names), "; trtui inspect tactics lists its layers")
+			text += config.DidYouMean(name, c.names)
 		}
 		c.unknown = append(c.unknown, text)
 		return

@@ -19,7 +19,7 @@ func (s *stages) surviving(ctx context.Context, cfg config.Config, warn func(str
 	if err == nil || !ok || !device.Lost(err) {
 		return err
 	}
-	warn(fmt.Sprintf("%s was lost and is started anew: %v", s.Backend.Info().Name, err))
+	warn(fmt.Sprintf("%s was lost and is restarted: %v", s.Backend.Info().Name, err))
 	if e := s.recover(device); e != nil {
 		return fmt.Errorf("%w; %w", err, e)
 	}

@@ -233,7 +233,7 @@ func (s *stages) warnOfSimulation(p *run.Plan) {
 		flops += graph.FLOPs(st.Layer, p.Env())
 	}
 	if d := time.Duration(float64(flops) / simulatedFLOPs * 1e9); d > longSimulation {
-		s.Warn(fmt.Sprintf("an inference is %.1f GFLOP, for which %s takes about %s; a smaller batch takes less (ctrl-c ends it)",
+		s.Warn(fmt.Sprintf("an inference is %.1f GFLOP, for which %s takes about %s; a smaller batch takes less",
 			float64(flops)/1e9, s.Backend.Info().Name, d.Round(time.Second)))
 	}
 }

@@ -41,7 +41,7 @@ func (sc *score) checkLabels(out map[string]graph.Value) error {
 	}
 	for i := range sc.Data.Len() {
 		if label, ok := sc.Data.Label(i); ok && (label < 0 || label >= classes) {
-			return fmt.Errorf("%s: item %d has label %d, but output %s has %d classes, from 0; mend the labels, or shift them with --label-offset", sc.Data.Name(), i, label, sc.output, classes)
+			return &LabelError{sc.Data.Name(), i, label, sc.output, classes}
 		}
 	}
 	return nil
@@ -137,4 +137,17 @@ func (sc *score) offset() int {
 		}
 	}
 	return 0
+}
+
+// LabelError is the error that an item's label is none of an output's classes.
+type LabelError struct {
+	Data        string
+	Item, Label int
+	Output      string
+	Classes     int
+}
+
+func (e *LabelError) Error() string {
+	return fmt.Sprintf("%s: item %d has label %d, but output %s has %d classes, from 0; correct the labels, or shift them all",
+		e.Data, e.Item, e.Label, e.Output, e.Classes)
 }

@@ -65,7 +65,7 @@ func TestRandomTooLarge(t *testing.T) {
 		{"the most", graph.Shape(1, 1<<28), 16, ""},
 		{"an item", graph.Shape(1, 1<<28+1), 1, "input x of shape [1 268435457] an item has 1.074e+09 bytes, and the limit is 1073741824; give a model whose input is smaller"},
 		{"overflow", []graph.Dim{graph.Symbol("batch"), graph.Symbol("wide"), graph.Const(1 << 40), graph.Const(1 << 40)}, 1, "give smaller shapes"},
-		{"items", graph.Shape(1, 1<<28), 17, "17 items have 1.825e+10 bytes, and the limit is 17179869184; give fewer items (--random-items 16)"},
+		{"items", graph.Shape(1, 1<<28), 17, "17 items have 1.825e+10 bytes, and the limit is 17179869184; give 16 items or fewer"},
 		{"empty", graph.Shape(0, 1<<40), 1, ""},
 		{"negative", []graph.Dim{graph.Const(1), graph.Symbol("n").AddN(-4)}, 1, "has extent -3 on axis 1"},
 	} {

@@ -115,6 +115,23 @@ func duration(n sql.NullInt64) *time.Duration {
 	return &d
 }
 
+// Folder is a folder of recordings.
+type Folder string
+
+func (f Folder) String() string { return string(f) }
+
+// List sums up the recordings in the folder, as the function of that name.
+func (f Folder) List() ([]*report.Recording, error) { return List(string(f)) }
+
+// New returns the path of a new recording, named after its model and when it begins. It makes the folder where there is
+// none.
+func (f Folder) New(model string, begins time.Time) (path string, err error) {
+	if err := os.MkdirAll(string(f), 0o755); err != nil {
+		return "", err
+	}
+	return filepath.Join(string(f), model+begins.Format("-20060102-150405")+Extension), nil
+}
+
 // List sums up the recordings in a folder, newest first. One that cannot be read has Err set. A folder that
 // does not exist holds none.
 func List(dir string) ([]*report.Recording, error) {

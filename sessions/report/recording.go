@@ -52,6 +52,15 @@ type RecordedConfig struct {
 	Weights    *int `unit:"bytes"`
 }
 
+// Step is one state of a recording.
+type Step struct {
+	Seq     int
+	Time    time.Time
+	After   time.Duration // after the recording began; not negative, whatever the clock did
+	Config  config.Config
+	Settled bool // every report fits the configuration
+}
+
 // Measured returns what the recording says of the configuration's times.
 func (c *RecordedConfig) Measured() Measured {
 	if c.Timings != nil && c.Median != nil && c.Timings.EndToEnd.Median == *c.Median {
