@@ -60,6 +60,9 @@ func (m *Model) BuiltOn() string {
 
 // report reads what the engine file tells of its making.
 func (m *Model) report() (engineReport, error) {
+	if len(m.Engine.Report) == 0 {
+		return reportOfPlan(m.Engine), nil
+	}
 	var r engineReport
 	if err := graph.UnmarshalStored(m.Engine.Report, &r); err != nil {
 		return r, fmt.Errorf("engine %s: report: %w", m.Path, err)
