@@ -43,7 +43,7 @@ func Intents() []IntentKey {
 		{Record, K("w", "", "start or stop recording")},
 		{SaveConfig, K("W", "", "save the configuration to a file, for --config")},
 		{Undo, K("u", "", "undo the last change of the configuration")},
-		{Redo, K("ctrl+r", "", "redo it")},
+		{Redo, K("ctrl+r", "", "redo the change that was undone")},
 	}
 }
 
@@ -51,16 +51,16 @@ func Intents() []IntentKey {
 func frameKeys(s *Screen) []Key {
 	keys := []Key{
 		K("?", "help", "this help"),
-		K("esc", "", "back: close, leave zoom, clear the filter; else stop what is running"),
+		K("esc", "", "back: close, leave zoom, clear the filter; otherwise stop what is running"),
 		K("q", "quit", "quit"),
 		K("ctrl+c", "", "quit at once"),
-		K("ctrl+z", "", "suspend, where the shell can"),
-		K("space", "freeze", "freeze and unfreeze what is shown"),
-		K("T", "", "light or dark theme"),
+		K("ctrl+z", "", "suspend, where the shell supports it"),
+		K("space", "freeze", "freeze or unfreeze the screen"),
+		K("T", "", "switch between the light and the dark theme"),
 	}
 	if len(s.Views) > 1 {
 		keys = append(keys, Key{Keys: []string{"tab", "shift+tab"}, Short: "pane", Long: "next / previous pane"},
-			K("z", "zoom", "the focused pane alone, or all again"))
+			K("z", "zoom", "show the focused pane alone, or all panes"))
 	}
 	if len(s.Layouts) > 1 {
 		keys = append(keys, Key{Keys: []string{"+", "_"}, Short: "", Long: "next / previous layout"})
