@@ -1,6 +1,6 @@
 // Command trtui builds, explores and runs inference engines: the workbench in the terminal, and headless commands.
 package main
 
-import "github.com/trtui/trtui/program"
+import "github.com/trtui/trtui/cmd"
 
-func main() { program.Main(program.Own{}) }
+func main() { cmd.Main(cmd.Own{}) }
